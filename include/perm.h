@@ -1,0 +1,211 @@
+/* perm.h - exact permanents of sparse matrices.
+ *
+ *   perm(A) = sum over permutations s of prod_i a[i, s(i)]
+ *
+ * The only ABI of libperm. C11, also valid C++. A first call:
+ *
+ *   int64_t row_ptr[] = {0, 2, 4}, col[] = {0, 1, 0, 1};
+ *   double  value[]   = {1, 2, 3, 4};
+ *   perm_csr    a = PERM_CSR_INIT;
+ *   perm_result r = PERM_RESULT_INIT;
+ *   a.n_rows = a.n_cols = 2;  a.nnz = 4;
+ *   a.row_ptr = row_ptr;  a.col_idx = col;  a.values = value;
+ *   if (perm_compute(&a, NULL, &r) != PERM_OK) puts(perm_last_error());
+ *   else puts(r.text);                                  // 10
+ *   perm_result_clear(&r);
+ *
+ * Conventions
+ *   Errors     Every call returns a perm_status. When it is not PERM_OK, perm_last_error() says in words what
+ *              was wrong and what to do. Nothing is thrown, printed or aborted.
+ *   Ownership  Inputs stay the caller's and are not needed after the call returns. What the library allocates
+ *              (a plan, a result's text) the library frees: perm_plan_destroy, perm_result_clear.
+ *   Threads    Any function may be called from any number of threads at once, one plan may be executed by many
+ *              threads at once; only one and the same perm_result must not be written by two calls.
+ *   Growth     Every struct begins with its own size, set by its _INIT macro. Fields are only ever added at
+ *              the end, and all-zero fields mean "the default".
+ *   Same bits  A plan's result has the same bits whatever the number of threads.
+ */
+#ifndef PERM_H
+#define PERM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define PERM_API __attribute__((visibility("default")))
+#else
+#define PERM_API
+#endif
+
+#define PERM_VERSION_MAJOR 1
+#define PERM_VERSION_MINOR 0
+#define PERM_VERSION_PATCH 0
+#define PERM_VERSION_STRING "1.0.0"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------- status */
+
+/* The hundreds tell the kind: 1xx the input is at fault, 2xx the input is fine but the answer is out of reach
+ * here (limits, unsupported numbers), 3xx the caller stopped it, 4xx the machine or the library failed. */
+typedef enum perm_status {
+    PERM_OK = 0,
+    PERM_BAD_ARGUMENT = 101,     /* null pointer, struct_size too small */
+    PERM_BAD_MATRIX = 102,       /* not square, index out of range, duplicate entry, NaN, ... */
+    PERM_BAD_OPTION = 103,       /* unknown engine, negative limit, ... */
+    PERM_REFUSED_MEMORY = 201,   /* needs more memory than the limit: the text says how much */
+    PERM_REFUSED_TIME = 202,     /* predicted (or found) to take longer than the limit */
+    PERM_UNSUPPORTED = 203,      /* a kind of number or size this version cannot do */
+    PERM_CANCELLED = 301,        /* the cancel callback asked for it */
+    PERM_OUT_OF_MEMORY = 401,    /* the system refused an allocation within the limit */
+    PERM_INTERNAL = 402          /* a defect of libperm: please report the text */
+} perm_status;
+
+/* A status in a few words, e.g. "bad matrix". Static storage, never NULL, also for unknown codes. */
+PERM_API const char *perm_status_text(perm_status status);
+
+/* What went wrong in the last failing call of this thread, "" if none failed. Valid until the next failing
+ * call of the same thread; a call that succeeds leaves it as it was. */
+PERM_API const char *perm_last_error(void);
+
+/* ---------------------------------------------------------------- matrix */
+
+typedef enum perm_index_type { PERM_INDEX_I64 = 0, PERM_INDEX_I32 = 1 } perm_index_type;
+
+typedef enum perm_value_type {
+    PERM_VALUE_F64 = 0,     /* double */
+    PERM_VALUE_C128 = 1,    /* re, im pairs of double; PERM_UNSUPPORTED in this version */
+    PERM_VALUE_I64 = 2,     /* int64_t; |value| <= 2^53 in this version */
+    PERM_VALUE_PATTERN = 3  /* every stored entry is 1; values is NULL */
+} perm_value_type;
+
+/* A sparse matrix in compressed sparse rows, zero-based. Row i holds the entries row_ptr[i] .. row_ptr[i+1]-1;
+ * columns inside a row may stand in any order, none twice. Explicit zeros are allowed. n = 0 is allowed: its
+ * permanent is 1. The pointers are only read, and only during the call. */
+typedef struct perm_csr {
+    size_t struct_size;     /* sizeof(perm_csr) */
+    int64_t n_rows, n_cols; /* must be equal */
+    int64_t nnz;            /* number of stored entries */
+    const void *row_ptr;    /* n_rows + 1 integers of index_type; may be NULL when n_rows = 0 */
+    const void *col_idx;    /* nnz integers of index_type; may be NULL when nnz = 0 */
+    const void *values;     /* nnz values of value_type; NULL for PERM_VALUE_PATTERN */
+    int32_t index_type;     /* perm_index_type */
+    int32_t value_type;     /* perm_value_type */
+} perm_csr;
+
+#define PERM_CSR_INIT { sizeof(perm_csr), 0, 0, 0, NULL, NULL, NULL, PERM_INDEX_I64, PERM_VALUE_F64 }
+
+/* ---------------------------------------------------------------- options */
+
+/* Called from one of the library's threads, never two at once, at most about ten times a second.
+ * fraction: of the work, 0..1. seconds_left: an estimate, negative while unknown. */
+typedef void (*perm_progress_fn)(double fraction, double seconds_left, void *user);
+
+/* Polled like perm_progress_fn; nonzero stops the call, which then returns PERM_CANCELLED well within a second. */
+typedef int (*perm_cancel_fn)(void *user);
+
+/* All-zero (but struct_size) means all defaults; passing NULL for the options is the same. */
+typedef struct perm_opts {
+    size_t struct_size;         /* sizeof(perm_opts) */
+    const char *engine;         /* "auto" (NULL), "ryser", "frontier" */
+    const char *device;         /* "auto" (NULL), "cpu" */
+    const char *precision;      /* "auto" (NULL), "double" */
+    double tolerance;           /* asked relative error, 0 = 1e-9: see perm_result.tolerance_met */
+    int32_t threads;            /* 0 = one for each core this process may use */
+    int32_t reserved;           /* must be 0 */
+    int64_t memory_limit_bytes; /* working memory, 0 = three quarters of the machine's (or cgroup's) */
+    double time_limit_seconds;  /* stop (PERM_REFUSED_TIME) when predicted or found to take longer.
+                                 * 0 = refuse what is predicted to take more than a day, never stop what runs;
+                                 * INFINITY = no limit at all */
+    uint64_t seed;              /* of the order search: other seeds try other orders; 0 is a seed too */
+    perm_progress_fn progress;  /* may be NULL */
+    void *progress_user;
+    perm_cancel_fn cancel;      /* may be NULL */
+    void *cancel_user;
+} perm_opts;
+
+#define PERM_OPTS_INIT { sizeof(perm_opts), NULL, NULL, NULL, 0.0, 0, 0, 0, 0.0, 0, NULL, NULL, NULL, NULL }
+
+/* ---------------------------------------------------------------- result */
+
+/* The permanent is mantissa * 2^exp2 (0.5 <= |mantissa| < 1, or all zero), so it may lie far beyond double.
+ * Start from PERM_RESULT_INIT; a call that is given a used result frees its text first, so a loop needs one
+ * perm_result_clear at its end. On failure the result is left cleared. */
+typedef struct perm_result {
+    size_t struct_size;          /* sizeof(perm_result) */
+    double re, im;               /* the value rounded to double: inf or 0 when out of range */
+    double mantissa_re, mantissa_im;
+    int64_t exp2;
+    double rel_error_bound;      /* |value - perm(A)| <= rel_error_bound * |perm(A)|, for certain;
+                                  * 0 when exact, INFINITY when no digit is certain */
+    int32_t exact;               /* 1: mantissa * 2^exp2 is perm(A) itself */
+    int32_t tolerance_met;       /* 1: rel_error_bound <= the tolerance asked for */
+    char *text;                  /* owned by the library: every digit if exact and an integer, else 17 digits */
+    const char *engine;          /* static: "frontier", "ryser"; "none" when the structure alone gave it */
+    const char *device;          /* static: "cpu" */
+    int64_t n, nnz;              /* order; entries that took part (explicit zeros left out by perm_compute) */
+    int32_t threads;
+    int32_t transposed;          /* 1: the engine worked on the transpose */
+    double subsets;              /* ryser: subsets summed */
+    double states;               /* frontier: states over all rows */
+    double peak_states;          /* frontier: the most after any row */
+    double operations;           /* multiply-adds done */
+    int64_t peak_bytes;          /* working memory of the engine at its peak */
+    double seconds_total, seconds_check, seconds_plan, seconds_run;
+} perm_result;
+
+#define PERM_RESULT_INIT { sizeof(perm_result), 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, 0, \
+                           0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/* Frees what the result owns and zeroes it (struct_size stays). NULL is fine. */
+PERM_API perm_status perm_result_clear(perm_result *result);
+
+/* ---------------------------------------------------------------- computing */
+
+/* perm(A), in one call: check, plan, run. `opts` may be NULL.
+ * Errors: 1xx for bad input, PERM_REFUSED_* before any work is started, PERM_CANCELLED, 4xx. */
+PERM_API perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *result);
+
+/* A plan is everything that follows from the pattern alone: engine, order, cost. It never looks at the values
+ * (a->values may be NULL), keeps nothing of `a`, and keeps the options, their callbacks included. */
+typedef struct perm_plan perm_plan;
+
+/* Analyses the pattern. *plan is NULL on failure. Free it with perm_plan_destroy. */
+PERM_API perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan **plan);
+
+/* The permanent of the plan's pattern with these values: nnz of them, of the value_type and in the order of
+ * the perm_csr that made the plan (NULL for a pattern plan). Explicit zeros are fine. */
+PERM_API perm_status perm_plan_execute(const perm_plan *plan, const void *values, perm_result *result);
+
+typedef enum perm_format { PERM_FORMAT_TEXT = 0, PERM_FORMAT_JSON = 1 } perm_format;
+
+/* What the plan will do and what that costs: every candidate engine's states or subsets, operations, bytes,
+ * predicted seconds, and why one was chosen.
+ * Writes at most `capacity` bytes, the closing NUL included, to `buffer`; *needed (may be NULL) is the size of
+ * the whole text with its NUL. PERM_BAD_ARGUMENT if it does not fit; with buffer = NULL and capacity = 0 only
+ * the size is told, and that is PERM_OK. */
+PERM_API perm_status perm_plan_explain(const perm_plan *plan, perm_format format, char *buffer, size_t capacity,
+                                       size_t *needed);
+
+/* Frees a plan. NULL is fine. No execution of it may be running. */
+PERM_API perm_status perm_plan_destroy(perm_plan *plan);
+
+/* ---------------------------------------------------------------- the library itself */
+
+/* "1.0.0", of the library that is loaded (PERM_VERSION_STRING is the header's). Static storage. */
+PERM_API const char *perm_version(void);
+
+/* Build, processor, memory, libraries, as text or JSON; buffer, capacity and needed as in perm_plan_explain. */
+PERM_API perm_status perm_info(perm_format format, char *buffer, size_t capacity, size_t *needed);
+
+/* What the library logs to stderr: 0 nothing, 1 errors, 2 warnings (the default), 3 decisions, 4 details.
+ * The only process-wide setting there is. */
+PERM_API perm_status perm_set_log_level(int level);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,166 @@
+// perm.hpp - a thin C++20 convenience over perm.h: owning matrices, results that free themselves, exceptions.
+// Header only; everything goes through the C ABI. With Eigen on the include path, Eigen's sparse and dense
+// matrices can be passed as they are.
+//
+//   Eigen::SparseMatrix<double> a = ...;
+//   perm::Result r = perm::compute(a);
+//   std::cout << r.text() << " (relative error below " << r->rel_error_bound << ")\n";
+#ifndef PERM_HPP
+#define PERM_HPP
+
+#include <perm.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#if __has_include(<Eigen/SparseCore>)
+#include <Eigen/SparseCore>
+#define PERM_HAS_EIGEN 1
+#endif
+
+namespace perm {
+
+// A status other than PERM_OK, with the library's text.
+class Error : public std::runtime_error {
+  public:
+    Error(perm_status status, const std::string &text) : std::runtime_error(text), status_(status) {}
+    perm_status status() const noexcept { return status_; }
+
+  private:
+    perm_status status_;
+};
+
+inline void check(perm_status status) {
+    if (status != PERM_OK) throw Error(status, perm_last_error());
+}
+
+// An owning CSR matrix: row_ptr has n_rows + 1 entries, col_idx one for each entry; values likewise, or none
+// at all for a pattern matrix (every entry 1).
+struct Csr {
+    std::int64_t n_rows = 0, n_cols = 0;
+    std::vector<std::int64_t> row_ptr{0};
+    std::vector<std::int64_t> col_idx;
+    std::vector<double> values;
+    bool pattern = false;
+
+    // A view for the C API; valid while *this is neither changed nor destroyed.
+    perm_csr view() const noexcept {
+        perm_csr a = PERM_CSR_INIT;
+        a.n_rows = n_rows;
+        a.n_cols = n_cols;
+        a.nnz = static_cast<std::int64_t>(col_idx.size());
+        a.row_ptr = row_ptr.data();
+        a.col_idx = col_idx.data();
+        a.values = pattern ? nullptr : values.data();
+        a.value_type = pattern ? PERM_VALUE_PATTERN : PERM_VALUE_F64;
+        return a;
+    }
+};
+
+// perm_result that frees itself; r->field reads any field of perm.h.
+class Result {
+  public:
+    Result() = default;
+    Result(Result &&other) noexcept : raw_(std::exchange(other.raw_, perm_result PERM_RESULT_INIT)) {}
+    Result &operator=(Result &&other) noexcept {
+        std::swap(raw_, other.raw_);
+        return *this;
+    }
+    ~Result() { perm_result_clear(&raw_); }
+
+    const perm_result *operator->() const noexcept { return &raw_; }
+    perm_result *raw() noexcept { return &raw_; }
+    double value() const noexcept { return raw_.re; }
+    std::string text() const { return raw_.text ? raw_.text : ""; }
+
+  private:
+    perm_result raw_ = PERM_RESULT_INIT;
+};
+
+// A text from a call that fills a caller's buffer (perm_plan_explain, perm_info).
+template <class Fill> std::string read_text(Fill fill) {
+    std::size_t needed = 0;
+    check(fill(nullptr, 0, &needed));
+    std::string text(needed, '\0');
+    check(fill(text.data(), text.size(), &needed));
+    text.resize(needed - 1);
+    return text;
+}
+
+inline Result compute(const perm_csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
+    Result result;
+    check(perm_compute(&a, &opts, result.raw()));
+    return result;
+}
+
+inline Result compute(const Csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
+    return compute(a.view(), opts);
+}
+
+// perm_plan that frees itself.
+class Plan {
+  public:
+    explicit Plan(const perm_csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
+        check(perm_plan_create(&a, &opts, &plan_));
+    }
+    explicit Plan(const Csr &a, const perm_opts &opts = PERM_OPTS_INIT) : Plan(a.view(), opts) {}
+    Plan(Plan &&other) noexcept : plan_(std::exchange(other.plan_, nullptr)) {}
+    Plan &operator=(Plan &&other) noexcept {
+        std::swap(plan_, other.plan_);
+        return *this;
+    }
+    ~Plan() { perm_plan_destroy(plan_); }
+
+    Result execute(const void *values) const {
+        Result result;
+        check(perm_plan_execute(plan_, values, result.raw()));
+        return result;
+    }
+
+    std::string explain(perm_format format = PERM_FORMAT_TEXT) const {
+        return read_text([&](char *buffer, std::size_t capacity, std::size_t *needed) {
+            return perm_plan_explain(plan_, format, buffer, capacity, needed);
+        });
+    }
+
+  private:
+    perm_plan *plan_ = nullptr;
+};
+
+inline std::string info(perm_format format = PERM_FORMAT_TEXT) {
+    return read_text([&](char *buffer, std::size_t capacity, std::size_t *needed) {
+        return perm_info(format, buffer, capacity, needed);
+    });
+}
+
+#ifdef PERM_HAS_EIGEN
+// Any Eigen sparse or dense expression of real scalars; zeros of a dense one are left out.
+template <class Derived> Csr to_csr(const Eigen::EigenBase<Derived> &matrix) {
+    using Sparse = Eigen::SparseMatrix<double, Eigen::RowMajor, std::int64_t>;
+    Sparse s;
+    if constexpr (std::is_base_of_v<Eigen::SparseMatrixBase<Derived>, Derived>)
+        s = matrix.derived().template cast<double>();
+    else
+        s = matrix.derived().template cast<double>().eval().sparseView(0.0, 0.0);
+    s.makeCompressed();
+    Csr a;
+    a.n_rows = s.rows();
+    a.n_cols = s.cols();
+    a.row_ptr.assign(s.outerIndexPtr(), s.outerIndexPtr() + s.rows() + 1);
+    a.col_idx.assign(s.innerIndexPtr(), s.innerIndexPtr() + s.nonZeros());
+    a.values.assign(s.valuePtr(), s.valuePtr() + s.nonZeros());
+    return a;
+}
+
+template <class Derived>
+Result compute(const Eigen::EigenBase<Derived> &matrix, const perm_opts &opts = PERM_OPTS_INIT) {
+    return compute(to_csr(matrix), opts);
+}
+#endif
+
+} // namespace perm
+
+#endif
