@@ -1,0 +1,244 @@
+#include "preprocess/frontier_order.hpp"
+
+#include "preprocess/frontier_state.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <oneapi/tbb/parallel_for.h>
+#include <random>
+
+namespace libperm {
+namespace {
+
+std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
+
+// The standard distributions differ between libraries; these do not.
+class Random {
+  public:
+    explicit Random(std::uint64_t seed) : engine_(seed) {}
+    double uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
+    std::int32_t below(std::int32_t n) { return static_cast<std::int32_t>(uniform() * n); }
+
+  private:
+    std::mt19937_64 engine_;
+};
+
+// One line of search on one side of the matrix.
+class Walker {
+  public:
+    Walker(const Pattern &a, const Pattern &at, const Log2Binomial &log2_binomial, std::uint64_t seed)
+        : a_(a), at_(at), degree_(degrees(at)), frontier_(a, degree_, log2_binomial), random_(seed) {}
+
+    const std::vector<std::int32_t> &best() const { return best_; }
+    double best_cost() const { return best_cost_; }
+    const Pattern &pattern() const { return a_; }
+    double work() const { return work_; } // done so far, in about nanoseconds
+
+    void greedy_starts(int count, const std::function<void()> &poll) {
+        for (int k = 0; k < count; ++k) {
+            poll();
+            const std::vector<std::int32_t> order = greedy(k == 0 ? 0.0 : 0.1 * (k % 20));
+            const double cost = evaluate(order);
+            if (best_.empty() || cost < best_cost_) {
+                best_ = order;
+                best_cost_ = cost;
+            }
+        }
+    }
+
+    // Annealing by single-row moves. The frontier after a set of rows does not depend on their order, so only
+    // the steps between the two ends of a move have to be looked at.
+    void anneal(double budget, const std::function<void()> &poll) {
+        if (a_.rows < 2) return;
+        order_ = best_;
+        take_snapshots();
+        const double start = work_, end = work_ + budget;
+        for (int move = 0; work_ < end; ++move) {
+            if (move % 256 == 0) poll();
+            const double temperature = 0.3 * (1.0 - (work_ - start) / budget);
+            const double allowed = total_ * std::exp2(-temperature * std::log(1.0 - random_.uniform()));
+            const std::int32_t from = random_.below(a_.rows);
+            const std::int32_t reach =
+                std::max(1, static_cast<std::int32_t>(a_.rows * random_.uniform() * random_.uniform()));
+            const std::int32_t to = std::clamp(from - reach + random_.below(2 * reach + 1), 0, a_.rows - 1);
+            if (from != to) try_move(from, to, allowed);
+            work_ += 20;
+        }
+    }
+
+  private:
+    static std::vector<std::int32_t> degrees(const Pattern &at) {
+        std::vector<std::int32_t> d(libperm::at(at.rows));
+        for (std::int32_t j = 0; j < at.rows; ++j)
+            d[libperm::at(j)] = static_cast<std::int32_t>(at.row(j).size());
+        return d;
+    }
+
+    double step(std::int32_t row) {
+        work_ += static_cast<double>(frontier_.open().size()) +
+                 5.0 * static_cast<double>(a_.row(row).size()) + 40.0;
+        const FrontierStepCost cost = frontier_.advance(row);
+        return cost.expansions + std::exp2(std::min(cost.log2_states_after, 1000.0));
+    }
+
+    double evaluate(const std::vector<std::int32_t> &order) {
+        frontier_.restore({});
+        double total = 0;
+        for (const std::int32_t row : order) total += step(row);
+        return total;
+    }
+
+    // Next the row that opens least and closes most; ties go to columns that close soonest.
+    std::vector<std::int32_t> greedy(double noise) {
+        frontier_.restore({});
+        std::vector<char> done(at(a_.rows), 0), listed(at(a_.rows), 0);
+        std::vector<std::int32_t> candidates, order;
+        std::vector<std::int32_t> fresh(
+            at(a_.rows)); // where to start when nothing is open: few entries first
+        for (std::int32_t i = 0; i < a_.rows; ++i) fresh[at(i)] = i;
+        std::stable_sort(fresh.begin(), fresh.end(), [this](std::int32_t i, std::int32_t k) {
+            return a_.row(i).size() < a_.row(k).size();
+        });
+        std::size_t next_fresh = 0;
+        if (noise > 0) std::swap(fresh[0], fresh[at(random_.below(a_.rows))]);
+        while (order.size() < at(a_.rows)) {
+            if (candidates.empty()) {
+                while (done[at(fresh[next_fresh])]) ++next_fresh;
+                candidates.push_back(fresh[next_fresh]);
+            }
+            std::size_t chosen = 0;
+            double lowest = 1e300;
+            for (std::size_t c = 0; c < candidates.size(); ++c) {
+                double score = noise > 0 ? noise * random_.uniform() : 0.0;
+                for (const std::int32_t col : a_.row(candidates[c])) {
+                    const std::int32_t remaining = frontier_.remaining(col);
+                    score += (frontier_.is_open(col) ? 0.0 : 1.0) - (remaining == 1 ? 1.0 : 0.0) -
+                             0.05 / remaining;
+                }
+                work_ += 2.0 * static_cast<double>(a_.row(candidates[c]).size());
+                if (score < lowest) {
+                    lowest = score;
+                    chosen = c;
+                }
+            }
+            const std::int32_t row = candidates[chosen];
+            candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(chosen));
+            done[at(row)] = 1;
+            order.push_back(row);
+            for (const std::int32_t col : a_.row(row)) {
+                if (frontier_.is_open(col)) continue;
+                for (const std::int32_t neighbour : at_.row(col))
+                    if (!done[at(neighbour)] && !listed[at(neighbour)]) {
+                        listed[at(neighbour)] = 1;
+                        candidates.push_back(neighbour);
+                    }
+            }
+            step(row);
+        }
+        return order;
+    }
+
+    void take_snapshots() {
+        snapshots_.resize(at(a_.rows) + 1);
+        scratch_.resize(at(a_.rows) + 1);
+        costs_.resize(at(a_.rows));
+        scratch_costs_.resize(at(a_.rows));
+        frontier_.restore({});
+        total_ = 0;
+        for (std::size_t t = 0; t < order_.size(); ++t) {
+            frontier_.save(snapshots_[t]);
+            costs_[t] = step(order_[t]);
+            total_ += costs_[t];
+        }
+    }
+
+    void try_move(std::int32_t from, std::int32_t to, double allowed) {
+        const std::size_t lo = at(std::min(from, to)), hi = at(std::max(from, to));
+        const auto moved = [&](std::size_t t) { // the row at place t after the move
+            if (t == at(to)) return order_[at(from)];
+            return from < to ? order_[t + 1] : order_[t - 1];
+        };
+        double window = 0, outside = 0;
+        for (std::size_t t = 0; t < lo; ++t) outside += costs_[t];
+        for (std::size_t t = hi + 1; t < order_.size(); ++t) outside += costs_[t];
+        frontier_.restore(snapshots_[lo]);
+        for (std::size_t t = lo; t <= hi; ++t) {
+            if (t > lo) frontier_.save(scratch_[t]);
+            window += scratch_costs_[t] = step(moved(t));
+            if (outside + window > allowed) return;
+        }
+        if (from < to)
+            std::rotate(order_.begin() + from, order_.begin() + from + 1, order_.begin() + to + 1);
+        else
+            std::rotate(order_.begin() + to, order_.begin() + from, order_.begin() + from + 1);
+        for (std::size_t t = lo; t <= hi; ++t) {
+            costs_[t] = scratch_costs_[t];
+            if (t > lo) std::swap(snapshots_[t], scratch_[t]);
+        }
+        total_ = outside + window;
+        if (total_ < best_cost_) {
+            best_cost_ = total_;
+            best_ = order_;
+        }
+    }
+
+    const Pattern &a_, &at_;
+    std::vector<std::int32_t> degree_;
+    FrontierState frontier_;
+    Random random_;
+    std::vector<std::int32_t> best_, order_;
+    double best_cost_ = 1e300, total_ = 0, work_ = 0;
+    std::vector<FrontierState::Snapshot> snapshots_, scratch_;
+    std::vector<double> costs_, scratch_costs_;
+};
+
+} // namespace
+
+FrontierOrder find_frontier_order(const Pattern &a, const Pattern &at, const FrontierOrderOptions &options) {
+    constexpr int lines = 2;               // of search on each side
+    constexpr double share = 0.1;          // of the predicted run, on one thread, that the search may take
+    constexpr double first_round = 2e6;    // work of a line's first round of annealing: about 2 ms
+    constexpr double hopeless_cost = 1e30; // annealing does not bring this within reach
+    constexpr double longest = 4e9;        // work of a line in all
+
+    const Log2Binomial log2_binomial(std::max(a.rows, a.cols));
+    std::vector<std::unique_ptr<Walker>> walkers;
+    for (int k = 0; k < 2 * lines; ++k)
+        walkers.push_back(
+            std::make_unique<Walker>(k % 2 ? at : a, k % 2 ? a : at, log2_binomial,
+                                     options.seed * 2 * lines + static_cast<std::uint64_t>(k) + 1));
+    const auto best = [&] {
+        return std::min_element(walkers.begin(), walkers.end(),
+                                [](const auto &x, const auto &y) { return x->best_cost() < y->best_cost(); });
+    };
+    const std::function<void()> poll = options.poll ? options.poll : [] {};
+    const auto in_parallel = [&](const auto &work) {
+        tbb::parallel_for(std::size_t{0}, walkers.size(), [&](std::size_t k) { work(*walkers[k]); });
+    };
+
+    const int starts = std::clamp(2000 / std::max(1, a.rows), 1, 20);
+    in_parallel([&](Walker &w) { w.greedy_starts(starts, poll); });
+    for (double round = first_round; (*best())->best_cost() < hopeless_cost; round *= 2) {
+        const double predicted =
+            std::min((*best())->best_cost() * options.seconds_per_expansion, options.other_seconds);
+        double spent = 0;
+        for (const auto &w : walkers) spent += w->work();
+        if (round > first_round && spent * 1e-9 > share * predicted) break;
+        if (predicted < 1e-4 || spent > longest) break;
+        in_parallel([&](Walker &w) { w.anneal(round, poll); });
+        // A line that is far behind after two rounds is given up.
+        const double lowest = (*best())->best_cost();
+        if (round > first_round)
+            std::erase_if(walkers, [&](const auto &w) { return w->best_cost() > 2 * lowest; });
+    }
+
+    FrontierOrder order;
+    const auto found = best();
+    order.rows = (*found)->best();
+    order.expansions = (*found)->best_cost();
+    order.transposed = &(*found)->pattern() != &a;
+    return order;
+}
+
+} // namespace libperm

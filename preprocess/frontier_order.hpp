@@ -1,0 +1,27 @@
+// Search for the row order (of A or of A^T) that makes the frontier cheapest.
+#pragma once
+
+#include "preprocess/pattern.hpp"
+
+#include <functional>
+
+namespace libperm {
+
+struct FrontierOrderOptions {
+    std::uint64_t seed = 0;
+    double seconds_per_expansion = 1e-9; // what an expansion will cost, to weigh the search against the run
+    double other_seconds = 1e300; // what the best other engine would take: not worth searching beyond it
+    std::function<void()> poll;   // called now and then, from any thread; may throw to stop the search
+};
+
+struct FrontierOrder {
+    bool transposed = false;
+    std::vector<std::int32_t> rows; // of A, or of A^T when transposed
+    double expansions = 0;          // the objective: sum over the rows of expansions + states, an upper bound
+};
+
+// Greedy starts, then annealing by moving single rows; ends when it has taken a fixed share of the run it
+// prepares. Deterministic: the same pattern, seed and options give the same order on any number of threads.
+FrontierOrder find_frontier_order(const Pattern &a, const Pattern &at, const FrontierOrderOptions &options);
+
+} // namespace libperm

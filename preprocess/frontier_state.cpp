@@ -1,0 +1,91 @@
+#include "preprocess/frontier_state.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace libperm {
+namespace {
+std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
+} // namespace
+
+Log2Binomial::Log2Binomial(std::int32_t n) : log2_factorial_(at(n) + 2, 0.0) {
+    for (std::size_t k = 2; k < log2_factorial_.size(); ++k)
+        log2_factorial_[k] = log2_factorial_[k - 1] + std::log2(static_cast<double>(k));
+}
+
+FrontierState::FrontierState(const Pattern &a, const std::vector<std::int32_t> &col_degree,
+                             const Log2Binomial &log2_binomial)
+    : a_(a),
+      col_degree_(col_degree),
+      log2_binomial_(log2_binomial),
+      slot_(at(a.cols), -1),
+      stamp_(at(a.cols), 0) {}
+
+std::int32_t FrontierState::remaining(std::int32_t col) const {
+    const std::int32_t slot = slot_[at(col)];
+    return slot >= 0 ? open_[at(slot)].remaining : col_degree_[at(col)];
+}
+
+FrontierStepCost FrontierState::advance(std::int32_t row) {
+    FrontierStepCost cost;
+    cost.log2_states_before = log2_states_;
+    ++tick_;
+
+    std::int32_t active = 0, used = 1; // of the component that this row makes
+    std::int32_t id = -1;
+    double log2_merged = 0; // of the components it is made from
+    double branches = 0;    // entries of the row whose column is free, on average over the states
+    for (const std::int32_t col : a_.row(row)) {
+        if (slot_[at(col)] < 0) {
+            slot_[at(col)] = static_cast<std::int32_t>(open_.size());
+            open_.push_back({col, col_degree_[at(col)], col, 1, 0});
+            ++cost.opened;
+        }
+        OpenColumn &o = open_[at(slot_[at(col)])];
+        branches += 1.0 - static_cast<double>(o.used) / static_cast<double>(o.active);
+        if (--o.remaining == 0) ++cost.closed;
+        if (stamp_[at(o.component)] == tick_) continue;
+        stamp_[at(o.component)] = tick_;
+        id = o.component;
+        active += o.active;
+        used += o.used;
+        log2_merged += log2_binomial_(o.active, o.used);
+    }
+    active -= cost.closed;
+    used -= cost.closed;
+    log2_states_ += log2_binomial_(active, used) - log2_merged;
+
+    for (std::size_t s = 0; s < open_.size();) {
+        OpenColumn &o = open_[s];
+        if (o.remaining == 0) {
+            slot_[at(o.col)] = -1;
+            o = open_.back();
+            open_.pop_back();
+            if (s < open_.size()) slot_[at(open_[s].col)] = static_cast<std::int32_t>(s);
+            continue;
+        }
+        if (stamp_[at(o.component)] == tick_) {
+            o.component = id;
+            o.active = active;
+            o.used = used;
+        }
+        ++s;
+    }
+    cost.log2_states_after = log2_states_;
+    cost.expansions = std::exp2(std::min(cost.log2_states_before, 1000.0)) * branches; // finite, to compare
+    return cost;
+}
+
+void FrontierState::save(Snapshot &s) const {
+    s.open = open_;
+    s.log2_states = log2_states_;
+}
+
+void FrontierState::restore(const Snapshot &s) {
+    for (const OpenColumn &o : open_) slot_[at(o.col)] = -1;
+    open_ = s.open;
+    for (std::size_t k = 0; k < open_.size(); ++k) slot_[at(open_[k].col)] = static_cast<std::int32_t>(k);
+    log2_states_ = s.log2_states;
+}
+
+} // namespace libperm

@@ -1,0 +1,139 @@
+#include "preprocess/scaling.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <queue>
+#include <utility>
+
+namespace libperm {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// Minimum-cost assignment by shortest augmenting paths; cost of an entry = minus its binary exponent.
+class Assignment {
+  public:
+    Assignment(const Pattern &a, std::span<const double> values)
+        : a_(a),
+          cost_(values.size(), absent),
+          u_(at(a.rows), 0),
+          v_(at(a.cols), far),
+          col_of_row_(at(a.rows), -1),
+          row_of_col_(at(a.cols), -1) {
+        for (std::size_t k = 0; k < values.size(); ++k)
+            if (values[k] != 0) {
+                int exponent = 0;
+                std::frexp(values[k], &exponent);
+                cost_[k] = -exponent;
+            }
+        for (std::int32_t i = 0; i < a.rows; ++i)
+            for_each(i, [&](std::int32_t j, std::int64_t c) { v_[at(j)] = std::min(v_[at(j)], c); });
+        for (std::int32_t i = 0; i < a.rows; ++i) {
+            u_[at(i)] = far;
+            for_each(i,
+                     [&](std::int32_t j, std::int64_t c) { u_[at(i)] = std::min(u_[at(i)], c - v_[at(j)]); });
+            for_each(i, [&](std::int32_t j, std::int64_t c) {
+                if (col_of_row_[at(i)] < 0 && row_of_col_[at(j)] < 0 && c == u_[at(i)] + v_[at(j)])
+                    match(i, j);
+            });
+        }
+        for (std::int32_t i = 0; i < a.rows; ++i)
+            if (col_of_row_[at(i)] < 0) augment(i);
+    }
+
+    std::int64_t u(std::int32_t i) const { return u_[at(i)]; }
+    std::int64_t v(std::int32_t j) const { return v_[at(j)]; }
+
+  private:
+    static constexpr std::int64_t far = std::numeric_limits<std::int64_t>::max() / 4;
+    static constexpr std::int64_t absent = far;
+
+    template <class F> void for_each(std::int32_t i, F f) const {
+        std::int64_t k = a_.row_begin(i);
+        for (const std::int32_t j : a_.row(i)) {
+            if (cost_[at(k)] != absent) f(j, cost_[at(k)]);
+            ++k;
+        }
+    }
+
+    void match(std::int32_t i, std::int32_t j) {
+        col_of_row_[at(i)] = j;
+        row_of_col_[at(j)] = i;
+    }
+
+    // Dijkstra over reduced costs from a free row to the nearest free column, then the usual dual update.
+    void augment(std::int32_t root) {
+        std::vector<std::int64_t> distance(at(a_.cols), far);
+        std::vector<std::int32_t> from(at(a_.cols), -1), reached;
+        std::vector<char> final(at(a_.cols), 0);
+        std::priority_queue<std::pair<std::int64_t, std::int32_t>,
+                            std::vector<std::pair<std::int64_t, std::int32_t>>, std::greater<>>
+            queue;
+        std::int32_t end = -1;
+        std::int64_t length = 0;
+        for (std::int32_t row = root; end < 0;) {
+            for_each(row, [&](std::int32_t j, std::int64_t c) {
+                const std::int64_t d = length + c - u_[at(row)] - v_[at(j)];
+                if (!final[at(j)] && d < distance[at(j)]) {
+                    distance[at(j)] = d;
+                    from[at(j)] = row;
+                    queue.emplace(d, j);
+                }
+            });
+            while (!queue.empty() && final[at(queue.top().second)]) queue.pop();
+            if (queue.empty()) return; // no perfect matching: the caller promised there is one
+            const std::int32_t j = queue.top().second;
+            length = queue.top().first;
+            queue.pop();
+            final[at(j)] = 1;
+            reached.push_back(j);
+            if (row_of_col_[at(j)] < 0)
+                end = j;
+            else
+                row = row_of_col_[at(j)];
+        }
+        u_[at(root)] += length;
+        for (const std::int32_t j : reached) {
+            const std::int64_t slack = length - distance[at(j)];
+            v_[at(j)] -= slack;
+            if (row_of_col_[at(j)] >= 0) u_[at(row_of_col_[at(j)])] += slack;
+        }
+        for (std::int32_t j = end; j >= 0;) {
+            const std::int32_t row = from[at(j)];
+            const std::int32_t next = col_of_row_[at(row)];
+            match(row, j);
+            j = row == root ? -1 : next;
+        }
+    }
+
+    const Pattern &a_;
+    std::vector<std::int64_t> cost_, u_, v_;
+    std::vector<std::int32_t> col_of_row_, row_of_col_;
+};
+
+} // namespace
+
+PowerScaling power_scaling(const Pattern &a, std::span<const double> values) {
+    PowerScaling scaling{std::vector<std::int32_t>(at(a.rows), 0), std::vector<std::int32_t>(at(a.cols), 0),
+                         0};
+    int lowest = 0, highest = 0; // exponents; 0 included, so that values near 1 mean "leave it"
+    for (const double x : values) {
+        if (x == 0) continue;
+        int exponent = 0;
+        std::frexp(x, &exponent);
+        lowest = std::min(lowest, exponent);
+        highest = std::max(highest, exponent);
+    }
+    if (static_cast<std::int64_t>(a.rows) * (highest - lowest + 1) < 500) return scaling;
+
+    const Assignment assignment(a, values);
+    for (std::int32_t i = 0; i < a.rows; ++i) scaling.total += assignment.u(i);
+    for (std::int32_t j = 0; j < a.cols; ++j) scaling.total += assignment.v(j);
+    for (std::int32_t i = 0; i < a.rows; ++i) scaling.row[at(i)] = static_cast<std::int32_t>(assignment.u(i));
+    for (std::int32_t j = 0; j < a.cols; ++j) scaling.col[at(j)] = static_cast<std::int32_t>(assignment.v(j));
+    return scaling;
+}
+
+} // namespace libperm

@@ -1,0 +1,25 @@
+// Exact scaling of rows and columns by powers of two, so that no intermediate overflows or underflows.
+//
+// Duff and Koster, SIAM J. Matrix Anal. Appl. 22 (2001), on binary exponents: the duals of the assignment
+// that maximises the product of the entries make every entry < 1 in absolute value and those of one perfect
+// matching
+// >= 1/2. Then perm(|A|) >= 2^-n, while row sums are at most the degrees.
+#pragma once
+
+#include "preprocess/pattern.hpp"
+
+#include <span>
+
+namespace libperm {
+
+// a[i,j] becomes a[i,j] * 2^(row[i] + col[j]); the permanent gains the factor 2^total.
+struct PowerScaling {
+    std::vector<std::int32_t> row, col;
+    std::int64_t total = 0;
+};
+
+// The nonzero entries must have a perfect matching. All zero when the entries are so alike that nothing can
+// go out of range.
+PowerScaling power_scaling(const Pattern &a, std::span<const double> values);
+
+} // namespace libperm
