@@ -1,0 +1,90 @@
+#include "lib/cost_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace libperm {
+namespace {
+
+constexpr double call = 2e-5; // seconds before and after any engine's work
+constexpr double row = 1e-6;  // of the frontier, whatever its states
+
+double subsets_of(int w, int k) {
+    return std::exp(std::lgamma(w + 1.0) - std::lgamma(k + 1.0) - std::lgamma(w - k + 1.0));
+}
+
+Cost sparse_cost(const FrontierProgram &program, bool nonnegative) {
+    constexpr double scan = 1.2e-9;  // a (state, entry) pair looked at
+    constexpr double merge = 3.5e-9; // one that leads somewhere, for each pairwise union it goes through
+    constexpr double append = 4e-9;  // a state
+    Cost cost;
+    double before = 1, before_bound = 1;
+    cost.peak_states = 1;
+    for (const FrontierStep &step : program.steps) {
+        const double after = std::max(1.0, step.states_bound * step.reachable);
+        const double degree = static_cast<double>(step.terms.size());
+        const double expansions = std::max(1.0, step.expansions_bound * before / before_bound);
+        cost.operations += expansions;
+        cost.states += after;
+        cost.peak_states = std::max(cost.peak_states, after);
+        cost.serial_seconds += row + scan * before * degree + append * after +
+                               merge * expansions * std::ceil(std::log2(std::max(1.0, degree)));
+        before = after;
+        before_bound = std::max(1.0, step.states_bound);
+    }
+    cost.serial_seconds += call;
+    cost.bytes = sparse_peak_bytes(cost.peak_states, sparse_key_words(program), nonnegative);
+    return cost;
+}
+
+Cost dense_cost(const FrontierProgram &program, bool nonnegative) {
+    constexpr double expansion = 0.9e-9;
+    constexpr double state = 1.5e-9;
+    constexpr double lists = 3e-8; // a low set of a row's index lists
+    Cost cost;
+    cost.peak_states = 1;
+    for (const FrontierStep &step : program.steps) {
+        const double before = subsets_of(step.width_before, step.used_before);
+        const double after = subsets_of(step.width_after, step.used_after);
+        double branches = 0; // entries whose column is free, on average
+        for (const FrontierTerm &t : step.terms)
+            branches += t.opens ? 1.0 : 1.0 - static_cast<double>(step.used_before) / step.width_before;
+        cost.operations += before * branches;
+        cost.states += after;
+        cost.peak_states = std::max(cost.peak_states, after);
+        cost.serial_seconds +=
+            row + expansion * before * branches + state * after +
+            lists * std::exp2(std::min(12, step.width_after)) * static_cast<double>(step.terms.size());
+    }
+    cost.serial_seconds += call;
+    cost.bytes = dense_peak_bytes(program, nonnegative);
+    return cost;
+}
+
+} // namespace
+
+Cost ryser_cost(const RyserPlan &plan, std::int32_t n) {
+    constexpr double subset = 2e-9;
+    constexpr double factor = 0.4e-9; // of a product
+    constexpr double update = 4e-9;   // of a row sum
+    Cost cost;
+    cost.subsets = std::exp2(n - 1.0);
+    cost.operations = cost.subsets * (n + plan.updates_per_subset);
+    cost.serial_seconds = call + cost.subsets * (subset + factor * n + update * plan.updates_per_subset);
+    cost.bytes = 4096 * 32 + 64.0 * n;
+    return cost;
+}
+
+Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative) {
+    return form == FrontierForm::sparse ? sparse_cost(program, nonnegative)
+                                        : dense_cost(program, nonnegative);
+}
+
+double seconds_on(int threads, double serial_seconds) {
+    constexpr double worth_a_thread = 2e-4; // shorter work is done by one
+    constexpr double efficiency = 0.85;     // of each further thread
+    if (serial_seconds < worth_a_thread) return serial_seconds;
+    return serial_seconds / (1 + efficiency * (threads - 1));
+}
+
+} // namespace libperm

@@ -1,0 +1,26 @@
+// What each engine is expected to take, in seconds of one thread and in bytes. The constants were measured on
+// one machine (docs/benchmarks.md) and are part of the plan's definition: they never depend on the machine at
+// hand, so that the same pattern gives the same plan everywhere.
+#pragma once
+
+#include "lib/frontier.hpp"
+#include "lib/ryser.hpp"
+
+namespace libperm {
+
+struct Cost {
+    double subsets = 0;                 // ryser
+    double states = 0, peak_states = 0; // frontier: over all rows, and after the worst row
+    double operations = 0;              // multiply-adds
+    double bytes = 0;
+    double serial_seconds = 0; // on one thread
+};
+
+constexpr double seconds_per_expansion = 2e-9; // of either form, for the order search to go by
+
+Cost ryser_cost(const RyserPlan &plan, std::int32_t n);
+Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative);
+
+double seconds_on(int threads, double serial_seconds);
+
+} // namespace libperm

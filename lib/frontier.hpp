@@ -1,0 +1,42 @@
+// Engine `frontier` (DESIGN §5): rows one at a time, carrying for every reachable set of used open columns
+// the sum over all ways to reach it. new[S + j] += a[i,j] old[S].
+#pragma once
+
+#include "lib/memory_budget.hpp"
+#include "lib/outcome.hpp"
+#include "lib/run_control.hpp"
+#include "preprocess/frontier_program.hpp"
+
+#include <span>
+
+namespace libperm {
+
+// sparse: sorted lists of (state, number), for few reachable states of many columns.
+// dense: one number for every subset of the right size, for few columns.
+enum class FrontierForm { sparse, dense };
+
+const char *form_name(FrontierForm form);
+
+struct FrontierRun {
+    const Pattern &a; // of the values
+    std::span<const double> values;
+    const FrontierProgram &program;
+    RunControl &control;
+    MemoryBudget &memory;
+    int threads;
+};
+
+// Progress is counted in expansions. Throws Error.
+Outcome run_frontier(FrontierForm form, const FrontierRun &run);
+
+Outcome run_sparse_frontier(const FrontierRun &run, bool nonnegative);
+Outcome run_dense_frontier(const FrontierRun &run, bool nonnegative);
+
+// For the planner: 64-bit words in the sparse form's keys, bytes of a state's number, of all tables at their
+// peak.
+int sparse_key_words(const FrontierProgram &program); // 0: more open columns than the sparse form can hold
+std::int64_t number_bytes(bool nonnegative);
+double dense_peak_bytes(const FrontierProgram &program, bool nonnegative);
+double sparse_peak_bytes(double peak_states, int key_words, bool nonnegative);
+
+} // namespace libperm

@@ -1,0 +1,70 @@
+// Where the dense frontier keeps the states of one step: the subsets of weight k of the open slots, ranked.
+//
+// The slots are cut into low and high ones. The table is a row of blocks, one for each subset h of the high
+// slots in ascending order; a block holds the subsets of weight k - |h| of the low slots, ascending. Inside a
+// block everything is known by small index lists; between blocks of the same low weight, states line up.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+namespace libperm {
+
+using SlotSet = std::uint64_t;
+
+constexpr int low_slots = 12; // blocks of up to C(12, 6) = 924 states stay in the first-level cache
+constexpr SlotSet low_mask = (SlotSet{1} << low_slots) - 1;
+
+// Bits of x at the places of mask, packed together, and back.
+inline SlotSet pack_bits(SlotSet x, SlotSet mask) {
+    SlotSet packed = 0;
+    for (int place = 0; mask != 0; mask &= mask - 1, ++place)
+        packed |= (x >> std::countr_zero(mask) & 1) << place;
+    return packed;
+}
+inline SlotSet spread_bits(SlotSet packed, SlotSet mask) {
+    SlotSet x = 0;
+    for (; mask != 0; mask &= mask - 1, packed >>= 1)
+        if (packed & 1) x |= mask & (~mask + 1);
+    return x;
+}
+
+struct FrontierLayout {
+    SlotSet low = 0, high = 0;                  // open slots of either kind
+    int weight = 0;                             // slots used in every state
+    std::vector<std::vector<SlotSet>> low_sets; // by weight, ascending
+    std::vector<std::uint16_t> rank;            // of a low set among those of its weight; by the set itself
+    std::vector<std::int64_t> offset; // of a high set's block; by the packed set; one more at the end
+
+    FrontierLayout() = default;
+    FrontierLayout(SlotSet open, int weight);
+
+    std::int64_t size() const { return offset.back(); }
+    std::int64_t high_sets() const { return static_cast<std::int64_t>(offset.size()) - 1; }
+};
+
+inline FrontierLayout::FrontierLayout(SlotSet open, int weight_)
+    : low(open & low_mask), high(open & ~low_mask), weight(weight_) {
+    const int low_count = std::popcount(low);
+    low_sets.resize(static_cast<std::size_t>(low_count) + 1);
+    rank.resize(std::size_t{1} << low_slots);
+    for (SlotSet packed = 0; packed >> low_count == 0; ++packed) {
+        const SlotSet set = spread_bits(packed, low);
+        auto &of_weight = low_sets[static_cast<std::size_t>(std::popcount(set))];
+        rank[set] = static_cast<std::uint16_t>(of_weight.size());
+        of_weight.push_back(set);
+    }
+    const std::int64_t blocks = std::int64_t{1} << std::popcount(high);
+    offset.reserve(static_cast<std::size_t>(blocks) + 1);
+    offset.push_back(0);
+    for (std::int64_t h = 0; h < blocks; ++h) {
+        const int rest = weight - std::popcount(static_cast<SlotSet>(h));
+        const bool exists = rest >= 0 && rest <= low_count;
+        offset.push_back(
+            offset.back() +
+            (exists ? static_cast<std::int64_t>(low_sets[static_cast<std::size_t>(rest)].size()) : 0));
+    }
+}
+
+} // namespace libperm

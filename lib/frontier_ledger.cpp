@@ -1,0 +1,86 @@
+#include "lib/frontier_ledger.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace libperm {
+namespace {
+
+// The largest u with x a multiple of 2^u.
+int unit_exponent(double x) {
+    int exponent = 0;
+    const double mantissa = std::frexp(std::fabs(x), &exponent);
+    return exponent - 53 + std::countr_zero(static_cast<std::uint64_t>(std::ldexp(mantissa, 53)));
+}
+
+bool is_power_of_two(double x) {
+    int exponent = 0;
+    return std::frexp(std::fabs(x), &exponent) == 0.5;
+}
+
+} // namespace
+
+FrontierLedger::FrontierLedger(const Pattern &a, std::span<const double> values)
+    : row_of_(values.size()),
+      a_(a),
+      values_(values),
+      scaling_(power_scaling(a, values)),
+      exp2_(-scaling_.total) {
+    for (std::int32_t i = 0; i < a.rows; ++i) {
+        const auto begin = static_cast<std::size_t>(a.row_begin(i));
+        std::fill_n(row_of_.begin() + static_cast<std::ptrdiff_t>(begin), a.row(i).size(), i);
+    }
+}
+
+const std::vector<double> &FrontierLedger::begin_step(const FrontierStep &step) {
+    coefficients_.clear();
+    double row_sum = 0;
+    bool powers = true;
+    int unit = 5000;
+    for (const FrontierTerm &t : step.terms) {
+        const auto k = static_cast<std::size_t>(t.entry);
+        const std::int32_t scale = scaling_.row[static_cast<std::size_t>(row_of_[k])] +
+                                   scaling_.col[static_cast<std::size_t>(a_.col[k])] - shift_;
+        const double x = std::ldexp(values_[k], scale);
+        coefficients_.push_back(x);
+        if (values_[k] == 0) continue;
+        row_sum += std::fabs(x);
+        powers = powers && is_power_of_two(values_[k]);
+        unit = std::min(unit, unit_exponent(values_[k]) + scale);
+    }
+    exp2_ += shift_;
+    shift_ = 0;
+    // Underflow in the entries and products of this row adds at most 2^-1074 (1 + state) for each expansion,
+    // which end_step knows; what was there before grows with the row sum.
+    underflow_ *= row_sum;
+    if (!powers) roundings_ += 1;
+    exact_ = exact_ && unit > -1000; // an entry further down may have lost bits to underflow
+    unit_ += unit;
+    return coefficients_;
+}
+
+void FrontierLedger::end_step(double additions, double expansions, double largest) {
+    underflow_ += (expansions + 1) * 0x1p-1073 * (1 + largest_);
+    roundings_ += additions;
+    largest_ = largest;
+    // Every partial sum is a multiple of 2^unit_ no larger than the largest magnitude.
+    exact_ =
+        exact_ && unit_ > -1000 && unit_ < 1000 && std::ldexp(largest, static_cast<int>(-unit_)) <= 0x1p53;
+    // Applied to the next row's entries, and so to their unit as well.
+    if (largest > 0x1p200 || (largest < 0x1p-200 && largest > 0)) std::frexp(largest, &shift_);
+}
+
+void FrontierLedger::close(double value, double magnitude, Outcome &outcome) const {
+    outcome.value = make_scaled(value, exp2_);
+    outcome.exact = exact_;
+    if (exact_) return;
+    // True sum of absolute values <= (computed + underflow) / (1 - gamma).
+    const double gamma = gamma_bound(roundings_);
+    const double error = gamma < 0.5 ? gamma * (magnitude + underflow_) / (1 - gamma) + underflow_
+                                     : std::numeric_limits<double>::infinity();
+    outcome.rel_error_bound = relative_bound(value, error);
+}
+
+} // namespace libperm

@@ -1,0 +1,312 @@
+// The sparse form of the frontier engine: states as sorted lists.
+//
+// Adding a column to the keys of a sorted list that lack it leaves them sorted, and so does taking closed
+// columns out, since every surviving key holds them. A row is therefore the union of deg(row) sorted lists,
+// equal keys added: the set union of Merge Path SpAdd (Dalton, Baxter, Merrill, Garland, Olson, §III-B), here
+// with the key space cut into chunks that fit the cache and are merged pairwise, in the same tree for every
+// chunk.
+#include "lib/error.hpp"
+#include "lib/frontier.hpp"
+#include "lib/frontier_ledger.hpp"
+#include "lib/frontier_number.hpp"
+#include "lib/state_key.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <fmt/format.h>
+#include <memory>
+#include <oneapi/tbb/parallel_pipeline.h>
+
+namespace libperm {
+namespace {
+
+constexpr std::size_t chunk_candidates = 8192;   // (state, entry) pairs in a chunk, at most about twice this
+constexpr std::size_t serial_candidates = 16384; // below this a row is one chunk, and no thread is woken
+
+template <int Words, class Number> class SparseFrontier {
+    using Key = StateKey<Words>;
+
+    struct List {
+        Buffer<Key> keys;
+        Buffer<Number> numbers;
+        std::size_t size = 0;
+
+        explicit List(MemoryBudget &memory) : keys(memory), numbers(memory) {}
+        void reserve(std::size_t count) { // an eighth more than asked, so that growing stays cheap
+            if (count <= keys.capacity()) return;
+            keys.grow(count + count / 8);
+            numbers.grow(count + count / 8);
+        }
+    };
+
+    struct Term {
+        Key bit;
+        Key bit_and_above;
+        Number coefficient;
+    };
+
+    // Places in the old list where each term's candidates for one range of new keys begin.
+    using Cut = std::vector<std::size_t>;
+
+    struct Chunk {
+        Cut begin, end;
+        Buffer<Key> keys, other_keys;
+        Buffer<Number> numbers, other_numbers;
+        std::vector<std::size_t> runs; // ends of the sorted runs in keys
+        std::size_t expansions = 0;
+
+        explicit Chunk(MemoryBudget &memory)
+            : keys(memory), other_keys(memory), numbers(memory), other_numbers(memory) {}
+        void reserve(std::size_t count) {
+            keys.grow(count);
+            other_keys.grow(count);
+            numbers.grow(count);
+            other_numbers.grow(count);
+        }
+    };
+
+  public:
+    explicit SparseFrontier(const FrontierRun &run)
+        : run_(run), ledger_(run.a, run.values), old_(run.memory), new_(run.memory) {
+        pool_.emplace_back(run.memory);
+    }
+
+    Outcome compute() {
+        Outcome outcome;
+        old_.reserve(1);
+        old_.keys.data()[0] = Key{};
+        old_.numbers.data()[0] = Number::one();
+        old_.size = 1;
+        for (const FrontierStep &step : run_.program.steps) {
+            const double expansions = advance(step);
+            outcome.operations += expansions;
+            outcome.states += static_cast<double>(old_.size);
+            outcome.peak_states = std::max(outcome.peak_states, static_cast<double>(old_.size));
+        }
+        const bool reached = old_.size > 0;
+        ledger_.close(reached ? old_.numbers.data()[0].value : 0,
+                      reached ? old_.numbers.data()[0].magnitude() : 0, outcome);
+        return outcome;
+    }
+
+  private:
+    double advance(const FrontierStep &step) {
+        const std::vector<double> &coefficients = ledger_.begin_step(step);
+        terms_.clear();
+        closing_ = Key{};
+        for (std::size_t k = 0; k < step.terms.size(); ++k) {
+            const std::int32_t slot = step.terms[k].slot;
+            if (step.terms[k].closes) closing_ = closing_ | Key::slot(slot);
+            terms_.push_back({Key::slot(slot), Key::slots_from(slot), Number::coefficient(coefficients[k])});
+        }
+        new_.size = 0;
+        largest_ = 0;
+        double expansions = 0;
+        const std::size_t candidates = old_.size * terms_.size();
+        const auto append = [&](Chunk &chunk) {
+            append_chunk(chunk);
+            expansions += static_cast<double>(chunk.expansions);
+            run_.control.advance(static_cast<double>(chunk.expansions));
+        };
+        if (candidates <= serial_candidates) {
+            Chunk &whole = pool_.front();
+            whole.begin.assign(terms_.size(), 0);
+            whole.end.assign(terms_.size(), old_.size);
+            merge_chunk(whole);
+            append(whole);
+        } else {
+            in_chunks(candidates, append);
+        }
+        std::swap(old_, new_);
+        ledger_.end_step(static_cast<double>(std::bit_width(terms_.size() - 1)), expansions, largest_);
+        return expansions;
+    }
+
+    template <class Append> void in_chunks(std::size_t candidates, const Append &append) {
+        const std::vector<Key> bounds = chunk_bounds(candidates);
+        const std::size_t tokens = 2 * static_cast<std::size_t>(run_.threads);
+        while (pool_.size() < tokens) pool_.emplace_back(run_.memory);
+        std::size_t next = 0;
+        Cut cut(terms_.size(), 0);
+        const auto feed = [&](oneapi::tbb::flow_control &flow) -> Chunk * {
+            if (next > bounds.size()) {
+                flow.stop();
+                return nullptr;
+            }
+            Chunk &chunk = pool_[next % tokens];
+            chunk.begin = cut;
+            if (next < bounds.size())
+                for (std::size_t t = 0; t < terms_.size(); ++t)
+                    cut[t] = std::max(cut[t], first_at(terms_[t], bounds[next]));
+            else
+                cut.assign(terms_.size(), old_.size);
+            chunk.end = cut;
+            ++next;
+            return &chunk;
+        };
+        using oneapi::tbb::filter_mode;
+        oneapi::tbb::parallel_pipeline(
+            tokens, oneapi::tbb::make_filter<void, Chunk *>(filter_mode::serial_in_order, feed) &
+                        oneapi::tbb::make_filter<Chunk *, Chunk *>(filter_mode::parallel,
+                                                                   [this](Chunk *chunk) {
+                                                                       merge_chunk(*chunk);
+                                                                       return chunk;
+                                                                   }) &
+                        oneapi::tbb::make_filter<Chunk *, void>(filter_mode::serial_in_order,
+                                                                [&](Chunk *chunk) { append(*chunk); }));
+    }
+
+    // Regular sampling: of every term the same number of evenly spaced candidates; every deg(row)-th of all
+    // samples bounds a chunk, which so holds at most twice its share.
+    std::vector<Key> chunk_bounds(std::size_t candidates) const {
+        const std::size_t chunks = candidates / chunk_candidates + 1;
+        std::vector<Key> samples;
+        for (const Term &term : terms_)
+            for (std::size_t s = 0; s < chunks; ++s) {
+                const Key &key = old_.keys.data()[old_.size * s / chunks];
+                if (!key.meets(term.bit)) samples.push_back((key | term.bit | closing_) ^ closing_);
+            }
+        std::sort(samples.begin(), samples.end());
+        std::vector<Key> bounds;
+        for (std::size_t s = terms_.size(); s < samples.size(); s += terms_.size())
+            if (bounds.empty() || bounds.back() < samples[s]) bounds.push_back(samples[s]);
+        return bounds;
+    }
+
+    // The first old state that may give, through this term, a new key at or above `bound`. Survivors hold all
+    // closing columns, so they can be compared before these are taken out.
+    std::size_t first_at(const Term &term, const Key &bound) const {
+        const Key full = bound | closing_;
+        const Key source = full.meets(term.bit) ? full ^ term.bit : full & term.bit_and_above;
+        const Key *keys = old_.keys.data();
+        return static_cast<std::size_t>(std::lower_bound(keys, keys + old_.size, source) - keys);
+    }
+
+    void merge_chunk(Chunk &chunk) const {
+        std::size_t room = 0;
+        for (std::size_t t = 0; t < terms_.size(); ++t) room += chunk.end[t] - chunk.begin[t];
+        chunk.reserve(room);
+        chunk.runs.clear();
+        Key *keys = chunk.keys.data();
+        Number *numbers = chunk.numbers.data();
+        std::size_t size = 0;
+        const Key *old_keys = old_.keys.data();
+        const Number *old_numbers = old_.numbers.data();
+        for (std::size_t t = 0; t < terms_.size(); ++t) {
+            const Term &term = terms_[t];
+            for (std::size_t k = chunk.begin[t]; k < chunk.end[t]; ++k) {
+                const Key key = old_keys[k] | term.bit;
+                keys[size] = key ^ closing_;
+                numbers[size] = term.coefficient * old_numbers[k];
+                size += !old_keys[k].meets(term.bit) && key.holds(closing_);
+            }
+            chunk.runs.push_back(size);
+        }
+        chunk.expansions = size;
+        while (chunk.runs.size() > 1) merge_pairs(chunk);
+    }
+
+    // Runs 0 and 1, 2 and 3, ... into one each.
+    static void merge_pairs(Chunk &chunk) {
+        std::size_t out = 0, begin = 0;
+        std::vector<std::size_t> &runs = chunk.runs;
+        std::size_t merged = 0;
+        for (std::size_t r = 0; r < runs.size(); r += 2) {
+            const std::size_t middle = runs[r];
+            const std::size_t end = r + 1 < runs.size() ? runs[r + 1] : middle;
+            out = unite(chunk, begin, middle, end, out);
+            begin = end;
+            runs[merged++] = out;
+        }
+        runs.resize(merged);
+        std::swap(chunk.keys, chunk.other_keys);
+        std::swap(chunk.numbers, chunk.other_numbers);
+    }
+
+    static std::size_t unite(Chunk &chunk, std::size_t a, std::size_t middle, std::size_t end,
+                             std::size_t out) {
+        const Key *keys = chunk.keys.data();
+        const Number *numbers = chunk.numbers.data();
+        Key *out_keys = chunk.other_keys.data();
+        Number *out_numbers = chunk.other_numbers.data();
+        std::size_t b = middle;
+        while (a < middle && b < end) {
+            const bool from_a = !(keys[b] < keys[a]), from_b = !(keys[a] < keys[b]);
+            out_keys[out] = from_a ? keys[a] : keys[b];
+            out_numbers[out] =
+                (from_a ? numbers[a] : Number::zero()) + (from_b ? numbers[b] : Number::zero());
+            ++out;
+            a += from_a;
+            b += from_b;
+        }
+        out = static_cast<std::size_t>(std::copy(keys + a, keys + middle, out_keys + out) - out_keys);
+        std::copy(numbers + a, numbers + middle, out_numbers + (out - (middle - a)));
+        std::copy(keys + b, keys + end, out_keys + out);
+        std::copy(numbers + b, numbers + end, out_numbers + out);
+        return out + (end - b);
+    }
+
+    void append_chunk(const Chunk &chunk) {
+        const std::size_t count = chunk.runs.empty() ? 0 : chunk.runs.front();
+        new_.reserve(new_.size + count);
+        std::copy_n(chunk.keys.data(), count, new_.keys.data() + new_.size);
+        std::copy_n(chunk.numbers.data(), count, new_.numbers.data() + new_.size);
+        for (std::size_t k = 0; k < count; ++k)
+            largest_ = std::max(largest_, chunk.numbers.data()[k].magnitude());
+        new_.size += count;
+    }
+
+    const FrontierRun &run_;
+    FrontierLedger ledger_;
+    List old_, new_;
+    std::vector<Term> terms_;
+    Key closing_{};
+    std::vector<Chunk> pool_; // chunks in flight
+    double largest_ = 0;
+};
+
+template <int Words> Outcome compute_with(const FrontierRun &run, bool nonnegative) {
+    return nonnegative ? SparseFrontier<Words, NonNegative>(run).compute()
+                       : SparseFrontier<Words, Signed>(run).compute();
+}
+
+} // namespace
+
+int sparse_key_words(const FrontierProgram &program) {
+    const int words = std::max(1, (program.slots + 63) / 64);
+    for (const int made : {1, 2, 4, 8, 16, 64}) // compute_with's
+        if (words <= made) return made;
+    return 0;
+}
+
+std::int64_t number_bytes(bool nonnegative) {
+    return static_cast<std::int64_t>(nonnegative ? sizeof(NonNegative) : sizeof(Signed));
+}
+
+double sparse_peak_bytes(double peak_states, int key_words, bool nonnegative) {
+    return 2.25 * peak_states * static_cast<double>(8 * key_words + number_bytes(nonnegative));
+}
+
+Outcome run_sparse_frontier(const FrontierRun &run, bool nonnegative) {
+    switch (sparse_key_words(run.program)) {
+    case 1:
+        return compute_with<1>(run, nonnegative);
+    case 2:
+        return compute_with<2>(run, nonnegative);
+    case 4:
+        return compute_with<4>(run, nonnegative);
+    case 8:
+        return compute_with<8>(run, nonnegative);
+    case 16:
+        return compute_with<16>(run, nonnegative);
+    case 64:
+        return compute_with<64>(run, nonnegative);
+    default:
+        throw Error(PERM_UNSUPPORTED,
+                    fmt::format("engine frontier: {} columns are open at once, at most 4096 can be",
+                                run.program.slots));
+    }
+}
+
+} // namespace libperm

@@ -1,0 +1,141 @@
+#include "lib/plan.hpp"
+
+#include "lib/log.hpp"
+#include "lib/run_control.hpp"
+#include "lib/system.hpp"
+#include "preprocess/matching.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace libperm {
+namespace {
+
+constexpr int reachability_samples = 64;
+constexpr int widest_dense = 48; // beyond it C(w, w/2) numbers are petabytes
+
+std::string name_of(const Candidate &c) {
+    if (c.engine != Engine::frontier) return engine_name(c.engine);
+    return fmt::format("{} ({})", engine_name(c.engine), form_name(c.form));
+}
+
+void judge(Candidate &c, const Options &options) {
+    c.seconds = seconds_on(options.threads, c.cost.serial_seconds);
+    if (c.refusal != PERM_OK) return;
+    if (c.cost.bytes > static_cast<double>(options.memory_limit)) {
+        c.refusal = PERM_REFUSED_MEMORY;
+        c.why_not =
+            fmt::format("needs {} of memory, {:.3g} times the limit of {}", readable_bytes(c.cost.bytes),
+                        c.cost.bytes / static_cast<double>(options.memory_limit),
+                        readable_bytes(static_cast<double>(options.memory_limit)));
+    } else if (c.seconds > options.refuse_seconds) {
+        c.refusal = PERM_REFUSED_TIME;
+        c.why_not = fmt::format("is predicted to take {} on {} thread{}, {:.3g} times the limit of {}",
+                                readable_seconds(c.seconds), options.threads, options.threads == 1 ? "" : "s",
+                                c.seconds / options.refuse_seconds, readable_seconds(options.refuse_seconds));
+    }
+}
+
+void add_ryser(Plan &plan) {
+    plan.ryser = plan_ryser(plan.input.pattern, plan.transposed.pattern);
+    Candidate c;
+    c.engine = Engine::ryser;
+    c.transposed = plan.ryser.transposed;
+    c.cost = ryser_cost(plan.ryser, plan.n());
+    if (plan.n() > ryser_largest_n) {
+        c.refusal = PERM_UNSUPPORTED;
+        c.why_not =
+            fmt::format("would sum 2^{} subsets, at most 2^{} can be counted; one thread would take {}",
+                        plan.n() - 1, ryser_largest_n - 1, readable_seconds(c.cost.serial_seconds));
+    }
+    judge(c, plan.options);
+    plan.candidates.push_back(std::move(c));
+}
+
+void add_frontier(Plan &plan, RunControl &control) {
+    FrontierOrderOptions search;
+    search.seed = plan.options.seed;
+    search.seconds_per_expansion = seconds_per_expansion;
+    search.poll = [&control] { control.poll(); };
+    if (plan.options.engine == Engine::automatic && plan.n() <= ryser_largest_n)
+        search.other_seconds = ryser_cost(plan.ryser, plan.n()).serial_seconds;
+    const Pattern &a = plan.input.pattern;
+    const FrontierOrder order = find_frontier_order(a, plan.transposed.pattern, search);
+    plan.frontier = build_frontier_program(a, plan.transposed, order);
+    estimate_reachable(plan.frontier, order.transposed ? plan.transposed.pattern : a, order,
+                       reachability_samples);
+
+    const bool nonnegative =
+        plan.input.value_type == PERM_VALUE_PATTERN; // else the values may have either sign
+    for (const FrontierForm form : {FrontierForm::sparse, FrontierForm::dense}) {
+        if (form == FrontierForm::dense && plan.frontier.slots > widest_dense) continue;
+        Candidate c;
+        c.engine = Engine::frontier;
+        c.form = form;
+        c.transposed = plan.frontier.transposed;
+        c.cost = frontier_cost(plan.frontier, form, nonnegative);
+        if (form == FrontierForm::sparse && sparse_key_words(plan.frontier) == 0) {
+            c.refusal = PERM_UNSUPPORTED;
+            c.why_not = fmt::format("has {} columns open at once, at most 4096 can be", plan.frontier.slots);
+        }
+        judge(c, plan.options);
+        plan.candidates.push_back(std::move(c));
+    }
+}
+
+// The cheapest candidate that no limit forbids. By the time of one thread: the choice, and so the result's
+// bits, must not depend on the number of threads.
+void choose(Plan &plan) {
+    std::stable_sort(
+        plan.candidates.begin(), plan.candidates.end(),
+        [](const Candidate &x, const Candidate &y) { return x.cost.serial_seconds < y.cost.serial_seconds; });
+    const auto fits = std::find_if(plan.candidates.begin(), plan.candidates.end(), [](const Candidate &c) {
+        return c.refusal == PERM_OK || c.refusal == PERM_REFUSED_TIME;
+    });
+    if (fits != plan.candidates.end()) plan.chosen = static_cast<int>(fits - plan.candidates.begin());
+    if (fits != plan.candidates.end() && fits->refusal == PERM_OK) {
+        plan.why = fits == plan.candidates.begin()
+                       ? fmt::format("{}: the least predicted time", name_of(*fits))
+                       : fmt::format("{}: the least predicted time within the limits; {} {}", name_of(*fits),
+                                     name_of(plan.candidates.front()), plan.candidates.front().why_not);
+        return;
+    }
+    const Candidate &first = fits != plan.candidates.end() ? *fits : plan.candidates.front();
+    plan.refusal = first.refusal;
+    plan.refusal_text = fmt::format("too large (n = {}, {} entries)", plan.n(), plan.input.pattern.nnz());
+    for (const Candidate &c : plan.candidates)
+        plan.refusal_text += fmt::format("; engine {} {}", name_of(c), c.why_not);
+    if (first.refusal == PERM_REFUSED_MEMORY) plan.refusal_text += "; a higher memory limit would help";
+    if (first.refusal == PERM_REFUSED_TIME)
+        plan.refusal_text += "; a higher time limit or more threads would help";
+    plan.why = "refused: " + plan.refusal_text;
+    plan.chosen = -1;
+}
+
+} // namespace
+
+Plan make_plan(InputPattern input, const Options &options) {
+    Plan plan;
+    plan.input = std::move(input);
+    plan.options = options;
+    if (plan.n() == 0) {
+        plan.structure = "the empty matrix: its permanent is 1";
+        return plan;
+    }
+    const Matching matching = maximum_matching(plan.input.pattern);
+    if (matching.size < plan.n()) {
+        plan.structural_zero = true;
+        plan.structure = fmt::format("no perfect matching (structural rank {} of {}): the permanent is 0",
+                                     matching.size, plan.n());
+        return plan;
+    }
+    plan.transposed = transpose(plan.input.pattern);
+    RunControl control(plan.options);
+    if (options.engine != Engine::frontier) add_ryser(plan);
+    if (options.engine != Engine::ryser) add_frontier(plan, control);
+    choose(plan);
+    log_decision(plan.why);
+    return plan;
+}
+
+} // namespace libperm

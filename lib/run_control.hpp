@@ -1,0 +1,41 @@
+// Progress, cancelling and the time limit of one call, as its workers see them.
+#pragma once
+
+#include "lib/options.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+
+namespace libperm {
+
+class RunControl {
+  public:
+    explicit RunControl(const Options &options) : options_(options) {}
+
+    // From now on progress is counted towards `work`, in any unit, expected to take `seconds`.
+    void begin(double work, double seconds);
+
+    // Called by any thread after a piece of work of a millisecond or so. Throws Error (PERM_CANCELLED,
+    // PERM_REFUSED_TIME) once the call is to stop.
+    void advance(double work);
+
+    void poll() { advance(0); }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    void stop_if_asked() const;
+    void call_back(Clock::time_point now);
+
+    const Options &options_;
+    const Clock::time_point start_ = Clock::now();
+    std::atomic<double> done_{0}, total_{0};
+    double expected_seconds_ = -1, shown_ = 0;
+    Clock::time_point begun_ = start_;
+    std::atomic<Clock::rep> next_callback_{0};
+    std::atomic<int> stop_{PERM_OK}; // the perm_status to stop with
+    std::mutex callback_mutex_;
+};
+
+} // namespace libperm

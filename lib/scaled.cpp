@@ -1,0 +1,46 @@
+#include "lib/scaled.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <mpfr.h>
+
+namespace libperm {
+
+Scaled make_scaled(double value, std::int64_t exp2) {
+    if (value == 0) return {};
+    int exponent = 0;
+    const double mantissa = std::frexp(value, &exponent);
+    return {mantissa, exp2 + exponent};
+}
+
+double to_double(const Scaled &x) {
+    const std::int64_t exponent = std::clamp<std::int64_t>(x.exp2, -5000, 5000);
+    return std::ldexp(x.mantissa, static_cast<int>(exponent));
+}
+
+std::string to_text(const Scaled &x, bool exact) {
+    if (x.mantissa == 0) return "0";
+    mpfr_t value; // 53 bits hold the mantissa; MPFR's exponent range holds any exp2 that can occur
+    mpfr_init2(value, 53);
+    mpfr_set_d(value, x.mantissa, MPFR_RNDN);
+    mpfr_mul_2si(value, value, static_cast<long>(x.exp2), MPFR_RNDN);
+    const bool integer = exact && mpfr_integer_p(value) != 0;
+    // An integer below 2^k has at most k/3 digits; trailing zeros beyond its own are cut off again.
+    const auto digits =
+        integer ? static_cast<std::size_t>(std::max<std::int64_t>(2, x.exp2 / 3 + 2)) : std::size_t{17};
+    mpfr_exp_t point = 0; // the value is 0.DIGITS * 10^point
+    const std::unique_ptr<char, void (*)(char *)> text(
+        mpfr_get_str(nullptr, &point, 10, digits, value, MPFR_RNDN), mpfr_free_str);
+    mpfr_clear(value);
+    std::string all = text.get();
+    const std::string sign = all.front() == '-' ? "-" : "";
+    all.erase(0, sign.size());
+    if (integer) return sign + all.substr(0, static_cast<std::size_t>(point));
+    const auto exponent = static_cast<std::int64_t>(point) - 1;
+    std::string magnitude = std::to_string(std::abs(exponent));
+    if (magnitude.size() < 2) magnitude.insert(0, 1, '0');
+    return sign + all.substr(0, 1) + "." + all.substr(1) + "e" + (exponent < 0 ? "-" : "+") + magnitude;
+}
+
+} // namespace libperm

@@ -1,0 +1,20 @@
+// A real number with an exponent of any size: mantissa * 2^exp2, 0.5 <= |mantissa| < 1 or both zero.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace libperm {
+
+struct Scaled {
+    double mantissa = 0;
+    std::int64_t exp2 = 0;
+};
+
+Scaled make_scaled(double value, std::int64_t exp2 = 0); // value * 2^exp2
+double to_double(const Scaled &x);                       // rounded; inf or 0 when out of range
+
+// Locale-free decimal text: every digit when `exact` and an integer, else 17 significant digits.
+std::string to_text(const Scaled &x, bool exact);
+
+} // namespace libperm
