@@ -1,0 +1,249 @@
+// The C API: where exceptions end and statuses begin.
+#include "lib/error.hpp"
+#include "lib/execute.hpp"
+#include "lib/explain.hpp"
+#include "lib/info.hpp"
+#include "lib/log.hpp"
+#include "lib/matrix.hpp"
+#include "lib/options.hpp"
+#include "lib/plan.hpp"
+
+#include <perm.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+
+struct perm_plan {
+    libperm::Plan plan;
+    double seconds_check = 0, seconds_plan = 0;
+};
+
+namespace {
+
+using libperm::Error;
+
+// A fixed buffer: telling of a failure must not fail.
+thread_local char last_error[2048] = "";
+
+perm_status fail(perm_status status, const char *text) noexcept {
+    const std::size_t length = std::min(std::strlen(text), sizeof(last_error) - 1);
+    std::memcpy(last_error, text, length);
+    last_error[length] = '\0';
+    return status;
+}
+
+// The one way from an exception to a status.
+template <class Work> perm_status guarded(const Work &work) noexcept {
+    try {
+        work();
+        return PERM_OK;
+    } catch (const Error &e) {
+        return fail(e.status(), e.what());
+    } catch (const std::bad_alloc &) {
+        return fail(PERM_OUT_OF_MEMORY, "the system refused an allocation that was within the memory limit; "
+                                        "lower memory_limit_bytes or free memory");
+    } catch (const std::exception &e) {
+        return fail(PERM_INTERNAL, e.what());
+    } catch (...) {
+        return fail(PERM_INTERNAL, "an unknown exception");
+    }
+}
+
+class Stopwatch {
+  public:
+    double lap() { // seconds since the last lap
+        const auto now = std::chrono::steady_clock::now();
+        return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+    }
+
+  private:
+    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+void require_result(const perm_result *result) {
+    if (!result) throw Error(PERM_BAD_ARGUMENT, "the result is a null pointer");
+    if (result->struct_size < sizeof(perm_result))
+        throw Error(PERM_BAD_ARGUMENT, "perm_result.struct_size is too small: start from PERM_RESULT_INIT");
+}
+
+void clear(perm_result &result) noexcept {
+    std::free(result.text);
+    const std::size_t size = result.struct_size;
+    result = perm_result PERM_RESULT_INIT;
+    result.struct_size = size;
+}
+
+char *copy_of(const std::string &text) {
+    auto *copy = static_cast<char *>(std::malloc(text.size() + 1));
+    if (!copy) throw std::bad_alloc();
+    std::memcpy(copy, text.c_str(), text.size() + 1);
+    return copy;
+}
+
+void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome &outcome) {
+    const libperm::Candidate *choice = plan.choice();
+    result.text = copy_of(libperm::to_text(outcome.value, outcome.exact));
+    result.re = libperm::to_double(outcome.value);
+    result.mantissa_re = outcome.value.mantissa;
+    result.exp2 = outcome.value.exp2;
+    result.rel_error_bound = outcome.rel_error_bound;
+    result.exact = outcome.exact;
+    result.tolerance_met = outcome.rel_error_bound <= plan.options.tolerance;
+    result.engine = libperm::engine_name(choice ? choice->engine : libperm::Engine::none);
+    result.device = "cpu";
+    result.n = plan.n();
+    result.nnz = plan.input.pattern.nnz();
+    result.threads = plan.options.threads;
+    result.transposed = choice && choice->transposed;
+    result.subsets = outcome.subsets;
+    result.states = outcome.states;
+    result.peak_states = outcome.peak_states;
+    result.operations = outcome.operations;
+    result.peak_bytes = outcome.peak_bytes;
+}
+
+void write_text(const std::string &text, char *buffer, std::size_t capacity, std::size_t *needed) {
+    if (needed) *needed = text.size() + 1;
+    if (!buffer && capacity == 0) return;
+    if (!buffer) throw Error(PERM_BAD_ARGUMENT, "buffer is a null pointer, but capacity is not 0");
+    if (capacity < text.size() + 1)
+        throw Error(PERM_BAD_ARGUMENT,
+                    "the buffer is too small: the text needs " + std::to_string(text.size() + 1) + " bytes");
+    std::memcpy(buffer, text.c_str(), text.size() + 1);
+}
+
+bool is_json(perm_format format) {
+    if (format != PERM_FORMAT_TEXT && format != PERM_FORMAT_JSON)
+        throw Error(PERM_BAD_ARGUMENT, "format is neither PERM_FORMAT_TEXT nor PERM_FORMAT_JSON");
+    return format == PERM_FORMAT_JSON;
+}
+
+} // namespace
+
+extern "C" {
+
+const char *perm_status_text(perm_status status) {
+    switch (status) {
+    case PERM_OK:
+        return "ok";
+    case PERM_BAD_ARGUMENT:
+        return "bad argument";
+    case PERM_BAD_MATRIX:
+        return "bad matrix";
+    case PERM_BAD_OPTION:
+        return "bad option";
+    case PERM_REFUSED_MEMORY:
+        return "refused: too much memory";
+    case PERM_REFUSED_TIME:
+        return "refused: too much time";
+    case PERM_UNSUPPORTED:
+        return "unsupported";
+    case PERM_CANCELLED:
+        return "cancelled";
+    case PERM_OUT_OF_MEMORY:
+        return "out of memory";
+    case PERM_INTERNAL:
+        return "internal error";
+    }
+    return "unknown status";
+}
+
+const char *perm_last_error(void) { return last_error; }
+
+const char *perm_version(void) { return PERM_VERSION_STRING; }
+
+perm_status perm_result_clear(perm_result *result) {
+    if (!result) return PERM_OK;
+    return guarded([&] {
+        require_result(result);
+        clear(*result);
+    });
+}
+
+perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *result) {
+    return guarded([&] {
+        require_result(result);
+        clear(*result);
+        Stopwatch watch;
+        const libperm::Options options = libperm::read_options(opts);
+        libperm::InputPattern input = libperm::read_pattern(a);
+        std::vector<double> values = libperm::read_values(input, a->values);
+        libperm::drop_zeros(input.pattern, values); // entry_order has done its work
+        const double check = watch.lap();
+        libperm::with_threads(options.threads, [&] {
+            const libperm::Plan plan = libperm::make_plan(std::move(input), options);
+            const double planning = watch.lap();
+            const libperm::Outcome outcome = libperm::execute(plan, values);
+            fill(*result, plan, outcome);
+            result->seconds_run = watch.lap();
+            result->seconds_plan = planning;
+        });
+        result->seconds_check = check;
+        result->seconds_total = check + result->seconds_plan + result->seconds_run;
+    });
+}
+
+perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan **plan) {
+    if (plan) *plan = nullptr;
+    return guarded([&] {
+        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the place for the plan is a null pointer");
+        Stopwatch watch;
+        const libperm::Options options = libperm::read_options(opts);
+        auto made = std::make_unique<perm_plan>();
+        libperm::InputPattern input = libperm::read_pattern(a);
+        made->seconds_check = watch.lap();
+        libperm::with_threads(options.threads,
+                              [&] { made->plan = libperm::make_plan(std::move(input), options); });
+        made->seconds_plan = watch.lap();
+        *plan = made.release();
+    });
+}
+
+perm_status perm_plan_execute(const perm_plan *plan, const void *values, perm_result *result) {
+    return guarded([&] {
+        require_result(result);
+        clear(*result);
+        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+        Stopwatch watch;
+        const std::vector<double> checked = libperm::read_values(plan->plan.input, values);
+        result->seconds_check = watch.lap();
+        libperm::with_threads(plan->plan.options.threads,
+                              [&] { fill(*result, plan->plan, libperm::execute(plan->plan, checked)); });
+        result->seconds_run = watch.lap();
+        result->seconds_total = result->seconds_check + result->seconds_run;
+    });
+}
+
+perm_status perm_plan_explain(const perm_plan *plan, perm_format format, char *buffer, size_t capacity,
+                              size_t *needed) {
+    return guarded([&] {
+        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+        write_text(is_json(format) ? libperm::explain_json(plan->plan) : libperm::explain_text(plan->plan),
+                   buffer, capacity, needed);
+    });
+}
+
+perm_status perm_plan_destroy(perm_plan *plan) {
+    delete plan;
+    return PERM_OK;
+}
+
+perm_status perm_info(perm_format format, char *buffer, size_t capacity, size_t *needed) {
+    return guarded([&] {
+        write_text(is_json(format) ? libperm::info_json() : libperm::info_text(), buffer, capacity, needed);
+    });
+}
+
+perm_status perm_set_log_level(int level) {
+    return guarded([&] {
+        if (level < 0 || level > 4) throw Error(PERM_BAD_ARGUMENT, "the log level must lie in 0..4");
+        libperm::set_log_level(level);
+    });
+}
+
+} // extern "C"
