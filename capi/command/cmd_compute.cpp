@@ -1,0 +1,135 @@
+#include "commands.hpp"
+#include "job.hpp"
+#include "output.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+namespace perm {
+namespace {
+
+struct Seconds {
+    double total, read, check, plan, run;
+};
+
+// Two digits that are never below the bound.
+std::string bound_text(double bound) {
+    const std::string text = fmt::format("{:.1e}", bound);
+    return std::strtod(text.c_str(), nullptr) >= bound ? text : fmt::format("{:.1e}", bound * 1.05);
+}
+
+// How many digits of the printed value a relative error bound vouches for, to half a unit of the last of
+// them.
+int certain_digits(double bound) {
+    constexpr int printed = 17;
+    const double digits = std::floor(-std::log10(2 * bound));
+    return digits > 0 ? static_cast<int>(std::min<double>(digits, printed)) : 0;
+}
+
+std::string count_text(double count) {
+    return count < 1e15 ? fmt::format("{:.0f}", count) : fmt::format("{:.3g}", count);
+}
+
+std::string bytes_text(double bytes) {
+    if (bytes < 1e6) return fmt::format("{:.1f} kB", bytes / 1e3);
+    if (bytes < 1e9) return fmt::format("{:.1f} MB", bytes / 1e6);
+    return fmt::format("{:.1f} GB", bytes / 1e9);
+}
+
+std::string certainty_line(const perm_result &r) {
+    std::string line = "exact";
+    if (!r.exact) {
+        const int digits = certain_digits(r.rel_error_bound);
+        if (digits == 0)
+            line = "no digit is certain";
+        else
+            line = fmt::format("relative error below {} ({} digits certain)", bound_text(r.rel_error_bound),
+                               digits);
+    }
+    if (std::string_view(r.engine) == "none") return line + ", by the structure alone";
+    return line +
+           fmt::format(", {} on {}, {} thread{}", r.engine, r.device, r.threads, r.threads == 1 ? "" : "s");
+}
+
+std::string work_line(const perm_result &r) {
+    std::string line = fmt::format("n = {}, {} entries", r.n, r.nnz);
+    if (r.subsets > 0) line += fmt::format("; {} subsets", count_text(r.subsets));
+    if (r.states > 0)
+        line +=
+            fmt::format("; {} states, {} at most at once", count_text(r.states), count_text(r.peak_states));
+    if (r.peak_bytes > 0) line += fmt::format("; {}", bytes_text(static_cast<double>(r.peak_bytes)));
+    return line;
+}
+
+std::string as_text(const Options &options, const perm_result &r, const Seconds &s) {
+    const std::string name =
+        options.file == "-" ? "stdin" : std::filesystem::path(options.file).filename().string();
+    return fmt::format("perm({}) = {}\n{}\n{}\n{:.3f} s: read {:.3f} s, plan {:.3f} s, run {:.3f} s\n", name,
+                       r.text, certainty_line(r), work_line(r), s.total, s.read, s.plan, s.run);
+}
+
+// Infinities and NaN become null.
+std::string as_json(const perm_result &r, const Seconds &s, const std::string &plan) {
+    const nlohmann::ordered_json object = {
+        {"permanent", r.text},
+        {"real", r.re},
+        {"imag", r.im},
+        {"mantissa", r.mantissa_re},
+        {"exp2", r.exp2},
+        {"exact", r.exact != 0},
+        {"rel_error_bound", r.rel_error_bound},
+        {"tolerance_met", r.tolerance_met != 0},
+        {"engine", r.engine},
+        {"device", r.device},
+        {"threads", r.threads},
+        {"n", r.n},
+        {"nnz", r.nnz},
+        {"seconds",
+         {{"total", s.total}, {"read", s.read}, {"check", s.check}, {"plan", s.plan}, {"run", s.run}}},
+        {"plan", nlohmann::ordered_json::parse(plan)},
+    };
+    return object.dump(2);
+}
+
+void warn_if_missed(const Options &options, const perm_result &r) {
+    if (r.tolerance_met) return;
+    constexpr double default_tolerance = 1e-9;
+    const double tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance;
+    write_message(fmt::format("warning: {}: its error bound {} is above the tolerance {:g}",
+                              certain_digits(r.rel_error_bound) == 0
+                                  ? "no digit of the permanent is certain"
+                                  : "the permanent is less accurate than asked for",
+                              bound_text(r.rel_error_bound), tolerance));
+}
+
+} // namespace
+
+void run_compute(const Options &options) {
+    const Stopwatch watch;
+    Result result;
+    std::string plan;
+    Seconds seconds{};
+    {
+        const Job job(options);
+        result = job.execute();
+        if (options.json) plan = job.explain(PERM_FORMAT_JSON);
+        seconds = {watch.seconds(), job.seconds_read(), result->seconds_check, job.seconds_plan(),
+                   result->seconds_run};
+    }
+    const perm_result &r = *result.raw();
+    warn_if_missed(options, r);
+    if (options.json)
+        write_stdout(as_json(r, seconds, plan));
+    else if (options.quiet)
+        write_stdout(r.text);
+    else
+        write_stdout(as_text(options, r, seconds));
+}
+
+} // namespace perm

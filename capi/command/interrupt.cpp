@@ -1,0 +1,50 @@
+#include "interrupt.hpp"
+
+#include "output.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <string_view>
+
+namespace perm {
+namespace {
+
+// Lock-free, so a signal handler may use them.
+std::atomic<bool> cancellable = false;
+std::atomic<bool> cancel_requested = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+} // namespace
+
+extern "C" {
+static void on_signal(int) {
+    cancel_requested = true;
+    if (cancellable) return;
+    // Nothing is under way that needs an orderly end, and reading a pipe may block for ever.
+    constexpr std::string_view message = "perm: cancelled\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, message.data(), message.size());
+    _exit(exit_cancelled);
+}
+}
+
+void catch_signals() {
+    for (int number : {SIGINT, SIGTERM}) {
+        struct sigaction action = {};
+        // Whoever started us in the background may have chosen that signals do not reach us.
+        if (sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;
+        action = {};
+        action.sa_handler = on_signal;
+        action.sa_flags = static_cast<int>(SA_RESETHAND);
+        sigaction(number, &action, nullptr);
+    }
+    // A reader that leaves is an error of write, not a silent death.
+    signal(SIGPIPE, SIG_IGN);
+}
+
+Cancellable::Cancellable() { cancellable = true; }
+Cancellable::~Cancellable() { cancellable = false; }
+int Cancellable::requested(void *) { return cancel_requested; }
+
+} // namespace perm

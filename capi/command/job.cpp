@@ -1,0 +1,55 @@
+#include "job.hpp"
+
+#include "matrix_market.hpp"
+
+namespace perm {
+namespace {
+
+Csr without_zeros(Csr a) {
+    if (a.pattern) return a;
+    std::size_t kept = 0, k = 0;
+    for (std::size_t row = 1; row < a.row_ptr.size(); ++row) {
+        for (; k < static_cast<std::size_t>(a.row_ptr[row]); ++k) {
+            if (a.values[k] == 0.0) continue;
+            a.values[kept] = a.values[k];
+            a.col_idx[kept] = a.col_idx[k];
+            ++kept;
+        }
+        a.row_ptr[row] = static_cast<std::int64_t>(kept);
+    }
+    a.values.resize(kept);
+    a.col_idx.resize(kept);
+    return a;
+}
+
+const char *text_or_null(const std::string &text) { return text.empty() ? nullptr : text.c_str(); }
+
+} // namespace
+
+Job::Job(const Options &options)
+    : matrix_(without_zeros(read_matrix_market_file(options.file))),
+      seconds_read_(watch_.seconds()),
+      progress_(!options.quiet),
+      plan_(make_plan(options)) {
+    seconds_plan_ = watch_.seconds() - seconds_read_;
+}
+
+Plan Job::make_plan(const Options &options) {
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.engine = text_or_null(options.engine);
+    opts.device = text_or_null(options.device);
+    opts.precision = text_or_null(options.precision);
+    opts.tolerance = options.tolerance;
+    opts.threads = options.threads;
+    opts.memory_limit_bytes = options.memory_bytes;
+    opts.time_limit_seconds = options.time_limit_seconds;
+    opts.seed = options.seed;
+    opts.progress = Progress::report;
+    opts.progress_user = &progress_;
+    opts.cancel = Cancellable::requested;
+    return Plan(matrix_, opts);
+}
+
+Result Job::execute() const { return plan_.execute(matrix_.pattern ? nullptr : matrix_.values.data()); }
+
+} // namespace perm

@@ -1,0 +1,104 @@
+#include "options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+namespace perm {
+namespace {
+
+// A number of at least 0 and the unit that follows it.
+std::pair<double, std::string> split_unit(const std::string &text) {
+    double number = 0;
+    const char *last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data(), last, number);
+    if (error != std::errc{} || !std::isfinite(number) || std::signbit(number))
+        throw std::invalid_argument("'" + text + "' is not a number of at least 0");
+    return {number, std::string(end, last)};
+}
+
+// Adds an option whose text `parse` turns into `target`.
+template <class Target, class Parse>
+void add_parsed(CLI::App &command, const char *name, Target &target, Parse parse, const char *type,
+                const char *description) {
+    command
+        .add_option_function<std::string>(
+            name,
+            [&target, parse, name](const std::string &text) {
+                try {
+                    target = parse(text);
+                } catch (const std::invalid_argument &error) {
+                    throw CLI::ValidationError(name, error.what());
+                }
+            },
+            description)
+        ->type_name(type);
+}
+
+} // namespace
+
+int Options::log_level() const {
+    constexpr int errors = 1, warnings = 2, details = 4;
+    return quiet ? errors : std::min(warnings + verbose, details);
+}
+
+std::int64_t parse_bytes(const std::string &text) {
+    auto [number, unit] = split_unit(text);
+    std::transform(unit.begin(), unit.end(), unit.begin(),
+                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+    double bytes = number;
+    if (!unit.empty() && unit != "B") {
+        const std::string prefixes = "KMGT";
+        const auto power = prefixes.find(unit[0]);
+        const std::string rest = unit.substr(1);
+        if (power == prefixes.npos || (!rest.empty() && rest != "B" && rest != "IB"))
+            throw std::invalid_argument("'" + text +
+                                        "' has an unknown unit, expected K, M, G or T (powers of "
+                                        "1024), also written KiB, or KB (powers of 1000)");
+        bytes *= std::pow(rest == "B" ? 1000.0 : 1024.0, static_cast<double>(power + 1));
+    }
+    if (bytes >= 0x1p63) throw std::invalid_argument("'" + text + "' is more memory than any machine has");
+    if (number > 0 && bytes < 1) throw std::invalid_argument("'" + text + "' is less than a byte");
+    return static_cast<std::int64_t>(bytes);
+}
+
+double parse_seconds(const std::string &text) {
+    if (text == "none") return std::numeric_limits<double>::infinity();
+    const auto [number, unit] = split_unit(text);
+    if (unit.empty() || unit == "s") return number;
+    if (unit == "m") return number * 60;
+    if (unit == "h") return number * 3600;
+    if (unit == "d") return number * 86400;
+    throw std::invalid_argument("'" + text + "' has an unknown unit, expected s, m, h or d");
+}
+
+void add_options(CLI::App &command, Options &options) {
+    command.add_option("FILE", options.file, "Matrix Market file; - reads the standard input")->required();
+    command.add_option("--engine", options.engine, "auto, frontier or ryser")->type_name("NAME");
+    command.add_option("--device", options.device, "auto, cpu or gpu")->type_name("NAME");
+    command.add_option("--precision", options.precision, "auto or double")->type_name("NAME");
+    command.add_option("--tolerance", options.tolerance, "asked relative error, 1e-9 if not given")
+        ->type_name("T");
+    command.add_option("--threads", options.threads, "threads, one for each core if not given")
+        ->type_name("N");
+    add_parsed(command, "--memory", options.memory_bytes, parse_bytes, "BYTES",
+               "working memory, such as 512M, 20G or 1.5GiB; three quarters of the machine's if not given");
+    add_parsed(
+        command, "--time-limit", options.time_limit_seconds, parse_seconds, "TIME",
+        "seconds, or such as 10m, 2h, 3d; none for no limit; if not given, what is predicted to take more "
+        "than a day is refused");
+    command.add_option("--seed", options.seed, "of the search for a good order")->type_name("N");
+    command.add_flag("--json", options.json, "one JSON object on the standard output");
+    command.add_flag("-v,--verbose", options.verbose, "log decisions to stderr; twice: details");
+    command.add_flag(
+        "-q,--quiet", options.quiet,
+        "print the permanent alone; no progress, no log but errors. A tolerance that is missed is "
+        "reported still");
+}
+
+} // namespace perm

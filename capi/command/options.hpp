@@ -1,0 +1,37 @@
+// What the command line asks for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace perm {
+
+struct Options {
+    std::string file;
+    std::string engine, device, precision; // "" is the library's default
+    double tolerance = 0;
+    std::int32_t threads = 0;
+    std::int64_t memory_bytes = 0;
+    double time_limit_seconds = 0;
+    std::uint64_t seed = 0;
+    int verbose = 0;
+    bool json = false, quiet = false;
+
+    // For perm_set_log_level.
+    int log_level() const;
+};
+
+// The arguments of compute and explain.
+void add_options(CLI::App &command, Options &options);
+
+// "20G", "1.5GiB", "500MB", "4096": K and KiB are 1024 bytes, KB is 1000. Throws std::invalid_argument.
+std::int64_t parse_bytes(const std::string &text);
+
+// "90", "1.5h", "10m", "2d", "none" for infinity. Throws std::invalid_argument.
+double parse_seconds(const std::string &text);
+
+} // namespace perm

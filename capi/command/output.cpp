@@ -1,0 +1,49 @@
+#include "output.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace perm {
+
+void write_stdout(std::string text) {
+    if (text.empty() || text.back() != '\n') text += '\n';
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+        throw OutputError(std::string("cannot write to the standard output: ") + std::strerror(errno));
+}
+
+void write_message(const std::string &text) { std::fprintf(stderr, "perm: %s\n", text.c_str()); }
+
+ExitCode exit_code(perm_status status) {
+    switch (status / 100) {
+    case 0:
+        return exit_answered;
+    case 1:
+        return exit_bad_input;
+    case 2:
+        return exit_refused;
+    case 3:
+        return exit_cancelled;
+    default:
+        return exit_failed;
+    }
+}
+
+ExitCode report_failure(perm_status status, std::string text, bool json) {
+    // However the library words it.
+    if (status == PERM_CANCELLED) text = "cancelled";
+    write_message(text);
+    if (!json) return exit_code(status);
+    const nlohmann::ordered_json object = {{"error", {{"status", perm_status_text(status)}, {"text", text}}}};
+    try {
+        // File names need not be UTF-8; JSON must be.
+        write_stdout(object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    } catch (const OutputError &error) {
+        write_message(error.what());
+    }
+    return exit_code(status);
+}
+
+} // namespace perm

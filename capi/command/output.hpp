@@ -1,0 +1,35 @@
+// Standard output, and how a failure leaves the command.
+#pragma once
+
+#include <perm.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace perm {
+
+// The standard output could not be written.
+class OutputError : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// Writes all of the text, ended by a line end, or throws OutputError.
+void write_stdout(std::string text);
+
+// Writes "perm: ..." to stderr.
+void write_message(const std::string &text);
+
+enum ExitCode {
+    exit_answered = 0,
+    exit_failed = 1,
+    exit_bad_input = 2,
+    exit_refused = 3,
+    exit_cancelled = 130
+};
+
+ExitCode exit_code(perm_status status);
+
+// Says what went wrong, on stderr and, with json, as {"error": {"status", "text"}} on stdout.
+ExitCode report_failure(perm_status status, std::string text, bool json);
+
+} // namespace perm

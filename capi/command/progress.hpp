@@ -1,0 +1,32 @@
+// One line on the terminal that says how far the work is; nothing when stderr is no terminal, or in the first
+// second. It is erased when the Progress ends.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace perm {
+
+// "0.42 s", "12 s", "3 min 20 s", "5 h 10 min", "12 days".
+std::string in_words(double seconds);
+
+class Progress {
+  public:
+    explicit Progress(bool wanted);
+    ~Progress();
+    Progress(const Progress &) = delete;
+    Progress &operator=(const Progress &) = delete;
+
+    // A perm_progress_fn whose user pointer is the Progress.
+    static void report(double fraction, double seconds_left, void *user);
+
+  private:
+    void show(double fraction, double seconds_left);
+    void rewrite(const std::string &line);
+
+    bool enabled_;
+    std::size_t width_ = 0; // of what stands on the line now
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+} // namespace perm

@@ -1,0 +1,467 @@
+// The perm command as a user or a script sees it: what it prints where, and its exit codes. The command is
+// that of the environment variable PERM_COMMAND, or else PERM_COMMAND_PATH of the build.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include <fcntl.h>
+#include <pty.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+namespace fs = std::filesystem;
+
+// What perm.h and the issue promise, with room for the slowness of a sanitizer.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr double cancel_seconds = 5;
+#else
+constexpr double cancel_seconds = 1;
+#endif
+
+std::string command_path() {
+    if (const char *path = std::getenv("PERM_COMMAND")) return path;
+#ifdef PERM_COMMAND_PATH
+    return PERM_COMMAND_PATH;
+#else
+    FAIL("set PERM_COMMAND to the perm command");
+    return "";
+#endif
+}
+
+// A folder for one test case.
+class Folder {
+  public:
+    Folder() {
+        std::string pattern = (fs::temp_directory_path() / "perm_test_XXXXXX").string();
+        REQUIRE(mkdtemp(pattern.data()) != nullptr);
+        path_ = pattern;
+    }
+    ~Folder() { fs::remove_all(path_); }
+
+    std::string operator/(const std::string &name) const { return (path_ / name).string(); }
+
+    std::string write(const std::string &name, const std::string &text) const {
+        std::ofstream(*this / name) << text;
+        return *this / name;
+    }
+    std::string read(const std::string &name) const {
+        std::ostringstream text;
+        text << std::ifstream(*this / name).rdbuf();
+        return text.str();
+    }
+
+  private:
+    fs::path path_;
+};
+
+// The command under way. It must be waited for.
+class Process {
+  public:
+    // Its standard streams are opened from the paths given; err_fd, if any, is its stderr instead.
+    Process(std::vector<std::string> arguments, const std::string &in, const std::string &out,
+            const std::string &err, int err_fd = -1) {
+        posix_spawn_file_actions_t files;
+        posix_spawn_file_actions_init(&files);
+        posix_spawn_file_actions_addopen(&files, 0, in.c_str(), O_RDONLY, 0);
+        posix_spawn_file_actions_addopen(&files, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        if (err_fd < 0)
+            posix_spawn_file_actions_addopen(&files, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        else
+            posix_spawn_file_actions_adddup2(&files, err_fd, 2);
+
+        // Tests that run in the background may have inherited ignored signals.
+        posix_spawnattr_t attributes;
+        posix_spawnattr_init(&attributes);
+        sigset_t signals;
+        sigemptyset(&signals);
+        for (int number : {SIGINT, SIGTERM, SIGPIPE}) sigaddset(&signals, number);
+        posix_spawnattr_setsigdefault(&attributes, &signals);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+
+        const std::string path = command_path();
+        std::vector<char *> argv{const_cast<char *>(path.c_str())};
+        for (std::string &argument : arguments) argv.push_back(argument.data());
+        argv.push_back(nullptr);
+        const int error = posix_spawn(&pid_, path.c_str(), &files, &attributes, argv.data(), environ);
+        posix_spawn_file_actions_destroy(&files);
+        posix_spawnattr_destroy(&attributes);
+        REQUIRE_MESSAGE(error == 0, "cannot start ", path);
+    }
+
+    void signal(int number) const { kill(pid_, number); }
+
+    // Its exit code, or minus the signal that killed it.
+    int wait() const {
+        int status = 0;
+        REQUIRE(waitpid(pid_, &status, 0) == pid_);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    }
+
+  private:
+    pid_t pid_ = -1;
+};
+
+struct Run {
+    int code;
+    std::string out, err;
+
+    json object() const {
+        CAPTURE(out);
+        json parsed = json::parse(out, nullptr, false);
+        REQUIRE(parsed.is_object());
+        return parsed;
+    }
+};
+
+Run run(const Folder &folder, const std::vector<std::string> &arguments,
+        const std::string &in = "/dev/null") {
+    const int code = Process(arguments, in, folder / "stdout", folder / "stderr").wait();
+    return {code, folder.read("stdout"), folder.read("stderr")};
+}
+
+bool contains(const std::string &text, const std::string &part) {
+    return text.find(part) != std::string::npos;
+}
+
+const std::string banner = "%%MatrixMarket matrix ";
+
+// Its permanent is 10.
+const std::string small = banner + "coordinate real general\n2 2 4\n1 1 1\n1 2 2\n2 1 3\n2 2 4\n";
+
+// Days of work for the engine ryser.
+std::string long_job() {
+    std::ostringstream text;
+    text << banner << "array real general\n40 40\n";
+    unsigned state = 1;
+    for (int k = 0; k < 40 * 40; ++k) {
+        state = state * 1103515245u + 12345u;
+        text << ((state >> 16) % 1000 + 1) / 1000.0 << '\n';
+    }
+    return text.str();
+}
+
+const std::vector<std::string> long_options{"--engine", "ryser", "--time-limit", "none"};
+
+std::vector<std::string> long_arguments(const std::string &file, const std::vector<std::string> &more = {}) {
+    std::vector<std::string> arguments{"compute", file};
+    arguments.insert(arguments.end(), long_options.begin(), long_options.end());
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+}
+
+void check_usage_error(const Folder &folder, const std::vector<std::string> &arguments,
+                       const std::string &word) {
+    const Run r = run(folder, arguments);
+    CAPTURE(r.err);
+    CAPTURE(word);
+    CHECK(r.code == 2);
+    CHECK(r.out.empty());
+    CHECK(contains(r.err, "perm: "));
+    CHECK(contains(r.err, word));
+}
+
+} // namespace
+
+TEST_CASE("compute in words") {
+    const Folder folder;
+    const std::string file = folder.write("small.mtx", small);
+
+    const Run r = run(folder, {"compute", file});
+    CHECK(r.code == 0);
+    CHECK(r.err.empty());
+    CHECK(contains(r.out, "perm(small.mtx) = 10\n"));
+    CHECK(contains(r.out, "exact"));
+    CHECK(contains(r.out, "n = 2, 4 entries"));
+
+    const Run quiet = run(folder, {"compute", "--quiet", file});
+    CHECK(quiet.code == 0);
+    CHECK(quiet.out == "10\n");
+    CHECK(quiet.err.empty());
+}
+
+TEST_CASE("compute in JSON") {
+    const Folder folder;
+    const Run r = run(folder, {"compute", "--json", folder.write("small.mtx", small)});
+    CHECK(r.code == 0);
+    CHECK(r.err.empty());
+    const json o = r.object();
+    CHECK(o.at("permanent") == "10");
+    CHECK(o.at("real") == 10.0);
+    CHECK(o.at("imag") == 0.0);
+    CHECK(o.at("mantissa") == 0.625);
+    CHECK(o.at("exp2") == 4);
+    CHECK(o.at("exact") == true);
+    CHECK(o.at("rel_error_bound") == 0.0);
+    CHECK(o.at("tolerance_met") == true);
+    CHECK(o.at("engine").is_string());
+    CHECK(o.at("device") == "cpu");
+    CHECK(o.at("threads") >= 1);
+    CHECK(o.at("n") == 2);
+    CHECK(o.at("nnz") == 4);
+    CHECK(o.at("plan").is_object());
+    const json &s = o.at("seconds");
+    for (const char *phase : {"total", "read", "check", "plan", "run"}) CHECK(s.at(phase).get<double>() >= 0);
+    CHECK(s.at("total").get<double>() >= s.at("read").get<double>() + s.at("plan").get<double>());
+}
+
+TEST_CASE("compute with each option") {
+    const Folder folder;
+    const std::string file = folder.write("small.mtx", small);
+    const Run r = run(folder, {"compute", file, "--engine", "ryser", "--device", "cpu", "--precision",
+                               "double", "--tolerance", "1e-6", "--threads", "2", "--memory", "1.5GiB",
+                               "--time-limit", "2h", "--seed", "7", "--json"});
+    CAPTURE(r.err);
+    CHECK(r.code == 0);
+    CHECK(r.object().at("real").get<double>() == doctest::Approx(10));
+    CHECK(r.object().at("engine") == "ryser");
+    for (const char *memory : {"100000000", "100M", "0.1T", "100mb", "2gib", "1GB"})
+        CHECK(run(folder, {"compute", file, "--memory", memory}).code == 0);
+    for (const char *limit : {"none", "100", "90s", "1.5m", "2h", "3d", "1e3"})
+        CHECK(run(folder, {"compute", file, "--time-limit", limit}).code == 0);
+}
+
+TEST_CASE("compute from the standard input") {
+    const Folder folder;
+    const std::string file = folder.write("small.mtx", small);
+    const Run r = run(folder, {"compute", "-"}, file);
+    CHECK(r.code == 0);
+    CHECK(contains(r.out, "perm(stdin) = 10\n"));
+    const Run bad = run(folder, {"compute", "-"}, folder.write("bad.mtx", small + "junk\n"));
+    CHECK(bad.code == 2);
+    CHECK(contains(bad.err, "stdin:7: "));
+}
+
+TEST_CASE("compute of unusual matrices") {
+    const Folder folder;
+    const auto permanent = [&](const std::string &text) {
+        const Run r = run(folder, {"compute", "--json", folder.write("m.mtx", banner + text)});
+        CAPTURE(r.err);
+        CHECK(r.code == 0);
+        return r.object();
+    };
+    CHECK(permanent("coordinate real general\n0 0 0\n").at("permanent") == "1");
+    CHECK(permanent("coordinate real general\n2 2 1\n1 1 1\n").at("permanent") == "0");
+    CHECK(permanent("coordinate pattern symmetric\n2 2 3\n1 1\n2 1\n2 2\n").at("permanent") == "2");
+    CHECK(permanent("array integer skew-symmetric\n2 2\n3\n").at("permanent") == "-9");
+
+    SUBCASE("explicit zeros take no part") {
+        const json o = permanent("coordinate real general\n2 2 3\n1 1 2\n2 1 0\n2 2 3\n");
+        CHECK(o.at("permanent") == "6");
+        CHECK(o.at("nnz") == 2);
+    }
+    SUBCASE("a value beyond double is null, and a text") {
+        const json o = permanent("coordinate real general\n2 2 2\n1 1 1e300\n2 2 1e300\n");
+        CHECK(o.at("real").is_null());
+        CHECK(o.at("permanent").get<std::string>().size() > 4);
+        CHECK(o.at("exp2").get<int>() > 1024);
+    }
+}
+
+TEST_CASE("explain") {
+    const Folder folder;
+    const std::string file = folder.write("small.mtx", small);
+    const Run text = run(folder, {"explain", file});
+    CHECK(text.code == 0);
+    CHECK_FALSE(text.out.empty());
+    CHECK(text.err.empty());
+    const Run object = run(folder, {"explain", file, "--json", "--threads", "1"});
+    CHECK(object.code == 0);
+    CHECK(object.object().size() > 0);
+    // The plan of compute is the same object.
+    const Run compute = run(folder, {"compute", file, "--json", "--threads", "1"});
+    CHECK(compute.object().at("plan").at("engine") == object.object().at("engine"));
+}
+
+TEST_CASE("info, version and help") {
+    const Folder folder;
+    CHECK_FALSE(run(folder, {"info"}).out.empty());
+    CHECK(run(folder, {"info", "--json"}).object().size() > 0);
+    const Run version = run(folder, {"--version"});
+    CHECK(version.code == 0);
+    CHECK(version.out.rfind("perm 1.", 0) == 0);
+    for (const std::vector<std::string> &arguments :
+         {std::vector<std::string>{"--help"}, {"compute", "--help"}, {"explain", "-h"}, {"info", "--help"}}) {
+        const Run help = run(folder, arguments);
+        CHECK(help.code == 0);
+        CHECK(help.err.empty());
+        CHECK(contains(help.out, "130 cancelled"));
+    }
+}
+
+TEST_CASE("usage errors") {
+    const Folder folder;
+    const std::string file = folder.write("small.mtx", small);
+    check_usage_error(folder, {}, "subcommand");
+    check_usage_error(folder, {"calculate", file}, "calculate");
+    check_usage_error(folder, {"compute"}, "FILE");
+    check_usage_error(folder, {"compute", file, file}, file);
+    check_usage_error(folder, {"compute", file, "--colour"}, "--colour");
+    check_usage_error(folder, {"compute", file, "--engine"}, "--engine");
+    check_usage_error(folder, {"compute", file, "--engine", "warp"}, "warp");
+    check_usage_error(folder, {"compute", file, "--precision", "quarter"}, "quarter");
+    check_usage_error(folder, {"compute", file, "--threads", "many"}, "many");
+    check_usage_error(folder, {"compute", file, "--threads", "-1"}, "");
+    check_usage_error(folder, {"compute", file, "--tolerance", "-1"}, "");
+    for (const char *bad : {"20X", "G", "-1G", "1e30", "nan", "0.1", "1KiBB"})
+        check_usage_error(folder, {"compute", file, "--memory", bad}, bad);
+    for (const char *bad : {"10y", "-5", "inf", "m", "1h30"})
+        check_usage_error(folder, {"compute", file, "--time-limit", bad}, bad);
+
+    const Run r = run(folder, {"compute", file, "--memory", "20X", "--json"});
+    CHECK(r.code == 2);
+    CHECK(contains(r.object().at("error").at("text").get<std::string>(), "20X"));
+}
+
+TEST_CASE("bad files") {
+    const Folder folder;
+    const auto check_bad = [&](const std::string &file, const std::string &word) {
+        const Run text = run(folder, {"compute", file});
+        CAPTURE(text.err);
+        CHECK(text.code == 2);
+        CHECK(text.out.empty());
+        CHECK(contains(text.err, word));
+        const Run object = run(folder, {"explain", file, "--json"});
+        CHECK(object.code == 2);
+        CHECK(contains(object.err, word));
+        const json error = object.object().at("error");
+        CHECK(contains(error.at("text").get<std::string>(), word));
+        CHECK_FALSE(error.at("status").get<std::string>().empty());
+    };
+    check_bad(folder / "missing.mtx", "No such file");
+    check_bad(folder / ".", "cannot be read");
+    check_bad(folder.write("empty.mtx", ""), "empty.mtx:1: ");
+    check_bad(folder.write("truncated.mtx", small.substr(0, small.size() - 6)), "truncated.mtx:5: ");
+    check_bad(folder.write("number.mtx", banner + "array real general\n1 1\nx\n"),
+              "number.mtx:3: bad number 'x'");
+    check_bad(folder.write("complex.mtx", banner + "coordinate complex general\n1 1 1\n1 1 1 0\n"),
+              "complex");
+    check_bad(folder.write("wide.mtx", banner + "array real general\n1 2\n1\n2\n"), "square");
+    // Whatever its name: JSON is UTF-8.
+    CHECK(run(folder, {"compute", "--json", folder / "\xff.mtx"}).object().contains("error"));
+}
+
+TEST_CASE("refused work") {
+    const Folder folder;
+    const std::string file = folder.write("long.mtx", long_job());
+    const auto start = Clock::now();
+    const Run text = run(folder, {"compute", file, "--engine", "ryser", "--time-limit", "1"});
+    CHECK(text.code == 3);
+    CHECK(text.out.empty());
+    CHECK_FALSE(text.err.empty());
+    const Run object = run(folder, {"compute", file, "--engine", "ryser", "--time-limit", "1", "--json"});
+    CHECK(object.code == 3);
+    CHECK(object.object().contains("error"));
+    // Before any work is started.
+    CHECK(std::chrono::duration<double>(Clock::now() - start).count() < 30);
+}
+
+TEST_CASE("a tolerance that is missed is told") {
+    const Folder folder;
+    const std::string file = folder.write("m.mtx", banner + "array real general\n2 2\n0.1\n0.7\n0.3\n0.9\n");
+    const Run r = run(folder, {"compute", "--quiet", "--tolerance", "1e-30", file});
+    CHECK(r.code == 0);
+    CHECK(contains(r.err, "tolerance 1e-30"));
+    const Run object = run(folder, {"compute", "--json", "--tolerance", "1e-30", file});
+    CHECK(object.code == 0);
+    CHECK(object.object().at("tolerance_met") == false);
+}
+
+TEST_CASE("signals end the command with 130 within a second") {
+    const Folder folder;
+    const std::string file = folder.write("long.mtx", long_job());
+    for (int number : {SIGINT, SIGTERM}) {
+        CAPTURE(number);
+        const Process process(long_arguments(file, {"--json"}), "/dev/null", folder / "stdout",
+                              folder / "stderr");
+        std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+        const auto start = Clock::now();
+        process.signal(number);
+        CHECK(process.wait() == 130);
+        CHECK(std::chrono::duration<double>(Clock::now() - start).count() < cancel_seconds);
+        // Not a terminal: no progress has been written.
+        CHECK(folder.read("stderr") == "perm: cancelled\n");
+        CHECK(json::parse(folder.read("stdout")).at("error").at("text") == "cancelled");
+    }
+}
+
+TEST_CASE("a signal ends the reading of a pipe") {
+    const Folder folder;
+    const std::string pipe = folder / "pipe";
+    REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+    const int writer = open(pipe.c_str(), O_RDWR | O_CLOEXEC); // keeps it open, so that the reader waits
+    REQUIRE(writer >= 0);
+    const Process process({"compute", "-"}, pipe, folder / "stdout", folder / "stderr");
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    const auto start = Clock::now();
+    process.signal(SIGINT);
+    CHECK(process.wait() == 130);
+    CHECK(std::chrono::duration<double>(Clock::now() - start).count() < cancel_seconds);
+    CHECK(folder.read("stderr") == "perm: cancelled\n");
+    close(writer);
+}
+
+TEST_CASE("progress on a terminal") {
+    const Folder folder;
+    const std::string file = folder.write("long.mtx", long_job());
+    const auto on_terminal = [&](const std::vector<std::string> &more) {
+        int terminal = -1, command_side = -1;
+        REQUIRE(openpty(&terminal, &command_side, nullptr, nullptr, nullptr) == 0);
+        fcntl(terminal, F_SETFD, FD_CLOEXEC);
+        const Process process(long_arguments(file, more), "/dev/null", folder / "stdout", "", command_side);
+        close(command_side);
+        std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+        process.signal(SIGINT);
+        std::string shown;
+        char buffer[4096];
+        for (ssize_t n = 0; (n = ::read(terminal, buffer, sizeof buffer)) > 0;)
+            shown.append(buffer, static_cast<std::size_t>(n));
+        close(terminal);
+        CHECK(process.wait() == 130);
+        return shown;
+    };
+    const std::string shown = on_terminal({});
+    CAPTURE(shown);
+    CHECK(contains(shown, "%"));
+    CHECK(contains(shown, "elapsed"));
+    // The line is blank again before anything else is written.
+    CHECK(contains(shown, "  \rperm: cancelled"));
+    CHECK(on_terminal({"--quiet"}) == "perm: cancelled\r\n");
+}
+
+TEST_CASE("a standard output that cannot be written") {
+    const Folder folder;
+    CHECK(Process({"info"}, "/dev/null", "/dev/full", folder / "stderr").wait() == 1);
+    CHECK(contains(folder.read("stderr"), "cannot write"));
+
+    const std::string pipe = folder / "pipe";
+    REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+    const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    REQUIRE(reader >= 0);
+    // Its stdout opens the pipe, and waits to read a matrix until nobody reads that pipe any more.
+    const std::string in = folder / "in";
+    REQUIRE(mkfifo(in.c_str(), 0600) == 0);
+    const int matrix = open(in.c_str(), O_RDWR | O_CLOEXEC);
+    const Process process({"compute", "-"}, in, pipe, folder / "stderr");
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    close(reader);
+    REQUIRE(write(matrix, small.data(), small.size()) == static_cast<ssize_t>(small.size()));
+    close(matrix);
+    CHECK(process.wait() == 1);
+    CHECK(contains(folder.read("stderr"), "cannot write"));
+}

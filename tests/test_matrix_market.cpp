@@ -1,0 +1,314 @@
+// Matrix Market files: every form that is good, and every one that is refused, with the line it names.
+#include <doctest/doctest.h>
+
+#include "matrix_market.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Dense = std::vector<std::vector<double>>;
+
+perm::Csr read(const std::string &text) {
+    std::istringstream in(text);
+    return perm::read_matrix_market(in, "m.mtx");
+}
+
+// Also checks what every Csr must hold.
+Dense to_dense(const perm::Csr &a) {
+    REQUIRE(a.row_ptr.size() == static_cast<std::size_t>(a.n_rows) + 1);
+    REQUIRE(a.row_ptr.front() == 0);
+    REQUIRE(a.row_ptr.back() == static_cast<std::int64_t>(a.col_idx.size()));
+    REQUIRE(a.values.size() == (a.pattern ? 0 : a.col_idx.size()));
+    Dense dense(static_cast<std::size_t>(a.n_rows), std::vector<double>(static_cast<std::size_t>(a.n_cols)));
+    for (std::size_t i = 0; i < dense.size(); ++i) {
+        const auto begin = static_cast<std::size_t>(a.row_ptr[i]),
+                   end = static_cast<std::size_t>(a.row_ptr[i + 1]);
+        for (std::size_t k = begin; k < end; ++k) {
+            if (k > begin) REQUIRE(a.col_idx[k - 1] < a.col_idx[k]);
+            dense[i][static_cast<std::size_t>(a.col_idx[k])] = a.pattern ? 1.0 : a.values[k];
+        }
+    }
+    return dense;
+}
+
+Dense read_dense(const std::string &text) { return to_dense(read(text)); }
+
+// "m.mtx:LINE: ..." with every one of the words.
+void check_refused(const std::string &text, int line, const std::vector<std::string> &words) {
+    CAPTURE(text.substr(0, 300));
+    std::string message = "(none)";
+    try {
+        read(text);
+    } catch (const perm::MatrixMarketError &error) {
+        message = error.what();
+    }
+    CAPTURE(message);
+    CHECK(message.rfind("m.mtx:" + std::to_string(line) + ": ", 0) == 0);
+    for (const std::string &word : words) {
+        CAPTURE(word);
+        CHECK(message.find(word) != std::string::npos);
+    }
+}
+
+const std::string coordinate = "%%MatrixMarket matrix coordinate ";
+const std::string array = "%%MatrixMarket matrix array ";
+const std::string real = coordinate + "real general\n";
+
+} // namespace
+
+TEST_CASE("coordinate files") {
+    SUBCASE("real general, not square, in any order, explicit zeros kept") {
+        const perm::Csr a = read(real + "2 3 4\n2 3 -1.5e2\n1 3 +.5\n1 1 1.\n2 1 0\n");
+        CHECK(to_dense(a) == Dense{{1, 0, 0.5}, {0, 0, -150}});
+        CHECK(a.col_idx.size() == 4);
+        CHECK_FALSE(a.pattern);
+    }
+    SUBCASE("integer") {
+        CHECK(read_dense(coordinate + "integer general\n2 2 2\n1 2 -7\n2 1 +9007199254740992\n") ==
+              Dense{{0, -7}, {9007199254740992.0, 0}});
+    }
+    SUBCASE("pattern") {
+        const perm::Csr a = read(coordinate + "pattern general\n2 2 3\n2 2\n1 2\n1 1\n");
+        CHECK(a.pattern);
+        CHECK(to_dense(a) == Dense{{1, 1}, {0, 1}});
+    }
+    SUBCASE("symmetric, the lower triangle") {
+        CHECK(read_dense(coordinate + "real symmetric\n3 3 3\n1 1 1\n2 1 2\n3 2 3\n") ==
+              Dense{{1, 2, 0}, {2, 0, 3}, {0, 3, 0}});
+    }
+    SUBCASE("symmetric, entries above the diagonal are taken too") {
+        CHECK(read_dense(coordinate + "real symmetric\n2 2 1\n1 2 5\n") == Dense{{0, 5}, {5, 0}});
+    }
+    SUBCASE("symmetric pattern") {
+        CHECK(read_dense(coordinate + "pattern symmetric\n2 2 2\n2 1\n2 2\n") == Dense{{0, 1}, {1, 1}});
+    }
+    SUBCASE("skew-symmetric") {
+        CHECK(read_dense(coordinate + "integer skew-symmetric\n2 2 1\n2 1 3\n") == Dense{{0, -3}, {3, 0}});
+    }
+    SUBCASE("real Hermitian is symmetric") {
+        CHECK(read_dense(coordinate + "real hermitian\n2 2 1\n2 1 3\n") == Dense{{0, 3}, {3, 0}});
+    }
+    SUBCASE("no entries, no rows") {
+        CHECK(read_dense(real + "2 2 0\n") == Dense{{0, 0}, {0, 0}});
+        CHECK(read_dense(real + "0 0 0\n").empty());
+        CHECK(read_dense(coordinate + "pattern symmetric\n0 0 0").empty());
+    }
+}
+
+TEST_CASE("array files") {
+    SUBCASE("general, column by column, zeros left out") {
+        const perm::Csr a = read(array + "real general\n2 3\n1\n2\n0\n4\n-0.0\n6\n");
+        CHECK(to_dense(a) == Dense{{1, 0, 0}, {2, 4, 6}});
+        CHECK(a.col_idx.size() == 4);
+    }
+    SUBCASE("symmetric, the lower triangle with its diagonal") {
+        CHECK(read_dense(array + "integer symmetric\n3 3\n1\n2\n3\n4\n5\n6\n") ==
+              Dense{{1, 2, 3}, {2, 4, 5}, {3, 5, 6}});
+    }
+    SUBCASE("skew-symmetric, strictly below the diagonal") {
+        CHECK(read_dense(array + "real skew-symmetric\n3 3\n1\n2\n3\n") ==
+              Dense{{0, -1, -2}, {1, 0, -3}, {2, 3, 0}});
+    }
+    SUBCASE("no rows") {
+        CHECK(read_dense(array + "real general\n0 0\n").empty());
+        CHECK(read_dense(array + "real skew-symmetric\n1 1\n") == Dense{{0}});
+    }
+}
+
+TEST_CASE("freedom of form") {
+    const Dense expected{{1, 0}, {0, 2.5}};
+    SUBCASE("case of the banner") {
+        CHECK(read_dense("%%matrixmarket MATRIX Coordinate REAL General\n2 2 2\n1 1 1\n2 2 2.5\n") ==
+              expected);
+    }
+    SUBCASE("comments before the size line") {
+        CHECK(read_dense(real + "% one\n%\n   % two\n%%three\n2 2 2\n1 1 1\n2 2 2.5\n") == expected);
+    }
+    SUBCASE("blank lines") {
+        CHECK(read_dense(real + "\n  \n2 2 2\n\n1 1 1\n\t\n2 2 2.5\n\n\n") == expected);
+    }
+    SUBCASE("blanks around words") {
+        CHECK(read_dense(real + "  2\t2  2 \n 1 1\t1\n\t2 2    2.5  \n") == expected);
+    }
+    SUBCASE("line ends of other systems, and none at the end") {
+        CHECK(read_dense(
+                  "%%MatrixMarket matrix coordinate real general\r\n%c\r\n\r\n2 2 2\r\n1 1 1\r\n2 2 2.5") ==
+              expected);
+    }
+    SUBCASE("numbers") {
+        CHECK(
+            read_dense(array + "real general\n1 9\n1e3\n+1.25E+2\n-.5\n5.\n0.1\n1e-320\n0e-999\n+0\n1E0\n") ==
+            Dense{{1000, 125, -0.5, 5, 0.1, 1e-320, 0, 0, 1}});
+    }
+}
+
+TEST_CASE("bad banner") {
+    check_refused("", 1, {"banner"});
+    check_refused("\n\n", 2, {"banner"});
+    check_refused("2 2 1\n1 1 1\n", 1, {"banner", "missing"});
+    check_refused("% MatrixMarket matrix coordinate real general\n", 1, {"banner", "missing"});
+    check_refused("%%MatrixMarket matrix coordinate real\n1 1 0\n", 1, {"banner", "4 words"});
+    check_refused("%%MatrixMarket matrix coordinate real general now\n1 1 0\n", 1, {"banner", "6 words"});
+    check_refused("%%MatrixMarket vector coordinate real general\n1 1 0\n", 1, {"object", "'vector'"});
+    check_refused("%%MatrixMarket matrix elemental real general\n1 1 0\n", 1,
+                  {"format", "'elemental'", "array"});
+    check_refused(coordinate + "quaternion general\n1 1 0\n", 1, {"field", "'quaternion'", "pattern"});
+    check_refused(coordinate + "real diagonal\n1 1 0\n", 1, {"symmetry", "'diagonal'", "skew-symmetric"});
+    check_refused(coordinate + "complex general\n1 1 1\n1 1 1 0\n", 1, {"complex", "not supported"});
+    check_refused(coordinate + "complex hermitian\n1 1 1\n1 1 1 0\n", 1, {"complex", "not supported"});
+    check_refused(array + "pattern general\n1 1\n", 1, {"array", "pattern"});
+    check_refused(coordinate + "pattern skew-symmetric\n1 1 0\n", 1, {"pattern", "skew-symmetric"});
+}
+
+TEST_CASE("bad size line") {
+    check_refused(real, 1, {"ends", "size line"});
+    check_refused(real + "% only a comment\n", 2, {"ends", "size line"});
+    check_refused(real + "2 2\n", 2, {"size line", "rows columns entries"});
+    check_refused(real + "2 2 2 2\n", 2, {"size line", "4 words"});
+    check_refused(array + "real general\n2 2 4\n", 2, {"size line", "rows columns"});
+    check_refused(real + "%\n2 two 2\n", 3, {"columns", "'two'"});
+    check_refused(real + "2.0 2 2\n", 2, {"rows", "'2.0'"});
+    check_refused(real + "-2 2 2\n", 2, {"rows", "'-2'"});
+    check_refused(real + "2 2 -1\n", 2, {"entries", "'-1'"});
+    check_refused(coordinate + "real symmetric\n2 3 1\n1 1 1\n", 2, {"2 x 3", "not square"});
+    check_refused(array + "real skew-symmetric\n3 2\n1\n", 2, {"3 x 2", "not square"});
+}
+
+TEST_CASE("size lines that lie") {
+    SUBCASE("more entries than places") {
+        check_refused(real + "2 2 5\n", 2, {"5 entries", "at most 4"});
+        check_refused(coordinate + "real symmetric\n2 2 4\n", 2, {"4 entries", "at most 3"});
+        check_refused(coordinate + "real skew-symmetric\n2 2 2\n", 2, {"2 entries", "at most 1"});
+    }
+    SUBCASE("absurd sizes cost no memory") {
+        check_refused(real + "100000000 100000000 1000000000000000\n1 1 1\n", 3, {"truncated", "after 1 "});
+        check_refused(array + "real general\n2000000000 2000000000\n1\n", 3, {"truncated", "after 1 "});
+        check_refused(real + "2147483647 2147483647 1\n1 1 1\n", 2, {"2147483647", "empty"});
+    }
+    SUBCASE("beyond what is read at all") {
+        check_refused(real + "2147483648 1 0\n", 2, {"'2147483648'", "rows", "2147483647"});
+        check_refused(real + "1 99999999999999999999 0\n", 2, {"'99999999999999999999'", "columns"});
+        check_refused(real + "1 1 99999999999999999999\n", 2, {"'99999999999999999999'", "entries"});
+    }
+    SUBCASE("fewer entries in the file") {
+        check_refused(real + "2 2 2\n", 2, {"truncated", "after 0 ", "expected 2"});
+        check_refused(real + "2 2 2\n1 1 1\n\n", 4, {"truncated", "after 1 ", "expected 2"});
+        check_refused(array + "real general\n2 2\n1\n2\n3\n", 5, {"truncated", "after 3 ", "expected 4"});
+        check_refused(array + "real symmetric\n2 2\n1\n2\n", 4, {"truncated", "expected 3"});
+    }
+    SUBCASE("more entries in the file") {
+        check_refused(real + "2 2 1\n1 1 1\n\n2 2 1\n", 5, {"extra data"});
+        check_refused(array + "real general\n1 1\n1\n2\n", 4, {"extra data"});
+        check_refused(array + "real skew-symmetric\n2 2\n1\n2\n", 4, {"extra data"});
+        check_refused(real + "0 0 0\nx\n", 3, {"extra data"});
+    }
+}
+
+TEST_CASE("bad entries") {
+    SUBCASE("indices") {
+        check_refused(real + "2 2 2\n1 1 1\n0 1 1\n", 4, {"row", "'0'", "1 to 2"});
+        check_refused(real + "2 2 1\n3 1 1\n", 3, {"row", "'3'"});
+        check_refused(real + "2 2 1\n1 3 1\n", 3, {"column", "'3'"});
+        check_refused(real + "2 2 1\n1 -1 1\n", 3, {"column", "'-1'"});
+        check_refused(real + "2 2 1\n1 99999999999999999999 1\n", 3, {"column", "out of range"});
+        check_refused(real + "2 2 1\n1.5 1 1\n", 3, {"row", "'1.5'"});
+    }
+    SUBCASE("words") {
+        check_refused(real + "2 2 1\n1 1\n", 3, {"2 words", "row column value"});
+        check_refused(real + "2 2 1\n1 1 1 junk\n", 3, {"4 words"});
+        check_refused(coordinate + "pattern general\n2 2 1\n1 1 1\n", 3, {"3 words", "'row column'"});
+        check_refused(array + "real general\n1 2\n1 2\n", 3, {"2 words", "one number a line"});
+    }
+    SUBCASE("numbers") {
+        for (const char *bad :
+             {"one", "1.0x", "1,5", "1d3", "0x10", "--1", "+-1", "++1", "+", "-", "1e", "."})
+            check_refused(real + "1 1 1\n1 1 " + bad + "\n", 3, {"bad number", std::string("'") + bad + "'"});
+        for (const char *bad : {"nan", "NaN", "inf", "-inf", "+Infinity"})
+            check_refused(real + "1 1 1\n1 1 " + bad + "\n", 3, {"not finite", std::string("'") + bad + "'"});
+        for (const char *bad : {"1e400", "-1e309", "1e-400"})
+            check_refused(real + "1 1 1\n1 1 " + bad + "\n", 3,
+                          {"out of range", std::string("'") + bad + "'"});
+        check_refused(array + "real general\n1 2\n1\nx\n", 4, {"bad number", "'x'"});
+    }
+    SUBCASE("integers") {
+        for (const char *bad : {"1.0", "1e3", "x"})
+            check_refused(coordinate + "integer general\n1 1 1\n1 1 " + bad + "\n", 3,
+                          {"bad number", "integer"});
+        for (const char *bad : {"9007199254740993", "-9007199254740993", "99999999999999999999"})
+            check_refused(coordinate + "integer general\n1 1 1\n1 1 " + bad + "\n", 3,
+                          {"too large", "double precision", bad});
+    }
+    SUBCASE("duplicates") {
+        check_refused(real + "2 2 3\n1 2 1\n2 2 1\n1 2 3\n", 5, {"duplicate", "(1, 2)", "line 3"});
+        check_refused(coordinate + "real symmetric\n3 3 2\n3 1 1\n1 3 1\n", 4,
+                      {"duplicate", "line 3", "mirrored"});
+        check_refused(coordinate + "integer skew-symmetric\n3 3 2\n3 1 1\n1 3 -1\n", 4,
+                      {"duplicate", "line 3"});
+        // Of several, the one that comes first in the file.
+        check_refused(real + "2 2 4\n2 2 1\n1 1 1\n2 2 1\n1 1 3\n", 5, {"duplicate", "(2, 2)", "line 3"});
+    }
+    SUBCASE("diagonal of a skew-symmetric matrix") {
+        check_refused(coordinate + "real skew-symmetric\n2 2 1\n2 2 1\n", 3, {"(2, 2)", "diagonal"});
+    }
+    SUBCASE("a comment among the entries") {
+        check_refused(real + "2 2 1\n% here\n1 1 1\n", 3, {"bad entry"});
+    }
+    SUBCASE("a line without an end, and bytes that are no text") {
+        check_refused(real + "1 1 1\n1 1 " + std::string(3 << 20, '1') + "\n", 3, {"longer"});
+        check_refused(real + "1 1 1\n1 1 \x1b[31m\n", 3, {"bad number", "'?[31m'"});
+        check_refused(real + "1 1 1\n1 1 " + std::string(1, '\0') + "\n", 3, {"bad number", "'?'"});
+    }
+}
+
+TEST_CASE("a damaged file is read or refused, nothing else") {
+    const std::string good = coordinate + "real symmetric\n% c\n3 3 3\n1 1 1.5\n3 1 -2e3\n3 2 +4\n";
+    int refused = 0, taken = 0;
+    const auto feed = [&](const std::string &text) {
+        try {
+            to_dense(read(text));
+            ++taken;
+        } catch (const perm::MatrixMarketError &) {
+            ++refused;
+        }
+    };
+    for (std::size_t i = 0; i <= good.size(); ++i) {
+        feed(good.substr(0, i));
+        if (i == good.size()) break;
+        feed(good.substr(0, i) + good.substr(i + 1));
+        for (char c : {'\0', '\n', ' ', '%', '-', '.', '0', '9', 'e', '\xff'}) {
+            std::string text = good;
+            text[i] = c;
+            feed(text);
+        }
+    }
+    CHECK(refused > 100);
+    CHECK(taken > 10);
+}
+
+TEST_CASE("files by name") {
+    const auto folder = std::filesystem::temp_directory_path();
+    const std::string path = (folder / "perm_test_matrix_market.mtx").string();
+    {
+        std::ofstream out(path);
+        out << real << "1 1 1\n1 1 4\n";
+    }
+    CHECK(to_dense(perm::read_matrix_market_file(path)) == Dense{{4}});
+    std::filesystem::remove(path);
+
+    const auto message_of = [](const std::string &name) -> std::string {
+        try {
+            perm::read_matrix_market_file(name);
+        } catch (const perm::MatrixMarketError &error) {
+            return error.what();
+        }
+        return "(none)";
+    };
+    CHECK(message_of(path) == path + ": the file cannot be opened: No such file or directory");
+    CHECK(message_of(folder.string()).find("cannot be read") != std::string::npos);
+}
