@@ -1,26 +1,12 @@
 #include "lib/frontier_ledger.hpp"
 
+#include "lib/bits.hpp"
+
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 
 namespace libperm {
-namespace {
-
-// The largest u with x a multiple of 2^u.
-int unit_exponent(double x) {
-    int exponent = 0;
-    const double mantissa = std::frexp(std::fabs(x), &exponent);
-    return exponent - 53 + std::countr_zero(static_cast<std::uint64_t>(std::ldexp(mantissa, 53)));
-}
-
-bool is_power_of_two(double x) {
-    int exponent = 0;
-    return std::frexp(std::fabs(x), &exponent) == 0.5;
-}
-
-} // namespace
 
 FrontierLedger::FrontierLedger(const Pattern &a, std::span<const double> values)
     : row_of_(values.size()),

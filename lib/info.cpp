@@ -17,7 +17,11 @@ using Json = nlohmann::ordered_json;
 Json collect() {
     Json j;
     j["version"] = PERM_VERSION_STRING;
-    j["compiler"] = __VERSION__;
+#ifdef __clang__
+    j["compiler"] = "clang " __clang_version__;
+#else
+    j["compiler"] = "gcc " __VERSION__;
+#endif
     j["engines"] = {"ryser", "frontier"};
     j["devices"] = {"cpu"};
     j["processor"] = processor_name();

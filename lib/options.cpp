@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
-#include <limits>
 #include <string_view>
 
 namespace libperm {
@@ -91,12 +90,10 @@ Options read_options(const perm_opts *opts) {
                         o.memory_limit_bytes));
     out.memory_limit = o.memory_limit_bytes > 0 ? o.memory_limit_bytes : machine_memory() / 4 * 3;
 
-    constexpr double infinity = std::numeric_limits<double>::infinity();
     if (!(o.time_limit_seconds >= 0))
         bad_option("time_limit_seconds must be 0 (refuse what is predicted to take over a day), positive or "
                    "INFINITY");
-    out.refuse_seconds = o.time_limit_seconds > 0 ? o.time_limit_seconds : 86400.0;
-    out.stop_seconds = o.time_limit_seconds > 0 ? o.time_limit_seconds : infinity;
+    if (o.time_limit_seconds > 0) out.refuse_seconds = out.stop_seconds = o.time_limit_seconds;
 
     out.seed = o.seed;
     out.progress = o.progress;

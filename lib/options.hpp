@@ -4,6 +4,7 @@
 #include <perm.h>
 
 #include <cstdint>
+#include <limits>
 
 namespace libperm {
 
@@ -16,8 +17,8 @@ struct Options {
     double tolerance = 1e-9;
     int threads = 1;
     std::int64_t memory_limit = 0;
-    double refuse_seconds = 0; // predicted to take longer: refused before it starts
-    double stop_seconds = 0;   // found to take longer: stopped
+    double refuse_seconds = 86400; // predicted to take longer: refused before it starts
+    double stop_seconds = std::numeric_limits<double>::infinity(); // found to take longer: stopped
     std::uint64_t seed = 0;
     perm_progress_fn progress = nullptr;
     void *progress_user = nullptr;

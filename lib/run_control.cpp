@@ -39,8 +39,12 @@ void RunControl::call_back(Clock::time_point now) {
     const auto since = [now](Clock::time_point t) { return std::chrono::duration<double>(now - t).count(); };
     if (since(start_) > options_.stop_seconds) stop_ = PERM_REFUSED_TIME;
     if (options_.cancel && options_.cancel(options_.cancel_user)) stop_ = PERM_CANCELLED;
-    if (!options_.progress || expected_seconds_ < 0) return;
-    const double fraction = total_ > 0 ? std::clamp(done_ / total_, 0.0, 1.0) : 0.0;
+    if (!options_.progress) return;
+    if (total_ == 0) { // still planning
+        options_.progress(0, -1, options_.progress_user);
+        return;
+    }
+    const double fraction = std::clamp(done_ / total_, 0.0, 1.0);
     shown_ = std::max(shown_, fraction);
     const double elapsed = since(begun_);
     // The measured rate is worth more the more of it there is; before that the prediction has to do.

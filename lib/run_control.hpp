@@ -31,7 +31,7 @@ class RunControl {
     const Options &options_;
     const Clock::time_point start_ = Clock::now();
     std::atomic<double> done_{0}, total_{0};
-    double expected_seconds_ = -1, shown_ = 0;
+    double expected_seconds_ = 0, shown_ = 0;
     Clock::time_point begun_ = start_;
     std::atomic<Clock::rep> next_callback_{0};
     std::atomic<int> stop_{PERM_OK}; // the perm_status to stop with

@@ -1,5 +1,6 @@
 #include "lib/ryser.hpp"
 
+#include "lib/bits.hpp"
 #include "lib/double_double.hpp"
 #include "preprocess/scaling.hpp"
 
@@ -45,17 +46,18 @@ class NijenhuisWilf {
             int exponent = 0;
             std::frexp(absolute, &exponent);
             exp2_ += exponent;
-            double smallest = 1;
+            int unit = 0; // all its sums are multiples of 2^unit, and at most 1/2
             DoubleDouble x;
             for_row(p, i, [&](std::int32_t j, std::size_t k) {
                 scaled[k] = std::ldexp(scaled[k], -exponent);
-                if (scaled[k] != 0) smallest = std::min(smallest, std::fabs(scaled[k]));
+                if (scaled[k] != 0) unit = std::min(unit, unit_exponent(scaled[k]) - 1);
                 x = x + (place[at(j)] == n_ - 1 ? 0.5 : -0.5) * scaled[k];
             });
             start_[at(i)] = x;
             log2_largest_ += std::log2(std::ldexp(absolute, -exponent)) - 1; // |x_i| <= half the absolute sum
-            // All sums are multiples of half the last bit of the smallest entry and below 1.
-            if (smallest < 0x1p-50) drifting_rows_ += 1;
+            if (unit < -104) drifting_rows_ += 1;
+            sum_bits_ += -1 - unit;
+            unit_ += unit;
         }
         column_ptr_.assign(at(n_) + 1, 0);
         for (std::size_t k = 0; k < p.col.size(); ++k) ++column_ptr_[at(place[at(p.col[k])]) + 1];
@@ -92,6 +94,9 @@ class NijenhuisWilf {
         const DoubleDouble sum = total.sum;
         outcome.value = make_scaled(factor * (sum.hi + sum.lo), exp2_);
         outcome.subsets = static_cast<double>(subsets());
+        // Products of whole numbers that fit a double, and sums of them that fit two, round nowhere.
+        outcome.exact = sum_bits_ <= 53 && n_ - 1 + sum_bits_ <= 104 && unit_ > -1000 && sum.lo == 0;
+        if (outcome.exact) return;
         const double log2_subsets = n_ - 1;
         // On the way of each term: n roundings of row sums to double, n - 1 of the product, one of the
         // result. The sum itself, a double-double, and the count of |terms|, a double, round once for each
@@ -175,9 +180,11 @@ class NijenhuisWilf {
     std::vector<std::int64_t> column_ptr_; // CSC in the plan's column order
     std::vector<std::int32_t> row_;
     std::vector<double> value_;
-    std::int64_t exp2_ = 0;    // the permanent is the sum times 2^exp2_
-    double log2_largest_ = 0;  // of prod_i max |x_i|
-    double drifting_rows_ = 0; // rows whose sums are not exact
+    std::int64_t exp2_ = 0;     // the permanent is the sum times 2^exp2_
+    double log2_largest_ = 0;   // of prod_i max |x_i|
+    double drifting_rows_ = 0;  // rows whose sums are not exact
+    std::int64_t sum_bits_ = 0; // of a product of all row sums, when nothing is rounded
+    std::int64_t unit_ = 0;     // it is a multiple of 2^unit_
 };
 
 double updates_per_subset(const Pattern &at_, const std::vector<std::int32_t> &columns) {

@@ -200,7 +200,7 @@ FrontierOrder find_frontier_order(const Pattern &a, const Pattern &at, const Fro
     constexpr double share = 0.1;          // of the predicted run, on one thread, that the search may take
     constexpr double first_round = 2e6;    // work of a line's first round of annealing: about 2 ms
     constexpr double hopeless_cost = 1e30; // annealing does not bring this within reach
-    constexpr double longest = 4e9;        // work of a line in all
+    constexpr double longest = 3e9;        // work in all: about three seconds
 
     const Log2Binomial log2_binomial(std::max(a.rows, a.cols));
     std::vector<std::unique_ptr<Walker>> walkers;
