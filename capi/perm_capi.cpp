@@ -78,6 +78,19 @@ void clear(perm_result &result) noexcept {
     result.struct_size = size;
 }
 
+// `work` fills a cleared result, or leaves it cleared.
+template <class Work> perm_status into(perm_result *result, const Work &work) noexcept {
+    bool valid = false;
+    const perm_status status = guarded([&] {
+        require_result(result);
+        clear(*result);
+        valid = true;
+        work(*result);
+    });
+    if (valid && status != PERM_OK) clear(*result);
+    return status;
+}
+
 char *copy_of(const std::string &text) {
     auto *copy = static_cast<char *>(std::malloc(text.size() + 1));
     if (!copy) throw std::bad_alloc();
@@ -166,9 +179,7 @@ perm_status perm_result_clear(perm_result *result) {
 }
 
 perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *result) {
-    return guarded([&] {
-        require_result(result);
-        clear(*result);
+    return into(result, [&](perm_result &r) {
         Stopwatch watch;
         const libperm::Options options = libperm::read_options(opts);
         libperm::InputPattern input = libperm::read_pattern(a);
@@ -179,12 +190,12 @@ perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *
             const libperm::Plan plan = libperm::make_plan(std::move(input), options);
             const double planning = watch.lap();
             const libperm::Outcome outcome = libperm::execute(plan, values);
-            fill(*result, plan, outcome);
-            result->seconds_run = watch.lap();
-            result->seconds_plan = planning;
+            fill(r, plan, outcome);
+            r.seconds_run = watch.lap();
+            r.seconds_plan = planning;
         });
-        result->seconds_check = check;
-        result->seconds_total = check + result->seconds_plan + result->seconds_run;
+        r.seconds_check = check;
+        r.seconds_total = check + r.seconds_plan + r.seconds_run;
     });
 }
 
@@ -205,17 +216,15 @@ perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan
 }
 
 perm_status perm_plan_execute(const perm_plan *plan, const void *values, perm_result *result) {
-    return guarded([&] {
-        require_result(result);
-        clear(*result);
+    return into(result, [&](perm_result &r) {
         if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
         Stopwatch watch;
         const std::vector<double> checked = libperm::read_values(plan->plan.input, values);
-        result->seconds_check = watch.lap();
+        r.seconds_check = watch.lap();
         libperm::with_threads(plan->plan.options.threads,
-                              [&] { fill(*result, plan->plan, libperm::execute(plan->plan, checked)); });
-        result->seconds_run = watch.lap();
-        result->seconds_total = result->seconds_check + result->seconds_run;
+                              [&] { fill(r, plan->plan, libperm::execute(plan->plan, checked)); });
+        r.seconds_run = watch.lap();
+        r.seconds_total = r.seconds_check + r.seconds_run;
     });
 }
 

@@ -113,7 +113,7 @@ typedef struct perm_opts {
     const char *device;         /* "auto" (NULL), "cpu" */
     const char *precision;      /* "auto" (NULL), "double" */
     double tolerance;           /* asked relative error, 0 = 1e-9: see perm_result.tolerance_met */
-    int32_t threads;            /* 0 = one for each core this process may use */
+    int32_t threads;            /* at most so many at once; 0 = one for each core this process may use */
     int32_t reserved;           /* must be 0 */
     int64_t memory_limit_bytes; /* working memory, 0 = three quarters of the machine's (or cgroup's) */
     double time_limit_seconds;  /* stop (PERM_REFUSED_TIME) when predicted or found to take longer.
@@ -172,7 +172,8 @@ PERM_API perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm
  * (a->values may be NULL), keeps nothing of `a`, and keeps the options, their callbacks included. */
 typedef struct perm_plan perm_plan;
 
-/* Analyses the pattern. *plan is NULL on failure. Free it with perm_plan_destroy. */
+/* Analyses the pattern. *plan is NULL on failure. Free it with perm_plan_destroy.
+ * What the limits forbid still makes a plan, so that it can be explained; executing it is PERM_REFUSED_*. */
 PERM_API perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan **plan);
 
 /* The permanent of the plan's pattern with these values: nnz of them, of the value_type and in the order of

@@ -18,7 +18,7 @@ Cost sparse_cost(const FrontierProgram &program, bool nonnegative) {
     constexpr double merge = 3.5e-9; // one that leads somewhere, for each pairwise union it goes through
     constexpr double append = 4e-9;  // a state
     Cost cost;
-    double before = 1, before_bound = 1;
+    double before = 1, before_bound = 1, peak_candidates = 1;
     cost.peak_states = 1;
     for (const FrontierStep &step : program.steps) {
         const double after = std::max(1.0, step.states_bound * step.reachable);
@@ -27,13 +27,14 @@ Cost sparse_cost(const FrontierProgram &program, bool nonnegative) {
         cost.operations += expansions;
         cost.states += after;
         cost.peak_states = std::max(cost.peak_states, after);
+        peak_candidates = std::max(peak_candidates, before * degree);
         cost.serial_seconds += row + scan * before * degree + append * after +
                                merge * expansions * std::ceil(std::log2(std::max(1.0, degree)));
         before = after;
         before_bound = std::max(1.0, step.states_bound);
     }
     cost.serial_seconds += call;
-    cost.bytes = sparse_peak_bytes(cost.peak_states, sparse_key_words(program), nonnegative);
+    cost.bytes = sparse_peak_bytes(cost.peak_states, peak_candidates, sparse_key_words(program), nonnegative);
     return cost;
 }
 

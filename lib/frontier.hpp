@@ -37,6 +37,6 @@ Outcome run_dense_frontier(const FrontierRun &run, bool nonnegative);
 int sparse_key_words(const FrontierProgram &program); // 0: more open columns than the sparse form can hold
 std::int64_t number_bytes(bool nonnegative);
 double dense_peak_bytes(const FrontierProgram &program, bool nonnegative);
-double sparse_peak_bytes(double peak_states, int key_words, bool nonnegative);
+double sparse_peak_bytes(double peak_states, double peak_candidates, int key_words, bool nonnegative);
 
 } // namespace libperm

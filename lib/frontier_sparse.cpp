@@ -21,7 +21,8 @@
 namespace libperm {
 namespace {
 
-constexpr std::size_t chunk_candidates = 8192;   // (state, entry) pairs in a chunk, at most about twice this
+constexpr std::size_t chunk_candidates = 8192; // (state, entry) pairs in a chunk, at most about twice this
+constexpr std::size_t chunks_in_flight = 16; // at most, whatever the threads: their room is part of the plan
 constexpr std::size_t serial_candidates = 16384; // below this a row is one chunk, and no thread is woken
 
 template <int Words, class Number> class SparseFrontier {
@@ -125,7 +126,7 @@ template <int Words, class Number> class SparseFrontier {
 
     template <class Append> void in_chunks(std::size_t candidates, const Append &append) {
         const std::vector<Key> bounds = chunk_bounds(candidates);
-        const std::size_t tokens = 2 * static_cast<std::size_t>(run_.threads);
+        const std::size_t tokens = std::min(chunks_in_flight, 2 * static_cast<std::size_t>(run_.threads));
         while (pool_.size() < tokens) pool_.emplace_back(run_.memory);
         std::size_t next = 0;
         Cut cut(terms_.size(), 0);
@@ -284,8 +285,11 @@ std::int64_t number_bytes(bool nonnegative) {
     return static_cast<std::int64_t>(nonnegative ? sizeof(NonNegative) : sizeof(Signed));
 }
 
-double sparse_peak_bytes(double peak_states, int key_words, bool nonnegative) {
-    return 2.25 * peak_states * static_cast<double>(8 * key_words + number_bytes(nonnegative));
+double sparse_peak_bytes(double peak_states, double peak_candidates, int key_words, bool nonnegative) {
+    const double state = static_cast<double>(8 * key_words + number_bytes(nonnegative));
+    const double whole = static_cast<double>(serial_candidates);
+    const double chunks = peak_candidates > whole ? static_cast<double>(chunks_in_flight) : 1;
+    return state * (2.25 * peak_states + 2 * chunks * std::min(peak_candidates, whole));
 }
 
 Outcome run_sparse_frontier(const FrontierRun &run, bool nonnegative) {

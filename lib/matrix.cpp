@@ -1,6 +1,7 @@
 #include "lib/matrix.hpp"
 
 #include "lib/error.hpp"
+#include "lib/struct_size.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -75,11 +76,7 @@ template <class Index> InputPattern read_as(const perm_csr &a) {
 
 InputPattern read_pattern(const perm_csr *a) {
     if (!a) throw Error(PERM_BAD_ARGUMENT, "the matrix is a null pointer");
-    if (a->struct_size < sizeof(perm_csr))
-        throw Error(PERM_BAD_ARGUMENT,
-                    fmt::format("perm_csr.struct_size is {}, it must be at least {}: start from "
-                                "PERM_CSR_INIT",
-                                a->struct_size, sizeof(perm_csr)));
+    require_known(*a, "perm_csr");
     if (a->n_rows < 0 || a->n_cols < 0 || a->nnz < 0)
         bad_matrix(
             fmt::format("negative size: n_rows = {}, n_cols = {}, nnz = {}", a->n_rows, a->n_cols, a->nnz));

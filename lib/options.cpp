@@ -1,10 +1,10 @@
 #include "lib/options.hpp"
 
 #include "lib/error.hpp"
+#include "lib/struct_size.hpp"
 #include "lib/system.hpp"
 
 #include <cmath>
-#include <cstring>
 #include <fmt/format.h>
 #include <string_view>
 
@@ -14,25 +14,6 @@ namespace {
 [[noreturn]] void bad_option(const std::string &text) { throw Error(PERM_BAD_OPTION, text); }
 
 std::string_view or_auto(const char *name) { return name ? name : "auto"; }
-
-// A caller built against a newer header may set options this library does not know: those must not be
-// ignored.
-perm_opts known_part(const perm_opts &opts) {
-    if (opts.struct_size < sizeof(perm_opts))
-        throw Error(PERM_BAD_ARGUMENT,
-                    fmt::format("perm_opts.struct_size is {}, it must be at least {}: start from "
-                                "PERM_OPTS_INIT",
-                                opts.struct_size, sizeof(perm_opts)));
-    if (opts.struct_size > 4096)
-        throw Error(
-            PERM_BAD_ARGUMENT,
-            fmt::format("perm_opts.struct_size is {}: not a size that perm_opts can have", opts.struct_size));
-    const auto *bytes = reinterpret_cast<const unsigned char *>(&opts);
-    for (std::size_t k = sizeof(perm_opts); k < opts.struct_size; ++k)
-        if (bytes[k] != 0)
-            bad_option("an option is set that this version of libperm does not know; update libperm");
-    return opts;
-}
 
 } // namespace
 
@@ -51,7 +32,8 @@ const char *engine_name(Engine engine) {
 }
 
 Options read_options(const perm_opts *opts) {
-    const perm_opts o = opts ? known_part(*opts) : perm_opts PERM_OPTS_INIT;
+    if (opts) require_known(*opts, "perm_opts");
+    const perm_opts o = opts ? *opts : perm_opts PERM_OPTS_INIT;
     Options out;
 
     const std::string_view engine = or_auto(o.engine);
