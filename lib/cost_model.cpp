@@ -1,5 +1,7 @@
 #include "lib/cost_model.hpp"
 
+#include "lib/frontier_layout.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -8,10 +10,6 @@ namespace {
 
 constexpr double call = 2e-5; // seconds before and after any engine's work
 constexpr double row = 1e-6;  // of the frontier, whatever its states
-
-double subsets_of(int w, int k) {
-    return std::exp(std::lgamma(w + 1.0) - std::lgamma(k + 1.0) - std::lgamma(w - k + 1.0));
-}
 
 Cost sparse_cost(const FrontierProgram &program, bool nonnegative) {
     constexpr double scan = 1.2e-9;  // a (state, entry) pair looked at
@@ -39,14 +37,14 @@ Cost sparse_cost(const FrontierProgram &program, bool nonnegative) {
 }
 
 Cost dense_cost(const FrontierProgram &program, bool nonnegative) {
-    constexpr double expansion = 0.9e-9;
-    constexpr double state = 1.5e-9;
+    const double expansion = nonnegative ? 0.9e-9 : 1.4e-9;
+    const double state = nonnegative ? 1.5e-9 : 4e-9;
     constexpr double lists = 3e-8; // a low set of a row's index lists
     Cost cost;
     cost.peak_states = 1;
     for (const FrontierStep &step : program.steps) {
-        const double before = subsets_of(step.width_before, step.used_before);
-        const double after = subsets_of(step.width_after, step.used_after);
+        const double before = subsets_of_size(step.width_before, step.used_before);
+        const double after = subsets_of_size(step.width_after, step.used_after);
         double branches = 0; // entries whose column is free, on average
         for (const FrontierTerm &t : step.terms)
             branches += t.opens ? 1.0 : 1.0 - static_cast<double>(step.used_before) / step.width_before;

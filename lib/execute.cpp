@@ -4,6 +4,7 @@
 #include "lib/frontier.hpp"
 #include "lib/run_control.hpp"
 #include "lib/ryser.hpp"
+#include "lib/system.hpp"
 #include "preprocess/matching.hpp"
 
 #include <algorithm>
@@ -56,7 +57,7 @@ Outcome execute(const Plan &plan, std::span<const double> values) {
 }
 
 void with_threads(int threads, const std::function<void()> &work) {
-    oneapi::tbb::task_arena arena(threads);
+    oneapi::tbb::task_arena arena(std::min(threads, available_cores())); // TBB complains on stderr about more
     arena.execute(work);
 }
 

@@ -9,6 +9,7 @@
 #include "lib/frontier_number.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -20,6 +21,16 @@ namespace {
 constexpr std::int64_t serial_states = 8192; // below this a row is done by one thread
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// States of the largest table after the rows 0, 2, 4, ... and after 1, 3, 5, ...: two tables take turns.
+std::array<double, 2> largest_tables(const FrontierProgram &program) {
+    std::array<double, 2> tables{1, 1};
+    for (std::size_t t = 0; t < program.steps.size(); ++t) {
+        const FrontierStep &s = program.steps[t];
+        tables[t % 2] = std::max(tables[t % 2], subsets_of_size(s.width_after, s.used_after));
+    }
+    return tables;
+}
 
 template <class Number> class DenseFrontier {
     // A pair of places in a target block and in the source block it takes from.
@@ -45,7 +56,9 @@ template <class Number> class DenseFrontier {
     Outcome compute() {
         Outcome outcome;
         old_layout_ = FrontierLayout(0, 0);
-        old_.grow(1);
+        const std::array<double, 2> tables = largest_tables(run_.program);
+        new_.grow(static_cast<std::size_t>(tables[0])); // the first row's, and every other
+        old_.grow(static_cast<std::size_t>(tables[1]));
         old_.data()[0] = Number::one();
         SlotSet open = 0;
         for (const FrontierStep &step : run_.program.steps) {
@@ -71,7 +84,6 @@ template <class Number> class DenseFrontier {
         }
         const SlotSet open_after = (open_before | opening_) & ~closing_;
         new_layout_ = FrontierLayout(open_after, step.used_after);
-        new_.grow(at(new_layout_.size()));
         common_ = low_moves(0);
         for (Term &term : terms_)
             if (term.bit & low_mask) term.moves = low_moves(term.bit);
@@ -170,21 +182,11 @@ template <class Number> class DenseFrontier {
 } // namespace
 
 double dense_peak_bytes(const FrontierProgram &program, bool nonnegative) {
-    // Two tables that take turns and grow to the largest they hold, and the offsets of their blocks. Slots,
-    // not open columns, say how many blocks there are at most.
-    const auto subsets = [](int w, int k) {
-        return std::exp(std::lgamma(w + 1.0) - std::lgamma(k + 1.0) - std::lgamma(w - k + 1.0));
-    };
-    double tables[2] = {1, 1};
+    const std::array<double, 2> tables = largest_tables(program);
     std::int32_t width = 0;
-    for (std::size_t t = 0; t < program.steps.size(); ++t) {
-        const FrontierStep &s = program.steps[t];
-        double &table = tables[t % 2];
-        table = std::max(table, subsets(s.width_after, s.used_after));
-        width = std::max(width, s.width_after);
-    }
-    return (tables[0] + tables[1]) * static_cast<double>(number_bytes(nonnegative)) +
-           16 * std::exp2(std::max(0, width - low_slots));
+    for (const FrontierStep &s : program.steps) width = std::max(width, s.width_after);
+    const double offsets = 16 * std::exp2(std::max(0, width - low_slots)); // two layouts'
+    return (tables[0] + tables[1]) * static_cast<double>(number_bytes(nonnegative)) + offsets;
 }
 
 Outcome run_dense_frontier(const FrontierRun &run, bool nonnegative) {

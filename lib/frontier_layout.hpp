@@ -30,6 +30,13 @@ inline SlotSet spread_bits(SlotSet packed, SlotSet mask) {
     return x;
 }
 
+// C(w, k), exactly while it fits a double.
+inline double subsets_of_size(int w, int k) {
+    double c = 1;
+    for (int i = 1; i <= k; ++i) c = c * (w - k + i) / i;
+    return c;
+}
+
 struct FrontierLayout {
     SlotSet low = 0, high = 0;                  // open slots of either kind
     int weight = 0;                             // slots used in every state

@@ -21,9 +21,15 @@
 namespace libperm {
 namespace {
 
-constexpr std::size_t chunk_candidates = 8192; // (state, entry) pairs in a chunk, at most about twice this
 constexpr std::size_t chunks_in_flight = 16; // at most, whatever the threads: their room is part of the plan
-constexpr std::size_t serial_candidates = 16384; // below this a row is one chunk, and no thread is woken
+constexpr std::size_t serial_candidates =
+    32768; // (state, entry) pairs of a row below which no thread is woken
+
+// Pairs that lead somewhere in a chunk: enough to be worth its while, few enough for the cache, and a small
+// part of the lists themselves.
+constexpr std::size_t chunk_size(std::size_t states) {
+    return std::clamp<std::size_t>(states / 32, 512, 8192);
+}
 
 template <int Words, class Number> class SparseFrontier {
     using Key = StateKey<Words>;
@@ -34,10 +40,10 @@ template <int Words, class Number> class SparseFrontier {
         std::size_t size = 0;
 
         explicit List(MemoryBudget &memory) : keys(memory), numbers(memory) {}
-        void reserve(std::size_t count) { // an eighth more than asked, so that growing stays cheap
+        void reserve(std::size_t count) { // a sixteenth more than asked, so that growing stays cheap
             if (count <= keys.capacity()) return;
-            keys.grow(count + count / 8);
-            numbers.grow(count + count / 8);
+            keys.grow(count + count / 16);
+            numbers.grow(count + count / 16);
         }
     };
 
@@ -60,9 +66,12 @@ template <int Words, class Number> class SparseFrontier {
         explicit Chunk(MemoryBudget &memory)
             : keys(memory), other_keys(memory), numbers(memory), other_numbers(memory) {}
         void reserve(std::size_t count) {
-            keys.grow(count);
+            if (count <= keys.capacity()) return;
+            keys.grow(count + count / 4);
+            numbers.grow(count + count / 4);
+        }
+        void reserve_other(std::size_t count) {
             other_keys.grow(count);
-            numbers.grow(count);
             other_numbers.grow(count);
         }
     };
@@ -110,67 +119,71 @@ template <int Words, class Number> class SparseFrontier {
             expansions += static_cast<double>(chunk.expansions);
             run_.control.advance(static_cast<double>(chunk.expansions));
         };
-        if (candidates <= serial_candidates) {
-            Chunk &whole = pool_.front();
-            whole.begin.assign(terms_.size(), 0);
-            whole.end.assign(terms_.size(), old_.size);
-            merge_chunk(whole);
-            append(whole);
-        } else {
-            in_chunks(candidates, append);
-        }
+        const std::vector<Key> bounds = chunk_bounds(candidates);
+        Cut cut(terms_.size(), 0);
+        if (candidates <= serial_candidates)
+            for (std::size_t next = 0; next <= bounds.size(); ++next) {
+                cut_chunk(pool_.front(), cut, bounds, next);
+                merge_chunk(pool_.front());
+                append(pool_.front());
+            }
+        else
+            in_parallel(cut, bounds, append);
         std::swap(old_, new_);
         ledger_.end_step(static_cast<double>(std::bit_width(terms_.size() - 1)), expansions, largest_);
         return expansions;
     }
 
-    template <class Append> void in_chunks(std::size_t candidates, const Append &append) {
-        const std::vector<Key> bounds = chunk_bounds(candidates);
+    template <class Append> void in_parallel(Cut &cut, const std::vector<Key> &bounds, const Append &append) {
+        using oneapi::tbb::filter_mode, oneapi::tbb::make_filter;
         const std::size_t tokens = std::min(chunks_in_flight, 2 * static_cast<std::size_t>(run_.threads));
         while (pool_.size() < tokens) pool_.emplace_back(run_.memory);
         std::size_t next = 0;
-        Cut cut(terms_.size(), 0);
         const auto feed = [&](oneapi::tbb::flow_control &flow) -> Chunk * {
             if (next > bounds.size()) {
                 flow.stop();
                 return nullptr;
             }
-            Chunk &chunk = pool_[next % tokens];
-            chunk.begin = cut;
-            if (next < bounds.size())
-                for (std::size_t t = 0; t < terms_.size(); ++t)
-                    cut[t] = std::max(cut[t], first_at(terms_[t], bounds[next]));
-            else
-                cut.assign(terms_.size(), old_.size);
-            chunk.end = cut;
-            ++next;
+            Chunk &chunk = pool_[next % tokens]; // free again: chunks retire in order
+            cut_chunk(chunk, cut, bounds, next++);
             return &chunk;
         };
-        using oneapi::tbb::filter_mode;
-        oneapi::tbb::parallel_pipeline(
-            tokens, oneapi::tbb::make_filter<void, Chunk *>(filter_mode::serial_in_order, feed) &
-                        oneapi::tbb::make_filter<Chunk *, Chunk *>(filter_mode::parallel,
-                                                                   [this](Chunk *chunk) {
-                                                                       merge_chunk(*chunk);
-                                                                       return chunk;
-                                                                   }) &
-                        oneapi::tbb::make_filter<Chunk *, void>(filter_mode::serial_in_order,
-                                                                [&](Chunk *chunk) { append(*chunk); }));
+        const auto merge = [this](Chunk *chunk) {
+            merge_chunk(*chunk);
+            return chunk;
+        };
+        oneapi::tbb::parallel_pipeline(tokens,
+                                       make_filter<void, Chunk *>(filter_mode::serial_in_order, feed) &
+                                           make_filter<Chunk *, Chunk *>(filter_mode::parallel, merge) &
+                                           make_filter<Chunk *, void>(filter_mode::serial_in_order,
+                                                                      [&](Chunk *chunk) { append(*chunk); }));
     }
 
-    // Regular sampling: of every term the same number of evenly spaced candidates; every deg(row)-th of all
-    // samples bounds a chunk, which so holds at most twice its share.
+    // Chunk `next` lies between two bounds; `cut` moves from one to the other.
+    void cut_chunk(Chunk &chunk, Cut &cut, const std::vector<Key> &bounds, std::size_t next) const {
+        chunk.begin = cut;
+        for (std::size_t t = 0; t < terms_.size(); ++t)
+            cut[t] = next < bounds.size() ? std::max(cut[t], first_at(terms_[t], bounds[next])) : old_.size;
+        chunk.end = cut;
+    }
+
+    // Regular sampling: for every term evenly spaced states, those that lead somewhere; evenly spaced among
+    // all these samples, the bounds cut off about the same number of pairs.
     std::vector<Key> chunk_bounds(std::size_t candidates) const {
-        const std::size_t chunks = candidates / chunk_candidates + 1;
+        constexpr std::size_t samples_per_chunk = 8;
+        std::vector<Key> bounds;
+        const std::size_t chunks = candidates / chunk_size(old_.size) + 1;
+        if (chunks == 1) return bounds;
         std::vector<Key> samples;
+        const std::size_t per_term = std::min(old_.size, samples_per_chunk * chunks / terms_.size() + 1);
         for (const Term &term : terms_)
-            for (std::size_t s = 0; s < chunks; ++s) {
-                const Key &key = old_.keys.data()[old_.size * s / chunks];
-                if (!key.meets(term.bit)) samples.push_back((key | term.bit | closing_) ^ closing_);
+            for (std::size_t s = 0; s < per_term; ++s) {
+                const Key &key = old_.keys.data()[old_.size * s / per_term];
+                const Key full = key | term.bit;
+                if (!key.meets(term.bit) && full.holds(closing_)) samples.push_back(full ^ closing_);
             }
         std::sort(samples.begin(), samples.end());
-        std::vector<Key> bounds;
-        for (std::size_t s = terms_.size(); s < samples.size(); s += terms_.size())
+        for (std::size_t s = samples_per_chunk; s < samples.size(); s += samples_per_chunk)
             if (bounds.empty() || bounds.back() < samples[s]) bounds.push_back(samples[s]);
         return bounds;
     }
@@ -185,25 +198,27 @@ template <int Words, class Number> class SparseFrontier {
     }
 
     void merge_chunk(Chunk &chunk) const {
-        std::size_t room = 0;
-        for (std::size_t t = 0; t < terms_.size(); ++t) room += chunk.end[t] - chunk.begin[t];
-        chunk.reserve(room);
+        constexpr std::size_t stretch = 256; // states looked at between two checks for room
         chunk.runs.clear();
-        Key *keys = chunk.keys.data();
-        Number *numbers = chunk.numbers.data();
         std::size_t size = 0;
         const Key *old_keys = old_.keys.data();
         const Number *old_numbers = old_.numbers.data();
         for (std::size_t t = 0; t < terms_.size(); ++t) {
             const Term &term = terms_[t];
-            for (std::size_t k = chunk.begin[t]; k < chunk.end[t]; ++k) {
-                const Key key = old_keys[k] | term.bit;
-                keys[size] = key ^ closing_;
-                numbers[size] = term.coefficient * old_numbers[k];
-                size += !old_keys[k].meets(term.bit) && key.holds(closing_);
+            for (std::size_t k = chunk.begin[t]; k < chunk.end[t];) {
+                chunk.reserve(size + stretch);
+                Key *keys = chunk.keys.data();
+                Number *numbers = chunk.numbers.data();
+                for (const std::size_t end = std::min(chunk.end[t], k + stretch); k < end; ++k) {
+                    const Key key = old_keys[k] | term.bit;
+                    keys[size] = key ^ closing_;
+                    numbers[size] = term.coefficient * old_numbers[k];
+                    size += !old_keys[k].meets(term.bit) && key.holds(closing_);
+                }
             }
             chunk.runs.push_back(size);
         }
+        chunk.reserve_other(size);
         chunk.expansions = size;
         while (chunk.runs.size() > 1) merge_pairs(chunk);
     }
@@ -287,9 +302,10 @@ std::int64_t number_bytes(bool nonnegative) {
 
 double sparse_peak_bytes(double peak_states, double peak_candidates, int key_words, bool nonnegative) {
     const double state = static_cast<double>(8 * key_words + number_bytes(nonnegative));
-    const double whole = static_cast<double>(serial_candidates);
-    const double chunks = peak_candidates > whole ? static_cast<double>(chunks_in_flight) : 1;
-    return state * (2.25 * peak_states + 2 * chunks * std::min(peak_candidates, whole));
+    const double chunks = peak_candidates > static_cast<double>(serial_candidates) ? chunks_in_flight : 1;
+    const auto size = static_cast<double>(chunk_size(static_cast<std::size_t>(std::min(peak_states, 1e9))));
+    return state * (2.25 * peak_states +
+                    chunks * 4 * std::min(peak_candidates + 256, size)); // a chunk may hold twice its share
 }
 
 Outcome run_sparse_frontier(const FrontierRun &run, bool nonnegative) {

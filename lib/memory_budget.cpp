@@ -3,7 +3,19 @@
 #include "lib/error.hpp"
 #include "lib/system.hpp"
 
+#include <cstdint>
+#include <sys/mman.h>
+
 namespace libperm {
+
+void use_large_pages(void *data, std::size_t bytes) noexcept {
+    constexpr std::uintptr_t large = std::uintptr_t{1} << 21;
+    if (bytes < 4 * large) return;
+    const std::uintptr_t begin = (reinterpret_cast<std::uintptr_t>(data) + large - 1) & ~(large - 1);
+    const std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(data) + bytes) & ~(large - 1);
+    // Advice: where the system does not take it, all works as before.
+    static_cast<void>(madvise(reinterpret_cast<void *>(begin), end - begin, MADV_HUGEPAGE));
+}
 
 void MemoryBudget::take(std::int64_t bytes) {
     const std::int64_t used = used_.fetch_add(bytes) + bytes;

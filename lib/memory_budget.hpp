@@ -23,6 +23,9 @@ class MemoryBudget {
     std::atomic<std::int64_t> used_{0}, peak_{0};
 };
 
+// Asks for large pages: a table of gigabytes is otherwise filled with a page fault every 4 kB.
+void use_large_pages(void *data, std::size_t bytes) noexcept;
+
 // A growing array of plain values. On realloc: the system moves the pages of a large block without copying
 // it, so growing does not need the old and the new block at once.
 template <class T> class Buffer {
@@ -58,6 +61,7 @@ template <class T> class Buffer {
         }
         data_ = static_cast<T *>(moved);
         capacity_ = size;
+        use_large_pages(data_, capacity_ * sizeof(T));
     }
 
     void release() noexcept {

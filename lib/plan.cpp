@@ -56,6 +56,7 @@ void add_frontier(Plan &plan, RunControl &control) {
     FrontierOrderOptions search;
     search.seed = plan.options.seed;
     search.seconds_per_expansion = seconds_per_expansion;
+    search.limit_seconds = plan.options.refuse_seconds;
     search.poll = [&control] { control.poll(); };
     if (plan.options.engine == Engine::automatic && plan.n() <= ryser_largest_n)
         search.other_seconds = ryser_cost(plan.ryser, plan.n()).serial_seconds;

@@ -196,11 +196,12 @@ class Walker {
 } // namespace
 
 FrontierOrder find_frontier_order(const Pattern &a, const Pattern &at, const FrontierOrderOptions &options) {
-    constexpr int lines = 2;               // of search on each side
-    constexpr double share = 0.1;          // of the predicted run, on one thread, that the search may take
-    constexpr double first_round = 2e6;    // work of a line's first round of annealing: about 2 ms
-    constexpr double hopeless_cost = 1e30; // annealing does not bring this within reach
-    constexpr double longest = 3e9;        // work in all: about three seconds
+    constexpr int lines = 2;            // of search on each side
+    constexpr double share = 0.1;       // of the predicted run, on one thread, that the search may take
+    constexpr double first_round = 2e6; // work of a line's first round of annealing: about 2 ms
+    constexpr double hopeless = 10;     // times the limit: after a short search, annealing will not mend that
+    constexpr double short_search = 2e8;
+    constexpr double longest = 3e9; // work in all: about three seconds
 
     const Log2Binomial log2_binomial(std::max(a.rows, a.cols));
     std::vector<std::unique_ptr<Walker>> walkers;
@@ -219,13 +220,13 @@ FrontierOrder find_frontier_order(const Pattern &a, const Pattern &at, const Fro
 
     const int starts = std::clamp(2000 / std::max(1, a.rows), 1, 20);
     in_parallel([&](Walker &w) { w.greedy_starts(starts, poll); });
-    for (double round = first_round; (*best())->best_cost() < hopeless_cost; round *= 2) {
-        const double predicted =
-            std::min((*best())->best_cost() * options.seconds_per_expansion, options.other_seconds);
+    for (double round = first_round;; round *= 2) {
+        const double predicted = (*best())->best_cost() * options.seconds_per_expansion;
         double spent = 0;
         for (const auto &w : walkers) spent += w->work();
-        if (round > first_round && spent * 1e-9 > share * predicted) break;
-        if (predicted < 1e-4 || spent > longest) break;
+        const double worth = 1e9 * share * std::min(predicted, options.other_seconds);
+        if (predicted < 1e-4 || spent > longest || (round > first_round && spent > worth)) break;
+        if (predicted > hopeless * options.limit_seconds && spent > short_search) break;
         in_parallel([&](Walker &w) { w.anneal(round, poll); });
         // A line that is far behind after two rounds is given up.
         const double lowest = (*best())->best_cost();
