@@ -1,0 +1,95 @@
+#include "tests/support/known.hpp"
+
+#include "bench/families.hpp"
+
+#include <algorithm>
+
+using namespace perm::families;
+
+std::vector<Known> known_permanents() {
+    std::vector<double> one_to_8;
+    for (int i = 1; i <= 8; ++i) one_to_8.push_back(i);
+    std::vector<std::int64_t> stairs;
+    for (std::int64_t i = 0; i < 64; ++i) stairs.push_back(std::min<std::int64_t>(64, i + 3));
+
+    return {
+        {"0 x 0", build(0, 0, {}), "1"},
+        {"1 x 1", constant(1, -7), "-7"},
+        {"all 1, n = 20", constant(20, 1), "2432902008176640000", true},
+        {"all 3, n = 10", constant(10, 3), "214277011200"},
+        {"derangements, n = 10", derangements(10), "1334961"},
+        {"derangements, n = 20", derangements(20), "895014631192902121", true},
+        {"menage, n = 6", menage(6), "80"},
+        {"menage, n = 10", menage(10), "439792"},
+        {"menage, n = 14", menage(14), "10927434464"},
+        {"menage, n = 20", menage(20), "312400218671253762", true},
+        {"5J - 3I, n = 9", ones_and_diagonal(9, 5, -3), "388970245962"},
+        {"i j, n = 8", outer(one_to_8, one_to_8), "65548320768000"},
+        {"J without pairs, n = 4", ones_without_pairs(4), "4"},
+        {"J without pairs, n = 6", ones_without_pairs(6), "80"},
+        {"J without pairs, n = 8", ones_without_pairs(8), "4752"},
+        {"J without pairs, n = 10", ones_without_pairs(10), "440192"},
+        {"J without pairs, n = 12", ones_without_pairs(12), "59245120"},
+        {"J with a 3 x 4 block negated, n = 10", negated_block(10, 3, 4), "-241920"},
+        {"J with a 5 x 5 block negated, n = 10", negated_block(10, 5, 5), "0"},
+        {"Hadamard, n = 2", hadamard(2), "0"},
+        {"Hadamard, n = 4", hadamard(4), "8"},
+        {"Hadamard, n = 8", hadamard(8), "384"},
+        {"Hadamard, n = 16", hadamard(16), "50692096"},
+        {"1 .. n^2, n = 2", counting(2), "10"},
+        {"1 .. n^2, n = 3", counting(3), "450"},
+        {"1 .. n^2, n = 4", counting(4), "55456"},
+        {"1 .. n^2, n = 7", counting(7), "5373548250000"},
+        {"1 .. n^2, n = 10", counting(10), "26968983444160450560000"},
+        {"gcd, n = 12", gcds(12), "1327833590272"},
+        {"min, n = 12", minima(12), "3168847554832961"},
+        {"i + j - 1, n = 12", sums(12), "1288711254432792833280"},
+        {"block constant, n = 10", block_constant({{2, 1, 3}, {1, 5, -1}, {4, 2, 1}}, {4, 3, 3}, {2, 5, 3}),
+         "5627296800"},
+        {"Fano", fano(), "24"},
+        {"projective plane of order 3", circulant(13, {0, 1, 3, 9}), "3852"},
+
+        {"tridiagonal ones, n = 30", tridiagonal(30, 1, 1, 1), "1346269"},
+        {"tridiagonal ones, n = 64", tridiagonal(64, 1, 1, 1), "17167680177565"},
+        {"tridiagonal ones, n = 100", tridiagonal(100, 1, 1, 1), "573147844013817084101"},
+        {"tridiagonal 2 and 1, n = 50", tridiagonal(50, 2, 1, 1), "11749380235262596085"},
+        {"Hessenberg, n = 12", hessenberg(12), "2048"},
+        {"Hessenberg, n = 100", hessenberg(100), "633825300114114700748351602688"},
+        {"Ferrers, n = 64", ferrers(stairs), "763040848953891663257299797618"},
+        {"2I + 3P, n = 10", two_cycles(10, 2, 3), "60073"},
+        {"circulant {0,1,2}, n = 12", circulant(12, {0, 1, 2}), "324"},
+        {"circulant {0,1,2}, n = 40", circulant(40, {0, 1, 2}), "228826129"},
+        {"circulant {0,1,2}, n = 64", circulant(64, {0, 1, 2}), "23725150497409"},
+        {"circulant {0,1,2,3}, n = 10", circulant(10, {0, 1, 2, 3}), "888"},
+        {"circulant {0,1,2,3}, n = 20", circulant(20, {0, 1, 2, 3}), "392664"},
+        {"circulant {0,1,2,3}, n = 32", circulant(32, {0, 1, 2, 3}), "588589064"},
+        {"circulant {0,1,2,3}, n = 40", circulant(40, {0, 1, 2, 3}), "77091719944"},
+        {"circulant {0,1,2,3}, n = 64", circulant(64, {0, 1, 2, 3}), "173218541952901128"},
+        {"circulant {0,1,3}, n = 13", circulant(13, {0, 1, 3}), "185"},
+        {"circulant {0,1,3}, n = 20", circulant(20, {0, 1, 3}), "2369"},
+        {"circulant {0,1,3}, n = 32", circulant(32, {0, 1, 3}), "213313"},
+        {"circulant {0,1,3}, n = 40", circulant(40, {0, 1, 3}), "4444673"},
+        {"circulant {0,1,3}, n = 64", circulant(64, {0, 1, 3}), "42181108993"},
+        {"hypercube Q_2", hypercube(2), "2"},
+        {"hypercube Q_3", hypercube(3), "9"},
+        {"hypercube Q_4", hypercube(4), "272"},
+        {"hypercube Q_5", hypercube(5), "589185"},
+        {"hypercube Q_6", hypercube(6), "16332454526976", true},
+        {"grid 4 x 4", grid(4, 4), "36"},
+        {"grid 6 x 6", grid(6, 6), "6728"},
+        {"grid 8 x 8", grid(8, 8), "12988816"},
+        {"grid 10 x 10", grid(10, 10), "258584046368"},
+        {"grid 12 x 12", grid(12, 12), "53060477521960000"},
+        {"grid 3 x 3 x 2", grid(3, 3, 2), "229"},
+        {"grid 3 x 3 x 4", grid(3, 3, 4), "117805"},
+        {"grid 3 x 4 x 4", grid(3, 4, 4), "10885344"},
+        {"grid 2 x 4 x 8", grid(2, 4, 8), "2573281769"},
+        {"grid 4 x 4 x 4", grid(4, 4, 4), "5051532105"},
+        {"grid 3 x 3 x 12", grid(3, 3, 12), "10870506600976757"},
+        {"Aztec diamond 7", aztec_diamond(7), "268435456"},
+        {"Aztec diamond 8", aztec_diamond(8), "68719476736"},
+        {"mycielskian6", mycielskian(6), "1381724105482686970"},
+        {"arrow of ones, n = 100", arrow(100, Entries::ones, 0), "100"},
+        {"arrow of ones, n = 240", arrow(240, Entries::ones, 0), "240"},
+    };
+}

@@ -1,0 +1,20 @@
+// What all tests of one run share: its seed, how much work to do, and what had to be skipped.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace run {
+
+// PERM_TEST_SEED, else fixed. `salt` tells apart the tests that draw from it.
+std::uint64_t seed(std::uint64_t salt);
+
+// PERM_TEST_MULTIPLIER, else 1: how many times the usual number of random cases.
+int multiplier();
+
+// Announces that a part of a test cannot run here, and counts it. A test that compared nothing fails unless
+// it said so by this call.
+void skip(const std::string &why);
+int skips();
+
+} // namespace run

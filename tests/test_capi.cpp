@@ -1,0 +1,539 @@
+// What perm.h promises beyond the number itself: plans, buffers, callbacks, limits, errors, growth, threads.
+#include "bench/families.hpp"
+#include "tests/support/check.hpp"
+#include "tests/support/run.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <thread>
+
+using namespace perm::families;
+using oracle::Exact;
+
+namespace {
+
+perm_status status_of(const perm_csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
+    perm::Result r;
+    return perm_compute(&a, &opts, r.raw());
+}
+
+bool has_digit(const std::string &text) {
+    return std::ranges::any_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool cleared(const perm_result &r) {
+    perm_result empty = PERM_RESULT_INIT;
+    return std::memcmp(&r, &empty, sizeof r) == 0;
+}
+
+} // namespace
+
+// ---------------------------------------------------------------- matrices
+
+TEST_CASE("every kind of index and value gives the same permanent") {
+    const std::vector<std::int64_t> row_ptr{0, 2, 4}, columns{1, 0, 0, 1};
+    const std::vector<std::int32_t> row_ptr_32{0, 2, 4}, columns_32{1, 0, 0, 1};
+    const std::vector<double> real{2, 1, 3, 4};
+    const std::vector<std::int64_t> integer{2, 1, 3, 4};
+
+    perm_csr a = PERM_CSR_INIT;
+    a.n_rows = a.n_cols = 2;
+    a.nnz = 4;
+    for (const bool narrow : {false, true}) {
+        a.index_type = narrow ? PERM_INDEX_I32 : PERM_INDEX_I64;
+        a.row_ptr = narrow ? static_cast<const void *>(row_ptr_32.data()) : row_ptr.data();
+        a.col_idx = narrow ? static_cast<const void *>(columns_32.data()) : columns.data();
+        a.value_type = PERM_VALUE_F64;
+        a.values = real.data();
+        CHECK(perm::compute(a).text() == "10");
+        a.value_type = PERM_VALUE_I64;
+        a.values = integer.data();
+        CHECK(perm::compute(a).text() == "10");
+        a.value_type = PERM_VALUE_PATTERN;
+        a.values = nullptr;
+        CHECK(perm::compute(a).text() == "2");
+    }
+}
+
+TEST_CASE("int64 values up to 2^53 are taken as they are, larger ones refused") {
+    const std::vector<std::int64_t> row_ptr{0, 1}, columns{0};
+    std::int64_t value = 0;
+    perm_csr a = PERM_CSR_INIT;
+    a.n_rows = a.n_cols = a.nnz = 1;
+    a.row_ptr = row_ptr.data();
+    a.col_idx = columns.data();
+    a.value_type = PERM_VALUE_I64;
+    a.values = &value;
+    for (const std::int64_t sign : {1, -1}) {
+        value = sign * (std::int64_t{1} << 53);
+        CHECK(perm::compute(a).text() == std::to_string(value));
+        for (const std::int64_t beyond :
+             {(std::int64_t{1} << 53) + 1, std::numeric_limits<std::int64_t>::max()}) {
+            value = sign * beyond;
+            CHECK(status_of(a) == PERM_UNSUPPORTED);
+        }
+    }
+    value = std::numeric_limits<std::int64_t>::min();
+    CHECK(status_of(a) == PERM_UNSUPPORTED);
+}
+
+TEST_CASE("complex values are refused with words, not computed") {
+    const std::vector<double> values(8, 1.0);
+    const perm::Csr ones = constant(2, 1);
+    perm_csr a = ones.view();
+    a.value_type = PERM_VALUE_C128;
+    a.values = values.data();
+    CHECK(status_of(a) == PERM_UNSUPPORTED);
+    CHECK(std::string(perm_last_error()).find("complex") != std::string::npos);
+    perm_plan *plan = nullptr;
+    CHECK(perm_plan_create(&a, nullptr, &plan) == PERM_UNSUPPORTED);
+    CHECK(plan == nullptr);
+}
+
+TEST_CASE("n = 0: the permanent is 1, and no pointer is needed") {
+    perm_csr a = PERM_CSR_INIT;
+    perm::Result r = perm::compute(a);
+    check_result(*r.raw(), 1);
+    CHECK(r->exact == 1);
+    CHECK(r.text() == "1");
+    check_result(*perm::Plan(a).execute(nullptr).raw(), 1);
+}
+
+// ---------------------------------------------------------------- results
+
+TEST_CASE("a result says what was done") {
+    perm::Csr a = banded(12, 2, 2, Entries::real, run::seed(60));
+    a.values[3] = 0; // explicit: does not take part
+    for (const char *engine : {"ryser", "frontier"}) {
+        perm_opts opts = with_engine(engine);
+        opts.threads = 2;
+        perm::Result r = perm::compute(a, opts);
+        CHECK(std::string(r->engine) == engine);
+        CHECK(std::string(r->device) == "cpu");
+        CHECK(r->n == 12);
+        CHECK(r->nnz == std::ssize(a.values) - 1);
+        CHECK(r->threads >= 1);
+        CHECK(r->threads <= 2);
+        CHECK(r->operations > 0);
+        CHECK(r->seconds_total >= 0);
+        CHECK(r->seconds_total >= r->seconds_run);
+        if (std::string(engine) == "ryser")
+            CHECK(r->subsets == 2048); // Nijenhuis-Wilf: 2^(n-1)
+        else
+            CHECK(r->states >= r->peak_states);
+    }
+}
+
+TEST_CASE("a result may be used again and again, also after a failure") {
+    perm_result r = PERM_RESULT_INIT;
+    for (std::int64_t n = 0; n < 30; ++n) {
+        const perm::Csr good = tridiagonal(n, 1, 1, 1);
+        const perm_csr good_view = good.view();
+        REQUIRE(perm_compute(&good_view, nullptr, &r) == PERM_OK);
+        check_result(r, oracle::by_frontier(good));
+        if (n % 3 != 0) continue;
+        perm::Csr bad = constant(2, 1);
+        bad.col_idx[0] = 9;
+        const perm_csr view = bad.view();
+        CHECK(perm_compute(&view, nullptr, &r) == PERM_BAD_MATRIX);
+        CHECK(cleared(r));
+    }
+    CHECK(perm_result_clear(&r) == PERM_OK);
+    CHECK(cleared(r));
+    CHECK(perm_result_clear(&r) == PERM_OK);
+    CHECK(perm_result_clear(nullptr) == PERM_OK);
+}
+
+// ---------------------------------------------------------------- plans
+
+TEST_CASE("a plan keeps nothing of what made it, and runs on any values") {
+    Random random(run::seed(61));
+    for (int i = 0; i < 30 * run::multiplier(); ++i) {
+        for (const char *engine : {"auto", "ryser", "frontier"}) {
+            perm::Csr a = erdos_renyi(random.integer(1, 10), 0.6, Entries::real, random.bits());
+            std::string name = engine;
+            perm_opts opts = with_engine(name.c_str());
+            perm_csr view = a.view();
+            view.values = nullptr; // never looked at
+            std::vector<std::int64_t> row_ptr = a.row_ptr, columns = a.col_idx;
+            view.row_ptr = row_ptr.data();
+            view.col_idx = columns.data();
+            const perm::Plan plan(view, opts);
+            std::ranges::fill(row_ptr, -1);
+            std::ranges::fill(columns, -1);
+            std::ranges::fill(name, '?');
+            for (int k = 0; k < 4; ++k) {
+                for (double &value : a.values)
+                    value = random.chance(0.3) ? 0.0 : random_entry(Entries::real, random);
+                CAPTURE(engine);
+                CAPTURE(describe(a));
+                check_result(*plan.execute(a.values.data()).raw(), oracle::by_frontier(a));
+            }
+            std::ranges::fill(a.values, 0.0);
+            perm::Result zero = plan.execute(a.values.data());
+            check_result(*zero.raw(), a.n_rows == 0 ? 1 : 0);
+            CHECK(zero->exact == 1);
+        }
+    }
+}
+
+TEST_CASE("plans of pattern and int64 matrices") {
+    perm::Csr ones = menage(8);
+    ones.pattern = true;
+    check_result(*perm::Plan(ones).execute(nullptr).raw(), oracle::by_frontier(ones));
+
+    perm_csr view = ones.view();
+    view.value_type = PERM_VALUE_I64;
+    const perm::Plan plan(view);
+    std::vector<std::int64_t> threes(ones.col_idx.size(), -3);
+    check_result(*plan.execute(threes.data()).raw(), oracle::by_frontier(ones) * Exact(6561));
+    threes[5] = (std::int64_t{1} << 53) + 1;
+    perm::Result r;
+    CHECK_THROWS_AS(r = plan.execute(threes.data()), perm::Error);
+}
+
+TEST_CASE("a plan and the one-call form give the same bits") {
+    const perm::Csr a = erdos_renyi(16, 0.4, Entries::real, run::seed(62));
+    perm::Result planned = perm::Plan(a).execute(a.values.data()), direct = perm::compute(a);
+    check_same_bits(*planned.raw(), *direct.raw());
+}
+
+TEST_CASE("one plan is executed by eight threads at once") {
+    const perm::Csr a = permutation_plus(18, 3, Entries::real, run::seed(63));
+    for (const char *engine : {"ryser", "frontier"}) {
+        const perm::Plan plan(a, with_engine(engine));
+        constexpr std::size_t count = 8;
+        std::vector<std::vector<double>> values(count, a.values);
+        std::vector<perm::Result> alone(count), together(count);
+        Random random(run::seed(64));
+        for (std::size_t t = 0; t < count; ++t) {
+            for (double &value : values[t]) value *= random.uniform(0.5, 2);
+            alone[t] = plan.execute(values[t].data());
+        }
+        std::vector<std::thread> threads;
+        for (std::size_t t = 0; t < count; ++t)
+            threads.emplace_back([&, t] { together[t] = plan.execute(values[t].data()); });
+        for (std::thread &thread : threads) thread.join();
+        for (std::size_t t = 0; t < count; ++t) check_same_bits(*alone[t].raw(), *together[t].raw());
+    }
+}
+
+TEST_CASE("different matrices are computed by eight threads at once") {
+    std::vector<std::thread> threads;
+    std::vector<std::string> texts(8);
+    for (std::size_t t = 0; t < texts.size(); ++t)
+        threads.emplace_back([&, t] {
+            for (int i = 0; i < 5; ++i) texts[t] = perm::compute(hessenberg(20 + static_cast<int>(t))).text();
+        });
+    for (std::thread &thread : threads) thread.join();
+    for (std::size_t t = 0; t < texts.size(); ++t) CHECK(texts[t] == std::to_string(1 << (19 + t)));
+}
+
+// ---------------------------------------------------------------- texts into buffers
+
+TEST_CASE("explain and info fill a buffer of exactly the size they tell") {
+    perm_plan *plan = nullptr;
+    const perm::Csr a = circulant(16, {0, 1, 3});
+    const perm_csr view = a.view();
+    REQUIRE(perm_plan_create(&view, nullptr, &plan) == PERM_OK);
+    const auto check_buffer = [](auto fill) {
+        std::size_t needed = 0;
+        REQUIRE(fill(nullptr, 0, &needed) == PERM_OK);
+        REQUIRE(needed > 2);
+        std::vector<char> buffer(needed + 8, '#');
+        std::size_t again = 0;
+        CHECK(fill(buffer.data(), needed - 1, &again) == PERM_BAD_ARGUMENT);
+        CHECK(again == needed);
+        CHECK(buffer[needed - 1] == '#'); // never past the capacity
+        CHECK(fill(buffer.data(), needed, &again) == PERM_OK);
+        CHECK(std::strlen(buffer.data()) + 1 == needed);
+        CHECK(buffer[needed] == '#');
+        CHECK(fill(buffer.data(), buffer.size(), nullptr) == PERM_OK);
+        CHECK(fill(nullptr, 0, nullptr) == PERM_OK);
+        CHECK(fill(nullptr, 10, &again) == PERM_BAD_ARGUMENT);
+        return std::string(buffer.data());
+    };
+    for (const perm_format format : {PERM_FORMAT_TEXT, PERM_FORMAT_JSON}) {
+        const std::string explained =
+            check_buffer([&](char *buffer, std::size_t capacity, std::size_t *needed) {
+                return perm_plan_explain(plan, format, buffer, capacity, needed);
+            });
+        CHECK(explained.find("ryser") != std::string::npos);
+        CHECK(explained.find("frontier") != std::string::npos);
+        const std::string told = check_buffer([&](char *buffer, std::size_t capacity, std::size_t *needed) {
+            return perm_info(format, buffer, capacity, needed);
+        });
+        CHECK(told.find(perm_version()) != std::string::npos);
+        if (format == PERM_FORMAT_JSON) {
+            CHECK(nlohmann::json::parse(explained).is_object());
+            CHECK(nlohmann::json::parse(told).is_object());
+        }
+    }
+    CHECK(perm_plan_destroy(plan) == PERM_OK);
+    CHECK(perm_plan_destroy(nullptr) == PERM_OK);
+}
+
+TEST_CASE("the loaded library is the header's version") {
+    CHECK(std::string(perm_version()) == PERM_VERSION_STRING);
+    const std::string parts = std::to_string(PERM_VERSION_MAJOR) + "." + std::to_string(PERM_VERSION_MINOR) +
+                              "." + std::to_string(PERM_VERSION_PATCH);
+    CHECK(parts == PERM_VERSION_STRING);
+}
+
+TEST_CASE("every status has words") {
+    for (const int code : {0, 101, 102, 103, 201, 202, 203, 301, 401, 402}) {
+        const char *text = perm_status_text(static_cast<perm_status>(code));
+        REQUIRE(text != nullptr);
+        CHECK(std::strlen(text) > 1);
+    }
+    CHECK(std::string(perm_status_text(PERM_BAD_MATRIX)) == "bad matrix");
+    CHECK(perm_status_text(static_cast<perm_status>(399)) != nullptr);
+}
+
+TEST_CASE("the log level is checked") {
+    for (int level = 0; level <= 4; ++level) CHECK(perm_set_log_level(level) == PERM_OK);
+    CHECK(perm_set_log_level(-1) / 100 == 1);
+    CHECK(perm_set_log_level(5) / 100 == 1);
+    CHECK(perm_set_log_level(2) == PERM_OK);
+}
+
+// ---------------------------------------------------------------- last error
+
+TEST_CASE("the last error is each thread's own, and a success leaves it") {
+    perm::Csr bad = constant(3, 1);
+    bad.values[4] = std::nan("");
+    const perm_csr view = bad.view();
+    REQUIRE(status_of(view) == PERM_BAD_MATRIX);
+    const std::string here = perm_last_error();
+    CHECK_FALSE(here.empty());
+    std::string at_first = "?", after = "?";
+    std::thread other([&] {
+        at_first = perm_last_error();
+        perm_opts opts = with_engine("nonsense");
+        status_of(constant(3, 1).view(), opts);
+        after = perm_last_error();
+    });
+    other.join();
+    CHECK(at_first.empty());
+    CHECK(after.find("nonsense") != std::string::npos);
+    CHECK(perm_last_error() == here);
+    CHECK(perm::compute(constant(3, 1)).text() == "6");
+    CHECK(perm_last_error() == here);
+}
+
+// ---------------------------------------------------------------- callbacks
+
+namespace {
+
+struct Watch {
+    std::atomic<int> polled = 0, reports = 0, inside = 0;
+    std::atomic<bool> in_order = true, in_range = true, overlapped = false;
+    std::atomic<bool> stop = false;
+    double last = 0;
+    int stop_after = 0; // reports
+};
+
+int cancel_when_told(void *user) {
+    auto *watch = static_cast<Watch *>(user);
+    ++watch->polled;
+    return watch->stop ? 1 : 0;
+}
+
+int cancel_after_reports(void *user) {
+    const auto *watch = static_cast<Watch *>(user);
+    return watch->reports >= watch->stop_after ? 1 : 0;
+}
+
+void note_progress(double fraction, double, void *user) {
+    auto *watch = static_cast<Watch *>(user);
+    if (watch->inside++ != 0) watch->overlapped = true;
+    if (!(fraction >= 0 && fraction <= 1)) watch->in_range = false;
+    if (fraction < watch->last) watch->in_order = false;
+    watch->last = fraction;
+    ++watch->reports;
+    --watch->inside;
+}
+
+} // namespace
+
+TEST_CASE("the cancel callback stops every engine") {
+    const std::uint64_t seed = run::seed(65);
+    for (const char *engine : {"ryser", "frontier"}) {
+        CAPTURE(engine);
+        // Seconds to minutes of work if nobody stopped it.
+        const perm::Csr a = erdos_renyi(engine[0] == 'r' ? 36 : 26, 1, Entries::real, seed);
+        Watch watch;
+        watch.stop = true;
+        perm_opts opts = with_engine(engine);
+        opts.threads = 2;
+        opts.time_limit_seconds = INFINITY;
+        opts.cancel = cancel_when_told;
+        opts.cancel_user = &watch;
+        perm_result r = PERM_RESULT_INIT;
+        const perm_csr view = a.view();
+        CHECK(perm_compute(&view, &opts, &r) == PERM_CANCELLED);
+        CHECK(watch.polled > 0);
+        CHECK(cleared(r));
+        CHECK(std::strlen(perm_last_error()) > 0);
+
+        watch.stop = false; // a plan keeps the callbacks
+        perm_plan *plan = nullptr;
+        REQUIRE(perm_plan_create(&view, &opts, &plan) == PERM_OK);
+        watch.stop = true;
+        watch.polled = 0;
+        CHECK(perm_plan_execute(plan, a.values.data(), &r) == PERM_CANCELLED);
+        CHECK(watch.polled > 0);
+        CHECK(cleared(r));
+        perm_plan_destroy(plan);
+        perm_result_clear(&r);
+    }
+}
+
+TEST_CASE("progress is reported in order and never from two threads at once") {
+    Watch watch;
+    watch.stop_after = 4;
+    perm_opts opts = with_engine("ryser");
+    opts.threads = 2;
+    opts.time_limit_seconds = INFINITY;
+    opts.progress = note_progress;
+    opts.progress_user = &watch;
+    opts.cancel = cancel_after_reports;
+    opts.cancel_user = &watch;
+    CHECK(status_of(erdos_renyi(38, 1, Entries::real, 1).view(), opts) == PERM_CANCELLED);
+    CHECK(watch.reports >= 4);
+    CHECK(watch.in_range);
+    CHECK(watch.in_order);
+    CHECK_FALSE(watch.overlapped);
+}
+
+TEST_CASE("callbacks that do nothing change nothing") {
+    const perm::Csr a = erdos_renyi(20, 0.5, Entries::real, run::seed(66));
+    Watch watch;
+    watch.stop_after = std::numeric_limits<int>::max();
+    for (const char *engine : {"ryser", "frontier"}) {
+        perm_opts opts = with_engine(engine);
+        perm::Result silent = perm::compute(a, opts);
+        opts.progress = note_progress;
+        opts.progress_user = &watch;
+        opts.cancel = cancel_after_reports;
+        opts.cancel_user = &watch;
+        watch.last = 0;
+        check_same_bits(*silent.raw(), *perm::compute(a, opts).raw());
+    }
+}
+
+// ---------------------------------------------------------------- limits
+
+TEST_CASE("memory: refused with a number when it cannot do, else kept to") {
+    const perm::Csr a = grid(4, 4, 4);
+    perm_opts opts = with_engine("frontier");
+    opts.memory_limit_bytes = 1 << 8;
+    CHECK(status_of(a.view(), opts) == PERM_REFUSED_MEMORY);
+    CHECK(has_digit(perm_last_error()));
+    bool fitted = false;
+    for (int power = 4; power <= 32; ++power) {
+        CAPTURE(power);
+        opts.memory_limit_bytes = std::int64_t{1} << power;
+        perm::Result r;
+        const perm_csr view = a.view();
+        const perm_status status = perm_compute(&view, &opts, r.raw());
+        if (fitted) CHECK(status == PERM_OK);
+        if (status == PERM_OK) {
+            fitted = true;
+            CHECK(r->peak_bytes <= opts.memory_limit_bytes);
+            CHECK(r->peak_bytes > 0);
+            check_nonnegative_result(*r.raw(), Exact("5051532105"));
+        } else {
+            CHECK(status == PERM_REFUSED_MEMORY);
+        }
+    }
+    CHECK(fitted);
+}
+
+TEST_CASE("time: a 45 x 45 dense matrix is refused at once") {
+    const perm::Csr a = constant(45, 1);
+    perm_opts opts = with_engine("ryser");
+    opts.time_limit_seconds = 5;
+    CHECK(status_of(a.view(), opts) == PERM_REFUSED_TIME);
+    CHECK(has_digit(perm_last_error()));
+    opts.engine = nullptr;
+    const perm_status automatic = status_of(a.view(), opts);
+    CHECK((automatic == PERM_REFUSED_TIME || automatic == PERM_REFUSED_MEMORY));
+    opts = with_engine("ryser");
+    CHECK(status_of(constant(62, 1).view(), opts) == PERM_REFUSED_TIME); // the default: a day
+}
+
+TEST_CASE("however large the matrix: refused, not computed") {
+    for (const std::int64_t n : {63, 64, 65, 300}) {
+        CAPTURE(n);
+        const perm::Csr a = constant(n, 1);
+        for (const char *engine : {"auto", "ryser", "frontier"}) {
+            CAPTURE(engine);
+            const perm_status status = status_of(a.view(), with_engine(engine));
+            CHECK(status / 100 == 2);
+            CHECK(has_digit(perm_last_error()));
+        }
+    }
+}
+
+// ---------------------------------------------------------------- growth
+
+namespace {
+
+// A struct of a later version of the library: the same fields, and then some.
+template <class Base> struct Grown {
+    Base base;
+    std::int64_t tail[4] = {0, 0, 0, 0};
+};
+
+} // namespace
+
+TEST_CASE("structs of a later header are taken while what they add is zero") {
+    const perm::Csr ones = constant(3, 1);
+    Grown<perm_csr> a{ones.view()};
+    Grown<perm_opts> opts{PERM_OPTS_INIT};
+    Grown<perm_result> r{PERM_RESULT_INIT};
+    a.base.struct_size = sizeof a;
+    opts.base.struct_size = sizeof opts;
+    r.base.struct_size = sizeof r;
+    CHECK(perm_compute(&a.base, &opts.base, &r.base) == PERM_OK);
+    REQUIRE(r.base.text != nullptr);
+    CHECK(std::string(r.base.text) == "6");
+    CHECK(r.base.struct_size == sizeof r);
+
+    a.tail[3] = 1;
+    CHECK(perm_compute(&a.base, &opts.base, &r.base) / 100 == 1);
+    CHECK(r.base.text == nullptr);
+    a.tail[3] = 0;
+    opts.tail[0] = 1;
+    CHECK(perm_compute(&a.base, &opts.base, &r.base) / 100 == 1);
+    opts.tail[0] = 0;
+    CHECK(perm_compute(&a.base, &opts.base, &r.base) == PERM_OK);
+    CHECK(perm_result_clear(&r.base) == PERM_OK);
+    CHECK(r.base.struct_size == sizeof r);
+}
+
+TEST_CASE("structs that are too small are refused") {
+    const perm::Csr ones = constant(3, 1);
+    for (const std::size_t less : {std::size_t{1}, std::size_t{8}, std::size_t{1000000}}) {
+        perm_csr a = ones.view();
+        perm_opts opts = PERM_OPTS_INIT;
+        perm_result r = PERM_RESULT_INIT;
+        const auto shrink = [less](std::size_t size) { return less > size ? 0 : size - less; };
+        a.struct_size = shrink(sizeof a);
+        CHECK(perm_compute(&a, &opts, &r) == PERM_BAD_ARGUMENT);
+        a.struct_size = sizeof a;
+        opts.struct_size = shrink(sizeof opts);
+        CHECK(perm_compute(&a, &opts, &r) == PERM_BAD_ARGUMENT);
+        opts.struct_size = sizeof opts;
+        r.struct_size = shrink(sizeof r);
+        CHECK(perm_compute(&a, &opts, &r) == PERM_BAD_ARGUMENT);
+        CHECK(std::string(perm_last_error()).find("struct_size") != std::string::npos);
+    }
+}

@@ -1,0 +1,98 @@
+// The same bits whatever the number of threads, on problems large enough that the parallel code really runs.
+#include "bench/families.hpp"
+#include "tests/support/check.hpp"
+#include "tests/support/random_matrix.hpp"
+#include "tests/support/run.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <functional>
+#include <string>
+
+using namespace perm::families;
+
+namespace {
+
+void check_all_thread_counts(const perm::Csr &a, const char *engine) {
+    perm_opts opts = with_engine(engine);
+    opts.threads = 1;
+    perm::Result one = perm::compute(a, opts);
+    for (int threads = 2; threads <= 8; ++threads) {
+        CAPTURE(threads);
+        opts.threads = threads;
+        perm::Result many = perm::compute(a, opts);
+        check_same_bits(*one.raw(), *many.raw());
+    }
+    opts.threads = 0;
+    check_same_bits(*one.raw(), *perm::compute(a, opts).raw());
+}
+
+std::string form_of(const perm::Csr &a) {
+    const perm::Plan plan(a, with_engine("frontier"));
+    return nlohmann::json::parse(plan.explain(PERM_FORMAT_JSON)).at("form").get<std::string>();
+}
+
+double peak_states(const perm::Csr &a) { return perm::compute(a, with_engine("frontier"))->peak_states; }
+
+// The first of a sequence of matrices on which the frontier takes this form and has more than 100000 states.
+perm::Csr large_one(const std::string &form, const std::function<perm::Csr(std::uint64_t)> &matrix) {
+    for (std::uint64_t i = 0; i < 30; ++i) {
+        perm::Csr a = matrix(i);
+        if (form_of(a) == form && peak_states(a) > 100000) return a;
+    }
+    FAIL("no matrix takes the form " << form);
+    return {};
+}
+
+} // namespace
+
+TEST_CASE("frontier, dense form: 1 to 8 threads give the same bits") {
+    for (const Entries entries : {Entries::real, Entries::nonnegative, Entries::integers})
+        check_all_thread_counts(
+            large_one("dense",
+                      [&](std::uint64_t i) { return erdos_renyi(21, 0.6, entries, run::seed(33) + i); }),
+            "frontier");
+    check_all_thread_counts(large_one("dense", [](std::uint64_t) { return hypercube(6); }), "frontier");
+}
+
+TEST_CASE("frontier, sparse form: 1 to 8 threads give the same bits") {
+    for (const Entries entries : {Entries::real, Entries::nonnegative, Entries::integers})
+        check_all_thread_counts(
+            large_one("sparse",
+                      [&](std::uint64_t i) { return permutation_plus(90, 2, entries, run::seed(34) + i); }),
+            "frontier");
+}
+
+TEST_CASE("frontier, sparse form, keys of several words: 1 to 8 threads give the same bits") {
+    // A full row keeps every column open until it is taken.
+    check_all_thread_counts(large_one("sparse",
+                                      [](std::uint64_t i) {
+                                          return with_row(
+                                              permutation_plus(72, 2, Entries::real, run::seed(35) + i), 0,
+                                              std::vector<double>(72, 0.75));
+                                      }),
+                            "frontier");
+}
+
+TEST_CASE("frontier, few states: 1 to 8 threads give the same bits") {
+    Random random(run::seed(36));
+    for (int i = 0; i < 20 * run::multiplier(); ++i)
+        check_all_thread_counts(random_matrix(random.integer(1, 14), random), "frontier");
+}
+
+TEST_CASE("ryser: 1 to 8 threads give the same bits") {
+    const std::uint64_t seed = run::seed(31);
+    check_all_thread_counts(erdos_renyi(18, 1, Entries::real, seed), "ryser");
+    check_all_thread_counts(erdos_renyi(19, 0.3, Entries::nonnegative, seed), "ryser");
+    check_all_thread_counts(permutation_plus(20, 2, Entries::real, seed), "ryser");
+    check_all_thread_counts(constant(20, 1), "ryser");
+    for (std::int64_t n = 1; n <= 8; ++n)
+        check_all_thread_counts(erdos_renyi(n, 1, Entries::real, seed), "ryser");
+}
+
+TEST_CASE("the same call twice gives the same bits") {
+    const perm::Csr a = erdos_renyi(24, 0.25, Entries::real, run::seed(32));
+    perm::Result first = perm::compute(a), second = perm::compute(a);
+    check_same_bits(*first.raw(), *second.raw());
+}
