@@ -19,14 +19,17 @@
  *              was wrong and what to do. Nothing is thrown, printed or aborted.
  *   Ownership  Inputs stay the caller's and are not needed after the call returns. What the library allocates
  *              (a plan, a result's text) the library frees: perm_plan_destroy, perm_result_clear.
- *   Threads    Any function may be called from any number of threads at once, one plan may be executed by many
- *              threads at once; only one and the same perm_result must not be written by two calls.
+ *   Threads    Any function may be called from any number of threads at once, and one plan may be executed by
+ *              many threads at once; only one and the same perm_result must not be written by two calls.
  *   Growth     Every struct begins with its own size, set by its _INIT macro. Fields are only ever added at
  *              the end, and all-zero fields mean "the default".
  *   Same bits  A plan's result has the same bits whatever the number of threads.
  */
 #ifndef PERM_H
 #define PERM_H
+
+/* Fields and their meaning stand in columns. */
+/* clang-format off */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -81,9 +84,9 @@ typedef enum perm_value_type {
     PERM_VALUE_PATTERN = 3  /* every stored entry is 1; values is NULL */
 } perm_value_type;
 
-/* A sparse matrix in compressed sparse rows, zero-based. Row i holds the entries row_ptr[i] .. row_ptr[i+1]-1;
- * columns inside a row may stand in any order, none twice. Explicit zeros are allowed. n = 0 is allowed: its
- * permanent is 1. The pointers are only read, and only during the call. */
+/* A sparse matrix in compressed sparse rows, zero-based. Row i holds the entries row_ptr[i] to
+ * row_ptr[i+1] - 1; columns inside a row may stand in any order, none twice. Explicit zeros are allowed. n = 0
+ * is allowed: its permanent is 1. The pointers are only read, and only during the call. */
 typedef struct perm_csr {
     size_t struct_size;     /* sizeof(perm_csr) */
     int64_t n_rows, n_cols; /* must be equal */
@@ -103,7 +106,7 @@ typedef struct perm_csr {
  * fraction: of the work, 0..1. seconds_left: an estimate, negative while unknown. */
 typedef void (*perm_progress_fn)(double fraction, double seconds_left, void *user);
 
-/* Polled like perm_progress_fn; nonzero stops the call, which then returns PERM_CANCELLED well within a second. */
+/* Polled like perm_progress_fn; nonzero stops the call, which returns PERM_CANCELLED well within a second. */
 typedef int (*perm_cancel_fn)(void *user);
 
 /* All-zero (but struct_size) means all defaults; passing NULL for the options is the same. */
@@ -142,7 +145,7 @@ typedef struct perm_result {
                                   * 0 when exact, INFINITY when no digit is certain */
     int32_t exact;               /* 1: mantissa * 2^exp2 is perm(A) itself */
     int32_t tolerance_met;       /* 1: rel_error_bound <= the tolerance asked for */
-    char *text;                  /* owned by the library: every digit if exact and an integer, else 17 digits */
+    char *text;                  /* the library's: every digit if exact and an integer, else 17 digits */
     const char *engine;          /* static: "frontier", "ryser"; "none" when the structure alone gave it */
     const char *device;          /* static: "cpu" */
     int64_t n, nnz;              /* order; entries that took part (explicit zeros left out by perm_compute) */
@@ -184,11 +187,11 @@ typedef enum perm_format { PERM_FORMAT_TEXT = 0, PERM_FORMAT_JSON = 1 } perm_for
 
 /* What the plan will do and what that costs: every candidate engine's states or subsets, operations, bytes,
  * predicted seconds, and why one was chosen.
- * Writes at most `capacity` bytes, the closing NUL included, to `buffer`; *needed (may be NULL) is the size of
- * the whole text with its NUL. PERM_BAD_ARGUMENT if it does not fit; with buffer = NULL and capacity = 0 only
- * the size is told, and that is PERM_OK. */
-PERM_API perm_status perm_plan_explain(const perm_plan *plan, perm_format format, char *buffer, size_t capacity,
-                                       size_t *needed);
+ * Writes at most `capacity` bytes, the closing NUL included, to `buffer`; *needed (may be NULL) is the size
+ * of the whole text with its NUL. PERM_BAD_ARGUMENT if it does not fit; with buffer = NULL and capacity = 0
+ * only the size is told, and that is PERM_OK. */
+PERM_API perm_status perm_plan_explain(const perm_plan *plan, perm_format format, char *buffer,
+                                       size_t capacity, size_t *needed);
 
 /* Frees a plan. NULL is fine. No execution of it may be running. */
 PERM_API perm_status perm_plan_destroy(perm_plan *plan);
@@ -198,7 +201,7 @@ PERM_API perm_status perm_plan_destroy(perm_plan *plan);
 /* "1.0.0", of the library that is loaded (PERM_VERSION_STRING is the header's). Static storage. */
 PERM_API const char *perm_version(void);
 
-/* Build, processor, memory, libraries, as text or JSON; buffer, capacity and needed as in perm_plan_explain. */
+/* Build, processor, memory, libraries; buffer, capacity and needed as in perm_plan_explain. */
 PERM_API perm_status perm_info(perm_format format, char *buffer, size_t capacity, size_t *needed);
 
 /* What the library logs to stderr: 0 nothing, 1 errors, 2 warnings (the default), 3 decisions, 4 details.

@@ -6,6 +6,7 @@
 #include "lib/ryser.hpp"
 #include "lib/system.hpp"
 #include "preprocess/matching.hpp"
+#include "preprocess/parallel.hpp"
 
 #include <algorithm>
 #include <oneapi/tbb/task_arena.h>
@@ -58,7 +59,14 @@ Outcome execute(const Plan &plan, std::span<const double> values) {
 
 void with_threads(int threads, const std::function<void()> &work) {
     oneapi::tbb::task_arena arena(std::min(threads, available_cores())); // TBB complains on stderr about more
-    arena.execute(work);
+    Handover enter, leave;
+    enter.depart();
+    arena.execute([&] {
+        enter.arrive();
+        work();
+        leave.depart();
+    });
+    leave.arrive();
 }
 
 } // namespace libperm

@@ -7,13 +7,11 @@
 #include "lib/frontier_layout.hpp"
 #include "lib/frontier_ledger.hpp"
 #include "lib/frontier_number.hpp"
+#include "preprocess/parallel.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <oneapi/tbb/blocked_range.h>
-#include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/parallel_reduce.h>
 
 namespace libperm {
 namespace {
@@ -95,15 +93,12 @@ template <class Number> class DenseFrontier {
             run_.control.advance(step.expansions_bound);
         } else {
             const std::int64_t grain = std::max<std::int64_t>(1, blocks * serial_states / new_layout_.size());
-            largest = oneapi::tbb::parallel_reduce(
-                oneapi::tbb::blocked_range<std::int64_t>(0, blocks, at(grain)), 0.0,
-                [&](const oneapi::tbb::blocked_range<std::int64_t> &range, double so_far) {
-                    const double here = fill_blocks(range.begin(), range.end());
-                    run_.control.advance(step.expansions_bound * static_cast<double>(range.size()) /
-                                         static_cast<double>(blocks));
-                    return std::max(so_far, here);
-                },
-                [](double x, double y) { return std::max(x, y); });
+            largest = parallel_max(blocks, grain, [&](std::int64_t begin, std::int64_t end) {
+                const double here = fill_blocks(begin, end);
+                run_.control.advance(step.expansions_bound * static_cast<double>(end - begin) /
+                                     static_cast<double>(blocks));
+                return here;
+            });
         }
         std::swap(old_, new_);
         std::swap(old_layout_, new_layout_);

@@ -10,13 +10,13 @@
 #include "lib/frontier_ledger.hpp"
 #include "lib/frontier_number.hpp"
 #include "lib/state_key.hpp"
+#include "preprocess/parallel.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <fmt/format.h>
 #include <memory>
-#include <oneapi/tbb/parallel_pipeline.h>
 
 namespace libperm {
 namespace {
@@ -135,28 +135,18 @@ template <int Words, class Number> class SparseFrontier {
     }
 
     template <class Append> void in_parallel(Cut &cut, const std::vector<Key> &bounds, const Append &append) {
-        using oneapi::tbb::filter_mode, oneapi::tbb::make_filter;
-        const std::size_t tokens = std::min(chunks_in_flight, 2 * static_cast<std::size_t>(run_.threads));
-        while (pool_.size() < tokens) pool_.emplace_back(run_.memory);
+        const std::size_t in_flight = std::min(chunks_in_flight, 2 * static_cast<std::size_t>(run_.threads));
+        while (pool_.size() < in_flight) pool_.emplace_back(run_.memory);
         std::size_t next = 0;
-        const auto feed = [&](oneapi::tbb::flow_control &flow) -> Chunk * {
-            if (next > bounds.size()) {
-                flow.stop();
-                return nullptr;
-            }
-            Chunk &chunk = pool_[next % tokens]; // free again: chunks retire in order
-            cut_chunk(chunk, cut, bounds, next++);
-            return &chunk;
-        };
-        const auto merge = [this](Chunk *chunk) {
-            merge_chunk(*chunk);
-            return chunk;
-        };
-        oneapi::tbb::parallel_pipeline(tokens,
-                                       make_filter<void, Chunk *>(filter_mode::serial_in_order, feed) &
-                                           make_filter<Chunk *, Chunk *>(filter_mode::parallel, merge) &
-                                           make_filter<Chunk *, void>(filter_mode::serial_in_order,
-                                                                      [&](Chunk *chunk) { append(*chunk); }));
+        parallel_pipeline<Chunk>(
+            in_flight,
+            [&]() -> Chunk * {
+                if (next > bounds.size()) return nullptr;
+                Chunk &chunk = pool_[next % in_flight]; // free again: chunks retire in order
+                cut_chunk(chunk, cut, bounds, next++);
+                return &chunk;
+            },
+            [this](Chunk &chunk) { merge_chunk(chunk); }, append);
     }
 
     // Chunk `next` lies between two bounds; `cut` moves from one to the other.

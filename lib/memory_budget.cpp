@@ -9,12 +9,12 @@
 namespace libperm {
 
 void use_large_pages(void *data, std::size_t bytes) noexcept {
-    constexpr std::uintptr_t large = std::uintptr_t{1} << 21;
+    constexpr std::size_t large = std::size_t{1} << 21;
     if (bytes < 4 * large) return;
-    const std::uintptr_t begin = (reinterpret_cast<std::uintptr_t>(data) + large - 1) & ~(large - 1);
-    const std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(data) + bytes) & ~(large - 1);
+    const std::size_t skipped = large - reinterpret_cast<std::uintptr_t>(data) % large;
+    const std::size_t whole = (bytes - skipped) / large * large;
     // Advice: where the system does not take it, all works as before.
-    static_cast<void>(madvise(reinterpret_cast<void *>(begin), end - begin, MADV_HUGEPAGE));
+    static_cast<void>(madvise(static_cast<char *>(data) + skipped, whole, MADV_HUGEPAGE));
 }
 
 void MemoryBudget::take(std::int64_t bytes) {

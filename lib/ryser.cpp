@@ -2,13 +2,13 @@
 
 #include "lib/bits.hpp"
 #include "lib/double_double.hpp"
+#include "preprocess/parallel.hpp"
 #include "preprocess/scaling.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <numeric>
-#include <oneapi/tbb/parallel_for.h>
 
 namespace libperm {
 namespace {
@@ -222,8 +222,7 @@ Outcome run_ryser(const RyserPlan &plan, const Pattern &p, std::span<const doubl
     if (shards == 1)
         partials[0] = sum.run_shard(0, control);
     else
-        oneapi::tbb::parallel_for(std::uint64_t{0}, shards,
-                                  [&](std::uint64_t s) { partials[s] = sum.run_shard(s, control); });
+        parallel_for(shards, [&](std::uint64_t s) { partials[s] = sum.run_shard(s, control); });
     Partial total;
     for (const Partial &partial : partials) { // in the order of the shards, whoever ran them
         total.sum = total.sum + partial.sum;

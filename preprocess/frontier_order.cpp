@@ -1,11 +1,11 @@
 #include "preprocess/frontier_order.hpp"
 
 #include "preprocess/frontier_state.hpp"
+#include "preprocess/parallel.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <oneapi/tbb/parallel_for.h>
 #include <random>
 
 namespace libperm {
@@ -215,7 +215,7 @@ FrontierOrder find_frontier_order(const Pattern &a, const Pattern &at, const Fro
     };
     const std::function<void()> poll = options.poll ? options.poll : [] {};
     const auto in_parallel = [&](const auto &work) {
-        tbb::parallel_for(std::size_t{0}, walkers.size(), [&](std::size_t k) { work(*walkers[k]); });
+        parallel_for(walkers.size(), [&](std::size_t k) { work(*walkers[k]); });
     };
 
     const int starts = std::clamp(2000 / std::max(1, a.rows), 1, 20);

@@ -1,0 +1,97 @@
+// oneTBB as libperm uses it: loops over numbered pieces of work whose results do not depend on who ran them.
+//
+// libtbb.so is not instrumented, so ThreadSanitizer does not see that a loop waits for its pieces. In builds
+// for it (preset tsan) the forks and joins are told it by hand.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/parallel_pipeline.h>
+#include <oneapi/tbb/parallel_reduce.h>
+
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace libperm {
+
+// What happened before depart() on one side has happened after arrive() on the other.
+class Handover {
+  public:
+#if defined(__SANITIZE_THREAD__)
+    void depart() { __tsan_release(this); }
+    void arrive() { __tsan_acquire(this); }
+
+  private:
+    char address_ = 0; // stands for the handover
+#else
+    void depart() {}
+    void arrive() {}
+#endif
+};
+
+// body(k) for k = 0 .. count - 1.
+template <class Body> void parallel_for(std::uint64_t count, const Body &body) {
+    Handover fork, join;
+    fork.depart();
+    oneapi::tbb::parallel_for(std::uint64_t{0}, count, [&](std::uint64_t k) {
+        fork.arrive();
+        body(k);
+        join.depart();
+    });
+    join.arrive();
+}
+
+// The largest body(begin, end) over pieces of 0 .. count - 1 of about `grain`, 0 if there are none.
+template <class Body> double parallel_max(std::int64_t count, std::int64_t grain, const Body &body) {
+    using Range = oneapi::tbb::blocked_range<std::int64_t>;
+    Handover fork, join;
+    fork.depart();
+    const double largest = oneapi::tbb::parallel_reduce(
+        Range(0, count, static_cast<std::size_t>(grain)), 0.0,
+        [&](const Range &range, double so_far) {
+            fork.arrive();
+            const double here = std::max(so_far, body(range.begin(), range.end()));
+            join.depart();
+            return here;
+        },
+        [](double x, double y) { return std::max(x, y); });
+    join.arrive();
+    return largest;
+}
+
+// first() hands out one item after the other until nullptr, middle(item) runs in parallel, last(item) in the
+// order of first; at most `in_flight` items are under way.
+template <class Item, class First, class Middle, class Last>
+void parallel_pipeline(std::size_t in_flight, const First &first, const Middle &middle, const Last &last) {
+    using oneapi::tbb::filter_mode, oneapi::tbb::make_filter;
+    Handover handover;
+    handover.depart();
+    const auto feed = [&](oneapi::tbb::flow_control &flow) -> Item * {
+        handover.arrive();
+        Item *item = first();
+        if (!item) flow.stop();
+        handover.depart();
+        return item;
+    };
+    const auto work = [&](Item *item) {
+        handover.arrive();
+        middle(*item);
+        handover.depart();
+        return item;
+    };
+    const auto drain = [&](Item *item) {
+        handover.arrive();
+        last(*item);
+        handover.depart();
+    };
+    oneapi::tbb::parallel_pipeline(in_flight,
+                                   make_filter<void, Item *>(filter_mode::serial_in_order, feed) &
+                                       make_filter<Item *, Item *>(filter_mode::parallel, work) &
+                                       make_filter<Item *, void>(filter_mode::serial_in_order, drain));
+    handover.arrive();
+}
+
+} // namespace libperm
