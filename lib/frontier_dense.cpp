@@ -87,14 +87,14 @@ template <class Number> class DenseFrontier {
             if (term.bit & low_mask) term.moves = low_moves(term.bit);
 
         const std::int64_t blocks = new_layout_.high_sets();
-        double largest = 0;
+        Extent extent;
         if (new_layout_.size() <= serial_states) {
-            largest = fill_blocks(0, blocks);
+            extent = fill_blocks(0, blocks);
             run_.control.advance(step.expansions_bound);
         } else {
             const std::int64_t grain = std::max<std::int64_t>(1, blocks * serial_states / new_layout_.size());
-            largest = parallel_max(blocks, grain, [&](std::int64_t begin, std::int64_t end) {
-                const double here = fill_blocks(begin, end);
+            extent = parallel_reduce(blocks, grain, [&](std::int64_t begin, std::int64_t end) {
+                const Extent here = fill_blocks(begin, end);
                 run_.control.advance(step.expansions_bound * static_cast<double>(end - begin) /
                                      static_cast<double>(blocks));
                 return here;
@@ -102,7 +102,7 @@ template <class Number> class DenseFrontier {
         }
         std::swap(old_, new_);
         std::swap(old_layout_, new_layout_);
-        ledger_.end_step(static_cast<double>(terms_.size()) - 1, step.expansions_bound, largest);
+        ledger_.end_step(static_cast<double>(terms_.size()) - 1, step.expansions_bound, extent);
         return open_after;
     }
 
@@ -126,9 +126,9 @@ template <class Number> class DenseFrontier {
         return moves;
     }
 
-    // Target blocks begin .. end - 1; returns the largest magnitude.
-    double fill_blocks(std::int64_t begin, std::int64_t end) {
-        double largest = 0;
+    // Target blocks begin .. end - 1.
+    Extent fill_blocks(std::int64_t begin, std::int64_t end) {
+        Extent extent;
         for (std::int64_t block = begin; block < end; ++block) {
             const std::int64_t first = new_layout_.offset[at(block)];
             const std::int64_t count = new_layout_.offset[at(block) + 1] - first;
@@ -136,9 +136,9 @@ template <class Number> class DenseFrontier {
             Number *target = new_.data() + first;
             std::fill_n(target, count, Number::zero());
             fill_block(static_cast<SlotSet>(block), target);
-            for (std::int64_t k = 0; k < count; ++k) largest = std::max(largest, target[k].magnitude());
+            extent = join(extent, extent_of(target, at(count)));
         }
-        return largest;
+        return extent;
     }
 
     void fill_block(SlotSet block, Number *__restrict target) {

@@ -23,6 +23,7 @@ FrontierLedger::FrontierLedger(const Pattern &a, std::span<const double> values)
 const std::vector<double> &FrontierLedger::begin_step(const FrontierStep &step) {
     coefficients_.clear();
     double row_sum = 0;
+    double smallest = std::numeric_limits<double>::infinity();
     bool powers = true;
     int unit = 5000;
     for (const FrontierTerm &t : step.terms) {
@@ -33,13 +34,15 @@ const std::vector<double> &FrontierLedger::begin_step(const FrontierStep &step) 
         coefficients_.push_back(x);
         if (values_[k] == 0) continue;
         row_sum += std::fabs(x);
+        smallest = std::min(smallest, std::fabs(x));
         powers = powers && is_power_of_two(values_[k]);
         unit = std::min(unit, unit_exponent(values_[k]) + scale);
     }
     exp2_ += shift_;
     shift_ = 0;
-    // Underflow in the entries and products of this row adds at most 2^-1074 (1 + state) for each expansion,
-    // which end_step knows; what was there before grows with the row sum.
+    // What underflow did before grows with the row sum; end_step adds what it can do in this row.
+    constexpr double normal = 0x1p-1021;
+    underflows_ = smallest < normal || smallest * extent_.smallest < normal;
     underflow_ *= row_sum;
     if (!powers) roundings_ += 1;
     exact_ = exact_ && unit > -1000; // an entry further down may have lost bits to underflow
@@ -47,10 +50,12 @@ const std::vector<double> &FrontierLedger::begin_step(const FrontierStep &step) 
     return coefficients_;
 }
 
-void FrontierLedger::end_step(double additions, double expansions, double largest) {
-    underflow_ += (expansions + 1) * 0x1p-1073 * (1 + largest_);
+void FrontierLedger::end_step(double additions, double expansions, const Extent &extent) {
+    // At most 2^-1074 for each product, and for its entry, times the state.
+    if (underflows_) underflow_ += (expansions + 1) * 0x1p-1073 * (1 + extent_.largest);
     roundings_ += additions;
-    largest_ = largest;
+    extent_ = extent;
+    const double largest = extent.largest;
     // Every partial sum is a multiple of 2^unit_ no larger than the largest magnitude.
     exact_ =
         exact_ && unit_ > -1000 && unit_ < 1000 && std::ldexp(largest, static_cast<int>(-unit_)) <= 0x1p53;

@@ -2,6 +2,7 @@
 // in which the result can differ from the permanent (docs/accuracy.md has the proof).
 #pragma once
 
+#include "lib/frontier_number.hpp"
 #include "lib/outcome.hpp"
 #include "preprocess/frontier_program.hpp"
 #include "preprocess/scaling.hpp"
@@ -19,8 +20,8 @@ class FrontierLedger {
     // The row's entries, scaled; also by what keeps the states near 1.
     const std::vector<double> &begin_step(const FrontierStep &step);
 
-    // `additions`: on the way of any term through this row, at most. `largest`: magnitude after it.
-    void end_step(double additions, double expansions, double largest);
+    // `additions`: on the way of any term through this row, at most.
+    void end_step(double additions, double expansions, const Extent &extent);
 
     // The last state's value and magnitude.
     void close(double value, double magnitude, Outcome &outcome) const;
@@ -31,12 +32,13 @@ class FrontierLedger {
     std::span<const double> values_;
     PowerScaling scaling_;
     std::vector<double> coefficients_;
-    std::int64_t exp2_ = 0;  // the true states are the computed ones times 2^exp2_
-    std::int32_t shift_ = 0; // by how much the next row is to be scaled down
-    double largest_ = 1;     // magnitude of the states
-    double roundings_ = 0;   // on the way of a term, at most
-    double underflow_ = 0;   // absolute error that underflow can have made, summed over the states
-    bool exact_ = true;      // no operation has rounded so far: all states are multiples of 2^unit_
+    std::int64_t exp2_ = 0;   // the true states are the computed ones times 2^exp2_
+    std::int32_t shift_ = 0;  // by how much the next row is to be scaled down
+    Extent extent_{1, 1};     // of the states
+    bool underflows_ = false; // a product of this row may
+    double roundings_ = 0;    // on the way of a term, at most
+    double underflow_ = 0;    // absolute error that underflow can have made, summed over the states
+    bool exact_ = true;       // no operation has rounded so far: all states are multiples of 2^unit_
     std::int64_t unit_ = 0;
 };
 

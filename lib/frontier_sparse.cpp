@@ -111,7 +111,7 @@ template <int Words, class Number> class SparseFrontier {
             terms_.push_back({Key::slot(slot), Key::slots_from(slot), Number::coefficient(coefficients[k])});
         }
         new_.size = 0;
-        largest_ = 0;
+        extent_ = {};
         double expansions = 0;
         const std::size_t candidates = old_.size * terms_.size();
         const auto append = [&](Chunk &chunk) {
@@ -130,7 +130,7 @@ template <int Words, class Number> class SparseFrontier {
         else
             in_parallel(cut, bounds, append);
         std::swap(old_, new_);
-        ledger_.end_step(static_cast<double>(std::bit_width(terms_.size() - 1)), expansions, largest_);
+        ledger_.end_step(static_cast<double>(std::bit_width(terms_.size() - 1)), expansions, extent_);
         return expansions;
     }
 
@@ -258,8 +258,7 @@ template <int Words, class Number> class SparseFrontier {
         new_.reserve(new_.size + count);
         std::copy_n(chunk.keys.data(), count, new_.keys.data() + new_.size);
         std::copy_n(chunk.numbers.data(), count, new_.numbers.data() + new_.size);
-        for (std::size_t k = 0; k < count; ++k)
-            largest_ = std::max(largest_, chunk.numbers.data()[k].magnitude());
+        extent_ = join(extent_, extent_of(chunk.numbers.data(), count));
         new_.size += count;
     }
 
@@ -269,7 +268,7 @@ template <int Words, class Number> class SparseFrontier {
     std::vector<Term> terms_;
     Key closing_{};
     std::vector<Chunk> pool_; // chunks in flight
-    double largest_ = 0;
+    Extent extent_;
 };
 
 template <int Words> Outcome compute_with(const FrontierRun &run, bool nonnegative) {

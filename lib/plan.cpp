@@ -1,5 +1,6 @@
 #include "lib/plan.hpp"
 
+#include "lib/frontier_layout.hpp"
 #include "lib/log.hpp"
 #include "lib/run_control.hpp"
 #include "lib/system.hpp"
@@ -44,15 +45,39 @@ void add_ryser(Plan &plan) {
     c.cost = ryser_cost(plan.ryser, plan.n());
     if (plan.n() > ryser_largest_n) {
         c.refusal = PERM_UNSUPPORTED;
-        c.why_not =
-            fmt::format("would sum 2^{} subsets, at most 2^{} can be counted; one thread would take {}",
-                        plan.n() - 1, ryser_largest_n - 1, readable_seconds(c.cost.serial_seconds));
+        c.why_not = fmt::format("would sum 2^{} subsets, at most 2^{} can be counted", plan.n() - 1,
+                                ryser_largest_n - 1);
     }
     judge(c, plan.options);
     plan.candidates.push_back(std::move(c));
 }
 
+// Whatever the order, of A or A^T: with d the least number of entries in a row or column, no column closes in
+// the first d / 2 rows, and these reach at least C(d, d/2) sets of columns (they choose in d (d-1) ... ways,
+// each set at most (d/2)! times).
+double least_peak_states(const Pattern &a, const Pattern &at) {
+    std::size_t d = static_cast<std::size_t>(a.rows);
+    for (std::int32_t i = 0; i < a.rows; ++i) d = std::min({d, a.row(i).size(), at.row(i).size()});
+    return subsets_of_size(static_cast<int>(d), static_cast<int>(d / 2));
+}
+
+// Says so at once when no order can fit the memory; a search would only find out later.
+bool frontier_is_hopeless(Plan &plan) {
+    Candidate c;
+    c.engine = Engine::frontier;
+    c.cost.states = c.cost.peak_states = c.cost.operations =
+        least_peak_states(plan.input.pattern, plan.transposed.pattern);
+    c.cost.bytes = c.cost.peak_states * static_cast<double>(number_bytes(true));
+    c.cost.serial_seconds = c.cost.operations * seconds_per_expansion;
+    judge(c, plan.options);
+    if (c.refusal != PERM_REFUSED_MEMORY) return false;
+    c.why_not = "at the very least " + c.why_not;
+    plan.candidates.push_back(std::move(c));
+    return true;
+}
+
 void add_frontier(Plan &plan, RunControl &control) {
+    if (frontier_is_hopeless(plan)) return;
     FrontierOrderOptions search;
     search.seed = plan.options.seed;
     search.seconds_per_expansion = seconds_per_expansion;

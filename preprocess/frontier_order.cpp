@@ -24,6 +24,8 @@ class Random {
     std::mt19937_64 engine_;
 };
 
+constexpr double most_greedy_work = 2e8; // of a line: a fifth of a second
+
 // One line of search on one side of the matrix.
 class Walker {
   public:
@@ -38,7 +40,8 @@ class Walker {
     void greedy_starts(int count, const std::function<void()> &poll) {
         for (int k = 0; k < count; ++k) {
             poll();
-            const std::vector<std::int32_t> order = greedy(k == 0 ? 0.0 : 0.1 * (k % 20));
+            if (k > 0 && work_ > most_greedy_work) return;
+            const std::vector<std::int32_t> order = greedy(k == 0 ? 0.0 : 0.1 * (k % 20), poll);
             const double cost = evaluate(order);
             if (best_.empty() || cost < best_cost_) {
                 best_ = order;
@@ -90,7 +93,7 @@ class Walker {
     }
 
     // Next the row that opens least and closes most; ties go to columns that close soonest.
-    std::vector<std::int32_t> greedy(double noise) {
+    std::vector<std::int32_t> greedy(double noise, const std::function<void()> &poll) {
         frontier_.restore({});
         std::vector<char> done(at(a_.rows), 0), listed(at(a_.rows), 0);
         std::vector<std::int32_t> candidates, order;
@@ -103,6 +106,7 @@ class Walker {
         std::size_t next_fresh = 0;
         if (noise > 0) std::swap(fresh[0], fresh[at(random_.below(a_.rows))]);
         while (order.size() < at(a_.rows)) {
+            if (order.size() % 64 == 0) poll();
             if (candidates.empty()) {
                 while (done[at(fresh[next_fresh])]) ++next_fresh;
                 candidates.push_back(fresh[next_fresh]);

@@ -4,7 +4,6 @@
 // for it (preset tsan) the forks and joins are told it by hand.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -44,22 +43,24 @@ template <class Body> void parallel_for(std::uint64_t count, const Body &body) {
     join.arrive();
 }
 
-// The largest body(begin, end) over pieces of 0 .. count - 1 of about `grain`, 0 if there are none.
-template <class Body> double parallel_max(std::int64_t count, std::int64_t grain, const Body &body) {
+// join() of body(begin, end) over pieces of 0 .. count - 1 of about `grain`; join must not care for the
+// order.
+template <class Body> auto parallel_reduce(std::int64_t count, std::int64_t grain, const Body &body) {
     using Range = oneapi::tbb::blocked_range<std::int64_t>;
-    Handover fork, join;
+    using Result = decltype(body(std::int64_t{0}, std::int64_t{0}));
+    Handover fork, gather;
     fork.depart();
-    const double largest = oneapi::tbb::parallel_reduce(
-        Range(0, count, static_cast<std::size_t>(grain)), 0.0,
-        [&](const Range &range, double so_far) {
+    const Result result = oneapi::tbb::parallel_reduce(
+        Range(0, count, static_cast<std::size_t>(grain)), Result{},
+        [&](const Range &range, const Result &so_far) {
             fork.arrive();
-            const double here = std::max(so_far, body(range.begin(), range.end()));
-            join.depart();
+            const Result here = join(so_far, body(range.begin(), range.end()));
+            gather.depart();
             return here;
         },
-        [](double x, double y) { return std::max(x, y); });
-    join.arrive();
-    return largest;
+        [](const Result &x, const Result &y) { return join(x, y); });
+    gather.arrive();
+    return result;
 }
 
 // first() hands out one item after the other until nullptr, middle(item) runs in parallel, last(item) in the

@@ -98,3 +98,13 @@ TEST_CASE("many blocks: a long matrix of narrow parts") {
         check_frontier(permute(a, random.permutation(a.n_rows), random.permutation(a.n_rows)), truth);
     }
 }
+
+TEST_CASE("tridiagonal of thousands of rows: Fibonacci numbers far beyond double, with certain digits") {
+    for (const std::int64_t n : {1000, 5000, 20000}) {
+        mpz_class fibonacci;
+        mpz_fib_ui(fibonacci.get_mpz_t(), static_cast<unsigned long>(n + 1));
+        perm::Result r = perm::compute(tridiagonal(n, 1, 1, 1));
+        check_result(*r.raw(), Exact(fibonacci));
+        CHECK(r->rel_error_bound < 1e-11);
+    }
+}
