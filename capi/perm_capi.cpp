@@ -105,6 +105,7 @@ void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome
     result.mantissa_re = outcome.value.mantissa;
     result.exp2 = outcome.value.exp2;
     result.rel_error_bound = outcome.rel_error_bound;
+    result.abs_error_bound = libperm::to_double_up(outcome.error);
     result.exact = outcome.exact;
     result.tolerance_met = outcome.rel_error_bound <= plan.options.tolerance;
     result.engine = libperm::engine_name(choice ? choice->engine : libperm::Engine::none);

@@ -15,8 +15,8 @@
  *   perm_result_clear(&r);
  *
  * Conventions
- *   Errors     Every call returns a perm_status. When it is not PERM_OK, perm_last_error() says in words what
- *              was wrong and what to do. Nothing is thrown, printed or aborted.
+ *   Errors     Every call that can fail returns a perm_status. When it is not PERM_OK, perm_last_error() says
+ *              in words what was wrong and what to do. Nothing is thrown, printed or aborted.
  *   Ownership  Inputs stay the caller's and are not needed after the call returns. What the library allocates
  *              (a plan, a result's text) the library frees: perm_plan_destroy, perm_result_clear.
  *   Threads    Any function may be called from any number of threads at once, and one plan may be executed by
@@ -115,8 +115,9 @@ typedef struct perm_opts {
     const char *engine;         /* "auto" (NULL), "ryser", "frontier" */
     const char *device;         /* "auto" (NULL), "cpu" */
     const char *precision;      /* "auto" (NULL), "double" */
-    double tolerance;           /* asked relative error, 0 = 1e-9: see perm_result.tolerance_met */
-    int32_t threads;            /* at most so many at once; 0 = one for each core this process may use */
+    double tolerance;           /* relative error wanted, 0 = 1e-9: see perm_result.tolerance_met */
+    int32_t threads;            /* at most so many, and never more than the cores this process may use;
+                                 * 0 = one for each of these */
     int32_t reserved;           /* must be 0 */
     int64_t memory_limit_bytes; /* working memory, 0 = three quarters of the machine's (or cgroup's) */
     double time_limit_seconds;  /* stop (PERM_REFUSED_TIME) when predicted or found to take longer.
@@ -143,6 +144,8 @@ typedef struct perm_result {
     int64_t exp2;
     double rel_error_bound;      /* |value - perm(A)| <= rel_error_bound * |perm(A)|, for certain;
                                   * 0 when exact, INFINITY when no digit is certain */
+    double abs_error_bound;      /* |value - perm(A)| <= abs_error_bound, rounded up to a double; tells something
+                                  * also where cancellation leaves no certain digit */
     int32_t exact;               /* 1: mantissa * 2^exp2 is perm(A) itself */
     int32_t tolerance_met;       /* 1: rel_error_bound <= the tolerance asked for */
     char *text;                  /* the library's: every digit if exact and an integer, else 17 digits */
@@ -159,7 +162,7 @@ typedef struct perm_result {
     double seconds_total, seconds_check, seconds_plan, seconds_run;
 } perm_result;
 
-#define PERM_RESULT_INIT { sizeof(perm_result), 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, 0, \
+#define PERM_RESULT_INIT { sizeof(perm_result), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, 0, \
                            0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* Frees what the result owns and zeroes it (struct_size stays). NULL is fine. */
@@ -168,7 +171,8 @@ PERM_API perm_status perm_result_clear(perm_result *result);
 /* ---------------------------------------------------------------- computing */
 
 /* perm(A), in one call: check, plan, run. `opts` may be NULL.
- * Errors: 1xx for bad input, PERM_REFUSED_* before any work is started, PERM_CANCELLED, 4xx. */
+ * Errors: 1xx for bad input; PERM_REFUSED_* before work is started, PERM_REFUSED_TIME also when a time limit
+ * that was set runs out; PERM_CANCELLED; 4xx. */
 PERM_API perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *result);
 
 /* A plan is everything that follows from the pattern alone: engine, order, cost. It never looks at the values

@@ -16,8 +16,7 @@ namespace {
 
 Outcome exactly(double value) {
     Outcome outcome;
-    outcome.value = make_scaled(value);
-    outcome.exact = true;
+    set_value(outcome, value, 0, 0);
     return outcome;
 }
 

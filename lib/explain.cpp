@@ -2,6 +2,7 @@
 
 #include "lib/system.hpp"
 
+#include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -37,7 +38,7 @@ Json candidate_json(const Plan &plan, std::size_t k) {
         j["bytes_per_state"] = bytes_per_state(plan, c);
     }
     j["operations"] = c.cost.operations;
-    j["bytes"] = c.cost.bytes;
+    j["bytes"] = std::ceil(c.cost.bytes);
     j["seconds"] = c.seconds;
     if (!c.why_not.empty()) j["why_not"] = c.why_not;
     return j;
@@ -60,7 +61,7 @@ std::string explain_json(const Plan &plan) {
     if (choice) {
         j["transposed"] = choice->transposed;
         j["predicted_seconds"] = choice->seconds;
-        j["predicted_bytes"] = choice->cost.bytes;
+        j["predicted_bytes"] = std::ceil(choice->cost.bytes);
         j["bytes_per_state"] = bytes_per_state(plan, *choice);
     } else {
         j["predicted_seconds"] = plan.structure.empty() ? Json(nullptr) : Json(0.0);
@@ -77,19 +78,22 @@ std::string explain_text(const Plan &plan) {
                     plan.options.threads, plan.options.threads == 1 ? "" : "s",
                     readable_bytes(static_cast<double>(plan.options.memory_limit)));
     if (!plan.structure.empty()) return text + plan.structure + "\n";
-    text += fmt::format("{:<18} {:<9} {:>11} {:>11} {:>11} {:>10} {:>12}\n", "engine", "", "states", "peak",
-                        "operations", "memory", "time");
+    text += fmt::format("{:<20} {:<9} {:>15} {:>11} {:>11} {:>10} {:>13}\n", "engine", "", "states/subsets",
+                        "at once", "operations", "memory", "time");
     for (std::size_t k = 0; k < plan.candidates.size(); ++k) {
         const Candidate &c = plan.candidates[k];
         const bool is_ryser = c.engine == Engine::ryser;
         const std::string name =
             is_ryser ? "ryser" : fmt::format("frontier {}{}", form_name(c.form), c.transposed ? " A^T" : "");
-        text += fmt::format("{:<18} {:<9} {:>11.3g} {:>11.3g} {:>11.3g} {:>10} {:>12}\n", name,
+        text += fmt::format("{:<20} {:<9} {:>15.3g} {:>11} {:>11.3g} {:>10} {:>13}\n", name,
                             status_of(plan, k), is_ryser ? c.cost.subsets : c.cost.states,
-                            is_ryser ? 0.0 : c.cost.peak_states, c.cost.operations,
+                            is_ryser ? "-" : fmt::format("{:.3g}", c.cost.peak_states), c.cost.operations,
                             readable_bytes(c.cost.bytes), readable_seconds(c.seconds));
     }
-    return text + plan.why + "\n";
+    text += plan.why + "\n";
+    if (plan.refusal != PERM_OK)
+        for (const Candidate &c : plan.candidates) text += fmt::format("  {} {}\n", name_of(c), c.why_not);
+    return text;
 }
 
 } // namespace libperm

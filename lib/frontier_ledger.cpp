@@ -64,14 +64,14 @@ void FrontierLedger::end_step(double additions, double expansions, const Extent 
 }
 
 void FrontierLedger::close(double value, double magnitude, Outcome &outcome) const {
-    outcome.value = make_scaled(value, exp2_);
-    outcome.exact = exact_;
-    if (exact_) return;
     // True sum of absolute values <= (computed + underflow) / (1 - gamma).
     const double gamma = gamma_bound(roundings_);
-    const double error = gamma < 0.5 ? gamma * (magnitude + underflow_) / (1 - gamma) + underflow_
-                                     : std::numeric_limits<double>::infinity();
-    outcome.rel_error_bound = relative_bound(value, error);
+    double error = std::numeric_limits<double>::infinity();
+    if (exact_)
+        error = 0;
+    else if (gamma < 0.5)
+        error = gamma * (magnitude + underflow_) / (1 - gamma) + underflow_;
+    set_value(outcome, value, error, exp2_);
 }
 
 } // namespace libperm

@@ -26,7 +26,7 @@ void set_log_level(int level) {
     logger().set_level(levels[static_cast<std::size_t>(level)]);
 }
 
-void log_warning(std::string_view text) { logger().warn(text); }
 void log_decision(std::string_view text) { logger().info(text); }
+void log_detail(std::string_view text) { logger().debug(text); }
 
 } // namespace libperm

@@ -4,6 +4,7 @@
 #include "lib/struct_size.hpp"
 #include "lib/system.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <string_view>
@@ -63,7 +64,7 @@ Options read_options(const perm_opts *opts) {
     if (o.threads < 0)
         bad_option(fmt::format("threads is {}: use 0 (all cores) or a positive number", o.threads));
     if (o.threads > 4096) bad_option(fmt::format("threads is {}: at most 4096", o.threads));
-    out.threads = o.threads > 0 ? o.threads : available_cores();
+    out.threads = o.threads > 0 ? std::min(o.threads, available_cores()) : available_cores();
     if (o.reserved != 0) bad_option("perm_opts.reserved must be 0: start from PERM_OPTS_INIT");
 
     if (o.memory_limit_bytes < 0)

@@ -10,10 +10,12 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double slack = 1 + 0x1p-40;
 } // namespace
 
-double relative_bound(double value, double absolute_error) {
-    if (absolute_error == 0) return 0;
-    const double certain = std::abs(value) - absolute_error; // |perm| is at least this
-    return certain > 0 ? absolute_error / certain * slack : infinity;
+void set_value(Outcome &outcome, double value, double error, std::int64_t exp2) {
+    outcome.value = make_scaled(value, exp2);
+    outcome.error = make_scaled(error, exp2);
+    outcome.exact = error == 0;
+    const double certain = std::abs(value) - error; // |perm| is at least this
+    outcome.rel_error_bound = error == 0 ? 0 : certain > 0 ? error / certain * slack : infinity;
 }
 
 double gamma_bound(double roundings) {

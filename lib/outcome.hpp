@@ -10,14 +10,15 @@ namespace libperm {
 struct Outcome {
     Scaled value;
     double rel_error_bound = 0; // of `value`, for certain; infinity when no digit is
+    Scaled error;               // absolute bound of the error, in the same way
     bool exact = false;
     double subsets = 0, states = 0, peak_states = 0, operations = 0;
     std::int64_t peak_bytes = 0;
 };
 
-// The bound of DESIGN §8 from an absolute one: |value - perm| <= error gives |value - perm| <= bound *
-// |perm|.
-double relative_bound(double value, double absolute_error);
+// Fills value and bounds for a computed value with an absolute error bound, both times 2^exp2:
+// |value - perm| <= error gives |value - perm| <= bound * |perm| with bound = error / (|value| - error).
+void set_value(Outcome &outcome, double value, double error, std::int64_t exp2);
 
 // Rounding `roundings` times on the way of each term changes a sum of terms by at most this share of the sum
 // of their absolute values (Higham, Accuracy and Stability, Lemma 3.1: gamma_k).

@@ -15,25 +15,20 @@ namespace {
 constexpr int reachability_samples = 64;
 constexpr int widest_dense = 48; // beyond it C(w, w/2) numbers are petabytes
 
-std::string name_of(const Candidate &c) {
-    if (c.engine != Engine::frontier) return engine_name(c.engine);
-    return fmt::format("{} ({})", engine_name(c.engine), form_name(c.form));
-}
-
 void judge(Candidate &c, const Options &options) {
     c.seconds = seconds_on(options.threads, c.cost.serial_seconds);
     if (c.refusal != PERM_OK) return;
     if (c.cost.bytes > static_cast<double>(options.memory_limit)) {
         c.refusal = PERM_REFUSED_MEMORY;
-        c.why_not =
-            fmt::format("needs {} of memory, {:.3g} times the limit of {}", readable_bytes(c.cost.bytes),
-                        c.cost.bytes / static_cast<double>(options.memory_limit),
-                        readable_bytes(static_cast<double>(options.memory_limit)));
+        c.why_not = fmt::format("needs {} of memory, {} is the limit; with that it is predicted to take {}",
+                                readable_bytes(c.cost.bytes),
+                                readable_bytes(static_cast<double>(options.memory_limit)),
+                                readable_seconds(c.seconds));
     } else if (c.seconds > options.refuse_seconds) {
         c.refusal = PERM_REFUSED_TIME;
-        c.why_not = fmt::format("is predicted to take {} on {} thread{}, {:.3g} times the limit of {}",
+        c.why_not = fmt::format("is predicted to take {} on {} thread{}, {} is the limit",
                                 readable_seconds(c.seconds), options.threads, options.threads == 1 ? "" : "s",
-                                c.seconds / options.refuse_seconds, readable_seconds(options.refuse_seconds));
+                                readable_seconds(options.refuse_seconds));
     }
 }
 
@@ -71,7 +66,8 @@ bool frontier_is_hopeless(Plan &plan) {
     c.cost.serial_seconds = c.cost.operations * seconds_per_expansion;
     judge(c, plan.options);
     if (c.refusal != PERM_REFUSED_MEMORY) return false;
-    c.why_not = "at the very least " + c.why_not;
+    c.why_not = fmt::format("needs at the very least {} of memory, whatever the order of the rows",
+                            readable_bytes(c.cost.bytes));
     plan.candidates.push_back(std::move(c));
     return true;
 }
@@ -120,30 +116,39 @@ double weight(const Candidate &c) {
 void choose(Plan &plan) {
     std::stable_sort(plan.candidates.begin(), plan.candidates.end(),
                      [](const Candidate &x, const Candidate &y) { return weight(x) < weight(y); });
-    const auto fits = std::find_if(plan.candidates.begin(), plan.candidates.end(), [](const Candidate &c) {
-        return c.refusal == PERM_OK || c.refusal == PERM_REFUSED_TIME;
-    });
-    if (fits != plan.candidates.end()) plan.chosen = static_cast<int>(fits - plan.candidates.begin());
-    if (fits != plan.candidates.end() && fits->refusal == PERM_OK) {
-        plan.why = fits == plan.candidates.begin()
-                       ? fmt::format("{}: the least predicted time", name_of(*fits))
-                       : fmt::format("{}: the least predicted time within the limits; {} {}", name_of(*fits),
-                                     name_of(plan.candidates.front()), plan.candidates.front().why_not);
+    const auto possible = std::find_if(plan.candidates.begin(), plan.candidates.end(),
+                                       [](const Candidate &c) { return c.refusal == PERM_OK; });
+    const Candidate &first = plan.candidates.front();
+    if (possible == plan.candidates.end()) {
+        plan.refusal = first.refusal;
+        plan.refusal_text =
+            fmt::format("too large for the limits (n = {}, {} entries)", plan.n(), plan.input.pattern.nnz());
+        for (const Candidate &c : plan.candidates)
+            plan.refusal_text += fmt::format("\n  engine {} {}", name_of(c), c.why_not);
+        plan.refusal_text += "\n  raise a limit: memory_limit_bytes or time_limit_seconds";
+        plan.why = "refused: no engine keeps within the limits";
         return;
     }
-    const Candidate &first = fits != plan.candidates.end() ? *fits : plan.candidates.front();
-    plan.refusal = first.refusal;
-    plan.refusal_text = fmt::format("too large (n = {}, {} entries)", plan.n(), plan.input.pattern.nnz());
-    for (const Candidate &c : plan.candidates)
-        plan.refusal_text += fmt::format("; engine {} {}", name_of(c), c.why_not);
-    if (first.refusal == PERM_REFUSED_MEMORY) plan.refusal_text += "; a higher memory limit would help";
-    if (first.refusal == PERM_REFUSED_TIME)
-        plan.refusal_text += "; a higher time limit or more threads would help";
-    plan.why = "refused: " + plan.refusal_text;
-    plan.chosen = -1;
+    plan.chosen = static_cast<int>(possible - plan.candidates.begin());
+    const bool fastest =
+        std::none_of(plan.candidates.begin(), plan.candidates.end(), [&](const Candidate &c) {
+            return c.cost.serial_seconds < possible->cost.serial_seconds;
+        });
+    if (&*possible != &first)
+        plan.why = fmt::format("{}: the best within the limits; {} {}", name_of(*possible), name_of(first),
+                               first.why_not);
+    else
+        plan.why =
+            name_of(first) + (fastest ? ": the least predicted time"
+                                      : ": hardly more predicted time than the least, and more accurate");
 }
 
 } // namespace
+
+std::string name_of(const Candidate &c) {
+    if (c.engine != Engine::frontier) return engine_name(c.engine);
+    return fmt::format("{} ({})", engine_name(c.engine), form_name(c.form));
+}
 
 Plan make_plan(InputPattern input, const Options &options) {
     Plan plan;
@@ -166,6 +171,9 @@ Plan make_plan(InputPattern input, const Options &options) {
     if (options.engine != Engine::ryser) add_frontier(plan, control);
     choose(plan);
     log_decision(plan.why);
+    for (const Candidate &c : plan.candidates)
+        log_detail(fmt::format("{}: {:.3g} operations, {}, {}", name_of(c), c.cost.operations,
+                               readable_bytes(c.cost.bytes), readable_seconds(c.seconds)));
     return plan;
 }
 

@@ -44,6 +44,8 @@ struct Plan {
     }
 };
 
+std::string name_of(const Candidate &c); // "frontier (dense)"
+
 // Throws Error only when stopped by its control: what cannot be run still makes a plan, to be explained.
 Plan make_plan(InputPattern input, const Options &options);
 

@@ -92,11 +92,13 @@ class NijenhuisWilf {
     void close(const Partial &total, Outcome &outcome) const {
         const double factor = n_ % 2 ? 2 : -2;
         const DoubleDouble sum = total.sum;
-        outcome.value = make_scaled(factor * (sum.hi + sum.lo), exp2_);
+        const double value = factor * (sum.hi + sum.lo);
         outcome.subsets = static_cast<double>(subsets());
         // Products of whole numbers that fit a double, and sums of them that fit two, round nowhere.
-        outcome.exact = sum_bits_ <= 53 && n_ - 1 + sum_bits_ <= 104 && unit_ > -1000 && sum.lo == 0;
-        if (outcome.exact) return;
+        if (sum_bits_ <= 53 && n_ - 1 + sum_bits_ <= 104 && unit_ > -1000 && sum.lo == 0) {
+            set_value(outcome, value, 0, exp2_);
+            return;
+        }
         const double log2_subsets = n_ - 1;
         // On the way of each term: n roundings of row sums to double, n - 1 of the product, one of the
         // result. The sum itself, a double-double, and the count of |terms|, a double, round once for each
@@ -113,7 +115,7 @@ class NijenhuisWilf {
                 : drifting_rows_ * updates * std::exp2(log2_subsets + log2_largest_ - 103 + n_ * 0x1p-40);
         const double underflow =
             std::exp2(log2_subsets) * (n_ + static_cast<double>(row_.size())) * 0x1p-1073;
-        outcome.rel_error_bound = relative_bound(sum.hi + sum.lo, relative + drift + underflow);
+        set_value(outcome, value, 2 * (relative + drift + underflow), exp2_);
     }
 
   private:

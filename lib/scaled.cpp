@@ -9,6 +9,7 @@ namespace libperm {
 
 Scaled make_scaled(double value, std::int64_t exp2) {
     if (value == 0) return {};
+    if (!std::isfinite(value)) return {value, 0};
     int exponent = 0;
     const double mantissa = std::frexp(value, &exponent);
     return {mantissa, exp2 + exponent};
@@ -17,6 +18,12 @@ Scaled make_scaled(double value, std::int64_t exp2) {
 double to_double(const Scaled &x) {
     const std::int64_t exponent = std::clamp<std::int64_t>(x.exp2, -5000, 5000);
     return std::ldexp(x.mantissa, static_cast<int>(exponent));
+}
+
+double to_double_up(const Scaled &x) {
+    const double nearest = to_double(x);
+    const bool below = x.mantissa > 0 && x.exp2 < -1000; // where rounding can go down: among the subnormals
+    return below ? std::nextafter(nearest, HUGE_VAL) : nearest;
 }
 
 std::string to_text(const Scaled &x, bool exact) {

@@ -14,6 +14,8 @@ struct Scaled {
 Scaled make_scaled(double value, std::int64_t exp2 = 0); // value * 2^exp2
 double to_double(const Scaled &x);                       // rounded; inf or 0 when out of range
 
+double to_double_up(const Scaled &x); // of x >= 0: never below it
+
 // Locale-free decimal text: every digit when `exact` and an integer, else 17 significant digits.
 std::string to_text(const Scaled &x, bool exact);
 

@@ -54,7 +54,7 @@ std::string readable_bytes(double bytes) {
 }
 
 std::string readable_seconds(double seconds) {
-    if (seconds < 1e-3) return fmt::format("{:.2g} us", seconds * 1e6);
+    if (seconds < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
     if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
     if (seconds < 120) return fmt::format("{:.3g} s", seconds);
     if (seconds < 7200) return fmt::format("{:.3g} minutes", seconds / 60);

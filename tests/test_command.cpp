@@ -214,6 +214,10 @@ TEST_CASE("compute in JSON") {
     CHECK(o.at("threads") >= 1);
     CHECK(o.at("n") == 2);
     CHECK(o.at("nnz") == 4);
+    CHECK(o.at("abs_error_bound") == 0.0);
+    CHECK(o.at("certain_digits").is_null());
+    for (const char *measured : {"states", "peak_states", "subsets", "operations", "peak_bytes"})
+        CHECK(o.at(measured).get<double>() >= 0);
     CHECK(o.at("plan").is_object());
     const json &s = o.at("seconds");
     for (const char *phase : {"total", "read", "check", "plan", "run"}) CHECK(s.at(phase).get<double>() >= 0);
@@ -230,6 +234,8 @@ TEST_CASE("compute with each option") {
     CHECK(r.code == 0);
     CHECK(r.object().at("real").get<double>() == doctest::Approx(10));
     CHECK(r.object().at("engine") == "ryser");
+    CHECK(r.object().at("subsets").get<double>() > 0);
+    CHECK(r.object().at("operations").get<double>() > 0);
     for (const char *memory : {"100000000", "100M", "0.1T", "100mb", "2gib", "1GB"})
         CHECK(run(folder, {"compute", file, "--memory", memory}).code == 0);
     for (const char *limit : {"none", "100", "90s", "1.5m", "2h", "3d", "1e3"})
@@ -283,6 +289,13 @@ TEST_CASE("explain") {
     const Run object = run(folder, {"explain", file, "--json", "--threads", "1"});
     CHECK(object.code == 0);
     CHECK(object.object().size() > 0);
+    // What only a run could heed is not offered.
+    const std::string help = run(folder, {"explain", "--help"}).out;
+    for (const char *option : {"--quiet", "--tolerance", "--precision"}) {
+        CHECK_FALSE(contains(help, option));
+        CHECK(contains(run(folder, {"compute", "--help"}).out, option));
+    }
+    check_usage_error(folder, {"explain", file, "-q"}, "(see perm explain --help)");
     // The plan of compute is the same object.
     const Run compute = run(folder, {"compute", file, "--json", "--threads", "1"});
     CHECK(compute.object().at("plan").at("engine") == object.object().at("engine"));
@@ -308,14 +321,22 @@ TEST_CASE("usage errors") {
     const Folder folder;
     const std::string file = folder.write("small.mtx", small);
     check_usage_error(folder, {}, "subcommand");
-    check_usage_error(folder, {"calculate", file}, "calculate");
+    check_usage_error(folder, {"comput", file},
+                      "unknown subcommand 'comput', expected compute, explain or info (see perm --help)");
+    check_usage_error(folder, {"--colour"}, "--colour (see perm --help)");
+    check_usage_error(folder, {"compute", file, "--colour"}, "(see perm compute --help)");
     check_usage_error(folder, {"compute"}, "FILE");
     check_usage_error(folder, {"compute", file, file}, file);
     check_usage_error(folder, {"compute", file, "--colour"}, "--colour");
     check_usage_error(folder, {"compute", file, "--engine"}, "--engine");
     check_usage_error(folder, {"compute", file, "--engine", "warp"}, "warp");
     check_usage_error(folder, {"compute", file, "--precision", "quarter"}, "quarter");
-    check_usage_error(folder, {"compute", file, "--threads", "many"}, "many");
+    check_usage_error(folder, {"compute", file, "--threads", "two"},
+                      "--threads: 'two' is not a whole number (see perm compute --help)");
+    check_usage_error(folder, {"compute", file, "--threads", "1.5"}, "'1.5' is not a whole number");
+    check_usage_error(folder, {"compute", file, "--threads", "99999999999"}, "'99999999999' is out of range");
+    check_usage_error(folder, {"compute", file, "--seed", "-1"}, "'-1' is not a whole number of at least 0");
+    check_usage_error(folder, {"compute", file, "--tolerance", "tiny"}, "'tiny' is not a number");
     check_usage_error(folder, {"compute", file, "--threads", "-1"}, "");
     check_usage_error(folder, {"compute", file, "--tolerance", "-1"}, "");
     for (const char *bad : {"20X", "G", "-1G", "1e30", "nan", "0.1", "1KiBB"})
@@ -342,9 +363,10 @@ TEST_CASE("bad files") {
         const json error = object.object().at("error");
         CHECK(contains(error.at("text").get<std::string>(), word));
         CHECK_FALSE(error.at("status").get<std::string>().empty());
+        CHECK(error.at("code") == 102);
     };
     check_bad(folder / "missing.mtx", "No such file");
-    check_bad(folder / ".", "cannot be read");
+    check_bad(folder / ".", "/.: this is a directory");
     check_bad(folder.write("empty.mtx", ""), "empty.mtx:1: ");
     check_bad(folder.write("truncated.mtx", small.substr(0, small.size() - 6)), "truncated.mtx:5: ");
     check_bad(folder.write("number.mtx", banner + "array real general\n1 1\nx\n"),
@@ -366,7 +388,11 @@ TEST_CASE("refused work") {
     CHECK_FALSE(text.err.empty());
     const Run object = run(folder, {"compute", file, "--engine", "ryser", "--time-limit", "1", "--json"});
     CHECK(object.code == 3);
-    CHECK(object.object().contains("error"));
+    CHECK(object.object().at("error").at("code") == 202);
+    // In words of the command line, a line for each engine.
+    CHECK(contains(text.err, "--time-limit"));
+    CHECK_FALSE(contains(text.err, "time_limit_seconds"));
+    CHECK(contains(text.err, "\n  engine ryser "));
     // Before any work is started.
     CHECK(std::chrono::duration<double>(Clock::now() - start).count() < 30);
 }
@@ -379,7 +405,29 @@ TEST_CASE("a tolerance that is missed is told") {
     CHECK(contains(r.err, "tolerance 1e-30"));
     const Run object = run(folder, {"compute", "--json", "--tolerance", "1e-30", file});
     CHECK(object.code == 0);
-    CHECK(object.object().at("tolerance_met") == false);
+    const json o = object.object();
+    CHECK(o.at("tolerance_met") == false);
+    CHECK(o.at("abs_error_bound").get<double>() > 0);
+    CHECK(o.at("abs_error_bound").get<double>() < 1e-14);
+    CHECK(o.at("certain_digits").get<int>() >= 14);
+}
+
+TEST_CASE("a permanent lost to cancellation is told with its absolute error") {
+    const Folder folder;
+    // 0.1 * 0.3 - 0.1 * 0.3.
+    const std::string file = folder.write("m.mtx", banner + "array real general\n2 2\n0.1\n0.3\n-0.1\n0.3\n");
+    const Run r = run(folder, {"compute", file});
+    CHECK(r.code == 0);
+    CHECK(contains(r.out, "\nno digit is certain: the error is below "));
+    CHECK(contains(r.err,
+                   "warning: no digit of the permanent is certain (cancellation); its absolute error is "
+                   "below "));
+    CHECK_FALSE(contains(r.err, "inf"));
+    const json o = run(folder, {"compute", "--json", file}).object();
+    CHECK(o.at("rel_error_bound").is_null());
+    CHECK(o.at("abs_error_bound").get<double>() > 0);
+    CHECK(o.at("abs_error_bound").get<double>() < 1e-15);
+    CHECK(o.at("certain_digits") == 0);
 }
 
 TEST_CASE("signals end the command with 130 within a second") {

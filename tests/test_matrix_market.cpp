@@ -310,5 +310,5 @@ TEST_CASE("files by name") {
         return "(none)";
     };
     CHECK(message_of(path) == path + ": the file cannot be opened: No such file or directory");
-    CHECK(message_of(folder.string()).find("cannot be read") != std::string::npos);
+    CHECK(message_of(folder.string()).find("directory") != std::string::npos);
 }

@@ -42,16 +42,19 @@ std::string bytes_text(double bytes) {
     return fmt::format("{:.1f} GB", bytes / 1e9);
 }
 
+std::string error_text(const perm_result &r) {
+    if (r.exact) return "exact";
+    const int digits = certain_digits(r.rel_error_bound);
+    if (digits > 0)
+        return fmt::format("relative error below {} ({} digit{} certain)", bound_text(r.rel_error_bound),
+                           digits, digits == 1 ? "" : "s");
+    std::string text = "no digit is certain";
+    if (std::isfinite(r.abs_error_bound)) text += ": the error is below " + bound_text(r.abs_error_bound);
+    return text;
+}
+
 std::string certainty_line(const perm_result &r) {
-    std::string line = "exact";
-    if (!r.exact) {
-        const int digits = certain_digits(r.rel_error_bound);
-        if (digits == 0)
-            line = "no digit is certain";
-        else
-            line = fmt::format("relative error below {} ({} digits certain)", bound_text(r.rel_error_bound),
-                               digits);
-    }
+    const std::string line = error_text(r);
     if (std::string_view(r.engine) == "none") return line + ", by the structure alone";
     return line +
            fmt::format(", {} on {}, {} thread{}", r.engine, r.device, r.threads, r.threads == 1 ? "" : "s");
@@ -76,7 +79,8 @@ std::string as_text(const Options &options, const perm_result &r, const Seconds 
 
 // Infinities and NaN become null.
 std::string as_json(const perm_result &r, const Seconds &s, const std::string &plan) {
-    const nlohmann::ordered_json object = {
+    using Json = nlohmann::ordered_json;
+    const Json object = {
         {"permanent", r.text},
         {"real", r.re},
         {"imag", r.im},
@@ -84,27 +88,39 @@ std::string as_json(const perm_result &r, const Seconds &s, const std::string &p
         {"exp2", r.exp2},
         {"exact", r.exact != 0},
         {"rel_error_bound", r.rel_error_bound},
+        {"abs_error_bound", r.abs_error_bound},
+        {"certain_digits", r.exact ? Json() : Json(certain_digits(r.rel_error_bound))},
         {"tolerance_met", r.tolerance_met != 0},
         {"engine", r.engine},
         {"device", r.device},
         {"threads", r.threads},
         {"n", r.n},
         {"nnz", r.nnz},
+        {"states", r.states},
+        {"peak_states", r.peak_states},
+        {"subsets", r.subsets},
+        {"operations", r.operations},
+        {"peak_bytes", r.peak_bytes},
         {"seconds",
          {{"total", s.total}, {"read", s.read}, {"check", s.check}, {"plan", s.plan}, {"run", s.run}}},
-        {"plan", nlohmann::ordered_json::parse(plan)},
+        {"plan", Json::parse(plan)},
     };
     return object.dump(2);
 }
 
 void warn_if_missed(const Options &options, const perm_result &r) {
     if (r.tolerance_met) return;
+    if (certain_digits(r.rel_error_bound) == 0) {
+        std::string text = "warning: no digit of the permanent is certain (cancellation)";
+        if (std::isfinite(r.abs_error_bound))
+            text += "; its absolute error is below " + bound_text(r.abs_error_bound);
+        write_message(text);
+        return;
+    }
     constexpr double default_tolerance = 1e-9;
     const double tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance;
-    write_message(fmt::format("warning: {}: its error bound {} is above the tolerance {:g}",
-                              certain_digits(r.rel_error_bound) == 0
-                                  ? "no digit of the permanent is certain"
-                                  : "the permanent is less accurate than asked for",
+    write_message(fmt::format("warning: the permanent is less accurate than requested: its relative error "
+                              "bound {} is above the tolerance {:g}",
                               bound_text(r.rel_error_bound), tolerance));
 }
 

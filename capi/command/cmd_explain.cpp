@@ -5,8 +5,11 @@
 namespace perm {
 
 void run_explain(const Options &options) {
-    const std::string text = Job(options).explain(options.json ? PERM_FORMAT_JSON : PERM_FORMAT_TEXT);
-    write_stdout(text);
+    const Job job(options);
+    if (options.json)
+        write_stdout(job.explain(PERM_FORMAT_JSON));
+    else
+        write_stdout(in_command_terms(job.explain(PERM_FORMAT_TEXT)));
 }
 
 } // namespace perm

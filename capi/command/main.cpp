@@ -19,7 +19,19 @@ const char *const footer =
     "3 refused as too large for the limits, 130 cancelled.\n"
     "In JSON, a number beyond the range of double precision is null: \"permanent\" holds it as text, and\n"
     "\"mantissa\" times 2 to the power \"exp2\" is its value. A failure is {\"error\": {\"status\", "
-    "\"text\"}}.";
+    "\"code\", \"text\"}}.";
+
+// What is wrong with the command line, and whose help says what is right.
+std::string usage_error(const CLI::App &app, const CLI::ParseError &error) {
+    const auto commands = app.get_subcommands();
+    if (!commands.empty())
+        return std::string(error.what()) + " (see perm " + commands.front()->get_name() + " --help)";
+    const auto words = app.remaining();
+    const bool unknown_command = !words.empty() && words.front().rfind('-', 0) != 0;
+    return (unknown_command ? "unknown subcommand '" + words.front() + "', expected compute, explain or info"
+                            : std::string(error.what())) +
+           " (see perm --help)";
+}
 
 int parse_and_run(int argc, char **argv, bool &json) {
     Options options;
@@ -30,10 +42,11 @@ int parse_and_run(int argc, char **argv, bool &json) {
 
     CLI::App *compute = app.add_subcommand("compute", "Compute the permanent of a Matrix Market file");
     CLI::App *explain =
-        app.add_subcommand("explain", "Tell the plan, its cost and its time, without running it");
-    CLI::App *info = app.add_subcommand("info", "Tell about this build and this machine");
-    add_options(*compute, options);
-    add_options(*explain, options);
+        app.add_subcommand("explain", "Show the plan, its cost and its time, without running it");
+    CLI::App *info = app.add_subcommand("info", "Show this build and this machine");
+    add_plan_options(*compute, options);
+    add_run_options(*compute, options);
+    add_plan_options(*explain, options);
     info->add_flag("--json", options.json, "one JSON object on the standard output");
     for (CLI::App *command : {compute, explain, info}) command->footer(footer);
 
@@ -49,7 +62,7 @@ int parse_and_run(int argc, char **argv, bool &json) {
         write_stdout(version.what());
         return exit_answered;
     } catch (const CLI::ParseError &error) {
-        return report_failure(PERM_BAD_OPTION, std::string(error.what()) + " (see perm --help)", json);
+        return report_failure(PERM_BAD_OPTION, usage_error(app, error), json);
     }
 
     json = options.json;
@@ -71,7 +84,7 @@ int main(int argc, char **argv) {
     } catch (const MatrixMarketError &error) {
         return report_failure(PERM_BAD_MATRIX, error.what(), json);
     } catch (const Error &error) {
-        return report_failure(error.status(), error.what(), json);
+        return report_failure(error.status(), in_command_terms(error.what()), json);
     } catch (const OutputError &error) {
         write_message(error.what());
         return exit_failed;

@@ -7,11 +7,13 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <initializer_list>
 #include <iostream>
 #include <limits>
 #include <string_view>
+#include <system_error>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -382,6 +384,10 @@ Csr read_matrix_market(std::istream &in, const std::string &name) {
 
 Csr read_matrix_market_file(const std::string &path) {
     if (path == "-") return read_matrix_market(std::cin, "stdin");
+    // Opening one succeeds, and reading it fails without a reason.
+    if (std::error_code ignored; std::filesystem::is_directory(path, ignored))
+        throw MatrixMarketError(
+            fmt::format("{}: this is a directory, expected a file in Matrix Market format", path));
     errno = 0;
     std::ifstream in(path, std::ios::binary);
     if (!in)

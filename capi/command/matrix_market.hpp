@@ -11,7 +11,8 @@
 
 namespace perm {
 
-// what() is "NAME:LINE: what is wrong, what was expected" ("NAME: why" when the file cannot be opened).
+// what() is "NAME:LINE: what is wrong, what was expected" ("NAME: why" when the file cannot be opened or is a
+// directory).
 class MatrixMarketError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 namespace perm {
@@ -21,6 +22,24 @@ std::pair<double, std::string> split_unit(const std::string &text) {
         throw std::invalid_argument("'" + text + "' is not a number of at least 0");
     return {number, std::string(end, last)};
 }
+
+// All of a text as a number.
+template <class Number> Number parse_all(const std::string &text, const char *kind) {
+    Number number{};
+    const char *last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data(), last, number);
+    if (end == last && error == std::errc::result_out_of_range)
+        throw std::invalid_argument("'" + text + "' is out of range");
+    if (end != last || error != std::errc{}) throw std::invalid_argument("'" + text + "' is not " + kind);
+    return number;
+}
+
+template <class Integer> Integer parse_whole(const std::string &text) {
+    return parse_all<Integer>(text,
+                              std::is_signed_v<Integer> ? "a whole number" : "a whole number of at least 0");
+}
+
+double parse_number(const std::string &text) { return parse_all<double>(text, "a number"); }
 
 // Adds an option whose text `parse` turns into `target`.
 template <class Target, class Parse>
@@ -77,28 +96,32 @@ double parse_seconds(const std::string &text) {
     throw std::invalid_argument("'" + text + "' has an unknown unit, expected s, m, h or d");
 }
 
-void add_options(CLI::App &command, Options &options) {
+void add_plan_options(CLI::App &command, Options &options) {
     command.add_option("FILE", options.file, "Matrix Market file; - reads the standard input")->required();
     command.add_option("--engine", options.engine, "auto, frontier or ryser")->type_name("NAME");
-    command.add_option("--device", options.device, "auto, cpu or gpu")->type_name("NAME");
-    command.add_option("--precision", options.precision, "auto or double")->type_name("NAME");
-    command.add_option("--tolerance", options.tolerance, "asked relative error, 1e-9 if not given")
-        ->type_name("T");
-    command.add_option("--threads", options.threads, "threads, one for each core if not given")
-        ->type_name("N");
+    command.add_option("--device", options.device, "auto or cpu; gpu is not in this version")
+        ->type_name("NAME");
+    add_parsed(command, "--threads", options.threads, parse_whole<std::int32_t>, "N",
+               "threads, one for each core if not given");
     add_parsed(command, "--memory", options.memory_bytes, parse_bytes, "BYTES",
                "working memory, such as 512M, 20G or 1.5GiB; three quarters of the machine's if not given");
     add_parsed(
         command, "--time-limit", options.time_limit_seconds, parse_seconds, "TIME",
         "seconds, or such as 10m, 2h, 3d; none for no limit; if not given, what is predicted to take more "
         "than a day is refused");
-    command.add_option("--seed", options.seed, "of the search for a good order")->type_name("N");
+    add_parsed(command, "--seed", options.seed, parse_whole<std::uint64_t>, "N",
+               "of the search for a good order");
     command.add_flag("--json", options.json, "one JSON object on the standard output");
     command.add_flag("-v,--verbose", options.verbose, "log decisions to stderr; twice: details");
-    command.add_flag(
-        "-q,--quiet", options.quiet,
-        "print the permanent alone; no progress, no log but errors. A tolerance that is missed is "
-        "reported still");
+}
+
+void add_run_options(CLI::App &command, Options &options) {
+    command.add_option("--precision", options.precision, "auto or double")->type_name("NAME");
+    add_parsed(command, "--tolerance", options.tolerance, parse_number, "T",
+               "requested relative error, 1e-9 if not given");
+    command.add_flag("-q,--quiet", options.quiet,
+                     "print the permanent alone; no progress, no log but errors; a missed tolerance is still "
+                     "reported");
 }
 
 } // namespace perm

@@ -25,8 +25,11 @@ struct Options {
     int log_level() const;
 };
 
-// The arguments of compute and explain.
-void add_options(CLI::App &command, Options &options);
+// The arguments that compute and explain share.
+void add_plan_options(CLI::App &command, Options &options);
+
+// Those of compute alone.
+void add_run_options(CLI::App &command, Options &options);
 
 // "20G", "1.5GiB", "500MB", "4096": K and KiB are 1024 bytes, KB is 1000. Throws std::invalid_argument.
 std::int64_t parse_bytes(const std::string &text);

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
+#include <utility>
 
 namespace perm {
 
@@ -15,6 +17,15 @@ void write_stdout(std::string text) {
 }
 
 void write_message(const std::string &text) { std::fprintf(stderr, "perm: %s\n", text.c_str()); }
+
+std::string in_command_terms(std::string text) {
+    constexpr std::pair<std::string_view, std::string_view> names[] = {
+        {"memory_limit_bytes", "--memory"}, {"time_limit_seconds", "--time-limit"}};
+    for (const auto &[field, option] : names)
+        for (auto at = text.find(field); at != text.npos; at = text.find(field, at + option.size()))
+            text.replace(at, field.size(), option);
+    return text;
+}
 
 ExitCode exit_code(perm_status status) {
     switch (status / 100) {
@@ -36,7 +47,9 @@ ExitCode report_failure(perm_status status, std::string text, bool json) {
     if (status == PERM_CANCELLED) text = "cancelled";
     write_message(text);
     if (!json) return exit_code(status);
-    const nlohmann::ordered_json object = {{"error", {{"status", perm_status_text(status)}, {"text", text}}}};
+    const nlohmann::ordered_json object = {
+        {"error",
+         {{"status", perm_status_text(status)}, {"code", static_cast<int>(status)}, {"text", text}}}};
     try {
         // File names need not be UTF-8; JSON must be.
         write_stdout(object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));

@@ -19,6 +19,9 @@ void write_stdout(std::string text);
 // Writes "perm: ..." to stderr.
 void write_message(const std::string &text);
 
+// A text of the library with its names of the limits replaced by the options that set them.
+std::string in_command_terms(std::string text);
+
 enum ExitCode {
     exit_answered = 0,
     exit_failed = 1,
@@ -29,7 +32,7 @@ enum ExitCode {
 
 ExitCode exit_code(perm_status status);
 
-// Says what went wrong, on stderr and, with json, as {"error": {"status", "text"}} on stdout.
+// Says what went wrong, on stderr and, with json, as {"error": {"status", "code", "text"}} on stdout.
 ExitCode report_failure(perm_status status, std::string text, bool json);
 
 } // namespace perm

@@ -111,7 +111,10 @@ void check_result(const perm_result &r, const Exact &truth) {
 
     CHECK(r.rel_error_bound >= 0.0); // not NaN either
     if (std::isfinite(r.rel_error_bound)) CHECK(within(value, truth, r.rel_error_bound));
+    CHECK(r.abs_error_bound >= 0.0);
+    if (std::isfinite(r.abs_error_bound)) CHECK(abs(value - truth) <= Exact(r.abs_error_bound));
     CHECK((r.exact == 1) == (r.rel_error_bound == 0.0));
+    CHECK((r.exact == 1) == (r.abs_error_bound == 0.0));
     if (r.exact != 0) CHECK(value == truth);
 
     const double size = std::fabs(r.mantissa_re);
