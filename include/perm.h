@@ -102,7 +102,7 @@ typedef struct perm_csr {
 
 /* ---------------------------------------------------------------- options */
 
-/* Called from one of the library's threads, never two at once, at most about ten times a second.
+/* Called from one of the library's threads, never twice at once for one call, about ten times a second at most.
  * fraction: of the work, 0..1. seconds_left: an estimate, negative while unknown. */
 typedef void (*perm_progress_fn)(double fraction, double seconds_left, void *user);
 
@@ -148,7 +148,8 @@ typedef struct perm_result {
                                   * also where cancellation leaves no certain digit */
     int32_t exact;               /* 1: mantissa * 2^exp2 is perm(A) itself */
     int32_t tolerance_met;       /* 1: rel_error_bound <= the tolerance asked for */
-    char *text;                  /* the library's: every digit if exact and an integer, else 17 digits */
+    char *text;                  /* the library's: every digit if exact and an integer (of at most a
+                                  * million bits), else 17 digits */
     const char *engine;          /* static: "frontier", "ryser"; "none" when the structure alone gave it */
     const char *device;          /* static: "cpu" */
     int64_t n, nnz;              /* order; entries that took part (explicit zeros left out by perm_compute) */

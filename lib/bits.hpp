@@ -1,6 +1,7 @@
 // Which bits a double has: what makes an operation exact.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -12,6 +13,11 @@ inline int unit_exponent(double x) {
     int exponent = 0;
     const double mantissa = std::frexp(std::fabs(x), &exponent);
     return exponent - 53 + std::countr_zero(static_cast<std::uint64_t>(std::ldexp(mantissa, 53)));
+}
+
+// For ldexp: far beyond a double's range nothing changes any more.
+inline int ldexp_exponent(std::int64_t e) {
+    return static_cast<int>(std::clamp<std::int64_t>(e, -10000, 10000));
 }
 
 inline bool is_power_of_two(double x) {

@@ -39,21 +39,24 @@ Cost sparse_cost(const FrontierProgram &program, bool nonnegative) {
 Cost dense_cost(const FrontierProgram &program, bool nonnegative) {
     const double expansion = nonnegative ? 0.9e-9 : 1.4e-9;
     const double state = nonnegative ? 1.5e-9 : 4e-9;
+    constexpr double block = 3e-9;
     constexpr double lists = 3e-8; // a low set of a row's index lists
     Cost cost;
     cost.peak_states = 1;
-    for (const FrontierStep &step : program.steps) {
+    const std::vector<DenseShape> shapes = dense_shapes(program);
+    for (std::size_t t = 0; t < program.steps.size(); ++t) {
+        const FrontierStep &step = program.steps[t];
         const double before = subsets_of_size(step.width_before, step.used_before);
         const double after = subsets_of_size(step.width_after, step.used_after);
         double branches = 0; // entries whose column is free, on average
-        for (const FrontierTerm &t : step.terms)
-            branches += t.opens ? 1.0 : 1.0 - static_cast<double>(step.used_before) / step.width_before;
+        for (const FrontierTerm &term : step.terms)
+            branches += term.opens ? 1.0 : 1.0 - static_cast<double>(step.used_before) / step.width_before;
         cost.operations += before * branches;
         cost.states += after;
         cost.peak_states = std::max(cost.peak_states, after);
-        cost.serial_seconds +=
-            row + expansion * before * branches + state * after +
-            lists * std::exp2(std::min(12, step.width_after)) * static_cast<double>(step.terms.size());
+        const DenseShape &shape = shapes[t];
+        cost.serial_seconds += row + expansion * before * branches + state * after + block * shape.blocks +
+                               lists * shape.low_sets * (shape.low_terms + 1);
     }
     cost.serial_seconds += call;
     cost.bytes = dense_peak_bytes(program, nonnegative);

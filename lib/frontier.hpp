@@ -8,6 +8,7 @@
 #include "preprocess/frontier_program.hpp"
 
 #include <span>
+#include <vector>
 
 namespace libperm {
 
@@ -36,6 +37,13 @@ Outcome run_dense_frontier(const FrontierRun &run, bool nonnegative);
 // peak.
 int sparse_key_words(const FrontierProgram &program); // 0: more open columns than the sparse form can hold
 std::int64_t number_bytes(bool nonnegative);
+
+// After a row of the dense form: blocks of its table, low sets that its lists have to name, entries that need
+// a list.
+struct DenseShape {
+    double blocks = 1, low_sets = 1, low_terms = 0;
+};
+std::vector<DenseShape> dense_shapes(const FrontierProgram &program);
 double dense_peak_bytes(const FrontierProgram &program, bool nonnegative);
 double sparse_peak_bytes(double peak_states, double peak_candidates, int key_words, bool nonnegative);
 

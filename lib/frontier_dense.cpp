@@ -49,11 +49,15 @@ template <class Number> class DenseFrontier {
 
   public:
     explicit DenseFrontier(const FrontierRun &run)
-        : run_(run), ledger_(run.a, run.values), old_(run.memory), new_(run.memory) {}
+        : run_(run),
+          ledger_(run.a, run.values),
+          old_layout_(run.memory),
+          new_layout_(run.memory),
+          old_(run.memory),
+          new_(run.memory) {}
 
     Outcome compute() {
         Outcome outcome;
-        old_layout_ = FrontierLayout(0, 0);
         const std::array<double, 2> tables = largest_tables(run_.program);
         new_.grow(static_cast<std::size_t>(tables[0])); // the first row's, and every other
         old_.grow(static_cast<std::size_t>(tables[1]));
@@ -81,18 +85,19 @@ template <class Number> class DenseFrontier {
             terms_.push_back({bit, step.terms[k].opens, Number::coefficient(coefficients[k]), {}});
         }
         const SlotSet open_after = (open_before | opening_) & ~closing_;
-        new_layout_ = FrontierLayout(open_after, step.used_after);
+        new_layout_.assign(open_after, step.used_after);
         common_ = low_moves(0);
         for (Term &term : terms_)
             if (term.bit & low_mask) term.moves = low_moves(term.bit);
 
         const std::int64_t blocks = new_layout_.high_sets();
         Extent extent;
-        if (new_layout_.size() <= serial_states) {
+        if (new_layout_.size() <= serial_states && blocks <= serial_states) {
             extent = fill_blocks(0, blocks);
             run_.control.advance(step.expansions_bound);
         } else {
-            const std::int64_t grain = std::max<std::int64_t>(1, blocks * serial_states / new_layout_.size());
+            const std::int64_t grain =
+                std::max<std::int64_t>(1, blocks / (1 + (new_layout_.size() + blocks) / serial_states));
             extent = parallel_reduce(blocks, grain, [&](std::int64_t begin, std::int64_t end) {
                 const Extent here = fill_blocks(begin, end);
                 run_.control.advance(step.expansions_bound * static_cast<double>(end - begin) /
@@ -130,8 +135,8 @@ template <class Number> class DenseFrontier {
     Extent fill_blocks(std::int64_t begin, std::int64_t end) {
         Extent extent;
         for (std::int64_t block = begin; block < end; ++block) {
-            const std::int64_t first = new_layout_.offset[at(block)];
-            const std::int64_t count = new_layout_.offset[at(block) + 1] - first;
+            const std::int64_t first = new_layout_.begin(block);
+            const std::int64_t count = new_layout_.begin(block + 1) - first;
             if (count == 0) continue;
             Number *target = new_.data() + first;
             std::fill_n(target, count, Number::zero());
@@ -153,7 +158,7 @@ template <class Number> class DenseFrontier {
             const SlotSet source_high = is_low ? high : high ^ term.bit;
             const Number *__restrict source =
                 old_.data() +
-                old_layout_.offset[at(static_cast<std::int64_t>(pack_bits(source_high, old_layout_.high)))];
+                old_layout_.begin(static_cast<std::int64_t>(pack_bits(source_high, old_layout_.high)));
             const Moves &moves = is_low ? term.moves : common_;
             const std::vector<Move> &list = moves.of_weight[static_cast<std::size_t>(low_weight)];
             if (moves.aligned[static_cast<std::size_t>(low_weight)])
@@ -176,11 +181,29 @@ template <class Number> class DenseFrontier {
 
 } // namespace
 
+std::vector<DenseShape> dense_shapes(const FrontierProgram &program) {
+    std::vector<DenseShape> shapes;
+    SlotSet open = 0;
+    for (const FrontierStep &step : program.steps) {
+        DenseShape shape;
+        for (const FrontierTerm &t : step.terms) {
+            open |= SlotSet{1} << t.slot;
+            shape.low_terms += t.slot < low_slots;
+        }
+        for (const FrontierTerm &t : step.terms)
+            if (t.closes) open &= ~(SlotSet{1} << t.slot);
+        shape.blocks = std::exp2(std::popcount(open & ~low_mask));
+        shape.low_sets = std::exp2(std::popcount(open & low_mask));
+        shapes.push_back(shape);
+    }
+    return shapes;
+}
+
 double dense_peak_bytes(const FrontierProgram &program, bool nonnegative) {
     const std::array<double, 2> tables = largest_tables(program);
-    std::int32_t width = 0;
-    for (const FrontierStep &s : program.steps) width = std::max(width, s.width_after);
-    const double offsets = 16 * std::exp2(std::max(0, width - low_slots)); // two layouts'
+    double blocks = 1;
+    for (const DenseShape &shape : dense_shapes(program)) blocks = std::max(blocks, shape.blocks);
+    const double offsets = 2 * 8 * (blocks + 1); // of two layouts
     return (tables[0] + tables[1]) * static_cast<double>(number_bytes(nonnegative)) + offsets;
 }
 

@@ -5,6 +5,8 @@
 // block everything is known by small index lists; between blocks of the same low weight, states line up.
 #pragma once
 
+#include "lib/memory_budget.hpp"
+
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -42,19 +44,23 @@ struct FrontierLayout {
     int weight = 0;                             // slots used in every state
     std::vector<std::vector<SlotSet>> low_sets; // by weight, ascending
     std::vector<std::uint16_t> rank;            // of a low set among those of its weight; by the set itself
-    std::vector<std::int64_t> offset; // of a high set's block; by the packed set; one more at the end
+    Buffer<std::int64_t> offset; // of a high set's block; by the packed set; one more at the end
 
-    FrontierLayout() = default;
-    FrontierLayout(SlotSet open, int weight);
+    explicit FrontierLayout(MemoryBudget &memory) : offset(memory) { assign(0, 0); }
 
-    std::int64_t size() const { return offset.back(); }
-    std::int64_t high_sets() const { return static_cast<std::int64_t>(offset.size()) - 1; }
+    void assign(SlotSet open, int used);
+
+    std::int64_t high_sets() const { return std::int64_t{1} << std::popcount(high); }
+    std::int64_t begin(std::int64_t block) const { return offset.data()[block]; }
+    std::int64_t size() const { return begin(high_sets()); }
 };
 
-inline FrontierLayout::FrontierLayout(SlotSet open, int weight_)
-    : low(open & low_mask), high(open & ~low_mask), weight(weight_) {
+inline void FrontierLayout::assign(SlotSet open, int used) {
+    low = open & low_mask;
+    high = open & ~low_mask;
+    weight = used;
     const int low_count = std::popcount(low);
-    low_sets.resize(static_cast<std::size_t>(low_count) + 1);
+    low_sets.assign(static_cast<std::size_t>(low_count) + 1, {});
     rank.resize(std::size_t{1} << low_slots);
     for (SlotSet packed = 0; packed >> low_count == 0; ++packed) {
         const SlotSet set = spread_bits(packed, low);
@@ -62,15 +68,14 @@ inline FrontierLayout::FrontierLayout(SlotSet open, int weight_)
         rank[set] = static_cast<std::uint16_t>(of_weight.size());
         of_weight.push_back(set);
     }
-    const std::int64_t blocks = std::int64_t{1} << std::popcount(high);
-    offset.reserve(static_cast<std::size_t>(blocks) + 1);
-    offset.push_back(0);
-    for (std::int64_t h = 0; h < blocks; ++h) {
+    offset.grow(static_cast<std::size_t>(high_sets()) + 1);
+    std::int64_t *begins = offset.data();
+    begins[0] = 0;
+    for (std::int64_t h = 0; h < high_sets(); ++h) {
         const int rest = weight - std::popcount(static_cast<SlotSet>(h));
         const bool exists = rest >= 0 && rest <= low_count;
-        offset.push_back(
-            offset.back() +
-            (exists ? static_cast<std::int64_t>(low_sets[static_cast<std::size_t>(rest)].size()) : 0));
+        const std::size_t states = exists ? low_sets[static_cast<std::size_t>(rest)].size() : 0;
+        begins[h + 1] = begins[h] + static_cast<std::int64_t>(states);
     }
 }
 

@@ -28,8 +28,8 @@ const std::vector<double> &FrontierLedger::begin_step(const FrontierStep &step) 
     int unit = 5000;
     for (const FrontierTerm &t : step.terms) {
         const auto k = static_cast<std::size_t>(t.entry);
-        const std::int32_t scale = scaling_.row[static_cast<std::size_t>(row_of_[k])] +
-                                   scaling_.col[static_cast<std::size_t>(a_.col[k])] - shift_;
+        const int scale = ldexp_exponent(scaling_.row[static_cast<std::size_t>(row_of_[k])] +
+                                         scaling_.col[static_cast<std::size_t>(a_.col[k])] - shift_);
         const double x = std::ldexp(values_[k], scale);
         coefficients_.push_back(x);
         if (values_[k] == 0) continue;
@@ -56,9 +56,10 @@ void FrontierLedger::end_step(double additions, double expansions, const Extent 
     roundings_ += additions;
     extent_ = extent;
     const double largest = extent.largest;
-    // Every partial sum is a multiple of 2^unit_ no larger than the largest magnitude.
+    // Every partial sum is a multiple of 2^unit_ no larger than the largest magnitude. Below 2^53, not at it:
+    // what was rounded down to 2^53 would look like it.
     exact_ =
-        exact_ && unit_ > -1000 && unit_ < 1000 && std::ldexp(largest, static_cast<int>(-unit_)) <= 0x1p53;
+        exact_ && unit_ > -1000 && unit_ < 1000 && std::ldexp(largest, static_cast<int>(-unit_)) < 0x1p53;
     // Applied to the next row's entries, and so to their unit as well.
     if (largest > 0x1p200 || (largest < 0x1p-200 && largest > 0)) std::frexp(largest, &shift_);
 }

@@ -85,6 +85,9 @@ InputPattern read_pattern(const perm_csr *a) {
                                a->n_cols));
     if (a->n_rows > std::numeric_limits<std::int32_t>::max() - 1)
         throw Error(PERM_UNSUPPORTED, fmt::format("{} rows are more than this version can index", a->n_rows));
+    if (a->n_rows > 0 && a->nnz / a->n_rows > a->n_cols)
+        bad_matrix(fmt::format("nnz is {}: a {}x{} matrix cannot hold so many entries", a->nnz, a->n_rows,
+                               a->n_cols));
     if (a->index_type != PERM_INDEX_I32 && a->index_type != PERM_INDEX_I64)
         throw Error(PERM_BAD_ARGUMENT,
                     fmt::format("index_type {} is none of PERM_INDEX_I64, PERM_INDEX_I32", a->index_type));

@@ -58,7 +58,8 @@ Options read_options(const perm_opts *opts) {
     if (precision != "auto" && precision != "double")
         bad_option(fmt::format("unknown precision \"{}\": use auto or double", precision));
 
-    if (!(o.tolerance >= 0)) bad_option("tolerance must be 0 (the default, 1e-9) or positive");
+    if (!(o.tolerance >= 0 && std::isfinite(o.tolerance)))
+        bad_option("tolerance must be 0 (the default, 1e-9) or positive and finite");
     if (o.tolerance > 0) out.tolerance = o.tolerance;
 
     if (o.threads < 0)

@@ -7,13 +7,16 @@
 #include "preprocess/matching.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 namespace libperm {
 namespace {
 
-constexpr int reachability_samples = 64;
-constexpr int widest_dense = 48; // beyond it C(w, w/2) numbers are petabytes
+// Tests of one row's states for being reachable: a matching costs the more, the longer the matrix is.
+int reachability_samples(std::int32_t n) { return std::clamp(40000 / std::max(1, n), 4, 64); }
+constexpr int widest_dense = 40;          // slots: beyond it C(w, w/2) numbers are terabytes
+constexpr double most_dense_blocks = 1e8; // of its table: they are counted through in every row
 
 void judge(Candidate &c, const Options &options) {
     c.seconds = seconds_on(options.threads, c.cost.serial_seconds);
@@ -72,6 +75,13 @@ bool frontier_is_hopeless(Plan &plan) {
     return true;
 }
 
+bool dense_is_sensible(const FrontierProgram &program) {
+    if (program.slots > widest_dense) return false;
+    const std::vector<DenseShape> shapes = dense_shapes(program);
+    return std::none_of(shapes.begin(), shapes.end(),
+                        [](const DenseShape &s) { return s.blocks > most_dense_blocks; });
+}
+
 void add_frontier(Plan &plan, RunControl &control) {
     if (frontier_is_hopeless(plan)) return;
     FrontierOrderOptions search;
@@ -83,14 +93,26 @@ void add_frontier(Plan &plan, RunControl &control) {
         search.other_seconds = ryser_cost(plan.ryser, plan.n()).serial_seconds;
     const Pattern &a = plan.input.pattern;
     const FrontierOrder order = find_frontier_order(a, plan.transposed.pattern, search);
+    if (!order.feasible) {
+        Candidate c;
+        c.engine = Engine::frontier;
+        c.cost.states = c.cost.peak_states = c.cost.operations = c.cost.bytes = c.cost.serial_seconds =
+            std::exp2(frontier_out_of_reach);
+        judge(c, plan.options);
+        c.refusal = PERM_REFUSED_MEMORY;
+        c.why_not = fmt::format("found no order of the rows that keeps fewer than 2^{} states",
+                                frontier_out_of_reach);
+        plan.candidates.push_back(std::move(c));
+        return;
+    }
     plan.frontier = build_frontier_program(a, plan.transposed, order);
     estimate_reachable(plan.frontier, order.transposed ? plan.transposed.pattern : a, order,
-                       reachability_samples);
+                       reachability_samples(plan.n()));
 
     const bool nonnegative =
         plan.input.value_type == PERM_VALUE_PATTERN; // else the values may have either sign
     for (const FrontierForm form : {FrontierForm::sparse, FrontierForm::dense}) {
-        if (form == FrontierForm::dense && plan.frontier.slots > widest_dense) continue;
+        if (form == FrontierForm::dense && !dense_is_sensible(plan.frontier)) continue;
         Candidate c;
         c.engine = Engine::frontier;
         c.form = form;

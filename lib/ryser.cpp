@@ -40,7 +40,7 @@ class NijenhuisWilf {
         for (std::int32_t i = 0; i < n_; ++i) { // each row so that its sums are below 1
             double absolute = 0;
             for_row(p, i, [&](std::int32_t j, std::size_t k) {
-                scaled[k] = std::ldexp(values[k], scaling.row[at(i)] + scaling.col[at(j)]);
+                scaled[k] = std::ldexp(values[k], ldexp_exponent(scaling.row[at(i)] + scaling.col[at(j)]));
                 absolute += std::fabs(scaled[k]);
             });
             int exponent = 0;
@@ -50,7 +50,9 @@ class NijenhuisWilf {
             DoubleDouble x;
             for_row(p, i, [&](std::int32_t j, std::size_t k) {
                 scaled[k] = std::ldexp(scaled[k], -exponent);
-                if (scaled[k] != 0) unit = std::min(unit, unit_exponent(scaled[k]) - 1);
+                if (values[k] != 0) // of the entry itself: scaled, it may have lost bits
+                    unit = std::min(unit, unit_exponent(values[k]) - exponent - 1 +
+                                              ldexp_exponent(scaling.row[at(i)] + scaling.col[at(j)]));
                 x = x + (place[at(j)] == n_ - 1 ? 0.5 : -0.5) * scaled[k];
             });
             start_[at(i)] = x;

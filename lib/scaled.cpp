@@ -6,6 +6,29 @@
 #include <mpfr.h>
 
 namespace libperm {
+namespace {
+
+constexpr std::int64_t most_integer_bits = 1000000; // 300,000 digits; more are of no use to anybody
+
+// MPFR's exponents end at 2^30 unless told otherwise (for this thread).
+class WholeExponentRange {
+  public:
+    WholeExponentRange() {
+        mpfr_set_emin(mpfr_get_emin_min());
+        mpfr_set_emax(mpfr_get_emax_max());
+    }
+    ~WholeExponentRange() {
+        mpfr_set_emin(emin_);
+        mpfr_set_emax(emax_);
+    }
+    WholeExponentRange(const WholeExponentRange &) = delete;
+    WholeExponentRange &operator=(const WholeExponentRange &) = delete;
+
+  private:
+    mpfr_exp_t emin_ = mpfr_get_emin(), emax_ = mpfr_get_emax();
+};
+
+} // namespace
 
 Scaled make_scaled(double value, std::int64_t exp2) {
     if (value == 0) return {};
@@ -28,11 +51,12 @@ double to_double_up(const Scaled &x) {
 
 std::string to_text(const Scaled &x, bool exact) {
     if (x.mantissa == 0) return "0";
-    mpfr_t value; // 53 bits hold the mantissa; MPFR's exponent range holds any exp2 that can occur
+    const WholeExponentRange range;
+    mpfr_t value; // 53 bits hold the mantissa
     mpfr_init2(value, 53);
     mpfr_set_d(value, x.mantissa, MPFR_RNDN);
     mpfr_mul_2si(value, value, static_cast<long>(x.exp2), MPFR_RNDN);
-    const bool integer = exact && mpfr_integer_p(value) != 0;
+    const bool integer = exact && x.exp2 <= most_integer_bits && mpfr_integer_p(value) != 0;
     // An integer below 2^k has at most k/3 digits; trailing zeros beyond its own are cut off again.
     const auto digits =
         integer ? static_cast<std::size_t>(std::max<std::int64_t>(2, x.exp2 / 3 + 2)) : std::size_t{17};

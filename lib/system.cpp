@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <fmt/format.h>
 #include <fstream>
 #include <limits>
@@ -44,6 +45,7 @@ std::string processor_name() {
 }
 
 std::string readable_bytes(double bytes) {
+    if (bytes > 1e30) return fmt::format("10^{:.0f} bytes", std::log10(std::min(bytes, 1e308)));
     constexpr std::array units{"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
     std::size_t unit = 0;
     while (bytes >= 999.5 && unit + 1 < units.size()) {
@@ -60,7 +62,7 @@ std::string readable_seconds(double seconds) {
     if (seconds < 7200) return fmt::format("{:.3g} minutes", seconds / 60);
     if (seconds < 172800) return fmt::format("{:.3g} hours", seconds / 3600);
     if (seconds < 3.2e7) return fmt::format("{:.3g} days", seconds / 86400);
-    return fmt::format("{:.3g} years", seconds / 31557600);
+    return fmt::format("{:.3g} years", std::min(seconds / 31557600, 1e300));
 }
 
 } // namespace libperm

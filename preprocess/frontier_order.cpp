@@ -43,7 +43,7 @@ class Walker {
             if (k > 0 && work_ > most_greedy_work) return;
             const std::vector<std::int32_t> order = greedy(k == 0 ? 0.0 : 0.1 * (k % 20), poll);
             const double cost = evaluate(order);
-            if (best_.empty() || cost < best_cost_) {
+            if (cost < best_cost_) {
                 best_ = order;
                 best_cost_ = cost;
             }
@@ -53,7 +53,7 @@ class Walker {
     // Annealing by single-row moves. The frontier after a set of rows does not depend on their order, so only
     // the steps between the two ends of a move have to be looked at.
     void anneal(double budget, const std::function<void()> &poll) {
-        if (a_.rows < 2) return;
+        if (a_.rows < 2 || best_.empty() || !has_room_for_snapshots()) return;
         order_ = best_;
         take_snapshots();
         const double start = work_, end = work_ + budget;
@@ -85,10 +85,15 @@ class Walker {
         return cost.expansions + std::exp2(std::min(cost.log2_states_after, 1000.0));
     }
 
+    // 1e300 for an order that is out of reach, or was left unfinished because it would be.
     double evaluate(const std::vector<std::int32_t> &order) {
+        if (order.size() < at(a_.rows)) return 1e300;
         frontier_.restore({});
         double total = 0;
-        for (const std::int32_t row : order) total += step(row);
+        for (const std::int32_t row : order) {
+            total += step(row);
+            if (frontier_.log2_states() > frontier_out_of_reach) return 1e300;
+        }
         return total;
     }
 
@@ -139,8 +144,20 @@ class Walker {
                     }
             }
             step(row);
+            if (frontier_.log2_states() > frontier_out_of_reach) break;
         }
         return order;
+    }
+
+    bool has_room_for_snapshots() {
+        constexpr std::size_t most = 1000000; // open columns in all snapshots of a line: tens of megabytes
+        std::size_t open = 0;
+        frontier_.restore({});
+        for (const std::int32_t row : best_) {
+            frontier_.advance(row);
+            open += frontier_.open().size();
+        }
+        return open <= most;
     }
 
     void take_snapshots() {
@@ -229,6 +246,7 @@ FrontierOrder find_frontier_order(const Pattern &a, const Pattern &at, const Fro
         double spent = 0;
         for (const auto &w : walkers) spent += w->work();
         const double worth = 1e9 * share * std::min(predicted, options.other_seconds);
+        if ((*best())->best().empty()) break;
         if (predicted < 1e-4 || spent > longest || (round > first_round && spent > worth)) break;
         if (predicted > hopeless * options.limit_seconds && spent > short_search) break;
         in_parallel([&](Walker &w) { w.anneal(round, poll); });
@@ -241,6 +259,7 @@ FrontierOrder find_frontier_order(const Pattern &a, const Pattern &at, const Fro
     FrontierOrder order;
     const auto found = best();
     order.rows = (*found)->best();
+    order.feasible = !order.rows.empty();
     order.expansions = (*found)->best_cost();
     order.transposed = &(*found)->pattern() != &a;
     return order;

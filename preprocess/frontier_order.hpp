@@ -15,7 +15,11 @@ struct FrontierOrderOptions {
     std::function<void()> poll;   // called now and then, from any thread; may throw to stop the search
 };
 
+// log2 of states at once beyond which no order is looked at further.
+constexpr int frontier_out_of_reach = 100;
+
 struct FrontierOrder {
+    bool feasible = false; // else no order within frontier_out_of_reach was found, and `rows` means nothing
     bool transposed = false;
     std::vector<std::int32_t> rows; // of A, or of A^T when transposed
     double expansions = 0;          // the objective: sum over the rows of expansions + states, an upper bound

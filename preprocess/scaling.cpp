@@ -21,7 +21,10 @@ class Assignment {
           u_(at(a.rows), 0),
           v_(at(a.cols), far),
           col_of_row_(at(a.rows), -1),
-          row_of_col_(at(a.cols), -1) {
+          row_of_col_(at(a.cols), -1),
+          distance_(at(a.cols), far),
+          from_(at(a.cols), -1),
+          final_(at(a.cols), 0) {
         for (std::size_t k = 0; k < values.size(); ++k)
             if (values[k] != 0) {
                 int exponent = 0;
@@ -65,59 +68,69 @@ class Assignment {
 
     // Dijkstra over reduced costs from a free row to the nearest free column, then the usual dual update.
     void augment(std::int32_t root) {
-        std::vector<std::int64_t> distance(at(a_.cols), far);
-        std::vector<std::int32_t> from(at(a_.cols), -1), reached;
-        std::vector<char> final(at(a_.cols), 0);
-        std::priority_queue<std::pair<std::int64_t, std::int32_t>,
-                            std::vector<std::pair<std::int64_t, std::int32_t>>, std::greater<>>
-            queue;
+        queue_ = {};
+        reached_.clear();
+        touched_.clear();
         std::int32_t end = -1;
         std::int64_t length = 0;
         for (std::int32_t row = root; end < 0;) {
             for_each(row, [&](std::int32_t j, std::int64_t c) {
                 const std::int64_t d = length + c - u_[at(row)] - v_[at(j)];
-                if (!final[at(j)] && d < distance[at(j)]) {
-                    distance[at(j)] = d;
-                    from[at(j)] = row;
-                    queue.emplace(d, j);
+                if (!final_[at(j)] && d < distance_[at(j)]) {
+                    if (distance_[at(j)] == far) touched_.push_back(j);
+                    distance_[at(j)] = d;
+                    from_[at(j)] = row;
+                    queue_.emplace(d, j);
                 }
             });
-            while (!queue.empty() && final[at(queue.top().second)]) queue.pop();
-            if (queue.empty()) return; // no perfect matching: the caller promised there is one
-            const std::int32_t j = queue.top().second;
-            length = queue.top().first;
-            queue.pop();
-            final[at(j)] = 1;
-            reached.push_back(j);
+            while (!queue_.empty() && final_[at(queue_.top().second)]) queue_.pop();
+            if (queue_.empty())
+                break; // no perfect matching, though the caller promised one: any scaling will do
+            const std::int32_t j = queue_.top().second;
+            length = queue_.top().first;
+            queue_.pop();
+            final_[at(j)] = 1;
+            reached_.push_back(j);
             if (row_of_col_[at(j)] < 0)
                 end = j;
             else
                 row = row_of_col_[at(j)];
         }
         u_[at(root)] += length;
-        for (const std::int32_t j : reached) {
-            const std::int64_t slack = length - distance[at(j)];
+        for (const std::int32_t j : reached_) {
+            const std::int64_t slack = length - distance_[at(j)];
             v_[at(j)] -= slack;
             if (row_of_col_[at(j)] >= 0) u_[at(row_of_col_[at(j)])] += slack;
         }
         for (std::int32_t j = end; j >= 0;) {
-            const std::int32_t row = from[at(j)];
+            const std::int32_t row = from_[at(j)];
             const std::int32_t next = col_of_row_[at(row)];
             match(row, j);
             j = row == root ? -1 : next;
+        }
+        for (const std::int32_t j : touched_) {
+            distance_[at(j)] = far;
+            final_[at(j)] = 0;
         }
     }
 
     const Pattern &a_;
     std::vector<std::int64_t> cost_, u_, v_;
     std::vector<std::int32_t> col_of_row_, row_of_col_;
+    // Of the search in hand; only what it touched is put back after it.
+    std::vector<std::int64_t> distance_;
+    std::vector<std::int32_t> from_, reached_, touched_;
+    std::vector<char> final_;
+    using Reach = std::pair<std::int64_t, std::int32_t>;
+    std::priority_queue<Reach, std::vector<Reach>, std::greater<>> queue_;
 };
 
 } // namespace
 
 PowerScaling power_scaling(const Pattern &a, std::span<const double> values) {
-    PowerScaling scaling{std::vector<std::int32_t>(at(a.rows), 0), std::vector<std::int32_t>(at(a.cols), 0),
-                         0};
+    PowerScaling scaling;
+    scaling.row.assign(at(a.rows), 0);
+    scaling.col.assign(at(a.cols), 0);
     int lowest = 0, highest = 0; // exponents; 0 included, so that values near 1 mean "leave it"
     for (const double x : values) {
         if (x == 0) continue;
@@ -131,8 +144,8 @@ PowerScaling power_scaling(const Pattern &a, std::span<const double> values) {
     const Assignment assignment(a, values);
     for (std::int32_t i = 0; i < a.rows; ++i) scaling.total += assignment.u(i);
     for (std::int32_t j = 0; j < a.cols; ++j) scaling.total += assignment.v(j);
-    for (std::int32_t i = 0; i < a.rows; ++i) scaling.row[at(i)] = static_cast<std::int32_t>(assignment.u(i));
-    for (std::int32_t j = 0; j < a.cols; ++j) scaling.col[at(j)] = static_cast<std::int32_t>(assignment.v(j));
+    for (std::int32_t i = 0; i < a.rows; ++i) scaling.row[at(i)] = assignment.u(i);
+    for (std::int32_t j = 0; j < a.cols; ++j) scaling.col[at(j)] = assignment.v(j);
     return scaling;
 }
 

@@ -14,7 +14,7 @@ namespace libperm {
 
 // a[i,j] becomes a[i,j] * 2^(row[i] + col[j]); the permanent gains the factor 2^total.
 struct PowerScaling {
-    std::vector<std::int32_t> row, col;
+    std::vector<std::int64_t> row, col;
     std::int64_t total = 0;
 };
 

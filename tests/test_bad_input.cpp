@@ -222,3 +222,19 @@ TEST_CASE("what is allowed and odd is not refused") {
     a.values[0] = -0.0;
     CHECK(perm::compute(a).text() == "36");
 }
+
+TEST_CASE("more entries than a matrix can hold") {
+    for (const std::int64_t nnz : {std::int64_t{2}, std::int64_t{1} << 40, std::int64_t{1} << 61}) {
+        const std::int64_t row_ptr[] = {0, nnz}, col_idx[] = {0, 0};
+        const double values[] = {1, 1};
+        perm_csr a = PERM_CSR_INIT;
+        a.n_rows = a.n_cols = 1;
+        a.nnz = nnz;
+        a.row_ptr = row_ptr;
+        a.col_idx = col_idx;
+        a.values = values;
+        perm_result r = PERM_RESULT_INIT;
+        CHECK(perm_compute(&a, nullptr, &r) == PERM_BAD_MATRIX);
+        CHECK(std::string(perm_last_error()).find(std::to_string(nnz)) != std::string::npos);
+    }
+}

@@ -149,3 +149,42 @@ TEST_CASE("the default tolerance is met by auto, and said to be") {
         CHECK(strict->tolerance_met == (strict->rel_error_bound <= 1e-300 ? 1 : 0));
     }
 }
+
+TEST_CASE("exact means exact: sums that round to 2^53, entries that scaling loses") {
+    const double edge = 0x1p53;
+    for (const char *engine : {"auto", "ryser", "frontier"}) {
+        CAPTURE(engine);
+        for (const Dense &rows :
+             {Dense{{edge, 1}, {1, 1}}, Dense{{edge, -1}, {-1, 1}}, Dense{{3, 0}, {0, 3002399751580331}},
+              Dense{{edge, 1, 0}, {1, 1, 1}, {0, 1, 1}}, Dense{{edge - 1, 1}, {1, 1}},
+              Dense{{0x1p1000, 0x1p-1000}, {0x1p-1000, 0x1p1000}},
+              Dense{{0x1p-1000, 0x1p-1000}, {0x1p-1000, 0x1p-1000}}}) {
+            const perm::Csr a = from_dense(rows);
+            perm::Result r = perm::compute(a, with_engine(engine));
+            check_result(*r.raw(), oracle::by_definition(a));
+        }
+    }
+}
+
+TEST_CASE("exponents beyond any double's, and beyond what is written out in full") {
+    for (const auto &[n, exponent] :
+         {std::pair{100, 1000}, {100, -1000}, {3000, 1000}, {1100000, 1000}, {1100000, -1000}}) {
+        perm::Csr a; // diagonal, n copies of 2^exponent
+        a.n_rows = a.n_cols = n;
+        for (std::int64_t i = 0; i < n; ++i) {
+            a.col_idx.push_back(i);
+            a.row_ptr.push_back(i + 1);
+        }
+        a.values.assign(static_cast<std::size_t>(n), std::ldexp(1.0, exponent));
+        perm::Result r = perm::compute(a);
+        CHECK(r->exact == 1);
+        CHECK(r->mantissa_re == 0.5);
+        CHECK(r->exp2 == std::int64_t{n} * exponent + 1);
+        CHECK(!r.text().empty());
+        const double digits = 0.30102999566398120 * n * exponent; // log10 of it
+        if (n * std::int64_t{exponent} > 1000000 || exponent < 0)
+            CHECK(std::stod(r.text().substr(r.text().find('e') + 1)) == doctest::Approx(std::floor(digits)));
+        else
+            CHECK(static_cast<double>(r.text().size()) == doctest::Approx(std::floor(digits) + 1));
+    }
+}

@@ -122,13 +122,15 @@ TEST_CASE("the sparse form stays within 2.5 times its peak of states and stops a
 TEST_CASE("a layout ranks every subset of its weight once") {
     for (const SlotSet open : {SlotSet{0b1011}, SlotSet{0x3f0f0}, SlotSet{0xffff}, SlotSet{0x5a5a5}})
         for (int weight = 0; weight <= std::popcount(open); ++weight) {
-            const FrontierLayout layout(open, weight);
+            MemoryBudget memory(1 << 20);
+            FrontierLayout layout(memory);
+            layout.assign(open, weight);
             std::vector<char> met(static_cast<std::size_t>(layout.size()), 0);
             for (SlotSet s = open;; s = (s - 1) & open) {
                 if (std::popcount(s) == weight) {
-                    const auto block = static_cast<std::size_t>(pack_bits(s & ~low_mask, layout.high));
+                    const auto block = static_cast<std::int64_t>(pack_bits(s & ~low_mask, layout.high));
                     const auto place =
-                        static_cast<std::size_t>(layout.offset[block]) + layout.rank[s & low_mask];
+                        static_cast<std::size_t>(layout.begin(block)) + layout.rank[s & low_mask];
                     REQUIRE(place < met.size());
                     CHECK(!met[place]);
                     met[place] = 1;

@@ -106,7 +106,7 @@ TEST_CASE("scaling makes every entry less than 1 and a perfect matching at least
             for (const std::int32_t j : p.row(i)) {
                 int exponent = 0;
                 std::frexp(a.values[at(k++)], &exponent);
-                exponent += s.row[at(i)] + s.col[at(j)];
+                exponent += static_cast<int>(s.row[at(i)] + s.col[at(j)]);
                 CHECK(exponent <= 0);
                 if (exponent == 0) large.col_idx.push_back(j);
             }
