@@ -59,13 +59,13 @@ Outcome execute(const Plan &plan, std::span<const double> values) {
 void with_threads(int threads, const std::function<void()> &work) {
     oneapi::tbb::task_arena arena(std::min(threads, available_cores())); // TBB complains on stderr about more
     Handover enter, leave;
+    const ArriveOnExit left{leave};
     enter.depart();
     arena.execute([&] {
         enter.arrive();
+        const DepartOnExit done{leave};
         work();
-        leave.depart();
     });
-    leave.arrive();
 }
 
 } // namespace libperm

@@ -31,16 +31,26 @@ class Handover {
 #endif
 };
 
+// At the end of a scope, also when it is left by an exception.
+struct DepartOnExit {
+    Handover &handover;
+    ~DepartOnExit() { handover.depart(); }
+};
+struct ArriveOnExit {
+    Handover &handover;
+    ~ArriveOnExit() { handover.arrive(); }
+};
+
 // body(k) for k = 0 .. count - 1.
 template <class Body> void parallel_for(std::uint64_t count, const Body &body) {
     Handover fork, join;
+    const ArriveOnExit joined{join};
     fork.depart();
     oneapi::tbb::parallel_for(std::uint64_t{0}, count, [&](std::uint64_t k) {
         fork.arrive();
+        const DepartOnExit done{join};
         body(k);
-        join.depart();
     });
-    join.arrive();
 }
 
 // join() of body(begin, end) over pieces of 0 .. count - 1 of about `grain`; join must not care for the
@@ -49,18 +59,16 @@ template <class Body> auto parallel_reduce(std::int64_t count, std::int64_t grai
     using Range = oneapi::tbb::blocked_range<std::int64_t>;
     using Result = decltype(body(std::int64_t{0}, std::int64_t{0}));
     Handover fork, gather;
+    const ArriveOnExit gathered{gather};
     fork.depart();
-    const Result result = oneapi::tbb::parallel_reduce(
+    return oneapi::tbb::parallel_reduce(
         Range(0, count, static_cast<std::size_t>(grain)), Result{},
         [&](const Range &range, const Result &so_far) {
             fork.arrive();
-            const Result here = join(so_far, body(range.begin(), range.end()));
-            gather.depart();
-            return here;
+            const DepartOnExit done{gather};
+            return join(so_far, body(range.begin(), range.end()));
         },
         [](const Result &x, const Result &y) { return join(x, y); });
-    gather.arrive();
-    return result;
 }
 
 // first() hands out one item after the other until nullptr, middle(item) runs in parallel, last(item) in the
@@ -69,30 +77,30 @@ template <class Item, class First, class Middle, class Last>
 void parallel_pipeline(std::size_t in_flight, const First &first, const Middle &middle, const Last &last) {
     using oneapi::tbb::filter_mode, oneapi::tbb::make_filter;
     Handover handover;
+    const ArriveOnExit drained{handover};
     handover.depart();
     const auto feed = [&](oneapi::tbb::flow_control &flow) -> Item * {
         handover.arrive();
+        const DepartOnExit done{handover};
         Item *item = first();
         if (!item) flow.stop();
-        handover.depart();
         return item;
     };
     const auto work = [&](Item *item) {
         handover.arrive();
+        const DepartOnExit done{handover};
         middle(*item);
-        handover.depart();
         return item;
     };
     const auto drain = [&](Item *item) {
         handover.arrive();
+        const DepartOnExit done{handover};
         last(*item);
-        handover.depart();
     };
     oneapi::tbb::parallel_pipeline(in_flight,
                                    make_filter<void, Item *>(filter_mode::serial_in_order, feed) &
                                        make_filter<Item *, Item *>(filter_mode::parallel, work) &
                                        make_filter<Item *, void>(filter_mode::serial_in_order, drain));
-    handover.arrive();
 }
 
 } // namespace libperm
