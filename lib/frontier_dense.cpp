@@ -1,8 +1,8 @@
 // The dense form of the frontier engine: a number for every subset of the right size of the open columns.
 //
 // All states after a row use equally many open columns, so of the 2^w subsets only C(w, k) can be live. They
-// are stored ranked (frontier_layout.hpp), without the dead ones: two tables of C(w, k) take a third of the
-// memory, and less of the traffic, of one table of 2^w in place (docs/frontier.md has the measurement).
+// are stored ranked (frontier_layout.hpp), without the dead ones: two tables of C(w, k) take a fraction
+// of the memory, and of the traffic, of one table of 2^w in place (docs/frontier.md has the measurement).
 #include "lib/frontier.hpp"
 #include "lib/frontier_layout.hpp"
 #include "lib/frontier_ledger.hpp"
@@ -42,7 +42,6 @@ template <class Number> class DenseFrontier {
     };
     struct Term {
         SlotSet bit;
-        bool opens;
         Number coefficient;
         Moves moves; // of a low term; a high term uses the step's common ones
     };
@@ -82,7 +81,7 @@ template <class Number> class DenseFrontier {
             const SlotSet bit = SlotSet{1} << step.terms[k].slot;
             if (step.terms[k].opens) opening_ |= bit;
             if (step.terms[k].closes) closing_ |= bit;
-            terms_.push_back({bit, step.terms[k].opens, Number::coefficient(coefficients[k]), {}});
+            terms_.push_back({bit, Number::coefficient(coefficients[k]), {}});
         }
         const SlotSet open_after = (open_before | opening_) & ~closing_;
         new_layout_.assign(open_after, step.used_after);

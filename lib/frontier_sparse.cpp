@@ -14,16 +14,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <fmt/format.h>
-#include <memory>
 
 namespace libperm {
 namespace {
 
 constexpr std::size_t chunks_in_flight = 16; // at most, whatever the threads: their room is part of the plan
-constexpr std::size_t serial_candidates =
-    32768; // (state, entry) pairs of a row below which no thread is woken
+// (state, entry) pairs of a row below which no thread is woken.
+constexpr std::size_t serial_candidates = 32768;
 
 // Pairs that lead somewhere in a chunk: enough to be worth its while, few enough for the cache, and a small
 // part of the lists themselves.

@@ -16,8 +16,8 @@ namespace {
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr int run_bits = 14; // subsets between two fresh starts of the row sums: 2^14 at most
-constexpr int most_shard_bits =
-    12; // shards are a property of n alone, so the result does not know of threads
+// Shards are a property of n alone, so the result does not know of threads.
+constexpr int most_shard_bits = 12;
 
 struct Partial {
     DoubleDouble sum;
