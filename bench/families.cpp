@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdlib>
 #include <numeric>
 #include <set>
@@ -43,6 +44,63 @@ Csr random_where(std::int64_t n, Entries entries, Random &random,
     return build(n, n, [&](std::int64_t i, std::int64_t j) {
         return stored(i, j) ? random_entry(entries, random) : 0.0;
     });
+}
+
+using Pattern = std::vector<std::set<std::int64_t>>; // of each row the columns
+
+Csr random_on(const Pattern &columns, Entries entries, Random &random) {
+    return random_where(std::ssize(columns), entries, random,
+                        [&](std::int64_t i, std::int64_t j) { return columns[at(i)].contains(j); });
+}
+
+Csr shuffled(const Csr &a, Random &random) {
+    const std::vector<std::int64_t> rows = random.permutation(a.n_rows);
+    return permute(a, rows, random.permutation(a.n_cols));
+}
+
+std::int64_t squared_distance(const Cell &u, const Cell &v) {
+    const std::int64_t x = u[0] - v[0], y = u[1] - v[1], z = u[2] - v[2];
+    return x * x + y * y + z * z;
+}
+
+Csr mesh(const std::vector<Cell> &cells, std::int64_t squared_reach, Entries entries, std::uint64_t seed) {
+    Random random(seed);
+    return random_where(std::ssize(cells), entries, random, [&](std::int64_t i, std::int64_t j) {
+        return squared_distance(cells[at(i)], cells[at(j)]) <= squared_reach;
+    });
+}
+
+std::vector<Csr> draw_blocks(std::int64_t count, std::int64_t size, double p, Entries entries,
+                             Random &random) {
+    std::vector<Csr> blocks(at(count));
+    for (Csr &block : blocks)
+        block = random_where(size, entries, random, [&](std::int64_t i, std::int64_t j) {
+            return j == i || j == (i + 1) % size || random.chance(p);
+        });
+    return blocks;
+}
+
+// Each block coupled to the `reach` next ones.
+Csr coupled_blocks(std::int64_t count, std::int64_t size, double p, std::int64_t reach, Entries entries,
+                   std::uint64_t seed) {
+    Random random(seed);
+    std::vector<Dense> blocks;
+    for (const Csr &block : draw_blocks(count, size, p, entries, random)) blocks.push_back(to_dense(block));
+    const auto entry = [&](std::int64_t i, std::int64_t j) {
+        const std::int64_t further = j / size - i / size;
+        if (further == 0) return blocks[at(i / size)][at(i % size)][at(j % size)];
+        if (further < 0 || further > reach) return 0.0;
+        const bool at_corner = j == i + 1; // where two blocks meet
+        return at_corner || random.chance(p) ? random_entry(entries, random) : 0.0;
+    };
+    return shuffled(build(count * size, count * size, entry), random);
+}
+
+// n as a sum of positive numbers.
+std::vector<std::int64_t> composition(std::int64_t n, std::int64_t parts, Random &random) {
+    std::vector<std::int64_t> sizes(at(parts), 1);
+    for (std::int64_t rest = n - parts; rest > 0; --rest) ++sizes[at(random.integer(0, parts - 1))];
+    return sizes;
 }
 
 } // namespace
@@ -280,13 +338,129 @@ Csr arrow(std::int64_t n, Entries entries, std::uint64_t seed) {
 Csr permutation_plus(std::int64_t n, std::int64_t extra, Entries entries, std::uint64_t seed) {
     Random random(seed);
     const std::vector<std::int64_t> p = random.permutation(n);
-    std::vector<std::set<std::int64_t>> columns(at(n));
+    Pattern columns(at(n));
     for (std::int64_t i = 0; i < n; ++i) {
         columns[at(i)].insert(p[at(i)]);
         for (std::int64_t k = 0; k < extra; ++k) columns[at(i)].insert(random.integer(0, n - 1));
     }
-    return random_where(n, entries, random,
-                        [&](std::int64_t i, std::int64_t j) { return columns[at(i)].contains(j); });
+    return random_on(columns, entries, random);
+}
+
+// ---------------------------------------------------------------- random, shaped as in applications
+
+Csr mesh2d(std::int64_t rows, std::int64_t columns, Entries entries, std::uint64_t seed) {
+    return mesh(box(rows, columns, 1), 1, entries, seed);
+}
+
+Csr mesh2d9(std::int64_t rows, std::int64_t columns, Entries entries, std::uint64_t seed) {
+    return mesh(box(rows, columns, 1), 2, entries, seed);
+}
+
+Csr mesh3d(std::int64_t x, std::int64_t y, std::int64_t z, Entries entries, std::uint64_t seed) {
+    return mesh(box(x, y, z), 1, entries, seed);
+}
+
+Csr power_network(std::int64_t n, Entries entries, std::uint64_t seed) {
+    Random random(seed);
+    std::vector<Cell> points(at(n));
+    for (Cell &p : points)
+        for (int axis = 0; axis < 2; ++axis) p[at(axis)] = random.integer(0, 1 << 20);
+    return random_where(n, entries, random, [&](std::int64_t i, std::int64_t j) {
+        const Cell &u = points[at(i)], &v = points[at(j)];
+        const std::int64_t length = squared_distance(u, v);
+        return std::ranges::none_of(points, [&](const Cell &w) {
+            return squared_distance(u, w) < length && squared_distance(v, w) < length;
+        });
+    });
+}
+
+Csr process(std::int64_t n, Entries entries, std::uint64_t seed) {
+    Random random(seed);
+    Pattern columns(at(n));
+    for (std::int64_t i = 0; i < n; ++i) {
+        columns[at(i)].insert(i);
+        for (int k = 0; k < 5; ++k) {
+            const bool recycled = random.chance(0.025);
+            columns[at(i)].insert(recycled ? random.integer(0, n - 1)
+                                           : std::clamp(i + random.integer(-3, 5), std::int64_t{0}, n - 1));
+        }
+    }
+    return shuffled(random_on(columns, entries, random), random);
+}
+
+std::vector<Csr> indecomposable_blocks(std::int64_t count, std::int64_t size, double p, Entries entries,
+                                       std::uint64_t seed) {
+    Random random(seed);
+    return draw_blocks(count, size, p, entries, random);
+}
+
+Csr block_triangular(std::int64_t count, std::int64_t size, double p, Entries entries, std::uint64_t seed) {
+    return coupled_blocks(count, size, p, count, entries, seed);
+}
+
+Csr chain_of_blocks(std::int64_t count, std::int64_t size, double p, Entries entries, std::uint64_t seed) {
+    return coupled_blocks(count, size, p, 1, entries, seed);
+}
+
+// A chain enters column i from `before`, a row of the core or of the chain, and goes on by row i. Where it is
+// cut instead, column i goes to row q of the core and row i starts at column q: then (q, i) and (i, q) match
+// in place of (q, q) and (i, i), so each q serves once.
+Csr degree_chains(std::int64_t n, std::int64_t core, Entries entries, std::uint64_t seed) {
+    Random random(seed);
+    Pattern columns(at(n));
+    for (std::int64_t i = 0; i < core; ++i)
+        for (std::int64_t j = 0; j < core; ++j)
+            if (i == j || random.chance(0.5)) columns[at(i)].insert(j);
+    const auto in_core = [&] { return random.integer(0, core - 1); };
+    std::int64_t cuts = 0, before = in_core();
+    for (std::int64_t i = core; i < n; ++i) {
+        columns[at(before)].insert(i);
+        if (cuts < core && random.chance(0.1)) {
+            columns[at(cuts)].insert(i);
+            columns[at(i)].insert(cuts++);
+        } else {
+            columns[at(i)].insert(i);
+        }
+        before = i;
+        if (i + 1 < n && !random.chance(0.1)) continue;
+        if (!random.chance(0.25)) columns[at(i)].insert(in_core());
+        before = in_core();
+    }
+    return shuffled(random_on(columns, entries, random), random);
+}
+
+Csr repeated_lines(std::int64_t n, std::int64_t row_kinds, std::int64_t column_kinds, Entries entries,
+                   std::uint64_t seed) {
+    Random random(seed);
+    const std::vector<std::int64_t> rows = composition(n, row_kinds, random),
+                                    columns = composition(n, column_kinds, random);
+    Dense value(at(row_kinds), std::vector<double>(at(column_kinds), 0.0));
+    std::int64_t row_end = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        row_end += rows[i];
+        std::int64_t column_end = 0;
+        for (std::size_t j = 0; j < columns.size(); ++j) {
+            column_end += columns[j];
+            // Where block (i, j) meets the diagonal it is full, so that there is a matching.
+            const bool diagonal = row_end - rows[i] < column_end && column_end - columns[j] < row_end;
+            if (diagonal || random.chance(0.5)) value[i][j] = random_entry(entries, random);
+        }
+    }
+    return shuffled(block_constant(value, rows, columns), random);
+}
+
+Csr proportional_lines(std::int64_t n, std::int64_t row_kinds, std::int64_t column_kinds, Entries entries,
+                       std::uint64_t seed) {
+    Random random(~seed); // others than those of repeated_lines
+    std::vector<double> rows(at(n)), columns(at(n));
+    for (std::vector<double> *lines : {&rows, &columns})
+        for (double &factor : *lines) {
+            const auto digit = static_cast<double>(random.integer(1, 9));
+            factor = std::ldexp(digit, static_cast<int>(random.integer(-8, 8)));
+        }
+    Csr a = repeated_lines(n, row_kinds, column_kinds, entries, seed);
+    for (double &value : a.values) value = static_cast<float>(value);
+    return scale(a, rows, columns);
 }
 
 // ---------------------------------------------------------------- transforms

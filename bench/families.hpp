@@ -122,6 +122,41 @@ Csr arrow(std::int64_t n, Entries entries, std::uint64_t seed);
 // A random permutation and up to `extra` more entries in each row.
 Csr permutation_plus(std::int64_t n, std::int64_t extra, Entries entries, std::uint64_t seed);
 
+// ---------------------------------------------------------------- random, shaped as in applications
+
+// Meshes: an entry for each cell of a grid, numbered by rows, and its neighbours: 4 of them, 8 with the
+// diagonal ones, 6 in space. All ones: the permutations of the cells that move none further than that.
+Csr mesh2d(std::int64_t rows, std::int64_t columns, Entries entries, std::uint64_t seed);
+Csr mesh2d9(std::int64_t rows, std::int64_t columns, Entries entries, std::uint64_t seed);
+Csr mesh3d(std::int64_t x, std::int64_t y, std::int64_t z, Entries entries, std::uint64_t seed);
+// Diagonal and lines between random points of the plane where no third point is nearer to both ends: planar,
+// connected, without triangles, some 2.4 lines at a point (the relative neighbourhood graph, Toussaint 1980).
+Csr power_network(std::int64_t n, Entries entries, std::uint64_t seed);
+// Equations of a plant, permuted: a diagonal, some 3.4 more entries in a row, nearly all within a window of 9
+// that leans downstream, the others (recycled streams) anywhere.
+Csr process(std::int64_t n, Entries entries, std::uint64_t seed);
+
+// Fully indecomposable matrices of order size: identity, cyclic shift, every other entry with probability p.
+std::vector<Csr> indecomposable_blocks(std::int64_t count, std::int64_t size, double p, Entries entries,
+                                       std::uint64_t seed);
+// These blocks on the diagonal, above them an entry from each to the next and every other with probability p,
+// permuted: the product of the blocks' permanents.
+Csr block_triangular(std::int64_t count, std::int64_t size, double p, Entries entries, std::uint64_t seed);
+// The same, but entries couple each block to the next only: the same product.
+Csr chain_of_blocks(std::int64_t count, std::int64_t size, double p, Entries entries, std::uint64_t seed);
+
+// A half full matrix of order core, and chains of rows and columns with two entries from one line of it to
+// another, some without an end (their last row has one entry); permuted.
+Csr degree_chains(std::int64_t n, std::int64_t core, Entries entries, std::uint64_t seed);
+
+// A random matrix, over half full, with rows and columns repeated up to order n >= row_kinds, column_kinds,
+// permuted: see block_constant.
+Csr repeated_lines(std::int64_t n, std::int64_t row_kinds, std::int64_t column_kinds, Entries entries,
+                   std::uint64_t seed);
+// The same (entries rounded to 24 bits), each row and column then times 1 .. 9 and a power of two, exactly.
+Csr proportional_lines(std::int64_t n, std::int64_t row_kinds, std::int64_t column_kinds, Entries entries,
+                       std::uint64_t seed);
+
 // ---------------------------------------------------------------- transforms
 
 // The permanent stays.
