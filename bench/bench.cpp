@@ -1,7 +1,7 @@
 // perm_bench - what permanents cost: seconds, states or subsets, operations, bytes and error bounds, beside
 // what the plan predicted. JSON on stdout, or a table.
-#include "bench/families.hpp"
-#include "capi/command/matrix_market.hpp"
+#include "bench/decompositions.hpp"
+#include "bench/named_matrix.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -9,21 +9,15 @@
 #include <perm.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <exception>
-#include <filesystem>
-#include <functional>
-#include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace {
 
-namespace families = perm::families;
 using Json = nlohmann::ordered_json;
 
 #ifdef __clang__
@@ -39,78 +33,10 @@ struct Settings {
     int threads = 0;
     std::int64_t memory = 0;
     double time_limit = 600.0;
+    std::string without, decompose;
     bool all = false;
-    bool table = false;
+    bool table = false, decompositions = false;
 };
-
-// ---------------------------------------------------------------- matrices
-
-struct Matrix {
-    std::string name;
-    std::string source; // the file, or "generated"
-    std::function<perm::Csr()> load;
-};
-
-struct Family {
-    std::size_t min_numbers, max_numbers;
-    std::function<perm::Csr(const std::vector<int> &)> make;
-};
-
-// A family's name is followed by its numbers: grid8x8, er40_30.
-const std::map<std::string, Family> &named_families() {
-    using Numbers = const std::vector<int> &;
-    static const std::map<std::string, Family> table{
-        {"mycielskian", {1, 1, [](Numbers k) { return families::mycielskian(k[0]); }}},
-        {"hypercube", {1, 1, [](Numbers d) { return families::hypercube(d[0]); }}},
-        {"aztec", {1, 1, [](Numbers k) { return families::aztec_diamond(k[0]); }}},
-        {"ones", {1, 1, [](Numbers n) { return families::constant(n[0], 1.0); }}},
-        {"grid", {2, 3, [](Numbers n) { return families::grid(n[0], n[1], n.size() > 2 ? n[2] : 1); }}},
-        {"banded",
-         {2, 2,
-          [](Numbers n) { // order, entries beside the diagonal on either side
-              return families::banded(n[0], n[1], n[1], families::Entries::nonnegative, 1);
-          }}},
-        {"er",
-         {2, 2,
-          [](Numbers n) { // order, percent of entries
-              return families::erdos_renyi(n[0], n[1] / 100.0, families::Entries::nonnegative, 1);
-          }}},
-        {"signed",
-         {2, 2,
-          [](Numbers n) { return families::erdos_renyi(n[0], n[1] / 100.0, families::Entries::real, 1); }}},
-    };
-    return table;
-}
-
-std::optional<Matrix> family_member(const std::string &name) {
-    const auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
-    const auto first_digit = std::find_if(name.begin(), name.end(), digit);
-    const auto family = named_families().find(std::string(name.begin(), first_digit));
-    if (family == named_families().end()) return std::nullopt;
-
-    std::vector<int> numbers;
-    for (auto at = first_digit; at != name.end();) {
-        const auto end = std::find_if_not(at, name.end(), digit);
-        if (end == at || end - at > 6) return std::nullopt;
-        numbers.push_back(std::stoi(std::string(at, end)));
-        at = end == name.end() ? end : end + 1; // over the x or _ between two numbers
-    }
-    const auto &[min_numbers, max_numbers, make] = family->second;
-    if (numbers.size() < min_numbers || numbers.size() > max_numbers) return std::nullopt;
-    return Matrix{name, "generated", [make = make, numbers] { return make(numbers); }};
-}
-
-// A file, a file of PERM_MATRIX_DIR without folder and suffix, or a member of a family.
-std::optional<Matrix> find_matrix(const std::string &name) {
-    namespace fs = std::filesystem;
-    fs::path file = name;
-    if (const char *folder = std::getenv("PERM_MATRIX_DIR"); folder && !fs::is_regular_file(file))
-        file = fs::path(folder) / (name + ".mtx");
-    if (fs::is_regular_file(file))
-        return Matrix{file.stem().string(), file.string(),
-                      [file] { return perm::read_matrix_market_file(file.string()); }};
-    return family_member(name);
-}
 
 std::vector<std::string> default_matrices(bool all) {
     std::vector<std::string> names{"bcspwr02",    "curtis54",  "d_ss",       "mycielskian6", "mesh1e1",
@@ -122,12 +48,6 @@ std::vector<std::string> default_matrices(bool all) {
 
 // ---------------------------------------------------------------- measuring
 
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    const std::size_t half = values.size() / 2;
-    return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2.0;
-}
-
 // a / b, or null where that says nothing.
 Json ratio(double a, double b) { return b > 0.0 ? Json(a / b) : Json(nullptr); }
 
@@ -137,6 +57,8 @@ perm_opts options(const Settings &settings, const std::string &engine) {
     opts.threads = settings.threads;
     opts.memory_limit_bytes = settings.memory;
     opts.time_limit_seconds = settings.time_limit;
+    opts.without = settings.without.c_str();
+    opts.decompose = settings.decompose.empty() ? nullptr : settings.decompose.c_str();
     return opts;
 }
 
@@ -260,7 +182,9 @@ int main(int argc, char **argv) {
     app.add_option(
         "matrices", settings.matrices,
         "Matrix Market files; names in the folder PERM_MATRIX_DIR; or members of families: grid8x8,\n"
-        "grid4x4x4, hypercube6, mycielskian6, aztec8, ones12, banded200_4, er40_30, signed24_30\n"
+        "grid4x4x4, hypercube6, mycielskian6, aztec8, ones12, constant62_91, banded200_4, er40_30,\n"
+        "signed24_30, power118, process67, mesh10x10, mesh5x5x5, mesh9p8x8, blocks20_6_30,\n"
+        "chain100_5_30, hanging400_24, repeated30_4_5, proportional30_4_5\n"
         "(default: a set of each)");
     app.add_option("--engine", settings.engines, "engine, may be repeated")
         ->capture_default_str()
@@ -272,6 +196,11 @@ int main(int argc, char **argv) {
     app.add_option("--memory", settings.memory, "memory limit in bytes, 0: three quarters of the machine's");
     app.add_option("--time-limit", settings.time_limit, "seconds that one run may take")
         ->capture_default_str();
+    app.add_option("--without", settings.without, "reductions to leave out, as of perm compute");
+    app.add_option("--decompose", settings.decompose, "auto or paper");
+    app.add_flag(
+        "--decompositions", settings.decompositions,
+        "a table of what each decomposition makes of each matrix, in the form of SUperman's Table 5");
     app.add_flag("--all", settings.all, "with bcsstk01: gigabytes and minutes");
     app.add_flag("--table,!--json", settings.table,
                  "a table for people (--json, the default: one JSON object)");
@@ -287,6 +216,11 @@ int main(int argc, char **argv) {
                        name, chosen ? "" : ": left out");
             if (chosen) return 2;
         }
+    }
+
+    if (settings.decompositions) {
+        print_decompositions(matrices, {settings.runs, settings.threads, settings.time_limit});
+        return EXIT_SUCCESS;
     }
 
     Json report = header(settings);

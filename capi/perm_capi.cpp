@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -67,28 +68,38 @@ class Stopwatch {
 
 void require_result(const perm_result *result) {
     if (!result) throw Error(PERM_BAD_ARGUMENT, "the result is a null pointer");
-    if (result->struct_size < sizeof(perm_result))
+    constexpr std::size_t first_version = offsetof(perm_result, blocks);
+    if (result->struct_size < first_version)
         throw Error(PERM_BAD_ARGUMENT, "perm_result.struct_size is too small: start from PERM_RESULT_INIT");
+}
+
+// What the caller's struct, which may be of an older version, has room for.
+void write(perm_result &result, const perm_result &all) noexcept {
+    constexpr std::size_t after_size = offsetof(perm_result, re);
+    std::memcpy(reinterpret_cast<char *>(&result) + after_size,
+                reinterpret_cast<const char *>(&all) + after_size,
+                std::min(result.struct_size, sizeof(perm_result)) - after_size);
 }
 
 void clear(perm_result &result) noexcept {
     std::free(result.text);
-    const std::size_t size = result.struct_size;
-    result = perm_result PERM_RESULT_INIT;
-    result.struct_size = size;
+    write(result, perm_result PERM_RESULT_INIT);
 }
 
-// `work` fills a cleared result, or leaves it cleared.
+// `work` fills a cleared result; if it fails, the caller's is left cleared.
 template <class Work> perm_status into(perm_result *result, const Work &work) noexcept {
-    bool valid = false;
-    const perm_status status = guarded([&] {
+    return guarded([&] {
         require_result(result);
         clear(*result);
-        valid = true;
-        work(*result);
+        perm_result filled = PERM_RESULT_INIT;
+        try {
+            work(filled);
+        } catch (...) {
+            clear(filled);
+            throw;
+        }
+        write(*result, filled);
     });
-    if (valid && status != PERM_OK) clear(*result);
-    return status;
 }
 
 char *copy_of(const std::string &text) {
@@ -99,7 +110,6 @@ char *copy_of(const std::string &text) {
 }
 
 void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome &outcome) {
-    const libperm::Candidate *choice = plan.choice();
     result.text = copy_of(libperm::to_text(outcome.value, outcome.exact));
     result.re = libperm::to_double(outcome.value);
     result.mantissa_re = outcome.value.mantissa;
@@ -108,12 +118,14 @@ void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome
     result.abs_error_bound = libperm::to_double_up(outcome.error);
     result.exact = outcome.exact;
     result.tolerance_met = outcome.rel_error_bound <= plan.options.tolerance;
-    result.engine = libperm::engine_name(choice ? choice->engine : libperm::Engine::none);
+    result.engine = libperm::engine_name(outcome.engine);
     result.device = "cpu";
     result.n = plan.n();
     result.nnz = plan.input.pattern.nnz();
     result.threads = plan.options.threads;
-    result.transposed = choice && choice->transposed;
+    result.transposed = outcome.transposed;
+    result.blocks = outcome.blocks;
+    result.blocks_computed = outcome.blocks_computed;
     result.subsets = outcome.subsets;
     result.states = outcome.states;
     result.peak_states = outcome.peak_states;
@@ -129,6 +141,16 @@ void write_text(const std::string &text, char *buffer, std::size_t capacity, std
         throw Error(PERM_BAD_ARGUMENT,
                     "the buffer is too small: the text needs " + std::to_string(text.size() + 1) + " bytes");
     std::memcpy(buffer, text.c_str(), text.size() + 1);
+}
+
+// Values that came with the pattern of a plan. What cannot be computed with is no help, but no fault either.
+std::vector<double> hints(const libperm::InputPattern &input, const perm_csr &a) {
+    if (!a.values || input.value_type == PERM_VALUE_PATTERN) return {};
+    try {
+        return libperm::read_values(input, a.values);
+    } catch (const Error &) {
+        return {};
+    }
 }
 
 bool is_json(perm_format format) {
@@ -188,7 +210,7 @@ perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *
         libperm::drop_zeros(input.pattern, values); // entry_order has done its work
         const double check = watch.lap();
         libperm::with_threads(options.threads, [&] {
-            const libperm::Plan plan = libperm::make_plan(std::move(input), options);
+            const libperm::Plan plan = libperm::make_plan(std::move(input), options, values);
             const double planning = watch.lap();
             const libperm::Outcome outcome = libperm::execute(plan, values);
             fill(r, plan, outcome);
@@ -208,9 +230,10 @@ perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan
         const libperm::Options options = libperm::read_options(opts);
         auto made = std::make_unique<perm_plan>();
         libperm::InputPattern input = libperm::read_pattern(a);
+        const std::vector<double> values = hints(input, *a);
         made->seconds_check = watch.lap();
         libperm::with_threads(options.threads,
-                              [&] { made->plan = libperm::make_plan(std::move(input), options); });
+                              [&] { made->plan = libperm::make_plan(std::move(input), options, values); });
         made->seconds_plan = watch.lap();
         *plan = made.release();
     });

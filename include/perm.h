@@ -128,9 +128,15 @@ typedef struct perm_opts {
     void *progress_user;
     perm_cancel_fn cancel;      /* may be NULL */
     void *cancel_user;
+    const char *without;        /* reductions to leave out, by commas: "matching", "dm" (Dulmage-Mendelsohn), "d1",
+                                 * "d2" (rows and columns of degree 1, 2), "fm" (Forbert-Marx), "merge" (of
+                                 * repeated rows and columns), "scaling" (by powers of two); "all": all but
+                                 * scaling. NULL or "": none left out */
+    const char *decompose;      /* "auto" (NULL): what the cost model says is cheapest; "paper": SUperman's
+                                 * rule, rows and columns of at most 4 entries expanded down to n = 30 */
 } perm_opts;
 
-#define PERM_OPTS_INIT { sizeof(perm_opts), NULL, NULL, NULL, 0.0, 0, 0, 0, 0.0, 0, NULL, NULL, NULL, NULL }
+#define PERM_OPTS_INIT { sizeof(perm_opts), NULL, NULL, NULL, 0.0, 0, 0, 0, 0.0, 0, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* ---------------------------------------------------------------- result */
 
@@ -150,21 +156,24 @@ typedef struct perm_result {
     int32_t tolerance_met;       /* 1: rel_error_bound <= the tolerance asked for */
     char *text;                  /* the library's: every digit if exact and an integer (of at most a
                                   * million bits), else 17 digits */
-    const char *engine;          /* static: "frontier", "ryser"; "none" when the structure alone gave it */
+    const char *engine;          /* static: "frontier", "ryser"; "none" when the reductions alone gave it; of the
+                                  * block that takes longest, if there are several */
     const char *device;          /* static: "cpu" */
     int64_t n, nnz;              /* order; entries that took part (explicit zeros left out by perm_compute) */
     int32_t threads;
     int32_t transposed;          /* 1: the engine worked on the transpose */
-    double subsets;              /* ryser: subsets summed */
-    double states;               /* frontier: states over all rows */
+    double subsets;              /* ryser: subsets summed, over all blocks */
+    double states;               /* frontier: states over all rows of all blocks */
     double peak_states;          /* frontier: the most after any row */
     double operations;           /* multiply-adds done */
     int64_t peak_bytes;          /* working memory of the engine at its peak */
     double seconds_total, seconds_check, seconds_plan, seconds_run;
+    int64_t blocks;              /* submatrices that the reductions left to be computed by an engine */
+    int64_t blocks_computed;     /* of these: identical ones are computed once */
 } perm_result;
 
 #define PERM_RESULT_INIT { sizeof(perm_result), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, 0, \
-                           0, 0, 0, 0, 0, 0, 0, 0, 0 }
+                           0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* Frees what the result owns and zeroes it (struct_size stays). NULL is fine. */
 PERM_API perm_status perm_result_clear(perm_result *result);
@@ -176,8 +185,9 @@ PERM_API perm_status perm_result_clear(perm_result *result);
  * that was set runs out; PERM_CANCELLED; 4xx. */
 PERM_API perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *result);
 
-/* A plan is everything that follows from the pattern alone: engine, order, cost. It never looks at the values
- * (a->values may be NULL), keeps nothing of `a`, and keeps the options, their callbacks included. */
+/* A plan is everything that follows from the pattern alone: reductions, engines, orders, cost. a->values may be
+ * NULL; values that are there tell only which rows and columns are multiples of each other, and others may be
+ * executed. The plan keeps nothing of `a`, and keeps the options, their callbacks included. */
 typedef struct perm_plan perm_plan;
 
 /* Analyses the pattern. *plan is NULL on failure. Free it with perm_plan_destroy.

@@ -3,6 +3,7 @@
 #include "lib/frontier_layout.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace libperm {
@@ -66,13 +67,25 @@ Cost dense_cost(const FrontierProgram &program, bool nonnegative) {
 } // namespace
 
 Cost ryser_cost(const RyserPlan &plan, std::int32_t n) {
-    constexpr double subset = 2e-9;
-    constexpr double factor = 0.4e-9; // of a product
-    constexpr double update = 4e-9;   // of a row sum
+    // Counts, unlike subsets, are summed in double-double numbers.
+    const double term = plan.counted() ? 40e-9 : 2e-9;
+    const double factor = plan.counted() ? 5e-9 : 0.4e-9; // of a product
+    const double update = plan.counted() ? 6e-9 : 4e-9;   // of a row sum
+    constexpr double weight = 12e-9;                      // a step of Pascal's triangle
+    double factors = n;
+    double weights = 0;
+    if (plan.counted()) {
+        factors = 0;
+        for (const EqualLines &r : plan.row_kinds) // by repeated squaring
+            factors += std::bit_width(static_cast<std::uint32_t>(r.count)) +
+                       std::popcount(static_cast<std::uint32_t>(r.count)) - 1;
+        for (const EqualLines &c : plan.column_kinds) weights += c.count * 1.0 * c.count;
+    }
     Cost cost;
-    cost.subsets = std::exp2(n - 1.0);
-    cost.operations = cost.subsets * (n + plan.updates_per_subset);
-    cost.serial_seconds = call + cost.subsets * (subset + factor * n + update * plan.updates_per_subset);
+    cost.subsets = plan.terms;
+    cost.operations = cost.subsets * (factors + plan.updates_per_subset);
+    cost.serial_seconds =
+        call + weight * weights + cost.subsets * (term + factor * factors + update * plan.updates_per_subset);
     cost.bytes = 4096 * 32 + 64.0 * n;
     return cost;
 }

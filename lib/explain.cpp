@@ -2,6 +2,7 @@
 
 #include "lib/system.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,31 +12,26 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char *status_of(const Plan &plan, std::size_t k) {
-    if (static_cast<int>(k) == plan.chosen) return "chosen";
-    return plan.candidates[k].refusal == PERM_OK ? "possible" : "refused";
+constexpr std::size_t most_groups = 20; // shown; the rest in one line
+
+const char *status_of(const BlockPlan &block, std::size_t k) {
+    if (static_cast<int>(k) == block.chosen) return "chosen";
+    return block.candidates[k].refusal == PERM_OK ? "possible" : "refused";
 }
 
-// Bytes that a state of the sparse form takes in a list; of the dense form, in a table.
-std::int64_t bytes_per_state(const Plan &plan, const Candidate &c) {
-    if (c.engine != Engine::frontier) return 0;
-    const std::int64_t number = number_bytes(plan.input.value_type == PERM_VALUE_PATTERN);
-    return c.form == FrontierForm::dense ? number : number + 8 * sparse_key_words(plan.frontier);
-}
-
-Json candidate_json(const Plan &plan, std::size_t k) {
-    const Candidate &c = plan.candidates[k];
+Json candidate_json(const BlockPlan &block, std::size_t k) {
+    const Candidate &c = block.candidates[k];
     Json j;
     j["engine"] = engine_name(c.engine);
     if (c.engine == Engine::frontier) j["form"] = form_name(c.form);
-    j["status"] = status_of(plan, k);
+    j["status"] = status_of(block, k);
     j["transposed"] = c.transposed;
     if (c.engine == Engine::ryser) {
         j["subsets"] = c.cost.subsets;
     } else {
         j["states"] = c.cost.states;
         j["peak_states"] = c.cost.peak_states;
-        j["bytes_per_state"] = bytes_per_state(plan, c);
+        j["bytes_per_state"] = c.bytes_per_state;
     }
     j["operations"] = c.cost.operations;
     j["bytes"] = std::ceil(c.cost.bytes);
@@ -44,10 +40,106 @@ Json candidate_json(const Plan &plan, std::size_t k) {
     return j;
 }
 
+// What takes longest first, and not too many.
+std::vector<std::pair<BlockGroup, BlockCount>> main_groups(const Plan &plan, BlockCount &others) {
+    std::vector<std::pair<BlockGroup, BlockCount>> groups(plan.groups.begin(), plan.groups.end());
+    std::stable_sort(groups.begin(), groups.end(),
+                     [](const auto &x, const auto &y) { return x.second.seconds > y.second.seconds; });
+    groups.resize(std::min(groups.size(), most_groups));
+    others = {plan.blocks, plan.sum_nnz, 0, plan.serial_seconds};
+    for (const auto &[group, count] : groups) {
+        others.blocks -= count.blocks;
+        others.nnz -= count.nnz;
+        others.seconds -= count.seconds;
+    }
+    others.seconds = std::max(0.0, others.seconds);
+    return groups;
+}
+
+std::string engine_text(Engine engine, FrontierForm form) {
+    return engine == Engine::frontier ? fmt::format("{} {}", engine_name(engine), form_name(form))
+                                      : engine_name(engine);
+}
+
+double average(double sum, std::int64_t count) { return count == 0 ? 0 : sum / static_cast<double>(count); }
+
+Json reductions_json(const Reductions &r) {
+    return {{"dropped_entries", r.dropped}, {"irreducible_blocks", r.blocks}, {"degree_1", r.degree_1},
+            {"degree_2", r.degree_2},       {"expansions", r.expansions},     {"zero_parts", r.zeros},
+            {"merged_lines", r.merged}};
+}
+
+Json groups_json(const Plan &plan) {
+    Json list = Json::array();
+    BlockCount others;
+    for (const auto &[group, count] : main_groups(plan, others)) {
+        Json j{{"n", group.n}, {"engine", engine_name(group.engine)}};
+        if (group.engine == Engine::frontier) j["form"] = form_name(group.form);
+        j["blocks"] = count.blocks;
+        j["average_nnz"] = average(count.nnz, count.blocks);
+        j[group.engine == Engine::ryser ? "subsets" : "states"] = count.work;
+        j["seconds"] = count.seconds;
+        list.push_back(std::move(j));
+    }
+    if (others.blocks > 0) list.push_back({{"blocks", others.blocks}, {"seconds", others.seconds}});
+    return list;
+}
+
+std::string reductions_text(const Plan &plan) {
+    const Reductions &r = plan.reductions;
+    std::string text;
+    const auto say = [&text](std::int64_t count, const char *one, const char *many) {
+        if (count > 0)
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, count == 1 ? one : many);
+    };
+    say(r.dropped, "entry in no perfect matching", "entries in no perfect matching");
+    say(r.blocks, "irreducible block", "irreducible blocks");
+    say(r.degree_1, "line of degree 1", "lines of degree 1");
+    say(r.degree_2, "line of degree 2", "lines of degree 2");
+    say(r.expansions, "expansion", "expansions");
+    say(r.zeros, "part that is 0", "parts that are 0");
+    say(r.merged, "repeated line", "repeated lines");
+    return text.empty() ? "" : "reduced: " + text + "\n";
+}
+
+std::string blocks_text(const Plan &plan) {
+    std::string text =
+        fmt::format("{} block{} to compute, {} different; on average n = {:.2f}, {:.2f} entries\n",
+                    plan.blocks, plan.blocks == 1 ? "" : "s", plan.distinct, average(plan.sum_n, plan.blocks),
+                    average(plan.sum_nnz, plan.blocks));
+    if (plan.blocks < 2) return text;
+    text += fmt::format("{:>10} {:>5} {:>9}  {:<16} {:>15} {:>13}\n", "blocks", "n", "entries", "engine",
+                        "states/subsets", "time");
+    BlockCount others;
+    for (const auto &[group, count] : main_groups(plan, others))
+        text += fmt::format("{:>10} {:>5} {:>9.1f}  {:<16} {:>15.3g} {:>13}\n", count.blocks, group.n,
+                            average(count.nnz, count.blocks), engine_text(group.engine, group.form),
+                            count.work, readable_seconds(count.seconds));
+    if (others.blocks > 0)
+        text += fmt::format("{:>10} others {:>56}\n", others.blocks, readable_seconds(others.seconds));
+    return text + "the block that takes longest:\n";
+}
+
+std::string candidates_text(const BlockPlan &block) {
+    std::string text = fmt::format("{:<20} {:<9} {:>15} {:>11} {:>11} {:>10} {:>13}\n", "engine", "",
+                                   "states/subsets", "at once", "operations", "memory", "time");
+    for (std::size_t k = 0; k < block.candidates.size(); ++k) {
+        const Candidate &c = block.candidates[k];
+        const bool is_ryser = c.engine == Engine::ryser;
+        const std::string name = engine_text(c.engine, c.form) + (!is_ryser && c.transposed ? " A^T" : "");
+        text += fmt::format("{:<20} {:<9} {:>15.3g} {:>11} {:>11.3g} {:>10} {:>13}\n", name,
+                            status_of(block, k), is_ryser ? c.cost.subsets : c.cost.states,
+                            is_ryser ? "-" : fmt::format("{:.3g}", c.cost.peak_states), c.cost.operations,
+                            readable_bytes(c.cost.bytes), readable_seconds(c.seconds));
+    }
+    return text;
+}
+
 } // namespace
 
 std::string explain_json(const Plan &plan) {
-    const Candidate *choice = plan.choice();
+    const BlockPlan *block = plan.main_block();
+    const Candidate *choice = block ? block->choice() : nullptr;
     Json j;
     j["n"] = plan.n();
     j["nnz"] = plan.input.pattern.nnz();
@@ -57,18 +149,23 @@ std::string explain_json(const Plan &plan) {
     j["threads"] = plan.options.threads;
     j["memory_limit_bytes"] = plan.options.memory_limit;
     j["refused"] = plan.refusal != PERM_OK;
-    j["why"] = plan.structure.empty() ? plan.why : plan.structure;
+    if (plan.refusal != PERM_OK) j["refusal"] = plan.refusal_text.substr(0, plan.refusal_text.find('\n'));
+    j["why"] = block ? block->why : plan.structure;
+    j["reductions"] = reductions_json(plan.reductions);
+    j["blocks"] = plan.blocks;
+    j["different_blocks"] = plan.distinct;
+    j["average_n"] = average(plan.sum_n, plan.blocks);
+    j["average_nnz"] = average(plan.sum_nnz, plan.blocks);
+    j["predicted_seconds"] = plan.refusal == PERM_OK ? Json(plan.seconds) : Json(nullptr);
     if (choice) {
         j["transposed"] = choice->transposed;
-        j["predicted_seconds"] = choice->seconds;
-        j["predicted_bytes"] = std::ceil(choice->cost.bytes);
-        j["bytes_per_state"] = bytes_per_state(plan, *choice);
-    } else {
-        j["predicted_seconds"] = plan.structure.empty() ? Json(nullptr) : Json(0.0);
+        j["predicted_bytes"] = std::ceil(plan.bytes);
+        j["bytes_per_state"] = choice->bytes_per_state;
     }
+    j["groups"] = groups_json(plan);
     j["candidates"] = Json::array();
-    for (std::size_t k = 0; k < plan.candidates.size(); ++k)
-        j["candidates"].push_back(candidate_json(plan, k));
+    for (std::size_t k = 0; block && k < block->candidates.size(); ++k)
+        j["candidates"].push_back(candidate_json(*block, k));
     return j.dump(2);
 }
 
@@ -77,22 +174,11 @@ std::string explain_text(const Plan &plan) {
         fmt::format("n = {}, {} entries, {} thread{}, memory limit {}\n", plan.n(), plan.input.pattern.nnz(),
                     plan.options.threads, plan.options.threads == 1 ? "" : "s",
                     readable_bytes(static_cast<double>(plan.options.memory_limit)));
-    if (!plan.structure.empty()) return text + plan.structure + "\n";
-    text += fmt::format("{:<20} {:<9} {:>15} {:>11} {:>11} {:>10} {:>13}\n", "engine", "", "states/subsets",
-                        "at once", "operations", "memory", "time");
-    for (std::size_t k = 0; k < plan.candidates.size(); ++k) {
-        const Candidate &c = plan.candidates[k];
-        const bool is_ryser = c.engine == Engine::ryser;
-        const std::string name =
-            is_ryser ? "ryser" : fmt::format("frontier {}{}", form_name(c.form), c.transposed ? " A^T" : "");
-        text += fmt::format("{:<20} {:<9} {:>15.3g} {:>11} {:>11.3g} {:>10} {:>13}\n", name,
-                            status_of(plan, k), is_ryser ? c.cost.subsets : c.cost.states,
-                            is_ryser ? "-" : fmt::format("{:.3g}", c.cost.peak_states), c.cost.operations,
-                            readable_bytes(c.cost.bytes), readable_seconds(c.seconds));
-    }
-    text += plan.why + "\n";
-    if (plan.refusal != PERM_OK)
-        for (const Candidate &c : plan.candidates) text += fmt::format("  {} {}\n", name_of(c), c.why_not);
+    text += reductions_text(plan);
+    const BlockPlan *block = plan.main_block();
+    if (!block) return text + plan.structure + "\n";
+    text += blocks_text(plan) + candidates_text(*block) + block->why + "\n";
+    if (plan.refusal != PERM_OK) text += plan.refusal_text + "\n";
     return text;
 }
 

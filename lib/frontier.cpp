@@ -8,7 +8,8 @@ const char *form_name(FrontierForm form) { return form == FrontierForm::sparse ?
 
 Outcome run_frontier(FrontierForm form, const FrontierRun &run) {
     const bool nonnegative =
-        std::none_of(run.values.begin(), run.values.end(), [](double x) { return x < 0; });
+        std::all_of(run.block.values.begin(), run.block.values.end(),
+                    [](const Tracked &x) { return is_zero(x) || x.value == x.magnitude; });
     return form == FrontierForm::sparse ? run_sparse_frontier(run, nonnegative)
                                         : run_dense_frontier(run, nonnegative);
 }

@@ -1,26 +1,26 @@
 // Engine `frontier` (DESIGN §5): rows one at a time, carrying for every reachable set of used open columns
-// the sum over all ways to reach it. new[S + j] += a[i,j] old[S].
+// the sum over all ways to reach it. new[S + j] += a[i,j] old[S]; with m equal columns j, s of them in S,
+// new[S + j] += (m - s) a[i,j] old[S].
 #pragma once
 
 #include "lib/memory_budget.hpp"
 #include "lib/outcome.hpp"
 #include "lib/run_control.hpp"
+#include "preprocess/block.hpp"
 #include "preprocess/frontier_program.hpp"
 
-#include <span>
 #include <vector>
 
 namespace libperm {
 
 // sparse: sorted lists of (state, number), for few reachable states of many columns.
-// dense: one number for every subset of the right size, for few columns.
+// dense: one number for every subset of the right size, for few columns; no program with counters.
 enum class FrontierForm { sparse, dense };
 
 const char *form_name(FrontierForm form);
 
 struct FrontierRun {
-    const Pattern &a; // of the values
-    std::span<const double> values;
+    const Block &block;
     const FrontierProgram &program;
     RunControl &control;
     MemoryBudget &memory;
@@ -35,7 +35,7 @@ Outcome run_dense_frontier(const FrontierRun &run, bool nonnegative);
 
 // For the planner: 64-bit words in the sparse form's keys, bytes of a state's number, of all tables at their
 // peak.
-int sparse_key_words(const FrontierProgram &program); // 0: more open columns than the sparse form can hold
+int sparse_key_words(const FrontierProgram &program); // 0: wider states than the sparse form can hold
 std::int64_t number_bytes(bool nonnegative);
 
 // After a row of the dense form: blocks of its table, low sets that its lists have to name, entries that need

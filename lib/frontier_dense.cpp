@@ -49,7 +49,7 @@ template <class Number> class DenseFrontier {
   public:
     explicit DenseFrontier(const FrontierRun &run)
         : run_(run),
-          ledger_(run.a, run.values),
+          ledger_(run.block),
           old_layout_(run.memory),
           new_layout_(run.memory),
           old_(run.memory),
@@ -74,14 +74,15 @@ template <class Number> class DenseFrontier {
 
   private:
     SlotSet advance(const FrontierStep &step, SlotSet open_before) {
-        const std::vector<double> &coefficients = ledger_.begin_step(step);
+        const std::vector<Coefficient> &coefficients = ledger_.begin_step(step);
         opening_ = closing_ = 0;
         terms_.clear();
         for (std::size_t k = 0; k < step.terms.size(); ++k) {
             const SlotSet bit = SlotSet{1} << step.terms[k].slot;
             if (step.terms[k].opens) opening_ |= bit;
             if (step.terms[k].closes) closing_ |= bit;
-            terms_.push_back({bit, Number::coefficient(coefficients[k]), {}});
+            terms_.push_back(
+                {bit, Number::coefficient(coefficients[k].value, coefficients[k].magnitude), {}});
         }
         const SlotSet open_after = (open_before | opening_) & ~closing_;
         new_layout_.assign(open_after, step.used_after);

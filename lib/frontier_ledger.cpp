@@ -8,35 +8,30 @@
 
 namespace libperm {
 
-FrontierLedger::FrontierLedger(const Pattern &a, std::span<const double> values)
-    : row_of_(values.size()),
-      a_(a),
-      values_(values),
-      scaling_(power_scaling(a, values)),
-      exp2_(-scaling_.total) {
-    for (std::int32_t i = 0; i < a.rows; ++i) {
-        const auto begin = static_cast<std::size_t>(a.row_begin(i));
-        std::fill_n(row_of_.begin() + static_cast<std::ptrdiff_t>(begin), a.row(i).size(), i);
-    }
-}
+FrontierLedger::FrontierLedger(const Block &block) : block_(block), roundings_(most_roundings(block)) {}
 
-const std::vector<double> &FrontierLedger::begin_step(const FrontierStep &step) {
+const std::vector<Coefficient> &FrontierLedger::begin_step(const FrontierStep &step) {
     coefficients_.clear();
     double row_sum = 0;
     double smallest = std::numeric_limits<double>::infinity();
-    bool powers = true;
+    double roundings = 0, most_copies = 1;
     int unit = 5000;
     for (const FrontierTerm &t : step.terms) {
-        const auto k = static_cast<std::size_t>(t.entry);
-        const int scale = ldexp_exponent(scaling_.row[static_cast<std::size_t>(row_of_[k])] +
-                                         scaling_.col[static_cast<std::size_t>(a_.col[k])] - shift_);
-        const double x = std::ldexp(values_[k], scale);
-        coefficients_.push_back(x);
-        if (values_[k] == 0) continue;
-        row_sum += std::fabs(x);
-        smallest = std::min(smallest, std::fabs(x));
-        powers = powers && is_power_of_two(values_[k]);
-        unit = std::min(unit, unit_exponent(values_[k]) + scale);
+        const Tracked &entry = block_.values[static_cast<std::size_t>(t.entry)];
+        coefficients_.emplace_back();
+        if (is_zero(entry)) continue;
+        const int scale = ldexp_exponent(entry.exp2 - shift_);
+        Coefficient &x = coefficients_.back();
+        x = {std::ldexp(entry.value, scale), std::ldexp(entry.magnitude, scale)};
+        // Of m equal columns, up to m are free: an integer factor, of 1 or 2 if m <= 2. If it is rounded to
+        // its product with the entry, that is no multiple of the unit below 2^53: end_step will see.
+        row_sum += x.magnitude * t.multiplicity;
+        most_copies = std::max<double>(most_copies, t.multiplicity);
+        smallest = std::min(smallest, x.value != 0 ? std::fabs(x.value) : x.magnitude);
+        const bool power = is_power_of_two(entry.value) && is_power_of_two(entry.magnitude);
+        roundings = std::max(roundings, (power ? 0.0 : 1.0) + (t.multiplicity <= 2 ? 0.0 : 1.0));
+        if (entry.value != 0) unit = std::min(unit, unit_exponent(entry.value) + scale);
+        exact_ = exact_ && entry.roundings == 0;
     }
     exp2_ += shift_;
     shift_ = 0;
@@ -44,15 +39,16 @@ const std::vector<double> &FrontierLedger::begin_step(const FrontierStep &step) 
     constexpr double normal = 0x1p-1021;
     underflows_ = smallest < normal || smallest * extent_.smallest < normal;
     underflow_ *= row_sum;
-    if (!powers) roundings_ += 1;
+    roundings_ += roundings;
+    most_copies_ = most_copies;
     exact_ = exact_ && unit > -1000; // an entry further down may have lost bits to underflow
     unit_ += unit;
     return coefficients_;
 }
 
 void FrontierLedger::end_step(double additions, double expansions, const Extent &extent) {
-    // At most 2^-1074 for each product, and for its entry, times the state.
-    if (underflows_) underflow_ += (expansions + 1) * 0x1p-1073 * (1 + extent_.largest);
+    // At most 2^-1074 for each product, and for its entry, times the state and the free copies of the column.
+    if (underflows_) underflow_ += (expansions + 1) * 0x1p-1073 * (1 + most_copies_ * extent_.largest);
     roundings_ += additions;
     extent_ = extent;
     const double largest = extent.largest;

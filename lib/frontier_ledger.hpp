@@ -1,24 +1,26 @@
-// The books of a frontier run: scales the entries so that nothing overflows, and keeps account of every way
-// in which the result can differ from the permanent (docs/accuracy.md has the proof).
+// The books of a frontier run: keeps the states near 1, and account of every way in which the result can
+// differ from the permanent (docs/accuracy.md has the proof).
 #pragma once
 
 #include "lib/frontier_number.hpp"
 #include "lib/outcome.hpp"
 #include "preprocess/frontier_program.hpp"
-#include "preprocess/scaling.hpp"
 
-#include <span>
 #include <vector>
 
 namespace libperm {
 
+// An entry as the engine is to use it.
+struct Coefficient {
+    double value = 0, magnitude = 0;
+};
+
 class FrontierLedger {
   public:
-    // `values` by entry of `a`; both must outlive the ledger.
-    FrontierLedger(const Pattern &a, std::span<const double> values);
+    explicit FrontierLedger(const Block &block); // scaled; must outlive the ledger
 
-    // The row's entries, scaled; also by what keeps the states near 1.
-    const std::vector<double> &begin_step(const FrontierStep &step);
+    // The row's entries, by what keeps the states near 1.
+    const std::vector<Coefficient> &begin_step(const FrontierStep &step);
 
     // `additions`: on the way of any term through this row, at most.
     void end_step(double additions, double expansions, const Extent &extent);
@@ -27,15 +29,13 @@ class FrontierLedger {
     void close(double value, double magnitude, Outcome &outcome) const;
 
   private:
-    std::vector<std::int32_t> row_of_; // of an entry
-    const Pattern &a_;
-    std::span<const double> values_;
-    PowerScaling scaling_;
-    std::vector<double> coefficients_;
+    const Block &block_;
+    std::vector<Coefficient> coefficients_;
     std::int64_t exp2_ = 0;   // the true states are the computed ones times 2^exp2_
     std::int32_t shift_ = 0;  // by how much the next row is to be scaled down
     Extent extent_{1, 1};     // of the states
     bool underflows_ = false; // a product of this row may
+    double most_copies_ = 1;  // of a column of this row
     double roundings_ = 0;    // on the way of a term, at most
     double underflow_ = 0;    // absolute error that underflow can have made, summed over the states
     bool exact_ = true;       // no operation has rounded so far: all states are multiples of 2^unit_

@@ -18,13 +18,13 @@ struct Extent {
     }
 };
 
-// Entries >= 0: nothing cancels, so the value bounds its own error.
+// Entries >= 0, none of them made by cancellation: the value bounds its own error.
 struct NonNegative {
     double value;
 
     static NonNegative zero() { return {0}; }
     static NonNegative one() { return {1}; }
-    static NonNegative coefficient(double a) { return {a}; }
+    static NonNegative coefficient(double a, double /*magnitude*/) { return {a}; }
     double magnitude() const { return value; }
     double least() const { return value; } // 0, or the smallest of its parts
 
@@ -38,7 +38,7 @@ struct alignas(16) Signed {
 
     static Signed zero() { return {0, 0}; }
     static Signed one() { return {1, 1}; }
-    static Signed coefficient(double a) { return {a, std::fabs(a)}; }
+    static Signed coefficient(double a, double magnitude) { return {a, magnitude}; }
     double magnitude() const { return absolute; }
     double least() const { return value != 0 ? std::fabs(value) : absolute; }
 

@@ -1,10 +1,10 @@
 // The sparse form of the frontier engine: states as sorted lists.
 //
-// Adding a column to the keys of a sorted list that lack it leaves them sorted, and so does taking closed
-// columns out, since every surviving key holds them. A row is therefore the union of deg(row) sorted lists,
-// equal keys added: the set union of Merge Path SpAdd (Dalton, Baxter, Merrill, Garland, Olson, §III-B), here
-// with the key space cut into chunks that fit the cache and are merged pairwise, in the same tree for every
-// chunk.
+// Adding a column to the keys of a sorted list that have room for it leaves them sorted, and so does taking
+// closed columns out, since every surviving key holds all of them. A row is therefore the union of deg(row)
+// sorted lists, equal keys added: the set union of Merge Path SpAdd (Dalton, Baxter, Merrill, Garland, Olson,
+// §III-B), here with the key space cut into chunks that fit the cache and are merged pairwise, in the same
+// tree for every chunk.
 #include "lib/error.hpp"
 #include "lib/frontier.hpp"
 #include "lib/frontier_ledger.hpp"
@@ -45,10 +45,33 @@ template <int Words, class Number> class SparseFrontier {
         }
     };
 
+    // A counter of the key. Its place is kept as a word and a mask, not as a key: most keys have more words.
+    struct Counter {
+        std::size_t word;
+        int shift;
+        std::uint64_t mask;
+
+        explicit Counter(const FrontierTerm &t)
+            : word(Key::word_of(t.slot)),
+              shift(t.slot % 64),
+              mask(((std::uint64_t{1} << t.width) - 1) << shift) {}
+        std::uint64_t in_place(std::int32_t count) const {
+            return static_cast<std::uint64_t>(count) << shift;
+        }
+        std::uint64_t of(const Key &key) const { return key.at(word) & mask; } // in place
+    };
+
     struct Term {
-        Key bit;
-        Key bit_and_above;
+        Key one, above; // in the counter; all bits above it
+        Counter counter;
+        std::uint64_t full; // in place
         Number coefficient;
+    };
+
+    // What a counter that stays open must have reached.
+    struct Floor {
+        Counter counter;
+        std::uint64_t least; // in place
     };
 
     // Places in the old list where each term's candidates for one range of new keys begin.
@@ -76,7 +99,7 @@ template <int Words, class Number> class SparseFrontier {
 
   public:
     explicit SparseFrontier(const FrontierRun &run)
-        : run_(run), ledger_(run.a, run.values), old_(run.memory), new_(run.memory) {
+        : run_(run), ledger_(run.block), old_(run.memory), new_(run.memory) {
         pool_.emplace_back(run.memory);
     }
 
@@ -100,13 +123,22 @@ template <int Words, class Number> class SparseFrontier {
 
   private:
     double advance(const FrontierStep &step) {
-        const std::vector<double> &coefficients = ledger_.begin_step(step);
+        const std::vector<Coefficient> &coefficients = ledger_.begin_step(step);
         terms_.clear();
-        closing_ = Key{};
+        floors_.clear();
+        closing_ = closing_mask_ = Key{};
         for (std::size_t k = 0; k < step.terms.size(); ++k) {
-            const std::int32_t slot = step.terms[k].slot;
-            if (step.terms[k].closes) closing_ = closing_ | Key::slot(slot);
-            terms_.push_back({Key::slot(slot), Key::slots_from(slot), Number::coefficient(coefficients[k])});
+            const FrontierTerm &t = step.terms[k];
+            const Counter counter(t);
+            if (t.closes) {
+                closing_ = closing_ | Key::slot(t.slot, static_cast<std::uint64_t>(t.multiplicity));
+                closing_mask_ = closing_mask_ | Key::slot(t.slot, counter.mask >> counter.shift);
+            } else if (t.least > 0) {
+                floors_.push_back({counter, counter.in_place(t.least)});
+            }
+            terms_.push_back({Key::slot(t.slot), Key::slots_from(t.slot + t.width), counter,
+                              counter.in_place(t.multiplicity),
+                              Number::coefficient(coefficients[k].value, coefficients[k].magnitude)});
         }
         new_.size = 0;
         extent_ = {};
@@ -167,8 +199,8 @@ template <int Words, class Number> class SparseFrontier {
         for (const Term &term : terms_)
             for (std::size_t s = 0; s < per_term; ++s) {
                 const Key &key = old_.keys.data()[old_.size * s / per_term];
-                const Key full = key | term.bit;
-                if (!key.meets(term.bit) && full.holds(closing_)) samples.push_back(full ^ closing_);
+                if (term.counter.of(key) != term.full && survives(key + term.one))
+                    samples.push_back((key + term.one) ^ closing_);
             }
         std::sort(samples.begin(), samples.end());
         for (std::size_t s = samples_per_chunk; s < samples.size(); s += samples_per_chunk)
@@ -180,35 +212,51 @@ template <int Words, class Number> class SparseFrontier {
     // closing columns, so they can be compared before these are taken out.
     std::size_t first_at(const Term &term, const Key &bound) const {
         const Key full = bound | closing_;
-        const Key source = full.meets(term.bit) ? full ^ term.bit : full & term.bit_and_above;
+        const Key source = term.counter.of(full) != 0 ? full - term.one : full & term.above;
         const Key *keys = old_.keys.data();
         return static_cast<std::size_t>(std::lower_bound(keys, keys + old_.size, source) - keys);
     }
 
+    bool survives(const Key &key) const { return key.shows(closing_, closing_mask_); }
+
     void merge_chunk(Chunk &chunk) const {
-        constexpr std::size_t stretch = 256; // states looked at between two checks for room
         chunk.runs.clear();
         std::size_t size = 0;
-        const Key *old_keys = old_.keys.data();
-        const Number *old_numbers = old_.numbers.data();
         for (std::size_t t = 0; t < terms_.size(); ++t) {
-            const Term &term = terms_[t];
-            for (std::size_t k = chunk.begin[t]; k < chunk.end[t];) {
-                chunk.reserve(size + stretch);
-                Key *keys = chunk.keys.data();
-                Number *numbers = chunk.numbers.data();
-                for (const std::size_t end = std::min(chunk.end[t], k + stretch); k < end; ++k) {
-                    const Key key = old_keys[k] | term.bit;
-                    keys[size] = key ^ closing_;
-                    numbers[size] = term.coefficient * old_numbers[k];
-                    size += !old_keys[k].meets(term.bit) && key.holds(closing_);
-                }
-            }
+            size = run_.program.counts ? expand<true>(chunk, t, size) : expand<false>(chunk, t, size);
             chunk.runs.push_back(size);
         }
         chunk.reserve_other(size);
         chunk.expansions = size;
         while (chunk.runs.size() > 1) merge_pairs(chunk);
+    }
+
+    // The term's part of a chunk, behind what is there already.
+    template <bool Counted> std::size_t expand(Chunk &chunk, std::size_t t, std::size_t size) const {
+        constexpr std::size_t stretch = 256; // states looked at between two checks for room
+        const Term &term = terms_[t];
+        const Key *old_keys = old_.keys.data();
+        const Number *old_numbers = old_.numbers.data();
+        for (std::size_t k = chunk.begin[t]; k < chunk.end[t];) {
+            chunk.reserve(size + stretch);
+            Key *keys = chunk.keys.data();
+            Number *numbers = chunk.numbers.data();
+            for (const std::size_t end = std::min(chunk.end[t], k + stretch); k < end; ++k) {
+                const Key key = old_keys[k] + term.one;
+                const std::uint64_t count = term.counter.of(old_keys[k]);
+                bool leads = count != term.full && survives(key);
+                keys[size] = key ^ closing_;
+                if constexpr (Counted) {
+                    const auto left = static_cast<double>((term.full - count) >> term.counter.shift);
+                    numbers[size] = term.coefficient * Number::coefficient(left, left) * old_numbers[k];
+                    for (const Floor &f : floors_) leads = leads && f.counter.of(key) >= f.least;
+                } else {
+                    numbers[size] = term.coefficient * old_numbers[k];
+                }
+                size += leads;
+            }
+        }
+        return size;
     }
 
     // Runs 0 and 1, 2 and 3, ... into one each.
@@ -264,8 +312,9 @@ template <int Words, class Number> class SparseFrontier {
     FrontierLedger ledger_;
     List old_, new_;
     std::vector<Term> terms_;
-    Key closing_{};
-    std::vector<Chunk> pool_; // chunks in flight
+    std::vector<Floor> floors_;
+    Key closing_{}, closing_mask_{}; // counters that close, full; all of their bits
+    std::vector<Chunk> pool_;        // chunks in flight
     Extent extent_;
 };
 
@@ -310,9 +359,8 @@ Outcome run_sparse_frontier(const FrontierRun &run, bool nonnegative) {
     case 64:
         return compute_with<64>(run, nonnegative);
     default:
-        throw Error(PERM_UNSUPPORTED,
-                    fmt::format("engine frontier: {} columns are open at once, at most 4096 can be",
-                                run.program.slots));
+        throw Error(PERM_UNSUPPORTED, fmt::format("engine frontier: states of {} bits, at most 4096 can be",
+                                                  run.program.slots));
     }
 }
 

@@ -76,7 +76,7 @@ template <class Index> InputPattern read_as(const perm_csr &a) {
 
 InputPattern read_pattern(const perm_csr *a) {
     if (!a) throw Error(PERM_BAD_ARGUMENT, "the matrix is a null pointer");
-    require_known(*a, "perm_csr");
+    read_known(*a, sizeof(perm_csr), "perm_csr");
     if (a->n_rows < 0 || a->n_cols < 0 || a->nnz < 0)
         bad_matrix(
             fmt::format("negative size: n_rows = {}, n_cols = {}, nnz = {}", a->n_rows, a->n_cols, a->nnz));

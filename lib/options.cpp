@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <fmt/format.h>
 #include <string_view>
 
@@ -15,6 +16,35 @@ namespace {
 [[noreturn]] void bad_option(const std::string &text) { throw Error(PERM_BAD_OPTION, text); }
 
 std::string_view or_auto(const char *name) { return name ? name : "auto"; }
+
+Passes read_passes(std::string_view without) {
+    struct Name {
+        std::string_view name;
+        bool Passes::*pass;
+    };
+    static constexpr Name names[] = {{"matching", &Passes::matching}, {"dm", &Passes::dulmage_mendelsohn},
+                                     {"d1", &Passes::degree_1},       {"d2", &Passes::degree_2},
+                                     {"fm", &Passes::forbert_marx},   {"merge", &Passes::merging},
+                                     {"scaling", &Passes::scaling}};
+    Passes passes;
+    while (!without.empty()) {
+        const std::size_t comma = std::min(without.find(','), without.size());
+        const std::string_view name = without.substr(0, comma);
+        bool known = false;
+        for (const Name &n : names)
+            if (name == n.name || (name == "all" && n.pass != &Passes::scaling)) {
+                passes.*n.pass = false;
+                known = true;
+            }
+        if (!known)
+            bad_option(
+                fmt::format("without names \"{}\": use matching, dm, d1, d2, fm, merge, scaling or all, "
+                            "with commas between them",
+                            name));
+        without.remove_prefix(std::min(comma + 1, without.size()));
+    }
+    return passes;
+}
 
 } // namespace
 
@@ -33,8 +63,8 @@ const char *engine_name(Engine engine) {
 }
 
 Options read_options(const perm_opts *opts) {
-    if (opts) require_known(*opts, "perm_opts");
-    const perm_opts o = opts ? *opts : perm_opts PERM_OPTS_INIT;
+    constexpr std::size_t first_version = offsetof(perm_opts, without);
+    const perm_opts o = opts ? read_known(*opts, first_version, "perm_opts") : perm_opts PERM_OPTS_INIT;
     Options out;
 
     const std::string_view engine = or_auto(o.engine);
@@ -80,6 +110,11 @@ Options read_options(const perm_opts *opts) {
     if (o.time_limit_seconds > 0) out.refuse_seconds = out.stop_seconds = o.time_limit_seconds;
 
     out.seed = o.seed;
+    out.passes = read_passes(o.without ? o.without : "");
+    const std::string_view decompose = or_auto(o.decompose);
+    if (decompose != "auto" && decompose != "paper")
+        bad_option(fmt::format("unknown decompose \"{}\": use auto or paper", decompose));
+    out.decompose_as_published = decompose == "paper";
     out.progress = o.progress;
     out.progress_user = o.progress_user;
     out.cancel = o.cancel;

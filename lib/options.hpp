@@ -1,6 +1,8 @@
 // perm_opts, checked and with its defaults filled in: the one place where options are read.
 #pragma once
 
+#include "preprocess/decompose.hpp"
+
 #include <perm.h>
 
 #include <cstdint>
@@ -20,6 +22,8 @@ struct Options {
     double refuse_seconds = 86400; // predicted to take longer: refused before it starts
     double stop_seconds = std::numeric_limits<double>::infinity(); // found to take longer: stopped
     std::uint64_t seed = 0;
+    Passes passes;
+    bool decompose_as_published = false;
     perm_progress_fn progress = nullptr;
     void *progress_user = nullptr;
     perm_cancel_fn cancel = nullptr;

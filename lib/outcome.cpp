@@ -1,5 +1,6 @@
 #include "lib/outcome.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -11,11 +12,17 @@ constexpr double slack = 1 + 0x1p-40;
 } // namespace
 
 void set_value(Outcome &outcome, double value, double error, std::int64_t exp2) {
-    outcome.value = make_scaled(value, exp2);
-    outcome.error = make_scaled(error, exp2);
-    outcome.exact = error == 0;
-    const double certain = std::abs(value) - error; // |perm| is at least this
-    outcome.rel_error_bound = error == 0 ? 0 : certain > 0 ? error / certain * slack : infinity;
+    set_value(outcome, {make_scaled(value, exp2), make_scaled(error, exp2)});
+}
+
+void set_value(Outcome &outcome, const Ball &ball) {
+    outcome.value = ball.value;
+    outcome.error = ball.error;
+    outcome.exact = ball.error.mantissa == 0;
+    const auto apart = std::clamp<std::int64_t>(ball.error.exp2 - ball.value.exp2, -1000, 1000);
+    const double error = std::ldexp(ball.error.mantissa, static_cast<int>(apart));
+    const double certain = std::abs(ball.value.mantissa) - error; // |perm| is at least this
+    outcome.rel_error_bound = outcome.exact ? 0 : certain > 0 ? error / certain * slack : infinity;
 }
 
 double gamma_bound(double roundings) {

@@ -1,6 +1,7 @@
 // What an engine hands back.
 #pragma once
 
+#include "lib/options.hpp"
 #include "lib/scaled.hpp"
 
 #include <cstdint>
@@ -14,11 +15,23 @@ struct Outcome {
     bool exact = false;
     double subsets = 0, states = 0, peak_states = 0, operations = 0;
     std::int64_t peak_bytes = 0;
+
+    // Of a whole plan: blocks, those not identical to another, and what computed the one that takes longest.
+    std::int64_t blocks = 0, blocks_computed = 0;
+    Engine engine = Engine::none;
+    bool transposed = false;
+    double predicted_seconds = 0;
+};
+
+// A number and how far from the truth it can be.
+struct Ball {
+    Scaled value, error; // |value - truth| <= error
 };
 
 // Fills value and bounds for a computed value with an absolute error bound, both times 2^exp2:
 // |value - perm| <= error gives |value - perm| <= bound * |perm| with bound = error / (|value| - error).
 void set_value(Outcome &outcome, double value, double error, std::int64_t exp2);
+void set_value(Outcome &outcome, const Ball &ball);
 
 // Rounding `roundings` times on the way of each term changes a sum of terms by at most this share of the sum
 // of their absolute values (Higham, Accuracy and Stability, Lemma 3.1: gamma_k).

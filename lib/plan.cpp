@@ -1,9 +1,8 @@
 #include "lib/plan.hpp"
 
-#include "lib/frontier_layout.hpp"
 #include "lib/log.hpp"
-#include "lib/run_control.hpp"
 #include "lib/system.hpp"
+#include "preprocess/forbert_marx.hpp"
 #include "preprocess/matching.hpp"
 
 #include <algorithm>
@@ -13,189 +12,206 @@
 namespace libperm {
 namespace {
 
-// Tests of one row's states for being reachable: a matching costs the more, the longer the matrix is.
-int reachability_samples(std::int32_t n) { return std::clamp(40000 / std::max(1, n), 4, 64); }
-constexpr int widest_dense = 40;          // slots: beyond it C(w, w/2) numbers are terabytes
-constexpr double most_dense_blocks = 1e8; // of its table: they are counted through in every row
+constexpr std::size_t most_block_plans = 1000; // kept; of more blocks the costs are extrapolated
+constexpr double worth_expanding = 0.1;        // seconds of one thread: below, looking for it takes longer
+constexpr int most_trials = 200;               // of expansions, in all
 
-void judge(Candidate &c, const Options &options) {
-    c.seconds = seconds_on(options.threads, c.cost.serial_seconds);
-    if (c.refusal != PERM_OK) return;
-    if (c.cost.bytes > static_cast<double>(options.memory_limit)) {
-        c.refusal = PERM_REFUSED_MEMORY;
-        c.why_not = fmt::format("needs {} of memory, {} is the limit; with that it is predicted to take {}",
-                                readable_bytes(c.cost.bytes),
-                                readable_bytes(static_cast<double>(options.memory_limit)),
-                                readable_seconds(c.seconds));
-    } else if (c.seconds > options.refuse_seconds) {
-        c.refusal = PERM_REFUSED_TIME;
-        c.why_not = fmt::format("is predicted to take {} on {} thread{}, {} is the limit",
-                                readable_seconds(c.seconds), options.threads, options.threads == 1 ? "" : "s",
-                                readable_seconds(options.refuse_seconds));
+template <class Number> void append(BlockKey &key, const std::vector<Number> &numbers) {
+    const std::size_t size = numbers.size();
+    key.append(reinterpret_cast<const char *>(&size), sizeof size);
+    key.append(reinterpret_cast<const char *>(numbers.data()), size * sizeof(Number));
+}
+
+// Builds the plan along the decomposition that it describes.
+class Planner {
+  public:
+    explicit Planner(Plan &plan) : plan_(plan), control_(plan.options) {}
+
+    void run(std::span<const double> values) {
+        DecompositionRule rule = rule_of(plan_);
+        rule.expand = [this](const Block &block) { return decide_expansion(block); };
+        Decomposition decomposition(root_block(plan_.input, values), std::move(rule));
+        std::set<BlockKey> seen; // with values, while there are not too many
+        for (Step step; decomposition.next(step);)
+            if (const auto *leaf = std::get_if<Leaf>(&step)) {
+                control_.poll();
+                add(*leaf, seen);
+            }
+        plan_.reductions = decomposition.reductions();
+        finish();
     }
-}
 
-void add_ryser(Plan &plan) {
-    plan.ryser = plan_ryser(plan.input.pattern, plan.transposed.pattern);
-    Candidate c;
-    c.engine = Engine::ryser;
-    c.transposed = plan.ryser.transposed;
-    c.cost = ryser_cost(plan.ryser, plan.n());
-    if (plan.n() > ryser_largest_n) {
-        c.refusal = PERM_UNSUPPORTED;
-        c.why_not = fmt::format("would sum 2^{} subsets, at most 2^{} can be counted", plan.n() - 1,
-                                ryser_largest_n - 1);
+  private:
+    // The block's plan, made if there is none and room for one.
+    const BlockPlan *plan_of(const Block &block, const Kinds &kinds) {
+        BlockKey key = key_of(block.pattern, kinds);
+        const auto found = plan_.block_plans.find(key);
+        if (found != plan_.block_plans.end()) return &found->second;
+        if (plan_.block_plans.size() >= most_block_plans) return nullptr;
+        const bool nonnegative = plan_.input.value_type == PERM_VALUE_PATTERN;
+        return &plan_.block_plans
+                    .emplace(std::move(key),
+                             plan_block(block.pattern, kinds, nonnegative, plan_.options, control_))
+                    .first->second;
     }
-    judge(c, plan.options);
-    plan.candidates.push_back(std::move(c));
-}
 
-// Whatever the order, of A or A^T: with d the least number of entries in a row or column, no column closes in
-// the first d / 2 rows, and these reach at least C(d, d/2) sets of columns (they choose in d (d-1) ... ways,
-// each set at most (d/2)! times).
-double least_peak_states(const Pattern &a, const Pattern &at) {
-    std::size_t d = static_cast<std::size_t>(a.rows);
-    for (std::int32_t i = 0; i < a.rows; ++i) d = std::min({d, a.row(i).size(), at.row(i).size()});
-    return subsets_of_size(static_cast<int>(d), static_cast<int>(d / 2));
-}
-
-// Says so at once when no order can fit the memory; a search would only find out later.
-bool frontier_is_hopeless(Plan &plan) {
-    Candidate c;
-    c.engine = Engine::frontier;
-    c.cost.states = c.cost.peak_states = c.cost.operations =
-        least_peak_states(plan.input.pattern, plan.transposed.pattern);
-    c.cost.bytes = c.cost.peak_states * static_cast<double>(number_bytes(true));
-    c.cost.serial_seconds = c.cost.operations * seconds_per_expansion;
-    judge(c, plan.options);
-    if (c.refusal != PERM_REFUSED_MEMORY) return false;
-    c.why_not = fmt::format("needs at the very least {} of memory, whatever the order of the rows",
-                            readable_bytes(c.cost.bytes));
-    plan.candidates.push_back(std::move(c));
-    return true;
-}
-
-bool dense_is_sensible(const FrontierProgram &program) {
-    if (program.slots > widest_dense) return false;
-    const std::vector<DenseShape> shapes = dense_shapes(program);
-    return std::none_of(shapes.begin(), shapes.end(),
-                        [](const DenseShape &s) { return s.blocks > most_dense_blocks; });
-}
-
-void add_frontier(Plan &plan, RunControl &control) {
-    if (frontier_is_hopeless(plan)) return;
-    FrontierOrderOptions search;
-    search.seed = plan.options.seed;
-    search.seconds_per_expansion = seconds_per_expansion;
-    search.limit_seconds = plan.options.refuse_seconds;
-    search.poll = [&control] { control.poll(); };
-    if (plan.options.engine == Engine::automatic && plan.n() <= ryser_largest_n)
-        search.other_seconds = ryser_cost(plan.ryser, plan.n()).serial_seconds;
-    const Pattern &a = plan.input.pattern;
-    const FrontierOrder order = find_frontier_order(a, plan.transposed.pattern, search);
-    if (!order.feasible) {
-        Candidate c;
-        c.engine = Engine::frontier;
-        c.cost.states = c.cost.peak_states = c.cost.operations = c.cost.bytes = c.cost.serial_seconds =
-            std::exp2(frontier_out_of_reach);
-        judge(c, plan.options);
-        c.refusal = PERM_REFUSED_MEMORY;
-        c.why_not = fmt::format("found no order of the rows that keeps fewer than 2^{} states",
-                                frontier_out_of_reach);
-        plan.candidates.push_back(std::move(c));
-        return;
-    }
-    plan.frontier = build_frontier_program(a, plan.transposed, order);
-    estimate_reachable(plan.frontier, order.transposed ? plan.transposed.pattern : a, order,
-                       reachability_samples(plan.n()));
-
-    const bool nonnegative =
-        plan.input.value_type == PERM_VALUE_PATTERN; // else the values may have either sign
-    for (const FrontierForm form : {FrontierForm::sparse, FrontierForm::dense}) {
-        if (form == FrontierForm::dense && !dense_is_sensible(plan.frontier)) continue;
-        Candidate c;
-        c.engine = Engine::frontier;
-        c.form = form;
-        c.transposed = plan.frontier.transposed;
-        c.cost = frontier_cost(plan.frontier, form, nonnegative);
-        if (form == FrontierForm::sparse && sparse_key_words(plan.frontier) == 0) {
-            c.refusal = PERM_UNSUPPORTED;
-            c.why_not = fmt::format("has {} columns open at once, at most 4096 can be", plan.frontier.slots);
+    void add(const Leaf &leaf, std::set<BlockKey> &seen) {
+        ++plan_.blocks;
+        plan_.sum_n += leaf.block.n();
+        plan_.sum_nnz += static_cast<double>(leaf.block.pattern.nnz());
+        bool is_new = true;
+        if (plan_.values_known && seen.size() < most_block_plans) {
+            is_new = seen.insert(key_of(leaf)).second;
         }
-        judge(c, plan.options);
-        plan.candidates.push_back(std::move(c));
+        plan_.distinct += is_new;
+        const BlockPlan *block = plan_of(leaf.block, leaf.kinds);
+        if (!block) return;
+        used_.insert(key_of(leaf.block.pattern, leaf.kinds));
+        const Candidate &c = block->best();
+        BlockCount &group = plan_.groups[{leaf.block.n(), c.engine, c.form}];
+        ++group.blocks;
+        group.nnz += static_cast<double>(leaf.block.pattern.nnz());
+        group.work += c.engine == Engine::ryser ? c.cost.subsets : c.cost.states;
+        ++planned_;
+        if (is_new) {
+            group.seconds += c.cost.serial_seconds;
+            plan_.serial_seconds += c.cost.serial_seconds;
+        }
+        plan_.bytes = std::max(plan_.bytes, c.cost.bytes);
+        if (c.cost.serial_seconds > costliest_seconds_) {
+            costliest_seconds_ = c.cost.serial_seconds;
+            plan_.costliest = key_of(leaf.block.pattern, leaf.kinds);
+        }
+        if (block->refusal != PERM_OK && plan_.refusal == PERM_OK) {
+            plan_.refusal = block->refusal;
+            plan_.refusal_text = block->refusal_text;
+        }
     }
-}
 
-// What a candidate's time counts for in the choice. One thread's time: the choice, and so the result's bits,
-// must not depend on the number of threads. Ryser's sums cancel where the frontier's do not, so it has to be
-// clearly faster.
-double weight(const Candidate &c) {
-    return c.engine == Engine::ryser ? 2 * c.cost.serial_seconds + 1e-3 : c.cost.serial_seconds;
-}
-
-// The cheapest candidate that no limit forbids.
-void choose(Plan &plan) {
-    std::stable_sort(plan.candidates.begin(), plan.candidates.end(),
-                     [](const Candidate &x, const Candidate &y) { return weight(x) < weight(y); });
-    const auto possible = std::find_if(plan.candidates.begin(), plan.candidates.end(),
-                                       [](const Candidate &c) { return c.refusal == PERM_OK; });
-    const Candidate &first = plan.candidates.front();
-    if (possible == plan.candidates.end()) {
-        plan.refusal = first.refusal;
-        plan.refusal_text =
-            fmt::format("too large for the limits (n = {}, {} entries)", plan.n(), plan.input.pattern.nnz());
-        for (const Candidate &c : plan.candidates)
-            plan.refusal_text += fmt::format("\n  engine {} {}", name_of(c), c.why_not);
-        plan.refusal_text += "\n  raise a limit: memory_limit_bytes or time_limit_seconds";
-        plan.why = "refused: no engine keeps within the limits";
-        return;
+    void finish() {
+        if (planned_ > 0) plan_.serial_seconds *= static_cast<double>(plan_.blocks) / planned_;
+        plan_.seconds = seconds_on(plan_.options.threads, plan_.serial_seconds);
+        if (plan_.refusal == PERM_OK && plan_.seconds > plan_.options.refuse_seconds) {
+            plan_.refusal = PERM_REFUSED_TIME;
+            plan_.refusal_text = fmt::format(
+                "too large for the limits (n = {}, {} entries): its {} blocks are predicted to take "
+                "{}, {} is the limit\n  raise the limit: time_limit_seconds",
+                plan_.n(), plan_.input.pattern.nnz(), plan_.blocks, readable_seconds(plan_.seconds),
+                readable_seconds(plan_.options.refuse_seconds));
+        }
+        std::erase_if(plan_.block_plans, [this](const auto &p) { return !used_.contains(p.first); });
     }
-    plan.chosen = static_cast<int>(possible - plan.candidates.begin());
-    const bool fastest =
-        std::none_of(plan.candidates.begin(), plan.candidates.end(), [&](const Candidate &c) {
-            return c.cost.serial_seconds < possible->cost.serial_seconds;
-        });
-    if (&*possible != &first)
-        plan.why = fmt::format("{}: the best within the limits; {} {}", name_of(*possible), name_of(first),
-                               first.why_not);
-    else
-        plan.why =
-            name_of(first) + (fastest ? ": the least predicted time"
-                                      : ": hardly more predicted time than the least, and more accurate");
+
+    struct Estimate {
+        double seconds = 0, bytes = 0;
+        bool refused = false;
+    };
+
+    Estimate estimate(Block block) {
+        Kinds kinds;
+        if (rule_of(plan_).passes.merging) kinds = merge_repeated_lines(block).kinds;
+        const BlockPlan *plan = plan_of(block, kinds);
+        if (!plan) return {1e300, 1e300, true};
+        const Candidate &c = plan->best();
+        return {c.cost.serial_seconds, c.cost.bytes, plan->refusal != PERM_OK};
+    }
+
+    // Is the block cheaper as the sum of what expanding along its lightest line makes of it?
+    bool decide_expansion(const Block &block) {
+        const Estimate whole = estimate(block);
+        if (!whole.refused && whole.seconds < worth_expanding) return false;
+        BlockKey key = key_of(block.pattern, {});
+        if (plan_.expanded.contains(key)) return true;
+        if (trials_ >= most_trials) return false;
+        ++trials_;
+        Estimate parts;
+        for (Part &part : expand(block, lightest_line(block.pattern))) {
+            Decomposition decomposition(std::move(part.block), rule_of(plan_));
+            for (Step step; decomposition.next(step);)
+                if (const auto *leaf = std::get_if<Leaf>(&step)) {
+                    const Estimate one = estimate(leaf->block);
+                    parts.seconds += one.seconds;
+                    parts.bytes = std::max(parts.bytes, one.bytes);
+                }
+        }
+        // What does not fit may take longer if in the end it fits.
+        const bool better = parts.seconds < 0.8 * whole.seconds ||
+                            (whole.refused && parts.bytes < 0.75 * whole.bytes &&
+                             parts.seconds < plan_.options.refuse_seconds * plan_.options.threads);
+        if (better) plan_.expanded.insert(std::move(key));
+        return better;
+    }
+
+    Plan &plan_;
+    RunControl control_;
+    std::set<BlockKey> used_; // of the plans made: the others were trials
+    double planned_ = 0;      // blocks whose costs are in the sums
+    double costliest_seconds_ = -1;
+    int trials_ = 0;
+};
+
+// Why there is nothing to compute, in words.
+std::string structure_of(const Plan &plan) {
+    if (plan.n() == 0) return "the empty matrix: its permanent is 1";
+    const std::int32_t rank = maximum_matching(plan.input.pattern).size;
+    if (rank < plan.n())
+        return fmt::format("no perfect matching (structural rank {} of {}): the permanent is 0", rank,
+                           plan.n());
+    return "the reductions leave nothing to compute: the permanent is a product of a few numbers";
 }
 
 } // namespace
 
-std::string name_of(const Candidate &c) {
-    if (c.engine != Engine::frontier) return engine_name(c.engine);
-    return fmt::format("{} ({})", engine_name(c.engine), form_name(c.form));
+BlockKey key_of(const Pattern &a, const Kinds &kinds) {
+    BlockKey key;
+    append(key, a.row_ptr);
+    append(key, a.col);
+    append(key, kinds.of_row);
+    append(key, kinds.of_col);
+    return key;
 }
 
-Plan make_plan(InputPattern input, const Options &options) {
+BlockKey key_of(const Leaf &leaf) {
+    BlockKey key = key_of(leaf.block.pattern, leaf.kinds);
+    for (const Tracked &x : leaf.block.values) {
+        append(key, std::vector<double>{x.value, x.magnitude});
+        append(key, std::vector<std::int64_t>{x.exp2, x.roundings});
+    }
+    return key;
+}
+
+Block root_block(const InputPattern &input, std::span<const double> values) {
+    Block block{input.pattern, {}};
+    block.values.assign(input.pattern.col.size(), tracked(1));
+    for (std::size_t k = 0; k < values.size(); ++k) block.values[k] = tracked(values[k]);
+    return block;
+}
+
+DecompositionRule rule_of(const Plan &plan) {
+    DecompositionRule rule{plan.options.passes, plan.options.decompose_as_published, {}};
+    rule.passes.merging = rule.passes.merging && plan.values_known;
+    if (!plan.expanded.empty())
+        rule.expand = [&plan](const Block &block) {
+            return plan.expanded.contains(key_of(block.pattern, {}));
+        };
+    return rule;
+}
+
+Plan make_plan(InputPattern input, const Options &options, std::span<const double> values) {
     Plan plan;
     plan.input = std::move(input);
     plan.options = options;
-    if (plan.n() == 0) {
-        plan.structure = "the empty matrix: its permanent is 1";
-        return plan;
+    plan.values_known = !values.empty() || plan.input.value_type == PERM_VALUE_PATTERN;
+    Planner(plan).run(values);
+    if (plan.blocks == 0) plan.structure = structure_of(plan);
+    if (const BlockPlan *block = plan.main_block()) {
+        log_decision(fmt::format("{} block{}; {}", plan.blocks, plan.blocks == 1 ? "" : "s", block->why));
+        for (const Candidate &c : block->candidates)
+            log_detail(fmt::format("{}: {:.3g} operations, {}, {}", name_of(c), c.cost.operations,
+                                   readable_bytes(c.cost.bytes), readable_seconds(c.seconds)));
+    } else {
+        log_decision(plan.structure);
     }
-    const Matching matching = maximum_matching(plan.input.pattern);
-    if (matching.size < plan.n()) {
-        plan.structural_zero = true;
-        plan.structure = fmt::format("no perfect matching (structural rank {} of {}): the permanent is 0",
-                                     matching.size, plan.n());
-        return plan;
-    }
-    plan.transposed = transpose(plan.input.pattern);
-    RunControl control(plan.options);
-    if (options.engine != Engine::frontier) add_ryser(plan);
-    if (options.engine != Engine::ryser) add_frontier(plan, control);
-    choose(plan);
-    log_decision(plan.why);
-    for (const Candidate &c : plan.candidates)
-        log_detail(fmt::format("{}: {:.3g} operations, {}, {}", name_of(c), c.cost.operations,
-                               readable_bytes(c.cost.bytes), readable_seconds(c.seconds)));
     return plan;
 }
 

@@ -1,52 +1,65 @@
-// A plan: everything that follows from the pattern, the options and nothing else. It is what is explained,
-// executed with many values, and cut into shards.
+// A plan: everything that follows from the pattern, the options and nothing else. The matrix is a sum of
+// products of blocks (preprocess/decompose.hpp); the plan knows how many there will be, and how each is
+// computed. It is what is explained, executed with many values, and cut into shards.
 #pragma once
 
-#include "lib/cost_model.hpp"
+#include "lib/block_plan.hpp"
 #include "lib/matrix.hpp"
-#include "lib/options.hpp"
 
-#include <string>
-#include <vector>
+#include <map>
+#include <set>
+#include <span>
 
 namespace libperm {
 
-// One way to do it, and what that would take.
-struct Candidate {
+// A block as its plan depends on it.
+using BlockKey = std::string;
+BlockKey key_of(const Pattern &a, const Kinds &kinds);
+BlockKey key_of(const Leaf &leaf); // and as its number depends on it
+
+// All blocks of one size that are computed in the same way.
+struct BlockGroup {
+    std::int32_t n = 0;
     Engine engine = Engine::none;
-    FrontierForm form = FrontierForm::sparse; // of the frontier
-    bool transposed = false;
-    Cost cost;
-    double seconds = 0; // on the plan's threads
-    perm_status refusal = PERM_OK;
-    std::string why_not; // if refused: by how much, and what would help
+    FrontierForm form = FrontierForm::sparse;
+    friend auto operator<=>(const BlockGroup &, const BlockGroup &) = default;
+};
+
+struct BlockCount {
+    std::int64_t blocks = 0;
+    double nnz = 0, work = 0, seconds = 0; // of all of them, on one thread; work: states or subsets
 };
 
 struct Plan {
     InputPattern input;
-    Transposed transposed;
     Options options;
+    bool values_known = false; // repeated rows and columns have been looked for
 
-    std::string structure; // why no engine is needed, else empty
-    bool structural_zero = false;
+    std::string structure; // why there is nothing to compute, else empty
+    Reductions reductions;
+    std::int64_t blocks = 0, distinct = 0; // to be computed; without those identical to another
+    double sum_n = 0, sum_nnz = 0;         // over the blocks
+    std::map<BlockGroup, BlockCount> groups;
+    double serial_seconds = 0, seconds = 0, bytes = 0; // predicted
 
-    RyserPlan ryser;
-    FrontierProgram frontier;
-    std::vector<Candidate> candidates; // by predicted time of one thread
-    int chosen = -1;                   // in candidates; -1: none needed, or all refused
-    std::string why;                   // the choice, in words
-    perm_status refusal = PERM_OK;     // of executing this plan, with its text
+    std::map<BlockKey, BlockPlan> block_plans; // of the first blocks; others are planned when they come
+    std::set<BlockKey> expanded;               // blocks that are cheaper as a sum of smaller ones
+    BlockKey costliest;                        // of block_plans, if there are blocks
+    perm_status refusal = PERM_OK;             // of executing this plan, with its text
     std::string refusal_text;
 
     std::int32_t n() const { return input.pattern.rows; }
-    const Candidate *choice() const {
-        return chosen < 0 ? nullptr : &candidates[static_cast<std::size_t>(chosen)];
-    }
+    const BlockPlan *main_block() const { return blocks == 0 ? nullptr : &block_plans.at(costliest); }
 };
 
-std::string name_of(const Candidate &c); // "frontier (dense)"
+// The input as the reductions take it; without values, all ones.
+Block root_block(const InputPattern &input, std::span<const double> values);
 
-// Throws Error only when stopped by its control: what cannot be run still makes a plan, to be explained.
-Plan make_plan(InputPattern input, const Options &options);
+// The rule by which the plan's input is taken apart.
+DecompositionRule rule_of(const Plan &plan);
+
+// `values`, if there are any, only tell which rows and columns are repeated. Throws Error only when stopped
+// by its control: what cannot be run still makes a plan, to be explained.
+Plan make_plan(InputPattern input, const Options &options, std::span<const double> values);
 
 } // namespace libperm

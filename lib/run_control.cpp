@@ -16,6 +16,7 @@ void RunControl::begin(double work, double seconds) {
 }
 
 void RunControl::advance(double work) {
+    if (whole_) return whole_->advance(work * scale_);
     if (work > 0) done_.fetch_add(work, std::memory_order_relaxed);
     stop_if_asked();
     const Clock::time_point now = Clock::now();

@@ -13,6 +13,9 @@ class RunControl {
   public:
     explicit RunControl(const Options &options) : options_(options) {}
 
+    // A part of another call's work, whose unit is `scale` of the other's units.
+    RunControl(RunControl &whole, double scale) : options_(whole.options_), whole_(&whole), scale_(scale) {}
+
     // From now on progress is counted towards `work`, in any unit, expected to take `seconds`.
     void begin(double work, double seconds);
 
@@ -29,6 +32,8 @@ class RunControl {
     void call_back(Clock::time_point now);
 
     const Options &options_;
+    RunControl *whole_ = nullptr;
+    double scale_ = 1;
     const Clock::time_point start_ = Clock::now();
     std::atomic<double> done_{0}, total_{0};
     double expected_seconds_ = 0, shown_ = 0;

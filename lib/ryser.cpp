@@ -1,13 +1,15 @@
 #include "lib/ryser.hpp"
 
 #include "lib/bits.hpp"
-#include "lib/double_double.hpp"
-#include "preprocess/parallel.hpp"
-#include "preprocess/scaling.hpp"
+#include "lib/cost_model.hpp"
+#include "lib/ryser_counted.hpp"
+#include "lib/ryser_sum.hpp"
+#include "preprocess/permanent_bound.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace libperm {
@@ -19,40 +21,45 @@ constexpr int run_bits = 14; // subsets between two fresh starts of the row sums
 // Shards are a property of n alone, so the result does not know of threads.
 constexpr int most_shard_bits = 12;
 
-struct Partial {
-    DoubleDouble sum;
-    double absolute = 0;
-};
-
 // perm(A) = (4 (n mod 2) - 2) sum over S of {0..n-2}, (-1)^|S| prod_i (x_i + sum_{j in S} a_ij), with
 // x_i = a_{i,n-1} - 1/2 sum_j a_ij. Row sums are double-doubles: with entries of a row within a factor 2^50
 // of each other they are exact, so no error builds up along the Gray code and a zero is a true zero.
 class NijenhuisWilf {
   public:
-    NijenhuisWilf(const RyserPlan &plan, const Pattern &p, std::span<const double> values) : n_(p.rows) {
-        const PowerScaling scaling = power_scaling(p, values);
+    NijenhuisWilf(const RyserPlan &plan, const Block &block) : n_(block.n()) {
+        const Pattern &p = block.pattern;
+        const std::vector<Tracked> &values = block.values;
         std::vector<std::int32_t> place(at(n_)); // of a column in the order
         for (std::int32_t k = 0; k < n_; ++k) place[at(plan.columns[at(k)])] = k;
 
         std::vector<double> scaled(values.size());
-        exp2_ = -scaling.total;
         start_.resize(at(n_));
         for (std::int32_t i = 0; i < n_; ++i) { // each row so that its sums are below 1
-            double absolute = 0;
-            for_row(p, i, [&](std::int32_t j, std::size_t k) {
-                scaled[k] = std::ldexp(values[k], ldexp_exponent(scaling.row[at(i)] + scaling.col[at(j)]));
-                absolute += std::fabs(scaled[k]);
+            std::int64_t top = std::numeric_limits<std::int64_t>::min(); // every entry is below 2^top
+            for_row(p, i, [&](std::int32_t, std::size_t k) {
+                if (values[k].value == 0) return; // else it may be far below its magnitude
+                int exponent = 0;
+                std::frexp(values[k].value, &exponent);
+                top = std::max(top, values[k].exp2 + exponent);
             });
+            double absolute = 0;
+            for_row(p, i, [&](std::int32_t, std::size_t k) {
+                if (values[k].value != 0)
+                    absolute += std::fabs(std::ldexp(values[k].value, ldexp_exponent(values[k].exp2 - top)));
+            });
+            if (absolute == 0) top = 0;
             int exponent = 0;
             std::frexp(absolute, &exponent);
-            exp2_ += exponent;
+            top += exponent;
+            exp2_ += top;
             int unit = 0; // all its sums are multiples of 2^unit, and at most 1/2
             DoubleDouble x;
             for_row(p, i, [&](std::int32_t j, std::size_t k) {
-                scaled[k] = std::ldexp(scaled[k], -exponent);
-                if (values[k] != 0) // of the entry itself: scaled, it may have lost bits
-                    unit = std::min(unit, unit_exponent(values[k]) - exponent - 1 +
-                                              ldexp_exponent(scaling.row[at(i)] + scaling.col[at(j)]));
+                if (values[k].value == 0) return;
+                const int shift = ldexp_exponent(values[k].exp2 - top);
+                scaled[k] = std::ldexp(values[k].value, shift);
+                // Of the entry itself: scaled, it may have lost bits.
+                unit = std::min(unit, unit_exponent(values[k].value) + shift - 1);
                 x = x + (place[at(j)] == n_ - 1 ? 0.5 : -0.5) * scaled[k];
             });
             start_[at(i)] = x;
@@ -75,8 +82,7 @@ class NijenhuisWilf {
             });
     }
 
-    std::uint64_t subsets() const { return std::uint64_t{1} << (n_ - 1); }
-    int shard_bits() const { return std::clamp(n_ - 1 - run_bits, 0, most_shard_bits); }
+    std::uint64_t shards() const { return std::uint64_t{1} << shard_bits(); }
 
     // Shard s: the subsets with Gray-code index s * 2^(n-1-shard_bits) and on.
     Partial run_shard(std::uint64_t shard, RunControl &control) const {
@@ -91,14 +97,14 @@ class NijenhuisWilf {
         return partial;
     }
 
-    void close(const Partial &total, Outcome &outcome) const {
+    void close(const Partial &total, const Block &block, Outcome &outcome) const {
         const double factor = n_ % 2 ? 2 : -2;
         const DoubleDouble sum = total.sum;
         const double value = factor * (sum.hi + sum.lo);
         outcome.subsets = static_cast<double>(subsets());
         // Products of whole numbers that fit a double, and sums of them that fit two, round nowhere.
         if (sum_bits_ <= 53 && n_ - 1 + sum_bits_ <= 104 && unit_ > -1000 && sum.lo == 0) {
-            set_value(outcome, value, 0, exp2_);
+            set_value_from(block, outcome, value, 0, exp2_);
             return;
         }
         const double log2_subsets = n_ - 1;
@@ -117,7 +123,7 @@ class NijenhuisWilf {
                 : drifting_rows_ * updates * std::exp2(log2_subsets + log2_largest_ - 103 + n_ * 0x1p-40);
         const double underflow =
             std::exp2(log2_subsets) * (n_ + static_cast<double>(row_.size())) * 0x1p-1073;
-        set_value(outcome, value, 2 * (relative + drift + underflow), exp2_);
+        set_value_from(block, outcome, value, 2 * (relative + drift + underflow), exp2_);
     }
 
   private:
@@ -125,6 +131,9 @@ class NijenhuisWilf {
         std::vector<double> hi, lo;
         explicit Sums(std::size_t n) : hi(n), lo(n) {}
     };
+
+    std::uint64_t subsets() const { return std::uint64_t{1} << (n_ - 1); }
+    int shard_bits() const { return std::clamp(n_ - 1 - run_bits, 0, most_shard_bits); }
 
     template <class F> static void for_row(const Pattern &p, std::int32_t i, F f) {
         auto k = at(p.row_begin(i));
@@ -199,42 +208,114 @@ double updates_per_subset(const Pattern &at_, const std::vector<std::int32_t> &c
     return updates;
 }
 
+RyserPlan plan_by_subsets(const Pattern &columns_of, bool transposed) {
+    RyserPlan plan;
+    plan.transposed = transposed;
+    plan.terms = std::exp2(columns_of.rows - 1.0);
+    plan.columns.resize(at(columns_of.rows));
+    std::iota(plan.columns.begin(), plan.columns.end(), 0);
+    std::stable_sort(plan.columns.begin(), plan.columns.end(), [&](std::int32_t x, std::int32_t y) {
+        return columns_of.row(x).size() < columns_of.row(y).size();
+    });
+    plan.updates_per_subset = updates_per_subset(columns_of, plan.columns);
+    return plan;
+}
+
+// `lowest`: of the lines equal to each; none if all are different.
+std::vector<EqualLines> kinds_of(const std::vector<std::int32_t> &lowest, std::int32_t n) {
+    std::vector<std::int32_t> count(at(n), lowest.empty() ? 1 : 0);
+    for (const std::int32_t line : lowest) ++count[at(line)];
+    std::vector<EqualLines> kinds;
+    for (std::int32_t line = 0; line < n; ++line)
+        if (count[at(line)] > 0) kinds.push_back({line, count[at(line)]});
+    return kinds;
+}
+
+bool some_repeat(const std::vector<std::int32_t> &lowest) {
+    for (std::size_t i = 0; i < lowest.size(); ++i)
+        if (at(lowest[i]) != i) return true;
+    return false;
+}
+
 } // namespace
 
-RyserPlan plan_ryser(const Pattern &a, const Pattern &at_) {
-    RyserPlan best;
+RyserPlan plan_ryser_by_counts(const Pattern &a, const Pattern &at_, const Kinds &kinds, bool transposed) {
+    const Pattern &columns_of = transposed ? a : at_; // its rows are the columns of what is summed
+    RyserPlan plan;
+    plan.transposed = transposed;
+    plan.row_kinds = kinds_of(transposed ? kinds.of_col : kinds.of_row, a.rows);
+    plan.column_kinds = kinds_of(transposed ? kinds.of_row : kinds.of_col, a.rows);
+    std::vector<char> is_row(at(a.rows), 0); // or equal to a lower one
+    for (const EqualLines &r : plan.row_kinds) is_row[at(r.line)] = 1;
+    std::vector<std::size_t> degrees(at(a.rows), 0);
+    for (std::int32_t j = 0; j < a.rows; ++j)
+        for (const std::int32_t i : columns_of.row(j)) degrees[at(j)] += is_row[at(i)] ? 1 : 0;
+    std::stable_sort(
+        plan.column_kinds.begin(), plan.column_kinds.end(),
+        [&](const EqualLines &x, const EqualLines &y) { return degrees[at(x.line)] < degrees[at(y.line)]; });
+    // m + 1 counts of a kind become m: that saves the most where m is least; the last of such kinds.
+    const auto left_out =
+        std::min_element(plan.column_kinds.rbegin(), plan.column_kinds.rend(),
+                         [](const EqualLines &x, const EqualLines &y) { return x.count < y.count; });
+    plan.last_column = left_out->line;
+    if (--left_out->count == 0) plan.column_kinds.erase(std::next(left_out).base());
+    double rest = 1; // the share of the steps that change no earlier column
+    for (const EqualLines &c : plan.column_kinds) {
+        plan.terms *= c.count + 1.0;
+        const double next = rest / (c.count + 1.0);
+        plan.updates_per_subset += static_cast<double>(degrees[at(c.line)]) * (rest - next);
+        rest = next;
+    }
+    return plan;
+}
+
+RyserPlan plan_ryser(const Pattern &a, const Pattern &at_, const Kinds &kinds) {
+    RyserPlan best = plan_by_subsets(at_, false);
+    RyserPlan other = plan_by_subsets(a, true);
+    if (other.updates_per_subset < best.updates_per_subset) best = std::move(other);
+    if (!some_repeat(kinds.of_row) && !some_repeat(kinds.of_col)) return best;
+    // Counts are summed in twice the precision. That is worth a moment.
+    double seconds = ryser_cost(best, a.rows).serial_seconds + 1e-3;
     for (const bool transposed : {false, true}) {
-        const Pattern &columns_of = transposed ? a : at_; // its rows are the columns of what is summed
-        RyserPlan plan;
-        plan.transposed = transposed;
-        plan.columns.resize(at(columns_of.rows));
-        std::iota(plan.columns.begin(), plan.columns.end(), 0);
-        std::stable_sort(plan.columns.begin(), plan.columns.end(), [&](std::int32_t x, std::int32_t y) {
-            return columns_of.row(x).size() < columns_of.row(y).size();
-        });
-        plan.updates_per_subset = updates_per_subset(columns_of, plan.columns);
-        if (!transposed || plan.updates_per_subset < best.updates_per_subset) best = std::move(plan);
+        RyserPlan plan = plan_ryser_by_counts(a, at_, kinds, transposed);
+        const double own = ryser_cost(plan, a.rows).serial_seconds;
+        if (own >= seconds) continue;
+        seconds = own;
+        best = std::move(plan);
     }
     return best;
 }
 
-Outcome run_ryser(const RyserPlan &plan, const Pattern &p, std::span<const double> values,
-                  RunControl &control) {
-    const NijenhuisWilf sum(plan, p, values);
-    const std::uint64_t shards = std::uint64_t{1} << sum.shard_bits();
-    std::vector<Partial> partials(shards);
-    if (shards == 1)
-        partials[0] = sum.run_shard(0, control);
-    else
-        parallel_for(shards, [&](std::uint64_t s) { partials[s] = sum.run_shard(s, control); });
-    Partial total;
-    for (const Partial &partial : partials) { // in the order of the shards, whoever ran them
-        total.sum = total.sum + partial.sum;
-        total.absolute += partial.absolute;
+void set_value_from(const Block &block, Outcome &outcome, double value, double error, std::int64_t exp2) {
+    const double roundings = most_roundings(block);
+    if (roundings > 0) {
+        // |perm(A) - perm(values)| <= gamma perm(M), and (1 - gamma) M is at most the magnitudes, for a
+        // product with gamma of all its roundings (preprocess/tracked.hpp).
+        const double gamma = gamma_bound(roundings);
+        const double share = gamma < 0.5 ? gamma / (1 - gamma) : std::numeric_limits<double>::infinity();
+        const PermanentBound most = permanent_bound(block);
+        // The values alone may be far smaller: all of it in a unit that holds both.
+        const std::int64_t shift = std::max<std::int64_t>(0, most.exp2 - exp2 - 500);
+        const int down = ldexp_exponent(-shift);
+        value = std::ldexp(value, down);
+        error =
+            std::ldexp(error, down) + 0x1p-1070 + // for what underflows here
+            share * std::max(0x1p-1070, std::ldexp(most.mantissa, ldexp_exponent(most.exp2 - exp2 - shift)));
+        error *= 1 + 0x1p-40;
+        exp2 += shift;
     }
+    set_value(outcome, value, error, exp2);
+}
+
+Outcome run_ryser(const RyserPlan &plan, const Block &block, RunControl &control) {
     Outcome outcome;
-    sum.close(total, outcome);
-    outcome.operations = outcome.subsets * (p.rows + plan.updates_per_subset);
+    if (plan.counted()) {
+        outcome = run_ryser_by_counts(plan, block, control);
+    } else {
+        const NijenhuisWilf sum(plan, block);
+        sum.close(add_shards(sum, sum.shards(), control), block, outcome);
+    }
+    outcome.operations = ryser_cost(plan, block.n()).operations;
     return outcome;
 }
 

@@ -1,29 +1,43 @@
 // Engine `ryser`: the Nijenhuis-Wilf form of Ryser's formula over a sparse matrix, in Gray-code order, with
 // columns sorted by degree and zero row sums tracked (CPU-SparsePerman: Elbek and Kaya, Algorithm 1 and
-// §VI-B).
+// §VI-B). Where lines repeat it can sum over counts of equal columns instead (lib/ryser_counted.hpp).
 #pragma once
 
 #include "lib/memory_budget.hpp"
 #include "lib/outcome.hpp"
 #include "lib/run_control.hpp"
-#include "preprocess/pattern.hpp"
-
-#include <span>
+#include "preprocess/block.hpp"
+#include "preprocess/repeated_lines.hpp"
 
 namespace libperm {
 
-struct RyserPlan {
-    bool transposed = false;
-    std::vector<std::int32_t> columns; // ascending degree: the first change most often, the last is left out
-    double updates_per_subset = 0;     // row sums that change from one subset to the next, on average
+// Equal lines: the lowest of them, and how many there are.
+struct EqualLines {
+    std::int32_t line = 0, count = 1;
 };
 
-constexpr std::int32_t ryser_largest_n = 63; // subsets are counted in 64 bits
+struct RyserPlan {
+    bool transposed = false;
+    double terms = 1;              // of the sum; infinity is possible
+    double updates_per_subset = 0; // row sums that change from one term to the next, on average
+    // Over subsets, each column for itself. By ascending degree: the first change most often, the last is
+    // left out.
+    std::vector<std::int32_t> columns;
+    // Over counts instead, if there are any: the columns of the sum, in the same order, and one left out.
+    std::vector<EqualLines> row_kinds, column_kinds;
+    std::int32_t last_column = 0;
 
-RyserPlan plan_ryser(const Pattern &a, const Pattern &at);
+    bool counted() const { return !row_kinds.empty(); }
+};
 
-// `p` is A or A^T as the plan has it, `values` by its entries. Progress is counted in subsets.
-Outcome run_ryser(const RyserPlan &plan, const Pattern &p, std::span<const double> values,
-                  RunControl &control);
+constexpr double ryser_most_subsets = 0x1p62; // they are counted in 64 bits; plans of more cannot be run
+
+RyserPlan plan_ryser(const Pattern &a, const Pattern &at, const Kinds &kinds = {});
+// What plan_ryser chooses from when lines repeat.
+RyserPlan plan_ryser_by_counts(const Pattern &a, const Pattern &at, const Kinds &kinds, bool transposed);
+
+// `block` is A or A^T as the plan has it; its magnitudes have a perfect matching, and lines that the plan
+// takes for equal have equal values. Progress is counted in terms.
+Outcome run_ryser(const RyserPlan &plan, const Block &block, RunControl &control);
 
 } // namespace libperm

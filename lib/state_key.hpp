@@ -1,5 +1,6 @@
-// A set of used columns, by slot: the key of the sparse frontier. Keys compare as numbers, highest word
-// first.
+// How many columns of each kind are used, each in a counter of its own; of single columns, which: the key of
+// the sparse frontier. Keys compare as numbers, highest word first. A counter never overflows and lies inside
+// one word, so that adding to it is adding words.
 #pragma once
 
 #include <array>
@@ -12,11 +13,14 @@ namespace libperm {
 template <int Words> struct StateKey {
     std::array<std::uint64_t, Words> word{}; // slots 64 w .. 64 w + 63 in word[Words - 1 - w]
 
-    static StateKey slot(std::int32_t s) {
+    static StateKey slot(std::int32_t s, std::uint64_t count = 1) { // count 2^w - 1: a counter of w bits
         StateKey k;
-        k.word[static_cast<std::size_t>(Words - 1 - s / 64)] = std::uint64_t{1} << (s % 64);
+        k.word[word_of(s)] = count << (s % 64);
         return k;
     }
+    static std::size_t word_of(std::int32_t s) { return static_cast<std::size_t>(Words - 1 - s / 64); }
+    std::uint64_t at(std::size_t w) const { return word[Words == 1 ? 0 : w]; }
+
     static StateKey slots_from(std::int32_t s) { // this slot and all above it
         StateKey k;
         for (int w = 0; w < Words; ++w)
@@ -27,6 +31,14 @@ template <int Words> struct StateKey {
         return k;
     }
 
+    friend StateKey operator+(StateKey x, const StateKey &y) {
+        for (std::size_t w = 0; w < Words; ++w) x.word[w] += y.word[w];
+        return x;
+    }
+    friend StateKey operator-(StateKey x, const StateKey &y) {
+        for (std::size_t w = 0; w < Words; ++w) x.word[w] -= y.word[w];
+        return x;
+    }
     friend StateKey operator|(StateKey x, const StateKey &y) {
         for (std::size_t w = 0; w < Words; ++w) x.word[w] |= y.word[w];
         return x;
@@ -42,15 +54,11 @@ template <int Words> struct StateKey {
     friend auto operator<=>(const StateKey &, const StateKey &) = default;
     friend bool operator==(const StateKey &, const StateKey &) = default;
 
-    bool meets(const StateKey &y) const {
-        std::uint64_t any = 0;
-        for (std::size_t w = 0; w < Words; ++w) any |= word[w] & y.word[w];
-        return any != 0;
-    }
-    bool holds(const StateKey &y) const {
-        std::uint64_t missing = 0;
-        for (std::size_t w = 0; w < Words; ++w) missing |= y.word[w] & ~word[w];
-        return missing == 0;
+    // At the places of `mask`, is this `bits`?
+    bool shows(const StateKey &bits, const StateKey &mask) const {
+        std::uint64_t difference = 0;
+        for (std::size_t w = 0; w < Words; ++w) difference |= (word[w] & mask.word[w]) ^ bits.word[w];
+        return difference == 0;
     }
 };
 

@@ -29,12 +29,16 @@ constexpr double most_greedy_work = 2e8; // of a line: a fifth of a second
 // One line of search on one side of the matrix.
 class Walker {
   public:
-    Walker(const Pattern &a, const Pattern &at, const Log2Binomial &log2_binomial, std::uint64_t seed)
-        : a_(a), at_(at), degree_(degrees(at)), frontier_(a, degree_, log2_binomial), random_(seed) {}
+    Walker(const FrontierSide &side, const Log2Binomial &log2_binomial, std::uint64_t seed)
+        : transposed_(side.transposed),
+          a_(side.rows),
+          at_(side.columns),
+          frontier_(side, log2_binomial),
+          random_(seed) {}
 
     const std::vector<std::int32_t> &best() const { return best_; }
     double best_cost() const { return best_cost_; }
-    const Pattern &pattern() const { return a_; }
+    bool transposed() const { return transposed_; }
     double work() const { return work_; } // done so far, in about nanoseconds
 
     void greedy_starts(int count, const std::function<void()> &poll) {
@@ -71,13 +75,6 @@ class Walker {
     }
 
   private:
-    static std::vector<std::int32_t> degrees(const Pattern &at) {
-        std::vector<std::int32_t> d(libperm::at(at.rows));
-        for (std::int32_t j = 0; j < at.rows; ++j)
-            d[libperm::at(j)] = static_cast<std::int32_t>(at.row(j).size());
-        return d;
-    }
-
     double step(std::int32_t row) {
         work_ += static_cast<double>(frontier_.open().size()) +
                  5.0 * static_cast<double>(a_.row(row).size()) + 40.0;
@@ -204,8 +201,8 @@ class Walker {
         }
     }
 
+    bool transposed_;
     const Pattern &a_, &at_;
-    std::vector<std::int32_t> degree_;
     FrontierState frontier_;
     Random random_;
     std::vector<std::int32_t> best_, order_;
@@ -216,7 +213,8 @@ class Walker {
 
 } // namespace
 
-FrontierOrder find_frontier_order(const Pattern &a, const Pattern &at, const FrontierOrderOptions &options) {
+FrontierOrder find_frontier_order(const std::array<FrontierSide, 2> &sides,
+                                  const FrontierOrderOptions &options) {
     constexpr int lines = 2;            // of search on each side
     constexpr double share = 0.1;       // of the predicted run, on one thread, that the search may take
     constexpr double first_round = 2e6; // work of a line's first round of annealing: about 2 ms
@@ -224,12 +222,12 @@ FrontierOrder find_frontier_order(const Pattern &a, const Pattern &at, const Fro
     constexpr double short_search = 2e8;
     constexpr double longest = 3e9; // work in all: about three seconds
 
-    const Log2Binomial log2_binomial(std::max(a.rows, a.cols));
+    const std::int32_t n = sides.front().rows.rows;
+    const Log2Binomial log2_binomial(n);
     std::vector<std::unique_ptr<Walker>> walkers;
-    for (int k = 0; k < 2 * lines; ++k)
+    for (std::size_t k = 0; k < 2 * lines; ++k)
         walkers.push_back(
-            std::make_unique<Walker>(k % 2 ? at : a, k % 2 ? a : at, log2_binomial,
-                                     options.seed * 2 * lines + static_cast<std::uint64_t>(k) + 1));
+            std::make_unique<Walker>(sides[k % 2], log2_binomial, options.seed * 2 * lines + k + 1));
     const auto best = [&] {
         return std::min_element(walkers.begin(), walkers.end(),
                                 [](const auto &x, const auto &y) { return x->best_cost() < y->best_cost(); });
@@ -239,7 +237,7 @@ FrontierOrder find_frontier_order(const Pattern &a, const Pattern &at, const Fro
         parallel_for(walkers.size(), [&](std::size_t k) { work(*walkers[k]); });
     };
 
-    const int starts = std::clamp(2000 / std::max(1, a.rows), 1, 20);
+    const int starts = std::clamp(2000 / std::max(1, n), 1, 20);
     in_parallel([&](Walker &w) { w.greedy_starts(starts, poll); });
     for (double round = first_round;; round *= 2) {
         const double predicted = (*best())->best_cost() * options.seconds_per_expansion;
@@ -261,7 +259,7 @@ FrontierOrder find_frontier_order(const Pattern &a, const Pattern &at, const Fro
     order.rows = (*found)->best();
     order.feasible = !order.rows.empty();
     order.expansions = (*found)->best_cost();
-    order.transposed = &(*found)->pattern() != &a;
+    order.transposed = (*found)->transposed();
     return order;
 }
 

@@ -1,7 +1,7 @@
 // Search for the row order (of A or of A^T) that makes the frontier cheapest.
 #pragma once
 
-#include "preprocess/pattern.hpp"
+#include "preprocess/frontier_side.hpp"
 
 #include <functional>
 
@@ -27,6 +27,7 @@ struct FrontierOrder {
 
 // Greedy starts, then annealing by moving single rows; ends when it has taken a fixed share of the run it
 // prepares. Deterministic: the same pattern, seed and options give the same order on any number of threads.
-FrontierOrder find_frontier_order(const Pattern &a, const Pattern &at, const FrontierOrderOptions &options);
+FrontierOrder find_frontier_order(const std::array<FrontierSide, 2> &sides,
+                                  const FrontierOrderOptions &options);
 
 } // namespace libperm

@@ -3,33 +3,58 @@
 #include "preprocess/frontier_state.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <functional>
-#include <queue>
+#include <numeric>
 
 namespace libperm {
 namespace {
 
 std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
-std::vector<std::int32_t> column_degrees(const Pattern &a) {
-    std::vector<std::int32_t> degree(at(a.cols), 0);
-    for (const std::int32_t j : a.col) ++degree[at(j)];
-    return degree;
-}
+// Which bits of a state are taken.
+class StateBits {
+  public:
+    // The lowest `width` free bits in a row, inside one word.
+    std::int32_t take(std::int32_t width) {
+        while (first_ < taken_.size() && taken_[first_] == ~std::uint64_t{0}) ++first_;
+        for (std::size_t w = first_;; ++w) {
+            if (w == taken_.size()) taken_.push_back(0);
+            std::uint64_t begins = ~taken_[w];
+            for (std::int32_t k = 1; k < width; ++k) begins &= begins >> 1; // zeros come in from above
+            if (begins == 0) continue;
+            const int place = std::countr_zero(begins);
+            taken_[w] |= mask(width) << place;
+            return static_cast<std::int32_t>(64 * w) + place;
+        }
+    }
+    void give_back(std::int32_t slot, std::int32_t width) {
+        const std::size_t w = at(slot / 64);
+        taken_[w] &= ~(mask(width) << (slot % 64));
+        first_ = std::min(first_, w);
+    }
+
+  private:
+    static std::uint64_t mask(std::int32_t width) { return (std::uint64_t{1} << width) - 1; }
+
+    std::vector<std::uint64_t> taken_;
+    std::size_t first_ = 0; // no word below has a free bit
+};
 
 } // namespace
 
-FrontierProgram build_frontier_program(const Pattern &a, const Transposed &at_, const FrontierOrder &order) {
-    const Pattern &p = order.transposed ? at_.pattern : a;
-    const std::vector<std::int32_t> degree = column_degrees(p);
-    const Log2Binomial log2_binomial(std::max(p.rows, p.cols));
-    FrontierState frontier(p, degree, log2_binomial);
+FrontierProgram build_frontier_program(const FrontierSide &side, const FrontierOrder &order) {
+    const Pattern &p = side.rows;
+    const Log2Binomial log2_binomial(p.rows);
+    FrontierState frontier(side, log2_binomial);
 
     FrontierProgram program;
-    program.transposed = order.transposed;
-    std::vector<std::int32_t> slot_of(at(p.cols), -1), remaining = degree;
-    std::priority_queue<std::int32_t, std::vector<std::int32_t>, std::greater<>> free_slots; // lowest first
+    program.transposed = side.transposed;
+    program.counts = side.counted();
+    StateBits bits;
+    std::vector<std::int32_t> slot_of(at(p.cols), -1), remaining(at(p.cols));
+    for (std::int32_t j = 0; j < p.cols; ++j)
+        remaining[at(j)] = static_cast<std::int32_t>(side.columns.row(j).size());
     std::int32_t width = 0, used = 0;
     for (const std::int32_t row : order.rows) {
         FrontierStep step;
@@ -37,28 +62,27 @@ FrontierProgram build_frontier_program(const Pattern &a, const Transposed &at_, 
         step.used_before = used++;
         std::int64_t entry = p.row_begin(row);
         for (const std::int32_t col : p.row(row)) {
+            FrontierTerm t{};
+            t.entry = side.entry[static_cast<std::size_t>(entry++)];
+            t.multiplicity = side.multiplicity[at(col)];
+            t.width = std::bit_width(static_cast<std::uint32_t>(t.multiplicity));
             std::int32_t &slot = slot_of[at(col)];
-            const bool opens = slot < 0;
-            if (opens) {
-                ++width;
-                if (free_slots.empty()) {
-                    slot = program.slots++;
-                } else {
-                    slot = free_slots.top();
-                    free_slots.pop();
-                }
+            t.opens = slot < 0;
+            if (t.opens) {
+                slot = bits.take(t.width);
+                width += t.multiplicity;
+                program.slots = std::max(program.slots, slot + t.width);
             }
-            const bool closes = --remaining[at(col)] == 0;
-            const std::int64_t source =
-                order.transposed ? at_.source[static_cast<std::size_t>(entry)] : entry;
-            step.terms.push_back({source, slot, opens, closes});
-            ++entry;
+            t.slot = slot;
+            t.closes = --remaining[at(col)] == 0;
+            t.least = std::max(0, t.multiplicity - remaining[at(col)]);
+            step.terms.push_back(t);
         }
         for (const FrontierTerm &t : step.terms)
             if (t.closes) {
-                free_slots.push(t.slot); // free from the next row on
-                --width;
-                --used;
+                bits.give_back(t.slot, t.width); // free from the next row on
+                width -= t.multiplicity;
+                used -= t.multiplicity;
             }
         step.width_after = width;
         step.used_after = used;
@@ -72,14 +96,18 @@ FrontierProgram build_frontier_program(const Pattern &a, const Transposed &at_, 
 
 namespace {
 
-// Can the first `rows` of the order be matched perfectly to the allowed columns? Augmenting paths (Kuhn).
+// Can the first `rows` of the order be matched perfectly to the columns, to so many of each kind? Augmenting
+// paths (Kuhn).
 class MatchingTest {
   public:
-    MatchingTest(const Pattern &a, const std::vector<std::int32_t> &order)
-        : a_(a), order_(order), row_of_(at(a.cols)), seen_(at(a.cols), 0) {}
+    MatchingTest(const FrontierSide &side, const std::vector<std::int32_t> &order)
+        : a_(side.rows), order_(order), first_(at(a_.cols)), count_(at(a_.cols)), seen_(at(a_.cols), 0) {
+        std::exclusive_scan(side.multiplicity.begin(), side.multiplicity.end(), first_.begin(), 0);
+        row_of_.resize(at(first_.back() + side.multiplicity.back()));
+    }
 
-    bool operator()(std::size_t rows, const std::vector<char> &allowed) {
-        std::fill(row_of_.begin(), row_of_.end(), -1);
+    bool operator()(std::size_t rows, const std::vector<std::int32_t> &allowed) {
+        std::fill(count_.begin(), count_.end(), 0);
         for (std::size_t r = 0; r < rows; ++r) {
             ++tick_;
             if (!augment(order_[r], allowed)) return false;
@@ -88,26 +116,29 @@ class MatchingTest {
     }
 
   private:
-    bool augment(std::int32_t row,
-                 const std::vector<char> &allowed) { // depth at most the rows of a component
+    // Depth at most the rows of a component.
+    bool augment(std::int32_t row, const std::vector<std::int32_t> &allowed) {
         for (const std::int32_t j : a_.row(row))
-            if (allowed[at(j)] && row_of_[at(j)] < 0) {
-                row_of_[at(j)] = row;
+            if (count_[at(j)] < allowed[at(j)]) {
+                row_of_[at(first_[at(j)] + count_[at(j)]++)] = row;
                 return true;
             }
-        for (const std::int32_t j : a_.row(row)) {
-            if (!allowed[at(j)] || seen_[at(j)] == tick_) continue;
+        for (const std::int32_t j : a_.row(row)) { // all full
+            if (seen_[at(j)] == tick_) continue;
             seen_[at(j)] = tick_;
-            if (augment(row_of_[at(j)], allowed)) {
-                row_of_[at(j)] = row;
-                return true;
-            }
+            for (std::int32_t k = first_[at(j)]; k < first_[at(j)] + count_[at(j)]; ++k)
+                if (augment(row_of_[at(k)], allowed)) {
+                    row_of_[at(k)] = row;
+                    return true;
+                }
         }
         return false;
     }
 
     const Pattern &a_;
     const std::vector<std::int32_t> &order_;
+    std::vector<std::int32_t> first_,
+        count_; // of a kind: its rows are row_of_[first_ .. first_ + count_ - 1]
     std::vector<std::int32_t> row_of_;
     std::vector<std::int64_t> seen_;
     std::int64_t tick_ = 0;
@@ -115,26 +146,30 @@ class MatchingTest {
 
 } // namespace
 
-void estimate_reachable(FrontierProgram &program, const Pattern &a, const FrontierOrder &order, int samples) {
+void estimate_reachable(FrontierProgram &program, const FrontierSide &side, const FrontierOrder &order,
+                        int samples) {
+    const Pattern &a = side.rows;
     if (a.rows > 10000) return; // augmenting paths of such length would exhaust the call stack
     double total = 0;
     for (const FrontierStep &s : program.steps) total += s.expansions_bound;
 
-    const std::vector<std::int32_t> degree = column_degrees(a);
-    const Log2Binomial log2_binomial(std::max(a.rows, a.cols));
-    FrontierState frontier(a, degree, log2_binomial);
-    MatchingTest matches(a, order.rows);
-    std::vector<char> allowed(at(a.cols), 0); // the closed columns, and in turn a sample of the open ones
+    const Log2Binomial log2_binomial(a.rows);
+    FrontierState frontier(side, log2_binomial);
+    MatchingTest matches(side, order.rows);
+    std::vector<std::int32_t> allowed(at(a.cols),
+                                      0); // of each kind: all of the closed ones, a sample of the others
     std::uint64_t random = 0x9e3779b97f4a7c15u;
     const auto below = [&random](std::size_t n) { // xorshift64*: any deterministic generator will do
         random ^= random >> 12, random ^= random << 25, random ^= random >> 27;
         return static_cast<std::size_t>(((random * 0x2545f4914f6cdd1du) >> 32) * n >> 32);
     };
     std::vector<OpenColumn> open;
+    std::vector<std::int32_t> units; // columns, of a kind so many as its count can vary
     for (std::size_t t = 0; t < program.steps.size(); ++t) {
         FrontierStep &step = program.steps[t];
         frontier.advance(order.rows[t]);
-        for (const std::int32_t j : a.row(order.rows[t])) allowed[at(j)] = !frontier.is_open(j);
+        for (const std::int32_t j : a.row(order.rows[t]))
+            allowed[at(j)] = frontier.is_open(j) ? 0 : side.multiplicity[at(j)];
         // Expansions of the next row start from these states.
         const double matters = t + 1 < program.steps.size() ? program.steps[t + 1].expansions_bound : 0;
         if (step.states_bound < 16 || matters < 0.005 * total) {
@@ -145,16 +180,19 @@ void estimate_reachable(FrontierProgram &program, const Pattern &a, const Fronti
         std::sort(open.begin(), open.end(), [](const OpenColumn &x, const OpenColumn &y) {
             return x.component != y.component ? x.component < y.component : x.col < y.col;
         });
+        units.clear();
+        for (const OpenColumn &o : open) units.insert(units.end(), at(frontier.range(o).width()), o.col);
         int hits = 0;
         for (int sample = 0; sample < samples; ++sample) {
-            for (std::size_t begin = 0; begin < open.size();) { // Fisher-Yates inside each component
-                const auto active = static_cast<std::size_t>(open[begin].active);
-                for (std::size_t k = 0; k < active; ++k) {
-                    const auto u = static_cast<std::size_t>(open[begin].used);
-                    if (k < u) std::swap(open[begin + k].col, open[begin + k + below(active - k)].col);
-                    allowed[at(open[begin + k].col)] = k < u;
+            for (const OpenColumn &o : open) allowed[at(o.col)] = frontier.range(o).least;
+            std::size_t begin = 0;
+            for (std::size_t k = 0; k < open.size(); ++k) { // Fisher-Yates inside each component
+                if (k > 0 && open[k].component == open[k - 1].component) continue;
+                for (std::size_t u = 0; u < at(open[k].used); ++u) {
+                    std::swap(units[begin + u], units[begin + u + below(at(open[k].active) - u)]);
+                    ++allowed[at(units[begin + u])];
                 }
-                begin += active;
+                begin += at(open[k].active);
             }
             hits += matches(t + 1, allowed);
         }

@@ -13,17 +13,28 @@ Log2Binomial::Log2Binomial(std::int32_t n) : log2_factorial_(at(n) + 2, 0.0) {
         log2_factorial_[k] = log2_factorial_[k - 1] + std::log2(static_cast<double>(k));
 }
 
-FrontierState::FrontierState(const Pattern &a, const std::vector<std::int32_t> &col_degree,
-                             const Log2Binomial &log2_binomial)
-    : a_(a),
-      col_degree_(col_degree),
+FrontierState::FrontierState(const FrontierSide &side, const Log2Binomial &log2_binomial)
+    : side_(side),
       log2_binomial_(log2_binomial),
-      slot_(at(a.cols), -1),
-      stamp_(at(a.cols), 0) {}
+      counted_(side.counted()),
+      slot_(at(side.rows.cols), -1),
+      stamp_(at(side.rows.cols), 0) {}
 
 std::int32_t FrontierState::remaining(std::int32_t col) const {
     const std::int32_t slot = slot_[at(col)];
-    return slot >= 0 ? open_[at(slot)].remaining : col_degree_[at(col)];
+    return slot >= 0 ? open_[at(slot)].remaining : degree(col);
+}
+
+// Of the component in hand: the possibilities of all counts but the widest.
+double FrontierState::log2_boxes() const {
+    double sum = 0, widest = 0;
+    for (const OpenColumn &o : open_) {
+        if (stamp_[at(o.component)] != tick_) continue;
+        const double one = log2_binomial_(std::max(0, range(o).width()) + 1, 1);
+        sum += one;
+        widest = std::max(widest, one);
+    }
+    return sum - widest;
 }
 
 FrontierStepCost FrontierState::advance(std::int32_t row) {
@@ -35,25 +46,33 @@ FrontierStepCost FrontierState::advance(std::int32_t row) {
     std::int32_t id = -1;
     double log2_merged = 0; // of the components it is made from
     double branches = 0;    // entries of the row whose column is free, on average over the states
-    for (const std::int32_t col : a_.row(row)) {
+    for (const std::int32_t col : side_.rows.row(row)) {
         if (slot_[at(col)] < 0) {
             slot_[at(col)] = static_cast<std::int32_t>(open_.size());
-            open_.push_back({col, col_degree_[at(col)], col, 1, 0});
+            open_.push_back({col, 0, degree(col), col, 0, 0, 0});
             ++cost.opened;
         }
         OpenColumn &o = open_[at(slot_[at(col)])];
-        branches += 1.0 - static_cast<double>(o.used) / static_cast<double>(o.active);
+        const CountRange before = range(o);
+        double full = before.most < side_.multiplicity[at(col)] ? 0.0 : 1.0; // share of the states
+        for (std::int32_t s = before.least; s < before.most; ++s)
+            full *= static_cast<double>(o.used) / static_cast<double>(o.active);
+        branches += 1.0 - full;
+        ++o.met;
         if (--o.remaining == 0) ++cost.closed;
+        const CountRange after = range(o);
+        active += after.width() - before.width();
+        used -= after.least - before.least;
         if (stamp_[at(o.component)] == tick_) continue;
         stamp_[at(o.component)] = tick_;
         id = o.component;
         active += o.active;
         used += o.used;
-        log2_merged += log2_binomial_(o.active, o.used);
+        log2_merged += o.log2_states;
     }
-    active -= cost.closed;
-    used -= cost.closed;
-    log2_states_ += log2_binomial_(active, used) - log2_merged;
+    double log2_component = log2_binomial_(active, used);
+    if (counted_) log2_component = std::min(log2_component, log2_boxes());
+    log2_states_ += log2_component - log2_merged;
 
     for (std::size_t s = 0; s < open_.size();) {
         OpenColumn &o = open_[s];
@@ -68,6 +87,7 @@ FrontierStepCost FrontierState::advance(std::int32_t row) {
             o.component = id;
             o.active = active;
             o.used = used;
+            o.log2_states = log2_component;
         }
         ++s;
     }

@@ -1,12 +1,20 @@
 // The frontier after some rows: which columns are open (met already, still to be met), how they hang
 // together, and how many states there can be at most.
 //
-// After a set of rows, the processed part of the matrix falls into connected components. A component with r
-// rows, c closed columns (all used) and a open columns has exactly u = r - c of these used, so at most C(a,
-// u) states; the whole frontier has at most their product.
+// A column here is a kind of m equal ones, often a single one; a state counts how many of each are used.
+// After some of its rows the count s is at most m and at most the rows met, and at least m less the rows to
+// come: else those could not use up the rest.
+//
+// After a set of rows, the processed part of the matrix falls into connected components. In one with r rows
+// the counts add up to r. Let a be by how much they can vary, summed, and u what is left of r when each has
+// its least: then there are at most C(a, u) states, which for single columns are the sets of u of the a open
+// ones; and, a count being what the others leave, at most the product of the others' possibilities. The whole
+// frontier has at most the product over its components.
 #pragma once
 
-#include "preprocess/pattern.hpp"
+#include "preprocess/frontier_side.hpp"
+
+#include <algorithm>
 
 namespace libperm {
 
@@ -26,10 +34,18 @@ class Log2Binomial {
 
 struct OpenColumn {
     std::int32_t col;
-    std::int32_t remaining; // rows still to come that hold it
+    std::int32_t met;       // rows so far that hold it
+    std::int32_t remaining; // ... and still to come
     std::int32_t component; // the id: any column of it, ever
-    std::int32_t active;    // of its component: open columns ...
-    std::int32_t used;      // ... and how many of them each state uses
+    std::int32_t active;    // of its component: by how much the counts can vary, summed ...
+    std::int32_t used;      // ... and by how much each state is above the least
+    double log2_states;     // of its component
+};
+
+// Of a column, after the rows so far.
+struct CountRange {
+    std::int32_t least, most;
+    std::int32_t width() const { return most - least; }
 };
 
 // What one row does to the frontier.
@@ -41,8 +57,7 @@ struct FrontierStepCost {
 
 class FrontierState {
   public:
-    FrontierState(const Pattern &a, const std::vector<std::int32_t> &col_degree,
-                  const Log2Binomial &log2_binomial);
+    FrontierState(const FrontierSide &side, const Log2Binomial &log2_binomial);
 
     FrontierStepCost advance(std::int32_t row);
 
@@ -59,11 +74,20 @@ class FrontierState {
 
     bool is_open(std::int32_t col) const { return slot_[static_cast<std::size_t>(col)] >= 0; }
     std::int32_t remaining(std::int32_t col) const;
+    CountRange range(const OpenColumn &o) const {
+        const std::int32_t m = side_.multiplicity[static_cast<std::size_t>(o.col)];
+        return {std::max(0, m - o.remaining), std::min(m, o.met)};
+    }
 
   private:
-    const Pattern &a_;
-    const std::vector<std::int32_t> &col_degree_;
+    std::int32_t degree(std::int32_t col) const {
+        return static_cast<std::int32_t>(side_.columns.row(col).size());
+    }
+    double log2_boxes() const;
+
+    const FrontierSide &side_;
     const Log2Binomial &log2_binomial_;
+    bool counted_; // there are equal columns
     std::vector<OpenColumn> open_;
     std::vector<std::int32_t> slot_;  // of a column in open_, -1 when it is not open
     std::vector<std::int64_t> stamp_; // of a component: the step that last merged it

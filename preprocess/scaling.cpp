@@ -1,7 +1,6 @@
 #include "preprocess/scaling.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <limits>
 #include <queue>
@@ -15,25 +14,21 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 // Minimum-cost assignment by shortest augmenting paths; cost of an entry = minus its binary exponent.
 class Assignment {
   public:
-    Assignment(const Pattern &a, std::span<const double> values)
-        : a_(a),
-          cost_(values.size(), absent),
-          u_(at(a.rows), 0),
-          v_(at(a.cols), far),
-          col_of_row_(at(a.rows), -1),
-          row_of_col_(at(a.cols), -1),
-          distance_(at(a.cols), far),
-          from_(at(a.cols), -1),
-          final_(at(a.cols), 0) {
-        for (std::size_t k = 0; k < values.size(); ++k)
-            if (values[k] != 0) {
-                int exponent = 0;
-                std::frexp(values[k], &exponent);
-                cost_[k] = -exponent;
-            }
-        for (std::int32_t i = 0; i < a.rows; ++i)
+    explicit Assignment(const Block &block)
+        : a_(block.pattern),
+          cost_(block.values.size(), absent),
+          u_(at(a_.rows), 0),
+          v_(at(a_.cols), far),
+          col_of_row_(at(a_.rows), -1),
+          row_of_col_(at(a_.cols), -1),
+          distance_(at(a_.cols), far),
+          from_(at(a_.cols), -1),
+          final_(at(a_.cols), 0) {
+        for (std::size_t k = 0; k < block.values.size(); ++k)
+            if (block.values[k].magnitude != 0) cost_[k] = -block.values[k].exp2;
+        for (std::int32_t i = 0; i < a_.rows; ++i)
             for_each(i, [&](std::int32_t j, std::int64_t c) { v_[at(j)] = std::min(v_[at(j)], c); });
-        for (std::int32_t i = 0; i < a.rows; ++i) {
+        for (std::int32_t i = 0; i < a_.rows; ++i) {
             u_[at(i)] = far;
             for_each(i,
                      [&](std::int32_t j, std::int64_t c) { u_[at(i)] = std::min(u_[at(i)], c - v_[at(j)]); });
@@ -42,7 +37,7 @@ class Assignment {
                     match(i, j);
             });
         }
-        for (std::int32_t i = 0; i < a.rows; ++i)
+        for (std::int32_t i = 0; i < a_.rows; ++i)
             if (col_of_row_[at(i)] < 0) augment(i);
     }
 
@@ -127,26 +122,34 @@ class Assignment {
 
 } // namespace
 
-PowerScaling power_scaling(const Pattern &a, std::span<const double> values) {
+PowerScaling power_scaling(const Block &block) {
+    const Pattern &a = block.pattern;
     PowerScaling scaling;
     scaling.row.assign(at(a.rows), 0);
     scaling.col.assign(at(a.cols), 0);
-    int lowest = 0, highest = 0; // exponents; 0 included, so that values near 1 mean "leave it"
-    for (const double x : values) {
-        if (x == 0) continue;
-        int exponent = 0;
-        std::frexp(x, &exponent);
-        lowest = std::min(lowest, exponent);
-        highest = std::max(highest, exponent);
+    std::int64_t lowest = 0, highest = 0; // 0 included, so that values near 1 mean "leave it"
+    for (const Tracked &x : block.values) {
+        if (x.magnitude == 0) continue;
+        lowest = std::min(lowest, x.exp2);
+        highest = std::max(highest, x.exp2);
     }
-    if (static_cast<std::int64_t>(a.rows) * (highest - lowest + 1) < 500) return scaling;
+    if (highest - lowest < 500 && a.rows * (highest - lowest + 1) < 500) return scaling;
 
-    const Assignment assignment(a, values);
+    const Assignment assignment(block);
     for (std::int32_t i = 0; i < a.rows; ++i) scaling.total += assignment.u(i);
     for (std::int32_t j = 0; j < a.cols; ++j) scaling.total += assignment.v(j);
     for (std::int32_t i = 0; i < a.rows; ++i) scaling.row[at(i)] = assignment.u(i);
     for (std::int32_t j = 0; j < a.cols; ++j) scaling.col[at(j)] = assignment.v(j);
     return scaling;
+}
+
+std::int64_t scale(Block &block) {
+    const PowerScaling scaling = power_scaling(block);
+    std::size_t k = 0;
+    for (std::int32_t i = 0; i < block.n(); ++i)
+        for (const std::int32_t j : block.pattern.row(i))
+            block.values[k++].exp2 += scaling.row[at(i)] + scaling.col[at(j)];
+    return scaling.total;
 }
 
 } // namespace libperm

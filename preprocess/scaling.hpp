@@ -6,9 +6,7 @@
 // >= 1/2. Then perm(|A|) >= 2^-n, while row sums are at most the degrees.
 #pragma once
 
-#include "preprocess/pattern.hpp"
-
-#include <span>
+#include "preprocess/block.hpp"
 
 namespace libperm {
 
@@ -18,8 +16,12 @@ struct PowerScaling {
     std::int64_t total = 0;
 };
 
-// The nonzero entries must have a perfect matching. All zero when the entries are so alike that nothing can
-// go out of range.
-PowerScaling power_scaling(const Pattern &a, std::span<const double> values);
+// Of the magnitudes, which must have a perfect matching. All zero when the entries are so alike that nothing
+// can go out of range.
+PowerScaling power_scaling(const Block &block);
+
+// Scales the block, and returns `total`. Equal rows and columns stay equal: the duals that their scales are
+// taken from are optimal.
+std::int64_t scale(Block &block);
 
 } // namespace libperm

@@ -22,7 +22,7 @@ OFFSET(perm_csr, values, 48);
 OFFSET(perm_csr, index_type, 56);
 OFFSET(perm_csr, value_type, 60);
 
-_Static_assert(sizeof(perm_opts) == 104, "perm_opts");
+_Static_assert(sizeof(perm_opts) == 120, "perm_opts");
 OFFSET(perm_opts, struct_size, 0);
 OFFSET(perm_opts, engine, 8);
 OFFSET(perm_opts, device, 16);
@@ -37,8 +37,10 @@ OFFSET(perm_opts, progress, 72);
 OFFSET(perm_opts, progress_user, 80);
 OFFSET(perm_opts, cancel, 88);
 OFFSET(perm_opts, cancel_user, 96);
+OFFSET(perm_opts, without, 104);
+OFFSET(perm_opts, decompose, 112);
 
-_Static_assert(sizeof(perm_result) == 192, "perm_result");
+_Static_assert(sizeof(perm_result) == 208, "perm_result");
 OFFSET(perm_result, struct_size, 0);
 OFFSET(perm_result, re, 8);
 OFFSET(perm_result, im, 16);
@@ -65,6 +67,8 @@ OFFSET(perm_result, seconds_total, 160);
 OFFSET(perm_result, seconds_check, 168);
 OFFSET(perm_result, seconds_plan, 176);
 OFFSET(perm_result, seconds_run, 184);
+OFFSET(perm_result, blocks, 192);
+OFFSET(perm_result, blocks_computed, 200);
 #endif
 
 _Static_assert(sizeof(perm_status) == 4 && sizeof(perm_format) == 4, "enums are int");

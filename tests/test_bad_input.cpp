@@ -105,7 +105,7 @@ TEST_CASE("NaN and infinity, in a call and in a plan's values") {
         check_bad_matrix(a, {"row 1", "column 2"}, false);
 
         perm_plan *plan = nullptr;
-        perm_csr view = a.view(); // a plan never looks at the values
+        perm_csr view = a.view(); // whose values a plan does not need
         REQUIRE(perm_plan_create(&view, nullptr, &plan) == PERM_OK);
         perm::Result r;
         CHECK(perm_plan_execute(plan, a.values.data(), r.raw()) == PERM_BAD_MATRIX);

@@ -475,7 +475,9 @@ TEST_CASE("however large the matrix: refused, not computed") {
         const perm::Csr a = constant(n, 1);
         for (const char *engine : {"auto", "ryser", "frontier"}) {
             CAPTURE(engine);
-            const perm_status status = status_of(a.view(), with_engine(engine));
+            perm_opts opts = with_engine(engine);
+            opts.without = "merge";
+            const perm_status status = status_of(a.view(), opts);
             CHECK(status / 100 == 2);
             CHECK(has_digit(perm_last_error()));
         }
@@ -519,6 +521,24 @@ TEST_CASE("structs of a later header are taken while what they add is zero") {
     CHECK(r.base.struct_size == sizeof r);
 }
 
+TEST_CASE("a caller built with the first version's structs is served") {
+    const perm::Csr ones = constant(3, 1);
+    const perm_csr a = ones.view();
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.struct_size = offsetof(perm_opts, without);
+    opts.without = "nonsense"; // memory beyond the caller's struct
+    perm_result r = PERM_RESULT_INIT;
+    r.struct_size = offsetof(perm_result, blocks);
+    r.blocks = r.blocks_computed = -7;
+    CHECK(perm_compute(&a, &opts, &r) == PERM_OK);
+    CHECK(std::string(r.text) == "6");
+    CHECK(perm_result_clear(&r) == PERM_OK);
+    CHECK(r.struct_size == offsetof(perm_result, blocks));
+    CHECK(r.text == nullptr);
+    CHECK(r.blocks == -7);
+    CHECK(r.blocks_computed == -7);
+}
+
 TEST_CASE("structs that are too small are refused") {
     const perm::Csr ones = constant(3, 1);
     for (const std::size_t less : {std::size_t{1}, std::size_t{8}, std::size_t{1000000}}) {
@@ -529,10 +549,10 @@ TEST_CASE("structs that are too small are refused") {
         a.struct_size = shrink(sizeof a);
         CHECK(perm_compute(&a, &opts, &r) == PERM_BAD_ARGUMENT);
         a.struct_size = sizeof a;
-        opts.struct_size = shrink(sizeof opts);
+        opts.struct_size = shrink(offsetof(perm_opts, without)); // the first version's
         CHECK(perm_compute(&a, &opts, &r) == PERM_BAD_ARGUMENT);
         opts.struct_size = sizeof opts;
-        r.struct_size = shrink(sizeof r);
+        r.struct_size = shrink(offsetof(perm_result, blocks));
         CHECK(perm_compute(&a, &opts, &r) == PERM_BAD_ARGUMENT);
         CHECK(std::string(perm_last_error()).find("struct_size") != std::string::npos);
     }

@@ -229,7 +229,8 @@ TEST_CASE("compute with each option") {
     const std::string file = folder.write("small.mtx", small);
     const Run r = run(folder, {"compute", file, "--engine", "ryser", "--device", "cpu", "--precision",
                                "double", "--tolerance", "1e-6", "--threads", "2", "--memory", "1.5GiB",
-                               "--time-limit", "2h", "--seed", "7", "--json"});
+                               "--time-limit", "2h", "--seed", "7", "--without", "all", "--decompose", "auto",
+                               "--json"});
     CAPTURE(r.err);
     CHECK(r.code == 0);
     CHECK(r.object().at("real").get<double>() == doctest::Approx(10));

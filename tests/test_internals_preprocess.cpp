@@ -97,7 +97,9 @@ TEST_CASE("scaling makes every entry less than 1 and a perfect matching at least
         perm::Csr a = families::permutation_plus(9, 3, families::Entries::real, random.bits());
         for (double &x : a.values) x = std::ldexp(x, static_cast<int>(random.integer(-900, 900)));
         const Pattern p = pattern_of(a);
-        const PowerScaling s = power_scaling(p, a.values);
+        Block block{p, {}};
+        for (const double x : a.values) block.values.push_back(tracked(x));
+        const PowerScaling s = power_scaling(block);
         perm::Csr large = a; // the scaled entries of at least 1/2
         large.row_ptr.assign(1, 0);
         large.col_idx.clear();
@@ -121,13 +123,13 @@ TEST_CASE("scaling makes every entry less than 1 and a perfect matching at least
 
 TEST_CASE("the order found is a permutation, and the same on any number of threads") {
     const Pattern a = pattern_of(families::erdos_renyi(26, 0.25, families::Entries::ones, test_seed()));
-    const Transposed t = transpose(a);
+    const auto sides = frontier_sides(a, {});
     FrontierOrderOptions options;
     options.seconds_per_expansion = 1e-8;
     FrontierOrder first;
     for (const int threads : {1, 2, 3}) {
         FrontierOrder order;
-        oneapi::tbb::task_arena(threads).execute([&] { order = find_frontier_order(a, t.pattern, options); });
+        oneapi::tbb::task_arena(threads).execute([&] { order = find_frontier_order(sides, options); });
         std::vector<std::int32_t> sorted = order.rows;
         std::sort(sorted.begin(), sorted.end());
         std::vector<std::int32_t> all(26);
@@ -141,10 +143,9 @@ TEST_CASE("the order found is a permutation, and the same on any number of threa
 
 TEST_CASE("a frontier restored from a snapshot goes on as it went") {
     const Pattern a = pattern_of(families::erdos_renyi(20, 0.2, families::Entries::ones, test_seed()));
-    std::vector<std::int32_t> degree(20, 0);
-    for (const std::int32_t j : a.col) ++degree[at(j)];
+    const FrontierSide side = frontier_sides(a, {}).front();
     const Log2Binomial log2_binomial(20);
-    FrontierState straight(a, degree, log2_binomial), returned(a, degree, log2_binomial);
+    FrontierState straight(side, log2_binomial), returned(side, log2_binomial);
     FrontierState::Snapshot middle;
     for (std::int32_t i = 0; i < 10; ++i) {
         straight.advance(i);
@@ -164,8 +165,9 @@ TEST_CASE("a frontier restored from a snapshot goes on as it went") {
 TEST_CASE("the steps of a program open and close every column once, and never share a slot") {
     for (std::uint64_t seed = test_seed(); seed < test_seed() + 30; ++seed) {
         const Pattern a = pattern_of(families::permutation_plus(18, 2, families::Entries::ones, seed));
-        const Transposed t = transpose(a);
-        const FrontierProgram program = build_frontier_program(a, t, find_frontier_order(a, t.pattern, {}));
+        const auto sides = frontier_sides(a, {});
+        const FrontierOrder order = find_frontier_order(sides, {});
+        const FrontierProgram program = build_frontier_program(sides[order.transposed ? 1 : 0], order);
         std::set<std::int32_t> taken;
         std::set<std::int64_t> entries;
         int opened = 0, closed = 0;

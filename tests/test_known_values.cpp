@@ -32,7 +32,7 @@ TEST_CASE("frontier gives the known permanents") {
         perm::Result r = perm::compute(known.matrix, with_engine("frontier"));
         check_result(*r.raw(), Exact(known.permanent));
         if (nonnegative(known.matrix)) check_nonnegative_result(*r.raw(), Exact(known.permanent));
-        if (known.matrix.n_rows > 0) CHECK(std::string(r->engine) == "frontier");
+        if (known.matrix.n_rows > 1) CHECK(std::string(r->engine) == "frontier");
     }
 }
 
@@ -43,7 +43,7 @@ TEST_CASE("ryser gives the known permanents") {
         CAPTURE(known.name);
         perm::Result r = perm::compute(known.matrix, with_engine("ryser"));
         check_result(*r.raw(), Exact(known.permanent));
-        if (known.matrix.n_rows > 0) CHECK(std::string(r->engine) == "ryser");
+        if (known.matrix.n_rows > 1) CHECK(std::string(r->engine) == "ryser");
     }
 }
 

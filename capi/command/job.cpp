@@ -44,6 +44,8 @@ Plan Job::make_plan(const Options &options) {
     opts.memory_limit_bytes = options.memory_bytes;
     opts.time_limit_seconds = options.time_limit_seconds;
     opts.seed = options.seed;
+    opts.without = text_or_null(options.without);
+    opts.decompose = text_or_null(options.decompose);
     opts.progress = Progress::report;
     opts.progress_user = &progress_;
     opts.cancel = Cancellable::requested;

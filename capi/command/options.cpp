@@ -111,6 +111,16 @@ void add_plan_options(CLI::App &command, Options &options) {
         "than a day is refused");
     add_parsed(command, "--seed", options.seed, parse_whole<std::uint64_t>, "N",
                "of the search for a good order");
+    command
+        .add_option("--without", options.without,
+                    "reductions to leave out, with commas between them: matching, dm, d1, d2, fm, merge, "
+                    "scaling; all")
+        ->type_name("NAMES");
+    command
+        .add_option(
+            "--decompose", options.decompose,
+            "auto, or paper: expand rows and columns of at most 4 entries down to n = 30, as SUperman does")
+        ->type_name("RULE");
     command.add_flag("--json", options.json, "one JSON object on the standard output");
     command.add_flag("-v,--verbose", options.verbose, "log decisions to stderr; twice: details");
 }

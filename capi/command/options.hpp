@@ -12,7 +12,7 @@ namespace perm {
 
 struct Options {
     std::string file;
-    std::string engine, device, precision; // "" is the library's default
+    std::string engine, device, precision, without, decompose; // "" is the library's default
     double tolerance = 0;
     std::int32_t threads = 0;
     std::int64_t memory_bytes = 0;

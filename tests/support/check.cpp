@@ -186,5 +186,6 @@ std::string describe(const perm::Csr &a) {
 perm_opts with_engine(const char *engine) {
     perm_opts opts = PERM_OPTS_INIT;
     opts.engine = engine;
+    if (std::string(engine) != "auto") opts.without = "all";
     return opts;
 }

@@ -39,5 +39,5 @@ bool informative(const perm_result &r);
 // The matrix in words for a failure's message: small ones in full, with every bit of the values.
 std::string describe(const perm::Csr &a);
 
-// "auto", "ryser", ... with all other options left alone.
+// "auto" with all its reductions; "ryser", ... alone, on the matrix as it is.
 perm_opts with_engine(const char *engine);

@@ -1,0 +1,212 @@
+#include "lib/block_plan.hpp"
+
+#include "lib/frontier_layout.hpp"
+#include "lib/system.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace libperm {
+namespace {
+
+// Tests of one row's states for being reachable: a matching costs the more, the longer the matrix is.
+int reachability_samples(std::int32_t n) { return std::clamp(40000 / std::max(1, n), 4, 64); }
+constexpr int widest_dense = 40;          // slots: beyond it C(w, w/2) numbers are terabytes
+constexpr double most_dense_blocks = 1e8; // of its table: they are counted through in every row
+
+void judge(Candidate &c, const Options &options) {
+    c.seconds = seconds_on(options.threads, c.cost.serial_seconds);
+    if (c.refusal != PERM_OK) return;
+    if (c.cost.bytes > static_cast<double>(options.memory_limit)) {
+        c.refusal = PERM_REFUSED_MEMORY;
+        c.why_not = fmt::format("needs {} of memory, {} is the limit; with that it is predicted to take {}",
+                                readable_bytes(c.cost.bytes),
+                                readable_bytes(static_cast<double>(options.memory_limit)),
+                                readable_seconds(c.seconds));
+    } else if (c.seconds > options.refuse_seconds) {
+        c.refusal = PERM_REFUSED_TIME;
+        c.why_not = fmt::format("is predicted to take {} on {} thread{}, {} is the limit",
+                                readable_seconds(c.seconds), options.threads, options.threads == 1 ? "" : "s",
+                                readable_seconds(options.refuse_seconds));
+    }
+}
+
+// The block in the making, and what it is made from.
+struct Task {
+    const Pattern &a;
+    Kinds kinds;
+    bool nonnegative;
+    const Options &options;
+    RunControl &control;
+    BlockPlan plan;
+
+    void add(Candidate c) {
+        judge(c, options);
+        plan.candidates.push_back(std::move(c));
+    }
+};
+
+void add_ryser(Task &task) {
+    const RyserPlan &ryser = task.plan.ryser = plan_ryser(task.a, transpose(task.a).pattern, task.kinds);
+    Candidate c;
+    c.engine = Engine::ryser;
+    c.transposed = ryser.transposed;
+    c.cost = ryser_cost(ryser, task.a.rows);
+    if (c.cost.subsets > ryser_most_subsets) {
+        c.refusal = PERM_UNSUPPORTED;
+        c.why_not = fmt::format("would sum 2^{:.0f} subsets, at most 2^{:.0f} can be counted",
+                                std::log2(c.cost.subsets), std::log2(ryser_most_subsets));
+    }
+    task.add(std::move(c));
+}
+
+// Whatever the order, of A or A^T, of a block without repeated lines: with d the least number of entries in a
+// row or column, no column closes in the first d / 2 rows, and these reach at least C(d, d/2) sets of columns
+// (they choose in d (d-1) ... ways, each set at most (d/2)! times).
+double least_peak_states(const Pattern &a) {
+    std::vector<std::size_t> of_column(static_cast<std::size_t>(a.cols), 0);
+    for (const std::int32_t j : a.col) ++of_column[static_cast<std::size_t>(j)];
+    std::size_t d = *std::min_element(of_column.begin(), of_column.end());
+    for (std::int32_t i = 0; i < a.rows; ++i) d = std::min(d, a.row(i).size());
+    return subsets_of_size(static_cast<int>(d), static_cast<int>(d / 2));
+}
+
+// Says so at once when no order can fit the memory; a search would only find out later.
+bool frontier_is_hopeless(Task &task) {
+    if (!task.kinds.of_row.empty() || !task.kinds.of_col.empty()) return false;
+    Candidate c;
+    c.engine = Engine::frontier;
+    c.cost.states = c.cost.peak_states = c.cost.operations = least_peak_states(task.a);
+    c.cost.bytes = c.cost.peak_states * static_cast<double>(number_bytes(true));
+    c.cost.serial_seconds = c.cost.operations * seconds_per_expansion;
+    judge(c, task.options);
+    if (c.refusal != PERM_REFUSED_MEMORY) return false;
+    c.why_not = fmt::format("needs at the very least {} of memory, whatever the order of the rows",
+                            readable_bytes(c.cost.bytes));
+    task.plan.candidates.push_back(std::move(c));
+    return true;
+}
+
+bool dense_is_sensible(const FrontierProgram &program) {
+    if (program.slots > widest_dense) return false;
+    const std::vector<DenseShape> shapes = dense_shapes(program);
+    return std::none_of(shapes.begin(), shapes.end(),
+                        [](const DenseShape &s) { return s.blocks > most_dense_blocks; });
+}
+
+void add_frontier_form(Task &task, const FrontierProgram &program, FrontierForm form) {
+    Candidate c;
+    c.engine = Engine::frontier;
+    c.form = form;
+    c.transposed = program.transposed;
+    c.cost = frontier_cost(program, form, task.nonnegative);
+    c.bytes_per_state = number_bytes(task.nonnegative);
+    if (form == FrontierForm::sparse) {
+        c.bytes_per_state += 8 * sparse_key_words(program);
+        if (sparse_key_words(program) == 0) {
+            c.refusal = PERM_UNSUPPORTED;
+            c.why_not = fmt::format("has keys of {} bits, at most 4096 can be", program.slots);
+        }
+    }
+    task.add(std::move(c));
+}
+
+void add_frontier(Task &task) {
+    if (frontier_is_hopeless(task)) return;
+    const Options &options = task.options;
+    FrontierOrderOptions search;
+    search.seed = options.seed;
+    search.seconds_per_expansion = seconds_per_expansion;
+    search.limit_seconds = options.refuse_seconds;
+    search.poll = [&task] { task.control.poll(); };
+    for (const Candidate &c : task.plan.candidates)
+        if (c.refusal != PERM_UNSUPPORTED) search.other_seconds = c.cost.serial_seconds;
+    const std::array<FrontierSide, 2> sides = frontier_sides(task.a, task.kinds);
+    const FrontierOrder order = find_frontier_order(sides, search);
+    if (!order.feasible) {
+        Candidate c;
+        c.engine = Engine::frontier;
+        c.cost.states = c.cost.peak_states = c.cost.operations = c.cost.bytes = c.cost.serial_seconds =
+            std::exp2(frontier_out_of_reach);
+        judge(c, options);
+        c.refusal = PERM_REFUSED_MEMORY;
+        c.why_not = fmt::format("found no order of the rows that keeps fewer than 2^{} states",
+                                frontier_out_of_reach);
+        task.plan.candidates.push_back(std::move(c));
+        return;
+    }
+    const FrontierSide &side = sides[order.transposed ? 1 : 0];
+    task.plan.sparse = build_frontier_program(side, order);
+    estimate_reachable(task.plan.sparse, side, order, reachability_samples(task.a.rows));
+    add_frontier_form(task, task.plan.sparse, FrontierForm::sparse);
+
+    task.plan.dense = task.plan.sparse;
+    if (task.plan.sparse.counts) { // the dense form has a slot for each column, repeated or not
+        const std::array<FrontierSide, 2> single = frontier_sides(task.a, {});
+        task.plan.dense = build_frontier_program(single[order.transposed ? 1 : 0], order);
+    }
+    if (dense_is_sensible(task.plan.dense)) add_frontier_form(task, task.plan.dense, FrontierForm::dense);
+}
+
+// What a candidate's time counts for in the choice. One thread's time: the choice, and so the result's bits,
+// must not depend on the number of threads. Ryser's sums cancel where the frontier's do not, so it has to be
+// clearly faster.
+double weight(const Candidate &c) {
+    return c.engine == Engine::ryser ? 2 * c.cost.serial_seconds + 1e-3 : c.cost.serial_seconds;
+}
+
+// The cheapest candidate that no limit forbids.
+void choose(BlockPlan &plan) {
+    std::stable_sort(plan.candidates.begin(), plan.candidates.end(),
+                     [](const Candidate &x, const Candidate &y) { return weight(x) < weight(y); });
+    const auto possible = std::find_if(plan.candidates.begin(), plan.candidates.end(),
+                                       [](const Candidate &c) { return c.refusal == PERM_OK; });
+    const Candidate &first = plan.candidates.front();
+    if (possible == plan.candidates.end()) {
+        plan.refusal = first.refusal;
+        plan.refusal_text = fmt::format("too large for the limits (n = {}, {} entries)", plan.n, plan.nnz);
+        for (const Candidate &c : plan.candidates)
+            plan.refusal_text += fmt::format("\n  engine {} {}", name_of(c), c.why_not);
+        plan.refusal_text += "\n  raise a limit: memory_limit_bytes or time_limit_seconds";
+        plan.why = "refused: no engine keeps within the limits";
+        return;
+    }
+    plan.chosen = static_cast<int>(possible - plan.candidates.begin());
+    const bool fastest =
+        std::none_of(plan.candidates.begin(), plan.candidates.end(), [&](const Candidate &c) {
+            return c.cost.serial_seconds < possible->cost.serial_seconds;
+        });
+    if (&*possible != &first)
+        plan.why = fmt::format("{}: the best within the limits; {} {}", name_of(*possible), name_of(first),
+                               first.why_not);
+    else
+        plan.why =
+            name_of(first) + (fastest ? ": the least predicted time"
+                                      : ": hardly more predicted time than the least, and more accurate");
+}
+
+} // namespace
+
+std::string name_of(const Candidate &c) {
+    if (c.engine != Engine::frontier) return engine_name(c.engine);
+    return fmt::format("{} ({})", engine_name(c.engine), form_name(c.form));
+}
+
+BlockPlan plan_block(const Pattern &a, const Kinds &kinds, bool nonnegative, const Options &options,
+                     RunControl &control) {
+    Task task{a, kinds, nonnegative, options, control, {}};
+    task.plan.n = a.rows;
+    task.plan.nnz = a.nnz();
+    if (options.engine != Engine::frontier) add_ryser(task);
+    if (options.engine != Engine::ryser) add_frontier(task);
+    choose(task.plan);
+    const Candidate *choice = task.plan.choice(); // programs of other forms are of no more use
+    if (!choice || choice->engine != Engine::frontier || choice->form != FrontierForm::sparse)
+        task.plan.sparse = {};
+    if (!choice || choice->engine != Engine::frontier || choice->form != FrontierForm::dense)
+        task.plan.dense = {};
+    return std::move(task.plan);
+}
+
+} // namespace libperm

@@ -1,0 +1,51 @@
+// How one block is computed: every engine that could do it with what that would take, and the one chosen.
+#pragma once
+
+#include "lib/cost_model.hpp"
+#include "lib/options.hpp"
+#include "lib/run_control.hpp"
+#include "preprocess/repeated_lines.hpp"
+
+#include <string>
+#include <vector>
+
+namespace libperm {
+
+// One way to do it, and what that would take.
+struct Candidate {
+    Engine engine = Engine::none;
+    FrontierForm form = FrontierForm::sparse; // of the frontier
+    bool transposed = false;
+    Cost cost;
+    double seconds = 0;               // on the plan's threads
+    std::int64_t bytes_per_state = 0; // of the frontier: in a list (sparse), in a table (dense)
+    perm_status refusal = PERM_OK;
+    std::string why_not; // if refused: by how much, and what would help
+};
+
+std::string name_of(const Candidate &c); // "frontier (dense)"
+
+struct BlockPlan {
+    std::int32_t n = 0;
+    std::int64_t nnz = 0;
+    RyserPlan ryser;
+    FrontierProgram sparse, dense;     // of the frontier's two forms; empty if not a candidate
+    std::vector<Candidate> candidates; // by predicted time of one thread
+    int chosen = -1;                   // in candidates; -1: all refused
+    std::string why;                   // the choice, in words
+    perm_status refusal = PERM_OK;     // of running this block, with its text
+    std::string refusal_text;
+
+    const Candidate *choice() const {
+        return chosen < 0 ? nullptr : &candidates[static_cast<std::size_t>(chosen)];
+    }
+    // The chosen one, or the one that would be without limits.
+    const Candidate &best() const { return chosen < 0 ? candidates.front() : *choice(); }
+};
+
+// `nonnegative`: whether the values are known to be. Throws Error only when stopped by its control: what
+// cannot be run still makes a plan, to be explained.
+BlockPlan plan_block(const Pattern &a, const Kinds &kinds, bool nonnegative, const Options &options,
+                     RunControl &control);
+
+} // namespace libperm

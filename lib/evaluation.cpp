@@ -1,0 +1,169 @@
+#include "lib/evaluation.hpp"
+
+#include "lib/error.hpp"
+#include "preprocess/matching.hpp"
+#include "preprocess/parallel.hpp"
+#include "preprocess/scaling.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace libperm {
+namespace {
+
+constexpr std::size_t most_jobs = 64;       // blocks waiting to be computed
+constexpr double short_job = 0.01;          // seconds: such blocks are computed at the same time
+constexpr std::size_t most_known = 1 << 26; // bytes of keys of known numbers
+
+// Explicit zeros, or entries that have become 0, may leave fewer entries than a perfect matching needs.
+bool zeros_leave_no_matching(const Block &block) {
+    if (std::none_of(block.values.begin(), block.values.end(), is_zero)) return false;
+    Pattern nonzero;
+    nonzero.rows = nonzero.cols = block.n();
+    std::size_t k = 0;
+    for (std::int32_t i = 0; i < block.n(); ++i) {
+        for (const std::int32_t j : block.pattern.row(i))
+            if (!is_zero(block.values[k++])) nonzero.col.push_back(j);
+        nonzero.row_ptr.push_back(static_cast<std::int64_t>(nonzero.col.size()));
+    }
+    return maximum_matching(nonzero).size < block.n();
+}
+
+Outcome run_engine(const BlockPlan &plan, const Block &block, int threads, RunControl &control,
+                   MemoryBudget &memory) {
+    const Candidate &choice = *plan.choice();
+    if (choice.engine == Engine::ryser) {
+        RunControl part(control, choice.cost.serial_seconds / choice.cost.subsets);
+        return run_ryser(plan.ryser, choice.transposed ? transposed(block) : block, part);
+    }
+    RunControl part(control, choice.cost.serial_seconds / choice.cost.operations);
+    const FrontierProgram &program = choice.form == FrontierForm::sparse ? plan.sparse : plan.dense;
+    return run_frontier(choice.form, {block, program, part, memory, threads});
+}
+
+} // namespace
+
+Outcome Evaluation::run(Block root) {
+    DecompositionRule rule = rule_of(plan_);
+    rule.passes.merging = plan_.options.passes.merging;
+    Decomposition decomposition(std::move(root), std::move(rule));
+    for (Step step; decomposition.next(step);) {
+        control_.poll();
+        if (auto *leaf = std::get_if<Leaf>(&step))
+            take(std::move(*leaf));
+        else if (const auto *number = std::get_if<Tracked>(&step))
+            tokens_.emplace_back(ball_of(*number));
+        else if (const auto *multiply = std::get_if<Multiply>(&step))
+            tokens_.emplace_back(*multiply);
+        else
+            tokens_.emplace_back(std::get<Add>(step));
+        if (jobs_.size() == most_jobs) compute_jobs();
+    }
+    compute_jobs();
+    set_value(sums_, stack_.back());
+    sums_.peak_bytes = memory_.peak();
+    return std::move(sums_);
+}
+
+void Evaluation::take(Leaf leaf) {
+    ++sums_.blocks;
+    BlockKey key;
+    if (plan_.blocks != 1) {
+        key = key_of(leaf);
+        if (const auto known = known_.find(key); known != known_.end()) {
+            tokens_.emplace_back(known->second);
+            return;
+        }
+        if (const auto waiting = job_of_.find(key); waiting != job_of_.end()) {
+            tokens_.emplace_back(ResultOf{waiting->second});
+            return;
+        }
+        job_of_.emplace(key, jobs_.size());
+    }
+    ++sums_.blocks_computed;
+    tokens_.emplace_back(ResultOf{jobs_.size()});
+    const auto planned = plan_.block_plans.find(key_of(leaf.block.pattern, leaf.kinds));
+    jobs_.push_back({std::move(leaf),
+                     std::move(key),
+                     planned == plan_.block_plans.end() ? nullptr : &planned->second,
+                     {}});
+}
+
+void Evaluation::compute_jobs() {
+    std::vector<Job *> together, alone;
+    for (Job &job : jobs_) {
+        const bool is_short = job.plan && job.plan->best().cost.serial_seconds < short_job;
+        const bool is_small = job.leaf.block.n() <= paper_order; // planning it takes a millisecond
+        (is_short || (!job.plan && is_small) ? together : alone).push_back(&job);
+    }
+    if (together.size() == 1) {
+        alone.push_back(together.front());
+        together.clear();
+    }
+    parallel_for(together.size(), [&](std::size_t k) { compute(*together[k]); });
+    for (Job *job : alone) compute(*job);
+    fold();
+}
+
+void Evaluation::compute(Job &job) {
+    Block &block = job.leaf.block;
+    if (zeros_leave_no_matching(block)) return; // the outcome is 0, exactly
+    BlockPlan made;
+    if (!job.plan)
+        made = plan_block(block.pattern, job.leaf.kinds, plan_.input.value_type == PERM_VALUE_PATTERN,
+                          plan_.options, control_);
+    const BlockPlan &plan = job.plan ? *job.plan : made;
+    if (plan.refusal != PERM_OK) throw Error(plan.refusal, plan.refusal_text);
+    const std::int64_t exp2 = plan_.options.passes.scaling ? scale(block) : 0;
+    job.outcome = run_engine(plan, block, plan_.options.threads, control_, memory_);
+    if (!std::isfinite(job.outcome.value.mantissa))
+        throw Error(PERM_UNSUPPORTED, "an intermediate result overflowed: leave the pass \"scaling\" on");
+    for (Scaled *x : {&job.outcome.value, &job.outcome.error})
+        if (x->mantissa != 0) x->exp2 -= exp2;
+    const Candidate &choice = *plan.choice();
+    job.outcome.engine = choice.engine;
+    job.outcome.transposed = choice.transposed;
+    job.outcome.predicted_seconds = choice.cost.serial_seconds;
+}
+
+// Puts the waiting tokens together as far as they go, and forgets the jobs.
+void Evaluation::fold() {
+    for (const Job &job : jobs_) {
+        sums_.subsets += job.outcome.subsets;
+        sums_.states += job.outcome.states;
+        sums_.operations += job.outcome.operations;
+        sums_.peak_states = std::max(sums_.peak_states, job.outcome.peak_states);
+        if (job.outcome.predicted_seconds > sums_.predicted_seconds) {
+            sums_.predicted_seconds = job.outcome.predicted_seconds;
+            sums_.engine = job.outcome.engine;
+            sums_.transposed = job.outcome.transposed;
+        }
+    }
+    const auto combine = [this](std::size_t count, const auto &operation) {
+        Ball result = stack_[stack_.size() - count];
+        for (std::size_t k = stack_.size() - count + 1; k < stack_.size(); ++k)
+            result = operation(result, stack_[k]);
+        stack_.resize(stack_.size() - count);
+        stack_.push_back(result);
+    };
+    for (const Token &token : tokens_) {
+        if (const auto *ball = std::get_if<Ball>(&token))
+            stack_.push_back(*ball);
+        else if (const auto *result = std::get_if<ResultOf>(&token))
+            stack_.push_back({jobs_[result->job].outcome.value, jobs_[result->job].outcome.error});
+        else if (const auto *multiply = std::get_if<Multiply>(&token))
+            combine(multiply->count, [](const Ball &x, const Ball &y) { return x * y; });
+        else
+            combine(std::get<Add>(token).count, [](const Ball &x, const Ball &y) { return x + y; });
+    }
+    for (Job &job : jobs_) {
+        if (job.key.empty() || known_bytes_ + job.key.size() > most_known) continue;
+        known_bytes_ += job.key.size();
+        known_.emplace(std::move(job.key), Ball{job.outcome.value, job.outcome.error});
+    }
+    tokens_.clear();
+    jobs_.clear();
+    job_of_.clear();
+}
+
+} // namespace libperm

@@ -1,0 +1,49 @@
+// The sum of products of a plan, with values: blocks are computed as the decomposition brings them, some at
+// the same time, and put together in its order.
+#pragma once
+
+#include "lib/ball.hpp"
+#include "lib/memory_budget.hpp"
+#include "lib/plan.hpp"
+
+#include <unordered_map>
+
+namespace libperm {
+
+class Evaluation {
+  public:
+    Evaluation(const Plan &plan, RunControl &control, MemoryBudget &memory)
+        : plan_(plan), control_(control), memory_(memory) {}
+
+    Outcome run(Block root); // throws Error
+
+  private:
+    struct Job { // one block to be computed
+        Leaf leaf;
+        BlockKey key;          // empty: its number is not to be kept
+        const BlockPlan *plan; // of the plan's, or null: not planned yet
+        Outcome outcome;
+    };
+    struct ResultOf { // instead of a block
+        std::size_t job;
+    };
+    using Token = std::variant<Ball, ResultOf, Multiply, Add>;
+
+    void take(Leaf leaf);
+    void compute_jobs();
+    void compute(Job &job);
+    void fold();
+
+    const Plan &plan_;
+    RunControl &control_;
+    MemoryBudget &memory_;
+    std::vector<Job> jobs_;     // not computed yet
+    std::vector<Token> tokens_; // not folded yet
+    std::vector<Ball> stack_;
+    std::unordered_map<BlockKey, std::size_t> job_of_; // in jobs_
+    std::unordered_map<BlockKey, Ball> known_;         // numbers of blocks computed before
+    std::size_t known_bytes_ = 0;
+    Outcome sums_; // counts over all blocks
+};
+
+} // namespace libperm

@@ -1,0 +1,36 @@
+#include "preprocess/block.hpp"
+
+#include <algorithm>
+
+namespace libperm {
+namespace {
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+} // namespace
+
+double most_roundings(const Block &block) {
+    double by_row = 0, by_column = 0;
+    std::vector<std::int32_t> of_column(at(block.pattern.cols), 0);
+    std::size_t k = 0;
+    for (std::int32_t i = 0; i < block.n(); ++i) {
+        std::int32_t of_row = 0;
+        for (const std::int32_t j : block.pattern.row(i)) {
+            const std::int32_t r = block.values[k++].roundings;
+            of_row = std::max(of_row, r);
+            of_column[at(j)] = std::max(of_column[at(j)], r);
+        }
+        by_row += of_row;
+    }
+    for (const std::int32_t r : of_column) by_column += r;
+    return std::min(by_row, by_column);
+}
+
+Block transposed(const Block &block) {
+    Transposed t = transpose(block.pattern);
+    Block out;
+    out.pattern = std::move(t.pattern);
+    out.values.reserve(block.values.size());
+    for (const std::int64_t source : t.source) out.values.push_back(block.values[at(source)]);
+    return out;
+}
+
+} // namespace libperm

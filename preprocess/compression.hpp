@@ -1,0 +1,32 @@
+// Rows and columns of degree 1 and 2 taken out until there are none (d1compress and d2compress of SUperman's
+// Algorithm 4).
+//
+// This never costs: a line of degree 1 takes its crossing line with it, and a line of degree 2 makes one line
+// of two with at most as many entries as they had; whatever the order of the rows, the frontier then has at
+// most as many open columns as before.
+#pragma once
+
+#include "preprocess/block.hpp"
+
+namespace libperm {
+
+// perm = factor * perm(block).
+struct Part {
+    Block block;
+    Tracked factor = tracked(1);
+};
+
+struct CompressionRule {
+    bool degree_1 = true, degree_2 = true;
+};
+
+struct Compression {
+    Part part;
+    bool is_zero = false; // a line without entries: the permanent is 0 and `part` means nothing
+    std::int64_t degree_1 = 0, degree_2 = 0; // lines taken out
+};
+
+// Ends early when the lines merged become so long that merging them would take far more than O(nnz).
+Compression compress(const Block &block, const CompressionRule &rule);
+
+} // namespace libperm

@@ -1,0 +1,130 @@
+#include "preprocess/decompose.hpp"
+
+#include "preprocess/dulmage_mendelsohn.hpp"
+#include "preprocess/forbert_marx.hpp"
+#include "preprocess/matching.hpp"
+
+#include <algorithm>
+
+namespace libperm {
+
+Decomposition::Decomposition(Block root, DecompositionRule rule) : rule_(std::move(rule)) {
+    push(std::move(root), Stage::match);
+}
+
+bool Decomposition::next(Step &step) {
+    while (!stack_.empty()) {
+        Item item = std::move(stack_.back());
+        stack_.pop_back();
+        if (auto *ready = std::get_if<Step>(&item)) {
+            step = std::move(*ready);
+            return true;
+        }
+        Work &work = std::get<Work>(item);
+        if (work.block.n() == 0)
+            push(tracked(1));
+        else if (work.block.n() == 1 && !work.block.values.empty())
+            push(work.block.values.front());
+        else if (work.stage == Stage::match)
+            match(std::move(work.block));
+        else if (work.stage == Stage::compress)
+            compress_lines(std::move(work.block));
+        else if (work.stage == Stage::expand)
+            consider_expansion(std::move(work.block));
+        else
+            finish(std::move(work.block));
+    }
+    return false;
+}
+
+void Decomposition::match(Block block) {
+    const Passes &passes = rule_.passes;
+    const Stage next = rule_.as_published ? Stage::expand : Stage::compress;
+    if (!passes.matching && !passes.dulmage_mendelsohn) return push(std::move(block), next);
+    const Matching matching = maximum_matching(block.pattern);
+    if (matching.size < block.n()) {
+        ++reductions_.zeros;
+        return push(Tracked{});
+    }
+    if (!passes.dulmage_mendelsohn) return push(std::move(block), next);
+
+    std::int64_t dropped = block.pattern.nnz();
+    std::vector<Block> blocks = dulmage_mendelsohn(std::move(block), matching);
+    for (const Block &b : blocks) dropped -= b.pattern.nnz();
+    reductions_.dropped += dropped;
+    if (blocks.size() == 1) return push(std::move(blocks.front()), next);
+    reductions_.blocks += static_cast<std::int64_t>(blocks.size());
+    Tracked single = tracked(1); // the product of all blocks of one entry
+    std::size_t larger = 0;
+    for (const Block &b : blocks) {
+        if (b.n() == 1)
+            single = single * b.values.front();
+        else
+            ++larger;
+    }
+    push(Multiply{larger + 1});
+    for (auto b = blocks.rbegin(); b != blocks.rend(); ++b)
+        if (b->n() > 1) push(std::move(*b), next);
+    push(single);
+}
+
+void Decomposition::compress_lines(Block block) {
+    const CompressionRule rule{rule_.passes.degree_1, rule_.passes.degree_2};
+    if (!rule.degree_1 && !rule.degree_2) return push(std::move(block), Stage::expand);
+    Compression done = compress(block, rule);
+    if (done.is_zero) {
+        ++reductions_.zeros;
+        return push(Tracked{});
+    }
+    reductions_.degree_1 += done.degree_1;
+    reductions_.degree_2 += done.degree_2;
+    if (done.degree_1 > 0) { // else the factor is 1
+        push(Multiply{2});
+        push(done.part.factor);
+    }
+    push(std::move(done.part.block), Stage::expand);
+}
+
+bool Decomposition::may_expand(const Block &block) const {
+    const std::int32_t degree = degree_of(block.pattern, lightest_line(block.pattern));
+    if (degree > paper_degree) return false;
+    if (!rule_.as_published)
+        return degree >= 3 && rule_.passes.forbert_marx && rule_.expand && rule_.expand(block);
+    if (block.n() <= paper_order) return false;
+    return degree < 3 ? (degree == 1 ? rule_.passes.degree_1 : rule_.passes.degree_2)
+                      : rule_.passes.forbert_marx;
+}
+
+void Decomposition::consider_expansion(Block block) {
+    if (!may_expand(block)) return push(std::move(block), Stage::merge);
+    const Line line = lightest_line(block.pattern);
+    const std::int32_t degree = degree_of(block.pattern, line);
+    if (degree == 0) {
+        ++reductions_.zeros;
+        return push(Tracked{});
+    }
+    (degree == 1 ? reductions_.degree_1 : degree == 2 ? reductions_.degree_2 : reductions_.expansions) += 1;
+    std::vector<Part> parts = expand(block, line);
+    if (parts.size() > 1) push(Add{parts.size()});
+    for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+        push(Multiply{2});
+        push(part->factor);
+        push(std::move(part->block), rule_.as_published ? Stage::expand : Stage::match);
+    }
+}
+
+void Decomposition::finish(Block block) {
+    Leaf leaf{std::move(block), {}};
+    if (rule_.passes.merging) {
+        RepeatedLines repeated = merge_repeated_lines(leaf.block);
+        for (const std::vector<std::int32_t> *kind : {&repeated.kinds.of_row, &repeated.kinds.of_col})
+            for (std::size_t i = 0; i < kind->size(); ++i)
+                reductions_.merged += (*kind)[i] != static_cast<std::int32_t>(i);
+        leaf.kinds = std::move(repeated.kinds);
+        push(Multiply{2});
+        push(repeated.factor);
+    }
+    push(Step{std::move(leaf)});
+}
+
+} // namespace libperm

@@ -1,0 +1,86 @@
+// The road from the input to what the engines get: a sum of products of blocks, made as it is consumed. Only
+// the blocks on one path from the root are in memory, however many there are in all.
+#pragma once
+
+#include "preprocess/compression.hpp"
+#include "preprocess/repeated_lines.hpp"
+
+#include <functional>
+#include <variant>
+
+namespace libperm {
+
+// Which of the reductions are on.
+struct Passes {
+    bool matching = true;                  // none: 0 at once
+    bool dulmage_mendelsohn = true;        // blocks, and entries in no perfect matching
+    bool degree_1 = true, degree_2 = true; // compression
+    bool forbert_marx = true;              // expansion along lines of degree 3 and 4
+    bool merging = true;                   // of repeated rows and columns
+    bool scaling = true;                   // by powers of two, before an engine starts
+    friend bool operator==(const Passes &, const Passes &) = default;
+};
+
+struct Leaf {
+    Block block;
+    Kinds kinds;
+};
+
+// One step of the evaluation, in postfix order: the last one leaves the permanent on a stack of numbers.
+struct Multiply {
+    std::size_t count;
+};
+struct Add {
+    std::size_t count;
+};
+using Step = std::variant<Leaf, Tracked, Multiply, Add>; // the first two put a number on the stack
+
+// What was done, over all blocks.
+struct Reductions {
+    std::int64_t dropped = 0;                // entries in no perfect matching
+    std::int64_t blocks = 0;                 // of matrices that fell apart
+    std::int64_t degree_1 = 0, degree_2 = 0; // lines taken out
+    std::int64_t expansions = 0;
+    std::int64_t zeros = 0;  // parts without a perfect matching
+    std::int64_t merged = 0; // rows and columns equal to another
+};
+
+// SUperman's rule (Algorithm 4): down to n = 30, lines of at most 4 entries, the lightest first.
+constexpr std::int32_t paper_order = 30, paper_degree = 4;
+
+struct DecompositionRule {
+    Passes passes;
+    bool as_published = false; // `paper_order` and `paper_degree`; else compression to the end, and ...
+    std::function<bool(const Block &)> expand; // ... this decides on expansion along the lightest line
+};
+
+class Decomposition {
+  public:
+    // All that is done depends on the pattern and the rule alone, but for the merging of repeated lines.
+    Decomposition(Block root, DecompositionRule rule);
+
+    bool next(Step &step); // false: there was no more
+    const Reductions &reductions() const { return reductions_; }
+
+  private:
+    enum class Stage { match, compress, expand, merge };
+    struct Work {
+        Block block;
+        Stage stage;
+    };
+    using Item = std::variant<Work, Step>;
+
+    void match(Block block);
+    void compress_lines(Block block);
+    void consider_expansion(Block block);
+    void finish(Block block);
+    void push(Step step) { stack_.emplace_back(std::move(step)); }
+    void push(Block block, Stage stage) { stack_.emplace_back(Work{std::move(block), stage}); }
+    bool may_expand(const Block &block) const;
+
+    DecompositionRule rule_;
+    Reductions reductions_;
+    std::vector<Item> stack_; // to be done, the last first
+};
+
+} // namespace libperm

@@ -1,0 +1,113 @@
+#include "preprocess/dulmage_mendelsohn.hpp"
+
+#include <algorithm>
+
+namespace libperm {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// Tarjan's algorithm (SIAM J. Comput. 1, 1972) with its own stack: long chains must not exhaust the call
+// stack.
+class StrongComponents {
+  public:
+    StrongComponents(const Pattern &a, const Matching &matching)
+        : a_(a), matching_(matching), component_(at(a.rows), -1), seen_(at(a.rows), 0), low_(at(a.rows), 0) {
+        for (std::int32_t i = 0; i < a.rows; ++i)
+            if (seen_[at(i)] == 0) search(i);
+    }
+
+    std::int32_t count() const { return count_; }
+    // Of each row, numbered by their lowest rows.
+    std::vector<std::int32_t> by_lowest_row() const {
+        std::vector<std::int32_t> number(at(count_), -1), out;
+        std::int32_t next = 0;
+        for (const std::int32_t c : component_) {
+            if (number[at(c)] < 0) number[at(c)] = next++;
+            out.push_back(number[at(c)]);
+        }
+        return out;
+    }
+
+  private:
+    struct Visit {
+        std::int32_t row;
+        std::size_t next; // entry to follow
+    };
+
+    void enter(std::int32_t row) {
+        seen_[at(row)] = low_[at(row)] = ++clock_;
+        open_.push_back(row);
+        path_.push_back({row, 0});
+    }
+
+    void search(std::int32_t root) {
+        enter(root);
+        while (!path_.empty()) {
+            Visit &visit = path_.back();
+            const std::int32_t i = visit.row;
+            if (visit.next < a_.row(i).size()) {
+                const std::int32_t k = matching_.row_of_col[at(a_.row(i)[visit.next++])];
+                if (seen_[at(k)] == 0)
+                    enter(k);
+                else if (component_[at(k)] < 0)
+                    low_[at(i)] = std::min(low_[at(i)], seen_[at(k)]);
+                continue;
+            }
+            path_.pop_back();
+            if (!path_.empty()) {
+                std::int32_t &parent = low_[at(path_.back().row)];
+                parent = std::min(parent, low_[at(i)]);
+            }
+            if (low_[at(i)] == seen_[at(i)]) close(i);
+        }
+    }
+
+    void close(std::int32_t root) {
+        std::int32_t row = -1;
+        do {
+            row = open_.back();
+            open_.pop_back();
+            component_[at(row)] = count_;
+        } while (row != root);
+        ++count_;
+    }
+
+    const Pattern &a_;
+    const Matching &matching_;
+    std::vector<std::int32_t> component_, seen_, low_, open_;
+    std::vector<Visit> path_;
+    std::int32_t clock_ = 0, count_ = 0;
+};
+
+} // namespace
+
+std::vector<Block> dulmage_mendelsohn(Block block, const Matching &perfect) {
+    const Pattern &a = block.pattern;
+    const StrongComponents components(a, perfect);
+    std::vector<Block> blocks(at(components.count()));
+    if (components.count() == 1) {
+        blocks.front() = std::move(block);
+        return blocks;
+    }
+    const std::vector<std::int32_t> of_row = components.by_lowest_row();
+    std::vector<std::int32_t> place(at(a.cols)); // of a column in its block
+    for (std::int32_t j = 0; j < a.cols; ++j)
+        place[at(j)] = blocks[at(of_row[at(perfect.row_of_col[at(j)])])].pattern.cols++;
+    std::size_t k = 0;
+    for (std::int32_t i = 0; i < a.rows; ++i) {
+        Block &b = blocks[at(of_row[at(i)])];
+        for (const std::int32_t j : a.row(i)) {
+            if (of_row[at(perfect.row_of_col[at(j)])] == of_row[at(i)]) {
+                b.pattern.col.push_back(place[at(j)]);
+                b.values.push_back(block.values[k]);
+            }
+            ++k;
+        }
+        b.pattern.row_ptr.push_back(static_cast<std::int64_t>(b.pattern.col.size()));
+        ++b.pattern.rows;
+    }
+    return blocks;
+}
+
+} // namespace libperm

@@ -1,0 +1,50 @@
+#include "preprocess/forbert_marx.hpp"
+
+#include <algorithm>
+
+namespace libperm {
+namespace {
+
+std::vector<std::int32_t> column_degrees(const Pattern &a) {
+    std::vector<std::int32_t> degree(static_cast<std::size_t>(a.cols), 0);
+    for (const std::int32_t j : a.col) ++degree[static_cast<std::size_t>(j)];
+    return degree;
+}
+
+} // namespace
+
+Line lightest_line(const Pattern &a) {
+    const std::vector<std::int32_t> of_column = column_degrees(a);
+    Line lightest;
+    std::size_t least = a.col.size() + 1;
+    for (std::int32_t i = 0; i < a.rows; ++i) {
+        const auto row = a.row(i).size();
+        const auto column = static_cast<std::size_t>(of_column[static_cast<std::size_t>(i)]);
+        if (std::min(row, column) >= least) continue;
+        least = std::min(row, column);
+        lightest = {column < row, i};
+    }
+    return lightest;
+}
+
+std::int32_t degree_of(const Pattern &a, Line line) {
+    return line.is_column ? column_degrees(a)[static_cast<std::size_t>(line.index)]
+                          : static_cast<std::int32_t>(a.row(line.index).size());
+}
+
+std::vector<Part> expand(const Block &block, Line line) {
+    std::vector<Part> parts;
+    const std::vector<Entry> entries = Contraction(block).entries(line);
+    for (std::size_t k = 0; k < entries.size(); k += 2) {
+        Contraction matrix(block);
+        Part &part = parts.emplace_back();
+        if (k + 1 < entries.size())
+            matrix.contract(line, entries[k].other, entries[k + 1].other);
+        else
+            part.factor = matrix.remove(line, entries[k].other);
+        part.block = matrix.block();
+    }
+    return parts;
+}
+
+} // namespace libperm

@@ -1,0 +1,74 @@
+#include "preprocess/permanent_bound.hpp"
+
+#include "preprocess/scaling.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <utility>
+
+namespace libperm {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+double delta(double k) { return std::exp(std::lgamma(k + 1) / k); }
+
+struct Magnitude {
+    double mantissa;
+    std::int64_t exp2;
+};
+
+// Of one row, times 2^-exp2. All terms are nonnegative, so it errs by as many roundings as there are, and by
+// those of delta, below 2^-44.
+double row_bound(const std::vector<Magnitude> &row, std::int64_t exp2, std::vector<double> &sorted) {
+    sorted.clear();
+    for (const Magnitude &x : row)
+        sorted.push_back(
+            std::ldexp(x.mantissa, static_cast<int>(std::max<std::int64_t>(x.exp2 - exp2, -5000))));
+    std::sort(sorted.begin(), sorted.end(), std::greater<>());
+    sorted.push_back(0);
+    double sum = 0;
+    for (std::size_t k = 1; k < sorted.size(); ++k)
+        if (sorted[k - 1] > sorted[k]) sum += (sorted[k - 1] - sorted[k]) * delta(static_cast<double>(k));
+    return sum * (1 + 0x1p-40 + static_cast<double>(sorted.size()) * 0x1p-51);
+}
+
+// With the columns scaled by 2^scale, which the rows' own powers of two make up for.
+PermanentBound bound_by_rows(const Block &block, const std::vector<std::int64_t> &scale) {
+    PermanentBound bound{0.5, 1};
+    for (const std::int64_t s : scale) bound.exp2 -= s;
+    std::vector<Magnitude> row;
+    std::vector<double> sorted;
+    for (std::int32_t i = 0; i < block.n(); ++i) {
+        row.clear();
+        std::int64_t k = block.pattern.row_begin(i);
+        for (const std::int32_t j : block.pattern.row(i)) {
+            const Tracked &x = block.values[at(k++)];
+            if (x.magnitude != 0) row.push_back({x.magnitude, x.exp2 + scale[at(j)]});
+        }
+        if (row.empty()) return {};
+        const std::int64_t exp2 = std::max_element(row.begin(), row.end(), [](const auto &x, const auto &y) {
+                                      return x.exp2 < y.exp2;
+                                  })->exp2;
+        int exponent = 0;
+        bound.mantissa = std::frexp(bound.mantissa * row_bound(row, exp2, sorted), &exponent);
+        bound.exp2 += exp2 + exponent;
+    }
+    return bound;
+}
+
+} // namespace
+
+PermanentBound permanent_bound(const Block &block) {
+    const PowerScaling scaling = power_scaling(block);
+    const PermanentBound by_rows = bound_by_rows(block, scaling.col);
+    const PermanentBound by_columns = bound_by_rows(transposed(block), scaling.row);
+    const auto size = [](const PermanentBound &x) {
+        return std::pair(x.mantissa == 0 ? std::numeric_limits<std::int64_t>::min() : x.exp2, x.mantissa);
+    };
+    return std::min(by_rows, by_columns, [&](const auto &x, const auto &y) { return size(x) < size(y); });
+}
+
+} // namespace libperm

@@ -1,0 +1,24 @@
+// Rows that are multiples of each other, and columns that are.
+//
+// With each of them divided by its factor they are equal, and the permanent of a matrix with equal columns
+// depends only on how many of each kind are used: engines count m + 1 cases instead of 2^m subsets.
+#pragma once
+
+#include "preprocess/block.hpp"
+
+namespace libperm {
+
+// Equal rows have equal numbers, the lowest row among them; columns likewise. Empty: all different.
+struct Kinds {
+    std::vector<std::int32_t> of_row, of_col;
+};
+
+struct RepeatedLines {
+    Kinds kinds;
+    Tracked factor; // what the permanent of the block with equal lines made equal is to be multiplied by
+};
+
+// Makes proportional lines of `block` equal. Only true multiples count: products are compared exactly.
+RepeatedLines merge_repeated_lines(Block &block);
+
+} // namespace libperm
