@@ -11,7 +11,9 @@ namespace libperm {
 namespace {
 
 // Tests of one row's states for being reachable: a matching costs the more, the longer the matrix is.
-int reachability_samples(std::int32_t n) { return std::clamp(40000 / std::max(1, n), 4, 64); }
+int reachability_samples(std::int32_t n, double effort) {
+    return std::clamp(static_cast<int>(effort * 40000) / std::max(1, n), 4, effort < 1 ? 8 : 64);
+}
 constexpr int widest_dense = 40;          // slots: beyond it C(w, w/2) numbers are terabytes
 constexpr double most_dense_blocks = 1e8; // of its table: they are counted through in every row
 
@@ -39,6 +41,7 @@ struct Task {
     bool nonnegative;
     const Options &options;
     RunControl &control;
+    double effort;
     BlockPlan plan;
 
     void add(Candidate c) {
@@ -119,6 +122,7 @@ void add_frontier(Task &task) {
     search.seed = options.seed;
     search.seconds_per_expansion = seconds_per_expansion;
     search.limit_seconds = options.refuse_seconds;
+    search.effort = task.effort;
     search.poll = [&task] { task.control.poll(); };
     for (const Candidate &c : task.plan.candidates)
         if (c.refusal != PERM_UNSUPPORTED) search.other_seconds = c.cost.serial_seconds;
@@ -138,7 +142,7 @@ void add_frontier(Task &task) {
     }
     const FrontierSide &side = sides[order.transposed ? 1 : 0];
     task.plan.sparse = build_frontier_program(side, order);
-    estimate_reachable(task.plan.sparse, side, order, reachability_samples(task.a.rows));
+    estimate_reachable(task.plan.sparse, side, order, reachability_samples(task.a.rows, task.effort));
     add_frontier_form(task, task.plan.sparse, FrontierForm::sparse);
 
     task.plan.dense = task.plan.sparse;
@@ -194,8 +198,8 @@ std::string name_of(const Candidate &c) {
 }
 
 BlockPlan plan_block(const Pattern &a, const Kinds &kinds, bool nonnegative, const Options &options,
-                     RunControl &control) {
-    Task task{a, kinds, nonnegative, options, control, {}};
+                     RunControl &control, double effort) {
+    Task task{a, kinds, nonnegative, options, control, effort, {}};
     task.plan.n = a.rows;
     task.plan.nnz = a.nnz();
     if (options.engine != Engine::frontier) add_ryser(task);

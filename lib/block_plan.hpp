@@ -45,7 +45,8 @@ struct BlockPlan {
 
 // `nonnegative`: whether the values are known to be. Throws Error only when stopped by its control: what
 // cannot be run still makes a plan, to be explained.
+// `effort`: of the search for a good order, for a rough idea of the cost less than 1.
 BlockPlan plan_block(const Pattern &a, const Kinds &kinds, bool nonnegative, const Options &options,
-                     RunControl &control);
+                     RunControl &control, double effort = 1);
 
 } // namespace libperm

@@ -95,6 +95,10 @@ Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonne
                                         : dense_cost(program, nonnegative);
 }
 
+double reduction_seconds(std::int64_t nnz, std::int64_t blocks) {
+    return 5e-8 * static_cast<double>(nnz) + 5e-6 * static_cast<double>(blocks);
+}
+
 double seconds_on(int threads, double serial_seconds) {
     constexpr double worth_a_thread = 2e-4; // shorter work is done by one
     constexpr double efficiency = 0.85;     // of each further thread

@@ -21,6 +21,9 @@ constexpr double seconds_per_expansion = 2e-9; // of either form, for the order 
 Cost ryser_cost(const RyserPlan &plan, std::int32_t n);
 Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative);
 
+// Of taking a matrix apart, values included.
+double reduction_seconds(std::int64_t nnz, std::int64_t blocks);
+
 double seconds_on(int threads, double serial_seconds);
 
 } // namespace libperm

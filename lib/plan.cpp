@@ -13,7 +13,7 @@ namespace libperm {
 namespace {
 
 constexpr std::size_t most_block_plans = 1000; // kept; of more blocks the costs are extrapolated
-constexpr double worth_expanding = 0.1;        // seconds of one thread: below, looking for it takes longer
+constexpr double worth_expanding = 0.5;        // seconds of one thread: below, looking for it takes longer
 constexpr int most_trials = 200;               // of expansions, in all
 
 template <class Number> void append(BlockKey &key, const std::vector<Number> &numbers) {
@@ -48,10 +48,9 @@ class Planner {
         const auto found = plan_.block_plans.find(key);
         if (found != plan_.block_plans.end()) return &found->second;
         if (plan_.block_plans.size() >= most_block_plans) return nullptr;
-        const bool nonnegative = plan_.input.value_type == PERM_VALUE_PATTERN;
         return &plan_.block_plans
                     .emplace(std::move(key),
-                             plan_block(block.pattern, kinds, nonnegative, plan_.options, control_))
+                             plan_block(block.pattern, kinds, is_nonnegative(), plan_.options, control_))
                     .first->second;
     }
 
@@ -90,6 +89,7 @@ class Planner {
 
     void finish() {
         if (planned_ > 0) plan_.serial_seconds *= static_cast<double>(plan_.blocks) / planned_;
+        plan_.serial_seconds += reduction_seconds(plan_.input.pattern.nnz(), plan_.blocks);
         plan_.seconds = seconds_on(plan_.options.threads, plan_.serial_seconds);
         if (plan_.refusal == PERM_OK && plan_.seconds > plan_.options.refuse_seconds) {
             plan_.refusal = PERM_REFUSED_TIME;
@@ -107,32 +107,47 @@ class Planner {
         bool refused = false;
     };
 
-    Estimate estimate(Block block) {
-        Kinds kinds;
-        if (rule_of(plan_).passes.merging) kinds = merge_repeated_lines(block).kinds;
-        const BlockPlan *plan = plan_of(block, kinds);
-        if (!plan) return {1e300, 1e300, true};
-        const Candidate &c = plan->best();
-        return {c.cost.serial_seconds, c.cost.bytes, plan->refusal != PERM_OK};
+    static Estimate estimate_of(const BlockPlan &plan) {
+        const Candidate &c = plan.best();
+        return {c.cost.serial_seconds, c.cost.bytes, plan.refusal != PERM_OK};
+    }
+
+    Kinds merged_kinds(Block &block) const {
+        return rule_of(plan_).passes.merging ? merge_repeated_lines(block).kinds : Kinds{};
+    }
+
+    // Of all blocks that a part comes to, after a short search for good orders.
+    Estimate rough_estimate(Block part) {
+        constexpr double effort = 0.1;
+        Estimate sum;
+        Decomposition decomposition(std::move(part), rule_of(plan_));
+        for (Step step; decomposition.next(step);)
+            if (const auto *leaf = std::get_if<Leaf>(&step)) {
+                const Estimate one = estimate_of(plan_block(
+                    leaf->block.pattern, leaf->kinds, is_nonnegative(), plan_.options, control_, effort));
+                sum.seconds += one.seconds;
+                sum.bytes = std::max(sum.bytes, one.bytes);
+            }
+        return sum;
     }
 
     // Is the block cheaper as the sum of what expanding along its lightest line makes of it?
     bool decide_expansion(const Block &block) {
-        const Estimate whole = estimate(block);
+        Block merged = block;
+        const Kinds kinds = merged_kinds(merged);
+        const BlockPlan *plan = plan_of(merged, kinds);
+        if (!plan) return false;
+        const Estimate whole = estimate_of(*plan);
         if (!whole.refused && whole.seconds < worth_expanding) return false;
         BlockKey key = key_of(block.pattern, {});
         if (plan_.expanded.contains(key)) return true;
-        if (trials_ >= most_trials) return false;
+        if (trials_ == most_trials) return false;
         ++trials_;
         Estimate parts;
         for (Part &part : expand(block, lightest_line(block.pattern))) {
-            Decomposition decomposition(std::move(part.block), rule_of(plan_));
-            for (Step step; decomposition.next(step);)
-                if (const auto *leaf = std::get_if<Leaf>(&step)) {
-                    const Estimate one = estimate(leaf->block);
-                    parts.seconds += one.seconds;
-                    parts.bytes = std::max(parts.bytes, one.bytes);
-                }
+            const Estimate one = rough_estimate(std::move(part.block));
+            parts.seconds += one.seconds;
+            parts.bytes = std::max(parts.bytes, one.bytes);
         }
         // What does not fit may take longer if in the end it fits.
         const bool better = parts.seconds < 0.8 * whole.seconds ||
@@ -141,6 +156,8 @@ class Planner {
         if (better) plan_.expanded.insert(std::move(key));
         return better;
     }
+
+    bool is_nonnegative() const { return plan_.input.value_type == PERM_VALUE_PATTERN; }
 
     Plan &plan_;
     RunControl control_;

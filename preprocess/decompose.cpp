@@ -1,5 +1,6 @@
 #include "preprocess/decompose.hpp"
 
+#include "preprocess/breadth_first.hpp"
 #include "preprocess/dulmage_mendelsohn.hpp"
 #include "preprocess/forbert_marx.hpp"
 #include "preprocess/matching.hpp"
@@ -39,20 +40,19 @@ bool Decomposition::next(Step &step) {
 
 void Decomposition::match(Block block) {
     const Passes &passes = rule_.passes;
-    const Stage next = rule_.as_published ? Stage::expand : Stage::compress;
-    if (!passes.matching && !passes.dulmage_mendelsohn) return push(std::move(block), next);
+    if (!passes.matching && !passes.dulmage_mendelsohn) return begin(std::move(block));
     const Matching matching = maximum_matching(block.pattern);
     if (matching.size < block.n()) {
         ++reductions_.zeros;
         return push(Tracked{});
     }
-    if (!passes.dulmage_mendelsohn) return push(std::move(block), next);
+    if (!passes.dulmage_mendelsohn) return begin(std::move(block));
 
     std::int64_t dropped = block.pattern.nnz();
     std::vector<Block> blocks = dulmage_mendelsohn(std::move(block), matching);
     for (const Block &b : blocks) dropped -= b.pattern.nnz();
     reductions_.dropped += dropped;
-    if (blocks.size() == 1) return push(std::move(blocks.front()), next);
+    if (blocks.size() == 1) return begin(std::move(blocks.front()));
     reductions_.blocks += static_cast<std::int64_t>(blocks.size());
     Tracked single = tracked(1); // the product of all blocks of one entry
     std::size_t larger = 0;
@@ -64,8 +64,15 @@ void Decomposition::match(Block block) {
     }
     push(Multiply{larger + 1});
     for (auto b = blocks.rbegin(); b != blocks.rend(); ++b)
-        if (b->n() > 1) push(std::move(*b), next);
+        if (b->n() > 1) begin(std::move(*b));
     push(single);
+}
+
+void Decomposition::begin(Block block) {
+    if (rule_.as_published)
+        push(in_breadth_first_order(block), Stage::expand);
+    else
+        push(std::move(block), Stage::compress);
 }
 
 void Decomposition::compress_lines(Block block) {

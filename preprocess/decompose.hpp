@@ -71,6 +71,7 @@ class Decomposition {
     using Item = std::variant<Work, Step>;
 
     void match(Block block);
+    void begin(Block block); // that cannot be split any more by matching
     void compress_lines(Block block);
     void consider_expansion(Block block);
     void finish(Block block);

@@ -41,10 +41,12 @@ class Walker {
     bool transposed() const { return transposed_; }
     double work() const { return work_; } // done so far, in about nanoseconds
 
-    void greedy_starts(int count, const std::function<void()> &poll) {
+    // `worth`: the work that is worth doing for an order of some cost.
+    template <class Worth>
+    void greedy_starts(int count, const Worth &worth, const std::function<void()> &poll) {
         for (int k = 0; k < count; ++k) {
             poll();
-            if (k > 0 && work_ > most_greedy_work) return;
+            if (k > 0 && work_ > std::min(most_greedy_work, worth(best_cost_))) return;
             const std::vector<std::int32_t> order = greedy(k == 0 ? 0.0 : 0.1 * (k % 20), poll);
             const double cost = evaluate(order);
             if (cost < best_cost_) {
@@ -215,10 +217,11 @@ class Walker {
 
 FrontierOrder find_frontier_order(const std::array<FrontierSide, 2> &sides,
                                   const FrontierOrderOptions &options) {
-    constexpr int lines = 2;            // of search on each side
-    constexpr double share = 0.1;       // of the predicted run, on one thread, that the search may take
-    constexpr double first_round = 2e6; // work of a line's first round of annealing: about 2 ms
-    constexpr double hopeless = 10;     // times the limit: after a short search, annealing will not mend that
+    constexpr int lines = 2;             // of search on each side
+    constexpr double share = 0.1;        // of the predicted run, on one thread, that the search may take
+    constexpr double first_round = 3e5;  // work of a line's first round of annealing: about 0.3 ms
+    constexpr double always_worth = 2e6; // work: but never more than the run itself
+    constexpr double hopeless = 10; // times the limit: after a short search, annealing will not mend that
     constexpr double short_search = 2e8;
     constexpr double longest = 3e9; // work in all: about three seconds
 
@@ -238,14 +241,22 @@ FrontierOrder find_frontier_order(const std::array<FrontierSide, 2> &sides,
     };
 
     const int starts = std::clamp(2000 / std::max(1, n), 1, 20);
-    in_parallel([&](Walker &w) { w.greedy_starts(starts, poll); });
+    // Of all lines together: a fixed share of the run, or a run of two milliseconds.
+    const auto worth = [&](double cost) {
+        const double run =
+            1e9 * options.effort * std::min(cost * options.seconds_per_expansion, options.other_seconds);
+        return std::max(share * run, std::min(always_worth, run));
+    };
+    in_parallel([&](Walker &w) {
+        w.greedy_starts(
+            starts, [&](double cost) { return worth(cost) / (4 * lines); }, poll);
+    });
     for (double round = first_round;; round *= 2) {
         const double predicted = (*best())->best_cost() * options.seconds_per_expansion;
         double spent = 0;
         for (const auto &w : walkers) spent += w->work();
-        const double worth = 1e9 * share * std::min(predicted, options.other_seconds);
         if ((*best())->best().empty()) break;
-        if (predicted < 1e-4 || spent > longest || (round > first_round && spent > worth)) break;
+        if (spent > std::min(longest, worth((*best())->best_cost()))) break;
         if (predicted > hopeless * options.limit_seconds && spent > short_search) break;
         in_parallel([&](Walker &w) { w.anneal(round, poll); });
         // A line that is far behind after two rounds is given up.

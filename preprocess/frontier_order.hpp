@@ -11,6 +11,7 @@ struct FrontierOrderOptions {
     std::uint64_t seed = 0;
     double seconds_per_expansion = 1e-9; // what an expansion will cost, to weigh the search against the run
     double other_seconds = 1e300; // what the best other engine would take: not worth searching beyond it
+    double effort = 1;            // the share of the usual search: less for a rough idea of the cost
     double limit_seconds = 1e300; // a run predicted to take many times this will not be run
     std::function<void()> poll;   // called now and then, from any thread; may throw to stop the search
 };
