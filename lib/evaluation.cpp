@@ -62,7 +62,7 @@ Outcome Evaluation::run(Block root) {
     compute_jobs();
     set_value(sums_, stack_.back());
     sums_.peak_bytes = memory_.peak();
-    return std::move(sums_);
+    return sums_;
 }
 
 void Evaluation::take(Leaf leaf) {

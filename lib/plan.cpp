@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t most_block_plans = 1000; // kept; of more blocks the costs are extrapolated
 constexpr double worth_expanding = 0.5;        // seconds of one thread: below, looking for it takes longer
+constexpr double may_come_down = 8;            // times the memory limit that expansions are tried from
 constexpr int most_trials = 200;               // of expansions, in all
 
 template <class Number> void append(BlockKey &key, const std::vector<Number> &numbers) {
@@ -83,7 +84,8 @@ class Planner {
         }
         if (block->refusal != PERM_OK && plan_.refusal == PERM_OK) {
             plan_.refusal = block->refusal;
-            plan_.refusal_text = block->refusal_text;
+            plan_.refusal_text =
+                (leaf.block.n() < plan_.n() ? "after the reductions, a block is " : "") + block->refusal_text;
         }
     }
 
@@ -138,7 +140,8 @@ class Planner {
         const BlockPlan *plan = plan_of(merged, kinds);
         if (!plan) return false;
         const Estimate whole = estimate_of(*plan);
-        if (!whole.refused && whole.seconds < worth_expanding) return false;
+        const bool is_near = whole.bytes < may_come_down * static_cast<double>(plan_.options.memory_limit);
+        if (whole.refused ? !is_near : whole.seconds < worth_expanding) return false;
         BlockKey key = key_of(block.pattern, {});
         if (plan_.expanded.contains(key)) return true;
         if (trials_ == most_trials) return false;
@@ -151,7 +154,7 @@ class Planner {
         }
         // What does not fit may take longer if in the end it fits.
         const bool better = parts.seconds < 0.8 * whole.seconds ||
-                            (whole.refused && parts.bytes < 0.75 * whole.bytes &&
+                            (whole.refused && parts.bytes < 0.7 * whole.bytes &&
                              parts.seconds < plan_.options.refuse_seconds * plan_.options.threads);
         if (better) plan_.expanded.insert(std::move(key));
         return better;
@@ -190,9 +193,15 @@ BlockKey key_of(const Pattern &a, const Kinds &kinds) {
 
 BlockKey key_of(const Leaf &leaf) {
     BlockKey key = key_of(leaf.block.pattern, leaf.kinds);
+    key.reserve(key.size() + leaf.block.values.size() * sizeof(Tracked));
+    const auto put = [&key](const auto &number) {
+        key.append(reinterpret_cast<const char *>(&number), sizeof number);
+    };
     for (const Tracked &x : leaf.block.values) {
-        append(key, std::vector<double>{x.value, x.magnitude});
-        append(key, std::vector<std::int64_t>{x.exp2, x.roundings});
+        put(x.value);
+        put(x.magnitude);
+        put(x.exp2);
+        put(x.roundings);
     }
     return key;
 }

@@ -55,7 +55,7 @@ std::string error_text(const perm_result &r) {
 
 std::string certainty_line(const perm_result &r) {
     const std::string line = error_text(r);
-    if (std::string_view(r.engine) == "none") return line + ", by the structure alone";
+    if (std::string_view(r.engine) == "none") return line + ", by the reductions alone";
     return line +
            fmt::format(", {} on {}, {} thread{}", r.engine, r.device, r.threads, r.threads == 1 ? "" : "s");
 }
