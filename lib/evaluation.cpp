@@ -12,6 +12,8 @@ namespace libperm {
 namespace {
 
 constexpr std::size_t most_jobs = 64;       // blocks waiting to be computed
+constexpr std::size_t most_tokens = 10000;  // and what to do with their numbers
+constexpr double unplanned_bytes = 1 << 20; // that a block of order 30 may take
 constexpr double short_job = 0.01;          // seconds: such blocks are computed at the same time
 constexpr std::size_t most_known = 1 << 26; // bytes of keys of known numbers
 
@@ -57,7 +59,7 @@ Outcome Evaluation::run(Block root) {
             tokens_.emplace_back(*multiply);
         else
             tokens_.emplace_back(std::get<Add>(step));
-        if (jobs_.size() == most_jobs) compute_jobs();
+        if (jobs_.size() == most_jobs || tokens_.size() >= most_tokens) compute_jobs();
     }
     compute_jobs();
     set_value(sums_, stack_.back());
@@ -91,10 +93,14 @@ void Evaluation::take(Leaf leaf) {
 
 void Evaluation::compute_jobs() {
     std::vector<Job *> together, alone;
+    double room = static_cast<double>(plan_.options.memory_limit); // one block alone may take it all
     for (Job &job : jobs_) {
-        const bool is_short = job.plan && job.plan->best().cost.serial_seconds < short_job;
-        const bool is_small = job.leaf.block.n() <= paper_order; // planning it takes a millisecond
-        (is_short || (!job.plan && is_small) ? together : alone).push_back(&job);
+        const bool is_short = job.plan ? job.plan->best().cost.serial_seconds < short_job
+                                       : job.leaf.block.n() <= paper_order; // planning takes a millisecond
+        const double bytes = job.plan ? job.plan->best().cost.bytes : unplanned_bytes;
+        const bool fits = is_short && 2 * bytes < room;
+        if (fits) room -= 2 * bytes;
+        (fits ? together : alone).push_back(&job);
     }
     if (together.size() == 1) {
         alone.push_back(together.front());

@@ -11,6 +11,7 @@ namespace libperm {
 FrontierLedger::FrontierLedger(const Block &block) : block_(block), roundings_(most_roundings(block)) {}
 
 const std::vector<Coefficient> &FrontierLedger::begin_step(const FrontierStep &step) {
+    constexpr double least = std::numeric_limits<double>::denorm_min();
     coefficients_.clear();
     double row_sum = 0;
     double smallest = std::numeric_limits<double>::infinity();
@@ -25,7 +26,7 @@ const std::vector<Coefficient> &FrontierLedger::begin_step(const FrontierStep &s
         x = {std::ldexp(entry.value, scale), std::ldexp(entry.magnitude, scale)};
         // Of m equal columns, up to m are free: an integer factor, of 1 or 2 if m <= 2. If it is rounded to
         // its product with the entry, that is no multiple of the unit below 2^53: end_step will see.
-        row_sum += x.magnitude * t.multiplicity;
+        row_sum += std::max(x.magnitude, least) * t.multiplicity;
         most_copies = std::max<double>(most_copies, t.multiplicity);
         smallest = std::min(smallest, x.value != 0 ? std::fabs(x.value) : x.magnitude);
         const bool power = is_power_of_two(entry.value) && is_power_of_two(entry.magnitude);
@@ -38,7 +39,7 @@ const std::vector<Coefficient> &FrontierLedger::begin_step(const FrontierStep &s
     // What underflow did before grows with the row sum; end_step adds what it can do in this row.
     constexpr double normal = 0x1p-1021;
     underflows_ = smallest < normal || smallest * extent_.smallest < normal;
-    underflow_ *= row_sum;
+    if (underflow_ > 0) underflow_ = std::max(underflow_ * row_sum, least); // it must not underflow itself
     roundings_ += roundings;
     most_copies_ = most_copies;
     exact_ = exact_ && unit > -1000; // an entry further down may have lost bits to underflow

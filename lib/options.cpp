@@ -27,7 +27,7 @@ Passes read_passes(std::string_view without) {
                                      {"fm", &Passes::forbert_marx},   {"merge", &Passes::merging},
                                      {"scaling", &Passes::scaling}};
     Passes passes;
-    while (!without.empty()) {
+    for (bool more = !without.empty(); more;) {
         const std::size_t comma = std::min(without.find(','), without.size());
         const std::string_view name = without.substr(0, comma);
         bool known = false;
@@ -41,7 +41,8 @@ Passes read_passes(std::string_view without) {
                 fmt::format("without names \"{}\": use matching, dm, d1, d2, fm, merge, scaling or all, "
                             "with commas between them",
                             name));
-        without.remove_prefix(std::min(comma + 1, without.size()));
+        more = comma < without.size();
+        if (more) without.remove_prefix(comma + 1);
     }
     return passes;
 }

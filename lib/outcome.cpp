@@ -18,9 +18,10 @@ void set_value(Outcome &outcome, double value, double error, std::int64_t exp2) 
 void set_value(Outcome &outcome, const Ball &ball) {
     outcome.value = ball.value;
     outcome.error = ball.error;
-    outcome.exact = ball.error.mantissa == 0;
-    const auto apart = std::clamp<std::int64_t>(ball.error.exp2 - ball.value.exp2, -1000, 1000);
-    const double error = std::ldexp(ball.error.mantissa, static_cast<int>(apart));
+    if (std::isnan(outcome.error.mantissa)) outcome.error = make_scaled(infinity); // something overflowed
+    outcome.exact = outcome.error.mantissa == 0;
+    const auto apart = std::clamp<std::int64_t>(outcome.error.exp2 - ball.value.exp2, -1000, 1000);
+    const double error = std::ldexp(outcome.error.mantissa, static_cast<int>(apart));
     const double certain = std::abs(ball.value.mantissa) - error; // |perm| is at least this
     outcome.rel_error_bound = outcome.exact ? 0 : certain > 0 ? error / certain * slack : infinity;
 }

@@ -13,6 +13,7 @@ namespace libperm {
 namespace {
 
 constexpr std::size_t most_block_plans = 1000; // kept; of more blocks the costs are extrapolated
+constexpr std::int64_t most_blocks = 4000000;  // that are counted through
 constexpr double worth_expanding = 0.5;        // seconds of one thread: below, looking for it takes longer
 constexpr double may_come_down = 8;            // times the memory limit that expansions are tried from
 constexpr int most_trials = 200;               // of expansions, in all
@@ -33,13 +34,14 @@ class Planner {
         rule.expand = [this](const Block &block) { return decide_expansion(block); };
         Decomposition decomposition(root_block(plan_.input, values), std::move(rule));
         std::set<BlockKey> seen; // with values, while there are not too many
-        for (Step step; decomposition.next(step);)
-            if (const auto *leaf = std::get_if<Leaf>(&step)) {
-                control_.poll();
-                add(*leaf, seen);
-            }
+        bool complete = true;
+        for (Step step; complete && decomposition.next(step);) {
+            control_.poll();
+            if (const auto *leaf = std::get_if<Leaf>(&step)) add(*leaf, seen);
+            complete = plan_.blocks < most_blocks;
+        }
         plan_.reductions = decomposition.reductions();
-        finish();
+        finish(complete);
     }
 
   private:
@@ -89,18 +91,24 @@ class Planner {
         }
     }
 
-    void finish() {
+    void finish(bool complete) {
         if (planned_ > 0) plan_.serial_seconds *= static_cast<double>(plan_.blocks) / planned_;
         plan_.serial_seconds += reduction_seconds(plan_.input.pattern.nnz(), plan_.blocks);
         plan_.seconds = seconds_on(plan_.options.threads, plan_.serial_seconds);
-        if (plan_.refusal == PERM_OK && plan_.seconds > plan_.options.refuse_seconds) {
+        const auto refuse = [this](const std::string &why) {
+            if (plan_.refusal != PERM_OK) return;
             plan_.refusal = PERM_REFUSED_TIME;
-            plan_.refusal_text = fmt::format(
-                "too large for the limits (n = {}, {} entries): its {} blocks are predicted to take "
-                "{}, {} is the limit\n  raise the limit: time_limit_seconds",
-                plan_.n(), plan_.input.pattern.nnz(), plan_.blocks, readable_seconds(plan_.seconds),
-                readable_seconds(plan_.options.refuse_seconds));
-        }
+            plan_.refusal_text = fmt::format("too large for the limits (n = {}, {} entries): {}", plan_.n(),
+                                             plan_.input.pattern.nnz(), why);
+        };
+        if (!complete)
+            refuse(fmt::format("the decomposition has more than {} blocks; use decompose auto",
+                               most_blocks - 1));
+        else if (plan_.seconds > plan_.options.refuse_seconds)
+            refuse(fmt::format(
+                "{} is predicted to take {}, {} is the limit\n  raise the limit: time_limit_seconds",
+                plan_.blocks == 0 ? "reducing it" : fmt::format("computing {} blocks", plan_.blocks),
+                readable_seconds(plan_.seconds), readable_seconds(plan_.options.refuse_seconds)));
         std::erase_if(plan_.block_plans, [this](const auto &p) { return !used_.contains(p.first); });
     }
 

@@ -9,7 +9,7 @@ namespace libperm {
 Compression compress(const Block &block, const CompressionRule &rule) {
     Compression out;
     Contraction matrix(block);
-    const double most_work = 1e6 + 20.0 * static_cast<double>(block.pattern.nnz() + block.n());
+    const double most_work = 5e7 + 20.0 * static_cast<double>(block.pattern.nnz() + block.n());
     std::deque<Line> light[3]; // lines that had this degree when they were put here
     const auto note = [&](Line line) {
         const std::int32_t degree = matrix.is_there(line) ? matrix.degree(line) : 3;

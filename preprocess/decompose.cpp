@@ -103,7 +103,15 @@ bool Decomposition::may_expand(const Block &block) const {
 }
 
 void Decomposition::consider_expansion(Block block) {
-    if (!may_expand(block)) return push(std::move(block), Stage::merge);
+    // The cost model, scaling and engines need a perfect matching. Where none has been looked for, or the
+    // published rule has not looked again after an expansion, it is time.
+    const bool is_matched = !rule_.as_published && (rule_.passes.matching || rule_.passes.dulmage_mendelsohn);
+    const bool by_rule = rule_.as_published && may_expand(block);
+    if (!is_matched && !by_rule && maximum_matching(block.pattern).size < block.n()) {
+        ++reductions_.zeros;
+        return push(Tracked{});
+    }
+    if (!by_rule && !may_expand(block)) return push(std::move(block), Stage::merge);
     const Line line = lightest_line(block.pattern);
     const std::int32_t degree = degree_of(block.pattern, line);
     if (degree == 0) {

@@ -12,7 +12,7 @@ namespace libperm {
 
 // Which of the reductions are on.
 struct Passes {
-    bool matching = true;                  // none: 0 at once
+    bool matching = true;                  // none: 0 at once, not block by block
     bool dulmage_mendelsohn = true;        // blocks, and entries in no perfect matching
     bool degree_1 = true, degree_2 = true; // compression
     bool forbert_marx = true;              // expansion along lines of degree 3 and 4

@@ -46,7 +46,7 @@ PermanentBound bound_by_rows(const Block &block, const std::vector<std::int64_t>
         std::int64_t k = block.pattern.row_begin(i);
         for (const std::int32_t j : block.pattern.row(i)) {
             const Tracked &x = block.values[at(k++)];
-            if (x.magnitude != 0) row.push_back({x.magnitude, x.exp2 + scale[at(j)]});
+            if (!is_zero(x)) row.push_back({x.magnitude, x.exp2 + scale[at(j)]});
         }
         if (row.empty()) return {};
         const std::int64_t exp2 = std::max_element(row.begin(), row.end(), [](const auto &x, const auto &y) {

@@ -25,7 +25,7 @@ class Assignment {
           from_(at(a_.cols), -1),
           final_(at(a_.cols), 0) {
         for (std::size_t k = 0; k < block.values.size(); ++k)
-            if (block.values[k].magnitude != 0) cost_[k] = -block.values[k].exp2;
+            if (!is_zero(block.values[k])) cost_[k] = -block.values[k].exp2;
         for (std::int32_t i = 0; i < a_.rows; ++i)
             for_each(i, [&](std::int32_t j, std::int64_t c) { v_[at(j)] = std::min(v_[at(j)], c); });
         for (std::int32_t i = 0; i < a_.rows; ++i) {
@@ -129,7 +129,7 @@ PowerScaling power_scaling(const Block &block) {
     scaling.col.assign(at(a.cols), 0);
     std::int64_t lowest = 0, highest = 0; // 0 included, so that values near 1 mean "leave it"
     for (const Tracked &x : block.values) {
-        if (x.magnitude == 0) continue;
+        if (is_zero(x)) continue;
         lowest = std::min(lowest, x.exp2);
         highest = std::max(highest, x.exp2);
     }

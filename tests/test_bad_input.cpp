@@ -194,6 +194,31 @@ TEST_CASE("options that do not exist") {
     check_bad_option([](perm_opts &o) { o.precision = "guess"; }, {"precision", "guess"});
 }
 
+TEST_CASE("reductions that do not exist") {
+    struct Case {
+        const char *without, *named;
+    };
+    for (const Case &c : {Case{"dmm", "\"dmm\""},
+                          {"DM", "\"DM\""},
+                          {"dm;fm", "\"dm;fm\""},
+                          {" dm", "\" dm\""},
+                          {"dm ", "\"dm \""},
+                          {"dm, fm", "\" fm\""},
+                          {"all,DM", "\"DM\""},
+                          {"none", "\"none\""},
+                          {",", "\"\""},
+                          {"dm,", "\"\""},
+                          {",dm", "\"\""},
+                          {"dm,,fm", "\"\""},
+                          {"d", "\"d\""},
+                          {"d3", "\"d3\""}})
+        check_bad_option([&](perm_opts &o) { o.without = c.without; },
+                         {"without", c.named, "matching", "dm", "d1", "d2", "fm", "merge", "scaling", "all"});
+    for (const char *bad : {"", "Paper", "paper,", "published", "auto,paper"})
+        check_bad_option([&](perm_opts &o) { o.decompose = bad; },
+                         {"decompose", '"' + std::string(bad) + '"', "auto", "paper"});
+}
+
 TEST_CASE("negative limits and numbers that are none") {
     check_bad_option([](perm_opts &o) { o.memory_limit_bytes = -1; }, {"memory_limit"});
     check_bad_option([](perm_opts &o) { o.time_limit_seconds = -1; }, {"time_limit"});
@@ -217,6 +242,14 @@ TEST_CASE("what is allowed and odd is not refused") {
     opts.device = "cpu";
     opts.precision = "double";
     CHECK(perm::compute(sample(), opts).text() == "56");
+
+    for (const char *names :
+         {"", "all", "all,scaling", "scaling,scaling", "matching,dm,d1,d2,fm,merge,scaling"})
+        for (const char *decompose : {"auto", "paper"}) {
+            opts.without = names;
+            opts.decompose = decompose;
+            CHECK(perm::compute(sample(), opts).text() == "56");
+        }
 
     perm::Csr a = sample();
     a.values[0] = -0.0;

@@ -224,6 +224,44 @@ TEST_CASE("one plan is executed by eight threads at once") {
     }
 }
 
+TEST_CASE("one plan of many blocks is executed by eight threads at once") {
+    const perm::Csr a = chain_of_blocks(80, 6, 0.6, Entries::real, run::seed(67));
+    const perm::Plan plan(a);
+    constexpr std::size_t count = 8;
+    std::vector<std::vector<double>> values(count, a.values);
+    std::vector<perm::Result> alone(count), together(count);
+    Random random(run::seed(68));
+    for (std::size_t t = 0; t < count; ++t) {
+        for (double &value : values[t]) value *= random.uniform(0.5, 2);
+        alone[t] = plan.execute(values[t].data());
+        CHECK(alone[t]->blocks > 40);
+    }
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < count; ++t)
+        threads.emplace_back([&, t] { together[t] = plan.execute(values[t].data()); });
+    for (std::thread &thread : threads) thread.join();
+    for (std::size_t t = 0; t < count; ++t) {
+        check_same_bits(*alone[t].raw(), *together[t].raw());
+        CHECK(alone[t]->blocks == together[t]->blocks);
+        CHECK(alone[t]->blocks_computed == together[t]->blocks_computed);
+    }
+}
+
+TEST_CASE("a plan keeps its own copy of the names of reductions") {
+    const perm::Csr a = tridiagonal(34, 1, 2, 3);
+    std::string names = "d2,merge", rule = "paper";
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.without = names.c_str();
+    opts.decompose = rule.c_str();
+    const perm::Plan plan(a, opts);
+    std::ranges::fill(names, '?');
+    std::ranges::fill(rule, '?');
+    perm::Result r = plan.execute(a.values.data());
+    check_result(*r.raw(), oracle::by_frontier(a));
+    CHECK(r->blocks == 1); // of the whole: without d2
+    CHECK(nlohmann::json::parse(plan.explain(PERM_FORMAT_JSON)).at("average_n") == 34);
+}
+
 TEST_CASE("different matrices are computed by eight threads at once") {
     std::vector<std::thread> threads;
     std::vector<std::string> texts(8);
@@ -407,6 +445,24 @@ TEST_CASE("progress is reported in order and never from two threads at once") {
     opts.cancel_user = &watch;
     CHECK(status_of(erdos_renyi(38, 1, Entries::real, 1).view(), opts) == PERM_CANCELLED);
     CHECK(watch.reports >= 4);
+    CHECK(watch.in_range);
+    CHECK(watch.in_order);
+    CHECK_FALSE(watch.overlapped);
+}
+
+TEST_CASE("progress over many blocks is in order, and reporting changes nothing") {
+    const perm::Csr a = chain_of_blocks(50, 16, 0.8, Entries::real, run::seed(69));
+    Watch watch;
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.engine = "ryser";
+    opts.threads = 2;
+    perm::Result silent = perm::compute(a, opts);
+    opts.progress = note_progress;
+    opts.progress_user = &watch;
+    perm::Result watched = perm::compute(a, opts);
+    CHECK(watched->blocks == 50);
+    check_same_bits(*silent.raw(), *watched.raw());
+    CHECK(watch.reports > 0);
     CHECK(watch.in_range);
     CHECK(watch.in_order);
     CHECK_FALSE(watch.overlapped);

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -227,10 +228,10 @@ TEST_CASE("compute in JSON") {
 TEST_CASE("compute with each option") {
     const Folder folder;
     const std::string file = folder.write("small.mtx", small);
-    const Run r = run(folder, {"compute", file, "--engine", "ryser", "--device", "cpu", "--precision",
-                               "double", "--tolerance", "1e-6", "--threads", "2", "--memory", "1.5GiB",
-                               "--time-limit", "2h", "--seed", "7", "--without", "all", "--decompose", "auto",
-                               "--json"});
+    const Run r = run(folder, {"compute",     file,     "--engine",     "ryser", "--device",  "cpu",
+                               "--precision", "double", "--tolerance",  "1e-6",  "--threads", "2",
+                               "--memory",    "1.5GiB", "--time-limit", "2h",    "--seed",    "7",
+                               "--without",   "all",    "--decompose",  "auto",  "--json"});
     CAPTURE(r.err);
     CHECK(r.code == 0);
     CHECK(r.object().at("real").get<double>() == doctest::Approx(10));
@@ -300,6 +301,53 @@ TEST_CASE("explain") {
     // The plan of compute is the same object.
     const Run compute = run(folder, {"compute", file, "--json", "--threads", "1"});
     CHECK(compute.object().at("plan").at("engine") == object.object().at("engine"));
+}
+
+TEST_CASE("reductions are left out and chosen") {
+    const Folder folder;
+    std::ostringstream text; // tridiagonal: its permanent is a Fibonacci number
+    text << banner << "coordinate pattern general\n40 40 118\n";
+    for (int i = 1; i <= 40; ++i)
+        for (int j = std::max(1, i - 1); j <= std::min(40, i + 1); ++j) text << i << ' ' << j << '\n';
+    const std::string file = folder.write("path.mtx", text.str());
+    struct Case {
+        std::vector<std::string> options;
+        int blocks, average_n;
+    };
+    for (const Case &c : {Case{{}, 0, 0},
+                          {{"--without", ""}, 0, 0},
+                          {{"--without", "fm,merge"}, 0, 0},
+                          {{"--without", "d2"}, 1, 40},
+                          {{"--without", "all"}, 1, 40},
+                          {{"--decompose", "auto"}, 0, 0},
+                          {{"--decompose", "paper"}, 1, 30},
+                          {{"--decompose", "paper", "--without", "all,scaling"}, 1, 40}}) {
+        std::vector<std::string> arguments{"explain", "--json", file};
+        arguments.insert(arguments.end(), c.options.begin(), c.options.end());
+        const json plan = run(folder, arguments).object();
+        CAPTURE(plan.dump(1));
+        CHECK(plan.at("blocks") == c.blocks);
+        CHECK(plan.at("average_n") == c.average_n);
+        arguments[0] = "compute";
+        arguments[1] = "--quiet";
+        CHECK(run(folder, arguments).out == "165580141\n");
+    }
+
+    for (const char *command : {"compute", "explain"}) {
+        check_usage_error(folder, {command, file, "--without", "dm,sm"},
+                          "without names \"sm\": use matching, dm");
+        check_usage_error(folder, {command, file, "--without", "DM"}, "\"DM\"");
+        check_usage_error(folder, {command, file, "--decompose", "papers"},
+                          "unknown decompose \"papers\": use auto or paper");
+        check_usage_error(folder, {command, file, "--without"}, "--without");
+        check_usage_error(folder, {command, file, "--decompose"}, "--decompose");
+        const std::string help = run(folder, {command, "--help"}).out;
+        for (const char *word : {"--without", "--decompose", "matching, dm, d1, d2, fm, merge", "paper"})
+            CHECK(contains(help, word));
+    }
+    const Run r = run(folder, {"compute", file, "--without", "sm", "--json"});
+    CHECK(r.code == 2);
+    CHECK(r.object().at("error").at("code") == 103);
 }
 
 TEST_CASE("info, version and help") {

@@ -5,8 +5,8 @@
 #include "lib/frontier.hpp"
 #include "lib/matrix.hpp"
 #include "preprocess/matching.hpp"
-#include "tests/support/check.hpp"
 #include "preprocess/scaling.hpp"
+#include "tests/support/check.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/run.hpp"
 

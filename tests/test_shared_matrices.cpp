@@ -5,6 +5,7 @@
 #include "tests/support/shared_matrix.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <cstring>
@@ -28,6 +29,21 @@ void check_shared_by_oracle(const std::string &name) {
     perm::Csr a;
     if (!shared_matrix(name, a)) return;
     check_shared(name, oracle::by_frontier(a));
+}
+
+// As the literature counts entries.
+perm::Csr without_zeros(const perm::Csr &a) { return from_dense(to_dense(a)); }
+
+perm_opts as_published() {
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.decompose = "paper";
+    return opts;
+}
+
+nlohmann::json published_plan(const perm::Csr &a) {
+    perm_csr view = a.view();
+    if (!a.pattern) view.values = nullptr; // which do not matter for the blocks
+    return nlohmann::json::parse(perm::Plan(view, as_published()).explain(PERM_FORMAT_JSON));
 }
 
 } // namespace
@@ -94,4 +110,60 @@ TEST_CASE("bcsstk01: beyond double, 16 GB") {
     CHECK(std::isinf(first.re));
     perm_result_clear(&first);
     perm_result_clear(&second);
+}
+
+TEST_CASE("the published decomposition leaves the published blocks") {
+    struct Published {
+        const char *name;
+        double average_n, average_nnz;
+    };
+    for (const Published &p : {Published{"bcspwr02", 30, 110}, {"d_ss", 30, 94}}) {
+        CAPTURE(std::string(p.name));
+        perm::Csr a;
+        if (!shared_matrix(p.name, a)) continue;
+        const nlohmann::json plan = published_plan(without_zeros(a));
+        CHECK(plan.at("blocks") == 1);
+        CHECK(plan.at("average_n") == p.average_n);
+        CHECK(plan.at("average_nnz") == p.average_nnz);
+    }
+}
+
+TEST_CASE("curtis54: the published decomposition leaves some hundred thousand blocks") {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    if (run::multiplier() < 10) {
+        run::skip("curtis54: slow with a sanitizer; PERM_TEST_MULTIPLIER=10 runs it");
+        return;
+    }
+#endif
+    perm::Csr a;
+    if (!shared_matrix("curtis54", a)) return;
+    const nlohmann::json plan = published_plan(without_zeros(a));
+    // Published are 143,219, with details of the rule that the paper does not tell: see docs/reductions.md.
+    CHECK(plan.at("blocks") > 100000);
+    CHECK(plan.at("blocks") < 200000);
+    CHECK(plan.at("average_n").get<double>() == doctest::Approx(30).epsilon(1e-4));
+    CHECK(plan.at("average_nnz") > 160);
+    CHECK(plan.at("average_nnz") < 170);
+}
+
+TEST_CASE("the published matrices: auto, nothing reduced and the published rule agree") {
+    for (const std::string name : {"bcspwr02", "mycielskian6", "curtis54", "d_ss", "er40_10"}) {
+        CAPTURE(name);
+        perm::Csr a;
+        if (!shared_matrix(name, a)) continue;
+        perm_opts nothing = PERM_OPTS_INIT;
+        nothing.without = "all";
+        perm::Result reduced = perm::compute(a), whole = perm::compute(a, nothing);
+        REQUIRE(informative(*reduced.raw()));
+        REQUIRE(informative(*whole.raw()));
+        CHECK(overlap(Ball(*reduced.raw()), Ball(*whole.raw())));
+        if (name == "curtis54" && run::multiplier() < 10) {
+            run::skip("curtis54 by the published rule takes many seconds; PERM_TEST_MULTIPLIER=10 runs it");
+            continue;
+        }
+        perm::Result published = perm::compute(a, as_published());
+        REQUIRE(informative(*published.raw()));
+        CHECK(overlap(Ball(*reduced.raw()), Ball(*published.raw())));
+        CHECK(overlap(Ball(*whole.raw()), Ball(*published.raw())));
+    }
 }

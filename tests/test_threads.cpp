@@ -81,6 +81,34 @@ TEST_CASE("frontier, few states: 1 to 8 threads give the same bits") {
         check_all_thread_counts(random_matrix(random.integer(1, 14), random), "frontier");
 }
 
+TEST_CASE("many blocks, short and long ones: 1 to 8 threads give the same bits") {
+    const std::uint64_t seed = run::seed(37);
+    for (const Entries entries : {Entries::real, Entries::integers}) {
+        // The short ones are computed at the same time, within the long one the threads share the states.
+        const perm::Csr a =
+            block_sum(chain_of_blocks(90, 7, 0.5, entries, seed), erdos_renyi(20, 0.8, entries, seed));
+        CHECK(perm::compute(a)->blocks > 80);
+        CHECK(peak_states(erdos_renyi(20, 0.8, entries, seed)) > 10000);
+        check_all_thread_counts(a, "auto");
+    }
+}
+
+TEST_CASE("a sum of blocks: 1 to 8 threads give the same bits") {
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.decompose = "paper";
+    opts.threads = 1;
+    Random random(run::seed(38));
+    perm::Csr a = circulant(37, {0, 1, 3, 9});
+    for (double &value : a.values) value = random_entry(Entries::real, random);
+    perm::Result one = perm::compute(a, opts);
+    CHECK(one->blocks > 64); // more than wait at once
+    for (const int threads : {2, 3, 8}) {
+        CAPTURE(threads);
+        opts.threads = threads;
+        check_same_bits(*one.raw(), *perm::compute(a, opts).raw());
+    }
+}
+
 TEST_CASE("ryser: 1 to 8 threads give the same bits") {
     const std::uint64_t seed = run::seed(31);
     check_all_thread_counts(erdos_renyi(18, 1, Entries::real, seed), "ryser");

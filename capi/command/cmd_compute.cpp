@@ -96,6 +96,8 @@ std::string as_json(const perm_result &r, const Seconds &s, const std::string &p
         {"threads", r.threads},
         {"n", r.n},
         {"nnz", r.nnz},
+        {"blocks", r.blocks},
+        {"blocks_computed", r.blocks_computed},
         {"states", r.states},
         {"peak_states", r.peak_states},
         {"subsets", r.subsets},
