@@ -191,8 +191,9 @@ PERM_API perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm
 typedef struct perm_plan perm_plan;
 
 /* Analyses the pattern. *plan is NULL on failure. Free it with perm_plan_destroy.
- * What the limits forbid still makes a plan, so that it can be explained; executing it is PERM_REFUSED_*. Only a
- * time limit that runs out while planning is PERM_REFUSED_TIME at once. */
+ * What the limits forbid still makes a plan, so that it can be explained; executing it is PERM_REFUSED_*, unless
+ * nothing was known of the values and those executed have repeated rows or columns that bring it within the
+ * limits. A time limit that runs out while planning is PERM_REFUSED_TIME at once. */
 PERM_API perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan **plan);
 
 /* The permanent of the plan's pattern with these values: nnz of them, of the value_type and in the order of

@@ -58,8 +58,9 @@ void add_ryser(Task &task) {
     c.cost = ryser_cost(ryser, task.a.rows);
     if (c.cost.subsets > ryser_most_subsets) {
         c.refusal = PERM_UNSUPPORTED;
-        c.why_not = fmt::format("would sum 2^{:.0f} subsets, at most 2^{:.0f} can be counted",
-                                std::log2(c.cost.subsets), std::log2(ryser_most_subsets));
+        c.why_not = fmt::format("would sum {}2^{:.0f} subsets, at most 2^{:.0f} can be counted",
+                                std::isfinite(c.cost.subsets) ? "" : "more than ",
+                                std::min(1000.0, std::log2(c.cost.subsets)), std::log2(ryser_most_subsets));
     }
     task.add(std::move(c));
 }
@@ -187,7 +188,7 @@ void choose(BlockPlan &plan) {
     else
         plan.why =
             name_of(first) + (fastest ? ": the least predicted time"
-                                      : ": hardly more predicted time than the least, and more accurate");
+                                      : ": predicted to take not much longer than ryser, and more accurate");
 }
 
 } // namespace

@@ -95,8 +95,9 @@ Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonne
                                         : dense_cost(program, nonnegative);
 }
 
-double reduction_seconds(std::int64_t nnz, std::int64_t blocks) {
-    return 5e-8 * static_cast<double>(nnz) + 5e-6 * static_cast<double>(blocks);
+double reduction_seconds(std::int64_t nnz, std::int64_t blocks, std::int64_t unplanned) {
+    return 5e-8 * static_cast<double>(nnz) + 5e-6 * static_cast<double>(blocks) +
+           3e-4 * static_cast<double>(unplanned);
 }
 
 double seconds_on(int threads, double serial_seconds) {

@@ -21,8 +21,8 @@ constexpr double seconds_per_expansion = 2e-9; // of either form, for the order 
 Cost ryser_cost(const RyserPlan &plan, std::int32_t n);
 Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative);
 
-// Of taking a matrix apart, values included.
-double reduction_seconds(std::int64_t nnz, std::int64_t blocks);
+// Of taking a matrix apart, values included, and of planning blocks when they come.
+double reduction_seconds(std::int64_t nnz, std::int64_t blocks, std::int64_t unplanned);
 
 double seconds_on(int threads, double serial_seconds);
 

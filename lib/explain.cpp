@@ -98,25 +98,26 @@ std::string reductions_text(const Plan &plan) {
     say(r.degree_2, "line of degree 2", "lines of degree 2");
     say(r.expansions, "expansion", "expansions");
     say(r.zeros, "part that is 0", "parts that are 0");
-    say(r.merged, "repeated line", "repeated lines");
+    say(r.merged, "line equal to another", "lines equal to others");
     return text.empty() ? "" : "reduced: " + text + "\n";
 }
 
 std::string blocks_text(const Plan &plan) {
+    if (plan.blocks == 1)
+        return fmt::format("1 block to compute: n = {:.0f}, {:.0f} entries\n", plan.sum_n, plan.sum_nnz);
     std::string text =
-        fmt::format("{} block{} to compute, {} different; on average n = {:.2f}, {:.2f} entries\n",
-                    plan.blocks, plan.blocks == 1 ? "" : "s", plan.distinct, average(plan.sum_n, plan.blocks),
-                    average(plan.sum_nnz, plan.blocks));
-    if (plan.blocks < 2) return text;
+        fmt::format("{} blocks to compute, {} different, in {}; on average n = {:.2f}, {:.2f} entries\n",
+                    plan.blocks, plan.distinct, readable_seconds(plan.seconds),
+                    average(plan.sum_n, plan.blocks), average(plan.sum_nnz, plan.blocks));
     text += fmt::format("{:>10} {:>5} {:>9}  {:<16} {:>15} {:>13}\n", "blocks", "n", "entries", "engine",
-                        "states/subsets", "time");
+                        "states/subsets", "on one thread");
     BlockCount others;
     for (const auto &[group, count] : main_groups(plan, others))
         text += fmt::format("{:>10} {:>5} {:>9.1f}  {:<16} {:>15.3g} {:>13}\n", count.blocks, group.n,
                             average(count.nnz, count.blocks), engine_text(group.engine, group.form),
                             count.work, readable_seconds(count.seconds));
     if (others.blocks > 0)
-        text += fmt::format("{:>10} others {:>56}\n", others.blocks, readable_seconds(others.seconds));
+        text += fmt::format("{:>10} not listed {:>52}\n", others.blocks, readable_seconds(others.seconds));
     return text + "the block that takes longest:\n";
 }
 
@@ -178,6 +179,8 @@ std::string explain_text(const Plan &plan) {
     const BlockPlan *block = plan.main_block();
     if (!block) return text + plan.structure + "\n";
     text += blocks_text(plan) + candidates_text(*block) + block->why + "\n";
+    if (!plan.values_known && plan.options.passes.merging)
+        text += "values unknown: all rows and columns are taken to be different\n";
     if (plan.refusal != PERM_OK) text += plan.refusal_text + "\n";
     return text;
 }

@@ -37,10 +37,10 @@ Passes read_passes(std::string_view without) {
                 known = true;
             }
         if (!known)
-            bad_option(
-                fmt::format("without names \"{}\": use matching, dm, d1, d2, fm, merge, scaling or all, "
-                            "with commas between them",
-                            name));
+            bad_option(fmt::format(
+                "unknown reduction \"{}\" in without: use matching, dm, d1, d2, fm, merge, scaling or all, "
+                "with commas between them",
+                name));
         more = comma < without.size();
         if (more) without.remove_prefix(comma + 1);
     }

@@ -8,15 +8,16 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <iterator>
 
 namespace libperm {
 namespace {
 
-constexpr std::size_t most_block_plans = 1000; // kept; of more blocks the costs are extrapolated
-constexpr std::int64_t most_blocks = 4000000;  // that are counted through
-constexpr double worth_expanding = 0.5;        // seconds of one thread: below, looking for it takes longer
-constexpr double may_come_down = 8;            // times the memory limit that expansions are tried from
-constexpr int most_trials = 200;               // of expansions, in all
+constexpr std::int64_t most_block_plans = 1000; // kept; of more blocks the costs are extrapolated
+constexpr std::int64_t most_blocks = 4000000;   // that are counted through
+constexpr double worth_expanding = 0.5;         // seconds of one thread: below, looking for it takes longer
+constexpr double may_come_down = 8;             // times the memory limit that expansions are tried from
+constexpr int most_trials = 200;                // of expansions, in all
 
 template <class Number> void append(BlockKey &key, const std::vector<Number> &numbers) {
     const std::size_t size = numbers.size();
@@ -50,7 +51,7 @@ class Planner {
         BlockKey key = key_of(block.pattern, kinds);
         const auto found = plan_.block_plans.find(key);
         if (found != plan_.block_plans.end()) return &found->second;
-        if (plan_.block_plans.size() >= most_block_plans) return nullptr;
+        if (std::ssize(plan_.block_plans) >= most_block_plans) return nullptr;
         return &plan_.block_plans
                     .emplace(std::move(key),
                              plan_block(block.pattern, kinds, is_nonnegative(), plan_.options, control_))
@@ -62,7 +63,7 @@ class Planner {
         plan_.sum_n += leaf.block.n();
         plan_.sum_nnz += static_cast<double>(leaf.block.pattern.nnz());
         bool is_new = true;
-        if (plan_.values_known && seen.size() < most_block_plans) {
+        if (plan_.values_known && std::ssize(seen) < most_block_plans) {
             is_new = seen.insert(key_of(leaf)).second;
         }
         plan_.distinct += is_new;
@@ -93,8 +94,9 @@ class Planner {
 
     void finish(bool complete) {
         if (planned_ > 0) plan_.serial_seconds *= static_cast<double>(plan_.blocks) / planned_;
-        plan_.serial_seconds += reduction_seconds(plan_.input.pattern.nnz(), plan_.blocks);
-        plan_.seconds = seconds_on(plan_.options.threads, plan_.serial_seconds);
+        const std::int64_t unplanned = std::max<std::int64_t>(0, plan_.blocks - most_block_plans);
+        plan_.seconds = seconds_on(plan_.options.threads, plan_.serial_seconds) +
+                        reduction_seconds(plan_.input.pattern.nnz(), plan_.blocks, unplanned);
         const auto refuse = [this](const std::string &why) {
             if (plan_.refusal != PERM_OK) return;
             plan_.refusal = PERM_REFUSED_TIME;
@@ -185,7 +187,7 @@ std::string structure_of(const Plan &plan) {
     if (rank < plan.n())
         return fmt::format("no perfect matching (structural rank {} of {}): the permanent is 0", rank,
                            plan.n());
-    return "the reductions leave nothing to compute: the permanent is a product of a few numbers";
+    return "the reductions alone give the permanent";
 }
 
 } // namespace

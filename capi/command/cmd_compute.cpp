@@ -62,6 +62,7 @@ std::string certainty_line(const perm_result &r) {
 
 std::string work_line(const perm_result &r) {
     std::string line = fmt::format("n = {}, {} entries", r.n, r.nnz);
+    if (r.blocks > 1) line += fmt::format("; {} blocks, {} computed", r.blocks, r.blocks_computed);
     if (r.subsets > 0) line += fmt::format("; {} subsets", count_text(r.subsets));
     if (r.states > 0)
         line +=
@@ -113,7 +114,7 @@ std::string as_json(const perm_result &r, const Seconds &s, const std::string &p
 void warn_if_missed(const Options &options, const perm_result &r) {
     if (r.tolerance_met) return;
     if (certain_digits(r.rel_error_bound) == 0) {
-        std::string text = "warning: no digit of the permanent is certain (cancellation)";
+        std::string text = "warning: no digit of the permanent is certain (cancellation or underflow)";
         if (std::isfinite(r.abs_error_bound))
             text += "; its absolute error is below " + bound_text(r.abs_error_bound);
         write_message(text);
