@@ -1,5 +1,7 @@
 #include "bench/decompositions.hpp"
 
+#include "capi/command/matrix_market.hpp"
+
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -80,7 +82,7 @@ void print_decompositions(const std::vector<Matrix> &matrices, const Decompositi
                "blocks", "predicted s", "seconds", "permanent");
     double worst = -std::numeric_limits<double>::infinity();
     for (const Matrix &matrix : matrices) {
-        const perm::Csr a = matrix.load();
+        const perm::Csr a = perm::without_zeros(matrix.load());
         double best = std::numeric_limits<double>::infinity(), automatic = best;
         for (const Way &way : ways) {
             automatic = print_way(matrix.name, a, way, settings);

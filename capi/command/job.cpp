@@ -5,23 +5,6 @@
 namespace perm {
 namespace {
 
-Csr without_zeros(Csr a) {
-    if (a.pattern) return a;
-    std::size_t kept = 0, k = 0;
-    for (std::size_t row = 1; row < a.row_ptr.size(); ++row) {
-        for (; k < static_cast<std::size_t>(a.row_ptr[row]); ++k) {
-            if (a.values[k] == 0.0) continue;
-            a.values[kept] = a.values[k];
-            a.col_idx[kept] = a.col_idx[k];
-            ++kept;
-        }
-        a.row_ptr[row] = static_cast<std::int64_t>(kept);
-    }
-    a.values.resize(kept);
-    a.col_idx.resize(kept);
-    return a;
-}
-
 const char *text_or_null(const std::string &text) { return text.empty() ? nullptr : text.c_str(); }
 
 } // namespace

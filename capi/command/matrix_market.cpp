@@ -396,4 +396,21 @@ Csr read_matrix_market_file(const std::string &path) {
     return read_matrix_market(in, path);
 }
 
+Csr without_zeros(Csr a) {
+    if (a.pattern) return a;
+    std::size_t kept = 0, k = 0;
+    for (std::size_t row = 1; row < a.row_ptr.size(); ++row) {
+        for (; k < static_cast<std::size_t>(a.row_ptr[row]); ++k) {
+            if (a.values[k] == 0.0) continue;
+            a.values[kept] = a.values[k];
+            a.col_idx[kept] = a.col_idx[k];
+            ++kept;
+        }
+        a.row_ptr[row] = static_cast<std::int64_t>(kept);
+    }
+    a.values.resize(kept);
+    a.col_idx.resize(kept);
+    return a;
+}
+
 } // namespace perm

@@ -25,4 +25,7 @@ Csr read_matrix_market(std::istream &in, const std::string &name);
 // The same from a file; "-" is the standard input.
 Csr read_matrix_market_file(const std::string &path);
 
+// The same matrix without its explicit zeros.
+Csr without_zeros(Csr a);
+
 } // namespace perm
