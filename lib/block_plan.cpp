@@ -86,6 +86,7 @@ bool frontier_is_hopeless(Task &task) {
     c.cost.serial_seconds = c.cost.operations * seconds_per_expansion;
     judge(c, task.options);
     if (c.refusal != PERM_REFUSED_MEMORY) return false;
+    c.at_least = true;
     c.why_not = fmt::format("needs at the very least {} of memory, whatever the order of the rows",
                             readable_bytes(c.cost.bytes));
     task.plan.candidates.push_back(std::move(c));

@@ -18,6 +18,7 @@ struct Candidate {
     bool transposed = false;
     Cost cost;
     double seconds = 0;               // on the plan's threads
+    bool at_least = false;            // the cost is a lower bound, found without a search
     std::int64_t bytes_per_state = 0; // of the frontier: in a list (sparse), in a table (dense)
     perm_status refusal = PERM_OK;
     std::string why_not; // if refused: by how much, and what would help

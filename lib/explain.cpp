@@ -35,7 +35,8 @@ Json candidate_json(const BlockPlan &block, std::size_t k) {
     }
     j["operations"] = c.cost.operations;
     j["bytes"] = std::ceil(c.cost.bytes);
-    j["seconds"] = c.seconds;
+    j["seconds"] = c.at_least ? Json(nullptr) : Json(c.seconds);
+    if (c.at_least) j["lower_bound"] = true;
     if (!c.why_not.empty()) j["why_not"] = c.why_not;
     return j;
 }
@@ -131,7 +132,8 @@ std::string candidates_text(const BlockPlan &block) {
         text += fmt::format("{:<20} {:<9} {:>15.3g} {:>11} {:>11.3g} {:>10} {:>13}\n", name,
                             status_of(block, k), is_ryser ? c.cost.subsets : c.cost.states,
                             is_ryser ? "-" : fmt::format("{:.3g}", c.cost.peak_states), c.cost.operations,
-                            readable_bytes(c.cost.bytes), readable_seconds(c.seconds));
+                            (c.at_least ? "> " : "") + readable_bytes(c.cost.bytes),
+                            c.at_least ? "-" : readable_seconds(c.seconds));
     }
     return text;
 }
@@ -144,7 +146,7 @@ std::string explain_json(const Plan &plan) {
     Json j;
     j["n"] = plan.n();
     j["nnz"] = plan.input.pattern.nnz();
-    j["engine"] = choice ? engine_name(choice->engine) : "none";
+    j["engine"] = choice ? Json(engine_name(choice->engine)) : block ? Json(nullptr) : Json("none");
     j["device"] = "cpu";
     if (choice && choice->engine == Engine::frontier) j["form"] = form_name(choice->form);
     j["threads"] = plan.options.threads;
