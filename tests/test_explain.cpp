@@ -1,0 +1,140 @@
+// What a plan of many blocks says of itself.
+#include "bench/families.hpp"
+#include "tests/support/blocks.hpp"
+#include "tests/support/check.hpp"
+#include "tests/support/run.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+using namespace perm::families;
+using nlohmann::json;
+using oracle::Exact;
+
+// ---------------------------------------------------------------- explaining
+
+namespace {
+
+// What must hold in every plan.
+void check_explained(const perm::Plan &plan) {
+    const json p = explained(plan);
+    CAPTURE(p.dump(1));
+    double blocks = 0, sum_n = 0, sum_nnz = 0;
+    bool all_shown = true;
+    for (const json &group : p.at("groups")) {
+        const auto count = group.at("blocks").get<double>();
+        CHECK(count > 0);
+        CHECK(group.at("seconds").get<double>() >= 0);
+        blocks += count;
+        if (!group.contains("n")) { // the others
+            all_shown = false;
+            continue;
+        }
+        CHECK(group.contains(group.at("engine") == "ryser" ? "subsets" : "states"));
+        CHECK(group.contains("form") == (group.at("engine") == "frontier"));
+        sum_n += count * group.at("n").get<double>();
+        sum_nnz += count * group.at("average_nnz").get<double>();
+    }
+    CHECK(blocks == p.at("blocks").get<double>());
+    CHECK(p.at("groups").size() <= 21);
+    CHECK(p.at("different_blocks") <= p.at("blocks"));
+    if (all_shown) {
+        CHECK(sum_n == doctest::Approx(blocks * p.at("average_n").get<double>()).epsilon(1e-9));
+        CHECK(sum_nnz == doctest::Approx(blocks * p.at("average_nnz").get<double>()).epsilon(1e-9));
+    }
+    CHECK(p.at("candidates").empty() == (blocks == 0));
+    CHECK((p.at("engine") == "none") == (blocks == 0 || p.at("refused") == true));
+    CHECK(p.contains("refusal") == p.at("refused").get<bool>());
+    for (const auto &[what, count] : p.at("reductions").items()) {
+        CAPTURE(what);
+        CHECK(count.get<std::int64_t>() >= 0);
+    }
+    const std::string text = plan.explain();
+    CHECK(std::ranges::count(text, '\n') < 60);
+    CHECK(text.back() == '\n');
+}
+
+} // namespace
+
+TEST_CASE("explain: the counts of a plan agree with each other and with the result") {
+    Random random(run::seed(116));
+    int several = 0;
+    for (const Family &family : small_families()) {
+        CAPTURE(family.name);
+        for (int i = 0; i < 10 * run::multiplier(); ++i) {
+            const perm::Csr a = family.make(static_cast<Entries>(i % 5), random);
+            for (const char *names : {"", "d1,d2", "merge,dm"}) {
+                const perm::Plan plan(a, without(names));
+                check_explained(plan);
+                // Of explicit zeros perm_compute rids itself first.
+                if (std::ranges::find(a.values, 0.0) != a.values.end()) continue;
+                perm::Result r = perm::compute(a, without(names));
+                CHECK(explained(plan).at("blocks") == r->blocks);
+                CHECK(explained(plan).at("different_blocks") == r->blocks_computed);
+                several += r->blocks > 1;
+            }
+        }
+    }
+    CHECK(several > 10);
+}
+
+TEST_CASE("explain: blocks of known size") {
+    Random random(run::seed(117));
+    std::vector<perm::Csr> blocks;
+    double sum_n = 0, sum_nnz = 0;
+    for (int k = 0; k < 3000; ++k) {
+        const std::int64_t n = random.integer(3, 9);
+        blocks.push_back(dense_block(n, Entries::real, random));
+        sum_n += static_cast<double>(n);
+        sum_nnz += static_cast<double>(n * n);
+    }
+    const perm::Csr a = diagonal_of(blocks);
+    for (const bool known : {false, true}) {
+        const perm::Plan plan = known ? perm::Plan(a) : plan_of_pattern(a);
+        check_explained(plan);
+        const json p = explained(plan);
+        CHECK(p.at("blocks") == 3000);
+        CHECK(p.at("different_blocks") == 3000);
+        CHECK(reduction(p, "irreducible_blocks") == 3000);
+        CHECK(reduction(p, "dropped_entries") == 0);
+        CHECK(p.at("average_n").get<double>() == doctest::Approx(sum_n / 3000).epsilon(1e-12));
+        CHECK(p.at("average_nnz").get<double>() == doctest::Approx(sum_nnz / 3000).epsilon(1e-12));
+        CHECK(p.at("groups").size() >= 7);
+    }
+    const perm::Plan same(diagonal_of(std::vector(3000, blocks.front())));
+    check_explained(same);
+    CHECK(explained(same).at("blocks") == 3000);
+    CHECK(explained(same).at("different_blocks") == 1);
+}
+
+TEST_CASE("explain: more different blocks than are planned, and as many groups as are shown") {
+    Random random(run::seed(118));
+    std::vector<perm::Csr> blocks;
+    for (int k = 0; k < 2500; ++k)
+        blocks.push_back(
+            indecomposable_blocks(1, random.integer(7, 12), 0.6, Entries::real, random.bits()).front());
+    for (std::int64_t n = 13; n < 38; ++n) blocks.push_back(circulant(n, {0, 1, 3})); // a group each
+    std::reverse(blocks.begin(), blocks.end());
+    const perm::Plan plan = plan_of_pattern(diagonal_of(blocks));
+    check_explained(plan);
+    const json p = explained(plan);
+    CHECK(p.at("blocks") > 2000);
+    REQUIRE(p.at("groups").size() == 21);
+    CHECK_FALSE(p.at("groups").back().contains("n"));
+}
+
+TEST_CASE("explain: a refused plan of many blocks says why") {
+    Random random(run::seed(119));
+    std::vector<perm::Csr> blocks(50, dense_block(5, Entries::real, random));
+    blocks[17] = dense_block(62, Entries::real, random);
+    const perm::Plan plan(diagonal_of(blocks));
+    check_explained(plan);
+    const json p = explained(plan);
+    CHECK(p.at("refused") == true);
+    CHECK(p.at("predicted_seconds").is_null());
+    CHECK(p.at("blocks") == 50);
+    CHECK_FALSE(p.at("refusal").get<std::string>().empty());
+}
