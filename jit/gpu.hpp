@@ -1,0 +1,143 @@
+// The GPUs of this machine by CUDA's driver API, which is loaded when it is first asked for; what is taken
+// from it is owned by objects and given back. All of it throws JitError.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace libperm {
+
+// What was found of the driver; never throws. Looked for once a process.
+struct DriverStatus {
+    bool found = false;  // the driver, and at least one GPU
+    std::string path;    // of the driver's library
+    std::string version; // of CUDA that it supports: "13.0"
+    std::string why_not; // if not found: what was looked for, and what the driver said
+    int gpus = 0;
+};
+const DriverStatus &driver_status();
+
+struct GpuProperties {
+    int ordinal = 0;
+    std::string name;
+    int compute_capability = 0; // 90
+    int multiprocessors = 0;
+    int fp64_lanes = 0;             // double-precision results a clock of one multiprocessor
+    int registers = 0, threads = 0; // of one multiprocessor
+    int warp = 32;
+    std::size_t shared_bytes = 0; // that one block can have at most, when it asks for it
+    double clock_hz = 0;
+    std::int64_t memory_bytes = 0;
+    std::int64_t l2_bytes = 0;
+};
+
+// A GPU and its primary context, retained while the object or anything made on it lives.
+class Gpu {
+  public:
+    // The same object for all who ask while somebody holds it. Throws JitError (unavailable).
+    static std::shared_ptr<const Gpu> open(int ordinal);
+    ~Gpu();
+    Gpu(const Gpu &) = delete;
+    Gpu &operator=(const Gpu &) = delete;
+
+    const GpuProperties &properties() const { return properties_; }
+    std::int64_t free_bytes() const;
+
+    // Makes its context the calling thread's, and restores the caller's at its end.
+    class Current {
+      public:
+        explicit Current(const Gpu &gpu);
+        ~Current();
+        Current(const Current &) = delete;
+        Current &operator=(const Current &) = delete;
+    };
+
+  private:
+    explicit Gpu(int ordinal);
+    GpuProperties properties_;
+    int device_ = 0;
+    void *context_ = nullptr;
+    friend class Current;
+};
+
+// The following make their GPU current for their own calls; any thread may use them, one at a time.
+
+class GpuMemory { // throws JitError (out_of_memory) when there is not enough
+  public:
+    GpuMemory(std::shared_ptr<const Gpu> gpu, std::size_t bytes); // 0 bytes: address 0
+    ~GpuMemory();
+    GpuMemory(const GpuMemory &) = delete;
+    GpuMemory &operator=(const GpuMemory &) = delete;
+    std::uint64_t address() const { return address_; }
+    std::size_t bytes() const { return bytes_; }
+
+  private:
+    std::shared_ptr<const Gpu> gpu_;
+    std::size_t bytes_;
+    std::uint64_t address_ = 0;
+};
+
+class GpuStream { // does not wait for the legacy default stream
+  public:
+    explicit GpuStream(std::shared_ptr<const Gpu> gpu);
+    ~GpuStream();
+    GpuStream(const GpuStream &) = delete;
+    GpuStream &operator=(const GpuStream &) = delete;
+    void copy_in(const GpuMemory &to, const void *from, std::size_t bytes);
+    void copy_out(void *to, const GpuMemory &from, std::size_t bytes); // at its beginning
+    void wait() const;                                                 // for all that was put into it
+    void *handle() const { return handle_; }
+
+  private:
+    std::shared_ptr<const Gpu> gpu_;
+    void *handle_ = nullptr;
+};
+
+// A loaded image (cubin or PTX) and its kernels.
+class GpuModule {
+  public:
+    GpuModule(std::shared_ptr<const Gpu> gpu, const std::string &image);
+    ~GpuModule();
+    GpuModule(const GpuModule &) = delete;
+    GpuModule &operator=(const GpuModule &) = delete;
+    const std::shared_ptr<const Gpu> &gpu() const { return gpu_; }
+    void *function(const char *name) const;
+
+  private:
+    std::shared_ptr<const Gpu> gpu_;
+    void *handle_ = nullptr;
+};
+
+// One kernel of a module, which it keeps alive.
+class GpuKernel {
+  public:
+    GpuKernel(std::shared_ptr<const GpuModule> module, const char *name);
+
+    struct Attributes {
+        int registers = 0;
+        std::size_t local_bytes = 0; // of a thread: spilled registers and arrays
+        std::size_t static_shared_bytes = 0;
+        int most_threads = 0; // of a block
+    };
+    Attributes attributes() const;
+
+    // Lets a block have so many bytes of dynamic shared memory (beyond 48 KB this must be said).
+    void allow_shared(std::size_t bytes) const;
+    // cuOccupancyMaxActiveBlocksPerMultiprocessor.
+    int blocks_per_multiprocessor(int threads, std::size_t shared_bytes) const;
+
+    // `arguments`: pointers to the kernel's parameters, in their order. Returns at once.
+    void launch(const GpuStream &stream, unsigned blocks, unsigned threads, std::size_t shared_bytes,
+                std::span<void *const> arguments) const;
+    const Gpu &gpu() const { return *module_->gpu(); }
+
+  private:
+    std::shared_ptr<const GpuModule> module_;
+    void *handle_ = nullptr;
+};
+
+} // namespace libperm
