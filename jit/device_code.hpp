@@ -1,0 +1,14 @@
+// The kernels' parts that no pattern changes: the files of jit/device, embedded when the library is built.
+#pragma once
+
+namespace libperm {
+
+extern const char *const gray_walk_cuh;
+extern const char *const accurate_cuh;
+extern const char *const rows_dense_cuh;
+extern const char *const rows_shared_cuh;
+
+// Of all that writes kernels: one of another generator is not taken for one of this.
+extern const char *const generator_digest;
+
+} // namespace libperm
