@@ -19,8 +19,11 @@ struct Outcome {
     // Of a whole plan: blocks, those not identical to another, and what computed the one that takes longest.
     std::int64_t blocks = 0, blocks_computed = 0;
     Engine engine = Engine::none;
-    bool transposed = false;
+    bool transposed = false, on_gpu = false;
     double predicted_seconds = 0;
+
+    double seconds_compile = 0; // from the request of kernels to their being loaded, over all blocks
+    std::int32_t kernels_compiled = 0;
 };
 
 // A number and how far from the truth it can be.

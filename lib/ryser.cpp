@@ -4,6 +4,7 @@
 #include "lib/cost_model.hpp"
 #include "lib/ryser_counted.hpp"
 #include "lib/ryser_sum.hpp"
+#include "lib/scaled_rows.hpp"
 #include "preprocess/permanent_bound.hpp"
 
 #include <algorithm>
@@ -28,42 +29,20 @@ class NijenhuisWilf {
   public:
     NijenhuisWilf(const RyserPlan &plan, const Block &block) : n_(block.n()) {
         const Pattern &p = block.pattern;
-        const std::vector<Tracked> &values = block.values;
         std::vector<std::int32_t> place(at(n_)); // of a column in the order
         for (std::int32_t k = 0; k < n_; ++k) place[at(plan.columns[at(k)])] = k;
 
-        std::vector<double> scaled(values.size());
+        const ScaledRows rows = scaled_rows(block);
+        exp2_ = rows.exp2;
         start_.resize(at(n_));
-        for (std::int32_t i = 0; i < n_; ++i) { // each row so that its sums are below 1
-            std::int64_t top = std::numeric_limits<std::int64_t>::min(); // every entry is below 2^top
-            for_row(p, i, [&](std::int32_t, std::size_t k) {
-                if (values[k].value == 0) return; // else it may be far below its magnitude
-                int exponent = 0;
-                std::frexp(values[k].value, &exponent);
-                top = std::max(top, values[k].exp2 + exponent);
-            });
-            double absolute = 0;
-            for_row(p, i, [&](std::int32_t, std::size_t k) {
-                if (values[k].value != 0)
-                    absolute += std::fabs(std::ldexp(values[k].value, ldexp_exponent(values[k].exp2 - top)));
-            });
-            if (absolute == 0) top = 0;
-            int exponent = 0;
-            std::frexp(absolute, &exponent);
-            top += exponent;
-            exp2_ += top;
-            int unit = 0; // all its sums are multiples of 2^unit, and at most 1/2
+        for (std::int32_t i = 0; i < n_; ++i) {
             DoubleDouble x;
             for_row(p, i, [&](std::int32_t j, std::size_t k) {
-                if (values[k].value == 0) return;
-                const int shift = ldexp_exponent(values[k].exp2 - top);
-                scaled[k] = std::ldexp(values[k].value, shift);
-                // Of the entry itself: scaled, it may have lost bits.
-                unit = std::min(unit, unit_exponent(values[k].value) + shift - 1);
-                x = x + (place[at(j)] == n_ - 1 ? 0.5 : -0.5) * scaled[k];
+                x = x + (place[at(j)] == n_ - 1 ? 0.5 : -0.5) * rows.value[k];
             });
             start_[at(i)] = x;
-            log2_largest_ += std::log2(std::ldexp(absolute, -exponent)) - 1; // |x_i| <= half the absolute sum
+            const int unit = rows.unit[at(i)]; // all its sums are multiples of 2^unit, and at most 1/2
+            log2_largest_ += std::log2(rows.absolute[at(i)]) - 1; // |x_i| <= half the absolute sum
             if (unit < -104) drifting_rows_ += 1;
             sum_bits_ += -1 - unit;
             unit_ += unit;
@@ -78,7 +57,7 @@ class NijenhuisWilf {
             for_row(p, i, [&](std::int32_t j, std::size_t k) {
                 const auto to = at(next[at(place[at(j)])]++);
                 row_[to] = i;
-                value_[to] = scaled[k];
+                value_[to] = rows.value[k];
             });
     }
 
@@ -237,6 +216,11 @@ bool some_repeat(const std::vector<std::int32_t> &lowest) {
     return false;
 }
 
+bool all_are_magnitudes(const Block &block) {
+    return std::all_of(block.values.begin(), block.values.end(),
+                       [](const Tracked &x) { return x.value == x.magnitude; });
+}
+
 } // namespace
 
 RyserPlan plan_ryser_by_counts(const Pattern &a, const Pattern &at_, const Kinds &kinds, bool transposed) {
@@ -288,11 +272,13 @@ RyserPlan plan_ryser(const Pattern &a, const Pattern &at_, const Kinds &kinds) {
 
 void set_value_from(const Block &block, Outcome &outcome, double value, double error, std::int64_t exp2) {
     const double roundings = most_roundings(block);
-    if (roundings > 0) {
+    const double gamma = gamma_bound(roundings);
+    const double share = gamma < 0.5 ? gamma / (1 - gamma) : std::numeric_limits<double>::infinity();
+    if (roundings > 0 && all_are_magnitudes(block)) { // perm(M) is what has been computed
+        error = (error + share * (std::fabs(value) + error)) * (1 + 0x1p-40);
+    } else if (roundings > 0) {
         // |perm(A) - perm(values)| <= gamma perm(M), and (1 - gamma) M is at most the magnitudes, for a
         // product with gamma of all its roundings (preprocess/tracked.hpp).
-        const double gamma = gamma_bound(roundings);
-        const double share = gamma < 0.5 ? gamma / (1 - gamma) : std::numeric_limits<double>::infinity();
         const PermanentBound most = permanent_bound(block);
         // The values alone may be far smaller: all of it in a unit that holds both.
         const std::int64_t shift = std::max<std::int64_t>(0, most.exp2 - exp2 - 500);

@@ -1,0 +1,240 @@
+#include "lib/gray.hpp"
+
+#include "jit/jit_error.hpp"
+#include "lib/double_double.hpp"
+#include "lib/gray_launch.hpp"
+#include "lib/gray_values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <initializer_list>
+#include <optional>
+
+namespace libperm {
+namespace {
+
+constexpr std::uint64_t group = 256;                           // segments whose sums the GPU adds up
+constexpr std::uint64_t equal_window = std::uint64_t{1} << 36; // subsets
+constexpr double launch_seconds = 0.2;                         // of one launch at most, as predicted
+constexpr std::uint64_t rare = 256;
+
+struct Shape {
+    unsigned threads = 0, blocks = 0; // of a block; of all of them
+    std::size_t shared = 0;
+    std::uint64_t all() const { return std::uint64_t{threads} * blocks; }
+};
+
+// As many threads as the GPU can hold at once, by the driver's occupancy calculator.
+Shape widest_shape(const GrayKernel &plan, const GpuKernel &kernel) {
+    const GpuProperties &gpu = kernel.gpu().properties();
+    Shape best;
+    const bool any_size = plan.engine == GrayEngine::shared; // the others' registers are given for one size
+    for (int threads = any_size ? gpu.warp : plan.threads; threads <= plan.threads; threads += gpu.warp) {
+        const std::size_t shared = shared_bytes(plan, threads);
+        if (shared > gpu.shared_bytes) break;
+        kernel.allow_shared(shared);
+        const int blocks = kernel.blocks_per_multiprocessor(threads, shared) * gpu.multiprocessors;
+        if (std::uint64_t{static_cast<unsigned>(threads)} * static_cast<unsigned>(blocks) > best.all())
+            best = {static_cast<unsigned>(threads), static_cast<unsigned>(blocks), shared};
+    }
+    if (best.all() == 0)
+        throw JitError(JitFailure::device, std::string("no block of engine ") +
+                                               gray_engine_name(plan.engine) + " fits a multiprocessor of " +
+                                               gpu.name);
+    kernel.allow_shared(best.shared);
+    return best;
+}
+
+// The columns' beginnings, then the row of each entry.
+std::vector<std::int32_t> pattern_indexes(const GrayKernel &kernel) {
+    std::vector<std::int32_t> indexes(kernel.column_ptr.begin(), kernel.column_ptr.end());
+    if (kernel.engine == GrayEngine::dense) {
+        for (std::int32_t j = 0; j <= kernel.n; ++j) indexes.push_back(j * kernel.n);
+        for (std::int32_t e = 0; e < kernel.n * kernel.n; ++e) indexes.push_back(e % kernel.n);
+    }
+    indexes.insert(indexes.end(), kernel.row.begin(), kernel.row.end());
+    return indexes;
+}
+
+class GrayRun {
+  public:
+    GrayRun(const GrayPlan &plan, const GrayValues &values, std::shared_ptr<const GpuModule> module,
+            double seconds, RunControl &control)
+        : plan_(plan.kernel),
+          numbers_(values.numbers()),
+          gpu_(module->gpu()),
+          kernel_(module, gray_entry),
+          gather_(module, gather_entry),
+          control_(control),
+          shape_(widest_shape(plan_, kernel_)),
+          seconds_per_subset_(seconds / plan.subsets),
+          stream_(gpu_),
+          rows_(gpu_, static_cast<std::size_t>(global_rows(plan_)) * shape_.all() * sizeof(double)),
+          values_(gpu_, numbers_.size() * sizeof(double)),
+          indexes_(pattern_indexes(plan_)),
+          pattern_(gpu_, indexes_.size() * sizeof(std::int32_t)) {
+        stream_.copy_in(values_, numbers_.data(), values_.bytes());
+        stream_.copy_in(pattern_, indexes_.data(), pattern_.bytes());
+        if (plan_.equal_chunks) return;
+        select_.emplace(module, select_entry);
+        accurate_.emplace(module, accurate_entry);
+    }
+
+    GraySum run() { return plan_.equal_chunks ? run_equally() : run_segments(); }
+
+    std::int64_t peak_bytes() const { return static_cast<std::int64_t>(rows_.bytes()) + most_bytes_; }
+
+  private:
+    GraySum run_segments() {
+        const std::uint64_t segments = std::uint64_t{1} << (plan_.n - 1 - plan_.segment_bits);
+        const std::uint64_t window = std::min(segments, most_segments);
+        make_room(window);
+        const double segment_seconds =
+            std::ldexp(seconds_per_subset_ * static_cast<double>(shape_.all()), plan_.segment_bits);
+        const auto longest =
+            static_cast<std::uint64_t>(std::clamp(launch_seconds / segment_seconds, 1.0, 0x1p40));
+        for (std::uint64_t first = 0; first < segments; first += window) {
+            for (const GrayLaunch &launch : launch_parameters(first, first + window, shape_.all(), longest))
+                start(launch, std::ldexp(static_cast<double>(launch.end - launch.first), plan_.segment_bits));
+            GraySum sum = added_up(window);
+            const std::uint64_t chosen = choose_largest(window, sum.absolute);
+            if (chosen > 0) {
+                sum_accurately(first, chosen);
+                sum = added_up(window);
+            }
+            add(sum);
+        }
+        return total_;
+    }
+
+    GraySum run_equally() {
+        const std::uint64_t subsets = std::uint64_t{1} << (plan_.n - 1);
+        const std::uint64_t window = std::min(subsets, equal_window);
+        make_room(shape_.all());
+        for (std::uint64_t first = 0; first < subsets; first += window) {
+            const std::uint64_t length = (window + shape_.all() - 1) / shape_.all();
+            start({first, first + window, length, 0}, static_cast<double>(window));
+            add(added_up(shape_.all()));
+        }
+        return total_;
+    }
+
+    void make_room(std::uint64_t partials) {
+        const std::size_t groups = (partials + group - 1) / group;
+        partials_.emplace(gpu_, partials * sizeof(Partial3));
+        gathered_.emplace(gpu_, groups * sizeof(Partial3));
+        sums_.resize(groups);
+        chosen_.emplace(gpu_, (partials / rare + 1) * sizeof(std::uint64_t));
+        number_.emplace(gpu_, sizeof(std::uint64_t));
+        most_bytes_ = static_cast<std::int64_t>((partials + groups) * sizeof(Partial3) + chosen_->bytes());
+    }
+
+    // One launch; returns when it is done, so that a call can be cancelled.
+    void start(GrayLaunch chunks_of, double subsets) {
+        const std::uint64_t chunks =
+            (chunks_of.end - chunks_of.first + chunks_of.length - 1) / chunks_of.length;
+        const auto needed = (chunks + shape_.threads - 1) / shape_.threads;
+        const unsigned blocks = plan_.equal_chunks
+                                    ? shape_.blocks
+                                    : static_cast<unsigned>(std::min<std::uint64_t>(needed, shape_.blocks));
+        std::uint64_t values = values_.address(), rows = rows_.address(), partials = partials_->address();
+        // The driver copies the parameters before the call returns.
+        void *first =
+            values_by_parameter(plan_) ? const_cast<double *>(numbers_.data()) : static_cast<void *>(&values);
+        const std::array<void *, 4> arguments{first, &chunks_of, &rows, &partials};
+        kernel_.launch(stream_, blocks, shape_.threads, shape_.shared, arguments);
+        stream_.wait();
+        control_.advance(subsets);
+    }
+
+    // Few segments are so much above the average: at most one in `rare`.
+    std::uint64_t choose_largest(std::uint64_t window, double absolute) {
+        double most = absolute / static_cast<double>(window) * rare;
+        std::uint64_t room = window / rare + 1, number = 0;
+        stream_.copy_in(*number_, &number, sizeof number);
+        std::uint64_t partials = partials_->address(), chosen = chosen_->address(),
+                      counter = number_->address();
+        launch(*select_, threads_for(window), {&partials, &window, &most, &chosen, &room, &counter});
+        stream_.copy_out(&number, *number_, sizeof number);
+        return std::min(number, room);
+    }
+
+    void sum_accurately(std::uint64_t base, std::uint64_t count) {
+        std::uint64_t values = values_.address(), column_ptr = pattern_.address(),
+                      row = column_ptr + static_cast<std::uint64_t>(plan_.n + 1) * sizeof(std::int32_t),
+                      chosen = chosen_->address(), partials = partials_->address();
+        launch(*accurate_, {static_cast<unsigned>(count), static_cast<unsigned>(accurate_threads(plan_))},
+               {&values, &column_ptr, &row, &chosen, &base, &partials});
+    }
+
+    GraySum added_up(std::uint64_t partials) {
+        std::uint64_t from = partials_->address(), to = gathered_->address(), of_group = group;
+        const std::uint64_t groups = (partials + group - 1) / group;
+        launch(gather_, threads_for(groups), {&from, &partials, &of_group, &to});
+        stream_.copy_out(sums_.data(), *gathered_, groups * sizeof(Partial3));
+        DoubleDouble sum;
+        GraySum all;
+        for (std::uint64_t g = 0; g < groups; ++g) {
+            sum = sum + two_sum(sums_[g].sum, sums_[g].error);
+            all.absolute += sums_[g].absolute;
+        }
+        all.sum = sum.hi;
+        all.error = sum.lo;
+        return all;
+    }
+
+    void add(const GraySum &part) {
+        const DoubleDouble sum = DoubleDouble{total_.sum, total_.error} + DoubleDouble{part.sum, part.error};
+        total_ = {sum.hi, sum.lo, total_.absolute + part.absolute};
+    }
+
+    struct Grid {
+        unsigned blocks, threads;
+    };
+    static Grid threads_for(std::uint64_t items) {
+        constexpr unsigned threads = 128;
+        return {static_cast<unsigned>((items + threads - 1) / threads), threads};
+    }
+    void launch(const GpuKernel &kernel, Grid grid, std::initializer_list<void *> arguments) {
+        kernel.launch(stream_, grid.blocks, grid.threads, 0, {arguments.begin(), arguments.size()});
+    }
+
+    const GrayKernel &plan_;
+    const std::vector<double> &numbers_;
+    std::shared_ptr<const Gpu> gpu_;
+    GpuKernel kernel_, gather_;
+    RunControl &control_;
+    Shape shape_;
+    double seconds_per_subset_;
+    GpuStream stream_;
+    GpuMemory rows_, values_;
+    std::vector<std::int32_t> indexes_;
+    GpuMemory pattern_;
+    std::optional<GpuKernel> select_, accurate_;
+    std::optional<GpuMemory> partials_, gathered_, chosen_, number_;
+    std::vector<Partial3> sums_;
+    std::int64_t most_bytes_ = 0;
+    GraySum total_;
+};
+
+} // namespace
+
+Outcome run_gray(const GrayPlan &plan, const Block &block, const std::shared_ptr<const Gpu> &gpu,
+                 const CacheSettings &cache, double seconds, RunControl &control) {
+    Outcome outcome;
+    KernelOrigin origin;
+    const KernelRecipe recipe{key_of(plan.kernel), [&plan] { return source_of(plan.kernel); }, gray_flags()};
+    const GrayValues values(plan, block);
+    GrayRun run(plan, values, load_kernels(gpu, recipe, cache, origin), seconds, control);
+    const double block_terms = plan.kernel.equal_chunks ? 16 : std::ldexp(1.0, plan.kernel.unrolled);
+    values.close(run.run(), block, block_terms, outcome);
+    outcome.operations = outcome.subsets * plan.flops_per_subset;
+    outcome.peak_bytes = run.peak_bytes();
+    outcome.on_gpu = true;
+    outcome.seconds_compile = origin.seconds;
+    outcome.kernels_compiled = origin.from == KernelOrigin::compiler;
+    return outcome;
+}
+
+} // namespace libperm

@@ -1,0 +1,28 @@
+// How a block is summed along the Gray code on a GPU: which of A and A^T, in which order, by which kernel.
+#pragma once
+
+#include "jit/gray_kernel.hpp"
+#include "preprocess/permanent_ordering.hpp"
+
+namespace libperm {
+
+struct GrayPlan {
+    bool transposed = false;
+    Ordering order; // of the rows and columns of what is summed, A or A^T; the kernel's are in this order
+    GrayKernel kernel;
+    double subsets = 0;           // 2^(n-1); infinity is possible
+    double flops_per_subset = 0;  // double-precision instructions
+    double bytes_per_subset = 0;  // that each thread moves to and from shared memory
+    double global_per_subset = 0; // numbers to and from global memory
+};
+
+// `at`: the transpose of `a`.
+GrayPlan plan_gray(GrayEngine engine, const Pattern &a, const Pattern &at, bool equal_chunks);
+
+// Why no kernel of this kind can hold the block, or empty.
+std::string gray_why_not(const GrayPlan &plan);
+
+// A window is summed at once: so many segments' sums stand in the GPU's memory.
+constexpr std::uint64_t most_segments = std::uint64_t{1} << 22;
+
+} // namespace libperm

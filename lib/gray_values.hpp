@@ -1,0 +1,38 @@
+// A block's values as the GPU's kernels take them: on a grid on which the row sums round nowhere, so that
+// they are the same whichever way the Gray code is walked, and do not drift.
+#pragma once
+
+#include "lib/gray_plan.hpp"
+#include "lib/outcome.hpp"
+#include "preprocess/block.hpp"
+
+#include <vector>
+
+namespace libperm {
+
+// Of all segments, or of a part.
+struct GraySum {
+    double sum = 0, error = 0, absolute = 0; // sum + error; and of the absolute values
+};
+
+class GrayValues {
+  public:
+    // `block` is A or A^T as the plan has it.
+    GrayValues(const GrayPlan &plan, const Block &block);
+
+    // x at the empty set, then the entries in the kernel's order.
+    const std::vector<double> &numbers() const { return numbers_; }
+
+    // The permanent and its bound from the sum over all subsets, with blocks of so many terms.
+    void close(const GraySum &total, const Block &block, double block_terms, Outcome &outcome) const;
+
+  private:
+    std::int32_t n_;
+    std::vector<double> numbers_;
+    std::int64_t exp2_ = 0;     // the permanent is the sum times 2^exp2_
+    double moved_ = 0;          // entries by at most a share s_i of row i: the sum of these
+    std::int64_t sum_bits_ = 0; // of a product of all row sums, when nothing is rounded
+    std::int64_t unit_ = 0;     // it is a multiple of 2^unit_
+};
+
+} // namespace libperm
