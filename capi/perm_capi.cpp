@@ -3,6 +3,7 @@
 #include "lib/execute.hpp"
 #include "lib/explain.hpp"
 #include "lib/info.hpp"
+#include "lib/kernel_source.hpp"
 #include "lib/log.hpp"
 #include "lib/matrix.hpp"
 #include "lib/options.hpp"
@@ -119,7 +120,9 @@ void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome
     result.exact = outcome.exact;
     result.tolerance_met = outcome.rel_error_bound <= plan.options.tolerance;
     result.engine = libperm::engine_name(outcome.engine);
-    result.device = "cpu";
+    result.device = outcome.on_gpu ? "gpu" : "cpu";
+    result.seconds_compile = outcome.seconds_compile;
+    result.kernels_compiled = outcome.kernels_compiled;
     result.n = plan.n();
     result.nnz = plan.input.pattern.nnz();
     result.threads = plan.options.threads;
@@ -183,6 +186,8 @@ const char *perm_status_text(perm_status status) {
         return "cancelled";
     case PERM_OUT_OF_MEMORY:
         return "out of memory";
+    case PERM_GPU_FAILED:
+        return "GPU failed";
     case PERM_INTERNAL:
         return "internal error";
     }
@@ -261,6 +266,14 @@ perm_status perm_plan_explain(const perm_plan *plan, perm_format format, char *b
     });
 }
 
+perm_status perm_plan_source(const perm_plan *plan, const char *arch, char *buffer, size_t capacity,
+                             size_t *needed) {
+    return guarded([&] {
+        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+        write_text(libperm::kernel_source(plan->plan, arch), buffer, capacity, needed);
+    });
+}
+
 perm_status perm_plan_destroy(perm_plan *plan) {
     delete plan;
     return PERM_OK;
@@ -269,6 +282,22 @@ perm_status perm_plan_destroy(perm_plan *plan) {
 perm_status perm_info(perm_format format, char *buffer, size_t capacity, size_t *needed) {
     return guarded([&] {
         write_text(is_json(format) ? libperm::info_json() : libperm::info_text(), buffer, capacity, needed);
+    });
+}
+
+perm_status perm_cache_describe(const char *cache_dir, perm_format format, char *buffer, size_t capacity,
+                                size_t *needed) {
+    return guarded([&] {
+        write_text(is_json(format) ? libperm::cache_json(cache_dir) : libperm::cache_text(cache_dir), buffer,
+                   capacity, needed);
+    });
+}
+
+perm_status perm_cache_clear(const char *cache_dir, int64_t *removed) {
+    if (removed) *removed = 0;
+    return guarded([&] {
+        const std::int64_t count = libperm::clear_cache(cache_dir);
+        if (removed) *removed = count;
     });
 }
 

@@ -60,10 +60,11 @@ typedef enum perm_status {
     PERM_BAD_OPTION = 103,       /* unknown engine, negative limit, ... */
     PERM_REFUSED_MEMORY = 201,   /* needs more memory than the limit: the text says how much */
     PERM_REFUSED_TIME = 202,     /* predicted (or found) to take longer than the limit */
-    PERM_UNSUPPORTED = 203,      /* a kind of number or size this version cannot do */
+    PERM_UNSUPPORTED = 203,      /* a kind of number or size this version cannot do, or a GPU that is not there */
     PERM_CANCELLED = 301,        /* the cancel callback asked for it */
     PERM_OUT_OF_MEMORY = 401,    /* the system refused an allocation within the limit */
-    PERM_INTERNAL = 402          /* a defect of libperm: please report the text */
+    PERM_INTERNAL = 402,         /* a defect of libperm: please report the text */
+    PERM_GPU_FAILED = 403        /* a GPU, its driver or its compiler failed: the text is theirs */
 } perm_status;
 
 /* A status in a few words, e.g. "bad matrix". Static storage, never NULL, also for unknown codes. */
@@ -112,8 +113,10 @@ typedef int (*perm_cancel_fn)(void *user);
 /* All-zero (but struct_size) means all defaults; passing NULL for the options is the same. */
 typedef struct perm_opts {
     size_t struct_size;         /* sizeof(perm_opts) */
-    const char *engine;         /* "auto" (NULL), "ryser", "frontier" */
-    const char *device;         /* "auto" (NULL), "cpu" */
+    const char *engine;         /* "auto" (NULL); "ryser", "frontier" on the CPU; on a GPU "shared", "dense",
+                                 * "purereg", "hybrid" (docs/gpu.md) */
+    const char *device;         /* "auto" (NULL), "cpu", "gpu": without one a plan can be made and explained, and
+                                 * executing it is PERM_UNSUPPORTED */
     const char *precision;      /* "auto" (NULL), "double" */
     double tolerance;           /* relative error wanted, 0 = 1e-9: see perm_result.tolerance_met */
     int32_t threads;            /* at most so many, and never more than the cores this process may use;
@@ -134,9 +137,16 @@ typedef struct perm_opts {
                                  * scaling. NULL or "": none left out */
     const char *decompose;      /* "auto" (NULL): what the cost model says is cheapest; "paper": SUperman's
                                  * rule, rows and columns of at most 4 entries expanded down to n = 30 */
+    const char *chunks;         /* of the GPU's walk along the Gray code: "ceg" (NULL), a power of two, so that
+                                 * the threads of a warp never part; "equal", to see what that is worth: its
+                                 * result has not the same bits on every GPU */
+    const char *cache_dir;      /* folder of compiled kernels. NULL: $PERM_CACHE_DIR, else
+                                 * $XDG_CACHE_HOME/libperm, else ~/.cache/libperm; "": none */
+    int64_t cache_limit_bytes;  /* of that folder; beyond it the least recently used go. 0 = 256 MiB */
 } perm_opts;
 
-#define PERM_OPTS_INIT { sizeof(perm_opts), NULL, NULL, NULL, 0.0, 0, 0, 0, 0.0, 0, NULL, NULL, NULL, NULL, NULL, NULL }
+#define PERM_OPTS_INIT { sizeof(perm_opts), NULL, NULL, NULL, 0.0, 0, 0, 0, 0.0, 0, NULL, NULL, NULL, NULL, \
+                         NULL, NULL, NULL, NULL, 0 }
 
 /* ---------------------------------------------------------------- result */
 
@@ -156,13 +166,13 @@ typedef struct perm_result {
     int32_t tolerance_met;       /* 1: rel_error_bound <= the tolerance asked for */
     char *text;                  /* the library's: every digit if exact and an integer (of at most a
                                   * million bits), else 17 digits */
-    const char *engine;          /* static: "frontier", "ryser"; "none" when the reductions alone gave it; of the
-                                  * block that takes longest, if there are several */
-    const char *device;          /* static: "cpu" */
+    const char *engine;          /* static: "frontier", "ryser", "hybrid", ...; "none" when the reductions alone
+                                  * gave it; of the block that takes longest, if there are several */
+    const char *device;          /* static: "cpu" or "gpu", of the same block */
     int64_t n, nnz;              /* order; entries that took part (explicit zeros left out by perm_compute) */
     int32_t threads;
     int32_t transposed;          /* 1: the engine worked on the transpose */
-    double subsets;              /* ryser: subsets summed, over all blocks */
+    double subsets;              /* all but frontier: subsets summed, over all blocks */
     double states;               /* frontier: states over all rows of all blocks */
     double peak_states;          /* frontier: the most after any row */
     double operations;           /* multiply-adds done */
@@ -170,10 +180,13 @@ typedef struct perm_result {
     double seconds_total, seconds_check, seconds_plan, seconds_run;
     int64_t blocks;              /* submatrices that the reductions left to be computed by an engine */
     int64_t blocks_computed;     /* of these: identical ones are computed once */
+    double seconds_compile;      /* of seconds_run: from asking for kernels to their being loaded on the GPU */
+    int32_t kernels_compiled;    /* by NVRTC in this call; others were in memory or on disk */
+    int32_t reserved;
 } perm_result;
 
 #define PERM_RESULT_INIT { sizeof(perm_result), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, 0, \
-                           0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+                           0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* Frees what the result owns and zeroes it (struct_size stays). NULL is fine. */
 PERM_API perm_status perm_result_clear(perm_result *result);
@@ -210,6 +223,18 @@ typedef enum perm_format { PERM_FORMAT_TEXT = 0, PERM_FORMAT_JSON = 1 } perm_for
 PERM_API perm_status perm_plan_explain(const perm_plan *plan, perm_format format, char *buffer,
                                        size_t capacity, size_t *needed);
 
+/* The CUDA C++ of the kernel that computes the block that takes longest, whether or not there are a GPU and
+ * NVRTC here to run it. It follows from the pattern, the options and the engine: no value of the matrix is in
+ * it. Only its first line, a comment, depends on more: it names the target, NVRTC's version and the flags that it
+ * would be compiled with.
+ * arch: the target, "sm_NN" for machine code or "compute_NN" for PTX. NULL: the first GPU's; with no GPU the
+ * newest that NVRTC knows; with neither the line says that there is none.
+ * buffer, capacity and needed as in perm_plan_explain; the size is the same in each call with one arch.
+ * Errors: PERM_BAD_OPTION for another kind of arch; PERM_UNSUPPORTED when the plan has no kernel: its engine is
+ * one of the CPU's, the reductions leave nothing to compute, or no kernel can hold the block. */
+PERM_API perm_status perm_plan_source(const perm_plan *plan, const char *arch, char *buffer, size_t capacity,
+                                      size_t *needed);
+
 /* Frees a plan. NULL is fine. No execution of it may be running. */
 PERM_API perm_status perm_plan_destroy(perm_plan *plan);
 
@@ -218,8 +243,28 @@ PERM_API perm_status perm_plan_destroy(perm_plan *plan);
 /* "1.0.0", of the library that is loaded (PERM_VERSION_STRING is the header's). Static storage. */
 PERM_API const char *perm_version(void);
 
-/* Build, processor, memory, libraries; buffer, capacity and needed as in perm_plan_explain. */
+/* Build, engines, GPUs, their driver and NVRTC (or why there are none), the folder of compiled kernels, processor,
+ * memory, libraries; buffer, capacity and needed as in perm_plan_explain. Starts the GPUs that there are. */
 PERM_API perm_status perm_info(perm_format format, char *buffer, size_t capacity, size_t *needed);
+
+/* ---------------------------------------------------------------- compiled kernels on disk */
+
+/* What lies in a folder of compiled kernels: the folder and, of each kernel, the last used first, its file, its
+ * bytes, when it was last used (as JSON in seconds since 1970), and of which engine, order n and target it is.
+ * cache_dir: NULL for the default of perm_opts.cache_dir. A folder that is missing has no kernels, and so has one
+ * that is never used, being another user's or writable by others: the text says so. Files that are no kernels,
+ * or damaged, are not listed. buffer, capacity and needed as in perm_plan_explain; other processes may change
+ * what lies there between two calls. */
+PERM_API perm_status perm_cache_describe(const char *cache_dir, perm_format format, char *buffer,
+                                         size_t capacity, size_t *needed);
+
+/* Removes the compiled kernels from a folder, damaged and half written ones too; other files stay, and so does
+ * the folder. *removed (may be NULL): how many files went, 0 on failure. Safe while others compute: they compile
+ * again. cache_dir as above; a folder that is missing is empty.
+ * Errors: PERM_BAD_OPTION when the folder is there and cannot be read. */
+PERM_API perm_status perm_cache_clear(const char *cache_dir, int64_t *removed);
+
+/* ---------------------------------------------------------------- logging */
 
 /* What the library logs to stderr: 0 nothing, 1 errors, 2 warnings (the default), 3 decisions, 4 details.
  * The only process-wide setting there is. */

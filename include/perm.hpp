@@ -80,12 +80,17 @@ class Result {
     perm_result raw_ = PERM_RESULT_INIT;
 };
 
-// A text from a call that fills a caller's buffer (perm_plan_explain, perm_info).
+// A text from a call that fills a caller's buffer (perm_plan_explain, perm_info, ...).
 template <class Fill> std::string read_text(Fill fill) {
+    std::string text;
     std::size_t needed = 0;
     check(fill(nullptr, 0, &needed));
-    std::string text(needed, '\0');
-    check(fill(text.data(), text.size(), &needed));
+    perm_status status = PERM_OK;
+    do { // it may have grown since it was measured
+        text.resize(needed);
+        status = fill(text.data(), text.size(), &needed);
+    } while (status != PERM_OK && needed > text.size());
+    check(status);
     text.resize(needed - 1);
     return text;
 }
@@ -126,6 +131,13 @@ class Plan {
         });
     }
 
+    // Of the kernel, for "sm_90", "compute_90", ...
+    std::string source(const char *arch = nullptr) const {
+        return read_text([&](char *buffer, std::size_t capacity, std::size_t *needed) {
+            return perm_plan_source(plan_, arch, buffer, capacity, needed);
+        });
+    }
+
   private:
     perm_plan *plan_ = nullptr;
 };
@@ -134,6 +146,20 @@ inline std::string info(perm_format format = PERM_FORMAT_TEXT) {
     return read_text([&](char *buffer, std::size_t capacity, std::size_t *needed) {
         return perm_info(format, buffer, capacity, needed);
     });
+}
+
+// Of the compiled kernels in a folder, or in the default one.
+inline std::string cache_describe(const char *cache_dir = nullptr, perm_format format = PERM_FORMAT_TEXT) {
+    return read_text([&](char *buffer, std::size_t capacity, std::size_t *needed) {
+        return perm_cache_describe(cache_dir, format, buffer, capacity, needed);
+    });
+}
+
+// Removes them, and returns how many files went.
+inline std::int64_t cache_clear(const char *cache_dir = nullptr) {
+    std::int64_t removed = 0;
+    check(perm_cache_clear(cache_dir, &removed));
+    return removed;
 }
 
 #ifdef PERM_HAS_EIGEN

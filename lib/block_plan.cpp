@@ -1,11 +1,13 @@
 #include "lib/block_plan.hpp"
 
 #include "lib/frontier_layout.hpp"
+#include "lib/gpu_device.hpp"
 #include "lib/system.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <map>
 
 namespace libperm {
 namespace {
@@ -18,9 +20,10 @@ constexpr int widest_dense = 40;          // slots: beyond it C(w, w/2) numbers 
 constexpr double most_dense_blocks = 1e8; // of its table: they are counted through in every row
 
 void judge(Candidate &c, const Options &options) {
-    c.seconds = seconds_on(options.threads, c.cost.serial_seconds);
+    const bool on_gpu = runs_on_gpu(c.engine);
+    c.seconds = on_gpu ? c.cost.serial_seconds : seconds_on(options.threads, c.cost.serial_seconds);
     if (c.refusal != PERM_OK) return;
-    if (c.cost.bytes > static_cast<double>(options.memory_limit)) {
+    if (!on_gpu && c.cost.bytes > static_cast<double>(options.memory_limit)) {
         c.refusal = PERM_REFUSED_MEMORY;
         c.why_not = fmt::format("needs {} of memory, {} is the limit; with that it is predicted to take {}",
                                 readable_bytes(c.cost.bytes),
@@ -28,9 +31,10 @@ void judge(Candidate &c, const Options &options) {
                                 readable_seconds(c.seconds));
     } else if (c.seconds > options.refuse_seconds) {
         c.refusal = PERM_REFUSED_TIME;
-        c.why_not = fmt::format("is predicted to take {} on {} thread{}, {} is the limit",
-                                readable_seconds(c.seconds), options.threads, options.threads == 1 ? "" : "s",
-                                readable_seconds(options.refuse_seconds));
+        const std::string where =
+            on_gpu ? "the GPU" : fmt::format("{} thread{}", options.threads, options.threads == 1 ? "" : "s");
+        c.why_not = fmt::format("is predicted to take {} on {}, {} is the limit", readable_seconds(c.seconds),
+                                where, readable_seconds(options.refuse_seconds));
     }
 }
 
@@ -43,6 +47,7 @@ struct Task {
     RunControl &control;
     double effort;
     BlockPlan plan;
+    std::map<Engine, GrayPlan> grays = {};
 
     void add(Candidate c) {
         judge(c, options);
@@ -155,11 +160,52 @@ void add_frontier(Task &task) {
     if (dense_is_sensible(task.plan.dense)) add_frontier_form(task, task.plan.dense, FrontierForm::dense);
 }
 
+constexpr double worth_a_gpu = 1; // second of one thread: below, starting the GPU takes longer
+
+bool asks_for_gpu(const Task &task) {
+    const Options &options = task.options;
+    if (runs_on_gpu(options.engine) || options.device == Device::gpu) return true;
+    if (options.engine != Engine::automatic || options.device == Device::cpu) return false;
+    return std::none_of(task.plan.candidates.begin(), task.plan.candidates.end(), [](const Candidate &c) {
+        return c.refusal == PERM_OK && c.cost.serial_seconds < worth_a_gpu;
+    });
+}
+
+// One of the GPU's engines.
+void add_gray(Task &task, const Pattern &at, Engine engine, GrayEngine kernel) {
+    const GpuChoice &choice = first_gpu();
+    GrayPlan plan = plan_gray(kernel, task.a, at, task.options.equal_chunks);
+    Candidate c;
+    c.engine = engine;
+    c.transposed = plan.transposed;
+    c.cost = gray_cost(plan, planned_gpu());
+    c.why_not = gray_why_not(plan);
+    if (c.why_not.empty() && !choice.gpu) c.why_not = "needs a GPU: " + choice.why_not;
+    if (!c.why_not.empty()) c.refusal = PERM_UNSUPPORTED;
+    task.grays.emplace(engine, std::move(plan));
+    task.add(std::move(c));
+}
+
+void add_gpu(Task &task) {
+    if (!asks_for_gpu(task)) return;
+    const Options &options = task.options;
+    if (options.engine == Engine::automatic && options.device == Device::automatic && !first_gpu().gpu)
+        return;
+    constexpr std::pair<Engine, GrayEngine> engines[] = {{Engine::hybrid, GrayEngine::hybrid},
+                                                         {Engine::purereg, GrayEngine::purereg},
+                                                         {Engine::dense, GrayEngine::dense},
+                                                         {Engine::shared, GrayEngine::shared}};
+    const Pattern at = transpose(task.a).pattern;
+    for (const auto &[engine, kernel] : engines)
+        if (options.engine == Engine::automatic || options.engine == engine)
+            add_gray(task, at, engine, kernel);
+}
+
 // What a candidate's time counts for in the choice. One thread's time: the choice, and so the result's bits,
-// must not depend on the number of threads. Ryser's sums cancel where the frontier's do not, so it has to be
-// clearly faster.
+// must not depend on the number of threads. Sums over subsets cancel where the frontier's do not, so these
+// have to be clearly faster.
 double weight(const Candidate &c) {
-    return c.engine == Engine::ryser ? 2 * c.cost.serial_seconds + 1e-3 : c.cost.serial_seconds;
+    return sums_subsets(c.engine) ? 2 * c.cost.serial_seconds + 1e-3 : c.cost.serial_seconds;
 }
 
 // The cheapest candidate that no limit forbids.
@@ -171,11 +217,18 @@ void choose(BlockPlan &plan) {
     const Candidate &first = plan.candidates.front();
     if (possible == plan.candidates.end()) {
         plan.refusal = first.refusal;
-        plan.refusal_text = fmt::format("too large for the limits (n = {}, {} entries)", plan.n, plan.nnz);
+        const bool is_impossible =
+            std::all_of(plan.candidates.begin(), plan.candidates.end(),
+                        [](const Candidate &c) { return c.refusal == PERM_UNSUPPORTED; });
+        plan.refusal_text =
+            fmt::format("{} (n = {}, {} entries)",
+                        is_impossible ? "impossible here" : "too large for the limits", plan.n, plan.nnz);
         for (const Candidate &c : plan.candidates)
             plan.refusal_text += fmt::format("\n  engine {} {}", name_of(c), c.why_not);
-        plan.refusal_text += "\n  raise a limit: memory_limit_bytes or time_limit_seconds";
-        plan.why = "refused: no engine keeps within the limits";
+        if (!is_impossible)
+            plan.refusal_text += "\n  raise a limit: memory_limit_bytes or time_limit_seconds";
+        plan.why = is_impossible ? "refused: no engine that was asked for can do it"
+                                 : "refused: no engine keeps within the limits";
         return;
     }
     plan.chosen = static_cast<int>(possible - plan.candidates.begin());
@@ -204,14 +257,21 @@ BlockPlan plan_block(const Pattern &a, const Kinds &kinds, bool nonnegative, con
     Task task{a, kinds, nonnegative, options, control, effort, {}};
     task.plan.n = a.rows;
     task.plan.nnz = a.nnz();
-    if (options.engine != Engine::frontier) add_ryser(task);
-    if (options.engine != Engine::ryser) add_frontier(task);
+    const auto wanted = [&options](Engine engine) {
+        return options.engine == engine ||
+               (options.engine == Engine::automatic && options.device != Device::gpu);
+    };
+    if (wanted(Engine::ryser)) add_ryser(task);
+    if (wanted(Engine::frontier)) add_frontier(task);
+    add_gpu(task);
     choose(task.plan);
     const Candidate *choice = task.plan.choice(); // programs of other forms are of no more use
     if (!choice || choice->engine != Engine::frontier || choice->form != FrontierForm::sparse)
         task.plan.sparse = {};
     if (!choice || choice->engine != Engine::frontier || choice->form != FrontierForm::dense)
         task.plan.dense = {};
+    if (const auto gray = task.grays.find(task.plan.best().engine); gray != task.grays.end())
+        task.plan.gray = std::move(gray->second);
     return std::move(task.plan);
 }
 

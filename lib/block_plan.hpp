@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lib/cost_model.hpp"
+#include "lib/gray_plan.hpp"
 #include "lib/options.hpp"
 #include "lib/run_control.hpp"
 #include "preprocess/repeated_lines.hpp"
@@ -31,6 +32,7 @@ struct BlockPlan {
     std::int64_t nnz = 0;
     RyserPlan ryser;
     FrontierProgram sparse, dense;     // of the frontier's two forms; empty if not a candidate
+    GrayPlan gray;                     // if the best runs on a GPU
     std::vector<Candidate> candidates; // by predicted time of one thread
     int chosen = -1;                   // in candidates; -1: all refused
     std::string why;                   // the choice, in words

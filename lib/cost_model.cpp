@@ -90,6 +90,26 @@ Cost ryser_cost(const RyserPlan &plan, std::int32_t n) {
     return cost;
 }
 
+Cost gray_cost(const GrayPlan &plan, const GpuProperties &gpu) {
+    constexpr double start = 0.7;           // seconds to compile a kernel that is not in the cache
+    constexpr double issued = 0.8;          // of what the double-precision units can take
+    constexpr double shared_bandwidth = 96; // bytes a clock of one multiprocessor, of 128
+    constexpr double global_number = 8;     // as many flops as one number to or from global memory costs
+    const double clocks = gpu.clock_hz * gpu.multiprocessors;
+    const double flops = plan.flops_per_subset + global_number * plan.global_per_subset;
+    const double seconds_per_subset = std::max(flops / (gpu.fp64_lanes * issued * clocks),
+                                               plan.bytes_per_subset / (shared_bandwidth * clocks));
+    Cost cost;
+    cost.subsets = plan.subsets;
+    cost.operations = plan.subsets * plan.flops_per_subset;
+    cost.serial_seconds = start + plan.subsets * seconds_per_subset;
+    // Of the GPU: the sums of a window's segments, and row sums of every thread.
+    cost.bytes = 24.0 * std::min(std::ldexp(plan.subsets, -plan.kernel.segment_bits),
+                                 static_cast<double>(most_segments)) +
+                 8.0 * static_cast<double>(global_rows(plan.kernel)) * gpu.threads * gpu.multiprocessors;
+    return cost;
+}
+
 Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative) {
     return form == FrontierForm::sparse ? sparse_cost(program, nonnegative)
                                         : dense_cost(program, nonnegative);

@@ -1,15 +1,18 @@
 // What each engine is expected to take, in seconds of one thread and in bytes. The constants were measured on
 // one machine (docs/benchmarks.md) and are part of the plan's definition: they never depend on the machine at
-// hand, so that the same pattern gives the same plan everywhere.
+// hand, so that the same pattern gives the same plan everywhere. What a GPU takes follows from what its
+// driver says of it.
 #pragma once
 
+#include "jit/gpu.hpp"
 #include "lib/frontier.hpp"
+#include "lib/gray_plan.hpp"
 #include "lib/ryser.hpp"
 
 namespace libperm {
 
 struct Cost {
-    double subsets = 0;                 // ryser
+    double subsets = 0;                 // ryser, and on a GPU
     double states = 0, peak_states = 0; // frontier: over all rows, and after the worst row
     double operations = 0;              // multiply-adds
     double bytes = 0;
@@ -19,6 +22,7 @@ struct Cost {
 constexpr double seconds_per_expansion = 2e-9; // of either form, for the order search to go by
 
 Cost ryser_cost(const RyserPlan &plan, std::int32_t n);
+Cost gray_cost(const GrayPlan &plan, const GpuProperties &gpu);
 Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative);
 
 // Of taking a matrix apart, values included, and of planning blocks when they come.

@@ -1,6 +1,9 @@
 #include "lib/evaluation.hpp"
 
+#include "jit/jit_error.hpp"
 #include "lib/error.hpp"
+#include "lib/gpu_device.hpp"
+#include "lib/gray.hpp"
 #include "preprocess/matching.hpp"
 #include "preprocess/parallel.hpp"
 #include "preprocess/scaling.hpp"
@@ -31,16 +34,41 @@ bool zeros_leave_no_matching(const Block &block) {
     return maximum_matching(nonzero).size < block.n();
 }
 
-Outcome run_engine(const BlockPlan &plan, const Block &block, int threads, RunControl &control,
+perm_status status_of(JitFailure failure) {
+    switch (failure) {
+    case JitFailure::unavailable:
+        return PERM_UNSUPPORTED;
+    case JitFailure::out_of_memory:
+        return PERM_OUT_OF_MEMORY;
+    default:
+        return PERM_GPU_FAILED;
+    }
+}
+
+Outcome run_on_gpu(const BlockPlan &plan, const Block &block, const Options &options, RunControl &control) {
+    const Candidate &choice = *plan.choice();
+    RunControl part(control, choice.cost.serial_seconds / choice.cost.subsets);
+    try {
+        const GpuChoice &first = first_gpu();
+        if (!first.gpu) throw JitError(JitFailure::unavailable, first.why_not);
+        return run_gray(plan.gray, choice.transposed ? transposed(block) : block, first.gpu, options.cache,
+                        choice.cost.serial_seconds, part);
+    } catch (const JitError &error) {
+        throw Error(status_of(error.failure()), error.what());
+    }
+}
+
+Outcome run_engine(const BlockPlan &plan, const Block &block, const Options &options, RunControl &control,
                    MemoryBudget &memory) {
     const Candidate &choice = *plan.choice();
+    if (runs_on_gpu(choice.engine)) return run_on_gpu(plan, block, options, control);
     if (choice.engine == Engine::ryser) {
         RunControl part(control, choice.cost.serial_seconds / choice.cost.subsets);
         return run_ryser(plan.ryser, choice.transposed ? transposed(block) : block, part);
     }
     RunControl part(control, choice.cost.serial_seconds / choice.cost.operations);
     const FrontierProgram &program = choice.form == FrontierForm::sparse ? plan.sparse : plan.dense;
-    return run_frontier(choice.form, {block, program, part, memory, threads});
+    return run_frontier(choice.form, {block, program, part, memory, options.threads});
 }
 
 } // namespace
@@ -121,7 +149,7 @@ void Evaluation::compute(Job &job) {
     const BlockPlan &plan = job.plan ? *job.plan : made;
     if (plan.refusal != PERM_OK) throw Error(plan.refusal, plan.refusal_text);
     const std::int64_t exp2 = plan_.options.passes.scaling ? scale(block) : 0;
-    job.outcome = run_engine(plan, block, plan_.options.threads, control_, memory_);
+    job.outcome = run_engine(plan, block, plan_.options, control_, memory_);
     if (!std::isfinite(job.outcome.value.mantissa))
         throw Error(PERM_UNSUPPORTED, "an intermediate result overflowed: leave the pass \"scaling\" on");
     for (Scaled *x : {&job.outcome.value, &job.outcome.error})
@@ -137,12 +165,15 @@ void Evaluation::fold() {
     for (const Job &job : jobs_) {
         sums_.subsets += job.outcome.subsets;
         sums_.states += job.outcome.states;
+        sums_.seconds_compile += job.outcome.seconds_compile;
+        sums_.kernels_compiled += job.outcome.kernels_compiled;
         sums_.operations += job.outcome.operations;
         sums_.peak_states = std::max(sums_.peak_states, job.outcome.peak_states);
         if (job.outcome.predicted_seconds > sums_.predicted_seconds) {
             sums_.predicted_seconds = job.outcome.predicted_seconds;
             sums_.engine = job.outcome.engine;
             sums_.transposed = job.outcome.transposed;
+            sums_.on_gpu = job.outcome.on_gpu;
         }
     }
     const auto combine = [this](std::size_t count, const auto &operation) {

@@ -26,7 +26,7 @@ Json candidate_json(const BlockPlan &block, std::size_t k) {
     if (c.engine == Engine::frontier) j["form"] = form_name(c.form);
     j["status"] = status_of(block, k);
     j["transposed"] = c.transposed;
-    if (c.engine == Engine::ryser) {
+    if (sums_subsets(c.engine)) {
         j["subsets"] = c.cost.subsets;
     } else {
         j["states"] = c.cost.states;
@@ -78,7 +78,7 @@ Json groups_json(const Plan &plan) {
         if (group.engine == Engine::frontier) j["form"] = form_name(group.form);
         j["blocks"] = count.blocks;
         j["average_nnz"] = average(count.nnz, count.blocks);
-        j[group.engine == Engine::ryser ? "subsets" : "states"] = count.work;
+        j[sums_subsets(group.engine) ? "subsets" : "states"] = count.work;
         j["seconds"] = count.seconds;
         list.push_back(std::move(j));
     }
@@ -127,11 +127,12 @@ std::string candidates_text(const BlockPlan &block) {
                                    "states/subsets", "at once", "operations", "memory", "time");
     for (std::size_t k = 0; k < block.candidates.size(); ++k) {
         const Candidate &c = block.candidates[k];
-        const bool is_ryser = c.engine == Engine::ryser;
-        const std::string name = engine_text(c.engine, c.form) + (!is_ryser && c.transposed ? " A^T" : "");
+        const bool by_subsets = sums_subsets(c.engine);
+        const std::string name =
+            engine_text(c.engine, c.form) + (c.engine != Engine::ryser && c.transposed ? " A^T" : "");
         text += fmt::format("{:<20} {:<9} {:>15.3g} {:>11} {:>11.3g} {:>10} {:>13}\n", name,
-                            status_of(block, k), is_ryser ? c.cost.subsets : c.cost.states,
-                            is_ryser ? "-" : fmt::format("{:.3g}", c.cost.peak_states), c.cost.operations,
+                            status_of(block, k), by_subsets ? c.cost.subsets : c.cost.states,
+                            by_subsets ? "-" : fmt::format("{:.3g}", c.cost.peak_states), c.cost.operations,
                             (c.at_least ? "> " : "") + readable_bytes(c.cost.bytes),
                             c.at_least ? "-" : readable_seconds(c.seconds));
     }
@@ -147,7 +148,7 @@ std::string explain_json(const Plan &plan) {
     j["n"] = plan.n();
     j["nnz"] = plan.input.pattern.nnz();
     j["engine"] = choice ? Json(engine_name(choice->engine)) : block ? Json(nullptr) : Json("none");
-    j["device"] = "cpu";
+    j["device"] = block && runs_on_gpu(block->best().engine) ? "gpu" : "cpu";
     if (choice && choice->engine == Engine::frontier) j["form"] = form_name(choice->form);
     j["threads"] = plan.options.threads;
     j["memory_limit_bytes"] = plan.options.memory_limit;

@@ -28,5 +28,6 @@ void set_log_level(int level) {
 
 void log_decision(std::string_view text) { logger().info(text); }
 void log_detail(std::string_view text) { logger().debug(text); }
+void log_warning(std::string_view text) { logger().warn(text); }
 
 } // namespace libperm

@@ -1,6 +1,7 @@
 #include "lib/options.hpp"
 
 #include "lib/error.hpp"
+#include "lib/log.hpp"
 #include "lib/struct_size.hpp"
 #include "lib/system.hpp"
 
@@ -16,6 +17,34 @@ namespace {
 [[noreturn]] void bad_option(const std::string &text) { throw Error(PERM_BAD_OPTION, text); }
 
 std::string_view or_auto(const char *name) { return name ? name : "auto"; }
+
+constexpr Engine engines[] = {Engine::automatic, Engine::ryser,   Engine::frontier, Engine::shared,
+                              Engine::dense,     Engine::purereg, Engine::hybrid};
+
+Engine read_engine(std::string_view name) {
+    for (const Engine engine : engines)
+        if (name == engine_name(engine)) return engine;
+    bad_option(fmt::format(
+        "unknown engine \"{}\": use auto, ryser, frontier, or on a GPU shared, dense, purereg or hybrid",
+        name));
+}
+
+Device read_device(std::string_view name) {
+    if (name == "auto") return Device::automatic;
+    if (name == "cpu") return Device::cpu;
+    if (name == "gpu") return Device::gpu;
+    bad_option(fmt::format("unknown device \"{}\": use auto, cpu or gpu", name));
+}
+
+CacheSettings cache_settings(const char *folder, std::int64_t limit_bytes) {
+    if (limit_bytes < 0)
+        bad_option(fmt::format("cache_limit_bytes is {}: use 0 (256 MiB) or a positive number", limit_bytes));
+    CacheSettings cache;
+    cache.folder = folder ? folder : default_cache_folder();
+    if (limit_bytes > 0) cache.limit_bytes = limit_bytes;
+    cache.warn = log_warning;
+    return cache;
+}
 
 Passes read_passes(std::string_view without) {
     struct Name {
@@ -59,6 +88,14 @@ const char *engine_name(Engine engine) {
         return "ryser";
     case Engine::frontier:
         return "frontier";
+    case Engine::shared:
+        return "shared";
+    case Engine::dense:
+        return "dense";
+    case Engine::purereg:
+        return "purereg";
+    case Engine::hybrid:
+        return "hybrid";
     }
     return "?";
 }
@@ -68,22 +105,14 @@ Options read_options(const perm_opts *opts) {
     const perm_opts o = opts ? read_known(*opts, first_version, "perm_opts") : perm_opts PERM_OPTS_INIT;
     Options out;
 
-    const std::string_view engine = or_auto(o.engine);
-    if (engine == "auto")
-        out.engine = Engine::automatic;
-    else if (engine == "ryser")
-        out.engine = Engine::ryser;
-    else if (engine == "frontier")
-        out.engine = Engine::frontier;
-    else
-        bad_option(fmt::format("unknown engine \"{}\": use auto, ryser or frontier", engine));
-
-    const std::string_view device = or_auto(o.device);
-    if (device == "gpu")
-        throw Error(PERM_UNSUPPORTED,
-                    "device \"gpu\": this version computes on the CPU only; use auto or cpu");
-    if (device != "auto" && device != "cpu")
-        bad_option(fmt::format("unknown device \"{}\": use auto or cpu", device));
+    out.engine = read_engine(or_auto(o.engine));
+    out.device = read_device(or_auto(o.device));
+    if (runs_on_gpu(out.engine) && out.device == Device::cpu)
+        bad_option(
+            fmt::format("engine \"{}\" runs on a GPU: use device auto or gpu", engine_name(out.engine)));
+    if ((out.engine == Engine::ryser || out.engine == Engine::frontier) && out.device == Device::gpu)
+        bad_option(
+            fmt::format("engine \"{}\" runs on the CPU: use device auto or cpu", engine_name(out.engine)));
 
     const std::string_view precision = or_auto(o.precision);
     if (precision != "auto" && precision != "double")
@@ -116,6 +145,11 @@ Options read_options(const perm_opts *opts) {
     if (decompose != "auto" && decompose != "paper")
         bad_option(fmt::format("unknown decompose \"{}\": use auto or paper", decompose));
     out.decompose_as_published = decompose == "paper";
+    const std::string_view chunks = o.chunks ? o.chunks : "ceg";
+    if (chunks != "ceg" && chunks != "equal")
+        bad_option(fmt::format("unknown chunks \"{}\": use ceg or equal", chunks));
+    out.equal_chunks = chunks == "equal";
+    out.cache = cache_settings(o.cache_dir, o.cache_limit_bytes);
     out.progress = o.progress;
     out.progress_user = o.progress_user;
     out.cancel = o.cancel;

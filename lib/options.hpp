@@ -1,6 +1,7 @@
 // perm_opts, checked and with its defaults filled in: the one place where options are read.
 #pragma once
 
+#include "jit/cubin_cache.hpp"
 #include "preprocess/decompose.hpp"
 
 #include <perm.h>
@@ -10,12 +11,18 @@
 
 namespace libperm {
 
-enum class Engine { automatic, none, ryser, frontier }; // none: the structure alone gave the answer
+// none: the structure alone gave the answer. The last four run on a GPU (jit/gray_kernel.hpp).
+enum class Engine { automatic, none, ryser, frontier, shared, dense, purereg, hybrid };
 
 const char *engine_name(Engine engine);
+inline bool runs_on_gpu(Engine engine) { return engine >= Engine::shared; }
+inline bool sums_subsets(Engine engine) { return engine == Engine::ryser || runs_on_gpu(engine); }
+
+enum class Device { automatic, cpu, gpu };
 
 struct Options {
     Engine engine = Engine::automatic;
+    Device device = Device::automatic;
     double tolerance = 1e-9;
     int threads = 1;
     std::int64_t memory_limit = 0;
@@ -24,6 +31,8 @@ struct Options {
     std::uint64_t seed = 0;
     Passes passes;
     bool decompose_as_published = false;
+    bool equal_chunks = false; // of the walk along the Gray code on a GPU
+    CacheSettings cache;       // of compiled kernels
     perm_progress_fn progress = nullptr;
     void *progress_user = nullptr;
     perm_cancel_fn cancel = nullptr;

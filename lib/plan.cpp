@@ -74,7 +74,7 @@ class Planner {
         BlockCount &group = plan_.groups[{leaf.block.n(), c.engine, c.form}];
         ++group.blocks;
         group.nnz += static_cast<double>(leaf.block.pattern.nnz());
-        group.work += c.engine == Engine::ryser ? c.cost.subsets : c.cost.states;
+        group.work += sums_subsets(c.engine) ? c.cost.subsets : c.cost.states;
         ++planned_;
         if (is_new) {
             group.seconds += c.cost.serial_seconds;

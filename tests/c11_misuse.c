@@ -22,7 +22,7 @@ OFFSET(perm_csr, values, 48);
 OFFSET(perm_csr, index_type, 56);
 OFFSET(perm_csr, value_type, 60);
 
-_Static_assert(sizeof(perm_opts) == 120, "perm_opts");
+_Static_assert(sizeof(perm_opts) == 144, "perm_opts");
 OFFSET(perm_opts, struct_size, 0);
 OFFSET(perm_opts, engine, 8);
 OFFSET(perm_opts, device, 16);
@@ -39,8 +39,11 @@ OFFSET(perm_opts, cancel, 88);
 OFFSET(perm_opts, cancel_user, 96);
 OFFSET(perm_opts, without, 104);
 OFFSET(perm_opts, decompose, 112);
+OFFSET(perm_opts, chunks, 120);
+OFFSET(perm_opts, cache_dir, 128);
+OFFSET(perm_opts, cache_limit_bytes, 136);
 
-_Static_assert(sizeof(perm_result) == 208, "perm_result");
+_Static_assert(sizeof(perm_result) == 224, "perm_result");
 OFFSET(perm_result, struct_size, 0);
 OFFSET(perm_result, re, 8);
 OFFSET(perm_result, im, 16);
@@ -69,12 +72,16 @@ OFFSET(perm_result, seconds_plan, 176);
 OFFSET(perm_result, seconds_run, 184);
 OFFSET(perm_result, blocks, 192);
 OFFSET(perm_result, blocks_computed, 200);
+OFFSET(perm_result, seconds_compile, 208);
+OFFSET(perm_result, kernels_compiled, 216);
+OFFSET(perm_result, reserved, 220);
 #endif
 
 _Static_assert(sizeof(perm_status) == 4 && sizeof(perm_format) == 4, "enums are int");
 _Static_assert(PERM_OK == 0 && PERM_BAD_ARGUMENT == 101 && PERM_BAD_MATRIX == 102 && PERM_BAD_OPTION == 103 &&
                    PERM_REFUSED_MEMORY == 201 && PERM_REFUSED_TIME == 202 && PERM_UNSUPPORTED == 203 &&
-                   PERM_CANCELLED == 301 && PERM_OUT_OF_MEMORY == 401 && PERM_INTERNAL == 402,
+                   PERM_CANCELLED == 301 && PERM_OUT_OF_MEMORY == 401 && PERM_INTERNAL == 402 &&
+                   PERM_GPU_FAILED == 403,
                "status codes never change");
 _Static_assert(PERM_INDEX_I64 == 0 && PERM_INDEX_I32 == 1 && PERM_VALUE_F64 == 0 && PERM_VALUE_C128 == 1 &&
                    PERM_VALUE_I64 == 2 && PERM_VALUE_PATTERN == 3 && PERM_FORMAT_TEXT == 0 &&
@@ -211,6 +218,22 @@ static void test_options(void) {
     opts = (perm_opts)PERM_OPTS_INIT;
     opts.tolerance = NAN;
     EXPECT_STATUS(PERM_BAD_OPTION, perm_compute(&a, &opts, &r));
+    opts = (perm_opts)PERM_OPTS_INIT;
+    opts.device = "tpu";
+    EXPECT_STATUS(PERM_BAD_OPTION, perm_compute(&a, &opts, &r));
+    opts = (perm_opts)PERM_OPTS_INIT;
+    opts.chunks = "";
+    EXPECT_STATUS(PERM_BAD_OPTION, perm_compute(&a, &opts, &r));
+    opts = (perm_opts)PERM_OPTS_INIT;
+    opts.cache_limit_bytes = INT64_MIN;
+    EXPECT_STATUS(PERM_BAD_OPTION, perm_compute(&a, &opts, &r));
+    opts = (perm_opts)PERM_OPTS_INIT;
+    opts.engine = "hybrid";
+    opts.device = "cpu";
+    EXPECT_STATUS(PERM_BAD_OPTION, perm_compute(&a, &opts, &r));
+    opts.engine = "ryser";
+    opts.device = "gpu";
+    EXPECT_STATUS(PERM_BAD_OPTION, perm_compute(&a, &opts, &r));
     EXPECT(r.text == NULL);
 }
 
@@ -252,6 +275,52 @@ static void test_plan(void) {
     EXPECT_STATUS(PERM_OK, perm_result_clear(&r));
 }
 
+static void test_source(void) {
+    perm_csr a = good();
+    perm_opts opts = PERM_OPTS_INIT;
+    perm_plan *plan = NULL;
+    char buffer[8];
+    size_t needed = 0;
+
+    EXPECT_STATUS(PERM_BAD_ARGUMENT, perm_plan_source(NULL, NULL, NULL, 0, NULL));
+    EXPECT_STATUS(PERM_BAD_ARGUMENT, perm_plan_source(NULL, "sm_90", buffer, sizeof buffer, &needed));
+    EXPECT_STATUS(PERM_OK, perm_plan_create(&a, NULL, &plan)); /* the reductions alone solve it */
+    EXPECT_STATUS(PERM_UNSUPPORTED, perm_plan_source(plan, NULL, NULL, 0, &needed));
+    EXPECT_STATUS(PERM_BAD_OPTION, perm_plan_source(plan, "nonsense", NULL, 0, &needed));
+    EXPECT_STATUS(PERM_OK, perm_plan_destroy(plan));
+
+    opts.engine = "purereg";
+    opts.without = "all";
+    EXPECT_STATUS(PERM_OK, perm_plan_create(&a, &opts, &plan));
+    EXPECT_STATUS(PERM_OK, perm_plan_source(plan, NULL, NULL, 0, NULL));
+    EXPECT_STATUS(PERM_OK, perm_plan_source(plan, "sm_90", NULL, 0, &needed));
+    EXPECT(needed > sizeof buffer);
+    EXPECT_STATUS(PERM_BAD_OPTION, perm_plan_source(plan, "", NULL, 0, &needed));
+    EXPECT_STATUS(PERM_BAD_OPTION, perm_plan_source(plan, "sm_", NULL, 0, &needed));
+    EXPECT_STATUS(PERM_BAD_ARGUMENT, perm_plan_source(plan, "sm_90", NULL, 5, &needed));
+    EXPECT_STATUS(PERM_BAD_ARGUMENT, perm_plan_source(plan, "sm_90", buffer, sizeof buffer, &needed));
+    EXPECT_STATUS(PERM_BAD_ARGUMENT, perm_plan_source(plan, "sm_90", buffer, 0, NULL));
+    EXPECT_STATUS(PERM_OK, perm_plan_destroy(plan));
+}
+
+static void test_cache(void) {
+    char buffer[4];
+    size_t needed = 0;
+    int64_t removed = -7;
+    EXPECT_STATUS(PERM_OK, perm_cache_describe(NULL, PERM_FORMAT_TEXT, NULL, 0, &needed));
+    EXPECT(needed > sizeof buffer);
+    EXPECT_STATUS(PERM_BAD_ARGUMENT,
+                  perm_cache_describe("", PERM_FORMAT_JSON, buffer, sizeof buffer, &needed));
+    EXPECT_STATUS(PERM_BAD_ARGUMENT, perm_cache_describe("", PERM_FORMAT_JSON, NULL, 5, NULL));
+    EXPECT_BAD_INPUT(perm_cache_describe("", (perm_format)7, NULL, 0, NULL));
+    EXPECT_STATUS(PERM_OK, perm_cache_clear("", NULL));
+    EXPECT_STATUS(PERM_OK, perm_cache_clear("", &removed));
+    EXPECT(removed == 0);
+    removed = -7;
+    EXPECT_STATUS(PERM_BAD_OPTION, perm_cache_clear("/dev/null", &removed));
+    EXPECT(removed == 0);
+}
+
 static void test_rest(void) {
     char buffer[4];
     size_t needed = 0;
@@ -278,6 +347,8 @@ int main(void) {
     test_matrix();
     test_options();
     test_plan();
+    test_source();
+    test_cache();
     test_rest();
     printf("%d checks, %d failures\n", checks, failures);
     return checks > 0 && failures == 0 ? 0 : 1;

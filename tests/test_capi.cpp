@@ -123,6 +123,8 @@ TEST_CASE("a result says what was done") {
         CHECK(r->operations > 0);
         CHECK(r->seconds_total >= 0);
         CHECK(r->seconds_total >= r->seconds_run);
+        CHECK(r->seconds_compile == 0);
+        CHECK(r->kernels_compiled == 0);
         if (std::string(engine) == "ryser")
             CHECK(r->subsets == 2048); // Nijenhuis-Wilf: 2^(n-1)
         else
@@ -181,6 +183,18 @@ TEST_CASE("a plan keeps nothing of what made it, and runs on any values") {
             CHECK(zero->exact == 1);
         }
     }
+}
+
+TEST_CASE("a plan keeps its own copy of the names of chunks and of the cache's folder") {
+    const perm::Csr a = erdos_renyi(10, 0.7, Entries::real, run::seed(70));
+    std::string chunks = "equal", folder = "/nonexistent";
+    perm_opts opts = with_engine("hybrid");
+    opts.chunks = chunks.c_str();
+    opts.cache_dir = folder.c_str();
+    const perm::Plan plan(a, opts);
+    std::ranges::fill(chunks, '?');
+    std::ranges::fill(folder, '?');
+    CHECK(plan.source("sm_90").find("chunks equal") != std::string::npos);
 }
 
 TEST_CASE("plans of pattern and int64 matrices") {
@@ -325,7 +339,7 @@ TEST_CASE("the loaded library is the header's version") {
 }
 
 TEST_CASE("every status has words") {
-    for (const int code : {0, 101, 102, 103, 201, 202, 203, 301, 401, 402}) {
+    for (const int code : {0, 101, 102, 103, 201, 202, 203, 301, 401, 402, 403}) {
         const char *text = perm_status_text(static_cast<perm_status>(code));
         REQUIRE(text != nullptr);
         CHECK(std::strlen(text) > 1);
@@ -577,22 +591,43 @@ TEST_CASE("structs of a later header are taken while what they add is zero") {
     CHECK(r.base.struct_size == sizeof r);
 }
 
-TEST_CASE("a caller built with the first version's structs is served") {
+TEST_CASE("callers built with an older version's structs are served") {
     const perm::Csr ones = constant(3, 1);
     const perm_csr a = ones.view();
-    perm_opts opts = PERM_OPTS_INIT;
-    opts.struct_size = offsetof(perm_opts, without);
-    opts.without = "nonsense"; // memory beyond the caller's struct
-    perm_result r = PERM_RESULT_INIT;
-    r.struct_size = offsetof(perm_result, blocks);
-    r.blocks = r.blocks_computed = -7;
-    CHECK(perm_compute(&a, &opts, &r) == PERM_OK);
-    CHECK(std::string(r.text) == "6");
-    CHECK(perm_result_clear(&r) == PERM_OK);
-    CHECK(r.struct_size == offsetof(perm_result, blocks));
-    CHECK(r.text == nullptr);
-    CHECK(r.blocks == -7);
-    CHECK(r.blocks_computed == -7);
+    struct Version {
+        std::size_t opts, result;
+    };
+    for (const Version version :
+         {Version{offsetof(perm_opts, without), offsetof(perm_result, blocks)},            // the first
+          Version{offsetof(perm_opts, chunks), offsetof(perm_result, seconds_compile)}}) { // the second
+        CAPTURE(version.opts);
+        perm_opts opts = PERM_OPTS_INIT;
+        opts.struct_size = version.opts;
+        // Memory beyond the caller's struct.
+        if (version.opts <= offsetof(perm_opts, without)) opts.without = "nonsense";
+        opts.chunks = "nonsense";
+        opts.cache_dir = "/dev/null/nonsense";
+        opts.cache_limit_bytes = -7;
+        perm_result r = PERM_RESULT_INIT;
+        r.struct_size = version.result;
+        r.blocks = r.blocks_computed = -7;
+        r.seconds_compile = r.kernels_compiled = r.reserved = -7;
+        CHECK(perm_compute(&a, &opts, &r) == PERM_OK);
+        CHECK(std::string(r.text) == "6");
+        const bool has_blocks = version.result > offsetof(perm_result, blocks);
+        CHECK((r.blocks != -7) == has_blocks);
+        CHECK(perm_result_clear(&r) == PERM_OK);
+        CHECK(r.struct_size == version.result);
+        CHECK(r.text == nullptr);
+        CHECK(r.blocks == (has_blocks ? 0 : -7));
+        CHECK(r.blocks_computed == (has_blocks ? 0 : -7));
+        CHECK(r.seconds_compile == -7);
+        CHECK(r.kernels_compiled == -7);
+        CHECK(r.reserved == -7);
+        opts.struct_size = sizeof opts;
+        CHECK(perm_compute(&a, &opts, &r) == PERM_BAD_OPTION); // they were not looked at before
+        CHECK(r.seconds_compile == -7);
+    }
 }
 
 TEST_CASE("structs that are too small are refused") {

@@ -145,17 +145,19 @@ const std::string banner = "%%MatrixMarket matrix ";
 // Its permanent is 10.
 const std::string small = banner + "coordinate real general\n2 2 4\n1 1 1\n1 2 2\n2 1 3\n2 2 4\n";
 
-// Days of work for the engine ryser.
-std::string long_job() {
+std::string dense_job(int n) {
     std::ostringstream text;
-    text << banner << "array real general\n40 40\n";
+    text << banner << "array real general\n" << n << ' ' << n << '\n';
     unsigned state = 1;
-    for (int k = 0; k < 40 * 40; ++k) {
+    for (int k = 0; k < n * n; ++k) {
         state = state * 1103515245u + 12345u;
         text << ((state >> 16) % 1000 + 1) / 1000.0 << '\n';
     }
     return text.str();
 }
+
+// Days of work for the engine ryser.
+std::string long_job() { return dense_job(40); }
 
 const std::vector<std::string> long_options{"--engine", "ryser", "--time-limit", "none"};
 
@@ -221,7 +223,10 @@ TEST_CASE("compute in JSON") {
         CHECK(o.at(measured).get<double>() >= 0);
     CHECK(o.at("plan").is_object());
     const json &s = o.at("seconds");
-    for (const char *phase : {"total", "read", "check", "plan", "run"}) CHECK(s.at(phase).get<double>() >= 0);
+    for (const char *phase : {"total", "read", "check", "plan", "run", "compile"})
+        CHECK(s.at(phase).get<double>() >= 0);
+    CHECK(s.at("run").get<double>() >= s.at("compile").get<double>());
+    CHECK(o.at("kernels_compiled") == 0);
     CHECK(s.at("total").get<double>() >= s.at("read").get<double>() + s.at("plan").get<double>());
 }
 
@@ -231,7 +236,8 @@ TEST_CASE("compute with each option") {
     const Run r = run(folder, {"compute",     file,     "--engine",     "ryser", "--device",  "cpu",
                                "--precision", "double", "--tolerance",  "1e-6",  "--threads", "2",
                                "--memory",    "1.5GiB", "--time-limit", "2h",    "--seed",    "7",
-                               "--without",   "all",    "--decompose",  "auto",  "--json"});
+                               "--without",   "all",    "--decompose",  "auto",  "--chunks",  "ceg",
+                               "--cache",     "",       "--json"});
     CAPTURE(r.err);
     CHECK(r.code == 0);
     CHECK(r.object().at("real").get<double>() == doctest::Approx(10));
@@ -352,13 +358,26 @@ TEST_CASE("reductions are left out and chosen") {
 
 TEST_CASE("info, version and help") {
     const Folder folder;
-    CHECK_FALSE(run(folder, {"info"}).out.empty());
-    CHECK(run(folder, {"info", "--json"}).object().size() > 0);
+    const Run text = run(folder, {"info"});
+    CHECK(text.code == 0);
+    CHECK(text.err.empty());
+    for (const char *word :
+         {"\nengines ", "\ndevices ", "\ndriver ", "\nNVRTC ", "\nkernels ", "\nlibraries "})
+        CHECK(contains(text.out, word));
+    const json object = run(folder, {"info", "--json"}).object();
+    for (const char *name :
+         {"version", "engines", "devices", "gpus", "driver", "nvrtc", "kernel_cache", "memory_bytes"})
+        CHECK(object.contains(name));
     const Run version = run(folder, {"--version"});
     CHECK(version.code == 0);
     CHECK(version.out.rfind("perm 1.", 0) == 0);
-    for (const std::vector<std::string> &arguments :
-         {std::vector<std::string>{"--help"}, {"compute", "--help"}, {"explain", "-h"}, {"info", "--help"}}) {
+    for (const std::vector<std::string> &arguments : {std::vector<std::string>{"--help"},
+                                                      {"compute", "--help"},
+                                                      {"explain", "-h"},
+                                                      {"info", "--help"},
+                                                      {"source", "--help"},
+                                                      {"cache", "--help"},
+                                                      {"cache", "list", "--help"}}) {
         const Run help = run(folder, arguments);
         CHECK(help.code == 0);
         CHECK(help.err.empty());
@@ -366,12 +385,135 @@ TEST_CASE("info, version and help") {
     }
 }
 
+TEST_CASE("source") {
+    const Folder folder;
+    const std::string odd = "0.8675309";
+    std::ostringstream matrix;
+    matrix << banner << "array real general\n9 9\n";
+    for (int k = 0; k < 81; ++k) matrix << odd << 10 + k << '\n'; // no two rows are multiples
+    const std::string file = folder.write("m.mtx", matrix.str());
+    for (const char *engine : {"hybrid", "purereg", "dense", "shared"}) {
+        CAPTURE(engine);
+        const Run r = run(folder, {"source", file, "--engine", engine});
+        CAPTURE(r.err);
+        REQUIRE(r.code == 0);
+        CHECK(r.err.empty());
+        CHECK(contains(r.out, "// Target: "));
+        CHECK(contains(r.out, std::string("engine ") + engine));
+        CHECK(contains(r.out, "extern \"C\" __global__"));
+        CHECK_FALSE(contains(r.out, "8675309")); // no value of the matrix
+        CHECK(run(folder, {"source", file, "--engine", engine}).out == r.out);
+    }
+    const Run named =
+        run(folder, {"source", file, "--engine", "hybrid", "--arch", "compute_80", "--chunks", "equal"});
+    CHECK(contains(named.out, "// Target: compute_80. "));
+    CHECK(contains(named.out, "chunks equal"));
+    CHECK(contains(run(folder, {"source", file, "--device", "gpu"}).out, "extern \"C\" __global__"));
+
+    check_usage_error(folder, {"source", file, "--engine", "hybrid", "--arch", "hopper"},
+                      "unknown arch \"hopper\"");
+    const Run on_cpu = run(folder, {"source", file, "--engine", "ryser"});
+    CHECK(on_cpu.code == 3);
+    CHECK(on_cpu.out.empty());
+    CHECK(contains(on_cpu.err, "ask for engine hybrid, purereg, dense or shared"));
+    const Run none = run(folder, {"source", folder.write("small.mtx", small)});
+    CHECK(none.code == 3);
+    CHECK(contains(none.err, "engine hybrid, purereg, dense or shared"));
+}
+
+TEST_CASE("cache list, clear and path") {
+    const Folder folder;
+    const std::string empty = folder / "kernels", missing = folder / "missing";
+    fs::create_directory(empty);
+    for (const std::string &path : {empty, missing}) {
+        CAPTURE(path);
+        CHECK(run(folder, {"cache", "list", "--cache", path}).out == path + ": no kernels\n");
+        const json listed = run(folder, {"cache", "list", "--cache", path, "--json"}).object();
+        CHECK(listed.at("folder") == path);
+        CHECK(listed.at("kernels").empty());
+        CHECK(run(folder, {"cache", "path", "--cache", path}).out == path + "\n");
+        CHECK(run(folder, {"cache", "path", "--cache", path, "--json"}).object().at("folder") == path);
+        CHECK(run(folder, {"cache", "clear", "--cache", path}).out == "removed 0 files from " + path + "\n");
+        CHECK(run(folder, {"cache", "clear", "--cache", path, "--json"}).object().at("removed") == 0);
+    }
+    CHECK_FALSE(fs::exists(missing));
+
+    std::ofstream(empty + "/" + std::string(32, 'a') + ".cubin") << "no kernel, but named like one";
+    std::ofstream(empty + "/notes.txt") << "mine";
+    CHECK(run(folder, {"cache", "clear", "--cache", empty}).out == "removed 1 file from " + empty + "\n");
+    CHECK(fs::exists(empty + "/notes.txt"));
+
+    const Run no_folder = run(folder, {"cache", "clear", "--cache", empty + "/notes.txt"});
+    CHECK(no_folder.code == 2);
+    CHECK(contains(no_folder.err, "notes.txt"));
+    CHECK(run(folder, {"cache", "list", "--cache", ""}).out == "none are kept on disk\n");
+    CHECK(run(folder, {"cache", "path", "--cache", ""}).out == "\n");
+
+    // The environment's folder is the default.
+    const std::string before = run(folder, {"cache", "path"}).out;
+    const char *set = std::getenv("PERM_CACHE_DIR");
+    const std::string saved = set != nullptr ? set : "";
+    setenv("PERM_CACHE_DIR", empty.c_str(), 1);
+    CHECK(run(folder, {"cache", "path"}).out == empty + "\n");
+    CHECK(run(folder, {"cache", "list"}).out == empty + ": no kernels\n");
+    CHECK(run(folder, {"info", "--json"}).object().at("kernel_cache").at("folder") == empty);
+    if (set != nullptr)
+        setenv("PERM_CACHE_DIR", saved.c_str(), 1);
+    else
+        unsetenv("PERM_CACHE_DIR");
+    CHECK(run(folder, {"cache", "path"}).out == before);
+}
+
+TEST_CASE("device gpu is told of, or why there is none") {
+    const Folder folder;
+    const std::string file = folder.write("long.mtx", dense_job(16));
+    const json info = run(folder, {"info", "--json"}).object();
+    const json &devices = info.at("devices");
+    const bool has_gpu = std::find(devices.begin(), devices.end(), "gpu") != devices.end();
+    const std::string kernels = folder / "kernels";
+    for (const char *engine : {"auto", "hybrid"}) {
+        const std::vector<std::string> more{"--engine", engine, "--device", "gpu", "--cache", kernels};
+        const auto with = [&](std::vector<std::string> arguments) {
+            arguments.insert(arguments.end(), more.begin(), more.end());
+            return run(folder, arguments);
+        };
+        const Run explained = with({"explain", "--json", file});
+        CHECK(explained.code == 0); // the plan is made, whatever there is
+        CHECK(explained.object().at("device") == "gpu");
+        const Run computed = with({"compute", file});
+        CAPTURE(computed.out);
+        CAPTURE(computed.err);
+        if (has_gpu) {
+            CHECK(computed.code == 0);
+            CHECK(contains(computed.out, " on gpu\n"));
+            const json again = with({"compute", "--json", file}).object();
+            CHECK(again.at("device") == "gpu");
+            CHECK(again.at("kernels_compiled") == 0); // they are on disk now
+            CHECK(again.at("seconds").at("compile").get<double>() > 0);
+            CHECK(run(folder, {"cache", "list", "--cache", kernels, "--json"}).object().at("kernels").size() >
+                  0);
+            CHECK(again.at("seconds").at("run").get<double>() >=
+                  again.at("seconds").at("compile").get<double>());
+        } else if (info.at("driver").at("found") == true) {
+            MESSAGE("SKIPPED: there is a GPU that cannot be used, or no NVRTC for it");
+        } else {
+            CHECK(computed.code == 3);
+            CHECK(computed.out.empty());
+            CHECK(contains(computed.err, info.at("driver").at("why_not").get<std::string>()));
+            const json error = with({"compute", "--json", file}).object().at("error");
+            CHECK(error.at("code") == 203);
+            CHECK_FALSE(fs::exists(kernels));
+        }
+    }
+}
+
 TEST_CASE("usage errors") {
     const Folder folder;
     const std::string file = folder.write("small.mtx", small);
     check_usage_error(folder, {}, "subcommand");
-    check_usage_error(folder, {"comput", file},
-                      "unknown subcommand 'comput', expected compute, explain or info (see perm --help)");
+    check_usage_error(
+        folder, {"comput", file},
+        "unknown subcommand 'comput', expected compute, explain, source, info or cache (see perm --help)");
     check_usage_error(folder, {"--colour"}, "--colour (see perm --help)");
     check_usage_error(folder, {"compute", file, "--colour"}, "(see perm compute --help)");
     check_usage_error(folder, {"compute"}, "FILE");
@@ -379,6 +521,18 @@ TEST_CASE("usage errors") {
     check_usage_error(folder, {"compute", file, "--colour"}, "--colour");
     check_usage_error(folder, {"compute", file, "--engine"}, "--engine");
     check_usage_error(folder, {"compute", file, "--engine", "warp"}, "warp");
+    check_usage_error(folder, {"compute", file, "--engine", "warp"}, "hybrid");
+    check_usage_error(folder, {"compute", file, "--device", "tpu"}, "use auto, cpu or gpu");
+    check_usage_error(folder, {"compute", file, "--engine", "ryser", "--device", "gpu"}, "runs on the CPU");
+    check_usage_error(folder, {"explain", file, "--engine", "dense", "--device", "cpu"}, "runs on a GPU");
+    check_usage_error(folder, {"compute", file, "--chunks", "odd"},
+                      "unknown chunks \"odd\": use ceg or equal");
+    check_usage_error(folder, {"compute", file, "--cache"}, "--cache");
+    check_usage_error(folder, {"compute", file, "--arch", "sm_90"}, "--arch (see perm compute --help)");
+    check_usage_error(folder, {"source", file, "--quiet"}, "--quiet (see perm source --help)");
+    check_usage_error(folder, {"cache"}, "a subcommand (list, clear or path)");
+    check_usage_error(folder, {"cache", "wipe"}, "wipe");
+    check_usage_error(folder, {"cache", "list", "--colour"}, "--colour (see perm cache list --help)");
     check_usage_error(folder, {"compute", file, "--precision", "quarter"}, "quarter");
     check_usage_error(folder, {"compute", file, "--threads", "two"},
                       "--threads: 'two' is not a whole number (see perm compute --help)");

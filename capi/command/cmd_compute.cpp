@@ -54,10 +54,12 @@ std::string error_text(const perm_result &r) {
 }
 
 std::string certainty_line(const perm_result &r) {
-    const std::string line = error_text(r);
+    std::string line = error_text(r);
     if (std::string_view(r.engine) == "none") return line + ", by the reductions alone";
-    return line +
-           fmt::format(", {} on {}, {} thread{}", r.engine, r.device, r.threads, r.threads == 1 ? "" : "s");
+    line += fmt::format(", {} on {}", r.engine, r.device);
+    if (std::string_view(r.device) == "cpu")
+        line += fmt::format(", {} thread{}", r.threads, r.threads == 1 ? "" : "s");
+    return line;
 }
 
 std::string work_line(const perm_result &r) {
@@ -71,11 +73,19 @@ std::string work_line(const perm_result &r) {
     return line;
 }
 
+// Nothing of kernels that were in memory or on disk.
+std::string compile_text(const perm_result &r) {
+    if (r.kernels_compiled == 0) return "";
+    return fmt::format(", of it {:.3f} s for compiling {} kernel{}", r.seconds_compile, r.kernels_compiled,
+                       r.kernels_compiled == 1 ? "" : "s");
+}
+
 std::string as_text(const Options &options, const perm_result &r, const Seconds &s) {
     const std::string name =
         options.file == "-" ? "stdin" : std::filesystem::path(options.file).filename().string();
-    return fmt::format("perm({}) = {}\n{}\n{}\n{:.3f} s: read {:.3f} s, plan {:.3f} s, run {:.3f} s\n", name,
-                       r.text, certainty_line(r), work_line(r), s.total, s.read, s.plan, s.run);
+    return fmt::format("perm({}) = {}\n{}\n{}\n{:.3f} s: read {:.3f} s, plan {:.3f} s, run {:.3f} s{}\n",
+                       name, r.text, certainty_line(r), work_line(r), s.total, s.read, s.plan, s.run,
+                       compile_text(r));
 }
 
 // Infinities and NaN become null.
@@ -103,9 +113,15 @@ std::string as_json(const perm_result &r, const Seconds &s, const std::string &p
         {"peak_states", r.peak_states},
         {"subsets", r.subsets},
         {"operations", r.operations},
+        {"kernels_compiled", r.kernels_compiled},
         {"peak_bytes", r.peak_bytes},
         {"seconds",
-         {{"total", s.total}, {"read", s.read}, {"check", s.check}, {"plan", s.plan}, {"run", s.run}}},
+         {{"total", s.total},
+          {"read", s.read},
+          {"check", s.check},
+          {"plan", s.plan},
+          {"run", s.run},
+          {"compile", r.seconds_compile}}},
         {"plan", Json::parse(plan)},
     };
     return object.dump(2);

@@ -7,6 +7,10 @@ namespace perm {
 
 void run_compute(const Options &options);
 void run_explain(const Options &options);
+void run_source(const Options &options);
 void run_info(bool json);
+void run_cache_list(const Options &options);
+void run_cache_clear(const Options &options);
+void run_cache_path(const Options &options);
 
 } // namespace perm

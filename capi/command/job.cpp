@@ -29,6 +29,8 @@ Plan Job::make_plan(const Options &options) {
     opts.seed = options.seed;
     opts.without = text_or_null(options.without);
     opts.decompose = text_or_null(options.decompose);
+    opts.chunks = text_or_null(options.chunks);
+    opts.cache_dir = options.cache ? options.cache->c_str() : nullptr;
     opts.progress = Progress::report;
     opts.progress_user = &progress_;
     opts.cancel = Cancellable::requested;

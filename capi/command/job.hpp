@@ -1,4 +1,4 @@
-// What compute and explain share: the matrix of the file, and its plan.
+// What compute, explain and source share: the matrix of the file, and its plan.
 #pragma once
 
 #include "interrupt.hpp"
@@ -28,6 +28,8 @@ class Job {
 
     Result execute() const;
     std::string explain(perm_format format) const { return plan_.explain(format); }
+
+    std::string source(const char *arch) const { return plan_.source(arch); }
 
     double seconds_read() const { return seconds_read_; }
     double seconds_plan() const { return seconds_plan_; }

@@ -21,14 +21,20 @@ const char *const footer =
     "\"mantissa\" times 2 to the power \"exp2\" is its value. A failure is {\"error\": {\"status\", "
     "\"code\", \"text\"}}.";
 
+const char *const subcommands = "compute, explain, source, info or cache";
+
 // What is wrong with the command line, and whose help says what is right.
 std::string usage_error(const CLI::App &app, const CLI::ParseError &error) {
-    const auto commands = app.get_subcommands();
-    if (!commands.empty())
-        return std::string(error.what()) + " (see perm " + commands.front()->get_name() + " --help)";
+    std::string command = "perm";
+    const CLI::App *deepest = &app;
+    while (!deepest->get_subcommands().empty()) {
+        deepest = deepest->get_subcommands().front();
+        command += " " + deepest->get_name();
+    }
+    if (deepest != &app) return std::string(error.what()) + " (see " + command + " --help)";
     const auto words = app.remaining();
     const bool unknown_command = !words.empty() && words.front().rfind('-', 0) != 0;
-    return (unknown_command ? "unknown subcommand '" + words.front() + "', expected compute, explain or info"
+    return (unknown_command ? "unknown subcommand '" + words.front() + "', expected " + subcommands
                             : std::string(error.what())) +
            " (see perm --help)";
 }
@@ -43,18 +49,27 @@ int parse_and_run(int argc, char **argv, bool &json) {
     CLI::App *compute = app.add_subcommand("compute", "Compute the permanent of a Matrix Market file");
     CLI::App *explain =
         app.add_subcommand("explain", "Show the plan, its cost and its time, without running it");
-    CLI::App *info = app.add_subcommand("info", "Show this build and this machine");
-    add_plan_options(*compute, options);
+    CLI::App *source = app.add_subcommand("source", "Print the CUDA C++ of the kernel that a GPU would run");
+    CLI::App *info = app.add_subcommand("info", "Show this build, this machine and its GPUs");
+    CLI::App *cache = app.add_subcommand("cache", "Show or clear the folder of compiled kernels");
+    CLI::App *list = cache->add_subcommand("list", "Show the kernels in the folder");
+    CLI::App *clear = cache->add_subcommand("clear", "Remove the kernels from the folder");
+    CLI::App *path = cache->add_subcommand("path", "Print the folder");
+    for (CLI::App *command : {compute, explain, source}) add_plan_options(*command, options);
+    for (CLI::App *command : {list, clear, path}) add_cache_option(*command, options);
+    for (CLI::App *command : {compute, explain, info, list, clear, path}) add_json_option(*command, options);
     add_run_options(*compute, options);
-    add_plan_options(*explain, options);
-    info->add_flag("--json", options.json, "one JSON object on the standard output");
-    for (CLI::App *command : {compute, explain, info}) command->footer(footer);
+    add_source_options(*source, options);
+    for (CLI::App *command : {compute, explain, source, info, cache, list, clear, path})
+        command->footer(footer);
 
     try {
         app.parse(argc, argv);
         // Asked for here and not of the parser, which would then not name a subcommand that it does not know.
         if (app.get_subcommands().empty())
-            throw CLI::RequiredError("a subcommand (compute, explain or info)");
+            throw CLI::RequiredError(std::string("a subcommand (") + subcommands + ")");
+        if (*cache && cache->get_subcommands().empty())
+            throw CLI::RequiredError("a subcommand (list, clear or path)");
     } catch (const CLI::CallForHelp &) {
         write_stdout(app.help());
         return exit_answered;
@@ -69,7 +84,11 @@ int parse_and_run(int argc, char **argv, bool &json) {
     perm_set_log_level(options.log_level());
     if (*compute) run_compute(options);
     if (*explain) run_explain(options);
+    if (*source) run_source(options);
     if (*info) run_info(options.json);
+    if (*list) run_cache_list(options);
+    if (*clear) run_cache_clear(options);
+    if (*path) run_cache_path(options);
     return exit_answered;
 }
 

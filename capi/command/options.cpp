@@ -98,8 +98,13 @@ double parse_seconds(const std::string &text) {
 
 void add_plan_options(CLI::App &command, Options &options) {
     command.add_option("FILE", options.file, "Matrix Market file; - reads the standard input")->required();
-    command.add_option("--engine", options.engine, "auto, frontier or ryser")->type_name("NAME");
-    command.add_option("--device", options.device, "auto or cpu; gpu is not in this version")
+    command
+        .add_option("--engine", options.engine,
+                    "auto; on the CPU frontier or ryser; on a GPU hybrid, purereg, dense or shared")
+        ->type_name("NAME");
+    command
+        .add_option("--device", options.device,
+                    "auto: a GPU where there is one and it is worth it; cpu; gpu: the best of its engines")
         ->type_name("NAME");
     add_parsed(command, "--threads", options.threads, parse_whole<std::int32_t>, "N",
                "threads, one for each core if not given");
@@ -121,8 +126,32 @@ void add_plan_options(CLI::App &command, Options &options) {
             "--decompose", options.decompose,
             "auto, or paper: expand rows and columns of at most 4 entries down to n = 30, as SUperman does")
         ->type_name("RULE");
-    command.add_flag("--json", options.json, "one JSON object on the standard output");
+    command
+        .add_option("--chunks", options.chunks,
+                    "of a GPU's walk along the Gray code: ceg, or equal to see what that is worth")
+        ->type_name("NAME");
+    add_cache_option(command, options);
     command.add_flag("-v,--verbose", options.verbose, "log decisions to stderr; twice: details");
+}
+
+void add_source_options(CLI::App &command, Options &options) {
+    command
+        .add_option(
+            "--arch", options.arch,
+            "sm_90, compute_90, ...; if not given, that of the first GPU, or the newest that NVRTC knows")
+        ->type_name("TARGET");
+}
+
+void add_cache_option(CLI::App &command, Options &options) {
+    command
+        .add_option(
+            "--cache", options.cache,
+            "folder of compiled kernels; if not given, $PERM_CACHE_DIR or ~/.cache/libperm; '' for none")
+        ->type_name("DIR");
+}
+
+void add_json_option(CLI::App &command, Options &options) {
+    command.add_flag("--json", options.json, "one JSON object on the standard output");
 }
 
 void add_run_options(CLI::App &command, Options &options) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace CLI {
@@ -12,7 +13,8 @@ namespace perm {
 
 struct Options {
     std::string file;
-    std::string engine, device, precision, without, decompose; // "" is the library's default
+    std::string engine, device, precision, without, decompose, chunks, arch; // "" is the library's default
+    std::optional<std::string> cache;                                        // a folder, "" for none
     double tolerance = 0;
     std::int32_t threads = 0;
     std::int64_t memory_bytes = 0;
@@ -25,11 +27,18 @@ struct Options {
     int log_level() const;
 };
 
-// The arguments that compute and explain share.
+// The arguments that compute, explain and source share.
 void add_plan_options(CLI::App &command, Options &options);
 
 // Those of compute alone.
 void add_run_options(CLI::App &command, Options &options);
+
+// Those of source alone.
+void add_source_options(CLI::App &command, Options &options);
+
+// --cache, and --json.
+void add_cache_option(CLI::App &command, Options &options);
+void add_json_option(CLI::App &command, Options &options);
 
 // "20G", "1.5GiB", "500MB", "4096": K and KiB are 1024 bytes, KB is 1000. Throws std::invalid_argument.
 std::int64_t parse_bytes(const std::string &text);

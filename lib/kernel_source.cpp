@@ -1,0 +1,83 @@
+#include "lib/kernel_source.hpp"
+
+#include "jit/jit_error.hpp"
+#include "jit/nvrtc.hpp"
+#include "lib/error.hpp"
+#include "lib/gpu_device.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <string_view>
+
+namespace libperm {
+namespace {
+
+constexpr const char *engines = "hybrid, purereg, dense or shared";
+
+bool is_target(std::string_view text) {
+    for (const std::string_view kind : {"sm_", "compute_"}) {
+        if (!text.starts_with(kind)) continue;
+        const std::string_view number = text.substr(kind.size());
+        return (number.size() == 2 || number.size() == 3) &&
+               std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
+    }
+    return false;
+}
+
+// "" if nothing here names one.
+std::string target_here() {
+    const NvrtcStatus &nvrtc = nvrtc_status();
+    if (const auto &gpu = first_gpu().gpu) {
+        const int capability = gpu->properties().compute_capability;
+        try {
+            return target_for(capability);
+        } catch (const JitError &) { // no NVRTC, or one that does not know so old a GPU
+            return fmt::format("sm_{}", capability);
+        }
+    }
+    return nvrtc.found ? fmt::format("sm_{}", nvrtc.architectures.back()) : "";
+}
+
+const GrayKernel &kernel_of(const Plan &plan) {
+    const BlockPlan *block = plan.main_block();
+    if (!block)
+        throw Error(PERM_UNSUPPORTED,
+                    fmt::format("the reductions alone give this permanent, and no kernel is run: leave some "
+                                "out (without) and ask for engine {}",
+                                engines));
+    const Engine engine = block->best().engine;
+    if (!runs_on_gpu(engine))
+        throw Error(PERM_UNSUPPORTED,
+                    fmt::format("engine {} runs on the CPU and has no kernel: ask for engine {}",
+                                engine_name(engine), engines));
+    if (const std::string why_not = gray_why_not(block->gray); !why_not.empty())
+        throw Error(
+            PERM_UNSUPPORTED,
+            fmt::format("there is no such kernel: engine {} {} (n = {}, {} entries); ask for another of {}",
+                        gray_engine_name(block->gray.kernel.engine), why_not, block->n, block->nnz, engines));
+    return block->gray.kernel;
+}
+
+std::string heading(const std::string &target) {
+    const NvrtcStatus &nvrtc = nvrtc_status();
+    std::string text = fmt::format("// Target: {}. NVRTC: {}. Flags:",
+                                   target.empty() ? "none, for there is neither a GPU nor NVRTC" : target,
+                                   nvrtc.found ? nvrtc.version : "none");
+    if (!target.empty()) text += " --gpu-architecture=" + target;
+    for (const std::string &flag : gray_flags()) text += " " + flag;
+    return text + "\n";
+}
+
+} // namespace
+
+std::string kernel_source(const Plan &plan, const char *target) {
+    if (target && !is_target(target))
+        throw Error(PERM_BAD_OPTION,
+                    fmt::format("unknown arch \"{}\": use sm_NN for machine code or compute_NN "
+                                "for PTX, such as sm_90",
+                                target));
+    const GrayKernel &kernel = kernel_of(plan);
+    return heading(target ? target : target_here()) + source_of(kernel);
+}
+
+} // namespace libperm
