@@ -1,0 +1,275 @@
+#include "tests/support/host_kernel.hpp"
+
+#include "jit/gray_kernel.hpp"
+#include "tests/support/run.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <semaphore>
+#include <spawn.h>
+#include <sstream>
+#include <stdexcept>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+extern char **environ;
+
+namespace {
+
+constexpr std::size_t sources_of_library = 8, compilers_at_once = 2;
+constexpr std::size_t room = 1 << 16, guard = 256; // bytes: of shared memory, and untouched behind a block's
+
+class TemporaryFolder {
+  public:
+    TemporaryFolder() : path_((std::filesystem::temp_directory_path() / "perm_test_XXXXXX").string()) {
+        if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no temporary folder " + path_);
+    }
+    ~TemporaryFolder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    TemporaryFolder(const TemporaryFolder &) = delete;
+    TemporaryFolder &operator=(const TemporaryFolder &) = delete;
+    std::string file(const std::string &name) const { return path_ + "/" + name; }
+
+  private:
+    std::string path_;
+};
+
+void write_file(const std::string &path, const std::string &text) {
+    std::ofstream file(path, std::ios::binary);
+    file << text;
+    if (!file.flush()) throw std::runtime_error("cannot write " + path);
+}
+
+std::string read_text(const std::string &path) {
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
+}
+
+// __shared__ is `static` on the host, which cannot stand beside `extern`.
+std::string with_plain_extern(std::string source) {
+    const std::string both = "extern __shared__ ";
+    for (std::size_t where = 0; (where = source.find(both, where)) != std::string::npos;)
+        source.replace(where, both.size(), "extern ");
+    return source;
+}
+
+// Kernel i of a library, in a namespace of its own. C's names would be the same in all namespaces.
+std::string part_of_library(const std::string &file, std::size_t i, const std::string &source) {
+    const std::string number = std::to_string(i), space = "kernel_" + number;
+    std::string before, after, entries;
+    for (const std::string entry :
+         {libperm::gray_entry, libperm::gather_entry, libperm::select_entry, libperm::accurate_entry}) {
+        if (source.find(" " + entry + "(") == std::string::npos &&
+            source.find("\n" + entry + "(") == std::string::npos)
+            continue;
+        before += "#define " + entry + " " + entry + "_" + number + "\n";
+        after += "#undef " + entry + "\n";
+        entries += "SHIM_EXPORT void run_" + entry + "_" + number +
+                   "(void *const *parameters) {\n    shim::call(" + space + "::" + entry + "_" + number +
+                   ", parameters);\n}\n";
+    }
+    return "namespace " + space + " {\n" + before +
+           "alignas(16) unsigned char shared_memory[shim::shared_bytes];\n" + "#include \"" + file + "\"\n" +
+           after + "}\n" + entries + "SHIM_EXPORT unsigned char *shared_memory_" + number + "() { return " +
+           space + "::shared_memory; }\n";
+}
+
+class Compilation {
+  public:
+    Compilation(const TemporaryFolder &folder, const std::vector<std::string> &sources, std::size_t first)
+        : name_("library_" + std::to_string(first)), folder_(folder) {
+        std::string text = "#include \"cuda_shim.hpp\"\n";
+        for (std::size_t i = first; i < std::min(first + sources_of_library, sources.size()); ++i) {
+            const std::string file = "source_" + std::to_string(i) + ".cu";
+            write_file(folder.file(file), with_plain_extern(sources[i]));
+            text += part_of_library(file, i, sources[i]);
+        }
+        write_file(folder.file(name_ + ".cpp"), text);
+        start();
+    }
+    ~Compilation() {
+        if (process_ != 0) waitpid(process_, nullptr, 0);
+    }
+    Compilation(const Compilation &) = delete;
+    Compilation &operator=(const Compilation &) = delete;
+
+    // The library's path.
+    std::string finish() {
+        int status = 0;
+        const pid_t process = std::exchange(process_, 0);
+        if (waitpid(process, &status, 0) != process || status != 0)
+            throw std::runtime_error(std::string(PERM_TEST_CXX) + " failed:\n" +
+                                     read_text(folder_.file(name_ + ".log")));
+        return folder_.file(name_ + ".so");
+    }
+
+  private:
+    void start() {
+        std::vector<std::string> words{PERM_TEST_CXX,
+                                       "-std=c++17",
+                                       "-O1",
+                                       "-ffp-contract=off",
+                                       "-shared",
+                                       "-fPIC",
+                                       "-fvisibility=hidden",
+                                       "-I" PERM_TEST_SHIM_DIR,
+                                       folder_.file(name_ + ".cpp"),
+                                       "-o",
+                                       folder_.file(name_ + ".so")};
+        std::vector<char *> arguments;
+        for (std::string &word : words) arguments.push_back(word.data());
+        arguments.push_back(nullptr);
+        posix_spawn_file_actions_t actions;
+        posix_spawn_file_actions_init(&actions);
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, folder_.file(name_ + ".log").c_str(),
+                                         O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        const int failed =
+            posix_spawn(&process_, PERM_TEST_CXX, &actions, nullptr, arguments.data(), environ);
+        posix_spawn_file_actions_destroy(&actions);
+        if (failed != 0) {
+            process_ = 0;
+            throw std::runtime_error(std::string("cannot start ") + PERM_TEST_CXX + ": " +
+                                     std::strerror(failed));
+        }
+    }
+
+    std::string name_;
+    const TemporaryFolder &folder_;
+    pid_t process_ = 0;
+};
+
+// The threads of a block: one runs at a time, until it waits or returns.
+class Players {
+  public:
+    template <class Body> void play(unsigned threads, const Body &body) {
+        for (unsigned t = 0; t < threads; ++t) players_.emplace_back();
+        for (unsigned t = 0; t < threads; ++t)
+            players_[t].thread = std::jthread([this, t, &body] {
+                self = {this, &players_[t]};
+                players_[t].turn.acquire();
+                body(t);
+                players_[t].returned = true;
+                handed_back_.release();
+            });
+        std::size_t returned = 0;
+        bool together = true; // all wait, or all have returned
+        while (returned < players_.size()) {
+            for (Player &player : players_) {
+                if (player.returned) continue;
+                player.turn.release();
+                handed_back_.acquire();
+                returned += player.returned;
+            }
+            together = together && (returned == 0 || returned == players_.size());
+        }
+        players_.clear();
+        if (!together) throw std::runtime_error("a thread waits for one that has returned");
+    }
+
+    static void wait() {
+        const Self mine = self;
+        mine.players->handed_back_.release();
+        mine.player->turn.acquire();
+    }
+
+  private:
+    struct Player {
+        std::binary_semaphore turn{0};
+        bool returned = false;
+        std::jthread thread;
+    };
+    struct Self {
+        Players *players = nullptr;
+        Player *player = nullptr;
+    };
+    static thread_local Self self;
+
+    std::deque<Player> players_;
+    std::binary_semaphore handed_back_{0};
+};
+
+thread_local Players::Self Players::self;
+
+} // namespace
+
+class HostLibrary {
+  public:
+    explicit HostLibrary(const std::string &path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+        if (handle_ == nullptr) throw std::runtime_error(dlerror());
+        get<void (*)(void (*)())>("shim_wait_by")(&Players::wait);
+    }
+    ~HostLibrary() { dlclose(handle_); }
+    HostLibrary(const HostLibrary &) = delete;
+    HostLibrary &operator=(const HostLibrary &) = delete;
+
+    template <class Function> Function get(const std::string &name) const {
+        void *symbol = dlsym(handle_, name.c_str());
+        if (symbol == nullptr) throw std::runtime_error(dlerror());
+        return reinterpret_cast<Function>(symbol);
+    }
+
+  private:
+    void *handle_;
+};
+
+HostKernel::HostKernel(std::shared_ptr<const HostLibrary> library, std::size_t which, bool waits)
+    : library_(std::move(library)), suffix_("_"), waits_(waits) {
+    suffix_ += std::to_string(which);
+}
+
+void HostKernel::launch(const char *entry, unsigned blocks, unsigned threads, std::size_t shared,
+                        void *const *parameters) const {
+    if (shared + guard > room) throw std::runtime_error("too much shared memory");
+    const auto place = library_->get<void (*)(unsigned, unsigned, unsigned, unsigned)>("shim_place");
+    const auto run = library_->get<void (*)(void *const *)>(std::string("run_") + entry + suffix_);
+    unsigned char *memory = library_->get<unsigned char *(*)()>("shared_memory" + suffix_)();
+    for (unsigned block = 0; block < blocks; ++block) {
+        const auto body = [&](unsigned thread) {
+            place(block, thread, blocks, threads);
+            run(parameters);
+        };
+        std::memset(memory, 0xff, shared + guard);
+        if (waits_)
+            Players().play(threads, body);
+        else
+            for (unsigned thread = 0; thread < threads; ++thread) body(thread);
+        if (std::any_of(memory + shared, memory + shared + guard, [](unsigned char x) { return x != 0xff; }))
+            throw std::runtime_error("written behind the shared memory");
+    }
+}
+
+std::vector<HostKernel> compile_for_host(const std::vector<std::string> &sources) {
+    std::vector<HostKernel> kernels;
+    if (access(PERM_TEST_CXX, X_OK) != 0) {
+        run::skip("no C++ compiler " PERM_TEST_CXX " to compile kernels with");
+        return kernels;
+    }
+    const TemporaryFolder folder;
+    std::deque<Compilation> running;
+    const auto load_oldest = [&] {
+        const auto library = std::make_shared<const HostLibrary>(running.front().finish());
+        running.pop_front();
+        for (std::size_t i = 0; i < sources_of_library && kernels.size() < sources.size(); ++i) {
+            const std::string &source = sources[kernels.size()];
+            kernels.emplace_back(library, kernels.size(),
+                                 source.find("__syncthreads()") != std::string::npos);
+        }
+    };
+    for (std::size_t first = 0; first < sources.size(); first += sources_of_library) {
+        if (running.size() == compilers_at_once) load_oldest();
+        running.emplace_back(folder, sources, first);
+    }
+    while (!running.empty()) load_oldest();
+    return kernels;
+}
