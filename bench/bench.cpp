@@ -1,6 +1,7 @@
 // perm_bench - what permanents cost: seconds, states or subsets, operations, bytes and error bounds, beside
 // what the plan predicted. JSON on stdout, or a table.
 #include "bench/decompositions.hpp"
+#include "bench/gray_engines.hpp"
 #include "bench/named_matrix.hpp"
 
 #include <CLI/CLI.hpp>
@@ -35,7 +36,7 @@ struct Settings {
     double time_limit = 600.0;
     std::string without, decompose;
     bool all = false;
-    bool table = false, decompositions = false;
+    bool table = false, decompositions = false, gray = false;
 };
 
 std::vector<std::string> default_matrices(bool all) {
@@ -201,6 +202,10 @@ int main(int argc, char **argv) {
     app.add_flag(
         "--decompositions", settings.decompositions,
         "a table of what each decomposition makes of each matrix, in the form of SUperman's Table 5");
+    app.add_flag(
+        "--gray", settings.gray,
+        "a table of the engines that sum over subsets on a GPU (hybrid, purereg, dense and shared if\n"
+        "none is named), in the form of the code-generation paper's Table III");
     app.add_flag("--all", settings.all, "with bcsstk01: gigabytes and minutes");
     app.add_flag("--table,!--json", settings.table,
                  "a table for people (--json, the default: one JSON object)");
@@ -220,6 +225,14 @@ int main(int argc, char **argv) {
 
     if (settings.decompositions) {
         print_decompositions(matrices, {settings.runs, settings.threads, settings.time_limit});
+        return EXIT_SUCCESS;
+    }
+
+    if (settings.gray) {
+        if (settings.engines == std::vector<std::string>{"auto"})
+            settings.engines = {"hybrid", "purereg", "dense", "shared"};
+        print_gray_engines(matrices,
+                           {settings.engines, settings.runs, settings.time_limit, settings.without});
         return EXIT_SUCCESS;
     }
 

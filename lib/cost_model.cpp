@@ -91,18 +91,23 @@ Cost ryser_cost(const RyserPlan &plan, std::int32_t n) {
 }
 
 Cost gray_cost(const GrayPlan &plan, const GpuProperties &gpu) {
-    constexpr double start = 0.7;           // seconds to compile a kernel that is not in the cache
-    constexpr double issued = 0.8;          // of what the double-precision units can take
-    constexpr double shared_bandwidth = 96; // bytes a clock of one multiprocessor, of 128
-    constexpr double global_number = 8;     // as many flops as one number to or from global memory costs
+    constexpr double issued = 0.7;           // of what the double-precision units can take
+    constexpr double shared_products = 0.57; // what the compiler leaves of straight-line code
+    constexpr double shared_bandwidth = 90;  // bytes a clock of one multiprocessor, of 128
+    constexpr double global_number = 8;      // as many flops as one number to or from global memory costs
     const double clocks = gpu.clock_hz * gpu.multiprocessors;
-    const double flops = plan.flops_per_subset + global_number * plan.global_per_subset;
+    const bool has_code_of_columns = values_by_parameter(plan.kernel);
+    const double flops = (plan.flops_per_subset + global_number * plan.global_per_subset) *
+                         (has_code_of_columns ? shared_products : 1);
     const double seconds_per_subset = std::max(flops / (gpu.fp64_lanes * issued * clocks),
                                                plan.bytes_per_subset / (shared_bandwidth * clocks));
+    // Seconds to compile a kernel that is not in the cache: part of the choice, whether it is or not.
+    const double entries = has_code_of_columns ? static_cast<double>(plan.kernel.row.size()) : 0;
+    const double compile = 0.35 + 1.5e-3 * entries + 1.5e-6 * entries * entries;
     Cost cost;
     cost.subsets = plan.subsets;
     cost.operations = plan.subsets * plan.flops_per_subset;
-    cost.serial_seconds = start + plan.subsets * seconds_per_subset;
+    cost.serial_seconds = compile + plan.subsets * seconds_per_subset;
     // Of the GPU: the sums of a window's segments, and row sums of every thread.
     cost.bytes = 24.0 * std::min(std::ldexp(plan.subsets, -plan.kernel.segment_bits),
                                  static_cast<double>(most_segments)) +

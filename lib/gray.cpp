@@ -59,7 +59,7 @@ std::vector<std::int32_t> pattern_indexes(const GrayKernel &kernel) {
 
 class GrayRun {
   public:
-    GrayRun(const GrayPlan &plan, const GrayValues &values, std::shared_ptr<const GpuModule> module,
+    GrayRun(const GrayPlan &plan, const GrayValues &values, const std::shared_ptr<const GpuModule> &module,
             double seconds, RunControl &control)
         : plan_(plan.kernel),
           numbers_(values.numbers()),
