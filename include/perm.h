@@ -176,7 +176,7 @@ typedef struct perm_result {
     double states;               /* frontier: states over all rows of all blocks */
     double peak_states;          /* frontier: the most after any row */
     double operations;           /* multiply-adds done */
-    int64_t peak_bytes;          /* working memory of the engine at its peak */
+    int64_t peak_bytes;          /* working memory of the engine at its peak, on the GPU if it runs there */
     double seconds_total, seconds_check, seconds_plan, seconds_run;
     int64_t blocks;              /* submatrices that the reductions left to be computed by an engine */
     int64_t blocks_computed;     /* of these: identical ones are computed once */

@@ -50,7 +50,7 @@ std::string start_nvrtc(Loaded &loaded) {
     status.path = library.path();
     if (!library.complete() && !chosen.empty()) return "no NVRTC where PERM_NVRTC says: " + library.why_not();
     if (!library.complete())
-        return fmt::format("no NVRTC: {}. It comes with NVIDIA's CUDA toolkit, 11.2 or newer; PERM_NVRTC can "
+        return fmt::format("no NVRTC: {}. It comes with NVIDIA's CUDA toolkit, 12.1 or newer; PERM_NVRTC can "
                            "name the library's file",
                            library.why_not());
 

@@ -91,7 +91,7 @@ Outcome Evaluation::run(Block root) {
     }
     compute_jobs();
     set_value(sums_, stack_.back());
-    sums_.peak_bytes = memory_.peak();
+    sums_.peak_bytes = std::max(sums_.peak_bytes, memory_.peak()); // on a GPU, or here
     return sums_;
 }
 
@@ -165,6 +165,7 @@ void Evaluation::fold() {
     for (const Job &job : jobs_) {
         sums_.subsets += job.outcome.subsets;
         sums_.states += job.outcome.states;
+        if (job.outcome.on_gpu) sums_.peak_bytes = std::max(sums_.peak_bytes, job.outcome.peak_bytes);
         sums_.seconds_compile += job.outcome.seconds_compile;
         sums_.kernels_compiled += job.outcome.kernels_compiled;
         sums_.operations += job.outcome.operations;

@@ -45,7 +45,8 @@ GrayValues::GrayValues(const GrayPlan &plan, const Block &block) : n_(block.n())
         int unit = rows.unit[at(i)];
         if (unit < grid - 1) {
             unit = grid - 1;
-            if (absolute_on_grid(rows.value, begin, end, grid, value) > 1) {
+            // Rounded, the sum of the values may be 1 and a unit.
+            if (absolute_on_grid(rows.value, begin, end, grid, value) >= 1) {
                 absolute_on_grid(rows.value, begin, end, grid + 1, value);
                 unit = grid;
             }

@@ -133,6 +133,8 @@ struct Shape {
     std::uint64_t longest = 1 << 20;               // segments of a chunk
     std::uint64_t window = std::uint64_t{1} << 40; // segments, or subsets of equal chunks
     std::uint64_t group = 3;
+    double rare = 0;           // segments so many times above the average are summed again
+    std::uint64_t shuffle = 0; // in an order that follows from it
     std::uint64_t all() const { return std::uint64_t{threads} * blocks; }
 };
 
@@ -174,13 +176,23 @@ class HostRun {
                      launch_parameters(first, first + window, shape_.all(), shape_.longest))
                     start(launch);
             }
-            add_up();
+            GraySum sum = added_up();
+            if (shape_.rare > 0 && !kernel_.equal_chunks) {
+                plain_.insert(plain_.end(), partials_.begin(), partials_.end() - guards);
+                const std::vector<std::uint64_t> chosen = choose_largest(first, sum.absolute);
+                sum_accurately(first, chosen);
+                if (!chosen.empty()) sum = added_up();
+            }
+            add(sum);
         }
         for (std::size_t k = rows_.size() - guards; k < rows_.size(); ++k) CHECK(std::isnan(rows_[k]));
         return total_;
     }
 
     const std::vector<Partial3> &segments() const { return segments_; } // all partial sums in their order
+    // As they were before some were summed again; and which.
+    const std::vector<Partial3> &plain_segments() const { return plain_; }
+    const std::vector<std::uint64_t> &chosen() const { return chosen_; }
 
   private:
     static constexpr std::size_t guards = 8; // numbers behind an array that no kernel may touch
@@ -201,7 +213,7 @@ class HostRun {
                      shared_bytes(kernel_, static_cast<int>(shape_.threads)), parameters);
     }
 
-    void add_up() {
+    GraySum added_up() {
         std::uint64_t count = partials_.size() - guards, group = shape_.group;
         const std::uint64_t groups = (count + group - 1) / group;
         for (std::size_t k = 0; k < partials_.size(); ++k)
@@ -212,14 +224,68 @@ class HostRun {
         void *const parameters[] = {&from, &count, &group, &to};
         host_.launch(gather_entry, static_cast<unsigned>((groups + 3) / 4), 4, 0, parameters);
         CHECK(std::isnan(gathered[groups].sum));
-        DoubleDouble sum{total_.sum, total_.error};
+        DoubleDouble sum;
+        GraySum all;
         for (std::uint64_t g = 0; g < groups; ++g) {
             sum = sum + two_sum(gathered[g].sum, gathered[g].error);
-            total_.absolute += gathered[g].absolute;
+            all.absolute += gathered[g].absolute;
         }
-        total_.sum = sum.hi;
-        total_.error = sum.lo;
+        all.sum = sum.hi;
+        all.error = sum.lo;
+        return all;
+    }
+
+    void add(const GraySum &part) {
+        const DoubleDouble sum = DoubleDouble{total_.sum, total_.error} + DoubleDouble{part.sum, part.error};
+        total_ = {sum.hi, sum.lo, total_.absolute + part.absolute};
         segments_.insert(segments_.end(), partials_.begin(), partials_.end() - guards);
+    }
+
+    // Those above the threshold, and no other.
+    std::vector<std::uint64_t> choose_largest(std::uint64_t base, double absolute) {
+        std::uint64_t window = partials_.size() - guards, number = 0;
+        double most = absolute / static_cast<double>(window) * shape_.rare;
+        std::uint64_t room =
+            std::min(window, static_cast<std::uint64_t>(static_cast<double>(window) / shape_.rare) + 1);
+        constexpr std::uint64_t none = ~std::uint64_t{0};
+        std::vector<std::uint64_t> chosen(room + guards, none);
+        const Partial3 *partials = partials_.data();
+        std::uint64_t *to = chosen.data(), *counter = &number;
+        void *const parameters[] = {&partials, &window, &most, &to, &room, &counter};
+        host_.launch(select_entry, static_cast<unsigned>((window + 6) / 7), 7, 0, parameters);
+        std::vector<std::uint64_t> right;
+        for (std::uint64_t t = 0; t < window; ++t)
+            if (partials_[t].absolute > most) right.push_back(t);
+        CHECK(number == right.size());
+        for (std::size_t k = room; k < chosen.size(); ++k) CHECK(chosen[k] == none);
+        CHECK(number <= room); // Markov's inequality
+        chosen.resize(std::min(number, room));
+        std::vector<std::uint64_t> sorted = chosen;
+        std::sort(sorted.begin(), sorted.end());
+        CHECK(sorted == right);
+        for (const std::uint64_t t : right) chosen_.push_back(base + t);
+        families::Random random(shape_.shuffle); // the GPU's threads come in any order
+        std::vector<std::uint64_t> shuffled;
+        for (const std::int64_t k : random.permutation(static_cast<std::int64_t>(chosen.size())))
+            shuffled.push_back(chosen[at(k)]);
+        return shape_.shuffle > 0 ? shuffled : chosen;
+    }
+
+    void sum_accurately(std::uint64_t base, const std::vector<std::uint64_t> &chosen) {
+        if (chosen.empty()) return;
+        std::vector<std::int32_t> column_ptr(kernel_.column_ptr.begin(), kernel_.column_ptr.end()),
+            row = kernel_.row;
+        if (kernel_.engine == GrayEngine::dense) {
+            for (std::int32_t j = 0; j <= kernel_.n; ++j) column_ptr.push_back(j * kernel_.n);
+            for (std::int32_t e = 0; e < kernel_.n * kernel_.n; ++e) row.push_back(e % kernel_.n);
+        }
+        const double *values = numbers_.data();
+        const std::int32_t *ptr = column_ptr.data(), *rows = row.data();
+        const std::uint64_t *which = chosen.data();
+        Partial3 *partials = partials_.data();
+        void *const parameters[] = {&values, &ptr, &rows, &which, &base, &partials};
+        host_.launch(accurate_entry, static_cast<unsigned>(chosen.size()),
+                     static_cast<unsigned>(accurate_threads(kernel_)), 0, parameters);
     }
 
     const HostKernel &host_;
@@ -227,7 +293,8 @@ class HostRun {
     const std::vector<double> &numbers_;
     const Shape shape_;
     std::vector<double> rows_;
-    std::vector<Partial3> partials_, segments_;
+    std::vector<Partial3> partials_, segments_, plain_;
+    std::vector<std::uint64_t> chosen_;
     GraySum total_;
 };
 
@@ -349,6 +416,48 @@ void check_cases(const std::vector<Case> &cases, int shapes, families::Random &r
             counts.close += outcome.rel_error_bound < 1e-9;
         }
     }
+}
+
+// ---------------------------------------------------------------- segments summed again
+
+// The sum of a segment without any rounding, times 2^scale_of(n).
+std::int64_t scale_of(std::int64_t n) { return 60 * n; } // |x| <= 1, multiples of 2^-55
+
+mpz_class exact_segment(const GrayKernel &kernel, const std::vector<double> &numbers, std::uint64_t segment) {
+    const auto n = at(kernel.n);
+    const auto whole = [](double x) {
+        const double scaled = std::ldexp(x, 60);
+        if (scaled != std::nearbyint(scaled)) FAIL("not on the grid: " << x);
+        return mpz_class(scaled);
+    };
+    mpz_class sum = 0;
+    for (std::uint64_t m = 0; m < std::uint64_t{1} << kernel.segment_bits; ++m) {
+        const std::uint64_t i = segment << kernel.segment_bits | m, set = i ^ i >> 1;
+        std::vector<mpz_class> x;
+        for (std::size_t r = 0; r < n; ++r) x.push_back(whole(numbers[r]));
+        for (std::size_t j = 0; j + 1 < n; ++j) {
+            if (!(set >> j & 1)) continue;
+            if (kernel.engine == GrayEngine::dense)
+                for (std::size_t r = 0; r < n; ++r) x[r] += whole(numbers[n * (j + 1) + r]);
+            else
+                for (auto e = kernel.column_ptr[j]; e < kernel.column_ptr[j + 1]; ++e)
+                    x[at(kernel.row[at(e)])] += whole(numbers[n + at(e)]);
+        }
+        mpz_class product = i & 1 ? -1 : 1;
+        for (const mpz_class &factor : x) product *= factor;
+        sum += product;
+    }
+    return sum;
+}
+
+// Rows in pairs that are nearly opposite, so that terms cancel.
+perm::Csr nearly_opposite(std::int64_t n, families::Random &random) {
+    families::Dense rows =
+        families::to_dense(families::erdos_renyi(n, 1, families::Entries::real, random.bits()));
+    for (std::size_t i = 1; i < at(n); i += 2)
+        for (std::size_t j = 0; j < at(n); ++j)
+            rows[i][j] = -rows[i - 1][j] * (1 + std::ldexp(random.uniform(-1, 1), -static_cast<int>(n)));
+    return families::from_dense(rows);
 }
 
 // As many bits as the shape of a kernel has, of what was summed.
@@ -491,6 +600,93 @@ TEST_CASE("what a segment adds up to has the same bits whoever sums it, and so h
     }
 }
 
+TEST_CASE("segments summed again, in any order: the bound holds, and they are nearer to the truth") {
+    families::Random random(test_seed() + 9);
+    std::vector<Case> cases;
+    for (int repeat = 0; repeat < run::multiplier(); ++repeat)
+        for (const GrayEngine engine : engines)
+            for (std::int64_t n = 1; n <= 12; ++n) {
+                if (n % 2 == 0 && n > 2) {
+                    const perm::Csr a = nearly_opposite(n, random);
+                    GrayPlan plan = plan_in_order(engine, block_of(a).pattern,
+                                                  any_order(static_cast<std::int32_t>(n), random));
+                    choose_shape(plan.kernel, random);
+                    cases.push_back(make_case(a, oracle::by_frontier(a), plan));
+                } else {
+                    cases.push_back(any_case(engine, false, n, random));
+                }
+            }
+    for (Case &c : cases) { // a planned segment has 1024 subsets, or n = 1; and not too many threads to play
+        std::int32_t &bits = c.plan.kernel.segment_bits;
+        bits = std::max({bits, c.plan.kernel.n - 8, std::min(1, c.plan.kernel.n - 1)});
+    }
+    std::vector<std::string> sources;
+    for (const Case &c : cases) sources.push_back(source_of(c.plan.kernel));
+    const std::vector<HostKernel> kernels = compile_for_host(sources);
+    if (kernels.empty()) return;
+    int some = 0, segments = 0, nearer = 0;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        const Case &c = cases[i];
+        const GrayKernel &kernel = c.plan.kernel;
+        CAPTURE(c.name);
+        const GrayValues values(c.plan, c.block);
+        for (const double rare : {0.25, 1.0, 2.0}) {
+            CAPTURE(rare);
+            Shape shape = any_shape(kernel, random);
+            const std::int32_t bits = kernel.n - 1 - kernel.segment_bits;
+            shape.window = std::uint64_t{1} << std::max(0, bits - (rare > 1 ? 0 : 2));
+            shape.rare = rare;
+            HostRun again(kernels[i], c.plan, values, shape);
+            Outcome outcome;
+            values.close(again.run(), c.block, block_terms(kernel), outcome);
+            check(outcome, c.truth);
+            some += !again.chosen().empty();
+
+            shape.shuffle = 1 + random.bits() / 2;
+            HostRun other_order(kernels[i], c.plan, values, shape);
+            Outcome other_outcome;
+            values.close(other_order.run(), c.block, block_terms(kernel), other_outcome);
+            CHECK(same_bits(other_order.segments(), again.segments()));
+            CHECK(same_bits(other_outcome, outcome));
+
+            const std::vector<Partial3> &plain = again.plain_segments(), &accurate = again.segments();
+            REQUIRE(plain.size() == accurate.size());
+            std::vector<bool> is_chosen(plain.size());
+            for (const std::uint64_t s : again.chosen()) is_chosen[s] = true;
+            for (std::size_t s = 0; s < plain.size(); ++s)
+                if (!is_chosen[s] && std::memcmp(&plain[s], &accurate[s], sizeof(Partial3)) != 0)
+                    FAIL_CHECK("segment " << s << " was not chosen, but has changed");
+            for (std::size_t k = 0; k < std::min<std::size_t>(8, again.chosen().size()); ++k) {
+                const auto s = again.chosen()[at(random.integer(0, std::ssize(again.chosen()) - 1))];
+                const Exact truth =
+                    times_power(Exact(exact_segment(kernel, values.numbers(), s)), -scale_of(kernel.n));
+                const auto error_of = [&](const Partial3 &p) {
+                    return Exact(abs(Exact(p.sum) + Exact(p.error) - truth));
+                };
+                const Exact of_plain = error_of(plain[s]), of_accurate = error_of(accurate[s]),
+                            absolute(plain[s].absolute);
+                const double terms = std::ldexp(1.0, kernel.segment_bits);
+                CHECK(of_plain <= absolute * Exact((kernel.n + terms) * 0x1p-53 * 1.01));
+                // What the bound says of each.
+                const double relative = gamma_bound(kernel.n + block_terms(kernel) + 4);
+                CHECK(of_plain <= absolute * Exact(relative));
+                CHECK(of_accurate <= Exact(accurate[s].absolute) * Exact(relative));
+                CHECK(std::fabs(accurate[s].absolute * accurate_gain - plain[s].absolute) <=
+                      1e-12 * plain[s].absolute);
+                // The plain one may be right by chance, the other one within its own rounding only.
+                const Exact least = absolute * Exact(kernel.n * (kernel.n + terms) * 0x1p-104);
+                CHECK((of_accurate <= of_plain || of_accurate <= least));
+                CHECK(of_accurate <= least);
+                ++segments;
+                nearer += of_accurate < of_plain;
+            }
+        }
+    }
+    CHECK(some > static_cast<int>(cases.size()));
+    CHECK(segments > 300);
+    CHECK(nearer > segments / 3);
+}
+
 TEST_CASE("launches: every segment once, powers of two as long as all threads have one") {
     families::Random random(test_seed() + 4);
     for (int trial = 0; trial < 3000 * run::multiplier(); ++trial) {
@@ -587,6 +783,25 @@ TEST_CASE("row sums of the kernels' numbers round nowhere") {
         }
     }
     CHECK(off_grid > 50);
+}
+
+TEST_CASE("a row whose values add up to just above 1 is put on a coarser grid") {
+    constexpr double u = 0x1p-53;
+    perm::Csr a = families::constant(9, 1);
+    for (std::size_t j = 0; j < 8; ++j) a.values[j] = (j % 2 ? -1 : 1) * (0.125 - 0.375 * u);
+    a.values[8] = u; // on the grid of u they add up to 1 + u, which as a double is 1
+    const Block block = block_of(a);
+    const GrayPlan plan =
+        plan_gray(GrayEngine::dense, block.pattern, transpose(block.pattern).pattern, false);
+    const std::vector<double> numbers = GrayValues(plan, block).numbers();
+    Exact sum = 0, unit = 0x1p-52;
+    bool coarse = true;
+    for (std::size_t j = 0; j < 9; ++j) {
+        const Exact entry(numbers[9 + 9 * j]);
+        sum += abs(entry);
+        coarse = coarse && Exact(entry / unit).get_den() == 1;
+    }
+    CHECK((coarse || sum <= 1));
 }
 
 TEST_CASE("what the grid moved is in the bound, on nasty values too") {
