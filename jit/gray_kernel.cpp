@@ -144,10 +144,11 @@ std::string key_of(const GrayKernel &kernel) {
 std::string source_of(const GrayKernel &kernel) {
     std::string text = fmt::format(
         "// libperm, engine {}: {}.\n"
-        "// One kernel for all matrices of this pattern; their values come with the launch. Its "
+        "// One kernel for all matrices of this {}; their values come with the launch. Its "
         "key:\n//\n{}\n"
         "[[maybe_unused]] constexpr int n = {}, entries = {}, segment_bits = {}, unrolled = {};\n",
-        gray_engine_name(kernel.engine), what_it_does(kernel.engine), as_comment(key_of(kernel)), kernel.n,
+        gray_engine_name(kernel.engine), what_it_does(kernel.engine),
+        kernel.engine == GrayEngine::dense ? "order" : "pattern", as_comment(key_of(kernel)), kernel.n,
         entries(kernel), kernel.segment_bits, kernel.unrolled);
     if (kernel.engine == GrayEngine::hybrid)
         text += fmt::format("[[maybe_unused]] constexpr int k = {}, c = {}, threads = {};\n", kernel.k,

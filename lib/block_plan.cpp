@@ -180,7 +180,10 @@ void add_gray(Task &task, const Pattern &at, Engine engine, GrayEngine kernel) {
     c.transposed = plan.transposed;
     c.cost = gray_cost(plan, planned_gpu());
     c.why_not = gray_why_not(plan);
-    if (c.why_not.empty() && !choice.gpu) c.why_not = "needs a GPU: " + choice.why_not;
+    if (c.why_not.empty() && !choice.gpu) {
+        c.lacks_gpu = true;
+        c.why_not = "needs a GPU: " + choice.why_not;
+    }
     if (!c.why_not.empty()) c.refusal = PERM_UNSUPPORTED;
     task.grays.emplace(engine, std::move(plan));
     task.add(std::move(c));
@@ -217,6 +220,13 @@ void choose(BlockPlan &plan) {
     const Candidate &first = plan.candidates.front();
     if (possible == plan.candidates.end()) {
         plan.refusal = first.refusal;
+        if (first.lacks_gpu) {
+            plan.refusal_text =
+                fmt::format("n = {}, {} entries: this {}; see perm info", plan.n, plan.nnz, first.why_not);
+            plan.why =
+                fmt::format("refused: {}. Times are predicted for an {}", first.why_not, planned_gpu().name);
+            return;
+        }
         const bool is_impossible =
             std::all_of(plan.candidates.begin(), plan.candidates.end(),
                         [](const Candidate &c) { return c.refusal == PERM_UNSUPPORTED; });

@@ -19,6 +19,7 @@ struct Candidate {
     bool transposed = false;
     Cost cost;
     double seconds = 0;               // on the plan's threads
+    bool lacks_gpu = false;           // refused for that alone
     bool at_least = false;            // the cost is a lower bound, found without a search
     std::int64_t bytes_per_state = 0; // of the frontier: in a list (sparse), in a table (dense)
     perm_status refusal = PERM_OK;

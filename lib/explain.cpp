@@ -16,6 +16,7 @@ constexpr std::size_t most_groups = 20; // shown; the rest in one line
 
 const char *status_of(const BlockPlan &block, std::size_t k) {
     if (static_cast<int>(k) == block.chosen) return "chosen";
+    if (block.candidates[k].lacks_gpu) return "no GPU";
     return block.candidates[k].refusal == PERM_OK ? "possible" : "refused";
 }
 
@@ -111,7 +112,7 @@ std::string blocks_text(const Plan &plan) {
                     plan.blocks, plan.distinct, readable_seconds(plan.seconds),
                     average(plan.sum_n, plan.blocks), average(plan.sum_nnz, plan.blocks));
     text += fmt::format("{:>10} {:>5} {:>9}  {:<16} {:>15} {:>13}\n", "blocks", "n", "entries", "engine",
-                        "states/subsets", "on one thread");
+                        "states/subsets", "thread or GPU");
     BlockCount others;
     for (const auto &[group, count] : main_groups(plan, others))
         text += fmt::format("{:>10} {:>5} {:>9.1f}  {:<16} {:>15.3g} {:>13}\n", count.blocks, group.n,

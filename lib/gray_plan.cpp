@@ -120,7 +120,7 @@ std::string gray_why_not(const GrayPlan &plan) {
     const GrayKernel &kernel = plan.kernel;
     constexpr std::int64_t parameter_bytes = 32764; // of a kernel, CUDA 12.1 and later
     constexpr std::int32_t most_registers = 112; // numbers that a thread's 255 registers hold, and work with
-    constexpr std::int32_t most_counted = 64;    // bits of a counter of subsets
+    constexpr std::int32_t most_counted = 63;    // bits of a counter of subsets
     const std::int32_t in_registers = kernel.engine == GrayEngine::hybrid   ? kernel.k
                                       : kernel.engine == GrayEngine::shared ? 0
                                                                             : kernel.n;

@@ -42,8 +42,8 @@ const GrayKernel &kernel_of(const Plan &plan) {
     const BlockPlan *block = plan.main_block();
     if (!block)
         throw Error(PERM_UNSUPPORTED,
-                    fmt::format("the reductions alone give this permanent, and no kernel is run: leave some "
-                                "out (without) and ask for engine {}",
+                    fmt::format("the reductions alone give this permanent, and no kernel is run: leave them "
+                                "out (without all) and ask for engine {}",
                                 engines));
     const Engine engine = block->best().engine;
     if (!runs_on_gpu(engine))

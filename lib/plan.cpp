@@ -79,6 +79,7 @@ class Planner {
         if (is_new) {
             group.seconds += c.cost.serial_seconds;
             plan_.serial_seconds += c.cost.serial_seconds;
+            if (runs_on_gpu(c.engine)) gpu_seconds_ += c.cost.serial_seconds;
         }
         plan_.bytes = std::max(plan_.bytes, c.cost.bytes);
         if (c.cost.serial_seconds > costliest_seconds_) {
@@ -88,15 +89,18 @@ class Planner {
         if (block->refusal != PERM_OK && plan_.refusal == PERM_OK) {
             plan_.refusal = block->refusal;
             plan_.refusal_text =
-                (leaf.block.n() < plan_.n() ? "after the reductions, a block is " : "") + block->refusal_text;
+                (leaf.block.n() < plan_.n() ? "of a block that the reductions leave: " : "") +
+                block->refusal_text;
         }
     }
 
     void finish(bool complete) {
-        if (planned_ > 0) plan_.serial_seconds *= static_cast<double>(plan_.blocks) / planned_;
+        const double more = planned_ > 0 ? static_cast<double>(plan_.blocks) / planned_ : 1;
+        plan_.serial_seconds *= more;
+        gpu_seconds_ *= more;
         const std::int64_t unplanned = std::max<std::int64_t>(0, plan_.blocks - most_block_plans);
-        plan_.seconds = seconds_on(plan_.options.threads, plan_.serial_seconds) +
-                        reduction_seconds(plan_.input.pattern.nnz(), plan_.blocks, unplanned);
+        plan_.seconds = seconds_on(plan_.options.threads, plan_.serial_seconds - gpu_seconds_) +
+                        gpu_seconds_ + reduction_seconds(plan_.input.pattern.nnz(), plan_.blocks, unplanned);
         const auto refuse = [this](const std::string &why) {
             if (plan_.refusal != PERM_OK) return;
             plan_.refusal = PERM_REFUSED_TIME;
@@ -121,7 +125,8 @@ class Planner {
 
     static Estimate estimate_of(const BlockPlan &plan) {
         const Candidate &c = plan.best();
-        return {c.cost.serial_seconds, c.cost.bytes, plan.refusal != PERM_OK};
+        // A GPU that is not here is no reason to plan otherwise than with it.
+        return {c.cost.serial_seconds, c.cost.bytes, plan.refusal != PERM_OK && !c.lacks_gpu};
     }
 
     Kinds merged_kinds(Block &block) const {
@@ -177,6 +182,7 @@ class Planner {
     std::set<BlockKey> used_; // of the plans made: the others were trials
     double planned_ = 0;      // blocks whose costs are in the sums
     double costliest_seconds_ = -1;
+    double gpu_seconds_ = 0; // of the serial ones: those on a GPU
     int trials_ = 0;
 };
 

@@ -35,7 +35,7 @@ void run_cache_clear(const Options &options) {
         write_stdout(dump({{"folder", folder}, {"removed", removed}}));
     else
         write_stdout(fmt::format("removed {} file{} from {}", removed, removed == 1 ? "" : "s",
-                                 folder.empty() ? "nowhere: there is no folder" : folder));
+                                 folder.empty() ? "no folder: no name was given" : folder));
 }
 
 void run_cache_path(const Options &options) {

@@ -128,7 +128,9 @@ void add_plan_options(CLI::App &command, Options &options) {
         ->type_name("RULE");
     command
         .add_option("--chunks", options.chunks,
-                    "of a GPU's walk along the Gray code: ceg, or equal to see what that is worth")
+                    "of subsets for each thread of a GPU: ceg, a power of two, so that the threads of a warp "
+                    "change the "
+                    "same column; or equal, to see what that is worth")
         ->type_name("NAME");
     add_cache_option(command, options);
     command.add_flag("-v,--verbose", options.verbose, "log decisions to stderr; twice: details");
@@ -144,9 +146,9 @@ void add_source_options(CLI::App &command, Options &options) {
 
 void add_cache_option(CLI::App &command, Options &options) {
     command
-        .add_option(
-            "--cache", options.cache,
-            "folder of compiled kernels; if not given, $PERM_CACHE_DIR or ~/.cache/libperm; '' for none")
+        .add_option("--cache", options.cache,
+                    "folder of compiled kernels; if not given, $PERM_CACHE_DIR, $XDG_CACHE_HOME/libperm or "
+                    "~/.cache/libperm; '' for none")
         ->type_name("DIR");
 }
 
