@@ -173,7 +173,7 @@ bool asks_for_gpu(const Task &task) {
 
 // One of the GPU's engines.
 void add_gray(Task &task, const Pattern &at, Engine engine, GrayEngine kernel) {
-    const GpuChoice &choice = first_gpu();
+    const GpuChoice choice = first_gpu();
     GrayPlan plan = plan_gray(kernel, task.a, at, task.options.equal_chunks);
     Candidate c;
     c.engine = engine;

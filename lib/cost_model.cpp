@@ -107,6 +107,7 @@ Cost gray_cost(const GrayPlan &plan, const GpuProperties &gpu) {
     Cost cost;
     cost.subsets = plan.subsets;
     cost.operations = plan.subsets * plan.flops_per_subset;
+    cost.compile_seconds = compile;
     cost.serial_seconds = compile + plan.subsets * seconds_per_subset;
     // Of the GPU: the sums of a window's segments, and row sums of every thread.
     cost.bytes = 24.0 * std::min(std::ldexp(plan.subsets, -plan.kernel.segment_bits),

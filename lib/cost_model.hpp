@@ -16,7 +16,8 @@ struct Cost {
     double states = 0, peak_states = 0; // frontier: over all rows, and after the worst row
     double operations = 0;              // multiply-adds
     double bytes = 0;
-    double serial_seconds = 0; // on one thread
+    double compile_seconds = 0; // of these: for a kernel that is not there yet
+    double serial_seconds = 0;  // on one thread, or on the GPU
 };
 
 constexpr double seconds_per_expansion = 2e-9; // of either form, for the order search to go by

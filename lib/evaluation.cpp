@@ -49,7 +49,7 @@ Outcome run_on_gpu(const BlockPlan &plan, const Block &block, const Options &opt
     const Candidate &choice = *plan.choice();
     RunControl part(control, choice.cost.serial_seconds / choice.cost.subsets);
     try {
-        const GpuChoice &first = first_gpu();
+        const GpuChoice first = first_gpu();
         if (!first.gpu) throw JitError(JitFailure::unavailable, first.why_not);
         return run_gray(plan.gray, choice.transposed ? transposed(block) : block, first.gpu, options.cache,
                         choice.cost.serial_seconds, part);

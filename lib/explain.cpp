@@ -171,7 +171,7 @@ std::string explain_json(const Plan &plan) {
     j["candidates"] = Json::array();
     for (std::size_t k = 0; block && k < block->candidates.size(); ++k)
         j["candidates"].push_back(candidate_json(*block, k));
-    return j.dump(2);
+    return j.dump(2, ' ', false, Json::error_handler_t::replace); // a driver's text may be in any encoding
 }
 
 std::string explain_text(const Plan &plan) {

@@ -3,21 +3,30 @@
 #include "jit/jit_error.hpp"
 #include "jit/nvrtc.hpp"
 
+#include <mutex>
+#include <optional>
+
 namespace libperm {
 
-const GpuChoice &first_gpu() {
-    static const GpuChoice choice = []() -> GpuChoice {
-        try {
-            if (driver_status().found && !nvrtc_status().found) return {nullptr, nvrtc_status().why_not};
-            return {Gpu::open(0), {}};
-        } catch (const JitError &error) {
-            return {nullptr, error.what()};
-        }
-    }();
-    return choice;
+GpuChoice first_gpu() {
+    static std::mutex mutex;
+    static std::optional<GpuChoice> known;
+    const std::lock_guard lock(mutex);
+    if (known) return *known;
+    try {
+        if (driver_status().found && !nvrtc_status().found)
+            known = {nullptr, nvrtc_status().why_not};
+        else
+            known = {Gpu::open(0), {}};
+        return *known;
+    } catch (const JitError &error) {
+        const GpuChoice none{nullptr, error.what()};
+        if (error.failure() == JitFailure::unavailable) known = none; // else it may be there the next time
+        return none;
+    }
 }
 
-const GpuProperties &planned_gpu() {
+GpuProperties planned_gpu() {
     static const GpuProperties h100 = [] {
         GpuProperties p;
         p.name = "NVIDIA H100";
@@ -30,7 +39,7 @@ const GpuProperties &planned_gpu() {
         p.clock_hz = 1.98e9;
         return p;
     }();
-    const GpuChoice &choice = first_gpu();
+    const GpuChoice choice = first_gpu();
     return choice.gpu ? choice.gpu->properties() : h100;
 }
 

@@ -14,9 +14,9 @@ struct GpuChoice {
     std::shared_ptr<const Gpu> gpu;
     std::string why_not;
 };
-const GpuChoice &first_gpu();
+GpuChoice first_gpu();
 
 // That plans reckon with: of the first GPU, or, where there is none, an H100's.
-const GpuProperties &planned_gpu();
+GpuProperties planned_gpu();
 
 } // namespace libperm

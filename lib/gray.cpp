@@ -28,12 +28,15 @@ struct Shape {
 // As many threads as the GPU can hold at once, by the driver's occupancy calculator.
 Shape widest_shape(const GrayKernel &plan, const GpuKernel &kernel) {
     const GpuProperties &gpu = kernel.gpu().properties();
-    Shape best;
     const bool any_size = plan.engine == GrayEngine::shared; // the others' registers are given for one size
-    for (int threads = any_size ? gpu.warp : plan.threads; threads <= plan.threads; threads += gpu.warp) {
+    const int least = any_size ? gpu.warp : plan.threads;
+    int most = plan.threads;
+    while (most >= least && shared_bytes(plan, most) > gpu.shared_bytes) most -= gpu.warp;
+    // Of the function, which other calls launch at the same time: all say the same.
+    if (most >= least) kernel.allow_shared(shared_bytes(plan, most));
+    Shape best;
+    for (int threads = least; threads <= most; threads += gpu.warp) {
         const std::size_t shared = shared_bytes(plan, threads);
-        if (shared > gpu.shared_bytes) break;
-        kernel.allow_shared(shared);
         const int blocks = kernel.blocks_per_multiprocessor(threads, shared) * gpu.multiprocessors;
         if (std::uint64_t{static_cast<unsigned>(threads)} * static_cast<unsigned>(blocks) > best.all())
             best = {static_cast<unsigned>(threads), static_cast<unsigned>(blocks), shared};
@@ -42,7 +45,6 @@ Shape widest_shape(const GrayKernel &plan, const GpuKernel &kernel) {
         throw JitError(JitFailure::device, std::string("no block of engine ") +
                                                gray_engine_name(plan.engine) + " fits a multiprocessor of " +
                                                gpu.name);
-    kernel.allow_shared(best.shared);
     return best;
 }
 

@@ -27,7 +27,7 @@ bool is_target(std::string_view text) {
 // "" if nothing here names one.
 std::string target_here() {
     const NvrtcStatus &nvrtc = nvrtc_status();
-    if (const auto &gpu = first_gpu().gpu) {
+    if (const auto gpu = first_gpu().gpu) {
         const int capability = gpu->properties().compute_capability;
         try {
             return target_for(capability);

@@ -687,6 +687,16 @@ TEST_CASE("segments summed again, in any order: the bound holds, and they are ne
     CHECK(nearer > segments / 3);
 }
 
+TEST_CASE("subsets of 64 columns can be counted, of 65 not") {
+    for (const bool equal : {false, true})
+        for (const std::int64_t n : {64, 65})
+            for (const GrayEngine engine : engines) {
+                const Block block = block_of(families::banded(n, 2, 2, families::Entries::ones, 1));
+                const Pattern at_ = transpose(block.pattern).pattern;
+                CHECK(gray_why_not(plan_gray(engine, block.pattern, at_, equal)).empty() == (n == 64));
+            }
+}
+
 TEST_CASE("launches: every segment once, powers of two as long as all threads have one") {
     families::Random random(test_seed() + 4);
     for (int trial = 0; trial < 3000 * run::multiplier(); ++trial) {

@@ -124,7 +124,7 @@ std::string as_json(const perm_result &r, const Seconds &s, const std::string &p
           {"compile", r.seconds_compile}}},
         {"plan", Json::parse(plan)},
     };
-    return object.dump(2);
+    return object.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
 void warn_if_missed(const Options &options, const perm_result &r) {
@@ -133,6 +133,7 @@ void warn_if_missed(const Options &options, const perm_result &r) {
         std::string text = "warning: no digit of the permanent is certain (cancellation or underflow)";
         if (std::isfinite(r.abs_error_bound))
             text += "; its absolute error is below " + bound_text(r.abs_error_bound);
+        if (std::string_view(r.device) == "gpu") text += "; --device cpu may tell more";
         write_message(text);
         return;
     }
