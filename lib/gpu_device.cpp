@@ -20,7 +20,7 @@ GpuChoice first_gpu() {
             known = {Gpu::open(0), {}};
         return *known;
     } catch (const JitError &error) {
-        const GpuChoice none{nullptr, error.what()};
+        GpuChoice none{nullptr, error.what()};
         if (error.failure() == JitFailure::unavailable) known = none; // else it may be there the next time
         return none;
     }
