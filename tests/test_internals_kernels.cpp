@@ -21,7 +21,6 @@
 #include <gmpxx.h>
 #include <limits>
 #include <numeric>
-#include <regex>
 
 using namespace libperm;
 using oracle::Exact;
@@ -961,10 +960,15 @@ TEST_CASE("another code has another key, equal keys are equal sources") {
         CHECK(key_of(kernel).find(generator_digest) != std::string::npos);
 }
 
+bool has_number_with_point(const std::string &text) {
+    for (std::size_t k = 0; k + 1 < text.size(); ++k)
+        if (text[k] == '.' && text[k + 1] >= '0' && text[k + 1] <= '9') return true;
+    return false;
+}
+
 TEST_CASE("no value is in a kernel's text") {
     families::Random random(test_seed() + 8);
-    const std::regex number_with_point("[0-9]\\.[0-9]|\\.[0-9]");
-    CHECK(std::regex_search("x += 0.5;", number_with_point));
+    CHECK(has_number_with_point("x += 0.5;"));
     for (const GrayEngine engine : engines)
         for (const bool equal_chunks : {false, true}) {
             const perm::Csr a = matrix_with(8, families::Entries::real, random);
@@ -984,6 +988,6 @@ TEST_CASE("no value is in a kernel's text") {
             own = without(without(own, rows_dense_cuh), rows_shared_cuh);
             own = without(own, "constexpr double accurate_share = 1.0 / "); // the same in every kernel
             if (!equal_chunks) own = without(own, accurate_cuh);
-            CHECK(!std::regex_search(own, number_with_point));
+            CHECK(!has_number_with_point(own));
         }
 }
