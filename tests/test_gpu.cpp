@@ -4,6 +4,7 @@
 #include "tests/support/random_matrix.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/shared_matrix.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -175,23 +176,6 @@ void try_pattern(const perm::Csr &a, const char *chunks, Random &random, Tally &
 }
 
 // ---------------------------------------------------------------- folders, processes
-
-class TemporaryFolder {
-  public:
-    TemporaryFolder() : path_((fs::temp_directory_path() / "perm_test_gpu_XXXXXX").string()) {
-        if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no temporary folder " + path_);
-    }
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    TemporaryFolder(const TemporaryFolder &) = delete;
-    TemporaryFolder &operator=(const TemporaryFolder &) = delete;
-    const std::string &path() const { return path_; }
-
-  private:
-    std::string path_;
-};
 
 std::string read_file(const fs::path &path) {
     std::ostringstream text;

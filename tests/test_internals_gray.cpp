@@ -4,6 +4,7 @@
 #include "lib/double_double.hpp"
 #include "lib/gray_values.hpp"
 #include "lib/matrix.hpp"
+#include "tests/support/exactly.hpp"
 #include "tests/support/host_kernel.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/run.hpp"
@@ -24,15 +25,6 @@ namespace families = perm::families;
 namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-Exact times_power(Exact q, std::int64_t exp2) {
-    if (exp2 >= 0)
-        mpq_mul_2exp(q.get_mpq_t(), q.get_mpq_t(), static_cast<mp_bitcnt_t>(exp2));
-    else
-        mpq_div_2exp(q.get_mpq_t(), q.get_mpq_t(), static_cast<mp_bitcnt_t>(-exp2));
-    return q;
-}
-Exact exactly(const Scaled &x) { return times_power(Exact(x.mantissa), x.exp2); }
 
 Pattern pattern_of(const perm::Csr &a) {
     perm_csr view = a.view();

@@ -7,6 +7,7 @@
 #include "lib/gray_values.hpp"
 #include "lib/matrix.hpp"
 #include "preprocess/matching.hpp"
+#include "tests/support/exactly.hpp"
 #include "tests/support/host_kernel.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/run.hpp"
@@ -34,17 +35,6 @@ constexpr GrayEngine engines[] = {GrayEngine::shared, GrayEngine::dense, GrayEng
 std::uint64_t test_seed() { return run::seed(0x6b726e); }
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-Exact times_power(Exact q, std::int64_t exp2) {
-    if (exp2 >= 0)
-        mpq_mul_2exp(q.get_mpq_t(), q.get_mpq_t(), static_cast<mp_bitcnt_t>(exp2));
-    else
-        mpq_div_2exp(q.get_mpq_t(), q.get_mpq_t(), static_cast<mp_bitcnt_t>(-exp2));
-    return q;
-}
-
-Exact exactly(const Scaled &x) { return times_power(Exact(x.mantissa), x.exp2); }
-Exact exactly(const Tracked &x) { return times_power(Exact(x.value), x.exp2); }
 
 Block block_of(const perm::Csr &matrix) {
     const perm_csr view = matrix.view();

@@ -7,6 +7,7 @@
 #include "lib/ryser.hpp"
 #include "preprocess/matching.hpp"
 #include "preprocess/permanent_bound.hpp"
+#include "tests/support/exactly.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/run.hpp"
 
@@ -29,16 +30,6 @@ using Numbers = std::vector<std::vector<Exact>>;
 std::uint64_t test_seed() { return run::seed(0x727973); }
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-Exact times_power(Exact q, std::int64_t exp2) {
-    if (exp2 >= 0)
-        mpq_mul_2exp(q.get_mpq_t(), q.get_mpq_t(), static_cast<mp_bitcnt_t>(exp2));
-    else
-        mpq_div_2exp(q.get_mpq_t(), q.get_mpq_t(), static_cast<mp_bitcnt_t>(-exp2));
-    return q;
-}
-
-Exact exactly(const Scaled &x) { return times_power(Exact(x.mantissa), x.exp2); }
 
 Exact gamma_of(double roundings) {
     const Exact ku = times_power(Exact(roundings), -53);

@@ -2,6 +2,7 @@
 // folder, whatever the folder is, and whoever else works in it.
 #include "jit/cubin_cache.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -35,24 +36,6 @@ namespace {
 
 constexpr uid_t nobody = 65534;
 constexpr std::size_t header_bytes = 32;
-
-// Of a test's own: goes with all that is in it.
-class TemporaryFolder {
-  public:
-    TemporaryFolder() : path_((std::filesystem::temp_directory_path() / "perm_test_XXXXXX").string()) {
-        if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no temporary folder " + path_);
-    }
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    TemporaryFolder(const TemporaryFolder &) = delete;
-    TemporaryFolder &operator=(const TemporaryFolder &) = delete;
-    const std::string &path() const { return path_; }
-
-  private:
-    std::string path_;
-};
 
 // Parts of a test in processes of their own: what they change of themselves (user, limits, environment,
 // mounts) does not last. What `part` says is wrong, of each of the processes, which run at once; "" for

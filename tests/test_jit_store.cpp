@@ -5,6 +5,7 @@
 #include "jit/kernel_store.hpp"
 #include "jit/nvrtc.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -44,24 +45,6 @@ struct Wrong {
 void expect(bool right, const std::string &text) {
     if (!right) throw Wrong{text};
 }
-
-// Of a test's own: goes with all that is in it.
-class TemporaryFolder {
-  public:
-    TemporaryFolder() : path_((fs::temp_directory_path() / "perm_test_XXXXXX").string()) {
-        REQUIRE(mkdtemp(path_.data()) != nullptr);
-    }
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    TemporaryFolder(const TemporaryFolder &) = delete;
-    TemporaryFolder &operator=(const TemporaryFolder &) = delete;
-    const std::string &path() const { return path_; }
-
-  private:
-    std::string path_;
-};
 
 std::string told(const std::function<void()> &part) {
     try {

@@ -5,6 +5,7 @@
 #include "lib/gpu_device.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -54,24 +55,6 @@ template <class Body> Failed failure_of(const Body &body) {
     }
     return {};
 }
-
-class TemporaryFolder {
-  public:
-    TemporaryFolder() : path_((fs::temp_directory_path() / "perm_test_XXXXXX").string()) {
-        if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no temporary folder " + path_);
-    }
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    TemporaryFolder(const TemporaryFolder &) = delete;
-    TemporaryFolder &operator=(const TemporaryFolder &) = delete;
-    const std::string &path() const { return path_; }
-    std::string operator/(const std::string &name) const { return path_ + "/" + name; }
-
-  private:
-    std::string path_;
-};
 
 const std::string some_hash(32, 'a');
 

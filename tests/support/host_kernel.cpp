@@ -2,6 +2,7 @@
 
 #include "jit/gray_kernel.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -26,23 +27,6 @@ namespace {
 
 constexpr std::size_t sources_of_library = 8, compilers_at_once = 2;
 constexpr std::size_t room = 1 << 16, guard = 256; // bytes: of shared memory, and untouched behind a block's
-
-class TemporaryFolder {
-  public:
-    TemporaryFolder() : path_((std::filesystem::temp_directory_path() / "perm_test_XXXXXX").string()) {
-        if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no temporary folder " + path_);
-    }
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    TemporaryFolder(const TemporaryFolder &) = delete;
-    TemporaryFolder &operator=(const TemporaryFolder &) = delete;
-    std::string file(const std::string &name) const { return path_ + "/" + name; }
-
-  private:
-    std::string path_;
-};
 
 void write_file(const std::string &path, const std::string &text) {
     std::ofstream file(path, std::ios::binary);
@@ -92,10 +76,10 @@ class Compilation {
         std::string text = "#include \"cuda_shim.hpp\"\n";
         for (std::size_t i = first; i < std::min(first + sources_of_library, sources.size()); ++i) {
             const std::string file = "source_" + std::to_string(i) + ".cu";
-            write_file(folder.file(file), with_plain_extern(sources[i]));
+            write_file(folder / file, with_plain_extern(sources[i]));
             text += part_of_library(file, i, sources[i]);
         }
-        write_file(folder.file(name_ + ".cpp"), text);
+        write_file(folder / (name_ + ".cpp"), text);
         start();
     }
     ~Compilation() {
@@ -110,8 +94,8 @@ class Compilation {
         const pid_t process = std::exchange(process_, 0);
         if (waitpid(process, &status, 0) != process || status != 0)
             throw std::runtime_error(std::string(PERM_TEST_CXX) + " failed:\n" +
-                                     read_text(folder_.file(name_ + ".log")));
-        return folder_.file(name_ + ".so");
+                                     read_text(folder_ / (name_ + ".log")));
+        return folder_ / (name_ + ".so");
     }
 
   private:
@@ -124,15 +108,15 @@ class Compilation {
                                        "-fPIC",
                                        "-fvisibility=hidden",
                                        "-I" PERM_TEST_SHIM_DIR,
-                                       folder_.file(name_ + ".cpp"),
+                                       folder_ / (name_ + ".cpp"),
                                        "-o",
-                                       folder_.file(name_ + ".so")};
+                                       folder_ / (name_ + ".so")};
         std::vector<char *> arguments;
         for (std::string &word : words) arguments.push_back(word.data());
         arguments.push_back(nullptr);
         posix_spawn_file_actions_t actions;
         posix_spawn_file_actions_init(&actions);
-        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, folder_.file(name_ + ".log").c_str(),
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, (folder_ / (name_ + ".log")).c_str(),
                                          O_WRONLY | O_CREAT | O_TRUNC, 0600);
         const int failed =
             posix_spawn(&process_, PERM_TEST_CXX, &actions, nullptr, arguments.data(), environ);
