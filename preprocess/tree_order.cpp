@@ -1,0 +1,154 @@
+#include "preprocess/tree_order.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+
+namespace libperm {
+namespace {
+
+using Order = std::vector<std::int32_t>;
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+std::vector<LineSet> columns_of(const Pattern &transposed) {
+    std::vector<LineSet> columns(at(transposed.rows), 0);
+    for (std::int32_t j = 0; j < transposed.rows; ++j)
+        for (const std::int32_t i : transposed.row(j)) columns[at(j)] |= LineSet{1} << i;
+    return columns;
+}
+
+// One side of the matrix: A or A^T.
+class Side {
+  public:
+    Side(const Pattern &transposed, const TreeLimits &limits, std::uint64_t seed)
+        : columns_(columns_of(transposed)), limits_(limits), random_(seed) {}
+
+    double best_cost() const { return best_cost_; }
+    const Order &best() const { return best_; }
+
+    std::vector<LineSet> in(const Order &order) const {
+        std::vector<LineSet> columns(order.size());
+        for (std::size_t k = 0; k < order.size(); ++k) columns[k] = columns_[at(order[k])];
+        return columns;
+    }
+
+    void start() {
+        try_order(by_new_rows(0.1));
+        try_order(by_new_rows(1));
+        try_order(by_elimination());
+    }
+
+    // Worse orders are taken now and then at the beginning.
+    void improve(double steps, const std::function<void()> &poll) {
+        const auto n = static_cast<std::int32_t>(columns_.size());
+        if (n < 2) return;
+        Order now = best_;
+        double cost = best_cost_;
+        for (double step = 0; step < steps; ++step) {
+            if (std::fmod(step, 64) == 0) poll();
+            Order next = now;
+            // The first columns matter most.
+            const double r = uniform();
+            const std::int32_t from = below(n), to = std::min(n - 1, static_cast<std::int32_t>(r * r * n));
+            if (from == to) continue;
+            if (uniform() < 0.5) {
+                std::swap(next[at(from)], next[at(to)]);
+            } else {
+                const std::int32_t column = next[at(from)];
+                next.erase(next.begin() + from);
+                next.insert(next.begin() + to, column);
+            }
+            const double next_cost = tree_cost(in(next), limits_);
+            const double temperature = 0.05 * (1 - step / steps);
+            if (next_cost > cost * (1 - temperature * std::log(1 - uniform()))) continue;
+            now = std::move(next);
+            cost = next_cost;
+            keep(now, cost);
+        }
+    }
+
+  private:
+    double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
+    std::int32_t below(std::int32_t n) { return static_cast<std::int32_t>(uniform() * n); }
+
+    void keep(const Order &order, double cost) {
+        if (cost >= best_cost_) return;
+        best_ = order;
+        best_cost_ = cost;
+    }
+    void try_order(const Order &order) { keep(order, tree_cost(in(order), limits_)); }
+
+    // Next comes the column with the fewest new rows; its degree counts for so much of that.
+    Order by_new_rows(double of_degree) const {
+        Order order(columns_.size());
+        std::iota(order.begin(), order.end(), 0);
+        LineSet seen = 0;
+        for (auto place = order.begin(); place != order.end(); ++place) {
+            const auto score = [&](std::int32_t j) {
+                return std::popcount(columns_[at(j)] & ~seen) + of_degree * std::popcount(columns_[at(j)]);
+            };
+            const auto least = std::min_element(
+                place, order.end(), [&](std::int32_t x, std::int32_t y) { return score(x) < score(y); });
+            std::rotate(place, least, least + 1);
+            seen |= columns_[at(*place)];
+        }
+        return order;
+    }
+
+    // Next comes the column that shares rows, or rows of columns already taken, with the fewest others: what
+    // is left for last separates the rest.
+    Order by_elimination() const {
+        const std::size_t n = columns_.size();
+        std::vector<LineSet> near(n, 0);
+        for (std::size_t x = 0; x < n; ++x)
+            for (std::size_t y = 0; y < n; ++y)
+                if (x != y && (columns_[x] & columns_[y]) != 0) near[x] |= LineSet{1} << y;
+        Order order;
+        LineSet left = n == 64 ? ~LineSet{0} : (LineSet{1} << n) - 1;
+        while (left != 0) {
+            int least = std::countr_zero(left);
+            for (LineSet rest = left; rest != 0; rest &= rest - 1) {
+                const int j = std::countr_zero(rest);
+                if (std::popcount(near[at(j)]) < std::popcount(near[at(least)])) least = j;
+            }
+            order.push_back(least);
+            left &= ~(LineSet{1} << least);
+            const LineSet joined = near[at(least)];
+            for (LineSet rest = joined; rest != 0; rest &= rest - 1) {
+                LineSet &of = near[at(std::countr_zero(rest))];
+                of = (of | joined) & left & ~(rest & (~rest + 1));
+            }
+        }
+        return order;
+    }
+
+    std::vector<LineSet> columns_;
+    const TreeLimits &limits_;
+    std::mt19937_64 random_;
+    Order best_;
+    double best_cost_ = std::numeric_limits<double>::infinity();
+};
+
+} // namespace
+
+TreeOrder find_tree_order(const Pattern &a, const Pattern &transposed, const TreeOrderOptions &options) {
+    Side sides[] = {{transposed, options.limits, 2 * options.seed},
+                    {a, options.limits, 2 * options.seed + 1}};
+    for (Side &side : sides) side.start();
+    for (Side &side : sides) side.improve(options.steps, options.poll);
+    const bool other = sides[1].best_cost() < sides[0].best_cost();
+    const Side &side = sides[other ? 1 : 0];
+    const ShapedOrder shaped = shape_of(side.in(side.best()), options.limits);
+    TreeOrder order;
+    order.transposed = other;
+    order.root = shaped.root;
+    order.operations = shaped.operations;
+    for (const std::int32_t p : shaped.place) order.columns.push_back(side.best()[at(p)]);
+    return order;
+}
+
+} // namespace libperm

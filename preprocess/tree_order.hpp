@@ -1,0 +1,30 @@
+// Search for the column order that makes the tree engine cheapest.
+#pragma once
+
+#include "preprocess/pattern.hpp"
+#include "preprocess/tree_shape.hpp"
+
+#include <functional>
+
+namespace libperm {
+
+struct TreeOrderOptions {
+    std::uint64_t seed = 0;
+    TreeLimits limits;
+    double steps = 1000;        // orders to be looked at, on each side
+    std::function<void()> poll; // called now and then; may throw to stop the search
+};
+
+struct TreeOrder {
+    bool transposed = false;
+    std::vector<std::int32_t> columns; // of A, or of A^T; the last is left out (Nijenhuis and Wilf)
+    TreeShape root;
+    double operations = 0;
+};
+
+// Greedy starts (few new rows; least degree of elimination; separators first), then moves and swaps of single
+// columns, on A and on A^T. The same arguments give the same order. `at` is the transpose of `a`; at most
+// most_tree_columns of each.
+TreeOrder find_tree_order(const Pattern &a, const Pattern &at, const TreeOrderOptions &options);
+
+} // namespace libperm

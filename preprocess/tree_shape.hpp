@@ -1,0 +1,52 @@
+// What the tree engine (jit/tree.hpp) makes of an order of the columns: which are looped over, where the rest
+// falls apart, which are a straight-line program; and how many operations that takes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace libperm {
+
+// Columns begin .. end - 1 of the order; from `loop` on they are looped over, those below are `parts` that
+// share no row, or straight-line code.
+struct TreeShape {
+    std::int32_t begin = 0, loop = 0, end = 0;
+    std::vector<TreeShape> parts;
+};
+
+// A set of rows or columns, by bits: at most 64 of each.
+using LineSet = std::uint64_t;
+
+constexpr std::int32_t most_tree_columns = 64;
+
+// Of straight-line code, measured on an H100: what is longer, or what the registers cannot hold, takes
+// longer.
+struct TreeLimits {
+    std::int32_t unrolled = 14; // columns
+    double instructions = 1600;
+    double values = 140;   // kept at once beside the row sums, about
+    double iteration = 20; // instructions that a turn of a loop costs beside its sums and products
+};
+
+// Of the straight-line code of these columns (rows of each; the first changes most often): its instructions,
+// the very number that jit/tree_program.hpp makes; and about how many values it keeps at once beside the row
+// sums. At most 16 columns.
+struct LeafWork {
+    double operations = 0, values = 0;
+};
+LeafWork leaf_work(const std::vector<LineSet> &columns);
+
+// The cheapest shape for columns 0 .. n - 2 of `columns` (n of them, the last is left out), and the order
+// that it is meant for: `place[p]` is the column at place p.
+struct ShapedOrder {
+    TreeShape root;
+    std::vector<std::int32_t> place;
+    double operations = 0; // of all subsets together
+};
+ShapedOrder shape_of(const std::vector<LineSet> &columns, const TreeLimits &limits);
+
+// What orders are compared by: the operations, and more if few columns of the root are looped over, because
+// these are what threads and lanes share out.
+double tree_cost(const std::vector<LineSet> &columns, const TreeLimits &limits);
+
+} // namespace libperm
