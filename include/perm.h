@@ -113,8 +113,8 @@ typedef int (*perm_cancel_fn)(void *user);
 /* All-zero (but struct_size) means all defaults; passing NULL for the options is the same. */
 typedef struct perm_opts {
     size_t struct_size;         /* sizeof(perm_opts) */
-    const char *engine;         /* "auto" (NULL); "ryser", "frontier" on the CPU; on a GPU "shared", "dense",
-                                 * "purereg", "hybrid" (docs/gpu.md) */
+    const char *engine;         /* "auto" (NULL); "ryser", "frontier" on the CPU; "tree" on either; on a GPU
+                                 * "shared", "dense", "purereg", "hybrid" (docs/tree.md, docs/gpu.md) */
     const char *device;         /* "auto" (NULL), "cpu", "gpu": without one a plan can be made and explained, and
                                  * executing it is PERM_UNSUPPORTED */
     const char *precision;      /* "auto" (NULL), "double" */

@@ -4,6 +4,7 @@
 namespace libperm {
 
 extern const char *const gray_walk_cuh;
+extern const char *const tree_walk_cuh;
 extern const char *const accurate_cuh;
 extern const char *const rows_dense_cuh;
 extern const char *const rows_shared_cuh;

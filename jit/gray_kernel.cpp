@@ -2,6 +2,8 @@
 
 #include "jit/device_code.hpp"
 #include "jit/gray_registers.hpp"
+#include "jit/tree_kernel.hpp"
+#include "jit/tree_program.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -59,6 +61,8 @@ const char *what_it_does(GrayEngine engine) {
         return "x in registers, code for each column (CodeGen-PureReg)";
     case GrayEngine::hybrid:
         return "the first k rows in registers, the others in global memory (CodeGen-Hybrid)";
+    case GrayEngine::tree:
+        return "x in registers, common factors and products kept (jit/tree.hpp)";
     }
     return "";
 }
@@ -70,6 +74,8 @@ std::string rows_text(const GrayKernel &kernel) {
     case GrayEngine::shared:
         return array_text("pattern_column_ptr", kernel.column_ptr) + array_text("pattern_row", kernel.row) +
                "\n" + rows_shared_cuh;
+    case GrayEngine::tree:
+        return tree_text(kernel);
     default:
         return registers_text(kernel);
     }
@@ -88,6 +94,7 @@ std::string entry_text(const GrayKernel &kernel) {
                                  "threads + threadIdx.x);\n"
                                : "    Rows rows(v);\n"
                          : "    Rows rows;\n    rows.start(values, shared_memory);\n";
+    if (kernel.engine == GrayEngine::tree) return text + "    walk_tree(rows, launch, partials);\n}\n";
     text += kernel.equal_chunks ? "    walk_equally(rows, launch, partials);\n}\n"
                                 : "    walk_segments(rows, launch, partials);\n}\n";
     return text;
@@ -105,15 +112,28 @@ const char *gray_engine_name(GrayEngine engine) {
         return "purereg";
     case GrayEngine::hybrid:
         return "hybrid";
+    case GrayEngine::tree:
+        return "tree";
     }
     return "?";
 }
 
 bool values_by_parameter(const GrayKernel &kernel) {
-    return kernel.engine == GrayEngine::purereg || kernel.engine == GrayEngine::hybrid;
+    return kernel.engine == GrayEngine::purereg || kernel.engine == GrayEngine::hybrid ||
+           kernel.engine == GrayEngine::tree;
 }
 
-std::int64_t value_count(const GrayKernel &kernel) { return kernel.n + entries(kernel); }
+std::int64_t value_count(const GrayKernel &kernel) {
+    return kernel.engine == GrayEngine::tree ? value_count(kernel.tree) : kernel.n + entries(kernel);
+}
+
+std::int64_t parameter_count(const GrayKernel &kernel) {
+    return kernel.engine == GrayEngine::tree ? tree_parameter_count(kernel.tree) : value_count(kernel);
+}
+
+std::vector<double> parameters_of(const GrayKernel &kernel, const std::vector<double> &values) {
+    return kernel.engine == GrayEngine::tree ? tree_parameters(kernel.tree, values) : values;
+}
 
 std::size_t shared_bytes(const GrayKernel &kernel, int threads) {
     const auto n = static_cast<std::size_t>(kernel.n);
@@ -137,6 +157,7 @@ std::string key_of(const GrayKernel &kernel) {
                     generator_digest, gray_engine_name(kernel.engine), kernel.equal_chunks ? "equal" : "ceg",
                     kernel.n, kernel.segment_bits, kernel.unrolled, kernel.threads);
     if (kernel.engine == GrayEngine::hybrid) key += fmt::format("k {}\nc {}\n", kernel.k, kernel.c);
+    if (kernel.engine == GrayEngine::tree) key += "tree " + shape_text(kernel.tree.root) + "\n";
     if (kernel.engine != GrayEngine::dense) key += columns_text(kernel);
     return key;
 }
@@ -157,6 +178,7 @@ std::string source_of(const GrayKernel &kernel) {
         fmt::format("constexpr double accurate_share = 1.0 / {};\nconstexpr int accurate_threads = {};\n\n",
                     accurate_gain, accurate_threads(kernel));
     text += gray_walk_cuh;
+    if (kernel.engine == GrayEngine::tree) text += std::string("\n") + tree_walk_cuh;
     if (!kernel.equal_chunks) text += accurate_cuh;
     return text + "// ---- This kernel " + std::string(88, '-') + "\n\n" + rows_text(kernel) +
            entry_text(kernel);

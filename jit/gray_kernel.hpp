@@ -1,15 +1,20 @@
-// The kernels that walk the Gray code: what each depends on, and its source. All four sum the same terms
-// (device/gray_walk.cuh) and differ in where they keep the row sums x and the entries of A:
+// The kernels that walk the Gray code: what each depends on, and its source. All sum the same terms; the
+// first four one by one (device/gray_walk.cuh), and differ in where they keep the row sums x and the entries
+// of A:
 //
 //   shared   x and A in shared memory                    GPU-SparsePerman (x_shr A_shr)
 //   dense    x in registers, A in shared memory, for n   SUperman's x_reg A_shr, rebuilt for n
 //   purereg  x in registers, code for each column        CodeGen-PureReg
 //   hybrid   the first k rows in registers, the others   CodeGen-Hybrid
 //            in global memory with their product kept
+//   tree     x in registers, terms multiplied out as     jit/tree.hpp
+//            little as can be (device/tree_walk.cuh)
 //
 // Elbek and Kaya, "Fully-Automated Code Generation for Efficient Computation of Sparse Matrix Permanents on
 // GPUs", §III-V, and Elbek, Tasyaran, Ucar and Kaya, "SUperman: Efficient permanent computation on GPUs", §3.
 #pragma once
+
+#include "jit/tree.hpp"
 
 #include <cstdint>
 #include <string>
@@ -17,7 +22,7 @@
 
 namespace libperm {
 
-enum class GrayEngine { shared, dense, purereg, hybrid };
+enum class GrayEngine { shared, dense, purereg, hybrid, tree };
 
 const char *gray_engine_name(GrayEngine engine);
 
@@ -34,6 +39,7 @@ struct GrayKernel {
     std::int32_t c = 0;            // hybrid: columns that touch only these
     std::int32_t segment_bits = 0; // subsets of a segment, by their logarithm; at most n - 1
     std::int32_t unrolled = 0;     // subsets of a block; at most segment_bits
+    Tree tree;                     // if that is the engine
     std::int32_t threads = 128;    // of a block of threads at most; for hybrid exactly
     bool equal_chunks = false;
 };
@@ -46,10 +52,14 @@ constexpr int accurate_gain = 16384;
 // Threads that share a segment there.
 int accurate_threads(const GrayKernel &kernel);
 
-// What the kernel's first parameter is: a struct of n + entries doubles, or a pointer to as many on the GPU;
-// first x at the empty set, then the entries (dense: all n * n of them, column by column).
-bool values_by_parameter(const GrayKernel &kernel);
+// The values: first x at the empty set, then the entries (dense: all n * n of them, column by column), then
+// the tree's constants.
 std::int64_t value_count(const GrayKernel &kernel);
+
+// What the kernel's first parameter is: a pointer to the values on the GPU, or a struct of so many of them.
+bool values_by_parameter(const GrayKernel &kernel);
+std::vector<double> parameters_of(const GrayKernel &kernel, const std::vector<double> &values);
+std::int64_t parameter_count(const GrayKernel &kernel);
 
 // Bytes of shared memory of a block of so many threads.
 std::size_t shared_bytes(const GrayKernel &kernel, int threads);

@@ -3,10 +3,12 @@
 #include "lib/frontier_layout.hpp"
 #include "lib/gpu_device.hpp"
 #include "lib/system.hpp"
+#include "lib/tree_plan.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 #include <map>
 
 namespace libperm {
@@ -20,7 +22,7 @@ constexpr int widest_dense = 40;          // slots: beyond it C(w, w/2) numbers 
 constexpr double most_dense_blocks = 1e8; // of its table: they are counted through in every row
 
 void judge(Candidate &c, const Options &options) {
-    const bool on_gpu = runs_on_gpu(c.engine);
+    const bool on_gpu = c.on_gpu;
     c.seconds = on_gpu ? c.cost.serial_seconds : seconds_on(options.threads, c.cost.serial_seconds);
     if (c.refusal != PERM_OK) return;
     if (!on_gpu && c.cost.bytes > static_cast<double>(options.memory_limit)) {
@@ -48,6 +50,14 @@ struct Task {
     double effort;
     BlockPlan plan;
     std::map<Engine, GrayPlan> grays = {};
+
+    // What the best candidate so far takes on one thread.
+    double least_seconds() const {
+        double least = std::numeric_limits<double>::infinity();
+        for (const Candidate &c : plan.candidates)
+            if (c.refusal != PERM_UNSUPPORTED) least = std::min(least, c.cost.serial_seconds);
+        return least;
+    }
 
     void add(Candidate c) {
         judge(c, options);
@@ -122,7 +132,8 @@ void add_frontier_form(Task &task, const FrontierProgram &program, FrontierForm 
     task.add(std::move(c));
 }
 
-void add_frontier(Task &task) {
+// `tree_seconds`: what the tree engine is expected to take.
+void add_frontier(Task &task, double tree_seconds) {
     if (frontier_is_hopeless(task)) return;
     const Options &options = task.options;
     FrontierOrderOptions search;
@@ -131,8 +142,7 @@ void add_frontier(Task &task) {
     search.limit_seconds = options.refuse_seconds;
     search.effort = task.effort;
     search.poll = [&task] { task.control.poll(); };
-    for (const Candidate &c : task.plan.candidates)
-        if (c.refusal != PERM_UNSUPPORTED) search.other_seconds = c.cost.serial_seconds;
+    search.other_seconds = std::min(search.other_seconds, std::min(task.least_seconds(), tree_seconds));
     const std::array<FrontierSide, 2> sides = frontier_sides(task.a, task.kinds);
     const FrontierOrder order = find_frontier_order(sides, search);
     if (!order.feasible) {
@@ -164,19 +174,21 @@ constexpr double worth_a_gpu = 1; // second of one thread: below, starting the G
 
 bool asks_for_gpu(const Task &task) {
     const Options &options = task.options;
-    if (runs_on_gpu(options.engine) || options.device == Device::gpu) return true;
-    if (options.engine != Engine::automatic || options.device == Device::cpu) return false;
+    if (needs_gpu(options.engine) || options.device == Device::gpu) return true;
+    if ((options.engine != Engine::automatic && options.engine != Engine::tree) ||
+        options.device == Device::cpu)
+        return false;
     return std::none_of(task.plan.candidates.begin(), task.plan.candidates.end(), [](const Candidate &c) {
         return c.refusal == PERM_OK && c.cost.serial_seconds < worth_a_gpu;
     });
 }
 
-// One of the GPU's engines.
-void add_gray(Task &task, const Pattern &at, Engine engine, GrayEngine kernel) {
+// An engine with kernels, on the GPU.
+void add_on_gpu(Task &task, Engine engine, GrayPlan plan) {
     const GpuChoice choice = first_gpu();
-    GrayPlan plan = plan_gray(kernel, task.a, at, task.options.equal_chunks);
     Candidate c;
     c.engine = engine;
+    c.on_gpu = true;
     c.transposed = plan.transposed;
     c.cost = gray_cost(plan, planned_gpu());
     c.why_not = gray_why_not(plan);
@@ -185,23 +197,55 @@ void add_gray(Task &task, const Pattern &at, Engine engine, GrayEngine kernel) {
         c.why_not = "needs a GPU: " + choice.why_not;
     }
     if (!c.why_not.empty()) c.refusal = PERM_UNSUPPORTED;
-    task.grays.emplace(engine, std::move(plan));
+    task.grays.insert_or_assign(engine, std::move(plan));
     task.add(std::move(c));
 }
 
-void add_gpu(Task &task) {
-    if (!asks_for_gpu(task)) return;
+bool may_use_gpu(const Task &task) {
+    return asks_for_gpu(task) &&
+           (task.options.device == Device::gpu || needs_gpu(task.options.engine) || first_gpu().gpu);
+}
+
+void add_gpu(Task &task, const Pattern &at) {
     const Options &options = task.options;
-    if (options.engine == Engine::automatic && options.device == Device::automatic && !first_gpu().gpu)
-        return;
     constexpr std::pair<Engine, GrayEngine> engines[] = {{Engine::hybrid, GrayEngine::hybrid},
                                                          {Engine::purereg, GrayEngine::purereg},
                                                          {Engine::dense, GrayEngine::dense},
                                                          {Engine::shared, GrayEngine::shared}};
-    const Pattern at = transpose(task.a).pattern;
     for (const auto &[engine, kernel] : engines)
-        if (options.engine == Engine::automatic || options.engine == engine)
-            add_gray(task, at, engine, kernel);
+        if ((options.engine == Engine::automatic && may_use_gpu(task)) || options.engine == engine)
+            add_on_gpu(task, engine, plan_gray(kernel, task.a, at, options.equal_chunks));
+}
+
+bool wants_tree(const Task &task) {
+    return task.options.engine == Engine::tree ||
+           (task.options.engine == Engine::automatic && !task.options.equal_chunks);
+}
+
+constexpr double worth_a_tree = 2e-3; // seconds of another engine: below, looking for an order takes longer
+
+GrayPlan tree_plan(Task &task, const Pattern &at, double seconds) {
+    return plan_tree(task.a, at, task.options.seed, task.effort * seconds, [&task] { task.control.poll(); });
+}
+
+void add_tree(Task &task, const Pattern &at) {
+    const Options &options = task.options;
+    Candidate c;
+    c.engine = Engine::tree;
+    c.why_not = tree_why_not(task.a.rows);
+    if (!c.why_not.empty()) {
+        c.refusal = PERM_UNSUPPORTED;
+        if (options.engine == Engine::tree) task.add(std::move(c));
+        return;
+    }
+    GrayPlan plan = tree_plan(task, at, task.least_seconds());
+    if (options.device != Device::gpu) {
+        c.transposed = plan.transposed;
+        c.cost = tree_cost(plan);
+        task.add(c);
+        task.grays.insert_or_assign(Engine::tree, plan);
+    }
+    if (may_use_gpu(task)) add_on_gpu(task, Engine::tree, std::move(plan));
 }
 
 // What a candidate's time counts for in the choice. One thread's time: the choice, and so the result's bits,
@@ -258,6 +302,7 @@ void choose(BlockPlan &plan) {
 } // namespace
 
 std::string name_of(const Candidate &c) {
+    if (c.on_gpu && !needs_gpu(c.engine)) return fmt::format("{} (GPU)", engine_name(c.engine));
     if (c.engine != Engine::frontier) return engine_name(c.engine);
     return fmt::format("{} ({})", engine_name(c.engine), form_name(c.form));
 }
@@ -267,13 +312,24 @@ BlockPlan plan_block(const Pattern &a, const Kinds &kinds, bool nonnegative, con
     Task task{a, kinds, nonnegative, options, control, effort, {}};
     task.plan.n = a.rows;
     task.plan.nnz = a.nnz();
+    const Pattern at = transpose(a).pattern;
     const auto wanted = [&options](Engine engine) {
         return options.engine == engine ||
                (options.engine == Engine::automatic && options.device != Device::gpu);
     };
+    double tree_seconds = std::numeric_limits<double>::infinity();
     if (wanted(Engine::ryser)) add_ryser(task);
-    if (wanted(Engine::frontier)) add_frontier(task);
-    add_gpu(task);
+    const bool try_tree =
+        wants_tree(task) && tree_why_not(a.rows).empty() && task.least_seconds() > worth_a_tree;
+    if (wanted(Engine::frontier)) {
+        if (try_tree) tree_seconds = tree_cost(tree_plan(task, at, 0)).serial_seconds;
+        add_frontier(task, tree_seconds);
+    }
+    constexpr double optimism = 10; // a longer search may find an order so much better
+    if (options.engine == Engine::tree || (try_tree && task.least_seconds() > tree_seconds / optimism) ||
+        (wants_tree(task) && options.device == Device::gpu))
+        add_tree(task, at);
+    add_gpu(task, at);
     choose(task.plan);
     const Candidate *choice = task.plan.choice(); // programs of other forms are of no more use
     if (!choice || choice->engine != Engine::frontier || choice->form != FrontierForm::sparse)

@@ -16,7 +16,7 @@ namespace libperm {
 struct Candidate {
     Engine engine = Engine::none;
     FrontierForm form = FrontierForm::sparse; // of the frontier
-    bool transposed = false;
+    bool transposed = false, on_gpu = false;
     Cost cost;
     double seconds = 0;               // on the plan's threads
     bool lacks_gpu = false;           // refused for that alone
@@ -33,7 +33,7 @@ struct BlockPlan {
     std::int64_t nnz = 0;
     RyserPlan ryser;
     FrontierProgram sparse, dense;     // of the frontier's two forms; empty if not a candidate
-    GrayPlan gray;                     // if the best runs on a GPU
+    GrayPlan gray;                     // if the best is one of the engines with kernels
     std::vector<Candidate> candidates; // by predicted time of one thread
     int chosen = -1;                   // in candidates; -1: all refused
     std::string why;                   // the choice, in words

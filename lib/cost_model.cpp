@@ -1,6 +1,9 @@
 #include "lib/cost_model.hpp"
 
+#include "jit/tree_program.hpp"
+#include "jit/tree_walk.hpp"
 #include "lib/frontier_layout.hpp"
+#include "lib/tree_plan.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -64,6 +67,21 @@ Cost dense_cost(const FrontierProgram &program, bool nonnegative) {
     return cost;
 }
 
+double segments_of(const GrayPlan &plan) { return std::ldexp(plan.subsets, -plan.kernel.segment_bits); }
+
+double window_bytes(const GrayPlan &plan) {
+    return 24.0 * std::min(segments_of(plan), static_cast<double>(most_segments));
+}
+
+// Of a kernel that is not in the cache: part of the choice, whether it is or not.
+double compile_seconds(const GrayKernel &kernel) {
+    constexpr double begin = 0.35, line = 4e-4;
+    if (kernel.engine == GrayEngine::tree)
+        return begin + line * static_cast<double>(leaf_code(kernel.tree) + value_count(kernel.tree));
+    const double entries = values_by_parameter(kernel) ? static_cast<double>(kernel.row.size()) : 0;
+    return begin + 1.5e-3 * entries + 1.5e-6 * entries * entries;
+}
+
 } // namespace
 
 Cost ryser_cost(const RyserPlan &plan, std::int32_t n) {
@@ -90,28 +108,37 @@ Cost ryser_cost(const RyserPlan &plan, std::int32_t n) {
     return cost;
 }
 
+Cost tree_cost(const GrayPlan &plan) {
+    Cost cost;
+    cost.subsets = plan.subsets;
+    cost.operations = plan.subsets * plan.flops_per_subset;
+    const double segments = segments_of(plan),
+                 lanes = std::ceil(segments / TreeWalk::lanes) * TreeWalk::lanes;
+    cost.serial_seconds = call + cost.operations * (lanes / segments) / tree_operations_per_second;
+    cost.bytes = window_bytes(plan) + 1e6;
+    return cost;
+}
+
 Cost gray_cost(const GrayPlan &plan, const GpuProperties &gpu) {
     constexpr double issued = 0.7;           // of what the double-precision units can take
     constexpr double shared_products = 0.57; // what the compiler leaves of straight-line code
     constexpr double shared_bandwidth = 90;  // bytes a clock of one multiprocessor, of 128
     constexpr double global_number = 8;      // as many flops as one number to or from global memory costs
     const double clocks = gpu.clock_hz * gpu.multiprocessors;
-    const bool has_code_of_columns = values_by_parameter(plan.kernel);
+    const bool is_tree = plan.kernel.engine == GrayEngine::tree; // its operations are those of the kernel
     const double flops = (plan.flops_per_subset + global_number * plan.global_per_subset) *
-                         (has_code_of_columns ? shared_products : 1);
-    const double seconds_per_subset = std::max(flops / (gpu.fp64_lanes * issued * clocks),
+                         (values_by_parameter(plan.kernel) && !is_tree ? shared_products : 1);
+    const double busy = is_tree ? std::min(1.0, segments_of(plan) / (256.0 * gpu.multiprocessors)) : 1;
+    const double seconds_per_subset = std::max(flops / (gpu.fp64_lanes * issued * clocks * busy),
                                                plan.bytes_per_subset / (shared_bandwidth * clocks));
-    // Seconds to compile a kernel that is not in the cache: part of the choice, whether it is or not.
-    const double entries = has_code_of_columns ? static_cast<double>(plan.kernel.row.size()) : 0;
-    const double compile = 0.35 + 1.5e-3 * entries + 1.5e-6 * entries * entries;
+    const double compile = compile_seconds(plan.kernel);
     Cost cost;
     cost.subsets = plan.subsets;
     cost.operations = plan.subsets * plan.flops_per_subset;
     cost.compile_seconds = compile;
     cost.serial_seconds = compile + plan.subsets * seconds_per_subset;
     // Of the GPU: the sums of a window's segments, and row sums of every thread.
-    cost.bytes = 24.0 * std::min(std::ldexp(plan.subsets, -plan.kernel.segment_bits),
-                                 static_cast<double>(most_segments)) +
+    cost.bytes = window_bytes(plan) +
                  8.0 * static_cast<double>(global_rows(plan.kernel)) * gpu.threads * gpu.multiprocessors;
     return cost;
 }

@@ -23,6 +23,7 @@ struct Cost {
 constexpr double seconds_per_expansion = 2e-9; // of either form, for the order search to go by
 
 Cost ryser_cost(const RyserPlan &plan, std::int32_t n);
+Cost tree_cost(const GrayPlan &plan); // on a CPU
 Cost gray_cost(const GrayPlan &plan, const GpuProperties &gpu);
 Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative);
 

@@ -4,6 +4,7 @@
 #include "lib/error.hpp"
 #include "lib/gpu_device.hpp"
 #include "lib/gray.hpp"
+#include "lib/tree.hpp"
 #include "preprocess/matching.hpp"
 #include "preprocess/parallel.hpp"
 #include "preprocess/scaling.hpp"
@@ -61,7 +62,11 @@ Outcome run_on_gpu(const BlockPlan &plan, const Block &block, const Options &opt
 Outcome run_engine(const BlockPlan &plan, const Block &block, const Options &options, RunControl &control,
                    MemoryBudget &memory) {
     const Candidate &choice = *plan.choice();
-    if (runs_on_gpu(choice.engine)) return run_on_gpu(plan, block, options, control);
+    if (choice.on_gpu) return run_on_gpu(plan, block, options, control);
+    if (choice.engine == Engine::tree) {
+        RunControl part(control, choice.cost.serial_seconds / choice.cost.subsets);
+        return run_tree(plan.gray, choice.transposed ? transposed(block) : block, part);
+    }
     if (choice.engine == Engine::ryser) {
         RunControl part(control, choice.cost.serial_seconds / choice.cost.subsets);
         return run_ryser(plan.ryser, choice.transposed ? transposed(block) : block, part);

@@ -20,15 +20,27 @@ const char *status_of(const BlockPlan &block, std::size_t k) {
     return block.candidates[k].refusal == PERM_OK ? "possible" : "refused";
 }
 
+double average(double sum, std::int64_t count) { return count == 0 ? 0 : sum / static_cast<double>(count); }
+
+// Multiplying row sums out for each subset takes as many, and the average degree for changing them.
+double naive_operations(const BlockPlan &block) {
+    return block.n + average(static_cast<double>(block.nnz), block.n);
+}
+
 Json candidate_json(const BlockPlan &block, std::size_t k) {
     const Candidate &c = block.candidates[k];
     Json j;
     j["engine"] = engine_name(c.engine);
     if (c.engine == Engine::frontier) j["form"] = form_name(c.form);
+    j["device"] = c.on_gpu ? "gpu" : "cpu";
     j["status"] = status_of(block, k);
     j["transposed"] = c.transposed;
     if (sums_subsets(c.engine)) {
         j["subsets"] = c.cost.subsets;
+        if (c.engine == Engine::tree && c.cost.subsets > 0) {
+            j["operations_per_subset"] = c.cost.operations / c.cost.subsets;
+            j["naive_operations_per_subset"] = naive_operations(block);
+        }
     } else {
         j["states"] = c.cost.states;
         j["peak_states"] = c.cost.peak_states;
@@ -62,8 +74,6 @@ std::string engine_text(Engine engine, FrontierForm form) {
     return engine == Engine::frontier ? fmt::format("{} {}", engine_name(engine), form_name(form))
                                       : engine_name(engine);
 }
-
-double average(double sum, std::int64_t count) { return count == 0 ? 0 : sum / static_cast<double>(count); }
 
 Json reductions_json(const Reductions &r) {
     return {{"dropped_entries", r.dropped}, {"irreducible_blocks", r.blocks}, {"degree_1", r.degree_1},
@@ -123,21 +133,31 @@ std::string blocks_text(const Plan &plan) {
     return text + "the block that takes longest:\n";
 }
 
+std::string tree_text(const BlockPlan &block) {
+    const auto tree = std::find_if(block.candidates.begin(), block.candidates.end(), [](const Candidate &c) {
+        return c.engine == Engine::tree && c.cost.subsets > 0;
+    });
+    if (tree == block.candidates.end()) return "";
+    return fmt::format("tree: {:.3g} instructions per subset, where n + average degree = {:.3g}\n",
+                       tree->cost.operations / tree->cost.subsets, naive_operations(block));
+}
+
 std::string candidates_text(const BlockPlan &block) {
     std::string text = fmt::format("{:<20} {:<9} {:>15} {:>11} {:>11} {:>10} {:>13}\n", "engine", "",
                                    "states/subsets", "at once", "operations", "memory", "time");
     for (std::size_t k = 0; k < block.candidates.size(); ++k) {
         const Candidate &c = block.candidates[k];
         const bool by_subsets = sums_subsets(c.engine);
-        const std::string name =
-            engine_text(c.engine, c.form) + (c.engine != Engine::ryser && c.transposed ? " A^T" : "");
+        const std::string name = engine_text(c.engine, c.form) +
+                                 (c.on_gpu && !needs_gpu(c.engine) ? " GPU" : "") +
+                                 (c.engine != Engine::ryser && c.transposed ? " A^T" : "");
         text += fmt::format("{:<20} {:<9} {:>15.3g} {:>11} {:>11.3g} {:>10} {:>13}\n", name,
                             status_of(block, k), by_subsets ? c.cost.subsets : c.cost.states,
                             by_subsets ? "-" : fmt::format("{:.3g}", c.cost.peak_states), c.cost.operations,
                             (c.at_least ? "> " : "") + readable_bytes(c.cost.bytes),
                             c.at_least ? "-" : readable_seconds(c.seconds));
     }
-    return text;
+    return text + tree_text(block);
 }
 
 } // namespace
@@ -149,7 +169,7 @@ std::string explain_json(const Plan &plan) {
     j["n"] = plan.n();
     j["nnz"] = plan.input.pattern.nnz();
     j["engine"] = choice ? Json(engine_name(choice->engine)) : block ? Json(nullptr) : Json("none");
-    j["device"] = block && runs_on_gpu(block->best().engine) ? "gpu" : "cpu";
+    j["device"] = block && block->best().on_gpu ? "gpu" : "cpu";
     if (choice && choice->engine == Engine::frontier) j["form"] = form_name(choice->form);
     j["threads"] = plan.options.threads;
     j["memory_limit_bytes"] = plan.options.memory_limit;

@@ -1,9 +1,9 @@
 #include "lib/gray.hpp"
 
 #include "jit/jit_error.hpp"
-#include "lib/double_double.hpp"
 #include "lib/gray_launch.hpp"
 #include "lib/gray_values.hpp"
+#include "lib/segment_sum.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,10 +14,9 @@
 namespace libperm {
 namespace {
 
-constexpr std::uint64_t group = 256;                           // segments whose sums the GPU adds up
+constexpr std::uint64_t group = segment_group;
 constexpr std::uint64_t equal_window = std::uint64_t{1} << 36; // subsets
 constexpr double launch_seconds = 0.2;                         // of one launch at most, as predicted
-constexpr std::uint64_t rare = 256;
 
 struct Shape {
     unsigned threads = 0, blocks = 0; // of a block; of all of them
@@ -64,7 +63,9 @@ class GrayRun {
     GrayRun(const GrayPlan &plan, const GrayValues &values, const std::shared_ptr<const GpuModule> &module,
             double seconds, RunControl &control)
         : plan_(plan.kernel),
+          rare_(plan.rare),
           numbers_(values.numbers()),
+          parameters_(parameters_of(plan_, numbers_)),
           gpu_(module->gpu()),
           kernel_(module, gray_entry),
           gather_(module, gather_entry),
@@ -100,12 +101,12 @@ class GrayRun {
             for (const GrayLaunch &launch : launch_parameters(first, first + window, shape_.all(), longest))
                 start(launch, std::ldexp(static_cast<double>(launch.end - launch.first), plan_.segment_bits));
             GraySum sum = added_up(window);
-            const std::uint64_t chosen = choose_largest(window, sum.absolute);
+            const std::uint64_t chosen = rare_ > 0 ? choose_largest(window, sum.absolute) : 0;
             if (chosen > 0) {
                 sum_accurately(first, chosen);
                 sum = added_up(window);
             }
-            add(sum);
+            add_window(total_, sum);
         }
         return total_;
     }
@@ -117,7 +118,7 @@ class GrayRun {
         for (std::uint64_t first = 0; first < subsets; first += window) {
             const std::uint64_t length = (window + shape_.all() - 1) / shape_.all();
             start({first, first + window, length, 0}, static_cast<double>(window));
-            add(added_up(shape_.all()));
+            add_window(total_, added_up(shape_.all()));
         }
         return total_;
     }
@@ -127,7 +128,7 @@ class GrayRun {
         partials_.emplace(gpu_, partials * sizeof(Partial3));
         gathered_.emplace(gpu_, groups * sizeof(Partial3));
         sums_.resize(groups);
-        chosen_.emplace(gpu_, (partials / rare + 1) * sizeof(std::uint64_t));
+        chosen_.emplace(gpu_, ((rare_ > 0 ? partials / rare_ : 0) + 1) * sizeof(std::uint64_t));
         number_.emplace(gpu_, sizeof(std::uint64_t));
         most_bytes_ = static_cast<std::int64_t>((partials + groups) * sizeof(Partial3) + chosen_->bytes());
     }
@@ -142,18 +143,18 @@ class GrayRun {
                                     : static_cast<unsigned>(std::min<std::uint64_t>(needed, shape_.blocks));
         std::uint64_t values = values_.address(), rows = rows_.address(), partials = partials_->address();
         // The driver copies the parameters before the call returns.
-        void *first =
-            values_by_parameter(plan_) ? const_cast<double *>(numbers_.data()) : static_cast<void *>(&values);
+        void *first = values_by_parameter(plan_) ? static_cast<void *>(parameters_.data())
+                                                 : static_cast<void *>(&values);
         const std::array<void *, 4> arguments{first, &chunks_of, &rows, &partials};
         kernel_.launch(stream_, blocks, shape_.threads, shape_.shared, arguments);
         stream_.wait();
         control_.advance(subsets);
     }
 
-    // Few segments are so much above the average: at most one in `rare`.
+    // Few segments are so much above the average: at most one in rare_.
     std::uint64_t choose_largest(std::uint64_t window, double absolute) {
-        double most = absolute / static_cast<double>(window) * rare;
-        std::uint64_t room = window / rare + 1, number = 0;
+        double most = absolute / static_cast<double>(window) * static_cast<double>(rare_);
+        std::uint64_t room = window / rare_ + 1, number = 0;
         stream_.copy_in(*number_, &number, sizeof number);
         std::uint64_t partials = partials_->address(), chosen = chosen_->address(),
                       counter = number_->address();
@@ -175,20 +176,7 @@ class GrayRun {
         const std::uint64_t groups = (partials + group - 1) / group;
         launch(gather_, threads_for(groups), {&from, &partials, &of_group, &to});
         stream_.copy_out(sums_.data(), *gathered_, groups * sizeof(Partial3));
-        DoubleDouble sum;
-        GraySum all;
-        for (std::uint64_t g = 0; g < groups; ++g) {
-            sum = sum + two_sum(sums_[g].sum, sums_[g].error);
-            all.absolute += sums_[g].absolute;
-        }
-        all.sum = sum.hi;
-        all.error = sum.lo;
-        return all;
-    }
-
-    void add(const GraySum &part) {
-        const DoubleDouble sum = DoubleDouble{total_.sum, total_.error} + DoubleDouble{part.sum, part.error};
-        total_ = {sum.hi, sum.lo, total_.absolute + part.absolute};
+        return sum_of_groups(sums_);
     }
 
     struct Grid {
@@ -203,7 +191,9 @@ class GrayRun {
     }
 
     const GrayKernel &plan_;
+    const std::uint64_t rare_;
     const std::vector<double> &numbers_;
+    std::vector<double> parameters_;
     std::shared_ptr<const Gpu> gpu_;
     GpuKernel kernel_, gather_;
     RunControl &control_;
@@ -229,8 +219,7 @@ Outcome run_gray(const GrayPlan &plan, const Block &block, const std::shared_ptr
     const KernelRecipe recipe{key_of(plan.kernel), [&plan] { return source_of(plan.kernel); }, gray_flags()};
     const GrayValues values(plan, block);
     GrayRun run(plan, values, load_kernels(gpu, recipe, cache, origin), seconds, control);
-    const double block_terms = plan.kernel.equal_chunks ? 16 : std::ldexp(1.0, plan.kernel.unrolled);
-    values.close(run.run(), block, block_terms, outcome);
+    values.close(run.run(), block, way_of(plan.kernel), outcome);
     outcome.operations = outcome.subsets * plan.flops_per_subset;
     outcome.peak_bytes = run.peak_bytes();
     outcome.on_gpu = true;

@@ -72,6 +72,8 @@ void count_work(GrayPlan &plan, const Pattern &columns) {
         plan.flops_per_subset = kernel.k + (kernel.k < n ? 1 : 0) + updates + global_share * (n - kernel.k) +
                                 global_updates + sums;
         break;
+    case GrayEngine::tree: // planned elsewhere (lib/tree_plan.cpp)
+        break;
     }
 }
 
@@ -129,9 +131,9 @@ std::string gray_why_not(const GrayPlan &plan) {
     if (in_registers > most_registers)
         return fmt::format("needs {} row sums in registers, at most {} fit", in_registers, most_registers);
     const auto more = static_cast<std::int64_t>(sizeof(GrayLaunch) + 16);
-    if (values_by_parameter(kernel) && 8 * value_count(kernel) + more > parameter_bytes)
-        return fmt::format("has {} entries, at most {} can be a kernel's parameters", kernel.row.size(),
-                           (parameter_bytes - more) / 8 - kernel.n);
+    if (values_by_parameter(kernel) && 8 * parameter_count(kernel) + more > parameter_bytes)
+        return fmt::format("takes {} numbers, at most {} can be a kernel's parameters",
+                           parameter_count(kernel), (parameter_bytes - more) / 8);
     return {};
 }
 

@@ -1,4 +1,4 @@
-// How a block is summed along the Gray code on a GPU: which of A and A^T, in which order, by which kernel.
+// How a block is summed along the Gray code: which of A and A^T, in which order, by which kernel.
 #pragma once
 
 #include "jit/gray_kernel.hpp"
@@ -14,6 +14,8 @@ struct GrayPlan {
     double flops_per_subset = 0;  // double-precision instructions
     double bytes_per_subset = 0;  // that each thread moves to and from shared memory
     double global_per_subset = 0; // numbers to and from global memory
+    // Segments so many times above the average are summed again, in products of twice the precision; 0: none.
+    std::uint64_t rare = 256;
 };
 
 // `at`: the transpose of `a`.

@@ -3,6 +3,7 @@
 #include "lib/bits.hpp"
 #include "lib/ryser_sum.hpp"
 #include "lib/scaled_rows.hpp"
+#include "lib/tree_plan.hpp"
 #include "preprocess/permanent_bound.hpp"
 
 #include <algorithm>
@@ -90,28 +91,51 @@ GrayValues::GrayValues(const GrayPlan &plan, const Block &block) : n_(block.n())
         }
         numbers_[at(r)] = x;
     }
+    add_constants(plan.kernel);
 }
 
-void GrayValues::close(const GraySum &total, const Block &block, double block_terms, Outcome &outcome) const {
+// Sums of a row's entries: exact, on the grid.
+void GrayValues::add_constants(const GrayKernel &kernel) {
+    const auto entry = [&](std::int32_t row, std::int32_t column) {
+        const auto begin = kernel.row.begin() + kernel.column_ptr[at(column)];
+        const auto end = kernel.row.begin() + kernel.column_ptr[at(column) + 1];
+        return numbers_[at(n_ + (std::lower_bound(begin, end, row) - kernel.row.begin()))];
+    };
+    auto to = numbers_.begin() + n_ + static_cast<std::ptrdiff_t>(kernel.row.size());
+    for (const TreeConstant &c : kernel.tree.constants) {
+        double sum = 0;
+        for (const std::int32_t j : c.columns) sum += entry(c.row, j);
+        *to++ = sum;
+    }
+}
+
+RoundingWay way_of(const GrayKernel &kernel) {
+    const double terms = kernel.equal_chunks ? 16 : std::ldexp(1.0, kernel.unrolled);
+    if (kernel.engine == GrayEngine::tree) return {terms, tree_roundings(kernel.tree)};
+    return {terms, kernel.n + terms}; // the product may begin with 1
+}
+
+void GrayValues::close(const GraySum &total, const Block &block, const RoundingWay &way,
+                       Outcome &outcome) const {
     const double factor = n_ % 2 ? 2 : -2;
     const double value = factor * (total.sum + total.error);
     const double log2_subsets = n_ - 1;
     outcome.subsets = std::exp2(log2_subsets);
     // Products of whole numbers that fit a double, sums of a block's that do, and of all that fit two.
     if (moved_ == 0 &&
-        std::ldexp(block_terms, static_cast<int>(std::min<std::int64_t>(sum_bits_, 200))) <= 0x1p53 &&
+        std::ldexp(way.terms, static_cast<int>(std::min<std::int64_t>(sum_bits_, 200))) <= 0x1p53 &&
         log2_subsets + static_cast<double>(sum_bits_) <= 100 && unit_ > -1000 && total.error == 0) {
         set_value_from(block, outcome, value, 0, exp2_);
         return;
     }
-    // On the way of each term: n roundings of the product (it may begin with 1), those of its block's sum,
-    // one of the result. The sums of blocks are kept to twice the precision, at most 2^16 in a row, and are
-    // added as such; the absolute values round once for each term of a segment, each segment of a group, and
-    // group. Segments summed accurately say less of these, and are that much better in all but the last sums.
+    // One rounding more is that of the result. The sums of blocks are kept to twice the precision, at most
+    // 2^16 in a row, and are added as such; the absolute values round once for each term of a segment, each
+    // segment of a group, and group. Segments summed accurately say less of these, and are that much better
+    // in all but the last sums.
     const double relative =
-        (gamma_bound(n_ + block_terms + 4) + 0x1p-70 + std::exp2(log2_subsets - 124) * accurate_gain) *
+        (gamma_bound(way.roundings + 4) + 0x1p-70 + std::exp2(log2_subsets - 124) * accurate_gain) *
         total.absolute * (1 + 0x1p-20 + std::exp2(log2_subsets - 74));
-    const double underflow = std::exp2(log2_subsets) * (n_ + block_terms) * 0x1p-1073;
+    const double underflow = std::exp2(log2_subsets) * (n_ + way.roundings) * 0x1p-1073;
     double error = 2 * (relative + underflow) + 0x1p-52 * std::fabs(value);
     if (moved_ > 0) {
         // Row i within a share s_i of itself: |perm(A) - perm(A')| <= (prod_i (1 + s_i) - 1) perm(|A'|).

@@ -15,18 +15,26 @@ struct GraySum {
     double sum = 0, error = 0, absolute = 0; // sum + error; and of the absolute values
 };
 
+// Of so many terms the sum is a double, and each term is rounded so often on its way to it.
+struct RoundingWay {
+    double terms, roundings;
+};
+RoundingWay way_of(const GrayKernel &kernel);
+
 class GrayValues {
   public:
     // `block` is A or A^T as the plan has it.
     GrayValues(const GrayPlan &plan, const Block &block);
 
-    // x at the empty set, then the entries in the kernel's order.
+    // x at the empty set, then the entries in the kernel's order, then the tree's constants.
     const std::vector<double> &numbers() const { return numbers_; }
 
-    // The permanent and its bound from the sum over all subsets, with blocks of so many terms.
-    void close(const GraySum &total, const Block &block, double block_terms, Outcome &outcome) const;
+    // The permanent and its bound from the sum over all subsets.
+    void close(const GraySum &total, const Block &block, const RoundingWay &way, Outcome &outcome) const;
 
   private:
+    void add_constants(const GrayKernel &kernel);
+
     std::int32_t n_;
     std::vector<double> numbers_;
     std::int64_t exp2_ = 0;     // the permanent is the sum times 2^exp2_

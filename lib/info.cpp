@@ -4,6 +4,7 @@
 #include "jit/gpu.hpp"
 #include "jit/jit_error.hpp"
 #include "jit/nvrtc.hpp"
+#include "jit/tree_walk.hpp"
 #include "lib/error.hpp"
 #include "lib/options.hpp"
 #include "lib/system.hpp"
@@ -26,7 +27,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array cpu_engines{Engine::ryser, Engine::frontier};
+constexpr std::array cpu_engines{Engine::ryser, Engine::frontier, Engine::tree};
 constexpr std::array gpu_engines{Engine::hybrid, Engine::purereg, Engine::dense, Engine::shared};
 
 // Paths need not be UTF-8; JSON must be.
@@ -187,6 +188,7 @@ Json collect() {
     j["cores"] = available_cores();
     j["memory_bytes"] = machine_memory();
     j["libraries"] = {{"oneTBB", TBB_runtime_version()}, {"MPFR", mpfr_get_version()}, {"GMP", gmp_version}};
+    j["simd"] = tree_walk_target();
     return j;
 }
 
@@ -218,10 +220,10 @@ std::string info_text() {
     const Json &cache = j["kernel_cache"];
     text += fmt::format("kernels    {}\n", cache_heading(cache, cache["kernels"].get<std::size_t>()));
     return text +
-           fmt::format("processor  {}, {} cores\nmemory     {}\nlibraries  oneTBB {}, MPFR {}, GMP {}\n",
-                       text_of(j, "processor"), j["cores"].get<int>(), bytes_of(j, "memory_bytes"),
-                       text_of(j["libraries"], "oneTBB"), text_of(j["libraries"], "MPFR"),
-                       text_of(j["libraries"], "GMP"));
+           fmt::format("processor  {}, {} cores, {}\nmemory     {}\nlibraries  oneTBB {}, MPFR {}, GMP {}\n",
+                       text_of(j, "processor"), j["cores"].get<int>(), text_of(j, "simd"),
+                       bytes_of(j, "memory_bytes"), text_of(j["libraries"], "oneTBB"),
+                       text_of(j["libraries"], "MPFR"), text_of(j["libraries"], "GMP"));
 }
 
 std::string cache_json(const char *folder) { return dump(cache_contents(folder_or_default(folder))); }

@@ -12,7 +12,7 @@
 namespace libperm {
 namespace {
 
-constexpr const char *engines = "hybrid, purereg, dense or shared";
+constexpr const char *engines = "tree, hybrid, purereg, dense or shared";
 
 bool is_target(std::string_view text) {
     for (const std::string_view kind : {"sm_", "compute_"}) {
@@ -46,7 +46,7 @@ const GrayKernel &kernel_of(const Plan &plan) {
                                 "out (without all) and ask for engine {}",
                                 engines));
     const Engine engine = block->best().engine;
-    if (!runs_on_gpu(engine))
+    if (!has_kernel(engine))
         throw Error(PERM_UNSUPPORTED,
                     fmt::format("engine {} runs on the CPU and has no kernel: ask for engine {}",
                                 engine_name(engine), engines));

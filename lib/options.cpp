@@ -18,15 +18,15 @@ namespace {
 
 std::string_view or_auto(const char *name) { return name ? name : "auto"; }
 
-constexpr Engine engines[] = {Engine::automatic, Engine::ryser,   Engine::frontier, Engine::shared,
-                              Engine::dense,     Engine::purereg, Engine::hybrid};
+constexpr Engine engines[] = {Engine::automatic, Engine::ryser, Engine::frontier, Engine::tree,
+                              Engine::shared,    Engine::dense, Engine::purereg,  Engine::hybrid};
 
 Engine read_engine(std::string_view name) {
     for (const Engine engine : engines)
         if (name == engine_name(engine)) return engine;
-    bad_option(fmt::format(
-        "unknown engine \"{}\": use auto, ryser, frontier, or on a GPU shared, dense, purereg or hybrid",
-        name));
+    bad_option(fmt::format("unknown engine \"{}\": use auto, ryser, frontier, tree, or on a GPU shared, "
+                           "dense, purereg or hybrid",
+                           name));
 }
 
 Device read_device(std::string_view name) {
@@ -88,6 +88,8 @@ const char *engine_name(Engine engine) {
         return "ryser";
     case Engine::frontier:
         return "frontier";
+    case Engine::tree:
+        return "tree";
     case Engine::shared:
         return "shared";
     case Engine::dense:
@@ -107,7 +109,7 @@ Options read_options(const perm_opts *opts) {
 
     out.engine = read_engine(or_auto(o.engine));
     out.device = read_device(or_auto(o.device));
-    if (runs_on_gpu(out.engine) && out.device == Device::cpu)
+    if (needs_gpu(out.engine) && out.device == Device::cpu)
         bad_option(
             fmt::format("engine \"{}\" runs on a GPU: use device auto or gpu", engine_name(out.engine)));
     if ((out.engine == Engine::ryser || out.engine == Engine::frontier) && out.device == Device::gpu)
@@ -149,6 +151,8 @@ Options read_options(const perm_opts *opts) {
     if (chunks != "ceg" && chunks != "equal")
         bad_option(fmt::format("unknown chunks \"{}\": use ceg or equal", chunks));
     out.equal_chunks = chunks == "equal";
+    if (out.equal_chunks && out.engine == Engine::tree)
+        bad_option("engine \"tree\" walks whole segments: use chunks ceg");
     out.cache = cache_settings(o.cache_dir, o.cache_limit_bytes);
     out.progress = o.progress;
     out.progress_user = o.progress_user;

@@ -11,12 +11,14 @@
 
 namespace libperm {
 
-// none: the structure alone gave the answer. The last four run on a GPU (jit/gray_kernel.hpp).
-enum class Engine { automatic, none, ryser, frontier, shared, dense, purereg, hybrid };
+// none: the structure alone gave the answer. The last four run on a GPU only (jit/gray_kernel.hpp), tree on
+// either.
+enum class Engine { automatic, none, ryser, frontier, tree, shared, dense, purereg, hybrid };
 
 const char *engine_name(Engine engine);
-inline bool runs_on_gpu(Engine engine) { return engine >= Engine::shared; }
-inline bool sums_subsets(Engine engine) { return engine == Engine::ryser || runs_on_gpu(engine); }
+inline bool needs_gpu(Engine engine) { return engine >= Engine::shared; }
+inline bool has_kernel(Engine engine) { return engine >= Engine::tree; }
+inline bool sums_subsets(Engine engine) { return engine == Engine::ryser || has_kernel(engine); }
 
 enum class Device { automatic, cpu, gpu };
 

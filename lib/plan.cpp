@@ -82,7 +82,7 @@ class Planner {
             const double seconds = c.cost.serial_seconds - (has_kernel ? c.cost.compile_seconds : 0);
             group.seconds += seconds;
             plan_.serial_seconds += seconds;
-            if (runs_on_gpu(c.engine)) gpu_seconds_ += seconds;
+            if (c.on_gpu) gpu_seconds_ += seconds;
         }
         plan_.bytes = std::max(plan_.bytes, c.cost.bytes);
         if (c.cost.serial_seconds > costliest_seconds_) {

@@ -415,10 +415,10 @@ TEST_CASE("source") {
     const Run on_cpu = run(folder, {"source", file, "--engine", "ryser"});
     CHECK(on_cpu.code == 3);
     CHECK(on_cpu.out.empty());
-    CHECK(contains(on_cpu.err, "ask for engine hybrid, purereg, dense or shared"));
+    CHECK(contains(on_cpu.err, "ask for engine tree, hybrid, purereg, dense or shared"));
     const Run none = run(folder, {"source", folder.write("small.mtx", small)});
     CHECK(none.code == 3);
-    CHECK(contains(none.err, "engine hybrid, purereg, dense or shared"));
+    CHECK(contains(none.err, "engine tree, hybrid, purereg, dense or shared"));
 }
 
 TEST_CASE("cache list, clear and path") {

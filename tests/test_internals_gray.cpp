@@ -236,7 +236,7 @@ TEST_CASE("values made to break the bound of a sum along the Gray code do not") 
             const double rare = set % 24 < 12 ? 0 : 1;
             Outcome outcome;
             values.close(sum_of(kernels[which], plan.kernel, values.numbers(), rare), block,
-                         std::ldexp(1.0, plan.kernel.unrolled), outcome);
+                         way_of(plan.kernel), outcome);
             const Exact truth = permanent(pattern, v), error = abs(exactly(outcome.value) - truth);
             const bool told = std::isfinite(outcome.error.mantissa);
             const Exact bound = told ? exactly(outcome.error) : Exact(0);

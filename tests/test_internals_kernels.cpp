@@ -372,7 +372,7 @@ Case any_case(GrayEngine engine, bool equal_chunks, std::int64_t n, families::Ra
 Outcome run_case(const Case &c, const HostKernel &kernel, const Shape &shape) {
     const GrayValues values(c.plan, c.block);
     Outcome outcome;
-    values.close(HostRun(kernel, c.plan, values, shape).run(), c.block, block_terms(c.plan.kernel), outcome);
+    values.close(HostRun(kernel, c.plan, values, shape).run(), c.block, way_of(c.plan.kernel), outcome);
     return outcome;
 }
 
@@ -570,7 +570,7 @@ TEST_CASE("what a segment adds up to has the same bits whoever sums it, and so h
                 shape.window = 16; // other windows and groups are other sums of the same segments
                 HostRun run(kernels[i], c.plan, values, shape);
                 Outcome outcome;
-                values.close(run.run(), c.block, block_terms(c.plan.kernel), outcome);
+                values.close(run.run(), c.block, way_of(c.plan.kernel), outcome);
                 if (first.empty()) {
                     first = run.segments();
                     first_outcome = outcome;
@@ -627,14 +627,14 @@ TEST_CASE("segments summed again, in any order: the bound holds, and they are ne
             shape.rare = rare;
             HostRun again(kernels[i], c.plan, values, shape);
             Outcome outcome;
-            values.close(again.run(), c.block, block_terms(kernel), outcome);
+            values.close(again.run(), c.block, way_of(kernel), outcome);
             check(outcome, c.truth);
             some += !again.chosen().empty();
 
             shape.shuffle = 1 + random.bits() / 2;
             HostRun other_order(kernels[i], c.plan, values, shape);
             Outcome other_outcome;
-            values.close(other_order.run(), c.block, block_terms(kernel), other_outcome);
+            values.close(other_order.run(), c.block, way_of(kernel), other_outcome);
             CHECK(same_bits(other_order.segments(), again.segments()));
             CHECK(same_bits(other_outcome, outcome));
 
@@ -885,7 +885,7 @@ TEST_CASE("what the grid moved is in the bound, on nasty values too") {
         sum.error = Exact(total - Exact(sum.sum)).get_d();
         sum.absolute = std::fabs(sum.sum);
         Outcome outcome;
-        values.close(sum, block, 1, outcome);
+        values.close(sum, block, {1, block.n() + 1.0}, outcome);
         check(outcome, truth);
         if (trial % 8 == 5 && n <= 5) CHECK(outcome.exact);
         exact += outcome.exact;

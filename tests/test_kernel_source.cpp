@@ -165,7 +165,7 @@ TEST_CASE("source: a target of another form is refused") {
 }
 
 TEST_CASE("source: a plan without a kernel says whom to ask for") {
-    const std::string hint = "engine hybrid, purereg, dense or shared";
+    const std::string hint = "engine tree, hybrid, purereg, dense or shared";
     for (const char *engine : {"ryser", "frontier"}) {
         const Failed failed = failure_of([&] { plan_for(sample(), engine).source(); });
         CHECK(failed.status == PERM_UNSUPPORTED);

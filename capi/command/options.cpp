@@ -99,8 +99,9 @@ double parse_seconds(const std::string &text) {
 void add_plan_options(CLI::App &command, Options &options) {
     command.add_option("FILE", options.file, "Matrix Market file; - reads the standard input")->required();
     command
-        .add_option("--engine", options.engine,
-                    "auto; on the CPU frontier or ryser; on a GPU hybrid, purereg, dense or shared")
+        .add_option(
+            "--engine", options.engine,
+            "auto; on the CPU frontier, tree or ryser; on a GPU tree, hybrid, purereg, dense or shared")
         ->type_name("NAME");
     command
         .add_option("--device", options.device,

@@ -1,0 +1,162 @@
+#include "lib/tree.hpp"
+
+#include "jit/tree_walk.hpp"
+#include "lib/segment_sum.hpp"
+#include "preprocess/parallel.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+namespace libperm {
+namespace {
+
+std::size_t at(std::uint64_t i) { return static_cast<std::size_t>(i); }
+
+// perm_accurate of jit/device/accurate.cuh, for one segment.
+class AccurateSegment {
+  public:
+    AccurateSegment(const GrayKernel &kernel, const std::vector<double> &numbers, std::uint64_t segment)
+        : kernel_(kernel), numbers_(numbers), segment_(segment) {}
+
+    Partial3 sum() const {
+        const auto threads = static_cast<std::uint64_t>(accurate_threads(kernel_));
+        std::vector<Partial3> parts;
+        for (std::uint64_t t = 0; t < threads; ++t) parts.push_back(part(t, length(threads)));
+        Partial3 all = add_in_order(parts);
+        all.absolute *= 1.0 / accurate_gain;
+        return all;
+    }
+
+  private:
+    std::uint64_t length(std::uint64_t threads) const {
+        return (std::uint64_t{1} << kernel_.segment_bits) / threads;
+    }
+
+    void change(std::vector<double> &x, std::int32_t column, bool in) const {
+        const auto c = static_cast<std::size_t>(column);
+        for (auto e = at(static_cast<std::uint64_t>(kernel_.column_ptr[c]));
+             e < at(static_cast<std::uint64_t>(kernel_.column_ptr[c + 1])); ++e) {
+            const double a = numbers_[static_cast<std::size_t>(kernel_.n) + e];
+            x[static_cast<std::size_t>(kernel_.row[e])] += in ? a : -a; // on the grid: exact
+        }
+    }
+
+    Partial3 part(std::uint64_t thread, std::uint64_t length) const {
+        const std::int32_t bits = kernel_.segment_bits;
+        std::vector<double> x(numbers_.begin(), numbers_.begin() + kernel_.n);
+        const std::uint64_t outer = segment_ ^ segment_ >> 1;
+        for (std::int32_t j = bits; j < kernel_.n - 1; ++j)
+            if (outer >> (j - bits) & 1) change(x, j, true);
+        const std::uint64_t first = thread * length, from = (segment_ & 1) << bits;
+        const std::uint64_t i = from | first, inner = i ^ i >> 1;
+        for (std::int32_t j = 0; j < bits; ++j)
+            if (inner >> j & 1) change(x, j, true);
+        Partial3 sums{0, 0, 0};
+        for (std::uint64_t m = first; m < first + length; ++m) {
+            if (m > first) {
+                const int j = std::countr_zero(m);
+                change(x, j, ((from | m) >> j >> 1 & 1) == 0);
+            }
+            double product = (bits > 0 ? m : segment_) & 1 ? -1 : 1, error = 0;
+            for (const double factor : x) {
+                const double next = product * factor;
+                error = std::fma(error, factor, std::fma(product, factor, -next));
+                product = next;
+            }
+            const DoubleDouble s = two_sum(sums.sum, product);
+            sums.error += s.lo;
+            sums.sum = s.hi;
+            sums.absolute += std::fabs(product);
+            sums.error += error;
+        }
+        return sums;
+    }
+
+    const GrayKernel &kernel_;
+    const std::vector<double> &numbers_;
+    const std::uint64_t segment_;
+};
+
+class TreeRun {
+  public:
+    TreeRun(const GrayPlan &plan, const GrayValues &values, RunControl &control)
+        : plan_(plan),
+          kernel_(plan.kernel),
+          numbers_(values.numbers()),
+          walk_(kernel_.tree, numbers_),
+          control_(control) {}
+
+    GraySum run() {
+        const std::uint64_t segments = std::uint64_t{1} << (kernel_.n - 1 - kernel_.segment_bits);
+        const std::uint64_t window = std::min(segments, most_segments);
+        partials_.resize(window);
+        GraySum total;
+        for (std::uint64_t first = 0; first < segments; first += window) {
+            walk(first);
+            GraySum sum = added_up();
+            if (sum_accurately(first, sum.absolute)) sum = added_up();
+            add_window(total, sum);
+        }
+        return total;
+    }
+
+    std::int64_t bytes() const { return static_cast<std::int64_t>(partials_.size() * sizeof(Partial3)); }
+
+  private:
+    void walk(std::uint64_t first) {
+        constexpr std::uint64_t lanes = TreeWalk::lanes;
+        const double subsets = std::exp2(kernel_.segment_bits);
+        parallel_for((partials_.size() + lanes - 1) / lanes, [&](std::uint64_t k) {
+            const std::uint64_t begin = k * lanes,
+                                end = std::min<std::uint64_t>(begin + lanes, partials_.size());
+            walk_.run(first + begin, std::span(partials_).subspan(begin, end - begin));
+            control_.advance(subsets * static_cast<double>(end - begin));
+        });
+    }
+
+    GraySum added_up() const {
+        std::vector<Partial3> groups;
+        for (std::uint64_t k = 0; k < partials_.size(); k += segment_group)
+            groups.push_back(add_in_order(std::span(partials_).subspan(
+                k, std::min<std::uint64_t>(segment_group, partials_.size() - k))));
+        return sum_of_groups(groups);
+    }
+
+    // Of a window, those that matter most; whether there are any.
+    bool sum_accurately(std::uint64_t first, double absolute) {
+        if (plan_.rare == 0) return false;
+        const double most =
+            absolute / static_cast<double>(partials_.size()) * static_cast<double>(plan_.rare);
+        std::vector<std::uint64_t> chosen;
+        for (std::uint64_t k = 0; k < partials_.size(); ++k)
+            if (partials_[k].absolute > most) chosen.push_back(k);
+        parallel_for(chosen.size(), [&](std::uint64_t k) {
+            partials_[chosen[k]] = AccurateSegment(kernel_, numbers_, first + chosen[k]).sum();
+            control_.poll();
+        });
+        return !chosen.empty();
+    }
+
+    const GrayPlan &plan_;
+    const GrayKernel &kernel_;
+    const std::vector<double> &numbers_;
+    const TreeWalk walk_;
+    RunControl &control_;
+    std::vector<Partial3> partials_;
+};
+
+} // namespace
+
+Outcome run_tree(const GrayPlan &plan, const Block &block, RunControl &control) {
+    const GrayValues values(plan, block);
+    TreeRun run(plan, values, control);
+    Outcome outcome;
+    values.close(run.run(), block, way_of(plan.kernel), outcome);
+    outcome.operations = outcome.subsets * plan.flops_per_subset;
+    outcome.peak_bytes = run.bytes();
+    return outcome;
+}
+
+} // namespace libperm

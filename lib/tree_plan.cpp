@@ -1,0 +1,108 @@
+#include "lib/tree_plan.hpp"
+
+#include "jit/tree_program.hpp"
+#include "preprocess/tree_order.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace libperm {
+namespace {
+
+constexpr std::int32_t most_accurate_bits = 16; // of a segment that is summed subset by subset
+
+std::size_t at_index(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+TreePart part_of(const TreeShape &shape) {
+    TreePart part;
+    part.begin = shape.begin;
+    part.loop = shape.loop;
+    part.end = shape.end;
+    for (const TreeShape &s : shape.parts) part.parts.push_back(part_of(s));
+    return part;
+}
+
+// Segments: enough for a GPU's threads or a CPU's lanes, with something to loop over in each.
+std::int32_t segment_bits(std::int32_t n, std::int32_t unrolled) {
+    return std::min(n - 1, std::max(unrolled, std::min(std::clamp(n - 23, 10, 14), n - 6)));
+}
+
+double roundings_below(const TreePart &part) {
+    if (part.parts.empty()) return part.leaf.outputs.empty() ? 0 : roundings_of(part.leaf, 0);
+    double roundings = static_cast<double>(part.parts.size()) - 1;
+    for (const TreePart &p : part.parts) {
+        roundings += roundings_below(p);
+        if (p.loop == p.end) continue;
+        roundings += 2; // times the product of the levels, and the sum as one double
+        for (const auto &rows : p.level) roundings += static_cast<double>(rows.size());
+    }
+    return roundings;
+}
+
+} // namespace
+
+std::string tree_why_not(std::int32_t n) {
+    return n <= most_tree_columns ? std::string()
+                                  : fmt::format("takes at most {} rows, this has {}", most_tree_columns, n);
+}
+
+double tree_roundings(const Tree &tree) {
+    double roundings = roundings_below(tree.root) + 1 + static_cast<double>(tree.fixed_rows.size());
+    for (const auto &rows : tree.root.level) roundings += static_cast<double>(rows.size());
+    return roundings;
+}
+
+GrayPlan plan_tree(const Pattern &a, const Pattern &at, std::uint64_t seed, double seconds,
+                   const std::function<void()> &poll) {
+    constexpr double least_steps = 20, most_steps = 20000;
+    constexpr double step_seconds = 5e-5, worth = 0.05; // of an order tried on both sides; share of the run
+    constexpr double registers =
+        115; // of double precision for row sums and values; some values wait elsewhere
+    GrayPlan plan;
+    const std::int32_t n = a.rows;
+    TreeOrderOptions options;
+    options.seed = seed;
+    options.poll = poll;
+    options.limits.values = std::max(40.0, 1.87 * (registers - n));
+    options.steps = least_steps;
+    TreeOrder order = find_tree_order(a, at, options);
+    // A plan does not know whether a GPU will run it, which takes a thousandth of the time.
+    const double expected = std::min(seconds, order.operations / tree_operations_per_second);
+    const double search = std::min(worth * expected, 0.1 + expected / 2000);
+    options.steps = std::clamp(search / step_seconds, least_steps, most_steps);
+    if (options.steps > 2 * least_steps) order = find_tree_order(a, at, options);
+
+    plan.transposed = order.transposed;
+    plan.subsets = std::exp2(n - 1.0);
+    plan.order.rows.resize(at_index(n));
+    std::iota(plan.order.rows.begin(), plan.order.rows.end(), 0);
+    plan.order.cols = order.columns;
+    const Pattern ordered = // by columns
+        transpose(reorder(order.transposed ? at : a, plan.order).pattern).pattern;
+    GrayKernel &kernel = plan.kernel;
+    kernel.engine = GrayEngine::tree;
+    kernel.n = n;
+    kernel.column_ptr = ordered.row_ptr;
+    kernel.row = ordered.col;
+    kernel.unrolled = order.root.loop;
+    kernel.segment_bits = segment_bits(n, order.root.loop);
+    Tree &tree = kernel.tree;
+    tree.n = n;
+    tree.column_ptr = kernel.column_ptr;
+    tree.row = kernel.row;
+    tree.segment_bits = kernel.segment_bits;
+    tree.root = part_of(order.root);
+    write_programs(tree);
+    plan.flops_per_subset = order.operations / plan.subsets;
+    // Summing the chosen ones again takes a tenth of the run at most; long ones, not at all.
+    const double again = 40.0 * n / plan.flops_per_subset;
+    plan.rare =
+        kernel.segment_bits > most_accurate_bits
+            ? 0
+            : static_cast<std::uint64_t>(std::exp2(std::clamp(std::ceil(std::log2(again)), 8.0, 40.0)));
+    return plan;
+}
+
+} // namespace libperm

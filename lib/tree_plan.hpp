@@ -1,0 +1,23 @@
+// How a block is summed by the tree engine, on a GPU or on a CPU.
+#pragma once
+
+#include "lib/gray_plan.hpp"
+
+#include <functional>
+
+namespace libperm {
+
+// Why no tree can hold a block of order n, or empty.
+std::string tree_why_not(std::int32_t n);
+
+// `seconds`: what another engine would take on one thread; the search for an order takes a small share of
+// that or of its own run. `poll` is called now and then and may throw. n at most most_tree_columns.
+GrayPlan plan_tree(const Pattern &a, const Pattern &at, std::uint64_t seed, double seconds,
+                   const std::function<void()> &poll);
+
+// Roundings on the way of a term of the sum at most, without those of adding up the segments.
+double tree_roundings(const Tree &tree);
+
+constexpr double tree_operations_per_second = 1e10; // of one thread
+
+} // namespace libperm
