@@ -235,6 +235,8 @@ void add_tree(Task &task, const Pattern &at) {
     c.why_not = tree_why_not(task.a.rows);
     if (!c.why_not.empty()) {
         c.refusal = PERM_UNSUPPORTED;
+        c.cost.subsets = c.cost.operations = std::exp2(task.a.rows - 1.0);
+        c.cost.serial_seconds = c.cost.operations / tree_operations_per_second;
         if (options.engine == Engine::tree) task.add(std::move(c));
         return;
     }

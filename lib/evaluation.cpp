@@ -4,6 +4,7 @@
 #include "lib/error.hpp"
 #include "lib/gpu_device.hpp"
 #include "lib/gray.hpp"
+#include "lib/log.hpp"
 #include "lib/tree.hpp"
 #include "preprocess/matching.hpp"
 #include "preprocess/parallel.hpp"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 
 namespace libperm {
 namespace {
@@ -59,9 +61,8 @@ Outcome run_on_gpu(const BlockPlan &plan, const Block &block, const Options &opt
     }
 }
 
-Outcome run_engine(const BlockPlan &plan, const Block &block, const Options &options, RunControl &control,
-                   MemoryBudget &memory) {
-    const Candidate &choice = *plan.choice();
+Outcome run_engine(const BlockPlan &plan, const Candidate &choice, const Block &block, const Options &options,
+                   RunControl &control, MemoryBudget &memory) {
     if (choice.on_gpu) return run_on_gpu(plan, block, options, control);
     if (choice.engine == Engine::tree) {
         RunControl part(control, choice.cost.serial_seconds / choice.cost.subsets);
@@ -74,6 +75,23 @@ Outcome run_engine(const BlockPlan &plan, const Block &block, const Options &opt
     RunControl part(control, choice.cost.serial_seconds / choice.cost.operations);
     const FrontierProgram &program = choice.form == FrontierForm::sparse ? plan.sparse : plan.dense;
     return run_frontier(choice.form, {block, program, part, memory, options.threads});
+}
+
+const Candidate *candidate_of(const BlockPlan &plan, Engine engine) {
+    const auto found = std::find_if(plan.candidates.begin(), plan.candidates.end(),
+                                    [engine](const Candidate &c) { return c.engine == engine; });
+    return found == plan.candidates.end() ? nullptr : &*found;
+}
+
+// The engines with kernels round full doubles to a grid, of which little may be left where terms of both
+// signs cancel; ryser does not. Where the first answer is not what was asked for, it is worth a moment.
+bool is_worth_ryser(const BlockPlan &plan, const Options &options, const Outcome &outcome) {
+    constexpr double moment = 2; // seconds
+    if (options.engine != Engine::automatic || !has_kernel(plan.choice()->engine) || outcome.exact ||
+        outcome.rel_error_bound <= options.tolerance)
+        return false;
+    const Candidate *ryser = candidate_of(plan, Engine::ryser);
+    return ryser && ryser->refusal == PERM_OK && ryser->seconds < moment;
 }
 
 } // namespace
@@ -154,15 +172,24 @@ void Evaluation::compute(Job &job) {
     const BlockPlan &plan = job.plan ? *job.plan : made;
     if (plan.refusal != PERM_OK) throw Error(plan.refusal, plan.refusal_text);
     const std::int64_t exp2 = plan_.options.passes.scaling ? scale(block) : 0;
-    job.outcome = run_engine(plan, block, plan_.options, control_, memory_);
+    const Candidate *choice = plan.choice();
+    job.outcome = run_engine(plan, *choice, block, plan_.options, control_, memory_);
+    if (is_worth_ryser(plan, plan_.options, job.outcome)) {
+        choice = candidate_of(plan, Engine::ryser);
+        log_decision(fmt::format("{}: its error bound {:.1e} is above the tolerance, so ryser again",
+                                 name_of(*plan.choice()), job.outcome.rel_error_bound));
+        const Outcome first = std::move(job.outcome);
+        job.outcome = run_engine(plan, *choice, block, plan_.options, control_, memory_);
+        job.outcome.seconds_compile = first.seconds_compile;
+        job.outcome.kernels_compiled = first.kernels_compiled;
+    }
     if (!std::isfinite(job.outcome.value.mantissa))
         throw Error(PERM_UNSUPPORTED, "an intermediate result overflowed: leave the pass \"scaling\" on");
     for (Scaled *x : {&job.outcome.value, &job.outcome.error})
         if (x->mantissa != 0) x->exp2 -= exp2;
-    const Candidate &choice = *plan.choice();
-    job.outcome.engine = choice.engine;
-    job.outcome.transposed = choice.transposed;
-    job.outcome.predicted_seconds = choice.cost.serial_seconds;
+    job.outcome.engine = choice->engine;
+    job.outcome.transposed = choice->transposed;
+    job.outcome.predicted_seconds = choice->cost.serial_seconds;
 }
 
 // Puts the waiting tokens together as far as they go, and forgets the jobs.

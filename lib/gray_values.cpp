@@ -111,7 +111,7 @@ void GrayValues::add_constants(const GrayKernel &kernel) {
 
 RoundingWay way_of(const GrayKernel &kernel) {
     const double terms = kernel.equal_chunks ? 16 : std::ldexp(1.0, kernel.unrolled);
-    if (kernel.engine == GrayEngine::tree) return {terms, tree_roundings(kernel.tree)};
+    if (kernel.engine == GrayEngine::tree) return {terms, tree_roundings(kernel.tree), 0x1p-70 + tree_compensated(kernel.tree)};
     return {terms, kernel.n + terms}; // the product may begin with 1
 }
 
@@ -133,7 +133,7 @@ void GrayValues::close(const GraySum &total, const Block &block, const RoundingW
     // segment of a group, and group. Segments summed accurately say less of these, and are that much better
     // in all but the last sums.
     const double relative =
-        (gamma_bound(way.roundings + 4) + 0x1p-70 + std::exp2(log2_subsets - 124) * accurate_gain) *
+        (gamma_bound(way.roundings + 4) + way.compensated + std::exp2(log2_subsets - 124) * accurate_gain) *
         total.absolute * (1 + 0x1p-20 + std::exp2(log2_subsets - 74));
     const double underflow = std::exp2(log2_subsets) * (n_ + way.roundings) * 0x1p-1073;
     double error = 2 * (relative + underflow) + 0x1p-52 * std::fabs(value);

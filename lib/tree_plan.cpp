@@ -41,6 +41,12 @@ double roundings_below(const TreePart &part) {
     return roundings;
 }
 
+double compensated_below(const TreePart &part) {
+    double lost = 0;
+    for (const TreePart &p : part.parts) lost += compensated_below(p) + std::exp2(2 * (p.end - p.loop) - 106);
+    return lost;
+}
+
 } // namespace
 
 std::string tree_why_not(std::int32_t n) {
@@ -52,6 +58,10 @@ double tree_roundings(const Tree &tree) {
     double roundings = roundings_below(tree.root) + 1 + static_cast<double>(tree.fixed_rows.size());
     for (const auto &rows : tree.root.level) roundings += static_cast<double>(rows.size());
     return roundings;
+}
+
+double tree_compensated(const Tree &tree) {
+    return compensated_below(tree.root) + std::exp2(2 * (tree.segment_bits - tree.root.loop) - 106);
 }
 
 GrayPlan plan_tree(const Pattern &a, const Pattern &at, std::uint64_t seed, double seconds,
