@@ -99,7 +99,7 @@ class TreeRows {
 
     // The function of a part of another.
     std::string looped(const TreePart &part) {
-        const std::string name = fmt::format("part{}", parts_++);
+        std::string name = fmt::format("part{}", parts_++);
         const std::int32_t loops = part.end - part.loop;
         if (loops == 0) {
             inner(part, name);

@@ -194,6 +194,12 @@ std::int64_t code_below(const TreePart &part) {
     return code;
 }
 
+std::int32_t longest_below(const TreePart &part) {
+    std::int32_t longest = 0;
+    for (const TreePart &p : part.parts) longest = std::max({longest, p.end - p.loop, longest_below(p)});
+    return longest;
+}
+
 } // namespace
 
 void write_programs(Tree &tree) {
@@ -206,6 +212,8 @@ void write_programs(Tree &tree) {
         if (lowest[at(i)] >= tree.n - 1) tree.fixed_rows.push_back(i);
     write_part(tree, tree.root, lowest);
 }
+
+std::int32_t longest_loop(const Tree &tree) { return longest_below(tree.root); }
 
 std::int64_t leaf_code(const Tree &tree) { return code_below(tree.root); }
 

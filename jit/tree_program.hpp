@@ -18,6 +18,9 @@ void write_programs(Tree &tree);
 // Values that the kernel takes: row sums, entries, constants.
 std::int64_t value_count(const Tree &tree);
 
+// Columns that one part loops over at most, the root aside.
+std::int32_t longest_loop(const Tree &tree);
+
 // Instructions of all leaves.
 std::int64_t leaf_code(const Tree &tree);
 

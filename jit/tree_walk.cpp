@@ -118,12 +118,14 @@ constexpr int lanes_at_once = vectors * static_cast<int>(hn::MaxLanes(Tag()));
 
 class Walk {
   public:
-    Walk(const Tree &tree, const DecodedTree &decoded, const double *numbers, double *workspace)
+    Walk(const Tree &tree, const DecodedTree &decoded, const double *numbers, double *workspace,
+         const std::function<void()> &poll)
         : tree_(tree),
           entries_(numbers + tree.n),
           constants_(entries_ + tree.row.size()),
           blocks_(reinterpret_cast<char *>(workspace)),
-          one_(decoded.one) {}
+          one_(decoded.one),
+          poll_(poll) {}
 
     void root(const DecodedPart &root) const {
         put(one_, fill<vectors>(hn::Set(Tag(), 1.0)));
@@ -187,6 +189,7 @@ class Walk {
         for (std::uint64_t b = 0;;) {
             inner(part);
             add(part, b % 2 == 1);
+            if (++turns_ % 256 == 0 && poll_) poll_();
             if (++b >> bits != 0) break;
             const int changed = std::countr_zero(b);
             change(part.loop + changed, (b >> changed >> 1) % 2 == 0);
@@ -213,6 +216,8 @@ class Walk {
     const double *entries_, *constants_;
     char *blocks_;
     std::uint32_t one_;
+    const std::function<void()> &poll_;
+    mutable std::uint64_t turns_ = 0;
 };
 
 HWY_NOINLINE void Walk::run(const std::uint32_t *p) const {
@@ -280,9 +285,10 @@ HWY_NOINLINE void Walk::run(const std::uint32_t *p) const {
 #undef PERM_BLOCK
 }
 
-void walk(const Tree &tree, const DecodedTree &decoded, const double *numbers, double *workspace, int lanes) {
+void walk(const Tree &tree, const DecodedTree &decoded, const double *numbers, double *workspace, int lanes,
+          const std::function<void()> &poll) {
     for (int first = 0; first < lanes; first += lanes_at_once)
-        Walk(tree, decoded, numbers, workspace + first).root(decoded.root);
+        Walk(tree, decoded, numbers, workspace + first, poll).root(decoded.root);
 }
 
 const char *target() { return hwy::TargetName(HWY_TARGET); }
@@ -327,11 +333,12 @@ void start(const Tree &tree, std::span<const double> numbers, std::uint64_t firs
 TreeWalk::TreeWalk(const Tree &tree, std::span<const double> numbers)
     : tree_(tree), numbers_(numbers), decoded_(std::make_shared<DecodedTree>(tree)) {}
 
-void TreeWalk::run(std::uint64_t first, std::span<Partial3> partials) const {
+void TreeWalk::run(std::uint64_t first, std::span<Partial3> partials,
+                   const std::function<void()> &poll) const {
     const auto count = static_cast<int>(partials.size());
     const auto workspace = hwy::AllocateAligned<double>(at(decoded_->blocks) * lanes);
     start(tree_, numbers_, first, count, workspace.get());
-    HWY_DYNAMIC_DISPATCH(walk)(tree_, *decoded_, numbers_.data(), workspace.get(), count);
+    HWY_DYNAMIC_DISPATCH(walk)(tree_, *decoded_, numbers_.data(), workspace.get(), count, poll);
 
     const DecodedPart &root = decoded_->root;
     for (int lane = 0; lane < count; ++lane) {

@@ -4,6 +4,7 @@
 #include "jit/gray_kernel.hpp"
 #include "jit/tree.hpp"
 
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -20,8 +21,9 @@ class TreeWalk {
     static constexpr int lanes = 32;
 
     // Segments first .. first + partials.size() - 1, at most `lanes`. The same bits whatever the processor,
-    // and as the kernel's (jit/tree_kernel.hpp). Threads may call it at the same time.
-    void run(std::uint64_t first, std::span<Partial3> partials) const;
+    // and as the kernel's (jit/tree_kernel.hpp). Threads may call it at the same time. `poll` is called now
+    // and then, for a segment may take minutes; it may throw.
+    void run(std::uint64_t first, std::span<Partial3> partials, const std::function<void()> &poll = {}) const;
 
   private:
     const Tree &tree_;

@@ -178,7 +178,7 @@ void Evaluation::compute(Job &job) {
         choice = candidate_of(plan, Engine::ryser);
         log_decision(fmt::format("{}: its error bound {:.1e} is above the tolerance, so ryser again",
                                  name_of(*plan.choice()), job.outcome.rel_error_bound));
-        const Outcome first = std::move(job.outcome);
+        const Outcome first = job.outcome;
         job.outcome = run_engine(plan, *choice, block, plan_.options, control_, memory_);
         job.outcome.seconds_compile = first.seconds_compile;
         job.outcome.kernels_compiled = first.kernels_compiled;

@@ -1,5 +1,6 @@
 #include "lib/gray_plan.hpp"
 
+#include "jit/tree_program.hpp"
 #include "preprocess/partitioning.hpp"
 
 #include <algorithm>
@@ -122,12 +123,16 @@ std::string gray_why_not(const GrayPlan &plan) {
     const GrayKernel &kernel = plan.kernel;
     constexpr std::int64_t parameter_bytes = 32764; // of a kernel, CUDA 12.1 and later
     constexpr std::int32_t most_registers = 112; // numbers that a thread's 255 registers hold, and work with
-    constexpr std::int32_t most_counted = 63;    // bits of a counter of subsets
+    constexpr std::int32_t most_turns = 31;
+    constexpr std::int32_t most_counted = 63; // bits of a counter of subsets
     const std::int32_t in_registers = kernel.engine == GrayEngine::hybrid   ? kernel.k
                                       : kernel.engine == GrayEngine::shared ? 0
                                                                             : kernel.n;
     if (kernel.n - 1 > most_counted)
         return fmt::format("would sum 2^{} subsets, at most 2^{} can be counted", kernel.n - 1, most_counted);
+    if (kernel.engine == GrayEngine::tree && longest_loop(kernel.tree) > most_turns)
+        return fmt::format("would loop over 2^{} subsets, a thread at most over 2^{}",
+                           longest_loop(kernel.tree), most_turns);
     if (in_registers > most_registers)
         return fmt::format("needs {} row sums in registers, at most {} fit", in_registers, most_registers);
     const auto more = static_cast<std::int64_t>(sizeof(GrayLaunch) + 16);

@@ -111,7 +111,8 @@ void GrayValues::add_constants(const GrayKernel &kernel) {
 
 RoundingWay way_of(const GrayKernel &kernel) {
     const double terms = kernel.equal_chunks ? 16 : std::ldexp(1.0, kernel.unrolled);
-    if (kernel.engine == GrayEngine::tree) return {terms, tree_roundings(kernel.tree), 0x1p-70 + tree_compensated(kernel.tree)};
+    if (kernel.engine == GrayEngine::tree)
+        return {terms, tree_roundings(kernel.tree), 0x1p-70 + tree_compensated(kernel.tree)};
     return {terms, kernel.n + terms}; // the product may begin with 1
 }
 

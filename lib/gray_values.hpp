@@ -15,8 +15,8 @@ struct GraySum {
     double sum = 0, error = 0, absolute = 0; // sum + error; and of the absolute values
 };
 
-// Of so many terms the sum is a double, and each term is rounded so often on its way to it. `compensated`: what
-// sums to twice the precision lose, as a share of their absolute values.
+// Of so many terms the sum is a double, and each term is rounded so often on its way to it. `compensated`:
+// what sums to twice the precision lose, as a share of their absolute values.
 struct RoundingWay {
     double terms, roundings, compensated = 0x1p-70;
 };

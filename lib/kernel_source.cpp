@@ -50,11 +50,12 @@ const GrayKernel &kernel_of(const Plan &plan) {
         throw Error(PERM_UNSUPPORTED,
                     fmt::format("engine {} runs on the CPU and has no kernel: ask for engine {}",
                                 engine_name(engine), engines));
-    if (const std::string why_not = gray_why_not(block->gray); !why_not.empty())
+    const std::string why_not = block->gray.kernel.n == 0 ? block->best().why_not : gray_why_not(block->gray);
+    if (!why_not.empty())
         throw Error(
             PERM_UNSUPPORTED,
             fmt::format("there is no such kernel: engine {} {} (n = {}, {} entries); ask for another of {}",
-                        gray_engine_name(block->gray.kernel.engine), why_not, block->n, block->nnz, engines));
+                        engine_name(engine), why_not, block->n, block->nnz, engines));
     return block->gray.kernel;
 }
 

@@ -111,7 +111,8 @@ class TreeRun {
         parallel_for((partials_.size() + lanes - 1) / lanes, [&](std::uint64_t k) {
             const std::uint64_t begin = k * lanes,
                                 end = std::min<std::uint64_t>(begin + lanes, partials_.size());
-            walk_.run(first + begin, std::span(partials_).subspan(begin, end - begin));
+            walk_.run(first + begin, std::span(partials_).subspan(begin, end - begin),
+                      [this] { control_.poll(); });
             control_.advance(subsets * static_cast<double>(end - begin));
         });
     }

@@ -66,8 +66,7 @@ double tree_compensated(const Tree &tree) {
 
 GrayPlan plan_tree(const Pattern &a, const Pattern &at, std::uint64_t seed, double seconds,
                    const std::function<void()> &poll) {
-    constexpr double least_steps = 20, most_steps = 20000;
-    constexpr double step_seconds = 5e-5, worth = 0.05; // of an order tried on both sides; share of the run
+    constexpr double least = 3e-4, most = 0.8, worth = 0.025; // seconds on each side; share of the run
     constexpr double registers =
         115; // of double precision for row sums and values; some values wait elsewhere
     GrayPlan plan;
@@ -76,13 +75,12 @@ GrayPlan plan_tree(const Pattern &a, const Pattern &at, std::uint64_t seed, doub
     options.seed = seed;
     options.poll = poll;
     options.limits.values = std::max(40.0, 1.87 * (registers - n));
-    options.steps = least_steps;
+    options.seconds = least;
     TreeOrder order = find_tree_order(a, at, options);
     // A plan does not know whether a GPU will run it, which takes a thousandth of the time.
     const double expected = std::min(seconds, order.operations / tree_operations_per_second);
-    const double search = std::min(worth * expected, 0.1 + expected / 2000);
-    options.steps = std::clamp(search / step_seconds, least_steps, most_steps);
-    if (options.steps > 2 * least_steps) order = find_tree_order(a, at, options);
+    options.seconds = std::clamp(worth * expected, least, std::min(most, 0.05 + expected / 8000));
+    if (options.seconds > 2 * least) order = find_tree_order(a, at, options);
 
     plan.transposed = order.transposed;
     plan.subsets = std::exp2(n - 1.0);

@@ -43,13 +43,14 @@ class Side {
     }
 
     // Worse orders are taken now and then at the beginning.
-    void improve(double steps, const std::function<void()> &poll) {
+    void improve(double seconds, const std::function<void()> &poll) {
         const auto n = static_cast<std::int32_t>(columns_.size());
         if (n < 2) return;
         Order now = best_;
         double cost = best_cost_;
-        for (double step = 0; step < steps; ++step) {
-            if (std::fmod(step, 64) == 0) poll();
+        const double start = spent_;
+        while (spent_ - start < seconds) {
+            poll();
             Order next = now;
             // The first columns matter most.
             const double r = uniform();
@@ -62,8 +63,8 @@ class Side {
                 next.erase(next.begin() + from);
                 next.insert(next.begin() + to, column);
             }
-            const double next_cost = tree_cost(in(next), limits_);
-            const double temperature = 0.05 * (1 - step / steps);
+            const double next_cost = cost_of(next);
+            const double temperature = 0.05 * (1 - (spent_ - start) / seconds);
             if (next_cost > cost * (1 - temperature * std::log(1 - uniform()))) continue;
             now = std::move(next);
             cost = next_cost;
@@ -80,7 +81,12 @@ class Side {
         best_ = order;
         best_cost_ = cost;
     }
-    void try_order(const Order &order) { keep(order, tree_cost(in(order), limits_)); }
+    double cost_of(const Order &order) {
+        const TreeCost cost = tree_cost(in(order), limits_);
+        spent_ += cost.seconds + 1e-6;
+        return cost.cost;
+    }
+    void try_order(const Order &order) { keep(order, cost_of(order)); }
 
     // Next comes the column with the fewest new rows; its degree counts for so much of that.
     Order by_new_rows(double of_degree) const {
@@ -131,6 +137,7 @@ class Side {
     std::mt19937_64 random_;
     Order best_;
     double best_cost_ = std::numeric_limits<double>::infinity();
+    double spent_ = 0; // seconds, as counted
 };
 
 } // namespace
@@ -139,7 +146,7 @@ TreeOrder find_tree_order(const Pattern &a, const Pattern &transposed, const Tre
     Side sides[] = {{transposed, options.limits, 2 * options.seed},
                     {a, options.limits, 2 * options.seed + 1}};
     for (Side &side : sides) side.start();
-    for (Side &side : sides) side.improve(options.steps, options.poll);
+    for (Side &side : sides) side.improve(options.seconds, options.poll);
     const bool other = sides[1].best_cost() < sides[0].best_cost();
     const Side &side = sides[other ? 1 : 0];
     const ShapedOrder shaped = shape_of(side.in(side.best()), options.limits);

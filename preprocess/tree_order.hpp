@@ -11,7 +11,7 @@ namespace libperm {
 struct TreeOrderOptions {
     std::uint64_t seed = 0;
     TreeLimits limits;
-    double steps = 1000;        // orders to be looked at, on each side
+    double seconds = 0.05;      // of the search on each side, about: what it does is counted, not timed
     std::function<void()> poll; // called now and then; may throw to stop the search
 };
 

@@ -190,6 +190,8 @@ class Shaper {
         }
     }
 
+    double effort() const { return effort_; }
+
     // Lays the columns of `set` out from place.size() on.
     TreeShape lay_out(LineSet set, std::vector<std::int32_t> &place, bool is_root = false) const {
         TreeShape shape;
@@ -212,14 +214,18 @@ class Shaper {
     }
 
   private:
-    static constexpr int wide_enough = 15; // looped columns that keep a GPU busy; a CPU's lanes need 5
+    // Looped columns of the root that keep a GPU busy; a CPU's lanes need 5. And operations, as a power of
+    // two, that a GPU does in a moment: more of them are to be cut into as many launches.
+    static constexpr int wide_enough = 15, a_launch = 43;
 
     static bool consider(Choice &best, Choice choice, bool is_root) {
         choice.cost = choice.operations;
-        if (is_root)
+        if (is_root) {
+            const double wide = wide_enough + std::max(0.0, std::log2(choice.operations) - a_launch);
             choice.cost *= (16 * std::exp2(std::max(0, 5 - choice.looped)) +
-                            std::exp2(std::max(0, wide_enough - choice.looped))) /
+                            std::exp2(std::max(0.0, wide - choice.looped))) /
                            17;
+        }
         if (choice.cost >= best.cost) return false;
         best = choice;
         return true;
@@ -236,6 +242,7 @@ class Shaper {
         LineSet rows = columns_[static_cast<std::size_t>(lowest(set))];
         for (bool grows = true; grows;) {
             grows = false;
+            effort_ += 1.5 * size(set);
             for_each(set & ~found, [&](int c) {
                 if ((columns_[static_cast<std::size_t>(c)] & rows) == 0) return;
                 rows |= columns_[static_cast<std::size_t>(c)];
@@ -247,9 +254,23 @@ class Shaper {
     }
 
     LeafWork leaf(LineSet set) const {
+        effort_ += 20.0 * size(set);
+        if (row_sums(set) > limits_.instructions) return {out_of_reach, out_of_reach};
+        effort_ += 700.0 * size(set);
         std::vector<LineSet> of;
         for_each(set, [&](int c) { of.push_back(columns_[static_cast<std::size_t>(c)]); });
         return LeafCount(of).work();
+    }
+
+    // The versions of all rows' sums: of the instructions, a part that is soon counted.
+    double row_sums(LineSet set) const {
+        std::array<std::uint8_t, 64> columns{};
+        double sums = 0;
+        for_each(set, [&](int c) {
+            for_each(columns_[static_cast<std::size_t>(c)],
+                     [&](int i) { sums += std::exp2(columns[static_cast<std::size_t>(i)]++); });
+        });
+        return sums;
     }
 
     // 2^looped turns of `inner`, with the changes of the looped columns and the products of their rows.
@@ -268,6 +289,7 @@ class Shaper {
 
     const std::vector<LineSet> &columns_;
     const TreeLimits &limits_;
+    mutable double effort_ = 0;
 };
 
 // Of n columns, all but the last.
@@ -279,8 +301,10 @@ LineSet summed(const std::vector<LineSet> &columns) {
 
 LeafWork leaf_work(const std::vector<LineSet> &columns) { return LeafCount(columns).work(); }
 
-double tree_cost(const std::vector<LineSet> &columns, const TreeLimits &limits) {
-    return Shaper(columns, limits).choose(summed(columns), true).cost;
+TreeCost tree_cost(const std::vector<LineSet> &columns, const TreeLimits &limits) {
+    const Shaper shaper(columns, limits);
+    const double cost = shaper.choose(summed(columns), true).cost;
+    return {cost, shaper.effort() * 1e-9};
 }
 
 ShapedOrder shape_of(const std::vector<LineSet> &columns, const TreeLimits &limits) {

@@ -47,6 +47,10 @@ ShapedOrder shape_of(const std::vector<LineSet> &columns, const TreeLimits &limi
 
 // What orders are compared by: the operations, and more if few columns of the root are looped over, because
 // these are what threads and lanes share out.
-double tree_cost(const std::vector<LineSet> &columns, const TreeLimits &limits);
+struct TreeCost {
+    double cost = 0;
+    double seconds = 0; // that counting it took, about: counted, not measured
+};
+TreeCost tree_cost(const std::vector<LineSet> &columns, const TreeLimits &limits);
 
 } // namespace libperm

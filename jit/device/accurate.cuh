@@ -20,9 +20,9 @@ extern "C" __global__ void perm_select(const Partial *partials, u64 count, doubl
 extern "C" __global__ void perm_accurate(const double *values, const int *column_ptr, const int *row,
                                          const u64 *chosen, u64 base, Partial *partials) {
     __shared__ Partial parts[accurate_threads];
-    constexpr unsigned length = (1u << segment_bits) / accurate_threads;
+    constexpr u64 length = (u64{1} << segment_bits) / accurate_threads;
     const u64 segment = base + chosen[blockIdx.x];
-    const unsigned first = threadIdx.x * length;
+    const u64 first = threadIdx.x * length;
     double x[n];
 #pragma unroll 1
     for (int r = 0; r < n; ++r) x[r] = values[r];
@@ -38,7 +38,7 @@ extern "C" __global__ void perm_accurate(const double *values, const int *column
     for (int j = 0; j < segment_bits; ++j)
         if (inner >> j & 1) change(j, true);
     Sums sums;
-    for (unsigned m = first; m < first + length; ++m) {
+    for (u64 m = first; m < first + length; ++m) {
         if (m > first) {
             const int j = lowest_bit(m);
             change(j, comes_in((segment & 1) << segment_bits | m, j));
