@@ -31,7 +31,11 @@ std::optional<Measured> print_engine(const std::string &matrix, const perm::Csr 
     const std::size_t slash = name.find('/');
     const std::string engine = name.substr(0, slash);
     perm_opts opts = options_of(engine, settings);
-    if (slash != name.npos) opts.chunks = name.c_str() + slash + 1;
+    const char *variant = slash == name.npos ? nullptr : name.c_str() + slash + 1;
+    if (variant && (name.ends_with("/gpu") || name.ends_with("/cpu")))
+        opts.device = variant;
+    else
+        opts.chunks = variant;
     try {
         std::vector<double> seconds, loading;
         perm::Result result;

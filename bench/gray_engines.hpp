@@ -7,7 +7,8 @@
 #include <vector>
 
 struct GraySettings {
-    std::vector<std::string> engines; // "hybrid", ... or with "/equal" behind it: chunks of equal length
+    std::vector<std::string> engines; // "hybrid", ... or with "/equal" behind it: chunks of equal length;
+                                      // "tree/gpu", "tree/cpu": on that device
     int runs = 3;
     double time_limit = 3600; // of one run, in seconds
     std::string without;      // reductions

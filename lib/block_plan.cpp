@@ -225,7 +225,9 @@ bool wants_tree(const Task &task) {
 constexpr double worth_a_tree = 2e-3; // seconds of another engine: below, looking for an order takes longer
 
 GrayPlan tree_plan(Task &task, const Pattern &at, double seconds) {
-    return plan_tree(task.a, at, task.options.seed, task.effort * seconds, [&task] { task.control.poll(); });
+    return plan_tree(task.a, at,
+                     {task.options.seed, task.effort * seconds, task.options.refuse_seconds,
+                      [&task] { task.control.poll(); }});
 }
 
 void add_tree(Task &task, const Pattern &at) {

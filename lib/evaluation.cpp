@@ -83,15 +83,15 @@ const Candidate *candidate_of(const BlockPlan &plan, Engine engine) {
     return found == plan.candidates.end() ? nullptr : &*found;
 }
 
-// The engines with kernels round full doubles to a grid, of which little may be left where terms of both
-// signs cancel; ryser does not. Where the first answer is not what was asked for, it is worth a moment.
+// Signed full doubles lose to the grid of the engines with kernels what ryser keeps. Where that leaves less
+// than was asked for, it is worth a minute.
 bool is_worth_ryser(const BlockPlan &plan, const Options &options, const Outcome &outcome) {
-    constexpr double moment = 2; // seconds
-    if (options.engine != Engine::automatic || !has_kernel(plan.choice()->engine) || outcome.exact ||
+    constexpr double minute = 60;
+    if (options.engine != Engine::automatic || !outcome.grid_matters ||
         outcome.rel_error_bound <= options.tolerance)
         return false;
     const Candidate *ryser = candidate_of(plan, Engine::ryser);
-    return ryser && ryser->refusal == PERM_OK && ryser->seconds < moment;
+    return ryser && ryser->refusal == PERM_OK && ryser->seconds < minute;
 }
 
 } // namespace
@@ -174,15 +174,8 @@ void Evaluation::compute(Job &job) {
     const std::int64_t exp2 = plan_.options.passes.scaling ? scale(block) : 0;
     const Candidate *choice = plan.choice();
     job.outcome = run_engine(plan, *choice, block, plan_.options, control_, memory_);
-    if (is_worth_ryser(plan, plan_.options, job.outcome)) {
-        choice = candidate_of(plan, Engine::ryser);
-        log_decision(fmt::format("{}: its error bound {:.1e} is above the tolerance, so ryser again",
-                                 name_of(*plan.choice()), job.outcome.rel_error_bound));
-        const Outcome first = job.outcome;
-        job.outcome = run_engine(plan, *choice, block, plan_.options, control_, memory_);
-        job.outcome.seconds_compile = first.seconds_compile;
-        job.outcome.kernels_compiled = first.kernels_compiled;
-    }
+    if (is_worth_ryser(plan, plan_.options, job.outcome))
+        choice = run_ryser_instead(plan, block, job.outcome);
     if (!std::isfinite(job.outcome.value.mantissa))
         throw Error(PERM_UNSUPPORTED, "an intermediate result overflowed: leave the pass \"scaling\" on");
     for (Scaled *x : {&job.outcome.value, &job.outcome.error})
@@ -192,12 +185,30 @@ void Evaluation::compute(Job &job) {
     job.outcome.predicted_seconds = choice->cost.serial_seconds;
 }
 
+// Returns what gave the outcome in the end: the first one stands if there is no time for a second.
+const Candidate *Evaluation::run_ryser_instead(const BlockPlan &plan, const Block &block, Outcome &outcome) {
+    const Candidate *ryser = candidate_of(plan, Engine::ryser);
+    log_decision(fmt::format("{}: its error bound {:.1e} is above the tolerance, so ryser again",
+                             name_of(*plan.choice()), outcome.rel_error_bound));
+    try {
+        Outcome second = run_engine(plan, *ryser, block, plan_.options, control_, memory_);
+        if (second.rel_error_bound >= outcome.rel_error_bound) return plan.choice();
+        second.seconds_compile = outcome.seconds_compile;
+        second.kernels_compiled = outcome.kernels_compiled;
+        outcome = second;
+        return ryser;
+    } catch (const Error &error) {
+        if (error.status() != PERM_REFUSED_TIME) throw;
+        return plan.choice();
+    }
+}
+
 // Puts the waiting tokens together as far as they go, and forgets the jobs.
 void Evaluation::fold() {
     for (const Job &job : jobs_) {
         sums_.subsets += job.outcome.subsets;
         sums_.states += job.outcome.states;
-        if (job.outcome.on_gpu) sums_.peak_bytes = std::max(sums_.peak_bytes, job.outcome.peak_bytes);
+        sums_.peak_bytes = std::max(sums_.peak_bytes, job.outcome.peak_bytes);
         sums_.seconds_compile += job.outcome.seconds_compile;
         sums_.kernels_compiled += job.outcome.kernels_compiled;
         sums_.operations += job.outcome.operations;

@@ -32,6 +32,7 @@ class Evaluation {
     void take(Leaf leaf);
     void compute_jobs();
     void compute(Job &job);
+    const Candidate *run_ryser_instead(const BlockPlan &plan, const Block &block, Outcome &outcome);
     void fold();
 
     const Plan &plan_;

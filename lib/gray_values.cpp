@@ -143,6 +143,7 @@ void GrayValues::close(const GraySum &total, const Block &block, const RoundingW
         const double share = moved_ < 0.5 ? moved_ * (1 + moved_) : infinity;
         const bool nonnegative = std::all_of(block.values.begin(), block.values.end(),
                                              [](const Tracked &x) { return x.value >= 0; });
+        outcome.grid_matters = !nonnegative;
         double most = std::fabs(value) + error;
         if (!nonnegative) {
             const PermanentBound bound = permanent_bound(block);

@@ -64,23 +64,24 @@ double tree_compensated(const Tree &tree) {
     return compensated_below(tree.root) + std::exp2(2 * (tree.segment_bits - tree.root.loop) - 106);
 }
 
-GrayPlan plan_tree(const Pattern &a, const Pattern &at, std::uint64_t seed, double seconds,
-                   const std::function<void()> &poll) {
+GrayPlan plan_tree(const Pattern &a, const Pattern &at, const TreeSearch &search) {
     constexpr double least = 3e-4, most = 0.8, worth = 0.025; // seconds on each side; share of the run
     constexpr double registers =
         115; // of double precision for row sums and values; some values wait elsewhere
     GrayPlan plan;
     const std::int32_t n = a.rows;
     TreeOrderOptions options;
-    options.seed = seed;
-    options.poll = poll;
+    options.seed = search.seed;
+    options.poll = search.poll;
     options.limits.values = std::max(40.0, 1.87 * (registers - n));
     options.seconds = least;
     TreeOrder order = find_tree_order(a, at, options);
     // A plan does not know whether a GPU will run it, which takes a thousandth of the time.
-    const double expected = std::min(seconds, order.operations / tree_operations_per_second);
-    options.seconds = std::clamp(worth * expected, least, std::min(most, 0.05 + expected / 8000));
-    if (options.seconds > 2 * least) order = find_tree_order(a, at, options);
+    const double own = order.operations / tree_operations_per_second,
+                 expected = std::min(search.other_seconds, own);
+    const bool is_hopeless = own > 1e5 * search.limit_seconds;
+    options.seconds = std::clamp(worth * expected, least, std::min(most, 0.05 + expected / 300));
+    if (options.seconds > 2 * least && !is_hopeless) order = find_tree_order(a, at, options);
 
     plan.transposed = order.transposed;
     plan.subsets = std::exp2(n - 1.0);

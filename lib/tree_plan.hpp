@@ -10,10 +10,16 @@ namespace libperm {
 // Why no tree can hold a block of order n, or empty.
 std::string tree_why_not(std::int32_t n);
 
-// `seconds`: what another engine would take on one thread; the search for an order takes a small share of
-// that or of its own run. `poll` is called now and then and may throw. n at most most_tree_columns.
-GrayPlan plan_tree(const Pattern &a, const Pattern &at, std::uint64_t seed, double seconds,
-                   const std::function<void()> &poll);
+struct TreeSearch {
+    std::uint64_t seed = 0;
+    double other_seconds = 1e300; // what another engine would take on one thread: the search takes a small
+                                  // share of that or of its own run
+    double limit_seconds = 1e300; // what is predicted to take many times this will not be run
+    std::function<void()> poll;   // called now and then; may throw
+};
+
+// n at most most_tree_columns.
+GrayPlan plan_tree(const Pattern &a, const Pattern &at, const TreeSearch &search);
 
 // Roundings on the way of a term of the sum at most, without those of adding up the segments.
 double tree_roundings(const Tree &tree);

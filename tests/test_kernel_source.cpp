@@ -24,7 +24,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::vector<const char *> engines{"hybrid", "purereg", "dense", "shared"};
+const std::vector<const char *> engines{"tree", "hybrid", "purereg", "dense", "shared"};
+
+bool walks_equally(const char *engine) { return std::string(engine) != "tree"; }
 
 bool contains(const std::string &text, const std::string &part) {
     return text.find(part) != std::string::npos;
@@ -72,6 +74,7 @@ TEST_CASE("source: every engine of the GPU has a kernel, with or without a GPU")
     const perm::Csr a = sample();
     for (const char *engine : engines)
         for (const char *chunks : {"ceg", "equal"}) {
+            if (chunks == std::string("equal") && !walks_equally(engine)) continue;
             CAPTURE(engine);
             CAPTURE(chunks);
             const std::string text = plan_for(a, engine, chunks).source();
@@ -183,6 +186,30 @@ TEST_CASE("source: a plan without a kernel says whom to ask for") {
     CHECK(contains(large.text, "n = 130"));
 }
 
+TEST_CASE("source: engine tree walks whole segments, of at most 64 rows, on a CPU too") {
+    const Failed equal = failure_of([] { plan_for(sample(), "tree", "equal"); });
+    CHECK(equal.status == PERM_BAD_OPTION);
+    CHECK(contains(equal.text, "tree"));
+    const Failed large = failure_of([] { plan_for(tridiagonal(65, 1, 2, 3), "tree").source(); });
+    CHECK(large.status == PERM_UNSUPPORTED);
+    CHECK(contains(large.text, "engine tree"));
+    CHECK(contains(large.text, "64"));
+    perm_opts on_cpu = with_engine("tree");
+    on_cpu.device = "cpu";
+    CHECK(without_first_line(perm::Plan(sample(), on_cpu).source("sm_90")) ==
+          without_first_line(plan_for(sample(), "tree").source("sm_90")));
+}
+
+TEST_CASE("source: tree's kernels compile where segments are longer than a word counts") {
+    const auto &nvrtc = libperm::nvrtc_status();
+    if (!nvrtc.found) return run::skip(nvrtc.why_not);
+    const std::string target = "sm_" + std::to_string(nvrtc.architectures.back());
+    for (const std::int64_t n : {44, 64}) {
+        const std::string text = plan_for(tridiagonal(n, 1, 2, 3), "tree").source(target.c_str());
+        CHECK_FALSE(libperm::compile(text, target, {"--std=c++17", "-fmad=false"}).image.empty());
+    }
+}
+
 TEST_CASE("source: a plan that its limits refuse has one too") {
     const perm::Csr a = erdos_renyi(52, 0.6, Entries::real, run::seed(141));
     perm_opts opts = with_engine("purereg");
@@ -220,7 +247,7 @@ TEST_CASE("device gpu without a GPU makes a plan, and executing it says what is 
     const perm::Csr a = sample();
     const std::string why_not = libperm::first_gpu().why_not;
     CHECK_FALSE(why_not.empty());
-    for (const char *engine : {"auto", "hybrid", "purereg", "dense", "shared"}) {
+    for (const char *engine : {"auto", "tree", "hybrid", "purereg", "dense", "shared"}) {
         CAPTURE(engine);
         perm_opts opts = with_engine(engine);
         opts.device = "gpu";

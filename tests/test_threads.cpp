@@ -16,6 +16,7 @@ namespace {
 
 void check_all_thread_counts(const perm::Csr &a, const char *engine) {
     perm_opts opts = with_engine(engine);
+    if (std::string(engine) == "tree") opts.device = "cpu";
     opts.threads = 1;
     perm::Result one = perm::compute(a, opts);
     for (int threads = 2; threads <= 8; ++threads) {
@@ -117,6 +118,17 @@ TEST_CASE("ryser: 1 to 8 threads give the same bits") {
     check_all_thread_counts(constant(20, 1), "ryser");
     for (std::int64_t n = 1; n <= 8; ++n)
         check_all_thread_counts(erdos_renyi(n, 1, Entries::real, seed), "ryser");
+}
+
+TEST_CASE("tree: 1 to 8 threads give the same bits") {
+    const std::uint64_t seed = run::seed(39);
+    check_all_thread_counts(erdos_renyi(22, 1, Entries::real, seed), "tree");
+    check_all_thread_counts(erdos_renyi(30, 0.3, Entries::nonnegative, seed), "tree");
+    check_all_thread_counts(permutation_plus(30, 2, Entries::real, seed), "tree");
+    check_all_thread_counts(mesh2d(5, 6, Entries::integers, seed), "tree"); // it falls apart
+    check_all_thread_counts(arrow(24, Entries::real, seed), "tree");
+    Random random(seed);
+    for (std::int64_t n = 1; n <= 12; ++n) check_all_thread_counts(random_matrix(n, random), "tree");
 }
 
 TEST_CASE("the same call twice gives the same bits") {
