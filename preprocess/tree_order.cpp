@@ -45,7 +45,9 @@ class Side {
     // Worse orders are taken now and then at the beginning.
     void improve(double seconds, const std::function<void()> &poll) {
         const auto n = static_cast<std::int32_t>(columns_.size());
-        if (n < 2) return;
+        const bool all_alike =
+            std::ranges::all_of(columns_, [this](LineSet c) { return c == columns_.front(); });
+        if (n < 2 || all_alike) return;
         Order now = best_;
         double cost = best_cost_;
         const double start = spent_;
