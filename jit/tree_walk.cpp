@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <string_view>
 
 HWY_BEFORE_NAMESPACE();
 namespace libperm::HWY_NAMESPACE {
@@ -351,7 +352,10 @@ void TreeWalk::run(std::uint64_t first, std::span<Partial3> partials,
     }
 }
 
-const char *tree_walk_target() { return HWY_DYNAMIC_DISPATCH(target)(); }
+const char *tree_walk_target() {
+    const std::string_view name = HWY_DYNAMIC_DISPATCH(target)();
+    return name.starts_with("AVX3") ? "AVX-512" : name.data(); // as everybody else calls it
+}
 
 } // namespace libperm
 #endif

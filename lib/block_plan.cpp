@@ -254,9 +254,10 @@ void add_tree(Task &task, const Pattern &at) {
 
 // What a candidate's time counts for in the choice. One thread's time: the choice, and so the result's bits,
 // must not depend on the number of threads. Sums over subsets cancel where the frontier's do not, so these
-// have to be clearly faster.
+// have to be clearly faster, by more than nobody minds.
 double weight(const Candidate &c) {
-    return sums_subsets(c.engine) ? 2 * c.cost.serial_seconds + 1e-3 : c.cost.serial_seconds;
+    constexpr double unnoticed = 0.1;
+    return sums_subsets(c.engine) ? 2 * c.cost.serial_seconds + unnoticed : c.cost.serial_seconds;
 }
 
 // The cheapest candidate that no limit forbids.
@@ -299,8 +300,9 @@ void choose(BlockPlan &plan) {
                                first.why_not);
     else
         plan.why =
-            name_of(first) + (fastest ? ": the least predicted time"
-                                      : ": predicted to take not much longer than ryser, and more accurate");
+            name_of(first) +
+            (fastest ? ": the least predicted time"
+                     : ": predicted to take not much longer than a sum over subsets, and more accurate");
 }
 
 } // namespace
@@ -335,11 +337,16 @@ BlockPlan plan_block(const Pattern &a, const Kinds &kinds, bool nonnegative, con
         add_tree(task, at);
     add_gpu(task, at);
     choose(task.plan);
-    const Candidate *choice = task.plan.choice(); // programs of other forms are of no more use
-    if (!choice || choice->engine != Engine::frontier || choice->form != FrontierForm::sparse)
-        task.plan.sparse = {};
-    if (!choice || choice->engine != Engine::frontier || choice->form != FrontierForm::dense)
-        task.plan.dense = {};
+    const Candidate *choice = task.plan.choice(); // programs that cannot be run are of no more use
+    const auto may_run = [&](FrontierForm form) {
+        return choice &&
+               std::any_of(task.plan.candidates.begin(), task.plan.candidates.end(), [&](const Candidate &c) {
+                   return c.engine == Engine::frontier && c.form == form &&
+                          (&c == choice || (has_kernel(choice->engine) && is_second(c)));
+               });
+    };
+    if (!may_run(FrontierForm::sparse)) task.plan.sparse = {};
+    if (!may_run(FrontierForm::dense)) task.plan.dense = {};
     if (const auto gray = task.grays.find(task.plan.best().engine); gray != task.grays.end())
         task.plan.gray = std::move(gray->second);
     return std::move(task.plan);

@@ -28,11 +28,17 @@ struct Candidate {
 
 std::string name_of(const Candidate &c); // "frontier (dense)"
 
+// Whether it may be tried when the first answer is not as accurate as was asked for.
+inline bool is_second(const Candidate &c) {
+    constexpr double minute = 60;
+    return c.refusal == PERM_OK && c.seconds < minute;
+}
+
 struct BlockPlan {
     std::int32_t n = 0;
     std::int64_t nnz = 0;
     RyserPlan ryser;
-    FrontierProgram sparse, dense;     // of the frontier's two forms; empty if not a candidate
+    FrontierProgram sparse, dense;     // of the frontier's two forms, where it may be run
     GrayPlan gray;                     // if the best is one of the engines with kernels
     std::vector<Candidate> candidates; // by predicted time of one thread
     int chosen = -1;                   // in candidates; -1: all refused

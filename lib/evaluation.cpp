@@ -77,21 +77,18 @@ Outcome run_engine(const BlockPlan &plan, const Candidate &choice, const Block &
     return run_frontier(choice.form, {block, program, part, memory, options.threads});
 }
 
-const Candidate *candidate_of(const BlockPlan &plan, Engine engine) {
-    const auto found = std::find_if(plan.candidates.begin(), plan.candidates.end(),
-                                    [engine](const Candidate &c) { return c.engine == engine; });
-    return found == plan.candidates.end() ? nullptr : &*found;
-}
-
-// Signed full doubles lose to the grid of the engines with kernels what ryser keeps. Where that leaves less
-// than was asked for, it is worth a minute.
-bool is_worth_ryser(const BlockPlan &plan, const Options &options, const Outcome &outcome) {
-    constexpr double minute = 60;
-    if (options.engine != Engine::automatic || !outcome.grid_matters ||
+// The engines with kernels lose digits where terms cancel, and of signed full doubles to their grid. The
+// frontier does not lose the first, ryser not the second. Where less is left than was asked for, it is worth
+// a minute.
+const Candidate *second_choice(const BlockPlan &plan, const Options &options, const Outcome &outcome) {
+    if (options.engine != Engine::automatic || !has_kernel(plan.choice()->engine) || outcome.exact ||
         outcome.rel_error_bound <= options.tolerance)
-        return false;
-    const Candidate *ryser = candidate_of(plan, Engine::ryser);
-    return ryser && ryser->refusal == PERM_OK && ryser->seconds < minute;
+        return nullptr;
+    const Engine engine = outcome.grid_matters ? Engine::ryser : Engine::frontier;
+    const auto found =
+        std::find_if(plan.candidates.begin(), plan.candidates.end(),
+                     [engine](const Candidate &c) { return c.engine == engine && is_second(c); });
+    return found == plan.candidates.end() ? nullptr : &*found;
 }
 
 } // namespace
@@ -174,8 +171,8 @@ void Evaluation::compute(Job &job) {
     const std::int64_t exp2 = plan_.options.passes.scaling ? scale(block) : 0;
     const Candidate *choice = plan.choice();
     job.outcome = run_engine(plan, *choice, block, plan_.options, control_, memory_);
-    if (is_worth_ryser(plan, plan_.options, job.outcome))
-        choice = run_ryser_instead(plan, block, job.outcome);
+    if (const Candidate *second = second_choice(plan, plan_.options, job.outcome))
+        choice = try_second(plan, *second, block, job.outcome);
     if (!std::isfinite(job.outcome.value.mantissa))
         throw Error(PERM_UNSUPPORTED, "an intermediate result overflowed: leave the pass \"scaling\" on");
     for (Scaled *x : {&job.outcome.value, &job.outcome.error})
@@ -186,19 +183,19 @@ void Evaluation::compute(Job &job) {
 }
 
 // Returns what gave the outcome in the end: the first one stands if there is no time for a second.
-const Candidate *Evaluation::run_ryser_instead(const BlockPlan &plan, const Block &block, Outcome &outcome) {
-    const Candidate *ryser = candidate_of(plan, Engine::ryser);
-    log_decision(fmt::format("{}: its error bound {:.1e} is above the tolerance, so ryser again",
-                             name_of(*plan.choice()), outcome.rel_error_bound));
+const Candidate *Evaluation::try_second(const BlockPlan &plan, const Candidate &choice, const Block &block,
+                                        Outcome &outcome) {
+    log_decision(fmt::format("{}: its error bound {:.1e} is above the tolerance, so {} again",
+                             name_of(*plan.choice()), outcome.rel_error_bound, name_of(choice)));
     try {
-        Outcome second = run_engine(plan, *ryser, block, plan_.options, control_, memory_);
+        Outcome second = run_engine(plan, choice, block, plan_.options, control_, memory_);
         if (second.rel_error_bound >= outcome.rel_error_bound) return plan.choice();
         second.seconds_compile = outcome.seconds_compile;
         second.kernels_compiled = outcome.kernels_compiled;
         outcome = second;
-        return ryser;
+        return &choice;
     } catch (const Error &error) {
-        if (error.status() != PERM_REFUSED_TIME) throw;
+        if (error.status() != PERM_REFUSED_TIME && error.status() != PERM_REFUSED_MEMORY) throw;
         return plan.choice();
     }
 }

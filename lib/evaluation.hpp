@@ -32,7 +32,8 @@ class Evaluation {
     void take(Leaf leaf);
     void compute_jobs();
     void compute(Job &job);
-    const Candidate *run_ryser_instead(const BlockPlan &plan, const Block &block, Outcome &outcome);
+    const Candidate *try_second(const BlockPlan &plan, const Candidate &choice, const Block &block,
+                                Outcome &outcome);
     void fold();
 
     const Plan &plan_;

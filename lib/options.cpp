@@ -152,7 +152,8 @@ Options read_options(const perm_opts *opts) {
         bad_option(fmt::format("unknown chunks \"{}\": use ceg or equal", chunks));
     out.equal_chunks = chunks == "equal";
     if (out.equal_chunks && out.engine == Engine::tree)
-        bad_option("engine \"tree\" walks whole segments: use chunks ceg");
+        bad_option("engine \"tree\" has no chunks of equal length: use chunks ceg, or engine hybrid, "
+                   "purereg, dense or shared");
     out.cache = cache_settings(o.cache_dir, o.cache_limit_bytes);
     out.progress = o.progress;
     out.progress_user = o.progress_user;

@@ -44,6 +44,7 @@ class Side {
 
     // Worse orders are taken now and then at the beginning.
     void improve(double seconds, const std::function<void()> &poll) {
+        poll();
         const auto n = static_cast<std::int32_t>(columns_.size());
         const bool all_alike =
             std::ranges::all_of(columns_, [this](LineSet c) { return c == columns_.front(); });
