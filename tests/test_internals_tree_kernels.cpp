@@ -17,7 +17,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <regex>
 #include <set>
 #include <sstream>
 
@@ -92,10 +91,16 @@ Arithmetic of_ptx(const GrayKernel &kernel) {
     REQUIRE(from != std::string::npos);
     const std::string entry = ptx.substr(from, ptx.find(".entry ", from + 1) - from);
     Arithmetic all;
-    const std::regex arithmetic("\\b(add|sub|mul|fma)\\.(rn\\.)?f64\\b");
-    for (std::sregex_iterator it(entry.begin(), entry.end(), arithmetic), end; it != end; ++it) {
-        const std::string op = (*it)[1];
-        ++(op == "mul" ? all.products : op == "fma" ? all.fused : all.sums);
+    std::istringstream words(entry); // the instruction is a word of its own
+    for (std::string word; words >> word;) {
+        if (!word.ends_with(".f64")) continue;
+        const std::string op = word.substr(0, word.find('.'));
+        if (op == "mul")
+            ++all.products;
+        else if (op == "fma")
+            ++all.fused;
+        else if (op == "add" || op == "sub")
+            ++all.sums;
     }
     return all;
 }
