@@ -210,16 +210,15 @@ GpuStream::~GpuStream() {
     try_on(*gpu_, [&] { (void)driver().cuStreamDestroy_v2(handle_); });
 }
 
-void GpuStream::copy_in(const GpuMemory &to, const void *from, std::size_t bytes) {
+void GpuStream::copy_in(std::uint64_t to, const void *from, std::size_t bytes) {
     if (bytes == 0) return;
     const Gpu::Current current(*gpu_);
-    check(driver().cuMemcpyHtoDAsync_v2(to.address(), from, bytes, handle_), "cuMemcpyHtoDAsync_v2");
+    check(driver().cuMemcpyHtoDAsync_v2(to, from, bytes, handle_), "cuMemcpyHtoDAsync_v2");
 }
 
-void GpuStream::copy_out(void *to, const GpuMemory &from, std::size_t bytes) {
+void GpuStream::copy_out(void *to, std::uint64_t from, std::size_t bytes) {
     const Gpu::Current current(*gpu_);
-    if (bytes > 0)
-        check(driver().cuMemcpyDtoHAsync_v2(to, from.address(), bytes, handle_), "cuMemcpyDtoHAsync_v2");
+    if (bytes > 0) check(driver().cuMemcpyDtoHAsync_v2(to, from, bytes, handle_), "cuMemcpyDtoHAsync_v2");
     check(driver().cuStreamSynchronize(handle_), "cuStreamSynchronize");
 }
 

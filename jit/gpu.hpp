@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace libperm {
@@ -70,6 +71,8 @@ class GpuMemory { // throws JitError (out_of_memory) when there is not enough
   public:
     GpuMemory(std::shared_ptr<const Gpu> gpu, std::size_t bytes); // 0 bytes: address 0
     ~GpuMemory();
+    GpuMemory(GpuMemory &&other) noexcept
+        : gpu_(std::move(other.gpu_)), bytes_(other.bytes_), address_(std::exchange(other.address_, 0)) {}
     GpuMemory(const GpuMemory &) = delete;
     GpuMemory &operator=(const GpuMemory &) = delete;
     std::uint64_t address() const { return address_; }
@@ -87,9 +90,13 @@ class GpuStream { // does not wait for the legacy default stream
     ~GpuStream();
     GpuStream(const GpuStream &) = delete;
     GpuStream &operator=(const GpuStream &) = delete;
-    void copy_in(const GpuMemory &to, const void *from, std::size_t bytes);
-    void copy_out(void *to, const GpuMemory &from, std::size_t bytes); // at its beginning
-    void wait() const;                                                 // for all that was put into it
+    void copy_in(std::uint64_t to, const void *from, std::size_t bytes); // returns when `from` may change
+    void copy_out(void *to, std::uint64_t from, std::size_t bytes);      // when it is there
+    void copy_in(const GpuMemory &to, const void *from, std::size_t bytes) {
+        copy_in(to.address(), from, bytes);
+    }
+    void copy_out(void *to, const GpuMemory &from, std::size_t bytes) { copy_out(to, from.address(), bytes); }
+    void wait() const; // for all that was put into it
     void *handle() const { return handle_; }
 
   private:

@@ -19,6 +19,23 @@ inline unsigned long long atomicAdd(unsigned long long *to, unsigned long long x
     *to += x;
     return before;
 }
+inline unsigned long long atomicMax(unsigned long long *to, unsigned long long x) {
+    const unsigned long long before = *to;
+    if (x > before) *to = x;
+    return before;
+}
+inline unsigned long long atomicMin(unsigned long long *to, unsigned long long x) {
+    const unsigned long long before = *to;
+    if (x < before) *to = x;
+    return before;
+}
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+inline long long __double_as_longlong(double x) {
+    long long bits;
+    __builtin_memcpy(&bits, &x, 8);
+    return bits;
+}
 
 namespace shim {
 
@@ -31,15 +48,16 @@ void (*wait)() = nullptr;
 
 constexpr unsigned long shared_bytes = 1 << 16; // of a block's dynamic shared memory, at most
 
-// Parameters as cuLaunchKernel takes them.
-template <class A, class B, class C, class D> void call(void (*kernel)(A, B, C, D), void *const *p) {
-    kernel(*static_cast<A *>(p[0]), *static_cast<B *>(p[1]), *static_cast<C *>(p[2]),
-           *static_cast<D *>(p[3]));
+template <unsigned... I> struct Places {};
+template <unsigned N, unsigned... I> struct PlacesTo : PlacesTo<N - 1, N - 1, I...> {};
+template <unsigned... I> struct PlacesTo<0, I...> { using Type = Places<I...>; };
+template <class... P, unsigned... I>
+void call_at(void (*kernel)(P...), void *const *parameters, Places<I...>) {
+    kernel(*static_cast<P *>(parameters[I])...);
 }
-template <class A, class B, class C, class D, class E, class F>
-void call(void (*kernel)(A, B, C, D, E, F), void *const *p) {
-    kernel(*static_cast<A *>(p[0]), *static_cast<B *>(p[1]), *static_cast<C *>(p[2]), *static_cast<D *>(p[3]),
-           *static_cast<E *>(p[4]), *static_cast<F *>(p[5]));
+// Parameters as cuLaunchKernel takes them.
+template <class... P> void call(void (*kernel)(P...), void *const *parameters) {
+    call_at(kernel, parameters, typename PlacesTo<sizeof...(P)>::Type());
 }
 
 } // namespace shim

@@ -1,6 +1,5 @@
 #include "tests/support/host_kernel.hpp"
 
-#include "jit/gray_kernel.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -48,15 +47,29 @@ std::string with_plain_extern(std::string source) {
     return source;
 }
 
+// The names of its kernels: extern "C" __global__ void __launch_bounds__(...) NAME(...)
+std::vector<std::string> entries_of(const std::string &source) {
+    const std::string bounds = "__launch_bounds__(", letters = "abcdefghijklmnopqrstuvwxyz0123456789_";
+    const auto skip_spaces = [&](std::size_t &where) { where = source.find_first_not_of(" \n", where); };
+    std::vector<std::string> names;
+    const std::string begin = "extern \"C\" __global__ void ";
+    for (std::size_t at = source.find(begin); at != std::string::npos; at = source.find(begin, at + 1)) {
+        std::size_t name = at + begin.size();
+        skip_spaces(name);
+        if (source.compare(name, bounds.size(), bounds) == 0) {
+            name = source.find(')', name) + 1;
+            skip_spaces(name);
+        }
+        names.push_back(source.substr(name, source.find_first_not_of(letters, name) - name));
+    }
+    return names;
+}
+
 // Kernel i of a library, in a namespace of its own. C's names would be the same in all namespaces.
 std::string part_of_library(const std::string &file, std::size_t i, const std::string &source) {
     const std::string number = std::to_string(i), space = "kernel_" + number;
     std::string before, after, entries;
-    for (const std::string entry :
-         {libperm::gray_entry, libperm::gather_entry, libperm::select_entry, libperm::accurate_entry}) {
-        if (source.find(" " + entry + "(") == std::string::npos &&
-            source.find("\n" + entry + "(") == std::string::npos)
-            continue;
+    for (const std::string &entry : entries_of(source)) {
         before += "#define " + entry + " " + entry + "_" + number + "\n";
         after += "#undef " + entry + "\n";
         entries += "SHIM_EXPORT void run_" + entry + "_" + number +

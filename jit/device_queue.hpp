@@ -1,0 +1,76 @@
+// What an engine needs of a device whose work is done in order: memory, copies, kernels. A GPU's is
+// gpu_queue; the tests play one on the host, so that whole engines are run without a GPU.
+#pragma once
+
+#include "jit/kernel_store.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+namespace libperm {
+
+using DeviceAddress = std::uint64_t;
+
+class DeviceQueue { // throws JitError
+  public:
+    DeviceQueue() = default;
+    virtual ~DeviceQueue() = default;
+    DeviceQueue(const DeviceQueue &) = delete;
+    DeviceQueue &operator=(const DeviceQueue &) = delete;
+
+    virtual void load(const KernelRecipe &recipe) = 0; // whose entries are launched from now on
+
+    virtual DeviceAddress allocate(std::size_t bytes) = 0; // 256-byte aligned; JitFailure::out_of_memory
+    virtual void release(DeviceAddress address) noexcept = 0;
+    virtual std::int64_t free_bytes() = 0;
+
+    virtual void copy_in(DeviceAddress to, const void *from, std::size_t bytes) = 0; // `from` may change then
+    virtual void copy_out(void *to, DeviceAddress from, std::size_t bytes) = 0; // waits for all before, too
+
+    // Blocks of so many threads, without dynamic shared memory, that run at the same time.
+    virtual unsigned blocks_at_once(const char *entry, unsigned threads) = 0;
+    // `arguments`: pointers to the kernel's parameters, which may change when it returns.
+    virtual void launch(const char *entry, unsigned blocks, unsigned threads,
+                        std::span<void *const> arguments) = 0;
+};
+
+// A piece of its memory.
+class DeviceArray {
+  public:
+    explicit DeviceArray(DeviceQueue &queue) : queue_(&queue) {}
+    DeviceArray(DeviceArray &&other) noexcept
+        : queue_(other.queue_),
+          address_(std::exchange(other.address_, 0)),
+          bytes_(std::exchange(other.bytes_, 0)) {}
+    DeviceArray &operator=(DeviceArray &&other) noexcept {
+        std::swap(queue_, other.queue_);
+        std::swap(address_, other.address_);
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
+    ~DeviceArray() { release(); }
+
+    // Room for so many bytes at least; what was there is lost if it has to grow.
+    void reserve(std::size_t bytes) {
+        if (bytes <= bytes_) return;
+        release();
+        address_ = queue_->allocate(bytes);
+        bytes_ = bytes;
+    }
+    void release() noexcept {
+        if (bytes_ != 0) queue_->release(address_);
+        bytes_ = 0;
+        address_ = 0;
+    }
+    DeviceAddress address() const { return address_; }
+    std::size_t bytes() const { return bytes_; }
+
+  private:
+    DeviceQueue *queue_;
+    DeviceAddress address_ = 0;
+    std::size_t bytes_ = 0;
+};
+
+} // namespace libperm

@@ -1,0 +1,77 @@
+#include "tests/support/host_queue.hpp"
+
+#include "jit/jit_error.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+
+namespace {
+
+constexpr std::size_t guard = 256; // bytes behind each piece of memory, all 0xff as it is at first
+
+unsigned char *bytes_at(libperm::DeviceAddress address) {
+    return reinterpret_cast<unsigned char *>(
+        address); // NOLINT(performance-no-int-to-ptr): a driver's address
+}
+
+} // namespace
+
+HostQueue::~HostQueue() {
+    for (const auto &[address, bytes] : allocated_) std::free(bytes_at(address));
+}
+
+void HostQueue::load(const libperm::KernelRecipe &recipe) {
+    auto known = compiled_.find(recipe.key);
+    if (known == compiled_.end()) {
+        const std::vector<HostKernel> kernels = compile_for_host({recipe.source()});
+        if (kernels.empty())
+            throw libperm::JitError(libperm::JitFailure::unavailable, "no compiler for kernels on the host");
+        known = compiled_.emplace(recipe.key, kernels.front()).first;
+    }
+    kernel_ = &known->second;
+}
+
+libperm::DeviceAddress HostQueue::allocate(std::size_t bytes) {
+    if (static_cast<std::int64_t>(bytes) > free_)
+        throw libperm::JitError(libperm::JitFailure::out_of_memory, "the host's device has no more memory");
+    void *memory = std::malloc(bytes + guard);
+    if (memory == nullptr) throw std::bad_alloc();
+    std::memset(memory, 0xff, bytes + guard);
+    free_ -= static_cast<std::int64_t>(bytes);
+    const auto address = reinterpret_cast<libperm::DeviceAddress>(memory);
+    allocated_[address] = bytes;
+    return address;
+}
+
+bool HostQueue::is_whole() const {
+    return std::all_of(allocated_.begin(), allocated_.end(), [](const auto &piece) {
+        const unsigned char *end = bytes_at(piece.first) + piece.second;
+        return std::all_of(end, end + guard, [](unsigned char x) { return x == 0xff; });
+    });
+}
+
+void HostQueue::release(libperm::DeviceAddress address) noexcept {
+    const auto piece = allocated_.find(address);
+    if (piece == allocated_.end()) std::abort(); // not ours: the test has to stop
+    free_ += static_cast<std::int64_t>(piece->second);
+    allocated_.erase(piece);
+    std::free(bytes_at(address));
+}
+
+void HostQueue::copy_in(libperm::DeviceAddress to, const void *from, std::size_t bytes) {
+    std::memcpy(bytes_at(to), from, bytes);
+}
+
+void HostQueue::copy_out(void *to, libperm::DeviceAddress from, std::size_t bytes) {
+    std::memcpy(to, bytes_at(from), bytes);
+}
+
+unsigned HostQueue::blocks_at_once(const char * /*entry*/, unsigned /*threads*/) { return 3; }
+
+void HostQueue::launch(const char *entry, unsigned blocks, unsigned threads,
+                       std::span<void *const> arguments) {
+    ++launches_;
+    kernel_->launch(entry, blocks, threads, 0, arguments.data());
+}

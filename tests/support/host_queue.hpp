@@ -1,0 +1,39 @@
+// A device played on the host: memory is the host's, kernels are compiled by the C++ compiler and their
+// threads take turns.
+#pragma once
+
+#include "jit/device_queue.hpp"
+#include "tests/support/host_kernel.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+class HostQueue final : public libperm::DeviceQueue {
+  public:
+    // `bytes`: of its memory.
+    explicit HostQueue(std::int64_t bytes = std::int64_t{1} << 40) : free_(bytes) {}
+    ~HostQueue() override;
+
+    // Without a compiler it announces a skip, and load() throws JitError (unavailable).
+    void load(const libperm::KernelRecipe &recipe) override;
+    libperm::DeviceAddress allocate(std::size_t bytes) override; // filled with NaNs
+    void release(libperm::DeviceAddress address) noexcept override;
+    std::int64_t free_bytes() override { return free_; }
+    void copy_in(libperm::DeviceAddress to, const void *from, std::size_t bytes) override;
+    void copy_out(void *to, libperm::DeviceAddress from, std::size_t bytes) override;
+    unsigned blocks_at_once(const char *entry, unsigned threads) override;
+    void launch(const char *entry, unsigned blocks, unsigned threads,
+                std::span<void *const> arguments) override;
+
+    int launches() const { return launches_; }
+    bool is_whole() const; // nothing was written beside what was allocated
+
+  private:
+    std::map<libperm::DeviceAddress, std::size_t> allocated_;
+    std::int64_t free_;
+    std::map<std::string, HostKernel> compiled_; // by key
+    const HostKernel *kernel_ = nullptr;
+    int launches_ = 0;
+};
