@@ -8,6 +8,8 @@ extern const char *const tree_walk_cuh;
 extern const char *const accurate_cuh;
 extern const char *const rows_dense_cuh;
 extern const char *const rows_shared_cuh;
+extern const char *const frontier_number_cuh;
+extern const char *const frontier_dense_cuh;
 
 // Of all that writes kernels: one of another generator is not taken for one of this.
 extern const char *const generator_digest;

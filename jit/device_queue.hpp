@@ -29,6 +29,8 @@ class DeviceQueue { // throws JitError
     virtual void copy_in(DeviceAddress to, const void *from, std::size_t bytes) = 0; // `from` may change then
     virtual void copy_out(void *to, DeviceAddress from, std::size_t bytes) = 0; // waits for all before, too
 
+    // Threads of a block, for kernels that take any number of warps: a power of two. The tests take few.
+    virtual unsigned block_threads(unsigned most) const { return most; }
     // Blocks of so many threads, without dynamic shared memory, that run at the same time.
     virtual unsigned blocks_at_once(const char *entry, unsigned threads) = 0;
     // `arguments`: pointers to the kernel's parameters, which may change when it returns.

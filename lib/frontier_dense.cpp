@@ -115,7 +115,7 @@ template <class Number> class DenseFrontier {
     // that is the same set). A source holds no column that opens with this row.
     Moves low_moves(SlotSet bit) const {
         Moves moves;
-        for (const std::vector<SlotSet> &sets : new_layout_.low_sets) {
+        for (const std::vector<SlotSet> &sets : new_layout_.low.of_weight) {
             auto &list = moves.of_weight.emplace_back();
             bool aligned = true;
             for (std::size_t target = 0; target < sets.size(); ++target) {
@@ -123,7 +123,7 @@ template <class Number> class DenseFrontier {
                 if (bit != 0 && !(full & bit)) continue;
                 const SlotSet source = full ^ bit;
                 if (source & opening_) continue;
-                list.push_back({static_cast<std::uint16_t>(target), old_layout_.rank[source]});
+                list.push_back({static_cast<std::uint16_t>(target), old_layout_.low.rank[source]});
                 aligned = aligned && list.back().target == list.back().source && list.size() == target + 1;
             }
             moves.aligned.push_back(aligned && list.size() == sets.size());

@@ -39,11 +39,31 @@ inline double subsets_of_size(int w, int k) {
     return c;
 }
 
+// The subsets of the open low slots.
+struct LowSets {
+    SlotSet open = 0;
+    std::vector<std::vector<SlotSet>> of_weight; // ascending
+    std::vector<std::uint16_t> rank;             // of a set among those of its weight; by the set itself
+
+    LowSets() { assign(0); }
+    void assign(SlotSet slots) {
+        open = slots;
+        of_weight.assign(static_cast<std::size_t>(std::popcount(slots)) + 1, {});
+        rank.resize(std::size_t{1} << low_slots);
+        SlotSet set = 0;
+        do {
+            auto &sets = of_weight[static_cast<std::size_t>(std::popcount(set))];
+            rank[set] = static_cast<std::uint16_t>(sets.size());
+            sets.push_back(set);
+            set = (set - slots) & slots; // the next one
+        } while (set != 0);
+    }
+};
+
 struct FrontierLayout {
-    SlotSet low = 0, high = 0;                  // open slots of either kind
-    int weight = 0;                             // slots used in every state
-    std::vector<std::vector<SlotSet>> low_sets; // by weight, ascending
-    std::vector<std::uint16_t> rank;            // of a low set among those of its weight; by the set itself
+    LowSets low;
+    SlotSet high = 0;            // open slots
+    int weight = 0;              // slots used in every state
     Buffer<std::int64_t> offset; // of a high set's block; by the packed set; one more at the end
 
     explicit FrontierLayout(MemoryBudget &memory) : offset(memory) { assign(0, 0); }
@@ -56,25 +76,16 @@ struct FrontierLayout {
 };
 
 inline void FrontierLayout::assign(SlotSet open, int used) {
-    low = open & low_mask;
+    low.assign(open & low_mask);
     high = open & ~low_mask;
     weight = used;
-    const int low_count = std::popcount(low);
-    low_sets.assign(static_cast<std::size_t>(low_count) + 1, {});
-    rank.resize(std::size_t{1} << low_slots);
-    for (SlotSet packed = 0; packed >> low_count == 0; ++packed) {
-        const SlotSet set = spread_bits(packed, low);
-        auto &of_weight = low_sets[static_cast<std::size_t>(std::popcount(set))];
-        rank[set] = static_cast<std::uint16_t>(of_weight.size());
-        of_weight.push_back(set);
-    }
     offset.grow(static_cast<std::size_t>(high_sets()) + 1);
     std::int64_t *begins = offset.data();
     begins[0] = 0;
     for (std::int64_t h = 0; h < high_sets(); ++h) {
         const int rest = weight - std::popcount(static_cast<SlotSet>(h));
-        const bool exists = rest >= 0 && rest <= low_count;
-        const std::size_t states = exists ? low_sets[static_cast<std::size_t>(rest)].size() : 0;
+        const bool exists = rest >= 0 && static_cast<std::size_t>(rest) < low.of_weight.size();
+        const std::size_t states = exists ? low.of_weight[static_cast<std::size_t>(rest)].size() : 0;
         begins[h + 1] = begins[h] + static_cast<std::int64_t>(states);
     }
 }

@@ -78,6 +78,9 @@ FrontierProgram build_frontier_program(const FrontierSide &side, const FrontierO
             t.least = std::max(0, t.multiplicity - remaining[at(col)]);
             step.terms.push_back(t);
         }
+        // The order in which all forms add them up.
+        std::sort(step.terms.begin(), step.terms.end(),
+                  [](const FrontierTerm &x, const FrontierTerm &y) { return x.slot < y.slot; });
         for (const FrontierTerm &t : step.terms)
             if (t.closes) {
                 bits.give_back(t.slot, t.width); // free from the next row on

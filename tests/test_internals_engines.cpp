@@ -136,7 +136,7 @@ TEST_CASE("a layout ranks every subset of its weight once") {
                 if (std::popcount(s) == weight) {
                     const auto block = static_cast<std::int64_t>(pack_bits(s & ~low_mask, layout.high));
                     const auto place =
-                        static_cast<std::size_t>(layout.begin(block)) + layout.rank[s & low_mask];
+                        static_cast<std::size_t>(layout.begin(block)) + layout.low.rank[s & low_mask];
                     REQUIRE(place < met.size());
                     CHECK(!met[place]);
                     met[place] = 1;

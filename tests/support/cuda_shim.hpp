@@ -70,6 +70,9 @@ inline void __syncthreads() {
     threadIdx = mine;
 }
 
+// All threads of the block do, for a warp's do too.
+inline void __syncwarp() { __syncthreads(); }
+
 SHIM_EXPORT void shim_place(unsigned block, unsigned thread, unsigned blocks, unsigned threads) {
     blockIdx.x = block;
     threadIdx.x = thread;

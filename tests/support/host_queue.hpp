@@ -23,6 +23,7 @@ class HostQueue final : public libperm::DeviceQueue {
     std::int64_t free_bytes() override { return free_; }
     void copy_in(libperm::DeviceAddress to, const void *from, std::size_t bytes) override;
     void copy_out(void *to, libperm::DeviceAddress from, std::size_t bytes) override;
+    unsigned block_threads(unsigned most) const override { return most < 64 ? most : 64; }
     unsigned blocks_at_once(const char *entry, unsigned threads) override;
     void launch(const char *entry, unsigned blocks, unsigned threads,
                 std::span<void *const> arguments) override;

@@ -1,0 +1,65 @@
+// ---- What a frontier state carries (lib/frontier_number.hpp) ----------------------------------------------
+//
+// `nonnegative` stands above. Entries >= 0: the value bounds its own error. Else the sum of the terms'
+// absolute values stands beside it.
+
+struct NonNegative {
+    double value;
+};
+struct __align__(16) Signed {
+    double value, absolute;
+};
+
+template <bool> struct NumberOf { typedef Signed Type; };
+template <> struct NumberOf<true> { typedef NonNegative Type; };
+typedef NumberOf<nonnegative>::Type Number;
+
+__device__ __forceinline__ void add_product(NonNegative &sum, const double *coefficient, NonNegative x) {
+    sum.value += coefficient[0] * x.value;
+}
+__device__ __forceinline__ void add_product(Signed &sum, const double *coefficient, Signed x) {
+    sum.value += coefficient[0] * x.value;
+    sum.absolute += coefficient[1] * x.absolute;
+}
+__device__ __forceinline__ Number zero() { return Number{}; }
+
+// How large and how small numbers are. The magnitude, and the smallest part that is not 0.
+struct Extent {
+    double largest = 0, smallest = infinity();
+
+    __device__ __forceinline__ Extent() {}
+    __device__ __forceinline__ Extent(double most, double least) : largest(most), smallest(least) {}
+
+    __device__ __forceinline__ static double infinity() { return 1e308 * 10; }
+    __device__ __forceinline__ void take(double magnitude, double least) {
+        largest = largest < magnitude ? magnitude : largest;
+        smallest = least != 0 && least < smallest ? least : smallest;
+    }
+    __device__ __forceinline__ void take(NonNegative x) { take(x.value, x.value); }
+    __device__ __forceinline__ void take(Signed x) {
+        take(x.absolute, x.value != 0 ? fabs(x.value) : x.absolute);
+    }
+    __device__ __forceinline__ void join(const Extent &x) {
+        largest = largest < x.largest ? x.largest : largest;
+        smallest = x.smallest < smallest ? x.smallest : smallest;
+    }
+};
+
+// All threads of a block call it, a power of two of them. Magnitudes' bits are ordered as they are; no order
+// of joining changes them.
+template <int most_threads>
+__device__ __forceinline__ void add_extent(Extent mine, unsigned long long *extent) {
+    __shared__ double largest[most_threads], smallest[most_threads];
+    for (unsigned half = blockDim.x; half > 0; half /= 2) {
+        if (threadIdx.x < half) {
+            if (half < blockDim.x)
+                mine.join(Extent(largest[threadIdx.x + half], smallest[threadIdx.x + half]));
+            largest[threadIdx.x] = mine.largest;
+            smallest[threadIdx.x] = mine.smallest;
+        }
+        __syncthreads();
+    }
+    if (threadIdx.x != 0) return;
+    atomicMax(extent, static_cast<unsigned long long>(__double_as_longlong(mine.largest)));
+    atomicMin(extent + 1, static_cast<unsigned long long>(__double_as_longlong(mine.smallest)));
+}

@@ -1,0 +1,156 @@
+#include "lib/frontier_dense_row.hpp"
+#include "lib/frontier_ledger.hpp"
+#include "lib/frontier_on_device.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace libperm {
+namespace {
+
+// Numbers of the larger one of the tables after the rows 0, 2, 4, ..., and after 1, 3, 5, ...
+std::array<double, 2> largest_tables(const FrontierProgram &program) {
+    std::array<double, 2> tables{1, 1};
+    for (std::size_t t = 0; t < program.steps.size(); ++t) {
+        const FrontierStep &s = program.steps[t];
+        tables[t % 2] = std::max(tables[t % 2], subsets_of_size(s.width_after, s.used_after));
+    }
+    return tables;
+}
+
+// Open high slots at most, and bytes of a row's lists.
+struct Extremes {
+    int high = 0;
+    std::size_t row_bytes = 0;
+};
+Extremes extremes(const FrontierProgram &program) {
+    Extremes most;
+    SlotSet open = 0;
+    for (const FrontierStep &step : program.steps) {
+        for (const FrontierTerm &t : step.terms) open |= SlotSet{1} << t.slot;
+        for (const FrontierTerm &t : step.terms)
+            if (t.closes) open &= ~(SlotSet{1} << t.slot);
+        most.high = std::max(most.high, std::popcount(open & ~low_mask));
+        const auto low = static_cast<std::size_t>(shape_of(step).low);
+        most.row_bytes = std::max(most.row_bytes, ((low + 1) * 2) << low_slots);
+    }
+    most.row_bytes += 2 * sizeof(DenseHighSet) << dense_chunk_bits;
+    return most;
+}
+
+class DenseOnDevice {
+  public:
+    DenseOnDevice(DeviceQueue &queue, const FrontierRun &run, bool nonnegative)
+        : queue_(queue),
+          run_(run),
+          ledger_(run.block),
+          number_bytes_(static_cast<std::size_t>(number_bytes(nonnegative))),
+          old_(queue),
+          new_(queue),
+          lists_(queue),
+          ranks_(queue),
+          extents_(queue) {
+        std::set<RowShape> shapes;
+        for (const FrontierStep &step : run.program.steps) shapes.insert(shape_of(step));
+        queue.load(dense_frontier_kernels(nonnegative, shapes));
+        const std::array<double, 2> tables = largest_tables(run.program);
+        new_.reserve(static_cast<std::size_t>(tables[0]) * number_bytes_);
+        old_.reserve(static_cast<std::size_t>(tables[1]) * number_bytes_);
+        const Extremes most = extremes(run.program);
+        lists_.reserve(most.row_bytes);
+        const std::vector<std::uint32_t> ranks = combination_ranks(most.high);
+        ranks_.reserve(ranks.size() * sizeof ranks.front());
+        queue.copy_in(ranks_.address(), ranks.data(), ranks.size() * sizeof ranks.front());
+        const std::vector<Extent> extents(run.program.steps.size());
+        extents_.reserve(extents.size() * sizeof(Extent));
+        queue.copy_in(extents_.address(), extents.data(), extents.size() * sizeof(Extent));
+    }
+
+    Outcome compute() {
+        Outcome outcome;
+        outcome.on_gpu = true;
+        constexpr std::array<double, 2> one{1, 1};
+        queue_.copy_in(old_.address(), one.data(), number_bytes_);
+        maker_.advance(run_.program.steps.front());
+        for (std::size_t t = 0; t < run_.program.steps.size(); ++t) {
+            const FrontierStep &step = run_.program.steps[t];
+            start(step, t);
+            if (t + 1 < run_.program.steps.size()) maker_.advance(run_.program.steps[t + 1]); // meanwhile
+            Extent extent;
+            queue_.copy_out(&extent, extents_.address() + t * sizeof(Extent), sizeof extent);
+            ledger_.end_step(static_cast<double>(step.terms.size()) - 1, step.expansions_bound, extent);
+            run_.control.advance(step.expansions_bound);
+            std::swap(old_, new_);
+            const double states = subsets_of_size(step.width_after, step.used_after);
+            outcome.operations += step.expansions_bound;
+            outcome.states += states;
+            outcome.peak_states = std::max(outcome.peak_states, states);
+        }
+        outcome.peak_bytes = static_cast<std::int64_t>(old_.bytes() + new_.bytes() + lists_.bytes() +
+                                                       ranks_.bytes() + extents_.bytes());
+        std::array<double, 2> last{};
+        queue_.copy_out(last.data(), old_.address(), number_bytes_);
+        ledger_.close(last[0], number_bytes_ == sizeof last ? last[1] : last[0], outcome);
+        return outcome;
+    }
+
+  private:
+    void start(const FrontierStep &step, std::size_t t) {
+        const std::vector<Coefficient> &coefficients = ledger_.begin_step(step);
+        const std::size_t high_bytes = maker_.high().size() * sizeof(DenseHighSet);
+        queue_.copy_in(lists_.address(), maker_.high().data(), high_bytes);
+        queue_.copy_in(lists_.address() + high_bytes, maker_.places().data(),
+                       maker_.places().size() * sizeof(std::uint16_t));
+        DenseRow row = maker_.row();
+        row.from = old_.address();
+        row.to = new_.address();
+        row.high = lists_.address();
+        row.places = lists_.address() + high_bytes;
+        row.ranks = ranks_.address();
+        row.extent = extents_.address() + t * sizeof(Extent);
+        for (std::size_t k = 0; k < coefficients.size(); ++k) {
+            row.coefficient[k][0] = coefficients[k].value;
+            row.coefficient[k][1] = coefficients[k].magnitude;
+        }
+        const std::string entry = entry_of(shape_of(step));
+        const unsigned threads = queue_.block_threads(dense_threads), warps = threads / dense_warp;
+        const std::uint64_t at_once = queue_.blocks_at_once(entry.c_str(), threads);
+        // Few blocks are shared by several warps each.
+        constexpr int most_parts = 5;
+        while (row.parts_log2 < most_parts && (warps * at_once) >> (row.high_bits + row.parts_log2) >= 2)
+            ++row.parts_log2;
+        const std::uint64_t items = std::uint64_t{1} << (row.high_bits + row.parts_log2);
+        const auto blocks = static_cast<unsigned>(std::min(at_once, (items + warps - 1) / warps));
+        const std::array<void *, 1> arguments{&row};
+        queue_.launch(entry.c_str(), blocks, threads, arguments);
+    }
+
+    DeviceQueue &queue_;
+    const FrontierRun &run_;
+    FrontierLedger ledger_;
+    std::size_t number_bytes_;
+    DeviceArray old_, new_, lists_, ranks_, extents_;
+    DenseRowMaker maker_;
+};
+
+} // namespace
+
+const char *dense_device_why_not(const FrontierProgram &program) {
+    if (program.counts) return "has columns in counters";
+    if (program.slots > dense_low_slots + dense_most_high) return "has too many open columns";
+    return nullptr;
+}
+
+double dense_device_bytes(const FrontierProgram &program, bool nonnegative) {
+    const std::array<double, 2> tables = largest_tables(program);
+    const Extremes most = extremes(program);
+    return (tables[0] + tables[1]) * static_cast<double>(number_bytes(nonnegative)) +
+           static_cast<double>(most.row_bytes + program.steps.size() * sizeof(Extent)) + 1e6;
+}
+
+Outcome run_dense_frontier_on(DeviceQueue &queue, const FrontierRun &run, bool nonnegative) {
+    return DenseOnDevice(queue, run, nonnegative).compute();
+}
+
+} // namespace libperm

@@ -1,0 +1,205 @@
+// The dense frontier on a device, its kernels played on the host: the same bits as on the CPU.
+#include "bench/families.hpp"
+#include "jit/jit_error.hpp"
+#include "lib/frontier_dense_row.hpp"
+#include "lib/frontier_on_device.hpp"
+#include "lib/matrix.hpp"
+#include "preprocess/scaling.hpp"
+#include "tests/support/host_queue.hpp"
+#include "tests/support/run.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+using namespace libperm;
+namespace families = perm::families;
+
+namespace {
+
+std::uint64_t test_seed() { return run::seed(0x67707564); }
+
+struct Prepared {
+    Block block;
+    FrontierProgram program;
+    bool nonnegative = true;
+};
+
+Prepared prepare(const perm::Csr &matrix, std::uint64_t seed = 0, bool search = true) {
+    const perm_csr view = matrix.view();
+    const InputPattern input = read_pattern(&view);
+    Prepared p{{input.pattern, {}}, {}};
+    for (const double x : read_values(input, view.values)) {
+        p.block.values.push_back(tracked(x));
+        p.nonnegative = p.nonnegative && x >= 0;
+    }
+    const auto sides = frontier_sides(input.pattern, {});
+    FrontierOrderOptions options;
+    options.seed = seed;
+    FrontierOrder order = find_frontier_order(sides, options);
+    if (!search) { // a bad one: many columns open and close in one row
+        families::Random random(seed);
+        for (std::size_t k = order.rows.size(); k > 1; --k)
+            std::swap(
+                order.rows[k - 1],
+                order.rows[static_cast<std::size_t>(random.integer(0, static_cast<std::int64_t>(k) - 1))]);
+    }
+    p.program = build_frontier_program(sides[order.transposed ? 1 : 0], order);
+    return p;
+}
+
+// 0 if there is no compiler for the host.
+int compare(HostQueue &queue, const Prepared &p) {
+    Options options;
+    RunControl control(options);
+    MemoryBudget memory(1 << 30);
+    Block block = p.block;
+    (void)scale(block);
+    const FrontierRun run{block, p.program, control, memory, 1};
+    const Outcome here = run_dense_frontier(run, p.nonnegative);
+    Outcome there;
+    try {
+        there = run_dense_frontier_on(queue, run, p.nonnegative);
+    } catch (const JitError &e) {
+        if (e.failure() == JitFailure::unavailable) return 0;
+        throw;
+    }
+    CHECK(std::bit_cast<std::uint64_t>(there.value.mantissa) ==
+          std::bit_cast<std::uint64_t>(here.value.mantissa));
+    CHECK(there.value.exp2 == here.value.exp2);
+    CHECK(there.rel_error_bound == here.rel_error_bound);
+    CHECK(there.exact == here.exact);
+    CHECK(there.states == here.states);
+    CHECK(there.peak_states == here.peak_states);
+    CHECK(there.on_gpu);
+    CHECK(queue.is_whole());
+    return 1;
+}
+
+} // namespace
+
+TEST_CASE("the same bits as on the CPU: random matrices, good and bad orders, both kinds of numbers") {
+    HostQueue queue;
+    int compared = 0;
+    for (std::uint64_t seed = test_seed(); seed < test_seed() + 24; ++seed) {
+        CAPTURE(seed);
+        const auto n = static_cast<std::int64_t>(3 + seed % 14);
+        const auto entries = seed % 2 == 0 ? families::Entries::real : families::Entries::nonnegative;
+        const bool search = seed % 3 != 0;
+        const int done =
+            compare(queue, prepare(families::permutation_plus(n, 3, entries, seed), seed, search));
+        if (done == 0) return; // said by the host's compiler
+        compared += done;
+    }
+    CHECK(compared == 24);
+}
+
+TEST_CASE("slots used again and again, and more open columns than low slots") {
+    HostQueue queue;
+    int compared = 0, high = 0;
+    for (const auto entries : {families::Entries::nonnegative, families::Entries::real}) {
+        for (const auto &[n, p] : {std::pair{16, 0.45}, std::pair{22, 0.2}, std::pair{60, 0.03}}) {
+            const Prepared prepared = prepare(families::erdos_renyi(n, p, entries, test_seed()));
+            if (prepared.program.slots > 17) continue; // minutes on the host
+            const int done = compare(queue, prepared);
+            if (done == 0) return;
+            compared += done;
+            high += prepared.program.slots > dense_low_slots;
+        }
+    }
+    CHECK(compared >= 2);
+    CHECK(high >= 2);
+}
+
+TEST_CASE("numbers far outside double's range are scaled back row by row") {
+    HostQueue queue;
+    perm::Csr matrix = families::permutation_plus(14, 3, families::Entries::nonnegative, 3);
+    for (std::size_t k = 0; k < matrix.values.size(); ++k)
+        matrix.values[k] = std::ldexp(matrix.values[k], k % 2 ? 150 : -90);
+    Prepared p = prepare(matrix);
+    if (compare(queue, p) == 0) return;
+    // Without scaling before: the ledger's own.
+    Options options;
+    RunControl control(options);
+    MemoryBudget memory(1 << 30);
+    const FrontierRun run{p.block, p.program, control, memory, 1};
+    const Outcome here = run_dense_frontier(run, true), there = run_dense_frontier_on(queue, run, true);
+    CHECK(here.value.mantissa == there.value.mantissa);
+    CHECK(here.value.exp2 == there.value.exp2);
+    CHECK(here.value.mantissa > 0);
+}
+
+TEST_CASE("memory that is too small is said to be, and given back") {
+    const Prepared p = prepare(families::erdos_renyi(16, 0.4, families::Entries::nonnegative, 5));
+    HostQueue queue(20000);
+    try {
+        if (compare(queue, p) == 0) return;
+        FAIL("there was not so much memory");
+    } catch (const JitError &e) {
+        CHECK(e.failure() == JitFailure::out_of_memory);
+    }
+    CHECK(queue.free_bytes() == 20000);
+}
+
+TEST_CASE("combinations are ranked in the order of their numbers, in two halves too") {
+    for (const int slots : {3, 12, 13, 16}) {
+        const std::vector<std::uint32_t> ranks = combination_ranks(slots);
+        std::vector<std::uint32_t> next(static_cast<std::size_t>(slots) + 1, 0);
+        bool all = true;
+        for (std::uint32_t set = 0; set >> slots == 0; ++set) {
+            const std::uint32_t lower = set & 0xfff, upper = set >> 12;
+            const std::uint32_t rank =
+                ranks[lower] +
+                (upper == 0 ? 0 : ranks[4096 + upper * 13 + static_cast<unsigned>(std::popcount(lower))]);
+            all = all && rank == next[static_cast<std::size_t>(std::popcount(set))]++;
+        }
+        CHECK(all);
+    }
+}
+
+// More high slots than one lookup has bits: the tables by themselves, for a run of it would take minutes
+// here.
+TEST_CASE("the high sets of a wide table name each block once, and the right source") {
+    const Prepared p = prepare(families::erdos_renyi(40, 0.22, families::Entries::nonnegative, 7));
+    DenseRowMaker maker;
+    SlotSet open = 0;
+    int wide = 0;
+    for (const FrontierStep &step : p.program.steps) {
+        maker.advance(step);
+        const SlotSet before = open;
+        SlotSet closing = 0, opening = 0;
+        for (const FrontierTerm &t : step.terms) {
+            const SlotSet bit = SlotSet{1} << t.slot;
+            open |= bit;
+            if (t.opens) opening |= bit;
+            if (t.closes) closing |= bit;
+        }
+        open &= ~closing;
+        const DenseRow &row = maker.row();
+        if (row.high_bits != 13 && row.high_bits != 14) continue;
+        ++wide;
+        std::vector<char> met(std::size_t{1} << row.high_bits, 0);
+        bool sources = true;
+        for (std::uint32_t number = 0; number >> row.high_bits == 0; ++number) {
+            const DenseHighSet &lower = maker.high()[number & 4095],
+                               &upper = maker.high()[4096 + (number >> 12)];
+            const std::uint32_t to = lower.to | upper.to;
+            met[to] = 1;
+            const SlotSet full = spread_bits(to, open & ~low_mask) | (closing & ~low_mask);
+            const SlotSet source = full & before & ~opening;
+            sources = sources && (lower.from | upper.from) == pack_bits(source, before & ~low_mask);
+            std::uint32_t present = 0, term = 1;
+            for (const FrontierTerm &t : step.terms) {
+                if (t.slot < low_slots) continue;
+                if (full >> t.slot & 1) present |= term;
+                term <<= 1;
+            }
+            sources = sources && (lower.present | upper.present) == present;
+        }
+        CHECK(std::count(met.begin(), met.end(), 1) == static_cast<std::ptrdiff_t>(met.size()));
+        CHECK(sources);
+    }
+    CHECK(wide >= 2);
+}
