@@ -28,6 +28,8 @@ enum DeviceAttribute : int {
     warp_size = 10,
     clock_khz = 13,
     multiprocessor_count = 16,
+    memory_clock_khz = 36,
+    memory_bus_bits = 37,
     l2_cache_bytes = 38,
     threads_per_multiprocessor = 39,
     capability_major = 75,

@@ -24,7 +24,7 @@ KernelRecipe dense_frontier_kernels(bool nonnegative, const std::set<RowShape> &
         text += "\n";
         text += frontier_dense_cuh;
         for (const RowShape &s : shapes)
-            text += fmt::format("\nextern \"C\" __global__ void __launch_bounds__(most_threads)\n"
+            text += fmt::format("\nextern \"C\" __global__ void __launch_bounds__(most_threads, 4)\n"
                                 "{}(const __grid_constant__ Row row) {{\n"
                                 "    fill<{}, {}>(row);\n}}\n",
                                 entry_of(s), s.low, s.high);

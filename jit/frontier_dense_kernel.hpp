@@ -38,7 +38,7 @@ struct DenseRow {
     std::uint32_t list_size;
     std::int32_t from_low, to_low;
     std::int32_t from_weight, to_weight;
-    std::int32_t high_bits, parts_log2;
+    std::int32_t high_bits, parts_log2, numbers_log2;
     std::uint32_t opening;
     std::uint32_t from_bit[dense_most_high];
     std::int32_t places_move;

@@ -121,6 +121,7 @@ GpuProperties read_properties(cuda::Device device, int ordinal) {
     it.shared_bytes = static_cast<std::size_t>(attribute(cuda::shared_bytes_per_block_opt_in));
     it.clock_hz = 1e3 * attribute(cuda::clock_khz);
     it.memory_bytes = static_cast<std::int64_t>(memory);
+    it.memory_bandwidth = 2e3 * attribute(cuda::memory_clock_khz) * attribute(cuda::memory_bus_bits) / 8;
     it.l2_bytes = attribute(cuda::l2_cache_bytes);
     return it;
 }

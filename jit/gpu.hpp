@@ -33,6 +33,7 @@ struct GpuProperties {
     std::size_t shared_bytes = 0; // that one block can have at most, when it asks for it
     double clock_hz = 0;
     std::int64_t memory_bytes = 0;
+    double memory_bandwidth = 0; // bytes a second, as its clock and width have it
     std::int64_t l2_bytes = 0;
 };
 

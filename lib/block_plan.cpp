@@ -1,6 +1,7 @@
 #include "lib/block_plan.hpp"
 
 #include "lib/frontier_layout.hpp"
+#include "lib/frontier_on_device.hpp"
 #include "lib/gpu_device.hpp"
 #include "lib/system.hpp"
 #include "lib/tree_plan.hpp"
@@ -23,14 +24,16 @@ constexpr double most_dense_blocks = 1e8; // of its table: they are counted thro
 
 void judge(Candidate &c, const Options &options) {
     const bool on_gpu = c.on_gpu;
+    constexpr double free_of_gpu = 0.95; // of its memory: the rest is the driver's, and others'
+    const double memory = on_gpu ? free_of_gpu * static_cast<double>(planned_gpu().memory_bytes)
+                                 : static_cast<double>(options.memory_limit);
     c.seconds = on_gpu ? c.cost.serial_seconds : seconds_on(options.threads, c.cost.serial_seconds);
     if (c.refusal != PERM_OK) return;
-    if (!on_gpu && c.cost.bytes > static_cast<double>(options.memory_limit)) {
+    if (c.cost.bytes > memory) {
         c.refusal = PERM_REFUSED_MEMORY;
-        c.why_not = fmt::format("needs {} of memory, {} is the limit; with that it is predicted to take {}",
-                                readable_bytes(c.cost.bytes),
-                                readable_bytes(static_cast<double>(options.memory_limit)),
-                                readable_seconds(c.seconds));
+        c.why_not = fmt::format("needs {} of {}memory, {} is the limit; with that it is predicted to take {}",
+                                readable_bytes(c.cost.bytes), on_gpu ? "the GPU's " : "",
+                                readable_bytes(memory), readable_seconds(c.seconds));
     } else if (c.seconds > options.refuse_seconds) {
         c.refusal = PERM_REFUSED_TIME;
         const std::string where =
@@ -65,8 +68,8 @@ struct Task {
     }
 };
 
-void add_ryser(Task &task) {
-    const RyserPlan &ryser = task.plan.ryser = plan_ryser(task.a, transpose(task.a).pattern, task.kinds);
+void add_ryser(Task &task, const Pattern &at) {
+    const RyserPlan &ryser = task.plan.ryser = plan_ryser(task.a, at, task.kinds);
     Candidate c;
     c.engine = Engine::ryser;
     c.transposed = ryser.transposed;
@@ -132,6 +135,42 @@ void add_frontier_form(Task &task, const FrontierProgram &program, FrontierForm 
     task.add(std::move(c));
 }
 
+constexpr double worth_a_gpu = 1; // second of one thread: below, starting the GPU takes longer
+
+bool asks_for_gpu(const Task &task) {
+    const Options &options = task.options;
+    if (needs_gpu(options.engine) || options.device == Device::gpu) return true;
+    if (options.engine == Engine::ryser || options.device == Device::cpu) return false;
+    return std::none_of(task.plan.candidates.begin(), task.plan.candidates.end(), [](const Candidate &c) {
+        return c.refusal == PERM_OK && c.cost.serial_seconds < worth_a_gpu;
+    });
+}
+
+bool may_use_gpu(const Task &task) {
+    return asks_for_gpu(task) &&
+           (task.options.device == Device::gpu || needs_gpu(task.options.engine) || first_gpu().gpu);
+}
+
+// Throws nothing: what no GPU can do is said in the candidate.
+void add_frontier_on_gpu(Task &task, const FrontierProgram &program) {
+    const GpuChoice choice = first_gpu();
+    Candidate c;
+    c.engine = Engine::frontier;
+    c.form = FrontierForm::dense;
+    c.on_gpu = true;
+    c.transposed = program.transposed;
+    c.cost = dense_frontier_cost(program, task.nonnegative, planned_gpu());
+    c.bytes_per_state = number_bytes(task.nonnegative);
+    if (const char *why_not = dense_device_why_not(program)) {
+        c.why_not = why_not;
+    } else if (!choice.gpu) {
+        c.lacks_gpu = true;
+        c.why_not = "needs a GPU: " + choice.why_not;
+    }
+    if (!c.why_not.empty()) c.refusal = PERM_UNSUPPORTED;
+    task.add(std::move(c));
+}
+
 // `tree_seconds`: what the tree engine is expected to take.
 void add_frontier(Task &task, double tree_seconds) {
     if (frontier_is_hopeless(task)) return;
@@ -160,27 +199,16 @@ void add_frontier(Task &task, double tree_seconds) {
     const FrontierSide &side = sides[order.transposed ? 1 : 0];
     task.plan.sparse = build_frontier_program(side, order);
     estimate_reachable(task.plan.sparse, side, order, reachability_samples(task.a.rows, task.effort));
-    add_frontier_form(task, task.plan.sparse, FrontierForm::sparse);
+    if (options.device != Device::gpu) add_frontier_form(task, task.plan.sparse, FrontierForm::sparse);
 
     task.plan.dense = task.plan.sparse;
     if (task.plan.sparse.counts) { // the dense form has a slot for each column, repeated or not
         const std::array<FrontierSide, 2> single = frontier_sides(task.a, {});
         task.plan.dense = build_frontier_program(single[order.transposed ? 1 : 0], order);
     }
-    if (dense_is_sensible(task.plan.dense)) add_frontier_form(task, task.plan.dense, FrontierForm::dense);
-}
-
-constexpr double worth_a_gpu = 1; // second of one thread: below, starting the GPU takes longer
-
-bool asks_for_gpu(const Task &task) {
-    const Options &options = task.options;
-    if (needs_gpu(options.engine) || options.device == Device::gpu) return true;
-    if ((options.engine != Engine::automatic && options.engine != Engine::tree) ||
-        options.device == Device::cpu)
-        return false;
-    return std::none_of(task.plan.candidates.begin(), task.plan.candidates.end(), [](const Candidate &c) {
-        return c.refusal == PERM_OK && c.cost.serial_seconds < worth_a_gpu;
-    });
+    if (!dense_is_sensible(task.plan.dense)) return;
+    if (options.device != Device::gpu) add_frontier_form(task, task.plan.dense, FrontierForm::dense);
+    if (may_use_gpu(task)) add_frontier_on_gpu(task, task.plan.dense);
 }
 
 // An engine with kernels, on the GPU.
@@ -199,11 +227,6 @@ void add_on_gpu(Task &task, Engine engine, GrayPlan plan) {
     if (!c.why_not.empty()) c.refusal = PERM_UNSUPPORTED;
     task.grays.insert_or_assign(engine, std::move(plan));
     task.add(std::move(c));
-}
-
-bool may_use_gpu(const Task &task) {
-    return asks_for_gpu(task) &&
-           (task.options.device == Device::gpu || needs_gpu(task.options.engine) || first_gpu().gpu);
 }
 
 void add_gpu(Task &task, const Pattern &at) {
@@ -308,9 +331,9 @@ void choose(BlockPlan &plan) {
 } // namespace
 
 std::string name_of(const Candidate &c) {
-    if (c.on_gpu && !needs_gpu(c.engine)) return fmt::format("{} (GPU)", engine_name(c.engine));
+    if (c.engine == Engine::tree && c.on_gpu) return fmt::format("{} (GPU)", engine_name(c.engine));
     if (c.engine != Engine::frontier) return engine_name(c.engine);
-    return fmt::format("{} ({})", engine_name(c.engine), form_name(c.form));
+    return fmt::format("{} ({}{})", engine_name(c.engine), form_name(c.form), c.on_gpu ? ", GPU" : "");
 }
 
 BlockPlan plan_block(const Pattern &a, const Kinds &kinds, bool nonnegative, const Options &options,
@@ -320,11 +343,11 @@ BlockPlan plan_block(const Pattern &a, const Kinds &kinds, bool nonnegative, con
     task.plan.nnz = a.nnz();
     const Pattern at = transpose(a).pattern;
     const auto wanted = [&options](Engine engine) {
-        return options.engine == engine ||
-               (options.engine == Engine::automatic && options.device != Device::gpu);
+        return options.engine == engine || (options.engine == Engine::automatic &&
+                                            (options.device != Device::gpu || engine == Engine::frontier));
     };
     double tree_seconds = std::numeric_limits<double>::infinity();
-    if (wanted(Engine::ryser)) add_ryser(task);
+    if (wanted(Engine::ryser)) add_ryser(task, at);
     const bool try_tree =
         wants_tree(task) && tree_why_not(a.rows).empty() && task.least_seconds() > worth_a_tree;
     if (wanted(Engine::frontier)) {

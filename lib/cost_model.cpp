@@ -2,7 +2,9 @@
 
 #include "jit/tree_program.hpp"
 #include "jit/tree_walk.hpp"
+#include "lib/frontier_dense_row.hpp"
 #include "lib/frontier_layout.hpp"
+#include "lib/frontier_on_device.hpp"
 #include "lib/tree_plan.hpp"
 
 #include <algorithm>
@@ -140,6 +142,31 @@ Cost gray_cost(const GrayPlan &plan, const GpuProperties &gpu) {
     // Of the GPU: the sums of a window's segments, and row sums of every thread.
     cost.bytes = window_bytes(plan) +
                  8.0 * static_cast<double>(global_rows(plan.kernel)) * gpu.threads * gpu.multiprocessors;
+    return cost;
+}
+
+Cost dense_frontier_cost(const FrontierProgram &program, bool nonnegative, const GpuProperties &gpu) {
+    constexpr double launch = 4e-5;             // of a row: its lists, a kernel, and the wait for its extent
+    constexpr double states = 0.6;              // of the memory's bandwidth
+    constexpr double sources = 1.5;             // times that bandwidth: most come from the cache
+    constexpr double begin = 0.4, shape = 0.05; // of compiling
+    const auto number = static_cast<double>(number_bytes(nonnegative));
+    Cost cost = dense_cost(program, nonnegative);
+    std::set<RowShape> shapes;
+    double seconds = call, before = 1;
+    for (const FrontierStep &step : program.steps) {
+        shapes.insert(shape_of(step));
+        const double after = subsets_of_size(step.width_after, step.used_after);
+        double branches = 0;
+        for (const FrontierTerm &term : step.terms)
+            branches += term.opens ? 1.0 : 1.0 - static_cast<double>(step.used_before) / step.width_before;
+        seconds += launch +
+                   number * ((before + after) / states + before * branches / sources) / gpu.memory_bandwidth;
+        before = after;
+    }
+    cost.compile_seconds = begin + shape * static_cast<double>(shapes.size());
+    cost.serial_seconds = cost.compile_seconds + seconds;
+    cost.bytes = dense_device_bytes(program, nonnegative);
     return cost;
 }
 

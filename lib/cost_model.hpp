@@ -25,7 +25,8 @@ constexpr double seconds_per_expansion = 2e-9; // of either form, for the order 
 Cost ryser_cost(const RyserPlan &plan, std::int32_t n);
 Cost tree_cost(const GrayPlan &plan); // on a CPU
 Cost gray_cost(const GrayPlan &plan, const GpuProperties &gpu);
-Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative);
+Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative); // on a CPU
+Cost dense_frontier_cost(const FrontierProgram &program, bool nonnegative, const GpuProperties &gpu);
 
 // Of taking a matrix apart, values included, and of planning blocks when they come.
 double reduction_seconds(std::int64_t nnz, std::int64_t blocks, std::int64_t unplanned);

@@ -1,7 +1,9 @@
 #include "lib/evaluation.hpp"
 
+#include "jit/gpu_queue.hpp"
 #include "jit/jit_error.hpp"
 #include "lib/error.hpp"
+#include "lib/frontier_on_device.hpp"
 #include "lib/gpu_device.hpp"
 #include "lib/gray.hpp"
 #include "lib/log.hpp"
@@ -48,12 +50,25 @@ perm_status status_of(JitFailure failure) {
     }
 }
 
-Outcome run_on_gpu(const BlockPlan &plan, const Block &block, const Options &options, RunControl &control) {
-    const Candidate &choice = *plan.choice();
-    RunControl part(control, choice.cost.serial_seconds / choice.cost.subsets);
+const FrontierProgram &program_of(const BlockPlan &plan, const Candidate &choice) {
+    return choice.form == FrontierForm::sparse ? plan.sparse : plan.dense;
+}
+
+Outcome run_on_gpu(const BlockPlan &plan, const Candidate &choice, const Block &block, const Options &options,
+                   RunControl &control, MemoryBudget &memory) {
     try {
         const GpuChoice first = first_gpu();
         if (!first.gpu) throw JitError(JitFailure::unavailable, first.why_not);
+        if (choice.engine == Engine::frontier) {
+            RunControl part(control, choice.cost.serial_seconds / choice.cost.operations);
+            GpuQueue queue(first.gpu, options.cache);
+            Outcome outcome = run_frontier_on(
+                queue, choice.form, {block, program_of(plan, choice), part, memory, options.threads});
+            outcome.seconds_compile = queue.compile_seconds();
+            outcome.kernels_compiled = queue.kernels_compiled();
+            return outcome;
+        }
+        RunControl part(control, choice.cost.serial_seconds / choice.cost.subsets);
         return run_gray(plan.gray, choice.transposed ? transposed(block) : block, first.gpu, options.cache,
                         choice.cost.serial_seconds, part);
     } catch (const JitError &error) {
@@ -63,7 +78,7 @@ Outcome run_on_gpu(const BlockPlan &plan, const Block &block, const Options &opt
 
 Outcome run_engine(const BlockPlan &plan, const Candidate &choice, const Block &block, const Options &options,
                    RunControl &control, MemoryBudget &memory) {
-    if (choice.on_gpu) return run_on_gpu(plan, block, options, control);
+    if (choice.on_gpu) return run_on_gpu(plan, choice, block, options, control, memory);
     if (choice.engine == Engine::tree) {
         RunControl part(control, choice.cost.serial_seconds / choice.cost.subsets);
         return run_tree(plan.gray, choice.transposed ? transposed(block) : block, part);
@@ -73,8 +88,7 @@ Outcome run_engine(const BlockPlan &plan, const Candidate &choice, const Block &
         return run_ryser(plan.ryser, choice.transposed ? transposed(block) : block, part);
     }
     RunControl part(control, choice.cost.serial_seconds / choice.cost.operations);
-    const FrontierProgram &program = choice.form == FrontierForm::sparse ? plan.sparse : plan.dense;
-    return run_frontier(choice.form, {block, program, part, memory, options.threads});
+    return run_frontier(choice.form, {block, program_of(plan, choice), part, memory, options.threads});
 }
 
 // The engines with kernels lose digits where terms cancel, and of signed full doubles to their grid. The

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 
 namespace libperm {
 namespace {
@@ -115,15 +116,26 @@ class DenseOnDevice {
         }
         const std::string entry = entry_of(shape_of(step));
         const unsigned threads = queue_.block_threads(dense_threads), warps = threads / dense_warp;
-        const std::uint64_t at_once = queue_.blocks_at_once(entry.c_str(), threads);
-        // Few blocks are shared by several warps each.
-        constexpr int most_parts = 5;
-        while (row.parts_log2 < most_parts && (warps * at_once) >> (row.high_bits + row.parts_log2) >= 2)
-            ++row.parts_log2;
-        const std::uint64_t items = std::uint64_t{1} << (row.high_bits + row.parts_log2);
-        const auto blocks = static_cast<unsigned>(std::min(at_once, (items + warps - 1) / warps));
+        share_out(row, warps * queue_.blocks_at_once(entry.c_str(), threads));
+        const std::uint64_t items = (std::uint64_t{1} << (row.high_bits - row.numbers_log2))
+                                    << row.parts_log2;
         const std::array<void *, 1> arguments{&row};
-        queue_.launch(entry.c_str(), blocks, threads, arguments);
+        queue_.launch(entry.c_str(), static_cast<unsigned>((items + warps - 1) / warps), threads, arguments);
+    }
+
+    // Few blocks are shared by several warps each; of numbers that name none a warp takes several.
+    static void share_out(DenseRow &row, std::uint64_t warps_at_once) {
+        constexpr int most_parts = 5, most_numbers = 5;
+        while (row.parts_log2 < most_parts && (warps_at_once >> (row.high_bits + row.parts_log2)) >= 2)
+            ++row.parts_log2;
+        double blocks = 0;
+        for (int high = 0; high <= row.high_bits; ++high)
+            if (high <= row.to_weight && row.to_weight - high <= row.to_low)
+                blocks += subsets_of_size(row.high_bits, high);
+        while (row.numbers_log2 < std::min(most_numbers, row.high_bits) &&
+               std::ldexp(blocks, row.numbers_log2 + 1) <= std::ldexp(1.0, row.high_bits) &&
+               std::ldexp(1.0, row.high_bits - row.numbers_log2) > static_cast<double>(warps_at_once))
+            ++row.numbers_log2;
     }
 
     DeviceQueue &queue_;

@@ -6,6 +6,9 @@
 
 namespace libperm {
 
+// Throws Error, JitError.
+Outcome run_frontier_on(DeviceQueue &queue, FrontierForm form, const FrontierRun &run);
+
 Outcome run_dense_frontier_on(DeviceQueue &queue, const FrontierRun &run, bool nonnegative);
 
 // Why no device can run the dense form, or null.

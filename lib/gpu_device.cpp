@@ -37,6 +37,8 @@ GpuProperties planned_gpu() {
         p.threads = 2048;
         p.shared_bytes = 232448;
         p.clock_hz = 1.98e9;
+        p.memory_bytes = std::int64_t{80} << 30;
+        p.memory_bandwidth = 3.35e12;
         return p;
     }();
     const GpuChoice choice = first_gpu();

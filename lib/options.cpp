@@ -112,7 +112,7 @@ Options read_options(const perm_opts *opts) {
     if (needs_gpu(out.engine) && out.device == Device::cpu)
         bad_option(
             fmt::format("engine \"{}\" runs on a GPU: use device auto or gpu", engine_name(out.engine)));
-    if ((out.engine == Engine::ryser || out.engine == Engine::frontier) && out.device == Device::gpu)
+    if (out.engine == Engine::ryser && out.device == Device::gpu)
         bad_option(
             fmt::format("engine \"{}\" runs on the CPU: use device auto or cpu", engine_name(out.engine)));
 

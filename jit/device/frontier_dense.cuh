@@ -21,7 +21,6 @@ typedef unsigned short u16;
 
 constexpr int low_slots = 12, most_threads = 256, warp = 32; // of a block of threads; of a warp
 constexpr int chunk_bits = 12;                               // of a high set, looked up at once
-constexpr u64 no_block = ~0ull;
 constexpr u16 no_place = 0xffff;
 
 // What a high set of the new table is made of; for the lower and the upper half of its number.
@@ -45,7 +44,8 @@ struct Row {
     u32 list_size;
     int from_low, to_low;       // open low slots
     int from_weight, to_weight; // slots used in every state
-    int high_bits, parts_log2;
+    int high_bits;
+    int parts_log2, numbers_log2;      // of a block for each warp; of blocks' numbers for each warp
     u32 opening;                       // the high entries whose column is new
     u32 from_bit[most_high];           // of a high entry that is not
     int places_move;                   // whether the places for no entry differ from those in the new block
@@ -58,92 +58,93 @@ __device__ __forceinline__ u32 rank_of(const u32 *ranks, u32 set) {
     return upper == 0 ? rank : rank + ranks[(1u << chunk_bits) + upper * (chunk_bits + 1) + __popc(lower)];
 }
 
-__device__ __forceinline__ u64 source_block(const Row &row, u32 set) {
+__device__ __forceinline__ const Number *source_block(const Row &row, u32 set) {
     const int high = __popc(set), low = row.from_weight - high;
-    if (low < 0 || low > row.from_low) return no_block;
-    return row.from_begin[high] + static_cast<u64>(rank_of(row.ranks, set)) * row.from_sets[low];
+    if (low < 0 || low > row.from_low) return nullptr;
+    return row.from + row.from_begin[high] + static_cast<u64>(rank_of(row.ranks, set)) * row.from_sets[low];
 }
 
+// Where the high entries take from, by the target's block: all lanes of a warp find the same.
 template <int high_terms> struct Block {
-    u64 to;
-    u64 from;                                     // of the low entries
-    u64 of_term[high_terms > 0 ? high_terms : 1]; // of the high ones
-    int low;                                      // slots used in it; -1: there is no such block
+    int low; // slots used in it; -1: there is no such block
+    Number *to;
+    const Number *from;                                     // of the low entries; null: from nowhere
+    const Number *of_term[high_terms > 0 ? high_terms : 1]; // of the high ones
+
+    __device__ __forceinline__ Block(const Row &row, u64 number) {
+        HighSet set = row.high[number & ((1u << chunk_bits) - 1)];
+        if (row.high_bits > chunk_bits) {
+            const HighSet upper = row.high[(1u << chunk_bits) + (number >> chunk_bits)];
+            set.to |= upper.to, set.from |= upper.from, set.present |= upper.present;
+        }
+        const int high = __popc(set.to);
+        low = row.to_weight - high;
+        if (low > row.to_low) low = -1;
+        if (low < 0) return;
+        const u32 opened = set.present & row.opening; // one row cannot use two new columns
+        to = row.to + row.to_begin[high] + static_cast<u64>(rank_of(row.ranks, set.to)) * row.to_sets[low];
+        from = opened == 0 ? source_block(row, set.from) : nullptr;
+#pragma unroll
+        for (int t = 0; t < high_terms; ++t) {
+            const u32 bit = 1u << t;
+            const bool leads = (set.present & bit) && (opened == 0 || opened == bit);
+            of_term[t] = leads ? source_block(row, row.opening & bit ? set.from : set.from ^ row.from_bit[t])
+                               : nullptr;
+        }
+    }
 };
 
-// The lanes of a warp share the work: each looks for one of the blocks' places.
-template <int high_terms>
-__device__ __forceinline__ void find_blocks(const Row &row, u64 number, bool exists,
-                                            Block<high_terms> &block) {
-    const u32 lane = threadIdx.x % warp;
-    HighSet set = row.high[number & ((1u << chunk_bits) - 1)];
-    if (row.high_bits > chunk_bits) {
-        const HighSet upper = row.high[(1u << chunk_bits) + (number >> chunk_bits)];
-        set.to |= upper.to, set.from |= upper.from, set.present |= upper.present;
-    }
-    const int high = __popc(set.to), low = row.to_weight - high;
-    exists = exists && low >= 0 && low <= row.to_low;
-    if (lane == 0) block.low = exists ? low : -1;
-    if (!exists) return;
-    const u32 opened = set.present & row.opening; // one row cannot use two new columns
-    if (lane == 0)
-        block.to = row.to_begin[high] + static_cast<u64>(rank_of(row.ranks, set.to)) * row.to_sets[low];
-    if (lane == 1) block.from = opened == 0 ? source_block(row, set.from) : no_block;
-    for (u32 k = lane; k < warp; k += warp) { // once
-        const u32 t = k - 2, bit = 1u << (t & 31);
-        if (k < 2 || t >= high_terms) continue;
-        const bool leads = (set.present & bit) && (opened == 0 || opened == bit);
-        block.of_term[t] =
-            leads ? source_block(row, row.opening & bit ? set.from : set.from ^ row.from_bit[t]) : no_block;
-    }
-}
-
+// Several places at once, so that their numbers are on the way together. What leads nowhere counts as 0,
+// which changes no bit of a sum that begins with +0.
 template <int low_terms, int high_terms>
 __device__ __forceinline__ void fill_block(const Row &row, const Block<high_terms> &block, u32 part,
                                            Extent &extent) {
+    constexpr int terms = low_terms + high_terms, numbers = 16 * 8 / sizeof(Number);
+    constexpr int together = 4 * terms <= numbers ? 4 : 2 * terms <= numbers ? 2 : 1;
     const u32 count = row.to_sets[block.low], step = static_cast<u32>(warp) << row.parts_log2;
     const u16 *places = row.places + row.list_begin[block.low];
-    const Number *from = block.from == no_block ? nullptr : row.from + block.from;
-    Number *to = row.to + block.to;
-    u64 sources[high_terms > 0 ? high_terms : 1];
+    for (u32 first = part * warp + threadIdx.x % warp; first < count; first += step * together) {
+        Number sum[together], low[together][low_terms + 1], high[together][high_terms + 1];
 #pragma unroll
-    for (int t = 0; t < high_terms; ++t) sources[t] = block.of_term[t];
-    for (u32 r = part * warp + threadIdx.x % warp; r < count; r += step) {
-        Number sum = zero();
-        if (low_terms > 0 && from != nullptr) {
+        for (int k = 0; k < together; ++k) {
+            const u32 r = first + static_cast<u32>(k) * step;
+            const bool exists = r < count;
 #pragma unroll
             for (int t = 0; t < low_terms; ++t) {
-                const u16 place = places[(t + 1) * row.list_size + r];
-                if (place != no_place) add_product(sum, row.coefficient[t], from[place]);
+                const u16 place = exists && block.from ? places[(t + 1) * row.list_size + r] : no_place;
+                low[k][t] = place != no_place ? block.from[place] : zero();
             }
-        }
-        const u32 place = row.places_move ? places[r] : r;
-        if (high_terms > 0 && place != no_place) {
+            const u32 place = exists && row.places_move ? places[r] : r;
 #pragma unroll
             for (int t = 0; t < high_terms; ++t)
-                if (sources[t] != no_block)
-                    add_product(sum, row.coefficient[low_terms + t], row.from[sources[t] + place]);
+                high[k][t] =
+                    exists && block.of_term[t] && place != no_place ? block.of_term[t][place] : zero();
         }
-        to[r] = sum;
-        extent.take(sum);
+#pragma unroll
+        for (int k = 0; k < together; ++k) {
+            sum[k] = zero();
+#pragma unroll
+            for (int t = 0; t < low_terms; ++t) add_product(sum[k], row.coefficient[t], low[k][t]);
+#pragma unroll
+            for (int t = 0; t < high_terms; ++t)
+                add_product(sum[k], row.coefficient[low_terms + t], high[k][t]);
+            const u32 r = first + static_cast<u32>(k) * step;
+            if (r < count) block.to[r] = sum[k];
+            extent.take(sum[k]);
+        }
     }
 }
 
+// Warps take blocks in the order of their numbers, a few numbers each where most of them name no block: all
+// that run at the same time are neighbours.
 template <int low_terms, int high_terms> __device__ __forceinline__ void fill(const Row &row) {
-    __shared__ Block<high_terms> blocks[most_threads / warp];
-    const u32 warps = blockDim.x / warp;
-    Block<high_terms> &block = blocks[threadIdx.x / warp];
-    const u64 items = 1ull << (row.high_bits + row.parts_log2);
+    const u64 item = static_cast<u64>(blockIdx.x) * (blockDim.x / warp) + threadIdx.x / warp;
+    const u32 part = static_cast<u32>(item) & ((1u << row.parts_log2) - 1);
+    const u64 first = item >> row.parts_log2 << row.numbers_log2, all = 1ull << row.high_bits;
     Extent extent;
-    for (u64 first = static_cast<u64>(blockIdx.x) * warps; first < items;
-         first += static_cast<u64>(gridDim.x) * warps) {
-        const u64 item = first + threadIdx.x / warp;
-        const bool exists = item < items;
-        find_blocks(row, exists ? item >> row.parts_log2 : 0, exists, block);
-        __syncwarp();
-        if (block.low >= 0)
-            fill_block<low_terms>(row, block, static_cast<u32>(item & ((1u << row.parts_log2) - 1)), extent);
-        __syncwarp();
+    for (u64 number = first; number < first + (1u << row.numbers_log2) && number < all; ++number) {
+        const Block<high_terms> block(row, number);
+        if (block.low >= 0) fill_block<low_terms>(row, block, part, extent);
     }
     add_extent<most_threads>(extent, row.extent);
 }

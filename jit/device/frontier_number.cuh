@@ -45,21 +45,30 @@ struct Extent {
     }
 };
 
-// All threads of a block call it, a power of two of them. Magnitudes' bits are ordered as they are; no order
-// of joining changes them.
+// All threads of a block call it, 16 at least. Magnitudes' bits are ordered as they are, and no order of
+// joining changes the result.
 template <int most_threads>
-__device__ __forceinline__ void add_extent(Extent mine, unsigned long long *extent) {
+__device__ __forceinline__ void add_extent(const Extent &mine, unsigned long long *extent) {
     __shared__ double largest[most_threads], smallest[most_threads];
-    for (unsigned half = blockDim.x; half > 0; half /= 2) {
-        if (threadIdx.x < half) {
-            if (half < blockDim.x)
-                mine.join(Extent(largest[threadIdx.x + half], smallest[threadIdx.x + half]));
-            largest[threadIdx.x] = mine.largest;
-            smallest[threadIdx.x] = mine.smallest;
-        }
-        __syncthreads();
+    largest[threadIdx.x] = mine.largest;
+    smallest[threadIdx.x] = mine.smallest;
+    __syncthreads();
+    constexpr unsigned few = 16;
+    Extent some = mine;
+    if (threadIdx.x < few)
+        for (unsigned k = threadIdx.x + few; k < blockDim.x; k += few)
+            some.join(Extent(largest[k], smallest[k]));
+    __syncthreads();
+    if (threadIdx.x < few) {
+        largest[threadIdx.x] = some.largest;
+        smallest[threadIdx.x] = some.smallest;
     }
+    __syncthreads();
     if (threadIdx.x != 0) return;
-    atomicMax(extent, static_cast<unsigned long long>(__double_as_longlong(mine.largest)));
-    atomicMin(extent + 1, static_cast<unsigned long long>(__double_as_longlong(mine.smallest)));
+    for (unsigned k = 1; k < few; ++k) some.join(Extent(largest[k], smallest[k]));
+    const auto most = static_cast<unsigned long long>(__double_as_longlong(some.largest)),
+               least = static_cast<unsigned long long>(__double_as_longlong(some.smallest));
+    const volatile unsigned long long *now = extent; // most blocks change nothing
+    if (most > now[0]) atomicMax(extent, most);
+    if (least < now[1]) atomicMin(extent + 1, least);
 }
