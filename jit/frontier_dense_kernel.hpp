@@ -1,5 +1,5 @@
-// The kernels of the dense frontier, one for each shape of a row: how many of its entries lie in low slots,
-// and how many in high ones (jit/device/frontier_dense.cuh).
+// The kernels of the dense frontier, one for each shape of a row: how many of its entries lie in low slots at
+// most, and how many in high ones (jit/device/frontier_dense.cuh).
 #pragma once
 
 #include "jit/kernel_store.hpp"
@@ -23,7 +23,6 @@ KernelRecipe dense_frontier_kernels(bool nonnegative, const std::set<RowShape> &
 // What follows stands in device/frontier_dense.cuh as well.
 constexpr int dense_low_slots = 12, dense_threads = 256, dense_warp = 32, dense_chunk_bits = 12;
 constexpr int dense_most_high = 24; // open high slots; beyond C(36, 18) states no memory is large enough
-constexpr int dense_most_terms = dense_low_slots + dense_most_high;
 constexpr std::uint16_t dense_no_place = 0xffff;
 
 struct alignas(16) DenseHighSet {
@@ -42,7 +41,8 @@ struct DenseRow {
     std::uint32_t opening;
     std::uint32_t from_bit[dense_most_high];
     std::int32_t places_move;
-    double coefficient[dense_most_terms][2];
+    std::int32_t low_terms, high_terms;
+    double low_coefficient[dense_low_slots][2], high_coefficient[dense_most_high][2];
 };
 
 } // namespace libperm

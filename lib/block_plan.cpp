@@ -101,7 +101,7 @@ bool frontier_is_hopeless(Task &task) {
     c.engine = Engine::frontier;
     c.cost.states = c.cost.peak_states = c.cost.operations = least_peak_states(task.a);
     c.cost.bytes = c.cost.peak_states * static_cast<double>(number_bytes(true));
-    c.cost.serial_seconds = c.cost.operations * seconds_per_expansion;
+    c.cost.serial_seconds = c.cost.operations * dense_price(true).state;
     judge(c, task.options);
     if (c.refusal != PERM_REFUSED_MEMORY) return false;
     c.at_least = true;
@@ -177,7 +177,9 @@ void add_frontier(Task &task, double tree_seconds) {
     const Options &options = task.options;
     FrontierOrderOptions search;
     search.seed = options.seed;
-    search.seconds_per_expansion = seconds_per_expansion;
+    search.sparse = sparse_price();
+    search.dense =
+        may_use_gpu(task) ? dense_price(task.nonnegative, planned_gpu()) : dense_price(task.nonnegative);
     search.limit_seconds = options.refuse_seconds;
     search.effort = task.effort;
     search.poll = [&task] { task.control.poll(); };

@@ -42,9 +42,15 @@ Cost sparse_cost(const FrontierProgram &program, bool nonnegative) {
     return cost;
 }
 
+constexpr double dense_expansion(bool nonnegative) { return nonnegative ? 0.9e-9 : 1.4e-9; }
+constexpr double dense_state(bool nonnegative) { return nonnegative ? 1.5e-9 : 4e-9; }
+
+// Of a GPU's memory bandwidth, that the states of a row move at; and times that bandwidth, the sources of the
+// sums, most of which come from the cache.
+constexpr double states_share = 0.75, sources_share = 2.5;
+
 Cost dense_cost(const FrontierProgram &program, bool nonnegative) {
-    const double expansion = nonnegative ? 0.9e-9 : 1.4e-9;
-    const double state = nonnegative ? 1.5e-9 : 4e-9;
+    const double expansion = dense_expansion(nonnegative), state = dense_state(nonnegative);
     constexpr double block = 3e-9;
     constexpr double lists = 3e-8; // a low set of a row's index lists
     Cost cost;
@@ -85,6 +91,17 @@ double compile_seconds(const GrayKernel &kernel) {
 }
 
 } // namespace
+
+FrontierPrice sparse_price() { return {2e-9, 2e-9}; }
+
+FrontierPrice dense_price(bool nonnegative) {
+    return {dense_expansion(nonnegative), dense_state(nonnegative)};
+}
+
+FrontierPrice dense_price(bool nonnegative, const GpuProperties &gpu) {
+    const double byte = static_cast<double>(number_bytes(nonnegative)) / gpu.memory_bandwidth;
+    return {byte / sources_share, 2 * byte / states_share};
+}
 
 Cost ryser_cost(const RyserPlan &plan, std::int32_t n) {
     // Counts, unlike subsets, are summed in double-double numbers.
@@ -146,22 +163,20 @@ Cost gray_cost(const GrayPlan &plan, const GpuProperties &gpu) {
 }
 
 Cost dense_frontier_cost(const FrontierProgram &program, bool nonnegative, const GpuProperties &gpu) {
-    constexpr double launch = 4e-5;             // of a row: its lists, a kernel, and the wait for its extent
-    constexpr double states = 0.6;              // of the memory's bandwidth
-    constexpr double sources = 1.5;             // times that bandwidth: most come from the cache
-    constexpr double begin = 0.4, shape = 0.05; // of compiling
+    constexpr double launch = 4e-5;            // of a row: its lists, a kernel, and the wait for its extent
+    constexpr double begin = 0.2, shape = 0.1; // of compiling
     const auto number = static_cast<double>(number_bytes(nonnegative));
     Cost cost = dense_cost(program, nonnegative);
-    std::set<RowShape> shapes;
+    const std::vector<RowShape> rows = kernel_shapes(program);
+    const std::set<RowShape> shapes(rows.begin(), rows.end());
     double seconds = call, before = 1;
     for (const FrontierStep &step : program.steps) {
-        shapes.insert(shape_of(step));
         const double after = subsets_of_size(step.width_after, step.used_after);
         double branches = 0;
         for (const FrontierTerm &term : step.terms)
             branches += term.opens ? 1.0 : 1.0 - static_cast<double>(step.used_before) / step.width_before;
-        seconds += launch +
-                   number * ((before + after) / states + before * branches / sources) / gpu.memory_bandwidth;
+        seconds += launch + number * ((before + after) / states_share + before * branches / sources_share) /
+                                gpu.memory_bandwidth;
         before = after;
     }
     cost.compile_seconds = begin + shape * static_cast<double>(shapes.size());

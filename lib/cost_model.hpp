@@ -20,7 +20,10 @@ struct Cost {
     double serial_seconds = 0;  // on one thread, or on the GPU
 };
 
-constexpr double seconds_per_expansion = 2e-9; // of either form, for the order search to go by
+// For the order search to go by: of the sparse form, of whose states many are never met; of the dense form.
+FrontierPrice sparse_price();
+FrontierPrice dense_price(bool nonnegative);
+FrontierPrice dense_price(bool nonnegative, const GpuProperties &gpu);
 
 Cost ryser_cost(const RyserPlan &plan, std::int32_t n);
 Cost tree_cost(const GrayPlan &plan); // on a CPU

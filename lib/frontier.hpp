@@ -9,6 +9,7 @@
 #include "preprocess/block.hpp"
 #include "preprocess/frontier_program.hpp"
 
+#include <array>
 #include <vector>
 
 namespace libperm {
@@ -44,6 +45,8 @@ struct DenseShape {
     double blocks = 1, low_sets = 1, low_terms = 0;
 };
 std::vector<DenseShape> dense_shapes(const FrontierProgram &program);
+// States of the largest table after the rows 0, 2, 4, ... and after 1, 3, 5, ...: two tables take turns.
+std::array<double, 2> largest_tables(const FrontierProgram &program);
 double dense_peak_bytes(const FrontierProgram &program, bool nonnegative);
 double sparse_peak_bytes(double peak_states, double peak_candidates, int key_words, bool nonnegative);
 

@@ -20,16 +20,6 @@ constexpr std::int64_t serial_states = 8192; // below this a row is done by one 
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-// States of the largest table after the rows 0, 2, 4, ... and after 1, 3, 5, ...: two tables take turns.
-std::array<double, 2> largest_tables(const FrontierProgram &program) {
-    std::array<double, 2> tables{1, 1};
-    for (std::size_t t = 0; t < program.steps.size(); ++t) {
-        const FrontierStep &s = program.steps[t];
-        tables[t % 2] = std::max(tables[t % 2], subsets_of_size(s.width_after, s.used_after));
-    }
-    return tables;
-}
-
 template <class Number> class DenseFrontier {
     // A pair of places in a target block and in the source block it takes from.
     struct Move {
@@ -180,6 +170,15 @@ template <class Number> class DenseFrontier {
 };
 
 } // namespace
+
+std::array<double, 2> largest_tables(const FrontierProgram &program) {
+    std::array<double, 2> tables{1, 1};
+    for (std::size_t t = 0; t < program.steps.size(); ++t) {
+        const FrontierStep &s = program.steps[t];
+        tables[t % 2] = std::max(tables[t % 2], subsets_of_size(s.width_after, s.used_after));
+    }
+    return tables;
+}
 
 std::vector<DenseShape> dense_shapes(const FrontierProgram &program) {
     std::vector<DenseShape> shapes;

@@ -10,16 +10,6 @@
 namespace libperm {
 namespace {
 
-// Numbers of the larger one of the tables after the rows 0, 2, 4, ..., and after 1, 3, 5, ...
-std::array<double, 2> largest_tables(const FrontierProgram &program) {
-    std::array<double, 2> tables{1, 1};
-    for (std::size_t t = 0; t < program.steps.size(); ++t) {
-        const FrontierStep &s = program.steps[t];
-        tables[t % 2] = std::max(tables[t % 2], subsets_of_size(s.width_after, s.used_after));
-    }
-    return tables;
-}
-
 // Open high slots at most, and bytes of a row's lists.
 struct Extremes {
     int high = 0;
@@ -46,15 +36,14 @@ class DenseOnDevice {
         : queue_(queue),
           run_(run),
           ledger_(run.block),
+          shapes_(kernel_shapes(run.program)),
           number_bytes_(static_cast<std::size_t>(number_bytes(nonnegative))),
           old_(queue),
           new_(queue),
           lists_(queue),
           ranks_(queue),
           extents_(queue) {
-        std::set<RowShape> shapes;
-        for (const FrontierStep &step : run.program.steps) shapes.insert(shape_of(step));
-        queue.load(dense_frontier_kernels(nonnegative, shapes));
+        queue.load(dense_frontier_kernels(nonnegative, {shapes_.begin(), shapes_.end()}));
         const std::array<double, 2> tables = largest_tables(run.program);
         new_.reserve(static_cast<std::size_t>(tables[0]) * number_bytes_);
         old_.reserve(static_cast<std::size_t>(tables[1]) * number_bytes_);
@@ -111,10 +100,12 @@ class DenseOnDevice {
         row.ranks = ranks_.address();
         row.extent = extents_.address() + t * sizeof(Extent);
         for (std::size_t k = 0; k < coefficients.size(); ++k) {
-            row.coefficient[k][0] = coefficients[k].value;
-            row.coefficient[k][1] = coefficients[k].magnitude;
+            const auto low = static_cast<std::size_t>(row.low_terms);
+            double *to = k < low ? row.low_coefficient[k] : row.high_coefficient[k - low];
+            to[0] = coefficients[k].value;
+            to[1] = coefficients[k].magnitude;
         }
-        const std::string entry = entry_of(shape_of(step));
+        const std::string entry = entry_of(shapes_[t]);
         const unsigned threads = queue_.block_threads(dense_threads), warps = threads / dense_warp;
         share_out(row, warps * queue_.blocks_at_once(entry.c_str(), threads));
         const std::uint64_t items = (std::uint64_t{1} << (row.high_bits - row.numbers_log2))
@@ -141,6 +132,7 @@ class DenseOnDevice {
     DeviceQueue &queue_;
     const FrontierRun &run_;
     FrontierLedger ledger_;
+    std::vector<RowShape> shapes_; // of each row's kernel
     std::size_t number_bytes_;
     DeviceArray old_, new_, lists_, ranks_, extents_;
     DenseRowMaker maker_;

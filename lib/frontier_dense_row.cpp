@@ -42,6 +42,25 @@ RowShape shape_of(const FrontierStep &step) {
     return {static_cast<int>(low), static_cast<int>(step.terms.size()) - static_cast<int>(low)};
 }
 
+std::vector<RowShape> kernel_shapes(const FrontierProgram &program) {
+    constexpr double large = 1 << 22; // states
+    RowShape small;                   // holds all rows that are not large
+    std::vector<RowShape> shapes;
+    const auto is_large = [](const FrontierStep &step) {
+        return subsets_of_size(step.width_after, step.used_after) >= large;
+    };
+    for (const FrontierStep &step : program.steps) {
+        const RowShape shape = shape_of(step);
+        shapes.push_back({(shape.low + 1) / 2 * 2, (shape.high + 1) / 2 * 2});
+        if (is_large(step)) continue;
+        small.low = std::max(small.low, shape.low);
+        small.high = std::max(small.high, shape.high);
+    }
+    for (std::size_t t = 0; t < shapes.size(); ++t)
+        if (!is_large(program.steps[t])) shapes[t] = small;
+    return shapes;
+}
+
 std::vector<std::uint32_t> combination_ranks(int high_slots) {
     constexpr int lower_bits = dense_chunk_bits;
     // C(p, k), and the rank of a set: sum of C(its k-th place, k), from 1.
@@ -95,6 +114,8 @@ void DenseRowMaker::describe_tables(const FrontierStep &step) {
     std::copy(to.begin.begin(), to.begin.end(), row_.to_begin);
     row_.from_low = std::popcount(old_low_.open);
     row_.to_low = std::popcount(new_low_.open);
+    row_.low_terms = shape_of(step).low;
+    row_.high_terms = shape_of(step).high;
     row_.from_weight = step.used_before;
     row_.to_weight = step.used_after;
     for (std::size_t k = 0; k < new_low_.of_weight.size(); ++k) {

@@ -13,7 +13,11 @@
 
 namespace libperm {
 
-RowShape shape_of(const FrontierStep &step);
+RowShape shape_of(const FrontierStep &step); // of just this row
+
+// The kernels' shapes that the program's rows are run with, by row. Compiling one takes longer than most runs:
+// few for many rows.
+std::vector<RowShape> kernel_shapes(const FrontierProgram &program);
 
 // Of the packed high sets among those of their size: device/frontier_dense.cuh's `ranks`.
 std::vector<std::uint32_t> combination_ranks(int high_slots);

@@ -26,11 +26,36 @@ class Random {
 
 constexpr double most_greedy_work = 2e8; // of a line: a fifth of a second
 
+// Over some rows: what each form would take by its price, and how many states there are at most.
+struct RowsCost {
+    double sparse = 0, dense = 0;             // seconds
+    double log2_states = 0, log2_subsets = 0; // at once
+
+    RowsCost &operator+=(const RowsCost &x) {
+        sparse += x.sparse;
+        dense += x.dense;
+        log2_states = std::max(log2_states, x.log2_states);
+        log2_subsets = std::max(log2_subsets, x.log2_subsets);
+        return *this;
+    }
+};
+
+// What is too large for the memory takes that much longer: so much about the work of slices.
+double seconds_of(const RowsCost &x, const FrontierOrderOptions &options) {
+    const auto priced = [](double seconds, double log2_states, double most_states) {
+        return seconds * std::exp2(std::max(0.0, log2_states - std::log2(most_states)));
+    };
+    return std::min(priced(x.sparse, x.log2_states, options.sparse.most_states),
+                    priced(x.dense, x.log2_subsets, options.dense.most_states));
+}
+
 // One line of search on one side of the matrix.
 class Walker {
   public:
-    Walker(const FrontierSide &side, const Log2Binomial &log2_binomial, std::uint64_t seed)
-        : transposed_(side.transposed),
+    Walker(const FrontierSide &side, const Log2Binomial &log2_binomial, const FrontierOrderOptions &options,
+           std::uint64_t seed)
+        : options_(options),
+          transposed_(side.transposed),
           a_(side.rows),
           at_(side.columns),
           frontier_(side, log2_binomial),
@@ -77,23 +102,28 @@ class Walker {
     }
 
   private:
-    double step(std::int32_t row) {
-        work_ += static_cast<double>(frontier_.open().size()) +
-                 5.0 * static_cast<double>(a_.row(row).size()) + 40.0;
+    RowsCost step(std::int32_t row) {
+        work_ += 2.0 * static_cast<double>(frontier_.open().size()) +
+                 8.0 * static_cast<double>(a_.row(row).size()) + 100.0;
         const FrontierStepCost cost = frontier_.advance(row);
-        return cost.expansions + std::exp2(std::min(cost.log2_states_after, 1000.0));
+        const auto states = [](double log2) { return std::exp2(std::min(log2, 1000.0)); };
+        return {options_.sparse.expansion * cost.expansions +
+                    options_.sparse.state * states(cost.log2_states_after),
+                options_.dense.expansion * cost.subset_expansions +
+                    options_.dense.state * states(cost.log2_subsets_after),
+                cost.log2_states_after, cost.log2_subsets_after};
     }
 
     // 1e300 for an order that is out of reach, or was left unfinished because it would be.
     double evaluate(const std::vector<std::int32_t> &order) {
         if (order.size() < at(a_.rows)) return 1e300;
         frontier_.restore({});
-        double total = 0;
+        RowsCost total;
         for (const std::int32_t row : order) {
             total += step(row);
             if (frontier_.log2_states() > frontier_out_of_reach) return 1e300;
         }
-        return total;
+        return seconds_of(total, options_);
     }
 
     // Next the row that opens least and closes most; ties go to columns that close soonest.
@@ -165,12 +195,13 @@ class Walker {
         costs_.resize(at(a_.rows));
         scratch_costs_.resize(at(a_.rows));
         frontier_.restore({});
-        total_ = 0;
+        RowsCost total;
         for (std::size_t t = 0; t < order_.size(); ++t) {
             frontier_.save(snapshots_[t]);
             costs_[t] = step(order_[t]);
-            total_ += costs_[t];
+            total += costs_[t];
         }
+        total_ = seconds_of(total, options_);
     }
 
     void try_move(std::int32_t from, std::int32_t to, double allowed) {
@@ -179,14 +210,14 @@ class Walker {
             if (t == at(to)) return order_[at(from)];
             return from < to ? order_[t + 1] : order_[t - 1];
         };
-        double window = 0, outside = 0;
-        for (std::size_t t = 0; t < lo; ++t) outside += costs_[t];
-        for (std::size_t t = hi + 1; t < order_.size(); ++t) outside += costs_[t];
+        RowsCost sum; // of what stays, then of the new window as well
+        for (std::size_t t = 0; t < lo; ++t) sum += costs_[t];
+        for (std::size_t t = hi + 1; t < order_.size(); ++t) sum += costs_[t];
         frontier_.restore(snapshots_[lo]);
         for (std::size_t t = lo; t <= hi; ++t) {
             if (t > lo) frontier_.save(scratch_[t]);
-            window += scratch_costs_[t] = step(moved(t));
-            if (outside + window > allowed) return;
+            sum += scratch_costs_[t] = step(moved(t));
+            if (seconds_of(sum, options_) > allowed) return;
         }
         if (from < to)
             std::rotate(order_.begin() + from, order_.begin() + from + 1, order_.begin() + to + 1);
@@ -196,13 +227,14 @@ class Walker {
             costs_[t] = scratch_costs_[t];
             if (t > lo) std::swap(snapshots_[t], scratch_[t]);
         }
-        total_ = outside + window;
+        total_ = seconds_of(sum, options_);
         if (total_ < best_cost_) {
             best_cost_ = total_;
             best_ = order_;
         }
     }
 
+    const FrontierOrderOptions &options_;
     bool transposed_;
     const Pattern &a_, &at_;
     FrontierState frontier_;
@@ -210,7 +242,7 @@ class Walker {
     std::vector<std::int32_t> best_, order_;
     double best_cost_ = 1e300, total_ = 0, work_ = 0;
     std::vector<FrontierState::Snapshot> snapshots_, scratch_;
-    std::vector<double> costs_, scratch_costs_;
+    std::vector<RowsCost> costs_, scratch_costs_;
 };
 
 } // namespace
@@ -220,7 +252,7 @@ FrontierOrder find_frontier_order(const std::array<FrontierSide, 2> &sides,
     constexpr int lines = 2;             // of search on each side
     constexpr double share = 0.1;        // of the predicted run, on one thread, that the search may take
     constexpr double first_round = 3e5;  // work of a line's first round of annealing: about 0.3 ms
-    constexpr double always_worth = 2e6; // work: but never more than the run itself
+    constexpr double always_worth = 5e7; // work: but never more than the run itself
     constexpr double hopeless = 10; // times the limit: after a short search, annealing will not mend that
     constexpr double short_search = 2e8;
     constexpr double longest = 3e9; // work in all: about three seconds
@@ -230,7 +262,7 @@ FrontierOrder find_frontier_order(const std::array<FrontierSide, 2> &sides,
     std::vector<std::unique_ptr<Walker>> walkers;
     for (std::size_t k = 0; k < 2 * lines; ++k)
         walkers.push_back(
-            std::make_unique<Walker>(sides[k % 2], log2_binomial, options.seed * 2 * lines + k + 1));
+            std::make_unique<Walker>(sides[k % 2], log2_binomial, options, options.seed * 2 * lines + k + 1));
     const auto best = [&] {
         return std::min_element(walkers.begin(), walkers.end(),
                                 [](const auto &x, const auto &y) { return x->best_cost() < y->best_cost(); });
@@ -241,22 +273,25 @@ FrontierOrder find_frontier_order(const std::array<FrontierSide, 2> &sides,
     };
 
     const int starts = std::clamp(2000 / std::max(1, n), 1, 20);
-    // Of all lines together: a fixed share of the run, or a run of two milliseconds.
+    // Of all lines together: a fixed share of the run, or 50 ms, but no longer than the run.
     const auto worth = [&](double cost) {
-        const double run =
-            1e9 * options.effort * std::min(cost * options.seconds_per_expansion, options.other_seconds);
+        const double run = 1e9 * options.effort * std::min(cost, options.other_seconds);
         return std::max(share * run, std::min(always_worth, run));
     };
     in_parallel([&](Walker &w) {
         w.greedy_starts(
             starts, [&](double cost) { return worth(cost) / (4 * lines); }, poll);
     });
+    double spent_before = -1;
     for (double round = first_round;; round *= 2) {
-        const double predicted = (*best())->best_cost() * options.seconds_per_expansion;
+        const double predicted = (*best())->best_cost();
         double spent = 0;
         for (const auto &w : walkers) spent += w->work();
         if ((*best())->best().empty()) break;
-        if (spent > std::min(longest, worth((*best())->best_cost()))) break;
+        const double allowed = std::min(longest, worth(predicted));
+        if (spent >= allowed || spent == spent_before) break; // or there is nothing to anneal
+        spent_before = spent;
+        round = std::min(round, (allowed - spent) / static_cast<double>(walkers.size()));
         if (predicted > hopeless * options.limit_seconds && spent > short_search) break;
         in_parallel([&](Walker &w) { w.anneal(round, poll); });
         // A line that is far behind after two rounds is given up.
@@ -269,7 +304,7 @@ FrontierOrder find_frontier_order(const std::array<FrontierSide, 2> &sides,
     const auto found = best();
     order.rows = (*found)->best();
     order.feasible = !order.rows.empty();
-    order.expansions = (*found)->best_cost();
+    order.seconds = (*found)->best_cost();
     order.transposed = (*found)->transposed();
     return order;
 }

@@ -7,9 +7,15 @@
 
 namespace libperm {
 
+// What a form of the frontier is going to take.
+struct FrontierPrice {
+    double expansion = 1e-9, state = 1e-9; // seconds
+    double most_states = 1e300;            // at once; with more it is cut into slices, or not run
+};
+
 struct FrontierOrderOptions {
     std::uint64_t seed = 0;
-    double seconds_per_expansion = 1e-9; // what an expansion will cost, to weigh the search against the run
+    FrontierPrice sparse, dense; // the cheaper one for an order is its cost
     double other_seconds = 1e300; // what the best other engine would take: not worth searching beyond it
     double effort = 1;            // the share of the usual search: less for a rough idea of the cost
     double limit_seconds = 1e300; // a run predicted to take many times this will not be run
@@ -23,7 +29,7 @@ struct FrontierOrder {
     bool feasible = false; // else no order within frontier_out_of_reach was found, and `rows` means nothing
     bool transposed = false;
     std::vector<std::int32_t> rows; // of A, or of A^T when transposed
-    double expansions = 0;          // the objective: sum over the rows of expansions + states, an upper bound
+    double seconds = 0;             // the objective: what a run will take, by the prices
 };
 
 // Greedy starts, then annealing by moving single rows; ends when it has taken a fixed share of the run it

@@ -46,8 +46,15 @@ FrontierStepCost FrontierState::advance(std::int32_t row) {
     std::int32_t id = -1;
     double log2_merged = 0; // of the components it is made from
     double branches = 0;    // entries of the row whose column is free, on average over the states
+    double subset_branches = 0;
+    const double subsets_before = std::exp2(std::min(log2_binomial_(width_, used_), 1000.0));
+    const double free_share = width_ == 0 ? 1.0 : 1.0 - static_cast<double>(used_) / width_;
+    std::int32_t opened_columns = 0, closed_columns = 0;
     for (const std::int32_t col : side_.rows.row(row)) {
+        const std::int32_t columns = side_.multiplicity[at(col)];
+        subset_branches += columns * (slot_[at(col)] < 0 ? 1.0 : free_share);
         if (slot_[at(col)] < 0) {
+            opened_columns += columns;
             slot_[at(col)] = static_cast<std::int32_t>(open_.size());
             open_.push_back({col, 0, degree(col), col, 0, 0, 0});
             ++cost.opened;
@@ -59,7 +66,10 @@ FrontierStepCost FrontierState::advance(std::int32_t row) {
             full *= static_cast<double>(o.used) / static_cast<double>(o.active);
         branches += 1.0 - full;
         ++o.met;
-        if (--o.remaining == 0) ++cost.closed;
+        if (--o.remaining == 0) {
+            ++cost.closed;
+            closed_columns += columns;
+        }
         const CountRange after = range(o);
         active += after.width() - before.width();
         used -= after.least - before.least;
@@ -91,6 +101,10 @@ FrontierStepCost FrontierState::advance(std::int32_t row) {
         }
         ++s;
     }
+    width_ += opened_columns - closed_columns;
+    used_ += 1 - closed_columns;
+    cost.log2_subsets_after = log2_binomial_(width_, used_);
+    cost.subset_expansions = subsets_before * subset_branches;
     cost.log2_states_after = log2_states_;
     cost.expansions = std::exp2(std::min(cost.log2_states_before, 1000.0)) * branches; // finite, to compare
     return cost;
@@ -99,6 +113,8 @@ FrontierStepCost FrontierState::advance(std::int32_t row) {
 void FrontierState::save(Snapshot &s) const {
     s.open = open_;
     s.log2_states = log2_states_;
+    s.width = width_;
+    s.used = used_;
 }
 
 void FrontierState::restore(const Snapshot &s) {
@@ -106,6 +122,8 @@ void FrontierState::restore(const Snapshot &s) {
     open_ = s.open;
     for (std::size_t k = 0; k < open_.size(); ++k) slot_[at(open_[k].col)] = static_cast<std::int32_t>(k);
     log2_states_ = s.log2_states;
+    width_ = s.width;
+    used_ = s.used;
 }
 
 } // namespace libperm

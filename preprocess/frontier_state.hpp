@@ -52,6 +52,8 @@ struct CountRange {
 struct FrontierStepCost {
     double log2_states_before = 0, log2_states_after = 0;
     double expansions = 0; // pairs (state, entry of the row) that lead somewhere, at most
+    // The same if every subset of the right size counts, repeated columns one by one: of the dense form.
+    double log2_subsets_after = 0, subset_expansions = 0;
     std::int32_t opened = 0, closed = 0;
 };
 
@@ -68,6 +70,7 @@ class FrontierState {
     struct Snapshot {
         std::vector<OpenColumn> open;
         double log2_states = 0;
+        std::int32_t width = 0, used = 0;
     };
     void save(Snapshot &s) const;
     void restore(const Snapshot &s);
@@ -93,6 +96,7 @@ class FrontierState {
     std::vector<std::int64_t> stamp_; // of a component: the step that last merged it
     std::int64_t tick_ = 0;
     double log2_states_ = 0;
+    std::int32_t width_ = 0, used_ = 0; // open columns, each of a kind; of them used in every state
 };
 
 } // namespace libperm

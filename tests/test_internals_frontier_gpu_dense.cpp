@@ -1,8 +1,11 @@
-// The dense frontier on a device, its kernels played on the host: the same bits as on the CPU.
+// The dense frontier on a device: its kernels played on the host, and on a GPU where there is one. The same
+// bits as on the CPU.
 #include "bench/families.hpp"
+#include "jit/gpu_queue.hpp"
 #include "jit/jit_error.hpp"
 #include "lib/frontier_dense_row.hpp"
 #include "lib/frontier_on_device.hpp"
+#include "lib/gpu_device.hpp"
 #include "lib/matrix.hpp"
 #include "preprocess/scaling.hpp"
 #include "tests/support/host_queue.hpp"
@@ -50,22 +53,9 @@ Prepared prepare(const perm::Csr &matrix, std::uint64_t seed = 0, bool search = 
     return p;
 }
 
-// 0 if there is no compiler for the host.
-int compare(HostQueue &queue, const Prepared &p) {
-    Options options;
-    RunControl control(options);
-    MemoryBudget memory(1 << 30);
-    Block block = p.block;
-    (void)scale(block);
-    const FrontierRun run{block, p.program, control, memory, 1};
-    const Outcome here = run_dense_frontier(run, p.nonnegative);
-    Outcome there;
-    try {
-        there = run_dense_frontier_on(queue, run, p.nonnegative);
-    } catch (const JitError &e) {
-        if (e.failure() == JitFailure::unavailable) return 0;
-        throw;
-    }
+void check_same(DeviceQueue &queue, const FrontierRun &run, bool nonnegative) {
+    const Outcome here = run_dense_frontier(run, nonnegative);
+    const Outcome there = run_dense_frontier_on(queue, run, nonnegative);
     CHECK(std::bit_cast<std::uint64_t>(there.value.mantissa) ==
           std::bit_cast<std::uint64_t>(here.value.mantissa));
     CHECK(there.value.exp2 == here.value.exp2);
@@ -74,6 +64,26 @@ int compare(HostQueue &queue, const Prepared &p) {
     CHECK(there.states == here.states);
     CHECK(there.peak_states == here.peak_states);
     CHECK(there.on_gpu);
+}
+
+// 0 if there is no compiler for the host.
+int compare(HostQueue &queue, const Prepared &p) {
+    Options options;
+    RunControl control(options);
+    MemoryBudget memory(std::int64_t{1} << 34);
+    Block block = p.block;
+    (void)scale(block);
+    const FrontierRun run{block, p.program, control, memory, 2};
+    if (const GpuChoice gpu = first_gpu(); gpu.gpu) {
+        GpuQueue real(gpu.gpu, {});
+        check_same(real, run, p.nonnegative);
+    }
+    try {
+        check_same(queue, run, p.nonnegative);
+    } catch (const JitError &e) {
+        if (e.failure() == JitFailure::unavailable) return 0;
+        throw;
+    }
     CHECK(queue.is_whole());
     return 1;
 }
@@ -202,4 +212,29 @@ TEST_CASE("the high sets of a wide table name each block once, and the right sou
         CHECK(sources);
     }
     CHECK(wide >= 2);
+}
+
+TEST_CASE("on a GPU: tables of millions of states, with more high slots than one lookup has bits") {
+    const GpuChoice gpu = first_gpu();
+    if (!gpu.gpu) {
+        run::skip(gpu.why_not);
+        return;
+    }
+    int wide = 0;
+    for (std::uint64_t seed = test_seed(); seed < test_seed() + 12; ++seed) {
+        CAPTURE(seed);
+        const auto entries = seed % 2 == 0 ? families::Entries::real : families::Entries::nonnegative;
+        const auto n = static_cast<std::int64_t>(28 + seed % 6);
+        const Prepared p = prepare(families::erdos_renyi(n, 0.25, entries, seed), seed);
+        if (p.program.slots > 27) continue; // seconds on the CPU
+        wide += p.program.slots > dense_low_slots + dense_chunk_bits;
+        Options options;
+        RunControl control(options);
+        MemoryBudget memory(std::int64_t{1} << 34);
+        Block block = p.block;
+        (void)scale(block);
+        GpuQueue queue(gpu.gpu, {});
+        check_same(queue, {block, p.program, control, memory, 2}, p.nonnegative);
+    }
+    CHECK(wide > 0);
 }

@@ -125,7 +125,7 @@ TEST_CASE("the order found is a permutation, and the same on any number of threa
     const Pattern a = pattern_of(families::erdos_renyi(26, 0.25, families::Entries::ones, test_seed()));
     const auto sides = frontier_sides(a, {});
     FrontierOrderOptions options;
-    options.seconds_per_expansion = 1e-8;
+    options.sparse = options.dense = {1e-8, 1e-8};
     FrontierOrder first;
     for (const int threads : {1, 2, 3}) {
         FrontierOrder order;

@@ -13,7 +13,7 @@
 // in a list that all blocks with equally many low slots share. Blocks that differ in the row's own columns
 // follow each other, so what they take from comes from the memory once.
 //
-// Number and most_high, most_terms stand above.
+// Number and most_high stand above.
 
 typedef unsigned long long u64;
 typedef unsigned int u32;
@@ -45,11 +45,12 @@ struct Row {
     int from_low, to_low;       // open low slots
     int from_weight, to_weight; // slots used in every state
     int high_bits;
-    int parts_log2, numbers_log2;      // of a block for each warp; of blocks' numbers for each warp
-    u32 opening;                       // the high entries whose column is new
-    u32 from_bit[most_high];           // of a high entry that is not
-    int places_move;                   // whether the places for no entry differ from those in the new block
-    double coefficient[most_terms][2]; // value, magnitude: of the low entries, then of the high ones
+    int parts_log2, numbers_log2; // of a block for each warp; of blocks' numbers for each warp
+    u32 opening;                  // the high entries whose column is new
+    u32 from_bit[most_high];      // of a high entry that is not
+    int places_move;              // whether the places for no entry differ from those in the new block
+    int low_terms, high_terms;    // the row's entries: a kernel for more takes it as well
+    double low_coefficient[low_slots][2], high_coefficient[most_high][2]; // value, magnitude
 };
 
 __device__ __forceinline__ u32 rank_of(const u32 *ranks, u32 set) {
@@ -111,7 +112,9 @@ __device__ __forceinline__ void fill_block(const Row &row, const Block<high_term
             const bool exists = r < count;
 #pragma unroll
             for (int t = 0; t < low_terms; ++t) {
-                const u16 place = exists && block.from ? places[(t + 1) * row.list_size + r] : no_place;
+                const u16 place = exists && block.from && t < row.low_terms
+                                      ? places[(t + 1) * row.list_size + r]
+                                      : no_place;
                 low[k][t] = place != no_place ? block.from[place] : zero();
             }
             const u32 place = exists && row.places_move ? places[r] : r;
@@ -124,10 +127,9 @@ __device__ __forceinline__ void fill_block(const Row &row, const Block<high_term
         for (int k = 0; k < together; ++k) {
             sum[k] = zero();
 #pragma unroll
-            for (int t = 0; t < low_terms; ++t) add_product(sum[k], row.coefficient[t], low[k][t]);
+            for (int t = 0; t < low_terms; ++t) add_product(sum[k], row.low_coefficient[t], low[k][t]);
 #pragma unroll
-            for (int t = 0; t < high_terms; ++t)
-                add_product(sum[k], row.coefficient[low_terms + t], high[k][t]);
+            for (int t = 0; t < high_terms; ++t) add_product(sum[k], row.high_coefficient[t], high[k][t]);
             const u32 r = first + static_cast<u32>(k) * step;
             if (r < count) block.to[r] = sum[k];
             extent.take(sum[k]);
