@@ -10,6 +10,9 @@ extern const char *const rows_dense_cuh;
 extern const char *const rows_shared_cuh;
 extern const char *const frontier_number_cuh;
 extern const char *const frontier_dense_cuh;
+extern const char *const chained_tiles_cuh;
+extern const char *const balanced_path_cuh;
+extern const char *const frontier_sparse_cuh;
 
 // Of all that writes kernels: one of another generator is not taken for one of this.
 extern const char *const generator_digest;

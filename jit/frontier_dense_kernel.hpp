@@ -22,7 +22,7 @@ KernelRecipe dense_frontier_kernels(bool nonnegative, const std::set<RowShape> &
 
 // What follows stands in device/frontier_dense.cuh as well.
 constexpr int dense_low_slots = 12, dense_threads = 256, dense_warp = 32, dense_chunk_bits = 12;
-constexpr int dense_most_high = 24; // open high slots; beyond C(36, 18) states no memory is large enough
+constexpr int dense_most_high = 28; // slots; beyond it even slices are too many
 constexpr std::uint16_t dense_no_place = 0xffff;
 
 struct alignas(16) DenseHighSet {

@@ -19,14 +19,19 @@ namespace {
 int reachability_samples(std::int32_t n, double effort) {
     return std::clamp(static_cast<int>(effort * 40000) / std::max(1, n), 4, effort < 1 ? 8 : 64);
 }
-constexpr int widest_dense = 40;          // slots: beyond it C(w, w/2) numbers are terabytes
-constexpr double most_dense_blocks = 1e8; // of its table: they are counted through in every row
+constexpr int widest_dense = 40;               // slots: beyond it C(w, w/2) numbers are terabytes
+constexpr double most_dense_blocks = 1e8;      // of its table: they are counted through in every row
+constexpr std::size_t most_rough_slices = 256; // of a rough plan
+
+double memory_limit(bool on_gpu, const Options &options) {
+    constexpr double free_of_gpu = 0.95; // of its memory: the rest is the driver's, and others'
+    return on_gpu ? free_of_gpu * static_cast<double>(planned_gpu().memory_bytes)
+                  : static_cast<double>(options.memory_limit);
+}
 
 void judge(Candidate &c, const Options &options) {
     const bool on_gpu = c.on_gpu;
-    constexpr double free_of_gpu = 0.95; // of its memory: the rest is the driver's, and others'
-    const double memory = on_gpu ? free_of_gpu * static_cast<double>(planned_gpu().memory_bytes)
-                                 : static_cast<double>(options.memory_limit);
+    const double memory = memory_limit(on_gpu, options);
     c.seconds = on_gpu ? c.cost.serial_seconds : seconds_on(options.threads, c.cost.serial_seconds);
     if (c.refusal != PERM_OK) return;
     if (c.cost.bytes > memory) {
@@ -41,6 +46,14 @@ void judge(Candidate &c, const Options &options) {
         c.why_not = fmt::format("is predicted to take {} on {}, {} is the limit", readable_seconds(c.seconds),
                                 where, readable_seconds(options.refuse_seconds));
     }
+}
+
+// What a candidate's time counts for in the choice. One thread's time: the choice, and so the result's bits,
+// must not depend on the number of threads. Sums over subsets cancel where the frontier's do not, so these
+// have to be clearly faster, by more than nobody minds.
+double weight(const Candidate &c) {
+    constexpr double unnoticed = 0.1;
+    return sums_subsets(c.engine) ? 2 * c.cost.serial_seconds + unnoticed : c.cost.serial_seconds;
 }
 
 // The block in the making, and what it is made from.
@@ -60,6 +73,16 @@ struct Task {
         for (const Candidate &c : plan.candidates)
             if (c.refusal != PERM_UNSUPPORTED) least = std::min(least, c.cost.serial_seconds);
         return least;
+    }
+
+    // What slices may take on one thread: beyond that they are forbidden, or there is something better.
+    double worthwhile_seconds() const {
+        double most = options.refuse_seconds / seconds_on(options.threads, 1.0);
+        for (const Candidate &c : plan.candidates)
+            if (c.refusal == PERM_OK)
+                most =
+                    std::min(most, sums_subsets(c.engine) ? std::max(weight(c), second_seconds) : weight(c));
+        return most;
     }
 
     void add(Candidate c) {
@@ -85,54 +108,18 @@ void add_ryser(Task &task, const Pattern &at) {
 
 // Whatever the order, of A or A^T, of a block without repeated lines: with d the least number of entries in a
 // row or column, no column closes in the first d / 2 rows, and these reach at least C(d, d/2) sets of columns
-// (they choose in d (d-1) ... ways, each set at most (d/2)! times).
-double least_peak_states(const Pattern &a) {
+// (they choose in d (d-1) ... ways, each set at most (d/2)! times). In the same way the first r < d rows
+// reach C(d, r), each of which goes on with d - r entries of the next row.
+struct LeastFrontier {
+    double peak_states, expansions;
+};
+LeastFrontier least_frontier(const Pattern &a) {
     std::vector<std::size_t> of_column(static_cast<std::size_t>(a.cols), 0);
     for (const std::int32_t j : a.col) ++of_column[static_cast<std::size_t>(j)];
     std::size_t d = *std::min_element(of_column.begin(), of_column.end());
     for (std::int32_t i = 0; i < a.rows; ++i) d = std::min(d, a.row(i).size());
-    return subsets_of_size(static_cast<int>(d), static_cast<int>(d / 2));
-}
-
-// Says so at once when no order can fit the memory; a search would only find out later.
-bool frontier_is_hopeless(Task &task) {
-    if (!task.kinds.of_row.empty() || !task.kinds.of_col.empty()) return false;
-    Candidate c;
-    c.engine = Engine::frontier;
-    c.cost.states = c.cost.peak_states = c.cost.operations = least_peak_states(task.a);
-    c.cost.bytes = c.cost.peak_states * static_cast<double>(number_bytes(true));
-    c.cost.serial_seconds = c.cost.operations * dense_price(true).state;
-    judge(c, task.options);
-    if (c.refusal != PERM_REFUSED_MEMORY) return false;
-    c.at_least = true;
-    c.why_not = fmt::format("needs at the very least {} of memory, whatever the order of the rows",
-                            readable_bytes(c.cost.bytes));
-    task.plan.candidates.push_back(std::move(c));
-    return true;
-}
-
-bool dense_is_sensible(const FrontierProgram &program) {
-    if (program.slots > widest_dense) return false;
-    const std::vector<DenseShape> shapes = dense_shapes(program);
-    return std::none_of(shapes.begin(), shapes.end(),
-                        [](const DenseShape &s) { return s.blocks > most_dense_blocks; });
-}
-
-void add_frontier_form(Task &task, const FrontierProgram &program, FrontierForm form) {
-    Candidate c;
-    c.engine = Engine::frontier;
-    c.form = form;
-    c.transposed = program.transposed;
-    c.cost = frontier_cost(program, form, task.nonnegative);
-    c.bytes_per_state = number_bytes(task.nonnegative);
-    if (form == FrontierForm::sparse) {
-        c.bytes_per_state += 8 * sparse_key_words(program);
-        if (sparse_key_words(program) == 0) {
-            c.refusal = PERM_UNSUPPORTED;
-            c.why_not = fmt::format("has keys of {} bits, at most 4096 can be", program.slots);
-        }
-    }
-    task.add(std::move(c));
+    const double degree = static_cast<double>(d);
+    return {subsets_of_size(static_cast<int>(d), static_cast<int>(d / 2)), degree * std::exp2(degree - 1)};
 }
 
 constexpr double worth_a_gpu = 1; // second of one thread: below, starting the GPU takes longer
@@ -151,19 +138,75 @@ bool may_use_gpu(const Task &task) {
            (task.options.device == Device::gpu || needs_gpu(task.options.engine) || first_gpu().gpu);
 }
 
+// Says so at once when no order can fit the memory, and slices would take too long; a search would only find
+// out later.
+bool frontier_is_hopeless(Task &task, double tree_seconds) {
+    if (!task.kinds.of_row.empty() || !task.kinds.of_col.empty()) return false;
+    Candidate c;
+    c.engine = Engine::frontier;
+    const LeastFrontier least = least_frontier(task.a);
+    c.cost.states = c.cost.peak_states = least.peak_states;
+    c.cost.operations = least.expansions;
+    c.cost.bytes = c.cost.peak_states * static_cast<double>(number_bytes(true));
+    c.cost.serial_seconds = c.cost.operations * dense_price(true).expansion;
+    judge(c, task.options);
+    if (c.refusal == PERM_REFUSED_MEMORY && may_use_gpu(task)) { // a GPU may have more
+        c.on_gpu = true;
+        c.refusal = PERM_OK;
+        c.cost.serial_seconds = c.cost.operations * dense_price(true, planned_gpu()).expansion;
+        judge(c, task.options);
+    }
+    const double most_seconds = std::min(task.worthwhile_seconds(), std::max(tree_seconds, second_seconds));
+    if (c.refusal != PERM_REFUSED_MEMORY || c.cost.serial_seconds < most_seconds) return false;
+    c.at_least = true;
+    c.why_not = fmt::format("needs at the very least {} of memory, whatever the order of the rows; in slices "
+                            "that fit it would take {} or more",
+                            readable_bytes(c.cost.bytes), readable_seconds(c.seconds));
+    task.plan.candidates.push_back(std::move(c));
+    return true;
+}
+
+bool dense_is_sensible(const FrontierProgram &program) {
+    if (program.slots > widest_dense) return false;
+    const std::vector<DenseShape> shapes = dense_shapes(program);
+    return std::none_of(shapes.begin(), shapes.end(),
+                        [](const DenseShape &s) { return s.blocks > most_dense_blocks; });
+}
+
+// What a state takes, and whether its key can be held.
+void describe(Candidate &c, const FrontierProgram &program, bool nonnegative) {
+    c.bytes_per_state = number_bytes(nonnegative);
+    if (c.form != FrontierForm::sparse) return;
+    c.bytes_per_state += 8 * sparse_key_words(program);
+    if (sparse_key_words(program) != 0) return;
+    c.refusal = PERM_UNSUPPORTED;
+    c.why_not = fmt::format("has keys of {} bits, at most 4096 can be", program.slots);
+}
+
+void add_frontier_form(Task &task, const FrontierProgram &program, FrontierForm form) {
+    Candidate c;
+    c.engine = Engine::frontier;
+    c.form = form;
+    c.transposed = program.transposed;
+    c.cost = frontier_cost(program, form, task.nonnegative);
+    describe(c, program, task.nonnegative);
+    task.add(std::move(c));
+}
+
 // Throws nothing: what no GPU can do is said in the candidate.
-void add_frontier_on_gpu(Task &task, const FrontierProgram &program) {
+void add_frontier_on_gpu(Task &task, const FrontierProgram &program, FrontierForm form) {
     const GpuChoice choice = first_gpu();
     Candidate c;
     c.engine = Engine::frontier;
-    c.form = FrontierForm::dense;
+    c.form = form;
     c.on_gpu = true;
     c.transposed = program.transposed;
-    c.cost = dense_frontier_cost(program, task.nonnegative, planned_gpu());
-    c.bytes_per_state = number_bytes(task.nonnegative);
-    if (const char *why_not = dense_device_why_not(program)) {
+    c.cost = frontier_cost(program, form, task.nonnegative, planned_gpu());
+    describe(c, program, task.nonnegative);
+    const char *why_not = form == FrontierForm::dense ? dense_device_why_not(program) : nullptr;
+    if (c.why_not.empty() && why_not) {
         c.why_not = why_not;
-    } else if (!choice.gpu) {
+    } else if (c.why_not.empty() && !choice.gpu) {
         c.lacks_gpu = true;
         c.why_not = "needs a GPU: " + choice.why_not;
     }
@@ -171,20 +214,33 @@ void add_frontier_on_gpu(Task &task, const FrontierProgram &program) {
     task.add(std::move(c));
 }
 
+// Whether an order is to be found for a GPU. Where that is left open a short search says what a CPU would
+// take, for starting a GPU takes as long as many a run.
+bool prefers_gpu(const Task &task, const std::array<FrontierSide, 2> &sides, FrontierOrderOptions search) {
+    if (!asks_for_gpu(task)) return false;
+    if (task.options.device == Device::gpu) return true;
+    search.effort *= 0.01;
+    const FrontierOrder order = find_frontier_order(sides, search);
+    return (!order.feasible || order.seconds > worth_a_gpu) && first_gpu().gpu;
+}
+
 // `tree_seconds`: what the tree engine is expected to take.
 void add_frontier(Task &task, double tree_seconds) {
-    if (frontier_is_hopeless(task)) return;
+    if (frontier_is_hopeless(task, tree_seconds)) return;
     const Options &options = task.options;
     FrontierOrderOptions search;
     search.seed = options.seed;
     search.sparse = sparse_price();
-    search.dense =
-        may_use_gpu(task) ? dense_price(task.nonnegative, planned_gpu()) : dense_price(task.nonnegative);
+    search.dense = dense_price(task.nonnegative);
     search.limit_seconds = options.refuse_seconds;
     search.effort = task.effort;
     search.poll = [&task] { task.control.poll(); };
     search.other_seconds = std::min(search.other_seconds, std::min(task.least_seconds(), tree_seconds));
     const std::array<FrontierSide, 2> sides = frontier_sides(task.a, task.kinds);
+    const bool by_gpu = prefers_gpu(task, sides, search);
+    if (by_gpu) search.dense = dense_price(task.nonnegative, planned_gpu());
+    search.dense.most_states = memory_limit(by_gpu, options) / // two tables take turns
+                               (2.0 * static_cast<double>(number_bytes(task.nonnegative)));
     const FrontierOrder order = find_frontier_order(sides, search);
     if (!order.feasible) {
         Candidate c;
@@ -201,16 +257,54 @@ void add_frontier(Task &task, double tree_seconds) {
     const FrontierSide &side = sides[order.transposed ? 1 : 0];
     task.plan.sparse = build_frontier_program(side, order);
     estimate_reachable(task.plan.sparse, side, order, reachability_samples(task.a.rows, task.effort));
-    if (options.device != Device::gpu) add_frontier_form(task, task.plan.sparse, FrontierForm::sparse);
+    const bool on_cpu = options.device != Device::gpu;
+    if (on_cpu) add_frontier_form(task, task.plan.sparse, FrontierForm::sparse);
 
     task.plan.dense = task.plan.sparse;
     if (task.plan.sparse.counts) { // the dense form has a slot for each column, repeated or not
         const std::array<FrontierSide, 2> single = frontier_sides(task.a, {});
         task.plan.dense = build_frontier_program(single[order.transposed ? 1 : 0], order);
     }
-    if (!dense_is_sensible(task.plan.dense)) return;
-    if (options.device != Device::gpu) add_frontier_form(task, task.plan.dense, FrontierForm::dense);
-    if (may_use_gpu(task)) add_frontier_on_gpu(task, task.plan.dense);
+    const bool dense = dense_is_sensible(task.plan.dense);
+    if (on_cpu && dense) add_frontier_form(task, task.plan.dense, FrontierForm::dense);
+    if (!may_use_gpu(task)) return;
+    add_frontier_on_gpu(task, task.plan.sparse, FrontierForm::sparse);
+    if (dense) add_frontier_on_gpu(task, task.plan.dense, FrontierForm::dense);
+}
+
+// The dense form past the memory of the CPU or the GPU, if that is worth its time.
+void add_slices(Task &task, bool on_gpu) {
+    const FrontierProgram &program = task.plan.dense;
+    auto &candidates = task.plan.candidates;
+    const auto whole = std::find_if(candidates.begin(), candidates.end(), [on_gpu](const Candidate &c) {
+        return c.engine == Engine::frontier && c.form == FrontierForm::dense && c.on_gpu == on_gpu;
+    });
+    if (program.steps.empty() || (whole != candidates.end() && whole->refusal != PERM_REFUSED_MEMORY)) return;
+    SliceSearch search;
+    search.most_bytes = memory_limit(on_gpu, task.options);
+    search.most_seconds = task.worthwhile_seconds();
+    if (task.effort < 1) search.most_slices = most_rough_slices;
+    search.poll = [&task] { task.control.poll(); };
+    search.needs = [&task, on_gpu](const FrontierProgram &slice) -> SliceNeeds {
+        const Cost cost = on_gpu ? frontier_cost(slice, FrontierForm::dense, task.nonnegative, planned_gpu())
+                                 : frontier_cost(slice, FrontierForm::dense, task.nonnegative);
+        return {cost.serial_seconds - cost.compile_seconds, cost.bytes};
+    };
+    Candidate c;
+    c.engine = Engine::frontier;
+    c.form = FrontierForm::dense;
+    c.on_gpu = on_gpu;
+    c.slices = find_slices(program, search);
+    if (c.slices.empty()) {
+        if (whole != candidates.end())
+            whole->why_not += "; slices that fit would be too many or take too long";
+        return;
+    }
+    c.transposed = program.transposed;
+    c.cost = on_gpu ? sliced_cost(program, c.slices, task.nonnegative, planned_gpu())
+                    : sliced_cost(program, c.slices, task.nonnegative);
+    c.bytes_per_state = number_bytes(task.nonnegative);
+    task.add(std::move(c));
 }
 
 // An engine with kernels, on the GPU.
@@ -277,14 +371,6 @@ void add_tree(Task &task, const Pattern &at) {
     if (may_use_gpu(task)) add_on_gpu(task, Engine::tree, std::move(plan));
 }
 
-// What a candidate's time counts for in the choice. One thread's time: the choice, and so the result's bits,
-// must not depend on the number of threads. Sums over subsets cancel where the frontier's do not, so these
-// have to be clearly faster, by more than nobody minds.
-double weight(const Candidate &c) {
-    constexpr double unnoticed = 0.1;
-    return sums_subsets(c.engine) ? 2 * c.cost.serial_seconds + unnoticed : c.cost.serial_seconds;
-}
-
 // The cheapest candidate that no limit forbids.
 void choose(BlockPlan &plan) {
     std::stable_sort(plan.candidates.begin(), plan.candidates.end(),
@@ -335,7 +421,10 @@ void choose(BlockPlan &plan) {
 std::string name_of(const Candidate &c) {
     if (c.engine == Engine::tree && c.on_gpu) return fmt::format("{} (GPU)", engine_name(c.engine));
     if (c.engine != Engine::frontier) return engine_name(c.engine);
-    return fmt::format("{} ({}{})", engine_name(c.engine), form_name(c.form), c.on_gpu ? ", GPU" : "");
+    std::string name = fmt::format("{} ({}", engine_name(c.engine), form_name(c.form));
+    if (!c.slices.empty())
+        name += fmt::format(", {} slice{}", c.slices.size(), c.slices.size() == 1 ? "" : "s");
+    return name + (c.on_gpu ? ", GPU)" : ")");
 }
 
 BlockPlan plan_block(const Pattern &a, const Kinds &kinds, bool nonnegative, const Options &options,
@@ -361,6 +450,8 @@ BlockPlan plan_block(const Pattern &a, const Kinds &kinds, bool nonnegative, con
         (wants_tree(task) && options.device == Device::gpu))
         add_tree(task, at);
     add_gpu(task, at);
+    if (options.device != Device::gpu) add_slices(task, false);
+    if (may_use_gpu(task)) add_slices(task, true);
     choose(task.plan);
     const Candidate *choice = task.plan.choice(); // programs that cannot be run are of no more use
     const auto may_run = [&](FrontierForm form) {

@@ -5,6 +5,7 @@
 #include "lib/gray_plan.hpp"
 #include "lib/options.hpp"
 #include "lib/run_control.hpp"
+#include "preprocess/frontier_slices.hpp"
 #include "preprocess/repeated_lines.hpp"
 
 #include <string>
@@ -16,6 +17,7 @@ namespace libperm {
 struct Candidate {
     Engine engine = Engine::none;
     FrontierForm form = FrontierForm::sparse; // of the frontier
+    std::vector<FrontierSlice> slices;        // of the dense form; none: it is run whole
     bool transposed = false, on_gpu = false;
     Cost cost;
     double seconds = 0;               // on the plan's threads
@@ -26,13 +28,11 @@ struct Candidate {
     std::string why_not; // if refused: by how much, and what would help
 };
 
-std::string name_of(const Candidate &c); // "frontier (dense)"
+std::string name_of(const Candidate &c); // "frontier (dense, 16 slices)"
 
 // Whether it may be tried when the first answer is not as accurate as was asked for.
-inline bool is_second(const Candidate &c) {
-    constexpr double minute = 60;
-    return c.refusal == PERM_OK && c.seconds < minute;
-}
+constexpr double second_seconds = 60;
+inline bool is_second(const Candidate &c) { return c.refusal == PERM_OK && c.seconds < second_seconds; }
 
 struct BlockPlan {
     std::int32_t n = 0;

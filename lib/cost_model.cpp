@@ -162,7 +162,34 @@ Cost gray_cost(const GrayPlan &plan, const GpuProperties &gpu) {
     return cost;
 }
 
-Cost dense_frontier_cost(const FrontierProgram &program, bool nonnegative, const GpuProperties &gpu) {
+namespace {
+
+Cost sparse_cost(const FrontierProgram &program, bool nonnegative, const GpuProperties &gpu) {
+    constexpr double launch = 3e-5; // of a row: its tables, a kernel, and the wait for its report
+    constexpr double step = 1e-5;   // of expanding, and of each level of unions
+    constexpr double share = 0.3;   // of the memory's bandwidth
+    const auto item = static_cast<double>(number_bytes(nonnegative) + 8 * sparse_key_words(program));
+    Cost cost = sparse_cost(program, nonnegative);
+    double seconds = call, before = 1, before_bound = 1, peak_candidates = 1;
+    for (const FrontierStep &s : program.steps) {
+        const double after = std::max(1.0, s.states_bound * s.reachable);
+        const double candidates = std::max(1.0, s.expansions_bound * before / before_bound);
+        const double levels = std::ceil(std::log2(std::max(2.0, static_cast<double>(s.terms.size()))));
+        const double scanned = before * static_cast<double>(s.terms.size());
+        seconds += launch + step * (levels + 1) +
+                   item * (scanned + candidates * (1 + 2 * levels)) / (share * gpu.memory_bandwidth);
+        peak_candidates = std::max(peak_candidates, candidates);
+        before = after;
+        before_bound = std::max(1.0, s.states_bound);
+    }
+    cost.compile_seconds = 0.5;
+    cost.serial_seconds = cost.compile_seconds + seconds;
+    cost.bytes =
+        sparse_device_bytes(cost.peak_states, peak_candidates, sparse_key_words(program), nonnegative);
+    return cost;
+}
+
+Cost dense_cost(const FrontierProgram &program, bool nonnegative, const GpuProperties &gpu) {
     constexpr double launch = 4e-5;            // of a row: its lists, a kernel, and the wait for its extent
     constexpr double begin = 0.2, shape = 0.1; // of compiling
     const auto number = static_cast<double>(number_bytes(nonnegative));
@@ -185,9 +212,49 @@ Cost dense_frontier_cost(const FrontierProgram &program, bool nonnegative, const
     return cost;
 }
 
+} // namespace
+
+Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative,
+                   const GpuProperties &gpu) {
+    return form == FrontierForm::sparse ? sparse_cost(program, nonnegative, gpu)
+                                        : dense_cost(program, nonnegative, gpu);
+}
+
 Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative) {
     return form == FrontierForm::sparse ? sparse_cost(program, nonnegative)
                                         : dense_cost(program, nonnegative);
+}
+
+namespace {
+
+template <class CostOf>
+Cost sum_over(const FrontierProgram &program, const std::vector<FrontierSlice> &slices,
+              const CostOf &cost_of) {
+    Cost sum;
+    for (const FrontierSlice &slice : slices) {
+        const Cost one = cost_of(slice_of(program, slice));
+        sum.states += one.states;
+        sum.peak_states = std::max(sum.peak_states, one.peak_states);
+        sum.operations += one.operations;
+        sum.bytes = std::max(sum.bytes, one.bytes);
+        sum.serial_seconds += one.serial_seconds - one.compile_seconds;
+    }
+    return sum;
+}
+
+} // namespace
+
+Cost sliced_cost(const FrontierProgram &program, const std::vector<FrontierSlice> &slices, bool nonnegative) {
+    return sum_over(program, slices, [&](const FrontierProgram &p) { return dense_cost(p, nonnegative); });
+}
+
+Cost sliced_cost(const FrontierProgram &program, const std::vector<FrontierSlice> &slices, bool nonnegative,
+                 const GpuProperties &gpu) {
+    Cost sum =
+        sum_over(program, slices, [&](const FrontierProgram &p) { return dense_cost(p, nonnegative, gpu); });
+    sum.compile_seconds = dense_cost(program, nonnegative, gpu).compile_seconds; // once for all
+    sum.serial_seconds += sum.compile_seconds;
+    return sum;
 }
 
 double reduction_seconds(std::int64_t nnz, std::int64_t blocks, std::int64_t unplanned) {

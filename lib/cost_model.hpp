@@ -8,6 +8,7 @@
 #include "lib/frontier.hpp"
 #include "lib/gray_plan.hpp"
 #include "lib/ryser.hpp"
+#include "preprocess/frontier_slices.hpp"
 
 namespace libperm {
 
@@ -29,7 +30,12 @@ Cost ryser_cost(const RyserPlan &plan, std::int32_t n);
 Cost tree_cost(const GrayPlan &plan); // on a CPU
 Cost gray_cost(const GrayPlan &plan, const GpuProperties &gpu);
 Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative); // on a CPU
-Cost dense_frontier_cost(const FrontierProgram &program, bool nonnegative, const GpuProperties &gpu);
+Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative,
+                   const GpuProperties &gpu);
+// Of the dense form: one slice after the other, so of memory and states at once what the greatest takes.
+Cost sliced_cost(const FrontierProgram &program, const std::vector<FrontierSlice> &slices, bool nonnegative);
+Cost sliced_cost(const FrontierProgram &program, const std::vector<FrontierSlice> &slices, bool nonnegative,
+                 const GpuProperties &gpu);
 
 // Of taking a matrix apart, values included, and of planning blocks when they come.
 double reduction_seconds(std::int64_t nnz, std::int64_t blocks, std::int64_t unplanned);

@@ -4,6 +4,7 @@
 #include "jit/jit_error.hpp"
 #include "lib/error.hpp"
 #include "lib/frontier_on_device.hpp"
+#include "lib/frontier_slices.hpp"
 #include "lib/gpu_device.hpp"
 #include "lib/gray.hpp"
 #include "lib/log.hpp"
@@ -62,8 +63,10 @@ Outcome run_on_gpu(const BlockPlan &plan, const Candidate &choice, const Block &
         if (choice.engine == Engine::frontier) {
             RunControl part(control, choice.cost.serial_seconds / choice.cost.operations);
             GpuQueue queue(first.gpu, options.cache);
-            Outcome outcome = run_frontier_on(
-                queue, choice.form, {block, program_of(plan, choice), part, memory, options.threads});
+            const FrontierRun run{block, program_of(plan, choice), part, memory, options.threads};
+            Outcome outcome = choice.form == FrontierForm::dense
+                                  ? run_dense_frontier_on(queue, run, choice.slices)
+                                  : run_sparse_frontier_on(queue, run, is_nonnegative(block));
             outcome.seconds_compile = queue.compile_seconds();
             outcome.kernels_compiled = queue.kernels_compiled();
             return outcome;
@@ -88,7 +91,10 @@ Outcome run_engine(const BlockPlan &plan, const Candidate &choice, const Block &
         return run_ryser(plan.ryser, choice.transposed ? transposed(block) : block, part);
     }
     RunControl part(control, choice.cost.serial_seconds / choice.cost.operations);
-    return run_frontier(choice.form, {block, program_of(plan, choice), part, memory, options.threads});
+    const auto run = [&](const FrontierProgram &program) {
+        return run_frontier(choice.form, {block, program, part, memory, options.threads});
+    };
+    return choice.slices.empty() ? run(program_of(plan, choice)) : run_slices(plan.dense, choice.slices, run);
 }
 
 // The engines with kernels lose digits where terms cancel, and of signed full doubles to their grid. The

@@ -32,6 +32,7 @@ Json candidate_json(const BlockPlan &block, std::size_t k) {
     Json j;
     j["engine"] = engine_name(c.engine);
     if (c.engine == Engine::frontier) j["form"] = form_name(c.form);
+    if (!c.slices.empty()) j["slices"] = c.slices.size();
     j["device"] = c.on_gpu ? "gpu" : "cpu";
     j["status"] = status_of(block, k);
     j["transposed"] = c.transposed;
@@ -142,13 +143,23 @@ std::string tree_text(const BlockPlan &block) {
                        tree->cost.operations / tree->cost.subsets, naive_operations(block));
 }
 
+std::string slices_text(const BlockPlan &block) {
+    std::string text;
+    for (const Candidate &c : block.candidates)
+        if (!c.slices.empty())
+            text += fmt::format("frontier sliced{}: {} slice{} of up to {}, one after the other\n",
+                                c.on_gpu ? " GPU" : "", c.slices.size(), c.slices.size() == 1 ? "" : "s",
+                                readable_bytes(c.cost.bytes));
+    return text;
+}
+
 std::string candidates_text(const BlockPlan &block) {
     std::string text = fmt::format("{:<20} {:<9} {:>15} {:>11} {:>11} {:>10} {:>13}\n", "engine", "",
                                    "states/subsets", "at once", "operations", "memory", "time");
     for (std::size_t k = 0; k < block.candidates.size(); ++k) {
         const Candidate &c = block.candidates[k];
         const bool by_subsets = sums_subsets(c.engine);
-        const std::string name = engine_text(c.engine, c.form) +
+        const std::string name = (!c.slices.empty() ? "frontier sliced" : engine_text(c.engine, c.form)) +
                                  (c.on_gpu && !needs_gpu(c.engine) ? " GPU" : "") +
                                  (c.engine != Engine::ryser && c.transposed ? " A^T" : "");
         text += fmt::format("{:<20} {:<9} {:>15.3g} {:>11} {:>11.3g} {:>10} {:>13}\n", name,
@@ -157,7 +168,7 @@ std::string candidates_text(const BlockPlan &block) {
                             (c.at_least ? "> " : "") + readable_bytes(c.cost.bytes),
                             c.at_least ? "-" : readable_seconds(c.seconds));
     }
-    return text + tree_text(block);
+    return text + slices_text(block) + tree_text(block);
 }
 
 } // namespace
@@ -171,6 +182,7 @@ std::string explain_json(const Plan &plan) {
     j["engine"] = choice ? Json(engine_name(choice->engine)) : block ? Json(nullptr) : Json("none");
     j["device"] = block && block->best().on_gpu ? "gpu" : "cpu";
     if (choice && choice->engine == Engine::frontier) j["form"] = form_name(choice->form);
+    if (choice && !choice->slices.empty()) j["slices"] = choice->slices.size();
     j["threads"] = plan.options.threads;
     j["memory_limit_bytes"] = plan.options.memory_limit;
     j["refused"] = plan.refusal != PERM_OK;

@@ -28,6 +28,9 @@ struct FrontierRun {
     int threads;
 };
 
+// Whether the numbers of its states bound their own errors.
+bool is_nonnegative(const Block &block);
+
 // Progress is counted in expansions. Throws Error.
 Outcome run_frontier(FrontierForm form, const FrontierRun &run);
 

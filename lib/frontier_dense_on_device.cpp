@@ -10,10 +10,10 @@
 namespace libperm {
 namespace {
 
-// Open high slots at most, and bytes of a row's lists.
+// Open high slots at most, and bytes of a row's lists and of the ranks.
 struct Extremes {
     int high = 0;
-    std::size_t row_bytes = 0;
+    std::size_t row_bytes = 0, rank_bytes = 0;
 };
 Extremes extremes(const FrontierProgram &program) {
     Extremes most;
@@ -26,17 +26,21 @@ Extremes extremes(const FrontierProgram &program) {
         const auto low = static_cast<std::size_t>(shape_of(step).low);
         most.row_bytes = std::max(most.row_bytes, ((low + 1) * 2) << low_slots);
     }
-    most.row_bytes += 2 * sizeof(DenseHighSet) << dense_chunk_bits;
+    const std::size_t lower = std::size_t{1} << std::min(most.high, dense_chunk_bits),
+                      upper =
+                          most.high > dense_chunk_bits ? std::size_t{1} << (most.high - dense_chunk_bits) : 0;
+    most.row_bytes += sizeof(DenseHighSet) * (lower + upper);
+    most.rank_bytes = sizeof(std::uint32_t) * (lower + (dense_chunk_bits + 1) * upper);
     return most;
 }
 
 class DenseOnDevice {
   public:
-    DenseOnDevice(DeviceQueue &queue, const FrontierRun &run, bool nonnegative)
+    DenseOnDevice(DeviceQueue &queue, const FrontierRun &run, bool nonnegative, const FrontierProgram &whole)
         : queue_(queue),
           run_(run),
           ledger_(run.block),
-          shapes_(kernel_shapes(run.program)),
+          shapes_(kernel_shapes(whole)),
           number_bytes_(static_cast<std::size_t>(number_bytes(nonnegative))),
           old_(queue),
           new_(queue),
@@ -141,8 +145,8 @@ class DenseOnDevice {
 } // namespace
 
 const char *dense_device_why_not(const FrontierProgram &program) {
-    if (program.counts) return "has columns in counters";
-    if (program.slots > dense_low_slots + dense_most_high) return "has too many open columns";
+    if (program.counts) return "counts no columns of a kind in its dense form";
+    if (program.slots > dense_low_slots + dense_most_high) return "takes at most 40 slots on a GPU";
     return nullptr;
 }
 
@@ -150,11 +154,12 @@ double dense_device_bytes(const FrontierProgram &program, bool nonnegative) {
     const std::array<double, 2> tables = largest_tables(program);
     const Extremes most = extremes(program);
     return (tables[0] + tables[1]) * static_cast<double>(number_bytes(nonnegative)) +
-           static_cast<double>(most.row_bytes + program.steps.size() * sizeof(Extent)) + 1e6;
+           static_cast<double>(most.row_bytes + most.rank_bytes + program.steps.size() * sizeof(Extent));
 }
 
-Outcome run_dense_frontier_on(DeviceQueue &queue, const FrontierRun &run, bool nonnegative) {
-    return DenseOnDevice(queue, run, nonnegative).compute();
+Outcome run_dense_frontier_on(DeviceQueue &queue, const FrontierRun &run, bool nonnegative,
+                              const FrontierProgram &whole) {
+    return DenseOnDevice(queue, run, nonnegative, whole).compute();
 }
 
 } // namespace libperm

@@ -15,8 +15,8 @@ namespace libperm {
 
 RowShape shape_of(const FrontierStep &step); // of just this row
 
-// The kernels' shapes that the program's rows are run with, by row. Compiling one takes longer than most runs:
-// few for many rows.
+// The kernels' shapes that the program's rows are run with, by row. Compiling one takes longer than most
+// runs: few for many rows.
 std::vector<RowShape> kernel_shapes(const FrontierProgram &program);
 
 // Of the packed high sets among those of their size: device/frontier_dense.cuh's `ranks`.

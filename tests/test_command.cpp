@@ -309,6 +309,30 @@ TEST_CASE("explain") {
     CHECK(compute.object().at("plan").at("engine") == object.object().at("engine"));
 }
 
+TEST_CASE("a table beyond --memory is cut into slices") {
+    const Folder folder;
+    std::ostringstream text; // of 24 rows with 7 ones each
+    text << banner << "coordinate pattern general\n24 24 168\n";
+    for (int i = 0; i < 24; ++i)
+        for (const int offset : {0, 1, 4, 9, 11, 16, 18})
+            text << i + 1 << ' ' << (i + offset) % 24 + 1 << '\n';
+    const std::string file = folder.write("circulant.mtx", text.str());
+    const Run whole = run(folder, {"compute", file, "--engine", "frontier", "--json"});
+    REQUIRE(whole.code == 0);
+    CHECK_FALSE(whole.object().at("plan").contains("slices"));
+    const std::string limit = std::to_string(whole.object().at("peak_bytes").get<std::int64_t>() / 4);
+    const Run sliced = run(folder, {"compute", file, "--engine", "frontier", "--json", "--memory", limit});
+    REQUIRE(sliced.code == 0);
+    CHECK(sliced.object().at("permanent") == whole.object().at("permanent"));
+    CHECK(sliced.object().at("exact") == true);
+    const int slices = sliced.object().at("plan").at("slices").get<int>();
+    CHECK(slices > 1);
+    const Run explained = run(folder, {"explain", file, "--engine", "frontier", "--memory", limit});
+    CHECK(explained.code == 0);
+    CHECK(contains(explained.out, "frontier sliced"));
+    CHECK(contains(explained.out, std::to_string(slices) + " slices of up to "));
+}
+
 TEST_CASE("reductions are left out and chosen") {
     const Folder folder;
     std::ostringstream text; // tridiagonal: its permanent is a Fibonacci number

@@ -33,7 +33,7 @@ void check_explained(const perm::Plan &plan) {
             all_shown = false;
             continue;
         }
-        CHECK(group.contains(group.at("engine") == "ryser" ? "subsets" : "states"));
+        CHECK(group.contains(group.at("engine") == "frontier" ? "states" : "subsets"));
         CHECK(group.contains("form") == (group.at("engine") == "frontier"));
         sum_n += count * group.at("n").get<double>();
         sum_nnz += count * group.at("average_nnz").get<double>();

@@ -55,7 +55,7 @@ Prepared prepare(const perm::Csr &matrix, std::uint64_t seed = 0, bool search = 
 
 void check_same(DeviceQueue &queue, const FrontierRun &run, bool nonnegative) {
     const Outcome here = run_dense_frontier(run, nonnegative);
-    const Outcome there = run_dense_frontier_on(queue, run, nonnegative);
+    const Outcome there = run_dense_frontier_on(queue, run, nonnegative, run.program);
     CHECK(std::bit_cast<std::uint64_t>(there.value.mantissa) ==
           std::bit_cast<std::uint64_t>(here.value.mantissa));
     CHECK(there.value.exp2 == here.value.exp2);
@@ -135,7 +135,8 @@ TEST_CASE("numbers far outside double's range are scaled back row by row") {
     RunControl control(options);
     MemoryBudget memory(1 << 30);
     const FrontierRun run{p.block, p.program, control, memory, 1};
-    const Outcome here = run_dense_frontier(run, true), there = run_dense_frontier_on(queue, run, true);
+    const Outcome here = run_dense_frontier(run, true),
+                  there = run_dense_frontier_on(queue, run, true, run.program);
     CHECK(here.value.mantissa == there.value.mantissa);
     CHECK(here.value.exp2 == there.value.exp2);
     CHECK(here.value.mantissa > 0);
@@ -151,6 +152,36 @@ TEST_CASE("memory that is too small is said to be, and given back") {
         CHECK(e.failure() == JitFailure::out_of_memory);
     }
     CHECK(queue.free_bytes() == 20000);
+}
+
+TEST_CASE("a device with less memory than the tables need is given slices, of the same program") {
+    for (const auto entries : {families::Entries::nonnegative, families::Entries::real}) {
+        const Prepared p = prepare(families::erdos_renyi(17, 0.45, entries, 5));
+        Options options;
+        RunControl control(options);
+        MemoryBudget memory(1 << 30);
+        const FrontierRun run{p.block, p.program, control, memory, 1};
+        const Outcome here = run_dense_frontier(run, p.nonnegative);
+        const double needed = dense_device_bytes(p.program, p.nonnegative);
+        HostQueue roomy, tight(static_cast<std::int64_t>(needed) - 1000);
+        try {
+            const Outcome whole = run_dense_frontier_on(roomy, run, {});
+            const Outcome sliced = run_dense_frontier_on(tight, run, {});
+            CHECK(whole.value.mantissa == here.value.mantissa);
+            CHECK(static_cast<double>(whole.peak_bytes) == needed);
+            CHECK(sliced.states > whole.states);
+            CHECK(sliced.peak_bytes < whole.peak_bytes);
+            CHECK(sliced.on_gpu);
+            const double difference =
+                std::ldexp(sliced.value.mantissa, static_cast<int>(sliced.value.exp2 - whole.value.exp2)) -
+                whole.value.mantissa;
+            CHECK(std::fabs(difference) <=
+                  std::fabs(whole.value.mantissa) * (whole.rel_error_bound + 1.1 * sliced.rel_error_bound));
+        } catch (const JitError &e) {
+            if (e.failure() == JitFailure::unavailable) return;
+            throw;
+        }
+    }
 }
 
 TEST_CASE("combinations are ranked in the order of their numbers, in two halves too") {

@@ -23,6 +23,18 @@ __device__ __forceinline__ void add_product(Signed &sum, const double *coefficie
 }
 __device__ __forceinline__ Number zero() { return Number{}; }
 
+__device__ __forceinline__ NonNegative operator+(NonNegative x, NonNegative y) { return {x.value + y.value}; }
+__device__ __forceinline__ Signed operator+(Signed x, Signed y) {
+    return {x.value + y.value, x.absolute + y.absolute};
+}
+// `copies` of a column are free: first the coefficient times their number.
+__device__ __forceinline__ NonNegative product(const double *coefficient, double copies, NonNegative x) {
+    return {coefficient[0] * copies * x.value};
+}
+__device__ __forceinline__ Signed product(const double *coefficient, double copies, Signed x) {
+    return {coefficient[0] * copies * x.value, coefficient[1] * copies * x.absolute};
+}
+
 // How large and how small numbers are. The magnitude, and the smallest part that is not 0.
 struct Extent {
     double largest = 0, smallest = infinity();

@@ -29,6 +29,17 @@ inline unsigned long long atomicMin(unsigned long long *to, unsigned long long x
     if (x < before) *to = x;
     return before;
 }
+inline unsigned atomicAdd(unsigned *to, unsigned x) {
+    const unsigned before = *to;
+    *to += x;
+    return before;
+}
+inline unsigned atomicMin(unsigned *to, unsigned x) {
+    const unsigned before = *to;
+    if (x < before) *to = x;
+    return before;
+}
+inline void __threadfence() {}
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 inline long long __double_as_longlong(double x) {

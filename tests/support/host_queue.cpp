@@ -61,11 +61,11 @@ void HostQueue::release(libperm::DeviceAddress address) noexcept {
 }
 
 void HostQueue::copy_in(libperm::DeviceAddress to, const void *from, std::size_t bytes) {
-    std::memcpy(bytes_at(to), from, bytes);
+    if (bytes > 0) std::memcpy(bytes_at(to), from, bytes);
 }
 
 void HostQueue::copy_out(void *to, libperm::DeviceAddress from, std::size_t bytes) {
-    std::memcpy(to, bytes_at(from), bytes);
+    if (bytes > 0) std::memcpy(to, bytes_at(from), bytes);
 }
 
 unsigned HostQueue::blocks_at_once(const char * /*entry*/, unsigned /*threads*/) { return 3; }
