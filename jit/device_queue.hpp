@@ -20,7 +20,9 @@ class DeviceQueue { // throws JitError
     DeviceQueue(const DeviceQueue &) = delete;
     DeviceQueue &operator=(const DeviceQueue &) = delete;
 
-    virtual void load(const KernelRecipe &recipe) = 0; // whose entries are launched from now on
+    // Adds their entries to those that can be launched.
+    virtual void load(std::span<const KernelRecipe> recipes) = 0;
+    void load(const KernelRecipe &recipe) { load({&recipe, 1}); }
 
     virtual DeviceAddress allocate(std::size_t bytes) = 0; // 256-byte aligned; JitFailure::out_of_memory
     virtual void release(DeviceAddress address) noexcept = 0;

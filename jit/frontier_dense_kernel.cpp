@@ -18,29 +18,25 @@ int blocks_at_once(RowShape shape) {
 
 std::string entry_of(RowShape shape) { return fmt::format("perm_row_{}_{}", shape.low, shape.high); }
 
-KernelRecipe dense_frontier_kernels(bool nonnegative, const std::set<RowShape> &shapes) {
-    std::string rows;
-    for (const RowShape &s : shapes) rows += fmt::format(" {}+{}", s.low, s.high);
+KernelRecipe dense_frontier_kernel(bool nonnegative, RowShape shape) {
     const std::string numbers = nonnegative ? "nonnegative" : "signed";
     KernelRecipe recipe;
-    recipe.key = fmt::format("dense frontier: {} numbers, rows of low + high entries:{}\ngenerator {}\n",
-                             numbers, rows, generator_digest);
-    recipe.source = [nonnegative, shapes, numbers] {
-        std::string text = fmt::format("// libperm: rows of the dense frontier, {} numbers.\n\n"
-                                       "constexpr bool nonnegative = {};\n"
-                                       "constexpr int most_high = {};\n\n",
-                                       numbers, nonnegative, dense_most_high);
-        text += frontier_number_cuh;
-        text += "\n";
-        text += frontier_dense_cuh;
-        for (const RowShape &s : shapes)
-            text += fmt::format("\nextern \"C\" __global__ void __launch_bounds__(most_threads, {})\n"
-                                "{}(const __grid_constant__ Row row) {{\n"
-                                "    fill<{}, {}>(row);\n}}\n",
-                                blocks_at_once(s), entry_of(s), s.low, s.high);
-        return text;
+    recipe.key = fmt::format("dense frontier: {} numbers, rows of {} low and {} high entries\ngenerator {}\n",
+                             numbers, shape.low, shape.high, generator_digest);
+    recipe.source = [nonnegative, shape, numbers] {
+        return fmt::format("// libperm: a row of the dense frontier, {} numbers, of {} low and {} high "
+                           "entries at most.\n\n"
+                           "constexpr bool nonnegative = {};\n"
+                           "constexpr int most_high = {};\n\n",
+                           numbers, shape.low, shape.high, nonnegative, dense_most_high) +
+               frontier_number_cuh + "\n" + frontier_dense_cuh +
+               fmt::format("\nextern \"C\" __global__ void __launch_bounds__(most_threads, {})\n"
+                           "{}(const __grid_constant__ Row row) {{\n"
+                           "    fill<{}, {}>(row);\n}}\n",
+                           blocks_at_once(shape), entry_of(shape), shape.low, shape.high);
     };
     recipe.flags = {"--std=c++17", "-fmad=false", "--ptxas-options=-v"};
+    recipe.entries = {entry_of(shape)};
     return recipe;
 }
 

@@ -6,7 +6,6 @@
 
 #include <compare>
 #include <cstdint>
-#include <set>
 #include <string>
 
 namespace libperm {
@@ -18,7 +17,7 @@ struct RowShape {
 
 std::string entry_of(RowShape shape); // "perm_row_3_4"
 
-KernelRecipe dense_frontier_kernels(bool nonnegative, const std::set<RowShape> &shapes);
+KernelRecipe dense_frontier_kernel(bool nonnegative, RowShape shape);
 
 // What follows stands in device/frontier_dense.cuh as well.
 constexpr int dense_low_slots = 12, dense_threads = 256, dense_warp = 32, dense_chunk_bits = 12;

@@ -38,6 +38,7 @@ KernelRecipe sparse_frontier_kernels(const SparseKernel &kernel) {
                frontier_sparse_cuh;
     };
     recipe.flags = {"--std=c++17", "-fmad=false", "--ptxas-options=-v"};
+    recipe.entries = {sparse_row_entry, sparse_count_entry};
     return recipe;
 }
 

@@ -1,14 +1,25 @@
 #include "jit/gpu_queue.hpp"
 
+#include <chrono>
+#include <oneapi/tbb/parallel_for.h>
+#include <vector>
+
 namespace libperm {
 
-void GpuQueue::load(const KernelRecipe &recipe) {
-    KernelOrigin origin;
-    module_ = load_kernels(gpu_, recipe, cache_, origin);
-    kernels_.clear();
-    blocks_at_once_.clear();
-    compile_seconds_ += origin.seconds;
-    kernels_compiled_ += origin.from == KernelOrigin::compiler;
+void GpuQueue::load(std::span<const KernelRecipe> recipes) {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point begin = Clock::now();
+    std::vector<KernelOrigin> origins(recipes.size());
+    std::vector<std::shared_ptr<const GpuModule>> modules(recipes.size());
+    tbb::parallel_for(std::size_t{0}, recipes.size(), [&](std::size_t k) {
+        modules[k] = load_kernels(gpu_, recipes[k], cache_, origins[k]);
+    });
+    for (std::size_t k = 0; k < recipes.size(); ++k) {
+        for (const std::string &entry : recipes[k].entries)
+            kernels_.insert_or_assign(entry, GpuKernel(modules[k], entry.c_str()));
+        kernels_compiled_ += origins[k].from == KernelOrigin::compiler;
+    }
+    compile_seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
 DeviceAddress GpuQueue::allocate(std::size_t bytes) {
@@ -28,24 +39,18 @@ void GpuQueue::copy_out(void *to, DeviceAddress from, std::size_t bytes) {
     stream_.copy_out(to, from, bytes);
 }
 
-const GpuKernel &GpuQueue::kernel(const char *entry) {
-    const auto known = kernels_.find(entry);
-    return known != kernels_.end() ? known->second
-                                   : kernels_.emplace(entry, GpuKernel(module_, entry)).first->second;
-}
-
 unsigned GpuQueue::blocks_at_once(const char *entry, unsigned threads) {
     const auto [it, is_new] = blocks_at_once_.try_emplace(entry, 0);
     if (is_new)
         it->second =
-            static_cast<unsigned>(kernel(entry).blocks_per_multiprocessor(static_cast<int>(threads), 0) *
+            static_cast<unsigned>(kernels_.at(entry).blocks_per_multiprocessor(static_cast<int>(threads), 0) *
                                   gpu_->properties().multiprocessors);
     return it->second;
 }
 
 void GpuQueue::launch(const char *entry, unsigned blocks, unsigned threads,
                       std::span<void *const> arguments) {
-    kernel(entry).launch(stream_, blocks, threads, 0, arguments);
+    kernels_.at(entry).launch(stream_, blocks, threads, 0, arguments);
 }
 
 } // namespace libperm

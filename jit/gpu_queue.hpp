@@ -14,7 +14,8 @@ class GpuQueue final : public DeviceQueue {
     GpuQueue(std::shared_ptr<const Gpu> gpu, CacheSettings cache)
         : gpu_(std::move(gpu)), cache_(std::move(cache)), stream_(gpu_) {}
 
-    void load(const KernelRecipe &recipe) override;
+    using DeviceQueue::load;
+    void load(std::span<const KernelRecipe> recipes) override; // those to be compiled at the same time
     DeviceAddress allocate(std::size_t bytes) override;
     void release(DeviceAddress address) noexcept override;
     std::int64_t free_bytes() override { return gpu_->free_bytes(); }
@@ -28,14 +29,11 @@ class GpuQueue final : public DeviceQueue {
     int kernels_compiled() const { return kernels_compiled_; }
 
   private:
-    const GpuKernel &kernel(const char *entry);
-
     std::shared_ptr<const Gpu> gpu_;
     CacheSettings cache_;
     std::map<DeviceAddress, GpuMemory> memory_;
-    GpuStream stream_; // after the memory: destroyed, and so done, before it
-    std::shared_ptr<const GpuModule> module_;
-    std::map<std::string, GpuKernel> kernels_;
+    GpuStream stream_;                         // after the memory: destroyed, and so done, before it
+    std::map<std::string, GpuKernel> kernels_; // by entry
     std::map<std::string, unsigned> blocks_at_once_;
     double compile_seconds_ = 0;
     int kernels_compiled_ = 0;

@@ -191,7 +191,7 @@ Cost sparse_cost(const FrontierProgram &program, bool nonnegative, const GpuProp
 
 Cost dense_cost(const FrontierProgram &program, bool nonnegative, const GpuProperties &gpu) {
     constexpr double launch = 4e-5;            // of a row: its lists, a kernel, and the wait for its extent
-    constexpr double begin = 0.2, shape = 0.1; // of compiling
+    constexpr double begin = 0.15, shape = 0.04; // of compiling, several at the same time
     const auto number = static_cast<double>(number_bytes(nonnegative));
     Cost cost = dense_cost(program, nonnegative);
     const std::vector<RowShape> rows = kernel_shapes(program);

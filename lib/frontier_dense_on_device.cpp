@@ -47,7 +47,10 @@ class DenseOnDevice {
           lists_(queue),
           ranks_(queue),
           extents_(queue) {
-        queue.load(dense_frontier_kernels(nonnegative, {shapes_.begin(), shapes_.end()}));
+        std::vector<KernelRecipe> kernels;
+        for (const RowShape &shape : std::set<RowShape>(shapes_.begin(), shapes_.end()))
+            kernels.push_back(dense_frontier_kernel(nonnegative, shape));
+        queue.load(kernels);
         const std::array<double, 2> tables = largest_tables(run.program);
         new_.reserve(static_cast<std::size_t>(tables[0]) * number_bytes_);
         old_.reserve(static_cast<std::size_t>(tables[1]) * number_bytes_);

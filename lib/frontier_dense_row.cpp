@@ -43,21 +43,21 @@ RowShape shape_of(const FrontierStep &step) {
 }
 
 std::vector<RowShape> kernel_shapes(const FrontierProgram &program) {
-    constexpr double large = 1 << 22; // states
-    RowShape small;                   // holds all rows that are not large
-    std::vector<RowShape> shapes;
-    const auto is_large = [](const FrontierStep &step) {
-        return subsets_of_size(step.width_after, step.used_after) >= large;
+    constexpr double large = 1 << 22, huge = 1 << 25; // states
+    const auto states = [](const FrontierStep &step) {
+        return subsets_of_size(step.width_after, step.used_after);
     };
+    RowShape small; // holds all rows that are not large
     for (const FrontierStep &step : program.steps) {
+        if (states(step) >= large) continue;
         const RowShape shape = shape_of(step);
-        shapes.push_back({(shape.low + 1) / 2 * 2, (shape.high + 1) / 2 * 2});
-        if (is_large(step)) continue;
-        small.low = std::max(small.low, shape.low);
-        small.high = std::max(small.high, shape.high);
+        small = {std::max(small.low, shape.low), std::max(small.high, shape.high)};
     }
-    for (std::size_t t = 0; t < shapes.size(); ++t)
-        if (!is_large(program.steps[t])) shapes[t] = small;
+    std::vector<RowShape> shapes;
+    for (const FrontierStep &step : program.steps) {
+        const RowShape shape = shape_of(step), even{(shape.low + 1) / 2 * 2, (shape.high + 1) / 2 * 2};
+        shapes.push_back(states(step) >= huge ? shape : states(step) >= large ? even : small);
+    }
     return shapes;
 }
 

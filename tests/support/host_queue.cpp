@@ -22,15 +22,19 @@ HostQueue::~HostQueue() {
     for (const auto &[address, bytes] : allocated_) std::free(bytes_at(address));
 }
 
-void HostQueue::load(const libperm::KernelRecipe &recipe) {
-    auto known = compiled_.find(recipe.key);
-    if (known == compiled_.end()) {
-        const std::vector<HostKernel> kernels = compile_for_host({recipe.source()});
-        if (kernels.empty())
-            throw libperm::JitError(libperm::JitFailure::unavailable, "no compiler for kernels on the host");
-        known = compiled_.emplace(recipe.key, kernels.front()).first;
+void HostQueue::load(std::span<const libperm::KernelRecipe> recipes) {
+    std::vector<std::string> keys, sources;
+    for (const libperm::KernelRecipe &recipe : recipes) {
+        if (compiled_.contains(recipe.key)) continue;
+        keys.push_back(recipe.key);
+        sources.push_back(recipe.source());
     }
-    kernel_ = &known->second;
+    const std::vector<HostKernel> kernels = compile_for_host(sources);
+    if (kernels.size() < keys.size())
+        throw libperm::JitError(libperm::JitFailure::unavailable, "no compiler for kernels on the host");
+    for (std::size_t k = 0; k < keys.size(); ++k) compiled_.emplace(keys[k], kernels[k]);
+    for (const libperm::KernelRecipe &recipe : recipes)
+        for (const std::string &entry : recipe.entries) kernel_[entry] = &compiled_.at(recipe.key);
 }
 
 libperm::DeviceAddress HostQueue::allocate(std::size_t bytes) {
@@ -73,5 +77,5 @@ unsigned HostQueue::blocks_at_once(const char * /*entry*/, unsigned /*threads*/)
 void HostQueue::launch(const char *entry, unsigned blocks, unsigned threads,
                        std::span<void *const> arguments) {
     ++launches_;
-    kernel_->launch(entry, blocks, threads, 0, arguments.data());
+    kernel_.at(entry)->launch(entry, blocks, threads, 0, arguments.data());
 }

@@ -17,7 +17,8 @@ class HostQueue final : public libperm::DeviceQueue {
     ~HostQueue() override;
 
     // Without a compiler it announces a skip, and load() throws JitError (unavailable).
-    void load(const libperm::KernelRecipe &recipe) override;
+    using libperm::DeviceQueue::load;
+    void load(std::span<const libperm::KernelRecipe> recipes) override;
     libperm::DeviceAddress allocate(std::size_t bytes) override; // filled with NaNs
     void release(libperm::DeviceAddress address) noexcept override;
     std::int64_t free_bytes() override { return free_; }
@@ -34,7 +35,7 @@ class HostQueue final : public libperm::DeviceQueue {
   private:
     std::map<libperm::DeviceAddress, std::size_t> allocated_;
     std::int64_t free_;
-    std::map<std::string, HostKernel> compiled_; // by key
-    const HostKernel *kernel_ = nullptr;
+    std::map<std::string, HostKernel> compiled_;       // by key
+    std::map<std::string, const HostKernel *> kernel_; // by entry
     int launches_ = 0;
 };
