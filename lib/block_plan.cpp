@@ -280,6 +280,7 @@ void add_slices(Task &task, bool on_gpu) {
         return c.engine == Engine::frontier && c.form == FrontierForm::dense && c.on_gpu == on_gpu;
     });
     if (program.steps.empty() || (whole != candidates.end() && whole->refusal != PERM_REFUSED_MEMORY)) return;
+    if (on_gpu && (!first_gpu().gpu || dense_device_why_not(program))) return;
     SliceSearch search;
     search.most_bytes = memory_limit(on_gpu, task.options);
     search.most_seconds = task.worthwhile_seconds();
@@ -432,6 +433,7 @@ BlockPlan plan_block(const Pattern &a, const Kinds &kinds, bool nonnegative, con
     Task task{a, kinds, nonnegative, options, control, effort, {}};
     task.plan.n = a.rows;
     task.plan.nnz = a.nnz();
+    task.plan.nonnegative = nonnegative;
     const Pattern at = transpose(a).pattern;
     const auto wanted = [&options](Engine engine) {
         return options.engine == engine || (options.engine == Engine::automatic &&
@@ -453,16 +455,16 @@ BlockPlan plan_block(const Pattern &a, const Kinds &kinds, bool nonnegative, con
     if (options.device != Device::gpu) add_slices(task, false);
     if (may_use_gpu(task)) add_slices(task, true);
     choose(task.plan);
-    const Candidate *choice = task.plan.choice(); // programs that cannot be run are of no more use
-    const auto may_run = [&](FrontierForm form) {
-        return choice &&
-               std::any_of(task.plan.candidates.begin(), task.plan.candidates.end(), [&](const Candidate &c) {
-                   return c.engine == Engine::frontier && c.form == form &&
-                          (&c == choice || (has_kernel(choice->engine) && is_second(c)));
-               });
+    const Candidate *choice = task.plan.choice(), *best = &task.plan.best();
+    const auto is_of_use = [&](FrontierForm form) { // its program: to be run, or to show its kernel
+        return std::any_of(task.plan.candidates.begin(), task.plan.candidates.end(), [&](const Candidate &c) {
+            return c.engine == Engine::frontier && c.form == form &&
+                   (&c == choice || (&c == best && c.on_gpu) ||
+                    (choice && has_kernel(choice->engine) && is_second(c)));
+        });
     };
-    if (!may_run(FrontierForm::sparse)) task.plan.sparse = {};
-    if (!may_run(FrontierForm::dense)) task.plan.dense = {};
+    if (!is_of_use(FrontierForm::sparse)) task.plan.sparse = {};
+    if (!is_of_use(FrontierForm::dense)) task.plan.dense = {};
     if (const auto gray = task.grays.find(task.plan.best().engine); gray != task.grays.end())
         task.plan.gray = std::move(gray->second);
     return std::move(task.plan);

@@ -37,6 +37,7 @@ inline bool is_second(const Candidate &c) { return c.refusal == PERM_OK && c.sec
 struct BlockPlan {
     std::int32_t n = 0;
     std::int64_t nnz = 0;
+    bool nonnegative = false; // the values are known to be
     RyserPlan ryser;
     FrontierProgram sparse, dense;     // of the frontier's two forms, where it may be run
     GrayPlan gray;                     // if the best is one of the engines with kernels

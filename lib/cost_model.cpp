@@ -49,6 +49,14 @@ constexpr double dense_state(bool nonnegative) { return nonnegative ? 1.5e-9 : 4
 // sums, most of which come from the cache.
 constexpr double states_share = 0.75, sources_share = 2.5;
 
+// Entries of a row whose column is free, on average over the dense form's states.
+double free_entries(const FrontierStep &step) {
+    const double share = 1.0 - static_cast<double>(step.used_before) / std::max(1, step.width_before);
+    double sum = 0;
+    for (const FrontierTerm &term : step.terms) sum += term.opens ? 1.0 : share;
+    return sum;
+}
+
 Cost dense_cost(const FrontierProgram &program, bool nonnegative) {
     const double expansion = dense_expansion(nonnegative), state = dense_state(nonnegative);
     constexpr double block = 3e-9;
@@ -60,9 +68,7 @@ Cost dense_cost(const FrontierProgram &program, bool nonnegative) {
         const FrontierStep &step = program.steps[t];
         const double before = subsets_of_size(step.width_before, step.used_before);
         const double after = subsets_of_size(step.width_after, step.used_after);
-        double branches = 0; // entries whose column is free, on average
-        for (const FrontierTerm &term : step.terms)
-            branches += term.opens ? 1.0 : 1.0 - static_cast<double>(step.used_before) / step.width_before;
+        const double branches = free_entries(step);
         cost.operations += before * branches;
         cost.states += after;
         cost.peak_states = std::max(cost.peak_states, after);
@@ -190,20 +196,21 @@ Cost sparse_cost(const FrontierProgram &program, bool nonnegative, const GpuProp
 }
 
 Cost dense_cost(const FrontierProgram &program, bool nonnegative, const GpuProperties &gpu) {
-    constexpr double launch = 4e-5;            // of a row: its lists, a kernel, and the wait for its extent
+    constexpr double launch = 6e-5;              // of a row: its lists, a kernel, and the wait for its extent
+    constexpr double block = 5e-11;              // of a table, or a number that names none
     constexpr double begin = 0.15, shape = 0.04; // of compiling, several at the same time
     const auto number = static_cast<double>(number_bytes(nonnegative));
     Cost cost = dense_cost(program, nonnegative);
     const std::vector<RowShape> rows = kernel_shapes(program);
     const std::set<RowShape> shapes(rows.begin(), rows.end());
     double seconds = call, before = 1;
-    for (const FrontierStep &step : program.steps) {
+    const std::vector<DenseShape> tables = dense_shapes(program);
+    for (std::size_t t = 0; t < program.steps.size(); ++t) {
+        const FrontierStep &step = program.steps[t];
         const double after = subsets_of_size(step.width_after, step.used_after);
-        double branches = 0;
-        for (const FrontierTerm &term : step.terms)
-            branches += term.opens ? 1.0 : 1.0 - static_cast<double>(step.used_before) / step.width_before;
-        seconds += launch + number * ((before + after) / states_share + before * branches / sources_share) /
-                                gpu.memory_bandwidth;
+        seconds += launch + block * tables[t].blocks +
+                   number * ((before + after) / states_share + before * free_entries(step) / sources_share) /
+                       gpu.memory_bandwidth;
         before = after;
     }
     cost.compile_seconds = begin + shape * static_cast<double>(shapes.size());

@@ -1,8 +1,10 @@
 #include "lib/kernel_source.hpp"
 
+#include "jit/frontier_sparse_kernel.hpp"
 #include "jit/jit_error.hpp"
 #include "jit/nvrtc.hpp"
 #include "lib/error.hpp"
+#include "lib/frontier_dense_row.hpp"
 #include "lib/gpu_device.hpp"
 
 #include <algorithm>
@@ -38,25 +40,46 @@ std::string target_here() {
     return nvrtc.found ? fmt::format("sm_{}", nvrtc.architectures.back()) : "";
 }
 
-const GrayKernel &kernel_of(const Plan &plan) {
+// The kernel of the row with most states, or of all rows (sparse).
+KernelRecipe frontier_kernel(const BlockPlan &block) {
+    if (block.best().form == FrontierForm::sparse)
+        return sparse_frontier_kernels(
+            {sparse_key_words(block.sparse), block.nonnegative, block.sparse.counts});
+    const std::vector<RowShape> shapes = kernel_shapes(block.dense);
+    std::size_t widest = 0;
+    double most = 0;
+    for (std::size_t t = 0; t < shapes.size(); ++t) {
+        const FrontierStep &step = block.dense.steps[t];
+        const double states = subsets_of_size(step.width_after, step.used_after);
+        if (states > most) widest = t;
+        most = std::max(most, states);
+    }
+    return dense_frontier_kernel(block.nonnegative, shapes[widest]);
+}
+
+std::string source_of(const Plan &plan) {
     const BlockPlan *block = plan.main_block();
     if (!block)
         throw Error(PERM_UNSUPPORTED,
                     fmt::format("the reductions alone give this permanent, and no kernel is run: leave them "
                                 "out (without all) and ask for engine {}",
                                 engines));
-    const Engine engine = block->best().engine;
-    if (!has_kernel(engine))
-        throw Error(PERM_UNSUPPORTED,
-                    fmt::format("engine {} runs on the CPU and has no kernel: ask for engine {}",
-                                engine_name(engine), engines));
-    const std::string why_not = block->gray.kernel.n == 0 ? block->best().why_not : gray_why_not(block->gray);
+    const Candidate &best = block->best();
+    if (best.engine == Engine::frontier && best.on_gpu &&
+        !(best.form == FrontierForm::sparse ? block->sparse : block->dense).steps.empty())
+        return frontier_kernel(*block).source();
+    if (!has_kernel(best.engine))
+        throw Error(
+            PERM_UNSUPPORTED,
+            fmt::format("engine {} runs on the CPU and has no kernel: ask for engine {}, or for device gpu",
+                        engine_name(best.engine), engines));
+    const std::string why_not = block->gray.kernel.n == 0 ? best.why_not : gray_why_not(block->gray);
     if (!why_not.empty())
         throw Error(
             PERM_UNSUPPORTED,
             fmt::format("there is no such kernel: engine {} {} (n = {}, {} entries); ask for another of {}",
-                        engine_name(engine), why_not, block->n, block->nnz, engines));
-    return block->gray.kernel;
+                        engine_name(best.engine), why_not, block->n, block->nnz, engines));
+    return source_of(block->gray.kernel);
 }
 
 std::string heading(const std::string &target) {
@@ -77,8 +100,8 @@ std::string kernel_source(const Plan &plan, const char *target) {
                     fmt::format("unknown arch \"{}\": use sm_NN for machine code or compute_NN "
                                 "for PTX, such as sm_90",
                                 target));
-    const GrayKernel &kernel = kernel_of(plan);
-    return heading(target ? target : target_here()) + source_of(kernel);
+    const std::string source = source_of(plan);
+    return heading(target ? target : target_here()) + source;
 }
 
 } // namespace libperm
