@@ -47,7 +47,7 @@ class TimedQueue final : public DeviceQueue {
         const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
         SparseReport report{};
         if (bytes == sizeof report) std::memcpy(&report, to, sizeof report);
-        rows.push_back({seconds, static_cast<double>(report.candidates)});
+        rows.push_back({seconds, static_cast<double>(report.candidates), static_cast<double>(report.states)});
     }
     unsigned blocks_at_once(const char *entry, unsigned threads) override {
         return queue_.blocks_at_once(entry, threads);
@@ -60,7 +60,7 @@ class TimedQueue final : public DeviceQueue {
     }
 
     struct Row {
-        double seconds, candidates;
+        double seconds, candidates, states;
     };
     std::vector<Row> rows;
 
@@ -143,22 +143,30 @@ double correlation(const std::vector<Point> &points) {
     return (n * xy - x * y) / std::sqrt((n * xx - x * x) * (n * yy - y * y));
 }
 
-// Items: what the levels of unions take, each all of the row's candidates at most.
+// What a row's steps take: the candidates that expanding makes, then what each level of unions is given. What
+// the levels leave of the candidates is not known but at the end; in between, by equal factors.
+double items_of(double candidates, double states, std::size_t terms) {
+    const double levels = std::max(1.0, std::ceil(std::log2(static_cast<double>(terms))));
+    double items = candidates;
+    for (double level = 0; level < levels && candidates > 0; ++level)
+        items += candidates * std::pow(states / candidates, level / levels);
+    return items;
+}
+
 std::vector<Point> print_sparse(const std::string &name, const Prepared &p,
                                 const std::vector<TimedQueue::Row> &rows) {
     std::vector<Point> points;
     double items = 0, seconds = 0, most = 0;
     for (std::size_t t = 0; t < rows.size(); ++t) {
-        const double levels =
-            std::ceil(std::log2(std::max<double>(2, static_cast<double>(p.program.steps[t].terms.size()))));
-        points.push_back({rows[t].candidates * (levels + 1), rows[t].seconds});
+        const TimedQueue::Row &row = rows[t];
+        points.push_back(
+            {items_of(row.candidates, row.states, p.program.steps[t].terms.size()), row.seconds});
         items += points.back().items;
-        seconds += rows[t].seconds;
-        most = std::max(most, rows[t].candidates);
+        seconds += row.seconds;
+        most = std::max(most, points.back().items);
     }
-    fmt::print("| {} | {} | {} | {:.3g} | {:.3g} | {:.4g} | {:.2f} | {:.3f} |\n", name,
-               p.program.steps.size(), sparse_key_words(p.program), most, items, 1e3 * seconds,
-               items / seconds * 1e-9, correlation(points));
+    fmt::print("| {} | {} | {} | {:.3g} | {:.3g} | {:.4g} | {:.2f} |\n", name, p.program.steps.size(),
+               sparse_key_words(p.program), most, items, 1e3 * seconds, items / seconds * 1e-9);
     return points;
 }
 
@@ -166,9 +174,10 @@ std::vector<Point> print_sparse(const std::string &name, const Prepared &p,
 
 int main(int argc, char **argv) {
     CLI::App app{"the rows of the frontier on a GPU, one by one"};
-    bool sparse = false;
+    bool sparse = false, print_points = false;
     std::vector<std::string> names;
     app.add_flag("--sparse", sparse, "the sparse form: time against items");
+    app.add_flag("--points", print_points, "with --sparse: the rows' items and seconds, too");
     app.add_option("matrices", names, "files, or members of families as of perm_bench")->required();
     CLI11_PARSE(app, argc, argv);
 
@@ -181,8 +190,8 @@ int main(int argc, char **argv) {
     fmt::print("{}, {:.0f} GB/s\n\n", gpu.name, gpu.memory_bandwidth * 1e-9);
     fmt::print(
         "{}",
-        sparse ? "| matrix | rows | words of a key | items at most | items | ms | items/ns | correlation |\n"
-                 "|---|---|---|---|---|---|---|---|\n"
+        sparse ? "| matrix | rows | words of a key | items of a row | of all | ms | items/ns |\n"
+                 "|---|---|---|---|---|---|---|\n"
                : "| matrix | slots | ms | GB that must move | ms of large rows | GB/s | of the memory's |\n"
                  "|---|---|---|---|---|---|---|\n");
     std::vector<Point> points;
@@ -203,8 +212,13 @@ int main(int argc, char **argv) {
         const std::vector<Point> more = print_sparse(matrix->name, p, rows);
         points.insert(points.end(), more.begin(), more.end());
     }
-    if (sparse)
-        fmt::print("\nall rows together: correlation {:.4f} of {} rows\n", correlation(points),
-                   points.size());
+    if (sparse) {
+        fmt::print("\ntime against items, all {} rows: correlation {:.4f}\n", points.size(),
+                   correlation(points));
+        std::erase_if(points, [](const Point &p) { return p.items < 1e5; });
+        fmt::print("rows of more than 1e5 items, {}: {:.4f}\n", points.size(), correlation(points));
+    }
+    if (print_points)
+        for (const Point &p : points) fmt::print("{:.6g} {:.6g}\n", p.items, p.seconds);
     return EXIT_SUCCESS;
 }

@@ -113,8 +113,8 @@ typedef int (*perm_cancel_fn)(void *user);
 /* All-zero (but struct_size) means all defaults; passing NULL for the options is the same. */
 typedef struct perm_opts {
     size_t struct_size;         /* sizeof(perm_opts) */
-    const char *engine;         /* "auto" (NULL); "ryser", "frontier" on the CPU; "tree" on either; on a GPU
-                                 * "shared", "dense", "purereg", "hybrid" (docs/tree.md, docs/gpu.md) */
+    const char *engine;         /* "auto" (NULL); "ryser" on the CPU; "frontier", "tree" on either; on a GPU "shared",
+                                 * "dense", "purereg", "hybrid" (docs/frontier.md, docs/tree.md, docs/gpu.md) */
     const char *device;         /* "auto" (NULL), "cpu", "gpu": without one a plan can be made and explained, and
                                  * executing it is PERM_UNSUPPORTED */
     const char *precision;      /* "auto" (NULL), "double" */
@@ -199,8 +199,9 @@ PERM_API perm_status perm_result_clear(perm_result *result);
 PERM_API perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *result);
 
 /* A plan is everything that follows from the pattern alone: reductions, engines, orders, cost. a->values may be
- * NULL; values that are there tell only which rows and columns are multiples of each other, and others may be
- * executed. The plan keeps nothing of `a`, and keeps the options, their callbacks included. */
+ * NULL; values that are there tell only which rows and columns are multiples of each other, and that none is
+ * negative. Others may be executed: a plan that was told of no negative ones is made anew, each time, for values
+ * that have some. The plan keeps nothing of `a`, and keeps the options, their callbacks included. */
 typedef struct perm_plan perm_plan;
 
 /* Analyses the pattern. *plan is NULL on failure. Free it with perm_plan_destroy.

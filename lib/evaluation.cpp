@@ -184,8 +184,7 @@ void Evaluation::compute(Job &job) {
     if (zeros_leave_no_matching(block)) return; // the outcome is 0, exactly
     BlockPlan made;
     if (!job.plan)
-        made = plan_block(block.pattern, job.leaf.kinds, plan_.input.value_type == PERM_VALUE_PATTERN,
-                          plan_.options, control_);
+        made = plan_block(block.pattern, job.leaf.kinds, plan_.nonnegative, plan_.options, control_);
     const BlockPlan &plan = job.plan ? *job.plan : made;
     if (plan.refusal != PERM_OK) throw Error(plan.refusal, plan.refusal_text);
     const std::int64_t exp2 = plan_.options.passes.scaling ? scale(block) : 0;

@@ -11,6 +11,9 @@
 namespace libperm {
 
 Outcome execute(const Plan &plan, std::span<const double> values) {
+    // Numbers of both signs take more memory than was planned with.
+    if (plan.nonnegative && std::any_of(values.begin(), values.end(), [](double x) { return x < 0; }))
+        return execute(make_plan(plan.input, plan.options, values), values);
     if (plan.refusal != PERM_OK) {
         // With values there may be repeated rows and columns, and less to do.
         if (plan.values_known || !plan.options.passes.merging) throw Error(plan.refusal, plan.refusal_text);

@@ -54,7 +54,7 @@ class Planner {
         if (std::ssize(plan_.block_plans) >= most_block_plans) return nullptr;
         return &plan_.block_plans
                     .emplace(std::move(key),
-                             plan_block(block.pattern, kinds, is_nonnegative(), plan_.options, control_))
+                             plan_block(block.pattern, kinds, plan_.nonnegative, plan_.options, control_))
                     .first->second;
     }
 
@@ -144,7 +144,7 @@ class Planner {
         for (Step step; decomposition.next(step);)
             if (const auto *leaf = std::get_if<Leaf>(&step)) {
                 const Estimate one = estimate_of(plan_block(
-                    leaf->block.pattern, leaf->kinds, is_nonnegative(), plan_.options, control_, effort));
+                    leaf->block.pattern, leaf->kinds, plan_.nonnegative, plan_.options, control_, effort));
                 sum.seconds += one.seconds;
                 sum.bytes = std::max(sum.bytes, one.bytes);
             }
@@ -177,8 +177,6 @@ class Planner {
         if (better) plan_.expanded.insert(std::move(key));
         return better;
     }
-
-    bool is_nonnegative() const { return plan_.input.value_type == PERM_VALUE_PATTERN; }
 
     Plan &plan_;
     RunControl control_;
@@ -248,6 +246,8 @@ Plan make_plan(InputPattern input, const Options &options, std::span<const doubl
     plan.input = std::move(input);
     plan.options = options;
     plan.values_known = !values.empty() || plan.input.value_type == PERM_VALUE_PATTERN;
+    plan.nonnegative =
+        plan.values_known && std::none_of(values.begin(), values.end(), [](double x) { return x < 0; });
     Planner(plan).run(values);
     if (plan.blocks == 0) plan.structure = structure_of(plan);
     if (const BlockPlan *block = plan.main_block()) {

@@ -34,6 +34,7 @@ struct Plan {
     InputPattern input;
     Options options;
     bool values_known = false; // repeated rows and columns have been looked for
+    bool nonnegative = false;  // the values are known to be
 
     std::string structure; // why there is nothing to compute, else empty
     Reductions reductions;
