@@ -269,6 +269,7 @@ TEST_CASE("a GPU is shared by its holders, and given back") {
         CHECK(it.threads == 2048);
         CHECK(it.shared_bytes == 232448);
         CHECK(it.clock_hz == 1.98e9);
+        CHECK(it.memory_bandwidth == 2 * 2.619e9 * 5120 / 8);
         CHECK(it.memory_bytes == std::int64_t{80} << 30);
         CHECK(Gpu::open(1)->properties().fp64_lanes == 2);
         CHECK(fake->open("cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease_v2") == 1);

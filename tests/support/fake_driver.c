@@ -114,11 +114,9 @@ EXPORT int cuDeviceGetName(char *name, int bytes, int device) {
 // An H100, and a GeForce of compute capability 8.6.
 EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device) {
     static const int values[][1 + gpus] = {
-        {10, 32, 32},     {13, 1980000, 1695000},
-        {16, 132, 82},    {38, 52428800, 6291456},
-        {39, 2048, 1536}, {75, 9, 8},
-        {76, 0, 6},       {82, 65536, 65536},
-        {87, 2, 64},      {97, 232448, 101376},
+        {10, 32, 32},    {13, 1980000, 1695000},  {16, 132, 82},    {36, 2619000, 9501000},
+        {37, 5120, 384}, {38, 52428800, 6291456}, {39, 2048, 1536}, {75, 9, 8},
+        {76, 0, 6},      {82, 65536, 65536},      {87, 2, 64},      {97, 232448, 101376},
     };
     START(value && device >= 0 && device < gpus);
     GO_ON();
