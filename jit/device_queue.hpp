@@ -24,8 +24,8 @@ class DeviceQueue { // throws JitError
     virtual void load(std::span<const KernelRecipe> recipes) = 0;
     void load(const KernelRecipe &recipe) { load({&recipe, 1}); }
 
-    virtual DeviceAddress allocate(std::size_t bytes) = 0; // 256-byte aligned; JitFailure::out_of_memory
-    virtual void release(DeviceAddress address) noexcept = 0;
+    virtual DeviceAddress allocate(std::size_t bytes) = 0;    // 256-byte aligned; JitFailure::out_of_memory
+    virtual void release(DeviceAddress address) noexcept = 0; // after all that may use it is done: it waits
     virtual std::int64_t free_bytes() = 0;
 
     virtual void copy_in(DeviceAddress to, const void *from, std::size_t bytes) = 0; // `from` may change then

@@ -35,7 +35,7 @@ KernelRecipe dense_frontier_kernel(bool nonnegative, RowShape shape) {
                            "    fill<{}, {}>(row);\n}}\n",
                            blocks_at_once(shape), entry_of(shape), shape.low, shape.high);
     };
-    recipe.flags = {"--std=c++17", "-fmad=false", "--ptxas-options=-v"};
+    recipe.flags = kernel_flags();
     recipe.entries = {entry_of(shape)};
     return recipe;
 }

@@ -37,7 +37,7 @@ KernelRecipe sparse_frontier_kernels(const SparseKernel &kernel) {
                frontier_number_cuh + "\n" + chained_tiles_cuh + "\n" + balanced_path_cuh + "\n" +
                frontier_sparse_cuh;
     };
-    recipe.flags = {"--std=c++17", "-fmad=false", "--ptxas-options=-v"};
+    recipe.flags = kernel_flags();
     recipe.entries = {sparse_row_entry, sparse_count_entry};
     return recipe;
 }

@@ -121,7 +121,9 @@ GpuProperties read_properties(cuda::Device device, int ordinal) {
     it.shared_bytes = static_cast<std::size_t>(attribute(cuda::shared_bytes_per_block_opt_in));
     it.clock_hz = 1e3 * attribute(cuda::clock_khz);
     it.memory_bytes = static_cast<std::int64_t>(memory);
+    constexpr double unknown = 5e11; // where the driver does not say: of a middling card
     it.memory_bandwidth = 2e3 * attribute(cuda::memory_clock_khz) * attribute(cuda::memory_bus_bits) / 8;
+    if (it.memory_bandwidth <= 0) it.memory_bandwidth = unknown;
     it.l2_bytes = attribute(cuda::l2_cache_bytes);
     return it;
 }

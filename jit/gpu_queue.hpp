@@ -32,8 +32,8 @@ class GpuQueue final : public DeviceQueue {
     std::shared_ptr<const Gpu> gpu_;
     CacheSettings cache_;
     std::map<DeviceAddress, GpuMemory> memory_;
-    GpuStream stream_;                         // after the memory: destroyed, and so done, before it
     std::map<std::string, GpuKernel> kernels_; // by entry
+    GpuStream stream_; // after memory and kernels: destroyed, and so done, before them
     std::map<std::string, unsigned> blocks_at_once_;
     double compile_seconds_ = 0;
     int kernels_compiled_ = 0;

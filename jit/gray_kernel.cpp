@@ -184,6 +184,4 @@ std::string source_of(const GrayKernel &kernel) {
            entry_text(kernel);
 }
 
-std::vector<std::string> gray_flags() { return {"--std=c++17", "-fmad=false", "--ptxas-options=-v"}; }
-
 } // namespace libperm

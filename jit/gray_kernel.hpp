@@ -14,6 +14,7 @@
 // GPUs", §III-V, and Elbek, Tasyaran, Ucar and Kaya, "SUperman: Efficient permanent computation on GPUs", §3.
 #pragma once
 
+#include "jit/kernel_store.hpp"
 #include "jit/tree.hpp"
 
 #include <cstdint>
@@ -70,9 +71,6 @@ std::int64_t global_rows(const GrayKernel &kernel);
 // double *x (global_rows doubles for each thread), Partial *.
 std::string key_of(const GrayKernel &kernel);
 std::string source_of(const GrayKernel &kernel);
-
-// NVRTC's flags for it. No contraction: the same bits as on any other machine.
-std::vector<std::string> gray_flags();
 
 // As in device/gray_walk.cuh.
 struct Partial3 {

@@ -144,6 +144,8 @@ Module make(const std::shared_ptr<const Gpu> &gpu, const KernelRecipe &recipe, c
 
 } // namespace
 
+std::vector<std::string> kernel_flags() { return {"--std=c++17", "-fmad=false", "--ptxas-options=-v"}; }
+
 std::string full_key(const KernelRecipe &recipe, const std::string &target) {
     std::string key = recipe.key + "target " + target + "\nNVRTC " + nvrtc_status().version + "\nflags";
     for (const std::string &flag : recipe.flags) key += ' ' + flag;

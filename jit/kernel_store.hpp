@@ -20,6 +20,9 @@ struct KernelRecipe {
     std::vector<std::string> entries = {}; // names of its kernels, for a DeviceQueue
 };
 
+// Of all our kernels. No contraction: the same bits as on any other machine.
+std::vector<std::string> kernel_flags();
+
 struct KernelOrigin {
     enum From { memory, disk, compiler } from = memory;
     double seconds = 0; // from the request to the loaded module

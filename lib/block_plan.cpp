@@ -205,12 +205,15 @@ void add_frontier_on_gpu(Task &task, const FrontierProgram &program, FrontierFor
     describe(c, program, task.nonnegative);
     const char *why_not = form == FrontierForm::dense ? dense_device_why_not(program) : nullptr;
     if (c.why_not.empty() && why_not) {
+        c.refusal = PERM_UNSUPPORTED;
         c.why_not = why_not;
-    } else if (c.why_not.empty() && !choice.gpu) {
+    }
+    judge(c, task.options); // by the GPU that is planned for, here or not
+    if (c.refusal == PERM_OK && !choice.gpu) {
+        c.refusal = PERM_UNSUPPORTED;
         c.lacks_gpu = true;
         c.why_not = "needs a GPU: " + choice.why_not;
     }
-    if (!c.why_not.empty()) c.refusal = PERM_UNSUPPORTED;
     task.add(std::move(c));
 }
 
@@ -281,6 +284,8 @@ void add_slices(Task &task, bool on_gpu) {
     });
     if (program.steps.empty() || (whole != candidates.end() && whole->refusal != PERM_REFUSED_MEMORY)) return;
     if (on_gpu && (!first_gpu().gpu || dense_device_why_not(program))) return;
+    constexpr std::size_t most_rows = 1000; // looking for slices of longer ones takes seconds for each cut
+    if (program.steps.size() > most_rows) return;
     SliceSearch search;
     search.most_bytes = memory_limit(on_gpu, task.options);
     search.most_seconds = task.worthwhile_seconds();

@@ -193,7 +193,11 @@ void Evaluation::compute(Job &job) {
     if (const Candidate *second = second_choice(plan, plan_.options, job.outcome))
         choice = try_second(plan, *second, block, job.outcome);
     if (!std::isfinite(job.outcome.value.mantissa))
-        throw Error(PERM_UNSUPPORTED, "an intermediate result overflowed: leave the pass \"scaling\" on");
+        throw Error(
+            PERM_UNSUPPORTED,
+            plan_.options.passes.scaling
+                ? "an intermediate result overflowed: the entries are too many orders of magnitude apart"
+                : "an intermediate result overflowed: leave the pass \"scaling\" on");
     for (Scaled *x : {&job.outcome.value, &job.outcome.error})
         if (x->mantissa != 0) x->exp2 -= exp2;
     job.outcome.engine = choice->engine;
@@ -214,7 +218,9 @@ const Candidate *Evaluation::try_second(const BlockPlan &plan, const Candidate &
         outcome = second;
         return &choice;
     } catch (const Error &error) {
-        if (error.status() != PERM_REFUSED_TIME && error.status() != PERM_REFUSED_MEMORY) throw;
+        constexpr perm_status expected[] = {PERM_REFUSED_TIME, PERM_REFUSED_MEMORY, PERM_OUT_OF_MEMORY,
+                                            PERM_GPU_FAILED, PERM_UNSUPPORTED};
+        if (std::find(std::begin(expected), std::end(expected), error.status()) == std::end(expected)) throw;
         return plan.choice();
     }
 }

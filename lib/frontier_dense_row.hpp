@@ -30,7 +30,6 @@ class DenseRowMaker {
     const DenseRow &row() const { return row_; }
     const std::vector<DenseHighSet> &high() const { return high_; }
     const std::vector<std::uint16_t> &places() const { return places_; }
-    double blocks() const { return static_cast<double>(std::int64_t{1} << row_.high_bits); }
 
   private:
     void describe_tables(const FrontierStep &step);

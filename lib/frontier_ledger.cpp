@@ -17,6 +17,10 @@ const std::vector<Coefficient> &FrontierLedger::begin_step(const FrontierStep &s
     double smallest = std::numeric_limits<double>::infinity();
     double roundings = 0, most_copies = 1;
     int unit = 5000;
+    constexpr int most_exponent = 1000; // of a coefficient: none overflows
+    for (const FrontierTerm &t : step.terms)
+        if (const Tracked &x = block_.values[static_cast<std::size_t>(t.entry)]; !is_zero(x))
+            shift_ = std::max(shift_, ldexp_exponent(std::ilogb(x.magnitude) + x.exp2 - most_exponent));
     for (const FrontierTerm &t : step.terms) {
         const Tracked &entry = block_.values[static_cast<std::size_t>(t.entry)];
         coefficients_.emplace_back();

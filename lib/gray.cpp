@@ -216,7 +216,8 @@ Outcome run_gray(const GrayPlan &plan, const Block &block, const std::shared_ptr
                  const CacheSettings &cache, double seconds, RunControl &control) {
     Outcome outcome;
     KernelOrigin origin;
-    const KernelRecipe recipe{key_of(plan.kernel), [&plan] { return source_of(plan.kernel); }, gray_flags()};
+    const KernelRecipe recipe{key_of(plan.kernel), [&plan] { return source_of(plan.kernel); },
+                              kernel_flags()};
     const GrayValues values(plan, block);
     GrayRun run(plan, values, load_kernels(gpu, recipe, cache, origin), seconds, control);
     values.close(run.run(), block, way_of(plan.kernel), outcome);

@@ -65,6 +65,9 @@ std::string source_of(const Plan &plan) {
                                 "out (without all) and ask for engine {}",
                                 engines));
     const Candidate &best = block->best();
+    if (best.engine == Engine::frontier && best.refusal == PERM_UNSUPPORTED && !best.lacks_gpu)
+        throw Error(PERM_UNSUPPORTED, fmt::format("there is no such kernel: engine {} {}; ask for engine {}",
+                                                  name_of(best), best.why_not, engines));
     if (best.engine == Engine::frontier && best.on_gpu &&
         !(best.form == FrontierForm::sparse ? block->sparse : block->dense).steps.empty())
         return frontier_kernel(*block).source();
@@ -88,7 +91,7 @@ std::string heading(const std::string &target) {
                                    target.empty() ? "none, for there is neither a GPU nor NVRTC" : target,
                                    nvrtc.found ? nvrtc.version : "none");
     if (!target.empty()) text += " --gpu-architecture=" + target;
-    for (const std::string &flag : gray_flags()) text += " " + flag;
+    for (const std::string &flag : kernel_flags()) text += " " + flag;
     return text + "\n";
 }
 

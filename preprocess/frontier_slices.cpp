@@ -157,9 +157,10 @@ class Cutter {
     explicit Cutter(const SliceSearch &search) : search_(search) {}
 
     std::vector<FrontierSlice> run(const FrontierProgram &program) {
+        if (search_.poll) search_.poll();
         const Part whole = part_of(program, {});
         count(whole, 1);
-        if (is_hopeless(whole) || !cut(whole)) found_.clear();
+        if (is_past_limits() || is_hopeless(whole) || !cut(whole)) found_.clear();
         return std::move(found_);
     }
 
@@ -182,11 +183,14 @@ class Cutter {
         slices_ += times * std::ceil(part.needs.bytes / search_.most_bytes);
     }
 
+    bool is_past_limits() const {
+        return seconds_ > search_.most_seconds || slices_ > static_cast<double>(search_.most_slices);
+    }
+
     // False once the limits forbid the whole.
     bool cut(const Part &part) {
         if (search_.poll) search_.poll();
-        if (seconds_ > search_.most_seconds || slices_ > static_cast<double>(search_.most_slices))
-            return false;
+        if (is_past_limits()) return false;
         if (part.needs.bytes <= search_.most_bytes) {
             found_.push_back(part.slice);
             return true;
@@ -201,8 +205,6 @@ class Cutter {
     // What all slices come to, from a few of them: one that is drawn with probability p stands for 1/p
     // (Knuth, Estimating the efficiency of backtrack programs, Math. Comp. 29, 1975).
     bool is_hopeless(const Part &whole) const {
-        constexpr int draws = 16;
-        constexpr double clearly = 2;
         std::uint64_t random = 0x9e3779b97f4a7c15u;
         double seconds = 0, slices = 0;
         for (int k = 0; k < draws; ++k) {
@@ -214,13 +216,17 @@ class Cutter {
                slices > clearly * static_cast<double>(search_.most_slices);
     }
 
+    static constexpr int draws = 16;
+    static constexpr double clearly = 2;
+
     struct Drawn {
         double seconds, probability;
     };
-    // Down the tree, by the share of the work that is there.
+    // Down the tree, by the share of the work that is there, until it alone says that there are too many.
     Drawn draw(Part part, std::uint64_t &random) const {
         double probability = 1;
-        while (part.needs.bytes > search_.most_bytes && can_be_cut(part)) {
+        const double least = 1 / (draws * clearly * static_cast<double>(search_.most_slices));
+        while (probability >= least && part.needs.bytes > search_.most_bytes && can_be_cut(part)) {
             if (search_.poll) search_.poll();
             std::vector<Part> halves = halves_of(part);
             if (halves.empty()) break;

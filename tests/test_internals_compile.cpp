@@ -69,7 +69,7 @@ void check_compiled(const GrayPlan &plan, const std::string &target) {
     CAPTURE(kernel.equal_chunks);
     CAPTURE(target);
     REQUIRE(gray_why_not(plan) == "");
-    const Compiled compiled = compile(source_of(kernel), target, gray_flags());
+    const Compiled compiled = compile(source_of(kernel), target, kernel_flags());
     CHECK(compiled.image.size() > 1000);
     CHECK(compiled.image.compare(1, 3, "ELF") == 0);
     const std::vector<PtxasReport> reports = read_ptxas(compiled.log);
@@ -134,7 +134,7 @@ TEST_CASE("as PTX, for a driver to finish") {
     families::Random random(test_seed() + 1);
     const GrayPlan plan = plan_of(GrayEngine::purereg, sparse(20, 0.3, random), false);
     const std::string newest = std::to_string(nvrtc_status().architectures.back());
-    const Compiled compiled = compile(source_of(plan.kernel), "compute_" + newest, gray_flags());
+    const Compiled compiled = compile(source_of(plan.kernel), "compute_" + newest, kernel_flags());
     CHECK(compiled.image.find(".target sm_" + newest) != std::string::npos);
     CHECK(compiled.image.find(std::string(".entry ") + gray_entry) != std::string::npos);
     CHECK(compiled.image.find(std::string(".entry ") + gather_entry) != std::string::npos);

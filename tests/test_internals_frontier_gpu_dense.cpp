@@ -184,6 +184,86 @@ TEST_CASE("a device with less memory than the tables need is given slices, of th
     }
 }
 
+TEST_CASE("more high slots than one lookup has bits: arrows, row by row") {
+    HostQueue queue;
+    for (const bool is_signed : {false, true}) {
+        constexpr std::int64_t n = 27;
+        families::Random random(test_seed());
+        perm::Csr matrix;
+        matrix.n_rows = matrix.n_cols = n;
+        matrix.row_ptr = {0};
+        for (std::int64_t i = 0; i < n; ++i) {
+            for (std::int64_t j = 0; j < n; ++j)
+                if (i == 0 || j == 0 || (i - j <= 1 && j - i <= 1)) {
+                    matrix.col_idx.push_back(j);
+                    matrix.values.push_back(random.uniform(is_signed ? -1 : 0, 1));
+                }
+            matrix.row_ptr.push_back(std::ssize(matrix.col_idx));
+        }
+        Prepared p = prepare(matrix);
+        const perm_csr view = matrix.view();
+        FrontierOrder order; // the first row opens all columns
+        for (std::int32_t i = 0; i < n; ++i) order.rows.push_back(i);
+        p.program = build_frontier_program(frontier_sides(read_pattern(&view).pattern, {})[0], order);
+        CHECK(p.program.slots > dense_low_slots + dense_chunk_bits);
+        if (compare(queue, p) == 0) return;
+    }
+}
+
+TEST_CASE("entries from 5e-324 to 1e308, zeros of both signs, scaled and not, whole and in slices") {
+    HostQueue queue;
+    if (compare(queue, prepare(families::counting(3))) == 0) return;
+    int slices_run = 0;
+    for (std::uint64_t seed = test_seed(); seed < test_seed() + 30; ++seed) {
+        CAPTURE(seed);
+        families::Random random(seed);
+        const auto n = random.integer(1, 13);
+        perm::Csr m = families::erdos_renyi(n, 0.5, families::Entries::real, seed);
+        const double odd[] = {0.0, -0.0, 5e-324, -1e-310, 1e300, -1e308, 1.0, 2.5, -3.0, 0.1};
+        for (double &x : m.values)
+            if (random.integer(0, 2) != 0) x = odd[random.integer(0, 9)];
+        if (seed % 3 == 0)
+            for (double &x : m.values) x = std::fabs(x);
+        Prepared p = prepare(m, seed, seed % 2);
+        p.nonnegative = is_nonnegative(p.block);
+        Options options;
+        RunControl control(options);
+        MemoryBudget memory(std::int64_t{1} << 30);
+        for (const bool scaled : {true, false}) {
+            CAPTURE(scaled);
+            Block block = p.block;
+            if (scaled) (void)scale(block);
+            const FrontierRun run{block, p.program, control, memory, 2};
+            const auto same = [](const Outcome &x, const Outcome &y) {
+                CHECK(std::bit_cast<std::uint64_t>(x.value.mantissa) ==
+                      std::bit_cast<std::uint64_t>(y.value.mantissa));
+                CHECK(x.value.exp2 == y.value.exp2);
+                CHECK(std::bit_cast<std::uint64_t>(x.error.mantissa) ==
+                      std::bit_cast<std::uint64_t>(y.error.mantissa));
+                CHECK(x.error.exp2 == y.error.exp2);
+                CHECK(x.exact == y.exact);
+            };
+            same(run_dense_frontier(run, p.nonnegative),
+                 run_dense_frontier_on(queue, run, p.nonnegative, p.program));
+            SliceSearch search;
+            search.most_bytes = dense_peak_bytes(p.program, p.nonnegative) / 5 + 60;
+            search.needs = [&](const FrontierProgram &q) -> SliceNeeds {
+                return {1, dense_peak_bytes(q, p.nonnegative)};
+            };
+            for (const FrontierSlice &s : find_slices(p.program, search)) {
+                const FrontierProgram part = slice_of(p.program, s);
+                const FrontierRun one{block, part, control, memory, 2};
+                same(run_dense_frontier(one, p.nonnegative),
+                     run_dense_frontier_on(queue, one, p.nonnegative, p.program));
+                ++slices_run;
+                if (slices_run % 50 == 0) break;
+            }
+        }
+        CHECK(queue.is_whole());
+    }
+    CHECK(slices_run > 100);
+}
+
 TEST_CASE("combinations are ranked in the order of their numbers, in two halves too") {
     for (const int slots : {3, 12, 13, 16}) {
         const std::vector<std::uint32_t> ranks = combination_ranks(slots);

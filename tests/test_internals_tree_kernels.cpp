@@ -86,7 +86,7 @@ Arithmetic of_programs(const GrayKernel &kernel) {
 }
 
 Arithmetic of_ptx(const GrayKernel &kernel) {
-    const std::string ptx = compile(source_of(kernel), "compute_90", gray_flags()).image;
+    const std::string ptx = compile(source_of(kernel), "compute_90", kernel_flags()).image;
     const std::size_t from = ptx.find(std::string(".entry ") + gray_entry);
     REQUIRE(from != std::string::npos);
     const std::string entry = ptx.substr(from, ptx.find(".entry ", from + 1) - from);
@@ -290,7 +290,7 @@ TEST_CASE("short programs that fit the registers by their count are not spilled"
         CAPTURE(kernel.segment_bits);
         CAPTURE(shape_text(root));
         CAPTURE(leaf_code(kernel.tree));
-        for (const PtxasReport &report : read_ptxas(compile(source_of(kernel), "sm_90", gray_flags()).log))
+        for (const PtxasReport &report : read_ptxas(compile(source_of(kernel), "sm_90", kernel_flags()).log))
             if (report.kernel == gray_entry) {
                 CHECK(report.spill_stores == 0);
                 CHECK(report.spill_loads == 0);

@@ -101,7 +101,7 @@ void add_plan_options(CLI::App &command, Options &options) {
     command
         .add_option(
             "--engine", options.engine,
-            "auto; on the CPU frontier, tree or ryser; on a GPU tree, hybrid, purereg, dense or shared")
+            "auto; frontier or tree; on the CPU alone ryser; on a GPU alone hybrid, purereg, dense or shared")
         ->type_name("NAME");
     command
         .add_option("--device", options.device,
