@@ -15,7 +15,7 @@ struct FrontierPrice {
 
 struct FrontierOrderOptions {
     std::uint64_t seed = 0;
-    FrontierPrice sparse, dense; // the cheaper one for an order is its cost
+    FrontierPrice sparse, dense;  // the cheaper one for an order is its cost
     double other_seconds = 1e300; // what the best other engine would take: not worth searching beyond it
     double effort = 1;            // the share of the usual search: less for a rough idea of the cost
     double limit_seconds = 1e300; // a run predicted to take many times this will not be run

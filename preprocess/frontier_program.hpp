@@ -18,7 +18,7 @@ struct FrontierTerm {
 
 struct FrontierStep {
     std::vector<FrontierTerm> terms; // by slot, ascending
-    std::int32_t used_before = 0; // open columns used in every state, before and after the row
+    std::int32_t used_before = 0;    // open columns used in every state, before and after the row
     std::int32_t used_after = 0;
     std::int32_t width_before = 0; // open columns, all of a kind, before and after
     std::int32_t width_after = 0;
