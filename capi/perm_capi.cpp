@@ -123,6 +123,7 @@ void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome
     result.device = outcome.on_gpu ? "gpu" : "cpu";
     result.seconds_compile = outcome.seconds_compile;
     result.kernels_compiled = outcome.kernels_compiled;
+    result.slices = outcome.slices;
     result.n = plan.n();
     result.nnz = plan.input.pattern.nnz();
     result.threads = plan.options.threads;

@@ -122,7 +122,9 @@ typedef struct perm_opts {
     int32_t threads;            /* at most so many, and never more than the cores this process may use;
                                  * 0 = one for each of these */
     int32_t reserved;           /* must be 0 */
-    int64_t memory_limit_bytes; /* working memory, 0 = three quarters of the machine's (or cgroup's) */
+    int64_t memory_limit_bytes; /* working memory on the CPU, 0 = three quarters of the machine's (or cgroup's);
+                                 * the frontier's tables beyond it, or beyond a GPU's memory, are cut into
+                                 * slices (docs/frontier.md) */
     double time_limit_seconds;  /* stop (PERM_REFUSED_TIME) when predicted or found to take longer.
                                  * 0 = refuse what is predicted to take more than a day, never stop what runs;
                                  * INFINITY = no limit at all */
@@ -182,7 +184,7 @@ typedef struct perm_result {
     int64_t blocks_computed;     /* of these: identical ones are computed once */
     double seconds_compile;      /* of seconds_run: from asking for kernels to their being loaded on the GPU */
     int32_t kernels_compiled;    /* by NVRTC in this call; others were in memory or on disk */
-    int32_t reserved;
+    int32_t slices;              /* that the frontier's tables were cut into to fit the memory; 0: into none */
 } perm_result;
 
 #define PERM_RESULT_INIT { sizeof(perm_result), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, 0, \

@@ -19,7 +19,7 @@ namespace {
 int reachability_samples(std::int32_t n, double effort) {
     return std::clamp(static_cast<int>(effort * 40000) / std::max(1, n), 4, effort < 1 ? 8 : 64);
 }
-constexpr int widest_dense = 40;               // slots: beyond it C(w, w/2) numbers are terabytes
+constexpr int widest_dense = 40;               // columns: beyond it C(w, w/2) numbers are terabytes
 constexpr double most_dense_blocks = 1e8;      // of its table: they are counted through in every row
 constexpr std::size_t most_rough_slices = 256; // of a rough plan
 
@@ -166,8 +166,14 @@ bool frontier_is_hopeless(Task &task, double tree_seconds) {
     return true;
 }
 
-bool dense_is_sensible(const FrontierProgram &program) {
-    if (program.slots > widest_dense) return false;
+bool dense_is_narrow(const FrontierProgram &program) {
+    constexpr int most_slots = 64; // of a set
+    return program.slots <= most_slots &&
+           std::none_of(program.steps.begin(), program.steps.end(),
+                        [](const FrontierStep &s) { return s.width_after > widest_dense; });
+}
+
+bool dense_has_few_blocks(const FrontierProgram &program) {
     const std::vector<DenseShape> shapes = dense_shapes(program);
     return std::none_of(shapes.begin(), shapes.end(),
                         [](const DenseShape &s) { return s.blocks > most_dense_blocks; });
@@ -209,6 +215,8 @@ void add_frontier_on_gpu(Task &task, const FrontierProgram &program, FrontierFor
         c.why_not = why_not;
     }
     judge(c, task.options); // by the GPU that is planned for, here or not
+    if (c.refusal == PERM_REFUSED_MEMORY && !choice.gpu && form == FrontierForm::dense)
+        c.why_not += "; slices are planned where there is a GPU";
     if (c.refusal == PERM_OK && !choice.gpu) {
         c.refusal = PERM_UNSUPPORTED;
         c.lacks_gpu = true;
@@ -268,8 +276,9 @@ void add_frontier(Task &task, double tree_seconds) {
         const std::array<FrontierSide, 2> single = frontier_sides(task.a, {});
         task.plan.dense = build_frontier_program(single[order.transposed ? 1 : 0], order);
     }
-    const bool dense = dense_is_sensible(task.plan.dense);
-    if (on_cpu && dense) add_frontier_form(task, task.plan.dense, FrontierForm::dense);
+    const bool dense = dense_is_narrow(task.plan.dense);
+    if (on_cpu && dense && dense_has_few_blocks(task.plan.dense))
+        add_frontier_form(task, task.plan.dense, FrontierForm::dense);
     if (!may_use_gpu(task)) return;
     add_frontier_on_gpu(task, task.plan.sparse, FrontierForm::sparse);
     if (dense) add_frontier_on_gpu(task, task.plan.dense, FrontierForm::dense);
@@ -402,7 +411,7 @@ void choose(BlockPlan &plan) {
         for (const Candidate &c : plan.candidates)
             plan.refusal_text += fmt::format("\n  engine {} {}", name_of(c), c.why_not);
         if (!is_impossible)
-            plan.refusal_text += "\n  raise a limit: memory_limit_bytes or time_limit_seconds";
+            plan.refusal_text += "\n  raise a limit: memory_limit_bytes (of the CPU) or time_limit_seconds";
         plan.why = is_impossible ? "refused: no engine that was asked for can do it"
                                  : "refused: no engine keeps within the limits";
         return;

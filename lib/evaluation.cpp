@@ -233,6 +233,7 @@ void Evaluation::fold() {
         sums_.peak_bytes = std::max(sums_.peak_bytes, job.outcome.peak_bytes);
         sums_.seconds_compile += job.outcome.seconds_compile;
         sums_.kernels_compiled += job.outcome.kernels_compiled;
+        sums_.slices += job.outcome.slices;
         sums_.operations += job.outcome.operations;
         sums_.peak_states = std::max(sums_.peak_states, job.outcome.peak_states);
         if (job.outcome.predicted_seconds > sums_.predicted_seconds) {

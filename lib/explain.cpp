@@ -154,7 +154,7 @@ std::string slices_text(const BlockPlan &block) {
 }
 
 std::string candidates_text(const BlockPlan &block) {
-    std::string text = fmt::format("{:<20} {:<9} {:>15} {:>11} {:>11} {:>10} {:>13}\n", "engine", "",
+    std::string text = fmt::format("{:<24} {:<9} {:>15} {:>11} {:>11} {:>10} {:>13}\n", "engine", "",
                                    "states/subsets", "at once", "operations", "memory", "time");
     for (std::size_t k = 0; k < block.candidates.size(); ++k) {
         const Candidate &c = block.candidates[k];

@@ -21,6 +21,7 @@ Ball sum_of(const std::vector<Ball> &numbers) {
 Outcome run_slices(const FrontierProgram &program, const std::vector<FrontierSlice> &slices,
                    const std::function<Outcome(const FrontierProgram &)> &run) {
     Outcome sum;
+    sum.slices = static_cast<std::int32_t>(slices.size());
     std::vector<Ball> numbers;
     for (const FrontierSlice &slice : slices) {
         const Outcome one = run(slice_of(program, slice));

@@ -25,6 +25,7 @@ struct Outcome {
 
     double seconds_compile = 0; // from the request of kernels to their being loaded, over all blocks
     std::int32_t kernels_compiled = 0;
+    std::int32_t slices = 0; // that the frontier's tables were cut into, over all blocks
 };
 
 // A number and how far from the truth it can be.

@@ -74,7 +74,7 @@ OFFSET(perm_result, blocks, 192);
 OFFSET(perm_result, blocks_computed, 200);
 OFFSET(perm_result, seconds_compile, 208);
 OFFSET(perm_result, kernels_compiled, 216);
-OFFSET(perm_result, reserved, 220);
+OFFSET(perm_result, slices, 220);
 #endif
 
 _Static_assert(sizeof(perm_status) == 4 && sizeof(perm_format) == 4, "enums are int");

@@ -611,7 +611,7 @@ TEST_CASE("callers built with an older version's structs are served") {
         perm_result r = PERM_RESULT_INIT;
         r.struct_size = version.result;
         r.blocks = r.blocks_computed = -7;
-        r.seconds_compile = r.kernels_compiled = r.reserved = -7;
+        r.seconds_compile = r.kernels_compiled = r.slices = -7;
         CHECK(perm_compute(&a, &opts, &r) == PERM_OK);
         CHECK(std::string(r.text) == "6");
         const bool has_blocks = version.result > offsetof(perm_result, blocks);
@@ -623,7 +623,7 @@ TEST_CASE("callers built with an older version's structs are served") {
         CHECK(r.blocks_computed == (has_blocks ? 0 : -7));
         CHECK(r.seconds_compile == -7);
         CHECK(r.kernels_compiled == -7);
-        CHECK(r.reserved == -7);
+        CHECK(r.slices == -7);
         opts.struct_size = sizeof opts;
         CHECK(perm_compute(&a, &opts, &r) == PERM_BAD_OPTION); // they were not looked at before
         CHECK(r.seconds_compile == -7);

@@ -371,6 +371,8 @@ TEST_CASE("slices: a small memory limit is kept to, told, and the answer is righ
         CHECK(one->rel_error_bound == three->rel_error_bound);
         CHECK(one->peak_bytes <= opts.memory_limit_bytes);
         CHECK(one->states > whole->states);
+        CHECK(one->slices == slices);
+        CHECK(whole->slices == 0);
         if (entries == Entries::real)
             check_result(*one.raw(), truth);
         else

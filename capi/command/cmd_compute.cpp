@@ -69,6 +69,7 @@ std::string work_line(const perm_result &r) {
     if (r.states > 0)
         line +=
             fmt::format("; {} states, {} at most at once", count_text(r.states), count_text(r.peak_states));
+    if (r.slices > 0) line += fmt::format(", in {} slice{}", r.slices, r.slices == 1 ? "" : "s");
     if (r.peak_bytes > 0) line += fmt::format("; {}", bytes_text(static_cast<double>(r.peak_bytes)));
     return line;
 }
@@ -109,6 +110,7 @@ std::string as_json(const perm_result &r, const Seconds &s, const std::string &p
         {"nnz", r.nnz},
         {"blocks", r.blocks},
         {"blocks_computed", r.blocks_computed},
+        {"slices", r.slices},
         {"states", r.states},
         {"peak_states", r.peak_states},
         {"subsets", r.subsets},

@@ -109,8 +109,10 @@ void add_plan_options(CLI::App &command, Options &options) {
         ->type_name("NAME");
     add_parsed(command, "--threads", options.threads, parse_whole<std::int32_t>, "N",
                "threads, one for each core if not given");
-    add_parsed(command, "--memory", options.memory_bytes, parse_bytes, "BYTES",
-               "working memory, such as 512M, 20G or 1.5GiB; three quarters of the machine's if not given");
+    add_parsed(
+        command, "--memory", options.memory_bytes, parse_bytes, "BYTES",
+        "working memory on the CPU, such as 512M, 20G or 1.5GiB; three quarters of the machine's if not "
+        "given");
     add_parsed(
         command, "--time-limit", options.time_limit_seconds, parse_seconds, "TIME",
         "seconds, or such as 10m, 2h, 3d; none for no limit; if not given, what is predicted to take more "
