@@ -8,12 +8,6 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-std::int64_t entry_of(const Tree &tree, std::int32_t row, std::int32_t column) {
-    const auto begin = tree.row.begin() + tree.column_ptr[at(column)];
-    const auto end = tree.row.begin() + tree.column_ptr[at(column) + 1];
-    return std::lower_bound(begin, end, row) - tree.row.begin();
-}
-
 // The instruction that last takes each value.
 std::vector<std::int64_t> last_uses(const StraightLine &leaf) {
     std::vector<std::int64_t> last(at(leaf.inputs) + leaf.code.size(), -1);
@@ -40,6 +34,12 @@ void collect(const Tree &tree, const TreePart &part, std::vector<std::int32_t> &
 }
 
 } // namespace
+
+std::int64_t entry_of(const Tree &tree, std::int32_t row, std::int32_t column) {
+    const auto begin = tree.row.begin() + tree.column_ptr[at(column)];
+    const auto end = tree.row.begin() + tree.column_ptr[at(column) + 1];
+    return std::lower_bound(begin, end, row) - tree.row.begin();
+}
 
 RowSums row_sums_of(const Tree &tree, const StraightLine &leaf) {
     const std::vector<std::int64_t> last = last_uses(leaf);

@@ -7,6 +7,9 @@
 
 namespace libperm {
 
+// The index of the row's entry in the column, among the tree's.
+std::int64_t entry_of(const Tree &tree, std::int32_t row, std::int32_t column);
+
 struct RowSum {
     std::int32_t from = 0;  // a value of the program
     std::int64_t entry = 0; // its index, or -1: then it is `from` plus a constant

@@ -189,12 +189,17 @@ void describe(Candidate &c, const FrontierProgram &program, bool nonnegative) {
     c.why_not = fmt::format("has keys of {} bits, at most 4096 can be", program.slots);
 }
 
+Cost cost_of(const Task &task, const FrontierProgram &program, FrontierForm form, bool on_gpu) {
+    return on_gpu ? frontier_cost(program, form, task.nonnegative, planned_gpu())
+                  : frontier_cost(program, form, task.nonnegative);
+}
+
 void add_frontier_form(Task &task, const FrontierProgram &program, FrontierForm form) {
     Candidate c;
     c.engine = Engine::frontier;
     c.form = form;
     c.transposed = program.transposed;
-    c.cost = frontier_cost(program, form, task.nonnegative);
+    c.cost = cost_of(task, program, form, c.on_gpu);
     describe(c, program, task.nonnegative);
     task.add(std::move(c));
 }
@@ -207,7 +212,7 @@ void add_frontier_on_gpu(Task &task, const FrontierProgram &program, FrontierFor
     c.form = form;
     c.on_gpu = true;
     c.transposed = program.transposed;
-    c.cost = frontier_cost(program, form, task.nonnegative, planned_gpu());
+    c.cost = cost_of(task, program, form, c.on_gpu);
     describe(c, program, task.nonnegative);
     const char *why_not = form == FrontierForm::dense ? dense_device_why_not(program) : nullptr;
     if (c.why_not.empty() && why_not) {
@@ -301,8 +306,7 @@ void add_slices(Task &task, bool on_gpu) {
     if (task.effort < 1) search.most_slices = most_rough_slices;
     search.poll = [&task] { task.control.poll(); };
     search.needs = [&task, on_gpu](const FrontierProgram &slice) -> SliceNeeds {
-        const Cost cost = on_gpu ? frontier_cost(slice, FrontierForm::dense, task.nonnegative, planned_gpu())
-                                 : frontier_cost(slice, FrontierForm::dense, task.nonnegative);
+        const Cost cost = cost_of(task, slice, FrontierForm::dense, on_gpu);
         return {cost.serial_seconds - cost.compile_seconds, cost.bytes};
     };
     Candidate c;
@@ -358,10 +362,9 @@ bool wants_tree(const Task &task) {
 
 constexpr double worth_a_tree = 2e-3; // seconds of another engine: below, looking for an order takes longer
 
-GrayPlan tree_plan(Task &task, const Pattern &at, double seconds) {
-    return plan_tree(task.a, at,
-                     {task.options.seed, task.effort * seconds, task.options.refuse_seconds,
-                      [&task] { task.control.poll(); }});
+TreeSearch tree_search(Task &task, double seconds) {
+    return {task.options.seed, task.effort * seconds, task.options.refuse_seconds,
+            [&task] { task.control.poll(); }};
 }
 
 void add_tree(Task &task, const Pattern &at) {
@@ -376,7 +379,7 @@ void add_tree(Task &task, const Pattern &at) {
         if (options.engine == Engine::tree) task.add(std::move(c));
         return;
     }
-    GrayPlan plan = tree_plan(task, at, task.least_seconds());
+    GrayPlan plan = plan_tree(task.a, at, tree_search(task, task.least_seconds()));
     if (options.device != Device::gpu) {
         c.transposed = plan.transposed;
         c.cost = tree_cost(plan);
@@ -458,7 +461,7 @@ BlockPlan plan_block(const Pattern &a, const Kinds &kinds, bool nonnegative, con
     const bool try_tree =
         wants_tree(task) && tree_why_not(a.rows).empty() && task.least_seconds() > worth_a_tree;
     if (wanted(Engine::frontier)) {
-        if (try_tree) tree_seconds = tree_cost(tree_plan(task, at, 0)).serial_seconds;
+        if (try_tree) tree_seconds = tree_cost(outline_tree(a, at, tree_search(task, 0))).serial_seconds;
         add_frontier(task, tree_seconds);
     }
     constexpr double optimism = 10; // a longer search may find an order so much better

@@ -8,7 +8,6 @@
 #include "lib/frontier_layout.hpp"
 #include "preprocess/frontier_program.hpp"
 
-#include <set>
 #include <vector>
 
 namespace libperm {

@@ -26,9 +26,7 @@ class SlicedRun {
                                          {run_.block, program, run_.control, run_.memory, run_.threads},
                                          nonnegative_, run_.program);
         };
-        Outcome outcome = slices.empty() ? run_one(run_.program) : run_slices(run_.program, slices, run_one);
-        outcome.on_gpu = true;
-        return outcome;
+        return slices.empty() ? run_one(run_.program) : run_slices(run_.program, slices, run_one);
     }
 
     // That fit what is free now.

@@ -26,6 +26,7 @@ Outcome run_slices(const FrontierProgram &program, const std::vector<FrontierSli
     for (const FrontierSlice &slice : slices) {
         const Outcome one = run(slice_of(program, slice));
         numbers.push_back({one.value, one.error});
+        sum.on_gpu = one.on_gpu;
         sum.states += one.states;
         sum.peak_states = std::max(sum.peak_states, one.peak_states);
         sum.operations += one.operations;

@@ -1,5 +1,6 @@
 #include "lib/gray_values.hpp"
 
+#include "jit/row_sums.hpp"
 #include "lib/bits.hpp"
 #include "lib/ryser_sum.hpp"
 #include "lib/scaled_rows.hpp"
@@ -96,15 +97,10 @@ GrayValues::GrayValues(const GrayPlan &plan, const Block &block) : n_(block.n())
 
 // Sums of a row's entries: exact, on the grid.
 void GrayValues::add_constants(const GrayKernel &kernel) {
-    const auto entry = [&](std::int32_t row, std::int32_t column) {
-        const auto begin = kernel.row.begin() + kernel.column_ptr[at(column)];
-        const auto end = kernel.row.begin() + kernel.column_ptr[at(column) + 1];
-        return numbers_[at(n_ + (std::lower_bound(begin, end, row) - kernel.row.begin()))];
-    };
     auto to = numbers_.begin() + n_ + static_cast<std::ptrdiff_t>(kernel.row.size());
     for (const TreeConstant &c : kernel.tree.constants) {
         double sum = 0;
-        for (const std::int32_t j : c.columns) sum += entry(c.row, j);
+        for (const std::int32_t j : c.columns) sum += numbers_[at(n_ + entry_of(kernel.tree, c.row, j))];
         *to++ = sum;
     }
 }

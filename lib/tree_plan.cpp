@@ -64,7 +64,7 @@ double tree_compensated(const Tree &tree) {
     return compensated_below(tree.root) + std::exp2(2 * (tree.segment_bits - tree.root.loop) - 106);
 }
 
-GrayPlan plan_tree(const Pattern &a, const Pattern &at, const TreeSearch &search) {
+GrayPlan outline_tree(const Pattern &a, const Pattern &at, const TreeSearch &search) {
     constexpr double least = 3e-4, most = 0.8, worth = 0.025; // seconds on each side; share of the run
     constexpr double registers =
         115; // of double precision for row sums and values; some values wait elsewhere
@@ -103,7 +103,6 @@ GrayPlan plan_tree(const Pattern &a, const Pattern &at, const TreeSearch &search
     tree.row = kernel.row;
     tree.segment_bits = kernel.segment_bits;
     tree.root = part_of(order.root);
-    write_programs(tree);
     plan.flops_per_subset = order.operations / plan.subsets;
     // Summing the chosen ones again takes a tenth of the run at most; long ones, not at all.
     const double again = 40.0 * n / plan.flops_per_subset;
@@ -111,6 +110,12 @@ GrayPlan plan_tree(const Pattern &a, const Pattern &at, const TreeSearch &search
         kernel.segment_bits > most_accurate_bits
             ? 0
             : static_cast<std::uint64_t>(std::exp2(std::clamp(std::ceil(std::log2(again)), 8.0, 40.0)));
+    return plan;
+}
+
+GrayPlan plan_tree(const Pattern &a, const Pattern &at, const TreeSearch &search) {
+    GrayPlan plan = outline_tree(a, at, search);
+    write_programs(plan.kernel.tree);
     return plan;
 }
 

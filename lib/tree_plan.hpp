@@ -18,7 +18,8 @@ struct TreeSearch {
     std::function<void()> poll;   // called now and then; may throw
 };
 
-// n at most most_tree_columns.
+// n at most most_tree_columns. The outline lacks the leaves' programs: it tells the cost, and is not run.
+GrayPlan outline_tree(const Pattern &a, const Pattern &at, const TreeSearch &search);
 GrayPlan plan_tree(const Pattern &a, const Pattern &at, const TreeSearch &search);
 
 // Roundings on the way of a term of the sum at most, without those of adding up the segments.
