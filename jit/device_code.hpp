@@ -3,6 +3,7 @@
 
 namespace libperm {
 
+extern const char *const number_cuh;
 extern const char *const gray_walk_cuh;
 extern const char *const tree_walk_cuh;
 extern const char *const accurate_cuh;

@@ -28,7 +28,8 @@ constexpr std::size_t most_known = 1 << 26; // bytes of keys of known numbers
 
 // Explicit zeros, or entries that have become 0, may leave fewer entries than a perfect matching needs.
 bool zeros_leave_no_matching(const Block &block) {
-    if (std::none_of(block.values.begin(), block.values.end(), is_zero)) return false;
+    if (std::none_of(block.values.begin(), block.values.end(), [](const Tracked &x) { return is_zero(x); }))
+        return false;
     Pattern nonzero;
     nonzero.rows = nonzero.cols = block.n();
     std::size_t k = 0;
@@ -114,10 +115,10 @@ const Candidate *second_choice(const BlockPlan &plan, const Options &options, co
 } // namespace
 
 Outcome Evaluation::run(Block root) {
-    DecompositionRule rule = rule_of(plan_);
+    DecompositionRule<Tracked> rule = rule_of(plan_);
     rule.passes.merging = plan_.options.passes.merging;
-    Decomposition decomposition(std::move(root), std::move(rule));
-    for (Step step; decomposition.next(step);) {
+    Decomposition<Tracked> decomposition(std::move(root), std::move(rule));
+    for (StepOf<Tracked> step; decomposition.next(step);) {
         control_.poll();
         if (auto *leaf = std::get_if<Leaf>(&step))
             take(std::move(*leaf));

@@ -3,13 +3,16 @@
 
 #include "lib/options.hpp"
 #include "lib/scaled.hpp"
+#include "preprocess/gaussian.hpp"
 
 #include <cstdint>
+#include <optional>
 
 namespace libperm {
 
 struct Outcome {
     Scaled value;
+    std::optional<Gaussian> wide; // the value, where a double is not enough for it; `value` is then its size
     double rel_error_bound = 0; // of `value`, for certain; infinity when no digit is
     Scaled error;               // absolute bound of the error, in the same way
     bool exact = false;

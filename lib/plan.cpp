@@ -31,12 +31,12 @@ class Planner {
     explicit Planner(Plan &plan) : plan_(plan), control_(plan.options) {}
 
     void run(std::span<const double> values) {
-        DecompositionRule rule = rule_of(plan_);
+        DecompositionRule<Tracked> rule = rule_of(plan_);
         rule.expand = [this](const Block &block) { return decide_expansion(block); };
-        Decomposition decomposition(root_block(plan_.input, values), std::move(rule));
+        Decomposition<Tracked> decomposition(root_block(plan_.input, values), std::move(rule));
         std::set<BlockKey> seen; // with values, while there are not too many
         bool complete = true;
-        for (Step step; complete && decomposition.next(step);) {
+        for (StepOf<Tracked> step; complete && decomposition.next(step);) {
             control_.poll();
             if (const auto *leaf = std::get_if<Leaf>(&step)) add(*leaf, seen);
             complete = plan_.blocks < most_blocks;
@@ -140,8 +140,8 @@ class Planner {
     Estimate rough_estimate(Block part) {
         constexpr double effort = 0.1;
         Estimate sum;
-        Decomposition decomposition(std::move(part), rule_of(plan_));
-        for (Step step; decomposition.next(step);)
+        Decomposition<Tracked> decomposition(std::move(part), rule_of(plan_));
+        for (StepOf<Tracked> step; decomposition.next(step);)
             if (const auto *leaf = std::get_if<Leaf>(&step)) {
                 const Estimate one = estimate_of(plan_block(
                     leaf->block.pattern, leaf->kinds, plan_.nonnegative, plan_.options, control_, effort));
@@ -165,7 +165,7 @@ class Planner {
         if (trials_ == most_trials) return false;
         ++trials_;
         Estimate parts;
-        for (Part &part : expand(block, lightest_line(block.pattern))) {
+        for (PartOf<Tracked> &part : expand(block, lightest_line(block.pattern))) {
             const Estimate one = rough_estimate(std::move(part.block));
             parts.seconds += one.seconds;
             parts.bytes = std::max(parts.bytes, one.bytes);
@@ -231,8 +231,8 @@ Block root_block(const InputPattern &input, std::span<const double> values) {
     return block;
 }
 
-DecompositionRule rule_of(const Plan &plan) {
-    DecompositionRule rule{plan.options.passes, plan.options.decompose_as_published, {}};
+DecompositionRule<Tracked> rule_of(const Plan &plan) {
+    DecompositionRule<Tracked> rule{plan.options.passes, plan.options.decompose_as_published, {}};
     rule.passes.merging = rule.passes.merging && plan.values_known;
     if (!plan.expanded.empty())
         rule.expand = [&plan](const Block &block) {

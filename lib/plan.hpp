@@ -57,7 +57,7 @@ struct Plan {
 Block root_block(const InputPattern &input, std::span<const double> values);
 
 // The rule by which the plan's input is taken apart.
-DecompositionRule rule_of(const Plan &plan);
+DecompositionRule<Tracked> rule_of(const Plan &plan);
 
 // `values`, if there are any, only tell which rows and columns are repeated. Throws Error only when stopped
 // by its control: what cannot be run still makes a plan, to be explained.

@@ -24,13 +24,16 @@ double most_roundings(const Block &block) {
     return std::min(by_row, by_column);
 }
 
-Block transposed(const Block &block) {
+template <class Value> BlockOf<Value> transposed(const BlockOf<Value> &block) {
     Transposed t = transpose(block.pattern);
-    Block out;
+    BlockOf<Value> out;
     out.pattern = std::move(t.pattern);
     out.values.reserve(block.values.size());
     for (const std::int64_t source : t.source) out.values.push_back(block.values[at(source)]);
     return out;
 }
+
+template Block transposed(const Block &block);
+template ExactBlock transposed(const ExactBlock &block);
 
 } // namespace libperm

@@ -1,6 +1,7 @@
 // A square matrix on its way through the reductions: what is left of the input, or a part of it.
 #pragma once
 
+#include "preprocess/gaussian.hpp"
 #include "preprocess/pattern.hpp"
 #include "preprocess/tracked.hpp"
 
@@ -8,15 +9,22 @@
 
 namespace libperm {
 
-struct Block {
+// Value: Tracked, where doubles do; else Gaussian.
+template <class Value> struct BlockOf {
     Pattern pattern;
-    std::vector<Tracked> values; // by entry; one whose magnitude is 0 counts as an entry of the pattern
+    std::vector<Value> values; // by entry; one that is 0 counts as an entry of the pattern
     std::int32_t n() const { return pattern.rows; }
 };
+using Block = BlockOf<Tracked>;
+using ExactBlock = BlockOf<Gaussian>;
+
+template <class Value> Value number_one();
+template <> inline Tracked number_one<Tracked>() { return tracked(1); }
+template <> inline Gaussian number_one<Gaussian>() { return {1, 0}; }
 
 // On the way of any term of the permanent, at most: every term takes one entry of each row and column.
 double most_roundings(const Block &block);
 
-Block transposed(const Block &block);
+template <class Value> BlockOf<Value> transposed(const BlockOf<Value> &block);
 
 } // namespace libperm

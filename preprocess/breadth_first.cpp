@@ -49,13 +49,16 @@ class BreadthFirst {
 
 } // namespace
 
-Block in_breadth_first_order(const Block &block) {
+template <class Value> BlockOf<Value> in_breadth_first_order(const BlockOf<Value> &block) {
     Reordered reordered = reorder(block.pattern, BreadthFirst(block.pattern).order());
-    Block out{std::move(reordered.pattern), {}};
+    BlockOf<Value> out{std::move(reordered.pattern), {}};
     out.values.reserve(block.values.size());
     for (const std::int64_t source : reordered.source)
         out.values.push_back(block.values[static_cast<std::size_t>(source)]);
     return out;
 }
+
+template Block in_breadth_first_order(const Block &block);
+template ExactBlock in_breadth_first_order(const ExactBlock &block);
 
 } // namespace libperm

@@ -6,6 +6,6 @@
 
 namespace libperm {
 
-Block in_breadth_first_order(const Block &block);
+template <class Value> BlockOf<Value> in_breadth_first_order(const BlockOf<Value> &block);
 
 } // namespace libperm

@@ -6,9 +6,9 @@
 
 namespace libperm {
 
-Compression compress(const Block &block, const CompressionRule &rule) {
-    Compression out;
-    Contraction matrix(block);
+template <class Value> Compression<Value> compress(const BlockOf<Value> &block, const CompressionRule &rule) {
+    Compression<Value> out;
+    Contraction<Value> matrix(block);
     const double most_work = 5e7 + 20.0 * static_cast<double>(block.pattern.nnz() + block.n());
     std::deque<Line> light[3]; // lines that had this degree when they were put here
     const auto note = [&](Line line) {
@@ -30,7 +30,7 @@ Compression compress(const Block &block, const CompressionRule &rule) {
         const Line line = light[degree].front();
         light[degree].pop_front();
         if (!matrix.is_there(line) || matrix.degree(line) != degree) continue;
-        const std::vector<Entry> entries = matrix.entries(line);
+        const std::vector<EntryOf<Value>> entries = matrix.entries(line);
         if (degree == 1) {
             out.part.factor = out.part.factor * matrix.remove(line, entries[0].other);
             ++out.degree_1;
@@ -43,5 +43,8 @@ Compression compress(const Block &block, const CompressionRule &rule) {
     out.part.block = matrix.block();
     return out;
 }
+
+template Compression<Tracked> compress(const Block &block, const CompressionRule &rule);
+template Compression<Gaussian> compress(const ExactBlock &block, const CompressionRule &rule);
 
 } // namespace libperm

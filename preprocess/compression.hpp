@@ -11,22 +11,22 @@
 namespace libperm {
 
 // perm = factor * perm(block).
-struct Part {
-    Block block;
-    Tracked factor = tracked(1);
+template <class Value> struct PartOf {
+    BlockOf<Value> block;
+    Value factor = number_one<Value>();
 };
 
 struct CompressionRule {
     bool degree_1 = true, degree_2 = true;
 };
 
-struct Compression {
-    Part part;
+template <class Value> struct Compression {
+    PartOf<Value> part;
     bool is_zero = false; // a line without entries: the permanent is 0 and `part` means nothing
     std::int64_t degree_1 = 0, degree_2 = 0; // lines taken out
 };
 
 // Ends early when the lines merged become so long that merging them would take far more than O(nnz).
-Compression compress(const Block &block, const CompressionRule &rule);
+template <class Value> Compression<Value> compress(const BlockOf<Value> &block, const CompressionRule &rule);
 
 } // namespace libperm

@@ -9,12 +9,13 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 template <class Entries> auto place_of(Entries &entries, std::int32_t other) {
     return std::lower_bound(entries.begin(), entries.end(), other,
-                            [](const Entry &e, std::int32_t o) { return e.other < o; });
+                            [](const auto &e, std::int32_t o) { return e.other < o; });
 }
 
 } // namespace
 
-Contraction::Contraction(const Block &block)
+template <class Value>
+Contraction<Value>::Contraction(const BlockOf<Value> &block)
     : order_(block.n()),
       rows_(at(block.n())),
       columns_(at(block.n())),
@@ -28,78 +29,79 @@ Contraction::Contraction(const Block &block)
         }
 }
 
-bool Contraction::is_there(Line line) const {
+template <class Value> bool Contraction<Value>::is_there(Line line) const {
     return (line.is_column ? column_is_there_ : row_is_there_)[at(line.index)] != 0;
 }
 
-std::int32_t Contraction::degree(Line line) const {
+template <class Value> std::int32_t Contraction<Value>::degree(Line line) const {
     return static_cast<std::int32_t>(line.is_column ? columns_[at(line.index)].size()
                                                     : rows_[at(line.index)].size());
 }
 
-std::vector<Entry> Contraction::entries(Line line) const {
+template <class Value> auto Contraction<Value>::entries(Line line) const -> std::vector<Entry> {
     if (!line.is_column) return rows_[at(line.index)];
     std::vector<Entry> out;
     for (const std::int32_t i : columns_[at(line.index)]) out.push_back({i, value(i, line.index)});
     return out;
 }
 
-Tracked Contraction::remove(Line line, std::int32_t other) {
+template <class Value> Value Contraction<Value>::remove(Line line, std::int32_t other) {
     const std::int32_t i = line.is_column ? other : line.index;
     const std::int32_t j = line.is_column ? line.index : other;
-    const Tracked factor = value(i, j);
+    const Value factor = value(i, j);
     drop_row(i);
     drop_column(j);
     --order_;
     return factor;
 }
 
-void Contraction::contract(Line line, std::int32_t first, std::int32_t second) {
+template <class Value> void Contraction<Value>::contract(Line line, std::int32_t first, std::int32_t second) {
     if (line.is_column) {
-        const Tracked at_first = value(first, line.index), at_second = value(second, line.index);
+        const Value at_first = value(first, line.index), at_second = value(second, line.index);
         drop_column(line.index);
         merge_rows(first, at_second, second, at_first);
     } else {
-        const Tracked at_first = value(line.index, first), at_second = value(line.index, second);
+        const Value at_first = value(line.index, first), at_second = value(line.index, second);
         drop_row(line.index);
         merge_columns(first, at_second, second, at_first);
     }
     --order_;
 }
 
-const Tracked &Contraction::value(std::int32_t i, std::int32_t j) const {
+template <class Value> const Value &Contraction<Value>::value(std::int32_t i, std::int32_t j) const {
     return place_of(rows_[at(i)], j)->value;
 }
 
-void Contraction::erase_from_row(std::int32_t i, std::int32_t j) {
+template <class Value> void Contraction<Value>::erase_from_row(std::int32_t i, std::int32_t j) {
     work_ += 1 + static_cast<double>(row(i).size()) / 8;
     row(i).erase(place_of(row(i), j));
     changed_.push_back({false, i});
 }
 
-void Contraction::erase_from_column(std::int32_t j, std::int32_t i) {
+template <class Value> void Contraction<Value>::erase_from_column(std::int32_t j, std::int32_t i) {
     work_ += 1 + static_cast<double>(column(j).size()) / 32;
     column(j).erase(std::lower_bound(column(j).begin(), column(j).end(), i));
     changed_.push_back({true, j});
 }
 
-void Contraction::drop_row(std::int32_t i) {
+template <class Value> void Contraction<Value>::drop_row(std::int32_t i) {
     for (const Entry &e : row(i)) erase_from_column(e.other, i);
     row(i) = {};
     row_is_there_[at(i)] = 0;
 }
 
-void Contraction::drop_column(std::int32_t j) {
+template <class Value> void Contraction<Value>::drop_column(std::int32_t j) {
     for (const std::int32_t i : column(j)) erase_from_row(i, j);
     column(j) = {};
     column_is_there_[at(j)] = 0;
 }
 
-void Contraction::merge_columns(std::int32_t p, const Tracked &times_p, std::int32_t q,
-                                const Tracked &times_q) {
+template <class Value>
+void Contraction<Value>::merge_columns(std::int32_t p, const Value &times_p, std::int32_t q,
+                                       const Value &times_q) {
     work_ += static_cast<double>(column(p).size() + column(q).size());
     for (const std::int32_t i : column(p)) {
-        Tracked &x = place_of(row(i), p)->value;
+        Value &x = place_of(row(i), p)->value;
         x = x * times_p;
     }
     const std::vector<std::int32_t> rows_of_p = column(p);
@@ -107,7 +109,7 @@ void Contraction::merge_columns(std::int32_t p, const Tracked &times_p, std::int
     std::set_union(rows_of_p.begin(), rows_of_p.end(), column(q).begin(), column(q).end(),
                    std::back_inserter(merged));
     for (const std::int32_t i : column(q)) {
-        const Tracked x = value(i, q) * times_q;
+        const Value x = value(i, q) * times_q;
         erase_from_row(i, q);
         const auto place = place_of(row(i), p);
         if (place != row(i).end() && place->other == p)
@@ -121,7 +123,9 @@ void Contraction::merge_columns(std::int32_t p, const Tracked &times_p, std::int
     column_is_there_[at(q)] = 0;
 }
 
-void Contraction::merge_rows(std::int32_t p, const Tracked &times_p, std::int32_t q, const Tracked &times_q) {
+template <class Value>
+void Contraction<Value>::merge_rows(std::int32_t p, const Value &times_p, std::int32_t q,
+                                    const Value &times_q) {
     const std::vector<Entry> &a = row(p), &b = row(q);
     work_ += static_cast<double>(a.size() + b.size());
     std::vector<Entry> merged;
@@ -133,7 +137,7 @@ void Contraction::merge_rows(std::int32_t p, const Tracked &times_p, std::int32_
         }
         const std::int32_t j = y->other;
         const bool in_both = x != a.end() && x->other == j;
-        const Tracked from_q = y->value * times_q;
+        const Value from_q = y->value * times_q;
         merged.push_back({j, in_both ? x->value * times_p + from_q : from_q});
         erase_from_column(j, q);
         if (!in_both) column(j).insert(std::lower_bound(column(j).begin(), column(j).end(), p), p);
@@ -146,8 +150,8 @@ void Contraction::merge_rows(std::int32_t p, const Tracked &times_p, std::int32_
     row_is_there_[at(q)] = 0;
 }
 
-Block Contraction::block() const {
-    Block out;
+template <class Value> BlockOf<Value> Contraction<Value>::block() const {
+    BlockOf<Value> out;
     std::vector<std::int32_t> place(columns_.size());
     for (std::size_t j = 0; j < columns_.size(); ++j) place[j] = out.pattern.cols += column_is_there_[j];
     for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -161,5 +165,8 @@ Block Contraction::block() const {
     }
     return out;
 }
+
+template class Contraction<Tracked>;
+template class Contraction<Gaussian>;
 
 } // namespace libperm

@@ -17,14 +17,16 @@ struct Line {
     friend bool operator==(const Line &, const Line &) = default;
 };
 
-struct Entry {
+template <class Value> struct EntryOf {
     std::int32_t other = -1; // the column of an entry of a row; the row of an entry of a column
-    Tracked value;
+    Value value;
 };
 
-class Contraction {
+template <class Value> class Contraction {
   public:
-    explicit Contraction(const Block &block);
+    using Entry = EntryOf<Value>;
+
+    explicit Contraction(const BlockOf<Value> &block);
 
     std::int32_t order() const { return order_; }
     bool is_there(Line line) const;
@@ -32,7 +34,7 @@ class Contraction {
     std::vector<Entry> entries(Line line) const; // ascending
 
     // Takes out the line and the one that crosses it at `other`. Their entry is the factor returned.
-    Tracked remove(Line line, std::int32_t other);
+    Value remove(Line line, std::int32_t other);
 
     // Takes out the line and merges the lines that cross it at `first` and `second` into `first`. Other
     // entries of the line count as 0.
@@ -42,18 +44,18 @@ class Contraction {
     std::vector<Line> take_changed() { return std::exchange(changed_, {}); }
     double work() const { return work_; } // done so far, in entries moved
 
-    Block block() const; // what is left, lines in their old order
+    BlockOf<Value> block() const; // what is left, lines in their old order
 
   private:
     std::vector<Entry> &row(std::int32_t i) { return rows_[static_cast<std::size_t>(i)]; }
     std::vector<std::int32_t> &column(std::int32_t j) { return columns_[static_cast<std::size_t>(j)]; }
-    const Tracked &value(std::int32_t i, std::int32_t j) const;
+    const Value &value(std::int32_t i, std::int32_t j) const;
     void erase_from_row(std::int32_t i, std::int32_t j);
     void erase_from_column(std::int32_t j, std::int32_t i);
     void drop_row(std::int32_t i);
     void drop_column(std::int32_t j);
-    void merge_columns(std::int32_t p, const Tracked &times_p, std::int32_t q, const Tracked &times_q);
-    void merge_rows(std::int32_t p, const Tracked &times_p, std::int32_t q, const Tracked &times_q);
+    void merge_columns(std::int32_t p, const Value &times_p, std::int32_t q, const Value &times_q);
+    void merge_rows(std::int32_t p, const Value &times_p, std::int32_t q, const Value &times_q);
 
     std::int32_t order_;
     std::vector<std::vector<Entry>> rows_;

@@ -9,11 +9,11 @@
 
 namespace libperm {
 
-Decomposition::Decomposition(Block root, DecompositionRule rule) : rule_(std::move(rule)) {
+template <class Value> Decomposition<Value>::Decomposition(Block root, Rule rule) : rule_(std::move(rule)) {
     push(std::move(root), Stage::match);
 }
 
-bool Decomposition::next(Step &step) {
+template <class Value> bool Decomposition<Value>::next(Step &step) {
     while (!stack_.empty()) {
         Item item = std::move(stack_.back());
         stack_.pop_back();
@@ -23,7 +23,7 @@ bool Decomposition::next(Step &step) {
         }
         Work &work = std::get<Work>(item);
         if (work.block.n() == 0)
-            push(tracked(1));
+            push(number_one<Value>());
         else if (work.block.n() == 1 && !work.block.values.empty())
             push(work.block.values.front());
         else if (work.stage == Stage::match)
@@ -38,13 +38,13 @@ bool Decomposition::next(Step &step) {
     return false;
 }
 
-void Decomposition::match(Block block) {
+template <class Value> void Decomposition<Value>::match(Block block) {
     const Passes &passes = rule_.passes;
     if (!passes.matching && !passes.dulmage_mendelsohn) return begin(std::move(block));
     const Matching matching = maximum_matching(block.pattern);
     if (matching.size < block.n()) {
         ++reductions_.zeros;
-        return push(Tracked{});
+        return push(Value{});
     }
     if (!passes.dulmage_mendelsohn) return begin(std::move(block));
 
@@ -54,7 +54,7 @@ void Decomposition::match(Block block) {
     reductions_.dropped += dropped;
     if (blocks.size() == 1) return begin(std::move(blocks.front()));
     reductions_.blocks += static_cast<std::int64_t>(blocks.size());
-    Tracked single = tracked(1); // the product of all blocks of one entry
+    Value single = number_one<Value>(); // the product of all blocks of one entry
     std::size_t larger = 0;
     for (const Block &b : blocks) {
         if (b.n() == 1)
@@ -68,20 +68,20 @@ void Decomposition::match(Block block) {
     push(single);
 }
 
-void Decomposition::begin(Block block) {
+template <class Value> void Decomposition<Value>::begin(Block block) {
     if (rule_.as_published)
         push(in_breadth_first_order(block), Stage::expand);
     else
         push(std::move(block), Stage::compress);
 }
 
-void Decomposition::compress_lines(Block block) {
+template <class Value> void Decomposition<Value>::compress_lines(Block block) {
     const CompressionRule rule{rule_.passes.degree_1, rule_.passes.degree_2};
     if (!rule.degree_1 && !rule.degree_2) return push(std::move(block), Stage::expand);
-    Compression done = compress(block, rule);
+    Compression<Value> done = compress(block, rule);
     if (done.is_zero) {
         ++reductions_.zeros;
-        return push(Tracked{});
+        return push(Value{});
     }
     reductions_.degree_1 += done.degree_1;
     reductions_.degree_2 += done.degree_2;
@@ -92,7 +92,7 @@ void Decomposition::compress_lines(Block block) {
     push(std::move(done.part.block), Stage::expand);
 }
 
-bool Decomposition::may_expand(const Block &block) const {
+template <class Value> bool Decomposition<Value>::may_expand(const Block &block) const {
     const std::int32_t degree = degree_of(block.pattern, lightest_line(block.pattern));
     if (degree > paper_degree) return false;
     if (!rule_.as_published)
@@ -102,24 +102,24 @@ bool Decomposition::may_expand(const Block &block) const {
                       : rule_.passes.forbert_marx;
 }
 
-void Decomposition::consider_expansion(Block block) {
+template <class Value> void Decomposition<Value>::consider_expansion(Block block) {
     // The cost model, scaling and engines need a perfect matching. Where none has been looked for, or the
     // published rule has not looked again after an expansion, it is time.
     const bool is_matched = !rule_.as_published && (rule_.passes.matching || rule_.passes.dulmage_mendelsohn);
     const bool by_rule = rule_.as_published && may_expand(block);
     if (!is_matched && !by_rule && maximum_matching(block.pattern).size < block.n()) {
         ++reductions_.zeros;
-        return push(Tracked{});
+        return push(Value{});
     }
     if (!by_rule && !may_expand(block)) return push(std::move(block), Stage::merge);
     const Line line = lightest_line(block.pattern);
     const std::int32_t degree = degree_of(block.pattern, line);
     if (degree == 0) {
         ++reductions_.zeros;
-        return push(Tracked{});
+        return push(Value{});
     }
     (degree == 1 ? reductions_.degree_1 : degree == 2 ? reductions_.degree_2 : reductions_.expansions) += 1;
-    std::vector<Part> parts = expand(block, line);
+    std::vector<PartOf<Value>> parts = expand(block, line);
     if (parts.size() > 1) push(Add{parts.size()});
     for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
         push(Multiply{2});
@@ -128,10 +128,10 @@ void Decomposition::consider_expansion(Block block) {
     }
 }
 
-void Decomposition::finish(Block block) {
-    Leaf leaf{std::move(block), {}};
+template <class Value> void Decomposition<Value>::finish(Block block) {
+    LeafOf<Value> leaf{std::move(block), {}};
     if (rule_.passes.merging) {
-        RepeatedLines repeated = merge_repeated_lines(leaf.block);
+        RepeatedLines<Value> repeated = merge_repeated_lines(leaf.block);
         for (const std::vector<std::int32_t> *kind : {&repeated.kinds.of_row, &repeated.kinds.of_col})
             for (std::size_t i = 0; i < kind->size(); ++i)
                 reductions_.merged += (*kind)[i] != static_cast<std::int32_t>(i);
@@ -141,5 +141,8 @@ void Decomposition::finish(Block block) {
     }
     push(Step{std::move(leaf)});
 }
+
+template class Decomposition<Tracked>;
+template class Decomposition<Gaussian>;
 
 } // namespace libperm

@@ -21,10 +21,11 @@ struct Passes {
     friend bool operator==(const Passes &, const Passes &) = default;
 };
 
-struct Leaf {
-    Block block;
+template <class Value> struct LeafOf {
+    BlockOf<Value> block;
     Kinds kinds;
 };
+using Leaf = LeafOf<Tracked>;
 
 // One step of the evaluation, in postfix order: the last one leaves the permanent on a stack of numbers.
 struct Multiply {
@@ -33,7 +34,8 @@ struct Multiply {
 struct Add {
     std::size_t count;
 };
-using Step = std::variant<Leaf, Tracked, Multiply, Add>; // the first two put a number on the stack
+template <class Value>
+using StepOf = std::variant<LeafOf<Value>, Value, Multiply, Add>; // the first two put a number on the stack
 
 // What was done, over all blocks.
 struct Reductions {
@@ -48,16 +50,21 @@ struct Reductions {
 // SUperman's rule (Algorithm 4): down to n = 30, lines of at most 4 entries, the lightest first.
 constexpr std::int32_t paper_order = 30, paper_degree = 4;
 
-struct DecompositionRule {
+template <class Value> struct DecompositionRule {
     Passes passes;
     bool as_published = false; // `paper_order` and `paper_degree`; else compression to the end, and ...
-    std::function<bool(const Block &)> expand; // ... this decides on expansion along the lightest line
+    std::function<bool(const BlockOf<Value> &)>
+        expand; // ... this decides on expansion along the lightest line
 };
 
-class Decomposition {
+template <class Value> class Decomposition {
   public:
+    using Block = BlockOf<Value>;
+    using Step = StepOf<Value>;
+    using Rule = DecompositionRule<Value>;
+
     // All that is done depends on the pattern and the rule alone, but for the merging of repeated lines.
-    Decomposition(Block root, DecompositionRule rule);
+    Decomposition(Block root, Rule rule);
 
     bool next(Step &step); // false: there was no more
     const Reductions &reductions() const { return reductions_; }
@@ -79,7 +86,7 @@ class Decomposition {
     void push(Block block, Stage stage) { stack_.emplace_back(Work{std::move(block), stage}); }
     bool may_expand(const Block &block) const;
 
-    DecompositionRule rule_;
+    Rule rule_;
     Reductions reductions_;
     std::vector<Item> stack_; // to be done, the last first
 };

@@ -82,10 +82,11 @@ class StrongComponents {
 
 } // namespace
 
-std::vector<Block> dulmage_mendelsohn(Block block, const Matching &perfect) {
+template <class Value>
+std::vector<BlockOf<Value>> dulmage_mendelsohn(BlockOf<Value> block, const Matching &perfect) {
     const Pattern &a = block.pattern;
     const StrongComponents components(a, perfect);
-    std::vector<Block> blocks(at(components.count()));
+    std::vector<BlockOf<Value>> blocks(at(components.count()));
     if (components.count() == 1) {
         blocks.front() = std::move(block);
         return blocks;
@@ -96,7 +97,7 @@ std::vector<Block> dulmage_mendelsohn(Block block, const Matching &perfect) {
         place[at(j)] = blocks[at(of_row[at(perfect.row_of_col[at(j)])])].pattern.cols++;
     std::size_t k = 0;
     for (std::int32_t i = 0; i < a.rows; ++i) {
-        Block &b = blocks[at(of_row[at(i)])];
+        BlockOf<Value> &b = blocks[at(of_row[at(i)])];
         for (const std::int32_t j : a.row(i)) {
             if (of_row[at(perfect.row_of_col[at(j)])] == of_row[at(i)]) {
                 b.pattern.col.push_back(place[at(j)]);
@@ -109,5 +110,8 @@ std::vector<Block> dulmage_mendelsohn(Block block, const Matching &perfect) {
     }
     return blocks;
 }
+
+template std::vector<Block> dulmage_mendelsohn(Block block, const Matching &perfect);
+template std::vector<ExactBlock> dulmage_mendelsohn(ExactBlock block, const Matching &perfect);
 
 } // namespace libperm

@@ -12,6 +12,7 @@
 namespace libperm {
 
 // The blocks, by their lowest row; rows and columns keep their order inside. O(n + nnz).
-std::vector<Block> dulmage_mendelsohn(Block block, const Matching &perfect);
+template <class Value>
+std::vector<BlockOf<Value>> dulmage_mendelsohn(BlockOf<Value> block, const Matching &perfect);
 
 } // namespace libperm

@@ -32,12 +32,12 @@ std::int32_t degree_of(const Pattern &a, Line line) {
                           : static_cast<std::int32_t>(a.row(line.index).size());
 }
 
-std::vector<Part> expand(const Block &block, Line line) {
-    std::vector<Part> parts;
-    const std::vector<Entry> entries = Contraction(block).entries(line);
+template <class Value> std::vector<PartOf<Value>> expand(const BlockOf<Value> &block, Line line) {
+    std::vector<PartOf<Value>> parts;
+    const std::vector<EntryOf<Value>> entries = Contraction<Value>(block).entries(line);
     for (std::size_t k = 0; k < entries.size(); k += 2) {
-        Contraction matrix(block);
-        Part &part = parts.emplace_back();
+        Contraction<Value> matrix(block);
+        PartOf<Value> &part = parts.emplace_back();
         if (k + 1 < entries.size())
             matrix.contract(line, entries[k].other, entries[k + 1].other);
         else
@@ -46,5 +46,8 @@ std::vector<Part> expand(const Block &block, Line line) {
     }
     return parts;
 }
+
+template std::vector<PartOf<Tracked>> expand(const Block &block, Line line);
+template std::vector<PartOf<Gaussian>> expand(const ExactBlock &block, Line line);
 
 } // namespace libperm

@@ -14,6 +14,6 @@ std::int32_t degree_of(const Pattern &a, Line line);
 
 // Entries of the line are taken two and two, and the last one alone if their number is odd: perm is the sum
 // over the parts, each smaller by one row and column. A line of degree 1 or 2 makes one part, 3 or 4 two.
-std::vector<Part> expand(const Block &block, Line line);
+template <class Value> std::vector<PartOf<Value>> expand(const BlockOf<Value> &block, Line line);
 
 } // namespace libperm

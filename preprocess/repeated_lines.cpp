@@ -11,47 +11,85 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-// A row divided by the greatest number that leaves coprime odd parts, with the lowest exponent 0 and the
-// first entry positive: the same for all multiples of a row, and computed without rounding.
-struct Primitive {
-    std::vector<std::int64_t> odd;
-    std::vector<std::int64_t> exp2;
-    std::int64_t divisor = 1, divisor_exp2 = 0;
-    bool is_valid = false; // not for numbers that are 0 or in which something cancelled
+// A row divided by a number that is proportional to it: the same for all multiples of a row, and computed
+// without rounding.
+template <class Value> class Primitive;
+
+// By the greatest number that leaves coprime odd parts, with the lowest exponent 0 and the first entry
+// positive.
+template <> class Primitive<Tracked> {
+  public:
+    Primitive(const Tracked *values, std::size_t count) {
+        std::int64_t divisor = 1, lowest = 0;
+        for (std::size_t k = 0; k < count; ++k) {
+            const Tracked &x = values[k];
+            if (x.value == 0 || std::fabs(x.value) != x.magnitude) return;
+            const auto digits = static_cast<std::int64_t>(std::ldexp(x.value, 53));
+            const int zeros = std::countr_zero(static_cast<std::uint64_t>(digits));
+            odd_.push_back(digits / (std::int64_t{1} << zeros));
+            exp2_.push_back(x.exp2 - 53 + zeros);
+            divisor = k == 0 ? std::abs(odd_[0]) : std::gcd(divisor, odd_[k]);
+            lowest = k == 0 ? exp2_[0] : std::min(lowest, exp2_[k]);
+        }
+        if (count > 0 && odd_[0] < 0) divisor = -divisor;
+        for (std::size_t k = 0; k < count; ++k) {
+            odd_[k] /= divisor;
+            exp2_[k] -= lowest;
+        }
+        divisor_ = times_power(divisor, lowest);
+        is_valid_ = true;
+    }
+
+    bool is_valid() const { return is_valid_; } // not of numbers that are 0 or in which something cancelled
+    Tracked divisor() const { return divisor_; }
+    Tracked entry(std::size_t k) const { return times_power(odd_[k], exp2_[k]); }
 
     friend bool operator<(const Primitive &x, const Primitive &y) {
-        return x.odd != y.odd ? x.odd < y.odd : x.exp2 < y.exp2;
+        return x.odd_ != y.odd_ ? x.odd_ < y.odd_ : x.exp2_ < y.exp2_;
     }
+
+  private:
+    static Tracked times_power(std::int64_t odd, std::int64_t exp2) {
+        Tracked x = tracked(static_cast<double>(odd)); // at most 53 bits
+        x.exp2 += exp2;
+        return x;
+    }
+
+    std::vector<std::int64_t> odd_, exp2_;
+    Tracked divisor_;
+    bool is_valid_ = false;
 };
 
-Primitive primitive(const Tracked *values, std::size_t count) {
-    Primitive p;
-    std::int64_t lowest = 0;
-    for (std::size_t k = 0; k < count; ++k) {
-        const Tracked &x = values[k];
-        if (x.value == 0 || std::fabs(x.value) != x.magnitude) return p;
-        const auto digits = static_cast<std::int64_t>(std::ldexp(x.value, 53));
-        const int zeros = std::countr_zero(static_cast<std::uint64_t>(digits));
-        p.odd.push_back(digits / (std::int64_t{1} << zeros));
-        p.exp2.push_back(x.exp2 - 53 + zeros);
-        p.divisor = k == 0 ? std::abs(p.odd[0]) : std::gcd(p.divisor, p.odd[k]);
-        lowest = k == 0 ? p.exp2[0] : std::min(lowest, p.exp2[k]);
+// By its first entry.
+template <> class Primitive<Gaussian> {
+  public:
+    Primitive(const Gaussian *values, std::size_t count) {
+        if (count == 0 || is_zero(values[0])) return;
+        divisor_ = values[0];
+        for (std::size_t k = 0; k < count; ++k) entries_.push_back(values[k] / divisor_);
     }
-    if (count > 0 && p.odd[0] < 0) p.divisor = -p.divisor;
-    p.divisor_exp2 = lowest;
-    for (std::size_t k = 0; k < count; ++k) {
-        p.odd[k] /= p.divisor;
-        p.exp2[k] -= lowest;
-    }
-    p.is_valid = true;
-    return p;
-}
 
-Tracked times_power(std::int64_t odd, std::int64_t exp2) {
-    Tracked x = tracked(static_cast<double>(odd)); // at most 53 bits
-    x.exp2 += exp2;
-    return x;
-}
+    bool is_valid() const { return !entries_.empty(); }
+    const Gaussian &divisor() const { return divisor_; }
+    const Gaussian &entry(std::size_t k) const { return entries_[k]; }
+
+    friend bool operator<(const Primitive &x, const Primitive &y) {
+        return std::lexicographical_compare(x.entries_.begin(), x.entries_.end(), y.entries_.begin(),
+                                            y.entries_.end(), [](const Gaussian &a, const Gaussian &b) {
+                                                const int order = cmp(a.re, b.re);
+                                                return order != 0 ? order < 0 : a.im < b.im;
+                                            });
+    }
+
+  private:
+    std::vector<Gaussian> entries_;
+    Gaussian divisor_;
+};
+
+std::int32_t roundings_of(const Tracked &x) { return x.roundings; }
+std::int32_t roundings_of(const Gaussian &) { return 0; }
+void set_roundings(Tracked &x, std::int32_t roundings) { x.roundings = roundings; }
+void set_roundings(Gaussian &, std::int32_t) {}
 
 // Rows with the same columns, by their first.
 std::map<std::vector<std::int32_t>, std::vector<std::int32_t>> rows_by_pattern(const Pattern &a) {
@@ -74,13 +112,13 @@ std::map<std::vector<std::int32_t>, std::vector<std::int32_t>> rows_by_pattern(c
 }
 
 // Makes proportional rows equal; returns for each row the lowest one equal to it, or nothing if none is.
-std::vector<std::int32_t> merge_rows(Block &block, Tracked &factor) {
+template <class Value> std::vector<std::int32_t> merge_rows(BlockOf<Value> &block, Value &factor) {
     std::vector<std::int32_t> kind;
     for (const auto &[columns, rows] : rows_by_pattern(block.pattern)) {
-        std::map<Primitive, std::vector<std::int32_t>> multiples;
+        std::map<Primitive<Value>, std::vector<std::int32_t>> multiples;
         for (const std::int32_t i : rows) {
-            Primitive p = primitive(block.values.data() + block.pattern.row_begin(i), columns.size());
-            if (p.is_valid) multiples[std::move(p)].push_back(i);
+            Primitive<Value> p(block.values.data() + block.pattern.row_begin(i), columns.size());
+            if (p.is_valid()) multiples[std::move(p)].push_back(i);
         }
         for (const auto &[p, equal] : multiples) {
             if (equal.size() < 2) continue;
@@ -91,17 +129,16 @@ std::vector<std::int32_t> merge_rows(Block &block, Tracked &factor) {
             std::vector<std::int32_t> roundings(columns.size(), 0);
             for (const std::int32_t i : equal) {
                 kind[at(i)] = equal.front();
-                Tracked *row = block.values.data() + block.pattern.row_begin(i);
-                const Primitive own = primitive(row, columns.size()); // its divisor
-                factor = factor * times_power(own.divisor, own.divisor_exp2);
+                const Value *row = block.values.data() + block.pattern.row_begin(i);
+                factor = factor * Primitive<Value>(row, columns.size()).divisor(); // its own
                 for (std::size_t k = 0; k < columns.size(); ++k)
-                    roundings[k] = std::max(roundings[k], row[k].roundings);
+                    roundings[k] = std::max(roundings[k], roundings_of(row[k]));
             }
             for (const std::int32_t i : equal)
                 for (std::size_t k = 0; k < columns.size(); ++k) {
-                    Tracked &x = block.values[at(block.pattern.row_begin(i)) + k];
-                    x = times_power(p.odd[k], p.exp2[k]);
-                    x.roundings = roundings[k];
+                    Value &x = block.values[at(block.pattern.row_begin(i)) + k];
+                    x = p.entry(k);
+                    set_roundings(x, roundings[k]);
                 }
         }
     }
@@ -110,13 +147,16 @@ std::vector<std::int32_t> merge_rows(Block &block, Tracked &factor) {
 
 } // namespace
 
-RepeatedLines merge_repeated_lines(Block &block) {
-    RepeatedLines out{{}, tracked(1)};
+template <class Value> RepeatedLines<Value> merge_repeated_lines(BlockOf<Value> &block) {
+    RepeatedLines<Value> out{{}, number_one<Value>()};
     out.kinds.of_row = merge_rows(block, out.factor);
-    Block columns = transposed(block);
+    BlockOf<Value> columns = transposed(block);
     out.kinds.of_col = merge_rows(columns, out.factor);
     if (!out.kinds.of_col.empty()) block = transposed(columns);
     return out;
 }
+
+template RepeatedLines<Tracked> merge_repeated_lines(Block &block);
+template RepeatedLines<Gaussian> merge_repeated_lines(ExactBlock &block);
 
 } // namespace libperm

@@ -13,12 +13,12 @@ struct Kinds {
     std::vector<std::int32_t> of_row, of_col;
 };
 
-struct RepeatedLines {
+template <class Value> struct RepeatedLines {
     Kinds kinds;
-    Tracked factor; // what the permanent of the block with equal lines made equal is to be multiplied by
+    Value factor; // what the permanent of the block with equal lines made equal is to be multiplied by
 };
 
 // Makes proportional lines of `block` equal. Only true multiples count: products are compared exactly.
-RepeatedLines merge_repeated_lines(Block &block);
+template <class Value> RepeatedLines<Value> merge_repeated_lines(BlockOf<Value> &block);
 
 } // namespace libperm

@@ -124,13 +124,13 @@ Exact by_random_passes(Block block, Random &random, int depth) {
     }
     case 1:
     case 2: {
-        Compression done = compress(block, {random.chance(0.7), random.chance(0.7)});
+        Compression<Tracked> done = compress(block, {random.chance(0.7), random.chance(0.7)});
         if (done.is_zero) return 0;
         return value_of(done.part.factor) * by_random_passes(std::move(done.part.block), random, depth - 1);
     }
     case 3: {
         const Line line = random.chance(0.5) ? lightest_line(block.pattern) : random_line(block, random);
-        for (Part &part : expand(block, line))
+        for (PartOf<Tracked> &part : expand(block, line))
             result += value_of(part.factor) * by_random_passes(std::move(part.block), random, depth - 1);
         return result;
     }
@@ -147,7 +147,7 @@ Exact by_random_passes(Block block, Random &random, int depth) {
 }
 
 // A decomposition's steps, put together with exact permanents of the blocks.
-Exact evaluate(Decomposition &decomposition, int *leaves = nullptr) {
+Exact evaluate(Decomposition<Tracked> &decomposition, int *leaves = nullptr) {
     std::vector<Exact> stack;
     const auto combine = [&stack](std::size_t count, bool add) {
         REQUIRE(count <= stack.size());
@@ -158,7 +158,7 @@ Exact evaluate(Decomposition &decomposition, int *leaves = nullptr) {
         }
         stack.push_back(result);
     };
-    for (Step step; decomposition.next(step);) {
+    for (StepOf<Tracked> step; decomposition.next(step);) {
         if (const auto *leaf = std::get_if<Leaf>(&step)) {
             if (leaves) ++*leaves;
             stack.push_back(permanent(leaf->block));
@@ -249,7 +249,7 @@ TEST_CASE("each reduction alone leaves the permanent as it is") {
             CHECK(times_power_of_two(permanent(scaled), -exp2) == truth);
         }
         for (const CompressionRule rule : {CompressionRule{true, false}, {false, true}, {true, true}}) {
-            const Compression done = compress(block, rule);
+            const Compression<Tracked> done = compress(block, rule);
             CHECK((done.is_zero ? Exact(0) : value_of(done.part.factor) * permanent(done.part.block)) ==
                   truth);
             if (!done.is_zero) {
@@ -260,14 +260,14 @@ TEST_CASE("each reduction alone leaves the permanent as it is") {
         }
         for (const Line line : {lightest_line(block.pattern), random_line(block, random)}) {
             Exact sum = 0;
-            for (const Part &part : expand(block, line)) {
+            for (const PartOf<Tracked> &part : expand(block, line)) {
                 CHECK(part.block.n() == block.n() - 1);
                 sum += value_of(part.factor) * permanent(part.block);
             }
             CHECK(sum == truth);
         }
         Block equal = block;
-        const RepeatedLines repeated = merge_repeated_lines(equal);
+        const RepeatedLines<Tracked> repeated = merge_repeated_lines(equal);
         CHECK(value_of(repeated.factor) * permanent(equal) == truth);
         merged += !repeated.kinds.of_row.empty() || !repeated.kinds.of_col.empty();
     }
@@ -290,13 +290,13 @@ TEST_CASE("decompositions with any reductions left out and any blocks expanded")
     for (int trial = 0; trial < 3000 * run::multiplier(); ++trial) {
         CAPTURE(trial);
         const Block block = block_of(sample(random));
-        DecompositionRule rule;
+        DecompositionRule<Tracked> rule;
         for (bool Passes::*pass : {&Passes::matching, &Passes::dulmage_mendelsohn, &Passes::degree_1,
                                    &Passes::degree_2, &Passes::forbert_marx, &Passes::merging})
             rule.passes.*pass = random.chance(0.7);
         const double share = random.uniform();
         rule.expand = [&](const Block &) { return random.chance(share); };
-        Decomposition decomposition(block, rule);
+        Decomposition<Tracked> decomposition(block, rule);
         CHECK(evaluate(decomposition, &leaves) == permanent(block));
         sums += decomposition.reductions().expansions > 0;
     }
@@ -312,10 +312,10 @@ TEST_CASE("the published rule: down to n = 30, then no further") {
         const Block block =
             block_of(families::banded(random.integer(31, 36), 1, 2, families::Entries::ones, random.bits()));
         for (const bool dm : {false, true}) {
-            DecompositionRule rule;
+            DecompositionRule<Tracked> rule;
             rule.as_published = true;
             rule.passes.dulmage_mendelsohn = dm;
-            Decomposition decomposition(block, rule);
+            Decomposition<Tracked> decomposition(block, rule);
             CHECK(evaluate(decomposition, &leaves) == permanent(block));
         }
     }
@@ -325,7 +325,7 @@ TEST_CASE("the published rule: down to n = 30, then no further") {
 TEST_CASE("all reductions can end in 0 x 0") {
     for (const std::int64_t n : {1, 2, 50, 3000}) {
         Decomposition fibonacci(block_of(families::tridiagonal(n, 1, 1, 1)), {});
-        Step step;
+        StepOf<Tracked> step;
         while (fibonacci.next(step)) CHECK_FALSE(std::holds_alternative<Leaf>(step));
         CHECK(fibonacci.reductions().degree_2 + 1 >= n - 1);
     }
@@ -354,21 +354,21 @@ TEST_CASE("blocks of long chains need no call stack") {
     --triangle.pattern.row_ptr.back();
     const std::size_t blocks = dulmage_mendelsohn(triangle, maximum_matching(triangle.pattern)).size();
     CHECK(blocks == static_cast<std::size_t>(n));
-    const Compression done = compress(block, {});
+    const Compression<Tracked> done = compress(block, {});
     CHECK(done.degree_2 > n - 10);
 }
 
 TEST_CASE("repeated lines are those that are true multiples, whatever their factors") {
     const double x = 0.91F, y = -0.1F; // with room for the products
     Block block = block_of(families::outer({0.75, 1.5, -3, 0x1p-900}, {x, y, 7, 0x1p900}));
-    const RepeatedLines all = merge_repeated_lines(block);
+    const RepeatedLines<Tracked> all = merge_repeated_lines(block);
     CHECK(all.kinds.of_row == std::vector<std::int32_t>{0, 0, 0, 0});
     CHECK(all.kinds.of_col == std::vector<std::int32_t>{0, 0, 0, 0});
     for (const Tracked &entry : block.values) CHECK(value_of(entry) == 1);
 
     // 0.1 * 3 is not 0.3 in doubles: near multiples are not equal.
     Block near = block_of(families::from_dense({{0.1, 0.1, 1}, {0.3, 0.3, 3}, {1, 0.3, 7}}));
-    const RepeatedLines none = merge_repeated_lines(near);
+    const RepeatedLines<Tracked> none = merge_repeated_lines(near);
     CHECK(none.kinds.of_row.empty());
     CHECK(none.kinds.of_col.empty());
 }

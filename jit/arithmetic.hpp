@@ -1,0 +1,27 @@
+// What numbers the engines compute with (jit/device/number.cuh).
+#pragma once
+
+#include <cstdint>
+
+namespace libperm {
+
+enum class Arithmetic : std::uint8_t { real, complex, dd, complex_dd, modular };
+
+constexpr bool is_complex(Arithmetic a) { return a == Arithmetic::complex || a == Arithmetic::complex_dd; }
+constexpr bool is_twofold(Arithmetic a) { return a == Arithmetic::dd || a == Arithmetic::complex_dd; }
+
+// Doubles in a number.
+constexpr int parts_of(Arithmetic a) { return (is_complex(a) ? 2 : 1) * (is_twofold(a) ? 2 : 1); }
+
+// An operation errs by `roundings` times this, as a share of its result (of |a| + |b| for an addition).
+constexpr double unit_of(Arithmetic a) { return is_twofold(a) ? 0x1p-103 : 0x1p-53; }
+constexpr double product_roundings(Arithmetic a) { return is_complex(a) ? 3 : 1; }
+
+// "real", "complex", ...: as in a kernel's key; and the type in its text.
+const char *arithmetic_name(Arithmetic a);
+const char *arithmetic_type(Arithmetic a);
+
+// Primes of Modular lie below 2^47.
+constexpr int modular_bits = 47;
+
+} // namespace libperm

@@ -1,0 +1,17 @@
+// The arithmetic of jit/device/number.cuh on the host.
+#pragma once
+
+#include <cmath>
+
+#define __device__
+#define __forceinline__ inline
+
+namespace libperm::number {
+
+using std::fabs, std::fma, std::fmax;
+#include "jit/device/number.cuh"
+
+} // namespace libperm::number
+
+#undef __device__
+#undef __forceinline__

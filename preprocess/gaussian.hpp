@@ -1,0 +1,29 @@
+// A complex number with rational parts, an element of Q(i): what the reductions compute with where doubles
+// are not enough. Every double is one.
+#pragma once
+
+#include <gmpxx.h>
+
+#include <cstdint>
+
+namespace libperm {
+
+struct Gaussian {
+    mpq_class re, im;
+
+    friend bool operator==(const Gaussian &x, const Gaussian &y) { return x.re == y.re && x.im == y.im; }
+};
+
+Gaussian operator*(const Gaussian &x, const Gaussian &y);
+Gaussian operator+(const Gaussian &x, const Gaussian &y);
+Gaussian operator/(const Gaussian &x, const Gaussian &y); // y is not 0
+
+// The least e with |x| < 2^e, or one more; of 0 the least there is.
+std::int64_t exponent_of(const mpq_class &x);
+
+mpq_class shifted(const mpq_class &x, std::int64_t exp2); // x * 2^exp2
+
+inline bool is_real(const Gaussian &x) { return x.im == 0; }
+inline bool is_zero(const Gaussian &x) { return x.re == 0 && x.im == 0; }
+
+} // namespace libperm
