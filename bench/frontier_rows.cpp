@@ -79,7 +79,7 @@ Prepared prepare(const perm::Csr &matrix, const GpuProperties &gpu) {
     const perm_csr view = matrix.view();
     const InputPattern input = read_pattern(&view);
     Prepared p{{input.pattern, {}}, {}};
-    for (const double x : read_values(input, view.values)) p.block.values.push_back(tracked(x));
+    for (const double x : read_values(input, view.values).real) p.block.values.push_back(tracked(x));
     (void)scale(p.block);
     const auto sides = frontier_sides(input.pattern, {});
     FrontierOrderOptions options;

@@ -1,4 +1,5 @@
 // The C API: where exceptions end and statuses begin.
+#include "lib/answer.hpp"
 #include "lib/error.hpp"
 #include "lib/execute.hpp"
 #include "lib/explain.hpp"
@@ -111,10 +112,13 @@ char *copy_of(const std::string &text) {
 }
 
 void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome &outcome) {
-    result.text = copy_of(libperm::to_text(outcome.value, outcome.exact));
-    result.re = libperm::to_double(outcome.value);
-    result.mantissa_re = outcome.value.mantissa;
-    result.exp2 = outcome.value.exp2;
+    const libperm::Answer answer = libperm::answer_of(outcome);
+    result.text = copy_of(answer.text);
+    result.re = answer.re;
+    result.im = answer.im;
+    result.mantissa_re = answer.mantissa_re;
+    result.mantissa_im = answer.mantissa_im;
+    result.exp2 = answer.exp2;
     result.rel_error_bound = outcome.rel_error_bound;
     result.abs_error_bound = libperm::to_double_up(outcome.error);
     result.exact = outcome.exact;
@@ -148,7 +152,7 @@ void write_text(const std::string &text, char *buffer, std::size_t capacity, std
 }
 
 // Values that came with the pattern of a plan. What cannot be computed with is no help, but no fault either.
-std::vector<double> hints(const libperm::InputPattern &input, const perm_csr &a) {
+libperm::Values hints(const libperm::InputPattern &input, const perm_csr &a) {
     if (!a.values || input.value_type == PERM_VALUE_PATTERN) return {};
     try {
         return libperm::read_values(input, a.values);
@@ -212,8 +216,8 @@ perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *
         Stopwatch watch;
         const libperm::Options options = libperm::read_options(opts);
         libperm::InputPattern input = libperm::read_pattern(a);
-        std::vector<double> values = libperm::read_values(input, a->values);
-        libperm::drop_zeros(input.pattern, values); // entry_order has done its work
+        libperm::Values values = libperm::read_values(input, a->values);
+        libperm::simplify(input, values);
         const double check = watch.lap();
         libperm::with_threads(options.threads, [&] {
             const libperm::Plan plan = libperm::make_plan(std::move(input), options, values);
@@ -236,7 +240,7 @@ perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan
         const libperm::Options options = libperm::read_options(opts);
         auto made = std::make_unique<perm_plan>();
         libperm::InputPattern input = libperm::read_pattern(a);
-        const std::vector<double> values = hints(input, *a);
+        const libperm::Values values = hints(input, *a);
         made->seconds_check = watch.lap();
         libperm::with_threads(options.threads,
                               [&] { made->plan = libperm::make_plan(std::move(input), options, values); });
@@ -249,7 +253,7 @@ perm_status perm_plan_execute(const perm_plan *plan, const void *values, perm_re
     return into(result, [&](perm_result &r) {
         if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
         Stopwatch watch;
-        const std::vector<double> checked = libperm::read_values(plan->plan.input, values);
+        const libperm::Values checked = libperm::read_values(plan->plan.input, values);
         r.seconds_check = watch.lap();
         libperm::with_threads(plan->plan.options.threads,
                               [&] { fill(r, plan->plan, libperm::execute(plan->plan, checked)); });

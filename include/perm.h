@@ -56,7 +56,7 @@ extern "C" {
 typedef enum perm_status {
     PERM_OK = 0,
     PERM_BAD_ARGUMENT = 101,     /* null pointer, struct_size too small */
-    PERM_BAD_MATRIX = 102,       /* not square, index out of range, duplicate entry, NaN, ... */
+    PERM_BAD_MATRIX = 102,       /* more rows than columns, index out of range, duplicate entry, NaN, ... */
     PERM_BAD_OPTION = 103,       /* unknown engine, negative limit, ... */
     PERM_REFUSED_MEMORY = 201,   /* needs more memory than the limit: the text says how much */
     PERM_REFUSED_TIME = 202,     /* predicted (or found) to take longer than the limit */
@@ -80,26 +80,35 @@ typedef enum perm_index_type { PERM_INDEX_I64 = 0, PERM_INDEX_I32 = 1 } perm_ind
 
 typedef enum perm_value_type {
     PERM_VALUE_F64 = 0,     /* double */
-    PERM_VALUE_C128 = 1,    /* re, im pairs of double; PERM_UNSUPPORTED in this version */
-    PERM_VALUE_I64 = 2,     /* int64_t; |value| <= 2^53 in this version */
-    PERM_VALUE_PATTERN = 3  /* every stored entry is 1; values is NULL */
+    PERM_VALUE_C128 = 1,    /* re, im pairs of double */
+    PERM_VALUE_I64 = 2,     /* int64_t */
+    PERM_VALUE_PATTERN = 3, /* every stored entry is 1; values is NULL */
+    PERM_VALUE_TEXT = 4     /* const char *: numbers as they are written, taken exactly: "-12" of any length,
+                             * "0.1", "6.02e23", "1/3"; a complex number as "0.5 -0.25" */
 } perm_value_type;
 
 /* A sparse matrix in compressed sparse rows, zero-based. Row i holds the entries row_ptr[i] to
  * row_ptr[i+1] - 1; columns inside a row may stand in any order, none twice. Explicit zeros are allowed. n = 0
- * is allowed: its permanent is 1. The pointers are only read, and only during the call. */
+ * is allowed: its permanent is 1. The pointers are only read, and only during the call.
+ * m x n with m < n: the sum over all ways to choose a column for each row, none twice. It is computed as the
+ * square matrix with n - m rows of ones below, over (n - m)! (Minc, Permanents, 1978, section 1.1).
+ * Multiplicities: row i counts row_multiplicity[i] times, column j col_multiplicity[j] times, as if it were written
+ * so often; 0 leaves it out. Of an amplitude of boson sampling these are the photons in each mode of output and
+ * input. What is repeated costs little: engines count how many of a kind are used. */
 typedef struct perm_csr {
     size_t struct_size;     /* sizeof(perm_csr) */
-    int64_t n_rows, n_cols; /* must be equal */
+    int64_t n_rows, n_cols; /* n_rows <= n_cols, multiplicities counted */
     int64_t nnz;            /* number of stored entries */
     const void *row_ptr;    /* n_rows + 1 integers of index_type; may be NULL when n_rows = 0 */
     const void *col_idx;    /* nnz integers of index_type; may be NULL when nnz = 0 */
     const void *values;     /* nnz values of value_type; NULL for PERM_VALUE_PATTERN */
     int32_t index_type;     /* perm_index_type */
     int32_t value_type;     /* perm_value_type */
+    const int64_t *row_multiplicity; /* n_rows numbers >= 0; NULL: all 1 */
+    const int64_t *col_multiplicity; /* n_cols numbers >= 0; NULL: all 1 */
 } perm_csr;
 
-#define PERM_CSR_INIT { sizeof(perm_csr), 0, 0, 0, NULL, NULL, NULL, PERM_INDEX_I64, PERM_VALUE_F64 }
+#define PERM_CSR_INIT { sizeof(perm_csr), 0, 0, 0, NULL, NULL, NULL, PERM_INDEX_I64, PERM_VALUE_F64, NULL, NULL }
 
 /* ---------------------------------------------------------------- options */
 
@@ -117,7 +126,10 @@ typedef struct perm_opts {
                                  * "dense", "purereg", "hybrid" (docs/frontier.md, docs/tree.md, docs/gpu.md) */
     const char *device;         /* "auto" (NULL), "cpu", "gpu": without one a plan can be made and explained, and
                                  * executing it is PERM_UNSUPPORTED */
-    const char *precision;      /* "auto" (NULL), "double" */
+    const char *precision;      /* "auto" (NULL): the cheapest, and again with more where the tolerance is missed;
+                                 * "double"; "kahan", "dq" (terms summed in twice the precision); "dd" (all of it in
+                                 * twice the precision); "exact" (integers, rationals); "mpfr:BITS" (CPU)
+                                 * (docs/accuracy.md) */
     double tolerance;           /* relative error wanted, 0 = 1e-9: see perm_result.tolerance_met */
     int32_t threads;            /* at most so many, and never more than the cores this process may use;
                                  * 0 = one for each of these */
@@ -160,14 +172,17 @@ typedef struct perm_result {
     double re, im;               /* the value rounded to double: inf or 0 when out of range */
     double mantissa_re, mantissa_im;
     int64_t exp2;
-    double rel_error_bound;      /* |value - perm(A)| <= rel_error_bound * |perm(A)|, for certain;
-                                  * 0 when exact, INFINITY when no digit is certain */
+    double rel_error_bound;      /* |value - perm(A)| <= rel_error_bound * |perm(A)|, for certain, of the value that
+                                  * `text` begins with (a double may round it once more); 0 when exact,
+                                  * INFINITY when no digit is certain */
     double abs_error_bound;      /* |value - perm(A)| <= abs_error_bound, rounded up to a double; tells something
                                   * also where cancellation leaves no certain digit */
-    int32_t exact;               /* 1: mantissa * 2^exp2 is perm(A) itself */
+    int32_t exact;               /* 1: perm(A) is known exactly. mantissa * 2^exp2 is it if it fits a double, else it
+                                  * rounded; an integer's text has every digit */
     int32_t tolerance_met;       /* 1: rel_error_bound <= the tolerance asked for */
-    char *text;                  /* the library's: every digit if exact and an integer (of at most a
-                                  * million bits), else 17 digits */
+    char *text;                  /* the library's: every digit if exact and an integer; "p/q" if it was computed
+                                  * exactly and is a fraction; else 17 digits, or as many as are certain if these
+                                  * are more. Complex: "a+bi", "a-bi" */
     const char *engine;          /* static: "frontier", "ryser", "hybrid", ...; "none" when the reductions alone
                                   * gave it; of the block that takes longest, if there are several */
     const char *device;          /* static: "cpu" or "gpu", of the same block */

@@ -10,9 +10,11 @@
 
 #include <perm.h>
 
+#include <complex>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -38,13 +40,14 @@ inline void check(perm_status status) {
 }
 
 // An owning CSR matrix: row_ptr has n_rows + 1 entries, col_idx one for each entry; values likewise, or none
-// at all for a pattern matrix (every entry 1).
+// at all for a pattern matrix (every entry 1). Complex values, if there are any, are the ones that count.
 struct Csr {
     std::int64_t n_rows = 0, n_cols = 0;
     std::vector<std::int64_t> row_ptr{0};
     std::vector<std::int64_t> col_idx;
     std::vector<double> values;
     bool pattern = false;
+    std::vector<std::complex<double>> complex_values;
 
     // A view for the C API; valid while *this is neither changed nor destroyed.
     perm_csr view() const noexcept {
@@ -54,8 +57,14 @@ struct Csr {
         a.nnz = static_cast<std::int64_t>(col_idx.size());
         a.row_ptr = row_ptr.data();
         a.col_idx = col_idx.data();
-        a.values = pattern ? nullptr : values.data();
-        a.value_type = pattern ? PERM_VALUE_PATTERN : PERM_VALUE_F64;
+        a.values = values.data();
+        if (pattern) {
+            a.values = nullptr;
+            a.value_type = PERM_VALUE_PATTERN;
+        } else if (!complex_values.empty()) {
+            a.values = complex_values.data();
+            a.value_type = PERM_VALUE_C128;
+        }
         return a;
     }
 };
@@ -74,6 +83,7 @@ class Result {
     const perm_result *operator->() const noexcept { return &raw_; }
     perm_result *raw() noexcept { return &raw_; }
     double value() const noexcept { return raw_.re; }
+    std::complex<double> complex_value() const noexcept { return {raw_.re, raw_.im}; }
     std::string text() const { return raw_.text ? raw_.text : ""; }
 
   private:
@@ -163,21 +173,26 @@ inline std::int64_t cache_clear(const char *cache_dir = nullptr) {
 }
 
 #ifdef PERM_HAS_EIGEN
-// Any Eigen sparse or dense expression of real scalars; zeros of a dense one are left out.
+// Any Eigen sparse or dense expression of real or complex scalars; zeros of a dense one are left out.
 template <class Derived> Csr to_csr(const Eigen::EigenBase<Derived> &matrix) {
-    using Sparse = Eigen::SparseMatrix<double, Eigen::RowMajor, std::int64_t>;
+    constexpr bool is_complex = Eigen::NumTraits<typename Derived::Scalar>::IsComplex;
+    using Scalar = std::conditional_t<is_complex, std::complex<double>, double>;
+    using Sparse = Eigen::SparseMatrix<Scalar, Eigen::RowMajor, std::int64_t>;
     Sparse s;
     if constexpr (std::is_base_of_v<Eigen::SparseMatrixBase<Derived>, Derived>)
-        s = matrix.derived().template cast<double>();
+        s = matrix.derived().template cast<Scalar>();
     else
-        s = matrix.derived().template cast<double>().eval().sparseView(0.0, 0.0);
+        s = matrix.derived().template cast<Scalar>().eval().sparseView(Scalar(0), 0.0);
     s.makeCompressed();
     Csr a;
     a.n_rows = s.rows();
     a.n_cols = s.cols();
     a.row_ptr.assign(s.outerIndexPtr(), s.outerIndexPtr() + s.rows() + 1);
     a.col_idx.assign(s.innerIndexPtr(), s.innerIndexPtr() + s.nonZeros());
-    a.values.assign(s.valuePtr(), s.valuePtr() + s.nonZeros());
+    if constexpr (is_complex)
+        a.complex_values.assign(s.valuePtr(), s.valuePtr() + s.nonZeros());
+    else
+        a.values.assign(s.valuePtr(), s.valuePtr() + s.nonZeros());
     return a;
 }
 

@@ -1,5 +1,7 @@
 #include "lib/ball.hpp"
 
+#include "lib/wide_value.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -29,6 +31,29 @@ Scaled sum_up(const Scaled &a, const Scaled &b) {
     return make_scaled((shifted(a) + shifted(b)) * up, exp2);
 }
 
+// At least |x|, and hardly more.
+Scaled size_of(const Gaussian &x) {
+    const auto up_of = [](const mpq_class &q) {
+        const Tracked t = tracked_of(abs(q));
+        return times(make_scaled(t.value, t.exp2), t.roundings > 0 ? up : 1);
+    };
+    if (is_real(x)) return up_of(x.re);
+    const Scaled re = up_of(x.re), im = up_of(x.im);
+    const std::int64_t exp2 = std::max(re.mantissa == 0 ? im.exp2 : re.exp2, im.exp2);
+    const auto shifted = [exp2](const Scaled &s) {
+        return std::ldexp(s.mantissa, static_cast<int>(std::max<std::int64_t>(s.exp2 - exp2, -200)));
+    };
+    return make_scaled(std::hypot(shifted(re), shifted(im)) * up, exp2);
+}
+
+// `error`, and what two numbers' errors make of that of their product.
+Scaled error_of_product(Scaled error, const Scaled &x, const Scaled &x_error, const Scaled &y,
+                        const Scaled &y_error) {
+    for (const Scaled &part : {product(x, y_error), product(y, x_error), product(x_error, y_error)})
+        error = sum_up(error, times(part, up));
+    return error;
+}
+
 } // namespace
 
 Ball ball_of(const Tracked &x) {
@@ -43,9 +68,7 @@ Ball operator*(const Ball &x, const Ball &y) {
     if (std::fma(x.value.mantissa, y.value.mantissa, -mantissa) != 0)
         out.error = times(absolute(out.value), u);
     if (x.error.mantissa == 0 && y.error.mantissa == 0) return out;
-    for (const Scaled &part : {product(absolute(x.value), y.error), product(absolute(y.value), x.error),
-                               product(x.error, y.error)})
-        out.error = sum_up(out.error, times(part, up));
+    out.error = error_of_product(out.error, absolute(x.value), x.error, absolute(y.value), y.error);
     return out;
 }
 
@@ -58,6 +81,41 @@ Ball operator+(const Ball &x, const Ball &y) {
     if (sum.roundings > 0) // of the result, and of shifting the smaller one
         out.error = sum_up(out.error, make_scaled(2 * u * sum.magnitude, sum.exp2));
     return out;
+}
+
+Ball operator/(const Ball &x, const mpz_class &y) {
+    const Tracked divisor = tracked_of(mpq_class(y));
+    Ball out{make_scaled(x.value.mantissa / divisor.value, x.value.exp2 - divisor.exp2),
+             times(make_scaled(x.error.mantissa / divisor.value, x.error.exp2 - divisor.exp2), up)};
+    if (x.error.mantissa == 0) out.error = {};
+    const bool exact = divisor.roundings == 0 &&
+                       std::fma(x.value.mantissa / divisor.value, divisor.value, -x.value.mantissa) == 0;
+    if (!exact) out.error = sum_up(out.error, times(absolute(out.value), 3 * u));
+    return out;
+}
+
+WideBall ball_of(const Gaussian &x) { return {x, {}}; }
+
+WideBall operator*(const WideBall &x, const WideBall &y) {
+    WideBall out{x.value * y.value, {}};
+    if (x.error.mantissa != 0 || y.error.mantissa != 0)
+        out.error = error_of_product({}, size_of(x.value), x.error, size_of(y.value), y.error);
+    return out;
+}
+
+WideBall operator+(const WideBall &x, const WideBall &y) {
+    return {x.value + y.value, sum_up(x.error, y.error)};
+}
+
+WideBall operator/(const WideBall &x, const mpz_class &y) {
+    const Tracked divisor = tracked_of(mpq_class(y)); // within a rounding
+    return {x.value / Gaussian{mpq_class(y), 0},
+            times(make_scaled(x.error.mantissa / divisor.value, x.error.exp2 - divisor.exp2), up)};
+}
+
+void set_value(Outcome &outcome, const WideBall &ball) {
+    set_value(outcome, Ball{size_of(ball.value), ball.error});
+    outcome.wide = ball.value;
 }
 
 } // namespace libperm

@@ -48,6 +48,31 @@ void judge(Candidate &c, const Options &options) {
     }
 }
 
+// Brègman and Minc's bound for the pattern, and the entries' bits.
+double permanent_bits(const Pattern &a, double entry_bits) {
+    double bits = a.rows * entry_bits;
+    for (std::int32_t i = 0; i < a.rows; ++i) {
+        const auto degree = static_cast<double>(a.row(i).size());
+        bits += std::lgamma(degree + 1) / std::log(2.0) / std::max(1.0, degree);
+    }
+    return bits;
+}
+
+// From doubles to the numbers of the plan: how much longer it takes and how much more memory, or why not at
+// all.
+void in_numbers(Candidate &c, const Numbers &numbers, double bits) {
+    if (numbers.precision == Precision::mpfr && (c.on_gpu || c.engine == Engine::tree)) {
+        c.refusal = PERM_UNSUPPORTED;
+        c.why_not = "has no numbers of MPFR: use engine ryser or frontier on the CPU";
+        return;
+    }
+    const Slowdown slowdown = slowdown_of(c.engine, c.form, c.on_gpu, numbers, bits);
+    c.cost.serial_seconds =
+        c.cost.compile_seconds + slowdown.time * (c.cost.serial_seconds - c.cost.compile_seconds);
+    c.cost.bytes *= slowdown.memory;
+    c.bytes_per_state = static_cast<std::int64_t>(static_cast<double>(c.bytes_per_state) * slowdown.memory);
+}
+
 // What a candidate's time counts for in the choice. One thread's time: the choice, and so the result's bits,
 // must not depend on the number of threads. Sums over subsets cancel where the frontier's do not, so these
 // have to be clearly faster, by more than nobody minds.
@@ -61,6 +86,8 @@ struct Task {
     const Pattern &a;
     Kinds kinds;
     bool nonnegative;
+    Numbers numbers;
+    double bits; // exact: that the permanent is expected to have
     const Options &options;
     RunControl &control;
     double effort;
@@ -86,6 +113,7 @@ struct Task {
     }
 
     void add(Candidate c) {
+        in_numbers(c, numbers, bits);
         judge(c, options);
         plan.candidates.push_back(std::move(c));
     }
@@ -219,7 +247,11 @@ void add_frontier_on_gpu(Task &task, const FrontierProgram &program, FrontierFor
         c.refusal = PERM_UNSUPPORTED;
         c.why_not = why_not;
     }
-    judge(c, task.options); // by the GPU that is planned for, here or not
+    Candidate scaled = c;
+    in_numbers(scaled, task.numbers, task.bits);
+    judge(scaled, task.options); // by the GPU that is planned for, here or not
+    c.refusal = scaled.refusal;
+    c.why_not = scaled.why_not;
     if (c.refusal == PERM_REFUSED_MEMORY && !choice.gpu && form == FrontierForm::dense)
         c.why_not += "; slices are planned where there is a GPU";
     if (c.refusal == PERM_OK && !choice.gpu) {
@@ -445,12 +477,21 @@ std::string name_of(const Candidate &c) {
     return name + (c.on_gpu ? ", GPU)" : ")");
 }
 
-BlockPlan plan_block(const Pattern &a, const Kinds &kinds, bool nonnegative, const Options &options,
+BlockPlan plan_block(const Pattern &a, const Kinds &kinds, const BlockValues &values, const Options &options,
                      RunControl &control, double effort) {
-    Task task{a, kinds, nonnegative, options, control, effort, {}};
+    Task task{a,
+              kinds,
+              values.nonnegative,
+              values.numbers,
+              permanent_bits(a, values.entry_bits),
+              options,
+              control,
+              effort,
+              {}};
     task.plan.n = a.rows;
     task.plan.nnz = a.nnz();
-    task.plan.nonnegative = nonnegative;
+    task.plan.nonnegative = values.nonnegative;
+    task.plan.numbers = values.numbers;
     const Pattern at = transpose(a).pattern;
     const auto wanted = [&options](Engine engine) {
         return options.engine == engine || (options.engine == Engine::automatic &&

@@ -38,6 +38,7 @@ struct BlockPlan {
     std::int32_t n = 0;
     std::int64_t nnz = 0;
     bool nonnegative = false; // the values are known to be
+    Numbers numbers;
     RyserPlan ryser;
     FrontierProgram sparse, dense;     // of the frontier's two forms, where it may be run
     GrayPlan gray;                     // if the best is one of the engines with kernels
@@ -54,10 +55,16 @@ struct BlockPlan {
     const Candidate &best() const { return chosen < 0 ? candidates.front() : *choice(); }
 };
 
-// `nonnegative`: whether the values are known to be. Throws Error only when stopped by its control: what
-// cannot be run still makes a plan, to be explained.
+// What is known of a block's values: whether none is negative, and what computes with them.
+struct BlockValues {
+    bool nonnegative = false;
+    Numbers numbers;
+    double entry_bits = 0; // exact: of an integer entry, on average over the rows
+};
+
+// Throws Error only when stopped by its control: what cannot be run still makes a plan, to be explained.
 // `effort`: of the search for a good order, for a rough idea of the cost less than 1.
-BlockPlan plan_block(const Pattern &a, const Kinds &kinds, bool nonnegative, const Options &options,
+BlockPlan plan_block(const Pattern &a, const Kinds &kinds, const BlockValues &values, const Options &options,
                      RunControl &control, double effort = 1);
 
 } // namespace libperm

@@ -265,6 +265,57 @@ Cost sliced_cost(const FrontierProgram &program, const std::vector<FrontierSlice
     return sum;
 }
 
+namespace {
+
+// By arithmetic: complex, dd, complex dd, one matrix of residues.
+struct Factors {
+    double complex, dd, complex_dd, residues;
+
+    double of(Arithmetic a) const {
+        switch (a) {
+        case Arithmetic::complex:
+            return complex;
+        case Arithmetic::dd:
+            return dd;
+        case Arithmetic::complex_dd:
+            return complex_dd;
+        case Arithmetic::modular:
+            return residues;
+        case Arithmetic::real:
+            break;
+        }
+        return 1;
+    }
+};
+
+Factors time_factors(Engine engine, bool on_gpu) {
+    if (engine == Engine::frontier) return on_gpu ? Factors{2.2, 1.6, 4, 1.2} : Factors{1.6, 2, 4, 0.8};
+    if (engine == Engine::ryser) return {4, 8, 32, 4};
+    return on_gpu ? Factors{4.2, 9, 36, 4.5} : Factors{4.2, 9, 36, 5};
+}
+
+} // namespace
+
+Slowdown slowdown_of(Engine engine, FrontierForm form, bool on_gpu, const Numbers &numbers, double bits) {
+    const Arithmetic arithmetic = numbers.arithmetic();
+    const bool is_frontier = engine == Engine::frontier;
+    Slowdown slowdown{time_factors(engine, on_gpu).of(arithmetic), 1};
+    if (is_frontier) slowdown.memory = arithmetic == Arithmetic::modular ? 1 : parts_of(arithmetic);
+    if (numbers.precision == Precision::exact) {
+        // The matrices, two for each prime of Gaussian integers; the frontier does four at once.
+        const double prime_bits = on_gpu || has_kernel(engine) ? modular_bits : 62;
+        const double matrices = std::ceil((bits + 2) / prime_bits) * (numbers.complex ? 2 : 1);
+        slowdown.time *= matrices;
+        if (is_frontier && !on_gpu) slowdown.memory = std::min(4.0, matrices);
+    }
+    if (numbers.precision == Precision::mpfr) {
+        slowdown.time = (form == FrontierForm::sparse && is_frontier ? 20 : 60) * (1 + numbers.bits / 500.0) *
+                        (numbers.complex ? 4 : 1);
+        slowdown.memory = is_frontier ? 4 + numbers.bits / 32.0 : 1;
+    }
+    return slowdown;
+}
+
 double reduction_seconds(std::int64_t nnz, std::int64_t blocks, std::int64_t unplanned) {
     return 5e-8 * static_cast<double>(nnz) + 5e-6 * static_cast<double>(blocks) +
            3e-4 * static_cast<double>(unplanned);

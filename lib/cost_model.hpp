@@ -7,6 +7,7 @@
 #include "jit/gpu.hpp"
 #include "lib/frontier.hpp"
 #include "lib/gray_plan.hpp"
+#include "lib/options.hpp"
 #include "lib/ryser.hpp"
 #include "preprocess/frontier_slices.hpp"
 
@@ -36,6 +37,12 @@ Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonne
 Cost sliced_cost(const FrontierProgram &program, const std::vector<FrontierSlice> &slices, bool nonnegative);
 Cost sliced_cost(const FrontierProgram &program, const std::vector<FrontierSlice> &slices, bool nonnegative,
                  const GpuProperties &gpu);
+
+// How many times what it takes in doubles; `bits` of the permanent, if it is to be exact.
+struct Slowdown {
+    double time = 1, memory = 1;
+};
+Slowdown slowdown_of(Engine engine, FrontierForm form, bool on_gpu, const Numbers &numbers, double bits);
 
 // Of taking a matrix apart, values included, and of planning blocks when they come.
 double reduction_seconds(std::int64_t nnz, std::int64_t blocks, std::int64_t unplanned);

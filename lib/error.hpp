@@ -17,4 +17,10 @@ class Error : public std::runtime_error {
     perm_status status_;
 };
 
+// What another way of computing the same may not run into.
+inline bool is_limit(perm_status status) {
+    return status == PERM_REFUSED_TIME || status == PERM_REFUSED_MEMORY || status == PERM_OUT_OF_MEMORY ||
+           status == PERM_GPU_FAILED || status == PERM_UNSUPPORTED;
+}
+
 } // namespace libperm

@@ -1,21 +1,11 @@
 #include "lib/evaluation.hpp"
 
-#include "jit/gpu_queue.hpp"
-#include "jit/jit_error.hpp"
+#include "lib/block_run.hpp"
 #include "lib/error.hpp"
-#include "lib/frontier_on_device.hpp"
-#include "lib/frontier_slices.hpp"
-#include "lib/gpu_device.hpp"
-#include "lib/gray.hpp"
-#include "lib/log.hpp"
-#include "lib/tree.hpp"
 #include "preprocess/matching.hpp"
 #include "preprocess/parallel.hpp"
-#include "preprocess/scaling.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <fmt/format.h>
 
 namespace libperm {
 namespace {
@@ -27,8 +17,8 @@ constexpr double short_job = 0.01;          // seconds: such blocks are computed
 constexpr std::size_t most_known = 1 << 26; // bytes of keys of known numbers
 
 // Explicit zeros, or entries that have become 0, may leave fewer entries than a perfect matching needs.
-bool zeros_leave_no_matching(const Block &block) {
-    if (std::none_of(block.values.begin(), block.values.end(), [](const Tracked &x) { return is_zero(x); }))
+template <class Value> bool zeros_leave_no_matching(const BlockOf<Value> &block) {
+    if (std::none_of(block.values.begin(), block.values.end(), [](const Value &x) { return is_zero(x); }))
         return false;
     Pattern nonzero;
     nonzero.rows = nonzero.cols = block.n();
@@ -41,88 +31,22 @@ bool zeros_leave_no_matching(const Block &block) {
     return maximum_matching(nonzero).size < block.n();
 }
 
-perm_status status_of(JitFailure failure) {
-    switch (failure) {
-    case JitFailure::unavailable:
-        return PERM_UNSUPPORTED;
-    case JitFailure::out_of_memory:
-        return PERM_OUT_OF_MEMORY;
-    default:
-        return PERM_GPU_FAILED;
-    }
-}
-
-const FrontierProgram &program_of(const BlockPlan &plan, const Candidate &choice) {
-    return choice.form == FrontierForm::sparse ? plan.sparse : plan.dense;
-}
-
-Outcome run_on_gpu(const BlockPlan &plan, const Candidate &choice, const Block &block, const Options &options,
-                   RunControl &control, MemoryBudget &memory) {
-    try {
-        const GpuChoice first = first_gpu();
-        if (!first.gpu) throw JitError(JitFailure::unavailable, first.why_not);
-        if (choice.engine == Engine::frontier) {
-            RunControl part(control, choice.cost.serial_seconds / choice.cost.operations);
-            GpuQueue queue(first.gpu, options.cache);
-            const FrontierRun run{block, program_of(plan, choice), part, memory, options.threads};
-            Outcome outcome = choice.form == FrontierForm::dense
-                                  ? run_dense_frontier_on(queue, run, choice.slices)
-                                  : run_sparse_frontier_on(queue, run, is_nonnegative(block));
-            outcome.seconds_compile = queue.compile_seconds();
-            outcome.kernels_compiled = queue.kernels_compiled();
-            return outcome;
-        }
-        RunControl part(control, choice.cost.serial_seconds / choice.cost.subsets);
-        return run_gray(plan.gray, choice.transposed ? transposed(block) : block, first.gpu, options.cache,
-                        choice.cost.serial_seconds, part);
-    } catch (const JitError &error) {
-        throw Error(status_of(error.failure()), error.what());
-    }
-}
-
-Outcome run_engine(const BlockPlan &plan, const Candidate &choice, const Block &block, const Options &options,
-                   RunControl &control, MemoryBudget &memory) {
-    if (choice.on_gpu) return run_on_gpu(plan, choice, block, options, control, memory);
-    if (choice.engine == Engine::tree) {
-        RunControl part(control, choice.cost.serial_seconds / choice.cost.subsets);
-        return run_tree(plan.gray, choice.transposed ? transposed(block) : block, part);
-    }
-    if (choice.engine == Engine::ryser) {
-        RunControl part(control, choice.cost.serial_seconds / choice.cost.subsets);
-        return run_ryser(plan.ryser, choice.transposed ? transposed(block) : block, part);
-    }
-    RunControl part(control, choice.cost.serial_seconds / choice.cost.operations);
-    const auto run = [&](const FrontierProgram &program) {
-        return run_frontier(choice.form, {block, program, part, memory, options.threads});
-    };
-    return choice.slices.empty() ? run(program_of(plan, choice)) : run_slices(plan.dense, choice.slices, run);
-}
-
-// The engines with kernels lose digits where terms cancel, and of signed full doubles to their grid. The
-// frontier does not lose the first, ryser not the second. Where less is left than was asked for, it is worth
-// a minute.
-const Candidate *second_choice(const BlockPlan &plan, const Options &options, const Outcome &outcome) {
-    if (options.engine != Engine::automatic || !has_kernel(plan.choice()->engine) || outcome.exact ||
-        outcome.rel_error_bound <= options.tolerance)
-        return nullptr;
-    const Engine engine = outcome.grid_matters ? Engine::ryser : Engine::frontier;
-    const auto found =
-        std::find_if(plan.candidates.begin(), plan.candidates.end(),
-                     [engine](const Candidate &c) { return c.engine == engine && is_second(c); });
-    return found == plan.candidates.end() ? nullptr : &*found;
+Ball ball_of(const Outcome &outcome, const Tracked *) { return {outcome.value, outcome.error}; }
+WideBall ball_of(const Outcome &outcome, const Gaussian *) {
+    return {outcome.wide.value_or(Gaussian()), outcome.error};
 }
 
 } // namespace
 
-Outcome Evaluation::run(Block root) {
-    DecompositionRule<Tracked> rule = rule_of(plan_);
+template <class Value> Outcome Evaluation<Value>::run(BlockOf<Value> root) {
+    DecompositionRule<Value> rule = rule_of<Value>(plan_);
     rule.passes.merging = plan_.options.passes.merging;
-    Decomposition<Tracked> decomposition(std::move(root), std::move(rule));
-    for (StepOf<Tracked> step; decomposition.next(step);) {
+    Decomposition<Value> decomposition(std::move(root), std::move(rule));
+    for (StepOf<Value> step; decomposition.next(step);) {
         control_.poll();
         if (auto *leaf = std::get_if<Leaf>(&step))
             take(std::move(*leaf));
-        else if (const auto *number = std::get_if<Tracked>(&step))
+        else if (const auto *number = std::get_if<Value>(&step))
             tokens_.emplace_back(ball_of(*number));
         else if (const auto *multiply = std::get_if<Multiply>(&step))
             tokens_.emplace_back(*multiply);
@@ -131,12 +55,17 @@ Outcome Evaluation::run(Block root) {
         if (jobs_.size() == most_jobs || tokens_.size() >= most_tokens) compute_jobs();
     }
     compute_jobs();
+    if (plan_.input.rows_of_ones > 0) {
+        mpz_class ways; // that these rows can take the columns left
+        mpz_fac_ui(ways.get_mpz_t(), static_cast<unsigned long>(plan_.input.rows_of_ones));
+        stack_.back() = stack_.back() / ways;
+    }
     set_value(sums_, stack_.back());
     sums_.peak_bytes = std::max(sums_.peak_bytes, memory_.peak()); // on a GPU, or here
     return sums_;
 }
 
-void Evaluation::take(Leaf leaf) {
+template <class Value> void Evaluation<Value>::take(Leaf leaf) {
     ++sums_.blocks;
     BlockKey key;
     if (plan_.blocks != 1) {
@@ -160,7 +89,7 @@ void Evaluation::take(Leaf leaf) {
                      {}});
 }
 
-void Evaluation::compute_jobs() {
+template <class Value> void Evaluation<Value>::compute_jobs() {
     std::vector<Job *> together, alone;
     double room = static_cast<double>(plan_.options.memory_limit); // one block alone may take it all
     for (Job &job : jobs_) {
@@ -180,54 +109,19 @@ void Evaluation::compute_jobs() {
     fold();
 }
 
-void Evaluation::compute(Job &job) {
-    Block &block = job.leaf.block;
+template <class Value> void Evaluation<Value>::compute(Job &job) {
+    BlockOf<Value> &block = job.leaf.block;
     if (zeros_leave_no_matching(block)) return; // the outcome is 0, exactly
     BlockPlan made;
     if (!job.plan)
-        made = plan_block(block.pattern, job.leaf.kinds, plan_.nonnegative, plan_.options, control_);
+        made = plan_block(block.pattern, job.leaf.kinds, plan_.block_values(), plan_.options, control_);
     const BlockPlan &plan = job.plan ? *job.plan : made;
     if (plan.refusal != PERM_OK) throw Error(plan.refusal, plan.refusal_text);
-    const std::int64_t exp2 = plan_.options.passes.scaling ? scale(block) : 0;
-    const Candidate *choice = plan.choice();
-    job.outcome = run_engine(plan, *choice, block, plan_.options, control_, memory_);
-    if (const Candidate *second = second_choice(plan, plan_.options, job.outcome))
-        choice = try_second(plan, *second, block, job.outcome);
-    if (!std::isfinite(job.outcome.value.mantissa))
-        throw Error(
-            PERM_UNSUPPORTED,
-            plan_.options.passes.scaling
-                ? "an intermediate result overflowed: the entries are too many orders of magnitude apart"
-                : "an intermediate result overflowed: leave the pass \"scaling\" on");
-    for (Scaled *x : {&job.outcome.value, &job.outcome.error})
-        if (x->mantissa != 0) x->exp2 -= exp2;
-    job.outcome.engine = choice->engine;
-    job.outcome.transposed = choice->transposed;
-    job.outcome.predicted_seconds = choice->cost.serial_seconds;
-}
-
-// Returns what gave the outcome in the end: the first one stands if there is no time for a second.
-const Candidate *Evaluation::try_second(const BlockPlan &plan, const Candidate &choice, const Block &block,
-                                        Outcome &outcome) {
-    log_decision(fmt::format("{}: its error bound {:.1e} is above the tolerance, so {} again",
-                             name_of(*plan.choice()), outcome.rel_error_bound, name_of(choice)));
-    try {
-        Outcome second = run_engine(plan, choice, block, plan_.options, control_, memory_);
-        if (second.rel_error_bound >= outcome.rel_error_bound) return plan.choice();
-        second.seconds_compile = outcome.seconds_compile;
-        second.kernels_compiled = outcome.kernels_compiled;
-        outcome = second;
-        return &choice;
-    } catch (const Error &error) {
-        constexpr perm_status expected[] = {PERM_REFUSED_TIME, PERM_REFUSED_MEMORY, PERM_OUT_OF_MEMORY,
-                                            PERM_GPU_FAILED, PERM_UNSUPPORTED};
-        if (std::find(std::begin(expected), std::end(expected), error.status()) == std::end(expected)) throw;
-        return plan.choice();
-    }
+    job.outcome = run_block({plan, plan_.options, control_, memory_}, block);
 }
 
 // Puts the waiting tokens together as far as they go, and forgets the jobs.
-void Evaluation::fold() {
+template <class Value> void Evaluation<Value>::fold() {
     for (const Job &job : jobs_) {
         sums_.subsets += job.outcome.subsets;
         sums_.states += job.outcome.states;
@@ -255,7 +149,7 @@ void Evaluation::fold() {
         if (const auto *ball = std::get_if<Ball>(&token))
             stack_.push_back(*ball);
         else if (const auto *result = std::get_if<ResultOf>(&token))
-            stack_.push_back({jobs_[result->job].outcome.value, jobs_[result->job].outcome.error});
+            stack_.push_back(ball_of(jobs_[result->job].outcome, static_cast<const Value *>(nullptr)));
         else if (const auto *multiply = std::get_if<Multiply>(&token))
             combine(multiply->count, [](const Ball &x, const Ball &y) { return x * y; });
         else
@@ -264,11 +158,14 @@ void Evaluation::fold() {
     for (Job &job : jobs_) {
         if (job.key.empty() || known_bytes_ + job.key.size() > most_known) continue;
         known_bytes_ += job.key.size();
-        known_.emplace(std::move(job.key), Ball{job.outcome.value, job.outcome.error});
+        known_.emplace(std::move(job.key), ball_of(job.outcome, static_cast<const Value *>(nullptr)));
     }
     tokens_.clear();
     jobs_.clear();
     job_of_.clear();
 }
+
+template class Evaluation<Tracked>;
+template class Evaluation<Gaussian>;
 
 } // namespace libperm

@@ -10,12 +10,19 @@
 
 namespace libperm {
 
-class Evaluation {
+template <class Value> struct BallOf;
+template <> struct BallOf<Tracked> { using type = Ball; };
+template <> struct BallOf<Gaussian> { using type = WideBall; };
+
+template <class Value> class Evaluation {
+    using Ball = typename BallOf<Value>::type;
+    using Leaf = LeafOf<Value>;
+
   public:
     Evaluation(const Plan &plan, RunControl &control, MemoryBudget &memory)
         : plan_(plan), control_(control), memory_(memory) {}
 
-    Outcome run(Block root); // throws Error
+    Outcome run(BlockOf<Value> root); // throws Error
 
   private:
     struct Job { // one block to be computed
@@ -32,8 +39,6 @@ class Evaluation {
     void take(Leaf leaf);
     void compute_jobs();
     void compute(Job &job);
-    const Candidate *try_second(const BlockPlan &plan, const Candidate &choice, const Block &block,
-                                Outcome &outcome);
     void fold();
 
     const Plan &plan_;

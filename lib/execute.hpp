@@ -5,12 +5,11 @@
 #include "lib/plan.hpp"
 
 #include <functional>
-#include <span>
 
 namespace libperm {
 
 // Values by entry of the plan's pattern. Throws Error.
-Outcome execute(const Plan &plan, std::span<const double> values);
+Outcome execute(const Plan &plan, const Values &values);
 
 // Runs `work` with at most this many threads for whatever it does in parallel.
 void with_threads(int threads, const std::function<void()> &work);

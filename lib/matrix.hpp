@@ -1,6 +1,7 @@
 // From the caller's perm_csr to a checked pattern and values of the library's own.
 #pragma once
 
+#include "preprocess/gaussian.hpp"
 #include "preprocess/pattern.hpp"
 
 #include <perm.h>
@@ -11,18 +12,32 @@ namespace libperm {
 
 struct InputPattern {
     Pattern pattern; // square, columns ascending in each row
-    std::vector<std::int64_t>
-        entry_order; // entry k of `pattern` was the caller's entry_order[k]; empty: k itself
+    // Entry k of `pattern` was the caller's source[k]; empty: k itself. -1: of a row of ones, see below.
+    std::vector<std::int64_t> source;
     perm_value_type value_type = PERM_VALUE_F64;
+    // Of an m x n matrix: n - m rows of ones stand below it, and its permanent is that of the whole / (n -
+    // m)!
+    std::int32_t rows_of_ones = 0;
+    bool repeats = false; // rows or columns were given with multiplicities
+};
+
+// The entries, in the pattern's order.
+struct Values {
+    std::vector<double> real;   // if they all fit
+    std::vector<Gaussian> wide; // else
+
+    bool empty() const { return real.empty() && wide.empty(); }
 };
 
 // Throws Error (PERM_BAD_ARGUMENT, PERM_BAD_MATRIX, PERM_UNSUPPORTED) naming the row and column at fault.
 InputPattern read_pattern(const perm_csr *a);
 
-// The values in the pattern's order, as doubles; integers beyond 2^53 are PERM_UNSUPPORTED.
-std::vector<double> read_values(const InputPattern &input, const void *values);
+Values read_values(const InputPattern &input, const void *values);
 
-// Leaves out the entries whose value is 0.
-void drop_zeros(Pattern &pattern, std::vector<double> &values);
+// Leaves out the entries whose value is 0. Complex values that are all real become real.
+void simplify(InputPattern &input, Values &values);
+
+bool some_negative(const Values &values); // or not real
+bool some_complex(const Values &values);
 
 } // namespace libperm

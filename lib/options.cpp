@@ -6,6 +6,7 @@
 #include "lib/system.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <fmt/format.h>
@@ -44,6 +45,26 @@ CacheSettings cache_settings(const char *folder, std::int64_t limit_bytes) {
     if (limit_bytes > 0) cache.limit_bytes = limit_bytes;
     cache.warn = log_warning;
     return cache;
+}
+
+void read_precision(std::string_view name, Options &out) {
+    constexpr std::string_view mpfr = "mpfr:";
+    for (const Precision p : {Precision::automatic, Precision::plain, Precision::kahan, Precision::dq,
+                              Precision::dd, Precision::exact})
+        if (name == precision_name(p)) {
+            out.precision = p;
+            return;
+        }
+    if (!name.starts_with(mpfr))
+        bad_option(fmt::format(
+            "unknown precision \"{}\": use auto, double, kahan, dq, dd, exact or mpfr:BITS", name));
+    const std::string_view bits = name.substr(mpfr.size());
+    const auto [end, error] = std::from_chars(bits.data(), bits.data() + bits.size(), out.mpfr_bits);
+    if (error != std::errc{} || end != bits.data() + bits.size() || out.mpfr_bits < 2 ||
+        out.mpfr_bits > most_mpfr_bits)
+        bad_option(
+            fmt::format("precision \"{}\": BITS must be a whole number from 2 to {}", name, most_mpfr_bits));
+    out.precision = Precision::mpfr;
 }
 
 Passes read_passes(std::string_view without) {
@@ -116,9 +137,7 @@ Options read_options(const perm_opts *opts) {
         bad_option(
             fmt::format("engine \"{}\" runs on the CPU: use device auto or cpu", engine_name(out.engine)));
 
-    const std::string_view precision = or_auto(o.precision);
-    if (precision != "auto" && precision != "double")
-        bad_option(fmt::format("unknown precision \"{}\": use auto or double", precision));
+    read_precision(or_auto(o.precision), out);
 
     if (!(o.tolerance >= 0 && std::isfinite(o.tolerance)))
         bad_option("tolerance must be 0 (the default, 1e-9) or positive and finite");

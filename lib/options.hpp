@@ -2,6 +2,7 @@
 #pragma once
 
 #include "jit/cubin_cache.hpp"
+#include "lib/precision.hpp"
 #include "preprocess/decompose.hpp"
 
 #include <perm.h>
@@ -25,6 +26,8 @@ enum class Device { automatic, cpu, gpu };
 struct Options {
     Engine engine = Engine::automatic;
     Device device = Device::automatic;
+    Precision precision = Precision::automatic;
+    int mpfr_bits = 0;
     double tolerance = 1e-9;
     int threads = 1;
     std::int64_t memory_limit = 0;

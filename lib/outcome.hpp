@@ -13,8 +13,8 @@ namespace libperm {
 struct Outcome {
     Scaled value;
     std::optional<Gaussian> wide; // the value, where a double is not enough for it; `value` is then its size
-    double rel_error_bound = 0; // of `value`, for certain; infinity when no digit is
-    Scaled error;               // absolute bound of the error, in the same way
+    double rel_error_bound = 0;   // of `value`, for certain; infinity when no digit is
+    Scaled error;                 // absolute bound of the error, in the same way
     bool exact = false;
     bool grid_matters = false; // entries were rounded to a grid, and signs differ (lib/gray_values.hpp)
     double subsets = 0, states = 0, peak_states = 0, operations = 0;

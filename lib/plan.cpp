@@ -2,6 +2,7 @@
 
 #include "lib/log.hpp"
 #include "lib/system.hpp"
+#include "lib/wide_value.hpp"
 #include "preprocess/forbert_marx.hpp"
 #include "preprocess/matching.hpp"
 
@@ -26,17 +27,22 @@ template <class Number> void append(BlockKey &key, const std::vector<Number> &nu
 }
 
 // Builds the plan along the decomposition that it describes.
-class Planner {
+template <class Value> class Planner {
+    using Block = BlockOf<Value>;
+    using Leaf = LeafOf<Value>;
+    using Decomposition = libperm::Decomposition<Value>;
+    using Step = StepOf<Value>;
+
   public:
     explicit Planner(Plan &plan) : plan_(plan), control_(plan.options) {}
 
-    void run(std::span<const double> values) {
-        DecompositionRule<Tracked> rule = rule_of(plan_);
+    void run(const Values &values) {
+        DecompositionRule<Value> rule = rule_of<Value>(plan_);
         rule.expand = [this](const Block &block) { return decide_expansion(block); };
-        Decomposition<Tracked> decomposition(root_block(plan_.input, values), std::move(rule));
+        Decomposition decomposition(root_block<Value>(plan_.input, values), std::move(rule));
         std::set<BlockKey> seen; // with values, while there are not too many
         bool complete = true;
-        for (StepOf<Tracked> step; complete && decomposition.next(step);) {
+        for (Step step; complete && decomposition.next(step);) {
             control_.poll();
             if (const auto *leaf = std::get_if<Leaf>(&step)) add(*leaf, seen);
             complete = plan_.blocks < most_blocks;
@@ -54,7 +60,7 @@ class Planner {
         if (std::ssize(plan_.block_plans) >= most_block_plans) return nullptr;
         return &plan_.block_plans
                     .emplace(std::move(key),
-                             plan_block(block.pattern, kinds, plan_.nonnegative, plan_.options, control_))
+                             plan_block(block.pattern, kinds, plan_.block_values(), plan_.options, control_))
                     .first->second;
     }
 
@@ -133,18 +139,18 @@ class Planner {
     }
 
     Kinds merged_kinds(Block &block) const {
-        return rule_of(plan_).passes.merging ? merge_repeated_lines(block).kinds : Kinds{};
+        return rule_of<Value>(plan_).passes.merging ? merge_repeated_lines(block).kinds : Kinds{};
     }
 
     // Of all blocks that a part comes to, after a short search for good orders.
     Estimate rough_estimate(Block part) {
         constexpr double effort = 0.1;
         Estimate sum;
-        Decomposition<Tracked> decomposition(std::move(part), rule_of(plan_));
-        for (StepOf<Tracked> step; decomposition.next(step);)
+        Decomposition decomposition(std::move(part), rule_of<Value>(plan_));
+        for (Step step; decomposition.next(step);)
             if (const auto *leaf = std::get_if<Leaf>(&step)) {
                 const Estimate one = estimate_of(plan_block(
-                    leaf->block.pattern, leaf->kinds, plan_.nonnegative, plan_.options, control_, effort));
+                    leaf->block.pattern, leaf->kinds, plan_.block_values(), plan_.options, control_, effort));
                 sum.seconds += one.seconds;
                 sum.bytes = std::max(sum.bytes, one.bytes);
             }
@@ -165,7 +171,7 @@ class Planner {
         if (trials_ == most_trials) return false;
         ++trials_;
         Estimate parts;
-        for (PartOf<Tracked> &part : expand(block, lightest_line(block.pattern))) {
+        for (PartOf<Value> &part : expand(block, lightest_line(block.pattern))) {
             const Estimate one = rough_estimate(std::move(part.block));
             parts.seconds += one.seconds;
             parts.bytes = std::max(parts.bytes, one.bytes);
@@ -209,46 +215,127 @@ BlockKey key_of(const Pattern &a, const Kinds &kinds) {
     return key;
 }
 
-BlockKey key_of(const Leaf &leaf) {
-    BlockKey key = key_of(leaf.block.pattern, leaf.kinds);
-    key.reserve(key.size() + leaf.block.values.size() * sizeof(Tracked));
-    const auto put = [&key](const auto &number) {
-        key.append(reinterpret_cast<const char *>(&number), sizeof number);
-    };
-    for (const Tracked &x : leaf.block.values) {
-        put(x.value);
-        put(x.magnitude);
-        put(x.exp2);
-        put(x.roundings);
+namespace {
+
+template <class Number> void put(BlockKey &key, const Number &number) {
+    key.append(reinterpret_cast<const char *>(&number), sizeof number);
+}
+void append(BlockKey &key, const Tracked &x) {
+    put(key, x.value);
+    put(key, x.magnitude);
+    put(key, x.exp2);
+    put(key, x.roundings);
+}
+void append(BlockKey &key, const mpz_class &x) {
+    put(key, mpz_sgn(x.get_mpz_t()));
+    put(key, mpz_size(x.get_mpz_t()));
+    key.append(reinterpret_cast<const char *>(mpz_limbs_read(x.get_mpz_t())),
+               mpz_size(x.get_mpz_t()) * sizeof(mp_limb_t));
+}
+void append(BlockKey &key, const Gaussian &x) {
+    for (const mpq_class *q : {&x.re, &x.im}) {
+        append(key, q->get_num());
+        append(key, q->get_den());
     }
+}
+
+} // namespace
+
+template <class Value> BlockKey key_of(const LeafOf<Value> &leaf) {
+    BlockKey key = key_of(leaf.block.pattern, leaf.kinds);
+    for (const Value &x : leaf.block.values) append(key, x);
     return key;
 }
+template BlockKey key_of(const LeafOf<Tracked> &leaf);
+template BlockKey key_of(const LeafOf<Gaussian> &leaf);
 
-Block root_block(const InputPattern &input, std::span<const double> values) {
-    Block block{input.pattern, {}};
-    block.values.assign(input.pattern.col.size(), tracked(1));
-    for (std::size_t k = 0; k < values.size(); ++k) block.values[k] = tracked(values[k]);
+namespace {
+
+Tracked value_as(const Tracked *, double x) { return tracked(x); }
+Gaussian value_as(const Gaussian *, double x) { return {mpq_class(x), 0}; }
+Gaussian value_as(const Gaussian *, const Gaussian &x) { return x; }
+Tracked value_as(const Tracked *, const Gaussian &x) { return tracked_of(x.re); }
+
+} // namespace
+
+template <class Value> BlockOf<Value> root_block(const InputPattern &input, const Values &values) {
+    constexpr const Value *type = nullptr;
+    BlockOf<Value> block{input.pattern, {}};
+    const std::size_t nnz = input.pattern.col.size();
+    block.values.reserve(nnz);
+    for (const double x : values.real) block.values.push_back(value_as(type, x));
+    for (const Gaussian &x : values.wide) block.values.push_back(value_as(type, x));
+    if (!values.empty()) return block;
+    for (std::size_t k = 0; k < nnz; ++k) // another number for each of the caller's entries
+        block.values.push_back(
+            value_as(type, input.repeats && !input.source.empty()
+                               ? std::fma(static_cast<double>(input.source[k] + 1), 0x1p-30, 1)
+                               : 1));
     return block;
 }
+template Block root_block(const InputPattern &input, const Values &values);
+template ExactBlock root_block(const InputPattern &input, const Values &values);
 
-DecompositionRule<Tracked> rule_of(const Plan &plan) {
-    DecompositionRule<Tracked> rule{plan.options.passes, plan.options.decompose_as_published, {}};
-    rule.passes.merging = rule.passes.merging && plan.values_known;
+template <class Value> DecompositionRule<Value> rule_of(const Plan &plan) {
+    DecompositionRule<Value> rule{plan.options.passes, plan.options.decompose_as_published, {}};
+    rule.passes.merging = rule.passes.merging && (plan.values_known || plan.input.repeats);
     if (!plan.expanded.empty())
-        rule.expand = [&plan](const Block &block) {
+        rule.expand = [&plan](const BlockOf<Value> &block) {
             return plan.expanded.contains(key_of(block.pattern, {}));
         };
     return rule;
 }
+template DecompositionRule<Tracked> rule_of(const Plan &plan);
+template DecompositionRule<Gaussian> rule_of(const Plan &plan);
 
-Plan make_plan(InputPattern input, const Options &options, std::span<const double> values) {
+namespace {
+
+Numbers numbers_for(const InputPattern &input, const Options &options, const Values &values) {
+    Numbers numbers;
+    numbers.precision = options.precision == Precision::automatic ? Precision::plain : options.precision;
+    numbers.bits = options.mpfr_bits;
+    numbers.complex = input.value_type == PERM_VALUE_C128 || some_complex(values);
+    return numbers;
+}
+
+// Of the entries of a row, made integers by their common denominator; on average. Unknown ones are guessed.
+double entry_bits_of(const InputPattern &input, const Values &values) {
+    if (input.value_type == PERM_VALUE_PATTERN) return 0;
+    if (values.empty()) return input.value_type == PERM_VALUE_I64 ? 8 : 60;
+    const ExactBlock block = root_block<Gaussian>(input, values);
+    const auto bits = [](const mpz_class &z) {
+        return static_cast<double>(mpz_sizeinbase(z.get_mpz_t(), 2));
+    };
+    double sum = 0;
+    for (std::int32_t i = 0; i < input.pattern.rows; ++i) {
+        double most = 0, denominator = 0;
+        for (std::int64_t k = input.pattern.row_begin(i);
+             k < input.pattern.row_ptr[static_cast<std::size_t>(i) + 1]; ++k)
+            for (const mpq_class *x : {&block.values[static_cast<std::size_t>(k)].re,
+                                       &block.values[static_cast<std::size_t>(k)].im}) {
+                if (*x == 0) continue;
+                most = std::max(most, bits(x->get_num()) - bits(x->get_den()));
+                denominator = std::max(denominator, bits(x->get_den()) - 1);
+            }
+        sum += most + denominator;
+    }
+    return sum / std::max(1, input.pattern.rows);
+}
+
+} // namespace
+
+Plan make_plan(InputPattern input, const Options &options, const Values &values) {
     Plan plan;
     plan.input = std::move(input);
     plan.options = options;
+    plan.numbers = numbers_for(plan.input, options, values);
     plan.values_known = !values.empty() || plan.input.value_type == PERM_VALUE_PATTERN;
-    plan.nonnegative =
-        plan.values_known && std::none_of(values.begin(), values.end(), [](double x) { return x < 0; });
-    Planner(plan).run(values);
+    plan.nonnegative = plan.values_known && !some_negative(values);
+    if (plan.numbers.precision == Precision::exact) plan.entry_bits = entry_bits_of(plan.input, values);
+    if (plan.numbers.are_tracked())
+        Planner<Tracked>(plan).run(values);
+    else
+        Planner<Gaussian>(plan).run(values);
     if (plan.blocks == 0) plan.structure = structure_of(plan);
     if (const BlockPlan *block = plan.main_block()) {
         log_decision(fmt::format("{} block{}; {}", plan.blocks, plan.blocks == 1 ? "" : "s", block->why));

@@ -8,14 +8,13 @@
 
 #include <map>
 #include <set>
-#include <span>
 
 namespace libperm {
 
 // A block as its plan depends on it.
 using BlockKey = std::string;
 BlockKey key_of(const Pattern &a, const Kinds &kinds);
-BlockKey key_of(const Leaf &leaf); // and as its number depends on it
+template <class Value> BlockKey key_of(const LeafOf<Value> &leaf); // and as its number depends on it
 
 // All blocks of one size that are computed in the same way.
 struct BlockGroup {
@@ -33,8 +32,12 @@ struct BlockCount {
 struct Plan {
     InputPattern input;
     Options options;
+    Numbers numbers;
     bool values_known = false; // repeated rows and columns have been looked for
     bool nonnegative = false;  // the values are known to be
+    double entry_bits = 0;     // exact: of an entry made an integer, on average over the rows
+
+    BlockValues block_values() const { return {nonnegative, numbers, entry_bits}; }
 
     std::string structure; // why there is nothing to compute, else empty
     Reductions reductions;
@@ -53,14 +56,15 @@ struct Plan {
     const BlockPlan *main_block() const { return blocks == 0 ? nullptr : &block_plans.at(costliest); }
 };
 
-// The input as the reductions take it; without values, all ones.
-Block root_block(const InputPattern &input, std::span<const double> values);
+// The input as the reductions take it. Without values, all ones; if some lines are known to be repeated, only
+// these are equal.
+template <class Value> BlockOf<Value> root_block(const InputPattern &input, const Values &values);
 
 // The rule by which the plan's input is taken apart.
-DecompositionRule<Tracked> rule_of(const Plan &plan);
+template <class Value> DecompositionRule<Value> rule_of(const Plan &plan);
 
-// `values`, if there are any, only tell which rows and columns are repeated. Throws Error only when stopped
-// by its control: what cannot be run still makes a plan, to be explained.
-Plan make_plan(InputPattern input, const Options &options, std::span<const double> values);
+// `values`, if there are any, only tell which rows and columns are repeated, and what numbers do. Throws
+// Error only when stopped by its control: what cannot be run still makes a plan, to be explained.
+Plan make_plan(InputPattern input, const Options &options, const Values &values);
 
 } // namespace libperm

@@ -49,6 +49,25 @@ double to_double_up(const Scaled &x) {
     return below ? std::nextafter(nearest, HUGE_VAL) : nearest;
 }
 
+namespace {
+
+// As many digits as asked for of a number that is not 0; its digits alone if it is known to be an integer.
+std::string to_text(const mpfr_t value, std::size_t digits, bool integer) {
+    mpfr_exp_t point = 0; // the value is 0.DIGITS * 10^point
+    const std::unique_ptr<char, void (*)(char *)> text(
+        mpfr_get_str(nullptr, &point, 10, digits, value, MPFR_RNDN), mpfr_free_str);
+    std::string all = text.get();
+    const std::string sign = all.front() == '-' ? "-" : "";
+    all.erase(0, sign.size());
+    if (integer) return sign + all.substr(0, static_cast<std::size_t>(point));
+    const auto exponent = static_cast<std::int64_t>(point) - 1;
+    std::string magnitude = std::to_string(std::abs(exponent));
+    if (magnitude.size() < 2) magnitude.insert(0, 1, '0');
+    return sign + all.substr(0, 1) + "." + all.substr(1) + "e" + (exponent < 0 ? "-" : "+") + magnitude;
+}
+
+} // namespace
+
 std::string to_text(const Scaled &x, bool exact) {
     if (x.mantissa == 0) return "0";
     const WholeExponentRange range;
@@ -60,18 +79,25 @@ std::string to_text(const Scaled &x, bool exact) {
     // An integer below 2^k has at most k/3 digits; trailing zeros beyond its own are cut off again.
     const auto digits =
         integer ? static_cast<std::size_t>(std::max<std::int64_t>(2, x.exp2 / 3 + 2)) : std::size_t{17};
-    mpfr_exp_t point = 0; // the value is 0.DIGITS * 10^point
-    const std::unique_ptr<char, void (*)(char *)> text(
-        mpfr_get_str(nullptr, &point, 10, digits, value, MPFR_RNDN), mpfr_free_str);
+    std::string text = to_text(value, digits, integer);
     mpfr_clear(value);
-    std::string all = text.get();
-    const std::string sign = all.front() == '-' ? "-" : "";
-    all.erase(0, sign.size());
-    if (integer) return sign + all.substr(0, static_cast<std::size_t>(point));
-    const auto exponent = static_cast<std::int64_t>(point) - 1;
-    std::string magnitude = std::to_string(std::abs(exponent));
-    if (magnitude.size() < 2) magnitude.insert(0, 1, '0');
-    return sign + all.substr(0, 1) + "." + all.substr(1) + "e" + (exponent < 0 ? "-" : "+") + magnitude;
+    return text;
+}
+
+std::string to_text(const mpq_class &x, std::size_t digits) {
+    if (x == 0) return "0";
+    const WholeExponentRange range;
+    mpfr_t value;
+    mpfr_init2(value, static_cast<mpfr_prec_t>(digits * 4 + 64));
+    mpfr_set_q(value, x.get_mpq_t(), MPFR_RNDN);
+    std::string text = to_text(value, digits, false);
+    mpfr_clear(value);
+    return text;
+}
+
+std::string to_text(const mpq_class &x) {
+    const auto bits = mpz_sizeinbase(x.get_num_mpz_t(), 2) + mpz_sizeinbase(x.get_den_mpz_t(), 2);
+    return bits <= static_cast<std::size_t>(most_integer_bits) ? x.get_str() : to_text(x, 17);
 }
 
 } // namespace libperm

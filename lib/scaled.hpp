@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <gmpxx.h>
 #include <string>
 
 namespace libperm {
@@ -18,5 +19,7 @@ double to_double_up(const Scaled &x); // of x >= 0: never below it
 
 // Locale-free decimal text: every digit when `exact` and an integer, else 17 significant digits.
 std::string to_text(const Scaled &x, bool exact);
+std::string to_text(const mpq_class &x, std::size_t digits); // in so many significant digits
+std::string to_text(const mpq_class &x);                     // all of it: "12", "-1/3"; 17 digits of a giant
 
 } // namespace libperm

@@ -52,20 +52,31 @@ Gaussian exact_of(const Parts &parts, std::int64_t exp2) {
             shifted(mpq_class(parts[2]) + mpq_class(parts[3]), exp2)};
 }
 
+Tracked tracked_of(const mpq_class &x) {
+    if (x == 0) return {};
+    const std::int64_t exp2 = exponent_of(x);
+    const double mantissa = nearest(x, exp2);
+    Tracked number = tracked(mantissa);
+    number.exp2 += exp2;
+    number.roundings = shifted(mpq_class(mantissa), exp2) == x ? 0 : 1;
+    return number;
+}
+
 Block magnitudes_of(const ExactBlock &block) {
     Block out{block.pattern, {}};
     out.values.reserve(block.values.size());
     for (const Gaussian &x : block.values) {
-        if (is_zero(x)) {
-            out.values.push_back({});
+        if (is_real(x)) {
+            Tracked size = tracked_of(abs(x.re));
+            if (size.roundings > 0) size = size * tracked(1 + 0x1p-51); // up
+            size.roundings = std::min(size.roundings, 1);
+            out.values.push_back(size);
             continue;
         }
         const std::int64_t exp2 = std::max(exponent_of(x.re), exponent_of(x.im));
-        const double re = nearest(x.re, exp2), im = nearest(x.im, exp2);
-        const bool exact = im == 0 && shifted(mpq_class(re), exp2) == x.re;
-        Tracked size = tracked(exact ? std::fabs(re) : std::hypot(re, im) * (1 + 0x1p-51));
+        Tracked size = tracked(std::hypot(nearest(x.re, exp2), nearest(x.im, exp2)) * (1 + 0x1p-51));
         size.exp2 += exp2;
-        size.roundings = exact ? 0 : 1;
+        size.roundings = 1;
         out.values.push_back(size);
     }
     return out;

@@ -16,6 +16,9 @@ using Parts = std::array<double, 4>;
 Parts parts_of(const Gaussian &x, std::int64_t exp2, Arithmetic arithmetic);
 Gaussian exact_of(const Parts &parts, std::int64_t exp2);
 
+// Rounded to nearest, once unless it is a double (with an exponent of any size).
+Tracked tracked_of(const mpq_class &x);
+
 // Of each entry a number that is not below its absolute value, by at most 2^-50 of it, and that has been
 // rounded once: what reductions, scaling and error bounds take for the block.
 Block magnitudes_of(const ExactBlock &block);

@@ -1,5 +1,6 @@
 #include "preprocess/gaussian.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace libperm {
@@ -19,6 +20,18 @@ mpq_class shifted(const mpq_class &x, std::int64_t exp2) {
     else
         mpq_div_2exp(out.get_mpq_t(), x.get_mpq_t(), static_cast<mp_bitcnt_t>(-exp2));
     return out;
+}
+
+Gaussian rounded(const Gaussian &x, int bits) {
+    if (is_zero(x)) return x;
+    const std::int64_t unit = std::max(exponent_of(x.re), exponent_of(x.im)) - bits - 2;
+    const auto part = [unit](const mpq_class &q) {
+        const mpq_class scaled = shifted(q, -unit) + mpq_class(1, 2);
+        mpz_class whole;
+        mpz_fdiv_q(whole.get_mpz_t(), scaled.get_num_mpz_t(), scaled.get_den_mpz_t());
+        return shifted(mpq_class(whole), unit);
+    };
+    return {part(x.re), part(x.im)};
 }
 
 Gaussian operator*(const Gaussian &x, const Gaussian &y) {

@@ -61,7 +61,7 @@ TEST_CASE("every kind of index and value gives the same permanent") {
     }
 }
 
-TEST_CASE("int64 values up to 2^53 are taken as they are, larger ones refused") {
+TEST_CASE("int64 values of any size") {
     const std::vector<std::int64_t> row_ptr{0, 1}, columns{0};
     std::int64_t value = 0;
     perm_csr a = PERM_CSR_INIT;
@@ -70,30 +70,15 @@ TEST_CASE("int64 values up to 2^53 are taken as they are, larger ones refused") 
     a.col_idx = columns.data();
     a.value_type = PERM_VALUE_I64;
     a.values = &value;
-    for (const std::int64_t sign : {1, -1}) {
-        value = sign * (std::int64_t{1} << 53);
-        CHECK(perm::compute(a).text() == std::to_string(value));
-        for (const std::int64_t beyond :
-             {(std::int64_t{1} << 53) + 1, std::numeric_limits<std::int64_t>::max()}) {
-            value = sign * beyond;
-            CHECK(status_of(a) == PERM_UNSUPPORTED);
-        }
+    perm_opts exact = PERM_OPTS_INIT;
+    exact.precision = "exact";
+    constexpr std::int64_t limit = std::int64_t{1} << 53;
+    for (const std::int64_t x :
+         {limit, -limit, limit + 1, -limit - 1, std::numeric_limits<std::int64_t>::max(),
+          std::numeric_limits<std::int64_t>::min()}) {
+        value = x;
+        CHECK(perm::compute(a, exact).text() == std::to_string(x));
     }
-    value = std::numeric_limits<std::int64_t>::min();
-    CHECK(status_of(a) == PERM_UNSUPPORTED);
-}
-
-TEST_CASE("complex values are refused with words, not computed") {
-    const std::vector<double> values(8, 1.0);
-    const perm::Csr ones = constant(2, 1);
-    perm_csr a = ones.view();
-    a.value_type = PERM_VALUE_C128;
-    a.values = values.data();
-    CHECK(status_of(a) == PERM_UNSUPPORTED);
-    CHECK(std::string(perm_last_error()).find("complex") != std::string::npos);
-    perm_plan *plan = nullptr;
-    CHECK(perm_plan_create(&a, nullptr, &plan) == PERM_UNSUPPORTED);
-    CHECK(plan == nullptr);
 }
 
 TEST_CASE("n = 0: the permanent is 1, and no pointer is needed") {
@@ -207,9 +192,6 @@ TEST_CASE("plans of pattern and int64 matrices") {
     const perm::Plan plan(view);
     std::vector<std::int64_t> threes(ones.col_idx.size(), -3);
     check_result(*plan.execute(threes.data()).raw(), oracle::by_frontier(ones) * Exact(6561));
-    threes[5] = (std::int64_t{1} << 53) + 1;
-    perm::Result r;
-    CHECK_THROWS_AS(r = plan.execute(threes.data()), perm::Error);
 }
 
 TEST_CASE("a plan and the one-call form give the same bits") {
@@ -637,7 +619,7 @@ TEST_CASE("structs that are too small are refused") {
         perm_opts opts = PERM_OPTS_INIT;
         perm_result r = PERM_RESULT_INIT;
         const auto shrink = [less](std::size_t size) { return less > size ? 0 : size - less; };
-        a.struct_size = shrink(sizeof a);
+        a.struct_size = shrink(offsetof(perm_csr, row_multiplicity)); // the first version's
         CHECK(perm_compute(&a, &opts, &r) == PERM_BAD_ARGUMENT);
         a.struct_size = sizeof a;
         opts.struct_size = shrink(offsetof(perm_opts, without)); // the first version's

@@ -600,7 +600,7 @@ TEST_CASE("bad files") {
               "number.mtx:3: bad number 'x'");
     check_bad(folder.write("complex.mtx", banner + "coordinate complex general\n1 1 1\n1 1 1 0\n"),
               "complex");
-    check_bad(folder.write("wide.mtx", banner + "array real general\n1 2\n1\n2\n"), "square");
+    check_bad(folder.write("tall.mtx", banner + "array real general\n2 1\n1\n2\n"), "transpose");
     // Whatever its name: JSON is UTF-8.
     CHECK(run(folder, {"compute", "--json", folder / "\xff.mtx"}).object().contains("error"));
 }
@@ -627,10 +627,11 @@ TEST_CASE("refused work") {
 TEST_CASE("a tolerance that is missed is told") {
     const Folder folder;
     const std::string file = folder.write("m.mtx", banner + "array real general\n2 2\n0.1\n0.7\n0.3\n0.9\n");
-    const Run r = run(folder, {"compute", "--quiet", "--tolerance", "1e-30", file});
+    const Run r = run(folder, {"compute", "--quiet", "--precision", "double", "--tolerance", "1e-30", file});
     CHECK(r.code == 0);
     CHECK(contains(r.err, "tolerance 1e-30"));
-    const Run object = run(folder, {"compute", "--json", "--tolerance", "1e-30", file});
+    const Run object =
+        run(folder, {"compute", "--json", "--precision", "double", "--tolerance", "1e-30", file});
     CHECK(object.code == 0);
     const json o = object.object();
     CHECK(o.at("tolerance_met") == false);
@@ -643,7 +644,7 @@ TEST_CASE("a permanent lost to cancellation is told with its absolute error") {
     const Folder folder;
     // 0.1 * 0.3 - 0.1 * 0.3.
     const std::string file = folder.write("m.mtx", banner + "array real general\n2 2\n0.1\n0.3\n-0.1\n0.3\n");
-    const Run r = run(folder, {"compute", file});
+    const Run r = run(folder, {"compute", "--precision", "double", file});
     CHECK(r.code == 0);
     CHECK(contains(r.out, "\nno digit is certain: the error is below "));
     CHECK(contains(
@@ -651,7 +652,7 @@ TEST_CASE("a permanent lost to cancellation is told with its absolute error") {
         "warning: no digit of the permanent is certain (cancellation or underflow); its absolute error is "
         "below "));
     CHECK_FALSE(contains(r.err, "inf"));
-    const json o = run(folder, {"compute", "--json", file}).object();
+    const json o = run(folder, {"compute", "--precision", "double", "--json", file}).object();
     CHECK(o.at("rel_error_bound").is_null());
     CHECK(o.at("abs_error_bound").get<double>() > 0);
     CHECK(o.at("abs_error_bound").get<double>() < 1e-15);

@@ -32,7 +32,7 @@ Prepared prepare(const perm::Csr &matrix) {
     const perm_csr view = matrix.view();
     const InputPattern input = read_pattern(&view);
     Prepared p{{input.pattern, {}}, {}};
-    for (const double x : read_values(input, view.values)) p.block.values.push_back(tracked(x));
+    for (const double x : read_values(input, view.values).real) p.block.values.push_back(tracked(x));
     const auto sides = frontier_sides(input.pattern, {});
     const FrontierOrder order = find_frontier_order(sides, {});
     p.program = build_frontier_program(sides[order.transposed ? 1 : 0], order);

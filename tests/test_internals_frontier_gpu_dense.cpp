@@ -34,7 +34,7 @@ Prepared prepare(const perm::Csr &matrix, std::uint64_t seed = 0, bool search = 
     const perm_csr view = matrix.view();
     const InputPattern input = read_pattern(&view);
     Prepared p{{input.pattern, {}}, {}};
-    for (const double x : read_values(input, view.values)) {
+    for (const double x : read_values(input, view.values).real) {
         p.block.values.push_back(tracked(x));
         p.nonnegative = p.nonnegative && x >= 0;
     }

@@ -50,7 +50,7 @@ Prepared prepare(const perm::Csr &matrix, Rows rows, families::Random &random, b
     const perm_csr view = matrix.view();
     const InputPattern input = read_pattern(&view);
     Prepared p{{input.pattern, {}}, {}};
-    for (const double x : read_values(input, view.values)) {
+    for (const double x : read_values(input, view.values).real) {
         p.block.values.push_back(tracked(x));
         p.nonnegative = p.nonnegative && x >= 0;
     }

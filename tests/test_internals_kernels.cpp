@@ -40,7 +40,7 @@ Block block_of(const perm::Csr &matrix) {
     const perm_csr view = matrix.view();
     const InputPattern input = read_pattern(&view);
     Block block{input.pattern, {}};
-    for (const double x : read_values(input, view.values)) block.values.push_back(tracked(x));
+    for (const double x : read_values(input, view.values).real) block.values.push_back(tracked(x));
     return block;
 }
 

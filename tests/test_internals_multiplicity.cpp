@@ -53,7 +53,7 @@ Prepared prepare(const perm::Csr &matrix, const Kinds &kinds, Rows rows = Rows::
     const perm_csr view = matrix.view();
     const InputPattern input = read_pattern(&view);
     Prepared p{{input.pattern, {}}, frontier_sides(input.pattern, kinds), {}, {}};
-    for (const double x : read_values(input, view.values)) p.block.values.push_back(tracked(x));
+    for (const double x : read_values(input, view.values).real) p.block.values.push_back(tracked(x));
     if (rows == Rows::of_a) p.sides[1] = p.sides[0];
     if (rows == Rows::of_transposed) p.sides[0] = p.sides[1];
     if (rows == Rows::shuffled) {

@@ -38,7 +38,7 @@ Block block_of(const perm::Csr &a) {
     const perm_csr view = a.view();
     const InputPattern input = read_pattern(&view);
     Block block{input.pattern, {}};
-    for (const double x : read_values(input, view.values)) block.values.push_back(tracked(x));
+    for (const double x : read_values(input, view.values).real) block.values.push_back(tracked(x));
     return block;
 }
 

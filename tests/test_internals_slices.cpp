@@ -39,7 +39,7 @@ Prepared prepare(const perm::Csr &matrix, std::uint64_t order_seed = 0) {
     const InputPattern input = read_pattern(&view);
     Prepared p;
     p.block.pattern = input.pattern;
-    for (const double x : read_values(input, view.values)) p.block.values.push_back(tracked(x));
+    for (const double x : read_values(input, view.values).real) p.block.values.push_back(tracked(x));
     p.exp2 = scale(p.block);
     const auto sides = frontier_sides(input.pattern, {});
     FrontierOrderOptions options;

@@ -63,11 +63,11 @@ bool skipped() {
     return !status.found;
 }
 
-struct Arithmetic {
+struct Instructions {
     int sums = 0, products = 0, fused = 0, restored = 0; // restored: of the sums
 };
 
-void count(const Tree &tree, const TreePart &part, Arithmetic &of) {
+void count(const Tree &tree, const TreePart &part, Instructions &of) {
     for (const TreePart &p : part.parts) count(tree, p, of);
     for (const Instruction &i : part.leaf.code) {
         of.products += i.op == Op::multiply || i.op == Op::multiply_absolute;
@@ -79,18 +79,18 @@ void count(const Tree &tree, const TreePart &part, Arithmetic &of) {
     of.sums += restored;
 }
 
-Arithmetic of_programs(const GrayKernel &kernel) {
-    Arithmetic all;
+Instructions of_programs(const GrayKernel &kernel) {
+    Instructions all;
     count(kernel.tree, kernel.tree.root, all);
     return all;
 }
 
-Arithmetic of_ptx(const GrayKernel &kernel) {
+Instructions of_ptx(const GrayKernel &kernel) {
     const std::string ptx = compile(source_of(kernel), "compute_90", kernel_flags()).image;
     const std::size_t from = ptx.find(std::string(".entry ") + gray_entry);
     REQUIRE(from != std::string::npos);
     const std::string entry = ptx.substr(from, ptx.find(".entry ", from + 1) - from);
-    Arithmetic all;
+    Instructions all;
     std::istringstream words(entry); // the instruction is a word of its own
     for (std::string word; words >> word;) {
         if (!word.ends_with(".f64")) continue;
@@ -257,7 +257,7 @@ TEST_CASE("kernels have the arithmetic of their programs, and nothing more") {
         count_shapes(kernel.tree.root, 0, parts, loops);
         GrayKernel walk = kernel;
         read_only(walk.tree, walk.tree.root);
-        const Arithmetic all = of_ptx(kernel), program = of_programs(kernel), other = of_ptx(walk),
+        const Instructions all = of_ptx(kernel), program = of_programs(kernel), other = of_ptx(walk),
                          reading = of_programs(walk);
         const int again = all.sums - program.sums - (other.sums - reading.sums);
         CHECK(again >= 0);

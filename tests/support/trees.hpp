@@ -30,7 +30,7 @@ inline libperm::Block block_of(const perm::Csr &matrix) {
     const perm_csr view = matrix.view();
     const libperm::InputPattern input = libperm::read_pattern(&view);
     libperm::Block block{input.pattern, {}};
-    for (const double x : libperm::read_values(input, view.values))
+    for (const double x : libperm::read_values(input, view.values).real)
         block.values.push_back(libperm::tracked(x));
     return block;
 }

@@ -19,7 +19,7 @@ int main() {
     // An error is an exception with the library's text.
     bool thrown = false;
     try {
-        perm::compute(Eigen::MatrixXd::Ones(2, 3));
+        perm::compute(Eigen::MatrixXd::Ones(3, 2));
     } catch (const perm::Error &error) {
         std::cout << error.what() << '\n';
         thrown = error.status() == PERM_BAD_MATRIX;

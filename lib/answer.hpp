@@ -1,0 +1,19 @@
+// A permanent as the caller gets it.
+#pragma once
+
+#include "lib/outcome.hpp"
+
+#include <string>
+
+namespace libperm {
+
+struct Answer {
+    std::string text;
+    double re = 0, im = 0;
+    double mantissa_re = 0, mantissa_im = 0; // of 2^exp2; the larger in [1/2, 1), or both 0
+    std::int64_t exp2 = 0;
+};
+
+Answer answer_of(const Outcome &outcome);
+
+} // namespace libperm
