@@ -3,6 +3,7 @@
 
 #include "matrix_market.hpp"
 
+#include <complex>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -14,37 +15,75 @@ namespace {
 
 using Dense = std::vector<std::vector<double>>;
 
-perm::Csr read(const std::string &text) {
+using Complex = std::complex<double>;
+using perm::Reading;
+
+perm::FileMatrix read(const std::string &text, Reading reading = Reading::nearest_doubles) {
     std::istringstream in(text);
-    return perm::read_matrix_market(in, "m.mtx");
+    return perm::read_matrix_market(in, "m.mtx", reading);
 }
 
-// Also checks what every Csr must hold.
-Dense to_dense(const perm::Csr &a) {
+// Of a matrix with these values. Also checks what every Csr must hold.
+template <class Value>
+std::vector<std::vector<Value>> to_dense(const perm::Csr &a, const std::vector<Value> &values) {
     REQUIRE(a.row_ptr.size() == static_cast<std::size_t>(a.n_rows) + 1);
     REQUIRE(a.row_ptr.front() == 0);
     REQUIRE(a.row_ptr.back() == static_cast<std::int64_t>(a.col_idx.size()));
-    REQUIRE(a.values.size() == (a.pattern ? 0 : a.col_idx.size()));
-    Dense dense(static_cast<std::size_t>(a.n_rows), std::vector<double>(static_cast<std::size_t>(a.n_cols)));
+    REQUIRE(values.size() == a.col_idx.size());
+    std::vector<std::vector<Value>> dense(static_cast<std::size_t>(a.n_rows),
+                                          std::vector<Value>(static_cast<std::size_t>(a.n_cols)));
     for (std::size_t i = 0; i < dense.size(); ++i) {
         const auto begin = static_cast<std::size_t>(a.row_ptr[i]),
                    end = static_cast<std::size_t>(a.row_ptr[i + 1]);
         for (std::size_t k = begin; k < end; ++k) {
             if (k > begin) REQUIRE(a.col_idx[k - 1] < a.col_idx[k]);
-            dense[i][static_cast<std::size_t>(a.col_idx[k])] = a.pattern ? 1.0 : a.values[k];
+            dense[i][static_cast<std::size_t>(a.col_idx[k])] = values[k];
         }
     }
     return dense;
 }
 
+Dense to_dense(const perm::Csr &a) {
+    REQUIRE(a.complex_values.empty());
+    if (!a.pattern) return to_dense(a, a.values);
+    REQUIRE(a.values.empty());
+    return to_dense(a, std::vector<double>(a.col_idx.size(), 1.0));
+}
+
+using ComplexDense = std::vector<std::vector<Complex>>;
+
+ComplexDense read_complex(const std::string &text) {
+    const perm::FileMatrix a = read(text);
+    REQUIRE(a.values.empty());
+    REQUIRE(a.texts.empty());
+    CHECK(perm::FileView(a).csr().value_type == PERM_VALUE_C128);
+    return to_dense(a, a.complex_values);
+}
+
+using Texts = std::vector<std::vector<std::string>>; // "" where there is no entry
+
+Texts read_texts(const std::string &text, Reading reading) {
+    const perm::FileMatrix a = read(text, reading);
+    REQUIRE(a.values.empty());
+    REQUIRE(a.complex_values.empty());
+    const perm::FileView view(a);
+    REQUIRE(view.csr().value_type == PERM_VALUE_TEXT);
+    const auto *given = static_cast<const char *const *>(view.csr().values);
+    return to_dense(a, std::vector<std::string>(given, given + view.csr().nnz));
+}
+
+Texts read_decimals(const std::string &text) { return read_texts(text, Reading::as_written); }
+Texts read_integers(const std::string &text) { return read_texts(text, Reading::nearest_doubles); }
+
 Dense read_dense(const std::string &text) { return to_dense(read(text)); }
 
 // "m.mtx:LINE: ..." with every one of the words.
-void check_refused(const std::string &text, int line, const std::vector<std::string> &words) {
+void check_refused(const std::string &text, int line, const std::vector<std::string> &words,
+                   Reading reading = Reading::nearest_doubles) {
     CAPTURE(text.substr(0, 300));
     std::string message = "(none)";
     try {
-        read(text);
+        read(text, reading);
     } catch (const perm::MatrixMarketError &error) {
         message = error.what();
     }
@@ -59,6 +98,7 @@ void check_refused(const std::string &text, int line, const std::vector<std::str
 const std::string coordinate = "%%MatrixMarket matrix coordinate ";
 const std::string array = "%%MatrixMarket matrix array ";
 const std::string real = coordinate + "real general\n";
+const std::string complex = "complex general\n";
 
 } // namespace
 
@@ -121,6 +161,106 @@ TEST_CASE("array files") {
     }
 }
 
+TEST_CASE("complex files") {
+    const Complex a{1, 2}, b{-3, 0.5}, c{0, -1}, o;
+    SUBCASE("general") {
+        CHECK(read_complex(coordinate + complex + "2 3 3\n2 3 1 2\n1 1 -3.0 .5\n2 1 0 -1\n") ==
+              ComplexDense{{b, o, o}, {c, o, a}});
+        CHECK(read_complex(array + complex + "2 2\n1 2\n0 0\n-3 .5\n0 -1\n") == ComplexDense{{a, b}, {o, c}});
+    }
+    SUBCASE("symmetric: not conjugated") {
+        for (const std::string &text :
+             {coordinate + "complex symmetric\n2 2 3\n1 1 1 2\n2 1 -3 .5\n2 2 0 -1\n",
+              array + "complex symmetric\n2 2\n1 2\n-3 .5\n0 -1\n"})
+            CHECK(read_complex(text) == ComplexDense{{a, b}, {b, c}});
+    }
+    SUBCASE("skew-symmetric: negated, not conjugated") {
+        for (const std::string &text : {coordinate + "complex skew-symmetric\n2 2 1\n2 1 1 2\n",
+                                        array + "complex skew-symmetric\n2 2\n1 2\n"})
+            CHECK(read_complex(text) == ComplexDense{{o, -a}, {a, o}});
+    }
+    SUBCASE("Hermitian: conjugated") {
+        for (const std::string &text :
+             {coordinate + "complex hermitian\n2 2 3\n1 1 7 0\n2 1 1 2\n2 2 -1 -0.0\n",
+              coordinate + "complex hermitian\n2 2 3\n1 1 7 0\n1 2 1 -2\n2 2 -1 0\n",
+              array + "complex hermitian\n2 2\n7 0\n1 2\n-1 0e5\n"})
+            CHECK(read_complex(text) == ComplexDense{{{7, 0}, std::conj(a)}, {a, {-1, 0}}});
+    }
+    SUBCASE("zeros") {
+        const perm::FileMatrix m =
+            read(coordinate + complex + "2 2 4\n1 1 0 -0\n1 2 0 1\n2 1 1 0\n2 2 0 0\n");
+        CHECK(m.col_idx.size() == 4);
+        const perm::FileMatrix fewer = perm::without_zeros(m);
+        CHECK(to_dense(fewer, fewer.complex_values) == ComplexDense{{o, {0, 1}}, {1, o}});
+        CHECK(fewer.col_idx.size() == 2);
+    }
+    SUBCASE("none at all") {
+        for (const char *size : {"0 0 0\n", "2 2 0\n"})
+            for (const Reading reading : {Reading::nearest_doubles, Reading::as_written})
+                CHECK(perm::FileView(read(coordinate + complex + size, reading)).csr().nnz == 0);
+    }
+}
+
+TEST_CASE("integers are integers, of any length") {
+    const std::string integer = coordinate + "integer general\n";
+    SUBCASE("within 2^53") {
+        for (const Reading reading : {Reading::nearest_doubles, Reading::as_written}) {
+            const perm::FileMatrix a =
+                read(integer + "2 2 2\n1 2 -9007199254740992\n2 1 9007199254740992\n", reading);
+            const perm::FileView view(a);
+            REQUIRE(view.csr().value_type == PERM_VALUE_I64);
+            const auto *values = static_cast<const std::int64_t *>(view.csr().values);
+            CHECK(values[0] == -9007199254740992);
+            CHECK(values[1] == 9007199254740992);
+            CHECK(to_dense(a) == Dense{{0, -9007199254740992.0}, {9007199254740992.0, 0}});
+        }
+    }
+    SUBCASE("beyond, all are texts") {
+        for (const char *big : {"9007199254740993", "-9007199254740993", "9223372036854775808",
+                                "+123456789012345678901234567890"})
+            CHECK(read_integers(integer + "2 2 4\n1 1 -7\n1 2 " + big + "\n2 1 0\n2 2 9007199254740992\n") ==
+                  Texts{{"-7", big}, {"0", "9007199254740992"}});
+        const std::string many(100000, '9');
+        CHECK(read_integers(integer + "1 1 1\n1 1 " + many + "\n") == Texts{{many}});
+    }
+    SUBCASE("mirrored") {
+        const std::string big = "123456789012345678901234567890";
+        const std::string skew = coordinate + "integer skew-symmetric\n2 2 1\n2 1 ";
+        CHECK(read_integers(skew + big + "\n") == Texts{{"", "-" + big}, {big, ""}});
+        CHECK(read_integers(skew + "-" + big + "\n") == Texts{{"", big}, {"-" + big, ""}});
+        CHECK(read_integers(skew + "+" + big + "\n") == Texts{{"", "-" + big}, {"+" + big, ""}});
+        CHECK(read_integers(coordinate + "integer symmetric\n2 2 1\n2 1 " + big + "\n") ==
+              Texts{{"", big}, {big, ""}});
+    }
+}
+
+TEST_CASE("decimals as they are written") {
+    CHECK(read_decimals(array + "real general\n1 6\n0.1\n+1.25E+2\n-.5\n5.\n1e-400\n-1e100000\n") ==
+          Texts{{"0.1", "+1.25E+2", "-.5", "5.", "1e-400", "-1e100000"}});
+    CHECK(read_decimals(coordinate + complex + "1 2 2\n1 1 0.1 \t -1e400\n1 2 1 +2\n") ==
+          Texts{{"0.1 -1e400", "1 +2"}});
+    CHECK(read_decimals(coordinate + "real skew-symmetric\n2 2 1\n2 1 1e-400\n") ==
+          Texts{{"", "-1e-400"}, {"1e-400", ""}});
+    CHECK(read_decimals(array + "complex skew-symmetric\n2 2\n.1 -2\n") ==
+          Texts{{"", "-.1 2"}, {".1 -2", ""}});
+    CHECK(read_decimals(array + "complex symmetric\n2 2\n1 2\n.1 -2\n0 0.0\n") ==
+          Texts{{"1 2", ".1 -2"}, {".1 -2", ""}});
+    CHECK(read_decimals(array + "complex hermitian\n2 2\n1 0.0\n.1 -2e400\n3 0\n") ==
+          Texts{{"1 0.0", ".1 2e400"}, {".1 -2e400", "3 0"}});
+    CHECK(read_decimals(array + "complex hermitian\n2 2\n1 0\n.1 +2\n3 0e7\n") ==
+          Texts{{"1 0", ".1 -2"}, {".1 +2", "3 0e7"}});
+
+    const perm::FileMatrix a = perm::without_zeros(
+        read(real + "1 5 5\n1 1 0\n1 2 -0.00e9\n1 3 1e-999\n1 4 +.0\n1 5 10\n", Reading::as_written));
+    CHECK(a.texts == std::vector<std::string>{"1e-999", "10"});
+    CHECK(a.col_idx == std::vector<std::int64_t>{2, 4});
+    CHECK(a.row_ptr == std::vector<std::int64_t>{0, 2});
+
+    const perm::FileMatrix pattern = read(coordinate + "pattern general\n1 1 1\n1 1\n", Reading::as_written);
+    CHECK(perm::FileView(pattern).csr().value_type == PERM_VALUE_PATTERN);
+    CHECK(perm::FileView(pattern).csr().values == nullptr);
+}
+
 TEST_CASE("freedom of form") {
     const Dense expected{{1, 0}, {0, 2.5}};
     SUBCASE("case of the banner") {
@@ -160,8 +300,6 @@ TEST_CASE("bad banner") {
                   {"format", "'elemental'", "array"});
     check_refused(coordinate + "quaternion general\n1 1 0\n", 1, {"field", "'quaternion'", "pattern"});
     check_refused(coordinate + "real diagonal\n1 1 0\n", 1, {"symmetry", "'diagonal'", "skew-symmetric"});
-    check_refused(coordinate + "complex general\n1 1 1\n1 1 1 0\n", 1, {"complex", "not supported"});
-    check_refused(coordinate + "complex hermitian\n1 1 1\n1 1 1 0\n", 1, {"complex", "not supported"});
     check_refused(array + "pattern general\n1 1\n", 1, {"array", "pattern"});
     check_refused(coordinate + "pattern skew-symmetric\n1 1 0\n", 1, {"pattern", "skew-symmetric"});
 }
@@ -240,9 +378,46 @@ TEST_CASE("bad entries") {
         for (const char *bad : {"1.0", "1e3", "x"})
             check_refused(coordinate + "integer general\n1 1 1\n1 1 " + bad + "\n", 3,
                           {"bad number", "integer"});
-        for (const char *bad : {"9007199254740993", "-9007199254740993", "99999999999999999999"})
-            check_refused(coordinate + "integer general\n1 1 1\n1 1 " + bad + "\n", 3,
-                          {"too large", "double precision", bad});
+        for (const char *bad :
+             {"99999999999999999999.", "9999999999999999999e9", "-+9", "99999999999999999x"})
+            for (const Reading reading : {Reading::nearest_doubles, Reading::as_written})
+                check_refused(coordinate + "integer general\n1 1 1\n1 1 " + bad + "\n", 3,
+                              {"bad number", "expected an integer", bad}, reading);
+    }
+    SUBCASE("complex numbers") {
+        check_refused(coordinate + complex + "1 1 1\n1 1 1\n", 3, {"3 words", "'row column re im'"});
+        check_refused(coordinate + complex + "1 1 1\n1 1 1 2 3\n", 3, {"5 words", "'row column re im'"});
+        check_refused(array + complex + "1 1\n1\n", 3, {"1 words", "'re im'"});
+        check_refused(array + complex + "1 1\n1 2 3\n", 3, {"3 words", "'re im'"});
+        for (const Reading reading : {Reading::nearest_doubles, Reading::as_written}) {
+            for (const char *bad : {"i", "1i", "2+3i", "(1,2)", "1,", "--1", "1e"})
+                for (const std::string &value : {std::string(bad) + " 1", std::string("1 ") + bad})
+                    check_refused(array + complex + "1 2\n0 0\n" + value + "\n", 4,
+                                  {"bad number", std::string("'") + bad + "'"}, reading);
+            check_refused(array + complex + "1 1\n1 nan\n", 3, {"not finite", "'nan'"}, reading);
+            check_refused(array + complex + "1 1\n-inf 1\n", 3, {"not finite", "'-inf'"}, reading);
+        }
+        check_refused(array + complex + "1 1\n1 1e400\n", 3, {"out of range", "'1e400'", "--decimal"});
+    }
+    SUBCASE("diagonal of a Hermitian matrix") {
+        for (const Reading reading : {Reading::nearest_doubles, Reading::as_written}) {
+            check_refused(coordinate + "complex hermitian\n2 2 1\n2 2 1 -3e-300\n", 3,
+                          {"(2, 2)", "'-3e-300'", "expected 0", "Hermitian"}, reading);
+            check_refused(array + "complex hermitian\n2 2\n1 0\n1 1\n2 1\n", 5, {"(2, 2)", "'1'"}, reading);
+        }
+        check_refused(coordinate + "complex skew-symmetric\n2 2 1\n2 2 0 1\n", 3, {"(2, 2)", "diagonal"});
+        check_refused(coordinate + "complex hermitian\n2 3 1\n1 1 1 0\n", 2, {"2 x 3", "not square"});
+        check_refused(coordinate + "complex hermitian\n2 2 2\n1 2 1 1\n2 1 1 -1\n", 4, {"duplicate"});
+        check_refused(array + "complex hermitian\n2 2\n1 0\n1 1\n", 4, {"truncated", "expected 3"});
+    }
+    SUBCASE("decimals") {
+        for (const char *bad : {"one", "0x10", "1/3", "1e", "+-1", ".", "1_000", "1e+"})
+            check_refused(real + "1 1 1\n1 1 " + bad + "\n", 3, {"bad number", std::string("'") + bad + "'"},
+                          Reading::as_written);
+        for (const char *bad : {"1e100001", "0e-100001", "1e-2147483648", "1E+99999999999999999999"})
+            check_refused(real + "1 1 1\n1 1 " + bad + "\n", 3,
+                          {"out of range", std::string("'") + bad + "'", "exponent from -100000 to 100000"},
+                          Reading::as_written);
     }
     SUBCASE("duplicates") {
         check_refused(real + "2 2 3\n1 2 1\n2 2 1\n1 2 3\n", 5, {"duplicate", "(1, 2)", "line 3"});
@@ -267,15 +442,30 @@ TEST_CASE("bad entries") {
 }
 
 TEST_CASE("a damaged file is read or refused, nothing else") {
-    const std::string good = coordinate + "real symmetric\n% c\n3 3 3\n1 1 1.5\n3 1 -2e3\n3 2 +4\n";
+    std::string good;
+    SUBCASE("real") { good = coordinate + "real symmetric\n% c\n3 3 3\n1 1 1.5\n3 1 -2e3\n3 2 +4\n"; }
+    SUBCASE("complex") {
+        good = coordinate + "complex hermitian\n% c\n3 3 3\n1 1 1.5 0\n3 1 -2e3 1\n3 2 +4 .5\n";
+    }
+    SUBCASE("integer") { good = array + "integer general\n2 2\n12345678901234567890\n-7\n+0\n1\n"; }
     int refused = 0, taken = 0;
-    const auto feed = [&](const std::string &text) {
+    const auto feed_as = [&](const std::string &text, Reading reading) {
         try {
-            to_dense(read(text));
+            const perm::FileMatrix a = perm::without_zeros(read(text, reading));
+            const perm::FileView view(a);
+            perm::Result result; // that the library does not find fault with
+            if (a.n_rows <= a.n_cols) {
+                const perm_status status = perm_compute(&view.csr(), nullptr, result.raw());
+                CHECK_MESSAGE(status / 100 != 1, perm_last_error());
+            }
             ++taken;
         } catch (const perm::MatrixMarketError &) {
             ++refused;
         }
+    };
+    const auto feed = [&](const std::string &text) {
+        feed_as(text, Reading::nearest_doubles);
+        feed_as(text, Reading::as_written);
     };
     for (std::size_t i = 0; i <= good.size(); ++i) {
         feed(good.substr(0, i));

@@ -7,8 +7,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
+#include <numbers>
 #include <string_view>
 
 namespace perm {
@@ -24,12 +27,20 @@ std::string bound_text(double bound) {
     return std::strtod(text.c_str(), nullptr) >= bound ? text : fmt::format("{:.1e}", bound * 1.05);
 }
 
-// How many digits of the printed value a relative error bound vouches for, to half a unit of the last of
-// them.
-int certain_digits(double bound) {
-    constexpr int printed = 17;
-    const double digits = std::floor(-std::log10(2 * bound));
-    return digits > 0 ? static_cast<int>(std::min<double>(digits, printed)) : 0;
+bool is_complex(const perm_result &r) { return std::string_view(r.text).ends_with('i'); }
+
+// Of a number that is not exact: it is written as D.DDDe+DD.
+std::ptrdiff_t printed_digits(std::string_view text) {
+    const std::string_view mantissa = text.substr(0, text.find('e'));
+    return std::count_if(mantissa.begin(), mantissa.end(), [](char c) { return '0' <= c && c <= '9'; });
+}
+
+// How many digits of the printed value, or of the larger of its two parts, the relative error bound vouches
+// for, to half a unit of the last of them.
+int certain_digits(const perm_result &r) {
+    const double bound = r.rel_error_bound * (is_complex(r) ? std::numbers::sqrt2 : 1);
+    const double digits = std::floor(-std::log10(std::max(2 * bound, std::numeric_limits<double>::min())));
+    return digits > 0 ? static_cast<int>(std::min(digits, static_cast<double>(printed_digits(r.text)))) : 0;
 }
 
 std::string count_text(double count) {
@@ -44,10 +55,10 @@ std::string bytes_text(double bytes) {
 
 std::string error_text(const perm_result &r) {
     if (r.exact) return "exact";
-    const int digits = certain_digits(r.rel_error_bound);
+    const int digits = certain_digits(r);
     if (digits > 0)
-        return fmt::format("relative error below {} ({} digit{} certain)", bound_text(r.rel_error_bound),
-                           digits, digits == 1 ? "" : "s");
+        return fmt::format("relative error below {} ({} digit{}{} certain)", bound_text(r.rel_error_bound),
+                           digits, digits == 1 ? "" : "s", is_complex(r) ? " of the larger part" : "");
     std::string text = "no digit is certain";
     if (std::isfinite(r.abs_error_bound)) text += ": the error is below " + bound_text(r.abs_error_bound);
     return text;
@@ -97,11 +108,12 @@ std::string as_json(const perm_result &r, const Seconds &s, const std::string &p
         {"real", r.re},
         {"imag", r.im},
         {"mantissa", r.mantissa_re},
+        {"mantissa_imag", r.mantissa_im},
         {"exp2", r.exp2},
         {"exact", r.exact != 0},
         {"rel_error_bound", r.rel_error_bound},
         {"abs_error_bound", r.abs_error_bound},
-        {"certain_digits", r.exact ? Json() : Json(certain_digits(r.rel_error_bound))},
+        {"certain_digits", r.exact ? Json() : Json(certain_digits(r))},
         {"tolerance_met", r.tolerance_met != 0},
         {"engine", r.engine},
         {"device", r.device},
@@ -129,21 +141,27 @@ std::string as_json(const perm_result &r, const Seconds &s, const std::string &p
     return object.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
+// What would tell more than doubles do.
+std::string precision_advice(const Options &options) {
+    for (const char *doubles : {"", "auto", "double", "kahan", "dq"})
+        if (options.precision == doubles) return "; --precision dd or exact may tell more, and takes longer";
+    return "";
+}
+
 void warn_if_missed(const Options &options, const perm_result &r) {
     if (r.tolerance_met) return;
-    if (certain_digits(r.rel_error_bound) == 0) {
+    if (certain_digits(r) == 0) {
         std::string text = "warning: no digit of the permanent is certain (cancellation or underflow)";
         if (std::isfinite(r.abs_error_bound))
             text += "; its absolute error is below " + bound_text(r.abs_error_bound);
-        if (std::string_view(r.device) == "gpu") text += "; --device cpu may tell more";
-        write_message(text);
+        write_message(text + precision_advice(options));
         return;
     }
     constexpr double default_tolerance = 1e-9;
     const double tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance;
     write_message(fmt::format("warning: the permanent is less accurate than requested: its relative error "
-                              "bound {} is above the tolerance {:g}",
-                              bound_text(r.rel_error_bound), tolerance));
+                              "bound {} is above the tolerance {:g}{}",
+                              bound_text(r.rel_error_bound), tolerance, precision_advice(options)));
 }
 
 } // namespace

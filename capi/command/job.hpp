@@ -1,6 +1,7 @@
 // What compute, explain and source share: the matrix of the file, and its plan.
 #pragma once
 
+#include "file_matrix.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
 #include "progress.hpp"
@@ -38,7 +39,8 @@ class Job {
     Plan make_plan(const Options &options);
 
     Stopwatch watch_;
-    Csr matrix_;
+    FileMatrix matrix_;
+    FileView view_;
     double seconds_read_ = 0, seconds_plan_ = 0;
     Cancellable cancellable_;
     Progress progress_; // the plan calls it, so it must outlive the plan

@@ -18,8 +18,8 @@ const char *const footer =
     "Exit status: 0 answered, 1 the machine or the program failed, 2 bad input or usage,\n"
     "3 refused: beyond the limits, or not to be had here (no GPU), 130 cancelled.\n"
     "In JSON, a number beyond the range of double precision is null: \"permanent\" holds it as text, and\n"
-    "\"mantissa\" times 2 to the power \"exp2\" is its value. A failure is {\"error\": {\"status\", "
-    "\"code\", \"text\"}}.";
+    "\"mantissa\" and \"mantissa_imag\" times 2 to the power \"exp2\" are its parts. A failure is\n"
+    "{\"error\": {\"status\", \"code\", \"text\"}}.";
 
 const char *const subcommands = "compute, explain, source, info or cache";
 

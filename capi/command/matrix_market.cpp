@@ -1,11 +1,11 @@
 #include "matrix_market.hpp"
 
+#include "lines.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -21,21 +21,19 @@
 namespace perm {
 namespace {
 
-constexpr std::int64_t max_line_length = 1 << 20;
 constexpr std::int64_t max_dimension = std::numeric_limits<std::int32_t>::max();
 // Up to this dimension a matrix may have fewer entries than rows; beyond, row pointers would outgrow the
 // file.
 constexpr std::int64_t max_sparse_dimension = 10'000'000;
-constexpr std::int64_t max_exact_integer = std::int64_t{1} << 53;
 
 enum class Layout { coordinate, array };
-enum class Field { real, integer, pattern };
-enum class Symmetry { general, symmetric, skew };
+enum class Symmetry { general, symmetric, skew, hermitian };
 
 struct Header {
     Layout layout;
     Field field;
     Symmetry symmetry;
+    Reading reading;
 };
 
 struct Size {
@@ -44,89 +42,15 @@ struct Size {
 
 struct Entry {
     std::int64_t row, col; // zero-based
-    double value;
+    FileNumber value;
     std::int64_t line;
 };
-
-// A word of the file fit for an error message, whatever bytes it holds.
-std::string quoted(std::string_view word) {
-    constexpr std::size_t longest = 40;
-    std::string text = "'";
-    for (char c : word.substr(0, longest)) text += (c >= ' ' && c <= '~') ? c : '?';
-    return text + (word.size() > longest ? "...'" : "'");
-}
 
 std::string lower_case(std::string_view word) {
     std::string text(word);
     for (char &c : text)
         if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     return text;
-}
-
-// The lines of the file that are not blank, split into words.
-class Lines {
-  public:
-    Lines(std::istream &in, std::string name)
-        : in_(in), name_(std::move(name)), buffer_(static_cast<std::size_t>(max_line_length) + 1) {}
-
-    // False at the end of the file.
-    bool next() {
-        while (next_line())
-            if (!words_.empty()) return true;
-        return false;
-    }
-
-    // The same, but the file must go on.
-    void expect_next(const std::string &what) {
-        if (!next()) fail(fmt::format("the file ends here, expected {}", what));
-    }
-
-    const std::vector<std::string_view> &words() const { return words_; }
-    bool is_comment() const { return words_.front().front() == '%'; }
-    std::int64_t number() const { return number_; }
-
-    [[noreturn]] void fail(const std::string &what) const { fail_at(number_, what); }
-    [[noreturn]] void fail_at(std::int64_t line, const std::string &what) const {
-        throw MatrixMarketError(fmt::format("{}:{}: {}", name_, std::max<std::int64_t>(line, 1), what));
-    }
-
-  private:
-    bool next_line() {
-        words_.clear();
-        in_.getline(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
-        if (in_.bad()) fail_at(number_ + 1, "the file cannot be read");
-        if (in_.fail() && in_.eof()) return false;
-        ++number_;
-        if (in_.fail()) fail(fmt::format("the line is longer than {} bytes", max_line_length));
-        const auto length = static_cast<std::size_t>(in_.gcount()) - (in_.eof() ? 0 : 1);
-        split({buffer_.data(), length});
-        return true;
-    }
-
-    void split(std::string_view line) {
-        constexpr std::string_view blanks = " \t\r\v\f";
-        for (;;) {
-            const auto begin = line.find_first_not_of(blanks);
-            if (begin == line.npos) return;
-            line.remove_prefix(begin);
-            const auto end = std::min(line.find_first_of(blanks), line.size());
-            words_.push_back(line.substr(0, end));
-            line.remove_prefix(end);
-        }
-    }
-
-    std::istream &in_;
-    std::string name_;
-    std::vector<char> buffer_;
-    std::vector<std::string_view> words_; // into buffer_
-    std::int64_t number_ = 0;
-};
-
-// std::from_chars of a whole word, which may begin with a plus sign.
-template <class Number> std::errc parse(std::string_view word, Number &number) {
-    if (word.size() > 1 && word[0] == '+' && word[1] != '-') word.remove_prefix(1);
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    return end == word.data() + word.size() ? error : std::errc::invalid_argument;
 }
 
 template <class Choice>
@@ -153,21 +77,22 @@ Header read_banner(Lines &lines) {
     Header header{};
     header.layout = choose<Layout>(lines, words[2], "format",
                                    {{"coordinate", Layout::coordinate}, {"array", Layout::array}});
-    if (lower_case(words[3]) == "complex")
-        lines.fail(
-            "complex matrices are not supported by this version, expected one of: real, integer, pattern");
-    header.field =
-        choose<Field>(lines, words[3], "field",
-                      {{"real", Field::real}, {"integer", Field::integer}, {"pattern", Field::pattern}});
-    // Without complex numbers Hermitian and symmetric are the same.
+    header.field = choose<Field>(lines, words[3], "field",
+                                 {{"real", Field::real},
+                                  {"integer", Field::integer},
+                                  {"complex", Field::complex},
+                                  {"pattern", Field::pattern}});
     header.symmetry = choose<Symmetry>(lines, words[4], "symmetry",
                                        {{"general", Symmetry::general},
                                         {"symmetric", Symmetry::symmetric},
                                         {"skew-symmetric", Symmetry::skew},
-                                        {"hermitian", Symmetry::symmetric}});
+                                        {"hermitian", Symmetry::hermitian}});
+    // Without complex numbers it is the same.
+    if (header.symmetry == Symmetry::hermitian && header.field != Field::complex)
+        header.symmetry = Symmetry::symmetric;
 
     if (header.field == Field::pattern && header.layout == Layout::array)
-        lines.fail("an array file cannot be a pattern, expected the field real or integer");
+        lines.fail("an array file cannot be a pattern, expected the field real, integer or complex");
     if (header.field == Field::pattern && header.symmetry == Symmetry::skew)
         lines.fail("a pattern cannot be skew-symmetric, expected general or symmetric");
     return header;
@@ -177,6 +102,7 @@ Header read_banner(Lines &lines) {
 std::int64_t capacity(Symmetry symmetry, std::int64_t n_rows, std::int64_t n_cols) {
     switch (symmetry) {
     case Symmetry::symmetric:
+    case Symmetry::hermitian:
         return n_rows * (n_rows + 1) / 2;
     case Symmetry::skew:
         return n_rows * (n_rows - 1) / 2;
@@ -238,91 +164,91 @@ std::int64_t parse_index(const Lines &lines, std::string_view word, const char *
     return index - 1;
 }
 
-double parse_integer(const Lines &lines, std::string_view word) {
-    std::int64_t number = 0;
-    const std::errc error = parse(word, number);
-    if (error == std::errc::invalid_argument)
-        lines.fail(fmt::format("bad number {}, expected an integer", quoted(word)));
-    if (error != std::errc{} || number > max_exact_integer || number < -max_exact_integer)
-        lines.fail(
-            fmt::format("integer {} is too large, expected at most 2^53 in magnitude: this version computes "
-                        "in double precision",
-                        quoted(word)));
-    return static_cast<double>(number);
-}
-
-double parse_real(const Lines &lines, std::string_view word) {
-    double number = 0;
-    const std::errc error = parse(word, number);
-    if (error == std::errc::invalid_argument)
-        lines.fail(fmt::format("bad number {}, expected a real number", quoted(word)));
-    if (error != std::errc{})
-        lines.fail(fmt::format("number {} is out of range, expected a magnitude that double precision holds "
-                               "(about 1e-308 to 1e308)",
-                               quoted(word)));
-    if (!std::isfinite(number))
-        lines.fail(fmt::format("number {} is not finite, expected a real number", quoted(word)));
-    return number;
-}
-
-double parse_value(const Lines &lines, Field field, std::string_view word) {
-    return field == Field::integer ? parse_integer(lines, word) : parse_real(lines, word);
-}
-
 void next_entry(Lines &lines, std::int64_t done, const Size &size) {
     if (!lines.next())
         lines.fail(
             fmt::format("the file is truncated: it ends after {} entries, expected {}", done, size.count));
 }
 
+FileNumber read_value(const Lines &lines, std::size_t word, const Header &header, std::int64_t row,
+                      std::int64_t col) {
+    FileNumber value = parse_number(lines, word, header.field, header.reading);
+    if (header.symmetry == Symmetry::hermitian && row == col && !is_real(value))
+        lines.fail(
+            fmt::format("the imaginary part of the entry ({0}, {0}) is {1}, expected 0 on the diagonal "
+                        "of a Hermitian file",
+                        row + 1, quoted(lines.words()[word + 1])));
+    return value;
+}
+
 std::vector<Entry> read_coordinates(Lines &lines, const Header &header, const Size &size) {
-    const bool pattern = header.field == Field::pattern;
+    constexpr const char *forms[] = {"'row column'", "'row column value'", "'row column re im'"};
+    const std::size_t value_words = words_of(header.field);
     std::vector<Entry> entries;
     for (std::int64_t k = 0; k < size.count; ++k) {
         next_entry(lines, k, size);
         const auto &words = lines.words();
-        if (words.size() != (pattern ? 2u : 3u))
-            lines.fail(fmt::format("bad entry of {} words, expected {}", words.size(),
-                                   pattern ? "'row column'" : "'row column value'"));
+        if (words.size() != 2 + value_words)
+            lines.fail(fmt::format("bad entry of {} words, expected {}", words.size(), forms[value_words]));
         Entry entry{};
         entry.row = parse_index(lines, words[0], "row", size.n_rows);
         entry.col = parse_index(lines, words[1], "column", size.n_cols);
-        entry.value = pattern ? 1.0 : parse_value(lines, header.field, words[2]);
+        entry.value = read_value(lines, 2, header, entry.row, entry.col);
         entry.line = lines.number();
         if (header.symmetry == Symmetry::skew && entry.row == entry.col)
             lines.fail(fmt::format("entry ({0}, {0}) lies on the diagonal, expected none there in a "
                                    "skew-symmetric file",
                                    entry.row + 1));
-        entries.push_back(entry);
+        entries.push_back(std::move(entry));
     }
     return entries;
+}
+
+// Of a column of an array file.
+std::int64_t first_row(Symmetry symmetry, std::int64_t col) {
+    switch (symmetry) {
+    case Symmetry::symmetric:
+    case Symmetry::hermitian:
+        return col;
+    case Symmetry::skew:
+        return col + 1;
+    default:
+        return 0;
+    }
 }
 
 // Column by column; below the diagonal only, if symmetric.
 std::vector<Entry> read_array(Lines &lines, const Header &header, const Size &size) {
     std::vector<Entry> entries;
     std::int64_t done = 0;
-    for (std::int64_t col = 0; col < size.n_cols; ++col) {
-        const std::int64_t first = header.symmetry == Symmetry::general     ? 0
-                                   : header.symmetry == Symmetry::symmetric ? col
-                                                                            : col + 1;
-        for (std::int64_t row = first; row < size.n_rows; ++row, ++done) {
+    for (std::int64_t col = 0; col < size.n_cols; ++col)
+        for (std::int64_t row = first_row(header.symmetry, col); row < size.n_rows; ++row, ++done) {
             next_entry(lines, done, size);
-            if (lines.words().size() != 1)
-                lines.fail(fmt::format("{} words, expected one number a line", lines.words().size()));
-            const double value = parse_value(lines, header.field, lines.words()[0]);
-            if (value != 0.0) entries.push_back({row, col, value, lines.number()});
+            if (lines.words().size() != words_of(header.field))
+                lines.fail(fmt::format("{} words, expected one number a line{}", lines.words().size(),
+                                       header.field == Field::complex ? ", 're im'" : ""));
+            FileNumber value = read_value(lines, 0, header, row, col);
+            if (!is_zero(value)) entries.push_back({row, col, std::move(value), lines.number()});
         }
-    }
     return entries;
 }
 
+FileNumber mirror_image(const FileNumber &value, Symmetry symmetry) {
+    switch (symmetry) {
+    case Symmetry::skew:
+        return negative(value);
+    case Symmetry::hermitian:
+        return conjugate(value);
+    default:
+        return value;
+    }
+}
+
 void mirror(std::vector<Entry> &entries, Symmetry symmetry) {
-    const double sign = symmetry == Symmetry::skew ? -1.0 : 1.0;
     const std::size_t count = entries.size();
     for (std::size_t k = 0; k < count; ++k) {
-        const Entry e = entries[k];
-        if (e.row != e.col) entries.push_back({e.col, e.row, sign * e.value, e.line});
+        const Entry &e = entries[k];
+        if (e.row != e.col) entries.push_back({e.col, e.row, mirror_image(e.value, symmetry), e.line});
     }
 }
 
@@ -344,28 +270,41 @@ void refuse_duplicates(const Lines &lines, const std::vector<Entry> &entries, Sy
                     duplicate->row + 1, duplicate->col + 1, first_line, mirrored));
 }
 
-Csr assemble(const std::vector<Entry> &entries, const Header &header, const Size &size) {
-    Csr a;
+FileMatrix assemble(const std::vector<Entry> &entries, const Header &header, const Size &size) {
+    FileMatrix a;
     a.n_rows = size.n_rows;
     a.n_cols = size.n_cols;
-    a.pattern = header.field == Field::pattern;
     a.row_ptr.assign(static_cast<std::size_t>(size.n_rows) + 1, 0);
     a.col_idx.reserve(entries.size());
-    if (!a.pattern) a.values.reserve(entries.size());
     for (const Entry &e : entries) {
         ++a.row_ptr[static_cast<std::size_t>(e.row) + 1];
         a.col_idx.push_back(e.col);
-        if (!a.pattern) a.values.push_back(e.value);
     }
     for (std::size_t i = 1; i < a.row_ptr.size(); ++i) a.row_ptr[i] += a.row_ptr[i - 1];
+
+    a.pattern = header.field == Field::pattern;
+    if (a.pattern) return a;
+    const auto fill = [&entries](auto &values, const auto &value_of) {
+        values.reserve(entries.size());
+        for (const Entry &e : entries) values.push_back(value_of(e.value));
+    };
+    if (std::any_of(entries.begin(), entries.end(), [](const Entry &e) { return !e.value.text.empty(); })) {
+        fill(a.texts, text_of);
+    } else if (header.field == Field::complex) {
+        fill(a.complex_values, [](const FileNumber &x) { return x.value; });
+    } else {
+        a.integers = header.field == Field::integer;
+        fill(a.values, [](const FileNumber &x) { return x.value.real(); });
+    }
     return a;
 }
 
 } // namespace
 
-Csr read_matrix_market(std::istream &in, const std::string &name) {
+FileMatrix read_matrix_market(std::istream &in, const std::string &name, Reading reading) {
     Lines lines(in, name);
-    const Header header = read_banner(lines);
+    Header header = read_banner(lines);
+    header.reading = reading;
     const Size size = read_size(lines, header);
 
     std::vector<Entry> entries = header.layout == Layout::coordinate ? read_coordinates(lines, header, size)
@@ -382,8 +321,8 @@ Csr read_matrix_market(std::istream &in, const std::string &name) {
     return assemble(entries, header, size);
 }
 
-Csr read_matrix_market_file(const std::string &path) {
-    if (path == "-") return read_matrix_market(std::cin, "stdin");
+FileMatrix read_matrix_market_file(const std::string &path, Reading reading) {
+    if (path == "-") return read_matrix_market(std::cin, "stdin", reading);
     // Opening one succeeds, and reading it fails without a reason.
     if (std::error_code ignored; std::filesystem::is_directory(path, ignored))
         throw MatrixMarketError(
@@ -393,24 +332,7 @@ Csr read_matrix_market_file(const std::string &path) {
     if (!in)
         throw MatrixMarketError(fmt::format("{}: the file cannot be opened: {}", path,
                                             errno ? std::strerror(errno) : "unknown reason"));
-    return read_matrix_market(in, path);
-}
-
-Csr without_zeros(Csr a) {
-    if (a.pattern) return a;
-    std::size_t kept = 0, k = 0;
-    for (std::size_t row = 1; row < a.row_ptr.size(); ++row) {
-        for (; k < static_cast<std::size_t>(a.row_ptr[row]); ++k) {
-            if (a.values[k] == 0.0) continue;
-            a.values[kept] = a.values[k];
-            a.col_idx[kept] = a.col_idx[k];
-            ++kept;
-        }
-        a.row_ptr[row] = static_cast<std::int64_t>(kept);
-    }
-    a.values.resize(kept);
-    a.col_idx.resize(kept);
-    return a;
+    return read_matrix_market(in, path, reading);
 }
 
 } // namespace perm

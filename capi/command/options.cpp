@@ -41,6 +41,20 @@ template <class Integer> Integer parse_whole(const std::string &text) {
 
 double parse_number(const std::string &text) { return parse_all<double>(text, "a number"); }
 
+// "1,2,0".
+std::vector<std::int64_t> parse_multiplicities(std::string text) {
+    std::vector<std::int64_t> numbers;
+    text += ',';
+    for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
+        end = text.find(',', begin);
+        const std::string word = text.substr(begin, end - begin);
+        numbers.push_back(parse_whole<std::int64_t>(word));
+        if (numbers.back() < 0)
+            throw std::invalid_argument("'" + word + "' is not a whole number of at least 0");
+    }
+    return numbers;
+}
+
 // Adds an option whose text `parse` turns into `target`.
 template <class Target, class Parse>
 void add_parsed(CLI::App &command, const char *name, Target &target, Parse parse, const char *type,
@@ -107,6 +121,24 @@ void add_plan_options(CLI::App &command, Options &options) {
         .add_option("--device", options.device,
                     "auto: a GPU where there is one and it is worth it; cpu; gpu: the best of its engines")
         ->type_name("NAME");
+    command
+        .add_option(
+            "--precision", options.precision,
+            "auto: double, and again with more where the tolerance is missed; double; kahan, dq: "
+            "terms summed in twice the precision; dd: all in twice the precision; exact: integers and "
+            "fractions; mpfr:BITS, on the CPU alone")
+        ->type_name("NAME");
+    add_parsed(command, "--tolerance", options.tolerance, parse_number, "T",
+               "requested relative error, 1e-9 if not given");
+    command.add_flag(
+        "--decimal", options.decimal,
+        "take the numbers of the file exactly as they are written, 0.1 as one tenth, and not as the "
+        "nearest doubles");
+    add_parsed(
+        command, "--row-multiplicity", options.row_multiplicity, parse_multiplicities, "LIST",
+        "how often each row counts, with commas between: 2,0,1 is the first row twice, the second not");
+    add_parsed(command, "--col-multiplicity", options.col_multiplicity, parse_multiplicities, "LIST",
+               "how often each column counts");
     add_parsed(command, "--threads", options.threads, parse_whole<std::int32_t>, "N",
                "threads, one for each core if not given");
     add_parsed(
@@ -160,9 +192,6 @@ void add_json_option(CLI::App &command, Options &options) {
 }
 
 void add_run_options(CLI::App &command, Options &options) {
-    command.add_option("--precision", options.precision, "auto or double")->type_name("NAME");
-    add_parsed(command, "--tolerance", options.tolerance, parse_number, "T",
-               "requested relative error, 1e-9 if not given");
     command.add_flag("-q,--quiet", options.quiet,
                      "print the permanent alone; no progress, no log but errors; a missed tolerance is still "
                      "reported");

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -15,6 +16,8 @@ struct Options {
     std::string file;
     std::string engine, device, precision, without, decompose, chunks, arch; // "" is the library's default
     std::optional<std::string> cache;                                        // a folder, "" for none
+    bool decimal = false;                                                    // numbers as they are written
+    std::vector<std::int64_t> row_multiplicity, col_multiplicity;            // of each line; none: all 1
     double tolerance = 0;
     std::int32_t threads = 0;
     std::int64_t memory_bytes = 0;

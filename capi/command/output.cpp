@@ -20,7 +20,10 @@ void write_message(const std::string &text) { std::fprintf(stderr, "perm: %s\n",
 
 std::string in_command_terms(std::string text) {
     constexpr std::pair<std::string_view, std::string_view> names[] = {
-        {"memory_limit_bytes", "--memory"}, {"time_limit_seconds", "--time-limit"}};
+        {"memory_limit_bytes", "--memory"},
+        {"time_limit_seconds", "--time-limit"},
+        {"row_multiplicity", "--row-multiplicity"},
+        {"col_multiplicity", "--col-multiplicity"}};
     for (const auto &[field, option] : names)
         for (auto at = text.find(field); at != text.npos; at = text.find(field, at + option.size()))
             text.replace(at, field.size(), option);

@@ -19,7 +19,7 @@ void write_stdout(std::string text);
 // Writes "perm: ..." to stderr.
 void write_message(const std::string &text);
 
-// A text of the library with its names of the limits replaced by the options that set them.
+// A text of the library with its names of fields replaced by the options that set them.
 std::string in_command_terms(std::string text);
 
 enum ExitCode {

@@ -1,0 +1,114 @@
+#include "file_number.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace perm {
+namespace {
+
+constexpr std::int64_t most_exact = std::int64_t{1} << 53; // integers that are doubles, and those below
+constexpr int most_exponent = 100000;                      // that the library takes
+
+FileNumber parse_integer(const Lines &lines, std::string_view word) {
+    std::int64_t number = 0;
+    const std::errc error = parse(word, number);
+    if (error == std::errc::invalid_argument)
+        lines.fail(fmt::format("bad number {}, expected an integer", quoted(word)));
+    if (error != std::errc{} || number > most_exact || number < -most_exact) return {{}, std::string(word)};
+    return {static_cast<double>(number), ""};
+}
+
+bool has_fit_exponent(std::string_view word) {
+    const auto e = word.find_first_of("eE");
+    if (e == word.npos) return true;
+    int exponent = 0;
+    return parse(word.substr(e + 1), exponent) == std::errc{} && -most_exponent <= exponent &&
+           exponent <= most_exponent;
+}
+
+double parse_real(const Lines &lines, std::string_view word, Reading reading) {
+    double number = 0;
+    const std::errc error = parse(word, number);
+    if (error == std::errc::invalid_argument)
+        lines.fail(fmt::format("bad number {}, expected a real number", quoted(word)));
+    if (reading == Reading::nearest_doubles && error != std::errc{})
+        lines.fail(fmt::format("number {} is out of range, expected a magnitude that double precision holds "
+                               "(about 1e-308 to 1e308), or the option --decimal",
+                               quoted(word)));
+    if (reading == Reading::as_written && !has_fit_exponent(word))
+        lines.fail(fmt::format("number {} is out of range, expected an exponent from -{} to {}", quoted(word),
+                               most_exponent, most_exponent));
+    if (!std::isfinite(number))
+        lines.fail(fmt::format("number {} is not finite, expected a real number", quoted(word)));
+    return number;
+}
+
+// The parts of a complex text.
+std::pair<std::string_view, std::string_view> split_parts(std::string_view text) {
+    const auto blank = std::min(text.find(' '), text.size());
+    return {text.substr(0, blank), text.substr(std::min(blank + 1, text.size()))};
+}
+
+bool is_zero_part(std::string_view part) {
+    return part.substr(0, part.find_first_of("eE")).find_first_of("123456789") == part.npos;
+}
+
+std::string negative_part(std::string_view part) {
+    if (part.starts_with('-')) return std::string(part.substr(1));
+    if (part.starts_with('+')) part.remove_prefix(1);
+    return fmt::format("-{}", part);
+}
+
+} // namespace
+
+std::size_t words_of(Field field) { return field == Field::pattern ? 0 : field == Field::complex ? 2 : 1; }
+
+FileNumber parse_number(const Lines &lines, std::size_t first, Field field, Reading reading) {
+    if (field == Field::pattern) return {1.0, ""};
+    const std::string_view re = lines.words()[first];
+    if (field == Field::integer) return parse_integer(lines, re);
+    FileNumber number{parse_real(lines, re, reading), ""};
+    if (reading == Reading::as_written) number.text = re;
+    if (field == Field::complex) {
+        const std::string_view im = lines.words()[first + 1];
+        number.value.imag(parse_real(lines, im, reading));
+        if (reading == Reading::as_written) number.text.append(" ").append(im);
+    }
+    return number;
+}
+
+std::string text_of(const FileNumber &number) {
+    // Without a text of their own are integers alone, among longer ones.
+    return number.text.empty() ? fmt::format("{:.0f}", number.value.real()) : number.text;
+}
+
+bool is_zero_text(std::string_view text) {
+    const auto [re, im] = split_parts(text);
+    return is_zero_part(re) && is_zero_part(im);
+}
+
+bool is_zero(const FileNumber &number) {
+    return number.text.empty() ? number.value == 0.0 : is_zero_text(number.text);
+}
+
+bool is_real(const FileNumber &number) {
+    return number.text.empty() ? number.value.imag() == 0 : is_zero_part(split_parts(number.text).second);
+}
+
+FileNumber negative(const FileNumber &number) {
+    if (number.text.empty()) return {-number.value, ""};
+    const auto [re, im] = split_parts(number.text);
+    return {-number.value, im.empty() ? negative_part(re) : negative_part(re) + " " + negative_part(im)};
+}
+
+FileNumber conjugate(const FileNumber &number) {
+    const auto value = std::conj(number.value);
+    if (number.text.empty() || is_real(number)) return {value, number.text};
+    const auto [re, im] = split_parts(number.text);
+    return {value, std::string(re) + " " + negative_part(im)};
+}
+
+} // namespace perm

@@ -1,0 +1,53 @@
+// The perm command as a user or a script runs it: that of the environment variable PERM_COMMAND, or else the
+// one of the build.
+#pragma once
+
+#include "tests/support/temporary_folder.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace command {
+
+class Folder : public TemporaryFolder {
+  public:
+    // Of a file in it; `write` returns its path.
+    std::string write(const std::string &name, const std::string &text) const;
+    std::string read(const std::string &name) const;
+};
+
+// The command under way. It must be waited for.
+class Process {
+  public:
+    // Its standard streams are opened from the paths given; err_fd, if any, is its stderr instead.
+    Process(std::vector<std::string> arguments, const std::string &in, const std::string &out,
+            const std::string &err, int err_fd = -1);
+
+    void signal(int number) const;
+
+    // Its exit code, or minus the signal that killed it.
+    int wait() const;
+
+  private:
+    pid_t pid_ = -1;
+};
+
+struct Run {
+    int code;
+    std::string out, err;
+
+    nlohmann::json object() const;
+};
+
+Run run(const Folder &folder, const std::vector<std::string> &arguments, const std::string &in = "/dev/null");
+
+bool contains(const std::string &text, const std::string &part);
+
+void check_usage_error(const Folder &folder, const std::vector<std::string> &arguments,
+                       const std::string &word);
+
+} // namespace command

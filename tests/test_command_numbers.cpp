@@ -1,0 +1,265 @@
+// What numbers the perm command reads, computes with and prints.
+#include "tests/support/command.hpp"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace command;
+using nlohmann::json;
+
+const std::string banner = "%%MatrixMarket matrix ";
+const std::string dense = banner + "array ";
+
+using Options = std::vector<std::string>;
+
+std::vector<std::string> with(std::vector<std::string> arguments, const Options &options) {
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return arguments;
+}
+
+// Of the text of a file: what is printed.
+std::string permanent(const std::string &file, const Options &options = {}) {
+    const Folder folder;
+    const Run r = run(folder, with({"compute", "--quiet", folder.write("m.mtx", file)}, options));
+    CAPTURE(r.err);
+    CHECK(r.code == 0);
+    CHECK(r.err.empty());
+    return r.out.substr(0, r.out.find('\n')) + (r.out.find('\n') + 1 == r.out.size() ? "" : " and more");
+}
+
+json result(const std::string &file, const Options &options = {}) {
+    const Folder folder;
+    const Run r = run(folder, with({"compute", "--json", folder.write("m.mtx", file)}, options));
+    CAPTURE(r.err);
+    REQUIRE(r.code == 0);
+    return r.object();
+}
+
+const Options exactly{"--precision", "exact"}, exact_decimals{"--decimal", "--precision", "exact"};
+
+// (1+i)i + 2(3-i)
+const std::string complex_general = dense + "complex general\n2 2\n1 1\n3 -1\n2 0\n0 1\n";
+
+// 1+i  1-i   -1
+// 2    1/2   3+i
+// 3i   2+2i  i
+const std::string complex_full =
+    dense + "complex general\n3 3\n1 1\n2 0\n0 3\n1 -1\n.5 0\n2 2\n-1 0\n3 1\n0 1\n";
+
+} // namespace
+
+TEST_CASE("complex files of each symmetry") {
+    const std::string sparse = banner + "coordinate complex ";
+    for (const Options &precision : {Options{}, Options{"--decimal"}}) {
+        CHECK(permanent(complex_general, precision) == "5-1i");
+        CHECK(permanent(sparse + "general\n2 2 4\n1 1 1 1\n1 2 2 0\n2 1 3 -1\n2 2 0 1\n", precision) ==
+              "5-1i");
+        // 3(1+i) + (2-i)^2
+        CHECK(permanent(dense + "complex symmetric\n2 2\n1 1\n2 -1\n3 0\n", precision) == "6-1i");
+        CHECK(permanent(sparse + "symmetric\n2 2 3\n1 1 1 1\n2 1 2 -1\n2 2 3 0\n", precision) == "6-1i");
+        // -(1+2i)^2
+        CHECK(permanent(dense + "complex skew-symmetric\n2 2\n1 2\n", precision) == "3-4i");
+        CHECK(permanent(sparse + "skew-symmetric\n2 2 1\n2 1 1 2\n", precision) == "3-4i");
+        // 2*5 + |1-3i|^2
+        CHECK(permanent(dense + "complex hermitian\n2 2\n2 0\n1 -3\n5 0\n", precision) == "20");
+        CHECK(permanent(sparse + "hermitian\n2 2 3\n1 1 2 0\n2 1 1 -3\n2 2 5 0\n", precision) == "20");
+    }
+}
+
+TEST_CASE("complex permanents") {
+    const json o = result(complex_general);
+    CHECK(o.at("permanent") == "5-1i");
+    CHECK(o.at("real") == 5.0);
+    CHECK(o.at("imag") == -1.0);
+    CHECK(o.at("mantissa") == 0.625);
+    CHECK(o.at("mantissa_imag") == -0.125);
+    CHECK(o.at("exp2") == 3);
+    CHECK(o.at("exact") == true);
+
+    SUBCASE("by an engine") {
+        const json full = result(complex_full);
+        CHECK(full.at("real").get<double>() == doctest::Approx(-0.5).epsilon(1e-14));
+        CHECK(full.at("imag").get<double>() == doctest::Approx(21).epsilon(1e-14));
+        CHECK(permanent(complex_full, exactly) == "-1/2+21i");
+    }
+    SUBCASE("how many digits are certain is said of the larger part") {
+        std::string file = dense + "complex general\n4 4\n";
+        for (int k = 1; k <= 16; ++k)
+            file += "0." + std::to_string(k * k * k) + " -0." + std::to_string(k * k + 3) + "\n";
+        const Folder folder;
+        const Run r = run(folder, {"compute", folder.write("m.mtx", file), "--precision", "double"});
+        CAPTURE(r.out);
+        CAPTURE(r.err);
+        CHECK(r.code == 0);
+        CHECK(contains(r.out, "digits of the larger part certain)"));
+    }
+}
+
+TEST_CASE("integers of any length") {
+    const std::string file = dense + "integer general\n2 2\n123456789012345678901234567890\n7\n3\n-5\n";
+    CHECK(permanent(file, exactly) == "-617283945061728394506172839429");
+    CHECK(result(file).at("real") == -617283945061728394506172839429.0);
+    // x, 1 and 2 in a circulant, x = 10^29 + 1: x^3 + 6x + 9
+    const std::string zeros(28, '0'), x = "1" + zeros + "1";
+    std::string circulant = dense + "integer general\n3 3\n";
+    for (const std::string &column : {x + "\n1\n2\n", "2\n" + x + "\n1\n", "1\n2\n" + x + "\n"})
+        circulant += column;
+    CHECK(permanent(circulant, exactly) == "1" + zeros + "3" + zeros + "9" + zeros.substr(1) + "16");
+
+    SUBCASE("of thousands of digits, on one line") {
+        const std::string ones(3000, '1');
+        CHECK(permanent(dense + "integer general\n2 2\n" + ones + "\n0\n0\n2\n", exactly) ==
+              std::string(3000, '2'));
+        const json o = result(dense + "integer general\n1 1\n-" + ones + "\n", exactly);
+        CHECK(o.at("permanent").get<std::string>() == "-" + ones);
+        CHECK(o.at("real").is_null());
+        CHECK(o.at("mantissa").get<double>() <= -0.5);
+        CHECK(o.at("exp2").get<int>() > 9000);
+        CHECK(o.at("exact") == true);
+    }
+}
+
+TEST_CASE("decimals as they are written") {
+    // 0.1*0.4 + 0.2*0.3
+    const std::string tenths = dense + "real general\n2 2\n0.1\n0.3\n0.2\n.4\n";
+    CHECK(permanent(tenths, exact_decimals) == "1/10");
+    const std::string doubles = permanent(tenths, exactly); // nearest to them: over a power of two
+    CHECK(contains(doubles, "/"));
+    CHECK(doubles != "1/10");
+    CHECK(permanent(dense + "complex general\n1 1\n0.1 -0.2\n", exact_decimals) == "1/10-1/5i");
+
+    SUBCASE("beyond the range of doubles") {
+        const std::string file = dense + "real general\n2 2\n1e400\n0\n0\n2.5E+399\n";
+        CHECK(permanent(file, exact_decimals) == "25" + std::string(798, '0'));
+        CHECK(contains(permanent(file, {"--decimal"}), "e+799"));
+        CHECK(permanent(dense + "real general\n2 2\n1e-400\n0\n0\n1e400\n", exact_decimals) == "1");
+        const Folder folder;
+        const Run r = run(folder, {"compute", folder.write("m.mtx", file)});
+        CHECK(r.code == 2);
+        CHECK(contains(r.err, "m.mtx:3: number '1e400' is out of range"));
+        CHECK(contains(r.err, "--decimal"));
+    }
+    SUBCASE("zeros take no part") {
+        const json o = result(banner + "coordinate real general\n2 2 4\n1 1 .5\n1 2 0.0e7\n2 1 -0\n2 2 3\n",
+                              exact_decimals);
+        CHECK(o.at("permanent") == "3/2");
+        CHECK(o.at("nnz") == 2);
+    }
+}
+
+TEST_CASE("rectangular matrices") {
+    CHECK(permanent(dense + "integer general\n1 3\n1\n2\n3\n") == "6");
+    // 1(5+6) + 2(4+6) + 3(4+5)
+    const std::string two_rows = "general\n2 3\n1\n4\n2\n5\n3\n6\n";
+    for (const char *field : {"real ", "integer "}) CHECK(permanent(dense + field + two_rows) == "58");
+    CHECK(permanent(dense + "real " + two_rows, exactly) == "58");
+    CHECK(permanent(dense + "complex general\n1 2\n1 1\n2 -3\n") == "3-2i");
+    CHECK(permanent(banner + "coordinate pattern general\n2 4 3\n1 1\n1 2\n2 4\n") == "2");
+    const Folder folder;
+    const std::string tall = folder.write("tall.mtx", dense + "real general\n2 1\n1\n2\n");
+    for (const char *name : {"compute", "explain"}) check_usage_error(folder, {name, tall}, "transpose");
+}
+
+TEST_CASE("multiplicities") {
+    const std::string file = dense + "integer general\n2 2\n1\n3\n2\n4\n";
+    // Rows 1 2, 1 2, 3 4 and of these the second column twice.
+    CHECK(permanent(file, {"--row-multiplicity", "2,1", "--col-multiplicity", "1,2"}) == "56");
+    CHECK(permanent(file, {"--row-multiplicity", "1,0", "--col-multiplicity", "0,1"}) == "2");
+    CHECK(permanent(file, {"--row-multiplicity", "0,0", "--col-multiplicity", "0,0"}) == "1");
+    CHECK(permanent(file, {"--row-multiplicity", "0,1"}) == "7"); // of the one row 3 4
+    CHECK(permanent(file, {"--col-multiplicity", "3,0"}) == "18");
+
+    const Folder folder;
+    const std::string path = folder.write("m.mtx", file);
+    const auto check_bad = [&](const char *option, const char *list, const char *why) {
+        for (const char *name : {"compute", "explain"})
+            check_usage_error(folder, {name, path, option, list}, why);
+    };
+    for (const char *option : {"--row-multiplicity", "--col-multiplicity"}) {
+        for (const char *bad : {"", ",", "1,", ",1", "1,,2", "1;2", "1.5,1", "1, 1", "x"})
+            check_bad(option, bad, "is not a whole number");
+        check_bad(option, "1,-1", "'-1' is not a whole number of at least 0");
+        check_bad(option, "1,99999999999999999999", "is out of range");
+    }
+    check_bad("--row-multiplicity", "1",
+              "--row-multiplicity has 1 numbers, expected one for each of the 2 rows");
+    check_bad("--col-multiplicity", "1,1,1", "expected one for each of the 2 columns");
+    check_bad("--row-multiplicity", "9223372036854775807,1", "--row-multiplicity[0]");
+    check_bad("--row-multiplicity", "3,1", "4 rows and 2 columns, counted with multiplicities");
+    check_usage_error(folder, {"compute", path, "--row-multiplicity"}, "--row-multiplicity");
+}
+
+TEST_CASE("precisions") {
+    const Folder folder;
+    const std::string path = folder.write("m.mtx", complex_full);
+    for (const char *name : {"compute", "explain"}) {
+        const std::string help = run(folder, {name, "--help"}).out;
+        for (const char *option : {"--precision", "--tolerance", "--decimal", "--row-multiplicity",
+                                   "--col-multiplicity", "mpfr:BITS"})
+            CHECK(contains(help, option));
+        check_usage_error(folder, {name, path, "--precision", "quarter"}, "mpfr:BITS");
+        check_usage_error(folder, {name, path, "--precision", "mpfr:1"}, "mpfr:1");
+        check_usage_error(folder, {name, path, "--precision", "mpfr:"}, "BITS");
+        check_usage_error(folder, {name, path, "--tolerance", "tiny"}, "'tiny' is not a number");
+    }
+    for (const char *precision : {"auto", "double", "kahan", "dq", "dd", "exact", "mpfr:200"}) {
+        CAPTURE(std::string(precision));
+        CHECK(run(folder, {"explain", path, "--precision", precision, "--tolerance", "1e-20"}).code == 0);
+        const json o = result(complex_full, {"--precision", precision});
+        CHECK(o.at("real").get<double>() == doctest::Approx(-0.5).epsilon(1e-13));
+        CHECK(o.at("imag").get<double>() == doctest::Approx(21).epsilon(1e-13));
+    }
+}
+
+TEST_CASE("what is in all precision there is has no better one suggested") {
+    const Folder folder;
+    std::string file = dense + "real general\n6 6\n";
+    for (int k = 1; k <= 36; ++k) file += "1." + std::to_string(k * k * k) + "\n";
+    const Run r = run(folder, {"compute", folder.write("m.mtx", file), "--decimal", "--precision", "dd",
+                               "--tolerance", "1e-60"});
+    CAPTURE(r.err);
+    CHECK(r.code == 0);
+    CHECK(contains(r.err, "above the tolerance 1e-60\n"));
+}
+
+TEST_CASE("a tolerance that is missed is told") {
+    const Folder folder;
+    const std::string file = folder.write("m.mtx", banner + "array real general\n2 2\n0.1\n0.7\n0.3\n0.9\n");
+    const Run r = run(folder, {"compute", "--quiet", "--precision", "double", "--tolerance", "1e-30", file});
+    CHECK(r.code == 0);
+    CHECK(contains(r.err, "tolerance 1e-30; --precision dd or exact may tell more"));
+    const Run object =
+        run(folder, {"compute", "--json", "--precision", "double", "--tolerance", "1e-30", file});
+    CHECK(object.code == 0);
+    const json o = object.object();
+    CHECK(o.at("tolerance_met") == false);
+    CHECK(o.at("abs_error_bound").get<double>() > 0);
+    CHECK(o.at("abs_error_bound").get<double>() < 1e-14);
+    CHECK(o.at("certain_digits").get<int>() >= 14);
+}
+
+TEST_CASE("a permanent lost to cancellation is told with its absolute error") {
+    const Folder folder;
+    // 0.1 * 0.3 - 0.1 * 0.3.
+    const std::string file = folder.write("m.mtx", banner + "array real general\n2 2\n0.1\n0.3\n-0.1\n0.3\n");
+    const Run r = run(folder, {"compute", "--precision", "double", file});
+    CHECK(r.code == 0);
+    CHECK(contains(r.out, "\nno digit is certain: the error is below "));
+    CHECK(contains(
+        r.err,
+        "warning: no digit of the permanent is certain (cancellation or underflow); its absolute error is "
+        "below "));
+    CHECK(contains(r.err, "; --precision dd or exact may tell more"));
+    CHECK_FALSE(contains(r.err, "inf"));
+    const json o = run(folder, {"compute", "--precision", "double", "--json", file}).object();
+    CHECK(o.at("rel_error_bound").is_null());
+    CHECK(o.at("abs_error_bound").get<double>() > 0);
+    CHECK(o.at("abs_error_bound").get<double>() < 1e-15);
+    CHECK(o.at("certain_digits") == 0);
+}
