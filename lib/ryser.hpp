@@ -3,8 +3,10 @@
 // §VI-B). Where lines repeat it can sum over counts of equal columns instead (lib/ryser_counted.hpp).
 #pragma once
 
+#include "jit/arithmetic.hpp"
 #include "lib/memory_budget.hpp"
 #include "lib/outcome.hpp"
+#include "lib/residues.hpp"
 #include "lib/run_control.hpp"
 #include "preprocess/block.hpp"
 #include "preprocess/repeated_lines.hpp"
@@ -39,5 +41,14 @@ RyserPlan plan_ryser_by_counts(const Pattern &a, const Pattern &at, const Kinds 
 // `block` is A or A^T as the plan has it; its magnitudes have a perfect matching, and lines that the plan
 // takes for equal have equal values. Progress is counted in terms.
 Outcome run_ryser(const RyserPlan &plan, const Block &block, RunControl &control);
+
+// In complex, dd or complex_dd; of a dd block all entries are real.
+Outcome run_ryser(const RyserPlan &plan, const ExactBlock &block, Arithmetic arithmetic, RunControl &control);
+
+// In MPFR numbers of so many bits, real ones if all entries are: `wide` is the value with all of them.
+Outcome run_ryser_mpfr(const RyserPlan &plan, const ExactBlock &block, int bits, RunControl &control);
+
+// Modulo each prime, odd ones below 2^62: 0 .. prime - 1. Terms of all matrices count as progress.
+std::vector<std::uint64_t> run_ryser(const RyserPlan &plan, const Residues &residues, RunControl &control);
 
 } // namespace libperm

@@ -176,6 +176,35 @@ Exact by_ryser(const perm::Csr &a) {
     return times_power(total, m.exp2);
 }
 
+Gaussian by_subsets(const GaussianMatrix &a) {
+    if (a.size() > 16) throw std::invalid_argument("oracle: n is too large for Ryser's formula");
+    struct Integer {
+        mpz_class re = 0, im = 0;
+    };
+    std::vector<std::vector<Integer>> rows;
+    Exact scale = 1;
+    for (const auto &row : a) {
+        mpz_class multiple = 1;
+        for (const Gaussian &x : row) multiple = lcm(multiple, lcm(x.re.get_den(), x.im.get_den()));
+        scale /= multiple;
+        rows.emplace_back();
+        for (const Gaussian &x : row)
+            rows.back().push_back({mpz_class(x.re * multiple), mpz_class(x.im * multiple)});
+    }
+    std::vector<Integer> ways(std::size_t{1} << a.size()); // of the first rows on these columns
+    ways[0].re = 1;
+    for (std::size_t set = 1; set < ways.size(); ++set) {
+        const auto &row = rows[static_cast<std::size_t>(std::popcount(set)) - 1];
+        for (std::size_t j = 0; j < row.size(); ++j) {
+            if ((set >> j & 1) == 0) continue;
+            const Integer &x = ways[set ^ std::size_t{1} << j], &y = row[j];
+            ways[set].re += x.re * y.re - x.im * y.im;
+            ways[set].im += x.re * y.im + x.im * y.re;
+        }
+    }
+    return {ways.back().re * scale, ways.back().im * scale};
+}
+
 Exact by_frontier(const perm::Csr &a) {
     const IntegerMatrix m = to_integers(a);
     if (m.n() <= 64) return times_power(frontier<64>(m), m.exp2);

@@ -4,6 +4,8 @@
 
 #include <perm.hpp>
 
+#include "preprocess/gaussian.hpp"
+
 #include <gmpxx.h>
 
 #include <vector>
@@ -24,5 +26,11 @@ Exact by_frontier(const perm::Csr &a);
 // The determinant, by fraction-free elimination (Bareiss 1968): with Kasteleyn's signs an oracle for planar
 // graphs of any size.
 Exact determinant(const perm::Csr &a);
+
+using libperm::Gaussian; // no more than its parts
+using GaussianMatrix = std::vector<std::vector<Gaussian>>;
+
+// Of complex numbers with rational parts, row after row over the sets of used columns; n <= 16.
+Gaussian by_subsets(const GaussianMatrix &a);
 
 } // namespace oracle

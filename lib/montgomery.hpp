@@ -1,0 +1,52 @@
+// Residues modulo an odd p < 2^62, multiplied by Montgomery's method (Math. Comp. 44 (1985)): x stands for
+// x 2^-64 modulo p.
+#pragma once
+
+#include <cstdint>
+
+namespace libperm {
+
+class Montgomery {
+  public:
+    explicit Montgomery(std::uint64_t p) : p_(p), inverse_(p) {
+        for (int k = 0; k < 5; ++k)
+            inverse_ *= 2 - p * inverse_;      // 3 bits are right at first, then twice as many
+        const std::uint64_t one = (0 - p) % p; // 2^64
+        square_ = static_cast<std::uint64_t>(static_cast<Wide>(one) * one % p);
+    }
+
+    std::uint64_t prime() const { return p_; }
+    std::uint64_t to(std::uint64_t x) const { return multiply(x % p_, square_); }
+    std::uint64_t from(std::uint64_t x) const { return reduce(x); }
+
+    std::uint64_t add(std::uint64_t x, std::uint64_t y) const {
+        const std::uint64_t sum = x + y;
+        return sum >= p_ ? sum - p_ : sum;
+    }
+    std::uint64_t subtract(std::uint64_t x, std::uint64_t y) const { return x >= y ? x - y : x + p_ - y; }
+    std::uint64_t multiply(std::uint64_t x, std::uint64_t y) const {
+        return reduce(static_cast<Wide>(x) * y);
+    }
+    std::uint64_t power(std::uint64_t x, std::uint64_t exponent) const {
+        std::uint64_t result = to(1);
+        for (; exponent != 0; exponent >>= 1, x = multiply(x, x))
+            if (exponent & 1) result = multiply(result, x);
+        return result;
+    }
+
+  private:
+    __extension__ using Wide = unsigned __int128;
+
+    // x / 2^64 for x < 2^64 p: less q p, with q the low half of x / p, the low half is 0.
+    std::uint64_t reduce(Wide x) const {
+        const std::uint64_t q = static_cast<std::uint64_t>(x) * inverse_;
+        const auto high = static_cast<std::uint64_t>(x >> 64),
+                   less = static_cast<std::uint64_t>(static_cast<Wide>(q) * p_ >> 64);
+        return high >= less ? high - less : high + p_ - less;
+    }
+
+    std::uint64_t p_, inverse_; // 1 / p modulo 2^64
+    std::uint64_t square_ = 0;  // 2^128 modulo p
+};
+
+} // namespace libperm
