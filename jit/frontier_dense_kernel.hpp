@@ -3,6 +3,7 @@
 #pragma once
 
 #include "jit/kernel_store.hpp"
+#include "jit/state_numbers.hpp"
 
 #include <compare>
 #include <cstdint>
@@ -17,7 +18,7 @@ struct RowShape {
 
 std::string entry_of(RowShape shape); // "perm_row_3_4"
 
-KernelRecipe dense_frontier_kernel(bool nonnegative, RowShape shape);
+KernelRecipe dense_frontier_kernel(const StateNumbers &numbers, RowShape shape);
 
 // What follows stands in device/frontier_dense.cuh as well.
 constexpr int dense_low_slots = 12, dense_threads = 256, dense_warp = 32, dense_chunk_bits = 12;
@@ -41,7 +42,9 @@ struct DenseRow {
     std::uint32_t from_bit[dense_most_high];
     std::int32_t places_move;
     std::int32_t low_terms, high_terms;
-    double low_coefficient[dense_low_slots][2], high_coefficient[dense_most_high][2];
+    double prime, inverse;
+    // Of low entries, then of high ones from place dense_low_slots on: coefficient_doubles() each.
+    double coefficients[(dense_low_slots + dense_most_high) * most_coefficient_doubles];
 };
 
 } // namespace libperm

@@ -23,17 +23,18 @@ SparseTile sparse_tile(int words) {
 }
 
 KernelRecipe sparse_frontier_kernels(const SparseKernel &kernel) {
-    const std::string what =
-        fmt::format("keys of {} words, {}{} numbers", kernel.words, kernel.counts ? "counted, " : "",
-                    kernel.nonnegative ? "nonnegative" : "signed");
+    const std::string what = fmt::format("keys of {} words, {}{} numbers", kernel.words,
+                                         kernel.counts ? "counted, " : "", name_of(kernel.numbers));
     KernelRecipe recipe;
     recipe.key = fmt::format("sparse frontier: {}\ngenerator {}\n", what, generator_digest);
     recipe.source = [kernel, what] {
         const SparseTile tile = sparse_tile(kernel.words);
-        return fmt::format("// libperm: rows of the sparse frontier, {}.\n\n"
-                           "constexpr int words = {}, most_threads = {}, items = {};\n"
-                           "constexpr bool nonnegative = {}, counts = {};\n\n",
-                           what, kernel.words, tile.threads, tile.items, kernel.nonnegative, kernel.counts) +
+        return fmt::format("// libperm: rows of the sparse frontier, {}.\n\n", what) + number_cuh +
+               fmt::format("\ntypedef {} Arithmetic;\n"
+                           "constexpr bool bounds_itself = {}, counts = {};\n"
+                           "constexpr int words = {}, most_threads = {}, items = {};\n\n",
+                           arithmetic_type(kernel.numbers.arithmetic), kernel.numbers.bounds_itself(),
+                           kernel.counts, kernel.words, tile.threads, tile.items) +
                frontier_number_cuh + "\n" + chained_tiles_cuh + "\n" + balanced_path_cuh + "\n" +
                frontier_sparse_cuh;
     };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "jit/kernel_store.hpp"
+#include "jit/state_numbers.hpp"
 
 #include <cstdint>
 
@@ -10,7 +11,7 @@ namespace libperm {
 
 struct SparseKernel {
     int words = 1; // of a key, 64 bits each
-    bool nonnegative = true;
+    StateNumbers numbers = true;
     bool counts = false; // some counter of the key is wider than a bit
 };
 
@@ -31,7 +32,6 @@ struct SparseList {
 
 struct SparseTerm {
     std::uint64_t one, mask, full;
-    double coefficient[2];
     std::uint64_t word, shift;
 };
 
@@ -46,6 +46,8 @@ struct SparseFloor {
 struct SparseRow {
     std::uint64_t states, terms, closings, floors;
     std::uint64_t term, closing, floor;
+    std::uint64_t coefficients;
+    double prime, inverse;
 };
 
 struct SparseReport {

@@ -3,9 +3,12 @@
 // new[S + j] += (m - s) a[i,j] old[S].
 #pragma once
 
+#include "jit/state_numbers.hpp"
 #include "lib/memory_budget.hpp"
 #include "lib/outcome.hpp"
+#include "lib/residues.hpp"
 #include "lib/run_control.hpp"
+#include "lib/wide_entries.hpp"
 #include "preprocess/block.hpp"
 #include "preprocess/frontier_program.hpp"
 
@@ -28,19 +31,48 @@ struct FrontierRun {
     int threads;
 };
 
+// Of the block that the entries were made from, their scaling taken back.
+struct WideFrontierRun {
+    const WideEntries &entries;
+    const FrontierProgram &program;
+    RunControl &control;
+    MemoryBudget &memory;
+    int threads;
+};
+
+// Any number of matrices; on a CPU of primes below 2^62.
+struct ResidueFrontierRun {
+    const Residues &residues;
+    const FrontierProgram &program;
+    RunControl &control;
+    MemoryBudget &memory;
+    int threads;
+};
+
 // Whether the numbers of its states bound their own errors.
 bool is_nonnegative(const Block &block);
 
-// Progress is counted in expansions. Throws Error.
+// Progress is counted in expansions, those of one matrix for any number of them. Throws Error.
 Outcome run_frontier(FrontierForm form, const FrontierRun &run);
+Outcome run_frontier(FrontierForm form, const WideFrontierRun &run);
+
+// The permanents modulo the primes; what it took is added to `counts`, if asked for.
+std::vector<std::uint64_t> run_frontier_residues(FrontierForm form, const ResidueFrontierRun &run,
+                                                 Outcome *counts = nullptr);
 
 Outcome run_sparse_frontier(const FrontierRun &run, bool nonnegative);
 Outcome run_dense_frontier(const FrontierRun &run, bool nonnegative);
+Outcome run_sparse_frontier(const WideFrontierRun &run);
+Outcome run_dense_frontier(const WideFrontierRun &run);
+std::vector<std::uint64_t> run_sparse_frontier(const ResidueFrontierRun &run, Outcome &counts);
+std::vector<std::uint64_t> run_dense_frontier(const ResidueFrontierRun &run, Outcome &counts);
 
 // For the planner: 64-bit words in the sparse form's keys, bytes of a state's number, of all tables at their
 // peak.
-int sparse_key_words(const FrontierProgram &program); // 0: wider states than the sparse form can hold
-std::int64_t number_bytes(bool nonnegative);
+// 0: wider states than the sparse form can hold.
+int sparse_key_words(const FrontierProgram &program, Arithmetic arithmetic = Arithmetic::real);
+[[noreturn]] void throw_too_wide(const FrontierProgram &program);
+std::int64_t number_bytes(const StateNumbers &numbers);
 
 // After a row of the dense form: blocks of its table, low sets that its lists have to name, entries that need
 // a list.
@@ -50,7 +82,8 @@ struct DenseShape {
 std::vector<DenseShape> dense_shapes(const FrontierProgram &program);
 // States of the largest table after the rows 0, 2, 4, ... and after 1, 3, 5, ...: two tables take turns.
 std::array<double, 2> largest_tables(const FrontierProgram &program);
-double dense_peak_bytes(const FrontierProgram &program, bool nonnegative);
-double sparse_peak_bytes(double peak_states, double peak_candidates, int key_words, bool nonnegative);
+double dense_peak_bytes(const FrontierProgram &program, const StateNumbers &numbers);
+double sparse_peak_bytes(double peak_states, double peak_candidates, int key_words,
+                         const StateNumbers &numbers);
 
 } // namespace libperm

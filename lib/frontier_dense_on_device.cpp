@@ -1,5 +1,5 @@
 #include "lib/frontier_dense_row.hpp"
-#include "lib/frontier_ledger.hpp"
+#include "lib/frontier_device_numbers.hpp"
 #include "lib/frontier_on_device.hpp"
 
 #include <algorithm>
@@ -37,82 +37,85 @@ Extremes extremes(const FrontierProgram &program) {
 
 class DenseOnDevice {
   public:
-    DenseOnDevice(DeviceQueue &queue, const FrontierRun &run, bool nonnegative, const FrontierProgram &whole)
+    DenseOnDevice(DeviceQueue &queue, const FrontierProgram &program, RunControl &control,
+                  const StateNumbers &numbers, const FrontierProgram &whole)
         : queue_(queue),
-          run_(run),
-          ledger_(run.block),
+          program_(program),
+          control_(control),
           shapes_(kernel_shapes(whole)),
-          number_bytes_(static_cast<std::size_t>(number_bytes(nonnegative))),
-          old_(queue),
-          new_(queue),
+          first_(queue),
+          second_(queue),
           lists_(queue),
           ranks_(queue),
           extents_(queue) {
         std::vector<KernelRecipe> kernels;
         for (const RowShape &shape : std::set<RowShape>(shapes_.begin(), shapes_.end()))
-            kernels.push_back(dense_frontier_kernel(nonnegative, shape));
+            kernels.push_back(dense_frontier_kernel(numbers, shape));
         queue.load(kernels);
-        const std::array<double, 2> tables = largest_tables(run.program);
-        new_.reserve(static_cast<std::size_t>(tables[0]) * number_bytes_);
-        old_.reserve(static_cast<std::size_t>(tables[1]) * number_bytes_);
-        const Extremes most = extremes(run.program);
+        const std::array<double, 2> tables = largest_tables(program);
+        const auto bytes = static_cast<std::size_t>(number_bytes(numbers));
+        first_.reserve(static_cast<std::size_t>(tables[0]) * bytes);
+        second_.reserve(static_cast<std::size_t>(tables[1]) * bytes);
+        const Extremes most = extremes(program);
         lists_.reserve(most.row_bytes);
         const std::vector<std::uint32_t> ranks = combination_ranks(most.high);
         ranks_.reserve(ranks.size() * sizeof ranks.front());
         queue.copy_in(ranks_.address(), ranks.data(), ranks.size() * sizeof ranks.front());
-        const std::vector<Extent> extents(run.program.steps.size());
-        extents_.reserve(extents.size() * sizeof(Extent));
-        queue.copy_in(extents_.address(), extents.data(), extents.size() * sizeof(Extent));
+        extents_.reserve(program.steps.size() * sizeof(Extent));
     }
 
-    Outcome compute() {
-        Outcome outcome;
+    // The last state's number.
+    std::vector<double> compute(DeviceNumbers &numbers, Outcome &outcome) {
         outcome.on_gpu = true;
-        constexpr std::array<double, 2> one{1, 1};
-        queue_.copy_in(old_.address(), one.data(), number_bytes_);
-        maker_.advance(run_.program.steps.front());
-        for (std::size_t t = 0; t < run_.program.steps.size(); ++t) {
-            const FrontierStep &step = run_.program.steps[t];
-            start(step, t);
-            if (t + 1 < run_.program.steps.size()) maker_.advance(run_.program.steps[t + 1]); // meanwhile
+        const std::vector<Extent> extents(program_.steps.size());
+        queue_.copy_in(extents_.address(), extents.data(), extents.size() * sizeof(Extent));
+        std::vector<double> number = numbers.one();
+        DeviceAddress from = second_.address(), to = first_.address();
+        queue_.copy_in(from, number.data(), 8 * number.size());
+        DenseRowMaker maker;
+        maker.advance(program_.steps.front());
+        for (std::size_t t = 0; t < program_.steps.size(); ++t) {
+            const FrontierStep &step = program_.steps[t];
+            start(numbers, maker, t, from, to);
+            if (t + 1 < program_.steps.size()) maker.advance(program_.steps[t + 1]); // meanwhile
             Extent extent;
             queue_.copy_out(&extent, extents_.address() + t * sizeof(Extent), sizeof extent);
-            ledger_.end_step(static_cast<double>(step.terms.size()) - 1, step.expansions_bound, extent);
-            run_.control.advance(step.expansions_bound);
-            std::swap(old_, new_);
+            numbers.end_step(static_cast<double>(step.terms.size()) - 1, step.expansions_bound, extent);
+            control_.advance(step.expansions_bound);
+            std::swap(from, to);
             const double states = subsets_of_size(step.width_after, step.used_after);
             outcome.operations += step.expansions_bound;
             outcome.states += states;
             outcome.peak_states = std::max(outcome.peak_states, states);
         }
-        outcome.peak_bytes = static_cast<std::int64_t>(old_.bytes() + new_.bytes() + lists_.bytes() +
-                                                       ranks_.bytes() + extents_.bytes());
-        std::array<double, 2> last{};
-        queue_.copy_out(last.data(), old_.address(), number_bytes_);
-        ledger_.close(last[0], number_bytes_ == sizeof last ? last[1] : last[0], outcome);
-        return outcome;
+        const auto bytes = static_cast<std::int64_t>(first_.bytes() + second_.bytes() + lists_.bytes() +
+                                                     ranks_.bytes() + extents_.bytes());
+        outcome.peak_bytes = std::max(outcome.peak_bytes, bytes);
+        queue_.copy_out(number.data(), from, 8 * number.size());
+        return number;
     }
 
   private:
-    void start(const FrontierStep &step, std::size_t t) {
-        const std::vector<Coefficient> &coefficients = ledger_.begin_step(step);
-        const std::size_t high_bytes = maker_.high().size() * sizeof(DenseHighSet);
-        queue_.copy_in(lists_.address(), maker_.high().data(), high_bytes);
-        queue_.copy_in(lists_.address() + high_bytes, maker_.places().data(),
-                       maker_.places().size() * sizeof(std::uint16_t));
-        DenseRow row = maker_.row();
-        row.from = old_.address();
-        row.to = new_.address();
+    void start(DeviceNumbers &numbers, const DenseRowMaker &maker, std::size_t t, DeviceAddress from,
+               DeviceAddress to) {
+        const std::vector<double> &coefficients = numbers.begin_step(program_.steps[t]);
+        const std::size_t high_bytes = maker.high().size() * sizeof(DenseHighSet);
+        queue_.copy_in(lists_.address(), maker.high().data(), high_bytes);
+        queue_.copy_in(lists_.address() + high_bytes, maker.places().data(),
+                       maker.places().size() * sizeof(std::uint16_t));
+        DenseRow row = maker.row();
+        row.from = from;
+        row.to = to;
         row.high = lists_.address();
         row.places = lists_.address() + high_bytes;
         row.ranks = ranks_.address();
         row.extent = extents_.address() + t * sizeof(Extent);
-        for (std::size_t k = 0; k < coefficients.size(); ++k) {
-            const auto low = static_cast<std::size_t>(row.low_terms);
-            double *to = k < low ? row.low_coefficient[k] : row.high_coefficient[k - low];
-            to[0] = coefficients[k].value;
-            to[1] = coefficients[k].magnitude;
-        }
+        row.prime = numbers.prime();
+        row.inverse = 1 / row.prime;
+        const auto stride = coefficient_doubles(numbers.kind().arithmetic);
+        const auto high = coefficients.begin() + row.low_terms * stride;
+        std::copy(coefficients.begin(), high, row.coefficients);
+        std::copy(high, coefficients.end(), row.coefficients + dense_low_slots * stride);
         const std::string entry = entry_of(shapes_[t]);
         const unsigned threads = queue_.block_threads(dense_threads), warps = threads / dense_warp;
         share_out(row, warps * queue_.blocks_at_once(entry.c_str(), threads));
@@ -138,12 +141,10 @@ class DenseOnDevice {
     }
 
     DeviceQueue &queue_;
-    const FrontierRun &run_;
-    FrontierLedger ledger_;
-    std::vector<RowShape> shapes_; // of each row's kernel
-    std::size_t number_bytes_;
-    DeviceArray old_, new_, lists_, ranks_, extents_;
-    DenseRowMaker maker_;
+    const FrontierProgram &program_;
+    RunControl &control_;
+    std::vector<RowShape> shapes_;                         // of each row's kernel
+    DeviceArray first_, second_, lists_, ranks_, extents_; // two tables that take turns
 };
 
 } // namespace
@@ -157,16 +158,41 @@ const char *dense_device_why_not(const FrontierProgram &program) {
     return nullptr;
 }
 
-double dense_device_bytes(const FrontierProgram &program, bool nonnegative) {
+double dense_device_bytes(const FrontierProgram &program, const StateNumbers &numbers) {
     const std::array<double, 2> tables = largest_tables(program);
     const Extremes most = extremes(program);
-    return (tables[0] + tables[1]) * static_cast<double>(number_bytes(nonnegative)) +
+    return (tables[0] + tables[1]) * static_cast<double>(number_bytes(numbers)) +
            static_cast<double>(most.row_bytes + most.rank_bytes + program.steps.size() * sizeof(Extent));
 }
 
 Outcome run_dense_frontier_on(DeviceQueue &queue, const FrontierRun &run, bool nonnegative,
                               const FrontierProgram &whole) {
-    return DenseOnDevice(queue, run, nonnegative, whole).compute();
+    Outcome outcome;
+    BoundedOnDevice numbers(run.block, nonnegative);
+    DenseOnDevice engine(queue, run.program, run.control, numbers.kind(), whole);
+    numbers.close(engine.compute(numbers, outcome), outcome);
+    return outcome;
+}
+
+Outcome run_dense_slice_on(DeviceQueue &queue, const WideFrontierRun &run, const FrontierProgram &whole) {
+    Outcome outcome;
+    BoundedOnDevice numbers(run.entries);
+    DenseOnDevice engine(queue, run.program, run.control, numbers.kind(), whole);
+    numbers.close(engine.compute(numbers, outcome), outcome);
+    return outcome;
+}
+
+std::vector<std::uint64_t> run_dense_slice_on(DeviceQueue &queue, const ResidueFrontierRun &run,
+                                              const FrontierProgram &whole, Outcome &counts) {
+    const std::size_t matrices = run.residues.primes.size();
+    RunControl part(run.control, 1 / static_cast<double>(matrices));
+    DenseOnDevice engine(queue, run.program, part, Arithmetic::modular, whole);
+    std::vector<std::uint64_t> permanents;
+    for (std::size_t k = 0; k < matrices; ++k) {
+        ResiduesOnDevice numbers(run.residues, k);
+        permanents.push_back(numbers.close(engine.compute(numbers, counts)));
+    }
+    return permanents;
 }
 
 } // namespace libperm

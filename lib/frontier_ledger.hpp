@@ -4,6 +4,7 @@
 
 #include "lib/frontier_number.hpp"
 #include "lib/outcome.hpp"
+#include "lib/wide_entries.hpp"
 #include "preprocess/frontier_program.hpp"
 
 #include <vector>
@@ -12,12 +13,14 @@ namespace libperm {
 
 // An entry as the engine is to use it.
 struct Coefficient {
-    double value = 0, magnitude = 0;
+    PackedParts value{};
+    double magnitude = 0;
 };
 
 class FrontierLedger {
   public:
-    explicit FrontierLedger(const Block &block); // scaled; must outlive the ledger
+    explicit FrontierLedger(const Block &block); // scaled; it and the entries must outlive the ledger
+    explicit FrontierLedger(const WideEntries &entries);
 
     // The row's entries, by what keeps the states near 1.
     const std::vector<Coefficient> &begin_step(const FrontierStep &step);
@@ -26,10 +29,15 @@ class FrontierLedger {
     void end_step(double additions, double expansions, const Extent &extent);
 
     // The last state's value and magnitude.
-    void close(double value, double magnitude, Outcome &outcome) const;
+    void close(const PackedParts &value, double magnitude, Outcome &outcome) const;
 
   private:
-    const Block &block_;
+    int most_exponent() const;
+    Coefficient coefficient(std::int64_t entry, int scale) const;
+
+    const Block &block_; // of magnitudes, if wide
+    const WideEntries *wide_ = nullptr;
+    Arithmetic arithmetic_ = Arithmetic::real;
     std::vector<Coefficient> coefficients_;
     std::int64_t exp2_ = 0;   // the true states are the computed ones times 2^exp2_
     std::int32_t shift_ = 0;  // by how much the next row is to be scaled down

@@ -1,7 +1,11 @@
-// What a frontier state carries: the number-type trait of the frontier engine.
+// What a frontier state carries: the number-type trait of the frontier engine, over an arithmetic of
+// jit/number.hpp.
 #pragma once
 
+#include "jit/number.hpp"
+
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -19,41 +23,43 @@ struct Extent {
 };
 
 // Entries >= 0, none of them made by cancellation: the value bounds its own error.
-struct NonNegative {
-    double value;
+template <class A> struct NonNegative {
+    using Arithmetic = A;
+    typename A::Number value;
 
-    static NonNegative zero() { return {0}; }
-    static NonNegative one() { return {1}; }
-    static NonNegative coefficient(double a, double /*magnitude*/) { return {a}; }
-    double magnitude() const { return value; }
-    double least() const { return value; } // 0, or the smallest of its parts
+    static NonNegative number(double x) { return {A::number(x)}; }
+    static NonNegative coefficient(const typename A::Number &a, double /*magnitude*/) { return {a}; }
+    double magnitude() const { return A::magnitude(value); }
+    double least() const { return A::magnitude(value); } // 0, or the smallest of its parts
 
-    friend NonNegative operator+(NonNegative x, NonNegative y) { return {x.value + y.value}; }
-    friend NonNegative operator*(NonNegative x, NonNegative y) { return {x.value * y.value}; }
-};
-
-// Entries of both signs: beside the value the sum of the terms' absolute values.
-struct alignas(16) Signed {
-    double value, absolute;
-
-    static Signed zero() { return {0, 0}; }
-    static Signed one() { return {1, 1}; }
-    static Signed coefficient(double a, double magnitude) { return {a, magnitude}; }
-    double magnitude() const { return absolute; }
-    double least() const { return value != 0 ? std::fabs(value) : absolute; }
-
-    friend Signed operator+(Signed x, Signed y) { return {x.value + y.value, x.absolute + y.absolute}; }
-    friend Signed operator*(Signed x, Signed y) { return {x.value * y.value, x.absolute * y.absolute}; }
-};
-
-template <class Number> Extent extent_of(const Number *numbers, std::size_t count) {
-    Extent extent;
-    for (std::size_t k = 0; k < count; ++k) {
-        extent.largest = std::max(extent.largest, numbers[k].magnitude());
-        const double least = numbers[k].least();
-        extent.smallest = std::min(extent.smallest, least == 0 ? extent.smallest : least);
+    friend NonNegative operator+(const NonNegative &x, const NonNegative &y) {
+        return {A::add(x.value, y.value)};
     }
-    return extent;
-}
+    friend NonNegative operator*(const NonNegative &x, const NonNegative &y) {
+        return {A::multiply(x.value, y.value)};
+    }
+};
+
+// Other entries: beside the value the sum of the terms' absolute values.
+template <class A> struct alignas(A::parts == 1 ? 16 : 8) Signed {
+    using Arithmetic = A;
+    typename A::Number value;
+    double absolute;
+
+    static Signed number(double x) { return {A::number(x), x}; } // x >= 0
+    static Signed coefficient(const typename A::Number &a, double magnitude) { return {a, magnitude}; }
+    double magnitude() const { return absolute; }
+    double least() const {
+        if constexpr (A::parts == 1) return value != 0 ? std::fabs(value) : absolute;
+        return absolute; // nothing is said to be exact
+    }
+
+    friend Signed operator+(const Signed &x, const Signed &y) {
+        return {A::add(x.value, y.value), x.absolute + y.absolute};
+    }
+    friend Signed operator*(const Signed &x, const Signed &y) {
+        return {A::multiply(x.value, y.value), x.absolute * y.absolute};
+    }
+};
 
 } // namespace libperm

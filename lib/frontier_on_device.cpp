@@ -15,52 +15,78 @@ double work_of(const FrontierProgram &program) {
     return work;
 }
 
-class SlicedRun {
-  public:
-    SlicedRun(DeviceQueue &queue, const FrontierRun &run)
-        : queue_(queue), run_(run), nonnegative_(is_nonnegative(run.block)) {}
+// That fit what is free now.
+template <class Run>
+std::vector<FrontierSlice> smaller_slices(DeviceQueue &queue, const Run &run, const StateNumbers &numbers) {
+    constexpr double usable = 0.95;
+    SliceSearch search;
+    search.most_bytes = usable * static_cast<double>(queue.free_bytes());
+    search.needs = [&](const FrontierProgram &slice) -> SliceNeeds {
+        return {work_of(slice), dense_device_bytes(slice, numbers)};
+    };
+    search.poll = [&] { run.control.poll(); };
+    return find_slices(run.program, search);
+}
 
-    Outcome operator()(const std::vector<FrontierSlice> &slices) {
-        const auto run_one = [this](const FrontierProgram &program) {
-            return run_dense_frontier_on(queue_,
-                                         {run_.block, program, run_.control, run_.memory, run_.threads},
-                                         nonnegative_, run_.program);
-        };
-        return slices.empty() ? run_one(run_.program) : run_slices(run_.program, slices, run_one);
+// compute(slices); where that is too much at once, in smaller ones.
+template <class Run, class Compute>
+auto compute_in_room(DeviceQueue &queue, const Run &run, const StateNumbers &numbers,
+                     const std::vector<FrontierSlice> &slices, const Compute &compute) {
+    try {
+        return compute(slices);
+    } catch (const JitError &error) {
+        if (error.failure() != JitFailure::out_of_memory) throw;
+        const std::vector<FrontierSlice> smaller = smaller_slices(queue, run, numbers);
+        if (smaller.empty()) throw;
+        log_decision(fmt::format("engine frontier: {}; in {} slices now", error.what(), smaller.size()));
+        return compute(smaller);
     }
+}
 
-    // That fit what is free now.
-    std::vector<FrontierSlice> smaller_slices() {
-        constexpr double usable = 0.95;
-        SliceSearch search;
-        search.most_bytes = usable * static_cast<double>(queue_.free_bytes());
-        search.needs = [this](const FrontierProgram &slice) -> SliceNeeds {
-            return {work_of(slice), dense_device_bytes(slice, nonnegative_)};
-        };
-        search.poll = [this] { run_.control.poll(); };
-        return find_slices(run_.program, search);
-    }
-
-  private:
-    DeviceQueue &queue_;
-    const FrontierRun &run_;
-    bool nonnegative_;
-};
+// `run_one` computes a program.
+template <class RunOne>
+Outcome run_in_slices(const FrontierProgram &program, const std::vector<FrontierSlice> &slices,
+                      const RunOne &run_one) {
+    return slices.empty() ? run_one(program) : run_slices(program, slices, run_one);
+}
 
 } // namespace
 
 Outcome run_dense_frontier_on(DeviceQueue &queue, const FrontierRun &run,
                               const std::vector<FrontierSlice> &slices) {
-    SlicedRun sliced(queue, run);
-    try {
-        return sliced(slices);
-    } catch (const JitError &error) {
-        if (error.failure() != JitFailure::out_of_memory) throw;
-        const std::vector<FrontierSlice> smaller = sliced.smaller_slices();
-        if (smaller.empty()) throw;
-        log_decision(fmt::format("engine frontier: {}; in {} slices now", error.what(), smaller.size()));
-        return sliced(smaller);
-    }
+    const bool nonnegative = is_nonnegative(run.block);
+    const auto run_one = [&](const FrontierProgram &program) {
+        const FrontierRun part{run.block, program, run.control, run.memory, run.threads};
+        return run_dense_frontier_on(queue, part, nonnegative, run.program);
+    };
+    return compute_in_room(queue, run, nonnegative, slices,
+                           [&](const auto &some) { return run_in_slices(run.program, some, run_one); });
+}
+
+Outcome run_dense_frontier_on(DeviceQueue &queue, const WideFrontierRun &run,
+                              const std::vector<FrontierSlice> &slices) {
+    const auto run_one = [&](const FrontierProgram &program) {
+        const WideFrontierRun part{run.entries, program, run.control, run.memory, run.threads};
+        return run_dense_slice_on(queue, part, run.program);
+    };
+    return compute_in_room(queue, run, {run.entries.arithmetic, run.entries.nonnegative}, slices,
+                           [&](const auto &some) { return run_in_slices(run.program, some, run_one); });
+}
+
+std::vector<std::uint64_t> run_dense_frontier_on(DeviceQueue &queue, const ResidueFrontierRun &run,
+                                                 const std::vector<FrontierSlice> &slices, Outcome &counts) {
+    return compute_in_room(queue, run, Arithmetic::modular, slices, [&](const auto &some) {
+        Outcome all;
+        const auto run_one = [&](const FrontierProgram &program, Outcome &one) {
+            const ResidueFrontierRun part{run.residues, program, run.control, run.memory, run.threads};
+            return run_dense_slice_on(queue, part, run.program, one);
+        };
+        const auto permanents = some.empty()
+                                    ? run_one(run.program, all)
+                                    : run_residue_slices(run.residues, run.program, some, run_one, all);
+        add_counts(counts, all);
+        return permanents;
+    });
 }
 
 } // namespace libperm

@@ -1,12 +1,10 @@
-#include "lib/error.hpp"
-#include "lib/frontier_ledger.hpp"
+#include "lib/frontier_device_numbers.hpp"
 #include "lib/frontier_on_device.hpp"
 #include "lib/frontier_sparse_row.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <fmt/format.h>
 
 namespace libperm {
 namespace {
@@ -18,10 +16,10 @@ unsigned steps_of_row(std::size_t terms) {
 
 class StateList {
   public:
-    StateList(DeviceQueue &queue, int words, bool nonnegative)
+    StateList(DeviceQueue &queue, int words, const StateNumbers &numbers)
         : memory_(queue),
           key_bytes_(8 * static_cast<std::size_t>(words)),
-          number_bytes_(static_cast<std::size_t>(number_bytes(nonnegative))) {}
+          number_bytes_(static_cast<std::size_t>(number_bytes(numbers))) {}
 
     std::size_t item_bytes() const { return key_bytes_ + number_bytes_; }
     std::size_t bytes() const { return memory_.bytes(); }
@@ -69,22 +67,24 @@ class Chain {
 
 class SparseOnDevice {
   public:
-    SparseOnDevice(DeviceQueue &queue, const FrontierRun &run, bool nonnegative, double room)
+    SparseOnDevice(DeviceQueue &queue, const FrontierProgram &program, RunControl &control,
+                   const StateNumbers &numbers, double room)
         : queue_(queue),
-          run_(run),
-          ledger_(run.block),
-          words_(sparse_key_words(run.program)),
+          program_(program),
+          control_(control),
+          words_(sparse_key_words(program)),
           threads_(queue.block_threads(sparse_tile(words_).threads)),
           tile_(threads_ * sparse_tile(words_).items),
           tables_(queue, words_),
           chain_(queue),
           begins_(queue),
           report_(queue),
-          old_(queue, words_, nonnegative),
-          new_(queue, words_, nonnegative) {
-        queue.load(sparse_frontier_kernels({words_, nonnegative, run.program.counts}));
+          old_(queue, words_, numbers),
+          new_(queue, words_, numbers) {
+        if (words_ == 0) throw_too_wide(program);
+        queue.load(sparse_frontier_kernels({words_, numbers, program.counts}));
         double states = 1, candidates = 1;
-        for (const FrontierStep &step : run.program.steps) {
+        for (const FrontierStep &step : program.steps) {
             candidates = std::max(candidates, states * static_cast<double>(step.terms.size()));
             states = step.states_bound;
         }
@@ -93,43 +93,41 @@ class SparseOnDevice {
         report_.reserve(sizeof(SparseReport));
     }
 
-    Outcome compute() {
-        Outcome outcome;
+    // The last state's number.
+    std::vector<double> compute(DeviceNumbers &numbers, Outcome &outcome) {
         outcome.on_gpu = true;
         const std::vector<std::uint64_t> no_column(static_cast<std::size_t>(words_));
-        constexpr std::array<double, 2> one{1, 1};
+        std::vector<double> number = numbers.one();
         queue_.copy_in(old_.where().keys, no_column.data(), 8 * no_column.size());
-        queue_.copy_in(old_.where().numbers, one.data(), number_size());
-        for (const FrontierStep &step : run_.program.steps) {
-            const double expansions = advance(step);
+        queue_.copy_in(old_.where().numbers, number.data(), 8 * number.size());
+        states_ = 1;
+        for (const FrontierStep &step : program_.steps) {
+            const double expansions = advance(step, numbers);
             outcome.operations += expansions;
             outcome.states += static_cast<double>(states_);
             outcome.peak_states = std::max(outcome.peak_states, static_cast<double>(states_));
         }
-        outcome.peak_bytes = peak_bytes_;
-        std::array<double, 2> last{};
-        if (states_ > 0) queue_.copy_out(last.data(), old_.where().numbers, number_size());
-        ledger_.close(last[0], number_size() == sizeof last ? last[1] : last[0], outcome);
-        return outcome;
+        outcome.peak_bytes = std::max(outcome.peak_bytes, peak_bytes_);
+        std::fill(number.begin(), number.end(), 0);
+        if (states_ > 0) queue_.copy_out(number.data(), old_.where().numbers, 8 * number.size());
+        return number;
     }
 
   private:
-    std::size_t number_size() const { return old_.item_bytes() - 8 * static_cast<std::size_t>(words_); }
-
-    double advance(const FrontierStep &step) {
-        const std::vector<Coefficient> &coefficients = ledger_.begin_step(step);
+    double advance(const FrontierStep &step, DeviceNumbers &numbers) {
+        const std::vector<double> &coefficients = numbers.begin_step(step);
         SparseReport report{0, 0, Extent{}.largest, Extent{}.smallest};
         if (states_ > 0 && !step.terms.empty()) {
-            row_ = tables_.copy_in(step, coefficients, states_);
+            row_ = tables_.copy_in(step, coefficients, states_, numbers.prime());
             unite_candidates();
             queue_.copy_out(&report, report_.address(), sizeof report);
         }
         states_ = report.states;
         const auto expansions = static_cast<double>(report.candidates);
         const std::size_t terms = step.terms.size();
-        ledger_.end_step(static_cast<double>(std::bit_width(terms - 1)), expansions,
+        numbers.end_step(static_cast<double>(std::bit_width(terms - 1)), expansions,
                          {report.largest, report.smallest});
-        run_.control.advance(expansions);
+        control_.advance(expansions);
         return expansions;
     }
 
@@ -184,8 +182,8 @@ class SparseOnDevice {
     }
 
     DeviceQueue &queue_;
-    const FrontierRun &run_;
-    FrontierLedger ledger_;
+    const FrontierProgram &program_;
+    RunControl &control_;
     int words_;
     unsigned threads_, tile_;
     SparseRowTables tables_;
@@ -199,17 +197,40 @@ class SparseOnDevice {
 
 } // namespace
 
-double sparse_device_bytes(double peak_states, double peak_candidates, int key_words, bool nonnegative) {
-    const auto state = static_cast<double>(8 * key_words + number_bytes(nonnegative));
+double sparse_device_bytes(double peak_states, double peak_candidates, int key_words,
+                           const StateNumbers &numbers) {
+    const auto state = static_cast<double>(8 * key_words + number_bytes(numbers));
     const double list = std::max(state * std::max(peak_states, peak_candidates), sparse_device_room);
     return 2 * list * (17.0 / 16) * 1.01 + 1e6; // and tiles' words, a row's tables
 }
 
 Outcome run_sparse_frontier_on(DeviceQueue &queue, const FrontierRun &run, bool nonnegative, double room) {
-    if (sparse_key_words(run.program) == 0)
-        throw Error(PERM_UNSUPPORTED, fmt::format("engine frontier: states of {} bits, at most 4096 can be",
-                                                  run.program.slots));
-    return SparseOnDevice(queue, run, nonnegative, room).compute();
+    Outcome outcome;
+    BoundedOnDevice numbers(run.block, nonnegative);
+    SparseOnDevice engine(queue, run.program, run.control, numbers.kind(), room);
+    numbers.close(engine.compute(numbers, outcome), outcome);
+    return outcome;
+}
+
+Outcome run_sparse_frontier_on(DeviceQueue &queue, const WideFrontierRun &run, double room) {
+    Outcome outcome;
+    BoundedOnDevice numbers(run.entries);
+    SparseOnDevice engine(queue, run.program, run.control, numbers.kind(), room);
+    numbers.close(engine.compute(numbers, outcome), outcome);
+    return outcome;
+}
+
+std::vector<std::uint64_t> run_sparse_frontier_on(DeviceQueue &queue, const ResidueFrontierRun &run,
+                                                  Outcome &counts, double room) {
+    const std::size_t matrices = run.residues.primes.size();
+    RunControl part(run.control, 1 / static_cast<double>(matrices));
+    SparseOnDevice engine(queue, run.program, part, Arithmetic::modular, room);
+    std::vector<std::uint64_t> permanents;
+    for (std::size_t k = 0; k < matrices; ++k) {
+        ResiduesOnDevice numbers(run.residues, k);
+        permanents.push_back(numbers.close(engine.compute(numbers, counts)));
+    }
+    return permanents;
 }
 
 } // namespace libperm

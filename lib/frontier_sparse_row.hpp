@@ -3,7 +3,6 @@
 
 #include "jit/device_queue.hpp"
 #include "jit/frontier_sparse_kernel.hpp"
-#include "lib/frontier_ledger.hpp"
 #include "preprocess/frontier_program.hpp"
 
 #include <vector>
@@ -14,14 +13,15 @@ class SparseRowTables {
   public:
     SparseRowTables(DeviceQueue &queue, int words) : queue_(&queue), words_(words), memory_(queue) {}
 
-    // `states` of them are to be expanded. The tables stay as they are until the next row's come.
-    SparseRow copy_in(const FrontierStep &step, const std::vector<Coefficient> &coefficients,
-                      std::uint64_t states);
+    // `states` of them are to be expanded. The tables stay as they are until the next row's come. Of
+    // residues: modulo `prime`.
+    SparseRow copy_in(const FrontierStep &step, const std::vector<double> &coefficients, std::uint64_t states,
+                      double prime);
 
     std::size_t bytes() const { return memory_.bytes(); }
 
   private:
-    void add(const FrontierTerm &t, const Coefficient &coefficient);
+    void add(const FrontierTerm &t);
 
     DeviceQueue *queue_;
     int words_;

@@ -61,7 +61,7 @@ class Union {
         queue_.copy_in(words.address(), zeros.data(), 8 * zeros.size());
 
         unsigned step = 1, steps = 1 + static_cast<unsigned>(std::bit_width(lists.size() - 1));
-        SparseRow row{1, lists.size(), 0, 0, 0, 0, 0};
+        SparseRow row{1, lists.size(), 0, 0, 0, 0, 0, 0, 0, 0};
         SparseList from{keys_from.address(), numbers_from.address()},
             to{keys_to.address(), numbers_to.address()};
         DeviceAddress begins_at = places.address(), report_at = report.address();

@@ -50,7 +50,8 @@ struct Row {
     u32 from_bit[most_high];      // of a high entry that is not
     int places_move;              // whether the places for no entry differ from those in the new block
     int low_terms, high_terms;    // the row's entries: a kernel for more takes it as well
-    double low_coefficient[low_slots][2], high_coefficient[most_high][2]; // value, magnitude
+    double prime, inverse;        // of residues
+    double low_coefficient[low_slots][stride], high_coefficient[most_high][stride];
 };
 
 __device__ __forceinline__ u32 rank_of(const u32 *ranks, u32 set) {
@@ -98,8 +99,8 @@ template <int high_terms> struct Block {
 // Several places at once, so that their numbers are on the way together. What leads nowhere counts as 0,
 // which changes no bit of a sum that begins with +0.
 template <int low_terms, int high_terms>
-__device__ __forceinline__ void fill_block(const Row &row, const Block<high_terms> &block, u32 part,
-                                           Extent &extent) {
+__device__ __forceinline__ void fill_block(const Row &row, const Arithmetic &arithmetic,
+                                           const Block<high_terms> &block, u32 part, Extent &extent) {
     constexpr int terms = low_terms + high_terms, numbers = 16 * 8 / sizeof(Number);
     constexpr int together = 4 * terms <= numbers ? 4 : 2 * terms <= numbers ? 2 : 1;
     const u32 count = row.to_sets[block.low], step = static_cast<u32>(warp) << row.parts_log2;
@@ -127,9 +128,13 @@ __device__ __forceinline__ void fill_block(const Row &row, const Block<high_term
         for (int k = 0; k < together; ++k) {
             sum[k] = zero();
 #pragma unroll
-            for (int t = 0; t < low_terms; ++t) add_product(sum[k], row.low_coefficient[t], low[k][t]);
+            for (int t = 0; t < low_terms; ++t)
+                add_product(arithmetic, sum[k], row.low_coefficient[t], low[k][t]);
+            if (low_terms > 1 && high_terms > 0) reduce(arithmetic, sum[k]);
 #pragma unroll
-            for (int t = 0; t < high_terms; ++t) add_product(sum[k], row.high_coefficient[t], high[k][t]);
+            for (int t = 0; t < high_terms; ++t)
+                add_product(arithmetic, sum[k], row.high_coefficient[t], high[k][t]);
+            reduce(arithmetic, sum[k]);
             const u32 r = first + static_cast<u32>(k) * step;
             if (r < count) block.to[r] = sum[k];
             extent.take(sum[k]);
@@ -143,10 +148,11 @@ template <int low_terms, int high_terms> __device__ __forceinline__ void fill(co
     const u64 item = static_cast<u64>(blockIdx.x) * (blockDim.x / warp) + threadIdx.x / warp;
     const u32 part = static_cast<u32>(item) & ((1u << row.parts_log2) - 1);
     const u64 first = item >> row.parts_log2 << row.numbers_log2, all = 1ull << row.high_bits;
+    const Arithmetic arithmetic = arithmetic_of(row.prime, row.inverse);
     Extent extent;
     for (u64 number = first; number < first + (1u << row.numbers_log2) && number < all; ++number) {
         const Block<high_terms> block(row, number);
-        if (block.low >= 0) fill_block<low_terms>(row, block, part, extent);
+        if (block.low >= 0) fill_block<low_terms>(row, arithmetic, block, part, extent);
     }
     add_extent<most_threads>(extent, row.extent);
 }

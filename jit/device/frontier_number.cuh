@@ -1,38 +1,89 @@
 // ---- What a frontier state carries (lib/frontier_number.hpp) ----------------------------------------------
 //
-// `nonnegative` stands above. Entries >= 0: the value bounds its own error. Else the sum of the terms'
-// absolute values stands beside it.
+// `Arithmetic` (device/number.cuh) and `bounds_itself` stand above. The value of entries >= 0 bounds its own
+// error, and of residues there is nothing to be bounded. Else the sum of the terms' absolute values stands
+// beside it. An entry's coefficient has `stride` doubles: its parts, its magnitude.
 
-struct NonNegative {
-    double value;
+template <class A, bool> struct alignas(A::parts == 1 ? 16 : 8) NumberOf {
+    typename A::Number value;
+    double absolute;
 };
-struct __align__(16) Signed {
-    double value, absolute;
+template <class A> struct alignas(A::parts == 2 ? 16 : 8) NumberOf<A, true> { typename A::Number value; };
+typedef NumberOf<Arithmetic, bounds_itself> Number;
+
+constexpr int stride = Arithmetic::parts + 1;
+
+// Of residues modulo `prime`.
+template <class A> struct Made {
+    __device__ __forceinline__ static A by(double, double) { return A(); }
 };
-
-template <bool> struct NumberOf { typedef Signed Type; };
-template <> struct NumberOf<true> { typedef NonNegative Type; };
-typedef NumberOf<nonnegative>::Type Number;
-
-__device__ __forceinline__ void add_product(NonNegative &sum, const double *coefficient, NonNegative x) {
-    sum.value += coefficient[0] * x.value;
+template <class D> struct Made<Modular<D>> {
+    __device__ __forceinline__ static Modular<D> by(double prime, double inverse) { return {prime, inverse}; }
+};
+__device__ __forceinline__ Arithmetic arithmetic_of(double prime, double inverse) {
+    return Made<Arithmetic>::by(prime, inverse);
 }
-__device__ __forceinline__ void add_product(Signed &sum, const double *coefficient, Signed x) {
-    sum.value += coefficient[0] * x.value;
-    sum.absolute += coefficient[1] * x.absolute;
-}
+
 __device__ __forceinline__ Number zero() { return Number{}; }
+__device__ __forceinline__ Arithmetic::Number value_of(const double *coefficient) {
+    return *reinterpret_cast<const Arithmetic::Number *>(coefficient);
+}
 
-__device__ __forceinline__ NonNegative operator+(NonNegative x, NonNegative y) { return {x.value + y.value}; }
-__device__ __forceinline__ Signed operator+(Signed x, Signed y) {
-    return {x.value + y.value, x.absolute + y.absolute};
+template <class A>
+__device__ __forceinline__ void add_product(const A &a, NumberOf<A, true> &sum, const double *coefficient,
+                                            const NumberOf<A, true> &x) {
+    sum.value = a.add(sum.value, a.multiply(value_of(coefficient), x.value));
+}
+template <class A>
+__device__ __forceinline__ void add_product(const A &a, NumberOf<A, false> &sum, const double *coefficient,
+                                            const NumberOf<A, false> &x) {
+    sum.value = a.add(sum.value, a.multiply(value_of(coefficient), x.value));
+    sum.absolute += coefficient[A::parts] * x.absolute;
+}
+// Residues are reduced once for many terms: 28 of them and another are below 16 p < 2^51.
+template <class D>
+__device__ __forceinline__ void add_product(const Modular<D> &a, NumberOf<Modular<D>, true> &sum,
+                                            const double *coefficient, const NumberOf<Modular<D>, true> &x) {
+    sum.value += a.multiply(value_of(coefficient), x.value);
+}
+template <class A, bool b> __device__ __forceinline__ void reduce(const A &, NumberOf<A, b> &) {}
+template <class D>
+__device__ __forceinline__ void reduce(const Modular<D> &a, NumberOf<Modular<D>, true> &x) {
+    x.value = a.reduce(x.value);
+}
+
+template <class A>
+__device__ __forceinline__ NumberOf<A, true> sum_of(const A &a, const NumberOf<A, true> &x,
+                                                    const NumberOf<A, true> &y) {
+    return {a.add(x.value, y.value)};
+}
+template <class A>
+__device__ __forceinline__ NumberOf<A, false> sum_of(const A &a, const NumberOf<A, false> &x,
+                                                     const NumberOf<A, false> &y) {
+    return {a.add(x.value, y.value), x.absolute + y.absolute};
+}
+
+template <class A>
+__device__ __forceinline__ NumberOf<A, true> product(const A &a, const double *coefficient,
+                                                     const NumberOf<A, true> &x) {
+    return {a.multiply(value_of(coefficient), x.value)};
+}
+template <class A>
+__device__ __forceinline__ NumberOf<A, false> product(const A &a, const double *coefficient,
+                                                      const NumberOf<A, false> &x) {
+    return {a.multiply(value_of(coefficient), x.value), coefficient[A::parts] * x.absolute};
 }
 // `copies` of a column are free: first the coefficient times their number.
-__device__ __forceinline__ NonNegative product(const double *coefficient, double copies, NonNegative x) {
-    return {coefficient[0] * copies * x.value};
+template <class A>
+__device__ __forceinline__ NumberOf<A, true> product(const A &a, const double *coefficient, double copies,
+                                                     const NumberOf<A, true> &x) {
+    return {a.multiply(a.multiply(value_of(coefficient), a.number(copies)), x.value)};
 }
-__device__ __forceinline__ Signed product(const double *coefficient, double copies, Signed x) {
-    return {coefficient[0] * copies * x.value, coefficient[1] * copies * x.absolute};
+template <class A>
+__device__ __forceinline__ NumberOf<A, false> product(const A &a, const double *coefficient, double copies,
+                                                      const NumberOf<A, false> &x) {
+    return {a.multiply(a.multiply(value_of(coefficient), a.number(copies)), x.value),
+            coefficient[A::parts] * copies * x.absolute};
 }
 
 // How large and how small numbers are. The magnitude, and the smallest part that is not 0.
@@ -47,10 +98,17 @@ struct Extent {
         largest = largest < magnitude ? magnitude : largest;
         smallest = least != 0 && least < smallest ? least : smallest;
     }
-    __device__ __forceinline__ void take(NonNegative x) { take(x.value, x.value); }
-    __device__ __forceinline__ void take(Signed x) {
+    __device__ __forceinline__ void take(const NumberOf<Real<double>, true> &x) { take(x.value, x.value); }
+    __device__ __forceinline__ void take(const NumberOf<Real<double>, false> &x) {
         take(x.absolute, x.value != 0 ? fabs(x.value) : x.absolute);
     }
+    __device__ __forceinline__ void take(const NumberOf<DD<double>, true> &x) {
+        take(fabs(x.value.hi), fabs(x.value.hi));
+    }
+    template <class A> __device__ __forceinline__ void take(const NumberOf<A, false> &x) {
+        take(x.absolute, x.absolute);
+    }
+    __device__ __forceinline__ void take(const NumberOf<Modular<double>, true> &) {}
     __device__ __forceinline__ void join(const Extent &x) {
         largest = largest < x.largest ? x.largest : largest;
         smallest = x.smallest < smallest ? x.smallest : smallest;

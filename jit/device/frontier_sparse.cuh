@@ -15,7 +15,6 @@ struct List {
 // A column of the row; its counter lies in one word.
 struct Term {
     u64 one, mask, full; // in place
-    double coefficient[2];
     u64 word, shift;
 };
 
@@ -33,6 +32,8 @@ struct Row {
     const Term *term;
     const Closing *closing;
     const Floor *floor;
+    const double *coefficients; // by term, `stride` each
+    double prime, inverse;      // of residues
 };
 
 struct Report {
@@ -100,14 +101,19 @@ __device__ __forceinline__ u64 new_word(const Row &row, const Term &term, const 
     return x;
 }
 
-__device__ __forceinline__ Number new_number(const Term &term, const u64 *key, Number old) {
-    const u64 copies = counts ? (term.full - (key[term.word] & term.mask)) >> term.shift : 1;
-    return product(term.coefficient, static_cast<double>(copies), old);
+__device__ __forceinline__ Number new_number(const Row &row, const Arithmetic &arithmetic, u64 t,
+                                             const u64 *key, const Number &old) {
+    const double *coefficient = row.coefficients + t * stride;
+    if (!counts) return product(arithmetic, coefficient, old);
+    const Term &term = row.term[t];
+    const u64 copies = (term.full - (key[term.word] & term.mask)) >> term.shift;
+    return product(arithmetic, coefficient, static_cast<double>(copies), old);
 }
 
 // Of the pairs (term, state), term by term, those of one tile that lead somewhere.
 __device__ __forceinline__ void expand_tile(const Row &row, List from, List to, Runs runs, Report *report,
                                             const Tile &tile) {
+    const Arithmetic arithmetic = arithmetic_of(row.prime, row.inverse);
     PathRoom &room = tile.room.path;
     unsigned char *leads = reinterpret_cast<unsigned char *>(room.key);
     const u64 begin = tile.number * tile.size(), pairs = row.states * row.terms;
@@ -128,7 +134,8 @@ __device__ __forceinline__ void expand_tile(const Row &row, List from, List to, 
     __syncthreads();
     for (unsigned x = t; x < total; x += blockDim.x) {
         const u64 pair = begin + room.source[x], term = pair / row.states, state = pair - term * row.states;
-        to.numbers[base + x] = new_number(row.term[term], from.keys + state * words, from.numbers[state]);
+        to.numbers[base + x] =
+            new_number(row, arithmetic, term, from.keys + state * words, from.numbers[state]);
     }
     for (unsigned x = t; x < total * words; x += blockDim.x) {
         const u64 pair = begin + room.source[x / words], term = pair / row.states;
@@ -157,8 +164,8 @@ __device__ __forceinline__ void expand_tile(const Row &row, List from, List to, 
 }
 
 // One tile of the union of a pair of runs; of the last one without a partner, a copy.
-__device__ __forceinline__ void unite_tile(List from, List to, Runs pairs_of, Runs runs, Report *report,
-                                           Extent &extent, const Tile &tile) {
+__device__ __forceinline__ void unite_tile(const Arithmetic &arithmetic, List from, List to, Runs pairs_of,
+                                           Runs runs, Report *report, Extent &extent, const Tile &tile) {
     PathRoom &room = tile.room.path;
     const unsigned t = threadIdx.x;
     for (u64 p = t; p < runs.size; p += blockDim.x)
@@ -190,7 +197,7 @@ __device__ __forceinline__ void unite_tile(List from, List to, Runs pairs_of, Ru
     for (unsigned x = t; x < total; x += blockDim.x) {
         const unsigned i = room.source[x] & 0xffff, j = room.source[x] >> 16;
         Number number = i != none ? from.numbers[a + i] : from.numbers[b + j];
-        if (i != none && j != none) number = number + from.numbers[b + j];
+        if (i != none && j != none) number = sum_of(arithmetic, number, from.numbers[b + j]);
         to.numbers[base + x] = number;
         extent.take(number);
     }
@@ -233,7 +240,8 @@ extern "C" __global__ void __launch_bounds__(most_threads)
         if (step == 0)
             expand_tile(row, old, other, to, report, tile);
         else
-            unite_tile(step % 2 ? other : old, step % 2 ? old : other, from, to, report, extent, tile);
+            unite_tile(arithmetic_of(row.prime, row.inverse), step % 2 ? other : old, step % 2 ? old : other,
+                       from, to, report, extent, tile);
         finish_tile(chain);
         ticket = take_tile(chain, room.chain);
     }
