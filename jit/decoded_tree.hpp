@@ -1,7 +1,9 @@
 // A tree as the interpreter runs it (jit/tree_walk.cpp): the leaves' programs as words, and where everything
-// lives. A block is one number in each of `lanes` lanes; blocks are told by their byte offset.
+// lives. A block is one number in each of `lanes` lanes, part after part; blocks are told by their byte
+// offset.
 #pragma once
 
+#include "jit/arithmetic.hpp"
 #include "jit/tree.hpp"
 
 #include <array>
@@ -12,6 +14,9 @@ namespace libperm {
 
 constexpr std::int32_t block_bytes = 32 * sizeof(double);
 
+// Steps of the arithmetic `real`; of the others the words are those of each instruction: operation, a, b, c,
+// and the block for its result; none_left follows the last.
+//
 // One step makes the accumulator of operands, then the form `.._kept` stores it to a block, the last word.
 // Operands: the accumulator; value: a block; sum: block + constant. Each block and constant is a word.
 enum class Step : std::uint32_t {
@@ -52,6 +57,7 @@ enum class Step : std::uint32_t {
     end
 };
 constexpr std::uint32_t kept = 64; // added to a step's word
+constexpr std::uint32_t none_left = 255;
 
 struct DecodedLeaf {
     std::vector<std::uint32_t> words;
@@ -77,7 +83,7 @@ struct DecodedPart {
 };
 
 struct DecodedTree {
-    explicit DecodedTree(const Tree &tree);
+    DecodedTree(const Tree &tree, Arithmetic arithmetic);
 
     DecodedPart root;
     std::uint32_t one = 0;    // the block of ones

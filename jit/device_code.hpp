@@ -4,11 +4,14 @@
 namespace libperm {
 
 extern const char *const number_cuh;
+extern const char *const partial_cuh;
+extern const char *const terms_cuh;
 extern const char *const gray_walk_cuh;
 extern const char *const tree_walk_cuh;
 extern const char *const accurate_cuh;
 extern const char *const rows_dense_cuh;
 extern const char *const rows_shared_cuh;
+extern const char *const shared_rows_cuh;
 extern const char *const frontier_number_cuh;
 extern const char *const frontier_dense_cuh;
 extern const char *const chained_tiles_cuh;

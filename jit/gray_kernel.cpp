@@ -67,32 +67,45 @@ const char *what_it_does(GrayEngine engine) {
     return "";
 }
 
+std::string pattern_text(const GrayKernel &kernel) {
+    return array_text("pattern_column_ptr", kernel.column_ptr) + array_text("pattern_row", kernel.row) + "\n";
+}
+
 std::string rows_text(const GrayKernel &kernel) {
     switch (kernel.engine) {
     case GrayEngine::dense:
         return rows_dense_cuh;
     case GrayEngine::shared:
-        return array_text("pattern_column_ptr", kernel.column_ptr) + array_text("pattern_row", kernel.row) +
-               "\n" + rows_shared_cuh;
+        return pattern_text(kernel) + rows_shared_cuh;
     case GrayEngine::tree:
-        return tree_text(kernel);
+        return rows_in_shared(kernel) ? pattern_text(kernel) + tree_text(kernel) : tree_text(kernel);
     default:
         return registers_text(kernel);
     }
 }
 
+// The names that the walk takes for granted.
+std::string types_text(const GrayKernel &kernel) {
+    static constexpr const char *terms[] = {"PlainTerms", "KahanTerms", "TwofoldTerms"};
+    return fmt::format("typedef {} Arith;\ntypedef Arith::Number Number;\ntypedef PartialOf<Arith> Partial;\n"
+                       "typedef {}<Arith> Terms;\n\n",
+                       arithmetic_type(kernel.arithmetic), terms[static_cast<std::size_t>(kernel.summation)]);
+}
+
 std::string entry_text(const GrayKernel &kernel) {
     const bool by_parameter = values_by_parameter(kernel);
     std::string text = fmt::format("\nextern \"C\" __global__ void __launch_bounds__({}, 1)\n"
-                                   "{}({}, Launch launch, double *{}, Partial *partials) {{\n",
+                                   "{}({}, Launch launch, Number *{}, Partial *partials) {{\n",
                                    kernel.threads, gray_entry,
-                                   by_parameter ? "const __grid_constant__ Values v" : "const double *values",
+                                   by_parameter ? "const __grid_constant__ Values v" : "const Number *values",
                                    kernel.engine == GrayEngine::hybrid ? "global_x" : "");
-    if (!by_parameter) text += "    extern __shared__ __align__(16) unsigned char shared_memory[];\n";
+    if (!by_parameter || rows_in_shared(kernel))
+        text += "    extern __shared__ __align__(16) unsigned char shared_memory[];\n";
     text += by_parameter ? kernel.engine == GrayEngine::hybrid
                                ? "    Rows rows(v, global_x + static_cast<u64>(blockIdx.x) * (n - k) * "
                                  "threads + threadIdx.x);\n"
-                               : "    Rows rows(v);\n"
+                           : rows_in_shared(kernel) ? "    Rows rows(v, shared_memory);\n"
+                                                    : "    Rows rows(v);\n"
                          : "    Rows rows;\n    rows.start(values, shared_memory);\n";
     if (kernel.engine == GrayEngine::tree) return text + "    walk_tree(rows, launch, partials);\n}\n";
     text += kernel.equal_chunks ? "    walk_equally(rows, launch, partials);\n}\n"
@@ -118,6 +131,22 @@ const char *gray_engine_name(GrayEngine engine) {
     return "?";
 }
 
+const char *summation_name(Summation summation) {
+    switch (summation) {
+    case Summation::plain:
+        return "plain";
+    case Summation::kahan:
+        return "kahan";
+    case Summation::dq:
+        return "dq";
+    }
+    return "?";
+}
+
+bool sums_again(const GrayKernel &kernel) {
+    return kernel.arithmetic == Arithmetic::real && !kernel.equal_chunks;
+}
+
 bool values_by_parameter(const GrayKernel &kernel) {
     return kernel.engine == GrayEngine::purereg || kernel.engine == GrayEngine::hybrid ||
            kernel.engine == GrayEngine::tree;
@@ -132,16 +161,29 @@ std::int64_t parameter_count(const GrayKernel &kernel) {
 }
 
 std::vector<double> parameters_of(const GrayKernel &kernel, const std::vector<double> &values) {
-    return kernel.engine == GrayEngine::tree ? tree_parameters(kernel.tree, values) : values;
+    return kernel.engine == GrayEngine::tree ? tree_parameters(kernel.tree, values, kernel.arithmetic)
+                                             : values;
+}
+
+std::int64_t parameter_bytes(const GrayKernel &kernel) {
+    return 8 *
+           (parameter_count(kernel) * parts_of(kernel.arithmetic) + doubles_of_its_own(kernel.arithmetic));
+}
+
+bool rows_in_shared(const GrayKernel &kernel) {
+    constexpr int few = 48; // doubles that leave room for a program's values
+    const int parts = parts_of(kernel.arithmetic);
+    return kernel.engine == GrayEngine::tree && parts > 1 && parts * kernel.n > few;
 }
 
 std::size_t shared_bytes(const GrayKernel &kernel, int threads) {
     const auto n = static_cast<std::size_t>(kernel.n);
-    if (kernel.engine == GrayEngine::dense) return n * (n + n % 2) * sizeof(double);
+    const std::size_t number = static_cast<std::size_t>(parts_of(kernel.arithmetic)) * sizeof(double);
+    if (kernel.engine == GrayEngine::dense) return n * (n + n % 2) * number;
+    if (rows_in_shared(kernel)) return n * static_cast<std::size_t>(threads) * number;
     if (kernel.engine != GrayEngine::shared) return 0;
     const std::size_t nnz = kernel.row.size();
-    return nnz * sizeof(double) + n * static_cast<std::size_t>(threads) * sizeof(double) +
-           (n + 1 + nnz) * sizeof(int);
+    return (nnz + n * static_cast<std::size_t>(threads)) * number + (n + 1 + nnz) * sizeof(int);
 }
 
 int accurate_threads(const GrayKernel &kernel) { return 1 << std::min(kernel.segment_bits, 6); }
@@ -152,10 +194,13 @@ std::int64_t global_rows(const GrayKernel &kernel) {
 
 std::string key_of(const GrayKernel &kernel) {
     std::string key =
-        fmt::format("generator {}\nengine {}\narithmetic double\nchunks {}\nn {}\nsegment_bits {}\nunrolled "
+        fmt::format("generator {}\nengine {}\narithmetic {}\nchunks {}\nn {}\nsegment_bits {}\nunrolled "
                     "{}\nthreads {}\n",
-                    generator_digest, gray_engine_name(kernel.engine), kernel.equal_chunks ? "equal" : "ceg",
-                    kernel.n, kernel.segment_bits, kernel.unrolled, kernel.threads);
+                    generator_digest, gray_engine_name(kernel.engine), arithmetic_name(kernel.arithmetic),
+                    kernel.equal_chunks ? "equal" : "ceg", kernel.n, kernel.segment_bits, kernel.unrolled,
+                    kernel.threads);
+    if (kernel.summation != Summation::plain)
+        key += fmt::format("summation {}\n", summation_name(kernel.summation));
     if (kernel.engine == GrayEngine::hybrid) key += fmt::format("k {}\nc {}\n", kernel.k, kernel.c);
     if (kernel.engine == GrayEngine::tree) key += "tree " + shape_text(kernel.tree.root) + "\n";
     if (kernel.engine != GrayEngine::dense) key += columns_text(kernel);
@@ -174,13 +219,16 @@ std::string source_of(const GrayKernel &kernel) {
     if (kernel.engine == GrayEngine::hybrid)
         text += fmt::format("[[maybe_unused]] constexpr int k = {}, c = {}, threads = {};\n", kernel.k,
                             kernel.c, kernel.threads);
-    text +=
-        fmt::format("constexpr double accurate_share = 1.0 / {};\nconstexpr int accurate_threads = {};\n\n",
-                    accurate_gain, accurate_threads(kernel));
-    text += gray_walk_cuh;
+    if (sums_again(kernel))
+        text +=
+            fmt::format("constexpr double accurate_share = 1.0 / {};\nconstexpr int accurate_threads = {};\n",
+                        accurate_gain, accurate_threads(kernel));
+    text += std::string("\n") + number_cuh + "\n" + partial_cuh + "\n" + terms_cuh + "\n" +
+            types_text(kernel) + gray_walk_cuh;
     if (kernel.engine == GrayEngine::tree) text += std::string("\n") + tree_walk_cuh;
-    if (!kernel.equal_chunks) text += accurate_cuh;
-    return text + "// ---- This kernel " + std::string(88, '-') + "\n\n" + rows_text(kernel) +
+    if (rows_in_shared(kernel)) text += std::string("\n") + shared_rows_cuh;
+    if (sums_again(kernel)) text += std::string("\n") + accurate_cuh;
+    return text + "\n// ---- This kernel " + std::string(88, '-') + "\n\n" + rows_text(kernel) +
            entry_text(kernel);
 }
 

@@ -16,9 +16,9 @@ class RegisterRows {
         : kernel_(kernel), hybrid_(kernel.engine == GrayEngine::hybrid), k_(hybrid_ ? kernel.k : kernel.n) {}
 
     std::string text() {
-        add("struct Values {{\n    double x[n], a[{}];\n}};\n\n",
-            std::max<std::size_t>(1, kernel_.row.size()));
-        add("struct Rows {{\n    const Values &v;\n");
+        add("struct Values {{\n    Number x[n], a[{}];{}\n}};\n\n",
+            std::max<std::size_t>(1, kernel_.row.size()), arithmetic_member(kernel_.arithmetic));
+        add("struct Rows : Numbers {{\n    const Values &v;\n");
         names();
         constructor();
         for (std::int32_t j = 0; j + 1 < kernel_.n; ++j) {
@@ -50,19 +50,20 @@ class RegisterRows {
 
     void names() {
         if (k_ > 0) {
-            add("    double ");
+            add("    Number ");
             list("        ", k_, ", ", [](std::int32_t r) { return fmt::format("x{}", r); });
             add("; // in registers\n");
         }
         if (!hybrid_) return;
-        add("    double *x;                 // of row k + r: x[threads * r]\n"
-            "    double global_product;     // of these\n"
+        add("    Number *x;                 // of row k + r: x[threads * r]\n"
+            "    Number global_product;     // of these\n"
             "    bool settled;              // it is up to date\n");
     }
 
     void constructor() {
-        add("\n{}Rows(const Values &values{}) : v(values)", method, hybrid_ ? ", double *global_x" : "");
-        if (hybrid_) add(", x(global_x), global_product(1), settled(false)");
+        add("\n{}Rows(const Values &values{})\n        : Numbers{{{}}}, v(values)", method,
+            hybrid_ ? ", Number *global_x" : "", arithmetic_argument(kernel_.arithmetic));
+        if (hybrid_) add(", x(global_x), global_product(number(1)), settled(false)");
         add(" {{\n");
         for (std::int32_t r = 0; r < k_; ++r) add("        x{0} = v.x[{0}];\n", r);
         if (hybrid_) add("        for (int r = k; r < n; ++r) x[threads * (r - k)] = v.x[r];\n");
@@ -74,11 +75,11 @@ class RegisterRows {
         for (auto e = kernel_.column_ptr[static_cast<std::size_t>(j)];
              e < kernel_.column_ptr[static_cast<std::size_t>(j) + 1]; ++e) {
             const std::int32_t r = kernel_.row[static_cast<std::size_t>(e)];
-            const char sign = in ? '+' : '-';
+            const char *change = in ? "plus" : "minus";
             if (r < k_)
-                add(" x{} {}= v.a[{}];", r, sign, e);
+                add(" {}(x{}, v.a[{}]);", change, r, e);
             else
-                add(" x[threads * {}] {}= v.a[{}];", r - k_, sign, e);
+                add(" {}(x[threads * {}], v.a[{}]);", change, r - k_, e);
         }
         if (touches_global(j)) add(" settled = false;");
         add(" }}\n");
@@ -111,29 +112,29 @@ class RegisterRows {
         add("    // Columns below c leave the product of the rows in global memory as it is.\n"
             "{}void settle() {{\n"
             "        if (settled) return;\n"
-            "        double p[4] = {{1, 1, 1, 1}};\n"
+            "        Number p[4] = {{number(1), number(1), number(1), number(1)}};\n"
             "#pragma unroll\n"
-            "        for (int r = 0; r < n - k; ++r) p[r % 4] *= x[threads * r];\n"
-            "        global_product = (p[0] * p[1]) * (p[2] * p[3]);\n"
+            "        for (int r = 0; r < n - k; ++r) p[r % 4] = multiply(p[r % 4], x[threads * r]);\n"
+            "        global_product = multiply(multiply(p[0], p[1]), multiply(p[2], p[3]));\n"
             "        settled = true;\n    }}\n\n",
             method);
     }
 
     // Four products side by side, so that no multiplication waits for the one before.
     void product() {
-        add("{}double product() const {{\n", method);
+        add("{}Number product() const {{\n", method);
         const std::int32_t factors = k_ + (hybrid_ ? 1 : 0), chains = std::min(factors, 4);
         const auto factor = [&](std::int32_t r) {
             return r < k_ ? fmt::format("x{}", r) : std::string("global_product");
         };
         for (std::int32_t chain = 0; chain < chains; ++chain) {
-            add("        const double p{} = ", chain);
-            list("            ", (factors - chain + 3) / 4, " * ",
+            add("        const Number p{} = times(", chain);
+            list("            ", (factors - chain + 3) / 4, ", ",
                  [&](std::int32_t i) { return factor(4 * i + chain); });
-            add(";\n");
+            add(");\n");
         }
-        static constexpr const char *result[] = {"1", "p0", "p0 * p1", "(p0 * p1) * p2",
-                                                 "(p0 * p1) * (p2 * p3)"};
+        static constexpr const char *result[] = {"number(1)", "p0", "multiply(p0, p1)", "times(p0, p1, p2)",
+                                                 "multiply(multiply(p0, p1), multiply(p2, p3))"};
         add("        return {};\n    }}\n\n", result[chains]);
     }
 
@@ -142,8 +143,8 @@ class RegisterRows {
     void block() {
         const std::int32_t u = kernel_.unrolled;
         add("    // Block i of the walk: its first subset is in place.\n"
-            "{}void block(u64 i, Sums &sums) {{\n        Terms terms({});\n",
-            method, u > 0 ? "product()" : "i & 1 ? -product() : product()");
+            "{}void block(u64 i, Partial &sums) {{\n        Terms terms(*this, {});\n",
+            method, u > 0 ? "product()" : "i & 1 ? negate(product()) : product()");
         for (std::uint32_t m = 1; m < std::uint32_t{1} << u; ++m) {
             const int j = std::countr_zero(m);
             if (j == u - 1)
@@ -152,7 +153,7 @@ class RegisterRows {
                 add("        c{}_{}();", j, m >> j >> 1 & 1 ? "exc" : "inc");
             add(" terms.{}(product());\n", m & 1 ? "minus" : "plus");
         }
-        add("        sums.add(terms.sum, terms.absolute);\n    }}\n");
+        add("        terms.add_to(sums);\n    }}\n");
     }
 
     const GrayKernel &kernel_;
@@ -162,6 +163,12 @@ class RegisterRows {
 };
 
 } // namespace
+
+const char *arithmetic_member(Arithmetic a) {
+    return doubles_of_its_own(a) > 0 ? "\n    Arith arithmetic;" : "";
+}
+
+const char *arithmetic_argument(Arithmetic a) { return doubles_of_its_own(a) > 0 ? "values.arithmetic" : ""; }
 
 std::string registers_text(const GrayKernel &kernel) { return RegisterRows(kernel).text(); }
 

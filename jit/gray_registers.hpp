@@ -5,6 +5,10 @@
 
 namespace libperm {
 
+// What the arithmetic itself holds: the last of `struct Values`, and where Rows takes it from.
+const char *arithmetic_member(Arithmetic a);
+const char *arithmetic_argument(Arithmetic a);
+
 // struct Values and struct Rows.
 std::string registers_text(const GrayKernel &kernel);
 

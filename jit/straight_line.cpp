@@ -130,7 +130,8 @@ Places places_of(const StraightLine &program) {
     return places;
 }
 
-double roundings_of(const StraightLine &program, std::size_t which) {
+double roundings_of(const StraightLine &program, std::size_t which, Arithmetic arithmetic) {
+    const double product = product_roundings(arithmetic), fused = nmadd_roundings(arithmetic);
     std::vector<double> roundings(at(program.inputs));
     for (const Instruction &i : program.code) {
         const auto of = [&](std::int32_t v) { return roundings[at(v)]; };
@@ -139,13 +140,13 @@ double roundings_of(const StraightLine &program, std::size_t which) {
             roundings.push_back(is_row_sum(program, i) ? 0 : of(i.a) + 1);
             break;
         case Op::multiply:
-            roundings.push_back(of(i.a) + of(i.b) + 1);
+            roundings.push_back(of(i.a) + of(i.b) + product);
             break;
         case Op::subtract:
             roundings.push_back(std::max(of(i.a), of(i.b)) + 1);
             break;
         case Op::nmadd:
-            roundings.push_back(std::max(of(i.a) + of(i.b), of(i.c)) + 1);
+            roundings.push_back(std::max(of(i.a) + of(i.b), of(i.c)) + fused);
             break;
         case Op::add_absolute:
             roundings.push_back(std::max(of(i.a), of(i.b)) + 1);
@@ -207,21 +208,22 @@ std::int32_t ProgramBuilder::subtract_product(std::int32_t c, std::int32_t v) {
     return nmadd(product.a, product.b, c);
 }
 
-StraightLine ProgramBuilder::finish(std::vector<std::int32_t> outputs, std::int32_t constants) && {
-    const std::int32_t inputs = program_.inputs;
-    std::vector<bool> needed(at(inputs) + program_.code.size());
-    for (const std::int32_t v : outputs) needed[at(v)] = true;
-    for (std::size_t k = program_.code.size(); k-- > 0;)
+StraightLine with_outputs(const StraightLine &program, std::size_t count) {
+    const std::int32_t inputs = program.inputs;
+    StraightLine result{inputs, program.constants, {}, program.outputs};
+    result.outputs.resize(std::min(count, program.outputs.size()));
+    std::vector<bool> needed(at(inputs) + program.code.size());
+    for (const std::int32_t v : result.outputs) needed[at(v)] = true;
+    for (std::size_t k = program.code.size(); k-- > 0;)
         if (needed[at(inputs) + k])
-            for_operands(program_.code[k], [&](std::int32_t v) { needed[at(v)] = true; });
+            for_operands(program.code[k], [&](std::int32_t v) { needed[at(v)] = true; });
 
     std::vector<std::int32_t> number(needed.size());
     for (std::int32_t v = 0; v < inputs; ++v) number[at(v)] = v;
-    StraightLine result{inputs, constants, {}, std::move(outputs)};
-    for (std::size_t k = 0; k < program_.code.size(); ++k) {
+    for (std::size_t k = 0; k < program.code.size(); ++k) {
         if (!needed[at(inputs) + k]) continue;
         number[at(inputs) + k] = inputs + static_cast<std::int32_t>(result.code.size());
-        Instruction i = program_.code[k];
+        Instruction i = program.code[k];
         i.a = number[at(i.a)];
         if (!takes_constant(i.op)) i.b = number[at(i.b)];
         if (takes_third(i.op)) i.c = number[at(i.c)];
@@ -229,6 +231,12 @@ StraightLine ProgramBuilder::finish(std::vector<std::int32_t> outputs, std::int3
     }
     for (std::int32_t &v : result.outputs) v = number[at(v)];
     return result;
+}
+
+StraightLine ProgramBuilder::finish(std::vector<std::int32_t> outputs, std::int32_t constants) && {
+    program_.constants = constants;
+    program_.outputs = std::move(outputs);
+    return with_outputs(program_, program_.outputs.size());
 }
 
 } // namespace libperm

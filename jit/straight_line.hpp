@@ -3,13 +3,15 @@
 // order, so the same bits.
 #pragma once
 
+#include "jit/arithmetic.hpp"
+
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
 
 namespace libperm {
 
-// Each rounds once.
+// Each rounds once; the last three give doubles, whatever the arithmetic.
 enum class Op : std::uint8_t {
     add,               // a + constant b
     multiply,          // a * b
@@ -27,6 +29,7 @@ struct Instruction {
 };
 
 inline bool takes_constant(Op op) { return op == Op::add; }
+inline bool is_absolute(Op op) { return op >= Op::add_absolute; }
 inline bool takes_third(Op op) { return op == Op::nmadd || op == Op::madd_absolute; }
 
 // Values are numbered: first the inputs, then the results of the code in its order.
@@ -36,6 +39,9 @@ struct StraightLine {
     std::vector<std::int32_t> outputs;
 };
 
+// The program with the first so many outputs alone.
+StraightLine with_outputs(const StraightLine &program, std::size_t count);
+
 // Where the values live when each goes to the lowest free place as soon as it is made: place[k] of the result
 // of code[k]; inputs have places of their own and keep them.
 struct Places {
@@ -44,9 +50,13 @@ struct Places {
 };
 Places places_of(const StraightLine &program);
 
+// In units of the arithmetic, c - a * b as one operation: of complex numbers' parts both products and both
+// sums round, sqrt(2) times as much together; of doubled ones the product and the sum.
+constexpr double nmadd_roundings(Arithmetic a) { return is_complex(a) ? 3 : is_twofold(a) ? 2 : 1; }
+
 // Roundings on the way of a term to output `which` at most: a product has those of its factors and its own.
 // Inputs, constants and sums of the two are exact.
-double roundings_of(const StraightLine &program, std::size_t which);
+double roundings_of(const StraightLine &program, std::size_t which, Arithmetic arithmetic = Arithmetic::real);
 
 // What a machine with so many registers beside the inputs must do more, when a value is written out on its
 // first eviction and the one is evicted whose next use is furthest (Belady); sums with a constant are done

@@ -10,140 +10,58 @@
 #define HWY_TARGET_INCLUDE "jit/tree_walk.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.h.
+#include "jit/lanes-inl.hpp"
 #include <hwy/aligned_allocator.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
+#include <cstring>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 HWY_BEFORE_NAMESPACE();
 namespace libperm::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
 
-using Tag = hn::CappedTag<double, 8>;
-using Vector = hn::Vec<Tag>;
+constexpr int all_vectors = TreeWalk::lanes / static_cast<int>(hn::MaxLanes(Tag()));
+// Those of all parts of a number, and of what an operation needs beside, are to stay in registers.
+template <int most> using Lanes = Wide<HWY_MIN(all_vectors, most)>;
 
-// a * b + c, rounded once.
-HWY_INLINE Vector multiply_add(Vector a, Vector b, Vector c) {
-#if HWY_NATIVE_FMA
-    return hn::MulAdd(a, b, c);
-#else
-    HWY_ALIGN double x[hn::MaxLanes(Tag())], y[hn::MaxLanes(Tag())], z[hn::MaxLanes(Tag())];
-    hn::Store(a, Tag(), x);
-    hn::Store(b, Tag(), y);
-    hn::Store(c, Tag(), z);
-    for (std::size_t k = 0; k < hn::MaxLanes(Tag()); ++k) z[k] = std::fma(x[k], y[k], z[k]);
-    return hn::Load(Tag(), z);
-#endif
-}
-
-HWY_INLINE Vector negated_multiply_add(Vector a, Vector b, Vector c) {
-#if HWY_NATIVE_FMA
-    return hn::NegMulAdd(a, b, c);
-#else
-    return multiply_add(hn::Neg(a), b, c);
-#endif
-}
-
-// Vectors that go through a program together, enough to hide how long an operation takes. In pairs of pairs,
-// as compilers keep these in registers.
-template <int size> struct Wide { Wide<size / 2> low, high; };
-template <> struct Wide<1> { Vector v; };
-
-template <int size> HWY_INLINE Wide<size> load(const double *p) {
-    if constexpr (size == 1)
-        return {hn::Load(Tag(), p)};
-    else
-        return {load<size / 2>(p), load<size / 2>(p + size / 2 * hn::MaxLanes(Tag()))};
-}
-template <int size> HWY_INLINE void store(Wide<size> a, double *p) {
-    if constexpr (size == 1) {
-        hn::Store(a.v, Tag(), p);
-    } else {
-        store(a.low, p);
-        store(a.high, p + size / 2 * hn::MaxLanes(Tag()));
-    }
-}
-template <int size> HWY_INLINE Wide<size> fill(Vector v) {
-    if constexpr (size == 1)
-        return {v};
-    else
-        return {fill<size / 2>(v), fill<size / 2>(v)};
-}
-
-#define PERM_WIDE(name, expression)                                                                          \
-    template <int size> HWY_INLINE Wide<size> name(Wide<size> a, Wide<size> b) {                             \
-        if constexpr (size == 1)                                                                             \
-            return {expression};                                                                             \
-        else                                                                                                 \
-            return {name(a.low, b.low), name(a.high, b.high)};                                               \
-    }
-PERM_WIDE(operator+, hn::Add(a.v, b.v))
-PERM_WIDE(operator-, hn::Sub(a.v, b.v))
-PERM_WIDE(operator*, hn::Mul(a.v, b.v))
-#undef PERM_WIDE
-
-// c - a * b, rounded once.
-template <int size> HWY_INLINE Wide<size> nmadd(Wide<size> c, Wide<size> a, Wide<size> b) {
-    if constexpr (size == 1)
-        return {negated_multiply_add(a.v, b.v, c.v)};
-    else
-        return {nmadd(c.low, a.low, b.low), nmadd(c.high, a.high, b.high)};
-}
-template <int size> HWY_INLINE Wide<size> magnitude(Wide<size> a) {
-    if constexpr (size == 1)
-        return {hn::Abs(a.v)};
-    else
-        return {magnitude(a.low), magnitude(a.high)};
-}
-// |a| * b + c, rounded once.
-template <int size> HWY_INLINE Wide<size> absolute_madd(Wide<size> a, Wide<size> b, Wide<size> c) {
-    if constexpr (size == 1)
-        return {multiply_add(hn::Abs(a.v), b.v, c.v)};
-    else
-        return {absolute_madd(a.low, b.low, c.low), absolute_madd(a.high, b.high, c.high)};
-}
-template <int size> HWY_INLINE Wide<size> negate(Wide<size> a) {
-    if constexpr (size == 1)
-        return {hn::Neg(a.v)};
-    else
-        return {negate(a.low), negate(a.high)};
-}
-
-constexpr int most_vectors = 8;
-constexpr int vectors = HWY_MIN(TreeWalk::lanes / static_cast<int>(hn::MaxLanes(Tag())), most_vectors);
-using Lanes = Wide<vectors>;
-constexpr int lanes_at_once = vectors * static_cast<int>(hn::MaxLanes(Tag()));
-
-class Walk {
+template <class A> class Walk {
   public:
-    Walk(const Tree &tree, const DecodedTree &decoded, const double *numbers, double *workspace,
+    using D = typename A::Scalar;
+    using Number = typename A::Number;
+    static constexpr bool is_real = std::is_same_v<A, Real<D>>;
+
+    Walk(const Tree &tree, const DecodedTree &decoded, A arithmetic, const double *values, double *workspace,
          const std::function<void()> &poll)
-        : tree_(tree),
-          entries_(numbers + tree.n),
-          constants_(entries_ + tree.row.size()),
+        : f(arithmetic),
+          tree_(tree),
+          entries_(values + A::parts * tree.n),
+          constants_(entries_ + A::parts * tree.row.size()),
           blocks_(reinterpret_cast<char *>(workspace)),
           one_(decoded.one),
           poll_(poll) {}
 
     void root(const DecodedPart &root) const {
-        put(one_, fill<vectors>(hn::Set(Tag(), 1.0)));
+        put(one_, A::number(D(1.0)));
         multiply(root.top);
         loop(root);
     }
 
   private:
-    Lanes get(std::uint32_t block) const {
-        return load<vectors>(reinterpret_cast<const double *>(blocks_ + block));
-    }
-    void put(std::uint32_t block, Lanes a) const { store(a, reinterpret_cast<double *>(blocks_ + block)); }
+    double *at(std::uint32_t block) const { return reinterpret_cast<double *>(blocks_ + block); }
+    HWY_INLINE Number get(std::uint32_t block) const { return InBlock<Number>::get(at(block)); }
+    HWY_INLINE void put(std::uint32_t block, Number a) const { InBlock<Number>::put(at(block), a); }
+    // Absolute values: the first part of a block.
+    HWY_INLINE D size(std::uint32_t block) const { return InBlock<D>::get(at(block)); }
+    HWY_INLINE void put_size(std::uint32_t block, D a) const { InBlock<D>::put(at(block), a); }
 
     void multiply(const Product &product) const {
         if (product.rows.empty()) return;
-        Lanes a = get(product.from);
-        for (const std::uint32_t row : product.rows) a = a * get(row);
+        Number a = get(product.from);
+        for (const std::uint32_t row : product.rows) a = f.multiply(a, get(row));
         put(product.to, a);
     }
 
@@ -151,9 +69,9 @@ class Walk {
         const auto begin = static_cast<std::size_t>(tree_.column_ptr[static_cast<std::size_t>(column)]);
         const auto end = static_cast<std::size_t>(tree_.column_ptr[static_cast<std::size_t>(column) + 1]);
         for (std::size_t e = begin; e < end; ++e) {
-            const auto row = static_cast<std::uint32_t>(tree_.row[e] * block_bytes);
-            const Vector entry = hn::Set(Tag(), in ? entries_[e] : -entries_[e]);
-            put(row, get(row) + fill<vectors>(entry));
+            const auto row = static_cast<std::uint32_t>(tree_.row[e] * A::parts * block_bytes);
+            const Number entry = InBlock<Number>::same(entries_ + A::parts * e), x = get(row);
+            put(row, in ? f.add(x, entry) : f.subtract(x, entry));
         }
     }
 
@@ -165,26 +83,25 @@ class Walk {
         value(part.parts[0]);
         if (part.parts.size() == 1) return;
         put(part.inner_f, get(part.parts[0].value_f));
-        put(part.inner_g, get(part.parts[0].value_g));
+        put_size(part.inner_g, size(part.parts[0].value_g));
         for (std::size_t k = 1; k < part.parts.size(); ++k) {
             value(part.parts[k]);
-            put(part.inner_f, get(part.inner_f) * get(part.parts[k].value_f));
-            put(part.inner_g, get(part.inner_g) * get(part.parts[k].value_g));
+            put(part.inner_f, f.multiply(get(part.inner_f), get(part.parts[k].value_f)));
+            put_size(part.inner_g, size(part.inner_g) * size(part.parts[k].value_g));
         }
     }
 
     void value(const DecodedPart &part) const {
         if (part.levels.empty()) return inner(part);
         loop(part);
-        put(part.value_f, get(part.sum) + get(part.error));
-        put(part.value_g, get(part.absolute));
+        put(part.value_f, f.total(A::joined(get(part.sum), get(part.error))));
+        put_size(part.value_g, size(part.absolute));
     }
 
     void loop(const DecodedPart &part) const {
-        const Lanes zero = fill<vectors>(hn::Zero(Tag()));
-        put(part.sum, zero);
-        put(part.error, zero);
-        put(part.absolute, zero);
+        put(part.sum, A::lead(A::zero_sum()));
+        put(part.error, A::rest(A::zero_sum()));
+        put_size(part.absolute, D(0.0));
         const int bits = part.loop_end - part.loop;
         for (int j = bits; j-- > 0;) multiply(part.levels[static_cast<std::size_t>(j)]);
         for (std::uint64_t b = 0;;) {
@@ -199,20 +116,26 @@ class Walk {
         if (bits > 0) change(part.loop_end - 1, false);
     }
 
-    // Knuth's 2Sum, as in device/gray_walk.cuh.
+    // add_turn of device/tree_walk.cuh.
     void add(const DecodedPart &part, bool odd) const {
-        const Lanes factor = get(part.factor);
-        const Lanes product = factor * get(part.inner_f);
-        const Lanes term = odd ? negate(product) : product;
-        const Lanes sum = get(part.sum);
-        const Lanes s = sum + term, b = s - sum;
-        put(part.sum, s);
-        put(part.error, get(part.error) + ((sum - (s - b)) + (term - b)));
-        put(part.absolute, absolute_madd(factor, get(part.inner_g), get(part.absolute)));
+        const Number factor = get(part.factor), term = f.multiply(factor, get(part.inner_f));
+        const auto sum = f.sum(A::joined(get(part.sum), get(part.error)), odd ? f.negate(term) : term);
+        put(part.sum, A::lead(sum));
+        put(part.error, A::rest(sum));
+        if constexpr (A::bounded)
+            put_size(part.absolute, fma(f.magnitude(factor), size(part.inner_g), size(part.absolute)));
     }
 
-    void run(const std::uint32_t *p) const;
+    HWY_NOINLINE void run(const std::uint32_t *p) const {
+        if constexpr (is_real)
+            run_steps(p);
+        else
+            run_instructions(p);
+    }
+    void run_steps(const std::uint32_t *p) const;
+    void run_instructions(const std::uint32_t *p) const;
 
+    const A f;
     const Tree &tree_;
     const double *entries_, *constants_;
     char *blocks_;
@@ -221,13 +144,44 @@ class Walk {
     mutable std::uint64_t turns_ = 0;
 };
 
-HWY_NOINLINE void Walk::run(const std::uint32_t *p) const {
+template <class A> HWY_INLINE void Walk<A>::run_instructions(const std::uint32_t *p) const {
+    // Absolute values are whole numbers here: |a| is a.
+    const auto size_of = [&](std::uint32_t block) { return f.magnitude(get(block)); };
+    for (;; p += 5) switch (*p) {
+        case static_cast<std::uint32_t>(Op::add):
+            put(p[4], f.add(get(p[1]), InBlock<Number>::same(constants_ + A::parts * p[2])));
+            break;
+        case static_cast<std::uint32_t>(Op::multiply):
+            put(p[4], f.multiply(get(p[1]), get(p[2])));
+            break;
+        case static_cast<std::uint32_t>(Op::subtract):
+            put(p[4], f.subtract(get(p[1]), get(p[2])));
+            break;
+        case static_cast<std::uint32_t>(Op::nmadd):
+            put(p[4], f.nmadd(get(p[1]), get(p[2]), get(p[3])));
+            break;
+        case static_cast<std::uint32_t>(Op::add_absolute):
+            put(p[4], A::number(size_of(p[1]) + size_of(p[2])));
+            break;
+        case static_cast<std::uint32_t>(Op::multiply_absolute):
+            put(p[4], A::number(size_of(p[1]) * size(p[2])));
+            break;
+        case static_cast<std::uint32_t>(Op::madd_absolute):
+            put(p[4], A::number(fma(size_of(p[1]), size(p[2]), size(p[3]))));
+            break;
+        default:
+            return;
+        }
+}
+
+template <class A> HWY_INLINE void Walk<A>::run_steps(const std::uint32_t *p) const {
+    constexpr int vectors = static_cast<int>(sizeof(D) / sizeof(Vector));
     char *const blocks = blocks_;
     const double *const constants = constants_;
-    Lanes acc = fill<vectors>(hn::Zero(Tag()));
+    D acc(0.0);
 
 #define PERM_BLOCK(w) load<vectors>(reinterpret_cast<const double *>(blocks + p[w]))
-#define PERM_CONSTANT(w) fill<vectors>(hn::Set(Tag(), constants[p[w]]))
+#define PERM_CONSTANT(w) D(constants[p[w]])
 #define PERM_SUM(w) (PERM_BLOCK(w) + PERM_CONSTANT((w) + 1))
 #define PERM_STEP(step, operands, ...)                                                                       \
     case static_cast<std::uint32_t>(Step::step):                                                             \
@@ -254,26 +208,26 @@ HWY_NOINLINE void Walk::run(const std::uint32_t *p) const {
             PERM_STEP(minus_sum, 2, acc - PERM_SUM(1))
             PERM_STEP(value_minus, 1, PERM_BLOCK(1) - acc)
             PERM_STEP(sum_minus, 2, PERM_SUM(1) - acc)
-            PERM_STEP(value_minus_times_value, 2, nmadd(PERM_BLOCK(1), acc, PERM_BLOCK(2)))
-            PERM_STEP(value_minus_times_sum, 3, nmadd(PERM_BLOCK(1), acc, PERM_SUM(2)))
-            PERM_STEP(sum_minus_times_value, 3, nmadd(PERM_SUM(1), acc, PERM_BLOCK(3)))
-            PERM_STEP(sum_minus_times_sum, 4, nmadd(PERM_SUM(1), acc, PERM_SUM(3)))
-            PERM_STEP(minus_value_times_value, 2, nmadd(acc, PERM_BLOCK(1), PERM_BLOCK(2)))
-            PERM_STEP(minus_value_times_sum, 3, nmadd(acc, PERM_BLOCK(1), PERM_SUM(2)))
-            PERM_STEP(minus_sum_times_sum, 4, nmadd(acc, PERM_SUM(1), PERM_SUM(3)))
-            PERM_STEP(value_minus_value_times_value, 3, nmadd(PERM_BLOCK(1), PERM_BLOCK(2), PERM_BLOCK(3)))
-            PERM_STEP(abs_plus_abs_value, 1, magnitude(acc) + magnitude(PERM_BLOCK(1)))
-            PERM_STEP(abs_plus_abs_sum, 2, magnitude(acc) + magnitude(PERM_SUM(1)))
-            PERM_STEP(abs_times_value, 1, magnitude(acc) * PERM_BLOCK(1))
-            PERM_STEP(abs_value_times, 1, magnitude(PERM_BLOCK(1)) * acc)
-            PERM_STEP(abs_sum_times, 2, magnitude(PERM_SUM(1)) * acc)
+            PERM_STEP(value_minus_times_value, 2, fnma(acc, PERM_BLOCK(2), PERM_BLOCK(1)))
+            PERM_STEP(value_minus_times_sum, 3, fnma(acc, PERM_SUM(2), PERM_BLOCK(1)))
+            PERM_STEP(sum_minus_times_value, 3, fnma(acc, PERM_BLOCK(3), PERM_SUM(1)))
+            PERM_STEP(sum_minus_times_sum, 4, fnma(acc, PERM_SUM(3), PERM_SUM(1)))
+            PERM_STEP(minus_value_times_value, 2, fnma(PERM_BLOCK(1), PERM_BLOCK(2), acc))
+            PERM_STEP(minus_value_times_sum, 3, fnma(PERM_BLOCK(1), PERM_SUM(2), acc))
+            PERM_STEP(minus_sum_times_sum, 4, fnma(PERM_SUM(1), PERM_SUM(3), acc))
+            PERM_STEP(value_minus_value_times_value, 3, fnma(PERM_BLOCK(2), PERM_BLOCK(3), PERM_BLOCK(1)))
+            PERM_STEP(abs_plus_abs_value, 1, fabs(acc) + fabs(PERM_BLOCK(1)))
+            PERM_STEP(abs_plus_abs_sum, 2, fabs(acc) + fabs(PERM_SUM(1)))
+            PERM_STEP(abs_times_value, 1, fabs(acc) * PERM_BLOCK(1))
+            PERM_STEP(abs_value_times, 1, fabs(PERM_BLOCK(1)) * acc)
+            PERM_STEP(abs_sum_times, 2, fabs(PERM_SUM(1)) * acc)
             PERM_STEP(abs_times_value_plus_value, 2, absolute_madd(acc, PERM_BLOCK(1), PERM_BLOCK(2)))
             PERM_STEP(abs_value_times_plus_value, 2, absolute_madd(PERM_BLOCK(1), acc, PERM_BLOCK(2)))
             PERM_STEP(abs_sum_times_plus_value, 3, absolute_madd(PERM_SUM(1), acc, PERM_BLOCK(3)))
             PERM_STEP(plus_abs_value_times_value, 2, absolute_madd(PERM_BLOCK(1), PERM_BLOCK(2), acc))
             PERM_STEP(plus_abs_sum_times_value, 3, absolute_madd(PERM_SUM(1), PERM_BLOCK(3), acc))
-            PERM_STEP(abs_value_plus_abs_value, 2, magnitude(PERM_BLOCK(1)) + magnitude(PERM_BLOCK(2)))
-            PERM_STEP(abs_value_times_value, 2, magnitude(PERM_BLOCK(1)) * PERM_BLOCK(2))
+            PERM_STEP(abs_value_plus_abs_value, 2, fabs(PERM_BLOCK(1)) + fabs(PERM_BLOCK(2)))
+            PERM_STEP(abs_value_times_value, 2, fabs(PERM_BLOCK(1)) * PERM_BLOCK(2))
             PERM_STEP(abs_value_times_value_plus_value, 3,
                       absolute_madd(PERM_BLOCK(1), PERM_BLOCK(2), PERM_BLOCK(3)))
         default:
@@ -286,10 +240,31 @@ HWY_NOINLINE void Walk::run(const std::uint32_t *p) const {
 #undef PERM_BLOCK
 }
 
-void walk(const Tree &tree, const DecodedTree &decoded, const double *numbers, double *workspace, int lanes,
-          const std::function<void()> &poll) {
-    for (int first = 0; first < lanes; first += lanes_at_once)
-        Walk(tree, decoded, numbers, workspace + first, poll).root(decoded.root);
+template <class A>
+void walk_in(const Tree &tree, const DecodedTree &decoded, const A &arithmetic, const double *values,
+             double *workspace, int lanes, const std::function<void()> &poll) {
+    constexpr int at_once = static_cast<int>(sizeof(typename A::Scalar) / sizeof(double));
+    for (int first = 0; first < lanes; first += at_once)
+        Walk<A>(tree, decoded, arithmetic, values, workspace + first, poll).root(decoded.root);
+}
+
+void walk(const Tree &tree, const DecodedTree &decoded, Arithmetic arithmetic, std::span<const double> values,
+          double *workspace, int lanes, const std::function<void()> &poll) {
+    const auto in = [&](const auto &a) { walk_in(tree, decoded, a, values.data(), workspace, lanes, poll); };
+    switch (arithmetic) {
+    case Arithmetic::real:
+        return in(Real<Lanes<8>>());
+    case Arithmetic::complex:
+        return in(Complex<Real<Lanes<4>>>());
+    case Arithmetic::dd:
+        return in(DD<Lanes<4>>());
+    case Arithmetic::complex_dd:
+        return in(Complex<DD<Lanes<2>>>());
+    case Arithmetic::modular: {
+        using D = Lanes<4>;
+        return in(Modular<D>{D(values[values.size() - 2]), D(values[values.size() - 1])});
+    }
+    }
 }
 
 const char *target() { return hwy::TargetName(HWY_TARGET); }
@@ -306,10 +281,27 @@ HWY_EXPORT(target);
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
+// A number's doubles, in memory `stride` apart.
+template <class Number> Number gathered(const double *from, std::ptrdiff_t stride) {
+    double parts[sizeof(Number) / sizeof(double)];
+    for (double &part : parts) part = *std::exchange(from, from + stride);
+    return std::bit_cast<Number>(parts);
+}
+template <class Number> void scatter(const Number &x, double *to, std::ptrdiff_t stride) {
+    double parts[sizeof(Number) / sizeof(double)];
+    std::memcpy(parts, &x, sizeof x);
+    for (const double part : parts) *std::exchange(to, to + stride) = part;
+}
+
 // x of each lane's segment; lanes beyond the last segment repeat it.
-void start(const Tree &tree, std::span<const double> numbers, std::uint64_t first, int lanes, double *x) {
+template <class A>
+void start(const Tree &tree, const A &f, std::span<const double> values, std::uint64_t first, int lanes,
+           double *x) {
+    using Number = typename A::Number;
+    constexpr std::ptrdiff_t parts = A::parts, stride = TreeWalk::lanes;
     for (std::int32_t i = 0; i < tree.n; ++i)
-        std::fill_n(x + i * TreeWalk::lanes, TreeWalk::lanes, numbers[at(i)]);
+        for (std::ptrdiff_t part = 0; part < parts; ++part)
+            std::fill_n(x + (i * parts + part) * stride, stride, values[at(i * parts + part)]);
     for (std::int32_t j = tree.segment_bits; j + 1 < tree.n; ++j) {
         std::uint32_t in = 0; // the lanes whose segments have column j
         for (int lane = 0; lane < TreeWalk::lanes; ++lane) {
@@ -318,38 +310,53 @@ void start(const Tree &tree, std::span<const double> numbers, std::uint64_t firs
         }
         if (in == 0) continue;
         for (auto e = tree.column_ptr[at(j)]; e < tree.column_ptr[at(j) + 1]; ++e) {
-            double *const sums = x + tree.row[at(e)] * TreeWalk::lanes;
-            const double entry = numbers[at(tree.n + e)];
+            double *const sums = x + tree.row[at(e)] * parts * stride;
+            const auto entry = gathered<Number>(values.data() + (tree.n + e) * parts, 1);
+            const auto add_in = [&](int lane) {
+                scatter(f.add(gathered<Number>(sums + lane, stride), entry), sums + lane, stride);
+            };
             if (in == ~std::uint32_t{0}) // as most often
-                for (int lane = 0; lane < TreeWalk::lanes; ++lane) sums[lane] += entry;
+                for (int lane = 0; lane < TreeWalk::lanes; ++lane) add_in(lane);
             else
                 for (int lane = 0; lane < TreeWalk::lanes; ++lane)
-                    if (in >> lane & 1) sums[lane] += entry;
+                    if (in >> lane & 1) add_in(lane);
         }
+    }
+}
+
+template <class A>
+void take_partials(const DecodedPart &root, const double *workspace, std::uint64_t first, int count,
+                   PartialOf<A> *partials) {
+    using Number = typename A::Number;
+    for (int lane = 0; lane < count; ++lane) {
+        const auto number = [&](std::uint32_t block) {
+            return gathered<Number>(workspace + block / sizeof(double) + lane, TreeWalk::lanes);
+        };
+        const auto sum = A::joined(number(root.sum), number(root.error));
+        const bool odd = (first + static_cast<std::uint64_t>(lane)) % 2 == 1;
+        partials[lane] = {odd ? A::opposite(sum) : sum,
+                          workspace[root.absolute / sizeof(double) + static_cast<std::size_t>(lane)]};
     }
 }
 
 } // namespace
 
-TreeWalk::TreeWalk(const Tree &tree, std::span<const double> numbers)
-    : tree_(tree), numbers_(numbers), decoded_(std::make_shared<DecodedTree>(tree)) {}
+TreeWalk::TreeWalk(const Tree &tree, std::span<const double> values, Arithmetic arithmetic)
+    : tree_(tree),
+      values_(values),
+      arithmetic_(arithmetic),
+      decoded_(std::make_shared<DecodedTree>(tree, arithmetic)) {}
 
-void TreeWalk::run(std::uint64_t first, std::span<Partial3> partials,
-                   const std::function<void()> &poll) const {
-    const auto count = static_cast<int>(partials.size());
-    const auto workspace = hwy::AllocateAligned<double>(at(decoded_->blocks) * lanes);
-    start(tree_, numbers_, first, count, workspace.get());
-    HWY_DYNAMIC_DISPATCH(walk)(tree_, *decoded_, numbers_.data(), workspace.get(), count, poll);
-
-    const DecodedPart &root = decoded_->root;
-    for (int lane = 0; lane < count; ++lane) {
-        const auto number = [&](std::uint32_t block) {
-            return workspace[block / sizeof(double) + static_cast<std::size_t>(lane)];
-        };
-        const bool odd = (first + static_cast<std::uint64_t>(lane)) % 2 == 1;
-        const double sum = number(root.sum), error = number(root.error);
-        partials[at(lane)] = {odd ? -sum : sum, odd ? -error : error, number(root.absolute)};
-    }
+void TreeWalk::run(std::uint64_t first, int count, void *partials, const std::function<void()> &poll) const {
+    const auto workspace =
+        hwy::AllocateAligned<double>(at(decoded_->blocks) * lanes * at(parts_of(arithmetic_)));
+    with_arithmetic_of(arithmetic_, values_, [&](const auto &f) {
+        using A = std::remove_cvref_t<decltype(f)>;
+        start(tree_, f, values_, first, count, workspace.get());
+        HWY_DYNAMIC_DISPATCH(walk)(tree_, *decoded_, arithmetic_, values_, workspace.get(), count, poll);
+        take_partials<A>(decoded_->root, workspace.get(), first, count,
+                         static_cast<PartialOf<A> *>(partials));
+    });
 }
 
 const char *tree_walk_target() {

@@ -14,8 +14,9 @@ struct DecodedTree;
 
 class TreeWalk {
   public:
-    // `numbers`: n row sums at the empty set, the entries, the constants. All are kept by reference.
-    TreeWalk(const Tree &tree, std::span<const double> numbers);
+    // `values`: n row sums at the empty set, the entries, the constants, and what the arithmetic itself holds
+    // (jit/gray_kernel.hpp). All are kept by reference.
+    TreeWalk(const Tree &tree, std::span<const double> values, Arithmetic arithmetic = Arithmetic::real);
 
     // Segments that are summed in the time of one.
     static constexpr int lanes = 32;
@@ -23,11 +24,18 @@ class TreeWalk {
     // Segments first .. first + partials.size() - 1, at most `lanes`. The same bits whatever the processor,
     // and as the kernel's (jit/tree_kernel.hpp). Threads may call it at the same time. `poll` is called now
     // and then, for a segment may take minutes; it may throw.
-    void run(std::uint64_t first, std::span<Partial3> partials, const std::function<void()> &poll = {}) const;
+    template <class Partial>
+    void run(std::uint64_t first, std::span<Partial> partials, const std::function<void()> &poll = {}) const {
+        run(first, static_cast<int>(partials.size()), partials.data(), poll);
+    }
 
   private:
+    // `partials`: an array of the arithmetic's PartialOf.
+    void run(std::uint64_t first, int count, void *partials, const std::function<void()> &poll) const;
+
     const Tree &tree_;
-    std::span<const double> numbers_;
+    std::span<const double> values_;
+    Arithmetic arithmetic_;
     std::shared_ptr<const DecodedTree> decoded_;
 };
 

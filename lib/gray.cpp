@@ -3,11 +3,14 @@
 #include "jit/jit_error.hpp"
 #include "lib/gray_launch.hpp"
 #include "lib/gray_values.hpp"
+#include "lib/grid_values.hpp"
+#include "lib/residue_values.hpp"
 #include "lib/segment_sum.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <initializer_list>
 #include <optional>
 
@@ -27,7 +30,8 @@ struct Shape {
 // As many threads as the GPU can hold at once, by the driver's occupancy calculator.
 Shape widest_shape(const GrayKernel &plan, const GpuKernel &kernel) {
     const GpuProperties &gpu = kernel.gpu().properties();
-    const bool any_size = plan.engine == GrayEngine::shared; // the others' registers are given for one size
+    const bool any_size = // the others' registers are given for one size
+        plan.engine == GrayEngine::shared || rows_in_shared(plan);
     const int least = any_size ? gpu.warp : plan.threads;
     int most = plan.threads;
     while (most >= least && shared_bytes(plan, most) > gpu.shared_bytes) most -= gpu.warp;
@@ -60,11 +64,12 @@ std::vector<std::int32_t> pattern_indexes(const GrayKernel &kernel) {
 
 class GrayRun {
   public:
-    GrayRun(const GrayPlan &plan, const GrayValues &values, const std::shared_ptr<const GpuModule> &module,
-            double seconds, RunControl &control)
+    GrayRun(const GrayPlan &plan, const std::vector<double> &values,
+            const std::shared_ptr<const GpuModule> &module, double seconds, RunControl &control)
         : plan_(plan.kernel),
           rare_(plan.rare),
-          numbers_(values.numbers()),
+          partial_bytes_(static_cast<std::size_t>(partial_doubles(plan_.arithmetic)) * sizeof(double)),
+          numbers_(values),
           parameters_(parameters_of(plan_, numbers_)),
           gpu_(module->gpu()),
           kernel_(module, gray_entry),
@@ -73,13 +78,14 @@ class GrayRun {
           shape_(widest_shape(plan_, kernel_)),
           seconds_per_subset_(seconds / plan.subsets),
           stream_(gpu_),
-          rows_(gpu_, static_cast<std::size_t>(global_rows(plan_)) * shape_.all() * sizeof(double)),
+          rows_(gpu_, static_cast<std::size_t>(global_rows(plan_) * parts_of(plan_.arithmetic)) *
+                          shape_.all() * sizeof(double)),
           values_(gpu_, numbers_.size() * sizeof(double)),
           indexes_(pattern_indexes(plan_)),
           pattern_(gpu_, indexes_.size() * sizeof(std::int32_t)) {
         stream_.copy_in(values_, numbers_.data(), values_.bytes());
         stream_.copy_in(pattern_, indexes_.data(), pattern_.bytes());
-        if (plan_.equal_chunks) return;
+        if (!sums_again(plan_)) return;
         select_.emplace(module, select_entry);
         accurate_.emplace(module, accurate_entry);
     }
@@ -101,12 +107,12 @@ class GrayRun {
             for (const GrayLaunch &launch : launch_parameters(first, first + window, shape_.all(), longest))
                 start(launch, std::ldexp(static_cast<double>(launch.end - launch.first), plan_.segment_bits));
             GraySum sum = added_up(window);
-            const std::uint64_t chosen = rare_ > 0 ? choose_largest(window, sum.absolute) : 0;
+            const std::uint64_t chosen = rare_ > 0 && select_ ? choose_largest(window, sum.absolute) : 0;
             if (chosen > 0) {
                 sum_accurately(first, chosen);
                 sum = added_up(window);
             }
-            add_window(total_, sum);
+            add(sum);
         }
         return total_;
     }
@@ -118,19 +124,19 @@ class GrayRun {
         for (std::uint64_t first = 0; first < subsets; first += window) {
             const std::uint64_t length = (window + shape_.all() - 1) / shape_.all();
             start({first, first + window, length, 0}, static_cast<double>(window));
-            add_window(total_, added_up(shape_.all()));
+            add(added_up(shape_.all()));
         }
         return total_;
     }
 
     void make_room(std::uint64_t partials) {
         const std::size_t groups = (partials + group - 1) / group;
-        partials_.emplace(gpu_, partials * sizeof(Partial3));
-        gathered_.emplace(gpu_, groups * sizeof(Partial3));
-        sums_.resize(groups);
+        partials_.emplace(gpu_, partials * partial_bytes_);
+        gathered_.emplace(gpu_, groups * partial_bytes_);
+        sums_.resize(groups * partial_bytes_ / sizeof(double));
         chosen_.emplace(gpu_, ((rare_ > 0 ? partials / rare_ : 0) + 1) * sizeof(std::uint64_t));
         number_.emplace(gpu_, sizeof(std::uint64_t));
-        most_bytes_ = static_cast<std::int64_t>((partials + groups) * sizeof(Partial3) + chosen_->bytes());
+        most_bytes_ = static_cast<std::int64_t>((partials + groups) * partial_bytes_ + chosen_->bytes());
     }
 
     // One launch; returns when it is done, so that a call can be cancelled.
@@ -172,11 +178,20 @@ class GrayRun {
     }
 
     GraySum added_up(std::uint64_t partials) {
-        std::uint64_t from = partials_->address(), to = gathered_->address(), of_group = group;
         const std::uint64_t groups = (partials + group - 1) / group;
-        launch(gather_, threads_for(groups), {&from, &partials, &of_group, &to});
-        stream_.copy_out(sums_.data(), *gathered_, groups * sizeof(Partial3));
-        return sum_of_groups(sums_);
+        return with_arithmetic_of(plan_.arithmetic, numbers_, [&](auto f) {
+            using Partial = PartialOf<decltype(f)>;
+            std::uint64_t from = partials_->address(), to = gathered_->address(), of_group = group;
+            launch(gather_, threads_for(groups), {&from, &partials, &of_group, &to, &f});
+            stream_.copy_out(sums_.data(), *gathered_, groups * sizeof(Partial));
+            std::vector<Partial> sums(groups);
+            std::memcpy(sums.data(), sums_.data(), groups * sizeof(Partial));
+            return sum_of_groups(f, std::span<const Partial>(sums));
+        });
+    }
+
+    void add(const GraySum &part) {
+        with_arithmetic_of(plan_.arithmetic, numbers_, [&](const auto &f) { add_window(f, total_, part); });
     }
 
     struct Grid {
@@ -192,6 +207,7 @@ class GrayRun {
 
     const GrayKernel &plan_;
     const std::uint64_t rare_;
+    const std::size_t partial_bytes_;
     const std::vector<double> &numbers_;
     std::vector<double> parameters_;
     std::shared_ptr<const Gpu> gpu_;
@@ -205,28 +221,64 @@ class GrayRun {
     GpuMemory pattern_;
     std::optional<GpuKernel> select_, accurate_;
     std::optional<GpuMemory> partials_, gathered_, chosen_, number_;
-    std::vector<Partial3> sums_;
+    std::vector<double> sums_; // of groups
     std::int64_t most_bytes_ = 0;
     GraySum total_;
 };
 
 } // namespace
 
-Outcome run_gray(const GrayPlan &plan, const Block &block, const std::shared_ptr<const Gpu> &gpu,
-                 const CacheSettings &cache, double seconds, RunControl &control) {
-    Outcome outcome;
+namespace {
+
+std::shared_ptr<const GpuModule> loaded(const GrayPlan &plan, const std::shared_ptr<const Gpu> &gpu,
+                                        const CacheSettings &cache, Outcome &outcome) {
     KernelOrigin origin;
     const KernelRecipe recipe{key_of(plan.kernel), [&plan] { return source_of(plan.kernel); },
                               kernel_flags()};
-    const GrayValues values(plan, block);
-    GrayRun run(plan, values, load_kernels(gpu, recipe, cache, origin), seconds, control);
-    values.close(run.run(), block, way_of(plan.kernel), outcome);
-    outcome.operations = outcome.subsets * plan.flops_per_subset;
-    outcome.peak_bytes = run.peak_bytes();
+    auto module = load_kernels(gpu, recipe, cache, origin);
     outcome.on_gpu = true;
     outcome.seconds_compile = origin.seconds;
     outcome.kernels_compiled = origin.from == KernelOrigin::compiler;
+    return module;
+}
+
+} // namespace
+
+Outcome run_gray(const GrayPlan &plan, const Block &block, const std::shared_ptr<const Gpu> &gpu,
+                 const CacheSettings &cache, double seconds, RunControl &control) {
+    Outcome outcome;
+    const GrayValues values(plan, block);
+    GrayRun run(plan, values.numbers(), loaded(plan, gpu, cache, outcome), seconds, control);
+    values.close(run.run(), block, way_of(plan.kernel), outcome);
+    outcome.operations = outcome.subsets * plan.flops_per_subset;
+    outcome.peak_bytes = run.peak_bytes();
     return outcome;
+}
+
+Outcome run_gray(const GrayPlan &plan, const ExactBlock &block, const std::shared_ptr<const Gpu> &gpu,
+                 const CacheSettings &cache, double seconds, RunControl &control) {
+    Outcome outcome;
+    const GridValues values(plan, block);
+    GrayRun run(plan, values.numbers(), loaded(plan, gpu, cache, outcome), seconds, control);
+    values.close(run.run(), plan.kernel, outcome);
+    outcome.operations = outcome.subsets * plan.flops_per_subset;
+    outcome.peak_bytes = run.peak_bytes();
+    return outcome;
+}
+
+std::vector<std::uint64_t> run_gray(const GrayPlan &plan, const Residues &residues,
+                                    const std::shared_ptr<const Gpu> &gpu, const CacheSettings &cache,
+                                    double seconds, RunControl &control, Outcome &outcome) {
+    const auto module = loaded(plan, gpu, cache, outcome);
+    const auto matrices = residues.primes.size();
+    std::vector<std::uint64_t> permanents;
+    for (std::size_t k = 0; k < matrices; ++k) {
+        const std::vector<double> values = residue_values(plan, residues, k);
+        GrayRun run(plan, values, module, seconds / static_cast<double>(matrices), control);
+        permanents.push_back(residue_permanent(plan, run.run().sum, residues.primes[k]));
+        outcome.peak_bytes = std::max(outcome.peak_bytes, run.peak_bytes());
+    }
+    return permanents;
 }
 
 } // namespace libperm

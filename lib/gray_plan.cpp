@@ -119,26 +119,119 @@ GrayPlan plan_gray(GrayEngine engine, const Pattern &a, const Pattern &at, bool 
     return work(other) < work(best) ? other : best;
 }
 
+namespace {
+
+// Every leaf's highest column is looped over instead; whether that was possible.
+bool shorten_leaves(TreePart &part) {
+    bool shorter = false;
+    for (TreePart &p : part.parts) shorter = shorten_leaves(p) || shorter;
+    if (!part.parts.empty() || part.loop <= part.begin + 1) return shorter;
+    --part.loop;
+    return true;
+}
+
+// What a subset takes of a leaf that is the whole of a segment's inner loop, in clocks of a warp on a GPU:
+// two instructions of doubles a clock, and what has no register goes to the first cache and comes from there;
+// or if that is too small for all threads, the second. Reckoned, with so many registers as ptxas seems to
+// have left.
+double leaf_clocks(const GrayKernel &kernel) {
+    constexpr std::int32_t registers = 160;
+    constexpr double near = 2, far = 6, room = 50; // clocks of a double's way; doubles of a thread
+    const StraightLine &leaf = kernel.tree.root.leaf;
+    const int parts = parts_of(kernel.arithmetic);
+    const Traffic traffic = traffic_of(leaf, registers / (2 * parts));
+    return std::ldexp(static_cast<double>(leaf.code.size()) * arithmetic_cost(kernel.arithmetic) / 2 +
+                          (traffic.stores * parts <= room ? near : far) * parts *
+                              (traffic.loads + traffic.stores),
+                      -kernel.tree.root.loop);
+}
+
+// The leaves as they are for `real`, unless compiling them would take long or too many values wait elsewhere.
+void fit_leaves(GrayPlan &plan) {
+    constexpr double most_code = 9000; // instructions of doubles: a second of NVRTC and ptxas
+    GrayKernel &kernel = plan.kernel;
+    while (leaf_code(kernel.tree) > 0) { // of an outline there is none
+        const bool is_long =
+            static_cast<double>(leaf_code(kernel.tree)) * arithmetic_cost(kernel.arithmetic) > most_code;
+        const bool may_spill = rows_in_shared(kernel) && kernel.tree.root.parts.empty();
+        if (!is_long && !may_spill) return;
+        GrayKernel shorter = kernel;
+        if (!shorten_leaves(shorter.tree.root)) return;
+        write_programs(shorter.tree);
+        if (!is_long && leaf_clocks(shorter) >= leaf_clocks(kernel)) return;
+        plan.flops_per_subset *=
+            2 * static_cast<double>(leaf_code(shorter.tree)) / static_cast<double>(leaf_code(kernel.tree));
+        kernel = std::move(shorter);
+        kernel.unrolled = kernel.tree.root.loop;
+    }
+}
+
+void drop_absolute(TreePart &part) {
+    for (TreePart &p : part.parts) drop_absolute(p);
+    if (!part.leaf.outputs.empty()) part.leaf = with_outputs(part.leaf, 1);
+}
+
+} // namespace
+
+double arithmetic_cost(Arithmetic arithmetic) {
+    switch (arithmetic) {
+    case Arithmetic::real:
+        return 1;
+    case Arithmetic::complex:
+        return 3.5;
+    case Arithmetic::dd:
+        return 9;
+    case Arithmetic::complex_dd:
+        return 30;
+    case Arithmetic::modular:
+        return 5;
+    }
+    return 1;
+}
+
+GrayPlan with_arithmetic(GrayPlan plan, Arithmetic arithmetic, Summation summation) {
+    GrayKernel &kernel = plan.kernel;
+    kernel.arithmetic = arithmetic;
+    if (arithmetic == Arithmetic::real) {
+        if (kernel.engine != GrayEngine::tree) kernel.summation = summation;
+        return plan;
+    }
+    plan.rare = 0;
+    plan.flops_per_subset *= arithmetic_cost(arithmetic);
+    plan.bytes_per_subset *= parts_of(arithmetic);
+    plan.global_per_subset *= parts_of(arithmetic);
+    if (kernel.engine == GrayEngine::purereg || kernel.engine == GrayEngine::hybrid)
+        kernel.unrolled = unrolled_bits(plan.flops_per_subset, kernel.unrolled);
+    if (kernel.engine != GrayEngine::tree) return plan;
+    fit_leaves(plan);
+    if (arithmetic == Arithmetic::modular) drop_absolute(kernel.tree.root);
+    return plan;
+}
+
 std::string gray_why_not(const GrayPlan &plan) {
     const GrayKernel &kernel = plan.kernel;
-    constexpr std::int64_t parameter_bytes = 32764; // of a kernel, CUDA 12.1 and later
-    constexpr std::int32_t most_registers = 112; // numbers that a thread's 255 registers hold, and work with
+    constexpr std::int64_t most_bytes = 32764; // of a kernel's parameters, CUDA 12.1 and later
+    const int parts = parts_of(kernel.arithmetic);
+    // Doubles that a thread's 255 registers hold, beside what is worked with.
+    const std::int32_t most_registers = parts == 1 ? 112 : parts == 2 ? 80 : 64;
     constexpr std::int32_t most_turns = 31;
     constexpr std::int32_t most_counted = 63; // bits of a counter of subsets
-    const std::int32_t in_registers = kernel.engine == GrayEngine::hybrid   ? kernel.k
-                                      : kernel.engine == GrayEngine::shared ? 0
-                                                                            : kernel.n;
+    const std::int32_t in_registers = kernel.engine == GrayEngine::hybrid ? kernel.k
+                                      : kernel.engine == GrayEngine::shared || rows_in_shared(kernel)
+                                          ? 0
+                                          : kernel.n;
     if (kernel.n - 1 > most_counted)
         return fmt::format("would sum 2^{} subsets, at most 2^{} can be counted", kernel.n - 1, most_counted);
     if (kernel.engine == GrayEngine::tree && longest_loop(kernel.tree) > most_turns)
         return fmt::format("would loop over 2^{} subsets, a thread at most over 2^{}",
                            longest_loop(kernel.tree), most_turns);
-    if (in_registers > most_registers)
-        return fmt::format("needs {} row sums in registers, at most {} fit", in_registers, most_registers);
+    if (in_registers * parts > most_registers)
+        return fmt::format("needs {} row sums in registers, at most {} fit", in_registers,
+                           most_registers / parts);
     const auto more = static_cast<std::int64_t>(sizeof(GrayLaunch) + 16);
-    if (values_by_parameter(kernel) && 8 * parameter_count(kernel) + more > parameter_bytes)
+    if (values_by_parameter(kernel) && parameter_bytes(kernel) + more > most_bytes)
         return fmt::format("takes {} numbers, at most {} can be a kernel's parameters",
-                           parameter_count(kernel), (parameter_bytes - more) / 8);
+                           parameter_count(kernel), (most_bytes - more) / (8 * parts));
     return {};
 }
 

@@ -21,6 +21,13 @@ struct GrayPlan {
 // `at`: the transpose of `a`.
 GrayPlan plan_gray(GrayEngine engine, const Pattern &a, const Pattern &at, bool equal_chunks);
 
+// The plan, made for `real`, for another arithmetic or another way to add up a block's terms; the order and
+// shape are what is cheapest for `real`.
+GrayPlan with_arithmetic(GrayPlan plan, Arithmetic arithmetic, Summation summation = Summation::plain);
+
+// As many double-precision instructions as one of `real` becomes, about.
+double arithmetic_cost(Arithmetic arithmetic);
+
 // Why no kernel of this kind can hold the block, or empty.
 std::string gray_why_not(const GrayPlan &plan);
 

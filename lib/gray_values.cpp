@@ -1,7 +1,7 @@
 #include "lib/gray_values.hpp"
 
-#include "jit/row_sums.hpp"
 #include "lib/bits.hpp"
+#include "lib/kernel_values.hpp"
 #include "lib/ryser_sum.hpp"
 #include "lib/scaled_rows.hpp"
 #include "lib/tree_plan.hpp"
@@ -73,43 +73,25 @@ GrayValues::GrayValues(const GrayPlan &plan, const Block &block) : n_(block.n())
     for (const double share : share_of_column) by_columns += share;
     moved_ = std::min(by_rows, by_columns) * (1 + 0x1p-40);
 
-    std::vector<std::int32_t> row_place(at(n_)), column_place(at(n_)); // in the kernel
-    for (std::int32_t r = 0; r < n_; ++r) {
-        row_place[at(plan.order.rows[at(r)])] = r;
-        column_place[at(plan.order.cols[at(r)])] = r;
-    }
-    numbers_.assign(at(value_count(plan.kernel)), 0);
-    std::vector<std::int64_t> next(plan.kernel.column_ptr); // by column; rows ascend
-    for (std::int32_t r = 0; r < n_; ++r) {
-        const std::int32_t i = plan.order.rows[at(r)];
-        double x = 0;
-        std::size_t k = at(p.row_begin(i));
-        for (const std::int32_t j : p.row(i)) {
-            const std::int32_t c = column_place[at(j)];
-            x += (c == n_ - 1 ? 0.5 : -0.5) * value[k];
-            const auto to = next.empty() ? std::int64_t{c} * n_ + r : next[at(c)]++;
-            numbers_[at(n_ + to)] = value[k++];
-        }
-        numbers_[at(r)] = x;
-    }
-    add_constants(plan.kernel);
-}
-
-// Sums of a row's entries: exact, on the grid.
-void GrayValues::add_constants(const GrayKernel &kernel) {
-    auto to = numbers_.begin() + n_ + static_cast<std::ptrdiff_t>(kernel.row.size());
-    for (const TreeConstant &c : kernel.tree.constants) {
-        double sum = 0;
-        for (const std::int32_t j : c.columns) sum += numbers_[at(n_ + entry_of(kernel.tree, c.row, j))];
-        *to++ = sum;
-    }
+    numbers_ = kernel_values(number::Real<double>(), plan, p, value,
+                             [](double a, double sign) { return sign * 0.5 * a; });
 }
 
 RoundingWay way_of(const GrayKernel &kernel) {
-    const double terms = kernel.equal_chunks ? 16 : std::ldexp(1.0, kernel.unrolled);
+    const Arithmetic a = kernel.arithmetic;
+    // Sums of sums: of groups, of a window's groups, of windows.
+    double compensated = 0x1p-70;
+    if (is_twofold(a))
+        compensated = sum_loss(std::ldexp(1.0, 15) + std::ldexp(1.0, std::max(0, kernel.n - 35)), a);
     if (kernel.engine == GrayEngine::tree)
-        return {terms, tree_roundings(kernel.tree), 0x1p-70 + tree_compensated(kernel.tree)};
-    return {terms, kernel.n + terms}; // the product may begin with 1
+        return {std::ldexp(1.0, kernel.unrolled), tree_roundings(kernel.tree, a),
+                compensated + tree_compensated(kernel.tree, a)};
+    double terms = kernel.equal_chunks ? 16 : std::ldexp(1.0, kernel.unrolled), added = terms;
+    if (kernel.summation == Summation::kahan) added = 3; // twice 2^-53, and the terms times 2^-106
+    if (kernel.summation == Summation::dq) added = 1, compensated += 0x1p-60, terms = 1;
+    if (is_twofold(a)) // the sums of blocks of a segment, or of an equal chunk
+        compensated += sum_loss(kernel.equal_chunks ? 0x1p32 : std::ldexp(1.0, kernel.segment_bits), a);
+    return {terms, product_roundings(a) * kernel.n + added, compensated}; // the product may begin with 1
 }
 
 void GrayValues::close(const GraySum &total, const Block &block, const RoundingWay &way,

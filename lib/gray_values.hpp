@@ -13,10 +13,11 @@ namespace libperm {
 // Of all segments, or of a part.
 struct GraySum {
     double sum = 0, error = 0, absolute = 0; // sum + error; and of the absolute values
+    double im = 0, im_error = 0;             // of complex numbers, the imaginary part
 };
 
-// Of so many terms the sum is a double, and each term is rounded so often on its way to it. `compensated`:
-// what sums to twice the precision lose, as a share of their absolute values.
+// Of so many terms the sum is a number as any other, and each term is rounded so often on its way to it, in
+// units of the arithmetic. `compensated`: what a Sum's additions lose, as a share of their absolute values.
 struct RoundingWay {
     double terms, roundings, compensated = 0x1p-70;
 };
@@ -34,8 +35,6 @@ class GrayValues {
     void close(const GraySum &total, const Block &block, const RoundingWay &way, Outcome &outcome) const;
 
   private:
-    void add_constants(const GrayKernel &kernel);
-
     std::int32_t n_;
     std::vector<double> numbers_;
     std::int64_t exp2_ = 0;     // the permanent is the sum times 2^exp2_

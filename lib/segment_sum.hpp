@@ -1,47 +1,54 @@
 // The sum over a window of segments from the sums of each, in the order and with the operations of
-// jit/device/gray_walk.cuh, whoever made them.
+// jit/device/partial.cuh, whoever made them.
 #pragma once
 
 #include "jit/gray_kernel.hpp"
 #include "lib/double_double.hpp"
 #include "lib/gray_values.hpp"
 
+#include <bit>
 #include <span>
 
 namespace libperm {
 
 constexpr std::uint64_t segment_group = 256; // segments whose sums are added up first
 
-// add_in_order there.
-inline Partial3 add_in_order(std::span<const Partial3> partials) {
-    Partial3 all{0, 0, 0};
-    double errors = 0;
-    for (const Partial3 &p : partials) {
-        const DoubleDouble s = two_sum(all.sum, p.sum);
-        all.error += s.lo;
-        all.sum = s.hi;
-        all.absolute += p.absolute;
-        errors += p.error;
-    }
-    all.error += errors;
-    return all;
+template <class A> PartialOf<A> add_in_order(const A &f, std::span<const PartialOf<A>> partials) {
+    return number::add_in_order(f, partials.data(), partials.size());
 }
 
-inline GraySum sum_of_groups(std::span<const Partial3> groups) {
-    DoubleDouble sum;
+template <class A> GraySum as_gray_sum(const PartialOf<A> &p) {
+    if constexpr (!A::bounded) {
+        return {A::total(p.sum), 0, 0};
+    } else {
+        const auto normal = [](const auto &s) {
+            const auto pair = std::bit_cast<DoubleDouble>(s);
+            return two_sum(pair.hi, pair.lo);
+        };
+        if constexpr (requires { p.sum.re; }) {
+            const DoubleDouble re = normal(p.sum.re), im = normal(p.sum.im);
+            return {re.hi, re.lo, p.absolute, im.hi, im.lo};
+        } else {
+            const DoubleDouble sum = normal(p.sum);
+            return {sum.hi, sum.lo, p.absolute};
+        }
+    }
+}
+
+template <class A> void add_window(const A &f, GraySum &total, const GraySum &part) {
+    if constexpr (!A::bounded) {
+        total.sum = f.add(total.sum, part.sum);
+    } else {
+        const DoubleDouble re = DoubleDouble{total.sum, total.error} + DoubleDouble{part.sum, part.error},
+                           im = DoubleDouble{total.im, total.im_error} + DoubleDouble{part.im, part.im_error};
+        total = {re.hi, re.lo, total.absolute + part.absolute, im.hi, im.lo};
+    }
+}
+
+template <class A> GraySum sum_of_groups(const A &f, std::span<const PartialOf<A>> groups) {
     GraySum all;
-    for (const Partial3 &g : groups) {
-        sum = sum + two_sum(g.sum, g.error);
-        all.absolute += g.absolute;
-    }
-    all.sum = sum.hi;
-    all.error = sum.lo;
+    for (const PartialOf<A> &g : groups) add_window(f, all, as_gray_sum(g));
     return all;
-}
-
-inline void add_window(GraySum &total, const GraySum &part) {
-    const DoubleDouble sum = DoubleDouble{total.sum, total.error} + DoubleDouble{part.sum, part.error};
-    total = {sum.hi, sum.lo, total.absolute + part.absolute};
 }
 
 } // namespace libperm

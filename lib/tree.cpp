@@ -1,6 +1,8 @@
 #include "lib/tree.hpp"
 
 #include "jit/tree_walk.hpp"
+#include "lib/grid_values.hpp"
+#include "lib/residue_values.hpp"
 #include "lib/segment_sum.hpp"
 #include "preprocess/parallel.hpp"
 
@@ -23,7 +25,7 @@ class AccurateSegment {
         const auto threads = static_cast<std::uint64_t>(accurate_threads(kernel_));
         std::vector<Partial3> parts;
         for (std::uint64_t t = 0; t < threads; ++t) parts.push_back(part(t, length(threads)));
-        Partial3 all = add_in_order(parts);
+        Partial3 all = add_in_order(number::Real<double>(), std::span<const Partial3>(parts));
         all.absolute *= 1.0 / accurate_gain;
         return all;
     }
@@ -52,7 +54,7 @@ class AccurateSegment {
         const std::uint64_t i = from | first, inner = i ^ i >> 1;
         for (std::int32_t j = 0; j < bits; ++j)
             if (inner >> j & 1) change(x, j, true);
-        Partial3 sums{0, 0, 0};
+        Partial3 sums{{0, 0}, 0};
         for (std::uint64_t m = first; m < first + length; ++m) {
             if (m > first) {
                 const int j = std::countr_zero(m);
@@ -64,11 +66,8 @@ class AccurateSegment {
                 error = std::fma(error, factor, std::fma(product, factor, -next));
                 product = next;
             }
-            const DoubleDouble s = two_sum(sums.sum, product);
-            sums.error += s.lo;
-            sums.sum = s.hi;
-            sums.absolute += std::fabs(product);
-            sums.error += error;
+            sums.add(number::Real<double>(), product, std::fabs(product));
+            sums.sum.error += error;
         }
         return sums;
     }
@@ -78,13 +77,15 @@ class AccurateSegment {
     const std::uint64_t segment_;
 };
 
-class TreeRun {
+// In the arithmetic A.
+template <class A> class TreeRun {
   public:
-    TreeRun(const GrayPlan &plan, const GrayValues &values, RunControl &control)
+    TreeRun(const GrayPlan &plan, const A &f, const std::vector<double> &numbers, RunControl &control)
         : plan_(plan),
           kernel_(plan.kernel),
-          numbers_(values.numbers()),
-          walk_(kernel_.tree, numbers_),
+          f_(f),
+          numbers_(numbers),
+          walk_(kernel_.tree, numbers_, kernel_.arithmetic),
           control_(control) {}
 
     GraySum run() {
@@ -96,12 +97,12 @@ class TreeRun {
             walk(first);
             GraySum sum = added_up();
             if (sum_accurately(first, sum.absolute)) sum = added_up();
-            add_window(total, sum);
+            add_window(f_, total, sum);
         }
         return total;
     }
 
-    std::int64_t bytes() const { return static_cast<std::int64_t>(partials_.size() * sizeof(Partial3)); }
+    std::int64_t bytes() const { return static_cast<std::int64_t>(partials_.size() * sizeof(PartialOf<A>)); }
 
   private:
     void walk(std::uint64_t first) {
@@ -117,46 +118,76 @@ class TreeRun {
     }
 
     GraySum added_up() const {
-        std::vector<Partial3> groups;
-        for (std::uint64_t k = 0; k < partials_.size(); k += segment_group)
-            groups.push_back(add_in_order(std::span(partials_).subspan(
-                k, std::min<std::uint64_t>(segment_group, partials_.size() - k))));
-        return sum_of_groups(groups);
+        const std::span<const PartialOf<A>> all(partials_);
+        std::vector<PartialOf<A>> groups;
+        for (std::uint64_t k = 0; k < all.size(); k += segment_group)
+            groups.push_back(
+                add_in_order(f_, all.subspan(k, std::min<std::uint64_t>(segment_group, all.size() - k))));
+        return sum_of_groups(f_, std::span<const PartialOf<A>>(groups));
     }
 
     // Of a window, those that matter most; whether there are any.
     bool sum_accurately(std::uint64_t first, double absolute) {
-        if (plan_.rare == 0) return false;
-        const double most =
-            absolute / static_cast<double>(partials_.size()) * static_cast<double>(plan_.rare);
-        std::vector<std::uint64_t> chosen;
-        for (std::uint64_t k = 0; k < partials_.size(); ++k)
-            if (partials_[k].absolute > most) chosen.push_back(k);
-        parallel_for(chosen.size(), [&](std::uint64_t k) {
-            partials_[chosen[k]] = AccurateSegment(kernel_, numbers_, first + chosen[k]).sum();
-            control_.poll();
-        });
-        return !chosen.empty();
+        if constexpr (std::is_same_v<PartialOf<A>, Partial3>) {
+            if (plan_.rare == 0) return false;
+            const double most =
+                absolute / static_cast<double>(partials_.size()) * static_cast<double>(plan_.rare);
+            std::vector<std::uint64_t> chosen;
+            for (std::uint64_t k = 0; k < partials_.size(); ++k)
+                if (partials_[k].absolute > most) chosen.push_back(k);
+            parallel_for(chosen.size(), [&](std::uint64_t k) {
+                partials_[chosen[k]] = AccurateSegment(kernel_, numbers_, first + chosen[k]).sum();
+                control_.poll();
+            });
+            return !chosen.empty();
+        }
+        return false;
     }
 
     const GrayPlan &plan_;
     const GrayKernel &kernel_;
+    const A f_;
     const std::vector<double> &numbers_;
     const TreeWalk walk_;
     RunControl &control_;
-    std::vector<Partial3> partials_;
+    std::vector<PartialOf<A>> partials_;
 };
+
+GraySum sum_of(const GrayPlan &plan, const std::vector<double> &values, RunControl &control,
+               Outcome &outcome) {
+    return with_arithmetic_of(plan.kernel.arithmetic, values, [&](const auto &f) {
+        TreeRun run(plan, f, values, control);
+        const GraySum sum = run.run();
+        outcome.peak_bytes = run.bytes();
+        return sum;
+    });
+}
 
 } // namespace
 
 Outcome run_tree(const GrayPlan &plan, const Block &block, RunControl &control) {
     const GrayValues values(plan, block);
-    TreeRun run(plan, values, control);
     Outcome outcome;
-    values.close(run.run(), block, way_of(plan.kernel), outcome);
+    values.close(sum_of(plan, values.numbers(), control, outcome), block, way_of(plan.kernel), outcome);
     outcome.operations = outcome.subsets * plan.flops_per_subset;
-    outcome.peak_bytes = run.bytes();
     return outcome;
+}
+
+Outcome run_tree(const GrayPlan &plan, const ExactBlock &block, RunControl &control) {
+    const GridValues values(plan, block);
+    Outcome outcome;
+    values.close(sum_of(plan, values.numbers(), control, outcome), plan.kernel, outcome);
+    outcome.operations = outcome.subsets * plan.flops_per_subset;
+    return outcome;
+}
+
+std::vector<std::uint64_t> run_tree(const GrayPlan &plan, const Residues &residues, RunControl &control) {
+    std::vector<std::uint64_t> permanents;
+    Outcome outcome;
+    for (std::size_t k = 0; k < residues.primes.size(); ++k)
+        permanents.push_back(residue_permanent(
+            plan, sum_of(plan, residue_values(plan, residues, k), control, outcome).sum, residues.primes[k]));
+    return permanents;
 }
 
 } // namespace libperm

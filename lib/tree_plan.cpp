@@ -29,21 +29,23 @@ std::int32_t segment_bits(std::int32_t n, std::int32_t unrolled) {
     return std::min(n - 1, std::max(unrolled, std::min(std::clamp(n - 23, 10, 14), n - 6)));
 }
 
-double roundings_below(const TreePart &part) {
-    if (part.parts.empty()) return part.leaf.outputs.empty() ? 0 : roundings_of(part.leaf, 0);
-    double roundings = static_cast<double>(part.parts.size()) - 1;
+double roundings_below(const TreePart &part, Arithmetic arithmetic) {
+    const double product = product_roundings(arithmetic);
+    if (part.parts.empty()) return part.leaf.outputs.empty() ? 0 : roundings_of(part.leaf, 0, arithmetic);
+    double roundings = product * (static_cast<double>(part.parts.size()) - 1);
     for (const TreePart &p : part.parts) {
-        roundings += roundings_below(p);
+        roundings += roundings_below(p, arithmetic);
         if (p.loop == p.end) continue;
-        roundings += 2; // times the product of the levels, and the sum as one double
-        for (const auto &rows : p.level) roundings += static_cast<double>(rows.size());
+        roundings += product + 1; // times the product of the levels, and the sum as one number
+        for (const auto &rows : p.level) roundings += product * static_cast<double>(rows.size());
     }
     return roundings;
 }
 
-double compensated_below(const TreePart &part) {
+double compensated_below(const TreePart &part, Arithmetic arithmetic) {
     double lost = 0;
-    for (const TreePart &p : part.parts) lost += compensated_below(p) + std::exp2(2 * (p.end - p.loop) - 106);
+    for (const TreePart &p : part.parts)
+        lost += compensated_below(p, arithmetic) + sum_loss(std::exp2(p.end - p.loop), arithmetic);
     return lost;
 }
 
@@ -54,14 +56,20 @@ std::string tree_why_not(std::int32_t n) {
                                   : fmt::format("takes at most {} rows, this has {}", most_tree_columns, n);
 }
 
-double tree_roundings(const Tree &tree) {
-    double roundings = roundings_below(tree.root) + 1 + static_cast<double>(tree.fixed_rows.size());
-    for (const auto &rows : tree.root.level) roundings += static_cast<double>(rows.size());
-    return roundings;
+double tree_roundings(const Tree &tree, Arithmetic arithmetic) {
+    double products = 1 + static_cast<double>(tree.fixed_rows.size());
+    for (const auto &rows : tree.root.level) products += static_cast<double>(rows.size());
+    return roundings_below(tree.root, arithmetic) + product_roundings(arithmetic) * products;
 }
 
-double tree_compensated(const Tree &tree) {
-    return compensated_below(tree.root) + std::exp2(2 * (tree.segment_bits - tree.root.loop) - 106);
+double tree_compensated(const Tree &tree, Arithmetic arithmetic) {
+    return compensated_below(tree.root, arithmetic) +
+           sum_loss(std::exp2(tree.segment_bits - tree.root.loop), arithmetic);
+}
+
+double sum_loss(double additions, Arithmetic arithmetic) {
+    return is_twofold(arithmetic) ? 3 * additions * 0x1p-106
+                                  : (is_complex(arithmetic) ? 2 : 1) * additions * additions * 0x1p-106;
 }
 
 GrayPlan outline_tree(const Pattern &a, const Pattern &at, const TreeSearch &search) {

@@ -22,10 +22,15 @@ struct TreeSearch {
 GrayPlan outline_tree(const Pattern &a, const Pattern &at, const TreeSearch &search);
 GrayPlan plan_tree(const Pattern &a, const Pattern &at, const TreeSearch &search);
 
-// Roundings on the way of a term of the sum at most, without those of adding up the segments.
-double tree_roundings(const Tree &tree);
-// What the loops' sums to twice the precision lose at most: m additions in a row m^2 2^-106.
-double tree_compensated(const Tree &tree);
+// Roundings on the way of a term of the sum at most, without those of adding up the segments; in units of the
+// arithmetic.
+double tree_roundings(const Tree &tree, Arithmetic arithmetic = Arithmetic::real);
+// What the loops' sums lose at most, as a share of their absolute values (sum_loss).
+double tree_compensated(const Tree &tree, Arithmetic arithmetic = Arithmetic::real);
+
+// What so many additions to a Sum in a row lose: of doubles, whose errors are kept, m^2 2^-106; of numbers of
+// two doubles 3 * 2^-106 of each sum on the way.
+double sum_loss(double additions, Arithmetic arithmetic);
 
 constexpr double tree_operations_per_second = 1e10; // of one thread
 

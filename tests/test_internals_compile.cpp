@@ -3,6 +3,7 @@
 #include "jit/nvrtc.hpp"
 #include "lib/gray_plan.hpp"
 #include "lib/matrix.hpp"
+#include "lib/tree_plan.hpp"
 #include "preprocess/matching.hpp"
 #include "tests/support/run.hpp"
 
@@ -127,6 +128,44 @@ TEST_CASE("the smallest matrices compile") {
     for (const std::int64_t n : {1, 2})
         for (const GrayEngine engine : engines)
             check_compiled(plan_of(engine, pattern_of(families::constant(n, 1)), false), targets().front());
+}
+
+TEST_CASE("every engine in every arithmetic") {
+    if (skipped()) return;
+    families::Random random(test_seed() + 2);
+    const Pattern medium = sparse(26, 0.2, random), small = sparse(16, 0.3, random);
+    int compiled = 0, refused = 0;
+    for (const Arithmetic a :
+         {Arithmetic::complex, Arithmetic::dd, Arithmetic::complex_dd, Arithmetic::modular})
+        for (const GrayEngine engine : {GrayEngine::tree, GrayEngine::shared, GrayEngine::dense,
+                                        GrayEngine::purereg, GrayEngine::hybrid}) {
+            CAPTURE(std::string(arithmetic_name(a)));
+            CAPTURE(std::string(gray_engine_name(engine)));
+            const GrayPlan of_real =
+                engine == GrayEngine::tree
+                    ? plan_tree(medium, transpose(medium).pattern, {random.bits(), 1e-2, 1e300, [] {}})
+                    : plan_of(engine, small, false);
+            const GrayPlan plan = with_arithmetic(of_real, a);
+            REQUIRE(gray_why_not(plan) == "");
+            const Compiled of_kernel = compile(source_of(plan.kernel), "sm_90", kernel_flags());
+            const std::vector<PtxasReport> reports = read_ptxas(of_kernel.log);
+            CHECK(reports.size() == 2); // no segment is summed again
+            for (const PtxasReport &report : reports) {
+                CHECK(report.registers <= 255);
+                if (engine != GrayEngine::tree) CHECK(report.spill_stores == 0);
+            }
+            ++compiled;
+        }
+    CHECK(compiled == 20);
+
+    const Pattern large = pattern_of(families::constant(60, 1)), turned = transpose(large).pattern;
+    for (const GrayEngine engine : {GrayEngine::dense, GrayEngine::purereg}) {
+        const GrayPlan plan = plan_gray(engine, large, turned, false);
+        CHECK(gray_why_not(with_arithmetic(plan, Arithmetic::modular)) == gray_why_not(plan));
+        for (const Arithmetic a : {Arithmetic::complex, Arithmetic::dd, Arithmetic::complex_dd})
+            refused += !gray_why_not(with_arithmetic(plan, a)).empty();
+    }
+    CHECK(refused == 6);
 }
 
 TEST_CASE("as PTX, for a driver to finish") {

@@ -175,9 +175,10 @@ GraySum sum_of(const HostKernel &host, const GrayKernel &kernel, const std::vect
     const auto gathered = [&] {
         Partial3 all{};
         Partial3 *into = &all;
-        void *const of_all[] = {&to, &count, &count, &into};
+        number::Real<double> real;
+        void *const of_all[] = {&to, &count, &count, &into, &real};
         host.launch(gather_entry, 1, 1, 0, of_all);
-        const DoubleDouble sum = two_sum(all.sum, all.error);
+        const DoubleDouble sum = two_sum(all.sum.sum, all.sum.error);
         return GraySum{sum.hi, sum.lo, all.absolute};
     };
     const GraySum plain = gathered();

@@ -157,7 +157,7 @@ class HostRun {
         const std::uint64_t count = std::uint64_t{1} << bits, window = std::min(count, shape_.window);
         for (std::uint64_t first = 0; first < count; first += window) {
             partials_.assign((kernel_.equal_chunks ? shape_.all() : window) + guards,
-                             {poison, poison, poison});
+                             {{poison, poison}, poison});
             if (kernel_.equal_chunks) {
                 start({first, first + window, (window + shape_.all() - 1) / shape_.all(), 0});
             } else {
@@ -206,17 +206,19 @@ class HostRun {
         std::uint64_t count = partials_.size() - guards, group = shape_.group;
         const std::uint64_t groups = (count + group - 1) / group;
         for (std::size_t k = 0; k < partials_.size(); ++k)
-            if (std::isnan(partials_[k].sum) != (k >= count)) FAIL_CHECK("partial " << k << " of " << count);
-        std::vector<Partial3> gathered(groups + guards, {poison, poison, poison});
+            if (std::isnan(partials_[k].sum.sum) != (k >= count))
+                FAIL_CHECK("partial " << k << " of " << count);
+        std::vector<Partial3> gathered(groups + guards, {{poison, poison}, poison});
         const Partial3 *from = partials_.data();
         Partial3 *to = gathered.data();
-        void *const parameters[] = {&from, &count, &group, &to};
+        number::Real<double> real;
+        void *const parameters[] = {&from, &count, &group, &to, &real};
         host_.launch(gather_entry, static_cast<unsigned>((groups + 3) / 4), 4, 0, parameters);
-        CHECK(std::isnan(gathered[groups].sum));
+        CHECK(std::isnan(gathered[groups].sum.sum));
         DoubleDouble sum;
         GraySum all;
         for (std::uint64_t g = 0; g < groups; ++g) {
-            sum = sum + two_sum(gathered[g].sum, gathered[g].error);
+            sum = sum + two_sum(gathered[g].sum.sum, gathered[g].sum.error);
             all.absolute += gathered[g].absolute;
         }
         all.sum = sum.hi;
@@ -650,7 +652,7 @@ TEST_CASE("segments summed again, in any order: the bound holds, and they are ne
                 const Exact truth =
                     times_power(Exact(exact_segment(kernel, values.numbers(), s)), -scale_of(kernel.n));
                 const auto error_of = [&](const Partial3 &p) {
-                    return Exact(abs(Exact(p.sum) + Exact(p.error) - truth));
+                    return Exact(abs(Exact(p.sum.sum) + Exact(p.sum.error) - truth));
                 };
                 const Exact of_plain = error_of(plain[s]), of_accurate = error_of(accurate[s]),
                             absolute(plain[s].absolute);
@@ -975,7 +977,8 @@ TEST_CASE("no value is in a kernel's text") {
             CHECK(key[0] == key[1]);
             std::string own = without(text[0], gray_walk_cuh);
             CHECK(own.size() < text[0].size());
-            own = without(without(own, rows_dense_cuh), rows_shared_cuh);
+            for (const char *part : {number_cuh, terms_cuh, rows_dense_cuh, rows_shared_cuh})
+                own = without(own, part);
             own = without(own, "constexpr double accurate_share = 1.0 / "); // the same in every kernel
             if (!equal_chunks) own = without(own, accurate_cuh);
             CHECK(!has_number_with_point(own));

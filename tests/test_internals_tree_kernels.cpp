@@ -63,11 +63,11 @@ bool skipped() {
     return !status.found;
 }
 
-struct Instructions {
+struct Operations {
     int sums = 0, products = 0, fused = 0, restored = 0; // restored: of the sums
 };
 
-void count(const Tree &tree, const TreePart &part, Instructions &of) {
+void count(const Tree &tree, const TreePart &part, Operations &of) {
     for (const TreePart &p : part.parts) count(tree, p, of);
     for (const Instruction &i : part.leaf.code) {
         of.products += i.op == Op::multiply || i.op == Op::multiply_absolute;
@@ -79,18 +79,18 @@ void count(const Tree &tree, const TreePart &part, Instructions &of) {
     of.sums += restored;
 }
 
-Instructions of_programs(const GrayKernel &kernel) {
-    Instructions all;
+Operations of_programs(const GrayKernel &kernel) {
+    Operations all;
     count(kernel.tree, kernel.tree.root, all);
     return all;
 }
 
-Instructions of_ptx(const GrayKernel &kernel) {
+Operations of_ptx(const GrayKernel &kernel) {
     const std::string ptx = compile(source_of(kernel), "compute_90", kernel_flags()).image;
     const std::size_t from = ptx.find(std::string(".entry ") + gray_entry);
     REQUIRE(from != std::string::npos);
     const std::string entry = ptx.substr(from, ptx.find(".entry ", from + 1) - from);
-    Instructions all;
+    Operations all;
     std::istringstream words(entry); // the instruction is a word of its own
     for (std::string word; words >> word;) {
         if (!word.ends_with(".f64")) continue;
@@ -204,7 +204,7 @@ TEST_CASE("on the host, kernels give the bits of the interpreter") {
         const GrayKernel &kernel = plan.kernel;
         const GrayValues values(plan, block);
         const TreeWalk walk(kernel.tree, values.numbers());
-        TreeOnHost host(kernels[k], plan, values.numbers());
+        TreeOnHost host(kernels[k], plan, number::Real<double>(), values.numbers());
         const std::uint64_t segments = std::uint64_t{1} << (kernel.n - 1 - kernel.segment_bits);
         segment_bits.insert(kernel.segment_bits);
         for (int repeat = 0; repeat < 4; ++repeat) {
@@ -257,7 +257,7 @@ TEST_CASE("kernels have the arithmetic of their programs, and nothing more") {
         count_shapes(kernel.tree.root, 0, parts, loops);
         GrayKernel walk = kernel;
         read_only(walk.tree, walk.tree.root);
-        const Instructions all = of_ptx(kernel), program = of_programs(kernel), other = of_ptx(walk),
+        const Operations all = of_ptx(kernel), program = of_programs(kernel), other = of_ptx(walk),
                          reading = of_programs(walk);
         const int again = all.sums - program.sums - (other.sums - reading.sums);
         CHECK(again >= 0);

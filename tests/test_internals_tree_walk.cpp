@@ -47,7 +47,7 @@ class Reference {
         const int bits = tree_.segment_bits - root.loop;
         const Partial3 sums = loop(root, bits, top);
         const double sign = s % 2 == 1 ? -1 : 1;
-        return {sign * sums.sum, sign * sums.error, sums.absolute};
+        return {{sign * sums.sum.sum, sign * sums.sum.error}, sums.absolute};
     }
 
   private:
@@ -103,11 +103,11 @@ class Reference {
         const int bits = part.end - part.loop;
         if (bits == 0) return inner(part);
         const Partial3 sums = loop(part, bits, 1);
-        return {sums.sum + sums.error, sums.absolute};
+        return {sums.sum.sum + sums.sum.error, sums.absolute};
     }
 
     Partial3 loop(const TreePart &part, int bits, double top) {
-        Partial3 sums{0, 0, 0};
+        Partial3 sums{{0, 0}, 0};
         for (std::uint64_t b = 0; b < std::uint64_t{1} << bits; ++b) {
             if (b > 0) {
                 const int j = std::countr_zero(b);
@@ -119,9 +119,9 @@ class Reference {
             const Value v = inner(part);
             double t = factor * v.sum;
             if (b & 1) t = -t;
-            const double s = sums.sum + t, bb = s - sums.sum;
-            sums.error += (sums.sum - (s - bb)) + (t - bb);
-            sums.sum = s;
+            const double s = sums.sum.sum + t, bb = s - sums.sum.sum;
+            sums.sum.error += (sums.sum.sum - (s - bb)) + (t - bb);
+            sums.sum.sum = s;
             sums.absolute = std::fma(std::fabs(factor), v.absolute, sums.absolute);
         }
         if (bits > 0) change(part.loop + bits - 1, -1);
@@ -442,7 +442,7 @@ void check_against_reference(const Work &work, Random &random) {
     bool all_same = true;
     for (std::uint64_t s = 0; s < partials.size(); ++s) {
         const Partial3 is = partials[s], should = reference.segment(s);
-        all_same = all_same && same(is.sum, should.sum) && same(is.error, should.error) &&
+        all_same = all_same && same(is.sum.sum, should.sum.sum) && same(is.sum.error, should.sum.error) &&
                    same(is.absolute, should.absolute);
     }
     CHECK(all_same);
@@ -486,7 +486,7 @@ TEST_CASE("permanents by random trees") {
             check_against_reference(work, random);
             double sum = 0, absolute = 0;
             for (const Partial3 &p : all_partials(work, TreeWalk::lanes)) {
-                sum += p.sum + p.error;
+                sum += p.sum.sum + p.sum.error;
                 absolute += p.absolute;
             }
             const double factor = n % 2 == 1 ? 2 : -2;

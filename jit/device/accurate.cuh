@@ -37,7 +37,7 @@ extern "C" __global__ void perm_accurate(const double *values, const int *column
     const u64 i = (segment & 1) << segment_bits | first, inner = i ^ i >> 1;
     for (int j = 0; j < segment_bits; ++j)
         if (inner >> j & 1) change(j, true);
-    Sums sums;
+    Partial sums = sum_of_nothing<Arith>();
     for (u64 m = first; m < first + length; ++m) {
         if (m > first) {
             const int j = lowest_bit(m);
@@ -51,13 +51,13 @@ extern "C" __global__ void perm_accurate(const double *values, const int *column
             error = fma(error, x[r], fma(product, x[r], -next));
             product = next;
         }
-        sums.add(product, fabs(product));
-        sums.error += error;
+        sums.add(Arith(), product, fabs(product));
+        sums.sum.error += error;
     }
-    parts[threadIdx.x] = sums.partial();
+    parts[threadIdx.x] = sums;
     __syncthreads();
     if (threadIdx.x > 0) return;
-    Partial all = add_in_order(parts, accurate_threads);
+    Partial all = add_in_order(Arith(), parts, accurate_threads);
     all.absolute *= accurate_share;
     partials[segment - base] = all;
 }

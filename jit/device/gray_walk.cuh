@@ -10,11 +10,6 @@
 
 typedef unsigned long long u64;
 
-// Sum and error of the terms together are their sum; the absolute values are added up beside it.
-struct Partial {
-    double sum, error, absolute;
-};
-
 struct Launch {
     u64 first;  // what the first chunk begins with: a segment, or a subset if the chunks are equal
     u64 end;    // what the last one ends before
@@ -22,27 +17,14 @@ struct Launch {
     u64 base;   // the segment whose sum stands first in `partials`
 };
 
-struct Sums {
-    double sum = 0, error = 0, absolute = 0;
-
-    // Knuth's 2Sum: what `sum` cannot hold goes to `error`.
-    __device__ __forceinline__ void add(double part, double absolute_part) {
-        const double s = sum + part;
-        const double b = s - sum;
-        error += (sum - (s - b)) + (part - b);
-        sum = s;
-        absolute += absolute_part;
+// What the rows compute with.
+struct Numbers : Arith {
+    __device__ __forceinline__ Number times(Number a) const { return a; }
+    template <class... More> __device__ __forceinline__ Number times(Number a, Number b, More... more) const {
+        return times(multiply(a, b), more...);
     }
-    __device__ __forceinline__ Partial partial() const { return {sum, error, absolute}; }
-};
-
-// The terms of one block, with their signs.
-struct Terms {
-    double sum, absolute;
-
-    __device__ __forceinline__ explicit Terms(double first) : sum(first), absolute(fabs(first)) {}
-    __device__ __forceinline__ void plus(double term) { sum += term, absolute += fabs(term); }
-    __device__ __forceinline__ void minus(double term) { sum -= term, absolute += fabs(term); }
+    __device__ __forceinline__ void plus(Number &x, Number a) const { x = add(x, a); }
+    __device__ __forceinline__ void minus(Number &x, Number a) const { x = subtract(x, a); }
 };
 
 __device__ __forceinline__ int lowest_bit(u64 i) { return __ffsll(static_cast<long long>(i)) - 1; }
@@ -67,14 +49,14 @@ __device__ __forceinline__ void walk_segments(Rows &rows, Launch launch, Partial
     for (int j = unrolled; j < n - 1; ++j)
         if (gray >> (j - unrolled) & 1) rows.bring_in(j);
     rows.settle();
-    Sums sums;
+    Partial sums = sum_of_nothing<Arith>();
     for (;;) {
         rows.block(i, sums);
         ++i;
         if ((i & ((u64{1} << block_bits) - 1)) == 0) {
-            partials[segment - launch.base] = sums.partial();
+            partials[segment - launch.base] = sums;
             if (++segment == end) return;
-            sums = Sums();
+            sums = sum_of_nothing<Arith>();
         }
         const int j = lowest_bit(i);
         rows.change(unrolled + j, comes_in(i, j));
@@ -86,56 +68,46 @@ __device__ __forceinline__ void walk_segments(Rows &rows, Launch launch, Partial
 template <class Rows>
 __device__ __forceinline__ void walk_equally(Rows &rows, Launch launch, Partial *partials) {
     u64 i = launch.first + thread_index() * launch.length;
-    Sums sums;
+    Partial sums = sum_of_nothing<Arith>();
     if (i < launch.end) {
         const u64 end = launch.end - i > launch.length ? i + launch.length : launch.end;
         const u64 gray = i ^ i >> 1;
         for (int j = 0; j < n - 1; ++j)
             if (gray >> j & 1) rows.bring_in(j);
         rows.settle();
-        for (Terms terms(0);; terms = Terms(0)) {
+        for (;;) {
+            Terms terms(rows, rows.number(0));
             for (unsigned m = 0; m < 1u << 4; ++m) {
-                const double term = rows.product();
-                terms.plus(i & 1 ? -term : term);
+                const Number term = rows.product();
+                terms.plus(i & 1 ? rows.negate(term) : term);
                 if (++i == end) break;
                 const int j = lowest_bit(i);
                 rows.change(j, comes_in(i, j));
                 rows.settle();
             }
-            sums.add(terms.sum, terms.absolute);
+            terms.add_to(sums);
             if (i == end) break;
         }
     }
-    partials[thread_index()] = sums.partial();
+    partials[thread_index()] = sums;
 }
 
 // A block of a kernel whose code does not know the columns.
-template <class Rows> __device__ __forceinline__ void loop_over_block(Rows &rows, u64 block, Sums &sums) {
-    const double first = rows.product();
-    Terms terms(unrolled == 0 && (block & 1) ? -first : first);
+template <class Rows> __device__ __forceinline__ void loop_over_block(Rows &rows, u64 block, Partial &sums) {
+    const Number first = rows.product();
+    Terms terms(rows, unrolled == 0 && (block & 1) ? rows.negate(first) : first);
     for (unsigned m = 1; m < 1u << unrolled; ++m) {
         const int j = lowest_bit(m);
         rows.change(j, comes_in(block << unrolled | m, j));
-        const double term = rows.product();
-        terms.plus(m & 1 ? -term : term);
+        const Number term = rows.product();
+        terms.plus(m & 1 ? rows.negate(term) : term);
     }
-    sums.add(terms.sum, terms.absolute);
-}
-
-__device__ __forceinline__ Partial add_in_order(const Partial *partials, u64 count) {
-    Sums sums;
-    double errors = 0;
-    for (u64 k = 0; k < count; ++k) {
-        sums.add(partials[k].sum, partials[k].absolute);
-        errors += partials[k].error;
-    }
-    sums.error += errors;
-    return sums.partial();
+    terms.add_to(sums);
 }
 
 // Adds up `group` partials each, in their order.
-extern "C" __global__ void perm_gather(const Partial *from, u64 count, u64 group, Partial *to) {
+extern "C" __global__ void perm_gather(const Partial *from, u64 count, u64 group, Partial *to, Arith f) {
     const u64 first = thread_index() * group;
     if (first < count)
-        to[thread_index()] = add_in_order(from + first, count - first < group ? count - first : group);
+        to[thread_index()] = add_in_order(f, from + first, count - first < group ? count - first : group);
 }

@@ -1,18 +1,17 @@
-// ---- Numbers and their arithmetic --------------------------------------------------------------------------
+// ---- Numbers and their arithmetic ---------------------------------------------------------------------
 //
 // One text for the kernels and the CPU (jit/number.hpp): the same operations in the same order, so the same
-// bits. D is a double, or on a CPU a vector of doubles for which fma(a, b, c) = a b + c, fnma(a, b, c) = c - a b
-// (rounded once), fabs and fmax are defined; nothing else may be contracted.
+// bits. D is a double, or on a CPU a vector of doubles for which fma(a, b, c) = a b + c, fnma(a, b, c) = c -
+// a b (rounded once), fabs and fmax are defined; nothing else may be contracted.
 //
-// An arithmetic has Number, its operations, magnitude() >= |number| up to a few roundings (a double), and Sum,
-// to which terms are added. docs/accuracy.md has the errors of each operation.
+// An arithmetic has Number, its operations, magnitude() >= |number| up to a few roundings (a double; none
+// where there is nothing to be bounded), and Sum, to which terms are added: lead() and rest() of one make it
+// again by joined(). docs/accuracy.md has the errors of each operation.
 
 __device__ __forceinline__ double fnma(double a, double b, double c) { return fma(-a, b, c); }
 
 // An unevaluated sum of two, about 106 bits (Dekker 1971).
-template <class D> struct Twofold {
-    D hi, lo;
-};
+template <class D> struct Twofold { D hi, lo; };
 
 // a + b exactly: Knuth's 2Sum; Dekker's for |a| >= |b|.
 template <class D> __device__ __forceinline__ Twofold<D> two_sum(D a, D b) {
@@ -28,15 +27,19 @@ template <class D> __device__ __forceinline__ Twofold<D> fast_two_sum(D a, D b) 
 template <class D> struct Real {
     typedef D Scalar;
     typedef D Number;
-    static constexpr int parts = 1; // doubles in a number
+    static constexpr int parts = 1;       // doubles in a number
+    static constexpr bool bounded = true; // by sums of magnitudes
 
     __device__ __forceinline__ static Number number(D x) { return x; }
+    __device__ __forceinline__ static bool is_zero(Number a) { return a == 0; }
     __device__ __forceinline__ static Number add(Number a, Number b) { return a + b; }
     __device__ __forceinline__ static Number subtract(Number a, Number b) { return a - b; }
     __device__ __forceinline__ static Number multiply(Number a, Number b) { return a * b; }
     __device__ __forceinline__ static Number madd(Number a, Number b, Number c) { return fma(a, b, c); }
     __device__ __forceinline__ static Number nmadd(Number a, Number b, Number c) { return fnma(a, b, c); }
-    __device__ __forceinline__ static Number add_signed(Number a, D sign, Number b) { return fma(sign, b, a); }
+    __device__ __forceinline__ static Number add_signed(Number a, D sign, Number b) {
+        return fma(sign, b, a);
+    }
     __device__ __forceinline__ static Number negate(Number a) { return -a; }
     __device__ __forceinline__ static D magnitude(Number a) { return fabs(a); }
 
@@ -49,18 +52,24 @@ template <class D> struct Real {
         const Twofold<D> s = two_sum(to.sum, term);
         return {s.hi, to.error + s.lo};
     }
+    __device__ __forceinline__ static Number lead(Sum s) { return s.sum; }
+    __device__ __forceinline__ static Number rest(Sum s) { return s.error; }
+    __device__ __forceinline__ static Sum joined(Number lead, Number rest) { return {lead, rest}; }
+    __device__ __forceinline__ static Sum opposite(Sum s) { return {-s.sum, -s.error}; }
     __device__ __forceinline__ static Number total(Sum s) { return s.sum + s.error; }
 };
 
-// Twice a double. An addition errs by at most 3 * 2^-106 of |a| + |b|, and not at all when a, b and their sum are
-// multiples of 2^-105 below 1; a product by at most 6 * 2^-106 of itself (Joldes, Muller and Popescu, ACM TOMS 44
-// (2017): algorithm 5's sum and algorithm 11's product).
+// Twice a double. An addition errs by at most 3 * 2^-106 of |a| + |b|, and not at all when a, b and their sum
+// are multiples of 2^-105 below 1; a product by at most 6 * 2^-106 of itself (Joldes, Muller and Popescu, ACM
+// TOMS 44 (2017): algorithm 5's sum and algorithm 11's product).
 template <class D> struct DD {
     typedef D Scalar;
     typedef Twofold<D> Number;
     static constexpr int parts = 2;
+    static constexpr bool bounded = true;
 
     __device__ __forceinline__ static Number number(D x) { return {x, D(0)}; }
+    __device__ __forceinline__ static bool is_zero(Number a) { return a.hi == 0; }
     __device__ __forceinline__ static Number add(Number a, Number b) {
         const Number s = two_sum(a.hi, b.hi);
         return fast_two_sum(s.hi, s.lo + (a.lo + b.lo));
@@ -71,7 +80,9 @@ template <class D> struct DD {
         const D e = fma(a.lo, b.hi, fma(a.hi, b.lo, fma(a.hi, b.hi, -p)));
         return fast_two_sum(p, e);
     }
-    __device__ __forceinline__ static Number madd(Number a, Number b, Number c) { return add(multiply(a, b), c); }
+    __device__ __forceinline__ static Number madd(Number a, Number b, Number c) {
+        return add(multiply(a, b), c);
+    }
     __device__ __forceinline__ static Number nmadd(Number a, Number b, Number c) {
         return subtract(c, multiply(a, b));
     }
@@ -84,6 +95,10 @@ template <class D> struct DD {
     typedef Number Sum;
     __device__ __forceinline__ static Sum zero_sum() { return {D(0), D(0)}; }
     __device__ __forceinline__ static Sum sum(Sum to, Number term) { return add(to, term); }
+    __device__ __forceinline__ static Number lead(Sum s) { return s; }
+    __device__ __forceinline__ static Number rest(Sum) { return number(D(0)); }
+    __device__ __forceinline__ static Sum joined(Number lead, Number) { return lead; }
+    __device__ __forceinline__ static Sum opposite(Sum s) { return negate(s); }
     __device__ __forceinline__ static Number total(Sum s) { return s; }
 };
 
@@ -95,8 +110,14 @@ template <class Base> struct Complex {
         Part re, im;
     };
     static constexpr int parts = 2 * Base::parts;
+    static constexpr bool bounded = true;
 
-    __device__ __forceinline__ static Number number(Scalar x) { return {Base::number(x), Base::number(Scalar(0))}; }
+    __device__ __forceinline__ static Number number(Scalar x) {
+        return {Base::number(x), Base::number(Scalar(0))};
+    }
+    __device__ __forceinline__ static bool is_zero(Number a) {
+        return Base::is_zero(a.re) && Base::is_zero(a.im);
+    }
     __device__ __forceinline__ static Number add(Number a, Number b) {
         return {Base::add(a.re, b.re), Base::add(a.im, b.im)};
     }
@@ -118,7 +139,9 @@ template <class Base> struct Complex {
     __device__ __forceinline__ static Number add_signed(Number a, Scalar sign, Number b) {
         return {Base::add_signed(a.re, sign, b.re), Base::add_signed(a.im, sign, b.im)};
     }
-    __device__ __forceinline__ static Number negate(Number a) { return {Base::negate(a.re), Base::negate(a.im)}; }
+    __device__ __forceinline__ static Number negate(Number a) {
+        return {Base::negate(a.re), Base::negate(a.im)};
+    }
 
     // |z| <= max(|re| + c |im|, |im| + c |re|) <= 1.0824 |z| for c = sqrt(2) - 1, here rounded up.
     __device__ __forceinline__ static Scalar magnitude(Number a) {
@@ -133,31 +156,43 @@ template <class Base> struct Complex {
     __device__ __forceinline__ static Sum sum(Sum to, Number term) {
         return {Base::sum(to.re, term.re), Base::sum(to.im, term.im)};
     }
+    __device__ __forceinline__ static Number lead(Sum s) { return {Base::lead(s.re), Base::lead(s.im)}; }
+    __device__ __forceinline__ static Number rest(Sum s) { return {Base::rest(s.re), Base::rest(s.im)}; }
+    __device__ __forceinline__ static Sum joined(Number lead, Number rest) {
+        return {Base::joined(lead.re, rest.re), Base::joined(lead.im, rest.im)};
+    }
+    __device__ __forceinline__ static Sum opposite(Sum s) {
+        return {Base::opposite(s.re), Base::opposite(s.im)};
+    }
     __device__ __forceinline__ static Number total(Sum s) { return {Base::total(s.re), Base::total(s.im)}; }
 };
 
-// Residues modulo a prime p < 2^47, whole numbers of absolute value at most 0.52 p, whichever of their class. A
-// product of doubles below p is the sum of two doubles, h and l; q = h / p is a whole number to within
-// 1/2 + 2^-6, so h - q p is exact, and with l at most 0.52 p.
+// Residues modulo a prime p < 2^47, whole numbers of absolute value at most 0.52 p, whichever of their class.
+// A product of doubles below p is the sum of two doubles, h and l; q = h / p is a whole number to within 1/2
+// + 2^-5, so h - q p is exact, and with l at most 0.52 p.
 template <class D> struct Modular {
     typedef D Scalar;
     typedef D Number;
     static constexpr int parts = 1;
+    static constexpr bool bounded = false;
     D p, inverse; // 1 / p
 
-    __device__ __forceinline__ static D nearest(D x) { // whole number to |x| < 2^51
+    __device__ __forceinline__ D quotient(D x) const { // x / p to the nearest whole number, |x| < 2^51 p
         const D magic(0x1.8p52);
-        return (x + magic) - magic;
+        return fma(x, inverse, magic) - magic;
     }
-    __device__ __forceinline__ D reduce(D x) const { return fnma(nearest(x * inverse), p, x); } // |x| < 2^51
-    __device__ __forceinline__ static Number number(D x) { return x; }                          // |x| < p / 2
+    __device__ __forceinline__ D reduce(D x) const { return fnma(quotient(x), p, x); } // |x| < 2^53
+    __device__ __forceinline__ static Number number(D x) { return x; }                 // |x| < p / 2
+    __device__ __forceinline__ static bool is_zero(Number a) { return a == 0; }
     __device__ __forceinline__ Number add(Number a, Number b) const { return reduce(a + b); }
     __device__ __forceinline__ Number subtract(Number a, Number b) const { return reduce(a - b); }
     __device__ __forceinline__ Number multiply(Number a, Number b) const {
         const D h = a * b, l = fma(a, b, -h);
-        return fnma(nearest(h * inverse), p, h) + l;
+        return fnma(quotient(h), p, h) + l;
     }
-    __device__ __forceinline__ Number madd(Number a, Number b, Number c) const { return add(c, multiply(a, b)); }
+    __device__ __forceinline__ Number madd(Number a, Number b, Number c) const {
+        return add(c, multiply(a, b));
+    }
     __device__ __forceinline__ Number nmadd(Number a, Number b, Number c) const {
         return subtract(c, multiply(a, b));
     }
@@ -165,10 +200,14 @@ template <class D> struct Modular {
         return reduce(fma(sign, b, a));
     }
     __device__ __forceinline__ static Number negate(Number a) { return -a; }
-    __device__ __forceinline__ static D magnitude(Number) { return D(0); } // there is nothing to be bounded
+    __device__ __forceinline__ static D magnitude(Number) { return D(0); }
 
     typedef Number Sum;
     __device__ __forceinline__ static Sum zero_sum() { return D(0); }
     __device__ __forceinline__ Sum sum(Sum to, Number term) const { return add(to, term); }
+    __device__ __forceinline__ static Number lead(Sum s) { return s; }
+    __device__ __forceinline__ static Number rest(Sum) { return D(0); }
+    __device__ __forceinline__ static Sum joined(Number lead, Number) { return lead; }
+    __device__ __forceinline__ static Sum opposite(Sum s) { return negate(s); }
     __device__ __forceinline__ static Number total(Sum s) { return s; }
 };

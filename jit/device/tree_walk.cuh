@@ -4,20 +4,13 @@
 // fixed for a segment, those from `unrolled` on are looped over in Gray-code order, each time from the empty
 // set, and rows.inner() is the sum over those below, with the sum of absolute values.
 
-// A sum to twice the precision, and that of the absolute values.
-struct TreeSums {
-    double sum = 0, error = 0, absolute = 0;
-
-    // `outer` times what the inner columns come to; in turn m of the loop.
-    __device__ __forceinline__ void add(unsigned m, double outer, double inner, double inner_absolute) {
-        const double term = outer * inner, part = m & 1 ? -term : term;
-        const double s = sum + part;
-        const double b = s - sum;
-        error += (sum - (s - b)) + (part - b);
-        sum = s;
-        absolute = fma(fabs(outer), inner_absolute, absolute);
-    }
-};
+// Adds `outer` times what the inner columns come to; in turn m of the loop.
+__device__ __forceinline__ void add_turn(const Arith &f, Partial &sums, unsigned m, Number outer,
+                                         Number inner, double inner_absolute) {
+    const Number term = f.multiply(outer, inner);
+    sums.sum = f.sum(sums.sum, m & 1 ? f.negate(term) : term);
+    if constexpr (Arith::bounded) sums.absolute = fma(f.magnitude(outer), inner_absolute, sums.absolute);
+}
 
 template <class Rows>
 __device__ __forceinline__ void walk_tree(Rows &rows, Launch launch, Partial *partials) {
@@ -27,7 +20,7 @@ __device__ __forceinline__ void walk_tree(Rows &rows, Launch launch, Partial *pa
     constexpr int loops = segment_bits - unrolled;
     u64 to_come = segment ^ segment >> 1; // columns of the first segment that are not in yet
     rows.settle(loops);
-    TreeSums sums;
+    Partial sums = sum_of_nothing<Arith>();
     // The code of all columns stands here once: it is what takes the compiler's time.
 #pragma unroll 1
     for (unsigned m = 0;;) {
@@ -37,19 +30,19 @@ __device__ __forceinline__ void walk_tree(Rows &rows, Launch launch, Partial *pa
             column = segment_bits + lowest_bit(to_come);
             to_come &= to_come - 1;
         } else {
-            double inner, absolute;
+            Number inner;
+            double absolute;
             rows.inner(inner, absolute);
-            sums.add(m, rows.outer(), inner, absolute);
+            add_turn(rows, sums, m, rows.outer(), inner, absolute);
             if (++m < 1u << loops) {
                 settled = lowest_bit(m);
                 column = unrolled + settled;
                 in = comes_in(m, settled);
             } else {
-                const bool odd = segment & 1;
-                partials[segment - launch.base] = {odd ? -sums.sum : sums.sum, odd ? -sums.error : sums.error,
+                partials[segment - launch.base] = {segment & 1 ? rows.opposite(sums.sum) : sums.sum,
                                                    sums.absolute};
                 if (++segment == end) return;
-                sums = TreeSums();
+                sums = sum_of_nothing<Arith>();
                 m = 0;
                 if (loops > 0) rows.change(segment_bits - 1, -1);
                 column = segment_bits + lowest_bit(segment);

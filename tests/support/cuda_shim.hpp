@@ -12,6 +12,8 @@
 #define SHIM_EXPORT extern "C" __attribute__((visibility("default")))
 
 extern "C" double fabs(double);
+extern "C" double fmax(double, double);
+extern "C" void *memcpy(void *, const void *, unsigned long);
 extern "C" double fma(double, double, double);
 inline int __ffsll(long long i) { return __builtin_ffsll(i); }
 inline unsigned long long atomicAdd(unsigned long long *to, unsigned long long x) {

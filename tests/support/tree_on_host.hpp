@@ -9,15 +9,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <cstring>
 #include <vector>
 
-class TreeOnHost {
+// `A`: the plan's arithmetic.
+template <class A> class TreeOnHost {
   public:
-    TreeOnHost(const HostKernel &host, const libperm::GrayPlan &plan, const std::vector<double> &numbers)
+    using Partial = libperm::PartialOf<A>;
+
+    TreeOnHost(const HostKernel &host, const libperm::GrayPlan &plan, const A &arithmetic,
+               const std::vector<double> &numbers)
         : host_(host),
           plan_(plan),
           kernel_(plan.kernel),
+          arithmetic_(arithmetic),
           numbers_(numbers),
           parameters_(libperm::parameters_of(kernel_, numbers)) {
         // No array has length 0.
@@ -25,24 +30,25 @@ class TreeOnHost {
     }
 
     // Chunks of so many segments.
-    std::vector<libperm::Partial3> walk(std::uint64_t first, std::uint64_t end, std::uint64_t length) {
+    std::vector<Partial> walk(std::uint64_t first, std::uint64_t end, std::uint64_t length) {
         constexpr unsigned threads = 3;
-        std::vector<libperm::Partial3> partials(end - first + guards, poison);
+        std::vector<Partial> partials(end - first + guards, poison());
         libperm::GrayLaunch launch{first, end, length, first};
         const std::uint64_t chunks = (end - first + length - 1) / length;
         double *none = nullptr;
-        libperm::Partial3 *to = partials.data();
+        Partial *to = partials.data();
         void *const arguments[] = {parameters_.data(), &launch, &none, &to};
-        host_.launch(libperm::gray_entry, static_cast<unsigned>((chunks + threads - 1) / threads), threads, 0,
-                     arguments);
-        for (std::size_t k = end - first; k < partials.size(); ++k) CHECK(std::isnan(partials[k].sum));
+        host_.launch(libperm::gray_entry, static_cast<unsigned>((chunks + threads - 1) / threads), threads,
+                     libperm::shared_bytes(kernel_, threads), arguments);
+        for (std::size_t k = end - first; k < partials.size(); ++k)
+            CHECK(std::isnan(libperm::as_gray_sum(partials[k]).sum));
         partials.resize(end - first);
         return partials;
     }
 
     libperm::GraySum run(int &chosen) {
         const std::uint64_t segments = std::uint64_t{1} << (kernel_.n - 1 - kernel_.segment_bits);
-        std::vector<libperm::Partial3> partials = walk(0, segments, 1);
+        std::vector<Partial> partials = walk(0, segments, 1);
         libperm::GraySum sum = added_up(partials);
         if (plan_.rare > 0) {
             const double most =
@@ -57,31 +63,36 @@ class TreeOnHost {
             }
         }
         libperm::GraySum total;
-        libperm::add_window(total, sum);
+        libperm::add_window(arithmetic_, total, sum);
         return total;
     }
 
   private:
-    static constexpr libperm::Partial3 poison{std::numeric_limits<double>::quiet_NaN(), 0, 0};
+    static Partial poison() {
+        Partial p;
+        std::memset(&p, 0xff, sizeof p); // NaNs
+        return p;
+    }
     static constexpr std::size_t guards = 8; // behind the partial sums, for no thread to touch
 
-    libperm::GraySum added_up(const std::vector<libperm::Partial3> &partials) {
+    libperm::GraySum added_up(const std::vector<Partial> &partials) {
         std::uint64_t count = partials.size(), group = libperm::segment_group;
-        std::vector<libperm::Partial3> gathered((count + group - 1) / group, poison);
-        const libperm::Partial3 *from = partials.data();
-        libperm::Partial3 *to = gathered.data();
-        void *const arguments[] = {&from, &count, &group, &to};
+        std::vector<Partial> gathered((count + group - 1) / group, poison());
+        const Partial *from = partials.data();
+        Partial *to = gathered.data();
+        A f = arithmetic_;
+        void *const arguments[] = {&from, &count, &group, &to, &f};
         host_.launch(libperm::gather_entry, static_cast<unsigned>(gathered.size()), 1, 0, arguments);
-        return libperm::sum_of_groups(gathered);
+        return libperm::sum_of_groups(arithmetic_, std::span<const Partial>(gathered));
     }
 
-    void sum_accurately(const std::vector<std::uint64_t> &chosen, std::vector<libperm::Partial3> &partials) {
+    void sum_accurately(const std::vector<std::uint64_t> &chosen, std::vector<Partial> &partials) {
         const std::vector<std::int32_t> column_ptr(kernel_.column_ptr.begin(), kernel_.column_ptr.end());
         const double *values = numbers_.data();
         const std::int32_t *ptr = column_ptr.data(), *rows = kernel_.row.data();
         const std::uint64_t *which = chosen.data();
         std::uint64_t base = 0;
-        libperm::Partial3 *to = partials.data();
+        Partial *to = partials.data();
         void *const arguments[] = {&values, &ptr, &rows, &which, &base, &to};
         host_.launch(libperm::accurate_entry, static_cast<unsigned>(chosen.size()),
                      static_cast<unsigned>(libperm::accurate_threads(kernel_)), 0, arguments);
@@ -90,6 +101,7 @@ class TreeOnHost {
     const HostKernel &host_;
     const libperm::GrayPlan &plan_;
     const libperm::GrayKernel &kernel_;
+    const A arithmetic_;
     const std::vector<double> &numbers_;
     std::vector<double> parameters_;
 };

@@ -1,0 +1,31 @@
+// ---- x in shared memory -------------------------------------------------------------------------------
+//
+// Of numbers of several doubles: a thread's registers would hold little else. It is read as volatile, so that
+// the compiler reads it where it is used.
+struct SharedRows : Numbers {
+    double *x; // part k of row r: x[blockDim.x * (r * parts + k)]
+
+    __device__ __forceinline__ SharedRows(const Number *first, unsigned char *shared)
+        : x(reinterpret_cast<double *>(shared) + threadIdx.x) {
+#pragma unroll 1
+        for (int r = 0; r < n; ++r) put_row(r, first[r]);
+    }
+    __device__ __forceinline__ Number row(int r) const {
+        const volatile double *from = x + blockDim.x * (r * parts);
+        double part[parts];
+#pragma unroll
+        for (int k = 0; k < parts; ++k) part[k] = from[blockDim.x * k];
+        Number number;
+        memcpy(&number, part, sizeof number);
+        return number;
+    }
+    __device__ __forceinline__ void put_row(int r, Number number) {
+        double part[parts];
+        memcpy(part, &number, sizeof number);
+#pragma unroll
+        for (int k = 0; k < parts; ++k) x[blockDim.x * (r * parts + k)] = part[k];
+    }
+    __device__ __forceinline__ void change_row(int r, double sign, Number entry) {
+        put_row(r, add_signed(row(r), sign, entry));
+    }
+};
