@@ -84,7 +84,7 @@ typedef enum perm_value_type {
     PERM_VALUE_I64 = 2,     /* int64_t */
     PERM_VALUE_PATTERN = 3, /* every stored entry is 1; values is NULL */
     PERM_VALUE_TEXT = 4     /* const char *: numbers as they are written, taken exactly: "-12" of any length,
-                             * "0.1", "6.02e23", "1/3"; a complex number as "0.5 -0.25" */
+                             * "0.1", "6.02e23", "1/3", exponents up to 100000; a complex number as "0.5 -0.25" */
 } perm_value_type;
 
 /* A sparse matrix in compressed sparse rows, zero-based. Row i holds the entries row_ptr[i] to

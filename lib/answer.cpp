@@ -8,7 +8,7 @@
 namespace libperm {
 namespace {
 
-// One digit more than is certain, but never fewer than a double has.
+// One digit more than is certain, and never fewer than a double has.
 std::size_t digits_of(const Outcome &outcome) {
     constexpr double least = 17, most = 1e5;
     if (!(outcome.rel_error_bound > 0)) return static_cast<std::size_t>(least);
@@ -17,8 +17,9 @@ std::size_t digits_of(const Outcome &outcome) {
 }
 
 std::string text_of(const Outcome &outcome, const Gaussian &x) {
+    const std::size_t digits = digits_of(outcome);
     const auto text = [&](const mpq_class &part) {
-        return outcome.exact ? to_text(part) : to_text(part, digits_of(outcome));
+        return outcome.exact ? to_text(part) : to_text(part, digits);
     };
     if (is_real(x)) return text(x.re);
     const std::string im = text(x.im);

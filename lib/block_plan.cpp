@@ -61,12 +61,12 @@ double permanent_bits(const Pattern &a, double entry_bits) {
 // From doubles to the numbers of the plan: how much longer it takes and how much more memory, or why not at
 // all.
 void in_numbers(Candidate &c, const Numbers &numbers, double bits) {
-    if (numbers.precision == Precision::mpfr && (c.on_gpu || c.engine == Engine::tree)) {
+    if (numbers.precision == Precision::mpfr && c.engine != Engine::ryser) {
         c.refusal = PERM_UNSUPPORTED;
-        c.why_not = "has no numbers of MPFR: use engine ryser or frontier on the CPU";
+        c.why_not = "has no numbers of MPFR, engine ryser has; precision exact knows no limit either";
         return;
     }
-    const Slowdown slowdown = slowdown_of(c.engine, c.form, c.on_gpu, numbers, bits);
+    const Slowdown slowdown = slowdown_of(c.engine, c.on_gpu, numbers, bits);
     c.cost.serial_seconds =
         c.cost.compile_seconds + slowdown.time * (c.cost.serial_seconds - c.cost.compile_seconds);
     c.cost.bytes *= slowdown.memory;
@@ -339,7 +339,8 @@ void add_slices(Task &task, bool on_gpu) {
     search.poll = [&task] { task.control.poll(); };
     search.needs = [&task, on_gpu](const FrontierProgram &slice) -> SliceNeeds {
         const Cost cost = cost_of(task, slice, FrontierForm::dense, on_gpu);
-        return {cost.serial_seconds - cost.compile_seconds, cost.bytes};
+        const Slowdown slowdown = slowdown_of(Engine::frontier, on_gpu, task.numbers, task.bits);
+        return {slowdown.time * (cost.serial_seconds - cost.compile_seconds), slowdown.memory * cost.bytes};
     };
     Candidate c;
     c.engine = Engine::frontier;
@@ -358,9 +359,17 @@ void add_slices(Task &task, bool on_gpu) {
     task.add(std::move(c));
 }
 
+GrayPlan in_arithmetic(GrayPlan plan, const Numbers &numbers) {
+    const Summation summation = numbers.precision == Precision::kahan ? Summation::kahan
+                                : numbers.precision == Precision::dq  ? Summation::dq
+                                                                      : Summation::plain;
+    return with_arithmetic(std::move(plan), numbers.arithmetic(), summation);
+}
+
 // An engine with kernels, on the GPU.
 void add_on_gpu(Task &task, Engine engine, GrayPlan plan) {
     const GpuChoice choice = first_gpu();
+    plan = in_arithmetic(std::move(plan), task.numbers);
     Candidate c;
     c.engine = engine;
     c.on_gpu = true;
@@ -416,7 +425,7 @@ void add_tree(Task &task, const Pattern &at) {
         c.transposed = plan.transposed;
         c.cost = tree_cost(plan);
         task.add(c);
-        task.grays.insert_or_assign(Engine::tree, plan);
+        task.grays.insert_or_assign(Engine::tree, in_arithmetic(plan, task.numbers));
     }
     if (may_use_gpu(task)) add_on_gpu(task, Engine::tree, std::move(plan));
 }

@@ -5,6 +5,7 @@
 #include "lib/frontier_dense_row.hpp"
 #include "lib/frontier_layout.hpp"
 #include "lib/frontier_on_device.hpp"
+#include "lib/frontier_residues.hpp"
 #include "lib/tree_plan.hpp"
 
 #include <algorithm>
@@ -289,29 +290,35 @@ struct Factors {
 };
 
 Factors time_factors(Engine engine, bool on_gpu) {
-    if (engine == Engine::frontier) return on_gpu ? Factors{2.2, 1.6, 4, 1.2} : Factors{1.6, 2, 4, 0.8};
-    if (engine == Engine::ryser) return {4, 8, 32, 4};
-    return on_gpu ? Factors{4.2, 9, 36, 4.5} : Factors{4.2, 9, 36, 5};
+    if (engine == Engine::frontier) return on_gpu ? Factors{2.2, 1.6, 4, 1.2} : Factors{1.8, 2.5, 6, 0.7};
+    if (engine == Engine::ryser) return {1.7, 1.5, 4.3, 1.7};
+    return on_gpu ? Factors{1, 1, 1, 1} : Factors{3.2, 3.7, 15, 3}; // on a GPU the plan says it already
+}
+
+// Of a state's number, to that of a nonnegative double, which needs the least.
+double wide_memory(Arithmetic arithmetic, int matrices) {
+    return static_cast<double>(number_bytes({arithmetic, false, matrices})) /
+           static_cast<double>(number_bytes(true));
 }
 
 } // namespace
 
-Slowdown slowdown_of(Engine engine, FrontierForm form, bool on_gpu, const Numbers &numbers, double bits) {
+Slowdown slowdown_of(Engine engine, bool on_gpu, const Numbers &numbers, double bits) {
     const Arithmetic arithmetic = numbers.arithmetic();
     const bool is_frontier = engine == Engine::frontier;
     Slowdown slowdown{time_factors(engine, on_gpu).of(arithmetic), 1};
-    if (is_frontier) slowdown.memory = arithmetic == Arithmetic::modular ? 1 : parts_of(arithmetic);
+    if (is_frontier && arithmetic != Arithmetic::real) slowdown.memory = wide_memory(arithmetic, 1);
     if (numbers.precision == Precision::exact) {
         // The matrices, two for each prime of Gaussian integers; the frontier does four at once.
         const double prime_bits = on_gpu || has_kernel(engine) ? modular_bits : 62;
         const double matrices = std::ceil((bits + 2) / prime_bits) * (numbers.complex ? 2 : 1);
         slowdown.time *= matrices;
-        if (is_frontier && !on_gpu) slowdown.memory = std::min(4.0, matrices);
+        if (is_frontier && !on_gpu)
+            slowdown.memory =
+                wide_memory(arithmetic, residue_pass(static_cast<int>(std::min(4.0, matrices))));
     }
     if (numbers.precision == Precision::mpfr) {
-        slowdown.time = (form == FrontierForm::sparse && is_frontier ? 20 : 60) * (1 + numbers.bits / 500.0) *
-                        (numbers.complex ? 4 : 1);
-        slowdown.memory = is_frontier ? 4 + numbers.bits / 32.0 : 1;
+        slowdown.time = 20 * (1 + numbers.bits / 400.0) * (numbers.complex ? 4 : 1);
     }
     return slowdown;
 }

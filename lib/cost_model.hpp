@@ -42,7 +42,7 @@ Cost sliced_cost(const FrontierProgram &program, const std::vector<FrontierSlice
 struct Slowdown {
     double time = 1, memory = 1;
 };
-Slowdown slowdown_of(Engine engine, FrontierForm form, bool on_gpu, const Numbers &numbers, double bits);
+Slowdown slowdown_of(Engine engine, bool on_gpu, const Numbers &numbers, double bits);
 
 // Of taking a matrix apart, values included, and of planning blocks when they come.
 double reduction_seconds(std::int64_t nnz, std::int64_t blocks, std::int64_t unplanned);

@@ -1,11 +1,161 @@
+// Blocks of rationals: in complex numbers, double-double, MPFR, or exactly, modulo as many primes as the
+// permanent needs.
 #include "lib/block_run.hpp"
 
+#include "jit/gpu_queue.hpp"
+#include "jit/jit_error.hpp"
+#include "lib/chinese_remainder.hpp"
 #include "lib/error.hpp"
+#include "lib/frontier_on_device.hpp"
+#include "lib/frontier_residues.hpp"
+#include "lib/frontier_slices.hpp"
+#include "lib/gpu_device.hpp"
+#include "lib/gray.hpp"
+#include "lib/integer_block.hpp"
+#include "lib/tree.hpp"
 
 namespace libperm {
+namespace {
 
-Outcome run_block(const BlockRun &run, const ExactBlock &) {
-    throw Error(PERM_UNSUPPORTED, precision_name(run.plan.numbers.precision));
+std::shared_ptr<const Gpu> the_gpu() {
+    const GpuChoice first = first_gpu();
+    if (!first.gpu) throw JitError(JitFailure::unavailable, first.why_not);
+    return first.gpu;
+}
+
+// What every engine is given.
+class Engines {
+  public:
+    explicit Engines(const BlockRun &run)
+        : run_(run),
+          choice_(*run.plan.choice()),
+          part_(run.control,
+                choice_.cost.serial_seconds /
+                    (sums_subsets(choice_.engine) ? choice_.cost.subsets : choice_.cost.operations)) {}
+
+    Outcome wide(const ExactBlock &block) {
+        const Arithmetic arithmetic = run_.plan.numbers.arithmetic();
+        if (choice_.engine == Engine::frontier) return wide_frontier(block, arithmetic);
+        const ExactBlock lines = choice_.transposed ? transposed(block) : block;
+        if (choice_.engine == Engine::ryser) return run_ryser(run_.plan.ryser, lines, arithmetic, part_);
+        if (!choice_.on_gpu) return run_tree(run_.plan.gray, lines, part_);
+        return run_gray(run_.plan.gray, lines, the_gpu(), run_.options.cache, choice_.cost.serial_seconds,
+                        part_);
+    }
+
+    Outcome mpfr(const ExactBlock &block) {
+        return run_ryser_mpfr(run_.plan.ryser, choice_.transposed ? transposed(block) : block,
+                              run_.plan.numbers.bits, part_);
+    }
+
+    // Of A, or of A^T if the engine is one that sums over subsets of A^T's columns.
+    std::vector<std::uint64_t> residues(const Residues &matrices, Outcome &counts) {
+        if (choice_.engine == Engine::ryser) return run_ryser(run_.plan.ryser, matrices, part_);
+        if (choice_.engine == Engine::frontier) return frontier_residues(matrices, counts);
+        if (!choice_.on_gpu) return run_tree(run_.plan.gray, matrices, part_);
+        return run_gray(run_.plan.gray, matrices, the_gpu(), run_.options.cache, choice_.cost.serial_seconds,
+                        part_, counts);
+    }
+
+    // Of the primes that the engine takes.
+    int prime_bits() const {
+        return choice_.on_gpu || choice_.engine == Engine::tree ? modular_bits : residue_bits;
+    }
+    bool takes_transposed() const { return choice_.transposed && choice_.engine != Engine::frontier; }
+
+  private:
+    const FrontierProgram &program() const {
+        return choice_.form == FrontierForm::sparse ? run_.plan.sparse : run_.plan.dense;
+    }
+
+    Outcome wide_frontier(const ExactBlock &block, Arithmetic arithmetic) {
+        const WideEntries entries = wide_entries(block, arithmetic, run_.options.passes.scaling);
+        const auto part = [&](const FrontierProgram &p) {
+            return WideFrontierRun{entries, p, part_, run_.memory, run_.options.threads};
+        };
+        if (choice_.on_gpu) {
+            GpuQueue queue(the_gpu(), run_.options.cache);
+            return compiled_by(queue, choice_.form == FrontierForm::dense
+                                          ? run_dense_frontier_on(queue, part(program()), choice_.slices)
+                                          : run_sparse_frontier_on(queue, part(program())));
+        }
+        if (choice_.slices.empty()) return run_frontier(choice_.form, part(program()));
+        return run_slices(run_.plan.dense, choice_.slices,
+                          [&](const FrontierProgram &p) { return run_frontier(choice_.form, part(p)); });
+    }
+
+    std::vector<std::uint64_t> frontier_residues(const Residues &matrices, Outcome &counts) {
+        const auto part = [&](const FrontierProgram &p) {
+            return ResidueFrontierRun{matrices, p, part_, run_.memory, run_.options.threads};
+        };
+        if (choice_.on_gpu) {
+            GpuQueue queue(the_gpu(), run_.options.cache);
+            std::vector<std::uint64_t> residues =
+                choice_.form == FrontierForm::dense
+                    ? run_dense_frontier_on(queue, part(program()), choice_.slices, counts)
+                    : run_sparse_frontier_on(queue, part(program()), counts);
+            counts = compiled_by(queue, counts);
+            return residues;
+        }
+        if (choice_.slices.empty()) return run_frontier_residues(choice_.form, part(program()), &counts);
+        return run_residue_slices(
+            matrices, run_.plan.dense, choice_.slices,
+            [&](const FrontierProgram &p, Outcome &of) {
+                return run_frontier_residues(choice_.form, part(p), &of);
+            },
+            counts);
+    }
+
+    static Outcome compiled_by(const GpuQueue &queue, Outcome outcome) {
+        outcome.seconds_compile = queue.compile_seconds();
+        outcome.kernels_compiled = queue.kernels_compiled();
+        return outcome;
+    }
+
+    const BlockRun &run_;
+    const Candidate &choice_;
+    RunControl part_;
+};
+
+// |re|, |im| < 2^bits: a product of primes above 2^(bits + 1) tells them apart.
+std::vector<std::uint64_t> enough_primes(std::int64_t bits, int prime_bits, bool gaussian) {
+    for (auto count = static_cast<std::size_t>((bits + 1) / prime_bits + 1);; ++count) {
+        std::vector<std::uint64_t> primes = primes_below(prime_bits, count, gaussian);
+        mpz_class product = 1;
+        for (std::size_t k = 0; k < primes.size(); k += gaussian ? 2 : 1)
+            product *= mpz_class(std::to_string(primes[k]));
+        if (static_cast<std::int64_t>(mpz_sizeinbase(product.get_mpz_t(), 2)) > bits + 2) return primes;
+    }
+}
+
+Outcome run_exactly(Engines &engines, const ExactBlock &block) {
+    const IntegerBlock integers = integer_block(engines.takes_transposed() ? transposed(block) : block);
+    const bool gaussian = !integers.im.empty();
+    const Residues matrices =
+        residues_of(integers.pattern, integers.re, integers.im,
+                    enough_primes(permanent_bits(integers), engines.prime_bits(), gaussian));
+    Outcome outcome;
+    const std::vector<std::uint64_t> residues = engines.residues(matrices, outcome);
+    outcome.wide = from_residues(matrices.primes, residues, gaussian) * Gaussian{integers.factor, 0};
+    outcome.exact = true;
+    return outcome;
+}
+
+} // namespace
+
+Outcome run_block(const BlockRun &run, const ExactBlock &block) {
+    Outcome outcome = with_gpu_errors([&] {
+        Engines engines(run);
+        if (run.plan.numbers.precision == Precision::exact) return run_exactly(engines, block);
+        if (run.plan.numbers.precision == Precision::mpfr) return engines.mpfr(block);
+        return engines.wide(block);
+    });
+    const Candidate &choice = *run.plan.choice();
+    outcome.on_gpu = choice.on_gpu;
+    outcome.engine = choice.engine;
+    outcome.transposed = choice.transposed;
+    outcome.predicted_seconds = choice.cost.serial_seconds;
+    return outcome;
 }
 
 } // namespace libperm

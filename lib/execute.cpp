@@ -11,11 +11,15 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 #include <oneapi/tbb/task_arena.h>
+#include <optional>
 
 namespace libperm {
 
 namespace {
+
+constexpr int double_bits = std::numeric_limits<double>::digits;
 
 bool is_met(const Plan &plan, const Outcome &outcome) {
     return outcome.exact || outcome.rel_error_bound <= plan.options.tolerance;
@@ -30,43 +34,71 @@ Outcome run(const Plan &plan, const Values &values) {
     return Evaluation<Gaussian>(plan, control, memory).run(root_block<Gaussian>(plan.input, values));
 }
 
-// An exact fraction as the number that was asked for: rounded to what the tolerance needs, at least to
-// doubles.
-void round_fraction(Outcome &outcome, double tolerance) {
-    if (!outcome.exact || !outcome.wide || is_integer(*outcome.wide)) return;
-    const int bits = std::max(53, static_cast<int>(std::ceil(2 - std::log2(tolerance))));
-    const Scaled error = make_scaled(outcome.value.mantissa, outcome.value.exp2 - bits);
-    if (bits > 53 || !is_real(*outcome.wide))
+// To so many bits, which may be no more than doubles have.
+void round_value(Outcome &outcome, int bits) {
+    const Scaled &size = outcome.value; // hardly more than it is
+    const Ball rounding{{}, make_scaled(size.mantissa, size.exp2 - bits)};
+    const Scaled error = (Ball{{}, outcome.error} + rounding).error;
+    if (bits != double_bits || !is_real(*outcome.wide))
         return set_value(outcome, WideBall{rounded(*outcome.wide, bits), error});
     const Tracked value = tracked_of(outcome.wide->re);
     outcome.wide.reset();
     set_value(outcome, Ball{make_scaled(value.value, value.exp2), error});
 }
 
-// Again in numbers that tell more, the quickest first, while that is worth it.
+// What doubles can tell is told in doubles; an exact fraction as the number that was asked for, unless that
+// was exact.
+void round_off(const Options &options, Outcome &outcome) {
+    if (!outcome.wide) return;
+    if (!outcome.exact) {
+        if (outcome.rel_error_bound > 0x1p-53) round_value(outcome, double_bits);
+        return;
+    }
+    if (is_integer(*outcome.wide) || options.precision == Precision::exact) return;
+    int bits = double_bits;
+    if (options.precision == Precision::automatic)
+        bits = std::max(bits, static_cast<int>(std::ceil(2 - std::log2(options.tolerance))));
+    if (options.precision == Precision::dd) bits *= 2;
+    if (options.precision == Precision::mpfr) bits = options.mpfr_bits;
+    round_value(outcome, bits);
+}
+
+// A plan of other numbers, if it can be run in so many seconds.
+std::optional<Plan> plan_in(Precision precision, const Plan &plan, const Values &values, double seconds) {
+    Options options = plan.options;
+    options.precision = precision;
+    Plan other = make_plan(plan.input, options, values);
+    if (other.refusal != PERM_OK || other.seconds > seconds) return {};
+    return other;
+}
+
+void run_again(const Plan &plan, const Values &values, Outcome &outcome) {
+    log_decision(fmt::format("the error bound is {:.1e}: again in precision {}", outcome.rel_error_bound,
+                             precision_name(plan.numbers.precision)));
+    try {
+        Outcome better = run(plan, values);
+        if (better.rel_error_bound < outcome.rel_error_bound) outcome = std::move(better);
+    } catch (const Error &error) {
+        if (!is_limit(error.status())) throw;
+    }
+}
+
+// In numbers that tell more, the quickest first, while that is worth it.
 void escalate(const Plan &plan, const Values &values, Outcome &outcome) {
     std::vector<Plan> plans;
-    for (const Precision precision : {Precision::dd, Precision::exact}) {
-        Options options = plan.options;
-        options.precision = precision;
-        Plan other = make_plan(plan.input, options, values);
-        if (other.refusal == PERM_OK && other.seconds < second_seconds) plans.push_back(std::move(other));
-    }
+    for (const Precision precision : {Precision::dd, Precision::exact})
+        if (auto other = plan_in(precision, plan, values, second_seconds)) plans.push_back(std::move(*other));
     std::stable_sort(plans.begin(), plans.end(),
                      [](const Plan &x, const Plan &y) { return x.seconds < y.seconds; });
-    for (const Plan &other : plans) {
-        log_decision(fmt::format("the error bound {:.1e} is above the tolerance: again in precision {}",
-                                 outcome.rel_error_bound, precision_name(other.numbers.precision)));
-        try {
-            Outcome better = run(other, values);
-            if (better.rel_error_bound < outcome.rel_error_bound) outcome = std::move(better);
-        } catch (const Error &error) {
-            if (!is_limit(error.status())) throw;
-            continue;
-        }
-        if (is_met(plan, outcome)) break;
-    }
-    round_fraction(outcome, plan.options.tolerance);
+    for (const Plan &other : plans)
+        if (!is_met(plan, outcome)) run_again(other, values, outcome);
+}
+
+// Whoever counts wants the last digit as well.
+void finish_count(const Plan &plan, const Values &values, Outcome &outcome) {
+    constexpr double unnoticed = 0.5; // seconds
+    if (const auto other = plan_in(Precision::exact, plan, values, unnoticed))
+        run_again(*other, values, outcome);
 }
 
 } // namespace
@@ -82,8 +114,14 @@ Outcome execute(const Plan &plan, const Values &values) {
         return execute(with_values, values);
     }
     Outcome outcome = run(plan, values);
-    if (plan.options.precision == Precision::automatic && !is_met(plan, outcome))
+    const bool may_go_on = plan.options.precision == Precision::automatic && !outcome.exact;
+    const bool counts =
+        plan.input.value_type == PERM_VALUE_I64 || plan.input.value_type == PERM_VALUE_PATTERN;
+    if (may_go_on && !is_met(plan, outcome))
         escalate(plan, values, outcome);
+    else if (may_go_on && counts)
+        finish_count(plan, values, outcome);
+    round_off(plan.options, outcome);
     return outcome;
 }
 

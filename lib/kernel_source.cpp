@@ -42,9 +42,9 @@ std::string target_here() {
 
 // The kernel of the row with most states, or of all rows (sparse).
 KernelRecipe frontier_kernel(const BlockPlan &block) {
+    const StateNumbers numbers(block.numbers.arithmetic(), block.nonnegative);
     if (block.best().form == FrontierForm::sparse)
-        return sparse_frontier_kernels(
-            {sparse_key_words(block.sparse), block.nonnegative, block.sparse.counts});
+        return sparse_frontier_kernels({sparse_key_words(block.sparse), numbers, block.sparse.counts});
     const std::vector<RowShape> shapes = kernel_shapes(block.dense);
     std::size_t widest = 0;
     double most = 0;
@@ -54,7 +54,7 @@ KernelRecipe frontier_kernel(const BlockPlan &block) {
         if (states > most) widest = t;
         most = std::max(most, states);
     }
-    return dense_frontier_kernel(block.nonnegative, shapes[widest]);
+    return dense_frontier_kernel(numbers, shapes[widest]);
 }
 
 std::string source_of(const Plan &plan) {

@@ -252,7 +252,10 @@ Values read_values(const InputPattern &input, const void *values) {
         if (values) throw Error(PERM_BAD_ARGUMENT, "a pattern matrix has no values: pass NULL");
         return {std::vector<double>(nnz, 1.0), {}};
     }
-    if (nnz > 0 && !values)
+    const bool needs_values = input.source.empty() ? nnz > 0
+                                                   : std::any_of(input.source.begin(), input.source.end(),
+                                                                 [](std::int64_t k) { return k >= 0; });
+    if (needs_values && !values)
         throw Error(PERM_BAD_ARGUMENT,
                     "values is a null pointer; use PERM_VALUE_PATTERN if every entry is 1");
     Values out;

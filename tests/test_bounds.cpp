@@ -154,6 +154,7 @@ TEST_CASE("signed full doubles: where a grid leaves no digits, ryser answers") {
     const perm::Csr a = erdos_renyi(24, 0.8, Entries::real, run::seed(52));
     perm_opts opts = PERM_OPTS_INIT;
     opts.device = "cpu";
+    opts.precision = "double";
     opts.engine = "tree";
     perm::Result tree = perm::compute(a, opts);
     CHECK(tree->tolerance_met == 0); // else this test is about nothing

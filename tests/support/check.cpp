@@ -170,7 +170,7 @@ bool informative(const perm_result &r) { return r.rel_error_bound < 1.0; }
 // |value - perm| <= b |perm| and so |perm| <= |value| / (1 - b).
 Ball::Ball(const perm_result &r) : middle(value_of(r)) {
     const Exact bound(r.rel_error_bound);
-    radius = abs(middle) * bound / (1 - bound);
+    radius = abs(middle) * (bound / (1 - bound) + Exact(0x1p-52)); // the double may be rounded once more
 }
 
 Ball operator+(const Ball &a, const Ball &b) {
