@@ -242,7 +242,8 @@ template <class A> HWY_INLINE void Walk<A>::run_steps(const std::uint32_t *p) co
 
 template <class A>
 void walk_in(const Tree &tree, const DecodedTree &decoded, const A &arithmetic, const double *values,
-             double *workspace, int lanes, const std::function<void()> &poll) {
+             double *workspace, int lanes, // NOLINT(readability-non-const-parameter)
+             const std::function<void()> &poll) {
     constexpr int at_once = static_cast<int>(sizeof(typename A::Scalar) / sizeof(double));
     for (int first = 0; first < lanes; first += at_once)
         Walk<A>(tree, decoded, arithmetic, values, workspace + first, poll).root(decoded.root);
@@ -283,12 +284,12 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // A number's doubles, in memory `stride` apart.
 template <class Number> Number gathered(const double *from, std::ptrdiff_t stride) {
-    double parts[sizeof(Number) / sizeof(double)];
+    double parts[sizeof(Number) / sizeof(double)]; // NOLINT(bugprone-sizeof-expression)
     for (double &part : parts) part = *std::exchange(from, from + stride);
     return std::bit_cast<Number>(parts);
 }
 template <class Number> void scatter(const Number &x, double *to, std::ptrdiff_t stride) {
-    double parts[sizeof(Number) / sizeof(double)];
+    double parts[sizeof(Number) / sizeof(double)]; // NOLINT(bugprone-sizeof-expression)
     std::memcpy(parts, &x, sizeof x);
     for (const double part : parts) *std::exchange(to, to + stride) = part;
 }

@@ -81,9 +81,8 @@ std::vector<std::uint64_t> run_dense_frontier_on(DeviceQueue &queue, const Resid
             const ResidueFrontierRun part{run.residues, program, run.control, run.memory, run.threads};
             return run_dense_slice_on(queue, part, run.program, one);
         };
-        const auto permanents = some.empty()
-                                    ? run_one(run.program, all)
-                                    : run_residue_slices(run.residues, run.program, some, run_one, all);
+        auto permanents = some.empty() ? run_one(run.program, all)
+                                       : run_residue_slices(run.residues, run.program, some, run_one, all);
         add_counts(counts, all);
         return permanents;
     });

@@ -48,7 +48,7 @@ template <class Value> auto Contraction<Value>::entries(Line line) const -> std:
 template <class Value> Value Contraction<Value>::remove(Line line, std::int32_t other) {
     const std::int32_t i = line.is_column ? other : line.index;
     const std::int32_t j = line.is_column ? line.index : other;
-    const Value factor = value(i, j);
+    Value factor = value(i, j);
     drop_row(i);
     drop_column(j);
     --order_;
