@@ -76,6 +76,10 @@ std::string engine_text(Engine engine, FrontierForm form) {
                                       : engine_name(engine);
 }
 
+std::string numbers_text(const Numbers &numbers) {
+    return precision_name(numbers.precision, numbers.bits) + (numbers.complex ? ", complex" : "");
+}
+
 Json reductions_json(const Reductions &r) {
     return {{"dropped_entries", r.dropped}, {"irreducible_blocks", r.blocks}, {"degree_1", r.degree_1},
             {"degree_2", r.degree_2},       {"expansions", r.expansions},     {"zero_parts", r.zeros},
@@ -183,6 +187,8 @@ std::string explain_json(const Plan &plan) {
     j["device"] = block && block->best().on_gpu ? "gpu" : "cpu";
     if (choice && choice->engine == Engine::frontier) j["form"] = form_name(choice->form);
     if (choice && !choice->slices.empty()) j["slices"] = choice->slices.size();
+    j["precision"] = precision_name(plan.numbers.precision, plan.numbers.bits);
+    j["complex"] = plan.numbers.complex;
     j["threads"] = plan.options.threads;
     j["memory_limit_bytes"] = plan.options.memory_limit;
     j["refused"] = plan.refusal != PERM_OK;
@@ -207,10 +213,10 @@ std::string explain_json(const Plan &plan) {
 }
 
 std::string explain_text(const Plan &plan) {
-    std::string text =
-        fmt::format("n = {}, {} entries, {} thread{}, memory limit {}\n", plan.n(), plan.input.pattern.nnz(),
-                    plan.options.threads, plan.options.threads == 1 ? "" : "s",
-                    readable_bytes(static_cast<double>(plan.options.memory_limit)));
+    std::string text = fmt::format("n = {}, {} entries, {}, {} thread{}, memory limit {}\n", plan.n(),
+                                   plan.input.pattern.nnz(), numbers_text(plan.numbers), plan.options.threads,
+                                   plan.options.threads == 1 ? "" : "s",
+                                   readable_bytes(static_cast<double>(plan.options.memory_limit)));
     text += reductions_text(plan);
     const BlockPlan *block = plan.main_block();
     if (!block) return text + plan.structure + "\n";
