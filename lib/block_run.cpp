@@ -91,7 +91,7 @@ const Candidate *try_second(const BlockRun &run, const Candidate &choice, const 
                              name_of(*run.plan.choice()), outcome.rel_error_bound, name_of(choice)));
     try {
         Outcome second = run_engine(run, choice, block);
-        if (second.rel_error_bound >= outcome.rel_error_bound) return run.plan.choice();
+        if (!is_better(second, outcome)) return run.plan.choice();
         second.seconds_compile = outcome.seconds_compile;
         second.kernels_compiled = outcome.kernels_compiled;
         outcome = second;

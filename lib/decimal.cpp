@@ -17,6 +17,7 @@ std::optional<mpz_class> parse_digits(const std::string &digits) {
 }
 
 std::optional<long> parse_exponent(std::string_view text) {
+    if (text.starts_with("+-")) return {};
     if (text.starts_with('+')) text.remove_prefix(1);
     long exponent = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exponent);

@@ -36,14 +36,16 @@ Outcome run(const Plan &plan, const Values &values) {
 
 // To so many bits, which may be no more than doubles have.
 void round_value(Outcome &outcome, int bits) {
-    const Scaled &size = outcome.value; // hardly more than it is
-    const Ball rounding{{}, make_scaled(size.mantissa, size.exp2 - bits)};
-    const Scaled error = (Ball{{}, outcome.error} + rounding).error;
-    if (bits != double_bits || !is_real(*outcome.wide))
-        return set_value(outcome, WideBall{rounded(*outcome.wide, bits), error});
-    const Tracked value = tracked_of(outcome.wide->re);
+    const bool is_double = bits == double_bits && is_real(*outcome.wide);
+    const Tracked nearest = tracked_of(outcome.wide->re);
+    const Gaussian value = rounded(*outcome.wide, bits);
+    Scaled error = outcome.error;
+    if (is_double ? nearest.roundings > 0 : !(value == *outcome.wide))
+        error = (Ball{{}, error} + Ball{{}, make_scaled(outcome.value.mantissa, outcome.value.exp2 - bits)})
+                    .error;
+    if (!is_double) return set_value(outcome, WideBall{value, error});
     outcome.wide.reset();
-    set_value(outcome, Ball{make_scaled(value.value, value.exp2), error});
+    set_value(outcome, Ball{make_scaled(nearest.value, nearest.exp2), error});
 }
 
 // What doubles can tell is told in doubles; an exact fraction as the number that was asked for, unless that
@@ -63,13 +65,17 @@ void round_off(const Options &options, Outcome &outcome) {
     round_value(outcome, bits);
 }
 
-// A plan of other numbers, if it can be run in so many seconds.
+// A plan of other numbers, if it can be run in so many seconds. What the limits stop is none.
 std::optional<Plan> plan_in(Precision precision, const Plan &plan, const Values &values, double seconds) {
     Options options = plan.options;
     options.precision = precision;
-    Plan other = make_plan(plan.input, options, values);
-    if (other.refusal != PERM_OK || other.seconds > seconds) return {};
-    return other;
+    try {
+        Plan other = make_plan(plan.input, options, values);
+        if (other.refusal == PERM_OK && other.seconds <= seconds) return other;
+    } catch (const Error &error) {
+        if (!is_limit(error.status())) throw;
+    }
+    return {};
 }
 
 void run_again(const Plan &plan, const Values &values, Outcome &outcome) {
@@ -77,7 +83,7 @@ void run_again(const Plan &plan, const Values &values, Outcome &outcome) {
                              precision_name(plan.numbers.precision)));
     try {
         Outcome better = run(plan, values);
-        if (better.rel_error_bound < outcome.rel_error_bound) outcome = std::move(better);
+        if (is_better(better, outcome)) outcome = std::move(better);
     } catch (const Error &error) {
         if (!is_limit(error.status())) throw;
     }

@@ -92,7 +92,7 @@ std::vector<std::int64_t> read_multiplicities(const std::int64_t *given, std::in
             bad_matrix(fmt::format("{}_multiplicity[{}] is {}: it must lie in 0..{}", what, i, given[i],
                                    most_entries));
         count[at(i)] = given[i];
-        sum = std::min(sum + given[i], most_entries);
+        sum += given[i]; // of at most 2^31 lines: below 2^62
     }
     return count;
 }
@@ -101,6 +101,11 @@ std::vector<std::int64_t> read_multiplicities(const std::int64_t *given, std::in
 InputPattern expand(const InputPattern &base, const std::vector<std::int64_t> &row_count,
                     const std::vector<std::int64_t> &column_count, std::int64_t rows, std::int64_t cols) {
     const Pattern &p = base.pattern;
+    if (cols > std::numeric_limits<std::int32_t>::max() - 1)
+        throw Error(PERM_UNSUPPORTED,
+                    fmt::format("written out, the matrix has {} columns: more than this version "
+                                "can index",
+                                cols));
     double entries = static_cast<double>(cols) * static_cast<double>(cols - rows);
     for (std::int32_t i = 0; i < p.rows; ++i)
         for (const std::int32_t j : p.row(i))

@@ -26,6 +26,14 @@ void set_value(Outcome &outcome, const Ball &ball) {
     outcome.rel_error_bound = outcome.exact ? 0 : certain > 0 ? error / certain * slack : infinity;
 }
 
+bool is_better(const Outcome &x, const Outcome &y) {
+    if (x.rel_error_bound < y.rel_error_bound) return true;
+    if (std::isfinite(x.rel_error_bound) || std::isfinite(y.rel_error_bound)) return false;
+    if (!std::isfinite(x.error.mantissa) || x.error.mantissa == 0) return x.error.mantissa == 0;
+    if (!std::isfinite(y.error.mantissa)) return true;
+    return x.error.exp2 != y.error.exp2 ? x.error.exp2 < y.error.exp2 : x.error.mantissa < y.error.mantissa;
+}
+
 double gamma_bound(double roundings) {
     const double ku = roundings * 0x1p-53;
     return ku < 1 ? ku / (1 - ku) * slack : infinity;

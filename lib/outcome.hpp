@@ -36,6 +36,9 @@ struct Ball {
     Scaled value, error; // |value - truth| <= error
 };
 
+// By the relative bound; where none is known, by the absolute one.
+bool is_better(const Outcome &x, const Outcome &y);
+
 // Fills value and bounds for a computed value with an absolute error bound, both times 2^exp2:
 // |value - perm| <= error gives |value - perm| <= bound * |perm| with bound = error / (|value| - error).
 void set_value(Outcome &outcome, double value, double error, std::int64_t exp2);

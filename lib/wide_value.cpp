@@ -1,5 +1,7 @@
 #include "lib/wide_value.hpp"
 
+#include "lib/error.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -83,6 +85,8 @@ Block magnitudes_of(const ExactBlock &block) {
 }
 
 void set_value(Outcome &outcome, const Parts &parts, double error, std::int64_t exp2) {
+    if (!std::all_of(parts.begin(), parts.end(), [](double x) { return std::isfinite(x); }))
+        throw Error(PERM_UNSUPPORTED, "an intermediate result overflowed: leave the pass \"scaling\" on");
     outcome.wide = exact_of(parts, exp2);
     set_value(outcome, {make_scaled(std::hypot(parts[0] + parts[1], parts[2] + parts[3]), exp2),
                         make_scaled(error, exp2)});
