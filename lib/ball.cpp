@@ -20,15 +20,17 @@ Scaled product(const Scaled &x, const Scaled &y) {
 
 Scaled absolute(const Scaled &x) { return {std::fabs(x.mantissa), x.exp2}; }
 
+// Of 2^exp2, x.exp2 at most.
+double in_units(const Scaled &x, std::int64_t exp2) {
+    return std::ldexp(x.mantissa, static_cast<int>(std::max<std::int64_t>(x.exp2 - exp2, -200)));
+}
+
 // a + b, both >= 0: never less than the sum.
 Scaled sum_up(const Scaled &a, const Scaled &b) {
     if (a.mantissa == 0) return b;
     if (b.mantissa == 0) return a;
     const std::int64_t exp2 = std::max(a.exp2, b.exp2);
-    const auto shifted = [exp2](const Scaled &x) {
-        return std::ldexp(x.mantissa, static_cast<int>(std::max<std::int64_t>(x.exp2 - exp2, -200)));
-    };
-    return make_scaled((shifted(a) + shifted(b)) * up, exp2);
+    return make_scaled((in_units(a, exp2) + in_units(b, exp2)) * up, exp2);
 }
 
 // At least |x|, and hardly more.
@@ -40,10 +42,7 @@ Scaled size_of(const Gaussian &x) {
     if (is_real(x)) return up_of(x.re);
     const Scaled re = up_of(x.re), im = up_of(x.im);
     const std::int64_t exp2 = std::max(re.mantissa == 0 ? im.exp2 : re.exp2, im.exp2);
-    const auto shifted = [exp2](const Scaled &s) {
-        return std::ldexp(s.mantissa, static_cast<int>(std::max<std::int64_t>(s.exp2 - exp2, -200)));
-    };
-    return make_scaled(std::hypot(shifted(re), shifted(im)) * up, exp2);
+    return make_scaled(std::hypot(in_units(re, exp2), in_units(im, exp2)) * up, exp2);
 }
 
 // `error`, and what two numbers' errors make of that of their product.

@@ -112,11 +112,13 @@ struct Task {
         return most;
     }
 
-    void add(Candidate c) {
+    // In the plan's numbers, by the limits.
+    Candidate judged(Candidate c) const {
         in_numbers(c, numbers, bits);
         judge(c, options);
-        plan.candidates.push_back(std::move(c));
+        return c;
     }
+    void add(Candidate c) { plan.candidates.push_back(judged(std::move(c))); }
 };
 
 void add_ryser(Task &task, const Pattern &at) {
@@ -247,11 +249,7 @@ void add_frontier_on_gpu(Task &task, const FrontierProgram &program, FrontierFor
         c.refusal = PERM_UNSUPPORTED;
         c.why_not = why_not;
     }
-    Candidate scaled = c;
-    in_numbers(scaled, task.numbers, task.bits);
-    judge(scaled, task.options); // by the GPU that is planned for, here or not
-    c.refusal = scaled.refusal;
-    c.why_not = scaled.why_not;
+    c = task.judged(std::move(c)); // by the GPU that is planned for, here or not
     if (c.refusal == PERM_REFUSED_MEMORY && !choice.gpu && form == FrontierForm::dense)
         c.why_not += "; slices are planned where there is a GPU";
     if (c.refusal == PERM_OK && !choice.gpu) {
@@ -259,7 +257,7 @@ void add_frontier_on_gpu(Task &task, const FrontierProgram &program, FrontierFor
         c.lacks_gpu = true;
         c.why_not = "needs a GPU: " + choice.why_not;
     }
-    task.add(std::move(c));
+    task.plan.candidates.push_back(std::move(c));
 }
 
 // Whether an order is to be found for a GPU. Where that is left open a short search says what a CPU would

@@ -28,6 +28,11 @@ struct Candidate {
     std::string why_not; // if refused: by how much, and what would help
 };
 
+// Of a subset summed, or a multiply-add of the frontier: what a run's progress is counted in.
+inline double seconds_per_step(const Candidate &c) {
+    return c.cost.serial_seconds / (sums_subsets(c.engine) ? c.cost.subsets : c.cost.operations);
+}
+
 std::string name_of(const Candidate &c); // "frontier (dense, 16 slices)"
 
 // Whether it may be tried when the first answer is not as accurate as was asked for.
@@ -50,6 +55,9 @@ struct BlockPlan {
 
     const Candidate *choice() const {
         return chosen < 0 ? nullptr : &candidates[static_cast<std::size_t>(chosen)];
+    }
+    const FrontierProgram &program(FrontierForm form) const {
+        return form == FrontierForm::sparse ? sparse : dense;
     }
     // The chosen one, or the one that would be without limits.
     const Candidate &best() const { return chosen < 0 ? candidates.front() : *choice(); }

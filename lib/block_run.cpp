@@ -29,44 +29,29 @@ perm_status status_of(JitFailure failure) {
     }
 }
 
-const FrontierProgram &program_of(const BlockPlan &plan, const Candidate &choice) {
-    return choice.form == FrontierForm::sparse ? plan.sparse : plan.dense;
-}
-
 Outcome run_on_gpu(const BlockRun &run, const Candidate &choice, const Block &block) {
-    const GpuChoice first = first_gpu();
-    if (!first.gpu) throw JitError(JitFailure::unavailable, first.why_not);
-    if (choice.engine != Engine::frontier) {
-        RunControl part(run.control, choice.cost.serial_seconds / choice.cost.subsets);
-        return run_gray(run.plan.gray, choice.transposed ? transposed(block) : block, first.gpu,
+    RunControl part(run.control, seconds_per_step(choice));
+    if (choice.engine != Engine::frontier)
+        return run_gray(run.plan.gray, choice.transposed ? transposed(block) : block, the_gpu(),
                         run.options.cache, choice.cost.serial_seconds, part);
-    }
-    RunControl part(run.control, choice.cost.serial_seconds / choice.cost.operations);
-    GpuQueue queue(first.gpu, run.options.cache);
-    const FrontierRun frontier{block, program_of(run.plan, choice), part, run.memory, run.options.threads};
-    Outcome outcome = choice.form == FrontierForm::dense
-                          ? run_dense_frontier_on(queue, frontier, choice.slices)
-                          : run_sparse_frontier_on(queue, frontier, is_nonnegative(block));
-    outcome.seconds_compile = queue.compile_seconds();
-    outcome.kernels_compiled = queue.kernels_compiled();
-    return outcome;
+    GpuQueue queue(the_gpu(), run.options.cache);
+    const FrontierRun frontier{block, run.plan.program(choice.form), part, run.memory, run.options.threads};
+    return compiled_by(queue, choice.form == FrontierForm::dense
+                                  ? run_dense_frontier_on(queue, frontier, choice.slices)
+                                  : run_sparse_frontier_on(queue, frontier, is_nonnegative(block)));
 }
 
 Outcome run_engine(const BlockRun &run, const Candidate &choice, const Block &block) {
     if (choice.on_gpu) return with_gpu_errors([&] { return run_on_gpu(run, choice, block); });
-    if (choice.engine == Engine::tree) {
-        RunControl part(run.control, choice.cost.serial_seconds / choice.cost.subsets);
+    RunControl part(run.control, seconds_per_step(choice));
+    if (choice.engine == Engine::tree)
         return run_tree(run.plan.gray, choice.transposed ? transposed(block) : block, part);
-    }
-    if (choice.engine == Engine::ryser) {
-        RunControl part(run.control, choice.cost.serial_seconds / choice.cost.subsets);
+    if (choice.engine == Engine::ryser)
         return run_ryser(run.plan.ryser, choice.transposed ? transposed(block) : block, part);
-    }
-    RunControl part(run.control, choice.cost.serial_seconds / choice.cost.operations);
     const auto frontier = [&](const FrontierProgram &program) {
         return run_frontier(choice.form, {block, program, part, run.memory, run.options.threads});
     };
-    return choice.slices.empty() ? frontier(program_of(run.plan, choice))
+    return choice.slices.empty() ? frontier(run.plan.program(choice.form))
                                  : run_slices(run.plan.dense, choice.slices, frontier);
 }
 
@@ -89,20 +74,22 @@ const Candidate *try_second(const BlockRun &run, const Candidate &choice, const 
                             Outcome &outcome) {
     log_decision(fmt::format("{}: its error bound {:.1e} is above the tolerance, so {} again",
                              name_of(*run.plan.choice()), outcome.rel_error_bound, name_of(choice)));
-    try {
+    const bool is_taken = take_if_better(outcome, [&] {
         Outcome second = run_engine(run, choice, block);
-        if (!is_better(second, outcome)) return run.plan.choice();
         second.seconds_compile = outcome.seconds_compile;
         second.kernels_compiled = outcome.kernels_compiled;
-        outcome = second;
-        return &choice;
-    } catch (const Error &error) {
-        if (!is_limit(error.status())) throw;
-        return run.plan.choice();
-    }
+        return second;
+    });
+    return is_taken ? &choice : run.plan.choice();
 }
 
 } // namespace
+
+Outcome compiled_by(const GpuQueue &queue, Outcome outcome) {
+    outcome.seconds_compile = queue.compile_seconds();
+    outcome.kernels_compiled = queue.kernels_compiled();
+    return outcome;
+}
 
 Outcome with_gpu_errors(const std::function<Outcome()> &work) {
     try {

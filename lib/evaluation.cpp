@@ -6,6 +6,7 @@
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace libperm {
 namespace {
@@ -20,20 +21,14 @@ constexpr std::size_t most_known = 1 << 26; // bytes of keys of known numbers
 template <class Value> bool zeros_leave_no_matching(const BlockOf<Value> &block) {
     if (std::none_of(block.values.begin(), block.values.end(), [](const Value &x) { return is_zero(x); }))
         return false;
-    Pattern nonzero;
-    nonzero.rows = nonzero.cols = block.n();
-    std::size_t k = 0;
-    for (std::int32_t i = 0; i < block.n(); ++i) {
-        for (const std::int32_t j : block.pattern.row(i))
-            if (!is_zero(block.values[k++])) nonzero.col.push_back(j);
-        nonzero.row_ptr.push_back(static_cast<std::int64_t>(nonzero.col.size()));
-    }
-    return maximum_matching(nonzero).size < block.n();
+    return maximum_matching(nonzero_pattern(block)).size < block.n();
 }
 
-Ball ball_of(const Outcome &outcome, const Tracked *) { return {outcome.value, outcome.error}; }
-WideBall ball_of(const Outcome &outcome, const Gaussian *) {
-    return {outcome.wide.value_or(Gaussian()), outcome.error};
+template <class Value> auto result_of(const Outcome &outcome) -> typename BallOf<Value>::type {
+    if constexpr (std::is_same_v<Value, Tracked>)
+        return {outcome.value, outcome.error};
+    else
+        return {outcome.wide.value_or(Gaussian()), outcome.error};
 }
 
 } // namespace
@@ -149,7 +144,7 @@ template <class Value> void Evaluation<Value>::fold() {
         if (const auto *ball = std::get_if<Ball>(&token))
             stack_.push_back(*ball);
         else if (const auto *result = std::get_if<ResultOf>(&token))
-            stack_.push_back(ball_of(jobs_[result->job].outcome, static_cast<const Value *>(nullptr)));
+            stack_.push_back(result_of<Value>(jobs_[result->job].outcome));
         else if (const auto *multiply = std::get_if<Multiply>(&token))
             combine(multiply->count, [](const Ball &x, const Ball &y) { return x * y; });
         else
@@ -158,7 +153,7 @@ template <class Value> void Evaluation<Value>::fold() {
     for (Job &job : jobs_) {
         if (job.key.empty() || known_bytes_ + job.key.size() > most_known) continue;
         known_bytes_ += job.key.size();
-        known_.emplace(std::move(job.key), ball_of(job.outcome, static_cast<const Value *>(nullptr)));
+        known_.emplace(std::move(job.key), result_of<Value>(job.outcome));
     }
     tokens_.clear();
     jobs_.clear();

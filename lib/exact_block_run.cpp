@@ -3,9 +3,7 @@
 #include "lib/block_run.hpp"
 
 #include "jit/gpu_queue.hpp"
-#include "jit/jit_error.hpp"
 #include "lib/chinese_remainder.hpp"
-#include "lib/error.hpp"
 #include "lib/frontier_on_device.hpp"
 #include "lib/frontier_residues.hpp"
 #include "lib/frontier_slices.hpp"
@@ -17,21 +15,11 @@
 namespace libperm {
 namespace {
 
-std::shared_ptr<const Gpu> the_gpu() {
-    const GpuChoice first = first_gpu();
-    if (!first.gpu) throw JitError(JitFailure::unavailable, first.why_not);
-    return first.gpu;
-}
-
 // What every engine is given.
 class Engines {
   public:
     explicit Engines(const BlockRun &run)
-        : run_(run),
-          choice_(*run.plan.choice()),
-          part_(run.control,
-                choice_.cost.serial_seconds /
-                    (sums_subsets(choice_.engine) ? choice_.cost.subsets : choice_.cost.operations)) {}
+        : run_(run), choice_(*run.plan.choice()), part_(run.control, seconds_per_step(choice_)) {}
 
     Outcome wide(const ExactBlock &block) {
         const Arithmetic arithmetic = run_.plan.numbers.arithmetic();
@@ -64,9 +52,7 @@ class Engines {
     bool takes_transposed() const { return choice_.transposed && choice_.engine != Engine::frontier; }
 
   private:
-    const FrontierProgram &program() const {
-        return choice_.form == FrontierForm::sparse ? run_.plan.sparse : run_.plan.dense;
-    }
+    const FrontierProgram &program() const { return run_.plan.program(choice_.form); }
 
     Outcome wide_frontier(const ExactBlock &block, Arithmetic arithmetic) {
         const WideEntries entries = wide_entries(block, arithmetic, run_.options.passes.scaling);
@@ -106,12 +92,6 @@ class Engines {
             counts);
     }
 
-    static Outcome compiled_by(const GpuQueue &queue, Outcome outcome) {
-        outcome.seconds_compile = queue.compile_seconds();
-        outcome.kernels_compiled = queue.kernels_compiled();
-        return outcome;
-    }
-
     const BlockRun &run_;
     const Candidate &choice_;
     RunControl part_;
@@ -123,7 +103,7 @@ std::vector<std::uint64_t> enough_primes(std::int64_t bits, int prime_bits, bool
         std::vector<std::uint64_t> primes = primes_below(prime_bits, count, gaussian);
         mpz_class product = 1;
         for (std::size_t k = 0; k < primes.size(); k += gaussian ? 2 : 1)
-            product *= mpz_class(std::to_string(primes[k]));
+            product *= mpz_class(static_cast<unsigned long>(primes[k]));
         if (static_cast<std::int64_t>(mpz_sizeinbase(product.get_mpz_t(), 2)) > bits + 2) return primes;
     }
 }

@@ -81,12 +81,7 @@ std::optional<Plan> plan_in(Precision precision, const Plan &plan, const Values 
 void run_again(const Plan &plan, const Values &values, Outcome &outcome) {
     log_decision(fmt::format("the error bound is {:.1e}: again in precision {}", outcome.rel_error_bound,
                              precision_name(plan.numbers.precision)));
-    try {
-        Outcome better = run(plan, values);
-        if (is_better(better, outcome)) outcome = std::move(better);
-    } catch (const Error &error) {
-        if (!is_limit(error.status())) throw;
-    }
+    take_if_better(outcome, [&] { return run(plan, values); });
 }
 
 // In numbers that tell more, the quickest first, while that is worth it.

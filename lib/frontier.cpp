@@ -18,8 +18,8 @@ bool is_nonnegative(const Block &block) {
 }
 
 Outcome run_frontier(FrontierForm form, const FrontierRun &run) {
-    return form == FrontierForm::sparse ? run_sparse_frontier(run, is_nonnegative(run.block))
-                                        : run_dense_frontier(run, is_nonnegative(run.block));
+    return form == FrontierForm::sparse ? run_sparse_frontier(run, is_nonnegative(run.input))
+                                        : run_dense_frontier(run, is_nonnegative(run.input));
 }
 
 Outcome run_frontier(FrontierForm form, const WideFrontierRun &run) {

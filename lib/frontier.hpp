@@ -23,31 +23,19 @@ enum class FrontierForm { sparse, dense };
 
 const char *form_name(FrontierForm form);
 
-struct FrontierRun {
-    const Block &block;
+template <class Input> struct FrontierRunOf {
+    const Input &input;
     const FrontierProgram &program;
     RunControl &control;
     MemoryBudget &memory;
     int threads;
+
+    FrontierRunOf of(const FrontierProgram &other) const { return {input, other, control, memory, threads}; }
 };
 
-// Of the block that the entries were made from, their scaling taken back.
-struct WideFrontierRun {
-    const WideEntries &entries;
-    const FrontierProgram &program;
-    RunControl &control;
-    MemoryBudget &memory;
-    int threads;
-};
-
-// Any number of matrices; on a CPU of primes below 2^62.
-struct ResidueFrontierRun {
-    const Residues &residues;
-    const FrontierProgram &program;
-    RunControl &control;
-    MemoryBudget &memory;
-    int threads;
-};
+using FrontierRun = FrontierRunOf<Block>;
+using WideFrontierRun = FrontierRunOf<WideEntries>; // of the block that the entries were made from
+using ResidueFrontierRun = FrontierRunOf<Residues>; // any number of matrices; on a CPU of primes below 2^62
 
 // Whether the numbers of its states bound their own errors.
 bool is_nonnegative(const Block &block);

@@ -167,32 +167,22 @@ double dense_device_bytes(const FrontierProgram &program, const StateNumbers &nu
 
 Outcome run_dense_frontier_on(DeviceQueue &queue, const FrontierRun &run, bool nonnegative,
                               const FrontierProgram &whole) {
-    Outcome outcome;
-    BoundedOnDevice numbers(run.block, nonnegative);
+    BoundedOnDevice numbers(run.input, nonnegative);
     DenseOnDevice engine(queue, run.program, run.control, numbers.kind(), whole);
-    numbers.close(engine.compute(numbers, outcome), outcome);
-    return outcome;
+    return bounded_by(engine, numbers);
 }
 
 Outcome run_dense_slice_on(DeviceQueue &queue, const WideFrontierRun &run, const FrontierProgram &whole) {
-    Outcome outcome;
-    BoundedOnDevice numbers(run.entries);
+    BoundedOnDevice numbers(run.input);
     DenseOnDevice engine(queue, run.program, run.control, numbers.kind(), whole);
-    numbers.close(engine.compute(numbers, outcome), outcome);
-    return outcome;
+    return bounded_by(engine, numbers);
 }
 
 std::vector<std::uint64_t> run_dense_slice_on(DeviceQueue &queue, const ResidueFrontierRun &run,
                                               const FrontierProgram &whole, Outcome &counts) {
-    const std::size_t matrices = run.residues.primes.size();
-    RunControl part(run.control, 1 / static_cast<double>(matrices));
+    RunControl part(run.control, 1 / static_cast<double>(run.input.primes.size()));
     DenseOnDevice engine(queue, run.program, part, Arithmetic::modular, whole);
-    std::vector<std::uint64_t> permanents;
-    for (std::size_t k = 0; k < matrices; ++k) {
-        ResiduesOnDevice numbers(run.residues, k);
-        permanents.push_back(numbers.close(engine.compute(numbers, counts)));
-    }
-    return permanents;
+    return residues_by(engine, run.input, counts);
 }
 
 } // namespace libperm

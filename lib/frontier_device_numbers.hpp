@@ -66,4 +66,20 @@ class ResiduesOnDevice final : public DeviceNumbers {
     std::vector<double> coefficients_;
 };
 
+// What both forms do with an engine's compute(numbers, counts), the last state as doubles.
+template <class Engine> Outcome bounded_by(Engine &engine, BoundedOnDevice &numbers) {
+    Outcome outcome;
+    numbers.close(engine.compute(numbers, outcome), outcome);
+    return outcome;
+}
+template <class Engine>
+std::vector<std::uint64_t> residues_by(Engine &engine, const Residues &residues, Outcome &counts) {
+    std::vector<std::uint64_t> permanents;
+    for (std::size_t k = 0; k < residues.primes.size(); ++k) {
+        ResiduesOnDevice numbers(residues, k);
+        permanents.push_back(numbers.close(engine.compute(numbers, counts)));
+    }
+    return permanents;
+}
+
 } // namespace libperm

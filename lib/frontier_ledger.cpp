@@ -7,15 +7,6 @@
 #include <limits>
 
 namespace libperm {
-namespace {
-
-// gamma_k for an arithmetic's unit, rounded up.
-double gamma_bound(double roundings, double unit) {
-    const double ku = roundings * unit;
-    return ku < 1 ? ku / (1 - ku) * (1 + 0x1p-40) : std::numeric_limits<double>::infinity();
-}
-
-} // namespace
 
 FrontierLedger::FrontierLedger(const Block &block) : block_(block), roundings_(most_roundings(block)) {}
 

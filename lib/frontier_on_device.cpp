@@ -54,10 +54,9 @@ Outcome run_in_slices(const FrontierProgram &program, const std::vector<Frontier
 
 Outcome run_dense_frontier_on(DeviceQueue &queue, const FrontierRun &run,
                               const std::vector<FrontierSlice> &slices) {
-    const bool nonnegative = is_nonnegative(run.block);
+    const bool nonnegative = is_nonnegative(run.input);
     const auto run_one = [&](const FrontierProgram &program) {
-        const FrontierRun part{run.block, program, run.control, run.memory, run.threads};
-        return run_dense_frontier_on(queue, part, nonnegative, run.program);
+        return run_dense_frontier_on(queue, run.of(program), nonnegative, run.program);
     };
     return compute_in_room(queue, run, nonnegative, slices,
                            [&](const auto &some) { return run_in_slices(run.program, some, run_one); });
@@ -66,10 +65,9 @@ Outcome run_dense_frontier_on(DeviceQueue &queue, const FrontierRun &run,
 Outcome run_dense_frontier_on(DeviceQueue &queue, const WideFrontierRun &run,
                               const std::vector<FrontierSlice> &slices) {
     const auto run_one = [&](const FrontierProgram &program) {
-        const WideFrontierRun part{run.entries, program, run.control, run.memory, run.threads};
-        return run_dense_slice_on(queue, part, run.program);
+        return run_dense_slice_on(queue, run.of(program), run.program);
     };
-    return compute_in_room(queue, run, {run.entries.arithmetic, run.entries.nonnegative}, slices,
+    return compute_in_room(queue, run, {run.input.arithmetic, run.input.nonnegative}, slices,
                            [&](const auto &some) { return run_in_slices(run.program, some, run_one); });
 }
 
@@ -78,11 +76,10 @@ std::vector<std::uint64_t> run_dense_frontier_on(DeviceQueue &queue, const Resid
     return compute_in_room(queue, run, Arithmetic::modular, slices, [&](const auto &some) {
         Outcome all;
         const auto run_one = [&](const FrontierProgram &program, Outcome &one) {
-            const ResidueFrontierRun part{run.residues, program, run.control, run.memory, run.threads};
-            return run_dense_slice_on(queue, part, run.program, one);
+            return run_dense_slice_on(queue, run.of(program), run.program, one);
         };
         auto permanents = some.empty() ? run_one(run.program, all)
-                                       : run_residue_slices(run.residues, run.program, some, run_one, all);
+                                       : run_residue_slices(run.input, run.program, some, run_one, all);
         add_counts(counts, all);
         return permanents;
     });

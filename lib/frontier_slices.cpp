@@ -1,24 +1,11 @@
 #include "lib/frontier_slices.hpp"
 
 #include "lib/ball.hpp"
-#include "lib/wide_value.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 namespace libperm {
-namespace {
-
-void set_value(Outcome &outcome, const Gaussian &value, const Scaled &error) {
-    const std::int64_t exp2 = std::max(exponent_of(value.re), exponent_of(value.im));
-    const Parts parts = parts_of(value, exp2, Arithmetic::complex_dd);
-    outcome.wide = value;
-    libperm::set_value(outcome, {make_scaled(std::hypot(parts[0], parts[2]), exp2), error});
-}
-
-} // namespace
-
 Ball sum_of(const std::vector<Ball> &numbers) {
     if (numbers.empty()) return {};
     std::vector<Ball> sums = numbers;
@@ -56,7 +43,7 @@ Outcome run_slices(const FrontierProgram &program, const std::vector<FrontierSli
     }
     sum.slices = static_cast<std::int32_t>(slices.size());
     if (wide)
-        set_value(sum, *wide, sum_of(errors).error);
+        set_value(sum, WideBall{*wide, sum_of(errors).error});
     else
         set_value(sum, sum_of(numbers));
     return sum;

@@ -205,32 +205,22 @@ double sparse_device_bytes(double peak_states, double peak_candidates, int key_w
 }
 
 Outcome run_sparse_frontier_on(DeviceQueue &queue, const FrontierRun &run, bool nonnegative, double room) {
-    Outcome outcome;
-    BoundedOnDevice numbers(run.block, nonnegative);
+    BoundedOnDevice numbers(run.input, nonnegative);
     SparseOnDevice engine(queue, run.program, run.control, numbers.kind(), room);
-    numbers.close(engine.compute(numbers, outcome), outcome);
-    return outcome;
+    return bounded_by(engine, numbers);
 }
 
 Outcome run_sparse_frontier_on(DeviceQueue &queue, const WideFrontierRun &run, double room) {
-    Outcome outcome;
-    BoundedOnDevice numbers(run.entries);
+    BoundedOnDevice numbers(run.input);
     SparseOnDevice engine(queue, run.program, run.control, numbers.kind(), room);
-    numbers.close(engine.compute(numbers, outcome), outcome);
-    return outcome;
+    return bounded_by(engine, numbers);
 }
 
 std::vector<std::uint64_t> run_sparse_frontier_on(DeviceQueue &queue, const ResidueFrontierRun &run,
                                                   Outcome &counts, double room) {
-    const std::size_t matrices = run.residues.primes.size();
-    RunControl part(run.control, 1 / static_cast<double>(matrices));
+    RunControl part(run.control, 1 / static_cast<double>(run.input.primes.size()));
     SparseOnDevice engine(queue, run.program, part, Arithmetic::modular, room);
-    std::vector<std::uint64_t> permanents;
-    for (std::size_t k = 0; k < matrices; ++k) {
-        ResiduesOnDevice numbers(run.residues, k);
-        permanents.push_back(numbers.close(engine.compute(numbers, counts)));
-    }
-    return permanents;
+    return residues_by(engine, run.input, counts);
 }
 
 } // namespace libperm

@@ -12,7 +12,7 @@ template <int Words> struct Keys {
 } // namespace
 
 Outcome run_sparse_frontier(const WideFrontierRun &run) {
-    switch (sparse_key_words(run.program, run.entries.arithmetic)) {
+    switch (sparse_key_words(run.program, run.input.arithmetic)) {
     case 1:
         return compute_wide<Keys<1>::Frontier>(run);
     case 4:

@@ -87,7 +87,7 @@ Outcome compute_bounded(const FrontierWork &work, const FrontierLedger &ledger) 
 template <template <class> class Frontier> Outcome compute_real(const FrontierRun &run, bool nonnegative) {
     using R = number::Real<double>;
     const FrontierWork work = work_of(run);
-    const FrontierLedger ledger(run.block);
+    const FrontierLedger ledger(run.input);
     return nonnegative ? compute_bounded<Frontier, NonNegative<R>>(work, ledger)
                        : compute_bounded<Frontier, Signed<R>>(work, ledger);
 }
@@ -95,13 +95,13 @@ template <template <class> class Frontier> Outcome compute_real(const FrontierRu
 template <template <class> class Frontier> Outcome compute_wide(const WideFrontierRun &run) {
     using number::Complex, number::DD, number::Real;
     const FrontierWork work = work_of(run);
-    const FrontierLedger ledger(run.entries);
-    switch (run.entries.arithmetic) {
+    const FrontierLedger ledger(run.input);
+    switch (run.input.arithmetic) {
     case Arithmetic::complex:
         return compute_bounded<Frontier, Signed<Complex<Real<double>>>>(work, ledger);
     case Arithmetic::dd:
-        return run.entries.nonnegative ? compute_bounded<Frontier, NonNegative<DD<double>>>(work, ledger)
-                                       : compute_bounded<Frontier, Signed<DD<double>>>(work, ledger);
+        return run.input.nonnegative ? compute_bounded<Frontier, NonNegative<DD<double>>>(work, ledger)
+                                     : compute_bounded<Frontier, Signed<DD<double>>>(work, ledger);
     case Arithmetic::complex_dd:
         return compute_bounded<Frontier, Signed<Complex<DD<double>>>>(work, ledger);
     default:
@@ -122,7 +122,7 @@ void compute_few(const FrontierWork &work, const Residues &residues, std::vector
 
 template <template <class> class Frontier>
 std::vector<std::uint64_t> compute_residues(const ResidueFrontierRun &run, Outcome &counts) {
-    const std::size_t matrices = run.residues.primes.size();
+    const std::size_t matrices = run.input.primes.size();
     const std::size_t passes = (matrices + residues_at_once - 1) / residues_at_once;
     RunControl part(run.control, 1 / static_cast<double>(passes));
     const FrontierWork work{run.program, part, run.memory, run.threads};
@@ -130,11 +130,11 @@ std::vector<std::uint64_t> compute_residues(const ResidueFrontierRun &run, Outco
     while (all.size() < matrices) {
         const std::size_t left = matrices - all.size();
         if (left == 1)
-            compute_few<Frontier, 1>(work, run.residues, all, counts);
+            compute_few<Frontier, 1>(work, run.input, all, counts);
         else if (left == 2)
-            compute_few<Frontier, 2>(work, run.residues, all, counts);
+            compute_few<Frontier, 2>(work, run.input, all, counts);
         else
-            compute_few<Frontier, 4>(work, run.residues, all, counts);
+            compute_few<Frontier, 4>(work, run.input, all, counts);
     }
     return all;
 }

@@ -5,6 +5,7 @@
 
 #include <mutex>
 #include <optional>
+#include <utility>
 
 namespace libperm {
 
@@ -24,6 +25,12 @@ GpuChoice first_gpu() {
         if (error.failure() == JitFailure::unavailable) known = none; // else it may be there the next time
         return none;
     }
+}
+
+std::shared_ptr<const Gpu> the_gpu() {
+    GpuChoice first = first_gpu();
+    if (!first.gpu) throw JitError(JitFailure::unavailable, first.why_not);
+    return std::move(first.gpu);
 }
 
 GpuProperties planned_gpu() {

@@ -15,6 +15,7 @@ struct GpuChoice {
     std::string why_not;
 };
 GpuChoice first_gpu();
+std::shared_ptr<const Gpu> the_gpu(); // or JitError is thrown
 
 // That plans reckon with: of the first GPU, or, where there is none, an H100's.
 GpuProperties planned_gpu();

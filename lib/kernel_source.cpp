@@ -68,8 +68,7 @@ std::string source_of(const Plan &plan) {
     if (best.engine == Engine::frontier && best.refusal == PERM_UNSUPPORTED && !best.lacks_gpu)
         throw Error(PERM_UNSUPPORTED, fmt::format("there is no such kernel: engine {} {}; ask for engine {}",
                                                   name_of(best), best.why_not, engines));
-    if (best.engine == Engine::frontier && best.on_gpu &&
-        !(best.form == FrontierForm::sparse ? block->sparse : block->dense).steps.empty())
+    if (best.engine == Engine::frontier && best.on_gpu && !block->program(best.form).steps.empty())
         return frontier_kernel(*block).source();
     if (!has_kernel(best.engine))
         throw Error(

@@ -196,7 +196,7 @@ class ValueReader {
             real = static_cast<double>(x);
             constexpr std::int64_t fits = std::int64_t{1} << 53;
             if (-fits <= x && x <= fits) return true;
-            wide = {mpq_class(mpz_class(std::to_string(x))), 0};
+            wide = {mpq_class(mpz_class(static_cast<long>(x))), 0};
             return false;
         }
         case PERM_VALUE_TEXT: {

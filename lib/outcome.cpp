@@ -1,5 +1,7 @@
 #include "lib/outcome.hpp"
 
+#include "lib/error.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -34,8 +36,20 @@ bool is_better(const Outcome &x, const Outcome &y) {
     return x.error.exp2 != y.error.exp2 ? x.error.exp2 < y.error.exp2 : x.error.mantissa < y.error.mantissa;
 }
 
-double gamma_bound(double roundings) {
-    const double ku = roundings * 0x1p-53;
+bool take_if_better(Outcome &outcome, const std::function<Outcome()> &work) {
+    try {
+        Outcome other = work();
+        if (!is_better(other, outcome)) return false;
+        outcome = std::move(other);
+        return true;
+    } catch (const Error &error) {
+        if (!is_limit(error.status())) throw;
+        return false;
+    }
+}
+
+double gamma_bound(double roundings, double unit) {
+    const double ku = roundings * unit;
     return ku < 1 ? ku / (1 - ku) * slack : infinity;
 }
 

@@ -6,6 +6,7 @@
 #include "preprocess/gaussian.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 namespace libperm {
@@ -39,6 +40,9 @@ struct Ball {
 // By the relative bound; where none is known, by the absolute one.
 bool is_better(const Outcome &x, const Outcome &y);
 
+// What `work` comes to, if it is better; whether it was. What the limits stop is not.
+bool take_if_better(Outcome &outcome, const std::function<Outcome()> &work);
+
 // Fills value and bounds for a computed value with an absolute error bound, both times 2^exp2:
 // |value - perm| <= error gives |value - perm| <= bound * |perm| with bound = error / (|value| - error).
 void set_value(Outcome &outcome, double value, double error, std::int64_t exp2);
@@ -46,6 +50,6 @@ void set_value(Outcome &outcome, const Ball &ball);
 
 // Rounding `roundings` times on the way of each term changes a sum of terms by at most this share of the sum
 // of their absolute values (Higham, Accuracy and Stability, Lemma 3.1: gamma_k).
-double gamma_bound(double roundings);
+double gamma_bound(double roundings, double unit = 0x1p-53); // of the arithmetic
 
 } // namespace libperm

@@ -251,26 +251,33 @@ template BlockKey key_of(const LeafOf<Gaussian> &leaf);
 
 namespace {
 
-Tracked value_as(const Tracked *, double x) { return tracked(x); }
-Gaussian value_as(const Gaussian *, double x) { return {mpq_class(x), 0}; }
-Gaussian value_as(const Gaussian *, const Gaussian &x) { return x; }
-Tracked value_as(const Tracked *, const Gaussian &x) { return tracked_of(x.re); }
+template <class Value> Value value_as(double x) {
+    if constexpr (std::is_same_v<Value, Tracked>)
+        return tracked(x);
+    else
+        return {mpq_class(x), 0};
+}
+template <class Value> Value value_as(const Gaussian &x) {
+    if constexpr (std::is_same_v<Value, Tracked>)
+        return tracked_of(x.re);
+    else
+        return x;
+}
 
 } // namespace
 
 template <class Value> BlockOf<Value> root_block(const InputPattern &input, const Values &values) {
-    constexpr const Value *type = nullptr;
     BlockOf<Value> block{input.pattern, {}};
     const std::size_t nnz = input.pattern.col.size();
     block.values.reserve(nnz);
-    for (const double x : values.real) block.values.push_back(value_as(type, x));
-    for (const Gaussian &x : values.wide) block.values.push_back(value_as(type, x));
+    for (const double x : values.real) block.values.push_back(value_as<Value>(x));
+    for (const Gaussian &x : values.wide) block.values.push_back(value_as<Value>(x));
     if (!values.empty()) return block;
     for (std::size_t k = 0; k < nnz; ++k) // another number for each of the caller's entries
         block.values.push_back(
-            value_as(type, input.repeats && !input.source.empty()
-                               ? std::fma(static_cast<double>(input.source[k] + 1), 0x1p-30, 1)
-                               : 1));
+            value_as<Value>(input.repeats && !input.source.empty()
+                                ? std::fma(static_cast<double>(input.source[k] + 1), 0x1p-30, 1)
+                                : 1));
     return block;
 }
 template Block root_block(const InputPattern &input, const Values &values);

@@ -23,14 +23,7 @@ std::int64_t lowest_bit(const mpz_class &x) { // far above, if there is none
 } // namespace
 
 bool has_perfect_matching(const ExactBlock &block) {
-    Pattern p{block.pattern.rows, block.pattern.cols, {0}, {}};
-    std::size_t k = 0;
-    for (std::int32_t i = 0; i < block.n(); ++i) {
-        for (const std::int32_t j : block.pattern.row(i))
-            if (!is_zero(block.values[k++])) p.col.push_back(j);
-        p.row_ptr.push_back(static_cast<std::int64_t>(p.col.size()));
-    }
-    return maximum_matching(p).size == block.n();
+    return maximum_matching(nonzero_pattern(block)).size == block.n();
 }
 
 GridBlock on_grid(const ExactBlock &block, int bits) {

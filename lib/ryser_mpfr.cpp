@@ -177,7 +177,7 @@ Outcome compute(const RyserPlan &plan, const ExactBlock &block, int bits, RunCon
     typename Ring::Total total = totals_of(sums, control).front();
 
     const std::int32_t n = block.n();
-    typename Field::Number value = Field::number(bits), zero = Field::number(bits);
+    typename Field::Number value = Field::number(bits);
     n % 2 ? Field::add(value, total.sum) : Field::subtract(value, total.sum);
     const std::int64_t exp2 = grid.exp2 + (sum.shape().weighted ? n - 1 : 0);
     const MpfrNumber error = error_of(sum, total.absolute, grid, n, bits);

@@ -24,6 +24,20 @@ double most_roundings(const Block &block) {
     return std::min(by_row, by_column);
 }
 
+template <class Value> Pattern nonzero_pattern(const BlockOf<Value> &block) {
+    Pattern nonzero{block.pattern.rows, block.pattern.cols, {0}, {}};
+    std::size_t k = 0;
+    for (std::int32_t i = 0; i < block.n(); ++i) {
+        for (const std::int32_t j : block.pattern.row(i))
+            if (!is_zero(block.values[k++])) nonzero.col.push_back(j);
+        nonzero.row_ptr.push_back(static_cast<std::int64_t>(nonzero.col.size()));
+    }
+    return nonzero;
+}
+
+template Pattern nonzero_pattern(const Block &block);
+template Pattern nonzero_pattern(const ExactBlock &block);
+
 template <class Value> BlockOf<Value> transposed(const BlockOf<Value> &block) {
     Transposed t = transpose(block.pattern);
     BlockOf<Value> out;

@@ -25,6 +25,9 @@ template <> inline Gaussian number_one<Gaussian>() { return {1, 0}; }
 // On the way of any term of the permanent, at most: every term takes one entry of each row and column.
 double most_roundings(const Block &block);
 
+// Without the entries that are 0.
+template <class Value> Pattern nonzero_pattern(const BlockOf<Value> &block);
+
 template <class Value> BlockOf<Value> transposed(const BlockOf<Value> &block);
 
 } // namespace libperm
