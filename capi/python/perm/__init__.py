@@ -1,0 +1,53 @@
+"""Exact permanents of sparse matrices, by libperm.
+
+>>> import perm
+>>> perm.permanent([[1, 2], [3, 4]])
+10
+"""
+
+from perm._batch import Batch
+from perm._errors import (
+    CancelledError,
+    Error,
+    GpuError,
+    InvalidMatrixError,
+    InvalidOptionError,
+    MemoryRefusedError,
+    OutOfMemoryError,
+    PrecisionWarning,
+    RefusedError,
+    TimeRefusedError,
+    UnsupportedError,
+)
+from perm._functions import compute, gradient, permanent, permanents
+from perm._library import info, set_log_level, version
+from perm._options import Options
+from perm._result import Result
+from perm.plan import Plan
+
+__version__ = version()
+
+__all__ = [
+    "Batch",
+    "CancelledError",
+    "Error",
+    "GpuError",
+    "InvalidMatrixError",
+    "InvalidOptionError",
+    "MemoryRefusedError",
+    "Options",
+    "OutOfMemoryError",
+    "Plan",
+    "PrecisionWarning",
+    "RefusedError",
+    "Result",
+    "TimeRefusedError",
+    "UnsupportedError",
+    "compute",
+    "gradient",
+    "info",
+    "permanent",
+    "permanents",
+    "set_log_level",
+    "version",
+]

@@ -1,0 +1,97 @@
+"""A perm_status other than PERM_OK as an exception, with the library's own text."""
+
+from __future__ import annotations
+
+
+class Error(Exception):
+    """What libperm could not do, and what to do about it; `status` is the perm_status of perm.h.
+
+    >>> import perm
+    >>> try:
+    ...     perm.permanent([[1, 2], [3, 4], [5, 6]])
+    ... except perm.Error as error:
+    ...     print(error.status, error)  # doctest: +ELLIPSIS
+    102 the matrix has 3 rows and 2 columns: ...
+    """
+
+    status: int = 0
+
+    def __init__(self, text: str, status: int | None = None) -> None:
+        super().__init__(text)
+        if status is not None:
+            self.status = status
+
+
+class InvalidMatrixError(Error, ValueError):
+    """More rows than columns, NaN, an index out of range, ..."""
+
+    status = 102
+
+
+class InvalidOptionError(Error, ValueError):
+    """An engine that is not there, a negative limit, ..."""
+
+    status = 103
+
+
+class RefusedError(Error, RuntimeError):
+    """It would take more than the limits allow."""
+
+
+class MemoryRefusedError(RefusedError):
+    """... of memory; the text says how much."""
+
+    status = 201
+
+
+class TimeRefusedError(RefusedError):
+    """... of time, as predicted or as found."""
+
+    status = 202
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """Numbers, sizes or devices that this library, or this machine, cannot compute with."""
+
+    status = 203
+
+
+class CancelledError(Error, RuntimeError):
+    """Stopped by another thread's interrupt of the same plan."""
+
+    status = 301
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """The system refused memory that was within the limit."""
+
+    status = 401
+
+
+class GpuError(Error, RuntimeError):
+    """The GPU, its driver or its compiler failed; the text is theirs."""
+
+    status = 403
+
+
+class PrecisionWarning(UserWarning):
+    """The answer's error bound is larger than the tolerance asked for."""
+
+
+_CLASSES = {
+    kind.status: kind
+    for kind in (
+        InvalidMatrixError,
+        InvalidOptionError,
+        MemoryRefusedError,
+        TimeRefusedError,
+        UnsupportedError,
+        CancelledError,
+        OutOfMemoryError,
+        GpuError,
+    )
+}
+
+
+def error_of(status: int, text: str) -> Error:
+    return _CLASSES.get(status, Error)(text, status)

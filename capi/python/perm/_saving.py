@@ -1,0 +1,75 @@
+"""A plan as bytes: the pattern and what Python knows of it, then what perm_plan_save wrote."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from array import array
+from fractions import Fraction
+from typing import Any
+
+from perm._library import check, read_bytes, require
+from perm._matrix import Matrix
+from perm._numbers import Kind
+
+_MAGIC = b"libperm-python-1\n"
+
+
+def to_bytes(plan: Any, matrix: Matrix, value_type: int, options: dict[str, Any]) -> bytes:
+    save = require("perm_plan_save")
+    header = {
+        "shape": matrix.shape,
+        "row_ptr": list(map(int, matrix.row_ptr)),
+        "col_idx": list(map(int, matrix.col_idx)),
+        "entries": [_written(x, matrix.kind) for x in matrix.entries],
+        "kind": matrix.kind.name,
+        "value_type": value_type,
+        "options": {name: _plain(value) for name, value in options.items() if name != "progress"},
+    }
+    native = read_bytes(lambda *to: save(plan, *to))
+    return _MAGIC + json.dumps(header).encode() + b"\n" + native
+
+
+def from_bytes(saved: bytes) -> tuple[Matrix, int, dict[str, Any], bytes]:
+    if not saved.startswith(_MAGIC):
+        raise ValueError("these bytes are no saved perm.Plan, or one of another version")
+    text, _, native = saved[len(_MAGIC) :].partition(b"\n")
+    header = json.loads(text)
+    kind = Kind[header["kind"]]
+    entries = [_read(x, kind) for x in header["entries"]]
+    row_ptr, col_idx = (array("q", header[name]) for name in ("row_ptr", "col_idx"))
+    rows, cols = header["shape"]
+    return (
+        Matrix((rows, cols), row_ptr, col_idx, entries, kind),
+        header["value_type"],
+        header["options"],
+        native,
+    )
+
+
+def load(native: bytes, options: int, place: Any) -> None:
+    check(require("perm_plan_load")(native, len(native), options, ctypes.byref(place)))
+
+
+def _written(entry: Any, kind: Kind) -> Any:
+    if kind.is_exact:
+        return "/".join(hex(part) for part in map(int, entry.as_integer_ratio()))
+    number = complex(entry)
+    return [number.real.hex(), number.imag.hex()] if kind is Kind.COMPLEX else number.real.hex()
+
+
+def _read(written: Any, kind: Kind) -> Any:
+    if kind is Kind.COMPLEX:
+        return complex(*map(float.fromhex, written))
+    if kind is Kind.REAL:
+        return float.fromhex(written)
+    numerator, denominator = (int(part, 16) for part in written.split("/"))
+    return numerator if kind is Kind.INTEGER else Fraction(numerator, denominator)
+
+
+def _plain(option: Any) -> Any:
+    if option is None or isinstance(option, (str, int, float)):
+        return option
+    if hasattr(option, "__fspath__"):
+        return option.__fspath__()
+    return [x if isinstance(x, str) else int(x) for x in option]

@@ -1,0 +1,249 @@
+"""A pattern analysed once, for many matrices that have it."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from perm import _abi, _batch, _saving
+from perm._call import run
+from perm._library import check, library, read_text, require
+from perm._matrix import Input, Matrix, entries_for, read, require_kind
+from perm._numbers import Kind, Number
+from perm._options import MULTIPLICITIES, Prepared
+from perm._result import Answer, Result, result_of, value_of, warn_if_missed
+from perm._values import (
+    Buffer,
+    any_negative,
+    encode,
+    is_array,
+    is_as_it_should_be,
+    is_numpy,
+    kind_of_entries,
+    value_type_of,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from perm._options import Options
+
+LONG_SECONDS = 0.01  # as predicted: a thread more is not noticed then
+LONG_ORDER = 16  # where nothing is predicted yet
+
+
+class Handle:
+    """A perm_plan, freed with the last that refers to it: a running execution is one."""
+
+    __slots__ = ("_seconds", "address")
+
+    def __init__(self) -> None:
+        self.address = ctypes.c_void_p()
+        self._seconds: float | None = None
+
+    def __del__(self, _destroy: Any = library.perm_plan_destroy) -> None:
+        _destroy(self.address)
+
+    def explain(self, form: int) -> str:
+        return read_text(lambda *to: library.perm_plan_explain(self.address, form, *to))
+
+    def seconds(self) -> float:
+        """As predicted. What is refused may still be planned anew, with the values."""
+        if self._seconds is None:
+            explained = json.loads(self.explain(_abi.FORMAT_JSON))
+            self._seconds = math.inf if explained["refused"] else float(explained["predicted_seconds"])
+        return self._seconds
+
+
+class Plan:
+    """What follows from the pattern of A alone: reductions, engines, orders.
+
+    Its numbers are of A's kind: a plan of an integer matrix computes with integers, exactly. It may be
+    executed by many threads at once. Ctrl-C in one execution of a plan stops them all.
+
+    >>> import perm
+    >>> plan = perm.Plan([[1.0, 2.0], [0.0, 3.0]])
+    >>> plan.permanent(), plan.permanent([4, 5, 6]), plan.permanent([[1, 1], [0, 7]])
+    (3.0, 24.0, 7.0)
+    >>> with perm.Plan([[1, 1], [1, 1]]) as plan:
+    ...     plan.permanents([[1, 2, 3, 4], [5, 6, 7, 8]])
+    [10, 82]
+    """
+
+    _handle: Handle | None
+    _for_signs: Handle | None  # another plan, for values of both signs, if the first was told of none
+
+    def __init__(self, A: Any, **options: Unpack[Options]) -> None:
+        matrix = read(A)
+        self._set_up(matrix, dict(options), value_type_of(matrix.entries, matrix.kind))
+        # Told of real values only, a plan would be made anew for each complex one.
+        is_told = matrix.kind is not Kind.COMPLEX or any(complex(x).imag for x in matrix.entries)
+        self._handle = self._create(is_told)
+        self._is_signless = matrix.kind is not Kind.COMPLEX and not any_negative(matrix.entries)
+
+    @classmethod
+    def _of(cls, matrix: Matrix, options: dict[str, Any], value_type: int, is_told: bool) -> Plan:
+        """Which is not told of the values, if their signs or phases will not be those of all."""
+        plan = cls.__new__(cls)
+        plan._set_up(matrix, options, value_type)
+        plan._handle = plan._create(is_told)
+        return plan
+
+    def _set_up(self, matrix: Matrix, options: dict[str, Any], value_type: int) -> None:
+        self._matrix, self._kind, self._given = matrix, matrix.kind, options
+        self._options = Prepared(options, "exact" if matrix.kind.is_exact else None)
+        self._input = Input(matrix, value_type, *(options.get(name) for name in MULTIPLICITIES))
+        self._handle = self._for_signs = None
+        self._is_signless = False
+
+    def _create(self, is_told: bool) -> Handle:
+        handle, struct = Handle(), _abi.Csr.from_buffer_copy(self._input.struct)
+        if not is_told:
+            struct.values = None
+        arguments = (
+            ctypes.addressof(struct),
+            ctypes.addressof(self._options.struct),
+            ctypes.byref(handle.address),
+        )
+        run(
+            self._options, self._input.order > LONG_ORDER, lambda: check(library.perm_plan_create(*arguments))
+        )
+        return handle
+
+    def _handle_for(self, entries: Any) -> Handle:
+        handle = self._open()
+        if not self._is_signless or not any_negative(entries):
+            return handle
+        if self._for_signs is None:
+            self._for_signs = self._create(is_told=False)
+        return self._for_signs
+
+    # ---------------------------------------------------------------- executing
+
+    def permanent(self, values: Any = None) -> Number:
+        """Of A, or of these values: one for each entry of the pattern, rows by rows, or a matrix that has no
+        entries outside of it. As perm.permanent() returns it."""
+        answer = self._execute(values)
+        warn_if_missed(answer.struct, 2)
+        return value_of(answer.struct, answer.text, self._kind, self._options.wants_exact)
+
+    def compute(self, values: Any = None) -> Result:
+        """The same, with its bounds and how it was computed."""
+        return result_of(self._execute(values), self._kind, self._options.wants_exact)
+
+    def permanents(self, values: Any, full: bool = False) -> Any:
+        """Of many matrices: `values` has a row of nnz values for each.
+
+        An array of float64 or complex128 (a list where numpy is not used), a list of int or Fraction if
+        the plan is exact. An array has inf, or 0, where no double is near. full=True: a perm.Batch."""
+        count, flat = _batch.rows_in(values, self._matrix.nnz)
+        require_kind(kind_of_entries(flat), self._kind)
+        return self._permanents(count, flat, full, is_numpy(values))
+
+    def _permanents(self, count: int, flat: Any, full: bool, as_numpy: bool) -> Any:
+        value_type, wants_exact = self._input.value_type, self._options.wants_exact
+        handle, buffer = self._handle_for(flat), encode(flat, value_type)
+        results = _batch.Results(count)
+        arguments = handle.address, buffer.address, self._matrix.nnz, value_type
+        is_long = count * handle.seconds() > LONG_SECONDS
+        run(self._options, is_long, lambda: results.fill(*arguments))
+        batch = results.read(self._kind, wants_exact, as_numpy)
+        return batch if full else batch.values
+
+    def gradient(self, values: Any = None) -> tuple[Number, Any]:
+        """The permanent, and its derivatives by each entry of the pattern, in their order."""
+        function = require("perm_plan_gradient")
+        handle, buffer = self._encoded(values)
+        parts = self._matrix.nnz * (2 if self._kind is Kind.COMPLEX else 1)
+        gradient, answer = (ctypes.c_double * parts)(), Answer()
+        arguments = handle.address, buffer.address, ctypes.addressof(gradient), None, answer.address
+        run(self._options, handle.seconds() > LONG_SECONDS, lambda: check(function(*arguments)))
+        value = value_of(answer.struct, answer.text, self._kind, self._options.wants_exact)
+        return value, _batch.numbers_in(gradient, self._kind, is_numpy(self._matrix.row_ptr))
+
+    def _execute(self, values: Any) -> Answer:
+        handle, buffer = self._encoded(values)
+        answer = Answer()
+        if handle.seconds() > LONG_SECONDS or self._options.progress is not None:
+            arguments = handle.address, buffer.address, answer.address
+            run(self._options, True, lambda: check(library.perm_plan_execute(*arguments)))
+        else:
+            check(library.perm_plan_execute(handle.address, buffer.address, answer.address))
+        return answer
+
+    def _encoded(self, values: Any) -> tuple[Handle, Buffer]:
+        if values is None:
+            return self._open(), self._input.values
+        if is_array(values) and is_as_it_should_be(values, self._input.value_type, self._matrix.nnz):
+            return self._handle_for(values), Buffer(values)
+        entries = entries_for(self._matrix, self._kind, values)
+        return self._handle_for(entries), encode(entries, self._input.value_type)
+
+    # ---------------------------------------------------------------- explaining
+
+    def explain(self) -> str:
+        """What the plan will do, what that costs, and why."""
+        return self._open().explain(_abi.FORMAT_TEXT)
+
+    def explain_json(self) -> dict[str, Any]:
+        """The same as a dictionary."""
+        explained: dict[str, Any] = json.loads(self._open().explain(_abi.FORMAT_JSON))
+        return explained
+
+    def source(self, arch: str | None = None) -> str:
+        """The CUDA C++ of its kernel, for "sm_90", "compute_90", ..."""
+        handle, target = self._open(), None if arch is None else arch.encode()
+        return read_text(lambda *to: library.perm_plan_source(handle.address, target, *to))
+
+    # ---------------------------------------------------------------- the plan as an object
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self._matrix.shape
+
+    @property
+    def nnz(self) -> int:
+        return self._matrix.nnz
+
+    @property
+    def pattern(self) -> Sequence[tuple[int, int]]:
+        """Row and column of each entry, in the order of `values`."""
+        return self._matrix.positions()
+
+    def close(self) -> None:
+        """Frees it, once what runs has ended."""
+        self._handle = self._for_signs = None
+
+    def _open(self) -> Handle:
+        if self._handle is None:
+            raise ValueError("the plan is closed")
+        return self._handle
+
+    def __enter__(self) -> Plan:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        rows, cols = self.shape
+        return f"<perm.Plan of a {rows}x{cols} matrix of {self.nnz} {self._kind.name.lower()} entries>"
+
+    def to_bytes(self) -> bytes:
+        """For a file or another process: from_bytes() does not analyse again. Without the progress option."""
+        return _saving.to_bytes(self._open().address, self._matrix, self._input.value_type, self._given)
+
+    @classmethod
+    def from_bytes(cls, saved: bytes) -> Plan:
+        matrix, value_type, options, native = _saving.from_bytes(saved)
+        plan, handle = cls.__new__(cls), Handle()
+        plan._set_up(matrix, options, value_type)
+        _saving.load(native, ctypes.addressof(plan._options.struct), handle.address)
+        plan._handle = handle
+        return plan
+
+    def __reduce__(self) -> Any:
+        return Plan.from_bytes, (self.to_bytes(),)

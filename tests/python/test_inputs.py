@@ -1,0 +1,133 @@
+"""Every kind of matrix a caller may have, and the type of number each returns."""
+
+import math
+from fractions import Fraction
+
+import pytest
+
+import perm
+
+np = pytest.importorskip("numpy")
+sparse = pytest.importorskip("scipy.sparse")
+
+A = [[1, 2, 0], [0, 3, 4], [5, 0, 6]]
+VALUE = 58
+
+
+@pytest.mark.parametrize("rows", [A, tuple(map(tuple, A)), [np.array(row) for row in A]])
+def test_rows(rows):
+    assert perm.permanent(rows) == VALUE
+    assert type(perm.permanent(rows)) is int
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u1", "u4", "u8", ">i4", "object"])
+def test_arrays_of_integers(dtype):
+    value = perm.permanent(np.array(A, dtype))
+    assert value == VALUE
+    assert type(value) is int
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", ">f8", "longdouble"])
+def test_arrays_of_floats(dtype):
+    value = perm.permanent(np.array(A, dtype))
+    assert value == VALUE
+    assert type(value) is float
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16", ">c16", "clongdouble"])
+def test_arrays_of_complex_numbers(dtype):
+    value = perm.permanent(np.array(A, dtype) * 1j)
+    assert value == -1j * VALUE
+    assert type(value) is complex
+
+
+def test_bools_count():
+    assert perm.permanent(np.ones((5, 5), bool)) == 120
+    assert perm.permanent([[True, False], [True, True]]) == 1
+    assert perm.permanent(np.array([[np.True_, 2], [3, 4]], object)) == 10
+
+
+def test_unsigned_beyond_int64():
+    assert perm.permanent(np.array([[2**64 - 1, 1], [1, 2**63]], "u8")) == (2**64 - 1) * 2**63 + 1
+
+
+def test_int8_does_not_overflow():
+    assert perm.permanent(np.full((4, 4), 127, np.int8)) == 24 * 127**4
+    twice = sparse.coo_matrix((np.array([100, 100, 1], np.int8), ([0, 0, 1], [0, 0, 1])))
+    assert perm.permanent(twice) == 200
+
+
+def test_objects():
+    a = np.array([[Fraction(1, 3), 2], [3, 10**30]], object)
+    assert perm.permanent(a) == Fraction(10**30, 3) + 6
+
+
+def test_an_array_of_float_is_float_even_where_the_value_is_an_integer():
+    assert type(perm.permanent(np.eye(3))) is float
+    assert type(perm.permanent([[0.0]])) is float
+    assert type(perm.permanent([[0]])) is int
+
+
+@pytest.mark.parametrize("make", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
+@pytest.mark.parametrize("kind", ["array", "matrix"])
+def test_scipy_sparse(make, kind):
+    for dtype in (int, float, complex):
+        a = getattr(sparse, f"{make}_{kind}")(np.array(A, dtype))
+        value = perm.permanent(a)
+        assert value == VALUE
+        assert type(value) is dtype
+
+
+def test_sparse_duplicates_are_summed_and_the_input_stays_as_it_is():
+    a = sparse.csr_matrix((np.array([1.0, 2.0, 1.0]), np.array([1, 0, 0]), np.array([0, 3, 3])), shape=(2, 2))
+    a = (a + sparse.csr_matrix(([1.0], ([1], [1])), shape=(2, 2))).tocsr()
+    unsorted = sparse.csr_matrix(
+        (np.array([2.0, 1.0, 3.0]), np.array([1, 0, 1]), np.array([0, 2, 3])), shape=(2, 2)
+    )
+    before = unsorted.indices.copy()
+    assert perm.permanent(unsorted) == 3.0
+    assert (unsorted.indices == before).all()
+    assert perm.permanent(a) == 3.0
+
+
+def test_anything_that_converts_to_an_array():
+    class Own:
+        def __array__(self, dtype=None, copy=None):
+            return np.array(A, dtype)
+
+    assert perm.permanent(Own()) == VALUE
+    assert perm.Plan(np.array(A)).permanent(Own()) == VALUE
+    assert perm.permanent(np.asmatrix(A)) == VALUE
+    assert perm.permanent(np.array(A).T) == VALUE
+    assert perm.permanent(np.asfortranarray(np.array(A, float))[:, ::-1]) == VALUE
+
+
+@pytest.mark.parametrize("nothing", [[], (), np.zeros((0, 0)), sparse.csr_matrix((0, 0))])
+def test_of_order_0(nothing):
+    assert perm.permanent(nothing) == 1
+
+
+@pytest.mark.parametrize(
+    "no_matrix",
+    [1, None, "12", {1: 2}, [1, 2], np.zeros(3), np.zeros((2, 2, 2)), [["1", "2"], ["3", "4"]], [[object()]],
+     np.array([["a", "b"], ["c", "d"]]), np.array([["2020-01-01"]], "M8[D]"), [[None]]],
+)  # fmt: skip
+def test_no_matrix(no_matrix):
+    with pytest.raises(TypeError):
+        perm.permanent(no_matrix)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, complex(0, math.nan)])
+def test_not_finite(bad):
+    for a in ([[bad, 1], [1, 1]], np.array([[bad, 1], [1, 1]]), [[bad, 2**70], [1, 1]]):
+        with pytest.raises(perm.InvalidMatrixError):
+            perm.permanent(a)
+
+
+def test_ragged_and_tall():
+    with pytest.raises(perm.InvalidMatrixError, match="row 1 has 1 entries"):
+        perm.permanent([[1, 2], [3]])
+    with pytest.raises(perm.InvalidMatrixError, match="transpose"):
+        perm.permanent([[1], [2]])
+    with pytest.raises(perm.InvalidMatrixError, match="row_multiplicity has 1"):
+        perm.permanent([[1, 2], [3, 4]], row_multiplicity=[1])

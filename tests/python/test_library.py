@@ -1,0 +1,66 @@
+"""Which libperm.so.1 is loaded: $PERM_LIBRARY, the package's, the system's."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import perm
+from perm._library import library
+
+SHOW = "import perm._library as it; print(it.library._name)"
+
+
+@pytest.fixture
+def bare(tmp_path):
+    """A copy of the package that carries no library."""
+    shutil.copytree(
+        Path(perm.__file__).parent, tmp_path / "perm", ignore=shutil.ignore_patterns("_lib", "__pycache__")
+    )
+    return tmp_path
+
+
+def imported(folder, **environment):
+    kept = {
+        name: text for name, text in os.environ.items() if name not in ("PERM_LIBRARY", "LD_LIBRARY_PATH")
+    }
+    return subprocess.run(
+        [sys.executable, "-c", SHOW],
+        cwd=folder,
+        env={**kept, **environment, "PYTHONPATH": str(folder)},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_named(bare):
+    named = str(Path(library._name).resolve())
+    assert imported(bare, PERM_LIBRARY=named).stdout == named + "\n"
+
+
+def test_named_and_missing(bare):
+    ran = imported(bare, PERM_LIBRARY="/nowhere/libperm.so.1")
+    assert "ImportError: PERM_LIBRARY is /nowhere/libperm.so.1" in ran.stderr
+
+
+def test_carried(bare):
+    (bare / "perm" / "_lib").mkdir()
+    carried = bare / "perm" / "_lib" / "libperm.so.1"
+    carried.symlink_to(Path(library._name).resolve())
+    assert imported(bare).stdout == f"{carried}\n"
+
+
+def test_of_the_system(bare):
+    (bare / "libraries").mkdir()
+    (bare / "libraries" / "libperm.so.1").symlink_to(Path(library._name).resolve())
+    assert imported(bare, LD_LIBRARY_PATH=str(bare / "libraries")).stdout == "libperm.so.1\n"
+
+
+def test_none(bare):
+    ran = imported(bare)
+    if ran.returncode == 0:
+        pytest.skip("the system has a libperm.so.1")
+    assert "ImportError: no libperm.so.1" in ran.stderr

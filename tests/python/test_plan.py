@@ -1,0 +1,221 @@
+"""Plans: values in every form, batches, gradients, saved ones."""
+
+import gc
+import pickle
+
+import pytest
+from support import by_definition, rng
+
+import perm
+from perm._library import library
+
+np = pytest.importorskip("numpy")
+sparse = pytest.importorskip("scipy.sparse")
+
+
+def random_matrix(salt, n=6, density=0.6):
+    g = np.random.default_rng(rng(salt).getrandbits(32))
+    return np.where(g.random((n, n)) < density, g.normal(size=(n, n)), 0.0) + np.eye(n)
+
+
+def exact(a):
+    return float(by_definition(a.tolist()))
+
+
+def test_values_in_every_form():
+    a = random_matrix(1)
+    plan, rows_cols = perm.Plan(a), a.nonzero()
+    b = 2 * a
+    in_order = b[rows_cols]
+    same = (b, in_order, list(in_order), b.tolist(), sparse.csc_matrix(b), np.asfortranarray(b))
+    for values in (*same, in_order[::-1].copy()[::-1]):
+        assert plan.permanent(values) == pytest.approx(64 * exact(a), rel=1e-12)
+    assert plan.permanent() == pytest.approx(exact(a), rel=1e-12)
+    assert plan.permanent(b[rows_cols].astype(np.float32)) == pytest.approx(64 * exact(a), rel=1e-4)
+    assert plan.pattern == list(zip(*map(list, rows_cols)))
+
+
+def test_fewer_entries_than_the_pattern():
+    a = random_matrix(2)
+    plan, b = perm.Plan(a), a.copy()
+    b[tuple(np.argwhere(a)[0])] = 0
+    for values in (b, sparse.coo_matrix(b), b.tolist()):
+        assert plan.permanent(values) == pytest.approx(exact(b), rel=1e-12, abs=1e-12)
+
+
+def test_entries_outside_of_the_pattern():
+    plan = perm.Plan(np.eye(2))
+    with pytest.raises(perm.InvalidMatrixError, match="row 0, column 1"):
+        plan.permanent(np.ones((2, 2)))
+    with pytest.raises(perm.InvalidMatrixError, match="3 values"):
+        plan.permanent([1, 2, 3])
+    with pytest.raises(perm.InvalidMatrixError, match="shape"):
+        plan.permanent(np.ones((3, 3)))
+
+
+def test_kinds():
+    ones = np.ones((2, 2), int)
+    assert perm.Plan(ones.astype(complex)).permanent([1, 2, 3, 4]) == 10 + 0j
+    assert perm.Plan(ones.astype(float)).permanent(np.arange(4)) == 2.0
+    with pytest.raises(TypeError, match="astype"):
+        perm.Plan(ones).permanent([0.5, 1, 1, 1])
+    with pytest.raises(TypeError, match="astype"):
+        perm.Plan(ones.astype(float)).permanent([1j, 1, 1, 1])
+    with pytest.raises(OverflowError):
+        perm.Plan(ones.tolist()).permanent([2**70, 1, 1, 1])
+
+
+def test_signs_and_phases_that_the_plan_was_not_told_of():
+    a = np.abs(random_matrix(9))
+    b = a * np.random.default_rng(10).choice([-1, 1], (6, 6))
+    plan = perm.Plan(a)
+    for _ in range(2):
+        assert plan.permanent(b) == pytest.approx(exact(b), rel=1e-12)
+        assert plan.permanent(b[a != 0]) == pytest.approx(exact(b), rel=1e-12)
+        assert plan.permanent(a) == pytest.approx(exact(a), rel=1e-12)
+    assert plan.permanents([b[a != 0], a[a != 0]]) == pytest.approx([exact(b), exact(a)], rel=1e-12)
+    plan = perm.Plan(a.astype(complex))
+    assert plan.permanent(b * 1j) == pytest.approx(-exact(b), rel=1e-12)
+
+
+def test_integers_that_no_double_is_equal_to():
+    plan = perm.Plan(np.eye(2))
+    for values in ([2**53 + 1, 1], np.array([2**53 + 1, 1])):
+        with pytest.raises(ValueError, match="double"):
+            plan.permanent(values)
+    assert plan.permanent([2**60, 1]) == 2.0**60
+
+
+def test_explain():
+    plan = perm.Plan(random_matrix(3))
+    assert "6" in plan.explain()
+    assert plan.explain_json()["n"] == 6
+    assert "6x6" in repr(plan)
+
+
+def test_source():
+    plan = perm.Plan(random_matrix(4, 20, 0.5), engine="tree", without="all", device="gpu")
+    assert "__global__" in plan.source("sm_90")
+
+
+def test_close():
+    with perm.Plan(np.eye(2)) as plan:
+        assert plan.permanent() == 1.0
+    for use in (plan.permanent, plan.explain, plan.compute):
+        with pytest.raises(ValueError, match="closed"):
+            use()
+    plan.close()
+    del plan
+    gc.collect()
+
+
+def test_options_live_as_long_as_the_plan():
+    seen = []
+    plan = perm.Plan(
+        random_matrix(5, 22, 1.0), engine="ryser", precision="dd", progress=lambda *x: seen.append(x)
+    )
+    gc.collect()
+    seen.clear()
+    plan.permanent()
+    assert seen
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_batch_of_arrays(dtype):
+    a = random_matrix(6).astype(dtype)
+    g = np.random.default_rng(7)
+    batch = a * g.normal(size=(5, 6, 6))
+    if dtype is complex:
+        batch = batch * np.exp(1j * g.normal(size=(5, 6, 6)))
+    expected = [perm.permanent(b) for b in batch]
+    values = perm.permanents(batch)
+    assert values.dtype == dtype
+    assert values == pytest.approx(expected, rel=1e-12)
+    plan = perm.Plan(a)
+    full = plan.permanents(batch[:, a != 0], full=True)
+    assert full.values == pytest.approx(expected, rel=1e-12)
+    assert (full.rel_error_bounds < 1e-9).all()
+    assert full.abs_error_bounds.shape == full.exact.shape == (5,)
+    assert not full.exact.any()
+
+
+def test_batches_of_other_kinds():
+    a = [np.array([[1, 2], [3, 4]]), np.array([[5, 0], [7, 8]])]
+    assert perm.permanents(a) == [10, 40]
+    assert perm.permanents(np.array(a)) == [10, 40]
+    assert perm.permanents(np.array(a) == 1) == [0, 0]
+    floats = perm.permanents([sparse.csr_matrix(x.astype(float)) for x in a])
+    assert floats.dtype == float
+    assert floats.tolist() == [10.0, 40.0]
+    assert perm.permanents([[[1.0, 2], [3, 4]], [[5, 0], [7, 8]]]) == [10.0, 40.0]
+    long = [[[10**30, 1], [1, 1]], [[1, 0], [0, 10**31]]]
+    assert perm.permanents(long) == [10**30 + 1, 10**31]
+    assert perm.permanents([]) == []
+    assert perm.permanents(np.ones((0, 2, 2))).shape == (0,)
+
+
+def test_batch_errors():
+    plan = perm.Plan(np.eye(2))
+    with pytest.raises(perm.InvalidMatrixError, match="nan|NaN"):
+        plan.permanents(np.array([[1.0, 2.0], [1.0, np.nan]]))
+    with pytest.raises(perm.InvalidMatrixError, match="shape"):
+        plan.permanents(np.ones((2, 3)))
+    with pytest.raises(perm.InvalidMatrixError, match="matrix 1 has shape"):
+        perm.permanents([np.eye(2), np.eye(3)])
+    assert np.isinf(plan.permanents(np.full((3, 2), 1e300))).all()
+
+
+def needs(function):
+    """Libraries before it have none, and that is said."""
+    return pytest.mark.skipif(
+        not hasattr(library, function), reason=f"libperm {perm.version()} has no {function}"
+    )
+
+
+@pytest.mark.skipif(hasattr(library, "perm_plan_gradient"), reason="it is there")
+def test_no_gradient():
+    with pytest.raises(perm.UnsupportedError, match="perm_plan_gradient"):
+        perm.gradient(np.eye(2))
+
+
+@needs("perm_plan_gradient")
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_gradient(dtype):
+    a = random_matrix(8, 5).astype(dtype) * (1 if dtype is float else 1 + 2j)
+    found = perm.gradient(a)
+    expected = np.zeros_like(a)
+    for i, j in np.argwhere(a):
+        expected[i, j] = perm.permanent(np.delete(np.delete(a, i, 0), j, 1))
+    assert found.dtype == dtype
+    assert np.allclose(found, expected, rtol=1e-9)
+    of_sparse = perm.gradient(sparse.csc_matrix(a))
+    assert of_sparse.format == "csc"
+    assert np.allclose(of_sparse.toarray(), expected, rtol=1e-9)
+    assert np.allclose(perm.gradient(a.tolist()), expected, rtol=1e-9)
+    value, derivatives = perm.Plan(a).gradient()
+    assert value == pytest.approx(perm.permanent(a), rel=1e-9)
+    assert np.allclose(derivatives, expected[a != 0], rtol=1e-9)
+
+
+@needs("perm_plan_gradient")
+def test_gradient_of_integers():
+    found = perm.gradient([[1, 2], [3, 4]])
+    assert found == [[4.0, 3.0], [2.0, 1.0]]
+
+
+@needs("perm_plan_save")
+@pytest.mark.parametrize(
+    "a", [np.array([[1.5, 2], [0, 3]]), [[1, 2], [3, 10**30]], np.array([[1j, 2], [3, 4]])]
+)
+def test_saved(a):
+    plan = perm.Plan(a, threads=1, row_multiplicity=[1, 1], col_multiplicity=[1, 1])
+    saved = plan.to_bytes()
+    for again in (perm.Plan.from_bytes(saved), pickle.loads(pickle.dumps(plan))):
+        assert again.permanent() == plan.permanent()
+        assert again.permanent([1] * again.nnz) == plan.permanent([1] * plan.nnz)
+        assert again.explain_json()["threads"] == 1
+
+
+def test_no_saved_plan():
+    with pytest.raises(ValueError, match="no saved"):
+        perm.Plan.from_bytes(b"something else")
