@@ -32,6 +32,12 @@ inline bool takes_constant(Op op) { return op == Op::add; }
 inline bool is_absolute(Op op) { return op >= Op::add_absolute; }
 inline bool takes_third(Op op) { return op == Op::nmadd || op == Op::madd_absolute; }
 
+template <class F> void for_operands(const Instruction &i, F f) {
+    f(i.a);
+    if (!takes_constant(i.op)) f(i.b);
+    if (takes_third(i.op)) f(i.c);
+}
+
 // Values are numbered: first the inputs, then the results of the code in its order.
 struct StraightLine {
     std::int32_t inputs = 0, constants = 0;
@@ -57,14 +63,6 @@ constexpr double nmadd_roundings(Arithmetic a) { return is_complex(a) ? 3 : is_t
 // Roundings on the way of a term to output `which` at most: a product has those of its factors and its own.
 // Inputs, constants and sums of the two are exact.
 double roundings_of(const StraightLine &program, std::size_t which, Arithmetic arithmetic = Arithmetic::real);
-
-// What a machine with so many registers beside the inputs must do more, when a value is written out on its
-// first eviction and the one is evicted whose next use is furthest (Belady); sums with a constant are done
-// again instead.
-struct Traffic {
-    std::int32_t loads = 0, stores = 0, repeated = 0;
-};
-Traffic traffic_of(const StraightLine &program, std::int32_t registers);
 
 // Builds programs: equal operations on equal values are one value (value numbering).
 class ProgramBuilder {

@@ -403,7 +403,7 @@ constexpr double worth_a_tree = 2e-3; // seconds of another engine: below, looki
 
 TreeSearch tree_search(Task &task, double seconds) {
     return {task.options.seed, task.effort * seconds, task.options.refuse_seconds,
-            [&task] { task.control.poll(); }};
+            [&task] { task.control.poll(); }, parts_of(task.numbers.arithmetic())};
 }
 
 void add_tree(Task &task, const Pattern &at) {

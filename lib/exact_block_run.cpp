@@ -38,8 +38,10 @@ class Engines {
 
     // Of A, or of A^T if the engine is one that sums over subsets of A^T's columns.
     std::vector<std::uint64_t> residues(const Residues &matrices, Outcome &counts) {
-        if (choice_.engine == Engine::ryser) return run_ryser(run_.plan.ryser, matrices, part_);
         if (choice_.engine == Engine::frontier) return frontier_residues(matrices, counts);
+        counts.subsets = choice_.cost.subsets;
+        counts.operations = choice_.cost.operations * static_cast<double>(matrices.primes.size());
+        if (choice_.engine == Engine::ryser) return run_ryser(run_.plan.ryser, matrices, part_);
         if (!choice_.on_gpu) return run_tree(run_.plan.gray, matrices, part_);
         return run_gray(run_.plan.gray, matrices, the_gpu(), run_.options.cache, choice_.cost.serial_seconds,
                         part_, counts);

@@ -130,35 +130,14 @@ bool shorten_leaves(TreePart &part) {
     return true;
 }
 
-// What a subset takes of a leaf that is the whole of a segment's inner loop, in clocks of a warp on a GPU:
-// two instructions of doubles a clock, and what has no register goes to the first cache and comes from there;
-// or if that is too small for all threads, the second. Reckoned, with so many registers as ptxas seems to
-// have left.
-double leaf_clocks(const GrayKernel &kernel) {
-    constexpr std::int32_t registers = 160;
-    constexpr double near = 2, far = 6, room = 50; // clocks of a double's way; doubles of a thread
-    const StraightLine &leaf = kernel.tree.root.leaf;
-    const int parts = parts_of(kernel.arithmetic);
-    const Traffic traffic = traffic_of(leaf, registers / (2 * parts));
-    return std::ldexp(static_cast<double>(leaf.code.size()) * arithmetic_cost(kernel.arithmetic) / 2 +
-                          (traffic.stores * parts <= room ? near : far) * parts *
-                              (traffic.loads + traffic.stores),
-                      -kernel.tree.root.loop);
-}
-
-// The leaves as they are for `real`, unless compiling them would take long or too many values wait elsewhere.
+// The leaves as they are for `real`, unless compiling them would take long.
 void fit_leaves(GrayPlan &plan) {
     constexpr double most_code = 9000; // instructions of doubles: a second of NVRTC and ptxas
     GrayKernel &kernel = plan.kernel;
-    while (leaf_code(kernel.tree) > 0) { // of an outline there is none
-        const bool is_long =
-            static_cast<double>(leaf_code(kernel.tree)) * arithmetic_cost(kernel.arithmetic) > most_code;
-        const bool may_spill = rows_in_shared(kernel) && kernel.tree.root.parts.empty();
-        if (!is_long && !may_spill) return;
+    while (static_cast<double>(leaf_code(kernel.tree)) * arithmetic_cost(kernel.arithmetic) > most_code) {
         GrayKernel shorter = kernel;
         if (!shorten_leaves(shorter.tree.root)) return;
         write_programs(shorter.tree);
-        if (!is_long && leaf_clocks(shorter) >= leaf_clocks(kernel)) return;
         plan.flops_per_subset *=
             2 * static_cast<double>(leaf_code(shorter.tree)) / static_cast<double>(leaf_code(kernel.tree));
         kernel = std::move(shorter);

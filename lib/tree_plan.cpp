@@ -74,14 +74,16 @@ double sum_loss(double additions, Arithmetic arithmetic) {
 
 GrayPlan outline_tree(const Pattern &a, const Pattern &at, const TreeSearch &search) {
     constexpr double least = 3e-4, most = 0.8, worth = 0.025; // seconds on each side; share of the run
-    constexpr double registers =
-        115; // of double precision for row sums and values; some values wait elsewhere
+    // Of double precision for row sums and values, some of which wait elsewhere; and for values alone, when
+    // the row sums are of several doubles and stand in shared memory.
+    constexpr double registers = 115, for_values = 180;
     GrayPlan plan;
     const std::int32_t n = a.rows;
     TreeOrderOptions options;
     options.seed = search.seed;
     options.poll = search.poll;
-    options.limits.values = std::max(40.0, 1.87 * (registers - n));
+    options.limits.values =
+        std::max(40.0, search.parts == 1 ? 1.87 * (registers - n) : for_values / search.parts);
     options.seconds = least;
     TreeOrder order = find_tree_order(a, at, options);
     // A plan does not know whether a GPU will run it, which takes a thousandth of the time.

@@ -16,6 +16,7 @@ struct TreeSearch {
                                   // share of that or of its own run
     double limit_seconds = 1e300; // what is predicted to take many times this will not be run
     std::function<void()> poll;   // called now and then; may throw
+    int parts = 1;                // doubles of a number
 };
 
 // n at most most_tree_columns. The outline lacks the leaves' programs: it tells the cost, and is not run.

@@ -2,6 +2,7 @@
 #include "bench/families.hpp"
 #include "jit/straight_line.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/traffic.hpp"
 
 #include <doctest/doctest.h>
 

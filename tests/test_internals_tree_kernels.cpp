@@ -8,6 +8,7 @@
 #include "lib/run_control.hpp"
 #include "lib/tree.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/traffic.hpp"
 #include "tests/support/tree_on_host.hpp"
 #include "tests/support/trees.hpp"
 

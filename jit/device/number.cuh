@@ -143,10 +143,9 @@ template <class Base> struct Complex {
         return {Base::negate(a.re), Base::negate(a.im)};
     }
 
-    // |z| <= max(|re| + c |im|, |im| + c |re|) <= 1.0824 |z| for c = sqrt(2) - 1, here rounded up.
+    // |z| <= |re| + |im| <= sqrt(2) |z|.
     __device__ __forceinline__ static Scalar magnitude(Number a) {
-        const Scalar c(0x1.a827999fcef33p-2), re = Base::magnitude(a.re), im = Base::magnitude(a.im);
-        return fmax(fma(c, im, re), fma(c, re, im));
+        return Base::magnitude(a.re) + Base::magnitude(a.im);
     }
 
     struct Sum {
