@@ -215,14 +215,15 @@ perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *
     return into(result, [&](perm_result &r) {
         Stopwatch watch;
         const libperm::Options options = libperm::read_options(opts);
+        libperm::RunControl control(options);
         libperm::InputPattern input = libperm::read_pattern(a);
         libperm::Values values = libperm::read_values(input, a->values);
         libperm::simplify(input, values);
         const double check = watch.lap();
         libperm::with_threads(options.threads, [&] {
-            const libperm::Plan plan = libperm::make_plan(std::move(input), options, values);
+            const libperm::Plan plan = libperm::make_plan(std::move(input), options, values, control);
             const double planning = watch.lap();
-            const libperm::Outcome outcome = libperm::execute(plan, values);
+            const libperm::Outcome outcome = libperm::execute(plan, values, control);
             fill(r, plan, outcome);
             r.seconds_run = watch.lap();
             r.seconds_plan = planning;
@@ -242,8 +243,10 @@ perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan
         libperm::InputPattern input = libperm::read_pattern(a);
         const libperm::Values values = hints(input, *a);
         made->seconds_check = watch.lap();
-        libperm::with_threads(options.threads,
-                              [&] { made->plan = libperm::make_plan(std::move(input), options, values); });
+        libperm::RunControl control(options);
+        libperm::with_threads(options.threads, [&] {
+            made->plan = libperm::make_plan(std::move(input), options, values, control);
+        });
         made->seconds_plan = watch.lap();
         *plan = made.release();
     });
@@ -253,10 +256,11 @@ perm_status perm_plan_execute(const perm_plan *plan, const void *values, perm_re
     return into(result, [&](perm_result &r) {
         if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
         Stopwatch watch;
+        libperm::RunControl control(plan->plan.options);
         const libperm::Values checked = libperm::read_values(plan->plan.input, values);
         r.seconds_check = watch.lap();
         libperm::with_threads(plan->plan.options.threads,
-                              [&] { fill(r, plan->plan, libperm::execute(plan->plan, checked)); });
+                              [&] { fill(r, plan->plan, libperm::execute(plan->plan, checked, control)); });
         r.seconds_run = watch.lap();
         r.seconds_total = r.seconds_check + r.seconds_run;
     });

@@ -113,7 +113,9 @@ typedef struct perm_csr {
 /* ---------------------------------------------------------------- options */
 
 /* Called from one of the library's threads, never twice at once for one call, about ten times a second at most.
- * fraction: of the work, 0..1. seconds_left: an estimate, negative while unknown. */
+ * fraction: of the work, 0..1, never less than the last time: where precision "auto" goes on to a second run it
+ * stands until that run has passed it. seconds_left: an estimate, of the run that is on; negative while unknown,
+ * as in planning. */
 typedef void (*perm_progress_fn)(double fraction, double seconds_left, void *user);
 
 /* Polled like perm_progress_fn; nonzero stops the call, which returns PERM_CANCELLED well within a second. */
@@ -137,7 +139,8 @@ typedef struct perm_opts {
     int64_t memory_limit_bytes; /* working memory on the CPU, 0 = three quarters of the machine's (or cgroup's);
                                  * the frontier's tables beyond it, or beyond a GPU's memory, are cut into
                                  * slices (docs/frontier.md) */
-    double time_limit_seconds;  /* stop (PERM_REFUSED_TIME) when predicted or found to take longer.
+    double time_limit_seconds;  /* of a whole call: stop (PERM_REFUSED_TIME) when predicted or found to take longer.
+                                 * A second run of precision "auto" that it stops leaves the first answer.
                                  * 0 = refuse what is predicted to take more than a day, never stop what runs;
                                  * INFINITY = no limit at all */
     uint64_t seed;              /* of the order search: other seeds try other orders; 0 is a seed too */
@@ -180,9 +183,10 @@ typedef struct perm_result {
     int32_t exact;               /* 1: perm(A) is known exactly. mantissa * 2^exp2 is it if it fits a double, else it
                                   * rounded; an integer's text has every digit */
     int32_t tolerance_met;       /* 1: rel_error_bound <= the tolerance asked for */
-    char *text;                  /* the library's: every digit if exact and an integer; "p/q" if it was computed
-                                  * exactly and is a fraction; else 17 digits, or as many as are certain if these
-                                  * are more. Complex: "a+bi", "a-bi" */
+    char *text;                  /* the library's. Every digit if exact and an integer; "p/q" if exact, a fraction
+                                  * and computed in more than doubles; of both 17 digits if they would have more
+                                  * than three million. Else 17 digits, or one more than are certain if these are
+                                  * more. Complex: "a+bi", "a-bi" */
     const char *engine;          /* static: "frontier", "ryser", "hybrid", ...; "none" when the reductions alone
                                   * gave it; of the block that takes longest, if there are several */
     const char *device;          /* static: "cpu" or "gpu", of the same block */

@@ -10,10 +10,11 @@ namespace {
 
 // One digit more than is certain, and never fewer than a double has.
 std::size_t digits_of(const Outcome &outcome) {
-    constexpr double least = 17, most = 1e5;
-    if (!(outcome.rel_error_bound > 0)) return static_cast<std::size_t>(least);
-    return static_cast<std::size_t>(
-        std::clamp(std::ceil(-std::log10(outcome.rel_error_bound)) + 1, least, most));
+    constexpr double least = 17, most = 3e6;
+    const Scaled error = relative_error(outcome);
+    if (error.mantissa == 0) return static_cast<std::size_t>(least);
+    const double certain = -std::log10(error.mantissa) - static_cast<double>(error.exp2) * std::log10(2.0);
+    return static_cast<std::size_t>(std::clamp(std::ceil(certain) + 1, least, most));
 }
 
 std::string text_of(const Outcome &outcome, const Gaussian &x) {

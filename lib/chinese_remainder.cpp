@@ -25,9 +25,10 @@ class ChineseRemainder {
 } // namespace
 
 Gaussian from_residues(const std::vector<std::uint64_t> &primes, const std::vector<std::uint64_t> &residues,
-                       bool gaussian) {
+                       bool gaussian, const Poll &poll) {
     ChineseRemainder re, im;
     for (std::size_t k = 0; k < primes.size(); k += gaussian ? 2 : 1) {
+        poll();
         if (!gaussian) {
             re.add(primes[k], residues[k]);
             continue;

@@ -1,6 +1,7 @@
 // From residues modulo primes back to the integer that they are of.
 #pragma once
 
+#include "lib/run_control.hpp"
 #include "preprocess/gaussian.hpp"
 
 #include <cstdint>
@@ -11,6 +12,6 @@ namespace libperm {
 // The integer below half the product of the primes in absolute value. `gaussian`: the Gaussian integer with
 // such parts; each prime stands there twice, and residues are as in residues_of (lib/residues.hpp).
 Gaussian from_residues(const std::vector<std::uint64_t> &primes, const std::vector<std::uint64_t> &residues,
-                       bool gaussian);
+                       bool gaussian, const Poll &poll = no_poll);
 
 } // namespace libperm

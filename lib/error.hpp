@@ -3,6 +3,7 @@
 
 #include <perm.h>
 
+#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -21,6 +22,19 @@ class Error : public std::runtime_error {
 inline bool is_limit(perm_status status) {
     return status == PERM_REFUSED_TIME || status == PERM_REFUSED_MEMORY || status == PERM_OUT_OF_MEMORY ||
            status == PERM_GPU_FAILED || status == PERM_UNSUPPORTED;
+}
+
+// Of work that can be done without: whether it came to its end, and no limit stopped it.
+template <class Work> bool within_limits(const Work &work) {
+    try {
+        work();
+        return true;
+    } catch (const std::bad_alloc &) {
+        return false;
+    } catch (const Error &error) {
+        if (!is_limit(error.status())) throw;
+        return false;
+    }
 }
 
 } // namespace libperm

@@ -51,6 +51,9 @@ class Engines {
     int prime_bits() const {
         return choice_.on_gpu || choice_.engine == Engine::tree ? modular_bits : residue_bits;
     }
+    Poll poll() {
+        return [this] { part_.poll(); };
+    }
     bool takes_transposed() const { return choice_.transposed && choice_.engine != Engine::frontier; }
 
   private:
@@ -100,25 +103,28 @@ class Engines {
 };
 
 // |re|, |im| < 2^bits: a product of primes above 2^(bits + 1) tells them apart.
-std::vector<std::uint64_t> enough_primes(std::int64_t bits, int prime_bits, bool gaussian) {
+std::vector<std::uint64_t> enough_primes(std::int64_t bits, int prime_bits, bool gaussian, const Poll &poll) {
     for (auto count = static_cast<std::size_t>((bits + 1) / prime_bits + 1);; ++count) {
-        std::vector<std::uint64_t> primes = primes_below(prime_bits, count, gaussian);
+        std::vector<std::uint64_t> primes = primes_below(prime_bits, count, gaussian, poll);
         mpz_class product = 1;
-        for (std::size_t k = 0; k < primes.size(); k += gaussian ? 2 : 1)
-            product *= mpz_class(static_cast<unsigned long>(primes[k]));
+        for (std::size_t k = 0; k < primes.size(); k += gaussian ? 2 : 1) {
+            poll();
+            product *= static_cast<unsigned long>(primes[k]);
+        }
         if (static_cast<std::int64_t>(mpz_sizeinbase(product.get_mpz_t(), 2)) > bits + 2) return primes;
     }
 }
 
 Outcome run_exactly(Engines &engines, const ExactBlock &block) {
-    const IntegerBlock integers = integer_block(engines.takes_transposed() ? transposed(block) : block);
+    const Poll poll = engines.poll();
+    const IntegerBlock integers = integer_block(engines.takes_transposed() ? transposed(block) : block, poll);
     const bool gaussian = !integers.im.empty();
     const Residues matrices =
         residues_of(integers.pattern, integers.re, integers.im,
-                    enough_primes(permanent_bits(integers), engines.prime_bits(), gaussian));
+                    enough_primes(permanent_bits(integers), engines.prime_bits(), gaussian, poll), poll);
     Outcome outcome;
     const std::vector<std::uint64_t> residues = engines.residues(matrices, outcome);
-    outcome.wide = from_residues(matrices.primes, residues, gaussian) * Gaussian{integers.factor, 0};
+    outcome.wide = from_residues(matrices.primes, residues, gaussian, poll) * Gaussian{integers.factor, 0};
     outcome.exact = true;
     return outcome;
 }

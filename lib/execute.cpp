@@ -25,8 +25,7 @@ bool is_met(const Plan &plan, const Outcome &outcome) {
     return outcome.exact || outcome.rel_error_bound <= plan.options.tolerance;
 }
 
-Outcome run(const Plan &plan, const Values &values) {
-    RunControl control(plan.options);
+Outcome run(const Plan &plan, const Values &values, RunControl &control) {
     control.begin(plan.serial_seconds, plan.seconds);
     MemoryBudget memory(plan.options.memory_limit);
     if (plan.numbers.are_tracked())
@@ -65,63 +64,77 @@ void round_off(const Options &options, Outcome &outcome) {
     round_value(outcome, bits);
 }
 
-// A plan of other numbers, if it can be run in so many seconds. What the limits stop is none.
-std::optional<Plan> plan_in(Precision precision, const Plan &plan, const Values &values, double seconds) {
-    Options options = plan.options;
-    options.precision = precision;
-    try {
-        Plan other = make_plan(plan.input, options, values);
-        if (other.refusal == PERM_OK && other.seconds <= seconds) return other;
-    } catch (const Error &error) {
-        if (!is_limit(error.status())) throw;
+// What is left of a call when its first answer is there: everything here may be done without.
+class SecondRun {
+  public:
+    SecondRun(const Plan &plan, const Values &values, RunControl &control, Outcome &outcome)
+        : plan_(plan), values_(values), control_(control), outcome_(outcome) {}
+
+    // In numbers that tell more, the quickest first, while that is worth it.
+    void escalate() {
+        std::optional<Plan> twofold = plan_in(Precision::dd, second_seconds);
+        if (twofold && twofold->seconds <= unnoticed) { // sooner done than compared
+            run_again(*twofold);
+            twofold.reset();
+        }
+        if (is_met(plan_, outcome_)) return;
+        const std::optional<Plan> exact = plan_in(Precision::exact, second_seconds);
+        const bool exact_first = exact && twofold && exact->seconds < twofold->seconds;
+        for (const auto *other : {exact_first ? &exact : &twofold, exact_first ? &twofold : &exact})
+            if (*other && !is_met(plan_, outcome_)) run_again(**other);
     }
-    return {};
-}
 
-void run_again(const Plan &plan, const Values &values, Outcome &outcome) {
-    log_decision(fmt::format("the error bound is {:.1e}: again in precision {}", outcome.rel_error_bound,
-                             precision_name(plan.numbers.precision)));
-    take_if_better(outcome, [&] { return run(plan, values); });
-}
+    // Whoever counts wants the last digit as well.
+    void finish_count() {
+        if (const auto exact = plan_in(Precision::exact, unnoticed)) run_again(*exact);
+    }
 
-// In numbers that tell more, the quickest first, while that is worth it.
-void escalate(const Plan &plan, const Values &values, Outcome &outcome) {
-    std::vector<Plan> plans;
-    for (const Precision precision : {Precision::dd, Precision::exact})
-        if (auto other = plan_in(precision, plan, values, second_seconds)) plans.push_back(std::move(*other));
-    std::stable_sort(plans.begin(), plans.end(),
-                     [](const Plan &x, const Plan &y) { return x.seconds < y.seconds; });
-    for (const Plan &other : plans)
-        if (!is_met(plan, outcome)) run_again(other, values, outcome);
-}
+  private:
+    static constexpr double unnoticed = 0.5; // seconds
 
-// Whoever counts wants the last digit as well.
-void finish_count(const Plan &plan, const Values &values, Outcome &outcome) {
-    constexpr double unnoticed = 0.5; // seconds
-    if (const auto other = plan_in(Precision::exact, plan, values, unnoticed))
-        run_again(*other, values, outcome);
-}
+    // A plan of other numbers, if it can be run in so many seconds.
+    std::optional<Plan> plan_in(Precision precision, double seconds) {
+        Options options = plan_.options;
+        options.precision = precision;
+        control_.begin(0, 0);
+        Plan other;
+        const bool made = within_limits([&] { other = make_plan(plan_.input, options, values_, control_); });
+        if (!made || other.refusal != PERM_OK || other.seconds > seconds) return {};
+        return other;
+    }
+
+    void run_again(const Plan &other) {
+        log_decision(fmt::format("the error bound is {:.1e}: again in precision {}", outcome_.rel_error_bound,
+                                 precision_name(other.numbers.precision)));
+        take_if_better(outcome_, [&] { return run(other, values_, control_); });
+    }
+
+    const Plan &plan_;
+    const Values &values_;
+    RunControl &control_;
+    Outcome &outcome_;
+};
 
 } // namespace
 
-Outcome execute(const Plan &plan, const Values &values) {
+Outcome execute(const Plan &plan, const Values &values, RunControl &control) {
+    const auto plan_anew = [&] { return make_plan(plan.input, plan.options, values, control); };
     // Numbers of both signs take more memory than was planned with, complex ones other arithmetic.
     if ((plan.nonnegative && some_negative(values)) || (!plan.numbers.complex && some_complex(values)))
-        return execute(make_plan(plan.input, plan.options, values), values);
+        return execute(plan_anew(), values, control);
     if (plan.refusal != PERM_OK) {
         // With values there may be repeated rows and columns, and less to do.
         if (plan.values_known || !plan.options.passes.merging) throw Error(plan.refusal, plan.refusal_text);
-        const Plan with_values = make_plan(plan.input, plan.options, values);
-        return execute(with_values, values);
+        return execute(plan_anew(), values, control);
     }
-    Outcome outcome = run(plan, values);
-    const bool may_go_on = plan.options.precision == Precision::automatic && !outcome.exact;
-    const bool counts =
-        plan.input.value_type == PERM_VALUE_I64 || plan.input.value_type == PERM_VALUE_PATTERN;
-    if (may_go_on && !is_met(plan, outcome))
-        escalate(plan, values, outcome);
-    else if (may_go_on && counts)
-        finish_count(plan, values, outcome);
+    Outcome outcome = run(plan, values, control);
+    if (plan.options.precision == Precision::automatic) {
+        SecondRun second(plan, values, control, outcome);
+        const bool counts =
+            plan.input.value_type == PERM_VALUE_I64 || plan.input.value_type == PERM_VALUE_PATTERN;
+        if (counts && !outcome.exact) second.finish_count();
+        if (!is_met(plan, outcome)) second.escalate();
+    }
     round_off(plan.options, outcome);
     return outcome;
 }

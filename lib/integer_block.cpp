@@ -10,22 +10,31 @@ namespace libperm {
 namespace {
 
 // Of the entries of each line, `line` by entry.
-void divide_lines(const std::vector<std::int32_t> &line, std::int32_t lines, IntegerBlock &block) {
+void divide_lines(const std::vector<std::int32_t> &line, std::int32_t lines, IntegerBlock &block,
+                  const Poll &poll) {
     std::vector<mpz_class> divisor(static_cast<std::size_t>(lines), 0);
     const auto of = [&](std::size_t k) -> mpz_class & { return divisor[static_cast<std::size_t>(line[k])]; };
     for (auto *part : {&block.re, &block.im})
-        for (std::size_t k = 0; k < part->size(); ++k) of(k) = gcd(of(k), (*part)[k]);
+        for (std::size_t k = 0; k < part->size(); ++k) {
+            poll();
+            of(k) = gcd(of(k), (*part)[k]);
+        }
     for (mpz_class &d : divisor)
         if (d == 0) d = 1; // the permanent is 0 whatever this is
     for (auto *part : {&block.re, &block.im})
-        for (std::size_t k = 0; k < part->size(); ++k)
+        for (std::size_t k = 0; k < part->size(); ++k) {
+            poll();
             mpz_divexact((*part)[k].get_mpz_t(), (*part)[k].get_mpz_t(), of(k).get_mpz_t());
-    for (const mpz_class &d : divisor) block.factor *= d;
+        }
+    for (const mpz_class &d : divisor) {
+        poll();
+        block.factor *= d;
+    }
 }
 
 } // namespace
 
-IntegerBlock integer_block(const ExactBlock &block) {
+IntegerBlock integer_block(const ExactBlock &block, const Poll &poll) {
     IntegerBlock out{block.pattern, {}, {}, 1};
     const bool real =
         std::all_of(block.values.begin(), block.values.end(), [](const Gaussian &x) { return is_real(x); });
@@ -34,9 +43,12 @@ IntegerBlock integer_block(const ExactBlock &block) {
     for (std::int32_t i = 0; i < block.n(); ++i) {
         const std::size_t end = first + block.pattern.row(i).size();
         mpz_class multiple = 1;
-        for (std::size_t k = first; k < end; ++k)
+        for (std::size_t k = first; k < end; ++k) {
+            poll();
             multiple = lcm(lcm(multiple, block.values[k].re.get_den()), block.values[k].im.get_den());
+        }
         for (; first < end; ++first) {
+            poll();
             const auto whole = [&](const mpq_class &x) {
                 return mpz_class(x.get_num() * (multiple / x.get_den()));
             };
@@ -46,8 +58,8 @@ IntegerBlock integer_block(const ExactBlock &block) {
         }
         out.factor /= multiple;
     }
-    divide_lines(row, block.n(), out);
-    divide_lines(block.pattern.col, block.n(), out);
+    divide_lines(row, block.n(), out, poll);
+    divide_lines(block.pattern.col, block.n(), out, poll);
     return out;
 }
 

@@ -2,6 +2,7 @@
 // exact permanents by residues begin with.
 #pragma once
 
+#include "lib/run_control.hpp"
 #include "preprocess/block.hpp"
 
 #include <gmpxx.h>
@@ -18,7 +19,7 @@ struct IntegerBlock {
 };
 
 // Rows, then columns, without a divisor in common; equal lines stay equal.
-IntegerBlock integer_block(const ExactBlock &block);
+IntegerBlock integer_block(const ExactBlock &block, const Poll &poll = no_poll);
 
 // b with |re|, |im| < 2^b for the permanent's parts, for certain.
 std::int64_t permanent_bits(const ExactBlock &block);

@@ -98,9 +98,10 @@ std::vector<std::int64_t> read_multiplicities(const std::int64_t *given, std::in
 }
 
 // Row i row_count[i] times, column j column_count[j] times, and rows of ones until it is square.
-InputPattern expand(const InputPattern &base, const std::vector<std::int64_t> &row_count,
+InputPattern expand(InputPattern base, const std::vector<std::int64_t> &row_count,
                     const std::vector<std::int64_t> &column_count, std::int64_t rows, std::int64_t cols) {
-    const Pattern &p = base.pattern;
+    const auto written = std::make_shared<const InputPattern>(std::move(base));
+    const Pattern &p = written->pattern;
     if (cols > std::numeric_limits<std::int32_t>::max() - 1)
         throw Error(PERM_UNSUPPORTED,
                     fmt::format("written out, the matrix has {} columns: more than this version "
@@ -119,7 +120,8 @@ InputPattern expand(const InputPattern &base, const std::vector<std::int64_t> &r
     std::vector<std::int64_t> first(at(p.cols) + 1, 0); // of each column's copies
     for (std::size_t j = 0; j < column_count.size(); ++j) first[j + 1] = first[j] + column_count[j];
     InputPattern out;
-    out.value_type = base.value_type;
+    out.value_type = written->value_type;
+    out.written = written;
     out.rows_of_ones = static_cast<std::int32_t>(cols - rows);
     out.pattern.rows = out.pattern.cols = static_cast<std::int32_t>(cols);
     out.pattern.row_ptr.assign(1, 0);
@@ -130,10 +132,9 @@ InputPattern expand(const InputPattern &base, const std::vector<std::int64_t> &r
         for (std::int64_t copy = 0; copy < row_count[at(i)]; ++copy, close_row()) {
             std::int64_t k = p.row_begin(i);
             for (const std::int32_t j : p.row(i)) {
-                const std::int64_t source = base.source.empty() ? k : base.source[at(k)];
                 for (std::int64_t to = first[at(j)]; to < first[at(j) + 1]; ++to) {
                     out.pattern.col.push_back(static_cast<std::int32_t>(to));
-                    out.source.push_back(source);
+                    out.source.push_back(k);
                 }
                 ++k;
             }
@@ -246,10 +247,26 @@ InputPattern read_pattern(const perm_csr *given) {
     const bool repeats = a.row_multiplicity || a.col_multiplicity;
     if (rows > cols) refuse_tall(rows, cols, repeats ? ", counted with multiplicities" : "");
     if (rows == cols && !repeats) return input;
-    input = expand(input, row_count, column_count, rows, cols);
+    input = expand(std::move(input), row_count, column_count, rows, cols);
     input.repeats = true;
     return input;
 }
+
+namespace {
+
+// The caller's values, each as often as its entry stands in the pattern.
+Values spread(const Values &written, const std::vector<std::int64_t> &source) {
+    Values out;
+    written.wide.empty() ? out.real.reserve(source.size()) : out.wide.reserve(source.size());
+    for (const std::int64_t k : source)
+        if (written.wide.empty())
+            out.real.push_back(k < 0 ? 1 : written.real[at(k)]);
+        else
+            out.wide.push_back(k < 0 ? widened(1) : written.wide[at(k)]);
+    return out;
+}
+
+} // namespace
 
 Values read_values(const InputPattern &input, const void *values) {
     const std::size_t nnz = input.pattern.col.size();
@@ -257,10 +274,8 @@ Values read_values(const InputPattern &input, const void *values) {
         if (values) throw Error(PERM_BAD_ARGUMENT, "a pattern matrix has no values: pass NULL");
         return {std::vector<double>(nnz, 1.0), {}};
     }
-    const bool needs_values = input.source.empty() ? nnz > 0
-                                                   : std::any_of(input.source.begin(), input.source.end(),
-                                                                 [](std::int64_t k) { return k >= 0; });
-    if (needs_values && !values)
+    if (input.written) return spread(read_values(*input.written, values), input.source);
+    if (nnz > 0 && !values)
         throw Error(PERM_BAD_ARGUMENT,
                     "values is a null pointer; use PERM_VALUE_PATTERN if every entry is 1");
     Values out;
@@ -269,11 +284,11 @@ Values read_values(const InputPattern &input, const void *values) {
     std::int32_t row = 0;
     for (std::size_t k = 0; k < nnz; ++k) {
         while (input.pattern.row_ptr[at(row) + 1] <= static_cast<std::int64_t>(k)) ++row;
-        const std::int64_t source = input.source.empty() ? static_cast<std::int64_t>(k) : input.source[k];
         double real = 1;
         Gaussian wide;
         try {
-            const bool is_real = source < 0 || reader.read(source, real, wide);
+            const bool is_real = reader.read(
+                input.source.empty() ? static_cast<std::int64_t>(k) : input.source[k], real, wide);
             if (!is_real && out.wide.empty()) { // the first: all of them from now on
                 out.wide.reserve(nnz);
                 for (const double x : out.real) out.wide.push_back(widened(x));
@@ -323,6 +338,7 @@ void simplify(InputPattern &input, Values &values) {
         input.value_type = PERM_VALUE_F64;
     }
     input.source.clear(); // it has done its work
+    input.written.reset();
     drop(input.pattern, values.real, [](double x) { return x == 0; });
     drop(input.pattern, values.wide, [](const Gaussian &x) { return is_zero(x); });
 }

@@ -6,14 +6,18 @@
 
 #include <perm.h>
 
+#include <memory>
 #include <vector>
 
 namespace libperm {
 
 struct InputPattern {
     Pattern pattern; // square, columns ascending in each row
-    // Entry k of `pattern` was the caller's source[k]; empty: k itself. -1: of a row of ones, see below.
+    // Entry k of `pattern` was the caller's source[k], or that of `written`; empty: k itself. -1: of a row of
+    // ones, see below.
     std::vector<std::int64_t> source;
+    std::shared_ptr<const InputPattern>
+        written; // as the caller did, if lines were repeated, left out or added
     perm_value_type value_type = PERM_VALUE_F64;
     // Of an m x n matrix: n - m rows of ones stand below it, and its permanent is that of the whole / (n -
     // m)!

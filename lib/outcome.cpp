@@ -22,10 +22,19 @@ void set_value(Outcome &outcome, const Ball &ball) {
     outcome.error = ball.error;
     if (std::isnan(outcome.error.mantissa)) outcome.error = make_scaled(infinity); // something overflowed
     outcome.exact = outcome.error.mantissa == 0;
-    const auto apart = std::clamp<std::int64_t>(outcome.error.exp2 - ball.value.exp2, -1000, 1000);
-    const double error = std::ldexp(outcome.error.mantissa, static_cast<int>(apart));
-    const double certain = std::abs(ball.value.mantissa) - error; // |perm| is at least this
-    outcome.rel_error_bound = outcome.exact ? 0 : certain > 0 ? error / certain * slack : infinity;
+    outcome.rel_error_bound = to_double_up(relative_error(outcome));
+}
+
+Scaled relative_error(const Outcome &outcome) {
+    const Scaled &value = outcome.value, &error = outcome.error;
+    if (error.mantissa == 0) return {};
+    const std::int64_t apart = error.exp2 - value.exp2;
+    const double in_units =
+        std::ldexp(error.mantissa, static_cast<int>(std::clamp<std::int64_t>(apart, -1000, 1000)));
+    // |perm| is at least this; a size may be 2^-50 too large.
+    const double certain = std::abs(value.mantissa) * (1 - 0x1p-48) - in_units;
+    if (!(certain > 0 && std::isfinite(certain))) return make_scaled(infinity);
+    return make_scaled(error.mantissa / certain * slack, apart);
 }
 
 bool is_better(const Outcome &x, const Outcome &y) {
@@ -37,15 +46,10 @@ bool is_better(const Outcome &x, const Outcome &y) {
 }
 
 bool take_if_better(Outcome &outcome, const std::function<Outcome()> &work) {
-    try {
-        Outcome other = work();
-        if (!is_better(other, outcome)) return false;
-        outcome = std::move(other);
-        return true;
-    } catch (const Error &error) {
-        if (!is_limit(error.status())) throw;
-        return false;
-    }
+    Outcome other;
+    if (!within_limits([&] { other = work(); }) || !is_better(other, outcome)) return false;
+    outcome = std::move(other);
+    return true;
 }
 
 double gamma_bound(double roundings, double unit) {

@@ -14,7 +14,7 @@ namespace libperm {
 struct Outcome {
     Scaled value;
     std::optional<Gaussian> wide; // the value, where a double is not enough for it; `value` is then its size
-    double rel_error_bound = 0;   // of `value`, for certain; infinity when no digit is
+    double rel_error_bound = 0;   // of `value`, for certain, rounded up; infinity when no digit is
     Scaled error;                 // absolute bound of the error, in the same way
     bool exact = false;
     bool grid_matters = false; // entries were rounded to a grid, and signs differ (lib/gray_values.hpp)
@@ -47,6 +47,9 @@ bool take_if_better(Outcome &outcome, const std::function<Outcome()> &work);
 // |value - perm| <= error gives |value - perm| <= bound * |perm| with bound = error / (|value| - error).
 void set_value(Outcome &outcome, double value, double error, std::int64_t exp2);
 void set_value(Outcome &outcome, const Ball &ball);
+
+// The bound that set_value fills in, however far below the range of double; infinite if no digit is certain.
+Scaled relative_error(const Outcome &outcome);
 
 // Rounding `roundings` times on the way of each term changes a sum of terms by at most this share of the sum
 // of their absolute values (Higham, Accuracy and Stability, Lemma 3.1: gamma_k).

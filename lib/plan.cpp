@@ -34,7 +34,7 @@ template <class Value> class Planner {
     using Step = StepOf<Value>;
 
   public:
-    explicit Planner(Plan &plan) : plan_(plan), control_(plan.options) {}
+    Planner(Plan &plan, RunControl &control) : plan_(plan), control_(control) {}
 
     void run(const Values &values) {
         DecompositionRule<Value> rule = rule_of<Value>(plan_);
@@ -185,7 +185,7 @@ template <class Value> class Planner {
     }
 
     Plan &plan_;
-    RunControl control_;
+    RunControl &control_;
     std::set<BlockKey> used_; // of the plans made: the others were trials
     double planned_ = 0;      // blocks whose costs are in the sums
     double costliest_seconds_ = -1;
@@ -331,7 +331,7 @@ double entry_bits_of(const InputPattern &input, const Values &values) {
 
 } // namespace
 
-Plan make_plan(InputPattern input, const Options &options, const Values &values) {
+Plan make_plan(InputPattern input, const Options &options, const Values &values, RunControl &control) {
     Plan plan;
     plan.input = std::move(input);
     plan.options = options;
@@ -340,9 +340,9 @@ Plan make_plan(InputPattern input, const Options &options, const Values &values)
     plan.nonnegative = plan.values_known && !some_negative(values);
     if (plan.numbers.precision == Precision::exact) plan.entry_bits = entry_bits_of(plan.input, values);
     if (plan.numbers.are_tracked())
-        Planner<Tracked>(plan).run(values);
+        Planner<Tracked>(plan, control).run(values);
     else
-        Planner<Gaussian>(plan).run(values);
+        Planner<Gaussian>(plan, control).run(values);
     if (plan.blocks == 0) plan.structure = structure_of(plan);
     if (const BlockPlan *block = plan.main_block()) {
         log_decision(fmt::format("{} block{}; {}", plan.blocks, plan.blocks == 1 ? "" : "s", block->why));

@@ -65,6 +65,6 @@ template <class Value> DecompositionRule<Value> rule_of(const Plan &plan);
 
 // `values`, if there are any, only tell which rows and columns are repeated, and what numbers do. Throws
 // Error only when stopped by its control: what cannot be run still makes a plan, to be explained.
-Plan make_plan(InputPattern input, const Options &options, const Values &values);
+Plan make_plan(InputPattern input, const Options &options, const Values &values, RunControl &control);
 
 } // namespace libperm

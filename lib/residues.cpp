@@ -5,13 +5,14 @@
 
 namespace libperm {
 
-std::vector<std::uint64_t> primes_below(int bits, std::size_t count, bool gaussian) {
+std::vector<std::uint64_t> primes_below(int bits, std::size_t count, bool gaussian, const Poll &poll) {
     const std::uint64_t step = gaussian ? 4 : 2;
     std::vector<std::uint64_t> primes;
     mpz_class candidate;
     for (std::uint64_t p = (std::uint64_t{1} << bits) - step + 1; primes.size() < count * (gaussian ? 2 : 1);
          p -= step) {
         if (p < step) throw Error(PERM_INTERNAL, "there are not that many primes");
+        poll();
         candidate = p;
         if (mpz_probab_prime_p(candidate.get_mpz_t(), 30) == 0) continue; // certain, for 64 bits
         primes.push_back(p);
@@ -30,9 +31,10 @@ std::uint64_t square_root_of_minus_one(std::uint64_t p) {
 }
 
 Residues residues_of(const Pattern &pattern, const std::vector<mpz_class> &re,
-                     const std::vector<mpz_class> &im, std::vector<std::uint64_t> primes) {
+                     const std::vector<mpz_class> &im, std::vector<std::uint64_t> primes, const Poll &poll) {
     Residues residues{pattern, std::move(primes), {}};
     for (std::size_t m = 0; m < residues.primes.size(); ++m) {
+        poll();
         const std::uint64_t p = residues.primes[m];
         std::vector<std::uint64_t> values;
         values.reserve(re.size());

@@ -42,7 +42,7 @@ void RunControl::call_back(Clock::time_point now) {
     if (options_.cancel && options_.cancel(options_.cancel_user)) stop_ = PERM_CANCELLED;
     if (!options_.progress) return;
     if (total_ == 0) { // still planning
-        options_.progress(0, -1, options_.progress_user);
+        options_.progress(shown_, -1, options_.progress_user);
         return;
     }
     const double fraction = std::clamp(done_ / total_, 0.0, 1.0);
@@ -50,7 +50,7 @@ void RunControl::call_back(Clock::time_point now) {
     const double elapsed = since(begun_);
     // The measured rate is worth more the more of it there is; before that the prediction has to do.
     const double left =
-        shown_ > 0.02 ? elapsed * (1 - shown_) / shown_ : std::max(0.0, expected_seconds_ - elapsed);
+        fraction > 0.02 ? elapsed * (1 - fraction) / fraction : std::max(0.0, expected_seconds_ - elapsed);
     options_.progress(shown_, left, options_.progress_user);
 }
 

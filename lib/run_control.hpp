@@ -5,9 +5,14 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <mutex>
 
 namespace libperm {
+
+// What long loops outside the engines call now and then: throws once the call is to stop.
+using Poll = std::function<void()>;
+inline void no_poll() {}
 
 class RunControl {
   public:
@@ -16,7 +21,8 @@ class RunControl {
     // A part of another call's work, whose unit is `scale` of the other's units.
     RunControl(RunControl &whole, double scale) : options_(whole.options_), whole_(&whole), scale_(scale) {}
 
-    // From now on progress is counted towards `work`, in any unit, expected to take `seconds`.
+    // From now on progress is counted towards `work`, in any unit, expected to take `seconds`; 0: towards
+    // what nobody knows yet. The fraction that was told stands until it is passed.
     void begin(double work, double seconds);
 
     // Called by any thread after a piece of work of a millisecond or so. Throws Error (PERM_CANCELLED,

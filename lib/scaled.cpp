@@ -1,5 +1,7 @@
 #include "lib/scaled.hpp"
 
+#include "preprocess/gaussian.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -8,7 +10,7 @@
 namespace libperm {
 namespace {
 
-constexpr std::int64_t most_integer_bits = 1000000; // 300,000 digits; more are of no use to anybody
+constexpr std::int64_t most_integer_bits = 10000000; // three million digits: a second
 
 // MPFR's exponents end at 2^30 unless told otherwise (for this thread).
 class WholeExponentRange {
@@ -51,15 +53,14 @@ double to_double_up(const Scaled &x) {
 
 namespace {
 
-// As many digits as asked for of a number that is not 0; its digits alone if it is known to be an integer.
-std::string to_text(const mpfr_t value, std::size_t digits, bool integer) {
+// As many digits as asked for of a number that is not 0.
+std::string to_text(const mpfr_t value, std::size_t digits) {
     mpfr_exp_t point = 0; // the value is 0.DIGITS * 10^point
     const std::unique_ptr<char, void (*)(char *)> text(
         mpfr_get_str(nullptr, &point, 10, digits, value, MPFR_RNDN), mpfr_free_str);
     std::string all = text.get();
     const std::string sign = all.front() == '-' ? "-" : "";
     all.erase(0, sign.size());
-    if (integer) return sign + all.substr(0, static_cast<std::size_t>(point));
     const auto exponent = static_cast<std::int64_t>(point) - 1;
     std::string magnitude = std::to_string(std::abs(exponent));
     if (magnitude.size() < 2) magnitude.insert(0, 1, '0');
@@ -70,16 +71,16 @@ std::string to_text(const mpfr_t value, std::size_t digits, bool integer) {
 
 std::string to_text(const Scaled &x, bool exact) {
     if (x.mantissa == 0) return "0";
+    if (exact && x.exp2 > 0 && x.exp2 <= most_integer_bits) {
+        const mpq_class value = shifted(mpq_class(x.mantissa), x.exp2);
+        if (value.get_den() == 1) return value.get_str();
+    }
     const WholeExponentRange range;
     mpfr_t value; // 53 bits hold the mantissa
     mpfr_init2(value, 53);
     mpfr_set_d(value, x.mantissa, MPFR_RNDN);
     mpfr_mul_2si(value, value, static_cast<long>(x.exp2), MPFR_RNDN);
-    const bool integer = exact && x.exp2 <= most_integer_bits && mpfr_integer_p(value) != 0;
-    // An integer below 2^k has at most k/3 digits; trailing zeros beyond its own are cut off again.
-    const auto digits =
-        integer ? static_cast<std::size_t>(std::max<std::int64_t>(2, x.exp2 / 3 + 2)) : std::size_t{17};
-    std::string text = to_text(value, digits, integer);
+    std::string text = to_text(value, 17);
     mpfr_clear(value);
     return text;
 }
@@ -90,7 +91,7 @@ std::string to_text(const mpq_class &x, std::size_t digits) {
     mpfr_t value;
     mpfr_init2(value, static_cast<mpfr_prec_t>(digits * 4 + 64));
     mpfr_set_q(value, x.get_mpq_t(), MPFR_RNDN);
-    std::string text = to_text(value, digits, false);
+    std::string text = to_text(value, digits);
     mpfr_clear(value);
     return text;
 }

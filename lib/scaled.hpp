@@ -17,7 +17,8 @@ double to_double(const Scaled &x);                       // rounded; inf or 0 wh
 
 double to_double_up(const Scaled &x); // of x >= 0: never below it
 
-// Locale-free decimal text: every digit when `exact` and an integer, else 17 significant digits.
+// Locale-free decimal text: every digit when `exact` and an integer below 2^10,000,000, else 17 significant
+// digits.
 std::string to_text(const Scaled &x, bool exact);
 std::string to_text(const mpq_class &x, std::size_t digits); // in so many significant digits
 std::string to_text(const mpq_class &x);                     // all of it: "12", "-1/3"; 17 digits of a giant

@@ -86,7 +86,9 @@ Block magnitudes_of(const ExactBlock &block) {
 
 void set_value(Outcome &outcome, const Parts &parts, double error, std::int64_t exp2) {
     if (!std::all_of(parts.begin(), parts.end(), [](double x) { return std::isfinite(x); }))
-        throw Error(PERM_UNSUPPORTED, "an intermediate result overflowed: leave the pass \"scaling\" on");
+        throw Error(PERM_UNSUPPORTED,
+                    "an intermediate result overflowed: leave the pass \"scaling\" on; if it is, the entries "
+                    "are too many orders of magnitude apart, and precision exact is left");
     outcome.wide = exact_of(parts, exp2);
     set_value(outcome, {make_scaled(std::hypot(parts[0] + parts[1], parts[2] + parts[3]), exp2),
                         make_scaled(error, exp2)});

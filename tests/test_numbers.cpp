@@ -1,5 +1,9 @@
 // Complex, exact, rectangular and repeated: every precision on the CPU through the C API, against exact
 // permanents over Q(i).
+#include "lib/answer.hpp"
+#include "lib/chinese_remainder.hpp"
+#include "lib/integer_block.hpp"
+#include "lib/residues.hpp"
 #include "tests/support/gaussian_blocks.hpp"
 #include "tests/support/gaussian_calls.hpp"
 #include "tests/support/oracle.hpp"
@@ -8,6 +12,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 using libperm::Gaussian;
@@ -17,6 +22,45 @@ using perm::families::Random;
 namespace {
 
 double exponent(double x) { return x > 0 ? std::log10(x) : -1e300; }
+
+// Lines repeated as the multiplicities say.
+GaussianMatrix written_out(const GaussianMatrix &a, const std::vector<std::int64_t> &rows,
+                           const std::vector<std::int64_t> &columns) {
+    GaussianMatrix written;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        for (std::int64_t c = 0; c < rows[i]; ++c) {
+            auto &row = written.emplace_back();
+            for (std::size_t j = 0; j < columns.size(); ++j)
+                row.insert(row.end(), static_cast<std::size_t>(columns[j]), a[i][j]);
+        }
+    return written;
+}
+
+struct Multiplicities {
+    std::vector<std::int64_t> rows, columns;
+    std::int64_t total = 0;
+
+    Multiplicities(std::int64_t n, std::int64_t most, Random &random)
+        : rows(static_cast<std::size_t>(n)), columns(rows.size()) {
+        for (std::int64_t &m : rows) total += m = random.integer(0, most);
+        std::int64_t left = total;
+        for (std::int64_t &m : columns) left -= m = random.integer(0, left);
+        columns.back() += left;
+    }
+};
+
+// A matrix with all its zeros.
+Given full(const GaussianMatrix &a) {
+    GaussianMatrix stored = a;
+    for (auto &row : stored)
+        for (Gaussian &x : row) x = {1, 0};
+    Given g = given(stored, As::complex);
+    g.complex.clear();
+    for (const auto &row : a)
+        for (const Gaussian &x : row) g.complex.insert(g.complex.end(), {x.re.get_d(), x.im.get_d()});
+    g.csr.values = g.complex.data();
+    return g;
+}
 
 } // namespace
 
@@ -134,28 +178,16 @@ TEST_CASE("multiplicities: as if each line were written so often") {
         const std::int64_t n = random.integer(1, 5);
         const GaussianMatrix a =
             random_matrix(n, round % 2 ? Complexes::integers : Complexes::complex, random);
-        std::vector<std::int64_t> rows(static_cast<std::size_t>(n)), columns(rows.size());
-        std::int64_t total = 0;
-        for (std::int64_t &m : rows) total += m = random.integer(0, 3);
-        std::int64_t left = total;
-        for (std::int64_t &m : columns) left -= m = random.integer(0, left);
-        columns.back() += left;
-        GaussianMatrix written;
-        for (std::size_t i = 0; i < rows.size(); ++i)
-            for (std::int64_t c = 0; c < rows[i]; ++c) {
-                auto &row = written.emplace_back();
-                for (std::size_t j = 0; j < columns.size(); ++j)
-                    row.insert(row.end(), static_cast<std::size_t>(columns[j]), a[i][j]);
-            }
-        const Gaussian truth = oracle::by_subsets(written);
+        const Multiplicities times(n, 3, random);
+        const Gaussian truth = oracle::by_subsets(written_out(a, times.rows, times.columns));
         Given g = given(a, As::complex);
-        g.csr.row_multiplicity = rows.data();
-        g.csr.col_multiplicity = columns.data();
+        g.csr.row_multiplicity = times.rows.data();
+        g.csr.col_multiplicity = times.columns.data();
         for (const char *precision : {"auto", "double", "dd", "exact"}) {
             CAPTURE(std::string(precision));
             perm::Result r = perm::compute(g.csr, in_precision("auto", precision));
             check_gaussian(*r.raw(), truth);
-            CHECK(r->n == total);
+            CHECK(r->n == times.total);
             perm_csr pattern = g.csr;
             pattern.values = nullptr; // a plan of the pattern knows which lines are equal
             perm::Result planned =
@@ -209,4 +241,167 @@ TEST_CASE("precision auto goes on where doubles do not do") {
     Given g = given(random_matrix(6, Complexes::complex, random), As::complex);
     perm::Result r = perm::compute(g.csr, opts);
     CHECK(r->rel_error_bound <= 1e-60);
+}
+
+TEST_CASE("multiplicities of a plan, with zeros among the values") {
+    Random random(run::seed(707));
+    int zeros = 0;
+    for (int round = 0; round < 60 * run::multiplier(); ++round) {
+        const std::int64_t n = random.integer(1, 4);
+        GaussianMatrix a = random_matrix(n, round % 2 ? Complexes::integers : Complexes::complex, random);
+        for (auto &row : a)
+            for (Gaussian &x : row)
+                if (random.chance(0.3)) x = {};
+        const Multiplicities times(n, 3, random);
+        const Gaussian truth = oracle::by_subsets(written_out(a, times.rows, times.columns));
+        zeros += libperm::is_zero(truth);
+        Given g = full(a);
+        g.csr.row_multiplicity = times.rows.data();
+        g.csr.col_multiplicity = times.columns.data();
+        for (const char *engine : {"auto", "ryser", "frontier", "tree"})
+            for (const char *precision : {"auto", "double", "dd", "exact"}) {
+                CAPTURE(std::string(engine));
+                CAPTURE(std::string(precision));
+                perm_csr pattern = g.csr;
+                for (const void *values : {static_cast<const void *>(nullptr), g.csr.values}) {
+                    pattern.values = values;
+                    const perm::Plan plan(pattern, in_precision(engine, precision));
+                    check_gaussian(*plan.execute(g.complex.data()).raw(), truth);
+                }
+            }
+    }
+    CHECK(zeros > 0);
+}
+
+TEST_CASE("a value that is no number is named as the caller wrote it, even where nobody asks for it") {
+    constexpr double bad = std::numeric_limits<double>::quiet_NaN();
+    // Columns backwards, row 1 and column 2 left out, row 2 three times.
+    const std::int64_t row_ptr[] = {0, 3, 6, 9}, columns[] = {2, 1, 0, 2, 1, 0, 2, 1, 0};
+    const std::int64_t rows_count[] = {1, 0, 3}, columns_count[] = {2, 2, 0};
+    for (std::size_t k = 0; k < 9; ++k)
+        for (const bool repeated : {true, false}) {
+            std::vector<double> values(9, 1);
+            values[k] = bad;
+            perm_csr a = PERM_CSR_INIT;
+            a.n_rows = a.n_cols = 3;
+            a.nnz = 9;
+            a.row_ptr = row_ptr;
+            a.col_idx = columns;
+            a.values = values.data();
+            if (repeated) a.row_multiplicity = rows_count, a.col_multiplicity = columns_count;
+            const std::string named =
+                "row " + std::to_string(k / 3) + ", column " + std::to_string(columns[k]) + " is NaN";
+            perm::Result r;
+            CHECK(perm_compute(&a, nullptr, r.raw()) == PERM_BAD_MATRIX);
+            CHECK(std::string(perm_last_error()).find(named) != std::string::npos);
+            a.values = nullptr;
+            const perm::Plan plan(a);
+            CHECK_THROWS_AS(plan.execute(values.data()), perm::Error);
+            CHECK(std::string(perm_last_error()).find(named) != std::string::npos);
+            values[k] = 1;
+            perm::Result good = plan.execute(values.data());
+            CHECK(good.text() == (repeated ? "24" : "6"));
+        }
+}
+
+TEST_CASE("bounds and digits far below the range of double") {
+    libperm::Outcome outcome;
+    set_value(outcome, {libperm::make_scaled(1), libperm::make_scaled(1, -1050)});
+    CHECK(outcome.rel_error_bound >= 0x1p-1050);
+    CHECK(outcome.rel_error_bound < 0x1.1p-1050);
+    set_value(outcome, {libperm::make_scaled(1, 77), libperm::make_scaled(1, -5000)});
+    CHECK(outcome.rel_error_bound == std::numeric_limits<double>::denorm_min());
+    CHECK_FALSE(outcome.exact);
+    outcome.wide = Gaussian{mpq_class(1, 3), 0};
+    CHECK(libperm::answer_of(outcome).text.size() > 1528); // 5077 bits
+
+    Random random(run::seed(708));
+    for (const int bits : {2000, 20000, 400000}) { // more than 10^5 digits
+        GaussianMatrix a = random_matrix(3, Complexes::rationals, random);
+        for (auto &row : a)
+            for (Gaussian &x : row) x = {1 / mpq_class(random.integer(3, 99)), mpq_class(1, 7)};
+        const Gaussian truth = oracle::by_subsets(a);
+        Given g = given(a, As::text);
+        const std::string precision = "mpfr:" + std::to_string(bits);
+        perm_opts opts = in_precision("ryser", precision.c_str());
+        opts.without = "all";
+        perm::Result r = perm::compute(g.csr, opts);
+        CHECK(r->exact == 0);
+        CHECK(r->rel_error_bound > 0);
+        const int digits = static_cast<int>(bits * std::log10(2)) - 10;
+        CHECK(r.text().size() > 2 * static_cast<std::size_t>(digits)); // both parts
+        mpz_class power;
+        mpz_ui_pow_ui(power.get_mpz_t(), 10, static_cast<unsigned long>(digits));
+        const Gaussian value = number_of(r.text());
+        CHECK(abs(value.re - truth.re) * mpq_class(power) < abs(truth.re) + abs(truth.im));
+        CHECK(abs(value.im - truth.im) * mpq_class(power) < abs(truth.re) + abs(truth.im));
+    }
+}
+
+TEST_CASE("every digit of integers of more than a million bits") {
+    const std::string power = "1e99999";
+    const std::vector<const char *> texts(10, power.c_str());
+    std::vector<std::int64_t> row_ptr(11), columns(10);
+    std::iota(row_ptr.begin(), row_ptr.end(), 0);
+    std::iota(columns.begin(), columns.end(), 0);
+    perm_csr a = PERM_CSR_INIT;
+    a.n_rows = a.n_cols = a.nnz = 10;
+    a.row_ptr = row_ptr.data();
+    a.col_idx = columns.data();
+    a.values = texts.data();
+    a.value_type = PERM_VALUE_TEXT;
+    CHECK(perm::compute(a, in_precision("auto", "exact")).text() == "1" + std::string(999990, '0'));
+
+    const libperm::Scaled large{0.75, 2000000};
+    CHECK(libperm::to_text(large, true) == mpz_class(3 * (mpz_class(1) << 1999998)).get_str());
+    CHECK(libperm::to_text({0.75, 200000000}, true).size() < 40);
+    CHECK(libperm::to_text({0.75, 1}, true) == "1.5000000000000000e+00");
+    CHECK(libperm::to_text({-0.75, 2}, true) == "-3");
+}
+
+TEST_CASE("overflow without scaling says what to do, and doing it helps") {
+    Random random(run::seed(709));
+    int refused = 0;
+    for (int round = 0; round < 20; ++round) {
+        GaussianMatrix a = random_matrix(5, Complexes::complex, random);
+        for (auto &row : a)
+            for (Gaussian &x : row) x = {x.re * mpq_class(0x1p1000), x.im * mpq_class(0x1p1000)};
+        const Gaussian truth = oracle::by_subsets(a);
+        Given g = given(a, As::complex);
+        for (const char *engine : {"ryser", "frontier", "tree"})
+            for (const char *precision : {"double", "dd", "auto"}) {
+                perm_opts opts = in_precision(engine, precision);
+                check_gaussian(*perm::compute(g.csr, opts).raw(), truth);
+                opts.without = "scaling";
+                perm::Result r;
+                const perm_status status = perm_compute(&g.csr, &opts, r.raw());
+                if (status == PERM_OK) {
+                    check_gaussian(*r.raw(), truth);
+                    continue;
+                }
+                CHECK(status == PERM_UNSUPPORTED);
+                CHECK(std::string(perm_last_error()).find("leave the pass \"scaling\" on") !=
+                      std::string::npos);
+                ++refused;
+            }
+    }
+    CHECK(refused > 0);
+}
+
+TEST_CASE("the long loops around residues can be stopped") {
+    Random random(run::seed(710));
+    const GaussianMatrix a = random_matrix(6, Complexes::rationals, random);
+    int polls = 0;
+    const auto poll = [&polls] { ++polls; };
+    const auto polled = [&polls] { return std::exchange(polls, 0); };
+    const libperm::IntegerBlock block = libperm::integer_block(full_block(a), poll);
+    CHECK(polled() >= 36);
+    const std::vector<std::uint64_t> primes = libperm::primes_below(62, 40, true, poll);
+    CHECK(polled() >= 40);
+    const libperm::Residues residues = libperm::residues_of(block.pattern, block.re, block.im, primes, poll);
+    CHECK(polled() >= 40);
+    (void)libperm::from_residues(primes, std::vector<std::uint64_t>(primes.size(), 1), true, poll);
+    CHECK(polled() >= 40);
+    const auto stop = [] { throw perm::Error(PERM_CANCELLED, ""); };
+    CHECK_THROWS_AS(libperm::primes_below(62, 40, true, stop), perm::Error);
 }
