@@ -1,5 +1,7 @@
 // The C API: where exceptions end and statuses begin.
 #include "lib/answer.hpp"
+#include "lib/batch.hpp"
+#include "lib/direct.hpp"
 #include "lib/error.hpp"
 #include "lib/execute.hpp"
 #include "lib/explain.hpp"
@@ -23,6 +25,7 @@
 
 struct perm_plan {
     libperm::Plan plan;
+    std::unique_ptr<const libperm::Direct> direct; // null where the plan itself is executed
     double seconds_check = 0, seconds_plan = 0;
 };
 
@@ -111,9 +114,9 @@ char *copy_of(const std::string &text) {
     return copy;
 }
 
-void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome &outcome) {
-    const libperm::Answer answer = libperm::answer_of(outcome);
-    result.text = copy_of(answer.text);
+void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome &outcome,
+          const libperm::Answer &answer) {
+    if (!answer.text.empty()) result.text = copy_of(answer.text);
     result.re = answer.re;
     result.im = answer.im;
     result.mantissa_re = answer.mantissa_re;
@@ -139,6 +142,23 @@ void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome
     result.peak_states = outcome.peak_states;
     result.operations = outcome.operations;
     result.peak_bytes = outcome.peak_bytes;
+}
+
+void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome &outcome) {
+    fill(result, plan, outcome, libperm::answer_of(outcome));
+}
+
+// False if the plan is to be executed otherwise.
+bool execute_directly(const perm_plan &plan, const void *values, perm_result &result) {
+    if (!plan.direct || !values) return false;
+    libperm::DirectAnswer answer;
+    const auto is_enough = [&](bool twofold) {
+        return plan.direct->run({&values, 1}, twofold, &answer) && plan.direct->is_enough(answer);
+    };
+    if (!is_enough(false) && !(plan.direct->may_go_on() && is_enough(true))) return false;
+    fill(result, plan.plan, plan.direct->outcome_of(answer), libperm::answer_of(answer, true));
+    result.threads = 1;
+    return true;
 }
 
 void write_text(const std::string &text, char *buffer, std::size_t capacity, std::size_t *needed) {
@@ -246,6 +266,7 @@ perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan
         libperm::RunControl control(options);
         libperm::with_threads(options.threads, [&] {
             made->plan = libperm::make_plan(std::move(input), options, values, control);
+            made->direct = libperm::Direct::of(made->plan, control);
         });
         made->seconds_plan = watch.lap();
         *plan = made.release();
@@ -256,6 +277,10 @@ perm_status perm_plan_execute(const perm_plan *plan, const void *values, perm_re
     return into(result, [&](perm_result &r) {
         if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
         Stopwatch watch;
+        if (execute_directly(*plan, values, r)) {
+            r.seconds_run = r.seconds_total = watch.lap();
+            return;
+        }
         libperm::RunControl control(plan->plan.options);
         const libperm::Values checked = libperm::read_values(plan->plan.input, values);
         r.seconds_check = watch.lap();
@@ -263,6 +288,42 @@ perm_status perm_plan_execute(const perm_plan *plan, const void *values, perm_re
                               [&] { fill(r, plan->plan, libperm::execute(plan->plan, checked, control)); });
         r.seconds_run = watch.lap();
         r.seconds_total = r.seconds_check + r.seconds_run;
+    });
+}
+
+perm_status perm_plan_execute_batch(const perm_plan *plan, const void *values, int64_t stride, int64_t count,
+                                    perm_result *results) {
+    return guarded([&] {
+        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+        if (count > 0 && !results) throw Error(PERM_BAD_ARGUMENT, "results is a null pointer");
+        for (int64_t k = 0; k < count; ++k) {
+            require_result(results + k);
+            if (results[k].struct_size != results[0].struct_size)
+                throw Error(PERM_BAD_ARGUMENT, "the results of a batch differ in struct_size");
+        }
+        for (int64_t k = 0; k < count; ++k) clear(results[k]);
+        const auto keep = [&](int64_t k, const libperm::Outcome &outcome, libperm::Answer answer) {
+            if (!outcome.wide) answer.text.clear();
+            perm_result filled = PERM_RESULT_INIT;
+            fill(filled, plan->plan, outcome, answer);
+            write(results[k], filled);
+        };
+        const libperm::BatchSink sink{[&](int64_t k, const libperm::DirectAnswer &answer) {
+                                          keep(k, plan->direct->outcome_of(answer),
+                                               libperm::answer_of(answer, false));
+                                      },
+                                      [&](int64_t k, const libperm::Outcome &outcome) {
+                                          keep(k, outcome, libperm::answer_of(outcome));
+                                      }};
+        try {
+            libperm::RunControl control(plan->plan.options);
+            libperm::with_threads(plan->plan.options.threads, [&] {
+                libperm::execute_batch(plan->plan, plan->direct.get(), values, stride, count, control, sink);
+            });
+        } catch (...) {
+            for (int64_t k = 0; k < count; ++k) clear(results[k]);
+            throw;
+        }
     });
 }
 

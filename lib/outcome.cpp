@@ -25,8 +25,7 @@ void set_value(Outcome &outcome, const Ball &ball) {
     outcome.rel_error_bound = to_double_up(relative_error(outcome));
 }
 
-Scaled relative_error(const Outcome &outcome) {
-    const Scaled &value = outcome.value, &error = outcome.error;
+Scaled relative_error(const Scaled &value, const Scaled &error) {
     if (error.mantissa == 0) return {};
     const std::int64_t apart = error.exp2 - value.exp2;
     const double in_units =

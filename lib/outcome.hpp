@@ -49,7 +49,8 @@ void set_value(Outcome &outcome, double value, double error, std::int64_t exp2);
 void set_value(Outcome &outcome, const Ball &ball);
 
 // The bound that set_value fills in, however far below the range of double; infinite if no digit is certain.
-Scaled relative_error(const Outcome &outcome);
+Scaled relative_error(const Scaled &value, const Scaled &error);
+inline Scaled relative_error(const Outcome &outcome) { return relative_error(outcome.value, outcome.error); }
 
 // Rounding `roundings` times on the way of each term changes a sum of terms by at most this share of the sum
 // of their absolute values (Higham, Accuracy and Stability, Lemma 3.1: gamma_k).

@@ -3,6 +3,7 @@
 #include "preprocess/gaussian.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <memory>
 #include <mpfr.h>
@@ -71,6 +72,15 @@ std::string to_text(const mpfr_t value, std::size_t digits) {
 
 std::string to_text(const Scaled &x, bool exact) {
     if (x.mantissa == 0) return "0";
+    if (x.exp2 > -1000 && x.exp2 <= 1000) { // as most often: the same text, sooner
+        const double value = to_double(x);
+        char text[32];
+        const bool integer = exact && std::fabs(value) < 0x1p53 && value == std::trunc(value);
+        const auto end =
+            integer ? std::to_chars(text, text + sizeof text, static_cast<std::int64_t>(value))
+                    : std::to_chars(text, text + sizeof text, value, std::chars_format::scientific, 16);
+        if (integer || !exact || x.exp2 <= 0) return {text, end.ptr};
+    }
     if (exact && x.exp2 > 0 && x.exp2 <= most_integer_bits) {
         const mpq_class value = shifted(mpq_class(x.mantissa), x.exp2);
         if (value.get_den() == 1) return value.get_str();

@@ -304,7 +304,7 @@ TEST_CASE("short programs that fit the registers by their count are not spilled"
 }
 
 TEST_CASE("three kernels, word for word") {
-    const std::filesystem::path folder = std::filesystem::path(__FILE__).parent_path() / "golden";
+    const std::filesystem::path folder = std::filesystem::path(PERM_TEST_SOURCE_DIR) / "golden";
     const bool renew = std::getenv("PERM_TEST_RENEW_GOLDEN") != nullptr;
     for (const Golden &golden : golden_kernels()) {
         const std::filesystem::path path = folder / (golden.name + ".cu");

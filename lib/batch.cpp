@@ -1,0 +1,99 @@
+#include "lib/batch.hpp"
+
+#include "lib/error.hpp"
+#include "preprocess/parallel.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace libperm {
+namespace {
+
+std::int64_t bytes_of(perm_value_type type) { return type == PERM_VALUE_C128 ? 16 : 8; }
+
+class Batch {
+  public:
+    Batch(const Plan &plan, const Direct *direct, const void *values, std::int64_t stride,
+          RunControl &control, const BatchSink &sink)
+        : plan_(plan), direct_(direct), values_(values), stride_(stride), control_(control), sink_(sink) {}
+
+    void run(std::int64_t count) {
+        constexpr double short_run = 0.01; // seconds: such matrices are computed at the same time
+        if (direct_) {
+            left_.resize(static_cast<std::size_t>(count));
+            std::iota(left_.begin(), left_.end(), 0);
+            directly(false);
+            if (direct_->may_go_on()) directly(true);
+            for (const std::int64_t k : left_) generally(k);
+        } else if (plan_.seconds < short_run) {
+            parallel_for(static_cast<std::uint64_t>(count),
+                         [&](std::uint64_t k) { generally(static_cast<std::int64_t>(k)); });
+        } else {
+            for (std::int64_t k = 0; k < count; ++k) generally(k);
+        }
+    }
+
+  private:
+    const void *matrix(std::int64_t k) const {
+        return static_cast<const char *>(values_) + k * stride_ * bytes_of(plan_.input.value_type);
+    }
+
+    // What is answered within the tolerance is left no more.
+    void directly(bool twofold) {
+        const std::size_t groups = (left_.size() + tape_lanes - 1) / tape_lanes;
+        std::vector<char> done(left_.size(), 0);
+        parallel_for(groups, [&](std::uint64_t group) {
+            const std::size_t first = group * tape_lanes,
+                              count = std::min<std::size_t>(tape_lanes, left_.size() - first);
+            std::array<const void *, tape_lanes> matrices{};
+            std::array<DirectAnswer, tape_lanes> answers;
+            for (std::size_t k = 0; k < count; ++k) matrices[k] = matrix(left_[first + k]);
+            if (!direct_->run(std::span(matrices).first(count), twofold, answers.data())) return;
+            for (std::size_t k = 0; k < count; ++k) {
+                if (!direct_->is_enough(answers[k])) continue;
+                sink_.direct(left_[first + k], answers[k]);
+                done[first + k] = 1;
+                control_.advance(1);
+            }
+        });
+        std::size_t kept = 0;
+        for (std::size_t k = 0; k < left_.size(); ++k)
+            if (!done[k]) left_[kept++] = left_[k];
+        left_.resize(kept);
+    }
+
+    void generally(std::int64_t k) {
+        try {
+            RunControl part(control_, 1 / std::max(plan_.serial_seconds, 1e-9));
+            sink_.general(k, execute(plan_, read_values(plan_.input, matrix(k)), part));
+        } catch (const Error &error) {
+            if (error.status() == PERM_CANCELLED || error.status() == PERM_REFUSED_TIME) throw;
+            throw Error(error.status(), fmt::format("matrix {} of the batch: {}", k, error.what()));
+        }
+    }
+
+    const Plan &plan_;
+    const Direct *direct_;
+    const void *values_;
+    const std::int64_t stride_;
+    RunControl &control_;
+    const BatchSink &sink_;
+    std::vector<std::int64_t> left_; // matrices without an answer
+};
+
+} // namespace
+
+void execute_batch(const Plan &plan, const Direct *direct, const void *values, std::int64_t stride,
+                   std::int64_t count, RunControl &control, const BatchSink &sink) {
+    if (plan.input.value_type == PERM_VALUE_PATTERN)
+        throw Error(PERM_BAD_ARGUMENT, "a pattern matrix has no values, and so there is no batch of them");
+    if (count < 0) throw Error(PERM_BAD_ARGUMENT, "count is negative");
+    if (count == 0) return;
+    if (!values && plan.input.pattern.nnz() > 0) throw Error(PERM_BAD_ARGUMENT, "values is a null pointer");
+    control.begin(static_cast<double>(count), plan.seconds * static_cast<double>(count));
+    Batch(plan, direct, values, stride, control, sink).run(count);
+}
+
+} // namespace libperm

@@ -1,0 +1,23 @@
+// Many matrices of one pattern.
+#pragma once
+
+#include "lib/direct.hpp"
+#include "lib/execute.hpp"
+
+#include <functional>
+
+namespace libperm {
+
+// What becomes of matrix k; called by any thread, once for each.
+struct BatchSink {
+    std::function<void(std::int64_t k, const DirectAnswer &)> direct;
+    std::function<void(std::int64_t k, const Outcome &)> general;
+};
+
+// Matrix k's values begin k * stride values after the first's. Those that `direct`, which may be null,
+// answers within the tolerance take that way, eight at a time, the others the plan's. Throws Error, naming
+// the matrix.
+void execute_batch(const Plan &plan, const Direct *direct, const void *values, std::int64_t stride,
+                   std::int64_t count, RunControl &control, const BatchSink &sink);
+
+} // namespace libperm

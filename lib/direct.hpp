@@ -1,0 +1,65 @@
+// Permanents straight from the values, by a plan's tape (jit/tape.hpp): what a small plan that is executed
+// again and again runs. No value is looked at but to scale rows by powers of two.
+#pragma once
+
+#include "jit/tape_walk.hpp"
+#include "lib/answer.hpp"
+#include "lib/plan.hpp"
+#include "lib/tape_plan.hpp"
+
+#include <memory>
+#include <mutex>
+#include <span>
+
+namespace libperm {
+
+struct DirectAnswer {
+    Scaled re, im, error; // |value - perm(A)| <= error
+    double rel_error_bound = 0;
+    bool exact = false;
+};
+Answer answer_of(const DirectAnswer &answer, bool with_text);
+
+class Direct {
+  public:
+    ~Direct();
+
+    // Null if the plan is to be executed as it stands: it is large, or wants other numbers.
+    static std::unique_ptr<const Direct> of(const Plan &plan, RunControl &control);
+
+    // Of 1 to tape_lanes matrices, each by the address of its values in the caller's order; in doubles, or in
+    // twice their precision. Threads may call it at the same time; nothing is allocated once as many have
+    // called it before. A matrix's bits do not depend on those beside it. False: of values that are not
+    // finite.
+    bool run(std::span<const void *const> matrices, bool twofold, DirectAnswer *answers) const;
+
+    // Whether the plan allows twice the precision where doubles are not enough.
+    bool may_go_on() const { return may_go_on_; }
+    bool is_enough(const DirectAnswer &answer) const { return answer.rel_error_bound <= tolerance_; }
+
+    // What the account of a run says beside its answer.
+    Outcome outcome_of(const DirectAnswer &answer) const;
+
+    const Tape &tape() const { return tape_; }
+
+  private:
+    struct Workspace;
+    class Lease;
+    template <bool complex> class Load;
+
+    Direct(Tape tape, const Plan &plan);
+
+    Arithmetic arithmetic(bool twofold) const;
+    template <bool complex>
+    bool run_as(std::span<const void *const> matrices, bool twofold, DirectAnswer *answers) const;
+
+    const Tape tape_;
+    const bool complex_;
+    const double tolerance_;
+    const bool may_go_on_;
+    double underflow_ = 0; // of a result, at most, where entries are at most 1
+    mutable std::mutex mutex_;
+    mutable std::vector<std::unique_ptr<Workspace>> idle_;
+};
+
+} // namespace libperm
