@@ -150,7 +150,7 @@ void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome
 
 // False if the plan is to be executed otherwise.
 bool execute_directly(const perm_plan &plan, const void *values, perm_result &result) {
-    if (!plan.direct || !values) return false;
+    if (!plan.direct || !values || plan.plan.options.device == libperm::Device::gpu) return false;
     libperm::DirectAnswer answer;
     const auto is_enough = [&](bool twofold) {
         return plan.direct->run({&values, 1}, twofold, &answer) && plan.direct->is_enough(answer);
@@ -308,8 +308,8 @@ perm_status perm_plan_execute_batch(const perm_plan *plan, const void *values, i
             fill(filled, plan->plan, outcome, answer);
             write(results[k], filled);
         };
-        const libperm::BatchSink sink{[&](int64_t k, const libperm::DirectAnswer &answer) {
-                                          keep(k, plan->direct->outcome_of(answer),
+        const libperm::BatchSink sink{[&](int64_t k, const libperm::DirectAnswer &answer, bool on_gpu) {
+                                          keep(k, plan->direct->outcome_of(answer, on_gpu),
                                                libperm::answer_of(answer, false));
                                       },
                                       [&](int64_t k, const libperm::Outcome &outcome) {

@@ -33,11 +33,11 @@ class DeviceQueue { // throws JitError
 
     // Threads of a block, for kernels that take any number of warps: a power of two. The tests take few.
     virtual unsigned block_threads(unsigned most) const { return most; }
-    // Blocks of so many threads, without dynamic shared memory, that run at the same time.
-    virtual unsigned blocks_at_once(const char *entry, unsigned threads) = 0;
+    // Blocks of so many threads, with so many bytes of dynamic shared memory, that run at the same time.
+    virtual unsigned blocks_at_once(const char *entry, unsigned threads, std::size_t shared = 0) = 0;
     // `arguments`: pointers to the kernel's parameters, which may change when it returns.
     virtual void launch(const char *entry, unsigned blocks, unsigned threads,
-                        std::span<void *const> arguments) = 0;
+                        std::span<void *const> arguments, std::size_t shared = 0) = 0;
 };
 
 // A piece of its memory.

@@ -39,18 +39,23 @@ void GpuQueue::copy_out(void *to, DeviceAddress from, std::size_t bytes) {
     stream_.copy_out(to, from, bytes);
 }
 
-unsigned GpuQueue::blocks_at_once(const char *entry, unsigned threads) {
-    const auto [it, is_new] = blocks_at_once_.try_emplace(entry, 0);
-    if (is_new)
+unsigned GpuQueue::blocks_at_once(const char *entry, unsigned threads, std::size_t shared) {
+    const auto [it, is_new] = blocks_at_once_.try_emplace({entry, shared}, 0);
+    if (is_new) {
+        const GpuKernel &kernel = kernels_.at(entry);
+        if (shared > 0) kernel.allow_shared(shared);
         it->second =
-            static_cast<unsigned>(kernels_.at(entry).blocks_per_multiprocessor(static_cast<int>(threads), 0) *
+            static_cast<unsigned>(kernel.blocks_per_multiprocessor(static_cast<int>(threads), shared) *
                                   gpu_->properties().multiprocessors);
+    }
     return it->second;
 }
 
-void GpuQueue::launch(const char *entry, unsigned blocks, unsigned threads,
-                      std::span<void *const> arguments) {
-    kernels_.at(entry).launch(stream_, blocks, threads, 0, arguments);
+void GpuQueue::launch(const char *entry, unsigned blocks, unsigned threads, std::span<void *const> arguments,
+                      std::size_t shared) {
+    const GpuKernel &kernel = kernels_.at(entry);
+    if (shared > 0) kernel.allow_shared(shared);
+    kernel.launch(stream_, blocks, threads, shared, arguments);
 }
 
 } // namespace libperm

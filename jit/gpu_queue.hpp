@@ -21,9 +21,9 @@ class GpuQueue final : public DeviceQueue {
     std::int64_t free_bytes() override { return gpu_->free_bytes(); }
     void copy_in(DeviceAddress to, const void *from, std::size_t bytes) override;
     void copy_out(void *to, DeviceAddress from, std::size_t bytes) override;
-    unsigned blocks_at_once(const char *entry, unsigned threads) override;
-    void launch(const char *entry, unsigned blocks, unsigned threads,
-                std::span<void *const> arguments) override;
+    unsigned blocks_at_once(const char *entry, unsigned threads, std::size_t shared) override;
+    void launch(const char *entry, unsigned blocks, unsigned threads, std::span<void *const> arguments,
+                std::size_t shared) override;
 
     double compile_seconds() const { return compile_seconds_; } // from requests to loaded kernels
     int kernels_compiled() const { return kernels_compiled_; }
@@ -34,7 +34,7 @@ class GpuQueue final : public DeviceQueue {
     std::map<DeviceAddress, GpuMemory> memory_;
     std::map<std::string, GpuKernel> kernels_; // by entry
     GpuStream stream_; // after memory and kernels: destroyed, and so done, before them
-    std::map<std::string, unsigned> blocks_at_once_;
+    std::map<std::pair<std::string, std::size_t>, unsigned> blocks_at_once_;
     double compile_seconds_ = 0;
     int kernels_compiled_ = 0;
 };

@@ -1,6 +1,10 @@
 #include "lib/batch.hpp"
 
+#include "jit/gpu_queue.hpp"
+#include "lib/block_run.hpp"
 #include "lib/error.hpp"
+#include "lib/gpu_device.hpp"
+#include "lib/tape_on_device.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -24,7 +28,10 @@ class Batch {
         if (direct_) {
             left_.resize(static_cast<std::size_t>(count));
             std::iota(left_.begin(), left_.end(), 0);
-            directly(false);
+            if (goes_to_gpu())
+                on_gpu();
+            else
+                directly(false);
             if (direct_->may_go_on()) directly(true);
             for (const std::int64_t k : left_) generally(k);
         } else if (plan_.seconds < short_run) {
@@ -53,11 +60,45 @@ class Batch {
             if (!direct_->run(std::span(matrices).first(count), twofold, answers.data())) return;
             for (std::size_t k = 0; k < count; ++k) {
                 if (!direct_->is_enough(answers[k])) continue;
-                sink_.direct(left_[first + k], answers[k]);
+                sink_.direct(left_[first + k], answers[k], false);
                 done[first + k] = 1;
                 control_.advance(1);
             }
         });
+        forget(done);
+    }
+
+    // Where there is one, and enough to do to wait for it.
+    bool goes_to_gpu() const {
+        constexpr double least_moves = 1e8; // 50 ms of a CPU's core
+        const Device device = plan_.options.device;
+        const double moves =
+            static_cast<double>(direct_->tape().moves.size()) * static_cast<double>(left_.size());
+        if (device == Device::cpu || (device == Device::automatic && moves < least_moves)) return false;
+        const GpuChoice choice = first_gpu();
+        return choice.gpu && fits_device(*direct_, choice.gpu->properties().shared_bytes);
+    }
+
+    void on_gpu() {
+        std::vector<const void *> matrices;
+        for (const std::int64_t k : left_) matrices.push_back(matrix(k));
+        std::vector<char> done(left_.size(), 0);
+        const auto take = [&](std::size_t k, const DirectAnswer &answer) {
+            if (!direct_->is_enough(answer)) return;
+            sink_.direct(left_[k], answer, true);
+            done[k] = 1;
+            control_.advance(1);
+        };
+        with_gpu_errors([&] {
+            GpuQueue queue(the_gpu(), plan_.options.cache);
+            run_on(
+                queue, *direct_, matrices, [this] { control_.poll(); }, take);
+            return Outcome();
+        });
+        forget(done);
+    }
+
+    void forget(const std::vector<char> &done) {
         std::size_t kept = 0;
         for (std::size_t k = 0; k < left_.size(); ++k)
             if (!done[k]) left_[kept++] = left_[k];

@@ -10,7 +10,7 @@ namespace libperm {
 
 // What becomes of matrix k; called by any thread, once for each.
 struct BatchSink {
-    std::function<void(std::int64_t k, const DirectAnswer &)> direct;
+    std::function<void(std::int64_t k, const DirectAnswer &, bool on_gpu)> direct;
     std::function<void(std::int64_t k, const Outcome &)> general;
 };
 

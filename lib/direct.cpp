@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -34,7 +35,7 @@ std::size_t doubles_of(TapeLayout layout) { return is_twofold(layout.arithmetic)
 bool wants_doubles(const Plan &plan) {
     const Options &o = plan.options;
     return (o.precision == Precision::automatic || o.precision == Precision::plain) &&
-           (o.engine == Engine::automatic || o.engine == Engine::frontier) && o.device != Device::gpu &&
+           (o.engine == Engine::automatic || o.engine == Engine::frontier) &&
            (plan.input.value_type == PERM_VALUE_F64 || plan.input.value_type == PERM_VALUE_C128) &&
            !plan.input.written && plan.input.rows_of_ones == 0 && !plan.input.repeats;
 }
@@ -55,22 +56,15 @@ struct Direct::Workspace {
 class Direct::Lease {
   public:
     explicit Lease(const Direct &of) : of_(of) {
-        {
-            const std::lock_guard lock(of.mutex_);
-            if (!of.idle_.empty()) {
-                work_ = std::move(of.idle_.back());
-                of.idle_.pop_back();
-            }
-        }
+        for (std::atomic<Workspace *> &place : of.idle_)
+            if (place.load(std::memory_order_relaxed) && (work_ = place.exchange(nullptr))) return;
         const TapeLayout widest{of.arithmetic(true), true, tape_lanes};
-        if (!work_) work_ = std::make_unique<Workspace>(of.tape_, widest.block());
+        work_ = new Workspace(of.tape_, widest.block());
     }
     ~Lease() {
-        const std::lock_guard lock(of_.mutex_);
-        try {
-            of_.idle_.push_back(std::move(work_));
-        } catch (const std::bad_alloc &) { // then the next one makes another
-        }
+        for (std::atomic<Workspace *> &place : of_.idle_)
+            if (Workspace *none = nullptr; place.compare_exchange_strong(none, work_)) return;
+        delete work_; // more threads than places
     }
     Lease(const Lease &) = delete;
     Lease &operator=(const Lease &) = delete;
@@ -79,7 +73,7 @@ class Direct::Lease {
 
   private:
     const Direct &of_;
-    std::unique_ptr<Workspace> work_;
+    Workspace *work_ = nullptr;
 };
 
 // Brings the values of one matrix into its lane, every row scaled by the power of two that brings its largest
@@ -109,7 +103,13 @@ template <bool complex> class Direct::Load {
     }
     bool nonnegative() const { return nonnegative_ && !complex; }
 
-    void put(double *entries, TapeLayout layout, int lane) {
+    Loaded put(double *entries, TapeLayout layout, int lane) {
+        scale_into(entries, layout, lane);
+        return {exp2_, bits(entries, layout, lane), true, nonnegative()};
+    }
+
+  private:
+    void scale_into(double *entries, TapeLayout layout, int lane) {
         exp2_ = 0;
         for (double &x : largest_) {
             const int exponent = x == 0 ? 0 : std::ilogb(x) + 1;
@@ -131,8 +131,6 @@ template <bool complex> class Direct::Load {
             if (layout.magnitudes) to[at(parts) * apart * lanes] = size;
         }
     }
-    std::int64_t exp2() const { return exp2_; }
-
     // Every product of an entry of each row, as they were put, is a multiple of 2^-bits; -1 if that would be
     // of no use.
     int bits(const double *entries, TapeLayout layout, int lane) const {
@@ -157,7 +155,6 @@ template <bool complex> class Direct::Load {
         return bits <= most ? static_cast<int>(bits) : -1;
     }
 
-  private:
     const Tape *tape_ = nullptr;
     const double *values_ = nullptr;
     std::span<double> largest_;
@@ -178,9 +175,11 @@ Direct::Direct(Tape tape, const Plan &plan)
     underflow_ = growth;
 }
 
-Direct::~Direct() = default;
+Direct::~Direct() {
+    for (const std::atomic<Workspace *> &place : idle_) delete place.load();
+}
 
-Outcome Direct::outcome_of(const DirectAnswer &answer) const {
+Outcome Direct::outcome_of(const DirectAnswer &answer, bool on_gpu) const {
     Outcome outcome;
     outcome.value = answer.re;
     outcome.error = answer.error;
@@ -192,6 +191,7 @@ Outcome Direct::outcome_of(const DirectAnswer &answer) const {
     outcome.blocks = outcome.blocks_computed = 1;
     outcome.engine = Engine::frontier;
     outcome.transposed = tape_.transposed;
+    outcome.on_gpu = on_gpu;
     return outcome;
 }
 
@@ -222,7 +222,8 @@ std::unique_ptr<const Direct> Direct::of(const Plan &plan, RunControl &control) 
         make_tape(plan.input.pattern, most_moves, plan.options.seed, [&control] { control.poll(); });
     if (!tape || tape->moves.empty()) return nullptr;
     // What is known of the values may have left less to do.
-    if (plan.refusal == PERM_OK && plan.seconds < move_seconds * static_cast<double>(tape->moves.size()))
+    if (plan.refusal == PERM_OK &&
+        plan.serial_seconds < move_seconds * static_cast<double>(tape->moves.size()))
         return nullptr;
     if (const auto &source = plan.input.source; !source.empty()) { // entries by the caller's numbers
         std::vector<std::uint32_t> row(source.size());
@@ -276,7 +277,7 @@ bool Direct::run_as(std::span<const void *const> matrices, bool twofold, DirectA
     const std::size_t n = at(tape_.n);
     TapeLayout layout{arithmetic(twofold), complex || twofold, matrices.size() == 1 ? 1 : tape_lanes};
     std::array<Load<complex>, tape_lanes> loads;
-    std::array<int, tape_lanes> bits{};
+    std::array<Loaded, tape_lanes> loaded;
     for (std::size_t lane = 0; lane < at(layout.lanes); ++lane) { // those to spare are the last one's again
         const auto *values = static_cast<const double *>(matrices[std::min(lane, matrices.size() - 1)]);
         loads[lane] = {tape_, values, std::span(work.largest).subspan(lane * n, n)};
@@ -284,28 +285,41 @@ bool Direct::run_as(std::span<const void *const> matrices, bool twofold, DirectA
         layout.magnitudes = layout.magnitudes || !loads[lane].nonnegative();
     }
     for (std::size_t lane = 0; lane < at(layout.lanes); ++lane) {
-        loads[lane].put(work.entries.get(), layout, static_cast<int>(lane));
-        bits[lane] = loads[lane].bits(work.entries.get(), layout, static_cast<int>(lane));
+        loaded[lane] = loads[lane].put(work.entries.get(), layout, static_cast<int>(lane));
     }
     const double *block = run_tape(tape_, layout, work.entries.get(), work.states.get(), false);
+    for (std::size_t k = 0; k < matrices.size(); ++k)
+        answers[k] = answer(block, layout, static_cast<int>(k), loaded[k]);
+    return true;
+}
+
+DirectAnswer Direct::answer(const double *block, TapeLayout layout, int lane, const Loaded &matrix) const {
     const double moves = tape_.roundings + 2;
     const double gamma =
         gamma_bound(roundings_of_move(layout.arithmetic) * moves, unit_of(layout.arithmetic)) /
         (1 - gamma_bound(moves)) * (1 + 0x1p-40);
-    for (std::size_t k = 0; k < matrices.size(); ++k) {
-        DirectAnswer &answer = answers[k];
-        const Last last = last_of(block, layout, static_cast<int>(k));
-        const std::int64_t exp2 = loads[k].exp2();
-        answer.re = make_scaled(last.re, exp2);
-        answer.im = make_scaled(last.im, exp2);
-        // Integers below 2^53 in some unit: whatever reaches the end has reached it times one at least.
-        answer.exact = bits[k] >= 0 && std::ldexp(last.magnitude, bits[k]) <= 0x1p53 * (1 - 0x1p-20);
-        const double error = answer.exact ? 0 : gamma * last.magnitude + 1.01 * last.lows + underflow_;
-        answer.error = make_scaled(error, exp2);
-        answer.rel_error_bound =
-            to_double_up(relative_error(make_scaled(std::hypot(last.re, last.im), exp2), answer.error));
-    }
-    return true;
+    const Last last = last_of(block, layout, lane);
+    DirectAnswer answer;
+    answer.re = make_scaled(last.re, matrix.exp2);
+    answer.im = make_scaled(last.im, matrix.exp2);
+    // Integers below 2^53 in some unit: whatever reaches the end has reached it times one at least.
+    answer.exact = matrix.bits >= 0 && std::ldexp(last.magnitude, matrix.bits) <= 0x1p53 * (1 - 0x1p-20);
+    const double error = answer.exact ? 0 : gamma * last.magnitude + 1.01 * last.lows + underflow_;
+    answer.error = make_scaled(error, matrix.exp2);
+    answer.rel_error_bound =
+        to_double_up(relative_error(make_scaled(std::hypot(last.re, last.im), matrix.exp2), answer.error));
+    return answer;
+}
+
+Direct::Loaded Direct::load(const void *values, double *entries) const {
+    return complex_ ? load_as<true>(values, entries) : load_as<false>(values, entries);
+}
+
+template <bool complex> Direct::Loaded Direct::load_as(const void *values, double *entries) const {
+    const Lease lease(*this);
+    Load<complex> load(tape_, static_cast<const double *>(values),
+                       std::span((*lease).largest).first(at(tape_.n)));
+    return load.look() ? load.put(entries, {arithmetic(false), false, 1}, 0) : Loaded();
 }
 
 } // namespace libperm

@@ -7,8 +7,9 @@
 #include "lib/plan.hpp"
 #include "lib/tape_plan.hpp"
 
+#include <array>
+#include <atomic>
 #include <memory>
-#include <mutex>
 #include <span>
 
 namespace libperm {
@@ -37,8 +38,19 @@ class Direct {
     bool may_go_on() const { return may_go_on_; }
     bool is_enough(const DirectAnswer &answer) const { return answer.rel_error_bound <= tolerance_; }
 
+    // For who runs the tape elsewhere, in doubles: the entries of one matrix, a block each without
+    // magnitudes; and the answer from the last state's block.
+    struct Loaded {
+        std::int64_t exp2 = 0;
+        int bits = -1; // -1, or all products of the entries are multiples of 2^-bits
+        bool finite = false, nonnegative = false;
+    };
+    Loaded load(const void *values, double *entries) const;
+    DirectAnswer answer(const double *last, TapeLayout layout, int lane, const Loaded &matrix) const;
+    Arithmetic arithmetic(bool twofold) const;
+
     // What the account of a run says beside its answer.
-    Outcome outcome_of(const DirectAnswer &answer) const;
+    Outcome outcome_of(const DirectAnswer &answer, bool on_gpu = false) const;
 
     const Tape &tape() const { return tape_; }
 
@@ -49,7 +61,7 @@ class Direct {
 
     Direct(Tape tape, const Plan &plan);
 
-    Arithmetic arithmetic(bool twofold) const;
+    template <bool complex> Loaded load_as(const void *values, double *entries) const;
     template <bool complex>
     bool run_as(std::span<const void *const> matrices, bool twofold, DirectAnswer *answers) const;
 
@@ -58,8 +70,7 @@ class Direct {
     const double tolerance_;
     const bool may_go_on_;
     double underflow_ = 0; // of a result, at most, where entries are at most 1
-    mutable std::mutex mutex_;
-    mutable std::vector<std::unique_ptr<Workspace>> idle_;
+    mutable std::array<std::atomic<Workspace *>, 256> idle_{};
 };
 
 } // namespace libperm

@@ -72,10 +72,12 @@ void HostQueue::copy_out(void *to, libperm::DeviceAddress from, std::size_t byte
     if (bytes > 0) std::memcpy(to, bytes_at(from), bytes);
 }
 
-unsigned HostQueue::blocks_at_once(const char * /*entry*/, unsigned /*threads*/) { return 3; }
+unsigned HostQueue::blocks_at_once(const char * /*entry*/, unsigned /*threads*/, std::size_t /*shared*/) {
+    return 3;
+}
 
-void HostQueue::launch(const char *entry, unsigned blocks, unsigned threads,
-                       std::span<void *const> arguments) {
+void HostQueue::launch(const char *entry, unsigned blocks, unsigned threads, std::span<void *const> arguments,
+                       std::size_t shared) {
     ++launches_;
-    kernel_.at(entry)->launch(entry, blocks, threads, 0, arguments.data());
+    kernel_.at(entry)->launch(entry, blocks, threads, shared, arguments.data());
 }

@@ -25,9 +25,9 @@ class HostQueue final : public libperm::DeviceQueue {
     void copy_in(libperm::DeviceAddress to, const void *from, std::size_t bytes) override;
     void copy_out(void *to, libperm::DeviceAddress from, std::size_t bytes) override;
     unsigned block_threads(unsigned most) const override { return most < 64 ? most : 64; }
-    unsigned blocks_at_once(const char *entry, unsigned threads) override;
-    void launch(const char *entry, unsigned blocks, unsigned threads,
-                std::span<void *const> arguments) override;
+    unsigned blocks_at_once(const char *entry, unsigned threads, std::size_t shared) override;
+    void launch(const char *entry, unsigned blocks, unsigned threads, std::span<void *const> arguments,
+                std::size_t shared) override;
 
     int launches() const { return launches_; }
     bool is_whole() const; // nothing was written beside what was allocated
