@@ -1,31 +1,41 @@
 #!/usr/bin/env bash
-# check_install.sh CMAKE BUILD_DIR CONSUMER VERSION - installs to a folder of its own and builds other
-# people's programs against that: by find_package(perm) in C and in C++ with Eigen, in C11 by pkg-config.
+# check_install.sh CMAKE BUILD_DIR PREFIX EXAMPLES VERSION - installs to PREFIX, which it empties first, and builds
+# other people's programs, which are the examples of the manual, against that: by find_package(perm) and by
+# pkg-config. Each prints what stands in its .out file.
 set -euo pipefail
-cmake=$1 build=$2 consumer=$3 version=$4
+cmake=$1 build=$2 prefix=$3 examples=$4 version=$5
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-prefix=$work/prefix
-
-"$cmake" --install "$build" --prefix "$prefix" >/dev/null
 unset LD_LIBRARY_PATH
+export CFLAGS='-Wall -Wextra -pedantic -Werror' CXXFLAGS='-Wall -Wextra -pedantic -Werror'
+
+rm -rf "$prefix"
+"$cmake" --install "$build" --prefix "$prefix" >/dev/null
+
+run_all() { # FOLDER PROGRAM...
+    local program folder=$1
+    shift
+    for program in "$@"; do
+        "$folder/$program" | diff -u "$examples/$program.out" -
+    done
+}
 
 echo "find_package(perm)"
-"$cmake" -S "$consumer" -B "$work/consumer" \
-    -DCMAKE_PREFIX_PATH="$prefix" -DEXPECTED_VERSION="$version" >/dev/null
-"$cmake" --build "$work/consumer" >"$work/log" || { cat "$work/log" && exit 1; }
-"$work/consumer/first"
-"$work/consumer/eigen"
+"$cmake" -S "$examples" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" --log-level=WARNING
+"$cmake" --build "$work/cmake" >"$work/log" || { cat "$work/log" && exit 1; }
+run_all "$work/cmake" first plan csr eigen
+package=$(sed -n 's/^perm_DIR:PATH=//p' "$work/cmake/CMakeCache.txt")
+[[ $package == "$prefix"/* ]]
+grep -q "PACKAGE_VERSION \"$version\"" "$package/permConfigVersion.cmake"
 
 echo "pkg-config"
 pc=$(find "$prefix" -name perm.pc)
 export PKG_CONFIG_PATH=${pc%/*}
-# perm.pc names the prefix that was configured; this one was chosen at the installation.
-perm_pc() { pkg-config --define-variable=prefix="$prefix" "$@" perm; }
-[[ $(perm_pc --modversion) == "$version" ]]
-read -ra flags <<<"$(perm_pc --cflags --libs)"
-library_dir=$(perm_pc --variable=libdir)
-"${CC:-cc}" -std=c11 -Wall -Wextra -pedantic -Werror "$consumer/first.c" -o "$work/first" "${flags[@]}" \
-    -Wl,-rpath,"$library_dir"
-"$work/first"
+[[ $(pkg-config --modversion perm) == "$version" ]]
+cp "$examples"/{Makefile,*.c} "$work"
+make -s -C "$work"
+run_all "$work" first plan
+
+echo "perm, the command"
+[[ $("$prefix/bin/perm" --version) == *"$version"* ]]

@@ -1,0 +1,26 @@
+// Eigen's matrices, sparse and dense, as they are.
+#include <Eigen/Dense>
+#include <Eigen/SparseCore>
+#include <perm.hpp>
+
+#include <algorithm>
+#include <iostream>
+
+int main() {
+    // Ways to cover a board of 2 x 10 squares with dominoes: each of the 10 black squares (rows) with a white
+    // one beside it (columns).
+    Eigen::SparseMatrix<double> board(10, 10);
+    for (int i = 0; i < 10; ++i)
+        for (int j = std::max(i - 1, 0); j <= std::min(i + 1, 9); ++j) board.insert(i, j) = 1.0;
+    const perm::Result r = perm::compute(board);
+    std::cout << r.text() << (r->exact ? " exactly" : "") << '\n';
+
+    std::cout << perm::compute(Eigen::MatrixXd::Ones(4, 4)).value() << '\n';
+
+    // An error is an exception with the library's text.
+    try {
+        perm::compute(Eigen::MatrixXd::Ones(3, 2));
+    } catch (const perm::Error &error) {
+        std::cout << perm_status_text(error.status()) << '\n';
+    }
+}
