@@ -49,14 +49,14 @@ class TimedQueue final : public DeviceQueue {
         if (bytes == sizeof report) std::memcpy(&report, to, sizeof report);
         rows.push_back({seconds, static_cast<double>(report.candidates), static_cast<double>(report.states)});
     }
-    unsigned blocks_at_once(const char *entry, unsigned threads) override {
-        return queue_.blocks_at_once(entry, threads);
+    unsigned blocks_at_once(const char *entry, unsigned threads, std::size_t shared) override {
+        return queue_.blocks_at_once(entry, threads, shared);
     }
     void launch(const char *entry, unsigned blocks, unsigned threads,
-                std::span<void *const> arguments) override {
+                std::span<void *const> arguments, std::size_t shared) override {
         if (!running_) begun_ = Clock::now();
         running_ = true;
-        queue_.launch(entry, blocks, threads, arguments);
+        queue_.launch(entry, blocks, threads, arguments, shared);
     }
 
     struct Row {

@@ -17,6 +17,7 @@ namespace {
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr std::int64_t most_moves = 1 << 20; // a millisecond or two
+constexpr double plan_overhead = 5e-5;       // seconds of executing it, beside its blocks
 constexpr double move_seconds = 1.5e-9;      // of one matrix alone
 constexpr std::int64_t most_entries = 1 << 12;
 
@@ -222,9 +223,8 @@ std::unique_ptr<const Direct> Direct::of(const Plan &plan, RunControl &control) 
         make_tape(plan.input.pattern, most_moves, plan.options.seed, [&control] { control.poll(); });
     if (!tape || tape->moves.empty()) return nullptr;
     // What is known of the values may have left less to do.
-    if (plan.refusal == PERM_OK &&
-        plan.serial_seconds < move_seconds * static_cast<double>(tape->moves.size()))
-        return nullptr;
+    const double directly = move_seconds * static_cast<double>(tape->moves.size());
+    if (plan.refusal == PERM_OK && plan_overhead + plan.serial_seconds < directly) return nullptr;
     if (const auto &source = plan.input.source; !source.empty()) { // entries by the caller's numbers
         std::vector<std::uint32_t> row(source.size());
         for (std::size_t k = 0; k < source.size(); ++k) row[at(source[k])] = tape->row[k];
