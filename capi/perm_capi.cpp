@@ -331,7 +331,9 @@ perm_status perm_plan_explain(const perm_plan *plan, perm_format format, char *b
                               size_t *needed) {
     return guarded([&] {
         if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
-        write_text(is_json(format) ? libperm::explain_json(plan->plan) : libperm::explain_text(plan->plan),
+        write_text(format == PERM_FORMAT_PICTURE ? libperm::picture_json(plan->plan)
+                   : is_json(format)             ? libperm::explain_json(plan->plan)
+                                                 : libperm::explain_text(plan->plan),
                    buffer, capacity, needed);
     });
 }

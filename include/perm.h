@@ -245,10 +245,27 @@ PERM_API perm_status perm_plan_execute(const perm_plan *plan, const void *values
 PERM_API perm_status perm_plan_execute_batch(const perm_plan *plan, const void *values, int64_t stride,
                                              int64_t count, perm_result *results);
 
-typedef enum perm_format { PERM_FORMAT_TEXT = 0, PERM_FORMAT_JSON = 1 } perm_format;
+typedef enum perm_format {
+    PERM_FORMAT_TEXT = 0,
+    PERM_FORMAT_JSON = 1,
+    PERM_FORMAT_PICTURE = 2 /* of perm_plan_explain alone */
+} perm_format;
 
 /* What the plan will do and what that costs: every candidate engine's states or subsets, operations, bytes,
  * predicted seconds, and why one was chosen.
+ * PERM_FORMAT_PICTURE: the JSON on one line, and what a picture shows in the key "picture", O(n + nnz) numbers.
+ * Lists of rows and columns are zero-based; rows, cols name the lines in an order:
+ *   row_ptr, col  the square matrix, repeated lines and added rows of ones written out
+ *   blocks        null without a perfect matching. rows, cols: an order in which the matrix is lower block
+ *                 triangular (Dulmage-Mendelsohn); sizes: of the blocks down its diagonal, one block where that
+ *                 reduction is left out. Entries left of a block are in no perfect matching
+ *   costliest     the block that takes longest, or null. row_ptr, col; rows, cols: in the order the frontier
+ *                 meets them; transposed: it runs through the columns; open, states: columns (or rows) open and
+ *                 states kept after each line it runs through, as the fastest of its forms would; block: which of
+ *                 `blocks` it is, in the same order there, null when other reductions have changed it. Without
+ *                 a frontier the order is the one given, and open and states are empty
+ *   engines       name and time of each candidate, in words
+ *   reduced, time what the reductions did, and the predicted time of it all, in words
  * Writes at most `capacity` bytes, the closing NUL included, to `buffer`; *needed (may be NULL) is the size
  * of the whole text with its NUL. PERM_BAD_ARGUMENT if it does not fit; with buffer = NULL and capacity = 0
  * only the size is told, and that is PERM_OK. */

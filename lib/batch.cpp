@@ -11,6 +11,7 @@
 #include <array>
 #include <fmt/format.h>
 #include <numeric>
+#include <utility>
 
 namespace libperm {
 namespace {
@@ -62,8 +63,8 @@ class Batch {
                 if (!direct_->is_enough(answers[k])) continue;
                 sink_.direct(left_[first + k], answers[k], false);
                 done[first + k] = 1;
-                control_.advance(1);
             }
+            control_.advance(static_cast<double>(std::count(&done[first], &done[first] + count, 1)));
         });
         forget(done);
     }
@@ -87,12 +88,15 @@ class Batch {
             if (!direct_->is_enough(answer)) return;
             sink_.direct(left_[k], answer, true);
             done[k] = 1;
-            control_.advance(1);
         };
         with_gpu_errors([&] {
             GpuQueue queue(the_gpu(), plan_.options.cache);
-            run_on(
-                queue, *direct_, matrices, [this] { control_.poll(); }, take);
+            double before = 0;
+            const auto poll = [&](std::size_t brought_in) {
+                const auto now = static_cast<double>(brought_in);
+                control_.advance(now - std::exchange(before, now));
+            };
+            run_on(queue, *direct_, matrices, poll, take);
             return Outcome();
         });
         forget(done);

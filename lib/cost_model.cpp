@@ -14,6 +14,12 @@
 #include <set>
 
 namespace libperm {
+
+double states_after(const FrontierStep &step, FrontierForm form) {
+    return form == FrontierForm::sparse ? std::max(1.0, step.states_bound * step.reachable)
+                                        : subsets_of_size(step.width_after, step.used_after);
+}
+
 namespace {
 
 constexpr double call = 2e-5; // seconds before and after any engine's work
@@ -27,7 +33,7 @@ Cost sparse_cost(const FrontierProgram &program, bool nonnegative) {
     double before = 1, before_bound = 1, peak_candidates = 1;
     cost.peak_states = 1;
     for (const FrontierStep &step : program.steps) {
-        const double after = std::max(1.0, step.states_bound * step.reachable);
+        const double after = states_after(step, FrontierForm::sparse);
         const double degree = static_cast<double>(step.terms.size());
         const double expansions = std::max(1.0, step.expansions_bound * before / before_bound);
         cost.operations += expansions;
@@ -69,7 +75,7 @@ Cost dense_cost(const FrontierProgram &program, bool nonnegative) {
     for (std::size_t t = 0; t < program.steps.size(); ++t) {
         const FrontierStep &step = program.steps[t];
         const double before = subsets_of_size(step.width_before, step.used_before);
-        const double after = subsets_of_size(step.width_after, step.used_after);
+        const double after = states_after(step, FrontierForm::dense);
         const double branches = free_entries(step);
         cost.operations += before * branches;
         cost.states += after;
@@ -180,7 +186,7 @@ Cost sparse_cost(const FrontierProgram &program, bool nonnegative, const GpuProp
     Cost cost = sparse_cost(program, nonnegative);
     double seconds = call, before = 1, before_bound = 1, peak_candidates = 1;
     for (const FrontierStep &s : program.steps) {
-        const double after = std::max(1.0, s.states_bound * s.reachable);
+        const double after = states_after(s, FrontierForm::sparse);
         const double candidates = std::max(1.0, s.expansions_bound * before / before_bound);
         const double levels = std::ceil(std::log2(std::max(2.0, static_cast<double>(s.terms.size()))));
         const double scanned = before * static_cast<double>(s.terms.size());
@@ -209,7 +215,7 @@ Cost dense_cost(const FrontierProgram &program, bool nonnegative, const GpuPrope
     const std::vector<DenseShape> tables = dense_shapes(program);
     for (std::size_t t = 0; t < program.steps.size(); ++t) {
         const FrontierStep &step = program.steps[t];
-        const double after = subsets_of_size(step.width_after, step.used_after);
+        const double after = states_after(step, FrontierForm::dense);
         seconds += launch + block * tables[t].blocks +
                    number * ((before + after) / states_share + before * free_entries(step) / sources_share) /
                        gpu.memory_bandwidth;

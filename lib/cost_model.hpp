@@ -33,6 +33,8 @@ Cost gray_cost(const GrayPlan &plan, const GpuProperties &gpu);
 Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative); // on a CPU
 Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative,
                    const GpuProperties &gpu);
+// After the row.
+double states_after(const FrontierStep &step, FrontierForm form);
 // Of the dense form: one slice after the other, so of memory and states at once what the greatest takes.
 Cost sliced_cost(const FrontierProgram &program, const std::vector<FrontierSlice> &slices, bool nonnegative);
 Cost sliced_cost(const FrontierProgram &program, const std::vector<FrontierSlice> &slices, bool nonnegative,

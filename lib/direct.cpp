@@ -311,15 +311,20 @@ DirectAnswer Direct::answer(const double *block, TapeLayout layout, int lane, co
     return answer;
 }
 
-Direct::Loaded Direct::load(const void *values, double *entries) const {
-    return complex_ ? load_as<true>(values, entries) : load_as<false>(values, entries);
+void Direct::load(std::span<const void *const> matrices, double *entries, Loaded *loaded) const {
+    complex_ ? load_as<true>(matrices, entries, loaded) : load_as<false>(matrices, entries, loaded);
 }
 
-template <bool complex> Direct::Loaded Direct::load_as(const void *values, double *entries) const {
+template <bool complex>
+void Direct::load_as(std::span<const void *const> matrices, double *entries, Loaded *loaded) const {
     const Lease lease(*this);
-    Load<complex> load(tape_, static_cast<const double *>(values),
-                       std::span((*lease).largest).first(at(tape_.n)));
-    return load.look() ? load.put(entries, {arithmetic(false), false, 1}, 0) : Loaded();
+    const TapeLayout layout{arithmetic(false), false, 1};
+    for (std::size_t k = 0; k < matrices.size(); ++k) {
+        Load<complex> load(tape_, static_cast<const double *>(matrices[k]),
+                           std::span((*lease).largest).first(at(tape_.n)));
+        loaded[k] =
+            load.look() ? load.put(entries + k * layout.block() * at(tape_.nnz), layout, 0) : Loaded();
+    }
 }
 
 } // namespace libperm

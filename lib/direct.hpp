@@ -45,7 +45,7 @@ class Direct {
         int bits = -1; // -1, or all products of the entries are multiples of 2^-bits
         bool finite = false, nonnegative = false;
     };
-    Loaded load(const void *values, double *entries) const;
+    void load(std::span<const void *const> matrices, double *entries, Loaded *loaded) const;
     DirectAnswer answer(const double *last, TapeLayout layout, int lane, const Loaded &matrix) const;
     Arithmetic arithmetic(bool twofold) const;
 
@@ -61,7 +61,8 @@ class Direct {
 
     Direct(Tape tape, const Plan &plan);
 
-    template <bool complex> Loaded load_as(const void *values, double *entries) const;
+    template <bool complex>
+    void load_as(std::span<const void *const> matrices, double *entries, Loaded *loaded) const;
     template <bool complex>
     bool run_as(std::span<const void *const> matrices, bool twofold, DirectAnswer *answers) const;
 

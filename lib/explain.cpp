@@ -1,5 +1,6 @@
 #include "lib/explain.hpp"
 
+#include "lib/picture.hpp"
 #include "lib/system.hpp"
 
 #include <algorithm>
@@ -116,7 +117,7 @@ std::string reductions_text(const Plan &plan) {
     say(r.expansions, "expansion", "expansions");
     say(r.zeros, "part that is 0", "parts that are 0");
     say(r.merged, "line equal to another", "lines equal to others");
-    return text.empty() ? "" : "reduced: " + text + "\n";
+    return text.empty() ? "" : "reduced: " + text;
 }
 
 std::string blocks_text(const Plan &plan) {
@@ -157,27 +158,29 @@ std::string slices_text(const BlockPlan &block) {
     return text;
 }
 
+std::string shown_name(const Candidate &c) {
+    return (!c.slices.empty() ? "frontier sliced" : engine_text(c.engine, c.form)) +
+           (c.on_gpu && !needs_gpu(c.engine) ? " GPU" : "") +
+           (c.engine != Engine::ryser && c.transposed ? " A^T" : "");
+}
+
+std::string shown_time(const Candidate &c) { return c.at_least ? "-" : readable_seconds(c.seconds); }
+
 std::string candidates_text(const BlockPlan &block) {
     std::string text = fmt::format("{:<24} {:<9} {:>15} {:>11} {:>11} {:>10} {:>13}\n", "engine", "",
                                    "states/subsets", "at once", "operations", "memory", "time");
     for (std::size_t k = 0; k < block.candidates.size(); ++k) {
         const Candidate &c = block.candidates[k];
         const bool by_subsets = sums_subsets(c.engine);
-        const std::string name = (!c.slices.empty() ? "frontier sliced" : engine_text(c.engine, c.form)) +
-                                 (c.on_gpu && !needs_gpu(c.engine) ? " GPU" : "") +
-                                 (c.engine != Engine::ryser && c.transposed ? " A^T" : "");
-        text += fmt::format("{:<20} {:<9} {:>15.3g} {:>11} {:>11.3g} {:>10} {:>13}\n", name,
+        text += fmt::format("{:<20} {:<9} {:>15.3g} {:>11} {:>11.3g} {:>10} {:>13}\n", shown_name(c),
                             status_of(block, k), by_subsets ? c.cost.subsets : c.cost.states,
                             by_subsets ? "-" : fmt::format("{:.3g}", c.cost.peak_states), c.cost.operations,
-                            (c.at_least ? "> " : "") + readable_bytes(c.cost.bytes),
-                            c.at_least ? "-" : readable_seconds(c.seconds));
+                            (c.at_least ? "> " : "") + readable_bytes(c.cost.bytes), shown_time(c));
     }
     return text + slices_text(block) + tree_text(block);
 }
 
-} // namespace
-
-std::string explain_json(const Plan &plan) {
+Json plan_json(const Plan &plan) {
     const BlockPlan *block = plan.main_block();
     const Candidate *choice = block ? block->choice() : nullptr;
     Json j;
@@ -209,7 +212,28 @@ std::string explain_json(const Plan &plan) {
     j["candidates"] = Json::array();
     for (std::size_t k = 0; block && k < block->candidates.size(); ++k)
         j["candidates"].push_back(candidate_json(*block, k));
-    return j.dump(2, ' ', false, Json::error_handler_t::replace); // a driver's text may be in any encoding
+    return j;
+}
+
+std::string written(const Json &j, int indent) {
+    return j.dump(indent, ' ', false,
+                  Json::error_handler_t::replace); // a driver's text may be in any encoding
+}
+
+} // namespace
+
+std::string explain_json(const Plan &plan) { return written(plan_json(plan), 2); }
+
+std::string picture_json(const Plan &plan) {
+    Json j = plan_json(plan);
+    Json &picture = j["picture"] = picture_of(plan);
+    picture["reduced"] = reductions_text(plan);
+    picture["time"] = readable_seconds(plan.seconds);
+    picture["engines"] = Json::array();
+    if (const BlockPlan *block = plan.main_block())
+        for (const Candidate &c : block->candidates)
+            picture["engines"].push_back({{"name", shown_name(c)}, {"time", shown_time(c)}});
+    return written(j, -1);
 }
 
 std::string explain_text(const Plan &plan) {
@@ -217,7 +241,7 @@ std::string explain_text(const Plan &plan) {
                                    plan.input.pattern.nnz(), numbers_text(plan.numbers), plan.options.threads,
                                    plan.options.threads == 1 ? "" : "s",
                                    readable_bytes(static_cast<double>(plan.options.memory_limit)));
-    text += reductions_text(plan);
+    if (const std::string reduced = reductions_text(plan); !reduced.empty()) text += reduced + "\n";
     const BlockPlan *block = plan.main_block();
     if (!block) return text + plan.structure + "\n";
     text += blocks_text(plan) + candidates_text(*block) + block->why + "\n";

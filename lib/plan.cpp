@@ -215,6 +215,24 @@ BlockKey key_of(const Pattern &a, const Kinds &kinds) {
     return key;
 }
 
+Pattern pattern_of(const BlockKey &key) {
+    std::size_t begin = 0;
+    const auto take = [&](void *to, std::size_t bytes) {
+        begin += key.copy(static_cast<char *>(to), bytes, begin);
+    };
+    const auto take_all = [&](auto &numbers) {
+        std::size_t size = 0;
+        take(&size, sizeof size);
+        numbers.resize(size);
+        take(numbers.data(), size * sizeof numbers[0]);
+    };
+    Pattern a;
+    take_all(a.row_ptr);
+    take_all(a.col);
+    a.rows = a.cols = static_cast<std::int32_t>(a.row_ptr.size() - 1);
+    return a;
+}
+
 namespace {
 
 template <class Number> void put(BlockKey &key, const Number &number) {

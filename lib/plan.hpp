@@ -14,6 +14,7 @@ namespace libperm {
 // A block as its plan depends on it.
 using BlockKey = std::string;
 BlockKey key_of(const Pattern &a, const Kinds &kinds);
+Pattern pattern_of(const BlockKey &key);
 template <class Value> BlockKey key_of(const LeafOf<Value> &leaf); // and as its number depends on it
 
 // All blocks of one size that are computed in the same way.

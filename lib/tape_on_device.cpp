@@ -15,6 +15,13 @@ constexpr std::size_t window = 1 << 13; // matrices that are brought in at once
 // About eight states of the longest row each.
 unsigned threads_for(const Tape &tape) { return std::clamp(std::bit_ceil(tape.most_states / 8), 64u, 1024u); }
 
+// work(begin, end) for pieces of 0 .. count - 1: what threads have in common is touched once for each.
+template <class Work> void in_chunks(std::size_t count, const Work &work) {
+    constexpr std::size_t chunk = 128;
+    parallel_for((count + chunk - 1) / chunk,
+                 [&](std::uint64_t k) { work(k * chunk, std::min<std::size_t>((k + 1) * chunk, count)); });
+}
+
 template <class T> DeviceArray copy_of(DeviceQueue &queue, const std::vector<T> &numbers) {
     DeviceArray array(queue);
     array.reserve(numbers.size() * sizeof(T));
@@ -39,16 +46,17 @@ class TapeOnDevice {
         last_.reserve(matrices.size() * (parts_ + 1) * sizeof(double));
     }
 
-    void run(const std::function<void()> &poll,
+    void run(const std::function<void(std::size_t)> &poll,
              const std::function<void(std::size_t, const DirectAnswer &)> &done) {
         const std::size_t doubles = parts_ * static_cast<std::size_t>(direct_.tape().nnz);
         entries_.reserve(std::min(window, matrices_.size()) * doubles * sizeof(double));
         std::vector<double> entries(std::min(window, matrices_.size()) * doubles);
         for (std::size_t first = 0; first < matrices_.size(); first += window) {
-            poll();
+            poll(first);
             const std::size_t count = std::min(window, matrices_.size() - first);
-            parallel_for(count, [&](std::uint64_t k) {
-                loaded_[first + k] = direct_.load(matrices_[first + k], entries.data() + k * doubles);
+            in_chunks(count, [&](std::size_t begin, std::size_t end) {
+                direct_.load(matrices_.subspan(first + begin, end - begin), entries.data() + begin * doubles,
+                             loaded_.data() + first + begin);
             });
             queue_.copy_in(entries_.address(), entries.data(), count * doubles * sizeof(double));
             launch(first, count);
@@ -56,9 +64,10 @@ class TapeOnDevice {
         std::vector<double> last(matrices_.size() * (parts_ + 1));
         queue_.copy_out(last.data(), last_.address(), last.size() * sizeof(double));
         const TapeLayout layout{direct_.arithmetic(false), true, 1};
-        parallel_for(matrices_.size(), [&](std::uint64_t k) {
-            if (loaded_[k].finite)
-                done(k, direct_.answer(last.data() + k * (parts_ + 1), layout, 0, loaded_[k]));
+        in_chunks(matrices_.size(), [&](std::size_t begin, std::size_t end) {
+            for (std::size_t k = begin; k < end; ++k)
+                if (loaded_[k].finite)
+                    done(k, direct_.answer(last.data() + k * (parts_ + 1), layout, 0, loaded_[k]));
         });
     }
 
@@ -108,7 +117,7 @@ bool fits_device(const Direct &direct, std::size_t shared_bytes) {
 }
 
 void run_on(DeviceQueue &queue, const Direct &direct, std::span<const void *const> matrices,
-            const std::function<void()> &poll,
+            const std::function<void(std::size_t)> &poll,
             const std::function<void(std::size_t k, const DirectAnswer &answer)> &done) {
     TapeOnDevice(queue, direct, matrices).run(poll, done);
 }

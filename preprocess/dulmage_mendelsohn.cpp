@@ -18,6 +18,8 @@ class StrongComponents {
     }
 
     std::int32_t count() const { return count_; }
+    // Of each row, numbered so that what a component leads to comes before it.
+    const std::vector<std::int32_t> &of_row() const { return component_; }
     // Of each row, numbered by their lowest rows.
     std::vector<std::int32_t> by_lowest_row() const {
         std::vector<std::int32_t> number(at(count_), -1), out;
@@ -81,6 +83,10 @@ class StrongComponents {
 };
 
 } // namespace
+
+std::vector<std::int32_t> triangular_blocks(const Pattern &a, const Matching &perfect) {
+    return StrongComponents(a, perfect).of_row();
+}
 
 template <class Value>
 std::vector<BlockOf<Value>> dulmage_mendelsohn(BlockOf<Value> block, const Matching &perfect) {

@@ -15,4 +15,8 @@ namespace libperm {
 template <class Value>
 std::vector<BlockOf<Value>> dulmage_mendelsohn(BlockOf<Value> block, const Matching &perfect);
 
+// Of each row, the number of its block, by which the matrix is lower block triangular; a column is in the
+// block of the row it is matched with.
+std::vector<std::int32_t> triangular_blocks(const Pattern &a, const Matching &perfect);
+
 } // namespace libperm

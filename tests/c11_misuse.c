@@ -87,7 +87,7 @@ _Static_assert(PERM_OK == 0 && PERM_BAD_ARGUMENT == 101 && PERM_BAD_MATRIX == 10
                "status codes never change");
 _Static_assert(PERM_INDEX_I64 == 0 && PERM_INDEX_I32 == 1 && PERM_VALUE_F64 == 0 && PERM_VALUE_C128 == 1 &&
                    PERM_VALUE_I64 == 2 && PERM_VALUE_PATTERN == 3 && PERM_VALUE_TEXT == 4 &&
-                   PERM_FORMAT_TEXT == 0 && PERM_FORMAT_JSON == 1,
+                   PERM_FORMAT_TEXT == 0 && PERM_FORMAT_JSON == 1 && PERM_FORMAT_PICTURE == 2,
                "kinds never change");
 
 /* ---------------------------------------------------------------- checking */

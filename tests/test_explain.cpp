@@ -139,3 +139,116 @@ TEST_CASE("explain: a refused plan of many blocks says why") {
     CHECK(p.at("blocks") == 50);
     CHECK_FALSE(p.at("refusal").get<std::string>().empty());
 }
+
+// ---------------------------------------------------------------- pictures
+
+namespace {
+
+using Lines = std::vector<std::int64_t>;
+
+bool is_permutation_of(Lines lines, std::int64_t n) {
+    std::ranges::sort(lines);
+    for (std::size_t k = 0; k < lines.size(); ++k)
+        if (lines[k] != static_cast<std::int64_t>(k)) return false;
+    return std::ssize(lines) == n;
+}
+
+Lines places(const json &order) {
+    Lines place(order.size());
+    for (std::size_t k = 0; k < order.size(); ++k)
+        place[order[k].get<std::size_t>()] = static_cast<std::int64_t>(k);
+    return place;
+}
+
+// Row and column of each entry, in an order.
+std::vector<std::pair<std::int64_t, std::int64_t>> entries_in(const json &pattern, const json &order) {
+    const Lines row_ptr = pattern.at("row_ptr"), col = pattern.at("col");
+    const Lines row = places(order.at("rows")), column = places(order.at("cols"));
+    std::vector<std::pair<std::int64_t, std::int64_t>> entries;
+    for (std::size_t i = 0; i + 1 < row_ptr.size(); ++i)
+        for (auto k = static_cast<std::size_t>(row_ptr[i]); k < static_cast<std::size_t>(row_ptr[i + 1]); ++k)
+            entries.emplace_back(row[i], column[static_cast<std::size_t>(col[k])]);
+    std::ranges::sort(entries);
+    return entries;
+}
+
+// The states of a frontier that is run whole.
+double peak_states(const json &p) {
+    for (const json &c : p.at("candidates"))
+        if (c.at("engine") == "frontier" && !c.contains("lower_bound")) return c.at("peak_states");
+    return 0;
+}
+
+// Returns whether its costliest block was found in the matrix.
+bool check_picture(const perm::Plan &plan) {
+    const json p = json::parse(plan.explain(PERM_FORMAT_PICTURE));
+    CAPTURE(p.dump());
+    json plain = p;
+    plain.erase("picture");
+    CHECK(plain == explained(plan));
+    const json &picture = p.at("picture"), &blocks = picture.at("blocks"),
+               &costliest = picture.at("costliest");
+    const auto n = p.at("n").get<std::int64_t>();
+    CHECK(picture.at("engines").size() == p.at("candidates").size());
+    CHECK(costliest.is_null() == (p.at("engine") == "none"));
+    if (!blocks.is_null()) {
+        CHECK(is_permutation_of(blocks.at("rows"), n));
+        CHECK(is_permutation_of(blocks.at("cols"), n));
+        Lines block;
+        std::int64_t number = 0;
+        for (const std::int64_t size : blocks.at("sizes").get<Lines>())
+            block.insert(block.end(), static_cast<std::size_t>(size), number++);
+        REQUIRE(std::ssize(block) == n);
+        for (const auto &[i, j] : entries_in(picture, blocks))
+            CHECK(block[static_cast<std::size_t>(i)] >= block[static_cast<std::size_t>(j)]);
+    }
+    if (costliest.is_null()) return false;
+    const auto m = std::ssize(costliest.at("rows"));
+    CHECK(is_permutation_of(costliest.at("rows"), m));
+    CHECK(is_permutation_of(costliest.at("cols"), m));
+    const json &open = costliest.at("open"), &states = costliest.at("states");
+    CHECK(open.size() == states.size());
+    if (!open.empty()) {
+        CHECK(std::ssize(open) == m);
+        CHECK(open.back() == 0);
+        CHECK(states.back() == 1);
+        CHECK(std::ranges::max(states.get<std::vector<double>>()) == doctest::Approx(peak_states(p)));
+    }
+    if (costliest.at("block").is_null()) return false;
+    // There it stands in the same order.
+    const auto b = costliest.at("block").get<std::size_t>();
+    const Lines sizes = blocks.at("sizes");
+    std::int64_t begin = 0;
+    for (std::size_t k = 0; k < b; ++k) begin += sizes[k];
+    std::vector<std::pair<std::int64_t, std::int64_t>> there;
+    for (const auto &[i, j] : entries_in(picture, blocks))
+        if (std::min(i, j) >= begin && std::max(i, j) < begin + sizes[b])
+            there.emplace_back(i - begin, j - begin);
+    CHECK(there == entries_in(costliest, costliest));
+    return true;
+}
+
+} // namespace
+
+TEST_CASE("pictures: orders of the matrix and of its costliest block") {
+    Random random(run::seed(120));
+    int found = 0, others = 0;
+    for (const Family &family : small_families()) {
+        CAPTURE(family.name);
+        for (int i = 0; i < 3 * run::multiplier(); ++i) {
+            const perm::Csr a = family.make(static_cast<Entries>(i % 5), random);
+            for (const char *names : {"", "d1,d2,fm", "dm"})
+                ++(check_picture(perm::Plan(a, without(names))) ? found : others);
+        }
+    }
+    CHECK(found > 10);
+    CHECK(others > 10);
+}
+
+TEST_CASE("pictures: refused and rectangular ones") {
+    Random random(run::seed(121));
+    CHECK(check_picture(perm::Plan(dense_block(70, Entries::real, random))));
+    const perm::Csr wide = build(2, 4, [](std::int64_t i, std::int64_t j) { return i + j == 0 ? 0.0 : 1.0; });
+    check_picture(perm::Plan(wide));
+    CHECK(json::parse(perm::Plan(wide).explain(PERM_FORMAT_PICTURE)).at("picture").at("row_ptr").size() == 5);
+}

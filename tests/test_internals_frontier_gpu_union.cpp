@@ -68,7 +68,7 @@ class Union {
         TileChain chain{1, words.address(), words.address() + 8, words.address() + 16};
         const std::array<void *, 9> arguments{&row,   &to,   &from,  &begins_at, &report_at,
                                               &chain, &step, &steps, &steps};
-        queue_.launch(sparse_row_entry, 2, threads(), arguments);
+        queue_.launch(sparse_row_entry, 2, threads(), arguments, 0);
 
         queue_.copy_out(&result, report.address(), sizeof result);
         const bool back = steps % 2 != 0;

@@ -77,7 +77,7 @@ void check_same(DeviceQueue &queue, const Case &matrices) {
     std::vector<DirectAnswer> there(addresses.size());
     std::vector<char> done(addresses.size(), 0);
     run_on(
-        queue, *direct, addresses, [] {},
+        queue, *direct, addresses, [](std::size_t) {},
         [&](std::size_t k, const DirectAnswer &answer) {
             there[k] = answer;
             done[k] = 1;

@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
-#include <filesystem>
 #include <limits>
 #include <numbers>
 #include <string_view>
@@ -93,11 +92,9 @@ std::string compile_text(const perm_result &r) {
 }
 
 std::string as_text(const Options &options, const perm_result &r, const Seconds &s) {
-    const std::string name =
-        options.file == "-" ? "stdin" : std::filesystem::path(options.file).filename().string();
     return fmt::format("perm({}) = {}\n{}\n{}\n{:.3f} s: read {:.3f} s, plan {:.3f} s, run {:.3f} s{}\n",
-                       name, r.text, certainty_line(r), work_line(r), s.total, s.read, s.plan, s.run,
-                       compile_text(r));
+                       file_name(options), r.text, certainty_line(r), work_line(r), s.total, s.read, s.plan,
+                       s.run, compile_text(r));
 }
 
 // Infinities and NaN become null.

@@ -59,6 +59,7 @@ int parse_and_run(int argc, char **argv, bool &json) {
     for (CLI::App *command : {list, clear, path}) add_cache_option(*command, options);
     for (CLI::App *command : {compute, explain, info, list, clear, path}) add_json_option(*command, options);
     add_run_options(*compute, options);
+    add_explain_options(*explain, options);
     add_source_options(*source, options);
     for (CLI::App *command : {compute, explain, source, info, cache, list, clear, path})
         command->footer(footer);

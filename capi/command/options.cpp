@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <stdexcept>
 #include <type_traits>
@@ -169,6 +170,17 @@ void add_plan_options(CLI::App &command, Options &options) {
         ->type_name("NAME");
     add_cache_option(command, options);
     command.add_flag("-v,--verbose", options.verbose, "log decisions to stderr; twice: details");
+}
+
+void add_explain_options(CLI::App &command, Options &options) {
+    command
+        .add_option("--plot", options.plot,
+                    "draw the patterns, the frontier and the engines' times; needs gnuplot")
+        ->type_name("FILE.svg|.png|.pdf");
+}
+
+std::string file_name(const Options &options) {
+    return options.file == "-" ? "stdin" : std::filesystem::path(options.file).filename().string();
 }
 
 void add_source_options(CLI::App &command, Options &options) {

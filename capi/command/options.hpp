@@ -14,6 +14,7 @@ namespace perm {
 
 struct Options {
     std::string file;
+    std::string plot;                                                        // a file; "" for none
     std::string engine, device, precision, without, decompose, chunks, arch; // "" is the library's default
     std::optional<std::string> cache;                                        // a folder, "" for none
     bool decimal = false;                                                    // numbers as they are written
@@ -38,6 +39,12 @@ void add_run_options(CLI::App &command, Options &options);
 
 // Those of source alone.
 void add_source_options(CLI::App &command, Options &options);
+
+// Those of explain alone.
+void add_explain_options(CLI::App &command, Options &options);
+
+// The name of the matrix's file, without its folder.
+std::string file_name(const Options &options);
 
 // --cache, and --json.
 void add_cache_option(CLI::App &command, Options &options);

@@ -1,6 +1,7 @@
 #include "output.hpp"
 
 #include <nlohmann/json.hpp>
+#include <perm.hpp>
 
 #include <cerrno>
 #include <cstdio>
@@ -14,6 +15,14 @@ void write_stdout(std::string text) {
     if (text.empty() || text.back() != '\n') text += '\n';
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
         throw OutputError(std::string("cannot write to the standard output: ") + std::strerror(errno));
+}
+
+void write_file(const std::string &path, const std::string &bytes) {
+    std::FILE *file = std::fopen(path.c_str(), "wb");
+    if (!file) throw Error(PERM_BAD_OPTION, "cannot write '" + path + "': " + std::strerror(errno));
+    const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+    if (std::fclose(file) != 0 || !written)
+        throw OutputError("cannot write '" + path + "': " + std::strerror(errno));
 }
 
 void write_message(const std::string &text) { std::fprintf(stderr, "perm: %s\n", text.c_str()); }

@@ -16,6 +16,9 @@ class OutputError : public std::runtime_error {
 // Writes all of the text, ended by a line end, or throws OutputError.
 void write_stdout(std::string text);
 
+// Writes all of a file. Throws Error when it cannot be opened, and OutputError.
+void write_file(const std::string &path, const std::string &bytes);
+
 // Writes "perm: ..." to stderr.
 void write_message(const std::string &text);
 
