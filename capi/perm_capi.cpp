@@ -5,12 +5,14 @@
 #include "lib/error.hpp"
 #include "lib/execute.hpp"
 #include "lib/explain.hpp"
+#include "lib/gradient.hpp"
 #include "lib/info.hpp"
 #include "lib/kernel_source.hpp"
 #include "lib/log.hpp"
 #include "lib/matrix.hpp"
 #include "lib/options.hpp"
 #include "lib/plan.hpp"
+#include "lib/plan_bytes.hpp"
 
 #include <perm.h>
 
@@ -26,6 +28,7 @@
 struct perm_plan {
     libperm::Plan plan;
     std::unique_ptr<const libperm::Direct> direct; // null where the plan itself is executed
+    libperm::LazyGradient gradient;
     double seconds_check = 0, seconds_plan = 0;
 };
 
@@ -161,14 +164,19 @@ bool execute_directly(const perm_plan &plan, const void *values, perm_result &re
     return true;
 }
 
-void write_text(const std::string &text, char *buffer, std::size_t capacity, std::size_t *needed) {
-    if (needed) *needed = text.size() + 1;
+void write_bytes(const char *bytes, std::size_t size, void *buffer, std::size_t capacity,
+                 std::size_t *needed) {
+    if (needed) *needed = size;
     if (!buffer && capacity == 0) return;
     if (!buffer) throw Error(PERM_BAD_ARGUMENT, "buffer is a null pointer, but capacity is not 0");
-    if (capacity < text.size() + 1)
+    if (capacity < size)
         throw Error(PERM_BAD_ARGUMENT,
-                    "the buffer is too small: the text needs " + std::to_string(text.size() + 1) + " bytes");
-    std::memcpy(buffer, text.c_str(), text.size() + 1);
+                    "the buffer is too small: " + std::to_string(size) + " bytes are needed");
+    std::memcpy(buffer, bytes, size);
+}
+
+void write_text(const std::string &text, char *buffer, std::size_t capacity, std::size_t *needed) {
+    write_bytes(text.c_str(), text.size() + 1, buffer, capacity, needed);
 }
 
 // Values that came with the pattern of a plan. What cannot be computed with is no help, but no fault either.
@@ -266,6 +274,7 @@ perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan
         libperm::RunControl control(options);
         libperm::with_threads(options.threads, [&] {
             made->plan = libperm::make_plan(std::move(input), options, values, control);
+            libperm::Direct::order(made->plan, control);
             made->direct = libperm::Direct::of(made->plan, control);
         });
         made->seconds_plan = watch.lap();
@@ -327,6 +336,27 @@ perm_status perm_plan_execute_batch(const perm_plan *plan, const void *values, i
     });
 }
 
+perm_status perm_plan_gradient(const perm_plan *plan, const void *values, void *gradient,
+                               double *error_bounds, perm_result *result) {
+    perm_result unwanted = PERM_RESULT_INIT;
+    return into(result ? result : &unwanted, [&](perm_result &r) {
+        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+        if (!gradient && plan->plan.input.pattern.nnz() > 0)
+            throw Error(PERM_BAD_ARGUMENT, "the place for the gradient is a null pointer");
+        Stopwatch watch;
+        libperm::RunControl control(plan->plan.options);
+        const libperm::Gradient &derivatives = plan->gradient.of(plan->plan, plan->direct.get(), control);
+        r.seconds_plan = watch.lap();
+        libperm::Outcome outcome;
+        const libperm::DirectAnswer answer = derivatives.run(
+            plan->plan, values, static_cast<double *>(gradient), error_bounds, control, outcome);
+        fill(r, plan->plan, outcome, libperm::answer_of(answer, result != nullptr));
+        r.threads = 1;
+        r.seconds_run = watch.lap();
+        r.seconds_total = r.seconds_plan + r.seconds_run;
+    });
+}
+
 perm_status perm_plan_explain(const perm_plan *plan, perm_format format, char *buffer, size_t capacity,
                               size_t *needed) {
     return guarded([&] {
@@ -343,6 +373,27 @@ perm_status perm_plan_source(const perm_plan *plan, const char *arch, char *buff
     return guarded([&] {
         if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
         write_text(libperm::kernel_source(plan->plan, arch), buffer, capacity, needed);
+    });
+}
+
+perm_status perm_plan_save(const perm_plan *plan, void *buffer, size_t capacity, size_t *needed) {
+    return guarded([&] {
+        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+        const std::string bytes = libperm::bytes_of(plan->plan);
+        write_bytes(bytes.data(), bytes.size(), buffer, capacity, needed);
+    });
+}
+
+perm_status perm_plan_load(const void *bytes, size_t size, const perm_opts *opts, perm_plan **plan) {
+    if (plan) *plan = nullptr;
+    return guarded([&] {
+        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the place for the plan is a null pointer");
+        if (!bytes) throw Error(PERM_BAD_ARGUMENT, "the saved plan is a null pointer");
+        auto made = std::make_unique<perm_plan>();
+        made->plan = libperm::plan_of({static_cast<const char *>(bytes), size}, libperm::read_options(opts));
+        libperm::RunControl control(made->plan.options);
+        made->direct = libperm::Direct::of(made->plan, control);
+        *plan = made.release();
     });
 }
 

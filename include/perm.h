@@ -232,7 +232,9 @@ typedef struct perm_plan perm_plan;
 PERM_API perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan **plan);
 
 /* The permanent of the plan's pattern with these values: nnz of them, of the value_type and in the order of
- * the perm_csr that made the plan (NULL for a pattern plan). Explicit zeros are fine. */
+ * the perm_csr that made the plan (NULL for a pattern plan). Explicit zeros are fine. A small plan of doubles runs from
+ * its frontier written out (docs/repeated.md): in microseconds, on the calling thread, with the same bits each time, and
+ * the last ones perhaps others than perm_compute's. */
 PERM_API perm_status perm_plan_execute(const perm_plan *plan, const void *values, perm_result *result);
 
 /* The permanents of `count` matrices of the plan's pattern, eight at a time on each thread where the plan is small:
@@ -244,6 +246,22 @@ PERM_API perm_status perm_plan_execute(const perm_plan *plan, const void *values
  * Errors: those of perm_plan_execute, naming the matrix; then all results are cleared. */
 PERM_API perm_status perm_plan_execute_batch(const perm_plan *plan, const void *values, int64_t stride,
                                              int64_t count, perm_result *results);
+
+/* The permanent's derivatives by all stored entries, in one call for the time of a few executions: by a[i,j] it is the
+ * permanent of what is left without row i and column j. Computed in doubles along the frontier and back, on the CPU,
+ * whatever the plan's engine, precision and device (docs/gradients.md).
+ * gradient: as many numbers as the perm_csr had entries, in its order; doubles, or for PERM_VALUE_C128 pairs of
+ * doubles re, im: d perm / d a, the complex derivative. An entry that is 0 has a derivative too; with multiplicities it is
+ * by the number as it was written, for all its copies together; of an m x n matrix it is that of its permanent.
+ * error_bounds (may be NULL): a double for each, with |derivative as written - true one| <= bound for certain: 0 if
+ * it is exact, INFINITY where it is beyond the range of double.
+ * result (may be NULL): the permanent, from the same run: in doubles, so perm_plan_execute may tell more digits.
+ * The first call makes what the others use again, and it stays with the plan: the frontier's states and the ways
+ * between them, written out.
+ * Errors: those of perm_plan_execute; PERM_REFUSED_MEMORY where they do not fit memory_limit_bytes: the frontier is
+ * not cut into slices here; PERM_UNSUPPORTED for complex numbers in PERM_VALUE_TEXT. Then nothing is written. */
+PERM_API perm_status perm_plan_gradient(const perm_plan *plan, const void *values, void *gradient,
+                                        double *error_bounds, perm_result *result);
 
 typedef enum perm_format {
     PERM_FORMAT_TEXT = 0,
@@ -283,6 +301,20 @@ PERM_API perm_status perm_plan_explain(const perm_plan *plan, perm_format format
  * one of the CPU's, the reductions leave nothing to compute, or no kernel can hold the block. */
 PERM_API perm_status perm_plan_source(const perm_plan *plan, const char *arch, char *buffer, size_t capacity,
                                       size_t *needed);
+
+/* The plan as bytes, to be kept beside the data or sent to another process. They are the same for the same plan on
+ * any machine; what limits refused, of an engine too, is in them with its reasons. buffer, capacity and needed as in
+ * perm_plan_explain, but without a NUL. */
+PERM_API perm_status perm_plan_save(const perm_plan *plan, void *buffer, size_t capacity, size_t *needed);
+
+/* A saved plan again, without analysing the pattern. Executing it gives the same bits as the plan that was saved,
+ * on any machine. *plan is NULL on failure.
+ * opts (may be NULL): threads, memory_limit_bytes, time_limit_seconds, cache and callbacks are taken from here.
+ * All else is the plan's: leave it at its default, or as it was. What limits forbade when the plan was made stays
+ * forbidden; those of opts are for its execution.
+ * Errors: PERM_BAD_ARGUMENT for bytes that are damaged, cut off or no plan; PERM_UNSUPPORTED for a plan of another
+ * version of libperm; PERM_BAD_OPTION for options that the plan was not made with. */
+PERM_API perm_status perm_plan_load(const void *bytes, size_t size, const perm_opts *opts, perm_plan **plan);
 
 /* Frees a plan. NULL is fine. No execution of it may be running. */
 PERM_API perm_status perm_plan_destroy(perm_plan *plan);

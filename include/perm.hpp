@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -135,6 +136,13 @@ class Plan {
         return result;
     }
 
+    // To each entry's place in `derivatives` (perm_plan_gradient); returns the permanent.
+    Result gradient(const void *values, void *derivatives, double *error_bounds = nullptr) const {
+        Result result;
+        check(perm_plan_gradient(plan_, values, derivatives, error_bounds, result.raw()));
+        return result;
+    }
+
     std::string explain(perm_format format = PERM_FORMAT_TEXT) const {
         return read_text([&](char *buffer, std::size_t capacity, std::size_t *needed) {
             return perm_plan_explain(plan_, format, buffer, capacity, needed);
@@ -148,7 +156,23 @@ class Plan {
         });
     }
 
+    // The same plan in another process: Plan::load(bytes).
+    std::string save() const {
+        std::size_t size = 0;
+        check(perm_plan_save(plan_, nullptr, 0, &size));
+        std::string bytes(size, '\0');
+        check(perm_plan_save(plan_, bytes.data(), bytes.size(), nullptr));
+        return bytes;
+    }
+    static Plan load(std::string_view bytes, const perm_opts &opts = PERM_OPTS_INIT) {
+        Plan plan;
+        check(perm_plan_load(bytes.data(), bytes.size(), &opts, &plan.plan_));
+        return plan;
+    }
+
   private:
+    Plan() = default;
+
     perm_plan *plan_ = nullptr;
 };
 

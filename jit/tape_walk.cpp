@@ -81,60 +81,53 @@ template <class N> class TapeWalk {
   public:
     TapeWalk(const Tape &tape, const double *entries) : tape_(tape), entries_(entries) {}
 
-    const double *forward(double *states, bool keep) const {
+    const double *all(double *states) const {
         if (tape_.moves.empty() && tape_.n > 0) return nullptr;
         const auto row_at = [&](std::int32_t r) {
-            return states + (keep ? tape_.first_state[static_cast<std::size_t>(r)]
-                                  : (r % 2 == 0 ? 0 : tape_.most_states)) *
-                                std::size_t{N::block};
+            return states + (r % 2 == 0 ? 0 : tape_.most_states) * std::size_t{N::block};
         };
         N::one().put(row_at(0));
-        for (std::int32_t r = 1; r <= tape_.n; ++r) row(r, row_at(r - 1), row_at(r));
+        for (std::int32_t r = 1; r <= tape_.n; ++r) {
+            const auto k = static_cast<std::size_t>(r);
+            forward({r, 0, tape_.first_state[k + 1] - tape_.first_state[k]}, row_at(r - 1), row_at(r));
+        }
         return row_at(tape_.n);
     }
 
-    void backward(const double *states, double *slopes, double *gradient) const {
-        const std::size_t count = tape_.states();
-        for (std::size_t k = 0; k < count; ++k) N().put(slopes + k * N::block);
-        for (std::int64_t e = 0; e < tape_.nnz; ++e) N().put(gradient + e * N::block);
-        N::one().put(slopes + (count - 1) * N::block);
-        for (std::int32_t r = tape_.n; r >= 1; --r) row_back(r, states, slopes, gradient);
-    }
-
-  private:
-    void row(std::int32_t r, const double *before, double *after) const {
-        const std::uint32_t begin = tape_.first_state[static_cast<std::size_t>(r)];
-        const std::uint32_t end = tape_.first_state[static_cast<std::size_t>(r) + 1];
-        const TapeMove *move = tape_.moves.data() + tape_.first_move[begin];
-        for (std::uint32_t s = begin; s < end; ++s, after += N::block) {
-            const TapeMove *const last = tape_.moves.data() + tape_.first_move[s + 1];
+    void forward(TapeRange range, const double *before, double *after) const {
+        const std::uint32_t begin = tape_.first_state[static_cast<std::size_t>(range.row)];
+        const TapeMove *move = tape_.moves.data() + tape_.first_move[begin + range.first];
+        for (std::uint32_t s = range.first; s < range.last; ++s) {
+            const TapeMove *const last = tape_.moves.data() + tape_.first_move[begin + s + 1];
             N sum;
             for (; move != last; ++move)
                 sum.add_product(N::at(entries_ + std::size_t{move->entry} * N::block),
                                 N::at(before + std::size_t{move->source} * N::block));
-            sum.put(after);
+            sum.put(after + std::size_t{s} * N::block);
         }
     }
 
-    void row_back(std::int32_t r, const double *states, double *slopes, double *gradient) const {
-        const std::uint32_t first = tape_.first_state[static_cast<std::size_t>(r) - 1];
-        const std::uint32_t begin = tape_.first_state[static_cast<std::size_t>(r)];
-        const std::uint32_t end = tape_.first_state[static_cast<std::size_t>(r) + 1];
-        for (std::uint32_t s = begin; s < end; ++s) {
-            const N slope = N::at(slopes + std::size_t{s} * N::block);
-            for (std::uint32_t k = tape_.first_move[s]; k < tape_.first_move[s + 1]; ++k) {
-                const TapeMove move = tape_.moves[k];
-                const std::size_t source = std::size_t{first + move.source} * N::block,
-                                  entry = std::size_t{move.entry} * N::block;
-                N of_source = N::at(slopes + source), of_entry = N::at(gradient + entry);
-                of_source.add_product(N::at(entries_ + entry), slope);
-                of_entry.add_product(N::at(states + source), slope);
-                of_source.put(slopes + source);
+    void backward(TapeRange range, const double *states, const double *slopes_after, double *slopes,
+                  double *gradient) const {
+        const std::uint32_t begin = tape_.first_state[static_cast<std::size_t>(range.row)];
+        const TapeMove *move = tape_.moves.data() + tape_.first_move[begin + range.first];
+        for (std::uint32_t s = range.first; s < range.last; ++s) {
+            const TapeMove *const last = tape_.moves.data() + tape_.first_move[begin + s + 1];
+            const N state = N::at(states + std::size_t{s} * N::block);
+            N slope;
+            for (; move != last; ++move) {
+                const std::size_t entry = std::size_t{move->entry} * N::block;
+                const N after = N::at(slopes_after + std::size_t{move->source} * N::block);
+                N of_entry = N::at(gradient + entry);
+                slope.add_product(N::at(entries_ + entry), after);
+                of_entry.add_product(state, after);
                 of_entry.put(gradient + entry);
             }
+            slope.put(slopes + std::size_t{s} * N::block);
         }
     }
 
+  private:
     const Tape &tape_;
     const double *entries_;
 };
@@ -160,17 +153,22 @@ template <class Work> void in_numbers(TapeLayout layout, const Work &work) {
     layout.lanes == 1 ? in_arithmetic<double>(layout, work) : in_arithmetic<Eight>(layout, work);
 }
 
-const double *forward(const Tape &tape, TapeLayout layout, const double *entries, double *states, bool keep) {
+const double *all(const Tape &tape, TapeLayout layout, const double *entries, double *states) {
     const double *last = nullptr;
-    in_numbers(layout,
-               [&](auto number) { last = TapeWalk<decltype(number)>(tape, entries).forward(states, keep); });
+    in_numbers(layout, [&](auto number) { last = TapeWalk<decltype(number)>(tape, entries).all(states); });
     return last;
 }
 
-void backward(const Tape &tape, TapeLayout layout, const double *entries, const double *states,
-              double *slopes, double *gradient) {
+void forward(const Tape &tape, TapeLayout layout, TapeRange range, const double *entries,
+             const double *before, double *after) {
+    in_numbers(layout,
+               [&](auto number) { TapeWalk<decltype(number)>(tape, entries).forward(range, before, after); });
+}
+
+void backward(const Tape &way_back, TapeLayout layout, TapeRange range, const double *entries,
+              const double *states, const double *slopes_after, double *slopes, double *gradient) {
     in_numbers(layout, [&](auto number) {
-        TapeWalk<decltype(number)>(tape, entries).backward(states, slopes, gradient);
+        TapeWalk<decltype(number)>(way_back, entries).backward(range, states, slopes_after, slopes, gradient);
     });
 }
 
@@ -181,19 +179,24 @@ HWY_AFTER_NAMESPACE();
 namespace libperm {
 namespace {
 
+HWY_EXPORT(all);
 HWY_EXPORT(forward);
 HWY_EXPORT(backward);
 
 } // namespace
 
-const double *run_tape(const Tape &tape, TapeLayout layout, const double *entries, double *states,
-                       bool keep) {
-    return HWY_DYNAMIC_DISPATCH(forward)(tape, layout, entries, states, keep);
+const double *run_tape(const Tape &tape, TapeLayout layout, const double *entries, double *states) {
+    return HWY_DYNAMIC_DISPATCH(all)(tape, layout, entries, states);
 }
 
-void run_tape_back(const Tape &tape, TapeLayout layout, const double *entries, const double *states,
-                   double *slopes, double *gradient) {
-    HWY_DYNAMIC_DISPATCH(backward)(tape, layout, entries, states, slopes, gradient);
+void run_tape_row(const Tape &tape, TapeLayout layout, TapeRange range, const double *entries,
+                  const double *before, double *after) {
+    HWY_DYNAMIC_DISPATCH(forward)(tape, layout, range, entries, before, after);
+}
+
+void run_tape_row_back(const Tape &way_back, TapeLayout layout, TapeRange range, const double *entries,
+                       const double *states, const double *slopes_after, double *slopes, double *gradient) {
+    HWY_DYNAMIC_DISPATCH(backward)(way_back, layout, range, entries, states, slopes_after, slopes, gradient);
 }
 
 } // namespace libperm

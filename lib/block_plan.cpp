@@ -357,13 +357,6 @@ void add_slices(Task &task, bool on_gpu) {
     task.add(std::move(c));
 }
 
-GrayPlan in_arithmetic(GrayPlan plan, const Numbers &numbers) {
-    const Summation summation = numbers.precision == Precision::kahan ? Summation::kahan
-                                : numbers.precision == Precision::dq  ? Summation::dq
-                                                                      : Summation::plain;
-    return with_arithmetic(std::move(plan), numbers.arithmetic(), summation);
-}
-
 // An engine with kernels, on the GPU.
 void add_on_gpu(Task &task, Engine engine, GrayPlan plan) {
     const GpuChoice choice = first_gpu();
@@ -484,6 +477,13 @@ std::string name_of(const Candidate &c) {
     return name + (c.on_gpu ? ", GPU)" : ")");
 }
 
+GrayPlan in_arithmetic(GrayPlan plan, const Numbers &numbers) {
+    const Summation summation = numbers.precision == Precision::kahan ? Summation::kahan
+                                : numbers.precision == Precision::dq  ? Summation::dq
+                                                                      : Summation::plain;
+    return with_arithmetic(std::move(plan), numbers.arithmetic(), summation);
+}
+
 BlockPlan plan_block(const Pattern &a, const Kinds &kinds, const BlockValues &values, const Options &options,
                      RunControl &control, double effort) {
     Task task{a,
@@ -520,12 +520,13 @@ BlockPlan plan_block(const Pattern &a, const Kinds &kinds, const BlockValues &va
     if (options.device != Device::gpu) add_slices(task, false);
     if (may_use_gpu(task)) add_slices(task, true);
     choose(task.plan);
+    for (Candidate &c : task.plan.candidates) c.second = c.refusal == PERM_OK && c.seconds < second_seconds;
     const Candidate *choice = task.plan.choice(), *best = &task.plan.best();
     const auto is_of_use = [&](FrontierForm form) { // its program: to be run, or to show its kernel
         return std::any_of(task.plan.candidates.begin(), task.plan.candidates.end(), [&](const Candidate &c) {
             return c.engine == Engine::frontier && c.form == form &&
                    (&c == choice || (&c == best && c.on_gpu) ||
-                    (choice && has_kernel(choice->engine) && is_second(c)));
+                    (choice && has_kernel(choice->engine) && c.second));
         });
     };
     if (!is_of_use(FrontierForm::sparse)) task.plan.sparse = {};

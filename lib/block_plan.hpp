@@ -23,6 +23,7 @@ struct Candidate {
     double seconds = 0;               // on the plan's threads
     bool lacks_gpu = false;           // refused for that alone
     bool at_least = false;            // the cost is a lower bound, found without a search
+    bool second = false;              // may be tried when the first answer is less accurate than asked for
     std::int64_t bytes_per_state = 0; // of the frontier: in a list (sparse), in a table (dense)
     perm_status refusal = PERM_OK;
     std::string why_not; // if refused: by how much, and what would help
@@ -35,9 +36,7 @@ inline double seconds_per_step(const Candidate &c) {
 
 std::string name_of(const Candidate &c); // "frontier (dense, 16 slices)"
 
-// Whether it may be tried when the first answer is not as accurate as was asked for.
-constexpr double second_seconds = 60;
-inline bool is_second(const Candidate &c) { return c.refusal == PERM_OK && c.seconds < second_seconds; }
+constexpr double second_seconds = 60; // that a second try may take
 
 struct BlockPlan {
     std::int32_t n = 0;
@@ -62,6 +61,9 @@ struct BlockPlan {
     // The chosen one, or the one that would be without limits.
     const Candidate &best() const { return chosen < 0 ? candidates.front() : *choice(); }
 };
+
+// The plan of a kernel, made for doubles, in the numbers of a plan.
+GrayPlan in_arithmetic(GrayPlan plan, const Numbers &numbers);
 
 // What is known of a block's values: whether none is negative, and what computes with them.
 struct BlockValues {

@@ -63,9 +63,8 @@ const Candidate *second_choice(const BlockPlan &plan, const Options &options, co
         outcome.rel_error_bound <= options.tolerance)
         return nullptr;
     const Engine engine = outcome.grid_matters ? Engine::ryser : Engine::frontier;
-    const auto found =
-        std::find_if(plan.candidates.begin(), plan.candidates.end(),
-                     [engine](const Candidate &c) { return c.engine == engine && is_second(c); });
+    const auto found = std::find_if(plan.candidates.begin(), plan.candidates.end(),
+                                    [engine](const Candidate &c) { return c.engine == engine && c.second; });
     return found == plan.candidates.end() ? nullptr : &*found;
 }
 

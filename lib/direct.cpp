@@ -180,18 +180,18 @@ Direct::~Direct() {
     for (const std::atomic<Workspace *> &place : idle_) delete place.load();
 }
 
-Outcome Direct::outcome_of(const DirectAnswer &answer, bool on_gpu) const {
+Outcome outcome_of(const Tape &tape, const DirectAnswer &answer, bool on_gpu) {
     Outcome outcome;
     outcome.value = answer.re;
     outcome.error = answer.error;
     outcome.rel_error_bound = answer.rel_error_bound;
     outcome.exact = answer.exact;
-    outcome.states = tape_.states();
-    outcome.peak_states = tape_.most_states;
-    outcome.operations = static_cast<double>(tape_.moves.size());
+    outcome.states = tape.states();
+    outcome.peak_states = tape.most_states;
+    outcome.operations = static_cast<double>(tape.moves.size());
     outcome.blocks = outcome.blocks_computed = 1;
     outcome.engine = Engine::frontier;
-    outcome.transposed = tape_.transposed;
+    outcome.transposed = tape.transposed;
     outcome.on_gpu = on_gpu;
     return outcome;
 }
@@ -217,10 +217,21 @@ Answer answer_of(const DirectAnswer &of, bool with_text) {
     return answer;
 }
 
+void Direct::order(Plan &plan, RunControl &control) {
+    if (!wants_doubles(plan) || plan.input.pattern.nnz() > most_entries || plan.n() == 0) return;
+    const FrontierOrder order =
+        find_tape_order(plan.input.pattern, plan.options.seed, [&control] { control.poll(); });
+    if (!order.feasible) return;
+    plan.tape_transposed = order.transposed;
+    plan.tape_rows = order.rows;
+}
+
 std::unique_ptr<const Direct> Direct::of(const Plan &plan, RunControl &control) {
-    if (!wants_doubles(plan) || plan.input.pattern.nnz() > most_entries || plan.n() == 0) return nullptr;
+    if (plan.tape_rows.empty() || !wants_doubles(plan)) return nullptr;
+    const Pattern &pattern = plan.input.pattern;
     std::optional<Tape> tape =
-        make_tape(plan.input.pattern, most_moves, plan.options.seed, [&control] { control.poll(); });
+        make_tape(tape_program(pattern, {true, plan.tape_transposed, plan.tape_rows, 0}), pattern, most_moves,
+                  [&control] { control.poll(); });
     if (!tape || tape->moves.empty()) return nullptr;
     // What is known of the values may have left less to do.
     const double directly = move_seconds * static_cast<double>(tape->moves.size());
@@ -253,12 +264,6 @@ Last last_of(const double *block, TapeLayout layout, int lane) {
     return last;
 }
 
-// Roundings of a move on the way of a term: of a fused multiply-add of complex numbers both products and both
-// sums round, of doubled ones the product and the sum.
-double roundings_of_move(Arithmetic arithmetic) {
-    return is_complex(arithmetic) ? 3 : is_twofold(arithmetic) ? 2 : 1;
-}
-
 } // namespace
 
 Arithmetic Direct::arithmetic(bool twofold) const {
@@ -287,7 +292,7 @@ bool Direct::run_as(std::span<const void *const> matrices, bool twofold, DirectA
     for (std::size_t lane = 0; lane < at(layout.lanes); ++lane) {
         loaded[lane] = loads[lane].put(work.entries.get(), layout, static_cast<int>(lane));
     }
-    const double *block = run_tape(tape_, layout, work.entries.get(), work.states.get(), false);
+    const double *block = run_tape(tape_, layout, work.entries.get(), work.states.get());
     for (std::size_t k = 0; k < matrices.size(); ++k)
         answers[k] = answer(block, layout, static_cast<int>(k), loaded[k]);
     return true;

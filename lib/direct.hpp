@@ -21,11 +21,17 @@ struct DirectAnswer {
 };
 Answer answer_of(const DirectAnswer &answer, bool with_text);
 
+// What the account of a tape's run says beside its answer.
+Outcome outcome_of(const Tape &tape, const DirectAnswer &answer, bool on_gpu = false);
+
 class Direct {
   public:
     ~Direct();
 
-    // Null if the plan is to be executed as it stands: it is large, or wants other numbers.
+    // Fills in the plan's order for a tape, if it is one for this: small, and in doubles.
+    static void order(Plan &plan, RunControl &control);
+
+    // Null if the plan is to be executed as it stands.
     static std::unique_ptr<const Direct> of(const Plan &plan, RunControl &control);
 
     // Of 1 to tape_lanes matrices, each by the address of its values in the caller's order; in doubles, or in
@@ -50,7 +56,9 @@ class Direct {
     Arithmetic arithmetic(bool twofold) const;
 
     // What the account of a run says beside its answer.
-    Outcome outcome_of(const DirectAnswer &answer, bool on_gpu = false) const;
+    Outcome outcome_of(const DirectAnswer &answer, bool on_gpu = false) const {
+        return libperm::outcome_of(tape_, answer, on_gpu);
+    }
 
     const Tape &tape() const { return tape_; }
 

@@ -139,7 +139,7 @@ void reorder(Lines &lines, std::int32_t begin, const Lines &order) {
 Json costliest_json(const Plan &plan, std::optional<Triangular> &form) {
     const BlockPlan *block = plan.main_block();
     if (!block) return nullptr;
-    const Pattern pattern = pattern_of(plan.costliest);
+    const Pattern pattern = lines_of(plan.costliest).pattern;
     const FrontierForm frontier = form_of(*block);
     const FrontierProgram &program = block->program(frontier);
     const Order order = order_of(program, pattern);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <fmt/format.h>
 #include <iterator>
 
@@ -88,7 +89,7 @@ template <class Value> class Planner {
             const double seconds = c.cost.serial_seconds - (has_kernel ? c.cost.compile_seconds : 0);
             group.seconds += seconds;
             plan_.serial_seconds += seconds;
-            if (c.on_gpu) gpu_seconds_ += seconds;
+            if (c.on_gpu) plan_.gpu_seconds += seconds;
         }
         plan_.bytes = std::max(plan_.bytes, c.cost.bytes);
         if (c.cost.serial_seconds > costliest_seconds_) {
@@ -106,10 +107,8 @@ template <class Value> class Planner {
     void finish(bool complete) {
         const double more = planned_ > 0 ? static_cast<double>(plan_.blocks) / planned_ : 1;
         plan_.serial_seconds *= more;
-        gpu_seconds_ *= more;
-        const std::int64_t unplanned = std::max<std::int64_t>(0, plan_.blocks - most_block_plans);
-        plan_.seconds = seconds_on(plan_.options.threads, plan_.serial_seconds - gpu_seconds_) +
-                        gpu_seconds_ + reduction_seconds(plan_.input.pattern.nnz(), plan_.blocks, unplanned);
+        plan_.gpu_seconds *= more;
+        plan_.seconds = predicted_seconds(plan_);
         const auto refuse = [this](const std::string &why) {
             if (plan_.refusal != PERM_OK) return;
             plan_.refusal = PERM_REFUSED_TIME;
@@ -190,7 +189,6 @@ template <class Value> class Planner {
     double planned_ = 0;      // blocks whose costs are in the sums
     double costliest_seconds_ = -1;
     std::set<std::int32_t> dense_orders_;
-    double gpu_seconds_ = 0; // of the serial ones: those on a GPU
     int trials_ = 0;
 };
 
@@ -215,22 +213,23 @@ BlockKey key_of(const Pattern &a, const Kinds &kinds) {
     return key;
 }
 
-Pattern pattern_of(const BlockKey &key) {
-    std::size_t begin = 0;
-    const auto take = [&](void *to, std::size_t bytes) {
-        begin += key.copy(static_cast<char *>(to), bytes, begin);
-    };
-    const auto take_all = [&](auto &numbers) {
+BlockLines lines_of(const BlockKey &key) {
+    const char *from = key.data();
+    const auto take = [&from](auto &numbers) {
         std::size_t size = 0;
-        take(&size, sizeof size);
+        std::memcpy(&size, from, sizeof size);
         numbers.resize(size);
-        take(numbers.data(), size * sizeof numbers[0]);
+        const std::size_t bytes = size * sizeof numbers[0];
+        if (size > 0) std::memcpy(numbers.data(), from + sizeof size, bytes);
+        from += sizeof size + bytes;
     };
-    Pattern a;
-    take_all(a.row_ptr);
-    take_all(a.col);
-    a.rows = a.cols = static_cast<std::int32_t>(a.row_ptr.size() - 1);
-    return a;
+    BlockLines lines;
+    take(lines.pattern.row_ptr);
+    take(lines.pattern.col);
+    take(lines.kinds.of_row);
+    take(lines.kinds.of_col);
+    lines.pattern.rows = lines.pattern.cols = static_cast<std::int32_t>(lines.pattern.row_ptr.size()) - 1;
+    return lines;
 }
 
 namespace {
@@ -315,14 +314,6 @@ template DecompositionRule<Gaussian> rule_of(const Plan &plan);
 
 namespace {
 
-Numbers numbers_for(const InputPattern &input, const Options &options, const Values &values) {
-    Numbers numbers;
-    numbers.precision = options.precision == Precision::automatic ? Precision::plain : options.precision;
-    numbers.bits = options.mpfr_bits;
-    numbers.complex = input.value_type == PERM_VALUE_C128 || some_complex(values);
-    return numbers;
-}
-
 // Of the entries of a row, made integers by their common denominator; on average. Unknown ones are guessed.
 double entry_bits_of(const InputPattern &input, const Values &values) {
     if (input.value_type == PERM_VALUE_PATTERN) return 0;
@@ -349,11 +340,22 @@ double entry_bits_of(const InputPattern &input, const Values &values) {
 
 } // namespace
 
+Numbers numbers_of(const Options &options, bool complex) {
+    const bool is_open = options.precision == Precision::automatic;
+    return {is_open ? Precision::plain : options.precision, complex, options.mpfr_bits};
+}
+
+double predicted_seconds(const Plan &plan) {
+    const std::int64_t unplanned = std::max<std::int64_t>(0, plan.blocks - most_block_plans);
+    return seconds_on(plan.options.threads, plan.serial_seconds - plan.gpu_seconds) + plan.gpu_seconds +
+           reduction_seconds(plan.input.pattern.nnz(), plan.blocks, unplanned);
+}
+
 Plan make_plan(InputPattern input, const Options &options, const Values &values, RunControl &control) {
     Plan plan;
     plan.input = std::move(input);
     plan.options = options;
-    plan.numbers = numbers_for(plan.input, options, values);
+    plan.numbers = numbers_of(options, plan.input.value_type == PERM_VALUE_C128 || some_complex(values));
     plan.values_known = !values.empty() || plan.input.value_type == PERM_VALUE_PATTERN;
     plan.nonnegative = plan.values_known && !some_negative(values);
     if (plan.numbers.precision == Precision::exact) plan.entry_bits = entry_bits_of(plan.input, values);

@@ -14,8 +14,12 @@ namespace libperm {
 // A block as its plan depends on it.
 using BlockKey = std::string;
 BlockKey key_of(const Pattern &a, const Kinds &kinds);
-Pattern pattern_of(const BlockKey &key);
 template <class Value> BlockKey key_of(const LeafOf<Value> &leaf); // and as its number depends on it
+struct BlockLines {
+    Pattern pattern;
+    Kinds kinds;
+};
+BlockLines lines_of(const BlockKey &key); // of a plan's block
 
 // All blocks of one size that are computed in the same way.
 struct BlockGroup {
@@ -36,7 +40,10 @@ struct Plan {
     Numbers numbers;
     bool values_known = false; // repeated rows and columns have been looked for
     bool nonnegative = false;  // the values are known to be
-    double entry_bits = 0;     // exact: of an entry made an integer, on average over the rows
+    // Of the frontier that is written out to be run again and again (lib/direct.hpp); none: it is not.
+    bool tape_transposed = false;
+    std::vector<std::int32_t> tape_rows;
+    double entry_bits = 0; // exact: of an entry made an integer, on average over the rows
 
     BlockValues block_values() const { return {nonnegative, numbers, entry_bits}; }
 
@@ -45,7 +52,7 @@ struct Plan {
     std::int64_t blocks = 0, distinct = 0; // to be computed; without those identical to another
     double sum_n = 0, sum_nnz = 0;         // over the blocks
     std::map<BlockGroup, BlockCount> groups;
-    double serial_seconds = 0, seconds = 0, bytes = 0; // predicted
+    double serial_seconds = 0, gpu_seconds = 0, seconds = 0, bytes = 0; // predicted; gpu: of the serial ones
 
     std::map<BlockKey, BlockPlan> block_plans; // of the first blocks; others are planned when they come
     std::set<BlockKey> expanded;               // blocks that are cheaper as a sum of smaller ones
@@ -56,6 +63,12 @@ struct Plan {
     std::int32_t n() const { return input.pattern.rows; }
     const BlockPlan *main_block() const { return blocks == 0 ? nullptr : &block_plans.at(costliest); }
 };
+
+// What computing with it takes: of the options, precision and bits.
+Numbers numbers_of(const Options &options, bool complex);
+
+// By the costs that are known, on the plan's threads.
+double predicted_seconds(const Plan &plan);
 
 // The input as the reductions take it. Without values, all ones; if some lines are known to be repeated, only
 // these are equal.

@@ -187,19 +187,6 @@ double updates_per_subset(const Pattern &at_, const std::vector<std::int32_t> &c
     return updates;
 }
 
-RyserPlan plan_by_subsets(const Pattern &columns_of, bool transposed) {
-    RyserPlan plan;
-    plan.transposed = transposed;
-    plan.terms = std::exp2(columns_of.rows - 1.0);
-    plan.columns.resize(at(columns_of.rows));
-    std::iota(plan.columns.begin(), plan.columns.end(), 0);
-    std::stable_sort(plan.columns.begin(), plan.columns.end(), [&](std::int32_t x, std::int32_t y) {
-        return columns_of.row(x).size() < columns_of.row(y).size();
-    });
-    plan.updates_per_subset = updates_per_subset(columns_of, plan.columns);
-    return plan;
-}
-
 // `lowest`: of the lines equal to each; none if all are different.
 std::vector<EqualLines> kinds_of(const std::vector<std::int32_t> &lowest, std::int32_t n) {
     std::vector<std::int32_t> count(at(n), lowest.empty() ? 1 : 0);
@@ -223,8 +210,22 @@ bool all_are_magnitudes(const Block &block) {
 
 } // namespace
 
-RyserPlan plan_ryser_by_counts(const Pattern &a, const Pattern &at_, const Kinds &kinds, bool transposed) {
+RyserPlan plan_ryser_by_subsets(const Pattern &a, const Pattern &at_, bool transposed) {
     const Pattern &columns_of = transposed ? a : at_; // its rows are the columns of what is summed
+    RyserPlan plan;
+    plan.transposed = transposed;
+    plan.terms = std::exp2(columns_of.rows - 1.0);
+    plan.columns.resize(at(columns_of.rows));
+    std::iota(plan.columns.begin(), plan.columns.end(), 0);
+    std::stable_sort(plan.columns.begin(), plan.columns.end(), [&](std::int32_t x, std::int32_t y) {
+        return columns_of.row(x).size() < columns_of.row(y).size();
+    });
+    plan.updates_per_subset = updates_per_subset(columns_of, plan.columns);
+    return plan;
+}
+
+RyserPlan plan_ryser_by_counts(const Pattern &a, const Pattern &at_, const Kinds &kinds, bool transposed) {
+    const Pattern &columns_of = transposed ? a : at_;
     RyserPlan plan;
     plan.transposed = transposed;
     plan.row_kinds = kinds_of(transposed ? kinds.of_col : kinds.of_row, a.rows);
@@ -254,8 +255,8 @@ RyserPlan plan_ryser_by_counts(const Pattern &a, const Pattern &at_, const Kinds
 }
 
 RyserPlan plan_ryser(const Pattern &a, const Pattern &at_, const Kinds &kinds) {
-    RyserPlan best = plan_by_subsets(at_, false);
-    RyserPlan other = plan_by_subsets(a, true);
+    RyserPlan best = plan_ryser_by_subsets(a, at_, false);
+    RyserPlan other = plan_ryser_by_subsets(a, at_, true);
     if (other.updates_per_subset < best.updates_per_subset) best = std::move(other);
     if (!some_repeat(kinds.of_row) && !some_repeat(kinds.of_col)) return best;
     // Counts are summed in twice the precision. That is worth a moment.

@@ -35,7 +35,8 @@ struct RyserPlan {
 constexpr double ryser_most_subsets = 0x1p62; // they are counted in 64 bits; plans of more cannot be run
 
 RyserPlan plan_ryser(const Pattern &a, const Pattern &at, const Kinds &kinds = {});
-// What plan_ryser chooses from when lines repeat.
+// What plan_ryser chooses from; the second when lines repeat.
+RyserPlan plan_ryser_by_subsets(const Pattern &a, const Pattern &at, bool transposed);
 RyserPlan plan_ryser_by_counts(const Pattern &a, const Pattern &at, const Kinds &kinds, bool transposed);
 
 // `block` is A or A^T as the plan has it; its magnitudes have a perfect matching, and lines that the plan

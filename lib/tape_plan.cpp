@@ -19,12 +19,15 @@ struct Row {
 };
 
 // False if there are more than `most` moves left.
-bool expand(const FrontierStep &step, const std::vector<std::uint64_t> &before, std::int64_t most, Row &row) {
+bool expand(const FrontierStep &step, const std::vector<std::uint64_t> &before, std::int64_t most,
+            const std::function<void()> &poll, Row &row) {
+    constexpr std::size_t between_polls = 1 << 12;
     std::uint64_t closing = 0;
     for (const FrontierTerm &t : step.terms)
         if (t.closes) closing |= std::uint64_t{1} << t.slot;
     std::unordered_map<std::uint64_t, std::uint32_t> known;
-    for (std::size_t s = 0; s < before.size(); ++s)
+    for (std::size_t s = 0; s < before.size(); ++s) {
+        if (s % between_polls == 0) poll();
         for (const FrontierTerm &t : step.terms) {
             const std::uint64_t bit = std::uint64_t{1} << t.slot, used = before[s] | bit;
             if ((before[s] & bit) != 0 || (used & closing) != closing) continue;
@@ -35,6 +38,7 @@ bool expand(const FrontierStep &step, const std::vector<std::uint64_t> &before, 
                 {place->second, static_cast<std::uint32_t>(s), static_cast<std::uint32_t>(t.entry)});
             if (static_cast<std::int64_t>(row.moves.size()) > most) return false;
         }
+    }
     return true;
 }
 
@@ -95,35 +99,46 @@ Tape written(const std::vector<Row> &rows, std::int64_t nnz) {
 
 } // namespace
 
-std::optional<Tape> make_tape(const Pattern &pattern, std::int64_t most_moves, std::uint64_t seed,
-                              const std::function<void()> &poll) {
-    constexpr int most_slots = 64;
-    const std::array<FrontierSide, 2> sides = frontier_sides(pattern, {});
+FrontierOrder find_tape_order(const Pattern &pattern, std::uint64_t seed, const std::function<void()> &poll) {
     FrontierOrderOptions search;
     search.seed = seed;
     search.sparse = search.dense = sparse_price();
     search.poll = poll;
-    const FrontierOrder order = find_frontier_order(sides, search);
-    if (!order.feasible) return {};
-    const FrontierProgram program = build_frontier_program(sides[order.transposed ? 1 : 0], order);
-    if (program.slots > most_slots) return {};
+    return find_frontier_order(frontier_sides(pattern, {}), search);
+}
 
+FrontierProgram tape_program(const Pattern &pattern, const FrontierOrder &order, int samples) {
+    const std::array<FrontierSide, 2> sides = frontier_sides(pattern, {});
+    const FrontierSide &side = sides[order.transposed ? 1 : 0];
+    FrontierProgram program = build_frontier_program(side, order);
+    if (samples > 0) estimate_reachable(program, side, order, samples);
+    return program;
+}
+
+std::optional<Tape> make_tape(const FrontierProgram &program, const Pattern &pattern, std::int64_t most_moves,
+                              const std::function<void()> &poll) {
+    if (program.slots > most_tape_slots) return {};
     std::vector<Row> rows;
     std::int64_t left = most_moves;
     std::vector<std::uint64_t> keys{0};
     for (const FrontierStep &step : program.steps) {
-        poll();
         rows.emplace_back();
-        if (!expand(step, keys, left, rows.back())) return {};
+        if (!expand(step, keys, left, poll, rows.back())) return {};
         left -= static_cast<std::int64_t>(rows.back().moves.size());
         keys = rows.back().keys;
     }
     prune(rows);
     Tape tape = written(rows, pattern.nnz());
-    tape.transposed = order.transposed;
+    tape.transposed = program.transposed;
     for (std::int32_t i = 0; i < pattern.rows; ++i)
         tape.row.insert(tape.row.end(), pattern.row(i).size(), static_cast<std::uint32_t>(i));
     return tape;
+}
+
+std::optional<Tape> make_tape(const Pattern &pattern, std::int64_t most_moves, std::uint64_t seed,
+                              const std::function<void()> &poll) {
+    const FrontierOrder order = find_tape_order(pattern, seed, poll);
+    return order.feasible ? make_tape(tape_program(pattern, order), pattern, most_moves, poll) : std::nullopt;
 }
 
 } // namespace libperm

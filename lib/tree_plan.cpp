@@ -1,7 +1,6 @@
 #include "lib/tree_plan.hpp"
 
 #include "jit/tree_program.hpp"
-#include "preprocess/tree_order.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -77,7 +76,6 @@ GrayPlan outline_tree(const Pattern &a, const Pattern &at, const TreeSearch &sea
     // Of double precision for row sums and values, some of which wait elsewhere; and for values alone, when
     // the row sums are of several doubles and stand in shared memory.
     constexpr double registers = 115, for_values = 180;
-    GrayPlan plan;
     const std::int32_t n = a.rows;
     TreeOrderOptions options;
     options.seed = search.seed;
@@ -92,7 +90,12 @@ GrayPlan outline_tree(const Pattern &a, const Pattern &at, const TreeSearch &sea
     const bool is_hopeless = own > 1e5 * search.limit_seconds;
     options.seconds = std::clamp(worth * expected, least, std::min(most, 0.05 + expected / 300));
     if (options.seconds > 2 * least && !is_hopeless) order = find_tree_order(a, at, options);
+    return outline_tree(a, at, order);
+}
 
+GrayPlan outline_tree(const Pattern &a, const Pattern &at, const TreeOrder &order) {
+    GrayPlan plan;
+    const std::int32_t n = a.rows;
     plan.transposed = order.transposed;
     plan.subsets = std::exp2(n - 1.0);
     plan.order.rows.resize(at_index(n));

@@ -58,6 +58,7 @@ FrontierProgram build_frontier_program(const FrontierSide &side, const FrontierO
     std::int32_t width = 0, used = 0;
     for (const std::int32_t row : order.rows) {
         FrontierStep step;
+        step.row = row;
         step.width_before = width;
         step.used_before = used++;
         std::int64_t entry = p.row_begin(row);

@@ -25,6 +25,7 @@ struct FrontierStep {
     double states_bound = 1;     // after the row, at most
     double expansions_bound = 1; // pairs (state, entry) of the row, at most
     double reachable = 1;        // estimated share of the bounds that is really met
+    std::int32_t row = 0;        // of A, or of A^T
 };
 
 struct FrontierProgram {

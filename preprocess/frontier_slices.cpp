@@ -53,6 +53,13 @@ std::vector<std::int32_t> steps_of(const FrontierProgram &program, std::int32_t 
     return steps;
 }
 
+bool is_open(const FrontierProgram &program, const FixedColumn &fixed) {
+    for (std::int32_t t = fixed.step; t >= 0; --t)
+        for (const FrontierTerm &term : program.steps[at(t)].terms)
+            if (term.slot == fixed.slot) return !term.closes;
+    return false;
+}
+
 void fix(FrontierProgram &program, const FixedColumn &fixed) {
     const auto is_of_column = [&fixed](const FrontierTerm &t) { return t.slot == fixed.slot; };
     const std::vector<std::int32_t> steps = steps_of(program, fixed.step, fixed.slot);
@@ -314,6 +321,16 @@ FrontierProgram slice_of(const FrontierProgram &program, const FrontierSlice &sl
     for (const FixedColumn &fixed : slice) fix(part, fixed);
     if (!slice.empty()) count_again(part);
     return part;
+}
+
+bool has_slice(const FrontierProgram &program, const FrontierSlice &slice) {
+    if (program.counts || program.slots > most_slots) return false;
+    FrontierProgram part = program;
+    for (const FixedColumn &fixed : slice) {
+        if (fixed.step < 0 || fixed.step >= std::ssize(part.steps) || !is_open(part, fixed)) return false;
+        fix(part, fixed);
+    }
+    return !is_dead(part);
 }
 
 std::vector<FrontierSlice> find_slices(const FrontierProgram &program, const SliceSearch &search) {

@@ -26,6 +26,9 @@ using FrontierSlice = std::vector<FixedColumn>;
 // Of a program without counters, of at most 64 slots.
 FrontierProgram slice_of(const FrontierProgram &program, const FrontierSlice &slice);
 
+// Whether there is such a slice: columns that are open at their cuts, and some term of the permanent.
+bool has_slice(const FrontierProgram &program, const FrontierSlice &slice);
+
 struct SliceNeeds {
     double seconds = 0, bytes = 0;
 };

@@ -52,7 +52,8 @@ struct Case {
         options.device = Device::cpu;
         options.memory_limit = std::int64_t{1} << 30;
         RunControl control(options);
-        const Plan plan = make_plan(input, options, {}, control);
+        Plan plan = make_plan(input, options, {}, control);
+        Direct::order(plan, control);
         return Direct::of(plan, control);
     }
     std::vector<const void *> addresses() const {

@@ -1,0 +1,162 @@
+// What of a saved plan is written, and in which order; the same functions read it. Nothing that is read is
+// trusted: enumerators and flags are held against what there is, counts grow no vector before what they count
+// is there, and amounts are neither negative nor NaN.
+#pragma once
+
+#include "lib/saved_plan.hpp"
+
+#include <cereal/archives/portable_binary.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace cereal {
+
+// Instead of those of cereal/types, which believe the count.
+template <class Sequence> void save_sequence(PortableBinaryOutputArchive &ar, const Sequence &x) {
+    ar(static_cast<std::uint64_t>(x.size()));
+    if constexpr (std::is_arithmetic_v<typename Sequence::value_type>)
+        ar(binary_data(x.data(), x.size() * sizeof x[0]));
+    else
+        for (const auto &element : x) ar(element);
+}
+template <class Sequence> void load_sequence(PortableBinaryInputArchive &ar, Sequence &x) {
+    constexpr std::uint64_t piece = 4096;
+    std::uint64_t left = 0;
+    x.clear();
+    for (ar(left); left > 0;) {
+        const std::size_t more =
+            std::is_arithmetic_v<typename Sequence::value_type> ? std::min(left, piece) : 1;
+        x.resize(x.size() + more);
+        if constexpr (std::is_arithmetic_v<typename Sequence::value_type>)
+            ar(binary_data(x.data() + x.size() - more, more * sizeof x[0]));
+        else
+            ar(x.back());
+        left -= more;
+    }
+}
+
+template <class T> void save(PortableBinaryOutputArchive &ar, const std::vector<T> &x) {
+    save_sequence(ar, x);
+}
+template <class T> void load(PortableBinaryInputArchive &ar, std::vector<T> &x) { load_sequence(ar, x); }
+inline void save(PortableBinaryOutputArchive &ar, const std::string &x) { save_sequence(ar, x); }
+inline void load(PortableBinaryInputArchive &ar, std::string &x) { load_sequence(ar, x); }
+
+} // namespace cereal
+
+namespace libperm {
+
+// By its number, at most that of `last`.
+template <class Archive, class Enum> void choice(Archive &ar, Enum &x, Enum last) {
+    auto number = static_cast<std::int32_t>(x);
+    ar(number);
+    require(0 <= number && number <= static_cast<std::int32_t>(last), "a choice");
+    x = static_cast<Enum>(number);
+}
+template <class Archive> void flag(Archive &ar, bool &x) {
+    std::uint8_t number = x;
+    ar(number);
+    require(number <= 1, "a flag");
+    x = number == 1;
+}
+template <class Archive, class... Flag> void flags(Archive &ar, Flag &...x) { (flag(ar, x), ...); }
+template <class Archive, class... Amount> void amounts(Archive &ar, Amount &...x) {
+    ar(x...);
+    require((... && (x >= 0)), "an amount");
+}
+template <class Archive> void status(Archive &ar, perm_status &x) {
+    constexpr std::array all{PERM_OK,          PERM_BAD_ARGUMENT,   PERM_BAD_MATRIX,
+                             PERM_BAD_OPTION,  PERM_REFUSED_MEMORY, PERM_REFUSED_TIME,
+                             PERM_UNSUPPORTED, PERM_CANCELLED,      PERM_OUT_OF_MEMORY,
+                             PERM_GPU_FAILED,  PERM_INTERNAL};
+    auto number = static_cast<std::int32_t>(x);
+    ar(number);
+    const auto found = std::find(all.begin(), all.end(), number);
+    require(found != all.end(), "a status");
+    x = *found;
+}
+
+template <class Archive> void serialize(Archive &ar, Pattern &a) { ar(a.rows, a.cols, a.row_ptr, a.col); }
+template <class Archive> void serialize(Archive &ar, BlockLines &lines) {
+    ar(lines.pattern, lines.kinds.of_row, lines.kinds.of_col);
+}
+
+template <class Archive> void serialize(Archive &ar, InputPattern &input) {
+    ar(input.pattern, input.source, input.rows_of_ones);
+    choice(ar, input.value_type, PERM_VALUE_TEXT);
+    flags(ar, input.repeats);
+}
+
+// Those that shape the plan or its results: the others are the machine's and the caller's.
+template <class Archive> void serialize(Archive &ar, Options &o) {
+    choice(ar, o.engine, Engine::hybrid);
+    choice(ar, o.device, Device::gpu);
+    choice(ar, o.precision, Precision::mpfr);
+    ar(o.mpfr_bits, o.tolerance, o.seed);
+    Passes &p = o.passes;
+    flags(ar, p.matching, p.dulmage_mendelsohn, p.degree_1, p.degree_2, p.forbert_marx, p.merging, p.scaling,
+          o.decompose_as_published, o.equal_chunks);
+}
+
+template <class Archive> void serialize(Archive &ar, Reductions &r) {
+    ar(r.dropped, r.blocks, r.degree_1, r.degree_2, r.expansions, r.zeros, r.merged);
+}
+
+template <class Archive> void serialize(Archive &ar, SavedGroup &g) {
+    ar(g.group.n, g.count.blocks);
+    choice(ar, g.group.engine, Engine::hybrid);
+    choice(ar, g.group.form, FrontierForm::dense);
+    amounts(ar, g.count.nnz, g.count.work, g.count.seconds);
+}
+
+template <class Archive> void serialize(Archive &ar, SavedOrder &order) {
+    flags(ar, order.transposed);
+    ar(order.rows, order.states_bound, order.expansions_bound, order.reachable);
+}
+
+template <class Archive> void serialize(Archive &ar, SavedPart &part) {
+    ar(part.begin, part.loop, part.end, part.parts);
+}
+template <class Archive> void serialize(Archive &ar, SavedTree &tree) {
+    flags(ar, tree.transposed);
+    ar(tree.columns, tree.parts, tree.segment_bits, tree.rare);
+    amounts(ar, tree.flops_per_subset);
+}
+
+template <class Archive> void serialize(Archive &ar, FixedColumn &fixed) {
+    ar(fixed.step, fixed.slot);
+    flags(ar, fixed.before);
+}
+template <class Archive> void serialize(Archive &ar, Cost &c) {
+    amounts(ar, c.subsets, c.states, c.peak_states, c.operations, c.bytes, c.compile_seconds,
+            c.serial_seconds);
+}
+template <class Archive> void serialize(Archive &ar, Candidate &c) {
+    choice(ar, c.engine, Engine::hybrid);
+    choice(ar, c.form, FrontierForm::dense);
+    flags(ar, c.transposed, c.on_gpu, c.lacks_gpu, c.at_least, c.second);
+    status(ar, c.refusal);
+    ar(c.slices, c.cost, c.bytes_per_state, c.why_not);
+}
+
+template <class Archive> void serialize(Archive &ar, SavedBlock &block) {
+    ar(block.lines, block.sparse, block.dense, block.tree, block.candidates, block.chosen);
+    flags(ar, block.has_ryser, block.ryser_transposed, block.ryser_counted, block.has_kernel);
+    choice(ar, block.kernel, GrayEngine::tree);
+    status(ar, block.refusal);
+    ar(block.why, block.refusal_text);
+}
+
+template <class Archive> void serialize(Archive &ar, SavedPlan &saved) {
+    Plan &plan = saved.plan;
+    ar(plan.options, plan.input, saved.written);
+    flags(ar, plan.numbers.complex, plan.values_known, plan.nonnegative, plan.tape_transposed);
+    ar(plan.tape_rows);
+    amounts(ar, plan.entry_bits, plan.sum_n, plan.sum_nnz, plan.serial_seconds, plan.gpu_seconds, plan.bytes);
+    status(ar, plan.refusal);
+    ar(plan.structure, plan.refusal_text, plan.reductions, plan.blocks, plan.distinct, saved.groups,
+       saved.blocks, saved.expanded, saved.costliest);
+}
+
+} // namespace libperm
