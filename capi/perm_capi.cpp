@@ -151,6 +151,12 @@ void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome
     fill(result, plan, outcome, libperm::answer_of(outcome));
 }
 
+void fill(perm_result &result, const perm_plan &plan, const libperm::DirectAnswer &answer, bool with_text,
+          bool on_gpu = false) {
+    fill(result, plan.plan, plan.direct->outcome_of(answer, on_gpu), libperm::answer_of(answer, with_text));
+    result.threads = 1;
+}
+
 // False if the plan is to be executed otherwise.
 bool execute_directly(const perm_plan &plan, const void *values, perm_result &result) {
     if (!plan.direct || !values || plan.plan.options.device == libperm::Device::gpu) return false;
@@ -159,8 +165,7 @@ bool execute_directly(const perm_plan &plan, const void *values, perm_result &re
         return plan.direct->run({&values, 1}, twofold, &answer) && plan.direct->is_enough(answer);
     };
     if (!is_enough(false) && !(plan.direct->may_go_on() && is_enough(true))) return false;
-    fill(result, plan.plan, plan.direct->outcome_of(answer), libperm::answer_of(answer, true));
-    result.threads = 1;
+    fill(result, plan, answer, true);
     return true;
 }
 
@@ -303,26 +308,27 @@ perm_status perm_plan_execute(const perm_plan *plan, const void *values, perm_re
 perm_status perm_plan_execute_batch(const perm_plan *plan, const void *values, int64_t stride, int64_t count,
                                     perm_result *results) {
     return guarded([&] {
-        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
-        if (count > 0 && !results) throw Error(PERM_BAD_ARGUMENT, "results is a null pointer");
-        for (int64_t k = 0; k < count; ++k) {
-            require_result(results + k);
-            if (results[k].struct_size != results[0].struct_size)
-                throw Error(PERM_BAD_ARGUMENT, "the results of a batch differ in struct_size");
-        }
-        for (int64_t k = 0; k < count; ++k) clear(results[k]);
-        const auto keep = [&](int64_t k, const libperm::Outcome &outcome, libperm::Answer answer) {
-            if (!outcome.wide) answer.text.clear();
-            perm_result filled = PERM_RESULT_INIT;
-            fill(filled, plan->plan, outcome, answer);
-            write(results[k], filled);
+        if (count > 0) require_result(results);
+        const auto result = [&](int64_t k) -> perm_result & { // the caller's may be of another version
+            return *reinterpret_cast<perm_result *>(reinterpret_cast<char *>(results) +
+                                                    static_cast<std::size_t>(k) * results->struct_size);
         };
+        for (int64_t k = 0; k < count; ++k)
+            if (result(k).struct_size != results->struct_size)
+                throw Error(PERM_BAD_ARGUMENT, "the results of a batch differ in struct_size");
+        for (int64_t k = 0; k < count; ++k) clear(result(k));
+        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
         const libperm::BatchSink sink{[&](int64_t k, const libperm::DirectAnswer &answer, bool on_gpu) {
-                                          keep(k, plan->direct->outcome_of(answer, on_gpu),
-                                               libperm::answer_of(answer, false));
+                                          perm_result filled = PERM_RESULT_INIT;
+                                          fill(filled, *plan, answer, false, on_gpu);
+                                          write(result(k), filled);
                                       },
                                       [&](int64_t k, const libperm::Outcome &outcome) {
-                                          keep(k, outcome, libperm::answer_of(outcome));
+                                          libperm::Answer answer = libperm::answer_of(outcome);
+                                          if (!outcome.wide) answer.text.clear();
+                                          perm_result filled = PERM_RESULT_INIT;
+                                          fill(filled, plan->plan, outcome, answer);
+                                          write(result(k), filled);
                                       }};
         try {
             libperm::RunControl control(plan->plan.options);
@@ -330,7 +336,7 @@ perm_status perm_plan_execute_batch(const perm_plan *plan, const void *values, i
                 libperm::execute_batch(plan->plan, plan->direct.get(), values, stride, count, control, sink);
             });
         } catch (...) {
-            for (int64_t k = 0; k < count; ++k) clear(results[k]);
+            for (int64_t k = 0; k < count; ++k) clear(result(k));
             throw;
         }
     });

@@ -243,7 +243,8 @@ PERM_API perm_status perm_plan_execute(const perm_plan *plan, const void *values
  * PERM_RESULT_INIT and, in the end, for perm_result_clear; each is as perm_plan_execute would fill it, but its times
  * are 0, and its text is NULL unless there is more to say than a double holds (exact integers beyond 2^53,
  * fractions, precisions above double).
- * Errors: those of perm_plan_execute, naming the matrix; then all results are cleared. */
+ * Errors: those of perm_plan_execute, naming the matrix; PERM_BAD_ARGUMENT for another stride, or for results of
+ * different struct_size. Then all results are cleared (but for that last one). */
 PERM_API perm_status perm_plan_execute_batch(const perm_plan *plan, const void *values, int64_t stride,
                                              int64_t count, perm_result *results);
 

@@ -45,6 +45,7 @@ class Batch {
 
   private:
     const void *matrix(std::int64_t k) const {
+        if (!values_) return nullptr; // of matrices without entries
         return static_cast<const char *>(values_) + k * stride_ * bytes_of(plan_.input.value_type);
     }
 
@@ -55,16 +56,8 @@ class Batch {
         parallel_for(groups, [&](std::uint64_t group) {
             const std::size_t first = group * tape_lanes,
                               count = std::min<std::size_t>(tape_lanes, left_.size() - first);
-            std::array<const void *, tape_lanes> matrices{};
-            std::array<DirectAnswer, tape_lanes> answers;
-            for (std::size_t k = 0; k < count; ++k) matrices[k] = matrix(left_[first + k]);
-            if (!direct_->run(std::span(matrices).first(count), twofold, answers.data())) return;
-            for (std::size_t k = 0; k < count; ++k) {
-                if (!direct_->is_enough(answers[k])) continue;
-                sink_.direct(left_[first + k], answers[k], false);
-                done[first + k] = 1;
-            }
-            control_.advance(static_cast<double>(std::count(&done[first], &done[first] + count, 1)));
+            if (side_by_side(first, count, twofold, done)) return;
+            for (std::size_t k = 0; k < count; ++k) side_by_side(first + k, 1, twofold, done);
         });
         forget(done);
     }
@@ -109,6 +102,21 @@ class Batch {
         left_.resize(kept);
     }
 
+    // False: one of them is not for the tape, and none is answered.
+    bool side_by_side(std::size_t first, std::size_t count, bool twofold, std::vector<char> &done) const {
+        std::array<const void *, tape_lanes> matrices{};
+        std::array<DirectAnswer, tape_lanes> answers;
+        for (std::size_t k = 0; k < count; ++k) matrices[k] = matrix(left_[first + k]);
+        if (!direct_->run(std::span(matrices).first(count), twofold, answers.data())) return false;
+        for (std::size_t k = 0; k < count; ++k) {
+            if (!direct_->is_enough(answers[k])) continue;
+            sink_.direct(left_[first + k], answers[k], false);
+            done[first + k] = 1;
+        }
+        control_.advance(static_cast<double>(std::count(&done[first], &done[first] + count, 1)));
+        return true;
+    }
+
     void generally(std::int64_t k) {
         try {
             RunControl part(control_, 1 / std::max(plan_.serial_seconds, 1e-9));
@@ -136,7 +144,13 @@ void execute_batch(const Plan &plan, const Direct *direct, const void *values, s
         throw Error(PERM_BAD_ARGUMENT, "a pattern matrix has no values, and so there is no batch of them");
     if (count < 0) throw Error(PERM_BAD_ARGUMENT, "count is negative");
     if (count == 0) return;
-    if (!values && plan.input.pattern.nnz() > 0) throw Error(PERM_BAD_ARGUMENT, "values is a null pointer");
+    const std::int64_t nnz = (plan.input.written ? *plan.input.written : plan.input).pattern.nnz();
+    if (!values && nnz > 0) throw Error(PERM_BAD_ARGUMENT, "values is a null pointer");
+    if (stride != 0 && stride < nnz)
+        throw Error(PERM_BAD_ARGUMENT,
+                    fmt::format("stride is {}, but a matrix has {} values: the next one's begin after these, "
+                                "or with stride 0 it is the same",
+                                stride, nnz));
     control.begin(static_cast<double>(count), plan.seconds * static_cast<double>(count));
     Batch(plan, direct, values, stride, control, sink).run(count);
 }

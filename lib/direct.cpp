@@ -180,6 +180,18 @@ Direct::~Direct() {
     for (const std::atomic<Workspace *> &place : idle_) delete place.load();
 }
 
+std::int64_t Direct::bytes() const {
+    const TapeLayout widest{arithmetic(true), true, tape_lanes};
+    const std::int64_t blocks = tape_.nnz + 2 * std::int64_t{tape_.most_states};
+    return blocks * static_cast<std::int64_t>(widest.block() * sizeof(double));
+}
+
+Outcome Direct::outcome_of(const DirectAnswer &answer, bool on_gpu) const {
+    Outcome outcome = libperm::outcome_of(tape_, answer, on_gpu);
+    outcome.peak_bytes = bytes();
+    return outcome;
+}
+
 Outcome outcome_of(const Tape &tape, const DirectAnswer &answer, bool on_gpu) {
     Outcome outcome;
     outcome.value = answer.re;
@@ -222,12 +234,16 @@ void Direct::order(Plan &plan, RunControl &control) {
     const FrontierOrder order =
         find_tape_order(plan.input.pattern, plan.options.seed, [&control] { control.poll(); });
     if (!order.feasible) return;
+    double moves = 0; // at most; of sparse patterns there are fewer
+    for (const FrontierStep &step : tape_program(plan.input.pattern, order).steps)
+        moves += step.expansions_bound;
+    if (moves > 8.0 * most_moves) return;
     plan.tape_transposed = order.transposed;
     plan.tape_rows = order.rows;
 }
 
 std::unique_ptr<const Direct> Direct::of(const Plan &plan, RunControl &control) {
-    if (plan.tape_rows.empty() || !wants_doubles(plan)) return nullptr;
+    if (plan.tape_rows.empty() || !wants_doubles(plan) || plan.refusal != PERM_OK) return nullptr;
     const Pattern &pattern = plan.input.pattern;
     std::optional<Tape> tape =
         make_tape(tape_program(pattern, {true, plan.tape_transposed, plan.tape_rows, 0}), pattern, most_moves,
@@ -235,7 +251,7 @@ std::unique_ptr<const Direct> Direct::of(const Plan &plan, RunControl &control) 
     if (!tape || tape->moves.empty()) return nullptr;
     // What is known of the values may have left less to do.
     const double directly = move_seconds * static_cast<double>(tape->moves.size());
-    if (plan.refusal == PERM_OK && plan_overhead + plan.serial_seconds < directly) return nullptr;
+    if (plan_overhead + plan.serial_seconds < directly) return nullptr;
     if (const auto &source = plan.input.source; !source.empty()) { // entries by the caller's numbers
         std::vector<std::uint32_t> row(source.size());
         for (std::size_t k = 0; k < source.size(); ++k) row[at(source[k])] = tape->row[k];
@@ -244,6 +260,7 @@ std::unique_ptr<const Direct> Direct::of(const Plan &plan, RunControl &control) 
     }
     std::unique_ptr<const Direct> direct(new Direct(std::move(*tape), plan)); // its constructor is private
     if (!std::isfinite(direct->underflow_) || direct->underflow_ > 0x1p-500) return nullptr;
+    if (direct->bytes() > plan.options.memory_limit) return nullptr;
     return direct;
 }
 
@@ -252,7 +269,7 @@ namespace {
 // From the last state's block, of which there is none if there are no moves.
 struct Last {
     double re = 0, im = 0, magnitude = 0;
-    double lows = 0; // what re and im lack, at most
+    double lows = 0; // what re and im, as doubles, may lack: no more digits are told than these have
 };
 Last last_of(const double *block, TapeLayout layout, int lane) {
     if (!block) return {};
@@ -260,7 +277,13 @@ Last last_of(const double *block, TapeLayout layout, int lane) {
     const int parts = parts_of(layout.arithmetic);
     Last last{part(0), 0, part(layout.magnitudes ? parts : 0), 0};
     if (is_complex(layout.arithmetic)) last.im = part(parts / 2);
-    if (is_twofold(layout.arithmetic)) last.lows = std::fabs(part(1)) + std::fabs(part(parts - 1));
+    const auto low = [&](double high, int k) {
+        return std::max(std::fabs(part(k)), 0x1p-53 * std::fabs(high));
+    };
+    if (is_twofold(layout.arithmetic)) {
+        last.lows = low(last.re, 1);
+        if (is_complex(layout.arithmetic)) last.lows += low(last.im, 3);
+    }
     return last;
 }
 

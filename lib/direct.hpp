@@ -36,8 +36,8 @@ class Direct {
 
     // Of 1 to tape_lanes matrices, each by the address of its values in the caller's order; in doubles, or in
     // twice their precision. Threads may call it at the same time; nothing is allocated once as many have
-    // called it before. A matrix's bits do not depend on those beside it. False: of values that are not
-    // finite.
+    // called it before. A matrix's bits do not depend on those beside it. False: some are not finite, or
+    // a row lies among the subnormal numbers.
     bool run(std::span<const void *const> matrices, bool twofold, DirectAnswer *answers) const;
 
     // Whether the plan allows twice the precision where doubles are not enough.
@@ -56,9 +56,7 @@ class Direct {
     Arithmetic arithmetic(bool twofold) const;
 
     // What the account of a run says beside its answer.
-    Outcome outcome_of(const DirectAnswer &answer, bool on_gpu = false) const {
-        return libperm::outcome_of(tape_, answer, on_gpu);
-    }
+    Outcome outcome_of(const DirectAnswer &answer, bool on_gpu = false) const;
 
     const Tape &tape() const { return tape_; }
 
@@ -69,6 +67,7 @@ class Direct {
 
     Direct(Tape tape, const Plan &plan);
 
+    std::int64_t bytes() const; // of a workspace
     template <bool complex>
     void load_as(std::span<const void *const> matrices, double *entries, Loaded *loaded) const;
     template <bool complex>
