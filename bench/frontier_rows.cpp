@@ -52,8 +52,8 @@ class TimedQueue final : public DeviceQueue {
     unsigned blocks_at_once(const char *entry, unsigned threads, std::size_t shared) override {
         return queue_.blocks_at_once(entry, threads, shared);
     }
-    void launch(const char *entry, unsigned blocks, unsigned threads,
-                std::span<void *const> arguments, std::size_t shared) override {
+    void launch(const char *entry, unsigned blocks, unsigned threads, std::span<void *const> arguments,
+                std::size_t shared) override {
         if (!running_) begun_ = Clock::now();
         running_ = true;
         queue_.launch(entry, blocks, threads, arguments, shared);

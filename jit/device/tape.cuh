@@ -1,8 +1,9 @@
-// ---- A tape, for one matrix of many in each block of threads --------------------------------------------------
+// ---- A tape, for one matrix of many in each block of threads ------------------------------------------
 //
-// States stand in shared memory, those of the row before and of the row that is being made. 32 states that are
-// about equally long to make are a slice: move j of all 32 stands side by side, so that a warp makes a slice. What
-// a slice is short of are moves of the entry that is 0. The order of a state's moves is the tape's.
+// States stand in shared memory, those of the row before and of the row that is being made. 32 states that
+// are about equally long to make are a slice: move j of all 32 stands side by side, so that a warp makes a
+// slice. What a slice is short of are moves of the entry that is 0. The order of a state's moves is the
+// tape's.
 //
 // Arith and with_magnitudes stand above.
 
