@@ -19,16 +19,19 @@ namespace libperm::HWY_NAMESPACE {
 
 using Eight = Wide<tape_lanes / static_cast<int>(hn::MaxLanes(Tag()))>;
 
+template <class N>
+constexpr std::size_t doubles_in = sizeof(N) / sizeof(double); // NOLINT(bugprone-sizeof-expression)
+
 // A number's parts, each in so many lanes.
 HWY_INLINE void read_parts(const double *p, double &x) { x = *p; }
 template <int size> HWY_INLINE void read_parts(const double *p, Wide<size> &x) { x = load<size>(p); }
 template <class N> HWY_INLINE void read_parts(const double *p, N &x) {
     if constexpr (requires { x.re; }) {
         read_parts(p, x.re);
-        read_parts(p + sizeof x.re / sizeof(double), x.im);
+        read_parts(p + doubles_in<decltype(x.re)>, x.im);
     } else {
         read_parts(p, x.hi);
-        read_parts(p + sizeof x.hi / sizeof(double), x.lo);
+        read_parts(p + doubles_in<decltype(x.hi)>, x.lo);
     }
 }
 HWY_INLINE void put_parts(double x, double *p) { *p = x; }
@@ -36,10 +39,10 @@ template <int size> HWY_INLINE void put_parts(Wide<size> x, double *p) { store(x
 template <class N> HWY_INLINE void put_parts(const N &x, double *p) {
     if constexpr (requires { x.re; }) {
         put_parts(x.re, p);
-        put_parts(x.im, p + sizeof x.re / sizeof(double));
+        put_parts(x.im, p + doubles_in<decltype(x.re)>);
     } else {
         put_parts(x.hi, p);
-        put_parts(x.lo, p + sizeof x.hi / sizeof(double));
+        put_parts(x.lo, p + doubles_in<decltype(x.hi)>);
     }
 }
 
@@ -47,7 +50,7 @@ template <class N> HWY_INLINE void put_parts(const N &x, double *p) {
 template <class A, bool magnitudes> struct Bounded {
     using D = typename A::Scalar;
     using Number = typename A::Number;
-    static constexpr int lanes = static_cast<int>(sizeof(D) / sizeof(double));
+    static constexpr int lanes = static_cast<int>(doubles_in<D>);
     static constexpr int block = (A::parts + (magnitudes ? 1 : 0)) * lanes;
 
     Number value;

@@ -20,7 +20,8 @@ struct TapeLayout {
     int lanes = 1; // or tape_lanes
 
     std::size_t block() const {
-        return static_cast<std::size_t>((parts_of(arithmetic) + (magnitudes ? 1 : 0)) * lanes);
+        return static_cast<std::size_t>(parts_of(arithmetic) + (magnitudes ? 1 : 0)) *
+               static_cast<std::size_t>(lanes);
     }
 };
 

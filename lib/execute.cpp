@@ -130,8 +130,8 @@ Outcome execute(const Plan &plan, const Values &values, RunControl &control) {
     Outcome outcome = run(plan, values, control);
     if (plan.options.precision == Precision::automatic) {
         SecondRun second(plan, values, control, outcome);
-        const bool counts =
-            plan.input.value_type == PERM_VALUE_I64 || plan.input.value_type == PERM_VALUE_PATTERN;
+        const perm_value_type type = plan.input.value_type; // whoever wrote digits wants them all
+        const bool counts = type == PERM_VALUE_I64 || type == PERM_VALUE_PATTERN || type == PERM_VALUE_TEXT;
         if (counts && !outcome.exact) second.finish_count();
         if (!is_met(plan, outcome)) second.escalate();
     }

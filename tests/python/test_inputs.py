@@ -131,3 +131,9 @@ def test_ragged_and_tall():
         perm.permanent([[1], [2]])
     with pytest.raises(perm.InvalidMatrixError, match="row_multiplicity has 1"):
         perm.permanent([[1, 2], [3, 4]], row_multiplicity=[1])
+
+
+def test_multiplicities_are_integers():
+    for wrong in ([1.9, 1.9], ["1", "1"], 3):
+        with pytest.raises(TypeError, match="row_multiplicity"):
+            perm.permanent([[1.0, 2], [3, 4]], row_multiplicity=wrong)

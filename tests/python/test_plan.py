@@ -219,3 +219,15 @@ def test_saved(a):
 def test_no_saved_plan():
     with pytest.raises(ValueError, match="no saved"):
         perm.Plan.from_bytes(b"something else")
+
+
+@needs("perm_plan_save")
+def test_damaged_bytes_are_told():
+    saved = perm.Plan([[1.5, 2.0], [3.0, 4.0]]).to_bytes()
+    for k in range(len(saved)):
+        damaged = bytearray(saved)
+        damaged[k] ^= 1
+        with pytest.raises((ValueError, perm.Error)):
+            perm.Plan.from_bytes(bytes(damaged))
+    with pytest.raises(ValueError, match="damaged or cut off"):
+        perm.Plan.from_bytes(saved[:-1])

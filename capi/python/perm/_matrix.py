@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 from array import array
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
@@ -61,7 +62,8 @@ class Matrix:
         if hasattr(a, "tocsr"):
             empty = type(a.tocsr())
             return empty((entries, self.col_idx, self.row_ptr), shape=self.shape).asformat(a.format)
-        rows = [[0 * x for x in entries[:1]] * self.shape[1] for _ in range(self.shape[0])]
+        zero = 0 * entries[0] if len(entries) > 0 else 0.0
+        rows = [[zero] * self.shape[1] for _ in range(self.shape[0])]
         for (i, j), x in zip(self.positions(), entries):
             rows[i][j] = x
         if not hasattr(a, "__array__"):
@@ -178,7 +180,12 @@ class Input:
 def _read_counts(what: str, lines: int, counts: Iterable[int] | None) -> array[int] | None:
     if counts is None:
         return None
-    read_counts = array("q", [int(x) for x in counts])
+    try:
+        read_counts = array("q", [operator.index(x) for x in counts])
+    except TypeError:
+        raise TypeError(
+            f"{what}_multiplicity says how often each {what} counts: integers, one for each"
+        ) from None
     if len(read_counts) != lines:
         raise InvalidMatrixError(
             f"{what}_multiplicity has {len(read_counts)} numbers, the matrix {lines} {what}s"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import json
 from array import array
 from fractions import Fraction
@@ -12,7 +13,7 @@ from perm._library import check, read_bytes, require
 from perm._matrix import Matrix
 from perm._numbers import Kind
 
-_MAGIC = b"libperm-python-1\n"
+_MAGIC = b"libperm-python-2\n"  # then a digest of all that follows it, in 64 hexadecimal digits
 
 
 def to_bytes(plan: Any, matrix: Matrix, value_type: int, options: dict[str, Any]) -> bytes:
@@ -27,13 +28,22 @@ def to_bytes(plan: Any, matrix: Matrix, value_type: int, options: dict[str, Any]
         "options": {name: _plain(value) for name, value in options.items() if name != "progress"},
     }
     native = read_bytes(lambda *to: save(plan, *to))
-    return _MAGIC + json.dumps(header).encode() + b"\n" + native
+    content = json.dumps(header).encode() + b"\n" + native
+    return _MAGIC + _digest(content) + content
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode()
 
 
 def from_bytes(saved: bytes) -> tuple[Matrix, int, dict[str, Any], bytes]:
+    saved = bytes(memoryview(saved))
     if not saved.startswith(_MAGIC):
         raise ValueError("these bytes are no saved perm.Plan, or one of another version")
-    text, _, native = saved[len(_MAGIC) :].partition(b"\n")
+    content = saved[len(_MAGIC) + 64 :]
+    if saved[len(_MAGIC) : len(_MAGIC) + 64] != _digest(content):
+        raise ValueError("this saved perm.Plan is damaged or cut off: save it again")
+    text, _, native = content.partition(b"\n")
     header = json.loads(text)
     kind = Kind[header["kind"]]
     entries = [_read(x, kind) for x in header["entries"]]

@@ -154,14 +154,23 @@ class Plan:
         return batch if full else batch.values
 
     def gradient(self, values: Any = None) -> tuple[Number, Any]:
-        """The permanent, and its derivatives by each entry of the pattern, in their order."""
+        """The permanent, and its derivatives by each entry of the pattern, in their order: doubles, inf or
+        0 where they are out of range.
+        """
         function = require("perm_plan_gradient")
         handle, buffer = self._encoded(values)
         parts = self._matrix.nnz * (2 if self._kind is Kind.COMPLEX else 1)
         gradient, answer = (ctypes.c_double * parts)(), Answer()
         arguments = handle.address, buffer.address, ctypes.addressof(gradient), None, answer.address
         run(self._options, handle.seconds() > LONG_SECONDS, lambda: check(function(*arguments)))
-        value = value_of(answer.struct, answer.text, self._kind, self._options.wants_exact)
+        try:
+            value = value_of(answer.struct, answer.text, self._kind, self._options.wants_exact)
+        except OverflowError:  # the derivatives may be in range all the same
+            value = (
+                complex(answer.struct.re, answer.struct.im)
+                if self._kind is Kind.COMPLEX
+                else answer.struct.re
+            )
         return value, _batch.numbers_in(gradient, self._kind, is_numpy(self._matrix.row_ptr))
 
     def _execute(self, values: Any) -> Answer:
