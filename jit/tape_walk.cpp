@@ -1,9 +1,7 @@
 #include "jit/tape_walk.hpp"
 
-#include <hwy/detect_compiler_arch.h>
+#include "jit/lane_targets.hpp"
 
-#define HWY_DISABLED_TARGETS                                                                                 \
-    (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "jit/tape_walk.cpp"
 #include <hwy/foreach_target.h>

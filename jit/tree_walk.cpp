@@ -1,11 +1,8 @@
 #include "jit/tree_walk.hpp"
 
 #include "jit/decoded_tree.hpp"
+#include "jit/lane_targets.hpp"
 
-#include <hwy/detect_compiler_arch.h>
-
-#define HWY_DISABLED_TARGETS                                                                                 \
-    (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "jit/tree_walk.cpp"
 #include <hwy/foreach_target.h>
