@@ -49,6 +49,14 @@ class TimedQueue final : public DeviceQueue {
         if (bytes == sizeof report) std::memcpy(&report, to, sizeof report);
         rows.push_back({seconds, static_cast<double>(report.candidates), static_cast<double>(report.states)});
     }
+    void *allocate_host(std::size_t bytes) override { return queue_.allocate_host(bytes); }
+    void release_host(void *memory) noexcept override { queue_.release_host(memory); }
+    void send(DeviceAddress to, const void *from, std::size_t bytes) override {
+        queue_.send(to, from, bytes);
+    }
+    void fetch(void *to, DeviceAddress from, std::size_t bytes) override { queue_.fetch(to, from, bytes); }
+    void use_stream(std::size_t k) override { queue_.use_stream(k); }
+    void wait() override { queue_.wait(); }
     unsigned blocks_at_once(const char *entry, unsigned threads, std::size_t shared) override {
         return queue_.blocks_at_once(entry, threads, shared);
     }

@@ -1,6 +1,7 @@
 // The C API: where exceptions end and statuses begin.
 #include "lib/answer.hpp"
 #include "lib/batch.hpp"
+#include "lib/checkpoint.hpp"
 #include "lib/direct.hpp"
 #include "lib/error.hpp"
 #include "lib/execute.hpp"
@@ -13,10 +14,13 @@
 #include "lib/options.hpp"
 #include "lib/plan.hpp"
 #include "lib/plan_bytes.hpp"
+#include "lib/shards.hpp"
+#include "preprocess/parallel.hpp"
 
 #include <perm.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
@@ -24,11 +28,14 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <string_view>
+#include <vector>
 
 struct perm_plan {
     libperm::Plan plan;
     std::unique_ptr<const libperm::Direct> direct; // null where the plan itself is executed
     libperm::LazyGradient gradient;
+    libperm::IdleTapes idle_tapes;
     double seconds_check = 0, seconds_plan = 0;
 };
 
@@ -94,6 +101,36 @@ void clear(perm_result &result) noexcept {
     write(result, perm_result PERM_RESULT_INIT);
 }
 
+void require_partial(const perm_partial &partial) {
+    if (partial.struct_size < sizeof(perm_partial))
+        throw Error(PERM_BAD_ARGUMENT, "perm_partial.struct_size is too small: start from PERM_PARTIAL_INIT");
+}
+
+void clear(perm_partial &partial) {
+    require_partial(partial);
+    std::free(partial.bytes);
+    partial.bytes = nullptr;
+    partial.size = 0;
+}
+
+// Of a batch: the caller's may be of another version.
+perm_result &result_at(perm_result *results, int64_t k) {
+    return *reinterpret_cast<perm_result *>(reinterpret_cast<char *>(results) +
+                                            static_cast<std::size_t>(k) * results->struct_size);
+}
+
+void require_alike(perm_result *results, int64_t count) {
+    constexpr int64_t piece = 1 << 12;
+    std::atomic<bool> alike = true;
+    const auto pieces = static_cast<std::uint64_t>(count > 0 ? (count + piece - 1) / piece : 0);
+    libperm::parallel_for(pieces, [&](std::uint64_t p) {
+        const int64_t first = static_cast<int64_t>(p) * piece;
+        for (int64_t k = first; k < std::min(first + piece, count); ++k)
+            if (result_at(results, k).struct_size != results->struct_size) alike = false;
+    });
+    if (!alike) throw Error(PERM_BAD_ARGUMENT, "the results of a batch differ in struct_size");
+}
+
 // `work` fills a cleared result; if it fails, the caller's is left cleared.
 template <class Work> perm_status into(perm_result *result, const Work &work) noexcept {
     return guarded([&] {
@@ -147,8 +184,13 @@ void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome
     result.peak_bytes = outcome.peak_bytes;
 }
 
+// MPFR's numbers are decimals, exact or not.
+libperm::Answer answer_of(const libperm::Plan &plan, const libperm::Outcome &outcome) {
+    return libperm::answer_of(outcome, plan.options.precision != libperm::Precision::mpfr);
+}
+
 void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome &outcome) {
-    fill(result, plan, outcome, libperm::answer_of(outcome));
+    fill(result, plan, outcome, answer_of(plan, outcome));
 }
 
 void fill(perm_result &result, const perm_plan &plan, const libperm::DirectAnswer &answer, bool with_text,
@@ -254,9 +296,9 @@ perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *
         libperm::simplify(input, values);
         const double check = watch.lap();
         libperm::with_threads(options.threads, [&] {
-            const libperm::Plan plan = libperm::make_plan(std::move(input), options, values, control);
+            const libperm::Plan plan = libperm::make_kept_plan(std::move(input), options, values, control);
             const double planning = watch.lap();
-            const libperm::Outcome outcome = libperm::execute(plan, values, control);
+            const libperm::Outcome outcome = libperm::execute_kept(plan, values, control);
             fill(r, plan, outcome);
             r.seconds_run = watch.lap();
             r.seconds_plan = planning;
@@ -278,7 +320,7 @@ perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan
         made->seconds_check = watch.lap();
         libperm::RunControl control(options);
         libperm::with_threads(options.threads, [&] {
-            made->plan = libperm::make_plan(std::move(input), options, values, control);
+            made->plan = libperm::make_kept_plan(std::move(input), options, values, control);
             libperm::Direct::order(made->plan, control);
             made->direct = libperm::Direct::of(made->plan, control);
         });
@@ -298,8 +340,9 @@ perm_status perm_plan_execute(const perm_plan *plan, const void *values, perm_re
         libperm::RunControl control(plan->plan.options);
         const libperm::Values checked = libperm::read_values(plan->plan.input, values);
         r.seconds_check = watch.lap();
-        libperm::with_threads(plan->plan.options.threads,
-                              [&] { fill(r, plan->plan, libperm::execute(plan->plan, checked, control)); });
+        libperm::with_threads(plan->plan.options.threads, [&] {
+            fill(r, plan->plan, libperm::execute_kept(plan->plan, checked, control));
+        });
         r.seconds_run = watch.lap();
         r.seconds_total = r.seconds_check + r.seconds_run;
     });
@@ -309,36 +352,36 @@ perm_status perm_plan_execute_batch(const perm_plan *plan, const void *values, i
                                     perm_result *results) {
     return guarded([&] {
         if (count > 0) require_result(results);
-        const auto result = [&](int64_t k) -> perm_result & { // the caller's may be of another version
-            return *reinterpret_cast<perm_result *>(reinterpret_cast<char *>(results) +
-                                                    static_cast<std::size_t>(k) * results->struct_size);
+        const auto result = [&](int64_t k) -> perm_result & { return result_at(results, k); };
+        const auto replace = [&](int64_t k,
+                                 const perm_result &filled) { // what the caller left in it is freed
+            std::free(result(k).text);
+            write(result(k), filled);
         };
-        for (int64_t k = 0; k < count; ++k)
-            if (result(k).struct_size != results->struct_size)
-                throw Error(PERM_BAD_ARGUMENT, "the results of a batch differ in struct_size");
-        for (int64_t k = 0; k < count; ++k) clear(result(k));
-        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
         const libperm::BatchSink sink{[&](int64_t k, const libperm::DirectAnswer &answer, bool on_gpu) {
                                           perm_result filled = PERM_RESULT_INIT;
                                           fill(filled, *plan, answer, false, on_gpu);
-                                          write(result(k), filled);
+                                          replace(k, filled);
                                       },
                                       [&](int64_t k, const libperm::Outcome &outcome) {
-                                          libperm::Answer answer = libperm::answer_of(outcome);
+                                          libperm::Answer answer = answer_of(plan->plan, outcome);
                                           if (!outcome.wide) answer.text.clear();
                                           perm_result filled = PERM_RESULT_INIT;
                                           fill(filled, plan->plan, outcome, answer);
-                                          write(result(k), filled);
+                                          replace(k, filled);
                                       }};
-        try {
-            libperm::RunControl control(plan->plan.options);
-            libperm::with_threads(plan->plan.options.threads, [&] {
-                libperm::execute_batch(plan->plan, plan->direct.get(), values, stride, count, control, sink);
-            });
-        } catch (...) {
-            for (int64_t k = 0; k < count; ++k) clear(result(k));
-            throw;
-        }
+        libperm::with_threads(plan ? plan->plan.options.threads : 1, [&] {
+            require_alike(results, count);
+            try {
+                if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+                libperm::RunControl control(plan->plan.options);
+                libperm::execute_batch(plan->plan, plan->direct.get(), plan->idle_tapes, values, stride,
+                                       count, control, sink);
+            } catch (...) {
+                for (int64_t k = 0; k < count; ++k) clear(result(k));
+                throw;
+            }
+        });
     });
 }
 
@@ -403,6 +446,68 @@ perm_status perm_plan_load(const void *bytes, size_t size, const perm_opts *opts
     });
 }
 
+perm_status perm_plan_shards(const perm_plan *plan, int64_t *count, double *seconds) {
+    return guarded([&] {
+        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+        if (!count) throw Error(PERM_BAD_ARGUMENT, "the place for the count is a null pointer");
+        const libperm::ShardCount shards = libperm::shards_of(plan->plan);
+        *count = shards.count;
+        if (seconds) *seconds = shards.seconds;
+    });
+}
+
+perm_status perm_partial_clear(perm_partial *partial) {
+    if (!partial) return PERM_OK;
+    return guarded([&] { clear(*partial); });
+}
+
+perm_status perm_plan_run_shard(const perm_plan *plan, const void *values, int64_t number,
+                                perm_partial *partial) {
+    return guarded([&] {
+        if (!partial) throw Error(PERM_BAD_ARGUMENT, "the place for the partial result is a null pointer");
+        clear(*partial);
+        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+        libperm::RunControl control(plan->plan.options);
+        const libperm::Values checked = libperm::read_values(plan->plan.input, values);
+        libperm::with_threads(plan->plan.options.threads, [&] {
+            const std::string bytes = libperm::run_shard(plan->plan, checked, number, control);
+            partial->bytes = copy_of(bytes);
+            partial->size = bytes.size();
+        });
+    });
+}
+
+perm_status perm_plan_combine(const perm_plan *plan, const void *values, const perm_partial *partials,
+                              int64_t count, perm_result *result) {
+    return into(result, [&](perm_result &r) {
+        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+        if (count < 0 || (count > 0 && !partials))
+            throw Error(PERM_BAD_ARGUMENT, "the partial results are a null pointer, or less than none");
+        Stopwatch watch;
+        std::vector<std::string_view> bytes;
+        for (int64_t k = 0; k < count; ++k) {
+            // The caller's may be of another version.
+            const auto &partial =
+                *reinterpret_cast<const perm_partial *>(reinterpret_cast<const char *>(partials) +
+                                                        static_cast<std::size_t>(k) * partials->struct_size);
+            require_partial(partial);
+            if (!partial.bytes && partial.size > 0)
+                throw Error(PERM_BAD_ARGUMENT, "a partial result is a null pointer");
+            bytes.emplace_back(static_cast<const char *>(partial.bytes), partial.size);
+        }
+        libperm::RunControl control(plan->plan.options);
+        const libperm::Values checked = libperm::read_values(plan->plan.input, values);
+        r.seconds_check = watch.lap();
+        libperm::with_threads(plan->plan.options.threads, [&] {
+            const libperm::Outcome outcome = libperm::combine(plan->plan, checked, bytes, control);
+            if (!execute_directly(*plan, values, r))
+                fill(r, plan->plan, outcome); // as perm_plan_execute does
+        });
+        r.seconds_run = watch.lap();
+        r.seconds_total = r.seconds_check + r.seconds_run;
+    });
+}
+
 perm_status perm_plan_destroy(perm_plan *plan) {
     delete plan;
     return PERM_OK;
@@ -427,6 +532,15 @@ perm_status perm_cache_clear(const char *cache_dir, int64_t *removed) {
     return guarded([&] {
         const std::int64_t count = libperm::clear_cache(cache_dir);
         if (removed) *removed = count;
+    });
+}
+
+perm_status perm_checkpoint_describe(const char *file, perm_format format, char *buffer, size_t capacity,
+                                     size_t *needed) {
+    return guarded([&] {
+        if (!file) throw Error(PERM_BAD_ARGUMENT, "the checkpoint's name is a null pointer");
+        write_text(is_json(format) ? libperm::checkpoint_json(file) : libperm::checkpoint_text(file), buffer,
+                   capacity, needed);
     });
 }
 

@@ -126,8 +126,10 @@ typedef struct perm_opts {
     size_t struct_size;         /* sizeof(perm_opts) */
     const char *engine;         /* "auto" (NULL); "ryser" on the CPU; "frontier", "tree" on either; on a GPU "shared",
                                  * "dense", "purereg", "hybrid" (docs/frontier.md, docs/tree.md, docs/gpu.md) */
-    const char *device;         /* "auto" (NULL), "cpu", "gpu": without one a plan can be made and explained, and
-                                 * executing it is PERM_UNSUPPORTED */
+    const char *device;         /* "auto" (NULL), "cpu", "gpu" (the first): without one a plan can be made and
+                                 * explained, and executing it is PERM_UNSUPPORTED. "gpu:0,2", "gpu:all": several
+                                 * share the work, and "gpu:all+cpu" with engine tree the processor too; the
+                                 * result has the same bits (docs/scale.md) */
     const char *precision;      /* "auto" (NULL): the cheapest, and again with more where the tolerance is missed;
                                  * "double"; "kahan", "dq" (terms summed in twice the precision); "dd" (all of it in
                                  * twice the precision); "exact" (integers, rationals); "mpfr:BITS" (CPU)
@@ -160,10 +162,19 @@ typedef struct perm_opts {
     const char *cache_dir;      /* folder of compiled kernels. NULL: $PERM_CACHE_DIR, else
                                  * $XDG_CACHE_HOME/libperm, else ~/.cache/libperm; "": none */
     int64_t cache_limit_bytes;  /* of that folder; beyond it the least recently used go. 0 = 256 MiB */
+    const char *checkpoint;     /* a file that the finished parts of a computation are kept in, and that it goes on
+                                 * from if it is there: after a crash, a time limit, or on another machine, with the
+                                 * same bits (docs/scale.md). A call that is to stop gives the parts under way ten
+                                 * seconds. No plan is refused for its predicted time. NULL or "": none */
+    double checkpoint_seconds;  /* between two writes of it at least. 0 = 60 */
+    int32_t gpus;               /* that predictions of time reckon with, as in explaining a plan for a cluster (which
+                                 * device "auto" then is a GPU of);
+                                 * 0 = those that device names */
+    int32_t reserved2;          /* must be 0 */
 } perm_opts;
 
 #define PERM_OPTS_INIT { sizeof(perm_opts), NULL, NULL, NULL, 0.0, 0, 0, 0, 0.0, 0, NULL, NULL, NULL, NULL, \
-                         NULL, NULL, NULL, NULL, 0 }
+                         NULL, NULL, NULL, NULL, 0, NULL, 0.0, 0, 0 }
 
 /* ---------------------------------------------------------------- result */
 
@@ -184,9 +195,10 @@ typedef struct perm_result {
                                   * rounded; an integer's text has every digit */
     int32_t tolerance_met;       /* 1: rel_error_bound <= the tolerance asked for */
     char *text;                  /* the library's. Every digit if exact and an integer; "p/q" if exact, a fraction
-                                  * and computed in more than doubles; of both 17 digits if they would have more
-                                  * than three million. Else 17 digits, or one more than are certain if these are
-                                  * more. Complex: "a+bi", "a-bi" */
+                                  * and computed in more than doubles, but for MPFR's numbers; of both 17 digits if
+                                  * they would have more than three million. Else 17 digits, or one more than are
+                                  * certain, or as many as an exact number's bits make up, if these are more.
+                                  * Complex: "a+bi", "a-bi" */
     const char *engine;          /* static: "frontier", "ryser", "hybrid", ...; "none" when the reductions alone
                                   * gave it; of the block that takes longest, if there are several */
     const char *device;          /* static: "cpu" or "gpu", of the same block */
@@ -316,6 +328,47 @@ PERM_API perm_status perm_plan_save(const perm_plan *plan, void *buffer, size_t 
  * Errors: PERM_BAD_ARGUMENT for bytes that are damaged, cut off or no plan; PERM_UNSUPPORTED for a plan of another
  * version of libperm; PERM_BAD_OPTION for options that the plan was not made with. */
 PERM_API perm_status perm_plan_load(const void *bytes, size_t size, const perm_opts *opts, perm_plan **plan);
+
+/* ---------------------------------------------------------------- shards */
+
+/* A plan's work in numbered shards that know nothing of each other. Who ran which, in which order, how often and
+ * with how many threads does not show: combined, they have the bits of one execution with these values.
+ * *count: 1 at least; *seconds (may be NULL): that one is predicted to take, on one thread or GPU. Both follow from
+ * the plan alone. */
+PERM_API perm_status perm_plan_shards(const perm_plan *plan, int64_t *count, double *seconds);
+
+/* What a shard came to: bytes that are the same on every machine, with the digests of the plan and the values, the
+ * shard's number and a checksum. Of some hundred bytes; of plans with many blocks, more. Start from
+ * PERM_PARTIAL_INIT; a call that is given a used one frees its bytes first. Those to be combined may be the caller's
+ * own, as read from a file: then bytes and size are all that is set, and they are not for perm_partial_clear. */
+typedef struct perm_partial {
+    size_t struct_size;
+    void *bytes; /* the library's */
+    size_t size; /* of them */
+} perm_partial;
+
+#define PERM_PARTIAL_INIT { sizeof(perm_partial), NULL, 0 }
+
+PERM_API perm_status perm_partial_clear(perm_partial *partial); /* NULL is fine */
+
+/* Runs shard `number`, 0 .. count - 1. values: as in perm_plan_execute; every process gives all of them.
+ * Errors: those of perm_plan_execute; PERM_BAD_ARGUMENT for a number that there is not, and for values that are
+ * negative or complex if the plan was made for others: make it with them. Then *partial is left cleared. */
+PERM_API perm_status perm_plan_run_shard(const perm_plan *plan, const void *values, int64_t number,
+                                         perm_partial *partial);
+
+/* The permanent from the partial results of all shards, `count` of them in any order, some perhaps more than once.
+ * Where precision "auto" goes on to a second run, that is made here.
+ * Errors: those of perm_plan_execute; PERM_BAD_ARGUMENT for one that is damaged, of another plan or of other values,
+ * and where shards are missing: the text names the first; PERM_UNSUPPORTED for one of another version of libperm. */
+PERM_API perm_status perm_plan_combine(const perm_plan *plan, const void *values, const perm_partial *partials,
+                                       int64_t count, perm_result *result);
+
+/* What stands in a checkpoint (perm_opts.checkpoint): matrix, engine, how much is done, how long that took and what is
+ * left. buffer, capacity and needed as in perm_plan_explain.
+ * Errors: PERM_BAD_OPTION where there is none, or none that can be read; PERM_UNSUPPORTED for another version's. */
+PERM_API perm_status perm_checkpoint_describe(const char *file, perm_format format, char *buffer, size_t capacity,
+                                              size_t *needed);
 
 /* Frees a plan. NULL is fine. No execution of it may be running. */
 PERM_API perm_status perm_plan_destroy(perm_plan *plan);

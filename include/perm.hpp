@@ -12,6 +12,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -170,11 +171,51 @@ class Plan {
         return plan;
     }
 
+    // Shards: numbered pieces of the work, which any process may run (perm_plan_run_shard).
+    std::int64_t shards() const {
+        std::int64_t count = 0;
+        check(perm_plan_shards(plan_, &count, nullptr));
+        return count;
+    }
+    double shard_seconds() const { // that one is predicted to take
+        std::int64_t count = 0;
+        double seconds = 0;
+        check(perm_plan_shards(plan_, &count, &seconds));
+        return seconds;
+    }
+    std::string run_shard(const void *values, std::int64_t number) const {
+        perm_partial partial = PERM_PARTIAL_INIT;
+        check(perm_plan_run_shard(plan_, values, number, &partial));
+        const std::unique_ptr<perm_partial, perm_status (*)(perm_partial *)> owner(&partial,
+                                                                                   perm_partial_clear);
+        return std::string(static_cast<const char *>(partial.bytes), partial.size);
+    }
+    Result combine(const void *values, const std::vector<std::string> &partials) const {
+        std::vector<perm_partial> all;
+        for (const std::string &bytes : partials) {
+            perm_partial partial = PERM_PARTIAL_INIT;
+            partial.bytes = const_cast<char *>(bytes.data()); // it is only read
+            partial.size = bytes.size();
+            all.push_back(partial);
+        }
+        Result result;
+        check(perm_plan_combine(plan_, values, all.data(), static_cast<std::int64_t>(all.size()),
+                                result.raw()));
+        return result;
+    }
+
   private:
     Plan() = default;
 
     perm_plan *plan_ = nullptr;
 };
+
+// What stands in a checkpoint.
+inline std::string checkpoint_describe(const std::string &file, perm_format format = PERM_FORMAT_TEXT) {
+    return read_text([&](char *buffer, std::size_t capacity, std::size_t *needed) {
+        return perm_checkpoint_describe(file.c_str(), format, buffer, capacity, needed);
+    });
+}
 
 inline std::string info(perm_format format = PERM_FORMAT_TEXT) {
     return read_text([&](char *buffer, std::size_t capacity, std::size_t *needed) {

@@ -17,6 +17,10 @@ constexpr int parts_of(Arithmetic a) { return (is_complex(a) ? 2 : 1) * (is_twof
 constexpr double unit_of(Arithmetic a) { return is_twofold(a) ? 0x1p-103 : 0x1p-53; }
 constexpr double product_roundings(Arithmetic a) { return is_complex(a) ? 3 : 1; }
 
+// Of c + a * b or c - a * b as one operation: of complex numbers' parts both products and both sums round,
+// sqrt(2) times as much together; of doubled ones the product and the sum.
+constexpr double fused_roundings(Arithmetic a) { return is_complex(a) ? 3 : is_twofold(a) ? 2 : 1; }
+
 // "real", "complex", ...: as in a kernel's key; and the type in its text.
 const char *arithmetic_name(Arithmetic a);
 const char *arithmetic_type(Arithmetic a);

@@ -71,6 +71,8 @@ struct Driver {
     Result (*cuMemGetInfo_v2)(std::size_t *free, std::size_t *total) = nullptr;
     Result (*cuMemAlloc_v2)(Address *, std::size_t) = nullptr;
     Result (*cuMemFree_v2)(Address) = nullptr;
+    Result (*cuMemHostAlloc)(void **, std::size_t, unsigned flags) = nullptr;
+    Result (*cuMemFreeHost)(void *) = nullptr;
     Result (*cuMemcpyHtoDAsync_v2)(Address, const void *, std::size_t, Stream) = nullptr;
     Result (*cuMemcpyDtoHAsync_v2)(void *, Address, std::size_t, Stream) = nullptr;
 
@@ -135,6 +137,8 @@ inline void Driver::find_in(SharedLibrary &library) {
     library.find(cuMemGetInfo_v2, "cuMemGetInfo_v2");
     library.find(cuMemAlloc_v2, "cuMemAlloc_v2");
     library.find(cuMemFree_v2, "cuMemFree_v2");
+    library.find(cuMemHostAlloc, "cuMemHostAlloc");
+    library.find(cuMemFreeHost, "cuMemFreeHost");
     library.find(cuMemcpyHtoDAsync_v2, "cuMemcpyHtoDAsync_v2");
     library.find(cuMemcpyDtoHAsync_v2, "cuMemcpyDtoHAsync_v2");
     library.find(cuStreamCreate, "cuStreamCreate");

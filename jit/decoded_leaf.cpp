@@ -43,13 +43,6 @@ class LeafDecoder {
         return std::find(program_.outputs.begin(), program_.outputs.end(), v) != program_.outputs.end();
     }
 
-    template <class F> void for_operands(std::int32_t v, F f) const {
-        const Instruction &i = code(v);
-        f(i.a);
-        if (!takes_constant(i.op)) f(i.b);
-        if (takes_third(i.op)) f(i.c);
-    }
-
     void choose_kinds() {
         const auto end = static_cast<std::int32_t>(kind_.size());
         std::vector<bool> plain(kind_.size()); // there is no step that takes a sum there
@@ -75,7 +68,7 @@ class LeafDecoder {
         for (std::int32_t v = inputs_; v < end; ++v) {
             if (kind_[at(v)] != Kind::value) continue;
             done[at(v)] = false;
-            for_operands(v, [&](std::int32_t operand) {
+            for_operands(code(v), [&](std::int32_t operand) {
                 if (done[at(operand)]) return;
                 users[at(operand)].push_back(v);
                 ++awaited[at(v)];
@@ -101,8 +94,8 @@ class LeafDecoder {
         for (std::size_t t = 0; t < made_.size(); ++t) {
             const std::int32_t before = t == 0 ? -1 : made_[t - 1];
             int of_before = 0;
-            for_operands(made_[t], [&](std::int32_t v) { of_before += v == before; });
-            for_operands(made_[t], [&](std::int32_t v) {
+            for_operands(code(made_[t]), [&](std::int32_t v) { of_before += v == before; });
+            for_operands(code(made_[t]), [&](std::int32_t v) {
                 last_use_[at(v)] = t;
                 if (v != before || of_before > 1) stored_[at(v)] = true;
             });
@@ -120,7 +113,7 @@ class LeafDecoder {
     Operand operand(std::int32_t v, std::size_t t) const {
         if (t > 0 && v == made_[t - 1]) {
             int times = 0;
-            for_operands(made_[t], [&](std::int32_t other) { times += other == v; });
+            for_operands(code(made_[t]), [&](std::int32_t other) { times += other == v; });
             if (times == 1) return {Kind::accumulator, v};
         }
         return {kind_[at(v)], v};
@@ -269,7 +262,7 @@ class LeafDecoder {
 
     // The operands are read before the result is written, which may take the place of one.
     void release(std::size_t t) {
-        for_operands(made_[t], [&](std::int32_t v) {
+        for_operands(code(made_[t]), [&](std::int32_t v) {
             if (v >= inputs_ && kind_[at(v)] == Kind::value && stored_[at(v)] && last_use_[at(v)] == t)
                 taken_[(block_[at(v)] - first_block_) / block_bytes] = false;
         });

@@ -1,4 +1,5 @@
-// What an engine needs of a device whose work is done in order: memory, copies, kernels. A GPU's is
+// What an engine needs of a device whose work is done in order: memory, copies, kernels; and, for who has
+// pieces that need not wait for each other, a few such orders side by side. A GPU's is
 // gpu_queue; the tests play one on the host, so that whole engines are run without a GPU.
 #pragma once
 
@@ -30,6 +31,16 @@ class DeviceQueue { // throws JitError
 
     virtual void copy_in(DeviceAddress to, const void *from, std::size_t bytes) = 0; // `from` may change then
     virtual void copy_out(void *to, DeviceAddress from, std::size_t bytes) = 0; // waits for all before, too
+
+    // Page-locked memory of the host; release_host() waits for all that may use it.
+    virtual void *allocate_host(std::size_t bytes) = 0; // JitFailure::out_of_memory
+    virtual void release_host(void *memory) noexcept = 0;
+    // Copies to and from it, done while the caller goes on: until wait() it is not to be touched.
+    virtual void send(DeviceAddress to, const void *from, std::size_t bytes) = 0;
+    virtual void fetch(void *to, DeviceAddress from, std::size_t bytes) = 0;
+    // What follows is in order with, and wait() is for, what was put into this stream: 0 unless told.
+    virtual void use_stream(std::size_t k) = 0;
+    virtual void wait() = 0;
 
     // Threads of a block, for kernels that take any number of warps: a power of two. The tests take few.
     virtual unsigned block_threads(unsigned most) const { return most; }
@@ -75,6 +86,25 @@ class DeviceArray {
     DeviceQueue *queue_;
     DeviceAddress address_ = 0;
     std::size_t bytes_ = 0;
+};
+
+// Page-locked numbers of the host.
+template <class T> class HostArray {
+  public:
+    HostArray(DeviceQueue &queue, std::size_t count)
+        : queue_(&queue), numbers_(static_cast<T *>(queue.allocate_host(count * sizeof(T)))) {}
+    HostArray(HostArray &&other) noexcept
+        : queue_(other.queue_), numbers_(std::exchange(other.numbers_, nullptr)) {}
+    HostArray(const HostArray &) = delete;
+    HostArray &operator=(const HostArray &) = delete;
+    ~HostArray() {
+        if (numbers_) queue_->release_host(numbers_);
+    }
+    T *get() const { return numbers_; }
+
+  private:
+    DeviceQueue *queue_;
+    T *numbers_;
 };
 
 } // namespace libperm

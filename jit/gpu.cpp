@@ -204,6 +204,17 @@ GpuMemory::~GpuMemory() {
     if (address_ != 0) try_on(*gpu_, [&] { (void)driver().cuMemFree_v2(address_); });
 }
 
+GpuHostMemory::GpuHostMemory(std::shared_ptr<const Gpu> gpu, std::size_t bytes) : gpu_(std::move(gpu)) {
+    if (bytes == 0) return;
+    const Gpu::Current current(*gpu_);
+    if (const auto result = driver().cuMemHostAlloc(&memory_, bytes, 0); result != 0)
+        fail(result, fmt::format("cuMemHostAlloc of {} bytes", bytes));
+}
+
+GpuHostMemory::~GpuHostMemory() {
+    if (memory_ != nullptr) try_on(*gpu_, [&] { (void)driver().cuMemFreeHost(memory_); });
+}
+
 GpuStream::GpuStream(std::shared_ptr<const Gpu> gpu) : gpu_(std::move(gpu)) {
     const Gpu::Current current(*gpu_);
     check(driver().cuStreamCreate(&handle_, cuda::stream_non_blocking), "cuStreamCreate");
@@ -220,9 +231,14 @@ void GpuStream::copy_in(std::uint64_t to, const void *from, std::size_t bytes) {
 }
 
 void GpuStream::copy_out(void *to, std::uint64_t from, std::size_t bytes) {
+    fetch(to, from, bytes);
+    wait();
+}
+
+void GpuStream::fetch(void *to, std::uint64_t from, std::size_t bytes) {
+    if (bytes == 0) return;
     const Gpu::Current current(*gpu_);
-    if (bytes > 0) check(driver().cuMemcpyDtoHAsync_v2(to, from, bytes, handle_), "cuMemcpyDtoHAsync_v2");
-    check(driver().cuStreamSynchronize(handle_), "cuStreamSynchronize");
+    check(driver().cuMemcpyDtoHAsync_v2(to, from, bytes, handle_), "cuMemcpyDtoHAsync_v2");
 }
 
 void GpuStream::wait() const {

@@ -85,14 +85,31 @@ class GpuMemory { // throws JitError (out_of_memory) when there is not enough
     std::uint64_t address_ = 0;
 };
 
+class GpuHostMemory { // of the host, page-locked: copied at full speed, while others compute
+  public:
+    GpuHostMemory(std::shared_ptr<const Gpu> gpu, std::size_t bytes); // 0 bytes: a null pointer
+    ~GpuHostMemory();
+    GpuHostMemory(GpuHostMemory &&other) noexcept
+        : gpu_(std::move(other.gpu_)), memory_(std::exchange(other.memory_, nullptr)) {}
+    GpuHostMemory(const GpuHostMemory &) = delete;
+    GpuHostMemory &operator=(const GpuHostMemory &) = delete;
+    void *get() const { return memory_; }
+
+  private:
+    std::shared_ptr<const Gpu> gpu_;
+    void *memory_ = nullptr;
+};
+
 class GpuStream { // does not wait for the legacy default stream
   public:
     explicit GpuStream(std::shared_ptr<const Gpu> gpu);
     ~GpuStream();
     GpuStream(const GpuStream &) = delete;
     GpuStream &operator=(const GpuStream &) = delete;
-    void copy_in(std::uint64_t to, const void *from, std::size_t bytes); // returns when `from` may change
-    void copy_out(void *to, std::uint64_t from, std::size_t bytes);      // when it is there
+    // Returns when `from` may change; at once if it is page-locked, and then it may after wait().
+    void copy_in(std::uint64_t to, const void *from, std::size_t bytes);
+    void copy_out(void *to, std::uint64_t from, std::size_t bytes); // when it is there
+    void fetch(void *to, std::uint64_t from, std::size_t bytes);    // it is there after wait()
     void copy_in(const GpuMemory &to, const void *from, std::size_t bytes) {
         copy_in(to.address(), from, bytes);
     }

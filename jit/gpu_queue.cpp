@@ -1,5 +1,7 @@
 #include "jit/gpu_queue.hpp"
 
+#include "jit/jit_error.hpp"
+
 #include <chrono>
 #include <oneapi/tbb/parallel_for.h>
 #include <vector>
@@ -32,11 +34,36 @@ DeviceAddress GpuQueue::allocate(std::size_t bytes) {
 void GpuQueue::release(DeviceAddress address) noexcept { memory_.erase(address); }
 
 void GpuQueue::copy_in(DeviceAddress to, const void *from, std::size_t bytes) {
-    stream_.copy_in(to, from, bytes);
+    stream_->copy_in(to, from, bytes);
 }
 
 void GpuQueue::copy_out(void *to, DeviceAddress from, std::size_t bytes) {
-    stream_.copy_out(to, from, bytes);
+    stream_->copy_out(to, from, bytes);
+}
+
+void *GpuQueue::allocate_host(std::size_t bytes) {
+    GpuHostMemory memory(gpu_, bytes);
+    void *const address = memory.get();
+    host_memory_.emplace(address, std::move(memory));
+    return address;
+}
+
+void GpuQueue::release_host(void *memory) noexcept {
+    for (const GpuStream &stream : streams_) {
+        try {
+            stream.wait();
+        } catch (const JitError &) {
+            continue; // it failed, and does nothing any more
+        }
+    }
+    host_memory_.erase(memory);
+}
+
+void GpuQueue::fetch(void *to, DeviceAddress from, std::size_t bytes) { stream_->fetch(to, from, bytes); }
+
+void GpuQueue::use_stream(std::size_t k) {
+    while (streams_.size() <= k) streams_.emplace_back(gpu_);
+    stream_ = &streams_[k];
 }
 
 unsigned GpuQueue::blocks_at_once(const char *entry, unsigned threads, std::size_t shared) {
@@ -55,7 +82,7 @@ void GpuQueue::launch(const char *entry, unsigned blocks, unsigned threads, std:
                       std::size_t shared) {
     const GpuKernel &kernel = kernels_.at(entry);
     if (shared > 0) kernel.allow_shared(shared);
-    kernel.launch(stream_, blocks, threads, shared, arguments);
+    kernel.launch(*stream_, blocks, threads, shared, arguments);
 }
 
 } // namespace libperm

@@ -43,7 +43,7 @@ Places places_of(const StraightLine &program) {
 }
 
 double roundings_of(const StraightLine &program, std::size_t which, Arithmetic arithmetic) {
-    const double product = product_roundings(arithmetic), fused = nmadd_roundings(arithmetic);
+    const double product = product_roundings(arithmetic), fused = fused_roundings(arithmetic);
     std::vector<double> roundings(at(program.inputs));
     for (const Instruction &i : program.code) {
         const auto of = [&](std::int32_t v) { return roundings[at(v)]; };

@@ -56,10 +56,6 @@ struct Places {
 };
 Places places_of(const StraightLine &program);
 
-// In units of the arithmetic, c - a * b as one operation: of complex numbers' parts both products and both
-// sums round, sqrt(2) times as much together; of doubled ones the product and the sum.
-constexpr double nmadd_roundings(Arithmetic a) { return is_complex(a) ? 3 : is_twofold(a) ? 2 : 1; }
-
 // Roundings on the way of a term to output `which` at most: a product has those of its factors and its own.
 // Inputs, constants and sums of the two are exact.
 double roundings_of(const StraightLine &program, std::size_t which, Arithmetic arithmetic = Arithmetic::real);

@@ -14,6 +14,7 @@ struct Answer {
     std::int64_t exp2 = 0;
 };
 
-Answer answer_of(const Outcome &outcome);
+// Exact fractions in full, "p/q", or as decimals of all their bits.
+Answer answer_of(const Outcome &outcome, bool fractions = true);
 
 } // namespace libperm

@@ -1,10 +1,8 @@
 #include "lib/batch.hpp"
 
-#include "jit/gpu_queue.hpp"
 #include "lib/block_run.hpp"
 #include "lib/error.hpp"
 #include "lib/gpu_device.hpp"
-#include "lib/tape_on_device.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -20,19 +18,22 @@ std::int64_t bytes_of(perm_value_type type) { return type == PERM_VALUE_C128 ? 1
 
 class Batch {
   public:
-    Batch(const Plan &plan, const Direct *direct, const void *values, std::int64_t stride,
-          RunControl &control, const BatchSink &sink)
-        : plan_(plan), direct_(direct), values_(values), stride_(stride), control_(control), sink_(sink) {}
+    Batch(const Plan &plan, const Direct *direct, const IdleTapes &idle_tapes, const void *values,
+          std::int64_t stride, RunControl &control, const BatchSink &sink)
+        : plan_(plan),
+          direct_(direct),
+          idle_tapes_(idle_tapes),
+          values_(values),
+          stride_(stride),
+          control_(control),
+          sink_(sink) {}
 
     void run(std::int64_t count) {
         constexpr double short_run = 0.01; // seconds: such matrices are computed at the same time
         if (direct_) {
             left_.resize(static_cast<std::size_t>(count));
             std::iota(left_.begin(), left_.end(), 0);
-            if (goes_to_gpu())
-                on_gpu();
-            else
-                directly(false);
+            directly(false);
             if (direct_->may_go_on()) directly(true);
             for (const std::int64_t k : left_) generally(k);
         } else if (plan_.seconds < short_run) {
@@ -50,7 +51,9 @@ class Batch {
     }
 
     // What is answered within the tolerance is left no more.
-    void directly(bool twofold) {
+    void directly(bool twofold) { goes_to_gpu(twofold) ? on_gpu(twofold) : on_cpu(twofold); }
+
+    void on_cpu(bool twofold) {
         const std::size_t groups = (left_.size() + tape_lanes - 1) / tape_lanes;
         std::vector<char> done(left_.size(), 0);
         parallel_for(groups, [&](std::uint64_t group) {
@@ -63,19 +66,22 @@ class Batch {
     }
 
     // Where there is one, and enough to do to wait for it.
-    bool goes_to_gpu() const {
+    bool goes_to_gpu(bool twofold) const {
         constexpr double least_moves = 1e8; // 50 ms of a CPU's core
+        constexpr double of_twofold = 8;    // moves, in time
         const Device device = plan_.options.device;
         const double moves =
             static_cast<double>(direct_->tape().moves.size()) * static_cast<double>(left_.size());
-        if (device == Device::cpu || (device == Device::automatic && moves < least_moves)) return false;
+        if (left_.empty() || device == Device::cpu ||
+            (device == Device::automatic && moves * (twofold ? of_twofold : 1) < least_moves))
+            return false;
         const GpuChoice choice = first_gpu();
-        return choice.gpu && fits_device(*direct_, choice.gpu->properties().shared_bytes);
+        return choice.gpu && fits_device(*direct_, twofold, choice.gpu->properties().shared_bytes);
     }
 
-    void on_gpu() {
-        std::vector<const void *> matrices;
-        for (const std::int64_t k : left_) matrices.push_back(matrix(k));
+    void on_gpu(bool twofold) {
+        const std::int64_t doubles = bytes_of(plan_.input.value_type) / 8;
+        const MatrixList matrices{static_cast<const double *>(values_), stride_ * doubles, left_};
         std::vector<char> done(left_.size(), 0);
         const auto take = [&](std::size_t k, const DirectAnswer &answer) {
             if (!direct_->is_enough(answer)) return;
@@ -83,13 +89,12 @@ class Batch {
             done[k] = 1;
         };
         with_gpu_errors([&] {
-            GpuQueue queue(the_gpu(), plan_.options.cache);
             double before = 0;
             const auto poll = [&](std::size_t brought_in) {
                 const auto now = static_cast<double>(brought_in);
                 control_.advance(now - std::exchange(before, now));
             };
-            run_on(queue, *direct_, matrices, poll, take);
+            idle_tapes_.run(*direct_, twofold, plan_.options.cache, matrices, poll, take);
             return Outcome();
         });
         forget(done);
@@ -129,6 +134,7 @@ class Batch {
 
     const Plan &plan_;
     const Direct *direct_;
+    const IdleTapes &idle_tapes_;
     const void *values_;
     const std::int64_t stride_;
     RunControl &control_;
@@ -138,8 +144,8 @@ class Batch {
 
 } // namespace
 
-void execute_batch(const Plan &plan, const Direct *direct, const void *values, std::int64_t stride,
-                   std::int64_t count, RunControl &control, const BatchSink &sink) {
+void execute_batch(const Plan &plan, const Direct *direct, const IdleTapes &idle_tapes, const void *values,
+                   std::int64_t stride, std::int64_t count, RunControl &control, const BatchSink &sink) {
     if (plan.input.value_type == PERM_VALUE_PATTERN)
         throw Error(PERM_BAD_ARGUMENT, "a pattern matrix has no values, and so there is no batch of them");
     if (count < 0) throw Error(PERM_BAD_ARGUMENT, "count is negative");
@@ -152,7 +158,7 @@ void execute_batch(const Plan &plan, const Direct *direct, const void *values, s
                                 "or with stride 0 it is the same",
                                 stride, nnz));
     control.begin(static_cast<double>(count), plan.seconds * static_cast<double>(count));
-    Batch(plan, direct, values, stride, control, sink).run(count);
+    Batch(plan, direct, idle_tapes, values, stride, control, sink).run(count);
 }
 
 } // namespace libperm

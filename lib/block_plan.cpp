@@ -32,7 +32,7 @@ double memory_limit(bool on_gpu, const Options &options) {
 void judge(Candidate &c, const Options &options) {
     const bool on_gpu = c.on_gpu;
     const double memory = memory_limit(on_gpu, options);
-    c.seconds = on_gpu ? c.cost.serial_seconds : seconds_on(options.threads, c.cost.serial_seconds);
+    c.seconds = predicted_seconds(c, options);
     if (c.refusal != PERM_OK) return;
     if (c.cost.bytes > memory) {
         c.refusal = PERM_REFUSED_MEMORY;
@@ -134,22 +134,6 @@ void add_ryser(Task &task, const Pattern &at) {
                                 std::min(1000.0, std::log2(c.cost.subsets)), std::log2(ryser_most_subsets));
     }
     task.add(std::move(c));
-}
-
-// Whatever the order, of A or A^T, of a block without repeated lines: with d the least number of entries in a
-// row or column, no column closes in the first d / 2 rows, and these reach at least C(d, d/2) sets of columns
-// (they choose in d (d-1) ... ways, each set at most (d/2)! times). In the same way the first r < d rows
-// reach C(d, r), each of which goes on with d - r entries of the next row.
-struct LeastFrontier {
-    double peak_states, expansions;
-};
-LeastFrontier least_frontier(const Pattern &a) {
-    std::vector<std::size_t> of_column(static_cast<std::size_t>(a.cols), 0);
-    for (const std::int32_t j : a.col) ++of_column[static_cast<std::size_t>(j)];
-    std::size_t d = *std::min_element(of_column.begin(), of_column.end());
-    for (std::int32_t i = 0; i < a.rows; ++i) d = std::min(d, a.row(i).size());
-    const double degree = static_cast<double>(d);
-    return {subsets_of_size(static_cast<int>(d), static_cast<int>(d / 2)), degree * std::exp2(degree - 1)};
 }
 
 constexpr double worth_a_gpu = 1; // second of one thread: below, starting the GPU takes longer
@@ -467,6 +451,16 @@ void choose(BlockPlan &plan) {
 }
 
 } // namespace
+
+double predicted_seconds(const Candidate &c, const Options &options) {
+    if (!c.on_gpu) return seconds_on(options.threads, c.cost.serial_seconds);
+    const int gpus = gpu_count(options);
+    // Whole slices, or of the 2^16 pieces at most that sums over subsets have; each compiles for itself.
+    const double pieces =
+        c.engine == Engine::frontier ? std::max(1.0, static_cast<double>(c.slices.size())) : 65536;
+    const double share = std::ceil(pieces / gpus) / pieces;
+    return c.cost.compile_seconds + (c.cost.serial_seconds - c.cost.compile_seconds) * share;
+}
 
 std::string name_of(const Candidate &c) {
     if (c.engine == Engine::tree && c.on_gpu) return fmt::format("{} (GPU)", engine_name(c.engine));

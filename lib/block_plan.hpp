@@ -36,6 +36,9 @@ inline double seconds_per_step(const Candidate &c) {
 
 std::string name_of(const Candidate &c); // "frontier (dense, 16 slices)"
 
+// By its cost, on the threads or GPUs of the options.
+double predicted_seconds(const Candidate &c, const Options &options);
+
 constexpr double second_seconds = 60; // that a second try may take
 
 struct BlockPlan {

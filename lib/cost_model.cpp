@@ -20,6 +20,15 @@ double states_after(const FrontierStep &step, FrontierForm form) {
                                         : subsets_of_size(step.width_after, step.used_after);
 }
 
+LeastFrontier least_frontier(const Pattern &a) {
+    std::vector<std::size_t> of_column(static_cast<std::size_t>(a.cols), 0);
+    for (const std::int32_t j : a.col) ++of_column[static_cast<std::size_t>(j)];
+    std::size_t d = *std::min_element(of_column.begin(), of_column.end());
+    for (std::int32_t i = 0; i < a.rows; ++i) d = std::min(d, a.row(i).size());
+    const double degree = std::min(static_cast<double>(d), 1000.0); // more is beyond double
+    return {subsets_of_size(static_cast<int>(d), static_cast<int>(d / 2)), degree * std::exp2(degree - 1)};
+}
+
 namespace {
 
 constexpr double call = 2e-5; // seconds before and after any engine's work
@@ -91,9 +100,7 @@ Cost dense_cost(const FrontierProgram &program, bool nonnegative) {
 
 double segments_of(const GrayPlan &plan) { return std::ldexp(plan.subsets, -plan.kernel.segment_bits); }
 
-double window_bytes(const GrayPlan &plan) {
-    return 24.0 * std::min(segments_of(plan), static_cast<double>(most_segments));
-}
+double segment_bytes(double segments) { return 24.0 * segments; }
 
 // Of a kernel that is not in the cache: part of the choice, whether it is or not.
 double compile_seconds(const GrayKernel &kernel) {
@@ -148,16 +155,18 @@ Cost tree_cost(const GrayPlan &plan) {
     const double segments = segments_of(plan),
                  lanes = std::ceil(segments / TreeWalk::lanes) * TreeWalk::lanes;
     cost.serial_seconds = call + cost.operations * (lanes / segments) / tree_operations_per_second;
-    cost.bytes = window_bytes(plan) + 1e6;
+    cost.bytes = segment_bytes(static_cast<double>(window_segments(plan.kernel))) + 1e6;
     return cost;
 }
 
 Cost gray_cost(const GrayPlan &plan, const GpuProperties &gpu) {
-    constexpr double issued = 0.7;           // of what the double-precision units can take
-    constexpr double shared_products = 0.57; // what the compiler leaves of straight-line code
-    constexpr double shared_bandwidth = 90;  // bytes a clock of one multiprocessor, of 128
-    constexpr double global_number = 8;      // as many flops as one number to or from global memory costs
+    constexpr double issued = 0.7;          // of what the double-precision units can take
+    constexpr double shared_bandwidth = 90; // bytes a clock of one multiprocessor, of 128
+    constexpr double global_number = 8;     // as many flops as one number to or from global memory costs
     const double clocks = gpu.clock_hz * gpu.multiprocessors;
+    // What the compiler leaves of straight-line code: half, unless a column's change changes most rows.
+    const double n = plan.kernel.n, fill = static_cast<double>(plan.kernel.row.size()) / (n * n);
+    const double shared_products = 0.57 + 1.3 * std::max(0.0, fill - 0.5);
     const bool is_tree = plan.kernel.engine == GrayEngine::tree; // its operations are those of the kernel
     const double flops = (plan.flops_per_subset + global_number * plan.global_per_subset) *
                          (values_by_parameter(plan.kernel) && !is_tree ? shared_products : 1);
@@ -171,7 +180,7 @@ Cost gray_cost(const GrayPlan &plan, const GpuProperties &gpu) {
     cost.compile_seconds = compile;
     cost.serial_seconds = compile + plan.subsets * seconds_per_subset;
     // Of the GPU: the sums of a window's segments, and row sums of every thread.
-    cost.bytes = window_bytes(plan) +
+    cost.bytes = segment_bytes(std::min(segments_of(plan), static_cast<double>(most_segments))) +
                  8.0 * static_cast<double>(global_rows(plan.kernel)) * gpu.threads * gpu.multiprocessors;
     return cost;
 }

@@ -40,6 +40,15 @@ Cost sliced_cost(const FrontierProgram &program, const std::vector<FrontierSlice
 Cost sliced_cost(const FrontierProgram &program, const std::vector<FrontierSlice> &slices, bool nonnegative,
                  const GpuProperties &gpu);
 
+// Whatever the order, of A or A^T, where repeated lines are not merged: with d the least number of entries in
+// a row or column, no column closes in the first d / 2 rows, and these reach at least C(d, d/2) sets of
+// columns (they choose in d (d-1) ... ways, each set at most (d/2)! times). In the same way the first r < d
+// rows reach C(d, r), each of which goes on with d - r entries of the next row.
+struct LeastFrontier {
+    double peak_states, expansions;
+};
+LeastFrontier least_frontier(const Pattern &a);
+
 // How many times what it takes in doubles; `bits` of the permanent, if it is to be exact.
 struct Slowdown {
     double time = 1, memory = 1;

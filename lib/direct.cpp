@@ -106,7 +106,7 @@ template <bool complex> class Direct::Load {
 
     Loaded put(double *entries, TapeLayout layout, int lane) {
         scale_into(entries, layout, lane);
-        return {exp2_, bits(entries, layout, lane), true, nonnegative()};
+        return {exp2_, bits(entries, layout, lane)};
     }
 
   private:
@@ -323,9 +323,8 @@ bool Direct::run_as(std::span<const void *const> matrices, bool twofold, DirectA
 
 DirectAnswer Direct::answer(const double *block, TapeLayout layout, int lane, const Loaded &matrix) const {
     const double moves = tape_.roundings + 2;
-    const double gamma =
-        gamma_bound(roundings_of_move(layout.arithmetic) * moves, unit_of(layout.arithmetic)) /
-        (1 - gamma_bound(moves)) * (1 + 0x1p-40);
+    const double gamma = gamma_bound(fused_roundings(layout.arithmetic) * moves, unit_of(layout.arithmetic)) /
+                         (1 - gamma_bound(moves)) * (1 + 0x1p-40);
     const Last last = last_of(block, layout, lane);
     DirectAnswer answer;
     answer.re = make_scaled(last.re, matrix.exp2);
@@ -337,22 +336,6 @@ DirectAnswer Direct::answer(const double *block, TapeLayout layout, int lane, co
     answer.rel_error_bound =
         to_double_up(relative_error(make_scaled(std::hypot(last.re, last.im), matrix.exp2), answer.error));
     return answer;
-}
-
-void Direct::load(std::span<const void *const> matrices, double *entries, Loaded *loaded) const {
-    complex_ ? load_as<true>(matrices, entries, loaded) : load_as<false>(matrices, entries, loaded);
-}
-
-template <bool complex>
-void Direct::load_as(std::span<const void *const> matrices, double *entries, Loaded *loaded) const {
-    const Lease lease(*this);
-    const TapeLayout layout{arithmetic(false), false, 1};
-    for (std::size_t k = 0; k < matrices.size(); ++k) {
-        Load<complex> load(tape_, static_cast<const double *>(matrices[k]),
-                           std::span((*lease).largest).first(at(tape_.n)));
-        loaded[k] =
-            load.look() ? load.put(entries + k * layout.block() * at(tape_.nnz), layout, 0) : Loaded();
-    }
 }
 
 } // namespace libperm

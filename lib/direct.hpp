@@ -44,14 +44,12 @@ class Direct {
     bool may_go_on() const { return may_go_on_; }
     bool is_enough(const DirectAnswer &answer) const { return answer.rel_error_bound <= tolerance_; }
 
-    // For who runs the tape elsewhere, in doubles: the entries of one matrix, a block each without
-    // magnitudes; and the answer from the last state's block.
+    // For who runs the tape elsewhere, in doubles: the answer from the last state's block, and how the rows
+    // were scaled.
     struct Loaded {
         std::int64_t exp2 = 0;
         int bits = -1; // -1, or all products of the entries are multiples of 2^-bits
-        bool finite = false, nonnegative = false;
     };
-    void load(std::span<const void *const> matrices, double *entries, Loaded *loaded) const;
     DirectAnswer answer(const double *last, TapeLayout layout, int lane, const Loaded &matrix) const;
     Arithmetic arithmetic(bool twofold) const;
 
@@ -68,8 +66,6 @@ class Direct {
     Direct(Tape tape, const Plan &plan);
 
     std::int64_t bytes() const; // of a workspace
-    template <bool complex>
-    void load_as(std::span<const void *const> matrices, double *entries, Loaded *loaded) const;
     template <bool complex>
     bool run_as(std::span<const void *const> matrices, bool twofold, DirectAnswer *answers) const;
 

@@ -24,15 +24,16 @@ inline bool is_limit(perm_status status) {
            status == PERM_GPU_FAILED || status == PERM_UNSUPPORTED;
 }
 
-// Of work that can be done without: whether it came to its end, and no limit stopped it.
-template <class Work> bool within_limits(const Work &work) {
+// Of work that can be done without: whether it came to its end, and no limit stopped it. `goes_on`: a call
+// that its time limit stops is gone on with another time, so that limit is an error as any other.
+template <class Work> bool within_limits(const Work &work, bool goes_on = false) {
     try {
         work();
         return true;
     } catch (const std::bad_alloc &) {
         return false;
     } catch (const Error &error) {
-        if (!is_limit(error.status())) throw;
+        if (!is_limit(error.status()) || (goes_on && error.status() == PERM_REFUSED_TIME)) throw;
         return false;
     }
 }

@@ -2,6 +2,9 @@
 
 #include "lib/block_run.hpp"
 #include "lib/error.hpp"
+#include "lib/outcome_bytes.hpp"
+#include "lib/pieces.hpp"
+#include "lib/shards.hpp"
 #include "preprocess/matching.hpp"
 #include "preprocess/parallel.hpp"
 
@@ -75,12 +78,13 @@ template <class Value> void Evaluation<Value>::take(Leaf leaf) {
         }
         job_of_.emplace(key, jobs_.size());
     }
-    ++sums_.blocks_computed;
+    const auto number = static_cast<std::uint64_t>(sums_.blocks_computed++);
     tokens_.emplace_back(ResultOf{jobs_.size()});
     const auto planned = plan_.block_plans.find(key_of(leaf.block.pattern, leaf.kinds));
     jobs_.push_back({std::move(leaf),
                      std::move(key),
                      planned == plan_.block_plans.end() ? nullptr : &planned->second,
+                     number,
                      {}});
 }
 
@@ -104,15 +108,38 @@ template <class Value> void Evaluation<Value>::compute_jobs() {
     fold();
 }
 
+// A block that takes a moment is one piece; of others their engines' pieces are.
 template <class Value> void Evaluation<Value>::compute(Job &job) {
-    BlockOf<Value> &block = job.leaf.block;
-    if (zeros_leave_no_matching(block)) return; // the outcome is 0, exactly
+    if (zeros_leave_no_matching(job.leaf.block)) return; // the outcome is 0, exactly
+    PieceScope scope = run_;
+    scope.task.block = job.number;
     BlockPlan made;
-    if (!job.plan)
-        made = plan_block(block.pattern, job.leaf.kinds, plan_.block_values(), plan_.options, control_);
-    const BlockPlan &plan = job.plan ? *job.plan : made;
+    const auto planned = [&]() -> const BlockPlan & {
+        if (!job.plan && made.candidates.empty())
+            made = plan_block(job.leaf.block.pattern, job.leaf.kinds, plan_.block_values(), plan_.options,
+                              control_);
+        return job.plan ? *job.plan : made;
+    };
+    if (!scope.store) return compute_by(planned(), job, scope);
+    BlockTask whole = scope.task;
+    whole.attempt = whole_block;
+    if (const auto known = scope.store->find(whole, 1, 0)) {
+        job.outcome = part_of_bytes(*known, Outcome());
+        control_.skip(job.plan ? job.plan->best().cost.serial_seconds : 0);
+        return;
+    }
+    const bool is_small = (!job.plan && job.leaf.block.n() <= paper_order) || // milliseconds
+                          planned().best().cost.serial_seconds < small_block;
+    if (is_small && !scope.store->is_wanted(whole, 1, 0)) return;
+    if (is_small) scope.store = nullptr;
+    compute_by(planned(), job, scope);
+    if (is_small || !run_.store->is_of_one_shard()) run_.store->keep_block(whole, bytes_of_part(job.outcome));
+}
+
+template <class Value>
+void Evaluation<Value>::compute_by(const BlockPlan &plan, Job &job, const PieceScope &pieces) {
     if (plan.refusal != PERM_OK) throw Error(plan.refusal, plan.refusal_text);
-    job.outcome = run_block({plan, plan_.options, control_, memory_}, block);
+    job.outcome = run_block({plan, plan_.options, control_, memory_, pieces}, job.leaf.block);
 }
 
 // Puts the waiting tokens together as far as they go, and forgets the jobs.

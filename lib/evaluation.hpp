@@ -19,8 +19,9 @@ template <class Value> class Evaluation {
     using Leaf = LeafOf<Value>;
 
   public:
-    Evaluation(const Plan &plan, RunControl &control, MemoryBudget &memory)
-        : plan_(plan), control_(control), memory_(memory) {}
+    // `run`: this run of its plan, and the parts that are known.
+    Evaluation(const Plan &plan, RunControl &control, MemoryBudget &memory, const PieceScope &run)
+        : plan_(plan), control_(control), memory_(memory), run_(run) {}
 
     Outcome run(BlockOf<Value> root); // throws Error
 
@@ -29,6 +30,7 @@ template <class Value> class Evaluation {
         Leaf leaf;
         BlockKey key;          // empty: its number is not to be kept
         const BlockPlan *plan; // of the plan's, or null: not planned yet
+        std::uint64_t number;  // among those to be computed
         Outcome outcome;
     };
     struct ResultOf { // instead of a block
@@ -39,11 +41,13 @@ template <class Value> class Evaluation {
     void take(Leaf leaf);
     void compute_jobs();
     void compute(Job &job);
+    void compute_by(const BlockPlan &plan, Job &job, const PieceScope &pieces);
     void fold();
 
     const Plan &plan_;
     RunControl &control_;
     MemoryBudget &memory_;
+    PieceScope run_;
     std::vector<Job> jobs_;     // not computed yet
     std::vector<Token> tokens_; // not folded yet
     std::vector<Ball> stack_;

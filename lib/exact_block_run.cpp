@@ -8,9 +8,7 @@
 #include "lib/frontier_residues.hpp"
 #include "lib/frontier_slices.hpp"
 #include "lib/gpu_device.hpp"
-#include "lib/gray.hpp"
 #include "lib/integer_block.hpp"
-#include "lib/tree.hpp"
 
 namespace libperm {
 namespace {
@@ -19,16 +17,16 @@ namespace {
 class Engines {
   public:
     explicit Engines(const BlockRun &run)
-        : run_(run), choice_(*run.plan.choice()), part_(run.control, seconds_per_step(choice_)) {}
+        : run_(run),
+          choice_(*run.plan.choice()),
+          part_(run.control, seconds_per_step(choice_), run.attempt(0)) {}
 
     Outcome wide(const ExactBlock &block) {
         const Arithmetic arithmetic = run_.plan.numbers.arithmetic();
         if (choice_.engine == Engine::frontier) return wide_frontier(block, arithmetic);
         const ExactBlock lines = choice_.transposed ? transposed(block) : block;
         if (choice_.engine == Engine::ryser) return run_ryser(run_.plan.ryser, lines, arithmetic, part_);
-        if (!choice_.on_gpu) return run_tree(run_.plan.gray, lines, part_);
-        return run_gray(run_.plan.gray, lines, the_gpu(), run_.options.cache, choice_.cost.serial_seconds,
-                        part_);
+        return run_gray(run_.plan.gray, lines, gray_devices(run_, choice_), part_);
     }
 
     Outcome mpfr(const ExactBlock &block) {
@@ -42,9 +40,7 @@ class Engines {
         counts.subsets = choice_.cost.subsets;
         counts.operations = choice_.cost.operations * static_cast<double>(matrices.primes.size());
         if (choice_.engine == Engine::ryser) return run_ryser(run_.plan.ryser, matrices, part_);
-        if (!choice_.on_gpu) return run_tree(run_.plan.gray, matrices, part_);
-        return run_gray(run_.plan.gray, matrices, the_gpu(), run_.options.cache, choice_.cost.serial_seconds,
-                        part_, counts);
+        return run_gray(run_.plan.gray, matrices, gray_devices(run_, choice_), part_, counts);
     }
 
     // Of the primes that the engine takes.
@@ -64,39 +60,52 @@ class Engines {
         const auto part = [&](const FrontierProgram &p) {
             return WideFrontierRun{entries, p, part_, run_.memory, run_.options.threads};
         };
-        if (choice_.on_gpu) {
-            GpuQueue queue(the_gpu(), run_.options.cache);
-            return compiled_by(queue, choice_.form == FrontierForm::dense
-                                          ? run_dense_frontier_on(queue, part(program()), choice_.slices)
-                                          : run_sparse_frontier_on(queue, part(program())));
-        }
-        if (choice_.slices.empty()) return run_frontier(choice_.form, part(program()));
-        return run_slices(run_.plan.dense, choice_.slices,
-                          [&](const FrontierProgram &p) { return run_frontier(choice_.form, part(p)); });
+        const auto whole = part(program());
+        if (!choice_.on_gpu)
+            return run_in_slices(
+                program(), choice_.slices,
+                {one_worker, [&](std::size_t, const auto &p) { return run_frontier(choice_.form, part(p)); }},
+                part_);
+        GpuQueues gpus(run_.options);
+        return gpus.counted(choice_.form == FrontierForm::dense
+                                ? run_dense_frontier_on(gpus.when_needed(), whole, choice_.slices)
+                                : run_in_slices(program(), {},
+                                                {one_worker,
+                                                 [&](std::size_t, const auto &) {
+                                                     return run_sparse_frontier_on(gpus.first(), whole);
+                                                 }},
+                                                part_));
     }
 
     std::vector<std::uint64_t> frontier_residues(const Residues &matrices, Outcome &counts) {
         const auto part = [&](const FrontierProgram &p) {
             return ResidueFrontierRun{matrices, p, part_, run_.memory, run_.options.threads};
         };
-        if (choice_.on_gpu) {
-            GpuQueue queue(the_gpu(), run_.options.cache);
-            std::vector<std::uint64_t> residues =
-                choice_.form == FrontierForm::dense
-                    ? run_dense_frontier_on(queue, part(program()), choice_.slices, counts)
-                    : run_sparse_frontier_on(queue, part(program()), counts);
-            counts = compiled_by(queue, counts);
-            return residues;
-        }
-        if (choice_.slices.empty()) return run_frontier_residues(choice_.form, part(program()), &counts);
-        return run_residue_slices(
-            matrices, run_.plan.dense, choice_.slices,
-            [&](const FrontierProgram &p, Outcome &of) {
-                return run_frontier_residues(choice_.form, part(p), &of);
-            },
-            counts);
+        const auto whole = part(program());
+        const auto by = [&](const auto &run) {
+            const auto &slices = choice_.on_gpu ? no_slices_ : choice_.slices;
+            return run_in_slices(matrices, program(), slices, {one_worker, run}, part_, counts);
+        };
+        if (!choice_.on_gpu)
+            return by([&](std::size_t, const FrontierProgram &p) {
+                ResidueSlice slice;
+                slice.permanents = run_frontier_residues(choice_.form, part(p), &slice.counts);
+                return slice;
+            });
+        GpuQueues gpus(run_.options);
+        std::vector<std::uint64_t> residues =
+            choice_.form == FrontierForm::dense
+                ? run_dense_frontier_on(gpus.when_needed(), whole, choice_.slices, counts)
+                : by([&](std::size_t, const FrontierProgram &) {
+                      ResidueSlice slice;
+                      slice.permanents = run_sparse_frontier_on(gpus.first(), whole, slice.counts);
+                      return slice;
+                  });
+        counts = gpus.counted(counts);
+        return residues;
     }
 
+    const std::vector<FrontierSlice> no_slices_;
     const BlockRun &run_;
     const Candidate &choice_;
     RunControl part_;

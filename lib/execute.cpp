@@ -4,6 +4,7 @@
 #include "lib/error.hpp"
 #include "lib/evaluation.hpp"
 #include "lib/log.hpp"
+#include "lib/plan_bytes.hpp"
 #include "lib/system.hpp"
 #include "lib/wide_value.hpp"
 #include "preprocess/parallel.hpp"
@@ -25,12 +26,16 @@ bool is_met(const Plan &plan, const Outcome &outcome) {
     return outcome.exact || outcome.rel_error_bound <= plan.options.tolerance;
 }
 
-Outcome run(const Plan &plan, const Values &values, RunControl &control) {
-    control.begin(plan.serial_seconds, plan.seconds);
+Outcome run(const Plan &plan, const Values &values, RunControl &control, PieceStore *store) {
+    PieceScope pieces{store, {}};
+    if (store) pieces.task.plan = std::stoull(digest_of(plan).substr(16), nullptr, 16);
+    const double share = store ? store->share() : 1;
+    control.begin(plan.serial_seconds * share, plan.seconds * share);
     MemoryBudget memory(plan.options.memory_limit);
     if (plan.numbers.are_tracked())
-        return Evaluation<Tracked>(plan, control, memory).run(root_block<Tracked>(plan.input, values));
-    return Evaluation<Gaussian>(plan, control, memory).run(root_block<Gaussian>(plan.input, values));
+        return Evaluation<Tracked>(plan, control, memory, pieces)
+            .run(root_block<Tracked>(plan.input, values));
+    return Evaluation<Gaussian>(plan, control, memory, pieces).run(root_block<Gaussian>(plan.input, values));
 }
 
 // To so many bits, which may be no more than doubles have.
@@ -67,8 +72,9 @@ void round_off(const Options &options, Outcome &outcome) {
 // What is left of a call when its first answer is there: everything here may be done without.
 class SecondRun {
   public:
-    SecondRun(const Plan &plan, const Values &values, RunControl &control, Outcome &outcome)
-        : plan_(plan), values_(values), control_(control), outcome_(outcome) {}
+    SecondRun(const Plan &plan, const Values &values, RunControl &control, PieceStore *store,
+              Outcome &outcome)
+        : plan_(plan), values_(values), control_(control), store_(store), outcome_(outcome) {}
 
     // In numbers that tell more, the quickest first, while that is worth it.
     void escalate() {
@@ -92,13 +98,16 @@ class SecondRun {
   private:
     static constexpr double unnoticed = 0.5; // seconds
 
+    bool goes_on() const { return store_ && store_->spares_pieces(); }
+
     // A plan of other numbers, if it can be run in so many seconds.
     std::optional<Plan> plan_in(Precision precision, double seconds) {
         Options options = plan_.options;
         options.precision = precision;
         control_.begin(0, 0);
         Plan other;
-        const bool made = within_limits([&] { other = make_plan(plan_.input, options, values_, control_); });
+        const bool made =
+            within_limits([&] { other = make_plan(plan_.input, options, values_, control_); }, goes_on());
         if (!made || other.refusal != PERM_OK || other.seconds > seconds) return {};
         return other;
     }
@@ -106,30 +115,40 @@ class SecondRun {
     void run_again(const Plan &other) {
         log_decision(fmt::format("the error bound is {:.1e}: again in precision {}", outcome_.rel_error_bound,
                                  precision_name(other.numbers.precision)));
-        take_if_better(outcome_, [&] { return run(other, values_, control_); });
+        take_if_better(
+            outcome_, [&] { return run(other, values_, control_, store_); }, goes_on());
     }
 
     const Plan &plan_;
     const Values &values_;
     RunControl &control_;
+    PieceStore *store_;
     Outcome &outcome_;
 };
 
 } // namespace
 
-Outcome execute(const Plan &plan, const Values &values, RunControl &control) {
+const char *why_planned_anew(const Plan &plan, const Values &values) {
+    if ((plan.nonnegative || !plan.numbers.complex) && some_complex(values)) return "some values are complex";
+    if (plan.nonnegative && some_negative(values)) return "some values are negative";
+    return nullptr;
+}
+
+Outcome execute_once(const Plan &plan, const Values &values, RunControl &control, PieceStore *store) {
+    if (plan.refusal != PERM_OK) throw Error(plan.refusal, plan.refusal_text);
+    return run(plan, values, control, store);
+}
+
+Outcome execute(const Plan &plan, const Values &values, RunControl &control, PieceStore *store) {
     const auto plan_anew = [&] { return make_plan(plan.input, plan.options, values, control); };
     // Numbers of both signs take more memory than was planned with, complex ones other arithmetic.
-    if ((plan.nonnegative && some_negative(values)) || (!plan.numbers.complex && some_complex(values)))
-        return execute(plan_anew(), values, control);
-    if (plan.refusal != PERM_OK) {
-        // With values there may be repeated rows and columns, and less to do.
-        if (plan.values_known || !plan.options.passes.merging) throw Error(plan.refusal, plan.refusal_text);
-        return execute(plan_anew(), values, control);
-    }
-    Outcome outcome = run(plan, values, control);
+    if (why_planned_anew(plan, values)) return execute(plan_anew(), values, control, store);
+    // With values there may be repeated rows and columns, and less to do.
+    if (plan.refusal != PERM_OK && !plan.values_known && plan.options.passes.merging)
+        return execute(plan_anew(), values, control, store);
+    Outcome outcome = execute_once(plan, values, control, store);
     if (plan.options.precision == Precision::automatic) {
-        SecondRun second(plan, values, control, outcome);
+        SecondRun second(plan, values, control, store, outcome);
         const perm_value_type type = plan.input.value_type; // whoever wrote digits wants them all
         const bool counts = type == PERM_VALUE_I64 || type == PERM_VALUE_PATTERN || type == PERM_VALUE_TEXT;
         if (counts && !outcome.exact) second.finish_count();

@@ -2,14 +2,22 @@
 #pragma once
 
 #include "lib/outcome.hpp"
+#include "lib/piece_store.hpp"
 #include "lib/plan.hpp"
 
 #include <functional>
 
 namespace libperm {
 
-// Values by entry of the plan's pattern; `control` is the whole call's. Throws Error.
-Outcome execute(const Plan &plan, const Values &values, RunControl &control);
+// Values by entry of the plan's pattern; `control` is the whole call's. `store` (may be null): the parts that
+// are known, and those that are computed. Throws Error.
+Outcome execute(const Plan &plan, const Values &values, RunControl &control, PieceStore *store = nullptr);
+
+// Why these values are not computed by this plan, but by one that would be made anew for them; or null.
+const char *why_planned_anew(const Plan &plan, const Values &values);
+
+// Of the plan itself, without what may follow it.
+Outcome execute_once(const Plan &plan, const Values &values, RunControl &control, PieceStore *store);
 
 // Runs `work` with at most this many threads for whatever it does in parallel.
 void with_threads(int threads, const std::function<void()> &work);

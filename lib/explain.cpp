@@ -1,7 +1,9 @@
 #include "lib/explain.hpp"
 
 #include "lib/picture.hpp"
+#include "lib/shards.hpp"
 #include "lib/system.hpp"
+#include "lib/tree_plan.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +14,11 @@ namespace libperm {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// docs/benchmarks.md, "How well times are predicted".
+constexpr const char *model_error = "on one GPU, tree and dense took 0.9 to 1.1 times what is "
+                                    "predicted for matrices at least 30 % full, tree up to 2.6 times for "
+                                    "emptier ones";
 
 constexpr std::size_t most_groups = 20; // shown; the rest in one line
 
@@ -51,6 +58,7 @@ Json candidate_json(const BlockPlan &block, std::size_t k) {
     j["operations"] = c.cost.operations;
     j["bytes"] = std::ceil(c.cost.bytes);
     j["seconds"] = c.at_least ? Json(nullptr) : Json(c.seconds);
+    if (c.cost.compile_seconds > 0) j["compile_seconds"] = c.cost.compile_seconds; // of these
     if (c.at_least) j["lower_bound"] = true;
     if (!c.why_not.empty()) j["why_not"] = c.why_not;
     return j;
@@ -139,11 +147,22 @@ std::string blocks_text(const Plan &plan) {
     return text + "the block that takes longest:\n";
 }
 
-std::string tree_text(const BlockPlan &block) {
+// An order of the tree is looked for only where that could pay.
+std::string without_tree_text(const BlockPlan &block, const Options &options) {
+    const bool is_wanted = options.engine == Engine::automatic && !options.equal_chunks;
+    const bool is_listed = std::any_of(block.candidates.begin(), block.candidates.end(),
+                                       [](const Candidate &c) { return c.engine == Engine::tree; });
+    if (!is_wanted || is_listed) return "";
+    const std::string why_not = tree_why_not(block.n);
+    return fmt::format("tree: not planned, {}\n",
+                       why_not.empty() ? "looking for its order would not pay" : "it " + why_not);
+}
+
+std::string tree_text(const BlockPlan &block, const Options &options) {
     const auto tree = std::find_if(block.candidates.begin(), block.candidates.end(), [](const Candidate &c) {
         return c.engine == Engine::tree && c.cost.subsets > 0;
     });
-    if (tree == block.candidates.end()) return "";
+    if (tree == block.candidates.end()) return without_tree_text(block, options);
     return fmt::format("tree: {:.3g} instructions per subset, where n + average degree = {:.3g}\n",
                        tree->cost.operations / tree->cost.subsets, naive_operations(block));
 }
@@ -166,7 +185,7 @@ std::string shown_name(const Candidate &c) {
 
 std::string shown_time(const Candidate &c) { return c.at_least ? "-" : readable_seconds(c.seconds); }
 
-std::string candidates_text(const BlockPlan &block) {
+std::string candidates_text(const BlockPlan &block, const Options &options) {
     std::string text = fmt::format("{:<24} {:<9} {:>15} {:>11} {:>11} {:>10} {:>13}\n", "engine", "",
                                    "states/subsets", "at once", "operations", "memory", "time");
     for (std::size_t k = 0; k < block.candidates.size(); ++k) {
@@ -177,7 +196,7 @@ std::string candidates_text(const BlockPlan &block) {
                             by_subsets ? "-" : fmt::format("{:.3g}", c.cost.peak_states), c.cost.operations,
                             (c.at_least ? "> " : "") + readable_bytes(c.cost.bytes), shown_time(c));
     }
-    return text + slices_text(block) + tree_text(block);
+    return text + slices_text(block) + tree_text(block, options);
 }
 
 Json plan_json(const Plan &plan) {
@@ -208,11 +227,35 @@ Json plan_json(const Plan &plan) {
         j["predicted_bytes"] = std::ceil(plan.bytes);
         j["bytes_per_state"] = choice->bytes_per_state;
     }
+    const ShardCount shards = shards_of(plan);
+    j["shards"] = shards.count;
+    j["shard_seconds"] = shards.seconds;
+    if (plan.options.reckoned_gpus > 0) {
+        j["gpus"] = plan.options.reckoned_gpus;
+        j["predicted_seconds"] = plan.seconds; // also where there is no GPU to execute it
+        j["gpu_hours"] = plan.serial_seconds / 3600;
+        j["model_error"] = model_error;
+    }
     j["groups"] = groups_json(plan);
     j["candidates"] = Json::array();
     for (std::size_t k = 0; block && k < block->candidates.size(); ++k)
         j["candidates"].push_back(candidate_json(*block, k));
     return j;
+}
+
+// What it would take on others' machines, for those who plan a run of days.
+std::string scale_text(const Plan &plan) {
+    const ShardCount shards = shards_of(plan);
+    std::string text;
+    if (plan.options.reckoned_gpus > 0 && plan.main_block()->best().on_gpu)
+        text += fmt::format("on {} GPUs: predicted to take {}, {:.1f} hours of GPUs; {}\n",
+                            plan.options.reckoned_gpus, readable_seconds(plan.seconds),
+                            plan.serial_seconds / 3600, model_error);
+    if (shards.count > 1)
+        text +=
+            fmt::format("{} shards of {} each, on one {}\n", shards.count, readable_seconds(shards.seconds),
+                        plan.main_block()->best().on_gpu ? "GPU" : "thread");
+    return text;
 }
 
 std::string written(const Json &j, int indent) {
@@ -244,7 +287,7 @@ std::string explain_text(const Plan &plan) {
     if (const std::string reduced = reductions_text(plan); !reduced.empty()) text += reduced + "\n";
     const BlockPlan *block = plan.main_block();
     if (!block) return text + plan.structure + "\n";
-    text += blocks_text(plan) + candidates_text(*block) + block->why + "\n";
+    text += blocks_text(plan) + candidates_text(*block, plan.options) + block->why + "\n" + scale_text(plan);
     if (!plan.values_known && plan.options.passes.merging)
         text += "values unknown: all rows and columns are taken to be different\n";
     if (plan.refusal != PERM_OK) text += plan.refusal_text + "\n";

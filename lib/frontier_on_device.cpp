@@ -1,10 +1,15 @@
 #include "lib/frontier_on_device.hpp"
 
+#include "jit/cache_file.hpp"
 #include "jit/jit_error.hpp"
 #include "lib/frontier_slices.hpp"
 #include "lib/log.hpp"
+#include "lib/saved_fields.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <limits>
+#include <string>
 
 namespace libperm {
 namespace {
@@ -17,10 +22,13 @@ double work_of(const FrontierProgram &program) {
 
 // That fit what is free now.
 template <class Run>
-std::vector<FrontierSlice> smaller_slices(DeviceQueue &queue, const Run &run, const StateNumbers &numbers) {
+std::vector<FrontierSlice> smaller_slices(const DeviceQueues &devices, const Run &run,
+                                          const StateNumbers &numbers) {
     constexpr double usable = 0.95;
     SliceSearch search;
-    search.most_bytes = usable * static_cast<double>(queue.free_bytes());
+    search.most_bytes = std::numeric_limits<double>::infinity();
+    for (DeviceQueue *queue : devices.all())
+        search.most_bytes = std::min(search.most_bytes, usable * static_cast<double>(queue->free_bytes()));
     search.needs = [&](const FrontierProgram &slice) -> SliceNeeds {
         return {work_of(slice), dense_device_bytes(slice, numbers)};
     };
@@ -28,61 +36,72 @@ std::vector<FrontierSlice> smaller_slices(DeviceQueue &queue, const Run &run, co
     return find_slices(run.program, search);
 }
 
-// compute(slices); where that is too much at once, in smaller ones.
-template <class Run, class Compute>
-auto compute_in_room(DeviceQueue &queue, const Run &run, const StateNumbers &numbers,
-                     const std::vector<FrontierSlice> &slices, const Compute &compute) {
-    try {
-        return compute(slices);
-    } catch (const JitError &error) {
-        if (error.failure() != JitFailure::out_of_memory) throw;
-        const std::vector<FrontierSlice> smaller = smaller_slices(queue, run, numbers);
-        if (smaller.empty()) throw;
-        log_decision(fmt::format("engine frontier: {}; in {} slices now", error.what(), smaller.size()));
-        return compute(smaller);
-    }
+// The attempt in these slices, which follow from what memory was free: neither a first one nor a whole block.
+std::uint32_t attempt_in(const std::vector<FrontierSlice> &slices) {
+    const std::string digest = cache_key_hash(written(slices));
+    return 0x80000000 |
+           (static_cast<std::uint32_t>(std::stoul(digest.substr(0, 8), nullptr, 16)) & 0x7ffffffe);
 }
 
-// `run_one` computes a program.
-template <class RunOne>
-Outcome run_in_slices(const FrontierProgram &program, const std::vector<FrontierSlice> &slices,
-                      const RunOne &run_one) {
-    return slices.empty() ? run_one(program) : run_slices(program, slices, run_one);
+// compute(slices, control); where that is too much at once, in smaller ones.
+template <class Run, class Compute>
+auto compute_in_room(const DeviceQueues &devices, const Run &run, const StateNumbers &numbers,
+                     const std::vector<FrontierSlice> &slices, const Compute &compute) {
+    try {
+        return compute(slices, run.control);
+    } catch (const JitError &error) {
+        if (error.failure() != JitFailure::out_of_memory) throw;
+        const std::vector<FrontierSlice> smaller = smaller_slices(devices, run, numbers);
+        if (smaller.empty()) throw;
+        log_decision(fmt::format("engine frontier: {}; in {} slices now", error.what(), smaller.size()));
+        PieceScope scope = run.control.pieces();
+        scope.task.attempt = attempt_in(smaller);
+        RunControl again(run.control, 1, scope);
+        return compute(smaller, again);
+    }
 }
 
 } // namespace
 
-Outcome run_dense_frontier_on(DeviceQueue &queue, const FrontierRun &run,
+Outcome run_dense_frontier_on(const DeviceQueues &devices, const FrontierRun &run,
                               const std::vector<FrontierSlice> &slices) {
     const bool nonnegative = is_nonnegative(run.input);
-    const auto run_one = [&](const FrontierProgram &program) {
-        return run_dense_frontier_on(queue, run.of(program), nonnegative, run.program);
-    };
-    return compute_in_room(queue, run, nonnegative, slices,
-                           [&](const auto &some) { return run_in_slices(run.program, some, run_one); });
-}
-
-Outcome run_dense_frontier_on(DeviceQueue &queue, const WideFrontierRun &run,
-                              const std::vector<FrontierSlice> &slices) {
-    const auto run_one = [&](const FrontierProgram &program) {
-        return run_dense_slice_on(queue, run.of(program), run.program);
-    };
-    return compute_in_room(queue, run, {run.input.arithmetic, run.input.nonnegative}, slices,
-                           [&](const auto &some) { return run_in_slices(run.program, some, run_one); });
-}
-
-std::vector<std::uint64_t> run_dense_frontier_on(DeviceQueue &queue, const ResidueFrontierRun &run,
-                                                 const std::vector<FrontierSlice> &slices, Outcome &counts) {
-    return compute_in_room(queue, run, Arithmetic::modular, slices, [&](const auto &some) {
-        Outcome all;
-        const auto run_one = [&](const FrontierProgram &program, Outcome &one) {
-            return run_dense_slice_on(queue, run.of(program), run.program, one);
-        };
-        auto permanents = some.empty() ? run_one(run.program, all)
-                                       : run_residue_slices(run.input, run.program, some, run_one, all);
-        add_counts(counts, all);
-        return permanents;
+    const SliceWorkers<Outcome> workers{[&] { return devices.count(); },
+                                        [&](std::size_t k, const FrontierProgram &program) {
+                                            return run_dense_frontier_on(devices[k], run.of(program),
+                                                                         nonnegative, run.program);
+                                        }};
+    return compute_in_room(devices, run, nonnegative, slices, [&](const auto &some, RunControl &control) {
+        return run_in_slices(run.program, some, workers, control);
     });
+}
+
+Outcome run_dense_frontier_on(const DeviceQueues &devices, const WideFrontierRun &run,
+                              const std::vector<FrontierSlice> &slices) {
+    const SliceWorkers<Outcome> workers{[&] { return devices.count(); },
+                                        [&](std::size_t k, const FrontierProgram &program) {
+                                            return run_dense_slice_on(devices[k], run.of(program),
+                                                                      run.program);
+                                        }};
+    return compute_in_room(devices, run, {run.input.arithmetic, run.input.nonnegative}, slices,
+                           [&](const auto &some, RunControl &control) {
+                               return run_in_slices(run.program, some, workers, control);
+                           });
+}
+
+std::vector<std::uint64_t> run_dense_frontier_on(const DeviceQueues &devices, const ResidueFrontierRun &run,
+                                                 const std::vector<FrontierSlice> &slices, Outcome &counts) {
+    const SliceWorkers<ResidueSlice> workers{[&] { return devices.count(); },
+                                             [&](std::size_t k, const FrontierProgram &program) {
+                                                 ResidueSlice slice;
+                                                 slice.permanents = run_dense_slice_on(
+                                                     devices[k], run.of(program), run.program, slice.counts);
+                                                 return slice;
+                                             }};
+    return compute_in_room(devices, run, Arithmetic::modular, slices,
+                           [&](const auto &some, RunControl &control) {
+                               return run_in_slices(run.input, run.program, some, workers, control, counts);
+                           });
 }
 
 } // namespace libperm

@@ -5,6 +5,11 @@
 #include "lib/frontier.hpp"
 #include "preprocess/frontier_slices.hpp"
 
+#include <cstddef>
+#include <functional>
+#include <utility>
+#include <vector>
+
 namespace libperm {
 
 // Of all: Error, JitError are thrown.
@@ -16,14 +21,23 @@ Outcome run_dense_slice_on(DeviceQueue &queue, const WideFrontierRun &run, const
 std::vector<std::uint64_t> run_dense_slice_on(DeviceQueue &queue, const ResidueFrontierRun &run,
                                               const FrontierProgram &whole, Outcome &counts);
 
-// In these slices, or whole if there are none. Where the device has less memory left than was planned with,
+// Those that share slices: each takes one after the other. The first call may open them.
+struct DeviceQueues {
+    std::function<std::vector<DeviceQueue *>()> all; // one at least
+    DeviceQueues(DeviceQueue &one) : all([&one] { return std::vector{&one}; }) {}
+    explicit DeviceQueues(std::function<std::vector<DeviceQueue *>()> open) : all(std::move(open)) {}
+    std::size_t count() const { return all().size(); }
+    DeviceQueue &operator[](std::size_t k) const { return *all()[k]; }
+};
+
+// In these slices, or whole if there are none. Where a device has less memory left than was planned with,
 // in smaller ones.
-Outcome run_dense_frontier_on(DeviceQueue &queue, const FrontierRun &run,
+Outcome run_dense_frontier_on(const DeviceQueues &devices, const FrontierRun &run,
                               const std::vector<FrontierSlice> &slices);
-Outcome run_dense_frontier_on(DeviceQueue &queue, const WideFrontierRun &run,
+Outcome run_dense_frontier_on(const DeviceQueues &devices, const WideFrontierRun &run,
                               const std::vector<FrontierSlice> &slices);
 // Of residues modulo primes below 2^47, one matrix after the other; what it took is added to `counts`.
-std::vector<std::uint64_t> run_dense_frontier_on(DeviceQueue &queue, const ResidueFrontierRun &run,
+std::vector<std::uint64_t> run_dense_frontier_on(const DeviceQueues &devices, const ResidueFrontierRun &run,
                                                  const std::vector<FrontierSlice> &slices, Outcome &counts);
 
 // Why no device can run the dense form, or null.

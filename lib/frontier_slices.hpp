@@ -3,6 +3,7 @@
 
 #include "lib/outcome.hpp"
 #include "lib/residues.hpp"
+#include "lib/run_control.hpp"
 #include "preprocess/frontier_slices.hpp"
 
 #include <cstdint>
@@ -11,17 +12,28 @@
 
 namespace libperm {
 
-// `run` computes the permanent of a program, here or elsewhere: a slice's outcome depends on nothing else,
-// and the sum on their order alone. One after the other, so that each may take all the memory.
-Outcome run_slices(const FrontierProgram &program, const std::vector<FrontierSlice> &slices,
-                   const std::function<Outcome(const FrontierProgram &)> &run);
+// Those that compute slices at the same time, each with all of its own memory.
+template <class Part> struct SliceWorkers {
+    std::function<std::size_t()> count; // asked where there is something to do, before anything is run
+    std::function<Part(std::size_t worker, const FrontierProgram &)> run;
+};
 
-// The same of residues: permanents modulo each prime. `counts` are of the run, or of all of them.
-using ResidueSliceRun =
-    std::function<std::vector<std::uint64_t>(const FrontierProgram &program, Outcome &counts)>;
-std::vector<std::uint64_t> run_residue_slices(const Residues &residues, const FrontierProgram &program,
-                                              const std::vector<FrontierSlice> &slices,
-                                              const ResidueSliceRun &run, Outcome &counts);
+inline std::size_t one_worker() { return 1; }
+
+// The permanent of a program, in slices or, if there are none, whole: a slice's outcome depends on nothing
+// else, and the sum on their order alone. Each is a piece of the control's task.
+Outcome run_in_slices(const FrontierProgram &program, const std::vector<FrontierSlice> &slices,
+                      const SliceWorkers<Outcome> &workers, RunControl &control);
+
+// The same of residues: permanents modulo each prime, and what it took, which is added to `counts`.
+struct ResidueSlice {
+    std::vector<std::uint64_t> permanents;
+    Outcome counts;
+};
+std::vector<std::uint64_t> run_in_slices(const Residues &residues, const FrontierProgram &program,
+                                         const std::vector<FrontierSlice> &slices,
+                                         const SliceWorkers<ResidueSlice> &workers, RunControl &control,
+                                         Outcome &counts);
 
 // What computing `one` took, one after the other.
 void add_counts(Outcome &sum, const Outcome &one);

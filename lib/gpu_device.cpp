@@ -2,8 +2,14 @@
 
 #include "jit/jit_error.hpp"
 #include "jit/nvrtc.hpp"
+#include "lib/error.hpp"
+#include "lib/log.hpp"
 
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -31,6 +37,58 @@ std::shared_ptr<const Gpu> the_gpu() {
     GpuChoice first = first_gpu();
     if (!first.gpu) throw JitError(JitFailure::unavailable, first.why_not);
     return std::move(first.gpu);
+}
+
+namespace {
+
+// Held until the process ends, as the first is: to make a context takes some tenths of a second.
+std::shared_ptr<const Gpu> held_gpu(int ordinal) {
+    static std::mutex mutex;
+    static std::map<int, std::shared_ptr<const Gpu>> held;
+    const std::lock_guard lock(mutex);
+    std::shared_ptr<const Gpu> &gpu = held[ordinal];
+    if (!gpu) gpu = Gpu::open(ordinal);
+    return gpu;
+}
+
+} // namespace
+
+std::vector<std::shared_ptr<const Gpu>> gpus_of(const Options &options) {
+    const std::shared_ptr<const Gpu> first = the_gpu();
+    std::vector<int> ordinals = options.gpus;
+    if (options.all_gpus) {
+        ordinals.resize(static_cast<std::size_t>(driver_status().gpus));
+        std::iota(ordinals.begin(), ordinals.end(), 0);
+    }
+    if (ordinals.empty()) return {first};
+    std::vector<std::shared_ptr<const Gpu>> gpus;
+    for (const int ordinal : ordinals) {
+        if (ordinal >= driver_status().gpus)
+            throw Error(PERM_BAD_OPTION, fmt::format("device names GPU {}: there are {}, counted from 0",
+                                                     ordinal, driver_status().gpus));
+        try {
+            gpus.push_back(held_gpu(ordinal));
+        } catch (const JitError &error) {
+            if (ordinals.size() == 1) throw;
+            log_warning(fmt::format("GPU {} is left out: {}", ordinal, error.what()));
+        }
+    }
+    if (gpus.empty()) throw JitError(JitFailure::unavailable, "none of the GPUs can be used");
+    return gpus;
+}
+
+void prepare_gpus(const Options &options) {
+    if (!first_gpu().gpu) return;
+    try {
+        gpus_of(options);
+    } catch (const JitError &) { // told where it is executed
+    }
+}
+
+int gpu_count(const Options &options) {
+    if (options.reckoned_gpus > 0) return options.reckoned_gpus;
+    if (options.all_gpus) return std::max(1, driver_status().gpus);
+    return std::max(1, static_cast<int>(options.gpus.size()));
 }
 
 GpuProperties planned_gpu() {

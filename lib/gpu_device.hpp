@@ -1,10 +1,12 @@
-// The GPU that plans are made for.
+// The GPU that plans are made for, and those that execute them.
 #pragma once
 
 #include "jit/gpu.hpp"
+#include "lib/options.hpp"
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace libperm {
 
@@ -16,6 +18,15 @@ struct GpuChoice {
 };
 GpuChoice first_gpu();
 std::shared_ptr<const Gpu> the_gpu(); // or JitError is thrown
+
+// Those that the options name, at least one, held until the process ends; of those that cannot be opened a
+// warning is logged. Throws JitError, Error (PERM_BAD_OPTION) for a number that there is not.
+std::vector<std::shared_ptr<const Gpu>> gpus_of(const Options &options);
+// Opens them, where there are any, so that executing a plan need not.
+void prepare_gpus(const Options &options);
+
+// How many predictions reckon with.
+int gpu_count(const Options &options);
 
 // That plans reckon with: of the first GPU, or, where there is none, an H100's.
 GpuProperties planned_gpu();

@@ -1,8 +1,10 @@
 #include "lib/gradient.hpp"
 
 #include "lib/bits.hpp"
+#include "lib/cost_model.hpp"
 #include "lib/error.hpp"
 #include "lib/execute.hpp"
+#include "lib/extent.hpp"
 #include "lib/system.hpp"
 
 #include <algorithm>
@@ -31,7 +33,7 @@ constexpr std::uint32_t most_states_at_once = 512;
 [[noreturn]] void refuse_memory(double moves, std::int64_t limit) {
     throw Error(
         PERM_REFUSED_MEMORY,
-        fmt::format("a gradient keeps all states of the frontier and the ways between them, here up to "
+        fmt::format("a gradient keeps all states of the frontier and the ways between them, here about "
                     "{:.3g} ways and {}; {} is the limit\n  raise the limit: memory_limit_bytes",
                     moves, readable_bytes(moves * move_bytes), readable_bytes(static_cast<double>(limit))));
 }
@@ -61,10 +63,13 @@ Gradient::Gradient(const Plan &plan, const Direct *direct, RunControl &control) 
 
 void Gradient::make_own_tape(const Plan &plan, RunControl &control) {
     constexpr int samples = 100;
+    constexpr double three_deviations = 0.15; // of a share that so many samples tell
     const Pattern &pattern = plan.input.pattern;
     const auto poll = [&control] { control.poll(); };
     const std::int64_t limit = plan.options.memory_limit;
     const auto most_moves = std::min(static_cast<double>(limit) / move_bytes, 0x1p32 - 2);
+    if (const double least = least_frontier(pattern).expansions; least > most_moves)
+        refuse_memory(least, limit);
     with_threads(plan.options.threads, [&] {
         const FrontierOrder order = find_tape_order(pattern, plan.options.seed, poll);
         if (!order.feasible)
@@ -73,13 +78,14 @@ void Gradient::make_own_tape(const Plan &plan, RunControl &control) {
                                     "2^{} of them in any order of the rows",
                                     frontier_out_of_reach));
         const FrontierProgram program = tape_program(pattern, order, samples);
-        double moves = 0, expected = 0;
+        double moves = 0, expected = 0, certain = 0;
         for (const FrontierStep &step : program.steps) {
             moves += step.expansions_bound;
             expected += step.expansions_bound * step.reachable;
+            certain += step.expansions_bound * std::max(0.0, step.reachable - three_deviations);
         }
         constexpr double misjudged = 4;
-        if (expected > misjudged * most_moves) refuse_memory(expected, limit);
+        if (expected > misjudged * most_moves || certain > most_moves) refuse_memory(expected, limit);
         if (program.slots > most_tape_slots)
             throw Error(
                 PERM_UNSUPPORTED,
@@ -250,12 +256,9 @@ class Gradient::Walk {
     // it. False: numbers without magnitudes are too small.
     bool settle(double *numbers, std::uint32_t count, std::int64_t &exp2) {
         const std::size_t block = layout_.block(), size = std::size_t{count} * block;
-        double least = infinity, most = 0;
-        for (std::size_t k = magnitude(); k < size; k += block) {
-            if (layout_.magnitudes) numbers[k] += magnitude_floor;
-            most = std::max(most, numbers[k]);
-            if (numbers[k] > 0) least = std::min(least, numbers[k]);
-        }
+        auto [least, most] = layout_.magnitudes
+                                 ? raised_extent(numbers + magnitude(), count, block, magnitude_floor)
+                                 : extent_of(numbers, count);
         // Below 2^-600 there is nothing but the floor.
         if (most > 0x1p200 || (most < 0x1p-200 && most > 0x1p-600)) {
             int shift = 0;
@@ -301,7 +304,7 @@ class Rounding {
         // least.
         if (bits && std::ldexp(size, ldexp_exponent(*bits)) <= 0x1p53 * (1 - 0x1p-20)) return 0;
         const double moves = roundings + always_;
-        const double gamma = gamma_bound(roundings_of_move(layout_.arithmetic) * moves) /
+        const double gamma = gamma_bound(fused_roundings(layout_.arithmetic) * moves) /
                              (1 - gamma_bound(moves)) * (1 + 0x1p-40);
         return gamma >= 0 ? gamma * (size + (layout_.magnitudes ? copies * magnitude_floor : 0)) : infinity;
     }

@@ -6,9 +6,12 @@
 #include "lib/grid_values.hpp"
 #include "lib/residue_values.hpp"
 #include "lib/segment_sum.hpp"
+#include "lib/tree.hpp"
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <initializer_list>
@@ -90,53 +93,57 @@ class GrayRun {
         accurate_.emplace(module, accurate_entry);
     }
 
-    GraySum run() { return plan_.equal_chunks ? run_equally() : run_segments(); }
-
-    std::int64_t peak_bytes() const { return static_cast<std::int64_t>(rows_.bytes()) + most_bytes_; }
-
-  private:
-    GraySum run_segments() {
-        const std::uint64_t segments = std::uint64_t{1} << (plan_.n - 1 - plan_.segment_bits);
-        const std::uint64_t window = std::min(segments, most_segments);
-        make_room(window);
+    // Of windows first .. first + count - 1, or of all subsets in equal chunks.
+    std::vector<GraySum> sums(std::uint64_t first, std::uint64_t count) {
+        if (plan_.equal_chunks) return {run_equally()};
+        const std::uint64_t window = window_segments(plan_), segments = count * window;
+        make_room(segments);
         const double segment_seconds =
             std::ldexp(seconds_per_subset_ * static_cast<double>(shape_.all()), plan_.segment_bits);
         const auto longest =
             static_cast<std::uint64_t>(std::clamp(launch_seconds / segment_seconds, 1.0, 0x1p40));
-        for (std::uint64_t first = 0; first < segments; first += window) {
-            for (const GrayLaunch &launch : launch_parameters(first, first + window, shape_.all(), longest))
-                start(launch, std::ldexp(static_cast<double>(launch.end - launch.first), plan_.segment_bits));
-            GraySum sum = added_up(window);
-            const std::uint64_t chosen = rare_ > 0 && select_ ? choose_largest(window, sum.absolute) : 0;
-            if (chosen > 0) {
-                sum_accurately(first, chosen);
-                sum = added_up(window);
-            }
-            add(sum);
-        }
-        return total_;
+        for (const GrayLaunch &launch :
+             launch_parameters(first * window, (first + count) * window, shape_.all(), longest))
+            start(launch, std::ldexp(static_cast<double>(launch.end - launch.first), plan_.segment_bits));
+        std::vector<GraySum> sums = added_up(segments, window);
+        if (rare_ == 0 || !select_) return sums;
+        const std::uint64_t chosen = choose_largest(sums, window);
+        if (chosen == 0) return sums;
+        sum_accurately(first * window, chosen);
+        return added_up(segments, window);
     }
 
+    std::int64_t peak_bytes() const { return static_cast<std::int64_t>(rows_.bytes()) + most_bytes_; }
+
+  private:
     GraySum run_equally() {
         const std::uint64_t subsets = std::uint64_t{1} << (plan_.n - 1);
         const std::uint64_t window = std::min(subsets, equal_window);
         make_room(shape_.all());
+        GraySum total;
         for (std::uint64_t first = 0; first < subsets; first += window) {
             const std::uint64_t length = (window + shape_.all() - 1) / shape_.all();
             start({first, first + window, length, 0}, static_cast<double>(window));
-            add(added_up(shape_.all()));
+            const GraySum sum = added_up(shape_.all(), shape_.all()).front();
+            with_arithmetic_of(plan_.arithmetic, numbers_, [&](const auto &f) { add_window(f, total, sum); });
         }
-        return total_;
+        return total;
     }
 
     void make_room(std::uint64_t partials) {
+        if (partials <= room_) return;
+        room_ = partials;
         const std::size_t groups = (partials + group - 1) / group;
+        partials_.reset(); // before more is asked for
         partials_.emplace(gpu_, partials * partial_bytes_);
         gathered_.emplace(gpu_, groups * partial_bytes_);
         sums_.resize(groups * partial_bytes_ / sizeof(double));
-        chosen_.emplace(gpu_, ((rare_ > 0 ? partials / rare_ : 0) + 1) * sizeof(std::uint64_t));
+        const std::uint64_t windows = plan_.equal_chunks ? 1 : partials / window_segments(plan_);
+        chosen_.emplace(gpu_, ((rare_ > 0 ? partials / rare_ : 0) + windows) * sizeof(std::uint64_t));
+        most_.emplace(gpu_, windows * sizeof(double));
         number_.emplace(gpu_, sizeof(std::uint64_t));
-        most_bytes_ = static_cast<std::int64_t>((partials + groups) * partial_bytes_ + chosen_->bytes());
+        most_bytes_ = static_cast<std::int64_t>((partials + groups) * partial_bytes_ + chosen_->bytes() +
+                                                most_->bytes());
     }
 
     // One launch; returns when it is done, so that a call can be cancelled.
@@ -157,14 +164,19 @@ class GrayRun {
         control_.advance(subsets);
     }
 
-    // Few segments are so much above the average: at most one in rare_.
-    std::uint64_t choose_largest(std::uint64_t window, double absolute) {
-        double most = absolute / static_cast<double>(window) * static_cast<double>(rare_);
-        std::uint64_t room = window / rare_ + 1, number = 0;
+    // Few segments are so much above their window's average: at most one in rare_.
+    std::uint64_t choose_largest(const std::vector<GraySum> &windows, std::uint64_t window) {
+        std::vector<double> most;
+        for (const GraySum &sum : windows) most.push_back(most_of_window(sum.absolute, window, rare_));
+        std::uint64_t segments = window * windows.size(), room = segments / rare_ + windows.size(),
+                      number = 0;
+        stream_.copy_in(most_->address(), most.data(), most.size() * sizeof(double));
         stream_.copy_in(*number_, &number, sizeof number);
         std::uint64_t partials = partials_->address(), chosen = chosen_->address(),
-                      counter = number_->address();
-        launch(*select_, threads_for(window), {&partials, &window, &most, &chosen, &room, &counter});
+                      of_window = most_->address(), counter = number_->address();
+        int window_bits = std::countr_zero(window);
+        launch(*select_, threads_for(segments),
+               {&partials, &segments, &of_window, &window_bits, &chosen, &room, &counter});
         stream_.copy_out(&number, *number_, sizeof number);
         return std::min(number, room);
     }
@@ -177,21 +189,22 @@ class GrayRun {
                {&values, &column_ptr, &row, &chosen, &base, &partials});
     }
 
-    GraySum added_up(std::uint64_t partials) {
+    // The sum of each window, of so many partial sums.
+    std::vector<GraySum> added_up(std::uint64_t partials, std::uint64_t window) {
         const std::uint64_t groups = (partials + group - 1) / group;
         return with_arithmetic_of(plan_.arithmetic, numbers_, [&](auto f) {
             using Partial = PartialOf<decltype(f)>;
             std::uint64_t from = partials_->address(), to = gathered_->address(), of_group = group;
             launch(gather_, threads_for(groups), {&from, &partials, &of_group, &to, &f});
-            stream_.copy_out(sums_.data(), *gathered_, groups * sizeof(Partial));
+            stream_.copy_out(sums_.data(), gathered_->address(), groups * sizeof(Partial));
             std::vector<Partial> sums(groups);
             std::memcpy(sums.data(), sums_.data(), groups * sizeof(Partial));
-            return sum_of_groups(f, std::span<const Partial>(sums));
+            const std::uint64_t of_window = (window + group - 1) / group;
+            std::vector<GraySum> windows;
+            for (std::uint64_t k = 0; k < groups; k += of_window)
+                windows.push_back(sum_of_groups(f, std::span<const Partial>(sums).subspan(k, of_window)));
+            return windows;
         });
-    }
-
-    void add(const GraySum &part) {
-        with_arithmetic_of(plan_.arithmetic, numbers_, [&](const auto &f) { add_window(f, total_, part); });
     }
 
     struct Grid {
@@ -220,15 +233,47 @@ class GrayRun {
     std::vector<std::int32_t> indexes_;
     GpuMemory pattern_;
     std::optional<GpuKernel> select_, accurate_;
-    std::optional<GpuMemory> partials_, gathered_, chosen_, number_;
+    std::optional<GpuMemory> partials_, gathered_, chosen_, most_, number_;
+    std::uint64_t room_ = 0;   // partial sums that there is memory for
     std::vector<double> sums_; // of groups
     std::int64_t most_bytes_ = 0;
-    GraySum total_;
 };
 
-} // namespace
+class GpuWorker final : public WindowWorker {
+  public:
+    GpuWorker(const GrayPlan &plan, std::shared_ptr<const GpuModule> module, double seconds,
+              RunControl &control, std::atomic<std::int64_t> &peak_bytes)
+        : plan_(plan),
+          module_(std::move(module)),
+          seconds_(seconds),
+          control_(control),
+          peak_bytes_(peak_bytes) {}
 
-namespace {
+    std::uint64_t at_once() const override {
+        return std::min(window_count(plan_.kernel), most_segments / window_segments(plan_.kernel));
+    }
+
+    std::vector<GraySum> sums(const std::vector<double> &matrix, std::uint64_t first,
+                              std::uint64_t count) override {
+        if (&matrix != matrix_) {
+            run_.reset();
+            run_.emplace(plan_, matrix, module_, seconds_, control_);
+            matrix_ = &matrix;
+        }
+        std::vector<GraySum> all = run_->sums(first, count);
+        peak_bytes_ = std::max<std::int64_t>(peak_bytes_, run_->peak_bytes());
+        return all;
+    }
+
+  private:
+    const GrayPlan &plan_;
+    std::shared_ptr<const GpuModule> module_;
+    double seconds_; // of a matrix
+    RunControl &control_;
+    std::atomic<std::int64_t> &peak_bytes_;
+    const std::vector<double> *matrix_ = nullptr;
+    std::optional<GrayRun> run_;
+};
 
 std::shared_ptr<const GpuModule> loaded(const GrayPlan &plan, const std::shared_ptr<const Gpu> &gpu,
                                         const CacheSettings &cache, Outcome &outcome) {
@@ -236,48 +281,63 @@ std::shared_ptr<const GpuModule> loaded(const GrayPlan &plan, const std::shared_
     const KernelRecipe recipe{key_of(plan.kernel), [&plan] { return source_of(plan.kernel); },
                               kernel_flags()};
     auto module = load_kernels(gpu, recipe, cache, origin);
-    outcome.on_gpu = true;
-    outcome.seconds_compile = origin.seconds;
-    outcome.kernels_compiled = origin.from == KernelOrigin::compiler;
+    outcome.seconds_compile += origin.seconds;
+    outcome.kernels_compiled += origin.from == KernelOrigin::compiler;
     return module;
+}
+
+std::vector<GraySum> sums_of(const GrayPlan &plan, const std::vector<std::vector<double>> &matrices,
+                             const GrayDevices &devices, RunControl &control, Outcome &outcome) {
+    std::atomic<std::int64_t> peak_bytes = 0;
+    outcome.on_gpu = static_cast<bool>(devices.gpus);
+    const auto open = [&] {
+        WindowWorkers workers;
+        if (devices.cpu) workers.push_back(tree_on_cpu(plan, control));
+        if (!devices.gpus) return workers;
+        const double seconds = devices.seconds / static_cast<double>(matrices.size());
+        for (const auto &gpu : devices.gpus())
+            workers.push_back(std::make_unique<GpuWorker>(plan, loaded(plan, gpu, devices.cache, outcome),
+                                                          seconds, control, peak_bytes));
+        return workers;
+    };
+    std::vector<GraySum> sums = sum_windows(plan, matrices, open, control);
+    outcome.peak_bytes = outcome.on_gpu ? peak_bytes.load()
+                                        : static_cast<std::int64_t>(window_segments(plan.kernel)) * 8 *
+                                              partial_doubles(plan.kernel.arithmetic);
+    return sums;
+}
+
+template <class Values, class Block, class... Way>
+Outcome run(const GrayPlan &plan, const Block &block, const GrayDevices &devices, RunControl &control,
+            const Way &...way) {
+    Outcome outcome;
+    const Values values(plan, block);
+    const GraySum sum = sums_of(plan, {values.numbers()}, devices, control, outcome).front();
+    values.close(sum, way..., outcome);
+    outcome.operations = outcome.subsets * plan.flops_per_subset;
+    return outcome;
 }
 
 } // namespace
 
-Outcome run_gray(const GrayPlan &plan, const Block &block, const std::shared_ptr<const Gpu> &gpu,
-                 const CacheSettings &cache, double seconds, RunControl &control) {
-    Outcome outcome;
-    const GrayValues values(plan, block);
-    GrayRun run(plan, values.numbers(), loaded(plan, gpu, cache, outcome), seconds, control);
-    values.close(run.run(), block, way_of(plan.kernel), outcome);
-    outcome.operations = outcome.subsets * plan.flops_per_subset;
-    outcome.peak_bytes = run.peak_bytes();
-    return outcome;
+Outcome run_gray(const GrayPlan &plan, const Block &block, const GrayDevices &devices, RunControl &control) {
+    return run<GrayValues>(plan, block, devices, control, block, way_of(plan.kernel));
 }
 
-Outcome run_gray(const GrayPlan &plan, const ExactBlock &block, const std::shared_ptr<const Gpu> &gpu,
-                 const CacheSettings &cache, double seconds, RunControl &control) {
-    Outcome outcome;
-    const GridValues values(plan, block);
-    GrayRun run(plan, values.numbers(), loaded(plan, gpu, cache, outcome), seconds, control);
-    values.close(run.run(), plan.kernel, outcome);
-    outcome.operations = outcome.subsets * plan.flops_per_subset;
-    outcome.peak_bytes = run.peak_bytes();
-    return outcome;
+Outcome run_gray(const GrayPlan &plan, const ExactBlock &block, const GrayDevices &devices,
+                 RunControl &control) {
+    return run<GridValues>(plan, block, devices, control, plan.kernel);
 }
 
 std::vector<std::uint64_t> run_gray(const GrayPlan &plan, const Residues &residues,
-                                    const std::shared_ptr<const Gpu> &gpu, const CacheSettings &cache,
-                                    double seconds, RunControl &control, Outcome &outcome) {
-    const auto module = loaded(plan, gpu, cache, outcome);
-    const auto matrices = residues.primes.size();
+                                    const GrayDevices &devices, RunControl &control, Outcome &outcome) {
+    std::vector<std::vector<double>> matrices;
+    for (std::size_t k = 0; k < residues.primes.size(); ++k)
+        matrices.push_back(residue_values(plan, residues, k));
+    const std::vector<GraySum> sums = sums_of(plan, matrices, devices, control, outcome);
     std::vector<std::uint64_t> permanents;
-    for (std::size_t k = 0; k < matrices; ++k) {
-        const std::vector<double> values = residue_values(plan, residues, k);
-        GrayRun run(plan, values, module, seconds / static_cast<double>(matrices), control);
-        permanents.push_back(residue_permanent(plan, run.run().sum, residues.primes[k]));
-        outcome.peak_bytes = std::max(outcome.peak_bytes, run.peak_bytes());
-    }
+    for (std::size_t k = 0; k < sums.size(); ++k)
+        permanents.push_back(residue_permanent(plan, sums[k].sum, residues.primes[k]));
     return permanents;
 }
 

@@ -1,4 +1,4 @@
-// Engines `shared`, `dense`, `purereg`, `hybrid`: Nijenhuis and Wilf's sum on a GPU.
+// Engines `tree`, `shared`, `dense`, `purereg`, `hybrid`: Nijenhuis and Wilf's sum by a kernel.
 #pragma once
 
 #include "jit/kernel_store.hpp"
@@ -8,21 +8,29 @@
 #include "lib/run_control.hpp"
 #include "preprocess/block.hpp"
 
+#include <functional>
+#include <memory>
+#include <vector>
+
 namespace libperm {
 
-// `block` is A or A^T as the plan has it; `seconds`: what it is predicted to take. Progress is counted in
-// subsets. The result has the same bits on every GPU, but for plans with equal chunks. Throws Error.
-Outcome run_gray(const GrayPlan &plan, const Block &block, const std::shared_ptr<const Gpu> &gpu,
-                 const CacheSettings &cache, double seconds, RunControl &control);
+// What shares the work: the result has the same bits whichever they are, but for plans with equal chunks.
+struct GrayDevices {
+    std::function<std::vector<std::shared_ptr<const Gpu>>()> gpus; // called where there is work left to do
+    bool cpu = false;                                              // of engine tree alone
+    CacheSettings cache;
+    double seconds = 0; // that all of it is predicted to take
+};
+
+// `block` is A or A^T as the plan has it. Progress is counted in subsets. Throws Error, JitError.
+Outcome run_gray(const GrayPlan &plan, const Block &block, const GrayDevices &devices, RunControl &control);
 
 // In the plan's arithmetic: complex, dd or complex_dd.
-Outcome run_gray(const GrayPlan &plan, const ExactBlock &block, const std::shared_ptr<const Gpu> &gpu,
-                 const CacheSettings &cache, double seconds, RunControl &control);
+Outcome run_gray(const GrayPlan &plan, const ExactBlock &block, const GrayDevices &devices,
+                 RunControl &control);
 
-// Of a plan for residues: the permanent modulo each prime. The kernel is loaded once; `seconds`: of all
-// matrices. Of `outcome`, what it took is filled in.
+// Of a plan for residues: the permanent modulo each prime. Of `outcome`, what it took is filled in.
 std::vector<std::uint64_t> run_gray(const GrayPlan &plan, const Residues &residues,
-                                    const std::shared_ptr<const Gpu> &gpu, const CacheSettings &cache,
-                                    double seconds, RunControl &control, Outcome &outcome);
+                                    const GrayDevices &devices, RunControl &control, Outcome &outcome);
 
 } // namespace libperm

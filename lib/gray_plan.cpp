@@ -187,6 +187,23 @@ GrayPlan with_arithmetic(GrayPlan plan, Arithmetic arithmetic, Summation summati
     return plan;
 }
 
+std::uint64_t window_segments(const GrayKernel &kernel) {
+    // Few enough segments for a fine share of a CPU's work, enough for those that matter most to be rare
+    // among them, and for a GPU's threads to find some each in the windows that it takes at once.
+    const int all = kernel.n - 1 - kernel.segment_bits;
+    const int fine = std::clamp(all - 6, 14, 18), least = std::max(10, 32 - kernel.segment_bits);
+    return std::uint64_t{1} << std::min({all, fine, least});
+}
+
+std::uint64_t window_count(const GrayKernel &kernel) {
+    return (std::uint64_t{1} << (kernel.n - 1 - kernel.segment_bits)) / window_segments(kernel);
+}
+
+std::uint64_t piece_count(const GrayKernel &kernel) {
+    constexpr std::uint64_t most_pieces = std::uint64_t{1} << 16;
+    return kernel.equal_chunks ? 1 : std::min(window_count(kernel), most_pieces);
+}
+
 std::string gray_why_not(const GrayPlan &plan) {
     const GrayKernel &kernel = plan.kernel;
     constexpr std::int64_t most_bytes = 32764; // of a kernel's parameters, CUDA 12.1 and later

@@ -31,7 +31,13 @@ double arithmetic_cost(Arithmetic arithmetic);
 // Why no kernel of this kind can hold the block, or empty.
 std::string gray_why_not(const GrayPlan &plan);
 
-// A window is summed at once: so many segments' sums stand in the GPU's memory.
+// The sum over all subsets is cut into windows of so many segments; those that matter most in one are summed
+// again. A piece is a run of windows that knows nothing of the others. Both follow from the kernel alone.
+std::uint64_t window_segments(const GrayKernel &kernel);
+std::uint64_t window_count(const GrayKernel &kernel);
+std::uint64_t piece_count(const GrayKernel &kernel); // at most 2^16; 1 of equal chunks
+
+// So many segments' sums stand in a GPU's memory at once.
 constexpr std::uint64_t most_segments = std::uint64_t{1} << 22;
 
 } // namespace libperm

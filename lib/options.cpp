@@ -30,11 +30,37 @@ Engine read_engine(std::string_view name) {
                            name));
 }
 
-Device read_device(std::string_view name) {
-    if (name == "auto") return Device::automatic;
-    if (name == "cpu") return Device::cpu;
-    if (name == "gpu") return Device::gpu;
-    bad_option(fmt::format("unknown device \"{}\": use auto, cpu or gpu", name));
+// "gpu", "gpu:0,2", "gpu:all", "gpu:all+cpu".
+void read_device(std::string_view name, Options &out) {
+    const auto bad = [name] {
+        bad_option(
+            fmt::format("unknown device \"{}\": use auto, cpu, gpu, gpu:all, or some by their numbers as "
+                        "in gpu:0,1; with +cpu behind it the processor helps",
+                        name));
+    };
+    if (name == "auto") return;
+    if (name == "cpu") {
+        out.device = Device::cpu;
+        return;
+    }
+    constexpr std::string_view gpu = "gpu", cpu = "+cpu";
+    if (!name.starts_with(gpu)) bad();
+    out.device = Device::gpu;
+    std::string_view which = name.substr(gpu.size());
+    out.cpu_too = which.ends_with(cpu);
+    if (out.cpu_too) which.remove_suffix(cpu.size());
+    out.all_gpus = which == ":all";
+    if (which.empty() || out.all_gpus) return;
+    for (char before = ':'; !which.empty(); before = ',') {
+        int ordinal = -1;
+        if (which.front() != before) bad();
+        const auto [end, error] = std::from_chars(which.data() + 1, which.data() + which.size(), ordinal);
+        if (error != std::errc{} || ordinal < 0) bad();
+        if (std::find(out.gpus.begin(), out.gpus.end(), ordinal) != out.gpus.end())
+            bad_option(fmt::format("device \"{}\" names GPU {} twice", name, ordinal));
+        out.gpus.push_back(ordinal);
+        which.remove_prefix(static_cast<std::size_t>(end - which.data()));
+    }
 }
 
 CacheSettings cache_settings(const char *folder, std::int64_t limit_bytes) {
@@ -129,7 +155,7 @@ Options read_options(const perm_opts *opts) {
     Options out;
 
     out.engine = read_engine(or_auto(o.engine));
-    out.device = read_device(or_auto(o.device));
+    read_device(or_auto(o.device), out);
     if (needs_gpu(out.engine) && out.device == Device::cpu)
         bad_option(
             fmt::format("engine \"{}\" runs on a GPU: use device auto or gpu", engine_name(out.engine)));
@@ -159,6 +185,17 @@ Options read_options(const perm_opts *opts) {
         bad_option("time_limit_seconds must be 0 (refuse what is predicted to take over a day), positive or "
                    "INFINITY");
     if (o.time_limit_seconds > 0) out.refuse_seconds = out.stop_seconds = o.time_limit_seconds;
+
+    if (o.checkpoint) out.checkpoint = o.checkpoint;
+    if (!(o.checkpoint_seconds >= 0))
+        bad_option("checkpoint_seconds must be 0 (a minute) or the least time between two writes");
+    if (o.checkpoint_seconds > 0) out.checkpoint_seconds = o.checkpoint_seconds;
+    // What goes on another time may take longer than is left today.
+    if (!out.checkpoint.empty()) out.refuse_seconds = std::numeric_limits<double>::infinity();
+    if (o.gpus < 0) bad_option(fmt::format("gpus is {}: use 0 (those that device names) or more", o.gpus));
+    out.reckoned_gpus = o.gpus;
+    if (o.gpus > 0 && out.device == Device::automatic) out.device = Device::gpu;
+    if (o.reserved2 != 0) bad_option("perm_opts.reserved2 must be 0: start from PERM_OPTS_INIT");
 
     out.seed = o.seed;
     out.passes = read_passes(o.without ? o.without : "");

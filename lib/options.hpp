@@ -9,6 +9,8 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
+#include <vector>
 
 namespace libperm {
 
@@ -26,6 +28,9 @@ enum class Device { automatic, cpu, gpu };
 struct Options {
     Engine engine = Engine::automatic;
     Device device = Device::automatic;
+    std::vector<int> gpus; // by their numbers; none: the first
+    bool all_gpus = false, cpu_too = false;
+    int reckoned_gpus = 0; // in predictions; 0: as many as there are to be
     Precision precision = Precision::automatic;
     int mpfr_bits = 0;
     double tolerance = 1e-9;
@@ -38,6 +43,8 @@ struct Options {
     bool decompose_as_published = false;
     bool equal_chunks = false; // of the walk along the Gray code on a GPU
     CacheSettings cache;       // of compiled kernels
+    std::string checkpoint;    // file; "": none
+    double checkpoint_seconds = 60;
     perm_progress_fn progress = nullptr;
     void *progress_user = nullptr;
     perm_cancel_fn cancel = nullptr;

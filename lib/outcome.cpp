@@ -44,9 +44,9 @@ bool is_better(const Outcome &x, const Outcome &y) {
     return x.error.exp2 != y.error.exp2 ? x.error.exp2 < y.error.exp2 : x.error.mantissa < y.error.mantissa;
 }
 
-bool take_if_better(Outcome &outcome, const std::function<Outcome()> &work) {
+bool take_if_better(Outcome &outcome, const std::function<Outcome()> &work, bool goes_on) {
     Outcome other;
-    if (!within_limits([&] { other = work(); }) || !is_better(other, outcome)) return false;
+    if (!within_limits([&] { other = work(); }, goes_on) || !is_better(other, outcome)) return false;
     outcome = std::move(other);
     return true;
 }

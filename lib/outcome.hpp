@@ -41,7 +41,7 @@ struct Ball {
 bool is_better(const Outcome &x, const Outcome &y);
 
 // What `work` comes to, if it is better; whether it was. What the limits stop is not.
-bool take_if_better(Outcome &outcome, const std::function<Outcome()> &work);
+bool take_if_better(Outcome &outcome, const std::function<Outcome()> &work, bool goes_on = false);
 
 // Fills value and bounds for a computed value with an absolute error bound, both times 2^exp2:
 // |value - perm| <= error gives |value - perm| <= bound * |perm| with bound = error / (|value| - error).

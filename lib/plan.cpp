@@ -1,5 +1,6 @@
 #include "lib/plan.hpp"
 
+#include "lib/gpu_device.hpp"
 #include "lib/log.hpp"
 #include "lib/system.hpp"
 #include "lib/wide_value.hpp"
@@ -347,7 +348,10 @@ Numbers numbers_of(const Options &options, bool complex) {
 
 double predicted_seconds(const Plan &plan) {
     const std::int64_t unplanned = std::max<std::int64_t>(0, plan.blocks - most_block_plans);
-    return seconds_on(plan.options.threads, plan.serial_seconds - plan.gpu_seconds) + plan.gpu_seconds +
+    double on_gpus = plan.gpu_seconds; // as the costliest block is shared out, so are all
+    if (const BlockPlan *block = plan.main_block(); block && block->best().on_gpu)
+        on_gpus *= block->best().seconds / std::max(block->best().cost.serial_seconds, 1e-9);
+    return seconds_on(plan.options.threads, plan.serial_seconds - plan.gpu_seconds) + on_gpus +
            reduction_seconds(plan.input.pattern.nnz(), plan.blocks, unplanned);
 }
 
@@ -365,6 +369,7 @@ Plan make_plan(InputPattern input, const Options &options, const Values &values,
         Planner<Gaussian>(plan, control).run(values);
     if (plan.blocks == 0) plan.structure = structure_of(plan);
     if (const BlockPlan *block = plan.main_block()) {
+        if (block->best().on_gpu) prepare_gpus(options);
         log_decision(fmt::format("{} block{}; {}", plan.blocks, plan.blocks == 1 ? "" : "s", block->why));
         for (const Candidate &c : block->candidates)
             log_detail(fmt::format("{}: {:.3g} operations, {}, {}", name_of(c), c.cost.operations,

@@ -3,86 +3,15 @@
 #include "jit/cache_file.hpp"
 #include "lib/error.hpp"
 #include "lib/saved_fields.hpp"
+#include "lib/seal.hpp"
 
 #include <fmt/format.h>
-#include <sstream>
 
 namespace libperm {
 namespace {
 
-constexpr std::string_view magic = "PERMPLAN";
-constexpr std::uint32_t format = 1; // to be raised with every change of lib/saved_fields.hpp
-
-// Behind the magic; then comes the payload.
-struct Header {
-    std::uint32_t format = libperm::format;
-    std::string version = PERM_VERSION_STRING;
-    std::uint64_t payload_bytes = 0;
-    std::string payload_digest;
-
-    template <class Archive> void serialize(Archive &ar) {
-        ar(format);
-        require_format(format);
-        ar(version, payload_bytes, payload_digest);
-    }
-
-  private:
-    static void require_format(std::uint32_t found) {
-        if (found != libperm::format)
-            throw Error(PERM_UNSUPPORTED, fmt::format("the plan was saved in format {}, this libperm reads "
-                                                      "format {}: make the plan anew and save it again",
-                                                      found, libperm::format));
-    }
-};
-
-template <class Content> std::string written(const Content &content) {
-    std::ostringstream stream;
-    cereal::PortableBinaryOutputArchive archive(stream,
-                                                cereal::PortableBinaryOutputArchive::Options::LittleEndian());
-    archive(content);
-    return std::move(stream).str();
-}
-
-[[noreturn]] void fail_cut_off() {
-    throw Error(PERM_BAD_ARGUMENT,
-                "the saved plan is cut off: pass all of the bytes that perm_plan_save wrote");
-}
-
-// What the bytes begin with; they go on behind it.
-template <class Content> Content read(std::string_view &bytes) {
-    std::istringstream stream{std::string(bytes)};
-    Content content;
-    try {
-        cereal::PortableBinaryInputArchive archive(stream);
-        archive(content);
-    } catch (const cereal::Exception &) { // no more bytes
-        fail_cut_off();
-    }
-    bytes.remove_prefix(static_cast<std::size_t>(stream.tellg()));
-    return content;
-}
-
-std::string_view checked_payload(std::string_view bytes) {
-    if (bytes.size() < magic.size() ? !magic.starts_with(bytes) : !bytes.starts_with(magic))
-        throw Error(PERM_BAD_ARGUMENT, "these bytes are no saved plan: pass what perm_plan_save wrote");
-    bytes.remove_prefix(std::min(magic.size(), bytes.size()));
-    const auto header = read<Header>(bytes);
-    if (header.version != PERM_VERSION_STRING)
-        throw Error(
-            PERM_UNSUPPORTED,
-            fmt::format("the plan was saved by libperm {:.40}, this is libperm {}, and only the same version "
-                        "gives the same bits: make the plan anew and save it again",
-                        header.version, PERM_VERSION_STRING));
-    if (bytes.size() < header.payload_bytes) fail_cut_off();
-    if (bytes.size() > header.payload_bytes)
-        throw Error(PERM_BAD_ARGUMENT,
-                    fmt::format("the saved plan is followed by {} other bytes: pass it alone",
-                                bytes.size() - header.payload_bytes));
-    if (cache_key_hash(bytes) != header.payload_digest)
-        throw Error(PERM_BAD_ARGUMENT,
-                    "the saved plan is damaged, its checksum is another: copy it or save it again");
-    return bytes;
-}
+constexpr Seal seal{"PERMPLAN", 1, "the saved plan", "perm_plan_save",
+                    "make the plan anew and save it again"};
 
 // The plan's options with the caller's threads, limits, cache and callbacks.
 class OptionMerge {
@@ -120,17 +49,11 @@ class OptionMerge {
 
 } // namespace
 
-std::string bytes_of(const Plan &plan) {
-    const std::string payload = written(saved(plan));
-    Header header;
-    header.payload_bytes = payload.size();
-    header.payload_digest = cache_key_hash(payload);
-    return std::string(magic) + written(header) + payload;
-}
+std::string bytes_of(const Plan &plan) { return sealed(seal, written(saved(plan))); }
 
 Plan plan_of(std::string_view bytes, const Options &caller) {
-    std::string_view payload = checked_payload(bytes);
-    auto content = read<SavedPlan>(payload);
+    std::string_view payload = unsealed(seal, bytes);
+    auto content = read_payload<SavedPlan>(seal, payload);
     require(payload.empty(), "bytes behind its end");
     const Options options = OptionMerge(content.plan.options, caller).run();
     return restored(std::move(content), options);

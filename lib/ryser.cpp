@@ -19,8 +19,8 @@ namespace {
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr int run_bits = 14; // subsets between two fresh starts of the row sums: 2^14 at most
-// Shards are a property of n alone, so the result does not know of threads.
-constexpr int most_shard_bits = 12;
+// Pieces are a property of n alone, so the result does not know of threads.
+constexpr int most_piece_bits = 16;
 
 // perm(A) = (4 (n mod 2) - 2) sum over S of {0..n-2}, (-1)^|S| prod_i (x_i + sum_{j in S} a_ij), with
 // x_i = a_{i,n-1} - 1/2 sum_j a_ij. Row sums are double-doubles: with entries of a row within a factor 2^50
@@ -61,15 +61,15 @@ class NijenhuisWilf {
             });
     }
 
-    std::uint64_t shards() const { return std::uint64_t{1} << shard_bits(); }
+    std::uint64_t pieces() const { return std::uint64_t{1} << piece_bits(); }
 
-    // Shard s: the subsets with Gray-code index s * 2^(n-1-shard_bits) and on.
-    Partial run_shard(std::uint64_t shard, RunControl &control) const {
-        const std::uint64_t length = subsets() >> shard_bits();
+    // Piece k: the subsets with Gray-code index k * 2^(n-1-piece_bits) and on.
+    Partial run_piece(std::uint64_t k, RunControl &control) const {
+        const std::uint64_t length = subsets() >> piece_bits();
         const std::uint64_t run = std::min(length, std::uint64_t{1} << run_bits);
         Partial partial;
         Sums sums(at(n_));
-        for (std::uint64_t first = shard * length; first < (shard + 1) * length; first += run) {
+        for (std::uint64_t first = k * length; first < (k + 1) * length; first += run) {
             walk(first, run, sums, partial);
             control.advance(static_cast<double>(run));
         }
@@ -112,7 +112,7 @@ class NijenhuisWilf {
     };
 
     std::uint64_t subsets() const { return std::uint64_t{1} << (n_ - 1); }
-    int shard_bits() const { return std::clamp(n_ - 1 - run_bits, 0, most_shard_bits); }
+    int piece_bits() const { return std::clamp(n_ - 1 - run_bits, 0, most_piece_bits); }
 
     template <class F> static void for_row(const Pattern &p, std::int32_t i, F f) {
         auto k = at(p.row_begin(i));
@@ -300,7 +300,7 @@ Outcome run_ryser(const RyserPlan &plan, const Block &block, RunControl &control
         outcome = run_ryser_by_counts(plan, block, control);
     } else {
         const NijenhuisWilf sum(plan, block);
-        sum.close(add_shards(sum, sum.shards(), control), block, outcome);
+        sum.close(add_pieces(sum, sum.pieces(), plan.terms, control), block, outcome);
     }
     outcome.operations = ryser_cost(plan, block.n()).operations;
     return outcome;

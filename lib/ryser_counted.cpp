@@ -12,8 +12,9 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-constexpr std::uint64_t run_length = 4096;  // terms between two fresh starts of the row sums, at most
-constexpr std::uint64_t most_shards = 4096; // a property of the plan, so the result does not know of threads
+constexpr std::uint64_t run_length = 4096; // terms between two fresh starts of the row sums, at most
+constexpr std::uint64_t most_pieces = 1
+                                      << 16; // a property of the plan, so the result does not know of threads
 
 // a * b exactly, but for underflow.
 DoubleDouble two_product(double a, double b) {
@@ -81,13 +82,13 @@ class CountedSum {
         for (std::size_t r = 0; r < rows_.size(); ++r) set_up_row(r, block, columns);
     }
 
-    std::uint64_t shards() const { return std::clamp<std::uint64_t>(terms_ / run_length, 1, most_shards); }
+    std::uint64_t pieces() const { return std::clamp<std::uint64_t>(terms_ / run_length, 1, most_pieces); }
 
-    Partial run_shard(std::uint64_t shard, RunControl &control) const {
-        const std::uint64_t end = shard_begin(shard + 1);
+    Partial run_piece(std::uint64_t k, RunControl &control) const {
+        const std::uint64_t end = piece_begin(k + 1);
         Partial partial;
         Walk walk(*this);
-        for (std::uint64_t first = shard_begin(shard); first < end; first += run_length) {
+        for (std::uint64_t first = piece_begin(k); first < end; first += run_length) {
             const std::uint64_t length = std::min(run_length, end - first);
             walk.run(first, length, partial);
             control.advance(static_cast<double>(length));
@@ -98,8 +99,9 @@ class CountedSum {
     void close(const Partial &total, const Block &block, Outcome &outcome) const {
         const double n = n_;
         outcome.subsets = static_cast<double>(terms_);
-        // Additions on the way of a term: in its shard, and of the shards.
-        const double additions = std::ceil(outcome.subsets / static_cast<double>(shards())) + most_shards;
+        // Additions on the way of a term: in its piece, and of the pieces.
+        const double additions =
+            std::ceil(outcome.subsets / static_cast<double>(pieces())) + static_cast<double>(pieces());
         const double absolute = total.absolute * (1 + (additions + 8) * 0x1p-52) * (1 + 0x1p-40);
         const double factor = n_ % 2 ? 2 : -2;
         const double value = factor * total.sum.hi;
@@ -249,8 +251,8 @@ class CountedSum {
         if (unit < -103) drifting_rows_ += count;
     }
 
-    std::uint64_t shard_begin(std::uint64_t shard) const {
-        return terms_ / shards() * shard + std::min(shard, terms_ % shards());
+    std::uint64_t piece_begin(std::uint64_t k) const {
+        return terms_ / pieces() * k + std::min(k, terms_ % pieces());
     }
 
     std::int32_t n_;
@@ -271,7 +273,7 @@ class CountedSum {
 Outcome run_ryser_by_counts(const RyserPlan &plan, const Block &block, RunControl &control) {
     const CountedSum sum(plan, block);
     Outcome outcome;
-    sum.close(add_shards(sum, sum.shards(), control), block, outcome);
+    sum.close(add_pieces(sum, sum.pieces(), plan.terms, control), block, outcome);
     return outcome;
 }
 

@@ -31,6 +31,7 @@ class Real {
     }
     static const MpfrNumber &re(const Number &x) { return x; }
     static const MpfrNumber *im(const Number &) { return nullptr; }
+    template <class F> static void each_part(Number &x, const F &f) { f(x); }
 };
 
 class Complex {
@@ -73,16 +74,39 @@ class Complex {
     }
     static const MpfrNumber &re(const Number &x) { return x.re; }
     static const MpfrNumber *im(const Number &x) { return &x.im; }
+    template <class F> static void each_part(Number &x, const F &f) {
+        f(x.re);
+        f(x.im);
+    }
 };
+
+template <class Field> struct MpfrTotal {
+    typename Field::Number sum;
+    MpfrNumber absolute; // the same, of the terms' absolute values
+
+    template <class F> void each_part(const F &f) {
+        Field::each_part(sum, f);
+        f(absolute);
+    }
+};
+
+template <class Field>
+void save_part(cereal::PortableBinaryOutputArchive &ar, const MpfrTotal<Field> &total) {
+    MpfrTotal<Field>(total).each_part([&](const MpfrNumber &x) { ar(x.to_string()); });
+}
+template <class Field> void load_part(cereal::PortableBinaryInputArchive &ar, MpfrTotal<Field> &total) {
+    total.each_part([&](MpfrNumber &x) {
+        std::string text;
+        ar(text);
+        if (!x.set_string(text)) throw Error(PERM_BAD_ARGUMENT, "a part that is known is no number");
+    });
+}
 
 template <class Field> class MpfrRing {
   public:
     using RowSum = typename Field::Number;
     using Product = typename Field::Number;
-    struct Total {
-        Product sum;
-        MpfrNumber absolute; // the same, of the terms' absolute values
-    };
+    using Total = MpfrTotal<Field>;
     static constexpr std::uint64_t run_length = 128;
 
     explicit MpfrRing(int bits) : bits_(bits) {}

@@ -3,9 +3,8 @@
 
 #include "lib/double_double.hpp"
 #include "lib/outcome.hpp"
-#include "lib/run_control.hpp"
+#include "lib/pieces.hpp"
 #include "preprocess/block.hpp"
-#include "preprocess/parallel.hpp"
 
 #include <vector>
 
@@ -16,13 +15,12 @@ struct Partial {
     double absolute = 0; // the same, of the terms' absolute values
 };
 
-// In the order of the shards, whoever ran them.
-template <class Sum> Partial add_shards(const Sum &sum, std::uint64_t shards, RunControl &control) {
-    std::vector<Partial> partials(shards);
-    if (shards == 1)
-        partials[0] = sum.run_shard(0, control);
-    else
-        parallel_for(shards, [&](std::uint64_t s) { partials[s] = sum.run_shard(s, control); });
+// In the order of the pieces, whoever ran them. `subsets`: of all of them.
+template <class Sum>
+Partial add_pieces(const Sum &sum, std::uint64_t pieces, double subsets, RunControl &control) {
+    const auto run = [&](std::uint64_t k) { return sum.run_piece(k, control); };
+    const std::vector<Partial> partials = parts_of_pieces(
+        control, pieces, subsets / static_cast<double>(pieces), Partial{}, each_on_its_thread(control, run));
     Partial total;
     for (const Partial &partial : partials) {
         total.sum = total.sum + partial.sum;

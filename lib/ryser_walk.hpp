@@ -13,10 +13,9 @@
 //   add(total, term, negative), add(total, total)
 #pragma once
 
-#include "lib/run_control.hpp"
+#include "lib/pieces.hpp"
 #include "lib/ryser.hpp"
 #include "lib/with_fma.hpp"
-#include "preprocess/parallel.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -90,14 +89,14 @@ template <class Ring> class RyserSum {
     const RyserShape &shape() const { return shape_; }
 
     // A property of the plan, so the result does not know of threads.
-    std::uint64_t shards() const {
-        return std::clamp<std::uint64_t>(shape_.terms / Ring::run_length, 1, most_shards);
+    std::uint64_t pieces() const {
+        return std::clamp<std::uint64_t>(shape_.terms / Ring::run_length, 1, most_pieces);
     }
 
-    // On the way of a term: in its piece, its run, its shard, a group of shards, and of the groups.
+    // On the way of a term: in its stretch, its run, its piece, a group of pieces, and of the groups.
     double additions() const {
-        const std::uint64_t runs = shape_.terms / shards() / Ring::run_length + 2;
-        const std::uint64_t most = 2 * piece + Ring::run_length / piece + runs + most_shards / piece + 4;
+        const std::uint64_t runs = shape_.terms / pieces() / Ring::run_length + 2;
+        const std::uint64_t most = 2 * stretch + Ring::run_length / stretch + runs + pieces() / stretch + 4;
         return static_cast<double>(std::min(shape_.terms, most));
     }
 
@@ -108,27 +107,28 @@ template <class Ring> class RyserSum {
         return n + lanes + (shape_.weighted ? 2 * static_cast<double>(shape_.columns.size()) + 1 : 0);
     }
 
-    Total run_shard(std::uint64_t shard, RunControl &control) const {
-        const std::uint64_t end = shard_begin(shard + 1);
+    Total run_piece(std::uint64_t k, RunControl &control) const {
+        const std::uint64_t end = piece_begin(k + 1);
         Total total = ring_.total();
-        Walk walk(*this, shard_begin(shard));
-        for (std::uint64_t begin = shard_begin(shard); begin < end; begin += Ring::run_length) {
+        Walk walk(*this, piece_begin(k));
+        for (std::uint64_t begin = piece_begin(k); begin < end; begin += Ring::run_length) {
             const std::uint64_t run_end = std::min(begin + Ring::run_length, end);
             Total run = ring_.total();
-            for (std::uint64_t at = begin; at < run_end; at += piece)
-                with_fma([&] { ring_.add(run, walk.next(std::min(piece, run_end - at))); });
+            for (std::uint64_t at = begin; at < run_end; at += stretch)
+                with_fma([&] { ring_.add(run, walk.next(std::min(stretch, run_end - at))); });
             ring_.add(total, run);
             control.advance(static_cast<double>(run_end - begin));
         }
         return total;
     }
 
-    // In the order of the shards, whoever ran them.
-    Total add_shards(std::span<const Total> shards) const {
+    // In the order of the pieces, whoever ran them.
+    Total add_pieces(std::span<const Total> pieces) const {
         Total total = ring_.total();
-        for (std::size_t first = 0; first < shards.size(); first += piece) {
+        for (std::size_t first = 0; first < pieces.size(); first += stretch) {
             Total group = ring_.total();
-            for (const Total &x : shards.subspan(first, std::min<std::size_t>(piece, shards.size() - first)))
+            for (const Total &x :
+                 pieces.subspan(first, std::min<std::size_t>(stretch, pieces.size() - first)))
                 ring_.add(group, x);
             ring_.add(total, group);
         }
@@ -136,9 +136,9 @@ template <class Ring> class RyserSum {
     }
 
   private:
-    static constexpr std::uint64_t most_shards = 4096;
-    static constexpr std::uint64_t piece = 64; // long sums are sums of sums of so many, which err less
-    static constexpr std::size_t lanes = 4;    // products side by side, which need not wait for each other
+    static constexpr std::uint64_t most_pieces = 1 << 16;
+    static constexpr std::uint64_t stretch = 64; // long sums are sums of sums of so many, which err less
+    static constexpr std::size_t lanes = 4;      // products side by side, which need not wait for each other
 
     struct Entry { // of a column, in a kind of rows
         std::size_t row;
@@ -262,9 +262,9 @@ template <class Ring> class RyserSum {
         std::vector<Product> products_, weights_;
     };
 
-    std::uint64_t shard_begin(std::uint64_t shard) const {
+    std::uint64_t piece_begin(std::uint64_t k) const {
         const std::uint64_t terms = shape_.terms;
-        return terms / shards() * shard + std::min(shard, terms % shards());
+        return terms / pieces() * k + std::min(k, terms % pieces());
     }
 
     Ring ring_;
@@ -274,21 +274,20 @@ template <class Ring> class RyserSum {
     std::vector<std::vector<Product>> weights_;
 };
 
-// Each sum's total; all sums are of one plan.
+// Each sum's total; all sums are of one plan. The pieces of the second follow those of the first.
 template <class Ring>
 std::vector<typename Ring::Total> totals_of(const std::vector<RyserSum<Ring>> &sums, RunControl &control) {
     using Total = typename Ring::Total;
-    std::vector<Total> totals, parts;
+    std::vector<Total> totals;
     if (sums.empty()) return totals;
-    const std::uint64_t shards = sums.front().shards();
-    for (const RyserSum<Ring> &sum : sums) parts.insert(parts.end(), shards, sum.ring().total());
-    const auto run = [&](std::uint64_t k) { parts[k] = sums[k / shards].run_shard(k % shards, control); };
-    if (parts.size() == 1)
-        run(0);
-    else
-        parallel_for(parts.size(), run);
+    const std::uint64_t pieces = sums.front().pieces();
+    const double terms = static_cast<double>(sums.front().shape().terms);
+    const auto run = [&](std::uint64_t k) { return sums[k / pieces].run_piece(k % pieces, control); };
+    const std::vector<Total> parts =
+        parts_of_pieces(control, pieces * sums.size(), terms / static_cast<double>(pieces),
+                        sums.front().ring().total(), each_on_its_thread(control, run));
     for (std::size_t k = 0; k < sums.size(); ++k)
-        totals.push_back(sums[k].add_shards(std::span<const Total>(parts).subspan(k * shards, shards)));
+        totals.push_back(sums[k].add_pieces(std::span<const Total>(parts).subspan(k * pieces, pieces)));
     return totals;
 }
 

@@ -3,47 +3,11 @@
 // is there, and amounts are neither negative nor NaN.
 #pragma once
 
+#include "lib/archive.hpp"
 #include "lib/saved_plan.hpp"
-
-#include <cereal/archives/portable_binary.hpp>
 
 #include <algorithm>
 #include <array>
-
-namespace cereal {
-
-// Instead of those of cereal/types, which believe the count.
-template <class Sequence> void save_sequence(PortableBinaryOutputArchive &ar, const Sequence &x) {
-    ar(static_cast<std::uint64_t>(x.size()));
-    if constexpr (std::is_arithmetic_v<typename Sequence::value_type>)
-        ar(binary_data(x.data(), x.size() * sizeof x[0]));
-    else
-        for (const auto &element : x) ar(element);
-}
-template <class Sequence> void load_sequence(PortableBinaryInputArchive &ar, Sequence &x) {
-    constexpr std::uint64_t piece = 4096;
-    std::uint64_t left = 0;
-    x.clear();
-    for (ar(left); left > 0;) {
-        const std::size_t more =
-            std::is_arithmetic_v<typename Sequence::value_type> ? std::min(left, piece) : 1;
-        x.resize(x.size() + more);
-        if constexpr (std::is_arithmetic_v<typename Sequence::value_type>)
-            ar(binary_data(x.data() + x.size() - more, more * sizeof x[0]));
-        else
-            ar(x.back());
-        left -= more;
-    }
-}
-
-template <class T> void save(PortableBinaryOutputArchive &ar, const std::vector<T> &x) {
-    save_sequence(ar, x);
-}
-template <class T> void load(PortableBinaryInputArchive &ar, std::vector<T> &x) { load_sequence(ar, x); }
-inline void save(PortableBinaryOutputArchive &ar, const std::string &x) { save_sequence(ar, x); }
-inline void load(PortableBinaryInputArchive &ar, std::string &x) { load_sequence(ar, x); }
-
-} // namespace cereal
 
 namespace libperm {
 

@@ -114,9 +114,7 @@ BlockPlan restored_block(SavedBlock &saved, const Plan &plan) {
         }
     }
     block.candidates = std::move(saved.candidates);
-    for (Candidate &c : block.candidates)
-        c.seconds =
-            c.on_gpu ? c.cost.serial_seconds : seconds_on(plan.options.threads, c.cost.serial_seconds);
+    for (Candidate &c : block.candidates) c.seconds = predicted_seconds(c, plan.options);
     block.chosen = saved.chosen;
     block.why = std::move(saved.why);
     block.refusal = saved.refusal;

@@ -6,8 +6,10 @@
 #include "lib/double_double.hpp"
 #include "lib/gray_values.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <span>
+#include <vector>
 
 namespace libperm {
 
@@ -49,6 +51,19 @@ template <class A> GraySum sum_of_groups(const A &f, std::span<const PartialOf<A
     GraySum all;
     for (const PartialOf<A> &g : groups) add_window(f, all, as_gray_sum(g));
     return all;
+}
+
+template <class A> GraySum sum_of_window(const A &f, std::span<const PartialOf<A>> segments) {
+    std::vector<PartialOf<A>> groups;
+    for (std::uint64_t k = 0; k < segments.size(); k += segment_group)
+        groups.push_back(add_in_order(
+            f, segments.subspan(k, std::min<std::uint64_t>(segment_group, segments.size() - k))));
+    return sum_of_groups(f, std::span<const PartialOf<A>>(groups));
+}
+
+// Segments whose absolute values add up to more matter most in their window: at most one in `rare`.
+inline double most_of_window(double absolute, std::uint64_t segments, std::uint64_t rare) {
+    return absolute / static_cast<double>(segments) * static_cast<double>(rare);
 }
 
 } // namespace libperm

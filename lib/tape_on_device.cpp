@@ -1,19 +1,24 @@
 #include "lib/tape_on_device.hpp"
 
-#include "jit/tape_kernel.hpp"
+#include "jit/gpu_queue.hpp"
+#include "lib/gpu_device.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
+#include <optional>
+#include <utility>
 
 namespace libperm {
 namespace {
 
-constexpr std::size_t window = 1 << 13; // matrices that are brought in at once
-
 // About eight states of the longest row each.
-unsigned threads_for(const Tape &tape) { return std::clamp(std::bit_ceil(tape.most_states / 8), 64u, 1024u); }
+unsigned threads_for(const Tape &tape, Arithmetic arithmetic) {
+    const auto most = static_cast<unsigned>(tape_most_threads(arithmetic));
+    return std::clamp(std::bit_ceil(tape.most_states / 8), 64u, most);
+}
 
 // work(begin, end) for pieces of 0 .. count - 1: what threads have in common is touched once for each.
 template <class Work> void in_chunks(std::size_t count, const Work &work) {
@@ -22,104 +27,153 @@ template <class Work> void in_chunks(std::size_t count, const Work &work) {
                  [&](std::uint64_t k) { work(k * chunk, std::min<std::size_t>((k + 1) * chunk, count)); });
 }
 
-template <class T> DeviceArray copy_of(DeviceQueue &queue, const std::vector<T> &numbers) {
-    DeviceArray array(queue);
+template <class T> void put(DeviceQueue &queue, DeviceArray &array, const std::vector<T> &numbers) {
     array.reserve(numbers.size() * sizeof(T));
     queue.copy_in(array.address(), numbers.data(), numbers.size() * sizeof(T));
-    return array;
 }
 
-class TapeOnDevice {
-  public:
-    TapeOnDevice(DeviceQueue &queue, const Direct &direct, std::span<const void *const> matrices)
-        : queue_(queue),
-          direct_(direct),
-          matrices_(matrices),
-          tape_(sliced(direct.tape())),
-          moves_(copy_of(queue, tape_.moves)),
-          slice_(copy_of(queue, tape_.slice)),
-          row_(copy_of(queue, tape_.row)),
-          entries_(queue),
-          last_(queue),
-          parts_(static_cast<std::size_t>(parts_of(direct.arithmetic(false)))),
-          loaded_(matrices.size()) {
-        last_.reserve(matrices.size() * (parts_ + 1) * sizeof(double));
+// Whether one of them may be negative: -0 is nothing to lose time over.
+bool copy_signed(const double *from, std::size_t count, double *to) {
+    std::uint64_t bits = 0;
+    for (std::size_t k = 0; k < count; ++k) {
+        bits |= std::bit_cast<std::uint64_t>(from[k]);
+        to[k] = from[k];
     }
-
-    void run(const std::function<void(std::size_t)> &poll,
-             const std::function<void(std::size_t, const DirectAnswer &)> &done) {
-        const std::size_t doubles = parts_ * static_cast<std::size_t>(direct_.tape().nnz);
-        entries_.reserve(std::min(window, matrices_.size()) * doubles * sizeof(double));
-        std::vector<double> entries(std::min(window, matrices_.size()) * doubles);
-        for (std::size_t first = 0; first < matrices_.size(); first += window) {
-            poll(first);
-            const std::size_t count = std::min(window, matrices_.size() - first);
-            in_chunks(count, [&](std::size_t begin, std::size_t end) {
-                direct_.load(matrices_.subspan(first + begin, end - begin), entries.data() + begin * doubles,
-                             loaded_.data() + first + begin);
-            });
-            queue_.copy_in(entries_.address(), entries.data(), count * doubles * sizeof(double));
-            launch(first, count);
-        }
-        std::vector<double> last(matrices_.size() * (parts_ + 1));
-        queue_.copy_out(last.data(), last_.address(), last.size() * sizeof(double));
-        const TapeLayout layout{direct_.arithmetic(false), true, 1};
-        in_chunks(matrices_.size(), [&](std::size_t begin, std::size_t end) {
-            for (std::size_t k = begin; k < end; ++k)
-                if (loaded_[k].finite)
-                    done(k, direct_.answer(last.data() + k * (parts_ + 1), layout, 0, loaded_[k]));
-        });
-    }
-
-  private:
-    void launch(std::size_t first, std::size_t count) {
-        const Tape &tape = direct_.tape();
-        const auto begin = loaded_.begin() + static_cast<std::ptrdiff_t>(first);
-        const bool magnitudes =
-            parts_ > 1 || std::any_of(begin, begin + static_cast<std::ptrdiff_t>(count),
-                                      [](const Direct::Loaded &matrix) { return !matrix.nonnegative; });
-        const unsigned threads = queue_.block_threads(threads_for(tape));
-        const std::size_t shared = tape_shared_bytes(tape, direct_.arithmetic(false), magnitudes);
-        if (loaded_kernel_ != static_cast<int>(magnitudes)) { // both have one name
-            queue_.load(tape_kernel(direct_.arithmetic(false), magnitudes, static_cast<int>(threads)));
-            loaded_kernel_ = magnitudes;
-        }
-        TapeLaunch launch{moves_.address(),
-                          slice_.address(),
-                          row_.address(),
-                          entries_.address(),
-                          last_.address() + first * (parts_ + 1) * sizeof(double),
-                          count,
-                          static_cast<std::uint32_t>(tape.n),
-                          static_cast<std::uint32_t>(tape.nnz),
-                          tape_.states};
-        const std::array<void *, 1> arguments{&launch};
-        const auto blocks = std::min<std::size_t>(count, queue_.blocks_at_once(tape_entry, threads, shared));
-        queue_.launch(tape_entry, static_cast<unsigned>(blocks), threads, arguments, shared);
-    }
-
-    DeviceQueue &queue_;
-    const Direct &direct_;
-    const std::span<const void *const> matrices_;
-    const SlicedTape tape_;
-    const DeviceArray moves_, slice_, row_;
-    DeviceArray entries_, last_;
-    const std::size_t parts_; // doubles of a number
-    std::vector<Direct::Loaded> loaded_;
-    int loaded_kernel_ = -1; // whether with magnitudes
-};
+    return bits >> 63 != 0;
+}
 
 } // namespace
 
-bool fits_device(const Direct &direct, std::size_t shared_bytes) {
+bool fits_device(const Direct &direct, bool twofold, std::size_t shared_bytes) {
     return can_be_sliced(direct.tape()) &&
-           tape_shared_bytes(direct.tape(), direct.arithmetic(false), true) <= shared_bytes;
+           tape_shared_bytes(direct.tape(), direct.arithmetic(twofold), true) <= shared_bytes;
 }
 
-void run_on(DeviceQueue &queue, const Direct &direct, std::span<const void *const> matrices,
-            const std::function<void(std::size_t)> &poll,
-            const std::function<void(std::size_t k, const DirectAnswer &answer)> &done) {
-    TapeOnDevice(queue, direct, matrices).run(poll, done);
+TapeOnDevice::TapeOnDevice(DeviceQueue &queue, const Direct &direct, bool twofold, std::size_t stage_bytes)
+    : queue_(queue),
+      direct_(direct),
+      arithmetic_(direct.arithmetic(twofold)),
+      doubles_(static_cast<std::size_t>(direct.tape().nnz * parts_of(direct.arithmetic(false)))),
+      answer_doubles_(tape_answer_doubles(arithmetic_)),
+      room_(std::max<std::size_t>(stage_bytes / (doubles_ * sizeof(double)), 1)),
+      moves_(queue),
+      slice_(queue),
+      row_(queue),
+      line_(queue) {
+    const SlicedTape tape = sliced(direct.tape());
+    states_ = tape.states;
+    put(queue_, moves_, tape.moves);
+    put(queue_, slice_, tape.slice);
+    put(queue_, row_, tape.row);
+    put(queue_, line_, direct.tape().row);
+    queue_.wait(); // other streams use it
+}
+
+void TapeOnDevice::run(MatrixList matrices, const std::function<void(std::size_t)> &poll,
+                       const std::function<void(std::size_t, const DirectAnswer &)> &done) {
+    for (std::size_t first = 0, k = 0; first < matrices.size(); first += room_, k = (k + 1) % stages) {
+        poll(first);
+        queue_.use_stream(k);
+        if (k == stages_.size()) stages_.push_back(new_stage());
+        Stage &stage = stages_[k];
+        finish(stage, done);
+        stage.first = first;
+        stage.count = std::min(room_, matrices.size() - first);
+        launch(stage, bring_in(stage, matrices));
+    }
+    for (std::size_t k = 0; k < stages_.size(); ++k) {
+        queue_.use_stream(k);
+        finish(stages_[k], done);
+    }
+}
+
+TapeOnDevice::Stage TapeOnDevice::new_stage() {
+    Stage stage{{queue_, room_ * doubles_},
+                {queue_, room_ * answer_doubles_},
+                DeviceArray(queue_),
+                DeviceArray(queue_)};
+    stage.device_values.reserve(room_ * doubles_ * sizeof(double));
+    stage.device_answers.reserve(room_ * answer_doubles_ * sizeof(double));
+    return stage;
+}
+
+// Whether some are not nonnegative.
+bool TapeOnDevice::bring_in(Stage &stage, MatrixList matrices) const {
+    std::atomic<bool> is_signed = false;
+    in_chunks(stage.count, [&](std::size_t begin, std::size_t end) {
+        bool some = false;
+        for (std::size_t k = begin; k < end; ++k)
+            some |= copy_signed(matrices[stage.first + k], doubles_, stage.values.get() + k * doubles_);
+        if (some) is_signed = true;
+    });
+    return is_signed;
+}
+
+void TapeOnDevice::launch(Stage &stage, bool is_signed) {
+    const Tape &tape = direct_.tape();
+    const bool magnitudes = is_signed || parts_of(arithmetic_) > 1;
+    const unsigned threads = queue_.block_threads(threads_for(tape, arithmetic_));
+    if (!std::exchange(loaded_[magnitudes], true))
+        queue_.load(tape_kernel(arithmetic_, magnitudes, static_cast<int>(threads)));
+    queue_.send(stage.device_values.address(), stage.values.get(), stage.count * doubles_ * sizeof(double));
+    TapeLaunch launch{moves_.address(),
+                      slice_.address(),
+                      row_.address(),
+                      line_.address(),
+                      stage.device_values.address(),
+                      stage.device_answers.address(),
+                      stage.count,
+                      static_cast<std::uint32_t>(tape.n),
+                      static_cast<std::uint32_t>(tape.nnz),
+                      states_};
+    const std::array<void *, 1> arguments{&launch};
+    const char *const entry = tape_entry(arithmetic_, magnitudes);
+    const std::size_t shared = tape_shared_bytes(tape, arithmetic_, magnitudes);
+    const auto blocks = std::min<std::size_t>(stage.count, queue_.blocks_at_once(entry, threads, shared));
+    queue_.launch(entry, static_cast<unsigned>(blocks), threads, arguments, shared);
+    queue_.fetch(stage.answers.get(), stage.device_answers.address(),
+                 stage.count * answer_doubles_ * sizeof(double));
+}
+
+void TapeOnDevice::finish(Stage &stage,
+                          const std::function<void(std::size_t, const DirectAnswer &)> &done) const {
+    if (stage.count == 0) return;
+    queue_.wait();
+    const TapeLayout layout{arithmetic_, true, 1};
+    in_chunks(std::exchange(stage.count, 0), [&](std::size_t begin, std::size_t end) {
+        for (std::size_t k = begin; k < end; ++k) {
+            const double *const answer = stage.answers.get() + k * answer_doubles_;
+            const auto scaling = std::bit_cast<TapeScaling>(answer[answer_doubles_ - 1]);
+            if (scaling.bits == TapeScaling::not_for_tape) continue;
+            done(stage.first + k, direct_.answer(answer, layout, 0, {scaling.exp2, scaling.bits}));
+        }
+    });
+}
+
+struct IdleTapes::OnGpu {
+    explicit OnGpu(const CacheSettings &cache) : queue(the_gpu(), cache) {}
+
+    GpuQueue queue;
+    std::array<std::optional<TapeOnDevice>, 2> tapes; // in doubles, and twofold
+};
+
+IdleTapes::IdleTapes() = default;
+IdleTapes::~IdleTapes() = default;
+
+void IdleTapes::run(const Direct &direct, bool twofold, const CacheSettings &cache, MatrixList matrices,
+                    const std::function<void(std::size_t)> &poll,
+                    const std::function<void(std::size_t, const DirectAnswer &)> &done) const {
+    std::unique_ptr<OnGpu> mine;
+    if (const std::lock_guard lock(mutex_); !idle_.empty()) {
+        mine = std::move(idle_.back());
+        idle_.pop_back();
+    }
+    if (!mine) mine = std::make_unique<OnGpu>(cache);
+    std::optional<TapeOnDevice> &tape = mine->tapes[twofold];
+    if (!tape) tape.emplace(mine->queue, direct, twofold);
+    tape->run(matrices, poll, done);
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(mine));
 }
 
 } // namespace libperm

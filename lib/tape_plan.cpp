@@ -135,10 +135,4 @@ std::optional<Tape> make_tape(const FrontierProgram &program, const Pattern &pat
     return tape;
 }
 
-std::optional<Tape> make_tape(const Pattern &pattern, std::int64_t most_moves, std::uint64_t seed,
-                              const std::function<void()> &poll) {
-    const FrontierOrder order = find_tape_order(pattern, seed, poll);
-    return order.feasible ? make_tape(tape_program(pattern, order), pattern, most_moves, poll) : std::nullopt;
-}
-
 } // namespace libperm

@@ -1,7 +1,6 @@
 // Which states and moves a pattern has (jit/tape.hpp).
 #pragma once
 
-#include "jit/arithmetic.hpp"
 #include "jit/tape.hpp"
 #include "preprocess/frontier_program.hpp"
 #include "preprocess/pattern.hpp"
@@ -23,13 +22,5 @@ constexpr std::int32_t most_tape_slots = 64; // columns open at once: no tape of
 // that a pattern without one has no moves at all. `poll` may throw.
 std::optional<Tape> make_tape(const FrontierProgram &program, const Pattern &pattern, std::int64_t most_moves,
                               const std::function<void()> &poll);
-std::optional<Tape> make_tape(const Pattern &pattern, std::int64_t most_moves, std::uint64_t seed,
-                              const std::function<void()> &poll);
-
-// Roundings of a move on the way of a term: of a fused multiply-add of complex numbers both products and both
-// sums round, of doubled ones the product and the sum.
-constexpr double roundings_of_move(Arithmetic arithmetic) {
-    return is_complex(arithmetic) ? 3 : is_twofold(arithmetic) ? 2 : 1;
-}
 
 } // namespace libperm

@@ -1,14 +1,14 @@
 #include "lib/tree.hpp"
 
 #include "jit/tree_walk.hpp"
-#include "lib/grid_values.hpp"
-#include "lib/residue_values.hpp"
 #include "lib/segment_sum.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
+#include <type_traits>
 
 namespace libperm {
 namespace {
@@ -77,7 +77,7 @@ class AccurateSegment {
     const std::uint64_t segment_;
 };
 
-// In the arithmetic A.
+// Of one matrix, in the arithmetic A.
 template <class A> class TreeRun {
   public:
     TreeRun(const GrayPlan &plan, const A &f, const std::vector<double> &numbers, RunControl &control)
@@ -88,21 +88,13 @@ template <class A> class TreeRun {
           walk_(kernel_.tree, numbers_, kernel_.arithmetic),
           control_(control) {}
 
-    GraySum run() {
-        const std::uint64_t segments = std::uint64_t{1} << (kernel_.n - 1 - kernel_.segment_bits);
-        const std::uint64_t window = std::min(segments, most_segments);
-        partials_.resize(window);
-        GraySum total;
-        for (std::uint64_t first = 0; first < segments; first += window) {
-            walk(first);
-            GraySum sum = added_up();
-            if (sum_accurately(first, sum.absolute)) sum = added_up();
-            add_window(f_, total, sum);
-        }
-        return total;
+    GraySum window(std::uint64_t number) {
+        partials_.resize(window_segments(kernel_));
+        const std::uint64_t first = number * partials_.size();
+        walk(first);
+        const GraySum sum = added_up();
+        return sum_accurately(first, sum.absolute) ? added_up() : sum;
     }
-
-    std::int64_t bytes() const { return static_cast<std::int64_t>(partials_.size() * sizeof(PartialOf<A>)); }
 
   private:
     void walk(std::uint64_t first) {
@@ -117,21 +109,13 @@ template <class A> class TreeRun {
         });
     }
 
-    GraySum added_up() const {
-        const std::span<const PartialOf<A>> all(partials_);
-        std::vector<PartialOf<A>> groups;
-        for (std::uint64_t k = 0; k < all.size(); k += segment_group)
-            groups.push_back(
-                add_in_order(f_, all.subspan(k, std::min<std::uint64_t>(segment_group, all.size() - k))));
-        return sum_of_groups(f_, std::span<const PartialOf<A>>(groups));
-    }
+    GraySum added_up() const { return sum_of_window(f_, std::span<const PartialOf<A>>(partials_)); }
 
-    // Of a window, those that matter most; whether there are any.
+    // Those that matter most; whether there are any.
     bool sum_accurately(std::uint64_t first, double absolute) {
         if constexpr (std::is_same_v<PartialOf<A>, Partial3>) {
             if (plan_.rare == 0) return false;
-            const double most =
-                absolute / static_cast<double>(partials_.size()) * static_cast<double>(plan_.rare);
+            const double most = most_of_window(absolute, partials_.size(), plan_.rare);
             std::vector<std::uint64_t> chosen;
             for (std::uint64_t k = 0; k < partials_.size(); ++k)
                 if (partials_[k].absolute > most) chosen.push_back(k);
@@ -153,41 +137,39 @@ template <class A> class TreeRun {
     std::vector<PartialOf<A>> partials_;
 };
 
-GraySum sum_of(const GrayPlan &plan, const std::vector<double> &values, RunControl &control,
-               Outcome &outcome) {
-    return with_arithmetic_of(plan.kernel.arithmetic, values, [&](const auto &f) {
-        TreeRun run(plan, f, values, control);
-        const GraySum sum = run.run();
-        outcome.peak_bytes = run.bytes();
-        return sum;
-    });
-}
+class CpuWorker final : public WindowWorker {
+  public:
+    CpuWorker(const GrayPlan &plan, RunControl &control) : plan_(plan), control_(control) {}
+
+    std::uint64_t at_once() const override { return 1; }
+
+    std::vector<GraySum> sums(const std::vector<double> &matrix, std::uint64_t first,
+                              std::uint64_t count) override {
+        if (&matrix != matrix_) {
+            matrix_ = &matrix;
+            window_ = with_arithmetic_of(plan_.kernel.arithmetic, matrix, [&](const auto &f) {
+                using A = std::remove_cvref_t<decltype(f)>;
+                auto run = std::make_shared<TreeRun<A>>(plan_, f, matrix, control_);
+                return std::function<GraySum(std::uint64_t)>(
+                    [run](std::uint64_t k) { return run->window(k); });
+            });
+        }
+        std::vector<GraySum> all;
+        for (std::uint64_t k = 0; k < count; ++k) all.push_back(window_(first + k));
+        return all;
+    }
+
+  private:
+    const GrayPlan &plan_;
+    RunControl &control_;
+    const std::vector<double> *matrix_ = nullptr;
+    std::function<GraySum(std::uint64_t)> window_; // of that matrix
+};
 
 } // namespace
 
-Outcome run_tree(const GrayPlan &plan, const Block &block, RunControl &control) {
-    const GrayValues values(plan, block);
-    Outcome outcome;
-    values.close(sum_of(plan, values.numbers(), control, outcome), block, way_of(plan.kernel), outcome);
-    outcome.operations = outcome.subsets * plan.flops_per_subset;
-    return outcome;
-}
-
-Outcome run_tree(const GrayPlan &plan, const ExactBlock &block, RunControl &control) {
-    const GridValues values(plan, block);
-    Outcome outcome;
-    values.close(sum_of(plan, values.numbers(), control, outcome), plan.kernel, outcome);
-    outcome.operations = outcome.subsets * plan.flops_per_subset;
-    return outcome;
-}
-
-std::vector<std::uint64_t> run_tree(const GrayPlan &plan, const Residues &residues, RunControl &control) {
-    std::vector<std::uint64_t> permanents;
-    Outcome outcome;
-    for (std::size_t k = 0; k < residues.primes.size(); ++k)
-        permanents.push_back(residue_permanent(
-            plan, sum_of(plan, residue_values(plan, residues, k), control, outcome).sum, residues.primes[k]));
-    return permanents;
+std::unique_ptr<WindowWorker> tree_on_cpu(const GrayPlan &plan, RunControl &control) {
+    return std::make_unique<CpuWorker>(plan, control);
 }
 
 } // namespace libperm

@@ -41,16 +41,23 @@ struct ArriveOnExit {
     ~ArriveOnExit() { handover.arrive(); }
 };
 
+// Each loop has a context of its own: what stops the one around it, an exception in another of its pieces,
+// does not cut this one short. TBB would, without a word, and what is not computed would be taken for its
+// result.
+using Context = oneapi::tbb::task_group_context;
+
 // body(k) for k = 0 .. count - 1.
 template <class Body> void parallel_for(std::uint64_t count, const Body &body) {
     Handover fork, join;
     const ArriveOnExit joined{join};
     fork.depart();
-    oneapi::tbb::parallel_for(std::uint64_t{0}, count, [&](std::uint64_t k) {
+    Context context(Context::isolated);
+    const auto piece = [&](std::uint64_t k) {
         fork.arrive();
         const DepartOnExit done{join};
         body(k);
-    });
+    };
+    oneapi::tbb::parallel_for(std::uint64_t{0}, count, piece, context);
 }
 
 // join() of body(begin, end) over pieces of 0 .. count - 1 of about `grain`; join must not care for the
@@ -61,6 +68,7 @@ template <class Body> auto parallel_reduce(std::int64_t count, std::int64_t grai
     Handover fork, gather;
     const ArriveOnExit gathered{gather};
     fork.depart();
+    Context context(Context::isolated);
     return oneapi::tbb::parallel_reduce(
         Range(0, count, static_cast<std::size_t>(grain)), Result{},
         [&](const Range &range, const Result &so_far) {
@@ -68,7 +76,7 @@ template <class Body> auto parallel_reduce(std::int64_t count, std::int64_t grai
             const DepartOnExit done{gather};
             return join(so_far, body(range.begin(), range.end()));
         },
-        [](const Result &x, const Result &y) { return join(x, y); });
+        [](const Result &x, const Result &y) { return join(x, y); }, context);
 }
 
 // first() hands out one item after the other until nullptr, middle(item) runs in parallel, last(item) in the
@@ -97,10 +105,12 @@ void parallel_pipeline(std::size_t in_flight, const First &first, const Middle &
         const DepartOnExit done{handover};
         last(*item);
     };
+    Context context(Context::isolated);
     oneapi::tbb::parallel_pipeline(in_flight,
                                    make_filter<void, Item *>(filter_mode::serial_in_order, feed) &
                                        make_filter<Item *, Item *>(filter_mode::parallel, work) &
-                                       make_filter<Item *, void>(filter_mode::serial_in_order, drain));
+                                       make_filter<Item *, void>(filter_mode::serial_in_order, drain),
+                                   context);
 }
 
 } // namespace libperm

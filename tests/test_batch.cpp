@@ -336,6 +336,7 @@ TEST_CASE("what cannot be is refused, and all results are cleared") {
     perm_opts opts = PERM_OPTS_INIT; // limits are a plan's, however it is executed
     opts.memory_limit_bytes = 1;
     opts.without = "all";
+    opts.device = "cpu"; // whose memory it is
     const PlanOf small = plan_of(a, opts);
     perm::Result alone;
     CHECK(perm_plan_execute(small.get(), values, alone.raw()) == PERM_REFUSED_MEMORY);

@@ -40,19 +40,8 @@ const std::string banner = "%%MatrixMarket matrix ";
 // Its permanent is 10.
 const std::string small = banner + "coordinate real general\n2 2 4\n1 1 1\n1 2 2\n2 1 3\n2 2 4\n";
 
-std::string dense_job(int n) {
-    std::ostringstream text;
-    text << banner << "array real general\n" << n << ' ' << n << '\n';
-    unsigned state = 1;
-    for (int k = 0; k < n * n; ++k) {
-        state = state * 1103515245u + 12345u;
-        text << ((state >> 16) % 1000 + 1) / 1000.0 << '\n';
-    }
-    return text.str();
-}
-
 // Days of work for the engine ryser.
-std::string long_job() { return dense_job(40); }
+std::string long_job() { return dense_matrix(40); }
 
 const std::vector<std::string> long_options{"--engine", "ryser", "--time-limit", "none"};
 
@@ -340,7 +329,8 @@ TEST_CASE("cache list, clear and path") {
         CHECK(listed.at("kernels").empty());
         CHECK(run(folder, {"cache", "path", "--cache", path}).out == path + "\n");
         CHECK(run(folder, {"cache", "path", "--cache", path, "--json"}).object().at("folder") == path);
-        CHECK(run(folder, {"cache", "clear", "--cache", path}).out == "removed 0 files from " + path + "\n");
+        CHECK(run(folder, {"cache", "clear", "--cache", path}).out ==
+              "removed 0 files from " + path + (path == missing ? ": there is no such folder\n" : "\n"));
         CHECK(run(folder, {"cache", "clear", "--cache", path, "--json"}).object().at("removed") == 0);
     }
     CHECK_FALSE(fs::exists(missing));
@@ -349,6 +339,10 @@ TEST_CASE("cache list, clear and path") {
     std::ofstream(empty + "/notes.txt") << "mine";
     CHECK(run(folder, {"cache", "clear", "--cache", empty}).out == "removed 1 file from " + empty + "\n");
     CHECK(fs::exists(empty + "/notes.txt"));
+
+    fs::permissions(empty, fs::perms::all);
+    CHECK(contains(run(folder, {"cache", "clear", "--cache", empty}).out, "it is not used, other users can"));
+    fs::permissions(empty, fs::perms::owner_all);
 
     const Run no_folder = run(folder, {"cache", "clear", "--cache", empty + "/notes.txt"});
     CHECK(no_folder.code == 2);
@@ -373,7 +367,7 @@ TEST_CASE("cache list, clear and path") {
 
 TEST_CASE("device gpu is told of, or why there is none") {
     const Folder folder;
-    const std::string file = folder.write("long.mtx", dense_job(16));
+    const std::string file = folder.write("long.mtx", dense_matrix(16));
     const json info = run(folder, {"info", "--json"}).object();
     const json &devices = info.at("devices");
     const bool has_gpu = std::find(devices.begin(), devices.end(), "gpu") != devices.end();
@@ -418,25 +412,32 @@ TEST_CASE("usage errors") {
     const Folder folder;
     const std::string file = folder.write("small.mtx", small);
     check_usage_error(folder, {}, "subcommand");
-    check_usage_error(
-        folder, {"comput", file},
-        "unknown subcommand 'comput', expected compute, explain, source, info or cache (see perm --help)");
+    check_usage_error(folder, {"comput", file},
+                      "unknown subcommand 'comput', expected compute, explain, source, plan, shard, combine, "
+                      "status, info or "
+                      "cache (see perm --help)");
     check_usage_error(folder, {"--colour"}, "--colour (see perm --help)");
-    check_usage_error(folder, {"compute", file, "--colour"}, "(see perm compute --help)");
+    check_usage_error(folder, {"compute", file, "--colour"},
+                      "unknown option --colour (see perm compute --help)");
+    check_usage_error(folder, {"compute", file, "--plot", "out.svg"},
+                      "unknown option --plot, an option of perm explain (see perm compute --help)");
     check_usage_error(folder, {"compute"}, "FILE");
     check_usage_error(folder, {"compute", file, file}, file);
     check_usage_error(folder, {"compute", file, "--colour"}, "--colour");
     check_usage_error(folder, {"compute", file, "--engine"}, "--engine");
     check_usage_error(folder, {"compute", file, "--engine", "warp"}, "warp");
     check_usage_error(folder, {"compute", file, "--engine", "warp"}, "hybrid");
-    check_usage_error(folder, {"compute", file, "--device", "tpu"}, "use auto, cpu or gpu");
+    check_usage_error(folder, {"compute", file, "--device", "tpu"}, "use auto, cpu, gpu");
     check_usage_error(folder, {"compute", file, "--engine", "ryser", "--device", "gpu"}, "runs on the CPU");
     check_usage_error(folder, {"explain", file, "--engine", "dense", "--device", "cpu"}, "runs on a GPU");
     check_usage_error(folder, {"compute", file, "--chunks", "odd"},
                       "unknown chunks \"odd\": use ceg or equal");
     check_usage_error(folder, {"compute", file, "--cache"}, "--cache");
-    check_usage_error(folder, {"compute", file, "--arch", "sm_90"}, "--arch (see perm compute --help)");
-    check_usage_error(folder, {"source", file, "--quiet"}, "--quiet (see perm source --help)");
+    check_usage_error(folder, {"compute", file, "--arch", "sm_90"},
+                      "unknown option --arch, an option of perm source (see perm compute --help)");
+    check_usage_error(
+        folder, {"source", file, "--quiet"},
+        "--quiet, an option of perm compute and perm shard and perm combine (see perm source --help)");
     check_usage_error(folder, {"cache"}, "a subcommand (list, clear or path)");
     check_usage_error(folder, {"cache", "wipe"}, "wipe");
     check_usage_error(folder, {"cache", "list", "--colour"}, "--colour (see perm cache list --help)");

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <sstream>
 #include <string>
@@ -17,6 +18,7 @@ namespace {
 
 using namespace command;
 using nlohmann::json;
+namespace fs = std::filesystem;
 
 bool can_draw() {
     static const bool found = std::system("gnuplot --version >/dev/null 2>&1") == 0;
@@ -244,6 +246,26 @@ TEST_CASE("plot: what cannot be written or drawn") {
     }
     CHECK(command::run(folder, arguments(folder / "none.mtx", {"--plot", folder / "out.svg"})).code == 2);
     CHECK(command::run(folder, {"compute", file, "--plot", folder / "out.svg"}).code == 2);
+}
+
+TEST_CASE("plot: a gnuplot that fails") {
+    const Folder folder;
+    const std::string file = folder.write("m.mtx", matrix(2, full_blocks({2})));
+    const std::string path = std::getenv("PATH");
+    const auto said_of = [&](const std::string &script) {
+        const std::string program = folder.write("gnuplot", "#!/bin/sh\n" + script + "\n");
+        fs::permissions(program, fs::perms::owner_all);
+        setenv("PATH", (folder.path() + ":" + path).c_str(), 1);
+        const Run r = command::run(folder, arguments(file, {"--plot", folder / "out.svg"}));
+        setenv("PATH", path.c_str(), 1);
+        CHECK(r.code == 1);
+        CHECK_FALSE(fs::exists(folder / "out.svg"));
+        return r.err;
+    };
+    const std::string ended = said_of("echo no such terminal >&2; exit 3");
+    CHECK(contains(ended, "--plot: gnuplot ended with exit status 3"));
+    CHECK(contains(ended, "no such terminal"));
+    CHECK(contains(said_of("kill -9 $$"), "--plot: gnuplot was ended by signal 9"));
 }
 
 TEST_CASE("plot: without gnuplot") {

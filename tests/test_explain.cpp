@@ -127,6 +127,22 @@ TEST_CASE("explain: more different blocks than are planned, and as many groups a
     CHECK_FALSE(p.at("groups").back().contains("n"));
 }
 
+TEST_CASE("explain: engine tree is listed, or why it is not") {
+    const auto says = [](const perm::Plan &plan, const char *words) {
+        return plan.explain().find(words) != std::string::npos;
+    };
+    const perm::Plan dense(erdos_renyi(24, 1, Entries::real, 119));
+    CHECK(says(dense, "\ntree"));
+    CHECK_FALSE(says(dense, "tree: not planned"));
+    CHECK(says(perm::Plan(circulant(40, {0, 1, 3})),
+               "\ntree: not planned, looking for its order would not pay\n"));
+    CHECK(says(perm::Plan(circulant(80, {0, 1, 3})),
+               "\ntree: not planned, it takes at most 64 rows, this has 80\n"));
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.engine = "ryser";
+    CHECK_FALSE(says(perm::Plan(circulant(20, {0, 1, 3}), opts), "tree"));
+}
+
 TEST_CASE("explain: a refused plan of many blocks says why") {
     Random random(run::seed(119));
     std::vector<perm::Csr> blocks(50, dense_block(5, Entries::real, random));

@@ -212,6 +212,7 @@ std::string words_of_results(const char *cache_dir, int *compiled) {
     for (const char *engine : engines) {
         const perm::Csr a = erdos_renyi(18, 0.35, Entries::real, random.bits());
         perm_opts opts = on_gpu(engine);
+        opts.precision = "double"; // one kernel each
         opts.cache_dir = cache_dir;
         perm::Result r = perm::compute(a, opts);
         *compiled += r->kernels_compiled;
@@ -590,6 +591,7 @@ TEST_CASE("GPU: four threads with plans of their own compile one kernel") {
                                         random.bits()); // no other test has a dense one of 31
         const TemporaryFolder cache;
         perm_opts opts = on_gpu(engine);
+        opts.precision = "double";
         opts.cache_dir = cache.path().c_str();
         perm::Result results[4];
         at_once(4, [&](std::size_t t) { results[t] = perm::Plan(a, opts).execute(a.values.data()); });

@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -375,6 +376,15 @@ TEST_CASE("what it refuses") {
         CHECK(perm_plan_gradient(raw, matrix->values.data(), nullptr, nullptr, nullptr) == PERM_BAD_ARGUMENT);
         perm_plan_destroy(raw);
     }
+    const perm::Csr dense = erdos_renyi(22, 1, Entries::real, 7);
+    perm_opts opts = PERM_OPTS_INIT; // for its 22 * 2^21 ways at 48 bytes each, almost
+    opts.memory_limit_bytes = 2'200'000'000;
+    std::vector<double> derivatives(dense.values.size());
+    const perm::Plan plan(dense, opts);
+    const auto start = std::chrono::steady_clock::now();
+    CHECK_THROWS_WITH_AS(plan.gradient(dense.values.data(), derivatives.data()),
+                         doctest::Contains("about 4.61e+07 ways"), perm::Error);
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(1));
     std::vector<double> values = small.values, found(values.size(), 7);
     values[3] = infinity;
     CHECK_THROWS_WITH_AS(perm::Plan(small).gradient(values.data(), found.data()),

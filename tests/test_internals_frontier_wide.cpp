@@ -200,21 +200,27 @@ TEST_CASE("wide numbers and residues: slices add up to the whole") {
         const auto slices = find_slices(c.program, search);
         several += slices.size() > 1;
         const WideEntries entries = wide_entries(c.block, arithmetic);
-        const Outcome sum = run_slices(c.program, slices, [&](const FrontierProgram &part) {
-            return run_wide(entries, part, FrontierForm::dense);
-        });
+        const libperm::Options options;
+        libperm::RunControl control(options);
+        const Outcome sum = run_in_slices(c.program, slices,
+                                          {libperm::one_worker,
+                                           [&](std::size_t, const FrontierProgram &part) {
+                                               return run_wide(entries, part, FrontierForm::dense);
+                                           }},
+                                          control);
         check_bound(sum, c.permanent());
         CHECK(sum.rel_error_bound < (arithmetic == Arithmetic::complex ? 1e-9 : 1e-23));
         CHECK(sum.slices == std::ssize(slices));
         make_whole(c, 40);
         const Residues residues = residues_of(c.block, primes_below(62, 3));
         Outcome counts;
-        const auto permanents = run_residue_slices(
+        const auto permanents = run_in_slices(
             residues, c.program, slices,
-            [&](const FrontierProgram &part, Outcome &) {
-                return run_residues(residues, part, FrontierForm::dense);
-            },
-            counts);
+            {libperm::one_worker,
+             [&](std::size_t, const FrontierProgram &part) {
+                 return libperm::ResidueSlice{run_residues(residues, part, FrontierForm::dense), {}};
+             }},
+            control, counts);
         CHECK(permanents == run_residues(residues, c.program, FrontierForm::sparse));
     }
     CHECK(several > 15);

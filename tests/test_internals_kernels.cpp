@@ -242,7 +242,9 @@ class HostRun {
         std::vector<std::uint64_t> chosen(room + guards, none);
         const Partial3 *partials = partials_.data();
         std::uint64_t *to = chosen.data(), *counter = &number;
-        void *const parameters[] = {&partials, &window, &most, &to, &room, &counter};
+        const double *of_window = &most;
+        int window_bits = 63;
+        void *const parameters[] = {&partials, &window, &of_window, &window_bits, &to, &room, &counter};
         host_.launch(select_entry, static_cast<unsigned>((window + 6) / 7), 7, 0, parameters);
         std::vector<std::uint64_t> right;
         for (std::uint64_t t = 0; t < window; ++t)

@@ -195,6 +195,16 @@ perm::Csr any_matrix(std::int64_t n, std::uint64_t seed) {
     return permutation_plus(n, 3, static_cast<Entries>(seed % 5), seed);
 }
 
+template <class Run>
+Outcome run_slices(const FrontierProgram &program, const std::vector<FrontierSlice> &slices, const Run &run) {
+    const libperm::Options options;
+    libperm::RunControl control(options);
+    return libperm::run_in_slices(
+        program, slices,
+        {libperm::one_worker, [&](std::size_t, const FrontierProgram &slice) { return run(slice); }},
+        control);
+}
+
 } // namespace
 
 TEST_CASE("slices: columns fixed at random cuts leave parts that add up to the permanent") {

@@ -3,6 +3,7 @@
 #include "bench/families.hpp"
 #include "jit/gpu_queue.hpp"
 #include "jit/jit_error.hpp"
+#include "jit/nvrtc.hpp"
 #include "jit/tape_kernel.hpp"
 #include "lib/gpu_device.hpp"
 #include "lib/matrix.hpp"
@@ -13,7 +14,9 @@
 #include <doctest/doctest.h>
 
 #include <bit>
+#include <cmath>
 #include <limits>
+#include <numeric>
 
 using namespace libperm;
 namespace families = perm::families;
@@ -28,7 +31,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 struct Case {
     Pattern pattern;
     bool complex = false;
-    std::vector<std::vector<double>> values;
+    std::size_t doubles = 0; // of a matrix
+    std::vector<double> values;
 
     Case(families::Random &random, std::int32_t n, bool complex_values, bool nonnegative, int count)
         : complex(complex_values) {
@@ -38,11 +42,11 @@ struct Case {
                 if (i == j || random.uniform() < 0.5) pattern.col.push_back(j);
             pattern.row_ptr.push_back(static_cast<std::int64_t>(pattern.col.size()));
         }
-        for (int k = 0; k < count; ++k) {
-            values.emplace_back(pattern.col.size() * (complex ? 2 : 1));
-            for (double &x : values.back()) x = nonnegative ? random.uniform() : 2 * random.uniform() - 1;
-        }
+        doubles = pattern.col.size() * (complex ? 2 : 1);
+        values.resize(doubles * static_cast<std::size_t>(count));
+        for (double &x : values) x = nonnegative ? random.uniform() : 2 * random.uniform() - 1;
     }
+    std::span<double> matrix(std::size_t k) { return std::span(values).subspan(k * doubles, doubles); }
 
     std::unique_ptr<const Direct> direct() const {
         InputPattern input;
@@ -56,11 +60,6 @@ struct Case {
         Direct::order(plan, control);
         return Direct::of(plan, control);
     }
-    std::vector<const void *> addresses() const {
-        std::vector<const void *> all;
-        for (const auto &matrix : values) all.push_back(matrix.data());
-        return all;
-    }
 };
 
 bool same(const Scaled &x, const Scaled &y) {
@@ -70,23 +69,29 @@ bool same(const Scaled &x, const Scaled &y) {
 
 int compared = 0;
 
-void check_same(DeviceQueue &queue, const Case &matrices) {
+void check_same(DeviceQueue &queue, const Case &matrices, bool twofold) {
     const std::unique_ptr<const Direct> direct = matrices.direct();
     REQUIRE(direct);
-    REQUIRE(fits_device(*direct, 64 << 10));
-    const std::vector<const void *> addresses = matrices.addresses();
-    std::vector<DirectAnswer> there(addresses.size());
-    std::vector<char> done(addresses.size(), 0);
-    run_on(
-        queue, *direct, addresses, [](std::size_t) {},
+    REQUIRE(fits_device(*direct, twofold, 64 << 10));
+    std::vector<std::int64_t> which(matrices.values.size() / matrices.doubles);
+    std::iota(which.rbegin(), which.rend(), 0); // any order
+    const MatrixList list{matrices.values.data(), static_cast<std::int64_t>(matrices.doubles), which};
+    std::vector<DirectAnswer> there(list.size());
+    std::vector<char> done(list.size(), 0);
+    TapeOnDevice tape(queue, *direct, twofold,
+                      2 * matrices.doubles * sizeof(double)); // each stage is used again
+    tape.run(
+        list, [](std::size_t) {},
         [&](std::size_t k, const DirectAnswer &answer) {
             there[k] = answer;
-            done[k] = 1;
+            ++done[k];
         });
-    for (std::size_t k = 0; k < addresses.size(); ++k) {
+    for (std::size_t k = 0; k < list.size(); ++k) {
         CAPTURE(k);
         DirectAnswer here;
-        const bool finite = direct->run(std::span(addresses).subspan(k, 1), false, &here);
+        const void *const values = list[k];
+        const bool finite = direct->run({&values, 1}, twofold, &here);
+        REQUIRE(done[k] <= 1);
         REQUIRE(finite == (done[k] != 0));
         if (!finite) continue;
         CHECK(same(there[k].re, here.re));
@@ -105,12 +110,19 @@ void check_all(DeviceQueue &queue, int most) {
                 CAPTURE(n);
                 CAPTURE(complex);
                 CAPTURE(nonnegative);
-                Case matrices(random, n, complex, nonnegative, 5);
-                matrices.values[1].front() = 0;
-                matrices.values[2].back() = infinity;
-                for (double &x : matrices.values[3])
+                Case matrices(random, n, complex, nonnegative, 10);
+                matrices.matrix(1).front() = 0;
+                matrices.matrix(2).back() = infinity;
+                for (double &x : matrices.matrix(3))
                     x = static_cast<double>(random.integer(nonnegative ? 0 : -3, 3));
-                check_same(queue, matrices);
+                for (double &x : matrices.matrix(4)) x *= random.uniform() < 0.5 ? 0x1p900 : 0x1p-900;
+                for (double &x : matrices.matrix(5)) x *= 0x1p-1030; // subnormal, some rows altogether
+                for (double &x : matrices.matrix(6)) x = std::copysign(0x1.8p1023, x);
+                for (double &x : matrices.matrix(7)) x = std::copysign(0x1p-1021, x);
+                for (double &x : matrices.matrix(8))
+                    x *= std::ldexp(1, static_cast<int>(random.integer(-60, 60)));
+                matrices.matrix(9).back() = std::numeric_limits<double>::quiet_NaN();
+                for (const bool twofold : {false, true}) check_same(queue, matrices, twofold);
             }
 }
 
@@ -121,7 +133,9 @@ TEST_CASE("a tape in slices has the tape's moves, in their order") {
     int moves = 0;
     for (int round = 0; round < 20; ++round) {
         const Case matrices(random, static_cast<std::int32_t>(random.integer(1, 9)), false, true, 1);
-        const std::optional<Tape> tape = make_tape(matrices.pattern, 1 << 20, 0, [] {});
+        const std::optional<Tape> tape =
+            make_tape(tape_program(matrices.pattern, find_tape_order(matrices.pattern, 0, [] {})),
+                      matrices.pattern, 1 << 20, [] {});
         REQUIRE(tape);
         const SlicedTape slices = sliced(*tape);
         std::size_t real = 0;
@@ -150,4 +164,21 @@ TEST_CASE("on a GPU: the bits of the CPU") {
     GpuQueue queue(choice.gpu, {});
     check_all(queue, 12);
     CHECK(compared > 30);
+}
+
+TEST_CASE("NVRTC compiles the kernels without a spilled register") {
+    if (!nvrtc_status().found) return run::skip(nvrtc_status().why_not);
+    const auto check = [](Arithmetic arithmetic, bool magnitudes) {
+        CAPTURE(arithmetic_name(arithmetic));
+        const KernelRecipe recipe = tape_kernel(arithmetic, magnitudes, tape_most_threads(arithmetic));
+        const Compiled compiled = compile(recipe.source(), "sm_90", recipe.flags);
+        for (const PtxasReport &report : read_ptxas(compiled.log)) {
+            CHECK(report.spill_stores == 0);
+            CHECK(report.kernel == recipe.entries.front());
+        }
+    };
+    check(Arithmetic::real, false);
+    for (const Arithmetic arithmetic :
+         {Arithmetic::real, Arithmetic::complex, Arithmetic::dd, Arithmetic::complex_dd})
+        check(arithmetic, true);
 }

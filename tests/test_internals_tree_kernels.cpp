@@ -4,9 +4,9 @@
 #include "jit/row_sums.hpp"
 #include "jit/tree_kernel.hpp"
 #include "jit/tree_walk.hpp"
+#include "lib/gray.hpp"
 #include "lib/gray_values.hpp"
 #include "lib/run_control.hpp"
-#include "lib/tree.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/traffic.hpp"
 #include "tests/support/tree_on_host.hpp"
@@ -229,7 +229,7 @@ TEST_CASE("on the host, kernels give the bits of the interpreter") {
         values.close(host.run(chosen), block, way_of(kernel), on_host);
         const Options options;
         RunControl control(options);
-        const Outcome on_cpu = run_tree(plan, block, control);
+        const Outcome on_cpu = run_gray(plan, block, {{}, true, {}, 0}, control);
         CHECK(on_host.value.mantissa == on_cpu.value.mantissa);
         CHECK(on_host.value.exp2 == on_cpu.value.exp2);
         CHECK(on_host.error.mantissa == on_cpu.error.mantissa);

@@ -1,6 +1,6 @@
 // The tree engine on a CPU against exact permanents: trees as they are planned, and of any shape.
+#include "lib/gray.hpp"
 #include "lib/run_control.hpp"
-#include "lib/tree.hpp"
 #include "tests/support/exactly.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/trees.hpp"
@@ -51,7 +51,7 @@ struct Tally {
 Outcome outcome_of(const GrayPlan &plan, const Block &block) {
     const Options options;
     RunControl control(options);
-    return run_tree(plan, plan.transposed ? transposed(block) : block, control);
+    return run_gray(plan, plan.transposed ? transposed(block) : block, {{}, true, {}, 0}, control);
 }
 
 void check_plan(const GrayPlan &plan, const Block &block, const Exact &truth, Tally &tally) {

@@ -89,7 +89,7 @@ struct Fake {
     bool balanced() const {
         return depth() == 0 && open("cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2") == 0 &&
                open("cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease_v2") == 0 &&
-               open("cuMemAlloc_v2", "cuMemFree_v2") == 0 &&
+               open("cuMemAlloc_v2", "cuMemFree_v2") == 0 && open("cuMemHostAlloc", "cuMemFreeHost") == 0 &&
                open("cuStreamCreate", "cuStreamDestroy_v2") == 0;
     }
 };
@@ -311,6 +311,7 @@ TEST_CASE("a kernel runs with its arguments") {
     {
         auto gpu = Gpu::open(0);
         const GpuMemory memory(gpu, 3 * sizeof(double)), none(gpu, 0);
+        const GpuHostMemory locked(gpu, 3 * sizeof(double));
         GpuStream stream(gpu);
         const GpuKernel kernel(std::make_shared<const GpuModule>(gpu, "fake image"), "twice");
         gpu.reset(); // what was made on it keeps it
@@ -332,6 +333,10 @@ TEST_CASE("a kernel runs with its arguments") {
         stream.copy_out(numbers.data(), memory, sizeof numbers);
         stream.wait();
         CHECK(numbers == std::array<double, 3>{2, 4, 3});
+        auto *const fetched = static_cast<double *>(locked.get());
+        stream.fetch(fetched, memory.address(), sizeof numbers);
+        stream.wait();
+        CHECK(std::equal(numbers.begin(), numbers.end(), fetched));
 
         const Failed launch = failure_of([&] { kernel.launch(stream, 1, 2048, 0, arguments); });
         CHECK(launch.how == JitFailure::device);
@@ -356,6 +361,13 @@ TEST_CASE("failures of the driver come with its texts") {
         CHECK(contains(memory.text, "123456789 bytes"));
         CHECK(contains(memory.text, "85899344920 are free"));
         CHECK(contains(memory.text, "CUDA_ERROR_OUT_OF_MEMORY (out of memory)"));
+
+        const Failed locked = failure_of([&] {
+            const FailingCall failing("cuMemHostAlloc:2");
+            const GpuHostMemory too_much(gpu, 123456789);
+        });
+        CHECK(locked.how == JitFailure::out_of_memory);
+        CHECK(contains(locked.text, "cuMemHostAlloc of 123456789 bytes"));
 
         const Failed image = failure_of([&] { GpuModule(gpu, "broken"); });
         CHECK(image.how == JitFailure::device);

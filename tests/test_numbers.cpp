@@ -145,6 +145,28 @@ TEST_CASE("exact: fractions, long integers, decimals as they are written") {
     }
 }
 
+TEST_CASE("an exact fraction: of MPFR a decimal of all its bits") {
+    const auto text = [](double x, double y, const char *precision) {
+        const std::int64_t row_ptr[] = {0, 1, 2}, columns[] = {0, 1};
+        const double values[] = {x, y};
+        perm_csr a = PERM_CSR_INIT;
+        a.n_rows = a.n_cols = a.nnz = 2;
+        a.row_ptr = row_ptr;
+        a.col_idx = columns;
+        a.values = values;
+        const perm::Result r = perm::compute(a, in_precision("auto", precision));
+        CHECK(r->exact == 1);
+        return r.text();
+    };
+    for (const char *precision : {"exact", "dd"}) CHECK(text(0.5, 1.5, precision) == "3/4");
+    for (const char *precision : {"double", "mpfr:200"})
+        CHECK(text(0.5, 1.5, precision) == "7.5000000000000000e-01");
+    for (const char *precision : {"exact", "double", "dd", "mpfr:200"}) CHECK(text(4, 1.5, precision) == "6");
+    // 1 + 2^-52, squared: 105 bits
+    CHECK(text(1 + 0x1p-52, 1 + 0x1p-52, "mpfr:200") == "1.00000000000000044408920985006267e+00");
+    CHECK(text(0x1p-1000, 3 * 0x1p-1000, "mpfr:200").size() < 30);
+}
+
 TEST_CASE("rectangular: the sum over injections") {
     Random random(run::seed(704));
     int compared = 0;

@@ -1,6 +1,5 @@
 // Plans that were saved and loaded: the same results, texts and bytes; and bytes that are damaged or forged.
 #include "bench/families.hpp"
-#include "jit/cache_file.hpp"
 #include "lib/error.hpp"
 #include "lib/execute.hpp"
 #include "lib/explain.hpp"
@@ -9,8 +8,10 @@
 #include "tests/support/check.hpp"
 #include "tests/support/gaussian_blocks.hpp"
 #include "tests/support/gaussian_calls.hpp"
+#include "tests/support/plan_in_memory.hpp"
 #include "tests/support/random_matrix.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/sealed_bytes.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -21,6 +22,7 @@
 #include <set>
 
 using namespace perm::families;
+using namespace sealed_bytes;
 
 namespace {
 
@@ -122,15 +124,6 @@ void check_round_trip(const perm_csr &a, const perm_opts &opts) {
     }
 }
 
-libperm::Plan plan_in_memory(const perm::Csr &a, const perm_opts &opts) {
-    const perm_csr view = a.view();
-    const libperm::Options options = libperm::read_options(&opts);
-    libperm::RunControl control(options);
-    libperm::InputPattern input = libperm::read_pattern(&view);
-    const libperm::Values values = libperm::read_values(input, view.values);
-    return libperm::make_plan(std::move(input), options, values, control);
-}
-
 perm_opts with(const char *engine, const char *precision, const char *without = nullptr) {
     perm_opts opts = PERM_OPTS_INIT;
     opts.engine = engine;
@@ -158,14 +151,6 @@ void check_met(std::initializer_list<const char *> kinds) {
 }
 
 // ---------------------------------------------------------------- bytes
-
-constexpr std::size_t version_at = 8 + 1 + 4 + 8,
-                      header_bytes = version_at + sizeof PERM_VERSION_STRING - 1 + 8 + 8 + 32;
-
-std::string with_digest(std::string bytes) {
-    return bytes.replace(header_bytes - 32, 32,
-                         libperm::cache_key_hash(std::string_view(bytes).substr(header_bytes)));
-}
 
 perm_status load(const std::string &bytes, const perm_opts *opts = nullptr) {
     RawPlan raw;
@@ -499,7 +484,7 @@ TEST_CASE("bytes that are cut off, damaged, foreign or of another version") {
     std::string other = bytes;
     other[version_at] = '9';
     CHECK(load(other) == PERM_UNSUPPORTED);
-    CHECK(std::string(perm_last_error()).find("saved by libperm 9") != std::string::npos);
+    CHECK(std::string(perm_last_error()).find("written by libperm 9") != std::string::npos);
 }
 
 TEST_CASE("forged bytes with the right checksum") {

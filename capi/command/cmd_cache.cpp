@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
+#include <system_error>
+
 namespace perm {
 namespace {
 
@@ -17,6 +20,16 @@ const char *folder_of(const Options &options) { return options.cache ? options.c
 std::string folder_name(const Options &options) {
     if (options.cache) return *options.cache;
     return Json::parse(cache_describe(nullptr, PERM_FORMAT_JSON)).at("folder").get<std::string>();
+}
+
+// Why a folder has nothing to remove, if that is not just that it is empty.
+std::string why_none(const Options &options, const std::string &folder) {
+    if (folder.empty()) return "no folder: no name was given";
+    const Json about = Json::parse(cache_describe(folder_of(options), PERM_FORMAT_JSON));
+    if (about.contains("why_not"))
+        return fmt::format("{}: it is not used, {}", folder, about.at("why_not").get<std::string>());
+    std::error_code none;
+    return folder + (std::filesystem::exists(folder, none) ? "" : ": there is no such folder");
 }
 
 // Folders' names need not be UTF-8; JSON must be.
@@ -35,7 +48,7 @@ void run_cache_clear(const Options &options) {
         write_stdout(dump({{"folder", folder}, {"removed", removed}}));
     else
         write_stdout(fmt::format("removed {} file{} from {}", removed, removed == 1 ? "" : "s",
-                                 folder.empty() ? "no folder: no name was given" : folder));
+                                 removed == 0 ? why_none(options, folder) : folder));
 }
 
 void run_cache_path(const Options &options) {

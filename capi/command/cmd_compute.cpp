@@ -1,188 +1,40 @@
+#include "answer.hpp"
 #include "commands.hpp"
 #include "job.hpp"
 #include "output.hpp"
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdlib>
-#include <limits>
-#include <numbers>
-#include <string_view>
+#include "lib/durable_file.hpp"
 
 namespace perm {
 namespace {
 
-struct Seconds {
-    double total, read, check, plan, run;
-};
-
-// Two digits that are never below the bound.
-std::string bound_text(double bound) {
-    const std::string text = fmt::format("{:.1e}", bound);
-    return std::strtod(text.c_str(), nullptr) >= bound ? text : fmt::format("{:.1e}", bound * 1.05);
-}
-
-bool is_complex(const perm_result &r) { return std::string_view(r.text).ends_with('i'); }
-
-// Of a number that is not exact: it is written as D.DDDe+DD.
-std::ptrdiff_t printed_digits(std::string_view text) {
-    const std::string_view mantissa = text.substr(0, text.find('e'));
-    return std::count_if(mantissa.begin(), mantissa.end(), [](char c) { return '0' <= c && c <= '9'; });
-}
-
-// How many digits of the printed value, or of the larger of its two parts, the relative error bound vouches
-// for, to half a unit of the last of them.
-int certain_digits(const perm_result &r) {
-    const double bound = r.rel_error_bound * (is_complex(r) ? std::numbers::sqrt2 : 1);
-    const double digits = std::floor(-std::log10(std::max(2 * bound, std::numeric_limits<double>::min())));
-    return digits > 0 ? static_cast<int>(std::min(digits, static_cast<double>(printed_digits(r.text)))) : 0;
-}
-
-std::string count_text(double count) {
-    return count < 1e15 ? fmt::format("{:.0f}", count) : fmt::format("{:.3g}", count);
-}
-
-std::string bytes_text(double bytes) {
-    if (bytes < 1e6) return fmt::format("{:.1f} kB", bytes / 1e3);
-    if (bytes < 1e9) return fmt::format("{:.1f} MB", bytes / 1e6);
-    return fmt::format("{:.1f} GB", bytes / 1e9);
-}
-
-std::string error_text(const perm_result &r) {
-    if (r.exact) return "exact";
-    const int digits = certain_digits(r);
-    if (digits > 0)
-        return fmt::format("relative error below {} ({} digit{}{} certain)", bound_text(r.rel_error_bound),
-                           digits, digits == 1 ? "" : "s", is_complex(r) ? " of the larger part" : "");
-    std::string text = "no digit is certain";
-    if (std::isfinite(r.abs_error_bound)) text += ": the error is below " + bound_text(r.abs_error_bound);
-    return text;
-}
-
-std::string certainty_line(const perm_result &r) {
-    std::string line = error_text(r);
-    if (std::string_view(r.engine) == "none") return line + ", by the reductions alone";
-    line += fmt::format(", {} on {}", r.engine, r.device);
-    if (std::string_view(r.device) == "cpu")
-        line += fmt::format(", {} thread{}", r.threads, r.threads == 1 ? "" : "s");
-    return line;
-}
-
-std::string work_line(const perm_result &r) {
-    std::string line = fmt::format("n = {}, {} entries", r.n, r.nnz);
-    if (r.blocks > 1) line += fmt::format("; {} blocks, {} computed", r.blocks, r.blocks_computed);
-    if (r.subsets > 0) line += fmt::format("; {} subsets", count_text(r.subsets));
-    if (r.states > 0)
-        line +=
-            fmt::format("; {} states, {} at most at once", count_text(r.states), count_text(r.peak_states));
-    if (r.slices > 0) line += fmt::format(", in {} slice{}", r.slices, r.slices == 1 ? "" : "s");
-    if (r.peak_bytes > 0) line += fmt::format("; {}", bytes_text(static_cast<double>(r.peak_bytes)));
-    return line;
-}
-
-// Nothing of kernels that were in memory or on disk.
-std::string compile_text(const perm_result &r) {
-    if (r.kernels_compiled == 0) return "";
-    return fmt::format(", of it {:.3f} s for compiling {} kernel{}", r.seconds_compile, r.kernels_compiled,
-                       r.kernels_compiled == 1 ? "" : "s");
-}
-
-std::string as_text(const Options &options, const perm_result &r, const Seconds &s) {
-    return fmt::format("perm({}) = {}\n{}\n{}\n{:.3f} s: read {:.3f} s, plan {:.3f} s, run {:.3f} s{}\n",
-                       file_name(options), r.text, certainty_line(r), work_line(r), s.total, s.read, s.plan,
-                       s.run, compile_text(r));
-}
-
-// Infinities and NaN become null.
-std::string as_json(const perm_result &r, const Seconds &s, const std::string &plan) {
-    using Json = nlohmann::ordered_json;
-    const Json object = {
-        {"permanent", r.text},
-        {"real", r.re},
-        {"imag", r.im},
-        {"mantissa", r.mantissa_re},
-        {"mantissa_imag", r.mantissa_im},
-        {"exp2", r.exp2},
-        {"exact", r.exact != 0},
-        {"rel_error_bound", r.rel_error_bound},
-        {"abs_error_bound", r.abs_error_bound},
-        {"certain_digits", r.exact ? Json() : Json(certain_digits(r))},
-        {"tolerance_met", r.tolerance_met != 0},
-        {"engine", r.engine},
-        {"device", r.device},
-        {"threads", r.threads},
-        {"n", r.n},
-        {"nnz", r.nnz},
-        {"blocks", r.blocks},
-        {"blocks_computed", r.blocks_computed},
-        {"slices", r.slices},
-        {"states", r.states},
-        {"peak_states", r.peak_states},
-        {"subsets", r.subsets},
-        {"operations", r.operations},
-        {"kernels_compiled", r.kernels_compiled},
-        {"peak_bytes", r.peak_bytes},
-        {"seconds",
-         {{"total", s.total},
-          {"read", s.read},
-          {"check", s.check},
-          {"plan", s.plan},
-          {"run", s.run},
-          {"compile", r.seconds_compile}}},
-        {"plan", Json::parse(plan)},
-    };
-    return object.dump(2, ' ', false, Json::error_handler_t::replace);
-}
-
-// What would tell more than doubles do.
-std::string precision_advice(const Options &options) {
-    for (const char *doubles : {"", "auto", "double", "kahan", "dq"})
-        if (options.precision == doubles) return "; --precision dd or exact may tell more, and takes longer";
-    return "";
-}
-
-void warn_if_missed(const Options &options, const perm_result &r) {
-    if (r.tolerance_met) return;
-    if (certain_digits(r) == 0) {
-        std::string text = "warning: no digit of the permanent is certain (cancellation or underflow)";
-        if (std::isfinite(r.abs_error_bound))
-            text += "; its absolute error is below " + bound_text(r.abs_error_bound);
-        write_message(text + precision_advice(options));
-        return;
+// A stop that leaves a checkpoint says how to go on.
+Result execute(const Options &options, const Job &job) {
+    try {
+        return job.execute();
+    } catch (const Error &error) {
+        const bool stopped = error.status() == PERM_CANCELLED || error.status() == PERM_REFUSED_TIME;
+        if (!stopped || !libperm::exists(options.checkpoint)) throw;
+        throw Error(error.status(), error.what() + how_to_go_on(options));
     }
-    constexpr double default_tolerance = 1e-9;
-    const double tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance;
-    write_message(fmt::format("warning: the permanent is less accurate than requested: its relative error "
-                              "bound {} is above the tolerance {:g}{}",
-                              bound_text(r.rel_error_bound), tolerance, precision_advice(options)));
 }
 
 } // namespace
 
 void run_compute(const Options &options) {
     const Stopwatch watch;
+    if (!options.checkpoint.empty()) require_folder_of(options.checkpoint);
     Result result;
     std::string plan;
     Seconds seconds{};
     {
         const Job job(options);
-        result = job.execute();
+        result = execute(options, job);
         if (options.json) plan = job.explain(PERM_FORMAT_JSON);
         seconds = {watch.seconds(), job.seconds_read(), result->seconds_check, job.seconds_plan(),
                    result->seconds_run};
     }
-    const perm_result &r = *result.raw();
-    warn_if_missed(options, r);
-    if (options.json)
-        write_stdout(as_json(r, seconds, plan));
-    else if (options.quiet)
-        write_stdout(r.text);
-    else
-        write_stdout(as_text(options, r, seconds));
+    write_answer(options, file_name(options), *result.raw(), seconds, plan);
 }
 
 } // namespace perm

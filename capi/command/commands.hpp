@@ -8,6 +8,10 @@ namespace perm {
 void run_compute(const Options &options);
 void run_explain(const Options &options);
 void run_source(const Options &options);
+void run_plan(Options options);
+void run_shard(const Options &options);
+void run_combine(Options options);
+void run_status(const Options &options);
 void run_info(bool json);
 void run_cache_list(const Options &options);
 void run_cache_clear(const Options &options);

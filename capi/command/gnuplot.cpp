@@ -59,6 +59,11 @@ int spawn(pid_t &child, const Stream (&streams)[3]) {
     return error;
 }
 
+std::string how_it_ended(int status) {
+    return WIFSIGNALED(status) ? "was ended by signal " + std::to_string(WTERMSIG(status))
+                               : "ended with exit status " + std::to_string(WEXITSTATUS(status));
+}
+
 } // namespace
 
 std::string gnuplot(const std::string &script) {
@@ -71,7 +76,9 @@ std::string gnuplot(const std::string &script) {
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    if (status != 0) throw std::runtime_error("gnuplot failed: " + streams[2].read());
+    if (status != 0)
+        throw std::runtime_error("--plot: gnuplot " + how_it_ended(status) + ". What it said:\n" +
+                                 streams[2].read());
     return streams[1].read();
 }
 

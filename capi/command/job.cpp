@@ -1,6 +1,7 @@
 #include "job.hpp"
 
 #include "matrix_market.hpp"
+#include "output.hpp"
 
 #include <fmt/format.h>
 
@@ -23,23 +24,20 @@ const std::int64_t *multiplicity_or_null(const std::vector<std::int64_t> &number
     return numbers.data();
 }
 
+// Pieces under way are given time only where what they come to is kept.
+const char *notice_of(const Options &options) { return options.checkpoint.empty() ? nullptr : finishing; }
+
 } // namespace
 
-Job::Job(const Options &options)
-    : matrix_(read(options)),
-      view_(matrix_),
-      seconds_read_(watch_.seconds()),
-      progress_(!options.quiet),
-      plan_(make_plan(options)) {
-    seconds_plan_ = watch_.seconds() - seconds_read_;
+Input::Input(const Options &options)
+    : name_(file_name(options)), matrix_(read(options)), view_(matrix_), csr_(view_.csr()) {
+    csr_.row_multiplicity =
+        multiplicity_or_null(options.row_multiplicity, csr_.n_rows, "--row-multiplicity", "rows");
+    csr_.col_multiplicity =
+        multiplicity_or_null(options.col_multiplicity, csr_.n_cols, "--col-multiplicity", "columns");
 }
 
-Plan Job::make_plan(const Options &options) {
-    perm_csr a = view_.csr();
-    a.row_multiplicity =
-        multiplicity_or_null(options.row_multiplicity, a.n_rows, "--row-multiplicity", "rows");
-    a.col_multiplicity =
-        multiplicity_or_null(options.col_multiplicity, a.n_cols, "--col-multiplicity", "columns");
+perm_opts library_options(const Options &options) {
     perm_opts opts = PERM_OPTS_INIT;
     opts.engine = text_or_null(options.engine);
     opts.device = text_or_null(options.device);
@@ -53,12 +51,36 @@ Plan Job::make_plan(const Options &options) {
     opts.decompose = text_or_null(options.decompose);
     opts.chunks = text_or_null(options.chunks);
     opts.cache_dir = options.cache ? options.cache->c_str() : nullptr;
-    opts.progress = Progress::report;
-    opts.progress_user = &progress_;
+    opts.checkpoint = text_or_null(options.checkpoint);
+    opts.checkpoint_seconds = options.checkpoint_seconds;
+    opts.gpus = options.gpus;
     opts.cancel = Cancellable::requested;
-    return Plan(a, opts);
+    return opts;
 }
 
-Result Job::execute() const { return plan_.execute(view_.csr().values); }
+Job::Job(const Options &options)
+    : input_(options),
+      seconds_read_(watch_.seconds()),
+      cancellable_(notice_of(options)),
+      progress_(!options.quiet),
+      plan_(make_plan(options, input_, progress_)) {
+    seconds_plan_ = watch_.seconds() - seconds_read_;
+}
+
+Plan make_plan(const Options &options, const Input &input, Progress &progress) {
+    perm_opts opts = library_options(options);
+    opts.progress = Progress::report;
+    opts.progress_user = &progress;
+    if (options.plan.empty()) return Plan(input.csr(), opts);
+    const PlanFile file = read_plan_file(options.plan);
+    require_same_matrix(options.plan, file, plan_file_of(input.name(), input.csr(), ""));
+    return Plan::load(file.plan, opts);
+}
+
+std::string shards_text(const Plan &plan) {
+    const std::int64_t count = plan.shards();
+    return fmt::format("{} shard{}, {}{} on one thread or GPU", count, count == 1 ? "" : "s",
+                       count == 1 ? "" : "each ", in_words(plan.shard_seconds()));
+}
 
 } // namespace perm

@@ -1,14 +1,16 @@
-// What compute, explain and source share: the matrix of the file, and its plan.
+// What the subcommands share: the matrix of the file, and its plan.
 #pragma once
 
 #include "file_matrix.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
+#include "part_file.hpp"
 #include "progress.hpp"
 
 #include <perm.hpp>
 
 #include <chrono>
+#include <string>
 
 namespace perm {
 
@@ -22,25 +24,50 @@ class Stopwatch {
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+// The matrix of the file, with the multiplicities of the options. Explicit zeros are left out, as
+// perm_compute does.
+class Input {
+  public:
+    explicit Input(const Options &options);
+
+    const std::string &name() const { return name_; } // of the file
+    const perm_csr &csr() const { return csr_; }
+
+  private:
+    std::string name_;
+    FileMatrix matrix_;
+    FileView view_;
+    perm_csr csr_;
+};
+
+// Those of the options that the library knows, with the signals as perm_opts.cancel. Valid as long as they
+// are.
+perm_opts library_options(const Options &options);
+
+// Of the input, or, if the options name one, that of a file.
+Plan make_plan(const Options &options, const Input &input, Progress &progress);
+
+// "64 shards, each 1.5 s on one thread or GPU".
+std::string shards_text(const Plan &plan);
+
 class Job {
   public:
-    // Reads the file and plans. Explicit zeros are left out, as perm_compute does.
+    // Reads the file, and plans or reads the plan that the options name.
     explicit Job(const Options &options);
 
-    Result execute() const;
+    Result execute() const { return plan_.execute(input_.csr().values); }
     std::string explain(perm_format format) const { return plan_.explain(format); }
-
     std::string source(const char *arch) const { return plan_.source(arch); }
+
+    const Plan &plan() const { return plan_; }
+    PlanFile plan_file() const { return plan_file_of(input_.name(), input_.csr(), plan_.save()); }
 
     double seconds_read() const { return seconds_read_; }
     double seconds_plan() const { return seconds_plan_; }
 
   private:
-    Plan make_plan(const Options &options);
-
     Stopwatch watch_;
-    FileMatrix matrix_;
-    FileView view_;
+    Input input_;
     double seconds_read_ = 0, seconds_plan_ = 0;
     Cancellable cancellable_;
     Progress progress_; // the plan calls it, so it must outlive the plan

@@ -21,7 +21,23 @@ const char *const footer =
     "\"mantissa\" and \"mantissa_imag\" times 2 to the power \"exp2\" are its parts. A failure is\n"
     "{\"error\": {\"status\", \"code\", \"text\"}}.";
 
-const char *const subcommands = "compute, explain, source, info or cache";
+const char *const subcommands = "compute, explain, source, plan, shard, combine, status, info or cache";
+
+// The first that a command does not have, or none.
+std::string unknown_option(const CLI::App &command) {
+    for (const std::string &word : command.remaining())
+        if (word.size() > 1 && word.front() == '-') return word;
+    return "";
+}
+
+// Which other subcommands have it.
+std::string owners_of(const CLI::App &app, const std::string &option) {
+    std::string owners;
+    for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
+        if (command->get_option_no_throw(option))
+            owners += (owners.empty() ? ", an option of perm " : " and perm ") + command->get_name();
+    return owners;
+}
 
 // What is wrong with the command line, and whose help says what is right.
 std::string usage_error(const CLI::App &app, const CLI::ParseError &error) {
@@ -31,6 +47,8 @@ std::string usage_error(const CLI::App &app, const CLI::ParseError &error) {
         deepest = deepest->get_subcommands().front();
         command += " " + deepest->get_name();
     }
+    if (const std::string option = unknown_option(*deepest); !option.empty())
+        return "unknown option " + option + owners_of(app, option) + " (see " + command + " --help)";
     if (deepest != &app) return std::string(error.what()) + " (see " + command + " --help)";
     const auto words = app.remaining();
     const bool unknown_command = !words.empty() && words.front().rfind('-', 0) != 0;
@@ -41,28 +59,51 @@ std::string usage_error(const CLI::App &app, const CLI::ParseError &error) {
 
 int parse_and_run(int argc, char **argv, bool &json) {
     Options options;
+    options.command_line = shell_words(argc, argv);
     CLI::App app("Exact permanents of sparse matrices.", "perm");
     app.footer(footer);
     app.require_subcommand(0, 1);
     app.set_version_flag("--version", std::string("perm ") + perm_version());
 
-    CLI::App *compute = app.add_subcommand("compute", "Compute the permanent of a Matrix Market file");
-    CLI::App *explain =
-        app.add_subcommand("explain", "Show the plan, its cost and its time, without running it");
-    CLI::App *source = app.add_subcommand("source", "Print the CUDA C++ of the kernel that a GPU would run");
-    CLI::App *info = app.add_subcommand("info", "Show this build, this machine and its GPUs");
-    CLI::App *cache = app.add_subcommand("cache", "Show or clear the folder of compiled kernels");
+    const std::string quiet = "no progress, no log but errors; a missed tolerance is still reported";
+    const auto add = [&](const char *name, const char *description) {
+        CLI::App *command = app.add_subcommand(name, description);
+        command->footer(footer);
+        return command;
+    };
+    CLI::App *compute = add("compute", "Compute the permanent of a Matrix Market file");
+    CLI::App *explain = add("explain", "Show the plan, its cost and its time, without running it");
+    CLI::App *source = add("source", "Print the CUDA C++ of the kernel that a GPU would run");
+    CLI::App *plan = add("plan", "Save the plan, for shards on other machines");
+    CLI::App *shard = add("shard", "Compute one of N parts of the work, as a job of an array");
+    CLI::App *combine = add("combine", "Put the parts together: the permanent");
+    CLI::App *status = add("status", "Show how far the computation of a checkpoint is");
+    CLI::App *info = add("info", "Show this build, this machine and its GPUs");
+    CLI::App *cache = add("cache", "Show or clear the folder of compiled kernels");
     CLI::App *list = cache->add_subcommand("list", "Show the kernels in the folder");
     CLI::App *clear = cache->add_subcommand("clear", "Remove the kernels from the folder");
     CLI::App *path = cache->add_subcommand("path", "Print the folder");
-    for (CLI::App *command : {compute, explain, source}) add_plan_options(*command, options);
-    for (CLI::App *command : {list, clear, path}) add_cache_option(*command, options);
-    for (CLI::App *command : {compute, explain, info, list, clear, path}) add_json_option(*command, options);
-    add_run_options(*compute, options);
+
+    for (CLI::App *command : {compute, explain, source, plan, shard}) add_plan_options(*command, options);
+    for (CLI::App *command : {compute, shard}) add_plan_file_option(*command, options);
+    for (CLI::App *command : {compute, combine})
+        add_quiet_option(*command, options, ("print the permanent alone; " + quiet).c_str());
+    add_quiet_option(*shard, options, "print nothing; no progress, no log but errors");
+    add_checkpoint_options(*compute, options);
     add_explain_options(*explain, options);
     add_source_options(*source, options);
-    for (CLI::App *command : {compute, explain, source, info, cache, list, clear, path})
+    add_output_option(*plan, options, "the file for it");
+    add_shard_options(*shard, options);
+    add_output_option(*shard, options, "the file of the part; what is done in it is not done again");
+    add_parts(*combine, options);
+    add_limit_options(*combine, options);
+    add_status_options(*status, options);
+    for (CLI::App *command : {list, clear, path}) {
         command->footer(footer);
+        add_cache_option(*command, options);
+    }
+    for (CLI::App *command : {compute, explain, combine, status, info, list, clear, path})
+        add_json_option(*command, options);
 
     try {
         app.parse(argc, argv);
@@ -86,6 +127,10 @@ int parse_and_run(int argc, char **argv, bool &json) {
     if (*compute) run_compute(options);
     if (*explain) run_explain(options);
     if (*source) run_source(options);
+    if (*plan) run_plan(options);
+    if (*shard) run_shard(options);
+    if (*combine) run_combine(options);
+    if (*status) run_status(options);
     if (*info) run_info(options.json);
     if (*list) run_cache_list(options);
     if (*clear) run_cache_clear(options);

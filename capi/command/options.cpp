@@ -74,6 +74,12 @@ void add_parsed(CLI::App &command, const char *name, Target &target, Parse parse
         ->type_name(type);
 }
 
+// Of compute and of shard.
+void add_every_option(CLI::App &command, Options &options) {
+    add_parsed(command, "--checkpoint-every", options.checkpoint_seconds, parse_seconds, "TIME",
+               "write what is done no more often than this, 1m if not given");
+}
+
 } // namespace
 
 int Options::log_level() const {
@@ -119,8 +125,10 @@ void add_plan_options(CLI::App &command, Options &options) {
             "auto; frontier or tree; on the CPU alone ryser; on a GPU alone hybrid, purereg, dense or shared")
         ->type_name("NAME");
     command
-        .add_option("--device", options.device,
-                    "auto: a GPU where there is one and it is worth it; cpu; gpu: the best of its engines")
+        .add_option(
+            "--device", options.device,
+            "auto: a GPU where there is one and it is worth it; cpu; gpu: the first; gpu:0,1 or gpu:all: "
+            "these or all together; gpu:all+cpu: the processor too (engine tree)")
         ->type_name("NAME");
     command
         .add_option(
@@ -140,16 +148,6 @@ void add_plan_options(CLI::App &command, Options &options) {
         "how often each row counts, with commas between: 2,0,1 is the first row twice, the second not");
     add_parsed(command, "--col-multiplicity", options.col_multiplicity, parse_multiplicities, "LIST",
                "how often each column counts");
-    add_parsed(command, "--threads", options.threads, parse_whole<std::int32_t>, "N",
-               "threads, one for each core if not given");
-    add_parsed(
-        command, "--memory", options.memory_bytes, parse_bytes, "BYTES",
-        "working memory on the CPU, such as 512M, 20G or 1.5GiB; three quarters of the machine's if not "
-        "given");
-    add_parsed(
-        command, "--time-limit", options.time_limit_seconds, parse_seconds, "TIME",
-        "seconds, or such as 10m, 2h, 3d; none for no limit; if not given, what is predicted to take more "
-        "than a day is refused");
     add_parsed(command, "--seed", options.seed, parse_whole<std::uint64_t>, "N",
                "of the search for a good order");
     command
@@ -168,8 +166,57 @@ void add_plan_options(CLI::App &command, Options &options) {
                     "change the "
                     "same column; or equal, to see what that is worth")
         ->type_name("NAME");
+    add_limit_options(command, options);
+}
+
+void add_limit_options(CLI::App &command, Options &options) {
+    add_parsed(command, "--threads", options.threads, parse_whole<std::int32_t>, "N",
+               "threads, one for each core if not given");
+    add_parsed(
+        command, "--memory", options.memory_bytes, parse_bytes, "BYTES",
+        "working memory on the CPU, such as 512M, 20G or 1.5GiB; three quarters of the machine's if not "
+        "given");
+    add_parsed(command, "--time-limit", options.time_limit_seconds, parse_seconds, "TIME",
+               "seconds, or such as 10m, 2h, 3d; none for no limit; if not given, compute refuses what is "
+               "predicted to "
+               "take more than a day");
     add_cache_option(command, options);
     command.add_flag("-v,--verbose", options.verbose, "log decisions to stderr; twice: details");
+}
+
+void add_plan_file_option(CLI::App &command, Options &options) {
+    command.add_option("--plan", options.plan, "take the plan of this file, which perm plan wrote")
+        ->type_name("PLAN");
+}
+
+void add_checkpoint_options(CLI::App &command, Options &options) {
+    command
+        .add_option("--checkpoint", options.checkpoint,
+                    "keep what is done in this file, and go on from it if it is there")
+        ->type_name("FILE")
+        ->check([](const std::string &file) { return file.empty() ? "a file's name is expected" : ""; });
+    add_every_option(command, options);
+}
+
+void add_shard_options(CLI::App &command, Options &options) {
+    add_parsed(command, "--of", options.of, parse_whole<std::int32_t>, "N",
+               "in how many the work is divided");
+    add_parsed(command, "--index", options.index, parse_whole<std::int32_t>, "K",
+               "which of them to do, from 0 to N - 1");
+    for (const char *name : {"--of", "--index"}) command.get_option(name)->required();
+    add_every_option(command, options);
+}
+
+void add_output_option(CLI::App &command, Options &options, const char *description) {
+    command.add_option("-o,--output", options.output, description)->type_name("OUT")->required();
+}
+
+void add_parts(CLI::App &command, Options &options) {
+    command.add_option("PART", options.parts, "files of perm shard, in any order")->required();
+}
+
+void add_status_options(CLI::App &command, Options &options) {
+    command.add_option("CHECKPOINT", options.file, "file of perm compute --checkpoint")->required();
 }
 
 void add_explain_options(CLI::App &command, Options &options) {
@@ -177,6 +224,8 @@ void add_explain_options(CLI::App &command, Options &options) {
         .add_option("--plot", options.plot,
                     "draw the patterns, the frontier and the engines' times; needs gnuplot")
         ->type_name("FILE.svg|.png|.pdf");
+    add_parsed(command, "--gpus", options.gpus, parse_whole<std::int32_t>, "N",
+               "predict for so many GPUs, such as a cluster has; those of --device if not given");
 }
 
 std::string file_name(const Options &options) {
@@ -203,10 +252,25 @@ void add_json_option(CLI::App &command, Options &options) {
     command.add_flag("--json", options.json, "one JSON object on the standard output");
 }
 
-void add_run_options(CLI::App &command, Options &options) {
-    command.add_flag("-q,--quiet", options.quiet,
-                     "print the permanent alone; no progress, no log but errors; a missed tolerance is still "
-                     "reported");
+void add_quiet_option(CLI::App &command, Options &options, const char *description) {
+    command.add_flag("-q,--quiet", options.quiet, description);
+}
+
+std::string shell_words(int count, const char *const *words) {
+    constexpr const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,/:@%";
+    std::string text;
+    for (int k = 0; k < count; ++k) {
+        const std::string word = words[k];
+        text += k == 0 ? "" : " ";
+        if (!word.empty() && word.find_first_not_of(plain) == word.npos) {
+            text += word;
+            continue;
+        }
+        text += '\'';
+        for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+        text += '\'';
+    }
+    return text;
 }
 
 } // namespace perm

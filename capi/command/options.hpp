@@ -13,7 +13,13 @@ class App;
 namespace perm {
 
 struct Options {
+    std::string command_line; // all of it, fit for a shell
     std::string file;
+    std::vector<std::string> parts;       // files
+    std::string plan, output, checkpoint; // files; "" for none
+    double checkpoint_seconds = 0;
+    std::int32_t of = 1, index = 0; // of shard
+    std::int32_t gpus = 0;
     std::string plot;                                                        // a file; "" for none
     std::string engine, device, precision, without, decompose, chunks, arch; // "" is the library's default
     std::optional<std::string> cache;                                        // a folder, "" for none
@@ -31,16 +37,17 @@ struct Options {
     int log_level() const;
 };
 
-// The arguments that compute, explain and source share.
-void add_plan_options(CLI::App &command, Options &options);
-
-// Those of compute alone.
-void add_run_options(CLI::App &command, Options &options);
-
-// Those of source alone.
+// Those of one subcommand alone, or of several.
+void add_plan_options(CLI::App &command, Options &options);       // FILE, and all that makes a plan
+void add_limit_options(CLI::App &command, Options &options);      // of a run
+void add_plan_file_option(CLI::App &command, Options &options);   // --plan
+void add_checkpoint_options(CLI::App &command, Options &options); // of compute
+void add_shard_options(CLI::App &command, Options &options);
+void add_output_option(CLI::App &command, Options &options, const char *description); // -o
+void add_parts(CLI::App &command, Options &options);
+void add_status_options(CLI::App &command, Options &options);
+void add_quiet_option(CLI::App &command, Options &options, const char *description);
 void add_source_options(CLI::App &command, Options &options);
-
-// Those of explain alone.
 void add_explain_options(CLI::App &command, Options &options);
 
 // The name of the matrix's file, without its folder.
@@ -49,6 +56,9 @@ std::string file_name(const Options &options);
 // --cache, and --json.
 void add_cache_option(CLI::App &command, Options &options);
 void add_json_option(CLI::App &command, Options &options);
+
+// The words of a command line, quoted for a shell where they need it.
+std::string shell_words(int count, const char *const *words);
 
 // "20G", "1.5GiB", "500MB", "4096": K and KiB are 1024 bytes, KB is 1000. Throws std::invalid_argument.
 std::int64_t parse_bytes(const std::string &text);

@@ -1,11 +1,16 @@
 #include "output.hpp"
 
+#include "options.hpp"
+
 #include <nlohmann/json.hpp>
 #include <perm.hpp>
+
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
 #include <utility>
 
@@ -25,14 +30,23 @@ void write_file(const std::string &path, const std::string &bytes) {
         throw OutputError("cannot write '" + path + "': " + std::strerror(errno));
 }
 
+void require_folder_of(const std::string &path) {
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0)
+        throw Error(PERM_BAD_OPTION, "cannot write '" + path + "': " + std::strerror(errno));
+    if (std::filesystem::is_directory(path))
+        throw Error(PERM_BAD_OPTION, "cannot write '" + path + "': this is a directory");
+}
+
+std::string how_to_go_on(const Options &options) { return "\nto go on: " + options.command_line; }
+
 void write_message(const std::string &text) { std::fprintf(stderr, "perm: %s\n", text.c_str()); }
 
 std::string in_command_terms(std::string text) {
     constexpr std::pair<std::string_view, std::string_view> names[] = {
-        {"memory_limit_bytes", "--memory"},
-        {"time_limit_seconds", "--time-limit"},
-        {"row_multiplicity", "--row-multiplicity"},
-        {"col_multiplicity", "--col-multiplicity"}};
+        {"memory_limit_bytes", "--memory"},         {"time_limit_seconds", "--time-limit"},
+        {"row_multiplicity", "--row-multiplicity"}, {"col_multiplicity", "--col-multiplicity"},
+        {"cancelled by the caller", "cancelled"},   {"the same call goes on", "the same command goes on"}};
     for (const auto &[field, option] : names)
         for (auto at = text.find(field); at != text.npos; at = text.find(field, at + option.size()))
             text.replace(at, field.size(), option);
@@ -54,9 +68,7 @@ ExitCode exit_code(perm_status status) {
     }
 }
 
-ExitCode report_failure(perm_status status, std::string text, bool json) {
-    // However the library words it.
-    if (status == PERM_CANCELLED) text = "cancelled";
+ExitCode report_failure(perm_status status, const std::string &text, bool json) {
     write_message(text);
     if (!json) return exit_code(status);
     const nlohmann::ordered_json object = {

@@ -19,11 +19,18 @@ void write_stdout(std::string text);
 // Writes all of a file. Throws Error when it cannot be opened, and OutputError.
 void write_file(const std::string &path, const std::string &bytes);
 
+// Throws Error where the folder of a file that is to be written is missing or cannot be written to.
+void require_folder_of(const std::string &path);
+
 // Writes "perm: ..." to stderr.
 void write_message(const std::string &text);
 
 // A text of the library with its names of fields replaced by the options that set them.
 std::string in_command_terms(std::string text);
+
+struct Options;
+// "\nto go on: perm compute ...": the command as it was called.
+std::string how_to_go_on(const Options &options);
 
 enum ExitCode {
     exit_answered = 0,
@@ -36,6 +43,6 @@ enum ExitCode {
 ExitCode exit_code(perm_status status);
 
 // Says what went wrong, on stderr and, with json, as {"error": {"status", "code", "text"}} on stdout.
-ExitCode report_failure(perm_status status, std::string text, bool json);
+ExitCode report_failure(perm_status status, const std::string &text, bool json);
 
 } // namespace perm

@@ -1,5 +1,5 @@
--- The C API by LuaJIT's FFI: luajit permanent.lua [libperm.so.1]. The fields are those of version 1.0 at least; what
--- perm.h has gained behind them is then at its default.
+-- The C API by LuaJIT's FFI: luajit permanent.lua [PATH/libperm.so.1]. The fields are those of version 1.0 at
+-- least; what perm.h has gained behind them is then at its default.
 local ffi = require "ffi"
 ffi.cdef [[
 typedef struct {

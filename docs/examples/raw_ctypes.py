@@ -1,5 +1,5 @@
-"""The C API by Python's standard library alone: python3 raw_ctypes.py [libperm.so.1]. The fields are those of
-version 1.0 at least; what perm.h has gained behind them is then at its default."""
+"""The C API by Python's standard library alone: python3 raw_ctypes.py [PATH/libperm.so.1]. The fields are
+those of version 1.0 at least; what perm.h has gained behind them is then at its default."""
 
 import ctypes
 import sys

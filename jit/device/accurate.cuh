@@ -4,11 +4,11 @@
 // no entry is negative), and their rounding errors are nearly all of its error. Their segments are summed
 // once more, in products of twice the precision.
 
-// The segments whose absolute values add up to more than `most`, in any order.
-extern "C" __global__ void perm_select(const Partial *partials, u64 count, double most, u64 *chosen, u64 room,
-                                       u64 *number) {
+// The segments whose absolute values add up to more than their window's `most`, in any order.
+extern "C" __global__ void perm_select(const Partial *partials, u64 count, const double *most,
+                                       int window_bits, u64 *chosen, u64 room, u64 *number) {
     const u64 t = thread_index();
-    if (t >= count || !(partials[t].absolute > most)) return;
+    if (t >= count || !(partials[t].absolute > most[t >> window_bits])) return;
     const u64 place = atomicAdd(number, u64{1});
     if (place < room) chosen[place] = t;
 }

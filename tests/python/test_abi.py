@@ -12,7 +12,12 @@ import perm
 from perm import _abi
 
 HEADER = ROOT / "include" / "perm.h"
-STRUCTS = {"perm_csr": _abi.Csr, "perm_opts": _abi.Opts, "perm_result": _abi.Result}
+STRUCTS = {
+    "perm_csr": _abi.Csr,
+    "perm_opts": _abi.Opts,
+    "perm_result": _abi.Result,
+    "perm_partial": _abi.Partial,
+}
 
 
 def test_structs(tmp_path):

@@ -34,6 +34,17 @@ def test_arrays_of_floats(dtype):
     assert type(value) is float
 
 
+def test_long_doubles_are_taken_exactly():
+    a = np.array([[1 / np.longdouble(3), 2], [3, 4]], "longdouble")
+    exact = Fraction(*a[0, 0].as_integer_ratio()) * 4 + 6
+    assert perm.permanent(a, precision="exact") == exact
+    assert perm.permanent(a) == float(exact)
+    assert perm.Plan(a, precision="exact").permanent() == exact
+    if a[0, 0] != float(a[0, 0]):
+        with pytest.raises(ValueError, match="no double"):
+            perm.Plan(np.ones((2, 2))).permanent(a)
+
+
 @pytest.mark.parametrize("dtype", ["c8", "c16", ">c16", "clongdouble"])
 def test_arrays_of_complex_numbers(dtype):
     value = perm.permanent(np.array(A, dtype) * 1j)

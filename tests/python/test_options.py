@@ -9,6 +9,7 @@ import pytest
 from support import rng
 
 import perm
+from perm._options import Prepared
 
 A = [[1.5, 2.0], [3.0, 4.0]]
 
@@ -49,14 +50,57 @@ def test_none_is_the_default():
         ({"engine": "warp"}, perm.InvalidOptionError),
         ({"precision": "half"}, perm.InvalidOptionError),
         ({"tolerance": -1}, perm.InvalidOptionError),
+        ({"tolerance": "1e-9"}, perm.InvalidOptionError),
         ({"threads": 2**40}, perm.InvalidOptionError),
+        ({"threads": 1.7}, perm.InvalidOptionError),
+        ({"threads": "2"}, perm.InvalidOptionError),
+        ({"seed": -1}, perm.InvalidOptionError),
+        ({"seed": 2**64}, perm.InvalidOptionError),
         ({"memory_limit": -1}, perm.InvalidOptionError),
+        ({"memory_limit": "2 parsecs"}, perm.InvalidOptionError),
+        ({"memory_limit": "-2G"}, perm.InvalidOptionError),
+        ({"time_limit": "1y"}, perm.InvalidOptionError),
+        ({"time_limit": "soon"}, perm.InvalidOptionError),
+        ({"cache_limit": "1e99"}, perm.InvalidOptionError),
         ({"without": "everything"}, perm.InvalidOptionError),
     ],
 )
 def test_bad_options(options, error):
     with pytest.raises(error):
         perm.permanent(A, **options)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("2G", 2 * 1024**3), ("500M", 500 * 1024**2), ("1.5 KiB", 1536), ("3kB", 3000), ("7", 7), ("0.1", 1)],
+)
+def test_bytes_as_text(text, number):
+    prepared = Prepared({"memory_limit": text, "cache_limit": text}, None)
+    assert (prepared.struct.memory_limit_bytes, prepared.struct.cache_limit_bytes) == (number, number)
+    assert perm.permanent(A, cache_limit=text) == 12.0
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("1m", 60), ("30s", 30), ("2h", 7200), ("1d", 86400), (".5", 0.5)]
+)
+def test_seconds_as_text(text, number):
+    assert Prepared({"time_limit": text}, None).struct.time_limit_seconds == number
+    assert perm.permanent(A, time_limit=text) == 12.0
+
+
+def test_whole_numbers_may_be_floats():
+    assert Prepared({"memory_limit": 2e9}, None).struct.memory_limit_bytes == 2 * 10**9
+
+
+def test_errors_name_the_options_as_they_are_here():
+    dense = [[rng(i * 34 + j).random() for j in range(34)] for i in range(34)]
+    for options in ({"memory_limit": 1000, "engine": "frontier"}, {"time_limit": 1e-3}, {"time_limit": -1}):
+        with pytest.raises(perm.Error, match="_limit") as caught:
+            perm.permanent(dense, **options)
+        for name in ("_bytes", "_seconds", "INFINITY"):
+            assert name not in str(caught.value)
+    with pytest.raises(perm.InvalidOptionError, match="^threads is 1.7: a whole number"):
+        perm.permanent(A, threads=1.7)
 
 
 def test_errors_by_kind():
@@ -97,6 +141,7 @@ def test_result():
     assert (z.value, z.mantissa * 2**z.exp2) == (6 + 4j, 6 + 4j)
     with pytest.raises(TypeError):
         float(z)
+    assert int(perm.compute([[7.5]])) == 7
     half = perm.compute([[0.5]], precision="exact")
     assert (half.value, half.text, int(half)) == (Fraction(1, 2), "1/2", 0)
 

@@ -2,6 +2,7 @@
 
 import gc
 import pickle
+import time
 
 import pytest
 from support import by_definition, rng
@@ -198,6 +199,35 @@ def test_gradient(dtype):
 
 
 @needs("perm_plan_gradient")
+@pytest.mark.parametrize("phase", [1, 1 + 2j])
+def test_bounds_of_a_gradient(phase):
+    a = random_matrix(8, 5) * phase
+    found = perm.gradient(a, full=True)
+    assert isinstance(found, perm.Gradient)
+    assert (found.derivatives == perm.gradient(a)).all()
+    assert found.error_bounds.dtype == float
+    for i, j in np.argwhere(a):
+        minor = np.delete(np.delete(a, i, 0), j, 1)
+        error = found.derivatives[i, j] - perm.permanent(minor, precision="dd")
+        assert abs(error) <= found.error_bounds[i, j] < 1e-11
+    assert found.permanent.re == pytest.approx(perm.permanent(a).real, rel=1e-12)
+    of_sparse = perm.gradient(sparse.csc_matrix(a), full=True)
+    assert of_sparse.error_bounds.format == "csc"
+    assert (of_sparse.error_bounds.toarray() == found.error_bounds).all()
+    of_plan = perm.Plan(a).gradient(full=True)
+    assert (of_plan.error_bounds == found.error_bounds[a != 0]).all()
+    assert perm.gradient([[1, 2], [3, 4]], full=True).error_bounds == [[0.0, 0.0], [0.0, 0.0]]
+
+
+@needs("perm_plan_gradient")
+def test_a_gradient_too_large_is_refused_at_once():
+    start = time.monotonic()
+    with pytest.raises(perm.MemoryRefusedError, match="raise the limit: memory_limit$"):
+        perm.gradient(np.ones((25, 25)), memory_limit="15G")
+    assert time.monotonic() - start < 5
+
+
+@needs("perm_plan_gradient")
 def test_gradient_of_integers():
     found = perm.gradient([[1, 2], [3, 4]])
     assert found == [[4.0, 3.0], [2.0, 1.0]]
@@ -214,6 +244,33 @@ def test_saved(a):
         assert again.permanent() == plan.permanent()
         assert again.permanent([1] * again.nnz) == plan.permanent([1] * plan.nnz)
         assert again.explain_json()["threads"] == 1
+
+
+@needs("perm_plan_save")
+def test_saved_with_other_options():
+    seen = []
+    saved = perm.Plan(random_matrix(5, 22, 1.0), engine="ryser", precision="dd", threads=1).to_bytes()
+    again = perm.Plan.from_bytes(saved, threads=2, memory_limit="1G", progress=lambda *x: seen.append(x))
+    assert again.explain_json()["threads"] == 2
+    assert again.explain_json()["memory_limit_bytes"] == 1024**3
+    assert again.permanent() == perm.Plan.from_bytes(saved).permanent()
+    assert seen
+    for other in ("engine", "seed", "row_multiplicity", "engin"):
+        with pytest.raises(TypeError, match=f"no option '{other}'"):
+            perm.Plan.from_bytes(saved, **{other: None})
+    with pytest.raises(perm.TimeRefusedError):
+        perm.Plan.from_bytes(saved, time_limit=1e-9).permanent()
+
+
+@needs("perm_plan_save")
+def test_saved_numbers_that_are_no_doubles():
+    third = 1 / np.longdouble(3)
+    for entry in (third, 2**53 + 1):
+        plan = perm.Plan([[entry, 0.5], [1.0, entry]], precision="exact")
+        assert perm.Plan.from_bytes(plan.to_bytes()).permanent() == plan.permanent()
+    if float(third) != third:
+        with pytest.raises(ValueError, match="cannot be saved"):
+            perm.Plan(np.array([[third * 1j, 1], [1, 1]])).to_bytes()
 
 
 def test_no_saved_plan():

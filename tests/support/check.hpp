@@ -20,6 +20,8 @@ void check_nonnegative_result(const perm_result &r, const oracle::Exact &truth);
 
 // Nothing but the times may differ.
 void check_same_bits(const perm_result &a, const perm_result &b);
+// Of complex results too, with the absolute bound.
+void check_same_answer(const perm_result &a, const perm_result &b);
 
 // A number known up to a radius, to check identities between results that are not exact.
 struct Ball {

@@ -83,6 +83,17 @@ Run run(const Folder &folder, const std::vector<std::string> &arguments, const s
     return {code, folder.read("stdout"), folder.read("stderr")};
 }
 
+std::string dense_matrix(int n) {
+    std::ostringstream text;
+    text << "%%MatrixMarket matrix array real general\n" << n << ' ' << n << '\n';
+    unsigned state = 1;
+    for (int k = 0; k < n * n; ++k) {
+        state = state * 1103515245u + 12345u;
+        text << ((state >> 16) % 1000 + 1) / 1000.0 << '\n';
+    }
+    return text.str();
+}
+
 bool contains(const std::string &text, const std::string &part) {
     return text.find(part) != std::string::npos;
 }

@@ -45,6 +45,9 @@ struct Run {
 
 Run run(const Folder &folder, const std::vector<std::string> &arguments, const std::string &in = "/dev/null");
 
+// Of a Matrix Market file: with n x n numbers in (0, 1].
+std::string dense_matrix(int n);
+
 bool contains(const std::string &text, const std::string &part);
 
 void check_usage_error(const Folder &folder, const std::vector<std::string> &arguments,

@@ -36,6 +36,11 @@ inline unsigned atomicAdd(unsigned *to, unsigned x) {
     *to += x;
     return before;
 }
+inline unsigned atomicMax(unsigned *to, unsigned x) {
+    const unsigned before = *to;
+    if (x > before) *to = x;
+    return before;
+}
 inline unsigned atomicMin(unsigned *to, unsigned x) {
     const unsigned before = *to;
     if (x < before) *to = x;
@@ -48,6 +53,12 @@ inline long long __double_as_longlong(double x) {
     long long bits;
     __builtin_memcpy(&bits, &x, 8);
     return bits;
+}
+
+inline double __longlong_as_double(long long bits) {
+    double x;
+    __builtin_memcpy(&x, &bits, 8);
+    return x;
 }
 
 namespace shim {

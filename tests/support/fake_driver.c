@@ -184,6 +184,21 @@ EXPORT int cuMemFree_v2(address at) {
     return 0;
 }
 
+EXPORT int cuMemHostAlloc(void **at, size_t bytes, unsigned flags) {
+    START_IN_CONTEXT();
+    GO_ON();
+    if (flags != 0) return invalid_value;
+    *at = malloc(bytes);
+    return *at ? 0 : out_of_memory;
+}
+
+EXPORT int cuMemFreeHost(void *at) {
+    START_IN_CONTEXT();
+    GO_ON();
+    free(at);
+    return 0;
+}
+
 EXPORT int cuMemcpyHtoDAsync_v2(address to, const void *from, size_t bytes, void *stream) {
     START_IN_CONTEXT();
     GO_ON();

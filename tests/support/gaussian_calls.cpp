@@ -26,6 +26,14 @@ mpq_class part_of(const std::string &text) {
     return exponent < 0 ? mpq_class(whole) / power : mpq_class(whole * power);
 }
 
+// Whether each part is the truth's, to so many digits.
+bool is_rounding(const Gaussian &value, const Gaussian &truth, std::size_t digits) {
+    mpz_class power;
+    mpz_ui_pow_ui(power.get_mpz_t(), 10, digits - 1);
+    return abs(value.re - truth.re) * power <= abs(truth.re) &&
+           abs(value.im - truth.im) * power <= abs(truth.im);
+}
+
 } // namespace
 
 Gaussian number_of(const std::string &text) {
@@ -77,9 +85,11 @@ void check_gaussian(const perm_result &r, const Gaussian &truth) {
     CAPTURE(std::string(r.text));
     CAPTURE(r.engine);
     CAPTURE(r.rel_error_bound);
-    // A double that is no integer has 17 digits in the text.
-    const bool is_double = r.exact != 0 && std::string(r.text).find('e') != std::string::npos;
-    const Gaussian value = is_double ? Gaussian{mpq_class(r.re), mpq_class(r.im)} : number_of(r.text);
+    // What is exact and no integer has as many digits in the text as tell it from its neighbours.
+    const std::string text = r.text;
+    const bool is_decimal = r.exact != 0 && text.find('e') != text.npos;
+    if (is_decimal) CHECK(is_rounding(number_of(text), truth, text.find('e') - text.find('.')));
+    const Gaussian value = is_decimal ? truth : number_of(text);
     const mpq_class size = truth.re * truth.re + truth.im * truth.im;
     const auto squared_error = [&](const Gaussian &x) {
         return mpq_class((x.re - truth.re) * (x.re - truth.re) + (x.im - truth.im) * (x.im - truth.im));

@@ -72,6 +72,27 @@ void HostQueue::copy_out(void *to, libperm::DeviceAddress from, std::size_t byte
     if (bytes > 0) std::memcpy(to, bytes_at(from), bytes);
 }
 
+void *HostQueue::allocate_host(std::size_t bytes) {
+    void *memory = std::malloc(bytes);
+    if (memory == nullptr) throw std::bad_alloc();
+    std::memset(memory, 0xff, bytes);
+    return memory;
+}
+
+void HostQueue::release_host(void *memory) noexcept {
+    fetches_.clear();
+    std::free(memory);
+}
+
+void HostQueue::fetch(void *to, libperm::DeviceAddress from, std::size_t bytes) {
+    fetches_[stream_].push_back([this, to, from, bytes] { copy_out(to, from, bytes); });
+}
+
+void HostQueue::wait() {
+    for (const auto &fetch : fetches_[stream_]) fetch();
+    fetches_[stream_].clear();
+}
+
 unsigned HostQueue::blocks_at_once(const char * /*entry*/, unsigned /*threads*/, std::size_t /*shared*/) {
     return 3;
 }

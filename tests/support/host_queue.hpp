@@ -5,6 +5,7 @@
 #include "jit/device_queue.hpp"
 #include "tests/support/host_kernel.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -24,6 +25,14 @@ class HostQueue final : public libperm::DeviceQueue {
     std::int64_t free_bytes() override { return free_; }
     void copy_in(libperm::DeviceAddress to, const void *from, std::size_t bytes) override;
     void copy_out(void *to, libperm::DeviceAddress from, std::size_t bytes) override;
+    void *allocate_host(std::size_t bytes) override;
+    void release_host(void *memory) noexcept override;
+    void send(libperm::DeviceAddress to, const void *from, std::size_t bytes) override {
+        copy_in(to, from, bytes);
+    }
+    void fetch(void *to, libperm::DeviceAddress from, std::size_t bytes) override; // done by wait()
+    void use_stream(std::size_t k) override { stream_ = k; }
+    void wait() override;
     unsigned block_threads(unsigned most) const override { return most < 64 ? most : 64; }
     unsigned blocks_at_once(const char *entry, unsigned threads, std::size_t shared) override;
     void launch(const char *entry, unsigned blocks, unsigned threads, std::span<void *const> arguments,
@@ -37,5 +46,7 @@ class HostQueue final : public libperm::DeviceQueue {
     std::int64_t free_;
     std::map<std::string, HostKernel> compiled_;       // by key
     std::map<std::string, const HostKernel *> kernel_; // by entry
+    std::size_t stream_ = 0;
+    std::map<std::size_t, std::vector<std::function<void()>>> fetches_; // by stream
     int launches_ = 0;
 };

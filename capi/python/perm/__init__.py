@@ -21,8 +21,8 @@ from perm._errors import (
 )
 from perm._functions import compute, gradient, permanent, permanents
 from perm._library import info, set_log_level, version
-from perm._options import Options
-from perm._result import Result
+from perm._options import Options, RunOptions
+from perm._result import Gradient, Result
 from perm.plan import Plan
 
 __version__ = version()
@@ -31,6 +31,7 @@ __all__ = [
     "Batch",
     "CancelledError",
     "Error",
+    "Gradient",
     "GpuError",
     "InvalidMatrixError",
     "InvalidOptionError",
@@ -41,6 +42,7 @@ __all__ = [
     "PrecisionWarning",
     "RefusedError",
     "Result",
+    "RunOptions",
     "TimeRefusedError",
     "UnsupportedError",
     "compute",

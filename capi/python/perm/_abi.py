@@ -56,7 +56,15 @@ class Opts(ctypes.Structure):
         ("chunks", c_char_p),
         ("cache_dir", c_char_p),
         ("cache_limit_bytes", c_int64),
+        ("checkpoint", c_char_p),
+        ("checkpoint_seconds", c_double),
+        ("gpus", c_int32),
+        ("reserved2", c_int32),
     ]
+
+
+class Partial(ctypes.Structure):
+    _fields_ = [("struct_size", c_size_t), ("bytes", c_void_p), ("size", c_size_t)]
 
 
 class Result(ctypes.Structure):
@@ -116,4 +124,9 @@ LATER: dict[str, tuple[object, list[object]]] = {
     "perm_plan_gradient": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "perm_plan_save": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p]),
     "perm_plan_load": (c_int, [c_void_p, c_size_t, c_void_p, c_void_p]),
+    "perm_plan_shards": (c_int, [c_void_p, c_void_p, c_void_p]),
+    "perm_plan_run_shard": (c_int, [c_void_p, c_void_p, c_int64, c_void_p]),
+    "perm_plan_combine": (c_int, [c_void_p, c_void_p, c_void_p, c_int64, c_void_p]),
+    "perm_partial_clear": (c_int, [c_void_p]),
+    "perm_checkpoint_describe": (c_int, [c_char_p, c_int, c_void_p, c_size_t, c_void_p]),
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 class Error(Exception):
     """What libperm could not do, and what to do about it; `status` is the perm_status of perm.h.
@@ -93,5 +95,16 @@ _CLASSES = {
 }
 
 
+# What perm.h calls otherwise.
+_NAMES = {
+    "memory_limit_bytes": "memory_limit",
+    "time_limit_seconds": "time_limit",
+    "cache_limit_bytes": "cache_limit",
+    "INFINITY": "math.inf",
+    "PERM_VALUE_C128": "complex numbers of two doubles",
+}
+_ANY_NAME = re.compile(rf"\b({'|'.join(_NAMES)})\b")
+
+
 def error_of(status: int, text: str) -> Error:
-    return _CLASSES.get(status, Error)(text, status)
+    return _CLASSES.get(status, Error)(_ANY_NAME.sub(lambda found: _NAMES[found[0]], text), status)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from perm._call import run
@@ -10,7 +11,7 @@ from perm._library import check, library
 from perm._matrix import Input, Matrix, read, union
 from perm._numbers import Kind, Number
 from perm._options import MULTIPLICITIES, Prepared
-from perm._result import Answer, Result, result_of, value_of, warn_if_missed
+from perm._result import Answer, Gradient, Result, result_of, value_of, warn_if_missed
 from perm._values import any_negative, as_array, is_array, is_numpy, kind_of_entries, plain, value_type_of
 from perm.plan import LONG_ORDER, Plan
 
@@ -108,14 +109,30 @@ def permanents(batch: Any, *, full: bool = False, **options: Unpack[Options]) ->
     return plan._permanents(len(batch), flat, full, as_numpy)
 
 
-def gradient(A: Any, **options: Unpack[Options]) -> Any:
+@overload
+def gradient(A: Any, *, full: Literal[False] = ..., **options: Unpack[Options]) -> Any: ...
+@overload
+def gradient(A: Any, *, full: Literal[True], **options: Unpack[Options]) -> Gradient: ...
+def gradient(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
     """The derivatives of perm(A) by its entries: an array for an array, scipy.sparse of the same format for
     such, lists for lists, of floats or complex numbers. By the entries that A has: where A is 0 there
-    is no edge, and the gradient is 0 there too. Plan.gradient() tells the value as well.
+    is no edge, and the gradient is 0 there too. full=True: a perm.Gradient, with the bounds of their errors.
+
+    >>> import perm
+    >>> perm.gradient([[1.0, 2.0], [3.0, 4.0]])
+    [[4.0, 3.0], [2.0, 1.0]]
+    >>> g = perm.gradient([[0.1, 0.2], [0.3, 0.4]], full=True)
+    >>> g.derivatives[0][0], g.error_bounds[0][0] < 1e-15, g.permanent.text[:5]
+    (0.4, True, '1.000')
     """
     matrix = read(A)
     if matrix.kind.is_exact:
         matrix.kind = Kind.REAL
     plan = Plan._of(matrix, dict(options), value_type_of(matrix.entries, matrix.kind), True)
-    _, derivatives = plan.gradient()
-    return matrix.like(A, derivatives)
+    found = plan.gradient(full=True)
+    derivatives = matrix.like(A, found.derivatives)
+    return (
+        replace(found, derivatives=derivatives, error_bounds=matrix.like(A, found.error_bounds))
+        if full
+        else derivatives
+    )

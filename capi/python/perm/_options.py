@@ -5,37 +5,43 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Callable, TypedDict, Union
+from typing import Any, Callable, TypedDict
 
 from perm import _abi
 from perm._call import Stop
-from perm._errors import InvalidOptionError
 from perm._progress import Progress
+from perm._quantities import bytes_of, real, seconds_of, whole
 
 
-class Options(TypedDict, total=False):
+class RunOptions(TypedDict, total=False):
+    """How it is run: what a saved plan is told anew, by Plan.from_bytes()."""
+
+    threads: int | None  # at most so many; all cores
+    memory_limit: int | str | None  # bytes, "500M", "2G"; three quarters of the machine's
+    time_limit: float | str | None  # seconds, "30s", "1m", "2h"; a day as predicted. math.inf: none
+    cache_dir: str | os.PathLike[str] | None  # of compiled kernels; "": none
+    cache_limit: int | str | None  # bytes of it, "100M"
+    checkpoint: str | os.PathLike[str] | None  # a file to keep what is done in, and to go on from
+    checkpoint_seconds: float | str | None  # between two writes of it; a minute
+    progress: bool | Callable[[float, float | None], object] | None  # a bar, or a function of your own
+
+
+class Options(RunOptions, total=False):
     """What every function takes as keyword arguments; None, or none given, is the default."""
 
     engine: str | None  # "auto", "frontier", "tree", "ryser"; on a GPU "hybrid", "purereg", "dense", "shared"
-    device: str | None  # "auto", "cpu", "gpu"
+    device: str | None  # "auto", "cpu", "gpu", "gpu:0,1", "gpu:all", "gpu:all+cpu"
     precision: str | None  # "auto", "double", "kahan", "dq", "dd", "exact", "mpfr:BITS"
     tolerance: float | None  # relative error wanted; 1e-9
-    threads: int | None  # at most so many; all cores
-    memory_limit: int | None  # bytes; three quarters of the machine's
-    time_limit: float | None  # seconds; a day as predicted. math.inf: none
     seed: int | None  # of the search for a good order
     without: str | Iterable[str] | None  # reductions to leave out, "all" for all
     decompose: str | None  # "auto", "paper"
-    cache_dir: str | os.PathLike[str] | None  # of compiled kernels; "": none
-    cache_limit: int | None  # bytes of it
     row_multiplicity: Iterable[int] | None  # how often each row counts
     col_multiplicity: Iterable[int] | None
-    progress: bool | Callable[[float, float | None], object] | None  # a bar, or a function of your own
 
 
 _NAMES = Options.__annotations__.keys()
 MULTIPLICITIES = ("row_multiplicity", "col_multiplicity")
-_Simple = Union[int, float]
 
 
 class Prepared:
@@ -54,17 +60,19 @@ class Prepared:
             engine=_text(given, "engine"),
             device=_text(given, "device"),
             precision=None if self.precision is None else _encoded("precision", self.precision),
-            tolerance=_number(given, "tolerance", float),
-            threads=_number(given, "threads", int, 32),
-            memory_limit_bytes=_number(given, "memory_limit", int, 64),
-            time_limit_seconds=_number(given, "time_limit", float),
-            seed=_number(given, "seed", int) % 2**64,
+            tolerance=real("tolerance", given.get("tolerance", 0)),
+            threads=whole("threads", given.get("threads", 0), 2**31 - 1),
+            memory_limit_bytes=bytes_of("memory_limit", given.get("memory_limit", 0)),
+            time_limit_seconds=seconds_of("time_limit", given.get("time_limit", 0)),
+            seed=whole("seed", given.get("seed", 0), 2**64 - 1),
             cancel=self.stop.function,
             cancel_user=self.stop.address,
             without=_encoded("without", _joined(given["without"])) if "without" in given else None,
             decompose=_text(given, "decompose"),
             cache_dir=os.fsencode(given["cache_dir"]) if "cache_dir" in given else None,
-            cache_limit_bytes=_number(given, "cache_limit", int, 64),
+            cache_limit_bytes=bytes_of("cache_limit", given.get("cache_limit", 0)),
+            checkpoint=os.fsencode(given["checkpoint"]) if "checkpoint" in given else None,
+            checkpoint_seconds=seconds_of("checkpoint_seconds", given.get("checkpoint_seconds", 0)),
         )
         if self.progress is not None:
             self.struct.progress = self.progress.function
@@ -82,13 +90,6 @@ def _encoded(name: str, value: object) -> bytes:
 
 def _text(options: Mapping[str, Any], name: str) -> bytes | None:
     return _encoded(name, options[name]) if name in options else None
-
-
-def _number(options: Mapping[str, Any], name: str, kind: type[_Simple], bits: int = 0) -> Any:
-    number = kind(options.get(name, 0))
-    if bits and not -(2 ** (bits - 1)) <= number < 2 ** (bits - 1):  # ctypes would cut it silently
-        raise InvalidOptionError(f"{name} is {number}: too large")
-    return number
 
 
 def _joined(without: str | Iterable[str]) -> str:

@@ -127,8 +127,10 @@ class Result:
 
     def __int__(self) -> int:
         """Every digit of an exact integer; of others the whole part of the text's value."""
-        value = exact_of(self.text) if self.exact else self.value
-        if value is None or isinstance(value, complex):
+        value: Number | None = exact_of(self.text) if self.exact else None
+        if value is None:
+            value = self.value
+        if isinstance(value, complex):
             raise TypeError(f"{self.text} is not real")
         return int(value)
 
@@ -140,6 +142,17 @@ class Result:
 
     def __complex__(self) -> complex:
         return complex(value_of(self, str, Kind.COMPLEX, False))
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """A permanent's derivatives by the entries, and for each a certain bound of its absolute error.
+
+    The bound is 0 for what is exact, inf for what is beyond a double."""
+
+    derivatives: Any
+    error_bounds: Any  # floats, in the same form
+    permanent: Result  # from the same run, in doubles
 
 
 _GIVEN = {name for name, *_ in _abi.Result._fields_} & Result.__dataclass_fields__.keys() - {"text"}

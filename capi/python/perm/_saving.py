@@ -5,13 +5,14 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import json
+import numbers
 from array import array
 from fractions import Fraction
 from typing import Any
 
 from perm._library import check, read_bytes, require
 from perm._matrix import Matrix
-from perm._numbers import Kind
+from perm._numbers import Kind, is_double
 
 _MAGIC = b"libperm-python-2\n"  # then a digest of all that follows it, in 64 hexadecimal digits
 
@@ -62,16 +63,18 @@ def load(native: bytes, options: int, place: Any) -> None:
 
 
 def _written(entry: Any, kind: Kind) -> Any:
-    if kind.is_exact:
+    if kind.is_exact or not is_double(entry):  # of other kinds a long double, or an integer among floats
+        if isinstance(entry, numbers.Complex) and not isinstance(entry, numbers.Real):
+            raise ValueError(f"{entry!r} has parts that are no doubles: a plan of it cannot be saved")
         return "/".join(hex(part) for part in map(int, entry.as_integer_ratio()))
     number = complex(entry)
     return [number.real.hex(), number.imag.hex()] if kind is Kind.COMPLEX else number.real.hex()
 
 
 def _read(written: Any, kind: Kind) -> Any:
-    if kind is Kind.COMPLEX:
+    if isinstance(written, list):
         return complex(*map(float.fromhex, written))
-    if kind is Kind.REAL:
+    if "/" not in written:
         return float.fromhex(written)
     numerator, denominator = (int(part, 16) for part in written.split("/"))
     return numerator if kind is Kind.INTEGER else Fraction(numerator, denominator)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import ctypes
 import json
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from perm import _abi, _batch, _saving
 from perm._call import run
 from perm._library import check, library, read_text, require
 from perm._matrix import Input, Matrix, entries_for, read, require_kind
 from perm._numbers import Kind, Number
-from perm._options import MULTIPLICITIES, Prepared
-from perm._result import Answer, Result, result_of, value_of, warn_if_missed
+from perm._options import MULTIPLICITIES, Prepared, RunOptions
+from perm._result import Answer, Gradient, Result, result_of, value_of, warn_if_missed
 from perm._values import (
     Buffer,
     any_negative,
@@ -153,16 +153,31 @@ class Plan:
         batch = results.read(self._kind, wants_exact, as_numpy)
         return batch if full else batch.values
 
-    def gradient(self, values: Any = None) -> tuple[Number, Any]:
+    @overload
+    def gradient(self, values: Any = None, full: Literal[False] = ...) -> tuple[Number, Any]: ...
+    @overload
+    def gradient(self, values: Any = None, *, full: Literal[True]) -> Gradient: ...
+    def gradient(self, values: Any = None, full: bool = False) -> tuple[Number, Any] | Gradient:
         """The permanent, and its derivatives by each entry of the pattern, in their order: doubles, inf or
-        0 where they are out of range.
+        0 where they are out of range. full=True: a perm.Gradient, with the bounds of their errors.
         """
         function = require("perm_plan_gradient")
         handle, buffer = self._encoded(values)
         parts = self._matrix.nnz * (2 if self._kind is Kind.COMPLEX else 1)
-        gradient, answer = (ctypes.c_double * parts)(), Answer()
-        arguments = handle.address, buffer.address, ctypes.addressof(gradient), None, answer.address
+        gradient, bounds = (ctypes.c_double * parts)(), (ctypes.c_double * self._matrix.nnz)()
+        answer, as_numpy = Answer(), is_numpy(self._matrix.row_ptr)
+        arguments = (
+            handle.address,
+            buffer.address,
+            ctypes.addressof(gradient),
+            ctypes.addressof(bounds) if full else None,
+            answer.address,
+        )
         run(self._options, handle.seconds() > LONG_SECONDS, lambda: check(function(*arguments)))
+        derivatives = _batch.numbers_in(gradient, self._kind, as_numpy)
+        if full:
+            permanent = result_of(answer, self._kind, self._options.wants_exact)
+            return Gradient(derivatives, _batch.numbers_in(bounds, Kind.REAL, as_numpy), permanent)
         try:
             value = value_of(answer.struct, answer.text, self._kind, self._options.wants_exact)
         except OverflowError:  # the derivatives may be in range all the same
@@ -171,7 +186,46 @@ class Plan:
                 if self._kind is Kind.COMPLEX
                 else answer.struct.re
             )
-        return value, _batch.numbers_in(gradient, self._kind, is_numpy(self._matrix.row_ptr))
+        return value, derivatives
+
+    # ---------------------------------------------------------------- shards
+
+    def shards(self) -> int:
+        """How many numbered pieces the work has that any process may run: run_shard(0 .. shards() - 1)."""
+        count = ctypes.c_int64()
+        check(require("perm_plan_shards")(self._open().address, ctypes.byref(count), None))
+        return count.value
+
+    def run_shard(self, number: int, values: Any = None) -> bytes:
+        """What one comes to, for combine() here or in another process that has the same plan (to_bytes()).
+
+        >>> import perm
+        >>> plan = perm.Plan([[1, 2], [3, 4]])
+        >>> plan.combine([plan.run_shard(k) for k in range(plan.shards())]).value
+        10
+        """
+        function, partial = require("perm_plan_run_shard"), _abi.Partial(ctypes.sizeof(_abi.Partial))
+        handle, buffer = self._encoded(values)
+        arguments = handle.address, buffer.address, number, ctypes.addressof(partial)
+        try:
+            run(self._options, True, lambda: check(function(*arguments)))
+            return ctypes.string_at(partial.bytes, partial.size)
+        finally:
+            require("perm_partial_clear")(ctypes.addressof(partial))
+
+    def combine(self, partials: Iterable[bytes], values: Any = None) -> Result:
+        """The permanent from what all shards came to, in any order: the bits of compute()."""
+        function, kept = require("perm_plan_combine"), [bytes(x) for x in partials]
+        structs = (_abi.Partial * len(kept))()
+        for struct, content in zip(structs, kept):
+            struct.struct_size = ctypes.sizeof(_abi.Partial)
+            struct.bytes = ctypes.cast(ctypes.c_char_p(content), ctypes.c_void_p)
+            struct.size = len(content)
+        handle, buffer = self._encoded(values)
+        answer = Answer()
+        arguments = handle.address, buffer.address, structs, len(kept), answer.address
+        run(self._options, True, lambda: check(function(*arguments)))
+        return result_of(answer, self._kind, self._options.wants_exact)
 
     def _execute(self, values: Any) -> Answer:
         handle, buffer = self._encoded(values)
@@ -242,14 +296,27 @@ class Plan:
         return f"<perm.Plan of a {rows}x{cols} matrix of {self.nnz} {self._kind.name.lower()} entries>"
 
     def to_bytes(self) -> bytes:
-        """For a file or another process: from_bytes() does not analyse again. Without the progress option."""
+        """For a file or another process: from_bytes() does not analyse again. Without the progress option.
+
+        >>> import perm
+        >>> saved = perm.Plan([[1, 2], [3, 4]]).to_bytes()
+        >>> perm.Plan.from_bytes(saved, threads=1, memory_limit="1G").permanent()
+        10
+        """
         return _saving.to_bytes(self._open().address, self._matrix, self._input.value_type, self._given)
 
     @classmethod
-    def from_bytes(cls, saved: bytes) -> Plan:
-        matrix, value_type, options, native = _saving.from_bytes(saved)
+    def from_bytes(cls, saved: bytes, **options: Unpack[RunOptions]) -> Plan:
+        """What to_bytes() made, as a plan again: its numbers have the same bits on any machine. What
+        perm.RunOptions lists is as it was when the plan was made, or as given here; all else is the plan's.
+        """
+        taken = RunOptions.__annotations__
+        for name in options:
+            if name not in taken:
+                raise TypeError(f"a saved plan takes no option {name!r}; there are {', '.join(taken)}")
+        matrix, value_type, made_with, native = _saving.from_bytes(saved)
         plan, handle = cls.__new__(cls), Handle()
-        plan._set_up(matrix, options, value_type)
+        plan._set_up(matrix, {**made_with, **options}, value_type)
         _saving.load(native, ctypes.addressof(plan._options.struct), handle.address)
         plan._handle = handle
         return plan

@@ -1,0 +1,27 @@
+#include "commands.hpp"
+#include "job.hpp"
+#include "lib/durable_file.hpp"
+#include "output.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <limits>
+
+namespace perm {
+
+void run_plan(Options options) {
+    require_folder_of(options.output);
+    if (libperm::exists(options.output)) read_plan_file(options.output); // nothing else is overwritten
+    // What a limit forbids in a plan stays forbidden, and this one is to be shared out.
+    if (options.time_limit_seconds == 0) options.time_limit_seconds = std::numeric_limits<double>::infinity();
+    const Job job(options);
+    const auto about = nlohmann::json::parse(job.explain(PERM_FORMAT_JSON));
+    if (about.at("refused") == true)
+        write_message("warning: this plan will be refused: " + about.at("why").get<std::string>());
+    write_plan_file(options.output, job.plan_file());
+    write_stdout(
+        fmt::format("{}: the plan of {}, {}", options.output, file_name(options), shards_text(job.plan())));
+}
+
+} // namespace perm

@@ -1,0 +1,69 @@
+#include "commands.hpp"
+#include "job.hpp"
+#include "output.hpp"
+#include "part_file.hpp"
+#include "shard_run.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+namespace perm {
+namespace {
+
+void require_same(const Options &options, const PartFile &found, const PartFile &wanted) {
+    const auto fail = [&](const std::string &what) {
+        throw Error(PERM_BAD_OPTION, fmt::format("{} is there and of {}: name another file, or remove this "
+                                                 "one to begin anew",
+                                                 options.output, what));
+    };
+    if (found.plan.pattern != wanted.plan.pattern) fail("another matrix, " + found.plan.matrix);
+    if (found.plan.value_type != wanted.plan.value_type || !(found.values == wanted.values))
+        fail("other values");
+    if (found.of != wanted.of || found.index != wanted.index)
+        fail(fmt::format("index {} of {}", found.index, found.of));
+    if (!options.plan.empty() && found.plan.plan != read_plan_file(options.plan).plan)
+        fail("another plan than " + options.plan);
+}
+
+// The part as far as it was done before, which goes on with its own plan; a new one is written at once.
+PartFile begun_part(const Options &options) {
+    const Input input(options);
+    PartFile part;
+    part.plan = plan_file_of(input.name(), input.csr(), "");
+    part.values = values_of(input.csr());
+    part.of = options.of;
+    part.index = options.index;
+    if (std::optional<PartFile> found = read_begun_part(options.output)) {
+        require_same(options, *found, part);
+        return *found;
+    }
+    require_folder_of(options.output);
+    Options to_plan = options; // its limit is for the shards
+    to_plan.time_limit_seconds = std::numeric_limits<double>::infinity();
+    const Cancellable cancellable;
+    Progress progress(!options.quiet);
+    part.plan.plan = make_plan(to_plan, input, progress).save();
+    write_part_file(options.output, part);
+    return part;
+}
+
+} // namespace
+
+void run_shard(const Options &options) {
+    if (options.of < 1 || options.index < 0 || options.index >= options.of)
+        throw Error(PERM_BAD_OPTION, fmt::format("--index {} of --of {}: it is to be from 0 to one less",
+                                                 options.index, options.of));
+    const Stopwatch watch;
+    PartFile part = begun_part(options);
+    ShardRun run(options, part, watch);
+    const bool was_done = run.is_done() && run.size() > 0;
+    run.run();
+    forget_previous(options.output);
+    if (options.quiet) return;
+    write_stdout(fmt::format("{}: index {} of {} {}: {} of the plan's {} shards", options.output, part.index,
+                             part.of, was_done ? "was done before" : "is done", run.size(),
+                             run.plan().shards()));
+}
+
+} // namespace perm

@@ -1,0 +1,77 @@
+// The files of perm plan and perm shard: a plan with what it is of, and a share of its work that needs
+// nothing else to be combined.
+#pragma once
+
+#include <perm.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace perm {
+
+struct PlanFile {
+    std::string matrix;          // its name
+    std::string pattern;         // the digest of it and its multiplicities
+    std::int32_t value_type = 0; // perm_value_type
+    std::string plan;            // Plan::save
+    template <class Archive> void serialize(Archive &ar) { ar(matrix, pattern, value_type, plan); }
+};
+
+PlanFile plan_file_of(const std::string &matrix, const perm_csr &a, std::string plan);
+
+// As perm_plan_execute takes them.
+struct KeptValues {
+    std::vector<double> doubles;
+    std::vector<std::int64_t> integers;
+    std::vector<std::string> texts;
+
+    friend bool operator==(const KeptValues &, const KeptValues &) = default;
+    template <class Archive> void serialize(Archive &ar) { ar(doubles, integers, texts); }
+};
+
+KeptValues values_of(const perm_csr &a);
+
+class ValuesView { // valid as long as the values
+  public:
+    ValuesView(const KeptValues &values, std::int32_t value_type);
+    const void *data() const { return data_; }
+
+  private:
+    std::vector<const char *> texts_;
+    const void *data_ = nullptr;
+};
+
+// Index `index` of `of`: the shards from first_shard(index) to first_shard(index + 1).
+struct PartFile {
+    PlanFile plan;
+    KeptValues values;
+    std::int64_t of = 1, index = 0;
+    std::map<std::int64_t, std::string> partials; // of the shards that are done
+
+    template <class Archive> void save(Archive &ar) const;
+    template <class Archive> void load(Archive &ar);
+};
+
+std::int64_t first_shard(std::int64_t shards, std::int64_t of, std::int64_t index);
+
+// Whether all of its shards are done, of so many of the plan.
+bool is_whole(const PartFile &part, std::int64_t shards);
+
+// These throw Error or OutputError, with the file's name.
+void write_plan_file(const std::string &file, const PlanFile &plan);
+PlanFile read_plan_file(const std::string &file);
+void write_part_file(const std::string &file, const PartFile &part);
+PartFile read_part_file(const std::string &file);
+
+// If it was begun; where a crash or a disk has damaged it, that of the write before.
+std::optional<PartFile> read_begun_part(const std::string &file);
+void forget_previous(const std::string &file);
+void discard_part(const std::string &file); // both
+
+// Throws Error unless `found`, in `file`, is of the same matrix, whatever the values.
+void require_same_matrix(const std::string &file, const PlanFile &found, const PlanFile &wanted);
+
+} // namespace perm

@@ -1,0 +1,140 @@
+#include "shard_run.hpp"
+
+#include "output.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <thread>
+#include <utility>
+
+namespace perm {
+namespace {
+
+constexpr double to_finish = 10;     // seconds that shards under way have
+constexpr double default_pause = 60; // between two writes
+
+} // namespace
+
+ShardRun::ShardRun(const Options &options, PartFile &part, const Stopwatch &watch)
+    : options_(options),
+      part_(part),
+      watch_(watch),
+      values_(part.values, part.plan.value_type),
+      progress_(!options.quiet),
+      plan_(load(options.threads)) {
+    const std::int64_t shards = plan_.shards();
+    const std::int64_t last = first_shard(shards, part.of, part.index + 1);
+    for (std::int64_t k = first_shard(shards, part.of, part.index); k < last; ++k, ++size_)
+        if (!part.partials.contains(k)) todo_.push_back(k);
+    begun_at_ = written_at_ = watch.seconds();
+}
+
+Plan ShardRun::load(int threads) {
+    perm_opts opts = library_options(options_);
+    opts.threads = threads;
+    opts.time_limit_seconds = std::numeric_limits<double>::infinity(); // that of all is seen to here
+    opts.cancel = [](void *self) { return static_cast<ShardRun *>(self)->is_to_break_off(); };
+    opts.cancel_user = this;
+    opts.progress = [](double, double, void *self) { static_cast<ShardRun *>(self)->report(); };
+    opts.progress_user = this;
+    try {
+        return Plan::load(part_.plan.plan, opts);
+    } catch (const Error &error) {
+        throw Error(error.status(), fmt::format("{}: {}", options_.output, error.what()));
+    }
+}
+
+// A shard of a frontier, or on a GPU, has work for all threads; another for one.
+int ShardRun::runners() const {
+    const auto plan = nlohmann::json::parse(plan_.explain(PERM_FORMAT_JSON));
+    if (plan.at("device") != "cpu" || plan.at("engine") == "frontier") return 1;
+    return static_cast<int>(std::min<std::size_t>(todo_.size(), plan.at("threads").get<std::size_t>()));
+}
+
+void ShardRun::run() {
+    if (todo_.empty()) return;
+    const int count = runners();
+    if (count > 1) plan_ = load(1);
+    expected_ = plan_.shard_seconds() * static_cast<double>(todo_.size()) / count;
+    {
+        std::vector<std::jthread> others;
+        for (int k = 1; k < count; ++k) others.emplace_back([this] { work(); });
+        work();
+    }
+    if (failure_ && part_.partials.empty())
+        discard_part(options_.output); // another time it may be planned otherwise
+    else
+        write_part_file(options_.output, part_);
+    if (failure_) std::rethrow_exception(failure_);
+    if (!is_done()) fail_stopped();
+}
+
+void ShardRun::work() {
+    try {
+        while (!is_stopping()) {
+            const std::size_t k = next_++;
+            if (k >= todo_.size()) return;
+            keep(todo_[k], plan_.run_shard(values_.data(), todo_[k]));
+        }
+    } catch (...) {
+        const std::lock_guard lock(mutex_);
+        if (status_ != PERM_OK) return; // broken off
+        failure_ = std::current_exception();
+        stop(PERM_INTERNAL);
+    }
+}
+
+void ShardRun::keep(std::int64_t number, std::string partial) {
+    const std::lock_guard lock(mutex_);
+    part_.partials.emplace(number, std::move(partial));
+    const double pause = options_.checkpoint_seconds > 0 ? options_.checkpoint_seconds : default_pause;
+    if (watch_.seconds() - written_at_ < pause) return;
+    try {
+        write_part_file(options_.output, part_);
+    } catch (const std::runtime_error &error) { // there may be room by the next time
+        write_message(fmt::format("warning: {}; what was written before stays", error.what()));
+    }
+    written_at_ = watch_.seconds();
+}
+
+void ShardRun::fail_stopped() const {
+    const std::string why = status_ == PERM_CANCELLED ? "cancelled"
+                                                      : fmt::format("stopped at the time limit of {}",
+                                                                    in_words(options_.time_limit_seconds));
+    throw Error(static_cast<perm_status>(status_.load()),
+                fmt::format("{}; {} of {} shards are done and in {}: the same command goes on from there{}",
+                            why, part_.partials.size(), size_, options_.output, how_to_go_on(options_)));
+}
+
+void ShardRun::stop(perm_status status) {
+    int none = PERM_OK;
+    const double now = watch_.seconds();
+    if (status_.compare_exchange_strong(none, status)) stopped_at_ = now;
+}
+
+bool ShardRun::is_stopping() {
+    if (status_ == PERM_OK && Cancellable::requested(nullptr)) stop(PERM_CANCELLED);
+    if (options_.time_limit_seconds > 0 && watch_.seconds() > options_.time_limit_seconds)
+        stop(PERM_REFUSED_TIME);
+    return status_ != PERM_OK;
+}
+
+int ShardRun::is_to_break_off() {
+    return is_stopping() && (status_ == PERM_INTERNAL || watch_.seconds() - stopped_at_ > to_finish);
+}
+
+// By one shard's thread or another's: the shards count, all being of about the same size.
+void ShardRun::report() {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock || size_ == 0) return;
+    const double done = static_cast<double>(part_.partials.size()), all = static_cast<double>(size_);
+    const double to_do = static_cast<double>(todo_.size()), run = to_do - (all - done);
+    const double elapsed = watch_.seconds() - begun_at_;
+    const double left = run > 0 ? elapsed * (all - done) / run : std::max(0.0, expected_ - elapsed);
+    Progress::report(done / all, left, &progress_);
+}
+
+} // namespace perm

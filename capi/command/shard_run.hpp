@@ -1,0 +1,69 @@
+// The shards of one index, one after the other or as many at once as there are threads, kept in its file.
+#pragma once
+
+#include "interrupt.hpp"
+#include "job.hpp"
+#include "options.hpp"
+#include "part_file.hpp"
+#include "progress.hpp"
+
+#include <perm.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace perm {
+
+class ShardRun {
+  public:
+    // Loads the part's plan. The time limit counts from the start of the watch.
+    ShardRun(const Options &options, PartFile &part, const Stopwatch &watch);
+    ShardRun(const ShardRun &) = delete;
+    ShardRun &operator=(const ShardRun &) = delete;
+
+    const Plan &plan() const { return plan_; }
+    std::int64_t size() const { return size_; } // shards of the part
+    bool is_done() const { return static_cast<std::int64_t>(part_.partials.size()) == size_; }
+
+    // Those that are not done, until a signal or the time limit; those under way then have ten seconds more.
+    // All that is done is in the file when it returns or throws Error.
+    void run();
+
+  private:
+    Plan load(int threads);
+    int runners() const;
+    void work();
+    void keep(std::int64_t number, std::string partial);
+    void write_now_and_then();
+    [[noreturn]] void fail_stopped() const;
+    void stop(perm_status status);
+    bool is_stopping();
+    int is_to_break_off();
+    void report();
+
+    const Options &options_;
+    PartFile &part_;
+    const Stopwatch &watch_;
+    ValuesView values_;
+    Cancellable cancellable_{finishing};
+    Progress progress_;
+    std::mutex mutex_; // of the part, the progress and the failure
+    std::exception_ptr failure_;
+    std::int64_t size_ = 0;
+    std::vector<std::int64_t> todo_;
+    std::atomic<std::size_t> next_{0};                                        // of these
+    std::atomic<int> status_{PERM_OK};                                        // to stop with
+    std::atomic<double> stopped_at_{std::numeric_limits<double>::infinity()}; // by the watch
+    double begun_at_ = 0, written_at_ = 0;                                    // by the watch
+    double expected_ = 0;                                                     // seconds for all to do
+    Plan plan_;                                                               // the last: it calls back
+};
+
+} // namespace perm

@@ -1,0 +1,153 @@
+// perm-mpi: one permanent by all ranks of an MPI job. Rank 0 reads the file, and is the one that speaks.
+#include "capi/command/answer.hpp"
+#include "capi/command/interrupt.hpp"
+#include "capi/command/job.hpp"
+#include "capi/command/matrix_market.hpp"
+#include "capi/command/options.hpp"
+#include "capi/command/output.hpp"
+#include "capi/command/progress.hpp"
+
+#include <perm_mpi.h>
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace {
+
+using namespace perm;
+
+const char *const footer = "To be started by mpirun or srun; every rank takes its share of its machine's "
+                           "cores, or one of its GPUs.\n"
+                           "Exit status: 0 answered, 1 the machine or the program failed, 2 bad input or "
+                           "usage, 3 refused, 130 cancelled.";
+
+class Mpi {
+  public:
+    Mpi(int &argc, char **&argv) {
+        int provided = 0;
+        MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    }
+    ~Mpi() {
+        std::signal(SIGTERM, SIG_IGN); // which mpirun sends to all once one has ended with an error
+        MPI_Finalize();
+    }
+    Mpi(const Mpi &) = delete;
+    Mpi &operator=(const Mpi &) = delete;
+
+    bool is_root() const { return rank_ == 0; }
+
+    // What rank 0 says.
+    int agreed(int code) const {
+        MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        return code;
+    }
+
+  private:
+    int rank_ = 0;
+};
+
+// Of those that every rank throws alike; said by rank 0.
+template <class Work> int guarded(const Mpi &mpi, bool json, const Work &work) {
+    const auto fail = [&](perm_status status, const std::string &text) -> int {
+        return mpi.is_root() ? report_failure(status, text, json) : exit_code(status);
+    };
+    try {
+        work();
+        return exit_answered;
+    } catch (const MatrixMarketError &error) {
+        return fail(PERM_BAD_MATRIX, error.what());
+    } catch (const Error &error) {
+        return fail(error.status(), in_command_terms(error.what()));
+    } catch (const OutputError &error) {
+        write_message(error.what());
+        return exit_failed;
+    } catch (const std::bad_alloc &) {
+        return fail(PERM_OUT_OF_MEMORY, "out of memory");
+    } catch (const std::exception &error) {
+        return fail(PERM_INTERNAL, error.what());
+    }
+}
+
+int compute(const Mpi &mpi, const Options &options) {
+    const Stopwatch watch;
+    std::optional<Input> input;
+    const int code = mpi.agreed(guarded(mpi, options.json, [&] {
+        if (mpi.is_root()) input.emplace(options);
+    }));
+    if (code != exit_answered) return code;
+    const double seconds_read = watch.seconds();
+    Result result;
+    const int answered = guarded(mpi, options.json, [&] {
+        const bool is_kept = mpi.is_root() && !options.checkpoint.empty();
+        const Cancellable cancellable(is_kept ? finishing : nullptr);
+        Progress progress(mpi.is_root() && !options.quiet);
+        perm_opts opts = library_options(options);
+        opts.progress = Progress::report;
+        opts.progress_user = &progress;
+        const perm_status status =
+            perm_mpi_compute(MPI_COMM_WORLD, input ? &input->csr() : nullptr, &opts, result.raw());
+        if (status != PERM_OK) throw Error(status, perm_mpi_last_error());
+    });
+    if (answered != exit_answered) return answered;
+    return mpi.agreed(guarded(mpi, options.json, [&] {
+        if (mpi.is_root())
+            write_answer(options, input->name(), *result.raw(),
+                         {watch.seconds(), seconds_read, result->seconds_check, result->seconds_plan,
+                          result->seconds_run},
+                         "null");
+    }));
+}
+
+int parse_and_run(int argc, char **argv, const Mpi &mpi) {
+    Options options;
+    CLI::App app("Exact permanents of sparse matrices by many processes.", "perm-mpi");
+    app.footer(footer);
+    app.require_subcommand(1, 1);
+    app.set_version_flag("--version", std::string("perm-mpi ") + perm_version());
+    CLI::App *command = app.add_subcommand("compute", "Compute the permanent of a Matrix Market file");
+    command->footer(footer);
+    add_plan_options(*command, options);
+    add_checkpoint_options(*command, options);
+    add_json_option(*command, options);
+    add_quiet_option(*command, options,
+                     "print the permanent alone; no progress; a missed tolerance is still reported");
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::CallForHelp &) {
+        if (mpi.is_root()) write_stdout(app.help());
+        return exit_answered;
+    } catch (const CLI::CallForVersion &version) {
+        if (mpi.is_root()) write_stdout(version.what());
+        return exit_answered;
+    } catch (const CLI::ParseError &error) {
+        const bool json =
+            std::any_of(argv, argv + argc, [](std::string_view word) { return word == "--json"; });
+        const std::string text = std::string(error.what()) + " (see perm-mpi compute --help)";
+        return mpi.is_root() ? report_failure(PERM_BAD_OPTION, text, json) : exit_bad_input;
+    }
+    perm_set_log_level(options.log_level());
+    return compute(mpi, options);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    catch_signals();
+    // What mpirun hands on, as it does not SIGTERM for long.
+    std::signal(SIGUSR1, [](int) { std::raise(SIGTERM); });
+    try {
+        const Mpi mpi(argc, argv);
+        return parse_and_run(argc, argv, mpi);
+    } catch (const std::exception &error) {
+        write_message(error.what());
+        return exit_failed;
+    }
+}

@@ -1,0 +1,19 @@
+// Files that a crash leaves as they were, or as they were to be.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace libperm {
+
+// Under another name first, on the disk before it is renamed. Where one lies there already it stays, as
+// `file`.previous; a torn one goes, and the one before it stays. Throws std::system_error.
+void write_durably(const std::string &file, std::string_view bytes, bool is_torn = false);
+
+std::string previous_of(const std::string &file); // its name
+
+// Throws std::system_error.
+std::string read_file(const std::string &file);
+bool exists(const std::string &file);
+
+} // namespace libperm

@@ -1,0 +1,59 @@
+// The computations that are killed and gone on with, known by a name and a seed in either process.
+#pragma once
+
+#include "tests/support/blocks.hpp"
+#include "tests/support/large_cases.hpp"
+
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+inline LargeCase checkpointed_case(const std::string &name, std::uint64_t seed) {
+    using namespace perm::families;
+    Random random(seed);
+    const auto with = [](LargeCase c, perm_opts opts) {
+        c.opts = opts;
+        c.opts.cache_dir = "";
+        return c;
+    };
+    const auto dense = [&](std::int64_t n, Entries entries) {
+        return large_case(erdos_renyi(n, 1, entries, seed));
+    };
+    if (name == "ryser") return with(dense(24, Entries::real), in_precision("ryser", "double"));
+    if (name == "tree")
+        return with(large_case(erdos_renyi(31, 0.4, Entries::real, seed)), in_precision("tree", "double"));
+    if (name == "exact") return with(dense(20, Entries::counts), in_precision("ryser", "exact"));
+    if (name == "mpfr") return with(dense(20, Entries::real), in_precision("ryser", "mpfr:100"));
+    if (name == "complex")
+        return with(large_case(full_matrix(23, Complexes::complex, random), As::complex),
+                    in_precision("ryser", "double"));
+    if (name == "slices") {
+        perm_opts opts = in_precision("frontier", "exact");
+        opts.memory_limit_bytes = 3 << 20;
+        return with(dense(21, Entries::counts), opts);
+    }
+    if (name == "second run") {
+        perm_opts opts = in_precision("auto", "auto");
+        opts.tolerance = 1e-14;
+        return with(dense(26, Entries::real), opts);
+    }
+    if (name == "blocks") {
+        std::vector<perm::Csr> blocks;
+        for (int k = 0; k < 300; ++k)
+            blocks.push_back(dense_block(random.integer(11, 16), Entries::real, random));
+        for (int k = 0; k < 4; ++k) blocks.push_back(dense_block(22, Entries::real, random));
+        return with(large_case(diagonal_of(blocks)), in_precision("ryser", "double"));
+    }
+    throw std::invalid_argument("no case " + name);
+}
+
+// Of all but the times.
+inline std::string bits_of(const perm_result &r) {
+    char numbers[512];
+    std::snprintf(numbers, sizeof numbers, "%a %a %a %a %lld %a %a %d %d %s %lld %lld", r.re, r.im,
+                  r.mantissa_re, r.mantissa_im, static_cast<long long>(r.exp2), r.rel_error_bound,
+                  r.abs_error_bound, r.exact, r.tolerance_met, r.engine, static_cast<long long>(r.blocks),
+                  static_cast<long long>(r.blocks_computed));
+    return std::string(r.text ? r.text : "NULL") + ' ' + numbers;
+}

@@ -1,0 +1,15 @@
+// A plan as the library has it, for what the C API does not show.
+#pragma once
+
+#include "lib/plan.hpp"
+
+#include <perm.hpp>
+
+inline libperm::Plan plan_in_memory(const perm::Csr &a, const perm_opts &opts) {
+    const perm_csr view = a.view();
+    const libperm::Options options = libperm::read_options(&opts);
+    libperm::RunControl control(options);
+    libperm::InputPattern input = libperm::read_pattern(&view);
+    const libperm::Values values = libperm::read_values(input, view.values);
+    return libperm::make_plan(std::move(input), options, values, control);
+}
