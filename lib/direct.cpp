@@ -1,4 +1,5 @@
 #include "lib/direct.hpp"
+#include "lib/cost_model.hpp"
 
 #include "lib/bits.hpp"
 
@@ -57,8 +58,10 @@ struct Direct::Workspace {
 class Direct::Lease {
   public:
     explicit Lease(const Direct &of) : of_(of) {
-        for (std::atomic<Workspace *> &place : of.idle_)
-            if (place.load(std::memory_order_relaxed) && (work_ = place.exchange(nullptr))) return;
+        for (std::atomic<Workspace *> &place : of.idle_) {
+            if (place.load(std::memory_order_relaxed)) work_ = place.exchange(nullptr);
+            if (work_) return;
+        }
         const TapeLayout widest{of.arithmetic(true), true, tape_lanes};
         work_ = new Workspace(of.tape_, widest.block());
     }
@@ -231,6 +234,11 @@ Answer answer_of(const DirectAnswer &of, bool with_text) {
 
 void Direct::order(Plan &plan, RunControl &control) {
     if (!wants_doubles(plan) || plan.input.pattern.nnz() > most_entries || plan.n() == 0) return;
+    // Few moves are enough for no matrix whose plan takes a hundred times as long.
+    constexpr double longest = 100 * move_seconds * most_moves;
+    if (plan.refusal != PERM_OK || plan.serial_seconds > longest ||
+        least_frontier(plan.input.pattern).expansions > most_moves)
+        return;
     const FrontierOrder order =
         find_tape_order(plan.input.pattern, plan.options.seed, [&control] { control.poll(); });
     if (!order.feasible) return;

@@ -12,6 +12,13 @@ std::uint64_t seed(std::uint64_t salt);
 // PERM_TEST_MULTIPLIER, else 1: how many times the usual number of random cases.
 int multiplier();
 
+// Whether a sanitizer makes everything ten times slower: what is long is shorter then.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+
 // Announces that a part of a test cannot run here, and counts it. A test that compared nothing fails unless
 // it said so by this call.
 void skip(const std::string &why);
