@@ -51,9 +51,11 @@ PartFile begun_part(const Options &options) {
 } // namespace
 
 void run_shard(const Options &options) {
-    if (options.of < 1 || options.index < 0 || options.index >= options.of)
-        throw Error(PERM_BAD_OPTION, fmt::format("--index {} of --of {}: it is to be from 0 to one less",
-                                                 options.index, options.of));
+    if (options.of < 1)
+        throw Error(PERM_BAD_OPTION, fmt::format("--of {}: there is 1 part at least", options.of));
+    if (options.index < 0 || options.index >= options.of)
+        throw Error(PERM_BAD_OPTION, fmt::format("--index {} of --of {}: the parts are numbered from 0 to {}",
+                                                 options.index, options.of, options.of - 1));
     const Stopwatch watch;
     PartFile part = begun_part(options);
     ShardRun run(options, part, watch);
