@@ -1,6 +1,7 @@
 #include "jit/cache_file.hpp"
 
 #define XXH_INLINE_ALL
+#define XXH_NO_INLINE_HINTS 1 // GCC's -Og cannot follow them
 #include <xxhash.h>
 
 #include <algorithm>

@@ -3,13 +3,5 @@
 
 #include <hwy/detect_compiler_arch.h>
 
-// A sanitizer's build takes minutes for each, and finds in one what it finds in the others.
-#ifdef PERM_SANITIZED
-#define PERM_SPARED_TARGETS HWY_AVX3
-#else
-#define PERM_SPARED_TARGETS 0
-#endif
-
 #define HWY_DISABLED_TARGETS                                                                                 \
-    (PERM_SPARED_TARGETS | HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 |           \
-     HWY_SVE2_128 | HWY_RVV)
+    (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)

@@ -7,10 +7,10 @@
 #include <cstring>
 #include <span>
 
-// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): words of CUDA C++
+// NOLINTBEGIN(bugprone-reserved-identifier): words of CUDA C++
 #define __device__
 #define __forceinline__ inline
-// NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace libperm::number {
 #include "jit/device/partial.cuh"

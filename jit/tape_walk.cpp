@@ -17,8 +17,7 @@ namespace libperm::HWY_NAMESPACE {
 
 using Eight = Wide<tape_lanes / static_cast<int>(hn::MaxLanes(Tag()))>;
 
-template <class N>
-constexpr std::size_t doubles_in = sizeof(N) / sizeof(double); // NOLINT(bugprone-sizeof-expression)
+template <class N> constexpr std::size_t doubles_in = sizeof(N) / sizeof(double);
 
 // A number's parts, each in so many lanes.
 HWY_INLINE void read_parts(const double *p, double &x) { x = *p; }

@@ -281,12 +281,12 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // A number's doubles, in memory `stride` apart.
 template <class Number> Number gathered(const double *from, std::ptrdiff_t stride) {
-    double parts[sizeof(Number) / sizeof(double)]; // NOLINT(bugprone-sizeof-expression)
+    double parts[sizeof(Number) / sizeof(double)];
     for (double &part : parts) part = *std::exchange(from, from + stride);
     return std::bit_cast<Number>(parts);
 }
 template <class Number> void scatter(const Number &x, double *to, std::ptrdiff_t stride) {
-    double parts[sizeof(Number) / sizeof(double)]; // NOLINT(bugprone-sizeof-expression)
+    double parts[sizeof(Number) / sizeof(double)];
     std::memcpy(parts, &x, sizeof x);
     for (const double part : parts) *std::exchange(to, to + stride) = part;
 }

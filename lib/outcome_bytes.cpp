@@ -2,6 +2,8 @@
 
 #include "lib/saved_fields.hpp"
 
+#include <cmath>
+
 namespace libperm {
 namespace {
 
@@ -17,7 +19,7 @@ void get(cereal::PortableBinaryInputArchive &ar, mpq_class &x) {
 // Of a size that computing with it does not overflow.
 bool is_number(const Scaled &x) {
     constexpr auto most = std::int64_t{1} << 48;
-    return x.mantissa == x.mantissa && -most < x.exp2 && x.exp2 < most;
+    return !std::isnan(x.mantissa) && -most < x.exp2 && x.exp2 < most;
 }
 
 template <class Archive, class O> void numbers(Archive &ar, O &o) {

@@ -43,8 +43,9 @@ void *operator new(std::size_t size, const std::nothrow_t &) noexcept {
     ++allocations;
     return std::malloc(size);
 }
-void operator delete(void *p) noexcept { std::free(p); }
-void operator delete(void *p, std::size_t) noexcept { std::free(p); }
+// Inlined, GCC takes what is freed for what another operator new gave.
+[[gnu::noinline]] void operator delete(void *p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void *p, std::size_t) noexcept { std::free(p); }
 
 namespace {
 

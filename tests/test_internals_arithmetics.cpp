@@ -57,7 +57,7 @@ ExactBlock values_on(const Pattern &p, int kind, bool is_complex_block, Random &
         case 8:
             return 0.7;
         case 9:
-            return mpq_class(static_cast<long>(random.integer(-20, 20)), 7);
+            return mpq_class(random.integer(-20, 20)) / 7;
         default:
             return random.uniform(-1, 1);
         }

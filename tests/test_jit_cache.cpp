@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #define XXH_INLINE_ALL
+#define XXH_NO_INLINE_HINTS 1 // GCC's -Og cannot follow them
 #include <xxhash.h>
 
 #include <algorithm>

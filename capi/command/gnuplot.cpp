@@ -29,10 +29,10 @@ class Stream {
         if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() ||
             std::fflush(file_.get()) != 0)
             throw std::runtime_error(std::string("cannot write a temporary file: ") + std::strerror(errno));
-        std::rewind(file_.get());
+        go_to_beginning();
     }
     std::string read() {
-        std::rewind(file_.get());
+        go_to_beginning();
         std::string text;
         char part[65536];
         std::size_t size = 0;
@@ -44,6 +44,11 @@ class Stream {
     }
 
   private:
+    void go_to_beginning() {
+        if (std::fseek(file_.get(), 0, SEEK_SET) != 0)
+            throw std::runtime_error(std::string("cannot read a temporary file: ") + std::strerror(errno));
+    }
+
     std::unique_ptr<std::FILE, Closer> file_;
 };
 
