@@ -25,14 +25,15 @@ namespace {
 struct CheckpointContent {
     std::string plan;          // perm_plan_save's bytes
     std::string values;        // their digest
-    double fraction = 0;       // of the work that is done
+    double fraction = 0;       // of the run under way that is done
     double seconds = 0;        // that the calls took so far
+    double run_began = 0;      // of these, when that run did
     bool is_answered = false;  // there is nothing left to do
     std::vector<Piece> pieces; // that are known
 
     template <class Archive> void serialize(Archive &ar) {
         auto answered = static_cast<std::uint8_t>(is_answered);
-        ar(plan, values, fraction, seconds, answered, pieces);
+        ar(plan, values, fraction, seconds, run_began, answered, pieces);
         is_answered = answered != 0;
     }
 };
@@ -137,6 +138,10 @@ bool Checkpoint::write(bool is_answered) {
     content.is_answered = is_answered;
     content.fraction = is_answered ? 1 : control_.fraction();
     content.seconds = seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count();
+    if (content.fraction < content_.fraction) content.run_began = content_.seconds; // another run's
+    content_.fraction = content.fraction;
+    content_.seconds = content.seconds;
+    content_.run_began = content.run_began;
     bool is_written = true;
     try {
         write_durably(options_.checkpoint, sealed(seal, written(content)), is_torn_);
@@ -192,8 +197,8 @@ Status status_of(const std::string &file) {
     CheckpointContent &content = kept->content;
     Plan plan = plan_of(content.plan, Options());
     // As fast as so far; before there is much of that, as predicted.
-    const double left =
-        content.fraction > 0.001 ? content.seconds * (1 / content.fraction - 1) : plan.seconds;
+    const double of_run = content.seconds - content.run_began;
+    const double left = content.fraction > 0.001 ? of_run * (1 / content.fraction - 1) : plan.seconds;
     return {std::move(content), std::move(plan), left};
 }
 
