@@ -261,7 +261,9 @@ class GpuWorker final : public WindowWorker {
             matrix_ = &matrix;
         }
         std::vector<GraySum> all = run_->sums(first, count);
-        peak_bytes_ = std::max<std::int64_t>(peak_bytes_, run_->peak_bytes());
+        const std::int64_t bytes = run_->peak_bytes();
+        for (std::int64_t most = peak_bytes_; most < bytes;)
+            if (peak_bytes_.compare_exchange_weak(most, bytes)) break;
         return all;
     }
 

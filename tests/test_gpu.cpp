@@ -471,10 +471,12 @@ TEST_CASE("GPU: tree has the bits that it has on a CPU") {
             matrices.push_back(arrow(24, entries, random.bits()));
         }
     int compared = 0;
-    for (const perm::Csr &a : matrices) {
+    for (std::size_t k = 0; k < 2 * matrices.size(); ++k) {
+        const perm::Csr &a = matrices[k / 2];
         CAPTURE(describe(a));
-        perm::Result there = perm::compute(a, on_gpu("tree"));
-        perm_opts opts = with_engine("tree");
+        perm_opts opts = on_gpu("tree");
+        opts.precision = k % 2 == 0 ? "double" : "dd"; // a second run may be another plan's on each
+        perm::Result there = perm::compute(a, opts);
         opts.device = "cpu";
         perm::Result here = perm::compute(a, opts);
         CHECK(here->mantissa_re == there->mantissa_re);
@@ -489,7 +491,7 @@ TEST_CASE("GPU: tree has the bits that it has on a CPU") {
         CHECK(std::string(there->device) == "gpu");
         ++compared;
     }
-    CHECK(compared > std::ssize(matrices) / 2);
+    CHECK(compared > std::ssize(matrices));
 }
 
 TEST_CASE("GPU: orders 26 to 30 against the frontier") {
