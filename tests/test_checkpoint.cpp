@@ -202,13 +202,13 @@ std::string torn(std::string bytes, Random &random) {
 
 TEST_CASE("killed 20 times, and gone on with each time") {
     Random random(run::seed(9401));
-    check_killed("ryser", 20, random);
+    check_killed("ryser", run::sanitized ? 4 : 20, random);
 }
 
 TEST_CASE("killed in every engine, among blocks, and in a second run") {
     Random random(run::seed(9402));
     for (const char *name : {"tree", "exact", "mpfr", "complex", "slices", "second run", "blocks"})
-        check_killed(name, 2, random);
+        check_killed(name, run::sanitized ? 1 : 2, random);
 }
 
 // ---------------------------------------------------------------- stopped
