@@ -55,7 +55,7 @@ CheckpointContent read_content(std::string_view bytes) {
 
 using KeptCheckpoint = KeptFile<CheckpointContent>;
 std::optional<KeptCheckpoint> read_checkpoint(const std::string &file) {
-    return read_kept<CheckpointContent>(file, read_content);
+    return read_kept<CheckpointContent>(file, read_content, log_warning);
 }
 
 class Checkpoint {

@@ -1,7 +1,7 @@
 #include "lib/direct.hpp"
-#include "lib/cost_model.hpp"
 
 #include "lib/bits.hpp"
+#include "lib/cost_model.hpp"
 
 #include <algorithm>
 #include <array>

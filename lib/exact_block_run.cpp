@@ -82,12 +82,11 @@ class Engines {
             return ResidueFrontierRun{matrices, p, part_, run_.memory, run_.options.threads};
         };
         const auto whole = part(program());
-        const auto by = [&](const auto &run) {
-            const auto &slices = choice_.on_gpu ? no_slices_ : choice_.slices;
+        const auto by = [&](const std::vector<FrontierSlice> &slices, const auto &run) {
             return run_in_slices(matrices, program(), slices, {one_worker, run}, part_, counts);
         };
         if (!choice_.on_gpu)
-            return by([&](std::size_t, const FrontierProgram &p) {
+            return by(choice_.slices, [&](std::size_t, const FrontierProgram &p) {
                 ResidueSlice slice;
                 slice.permanents = run_frontier_residues(choice_.form, part(p), &slice.counts);
                 return slice;
@@ -96,7 +95,7 @@ class Engines {
         std::vector<std::uint64_t> residues =
             choice_.form == FrontierForm::dense
                 ? run_dense_frontier_on(gpus.when_needed(), whole, choice_.slices, counts)
-                : by([&](std::size_t, const FrontierProgram &) {
+                : by({}, [&](std::size_t, const FrontierProgram &) {
                       ResidueSlice slice;
                       slice.permanents = run_sparse_frontier_on(gpus.first(), whole, slice.counts);
                       return slice;
@@ -105,7 +104,6 @@ class Engines {
         return residues;
     }
 
-    const std::vector<FrontierSlice> no_slices_;
     const BlockRun &run_;
     const Candidate &choice_;
     RunControl part_;

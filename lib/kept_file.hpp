@@ -3,7 +3,6 @@
 
 #include "lib/durable_file.hpp"
 #include "lib/error.hpp"
-#include "lib/log.hpp"
 
 #include <fmt/format.h>
 
@@ -18,30 +17,33 @@ template <class Content> struct KeptFile {
     bool is_previous = false; // the file itself is torn: it is not to take the place of the one before
 };
 
-// content_of(bytes) throws Error. None where there is neither file; Error where neither can be read: of
-// damage PERM_BAD_OPTION, else as it was.
-template <class Content, class ContentOf>
-std::optional<KeptFile<Content>> read_kept(const std::string &file, const ContentOf &content_of) {
+// content_of(bytes) throws Error, warn(text) tells of a torn file. None where there is neither file; Error
+// where neither can be read: of damage PERM_BAD_OPTION, else as it was.
+template <class Content, class ContentOf, class Warn>
+std::optional<KeptFile<Content>> read_kept(const std::string &file, const ContentOf &content_of,
+                                           const Warn &warn) {
     std::optional<Error> first;
     for (const std::string &name : {file, previous_of(file)}) {
         if (!exists(name)) continue;
         try {
             Content content = content_of(read_file(name));
-            if (first) log_warning(fmt::format("{}: going on from the one before, {}", first->what(), name));
+            if (first) warn(fmt::format("{}: going on from the one before, {}", first->what(), name));
             return KeptFile<Content>{std::move(content), first.has_value()};
         } catch (const Error &error) {
             const bool is_damaged = error.status() == PERM_BAD_ARGUMENT; // or another version's
             if (!first)
                 first = Error(is_damaged ? PERM_BAD_OPTION : error.status(),
                               fmt::format("{}: {}", name, error.what()));
-        } catch (const std::system_error &error) {
-            if (!first) first = Error(PERM_BAD_OPTION, fmt::format("the checkpoint: {}", error.what()));
+        } catch (const std::system_error &error) { // which names the file
+            if (!first) first = Error(PERM_BAD_OPTION, fmt::format("cannot read: {}", error.what()));
         }
     }
     if (first)
         throw Error(
             first->status(),
-            fmt::format("{}; there is no one before that can be read: name another file", first->what()));
+            fmt::format("{}; there is no one before that can be read: name another file, or remove this one "
+                        "to begin anew",
+                        first->what()));
     return {};
 }
 

@@ -13,8 +13,8 @@ namespace {
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr std::uint64_t run_length = 4096; // terms between two fresh starts of the row sums, at most
-constexpr std::uint64_t most_pieces = 1
-                                      << 16; // a property of the plan, so the result does not know of threads
+// Pieces are a property of the plan, so the result does not know of threads.
+constexpr std::uint64_t most_pieces = 1 << 16;
 
 // a * b exactly, but for underflow.
 DoubleDouble two_product(double a, double b) {

@@ -213,16 +213,19 @@ bool same(const GraySum &x, const GraySum &y) {
            bits(x.im_error) == bits(y.im_error);
 }
 
+GrayPlan tree_plan(const Block &block) {
+    TreeSearch search;
+    search.poll = no_poll;
+    return plan_tree(block.pattern, transposed(block).pattern, search);
+}
+
 } // namespace
 
 TEST_CASE("windows summed by two workers of which one breaks down: the bits of one") {
     Random random(run::seed(9303));
     const perm::Csr a = perm::families::erdos_renyi(28, 0.45, Entries::real, random.bits());
     const Block block = trees::block_of(a);
-    const Pattern at = transposed(block).pattern;
-    TreeSearch search;
-    search.poll = no_poll;
-    const GrayPlan plan = plan_tree(block.pattern, at, search);
+    const GrayPlan plan = tree_plan(block);
     REQUIRE(window_count(plan.kernel) >= 8);
     Block other = plan.transposed ? transposed(block) : block;
     std::vector<std::vector<double>> matrices{GrayValues(plan, other).numbers()};
@@ -259,10 +262,7 @@ TEST_CASE("where all sums are known no worker is opened") {
     Random random(run::seed(9304));
     const perm::Csr a = perm::families::erdos_renyi(16, 0.6, Entries::real, random.bits());
     const Block block = trees::block_of(a);
-    const Pattern at = transposed(block).pattern;
-    TreeSearch search;
-    search.poll = no_poll;
-    const GrayPlan plan = plan_tree(block.pattern, at, search);
+    const GrayPlan plan = tree_plan(block);
     const std::vector<std::vector<double>> matrices{
         GrayValues(plan, plan.transposed ? transposed(block) : block).numbers()};
     const Options options;

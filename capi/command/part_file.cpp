@@ -4,6 +4,7 @@
 
 #include "lib/durable_file.hpp"
 #include "lib/error.hpp"
+#include "lib/kept_file.hpp"
 #include "lib/seal.hpp"
 
 #include "jit/cache_file.hpp"
@@ -48,9 +49,10 @@ template <class Content> Content read(const Seal &seal, const std::string &file)
     }
 }
 
-template <class Content> void write(const Seal &seal, const std::string &file, const Content &content) {
+template <class Content>
+void write(const Seal &seal, const std::string &file, const Content &content, bool is_torn = false) {
     try {
-        libperm::write_durably(file, libperm::sealed(seal, libperm::written(content)));
+        libperm::write_durably(file, libperm::sealed(seal, libperm::written(content)), is_torn);
     } catch (const std::system_error &error) {
         const std::string text = fmt::format("cannot write '{}': {}", file, error.code().message());
         if (error.code() == std::errc::no_space_on_device || error.code() == std::errc::io_error)
@@ -133,26 +135,24 @@ void write_plan_file(const std::string &file, const PlanFile &plan) {
 
 PlanFile read_plan_file(const std::string &file) { return read<PlanFile>(plan_seal, file); }
 
-void write_part_file(const std::string &file, const PartFile &part) { write(part_seal, file, part); }
+void write_part_file(const std::string &file, PartFile &part) {
+    write(part_seal, file, part, part.is_torn);
+    part.is_torn = false;
+}
 
 PartFile read_part_file(const std::string &file) { return read<PartFile>(part_seal, file); }
 
 std::optional<PartFile> read_begun_part(const std::string &file) {
-    const std::string previous = libperm::previous_of(file);
-    if (libperm::exists(file)) {
-        try {
-            return read_part_file(file);
-        } catch (const Error &error) {
-            if (!libperm::exists(previous))
-                throw Error(
-                    error.status(),
-                    fmt::format("{}; name another file, or remove this one to begin anew", error.what()));
-            write_message(
-                fmt::format("warning: {}: going on from the one before, {}", error.what(), previous));
-        }
+    try {
+        auto kept = libperm::read_kept<PartFile>(
+            file, [](std::string_view bytes) { return libperm::content_of<PartFile>(part_seal, bytes); },
+            [](const std::string &text) { write_message("warning: " + text); });
+        if (!kept) return {};
+        kept->content.is_torn = kept->is_previous;
+        return std::move(kept->content);
+    } catch (const libperm::Error &error) {
+        throw Error(error.status(), error.what());
     }
-    if (!libperm::exists(previous)) return {};
-    return read_part_file(previous);
 }
 
 void require_same_matrix(const std::string &file, const PlanFile &found, const PlanFile &wanted) {

@@ -50,6 +50,7 @@ struct PartFile {
     KeptValues values;
     std::int64_t of = 1, index = 0;
     std::map<std::int64_t, std::string> partials; // of the shards that are done
+    bool is_torn = false;                         // its file, and this is from the one before
 
     template <class Archive> void save(Archive &ar) const;
     template <class Archive> void load(Archive &ar);
@@ -63,7 +64,7 @@ bool is_whole(const PartFile &part, std::int64_t shards);
 // These throw Error or OutputError, with the file's name.
 void write_plan_file(const std::string &file, const PlanFile &plan);
 PlanFile read_plan_file(const std::string &file);
-void write_part_file(const std::string &file, const PartFile &part);
+void write_part_file(const std::string &file, PartFile &part);
 PartFile read_part_file(const std::string &file);
 
 // If it was begun; where a crash or a disk has damaged it, that of the write before.

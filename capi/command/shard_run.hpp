@@ -41,7 +41,6 @@ class ShardRun {
     int runners() const;
     void work();
     void keep(std::int64_t number, std::string partial);
-    void write_now_and_then();
     [[noreturn]] void fail_stopped() const;
     void stop(perm_status status);
     bool is_stopping();

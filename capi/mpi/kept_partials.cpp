@@ -29,8 +29,8 @@ struct Content {
 KeptPartials::KeptPartials(std::string file, double seconds_between, const std::string &digest)
     : file_(std::move(file)), seconds_between_(seconds_between > 0 ? seconds_between : 60), digest_(digest) {
     if (file_.empty()) return;
-    std::optional<KeptFile<Content>> kept =
-        read_kept<Content>(file_, [](std::string_view bytes) { return content_of<Content>(seal, bytes); });
+    std::optional<KeptFile<Content>> kept = read_kept<Content>(
+        file_, [](std::string_view bytes) { return content_of<Content>(seal, bytes); }, log_warning);
     if (!kept) { // before days are spent on what could not be kept
         const auto failure = failure_of([&] {
             write_durably(file_, sealed(seal, written(Content{digest_, {}, {}, {}})));

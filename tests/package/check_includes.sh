@@ -25,7 +25,7 @@ allowed jit 'jit|include'
 allowed lib 'lib|preprocess|jit|include'
 allowed capi 'capi|lib|preprocess|jit|include'
 # The command knows the library by its public headers only, and how files are sealed and kept (perm_files).
-files='lib/(archive|durable_file|error|seal)\.hpp|jit/cache_file\.hpp'
+files='lib/(archive|durable_file|error|kept_file|seal)\.hpp|jit/cache_file\.hpp'
 allowed capi/command 'capi/command|include' "$files"
 allowed bench 'bench|capi|lib|preprocess|jit|include'
 allowed tests 'tests|bench|capi|lib|preprocess|jit|include'
