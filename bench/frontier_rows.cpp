@@ -3,13 +3,13 @@
 //
 //     perm_frontier_rows [--sparse] MATRIX ...
 #include "bench/named_matrix.hpp"
-#include "jit/frontier_sparse_kernel.hpp"
-#include "jit/gpu_queue.hpp"
-#include "lib/cost_model.hpp"
-#include "lib/frontier_layout.hpp"
-#include "lib/frontier_on_device.hpp"
-#include "lib/gpu_device.hpp"
-#include "lib/matrix.hpp"
+#include "jit/kernel/frontier_sparse.hpp"
+#include "jit/queue/gpu_queue.hpp"
+#include "lib/frontier/layout.hpp"
+#include "lib/frontier/on_device.hpp"
+#include "lib/input/matrix.hpp"
+#include "lib/plan/cost_model.hpp"
+#include "lib/run/gpu_device.hpp"
 #include "preprocess/scaling.hpp"
 
 #include <CLI/CLI.hpp>

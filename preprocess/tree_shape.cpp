@@ -19,8 +19,8 @@ template <class F> void for_each(LineSet set, F f) {
     for (; set != 0; set &= set - 1) f(lowest(set));
 }
 
-// Counts what jit/tree_program.cpp builds: a value that depends on a set of columns is made once for each
-// choice of these.
+// Counts what jit/program/tree_program.cpp builds: a value that depends on a set of columns is made once for
+// each choice of these.
 class LeafCount {
   public:
     explicit LeafCount(const std::vector<LineSet> &columns) : columns_(columns) {

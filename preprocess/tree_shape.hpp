@@ -1,5 +1,5 @@
-// What the tree engine (jit/tree.hpp) makes of an order of the columns: which are looped over, where the rest
-// falls apart, which are a straight-line program; and how many operations that takes.
+// What the tree engine (jit/program/tree.hpp) makes of an order of the columns: which are looped over, where
+// the rest falls apart, which are a straight-line program; and how many operations that takes.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ struct TreeLimits {
 };
 
 // Of the straight-line code of these columns (rows of each; the first changes most often): its instructions,
-// the very number that jit/tree_program.hpp makes; and about how many values it keeps at once beside the row
-// sums. At most 16 columns.
+// the very number that jit/program/tree_program.hpp makes; and about how many values it keeps at once beside
+// the row sums. At most 16 columns.
 struct LeafWork {
     double operations = 0, values = 0;
 };

@@ -3,7 +3,7 @@
 #include "job.hpp"
 #include "output.hpp"
 
-#include "lib/durable_file.hpp"
+#include "lib/base/durable_file.hpp"
 
 namespace perm {
 namespace {

@@ -1,6 +1,6 @@
 #include "commands.hpp"
 #include "job.hpp"
-#include "lib/durable_file.hpp"
+#include "lib/base/durable_file.hpp"
 #include "output.hpp"
 
 #include <fmt/format.h>

@@ -2,12 +2,12 @@
 
 #include "output.hpp"
 
-#include "lib/durable_file.hpp"
-#include "lib/error.hpp"
-#include "lib/kept_file.hpp"
-#include "lib/seal.hpp"
+#include "lib/base/durable_file.hpp"
+#include "lib/base/error.hpp"
+#include "lib/base/kept_file.hpp"
+#include "lib/base/seal.hpp"
 
-#include "jit/cache_file.hpp"
+#include "jit/compile/digest.hpp"
 
 #include <fmt/format.h>
 
@@ -75,7 +75,7 @@ PlanFile plan_file_of(const std::string &matrix, const perm_csr &a, std::string 
     const std::string pattern = libperm::written(a.n_cols) + numbers(a.row_ptr, a.n_rows + 1) +
                                 numbers(a.col_idx, a.nnz) + numbers(a.row_multiplicity, a.n_rows) +
                                 numbers(a.col_multiplicity, a.n_cols);
-    return {matrix, libperm::cache_key_hash(pattern), a.value_type, std::move(plan)};
+    return {matrix, libperm::digest_of_bytes(pattern), a.value_type, std::move(plan)};
 }
 
 KeptValues values_of(const perm_csr &a) {

@@ -1,7 +1,7 @@
 // An exception as something that can be sent.
 #pragma once
 
-#include "lib/error.hpp"
+#include "lib/base/error.hpp"
 
 #include <perm.h>
 

@@ -1,10 +1,10 @@
 #include "capi/mpi/input.hpp"
 
-#include "jit/cache_file.hpp"
-#include "lib/archive.hpp"
-#include "lib/error.hpp"
-#include "lib/matrix.hpp"
-#include "lib/struct_size.hpp"
+#include "jit/compile/digest.hpp"
+#include "lib/base/archive.hpp"
+#include "lib/base/error.hpp"
+#include "lib/base/struct_size.hpp"
+#include "lib/input/matrix.hpp"
 
 #include <cstddef>
 #include <cstring>
@@ -49,7 +49,7 @@ Input::Input(const perm_csr *a) {
                         written(as_given.pattern.row_ptr) + written(as_given.pattern.col) +
                         written(std::vector<std::int32_t>{input.value_type, input.pattern.cols,
                                                           input.rows_of_ones, input.repeats});
-    digest = cache_key_hash(bytes + values);
+    digest = digest_of_bytes(bytes + values);
 }
 
 ValueView::ValueView(const std::string &bytes, perm_value_type type) {

@@ -1,9 +1,9 @@
 #include "capi/mpi/kept_partials.hpp"
 
-#include "lib/error.hpp"
-#include "lib/kept_file.hpp"
-#include "lib/log.hpp"
-#include "lib/seal.hpp"
+#include "lib/base/error.hpp"
+#include "lib/base/kept_file.hpp"
+#include "lib/base/log.hpp"
+#include "lib/base/seal.hpp"
 
 #include <fmt/format.h>
 #include <system_error>

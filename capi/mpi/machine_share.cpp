@@ -1,7 +1,7 @@
 #include "capi/mpi/machine_share.hpp"
 
-#include "jit/gpu.hpp"
-#include "lib/system.hpp"
+#include "jit/driver/gpu.hpp"
+#include "lib/base/system.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -4,8 +4,8 @@
 #include "capi/mpi/kept_partials.hpp"
 #include "capi/mpi/machine_share.hpp"
 #include "capi/mpi/shard_traffic.hpp"
-#include "lib/struct_size.hpp"
-#include "lib/system.hpp"
+#include "lib/base/struct_size.hpp"
+#include "lib/base/system.hpp"
 
 #include <perm.hpp>
 #include <perm_mpi.h>

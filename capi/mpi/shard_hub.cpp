@@ -1,6 +1,6 @@
 #include "capi/mpi/shard_hub.hpp"
 
-#include "lib/log.hpp"
+#include "lib/base/log.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "capi/mpi/watch.hpp"
 
-#include "lib/system.hpp"
+#include "lib/base/system.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // ---- Numbers and their arithmetic ---------------------------------------------------------------------
 //
-// One text for the kernels and the CPU (jit/number.hpp): the same operations in the same order, so the same
-// bits. D is a double, or on a CPU a vector of doubles for which fma(a, b, c) = a b + c, fnma(a, b, c) = c -
-// a b (rounded once), fabs and fmax are defined; nothing else may be contracted.
+// One text for the kernels and the CPU (jit/number/number.hpp): the same operations in the same order, so the
+// same bits. D is a double, or on a CPU a vector of doubles for which fma(a, b, c) = a b + c, fnma(a, b, c) =
+// c - a b (rounded once), fabs and fmax are defined; nothing else may be contracted.
 //
 // An arithmetic has Number, its operations, magnitude() >= |number| up to a few roundings (a double; none
 // where there is nothing to be bounded), and Sum, to which terms are added: lead() and rest() of one make it

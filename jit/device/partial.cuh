@@ -1,7 +1,7 @@
 // ---- Sums of many terms -------------------------------------------------------------------------------
 //
 // The sum of some terms in an arithmetic of number.cuh; the absolute values are added up beside it. One text
-// for kernels and host (jit/partial.hpp).
+// for kernels and host (jit/number/partial.hpp).
 template <class A> struct PartialOf {
     typename A::Sum sum;
     double absolute;

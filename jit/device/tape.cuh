@@ -22,7 +22,7 @@ struct Tape {
     u32 n, nnz, states; // states: of two rows, at most, with what fills their last slices
 };
 
-// ---- Values, as lib/direct.cpp brings them in ----
+// ---- Values, as lib/tape/tape_run.cpp brings them in ----
 
 constexpr int no_grid = -1, not_for_tape = -2; // instead of Scaling::bits
 constexpr u32 least_row = 2, most_row = 2046;  // exponents of a row's largest value

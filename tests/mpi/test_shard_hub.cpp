@@ -1,6 +1,6 @@
 // Who runs which shard, as rank 0 decides it; ranks are played here.
 #include "capi/mpi/shard_hub.hpp"
-#include "lib/log.hpp"
+#include "lib/base/log.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# check_includes.sh ROOT - includes follow the one way that data goes:
-# capi -> lib -> {preprocess, jit} -> include.
+# check_includes.sh ROOT - includes follow the one way that data goes, between the folders
+# capi -> lib -> {preprocess, jit} -> include, between the rooms of lib and of jit, and between the units (a
+# header and its source) of all of them.
 # Our own headers are written "folder/name.hpp", from the root of the repository, or "name.hpp" within a
 # folder.
 set -euo pipefail
@@ -25,10 +26,40 @@ allowed jit 'jit|include'
 allowed lib 'lib|preprocess|jit|include'
 allowed capi 'capi|lib|preprocess|jit|include'
 # The command knows the library by its public headers only, and how files are sealed and kept (perm_files).
-files='lib/(archive|durable_file|error|kept_file|seal)\.hpp|jit/cache_file\.hpp'
+files='lib/base/(archive|durable_file|error|fields|kept_file|seal)\.hpp|jit/compile/digest\.hpp'
 allowed capi/command 'capi/command|include' "$files"
 allowed bench 'bench|capi|lib|preprocess|jit|include'
 allowed tests 'tests|bench|capi|lib|preprocess|jit|include'
+
+rooms() { # TOP OTHERS FLOOR... - rooms of one floor are joined by commas; a room includes from the floors below it
+    local top=$1 others=$2 below= floor room
+    shift 2
+    for floor in "$@"; do
+        for room in ${floor//,/ }; do
+            [[ -d $top/$room ]] || { echo "there is no room $top/$room" && failed=1 && continue; }
+            allowed "$top/$room" "$top/($room$below)|$others"
+        done
+        below+="|${floor//,/|}"
+    done
+    for room in "$top"/*/; do
+        room=$(basename "$room")
+        [[ ,${*// /,} == *"$room"* ]] || { echo "$top/$room stands on no floor" && failed=1; }
+    done
+}
+
+rooms jit include device,driver number,compile program,queue lanes,kernel
+rooms lib "preprocess|jit|include" base number input run frontier,subsets,ryser plan tape,saved execute report
+
+# Units that include each other would be a circle: tsort finds it.
+units() {
+    grep -rHE '^\s*#\s*include\s+"(lib|jit|preprocess|capi)/' --include='*.hpp' --include='*.cpp' lib jit preprocess capi |
+        sed -E 's/\.[ch]pp:\s*#\s*include\s+"/ /; s/(\.[ch]pp|-inl\.hpp|\.cuh)".*$//' | awk '$1 != $2'
+}
+[[ -n $(units) ]] || { echo "no unit was found" && failed=1; }
+if ! circle=$(units | tsort 2>&1 >/dev/null); then
+    printf '%s\nthe above: units that include each other in a circle\n' "$circle"
+    failed=1
+fi
 
 ((seen)) || { echo "no include was checked" && failed=1; }
 exit "$failed"

@@ -1,7 +1,7 @@
 // The library's numbers with exponents of their own as rationals.
 #pragma once
 
-#include "lib/scaled.hpp"
+#include "lib/number/scaled.hpp"
 #include "preprocess/tracked.hpp"
 #include "tests/support/oracle.hpp"
 

@@ -1,6 +1,6 @@
-// A stand-in for CUDA's driver with two GPUs and one kernel, for tests of what jit/gpu.cpp asks of the real
-// one. Memory is the host's, everything is done at once, and each call that needs a current context fails
-// without. FAKE_DRIVER_FAIL=CALL:CODE lets calls of this name fail.
+// A stand-in for CUDA's driver with two GPUs and one kernel, for tests of what jit/driver/gpu.cpp asks of the
+// real one. Memory is the host's, everything is done at once, and each call that needs a current context
+// fails without. FAKE_DRIVER_FAIL=CALL:CODE lets calls of this name fail.
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "tests/support/host_queue.hpp"
 
-#include "jit/jit_error.hpp"
+#include "jit/driver/jit_error.hpp"
 
 #include <algorithm>
 #include <cstdlib>

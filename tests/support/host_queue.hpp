@@ -2,7 +2,7 @@
 // threads take turns.
 #pragma once
 
-#include "jit/device_queue.hpp"
+#include "jit/queue/device_queue.hpp"
 #include "tests/support/host_kernel.hpp"
 
 #include <functional>

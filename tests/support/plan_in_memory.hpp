@@ -1,7 +1,7 @@
 // A plan as the library has it, for what the C API does not show.
 #pragma once
 
-#include "lib/plan.hpp"
+#include "lib/plan/plan.hpp"
 
 #include <perm.hpp>
 

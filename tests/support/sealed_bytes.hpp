@@ -1,8 +1,8 @@
-// Bytes behind a seal (lib/seal.hpp), changed so that its checksum is right again.
+// Bytes behind a seal (lib/base/seal.hpp), changed so that its checksum is right again.
 #pragma once
 
 #include "bench/families.hpp"
-#include "jit/cache_file.hpp"
+#include "jit/compile/digest.hpp"
 
 #include <perm.h>
 
@@ -19,7 +19,7 @@ constexpr std::size_t version_at = 8 + 1 + 4 + 8,
 
 inline std::string with_digest(std::string bytes) {
     return bytes.replace(header_bytes - 32, 32,
-                         libperm::cache_key_hash(std::string_view(bytes).substr(header_bytes)));
+                         libperm::digest_of_bytes(std::string_view(bytes).substr(header_bytes)));
 }
 
 // With one to three bytes or words that stand for lengths, counts and doubles nobody wrote, each where

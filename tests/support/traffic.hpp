@@ -1,7 +1,7 @@
 // What a straight-line program would move to and from memory on a machine of few registers.
 #pragma once
 
-#include "jit/straight_line.hpp"
+#include "jit/program/straight_line.hpp"
 
 namespace libperm {
 

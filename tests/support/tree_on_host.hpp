@@ -1,8 +1,8 @@
-// The work of lib/gray.cpp for a kernel of the tree engine that runs on the host.
+// The work of lib/subsets/subset_sum.cpp for a kernel of the tree engine that runs on the host.
 #pragma once
 
-#include "lib/gray_values.hpp"
-#include "lib/segment_sum.hpp"
+#include "lib/subsets/fixed_point_double.hpp"
+#include "lib/subsets/segment_sum.hpp"
 #include "tests/support/host_kernel.hpp"
 
 #include <doctest/doctest.h>

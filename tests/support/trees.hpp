@@ -2,10 +2,10 @@
 #pragma once
 
 #include "bench/families.hpp"
-#include "jit/tree_program.hpp"
-#include "lib/gray_plan.hpp"
-#include "lib/matrix.hpp"
-#include "lib/tree_plan.hpp"
+#include "jit/program/tree_program.hpp"
+#include "lib/input/matrix.hpp"
+#include "lib/subsets/plan.hpp"
+#include "lib/subsets/tree_plan.hpp"
 #include "preprocess/block.hpp"
 #include "preprocess/matching.hpp"
 #include "tests/support/random_matrix.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bench/families.hpp"
-#include "lib/frontier.hpp"
+#include "lib/frontier/frontier.hpp"
 #include "tests/support/exactly.hpp"
 
 #include <algorithm>

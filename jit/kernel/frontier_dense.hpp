@@ -1,0 +1,50 @@
+// The kernels of the dense frontier, one for each shape of a row: how many of its entries lie in low slots at
+// most, and how many in high ones (jit/device/frontier_dense.cuh).
+#pragma once
+
+#include "jit/compile/kernel_store.hpp"
+#include "jit/number/state_numbers.hpp"
+
+#include <compare>
+#include <cstdint>
+#include <string>
+
+namespace libperm {
+
+struct RowShape {
+    int low = 0, high = 0; // entries
+    friend auto operator<=>(const RowShape &, const RowShape &) = default;
+};
+
+std::string entry_of(RowShape shape); // "perm_row_3_4"
+
+KernelRecipe dense_frontier_kernel(const StateNumbers &numbers, RowShape shape);
+
+// What follows stands in device/frontier_dense.cuh as well.
+constexpr int dense_low_slots = 12, dense_threads = 256, dense_warp = 32, dense_chunk_bits = 12;
+constexpr int dense_most_high = 28; // slots; beyond it even slices are too many
+constexpr std::uint16_t dense_no_place = 0xffff;
+
+struct alignas(16) DenseHighSet {
+    std::uint32_t to = 0, from = 0, present = 0, unused = 0;
+};
+
+struct DenseRow {
+    std::uint64_t from, to, places, high, ranks, extent;
+    std::uint64_t from_begin[dense_most_high + 1], to_begin[dense_most_high + 1];
+    std::uint32_t from_sets[dense_low_slots + 1], to_sets[dense_low_slots + 1];
+    std::uint32_t list_begin[dense_low_slots + 1];
+    std::uint32_t list_size;
+    std::int32_t from_low, to_low;
+    std::int32_t from_weight, to_weight;
+    std::int32_t high_bits, parts_log2, numbers_log2;
+    std::uint32_t opening;
+    std::uint32_t from_bit[dense_most_high];
+    std::int32_t places_move;
+    std::int32_t low_terms, high_terms;
+    double prime, inverse;
+    // Of low entries, then of high ones from place dense_low_slots on: coefficient_doubles() each.
+    double coefficients[(dense_low_slots + dense_most_high) * most_coefficient_doubles];
+};
+
+} // namespace libperm

@@ -1,0 +1,103 @@
+#include "jit/kernel/row_sums.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace libperm {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// The instruction that last takes each value.
+std::vector<std::int64_t> last_uses(const StraightLine &leaf) {
+    std::vector<std::int64_t> last(at(leaf.inputs) + leaf.code.size(), -1);
+    for (std::size_t k = 0; k < leaf.code.size(); ++k) {
+        const Instruction &i = leaf.code[k];
+        const auto use = [&](std::int32_t v) { last[at(v)] = static_cast<std::int64_t>(k); };
+        use(i.a);
+        if (!takes_constant(i.op)) use(i.b);
+        if (takes_third(i.op)) use(i.c);
+    }
+    return last;
+}
+
+struct Made {
+    std::int32_t value;
+    const std::vector<std::int32_t> *columns;
+};
+
+void collect(const Tree &tree, const TreePart &part, std::vector<std::int32_t> &read) {
+    for (const TreePart &p : part.parts) collect(tree, p, read);
+    const std::vector<RowSum> sums = row_sums_of(tree, part.leaf).of;
+    for (std::size_t k = 0; k < sums.size(); ++k)
+        if (part.leaf.code[k].op == Op::add && sums[k].entry < 0) read.push_back(part.leaf.code[k].b);
+}
+
+} // namespace
+
+std::int64_t entry_of(const Tree &tree, std::int32_t row, std::int32_t column) {
+    const auto begin = tree.row.begin() + tree.column_ptr[at(column)];
+    const auto end = tree.row.begin() + tree.column_ptr[at(column) + 1];
+    return std::lower_bound(begin, end, row) - tree.row.begin();
+}
+
+RowSums row_sums_of(const Tree &tree, const StraightLine &leaf) {
+    const std::vector<std::int64_t> last = last_uses(leaf);
+    const auto end = static_cast<std::int64_t>(leaf.code.size());
+    const std::int64_t remembered = 3 * leaf.inputs; // instructions that a sum is kept for after its last use
+    std::map<std::int32_t, std::vector<Made>> made;  // by row
+    std::map<std::int32_t, std::int64_t> base_used;  // where each row's x is last read
+    RowSums sums;
+    sums.of.resize(leaf.code.size());
+    static const std::vector<std::int32_t> no_columns;
+    for (std::size_t k = 0; k < leaf.code.size(); ++k) {
+        const Instruction &i = leaf.code[k];
+        if (i.op != Op::add) {
+            const auto use = [&](std::int32_t v) {
+                if (v < leaf.inputs) base_used[v] = static_cast<std::int64_t>(k);
+            };
+            use(i.a);
+            use(i.b);
+            if (takes_third(i.op)) use(i.c);
+            continue;
+        }
+        const TreeConstant &constant = tree.constants[at(i.b)];
+        auto &of_row = made[constant.row];
+        if (of_row.empty()) of_row.push_back({i.a, &no_columns}); // x itself
+        RowSum best{i.a, -1, true};
+        std::int64_t best_use = -1;
+        for (const Made &m : of_row) {
+            std::vector<std::int32_t> apart;
+            std::set_symmetric_difference(m.columns->begin(), m.columns->end(), constant.columns.begin(),
+                                          constant.columns.end(), std::back_inserter(apart));
+            // x itself only if nothing else will do: it may have been given up.
+            const std::int64_t use = m.value < leaf.inputs ? 0 : last[at(m.value)];
+            if (apart.size() != 1 || use <= best_use) continue;
+            if (m.value >= leaf.inputs && use + remembered < static_cast<std::int64_t>(k)) continue;
+            best_use = use;
+            best = {m.value, entry_of(tree, constant.row, apart.front()),
+                    constant.columns.size() > m.columns->size()};
+        }
+        if (best.from < leaf.inputs) base_used[best.from] = static_cast<std::int64_t>(k);
+        sums.of[k] = best;
+        of_row.push_back({leaf.inputs + static_cast<std::int32_t>(k), &constant.columns});
+    }
+    for (const auto &[row, of_row] : made) {
+        if (end - base_used[row] < end / 3) continue;
+        const auto near = std::find_if(of_row.rbegin(), of_row.rend(),
+                                       [](const Made &m) { return m.columns->size() == 1; });
+        if (near != of_row.rend() && near->value >= leaf.inputs && last[at(near->value)] > end / 2)
+            sums.restored.push_back({row, near->value, entry_of(tree, row, near->columns->front())});
+    }
+    return sums;
+}
+
+std::vector<std::int32_t> constants_read(const Tree &tree) {
+    std::vector<std::int32_t> read;
+    collect(tree, tree.root, read);
+    std::sort(read.begin(), read.end());
+    read.erase(std::unique(read.begin(), read.end()), read.end());
+    return read;
+}
+
+} // namespace libperm

@@ -1,0 +1,99 @@
+// The kernels that walk the Gray code: what each depends on, and its source. All sum the same terms; the
+// first four one by one (device/gray_walk.cuh), and differ in where they keep the row sums x and the entries
+// of A:
+//
+//   shared   x and A in shared memory                    GPU-SparsePerman (x_shr A_shr)
+//   dense    x in registers, A in shared memory, for n   SUperman's x_reg A_shr, rebuilt for n
+//   purereg  x in registers, code for each column        CodeGen-PureReg
+//   hybrid   the first k rows in registers, the others   CodeGen-Hybrid
+//            in global memory with their product kept
+//   tree     x in registers, terms multiplied out as     jit/program/tree.hpp
+//            little as can be (device/tree_walk.cuh)
+//
+// Elbek and Kaya, "Fully-Automated Code Generation for Efficient Computation of Sparse Matrix Permanents on
+// GPUs", §III-V, and Elbek, Tasyaran, Ucar and Kaya, "SUperman: Efficient permanent computation on GPUs", §3.
+#pragma once
+
+#include "jit/compile/kernel_store.hpp"
+#include "jit/number/arithmetic.hpp"
+#include "jit/number/partial.hpp"
+#include "jit/program/tree.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace libperm {
+
+enum class GrayEngine { shared, dense, purereg, hybrid, tree };
+
+const char *gray_engine_name(GrayEngine engine);
+
+// How the terms of a block are added up, if they are doubles and taken one by one (device/terms.cuh).
+enum class Summation : std::uint8_t { plain, kahan, dq };
+
+const char *summation_name(Summation summation);
+
+// Columns in the order of the Gray code's bits, the last is the one that Nijenhuis and Wilf leave out; rows
+// as the engine holds them. Empty for `dense`; for `shared` they do not matter, but the number of entries
+// does.
+struct GrayKernel {
+    GrayEngine engine = GrayEngine::purereg;
+    std::int32_t n = 0;
+    std::vector<std::int64_t>
+        column_ptr;                // n + 1: entries of column j are column_ptr[j] .. column_ptr[j+1] - 1
+    std::vector<std::int32_t> row; // of each entry
+    std::int32_t k = 0;            // hybrid: rows in registers
+    std::int32_t c = 0;            // hybrid: columns that touch only these
+    std::int32_t segment_bits = 0; // subsets of a segment, by their logarithm; at most n - 1
+    std::int32_t unrolled = 0;     // subsets of a block; at most segment_bits
+    Tree tree;                     // if that is the engine
+    std::int32_t threads = 128;    // of a block of threads at most; for hybrid exactly
+    bool equal_chunks = false;
+    Arithmetic arithmetic = Arithmetic::real;
+    Summation summation = Summation::plain; // not of `tree`
+};
+
+constexpr const char *gray_entry = "perm_gray", *gather_entry = "perm_gather", *select_entry = "perm_select",
+                     *accurate_entry = "perm_accurate"; // the last two: if sums_again()
+
+// Whether some segments can be summed again, in products of twice the precision.
+bool sums_again(const GrayKernel &kernel);
+
+// Segments summed again by perm_accurate tell this part of the sums of their absolute values.
+constexpr int accurate_gain = 16384;
+// Threads that share a segment there.
+int accurate_threads(const GrayKernel &kernel);
+
+// The values: first x at the empty set, then the entries (dense: all n * n of them, column by column), then
+// the tree's constants; numbers of the arithmetic, the parts of each side by side. Behind them stands what
+// the arithmetic itself holds: of residues p and 1 / p.
+std::int64_t value_count(const GrayKernel &kernel);
+constexpr int doubles_of_its_own(Arithmetic a) { return a == Arithmetic::modular ? 2 : 0; }
+
+// What the kernel's first parameter is: a pointer to the values on the GPU, or a struct of so many of them.
+bool values_by_parameter(const GrayKernel &kernel);
+std::vector<double> parameters_of(const GrayKernel &kernel, const std::vector<double> &values);
+std::int64_t parameter_count(const GrayKernel &kernel);
+std::int64_t parameter_bytes(const GrayKernel &kernel);
+
+// Whether `tree` keeps x in shared memory (device/shared_rows.cuh); else in registers.
+bool rows_in_shared(const GrayKernel &kernel);
+
+// Bytes of shared memory of a block of so many threads.
+std::size_t shared_bytes(const GrayKernel &kernel, int threads);
+// Numbers of x in global memory for each thread.
+std::int64_t global_rows(const GrayKernel &kernel);
+
+// Everything that changes the compiled kernel, as text; and the kernel. Parameters: values, Launch,
+// Number *x (global_rows numbers for each thread), Partial *.
+std::string key_of(const GrayKernel &kernel);
+std::string source_of(const GrayKernel &kernel);
+
+// As in device/gray_walk.cuh.
+using Partial3 = PartialOf<number::Real<double>>;
+struct GrayLaunch {
+    std::uint64_t first, end, length, base;
+};
+
+} // namespace libperm

@@ -1,0 +1,36 @@
+// The kernel that runs tapes on a GPU, whichever they are (jit/device/tape.cuh).
+#pragma once
+
+#include "jit/compile/kernel_store.hpp"
+#include "jit/number/arithmetic.hpp"
+#include "jit/program/tape_slices.hpp"
+
+namespace libperm {
+
+// Threads of a block at most: their numbers stand in registers.
+constexpr int tape_most_threads(Arithmetic arithmetic) { return parts_of(arithmetic) > 2 ? 512 : 1024; }
+
+// Without magnitudes numbers are their own; twofold ones never are.
+const char *tape_entry(Arithmetic arithmetic, bool magnitudes);
+KernelRecipe tape_kernel(Arithmetic arithmetic, bool magnitudes, int threads);
+
+// What follows stands in device/tape.cuh as well.
+struct TapeLaunch {
+    std::uint64_t moves, slice, row, line, values, answers;
+    std::uint64_t matrices;
+    std::uint32_t n, nnz, states;
+};
+
+// An answer: the permanent's parts and magnitude, doubles, and then TapeScaling, as large as one.
+struct TapeScaling {
+    static constexpr int not_for_tape = -2; // as bits: not finite, or a row of subnormal numbers
+    int exp2 = 0, bits = not_for_tape;      // as in Direct::Loaded
+};
+constexpr std::size_t tape_answer_doubles(Arithmetic arithmetic) {
+    return static_cast<std::size_t>(parts_of(arithmetic)) + 2;
+}
+
+// Of a block of threads, for one matrix.
+std::size_t tape_shared_bytes(const Tape &tape, Arithmetic arithmetic, bool magnitudes);
+
+} // namespace libperm

@@ -1,0 +1,20 @@
+// The rows of `tree`: straight-line code printed from the programs of its leaves.
+#pragma once
+
+#include "jit/kernel/subsets.hpp"
+
+namespace libperm {
+
+// struct Values and struct Rows.
+std::string tree_text(const GrayKernel &kernel);
+
+// Values as the kernel's first parameter takes them: the row sums, the entries, and the constants that it
+// reads. From all of them.
+std::vector<double> tree_parameters(const Tree &tree, const std::vector<double> &values,
+                                    Arithmetic arithmetic);
+std::int64_t tree_parameter_count(const Tree &tree);
+
+// The shape as a line of the kernel's key: "0 8 39", with parts in brackets behind it.
+std::string shape_text(const TreePart &part);
+
+} // namespace libperm

@@ -1,0 +1,366 @@
+#include "jit/lanes/tree_walk.hpp"
+
+#include "jit/lanes/decoded_tree.hpp"
+#include "jit/lanes/lane_targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "jit/lanes/tree_walk.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h.
+#include "jit/lanes/lanes-inl.hpp"
+#include <hwy/aligned_allocator.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+HWY_BEFORE_NAMESPACE();
+namespace libperm::HWY_NAMESPACE {
+
+constexpr int all_vectors = TreeWalk::lanes / static_cast<int>(hn::MaxLanes(Tag()));
+// Those of all parts of a number, and of what an operation needs beside, are to stay in registers.
+template <int most> using Lanes = Wide<HWY_MIN(all_vectors, most)>;
+
+template <class A> class Walk {
+  public:
+    using D = typename A::Scalar;
+    using Number = typename A::Number;
+    static constexpr bool is_real = std::is_same_v<A, Real<D>>;
+
+    Walk(const Tree &tree, const DecodedTree &decoded, A arithmetic, const double *values, double *workspace,
+         const std::function<void()> &poll)
+        : f(arithmetic),
+          tree_(tree),
+          entries_(values + A::parts * tree.n),
+          constants_(entries_ + A::parts * tree.row.size()),
+          blocks_(reinterpret_cast<char *>(workspace)),
+          one_(decoded.one),
+          poll_(poll) {}
+
+    void root(const DecodedPart &root) const {
+        put(one_, A::number(D(1.0)));
+        multiply(root.top);
+        loop(root);
+    }
+
+  private:
+    double *at(std::uint32_t block) const { return reinterpret_cast<double *>(blocks_ + block); }
+    HWY_INLINE Number get(std::uint32_t block) const { return InBlock<Number>::get(at(block)); }
+    HWY_INLINE void put(std::uint32_t block, Number a) const { InBlock<Number>::put(at(block), a); }
+    // Absolute values: the first part of a block.
+    HWY_INLINE D size(std::uint32_t block) const { return InBlock<D>::get(at(block)); }
+    HWY_INLINE void put_size(std::uint32_t block, D a) const { InBlock<D>::put(at(block), a); }
+
+    void multiply(const Product &product) const {
+        if (product.rows.empty()) return;
+        Number a = get(product.from);
+        for (const std::uint32_t row : product.rows) a = f.multiply(a, get(row));
+        put(product.to, a);
+    }
+
+    void change(std::int32_t column, bool in) const {
+        const auto begin = static_cast<std::size_t>(tree_.column_ptr[static_cast<std::size_t>(column)]);
+        const auto end = static_cast<std::size_t>(tree_.column_ptr[static_cast<std::size_t>(column) + 1]);
+        for (std::size_t e = begin; e < end; ++e) {
+            const auto row = static_cast<std::uint32_t>(tree_.row[e] * A::parts * block_bytes);
+            const Number entry = InBlock<Number>::same(entries_ + A::parts * e), x = get(row);
+            put(row, in ? f.add(x, entry) : f.subtract(x, entry));
+        }
+    }
+
+    void inner(const DecodedPart &part) const {
+        if (part.parts.empty()) {
+            if (!part.leaf.words.empty()) run(part.leaf.words.data());
+            return;
+        }
+        value(part.parts[0]);
+        if (part.parts.size() == 1) return;
+        put(part.inner_f, get(part.parts[0].value_f));
+        put_size(part.inner_g, size(part.parts[0].value_g));
+        for (std::size_t k = 1; k < part.parts.size(); ++k) {
+            value(part.parts[k]);
+            put(part.inner_f, f.multiply(get(part.inner_f), get(part.parts[k].value_f)));
+            put_size(part.inner_g, size(part.inner_g) * size(part.parts[k].value_g));
+        }
+    }
+
+    void value(const DecodedPart &part) const {
+        if (part.levels.empty()) return inner(part);
+        loop(part);
+        put(part.value_f, f.total(A::joined(get(part.sum), get(part.error))));
+        put_size(part.value_g, size(part.absolute));
+    }
+
+    void loop(const DecodedPart &part) const {
+        put(part.sum, A::lead(A::zero_sum()));
+        put(part.error, A::rest(A::zero_sum()));
+        put_size(part.absolute, D(0.0));
+        const int bits = part.loop_end - part.loop;
+        for (int j = bits; j-- > 0;) multiply(part.levels[static_cast<std::size_t>(j)]);
+        for (std::uint64_t b = 0;;) {
+            inner(part);
+            add(part, b % 2 == 1);
+            if (++turns_ % 256 == 0 && poll_) poll_();
+            if (++b >> bits != 0) break;
+            const int changed = std::countr_zero(b);
+            change(part.loop + changed, (b >> changed >> 1) % 2 == 0);
+            for (int j = changed + 1; j-- > 0;) multiply(part.levels[static_cast<std::size_t>(j)]);
+        }
+        if (bits > 0) change(part.loop_end - 1, false);
+    }
+
+    // add_turn of device/tree_walk.cuh.
+    void add(const DecodedPart &part, bool odd) const {
+        const Number factor = get(part.factor), term = f.multiply(factor, get(part.inner_f));
+        const auto sum = f.sum(A::joined(get(part.sum), get(part.error)), odd ? f.negate(term) : term);
+        put(part.sum, A::lead(sum));
+        put(part.error, A::rest(sum));
+        if constexpr (A::bounded)
+            put_size(part.absolute, fma(f.magnitude(factor), size(part.inner_g), size(part.absolute)));
+    }
+
+    HWY_NOINLINE void run(const std::uint32_t *p) const {
+        if constexpr (is_real)
+            run_steps(p);
+        else
+            run_instructions(p);
+    }
+    void run_steps(const std::uint32_t *p) const;
+    void run_instructions(const std::uint32_t *p) const;
+
+    const A f;
+    const Tree &tree_;
+    const double *entries_, *constants_;
+    char *blocks_;
+    std::uint32_t one_;
+    const std::function<void()> &poll_;
+    mutable std::uint64_t turns_ = 0;
+};
+
+template <class A> HWY_INLINE void Walk<A>::run_instructions(const std::uint32_t *p) const {
+    // Absolute values are whole numbers here: |a| is a.
+    const auto size_of = [&](std::uint32_t block) { return f.magnitude(get(block)); };
+    for (;; p += 5) switch (*p) {
+        case static_cast<std::uint32_t>(Op::add):
+            put(p[4], f.add(get(p[1]), InBlock<Number>::same(constants_ + A::parts * p[2])));
+            break;
+        case static_cast<std::uint32_t>(Op::multiply):
+            put(p[4], f.multiply(get(p[1]), get(p[2])));
+            break;
+        case static_cast<std::uint32_t>(Op::subtract):
+            put(p[4], f.subtract(get(p[1]), get(p[2])));
+            break;
+        case static_cast<std::uint32_t>(Op::nmadd):
+            put(p[4], f.nmadd(get(p[1]), get(p[2]), get(p[3])));
+            break;
+        case static_cast<std::uint32_t>(Op::add_absolute):
+            put(p[4], A::number(size_of(p[1]) + size_of(p[2])));
+            break;
+        case static_cast<std::uint32_t>(Op::multiply_absolute):
+            put(p[4], A::number(size_of(p[1]) * size(p[2])));
+            break;
+        case static_cast<std::uint32_t>(Op::madd_absolute):
+            put(p[4], A::number(fma(size_of(p[1]), size(p[2]), size(p[3]))));
+            break;
+        default:
+            return;
+        }
+}
+
+template <class A> HWY_INLINE void Walk<A>::run_steps(const std::uint32_t *p) const {
+    constexpr int vectors = static_cast<int>(sizeof(D) / sizeof(Vector));
+    char *const blocks = blocks_;
+    const double *const constants = constants_;
+    D acc(0.0);
+
+#define PERM_BLOCK(w) load<vectors>(reinterpret_cast<const double *>(blocks + p[w]))
+#define PERM_CONSTANT(w) D(constants[p[w]])
+#define PERM_SUM(w) (PERM_BLOCK(w) + PERM_CONSTANT((w) + 1))
+#define PERM_STEP(step, operands, ...)                                                                       \
+    case static_cast<std::uint32_t>(Step::step):                                                             \
+        acc = __VA_ARGS__;                                                                                   \
+        p += 1 + (operands);                                                                                 \
+        break;                                                                                               \
+    case static_cast<std::uint32_t>(Step::step) + kept:                                                      \
+        acc = __VA_ARGS__;                                                                                   \
+        store(acc, reinterpret_cast<double *>(blocks + p[1 + (operands)]));                                  \
+        p += 2 + (operands);                                                                                 \
+        break;
+
+    for (;;) switch (*p) {
+            PERM_STEP(value, 1, PERM_BLOCK(1))
+            PERM_STEP(sum, 2, PERM_SUM(1))
+            PERM_STEP(plus, 1, acc + PERM_CONSTANT(1))
+            PERM_STEP(times_value, 1, acc * PERM_BLOCK(1))
+            PERM_STEP(times_sum, 2, acc * PERM_SUM(1))
+            PERM_STEP(times_4_sums, 8, acc * PERM_SUM(1) * PERM_SUM(3) * PERM_SUM(5) * PERM_SUM(7))
+            PERM_STEP(value_times_value, 2, PERM_BLOCK(1) * PERM_BLOCK(2))
+            PERM_STEP(value_times_sum, 3, PERM_BLOCK(1) * PERM_SUM(2))
+            PERM_STEP(sum_times_sum, 4, PERM_SUM(1) * PERM_SUM(3))
+            PERM_STEP(minus_value, 1, acc - PERM_BLOCK(1))
+            PERM_STEP(minus_sum, 2, acc - PERM_SUM(1))
+            PERM_STEP(value_minus, 1, PERM_BLOCK(1) - acc)
+            PERM_STEP(sum_minus, 2, PERM_SUM(1) - acc)
+            PERM_STEP(value_minus_times_value, 2, fnma(acc, PERM_BLOCK(2), PERM_BLOCK(1)))
+            PERM_STEP(value_minus_times_sum, 3, fnma(acc, PERM_SUM(2), PERM_BLOCK(1)))
+            PERM_STEP(sum_minus_times_value, 3, fnma(acc, PERM_BLOCK(3), PERM_SUM(1)))
+            PERM_STEP(sum_minus_times_sum, 4, fnma(acc, PERM_SUM(3), PERM_SUM(1)))
+            PERM_STEP(minus_value_times_value, 2, fnma(PERM_BLOCK(1), PERM_BLOCK(2), acc))
+            PERM_STEP(minus_value_times_sum, 3, fnma(PERM_BLOCK(1), PERM_SUM(2), acc))
+            PERM_STEP(minus_sum_times_sum, 4, fnma(PERM_SUM(1), PERM_SUM(3), acc))
+            PERM_STEP(value_minus_value_times_value, 3, fnma(PERM_BLOCK(2), PERM_BLOCK(3), PERM_BLOCK(1)))
+            PERM_STEP(abs_plus_abs_value, 1, fabs(acc) + fabs(PERM_BLOCK(1)))
+            PERM_STEP(abs_plus_abs_sum, 2, fabs(acc) + fabs(PERM_SUM(1)))
+            PERM_STEP(abs_times_value, 1, fabs(acc) * PERM_BLOCK(1))
+            PERM_STEP(abs_value_times, 1, fabs(PERM_BLOCK(1)) * acc)
+            PERM_STEP(abs_sum_times, 2, fabs(PERM_SUM(1)) * acc)
+            PERM_STEP(abs_times_value_plus_value, 2, absolute_madd(acc, PERM_BLOCK(1), PERM_BLOCK(2)))
+            PERM_STEP(abs_value_times_plus_value, 2, absolute_madd(PERM_BLOCK(1), acc, PERM_BLOCK(2)))
+            PERM_STEP(abs_sum_times_plus_value, 3, absolute_madd(PERM_SUM(1), acc, PERM_BLOCK(3)))
+            PERM_STEP(plus_abs_value_times_value, 2, absolute_madd(PERM_BLOCK(1), PERM_BLOCK(2), acc))
+            PERM_STEP(plus_abs_sum_times_value, 3, absolute_madd(PERM_SUM(1), PERM_BLOCK(3), acc))
+            PERM_STEP(abs_value_plus_abs_value, 2, fabs(PERM_BLOCK(1)) + fabs(PERM_BLOCK(2)))
+            PERM_STEP(abs_value_times_value, 2, fabs(PERM_BLOCK(1)) * PERM_BLOCK(2))
+            PERM_STEP(abs_value_times_value_plus_value, 3,
+                      absolute_madd(PERM_BLOCK(1), PERM_BLOCK(2), PERM_BLOCK(3)))
+        default:
+            return;
+        }
+
+#undef PERM_STEP
+#undef PERM_SUM
+#undef PERM_CONSTANT
+#undef PERM_BLOCK
+}
+
+template <class A>
+void walk_in(const Tree &tree, const DecodedTree &decoded, const A &arithmetic, const double *values,
+             double *workspace, int lanes, // NOLINT(readability-non-const-parameter)
+             const std::function<void()> &poll) {
+    constexpr int at_once = static_cast<int>(sizeof(typename A::Scalar) / sizeof(double));
+    for (int first = 0; first < lanes; first += at_once)
+        Walk<A>(tree, decoded, arithmetic, values, workspace + first, poll).root(decoded.root);
+}
+
+void walk(const Tree &tree, const DecodedTree &decoded, Arithmetic arithmetic, std::span<const double> values,
+          double *workspace, int lanes, const std::function<void()> &poll) {
+    const auto in = [&](const auto &a) { walk_in(tree, decoded, a, values.data(), workspace, lanes, poll); };
+    switch (arithmetic) {
+    case Arithmetic::real:
+        return in(Real<Lanes<8>>());
+    case Arithmetic::complex:
+        return in(Complex<Real<Lanes<4>>>());
+    case Arithmetic::dd:
+        return in(DD<Lanes<4>>());
+    case Arithmetic::complex_dd:
+        return in(Complex<DD<Lanes<2>>>());
+    case Arithmetic::modular: {
+        using D = Lanes<4>;
+        return in(Modular<D>{D(values[values.size() - 2]), D(values[values.size() - 1])});
+    }
+    }
+}
+
+const char *target() { return hwy::TargetName(HWY_TARGET); }
+
+} // namespace libperm::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace libperm {
+namespace {
+
+HWY_EXPORT(walk);
+HWY_EXPORT(target);
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// A number's doubles, in memory `stride` apart.
+template <class Number> Number gathered(const double *from, std::ptrdiff_t stride) {
+    double parts[sizeof(Number) / sizeof(double)];
+    for (double &part : parts) part = *std::exchange(from, from + stride);
+    return std::bit_cast<Number>(parts);
+}
+template <class Number> void scatter(const Number &x, double *to, std::ptrdiff_t stride) {
+    double parts[sizeof(Number) / sizeof(double)];
+    std::memcpy(parts, &x, sizeof x);
+    for (const double part : parts) *std::exchange(to, to + stride) = part;
+}
+
+// x of each lane's segment; lanes beyond the last segment repeat it.
+template <class A>
+void start(const Tree &tree, const A &f, std::span<const double> values, std::uint64_t first, int lanes,
+           double *x) {
+    using Number = typename A::Number;
+    constexpr std::ptrdiff_t parts = A::parts, stride = TreeWalk::lanes;
+    for (std::int32_t i = 0; i < tree.n; ++i)
+        for (std::ptrdiff_t part = 0; part < parts; ++part)
+            std::fill_n(x + (i * parts + part) * stride, stride, values[at(i * parts + part)]);
+    for (std::int32_t j = tree.segment_bits; j + 1 < tree.n; ++j) {
+        std::uint32_t in = 0; // the lanes whose segments have column j
+        for (int lane = 0; lane < TreeWalk::lanes; ++lane) {
+            const std::uint64_t segment = first + static_cast<std::uint64_t>(std::min(lane, lanes - 1));
+            in |= static_cast<std::uint32_t>((segment ^ segment >> 1) >> (j - tree.segment_bits) & 1) << lane;
+        }
+        if (in == 0) continue;
+        for (auto e = tree.column_ptr[at(j)]; e < tree.column_ptr[at(j) + 1]; ++e) {
+            double *const sums = x + tree.row[at(e)] * parts * stride;
+            const auto entry = gathered<Number>(values.data() + (tree.n + e) * parts, 1);
+            const auto add_in = [&](int lane) {
+                scatter(f.add(gathered<Number>(sums + lane, stride), entry), sums + lane, stride);
+            };
+            if (in == ~std::uint32_t{0}) // as most often
+                for (int lane = 0; lane < TreeWalk::lanes; ++lane) add_in(lane);
+            else
+                for (int lane = 0; lane < TreeWalk::lanes; ++lane)
+                    if (in >> lane & 1) add_in(lane);
+        }
+    }
+}
+
+template <class A>
+void take_partials(const DecodedPart &root, const double *workspace, std::uint64_t first, int count,
+                   PartialOf<A> *partials) {
+    using Number = typename A::Number;
+    for (int lane = 0; lane < count; ++lane) {
+        const auto number = [&](std::uint32_t block) {
+            return gathered<Number>(workspace + block / sizeof(double) + lane, TreeWalk::lanes);
+        };
+        const auto sum = A::joined(number(root.sum), number(root.error));
+        const bool odd = (first + static_cast<std::uint64_t>(lane)) % 2 == 1;
+        partials[lane] = {odd ? A::opposite(sum) : sum,
+                          workspace[root.absolute / sizeof(double) + static_cast<std::size_t>(lane)]};
+    }
+}
+
+} // namespace
+
+TreeWalk::TreeWalk(const Tree &tree, std::span<const double> values, Arithmetic arithmetic)
+    : tree_(tree),
+      values_(values),
+      arithmetic_(arithmetic),
+      decoded_(std::make_shared<DecodedTree>(tree, arithmetic)) {}
+
+void TreeWalk::run(std::uint64_t first, int count, void *partials, const std::function<void()> &poll) const {
+    const auto workspace =
+        hwy::AllocateAligned<double>(at(decoded_->blocks) * lanes * at(parts_of(arithmetic_)));
+    with_arithmetic_of(arithmetic_, values_, [&](const auto &f) {
+        using A = std::remove_cvref_t<decltype(f)>;
+        start(tree_, f, values_, first, count, workspace.get());
+        HWY_DYNAMIC_DISPATCH(walk)(tree_, *decoded_, arithmetic_, values_, workspace.get(), count, poll);
+        take_partials<A>(decoded_->root, workspace.get(), first, count,
+                         static_cast<PartialOf<A> *>(partials));
+    });
+}
+
+const char *tree_walk_target() {
+    const std::string_view name = HWY_DYNAMIC_DISPATCH(target)();
+    return name.starts_with("AVX3") ? "AVX-512" : name.data(); // as everybody else calls it
+}
+
+} // namespace libperm
+#endif

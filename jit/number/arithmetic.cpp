@@ -1,0 +1,37 @@
+#include "jit/number/arithmetic.hpp"
+
+namespace libperm {
+
+const char *arithmetic_name(Arithmetic a) {
+    switch (a) {
+    case Arithmetic::real:
+        return "double";
+    case Arithmetic::complex:
+        return "complex";
+    case Arithmetic::dd:
+        return "dd";
+    case Arithmetic::complex_dd:
+        return "complex dd";
+    case Arithmetic::modular:
+        return "modular";
+    }
+    return "?";
+}
+
+const char *arithmetic_type(Arithmetic a) {
+    switch (a) {
+    case Arithmetic::real:
+        return "Real<double>";
+    case Arithmetic::complex:
+        return "Complex<Real<double>>";
+    case Arithmetic::dd:
+        return "DD<double>";
+    case Arithmetic::complex_dd:
+        return "Complex<DD<double>>";
+    case Arithmetic::modular:
+        return "Modular<double>";
+    }
+    return "?";
+}
+
+} // namespace libperm

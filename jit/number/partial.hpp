@@ -1,0 +1,55 @@
+// The sums of jit/device/partial.cuh on the host.
+#pragma once
+
+#include "jit/number/arithmetic.hpp"
+#include "jit/number/number.hpp"
+
+#include <cstring>
+#include <span>
+
+// NOLINTBEGIN(bugprone-reserved-identifier): words of CUDA C++
+#define __device__
+#define __forceinline__ inline
+// NOLINTEND(bugprone-reserved-identifier)
+
+namespace libperm::number {
+#include "jit/device/partial.cuh"
+} // namespace libperm::number
+
+#undef __device__
+#undef __forceinline__
+
+namespace libperm {
+
+using number::PartialOf;
+
+// Doubles of a partial sum: those of A::Sum, and the sum of absolute values.
+constexpr int partial_doubles(Arithmetic a) { return a == Arithmetic::modular ? 2 : is_complex(a) ? 5 : 3; }
+
+// The number whose doubles stand there.
+template <class Number> Number number_at(const double *from) {
+    Number x;
+    std::memcpy(&x, from, sizeof x);
+    return x;
+}
+
+// f(a) for the arithmetic itself, whose own doubles are the last of `values`.
+template <class F>
+decltype(auto) with_arithmetic_of(Arithmetic arithmetic, std::span<const double> values, F f) {
+    using namespace number;
+    switch (arithmetic) {
+    case Arithmetic::complex:
+        return f(Complex<Real<double>>());
+    case Arithmetic::dd:
+        return f(DD<double>());
+    case Arithmetic::complex_dd:
+        return f(Complex<DD<double>>());
+    case Arithmetic::modular:
+        return f(Modular<double>{values[values.size() - 2], values[values.size() - 1]});
+    case Arithmetic::real:
+        break;
+    }
+    return f(Real<double>());
+}
+
+} // namespace libperm

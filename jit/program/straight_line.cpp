@@ -1,0 +1,150 @@
+#include "jit/program/straight_line.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace libperm {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+bool is_row_sum(const StraightLine &program, const Instruction &i) {
+    return i.op == Op::add && i.a < program.inputs;
+}
+
+} // namespace
+
+Places places_of(const StraightLine &program) {
+    const std::size_t size = program.code.size();
+    std::vector<std::size_t> last(at(program.inputs) + size, 0); // use; of what is not used, its making
+    for (std::size_t k = 0; k < size; ++k) {
+        last[at(program.inputs) + k] = k;
+        for_operands(program.code[k], [&](std::int32_t v) { last[at(v)] = k; });
+    }
+    for (const std::int32_t v : program.outputs) last[at(v)] = size;
+
+    Places places;
+    places.place.resize(size);
+    std::vector<bool> taken;
+    for (std::size_t k = 0; k < size; ++k) {
+        const auto leave = [&](std::int32_t v) {
+            if (v >= program.inputs && last[at(v)] == k)
+                taken[at(places.place[at(v - program.inputs)])] = false;
+        };
+        for_operands(program.code[k], leave);
+        const auto free = std::find(taken.begin(), taken.end(), false);
+        places.place[k] = static_cast<std::int32_t>(free - taken.begin());
+        if (free == taken.end()) taken.push_back(true);
+        taken[at(places.place[k])] = true;
+        leave(program.inputs + static_cast<std::int32_t>(k));
+    }
+    places.count = static_cast<std::int32_t>(taken.size());
+    return places;
+}
+
+double roundings_of(const StraightLine &program, std::size_t which, Arithmetic arithmetic) {
+    const double product = product_roundings(arithmetic), fused = fused_roundings(arithmetic);
+    std::vector<double> roundings(at(program.inputs));
+    for (const Instruction &i : program.code) {
+        const auto of = [&](std::int32_t v) { return roundings[at(v)]; };
+        switch (i.op) {
+        case Op::add:
+            roundings.push_back(is_row_sum(program, i) ? 0 : of(i.a) + 1);
+            break;
+        case Op::multiply:
+            roundings.push_back(of(i.a) + of(i.b) + product);
+            break;
+        case Op::subtract:
+            roundings.push_back(std::max(of(i.a), of(i.b)) + 1);
+            break;
+        case Op::nmadd:
+            roundings.push_back(std::max(of(i.a) + of(i.b), of(i.c)) + fused);
+            break;
+        case Op::add_absolute:
+            roundings.push_back(std::max(of(i.a), of(i.b)) + 1);
+            break;
+        case Op::multiply_absolute:
+            roundings.push_back(of(i.a) + of(i.b) + 1);
+            break;
+        case Op::madd_absolute:
+            roundings.push_back(std::max(of(i.a) + of(i.b), of(i.c)) + 1);
+            break;
+        }
+    }
+    return roundings[at(program.outputs[which])];
+}
+
+std::size_t ProgramBuilder::Hash::operator()(const Instruction &i) const {
+    std::uint64_t hash = static_cast<std::uint64_t>(i.op);
+    for (const std::int32_t v : {i.a, i.b, i.c}) {
+        hash = (hash ^ static_cast<std::uint32_t>(v)) * 0x9e3779b97f4a7c15;
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+std::int32_t ProgramBuilder::value(Op op, std::int32_t a, std::int32_t b, std::int32_t c) {
+    const Instruction instruction{op, a, b, c};
+    const auto next = program_.inputs + static_cast<std::int32_t>(program_.code.size());
+    const auto [found, is_new] = known_.try_emplace(instruction, next);
+    if (is_new)
+        program_.code.push_back(instruction);
+    else
+        asked_again_ = std::max(asked_again_, found->second);
+    return found->second;
+}
+
+std::int32_t ProgramBuilder::nmadd(std::int32_t a, std::int32_t b, std::int32_t c) {
+    return value(Op::nmadd, std::min(a, b), std::max(a, b), c);
+}
+
+std::int32_t ProgramBuilder::add_absolute(std::int32_t a, std::int32_t b) {
+    return value(Op::add_absolute, std::min(a, b), std::max(a, b), 0);
+}
+
+std::int32_t ProgramBuilder::multiply(std::int32_t a, std::int32_t b) {
+    return value(Op::multiply, std::min(a, b), std::max(a, b), 0);
+}
+
+std::int32_t ProgramBuilder::subtract_product(std::int32_t c, std::int32_t v) {
+    const auto last = program_.inputs + static_cast<std::int32_t>(program_.code.size()) - 1;
+    if (v < program_.inputs || v != last || v == c || v == asked_again_) return subtract(c, v);
+    const Instruction product = program_.code.back();
+    if (product.op != Op::multiply) return subtract(c, v);
+    known_.erase(product);
+    program_.code.pop_back();
+    return nmadd(product.a, product.b, c);
+}
+
+StraightLine with_outputs(const StraightLine &program, std::size_t count) {
+    const std::int32_t inputs = program.inputs;
+    StraightLine result{inputs, program.constants, {}, program.outputs};
+    result.outputs.resize(std::min(count, program.outputs.size()));
+    std::vector<bool> needed(at(inputs) + program.code.size());
+    for (const std::int32_t v : result.outputs) needed[at(v)] = true;
+    for (std::size_t k = program.code.size(); k-- > 0;)
+        if (needed[at(inputs) + k])
+            for_operands(program.code[k], [&](std::int32_t v) { needed[at(v)] = true; });
+
+    std::vector<std::int32_t> number(needed.size());
+    for (std::int32_t v = 0; v < inputs; ++v) number[at(v)] = v;
+    for (std::size_t k = 0; k < program.code.size(); ++k) {
+        if (!needed[at(inputs) + k]) continue;
+        number[at(inputs) + k] = inputs + static_cast<std::int32_t>(result.code.size());
+        Instruction i = program.code[k];
+        i.a = number[at(i.a)];
+        if (!takes_constant(i.op)) i.b = number[at(i.b)];
+        if (takes_third(i.op)) i.c = number[at(i.c)];
+        result.code.push_back(i);
+    }
+    for (std::int32_t &v : result.outputs) v = number[at(v)];
+    return result;
+}
+
+StraightLine ProgramBuilder::finish(std::vector<std::int32_t> outputs, std::int32_t constants) && {
+    program_.constants = constants;
+    program_.outputs = std::move(outputs);
+    return with_outputs(program_, program_.outputs.size());
+}
+
+} // namespace libperm

@@ -1,0 +1,44 @@
+// The tree engine's work: Nijenhuis and Wilf's sum by distributing products over sums wherever columns share
+// no row, and by keeping products of rows that the last change of columns has left alone.
+//
+//   f(C, x) = prod_{i in R} x_i f(C \ c, x) - prod_{i in R} x'_i f(C \ c, x'),   x' = x + column c,
+//
+// c the highest column of C, R the rows that c touches and no lower column of C does; if C falls into columns
+// that share no row, f is the product over these parts. The lowest columns of a part are a straight-line
+// program, the others are looped over in Gray-code order.
+#pragma once
+
+#include "jit/program/straight_line.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace libperm {
+
+// Columns begin .. end - 1 of the order, and the rows whose lowest column is among these. The columns from
+// `loop` on are looped over; those below are `parts` of this one, or its `leaf`.
+struct TreePart {
+    std::int32_t begin = 0, loop = 0, end = 0;
+    std::vector<std::vector<std::int32_t>> level; // by looped column: the rows whose lowest column it is
+    std::vector<TreePart> parts;                  // side by side, sharing no row
+    StraightLine leaf;                            // if there are no parts; inputs: all n rows
+};
+
+// What the leaves' programs add to a row sum: the sum of the row's entries in these columns.
+struct TreeConstant {
+    std::int32_t row;
+    std::vector<std::int32_t> columns;
+};
+
+struct Tree {
+    std::int32_t n = 0;
+    std::vector<std::int64_t>
+        column_ptr;                // n + 1: entries of column j are column_ptr[j] .. column_ptr[j+1] - 1
+    std::vector<std::int32_t> row; // of each entry; ascending in a column
+    std::int32_t segment_bits = 0; // columns below are summed in one segment; at most n - 1
+    TreePart root;                 // columns 0 .. n - 2; root.loop <= segment_bits
+    std::vector<std::int32_t> fixed_rows; // whose lowest column is the last, n - 1: their x never changes
+    std::vector<TreeConstant> constants;
+};
+
+} // namespace libperm

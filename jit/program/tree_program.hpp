@@ -1,0 +1,27 @@
+// Writes the straight-line programs of a tree's leaves.
+#pragma once
+
+#include "jit/program/tree.hpp"
+
+namespace libperm {
+
+// Given n, the columns, segment_bits and the ranges of `root` and its parts, fills in all the rest: levels,
+// fixed rows, leaves and constants. At most 31 columns in a leaf.
+//
+// A row sum has one version for each set of the leaf's columns that touch the row: x + constant. Products of
+// rows are chains that begin with the rows that change least often, sorted by their columns as words are in a
+// dictionary, so that equal beginnings are equal values. A leaf has two outputs, the sum of its terms and the
+// sum of their absolute values:
+//   f = sum over S of (-1)^|S| prod_i x_i(S),    g = sum over S of prod_i |x_i(S)|.
+void write_programs(Tree &tree);
+
+// Values that the kernel takes: row sums, entries, constants.
+std::int64_t value_count(const Tree &tree);
+
+// Columns that one part loops over at most, the root aside.
+std::int32_t longest_loop(const Tree &tree);
+
+// Instructions of all leaves.
+std::int64_t leaf_code(const Tree &tree);
+
+} // namespace libperm

@@ -1,0 +1,88 @@
+#include "jit/queue/gpu_queue.hpp"
+
+#include "jit/driver/jit_error.hpp"
+
+#include <chrono>
+#include <oneapi/tbb/parallel_for.h>
+#include <vector>
+
+namespace libperm {
+
+void GpuQueue::load(std::span<const KernelRecipe> recipes) {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point begin = Clock::now();
+    std::vector<KernelOrigin> origins(recipes.size());
+    std::vector<std::shared_ptr<const GpuModule>> modules(recipes.size());
+    tbb::parallel_for(std::size_t{0}, recipes.size(), [&](std::size_t k) {
+        modules[k] = load_kernels(gpu_, recipes[k], cache_, origins[k]);
+    });
+    for (std::size_t k = 0; k < recipes.size(); ++k) {
+        for (const std::string &entry : recipes[k].entries)
+            kernels_.insert_or_assign(entry, GpuKernel(modules[k], entry.c_str()));
+        kernels_compiled_ += origins[k].from == KernelOrigin::compiler;
+    }
+    compile_seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+DeviceAddress GpuQueue::allocate(std::size_t bytes) {
+    GpuMemory memory(gpu_, bytes);
+    const DeviceAddress address = memory.address();
+    memory_.emplace(address, std::move(memory));
+    return address;
+}
+
+void GpuQueue::release(DeviceAddress address) noexcept { memory_.erase(address); }
+
+void GpuQueue::copy_in(DeviceAddress to, const void *from, std::size_t bytes) {
+    stream_->copy_in(to, from, bytes);
+}
+
+void GpuQueue::copy_out(void *to, DeviceAddress from, std::size_t bytes) {
+    stream_->copy_out(to, from, bytes);
+}
+
+void *GpuQueue::allocate_host(std::size_t bytes) {
+    GpuHostMemory memory(gpu_, bytes);
+    void *const address = memory.get();
+    host_memory_.emplace(address, std::move(memory));
+    return address;
+}
+
+void GpuQueue::release_host(void *memory) noexcept {
+    for (const GpuStream &stream : streams_) {
+        try {
+            stream.wait();
+        } catch (const JitError &) {
+            continue; // it failed, and does nothing any more
+        }
+    }
+    host_memory_.erase(memory);
+}
+
+void GpuQueue::fetch(void *to, DeviceAddress from, std::size_t bytes) { stream_->fetch(to, from, bytes); }
+
+void GpuQueue::use_stream(std::size_t k) {
+    while (streams_.size() <= k) streams_.emplace_back(gpu_);
+    stream_ = &streams_[k];
+}
+
+unsigned GpuQueue::blocks_at_once(const char *entry, unsigned threads, std::size_t shared) {
+    const auto [it, is_new] = blocks_at_once_.try_emplace({entry, shared}, 0);
+    if (is_new) {
+        const GpuKernel &kernel = kernels_.at(entry);
+        if (shared > 0) kernel.allow_shared(shared);
+        it->second =
+            static_cast<unsigned>(kernel.blocks_per_multiprocessor(static_cast<int>(threads), shared) *
+                                  gpu_->properties().multiprocessors);
+    }
+    return it->second;
+}
+
+void GpuQueue::launch(const char *entry, unsigned blocks, unsigned threads, std::span<void *const> arguments,
+                      std::size_t shared) {
+    const GpuKernel &kernel = kernels_.at(entry);
+    if (shared > 0) kernel.allow_shared(shared);
+    kernel.launch(*stream_, blocks, threads, shared, arguments);
+}
+
+} // namespace libperm

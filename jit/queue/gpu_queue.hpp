@@ -1,0 +1,53 @@
+// Streams of a GPU as a device's queue.
+#pragma once
+
+#include "jit/queue/device_queue.hpp"
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace libperm {
+
+class GpuQueue final : public DeviceQueue {
+  public:
+    GpuQueue(std::shared_ptr<const Gpu> gpu, CacheSettings cache)
+        : gpu_(std::move(gpu)), cache_(std::move(cache)) {
+        use_stream(0);
+    }
+
+    using DeviceQueue::load;
+    void load(std::span<const KernelRecipe> recipes) override; // those to be compiled at the same time
+    DeviceAddress allocate(std::size_t bytes) override;
+    void release(DeviceAddress address) noexcept override;
+    std::int64_t free_bytes() override { return gpu_->free_bytes(); }
+    void copy_in(DeviceAddress to, const void *from, std::size_t bytes) override;
+    void copy_out(void *to, DeviceAddress from, std::size_t bytes) override;
+    void *allocate_host(std::size_t bytes) override;
+    void release_host(void *memory) noexcept override;
+    void send(DeviceAddress to, const void *from, std::size_t bytes) override { copy_in(to, from, bytes); }
+    void fetch(void *to, DeviceAddress from, std::size_t bytes) override;
+    void use_stream(std::size_t k) override;
+    void wait() override { stream_->wait(); }
+    unsigned blocks_at_once(const char *entry, unsigned threads, std::size_t shared) override;
+    void launch(const char *entry, unsigned blocks, unsigned threads, std::span<void *const> arguments,
+                std::size_t shared) override;
+
+    double compile_seconds() const { return compile_seconds_; } // from requests to loaded kernels
+    int kernels_compiled() const { return kernels_compiled_; }
+
+  private:
+    std::shared_ptr<const Gpu> gpu_;
+    CacheSettings cache_;
+    std::map<DeviceAddress, GpuMemory> memory_;
+    std::map<void *, GpuHostMemory> host_memory_;
+    std::map<std::string, GpuKernel> kernels_; // by entry
+    std::deque<GpuStream> streams_;            // after memory and kernels: destroyed before them
+    GpuStream *stream_ = nullptr;              // that in use
+    std::map<std::pair<std::string, std::size_t>, unsigned> blocks_at_once_;
+    double compile_seconds_ = 0;
+    int kernels_compiled_ = 0;
+};
+
+} // namespace libperm

@@ -1,0 +1,50 @@
+// A file that a computation is gone on with from: itself, or, where it is torn, the one before it.
+#pragma once
+
+#include "lib/base/durable_file.hpp"
+#include "lib/base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <system_error>
+
+namespace libperm {
+
+template <class Content> struct KeptFile {
+    Content content;
+    bool is_previous = false; // the file itself is torn: it is not to take the place of the one before
+};
+
+// content_of(bytes) throws Error, warn(text) tells of a torn file. None where there is neither file; Error
+// where neither can be read: of damage PERM_BAD_OPTION, else as it was.
+template <class Content, class ContentOf, class Warn>
+std::optional<KeptFile<Content>> read_kept(const std::string &file, const ContentOf &content_of,
+                                           const Warn &warn) {
+    std::optional<Error> first;
+    for (const std::string &name : {file, previous_of(file)}) {
+        if (!exists(name)) continue;
+        try {
+            Content content = content_of(read_file(name));
+            if (first) warn(fmt::format("{}: going on from the one before, {}", first->what(), name));
+            return KeptFile<Content>{std::move(content), first.has_value()};
+        } catch (const Error &error) {
+            const bool is_damaged = error.status() == PERM_BAD_ARGUMENT; // or another version's
+            if (!first)
+                first = Error(is_damaged ? PERM_BAD_OPTION : error.status(),
+                              fmt::format("{}: {}", name, error.what()));
+        } catch (const std::system_error &error) { // which names the file
+            if (!first) first = Error(PERM_BAD_OPTION, fmt::format("cannot read: {}", error.what()));
+        }
+    }
+    if (first)
+        throw Error(
+            first->status(),
+            fmt::format("{}; there is no one before that can be read: name another file, or remove this one "
+                        "to begin anew",
+                        first->what()));
+    return {};
+}
+
+} // namespace libperm

@@ -1,0 +1,164 @@
+#include "lib/execute/batch.hpp"
+
+#include "lib/base/error.hpp"
+#include "lib/execute/block_run.hpp"
+#include "lib/run/gpu_device.hpp"
+#include "preprocess/parallel.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <numeric>
+#include <utility>
+
+namespace libperm {
+namespace {
+
+std::int64_t bytes_of(perm_value_type type) { return type == PERM_VALUE_C128 ? 16 : 8; }
+
+class Batch {
+  public:
+    Batch(const Plan &plan, const Direct *direct, const IdleTapes &idle_tapes, const void *values,
+          std::int64_t stride, RunControl &control, const BatchSink &sink)
+        : plan_(plan),
+          direct_(direct),
+          idle_tapes_(idle_tapes),
+          values_(values),
+          stride_(stride),
+          control_(control),
+          sink_(sink) {}
+
+    void run(std::int64_t count) {
+        constexpr double short_run = 0.01; // seconds: such matrices are computed at the same time
+        if (direct_) {
+            left_.resize(static_cast<std::size_t>(count));
+            std::iota(left_.begin(), left_.end(), 0);
+            directly(false);
+            if (direct_->may_go_on()) directly(true);
+            for (const std::int64_t k : left_) generally(k);
+        } else if (plan_.seconds < short_run) {
+            parallel_for(static_cast<std::uint64_t>(count),
+                         [&](std::uint64_t k) { generally(static_cast<std::int64_t>(k)); });
+        } else {
+            for (std::int64_t k = 0; k < count; ++k) generally(k);
+        }
+    }
+
+  private:
+    const void *matrix(std::int64_t k) const {
+        if (!values_) return nullptr; // of matrices without entries
+        return static_cast<const char *>(values_) + k * stride_ * bytes_of(plan_.input.value_type);
+    }
+
+    // What is answered within the tolerance is left no more.
+    void directly(bool twofold) { goes_to_gpu(twofold) ? on_gpu(twofold) : on_cpu(twofold); }
+
+    void on_cpu(bool twofold) {
+        const std::size_t groups = (left_.size() + tape_lanes - 1) / tape_lanes;
+        std::vector<char> done(left_.size(), 0);
+        parallel_for(groups, [&](std::uint64_t group) {
+            const std::size_t first = group * tape_lanes,
+                              count = std::min<std::size_t>(tape_lanes, left_.size() - first);
+            if (side_by_side(first, count, twofold, done)) return;
+            for (std::size_t k = 0; k < count; ++k) side_by_side(first + k, 1, twofold, done);
+        });
+        forget(done);
+    }
+
+    // Where there is one, and enough to do to wait for it.
+    bool goes_to_gpu(bool twofold) const {
+        constexpr double least_moves = 1e8; // 50 ms of a CPU's core
+        constexpr double of_twofold = 8;    // moves, in time
+        const Device device = plan_.options.device;
+        const double moves =
+            static_cast<double>(direct_->tape().moves.size()) * static_cast<double>(left_.size());
+        if (left_.empty() || device == Device::cpu ||
+            (device == Device::automatic && moves * (twofold ? of_twofold : 1) < least_moves))
+            return false;
+        const GpuChoice choice = first_gpu();
+        return choice.gpu && fits_device(*direct_, twofold, choice.gpu->properties().shared_bytes);
+    }
+
+    void on_gpu(bool twofold) {
+        const std::int64_t doubles = bytes_of(plan_.input.value_type) / 8;
+        const MatrixList matrices{static_cast<const double *>(values_), stride_ * doubles, left_};
+        std::vector<char> done(left_.size(), 0);
+        const auto take = [&](std::size_t k, const DirectAnswer &answer) {
+            if (!direct_->is_enough(answer)) return;
+            sink_.direct(left_[k], answer, true);
+            done[k] = 1;
+        };
+        with_gpu_errors([&] {
+            double before = 0;
+            const auto poll = [&](std::size_t brought_in) {
+                const auto now = static_cast<double>(brought_in);
+                control_.advance(now - std::exchange(before, now));
+            };
+            idle_tapes_.run(*direct_, twofold, plan_.options.cache, matrices, poll, take);
+            return Outcome();
+        });
+        forget(done);
+    }
+
+    void forget(const std::vector<char> &done) {
+        std::size_t kept = 0;
+        for (std::size_t k = 0; k < left_.size(); ++k)
+            if (!done[k]) left_[kept++] = left_[k];
+        left_.resize(kept);
+    }
+
+    // False: one of them is not for the tape, and none is answered.
+    bool side_by_side(std::size_t first, std::size_t count, bool twofold, std::vector<char> &done) const {
+        std::array<const void *, tape_lanes> matrices{};
+        std::array<DirectAnswer, tape_lanes> answers;
+        for (std::size_t k = 0; k < count; ++k) matrices[k] = matrix(left_[first + k]);
+        if (!direct_->run(std::span(matrices).first(count), twofold, answers.data())) return false;
+        for (std::size_t k = 0; k < count; ++k) {
+            if (!direct_->is_enough(answers[k])) continue;
+            sink_.direct(left_[first + k], answers[k], false);
+            done[first + k] = 1;
+        }
+        control_.advance(static_cast<double>(std::count(&done[first], &done[first] + count, 1)));
+        return true;
+    }
+
+    void generally(std::int64_t k) {
+        try {
+            RunControl part(control_, 1 / std::max(plan_.serial_seconds, 1e-9));
+            sink_.general(k, execute(plan_, read_values(plan_.input, matrix(k)), part));
+        } catch (const Error &error) {
+            if (error.status() == PERM_CANCELLED || error.status() == PERM_REFUSED_TIME) throw;
+            throw Error(error.status(), fmt::format("matrix {} of the batch: {}", k, error.what()));
+        }
+    }
+
+    const Plan &plan_;
+    const Direct *direct_;
+    const IdleTapes &idle_tapes_;
+    const void *values_;
+    const std::int64_t stride_;
+    RunControl &control_;
+    const BatchSink &sink_;
+    std::vector<std::int64_t> left_; // matrices without an answer
+};
+
+} // namespace
+
+void execute_batch(const Plan &plan, const Direct *direct, const IdleTapes &idle_tapes, const void *values,
+                   std::int64_t stride, std::int64_t count, RunControl &control, const BatchSink &sink) {
+    if (plan.input.value_type == PERM_VALUE_PATTERN)
+        throw Error(PERM_BAD_ARGUMENT, "a pattern matrix has no values, and so there is no batch of them");
+    if (count < 0) throw Error(PERM_BAD_ARGUMENT, "count is negative");
+    if (count == 0) return;
+    const std::int64_t nnz = (plan.input.written ? *plan.input.written : plan.input).pattern.nnz();
+    if (!values && nnz > 0) throw Error(PERM_BAD_ARGUMENT, "values is a null pointer");
+    if (stride != 0 && stride < nnz)
+        throw Error(PERM_BAD_ARGUMENT,
+                    fmt::format("stride is {}, but a matrix has {} values: the next one's begin after these, "
+                                "or with stride 0 it is the same",
+                                stride, nnz));
+    control.begin(static_cast<double>(count), plan.seconds * static_cast<double>(count));
+    Batch(plan, direct, idle_tapes, values, stride, control, sink).run(count);
+}
+
+} // namespace libperm

@@ -1,0 +1,193 @@
+#include "lib/execute/evaluation.hpp"
+
+#include "lib/base/error.hpp"
+#include "lib/execute/block_run.hpp"
+#include "lib/execute/shards.hpp"
+#include "lib/run/outcome_bytes.hpp"
+#include "lib/run/pieces.hpp"
+#include "preprocess/matching.hpp"
+#include "preprocess/parallel.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace libperm {
+namespace {
+
+constexpr std::size_t most_jobs = 64;       // blocks waiting to be computed
+constexpr std::size_t most_tokens = 10000;  // and what to do with their numbers
+constexpr double unplanned_bytes = 1 << 20; // that a block of order 30 may take
+constexpr double short_job = 0.01;          // seconds: such blocks are computed at the same time
+constexpr std::size_t most_known = 1 << 26; // bytes of keys of known numbers
+
+// Explicit zeros, or entries that have become 0, may leave fewer entries than a perfect matching needs.
+template <class Value> bool zeros_leave_no_matching(const BlockOf<Value> &block) {
+    if (std::none_of(block.values.begin(), block.values.end(), [](const Value &x) { return is_zero(x); }))
+        return false;
+    return maximum_matching(nonzero_pattern(block)).size < block.n();
+}
+
+template <class Value> auto result_of(const Outcome &outcome) -> typename BallOf<Value>::type {
+    if constexpr (std::is_same_v<Value, Tracked>)
+        return {outcome.value, outcome.error};
+    else
+        return {outcome.wide.value_or(Gaussian()), outcome.error};
+}
+
+} // namespace
+
+template <class Value> Outcome Evaluation<Value>::run(BlockOf<Value> root) {
+    DecompositionRule<Value> rule = rule_of<Value>(plan_);
+    rule.passes.merging = plan_.options.passes.merging;
+    Decomposition<Value> decomposition(std::move(root), std::move(rule));
+    for (StepOf<Value> step; decomposition.next(step);) {
+        control_.poll();
+        if (auto *leaf = std::get_if<Leaf>(&step))
+            take(std::move(*leaf));
+        else if (const auto *number = std::get_if<Value>(&step))
+            tokens_.emplace_back(ball_of(*number));
+        else if (const auto *multiply = std::get_if<Multiply>(&step))
+            tokens_.emplace_back(*multiply);
+        else
+            tokens_.emplace_back(std::get<Add>(step));
+        if (jobs_.size() == most_jobs || tokens_.size() >= most_tokens) compute_jobs();
+    }
+    compute_jobs();
+    if (plan_.input.rows_of_ones > 0) {
+        mpz_class ways; // that these rows can take the columns left
+        mpz_fac_ui(ways.get_mpz_t(), static_cast<unsigned long>(plan_.input.rows_of_ones));
+        stack_.back() = stack_.back() / ways;
+    }
+    set_value(sums_, stack_.back());
+    sums_.peak_bytes = std::max(sums_.peak_bytes, memory_.peak()); // on a GPU, or here
+    return sums_;
+}
+
+template <class Value> void Evaluation<Value>::take(Leaf leaf) {
+    ++sums_.blocks;
+    BlockKey key;
+    if (plan_.blocks != 1) {
+        key = key_of(leaf);
+        if (const auto known = known_.find(key); known != known_.end()) {
+            tokens_.emplace_back(known->second);
+            return;
+        }
+        if (const auto waiting = job_of_.find(key); waiting != job_of_.end()) {
+            tokens_.emplace_back(ResultOf{waiting->second});
+            return;
+        }
+        job_of_.emplace(key, jobs_.size());
+    }
+    const auto number = static_cast<std::uint64_t>(sums_.blocks_computed++);
+    tokens_.emplace_back(ResultOf{jobs_.size()});
+    const auto planned = plan_.block_plans.find(key_of(leaf.block.pattern, leaf.kinds));
+    jobs_.push_back({std::move(leaf),
+                     std::move(key),
+                     planned == plan_.block_plans.end() ? nullptr : &planned->second,
+                     number,
+                     {}});
+}
+
+template <class Value> void Evaluation<Value>::compute_jobs() {
+    std::vector<Job *> together, alone;
+    double room = static_cast<double>(plan_.options.memory_limit); // one block alone may take it all
+    for (Job &job : jobs_) {
+        const bool is_short = job.plan ? job.plan->best().cost.serial_seconds < short_job
+                                       : job.leaf.block.n() <= paper_order; // planning takes a millisecond
+        const double bytes = job.plan ? job.plan->best().cost.bytes : unplanned_bytes;
+        const bool fits = is_short && 2 * bytes < room;
+        if (fits) room -= 2 * bytes;
+        (fits ? together : alone).push_back(&job);
+    }
+    if (together.size() == 1) {
+        alone.push_back(together.front());
+        together.clear();
+    }
+    parallel_for(together.size(), [&](std::size_t k) { compute(*together[k]); });
+    for (Job *job : alone) compute(*job);
+    fold();
+}
+
+// A block that takes a moment is one piece; of others their engines' pieces are.
+template <class Value> void Evaluation<Value>::compute(Job &job) {
+    if (zeros_leave_no_matching(job.leaf.block)) return; // the outcome is 0, exactly
+    PieceScope scope = run_;
+    scope.task.block = job.number;
+    BlockPlan made;
+    const auto planned = [&]() -> const BlockPlan & {
+        if (!job.plan && made.candidates.empty())
+            made = plan_block(job.leaf.block.pattern, job.leaf.kinds, plan_.block_values(), plan_.options,
+                              control_);
+        return job.plan ? *job.plan : made;
+    };
+    if (!scope.store) return compute_by(planned(), job, scope);
+    BlockTask whole = scope.task;
+    whole.attempt = whole_block;
+    if (const auto known = scope.store->find(whole, 1, 0)) {
+        job.outcome = part_of_bytes(*known, Outcome());
+        control_.skip(job.plan ? job.plan->best().cost.serial_seconds : 0);
+        return;
+    }
+    const bool is_small = (!job.plan && job.leaf.block.n() <= paper_order) || // milliseconds
+                          planned().best().cost.serial_seconds < small_block;
+    if (is_small && !scope.store->is_wanted(whole, 1, 0)) return;
+    if (is_small) scope.store = nullptr;
+    compute_by(planned(), job, scope);
+    if (is_small || !run_.store->is_of_one_shard()) run_.store->keep_block(whole, bytes_of_part(job.outcome));
+}
+
+template <class Value>
+void Evaluation<Value>::compute_by(const BlockPlan &plan, Job &job, const PieceScope &pieces) {
+    if (plan.refusal != PERM_OK) throw Error(plan.refusal, plan.refusal_text);
+    job.outcome = run_block({plan, plan_.options, control_, memory_, pieces}, job.leaf.block);
+}
+
+// Puts the waiting tokens together as far as they go, and forgets the jobs.
+template <class Value> void Evaluation<Value>::fold() {
+    for (const Job &job : jobs_) {
+        sums_.subsets += job.outcome.subsets;
+        sums_.states += job.outcome.states;
+        sums_.peak_bytes = std::max(sums_.peak_bytes, job.outcome.peak_bytes);
+        sums_.seconds_compile += job.outcome.seconds_compile;
+        sums_.kernels_compiled += job.outcome.kernels_compiled;
+        sums_.slices += job.outcome.slices;
+        sums_.operations += job.outcome.operations;
+        sums_.peak_states = std::max(sums_.peak_states, job.outcome.peak_states);
+        if (job.outcome.predicted_seconds > sums_.predicted_seconds) {
+            sums_.predicted_seconds = job.outcome.predicted_seconds;
+            sums_.engine = job.outcome.engine;
+            sums_.transposed = job.outcome.transposed;
+            sums_.on_gpu = job.outcome.on_gpu;
+        }
+    }
+    const auto combine = [this](std::size_t count, const auto &operation) {
+        Ball result = stack_[stack_.size() - count];
+        for (std::size_t k = stack_.size() - count + 1; k < stack_.size(); ++k)
+            result = operation(result, stack_[k]);
+        stack_.resize(stack_.size() - count);
+        stack_.push_back(result);
+    };
+    for (const Token &token : tokens_) {
+        if (const auto *ball = std::get_if<Ball>(&token))
+            stack_.push_back(*ball);
+        else if (const auto *result = std::get_if<ResultOf>(&token))
+            stack_.push_back(result_of<Value>(jobs_[result->job].outcome));
+        else if (const auto *multiply = std::get_if<Multiply>(&token))
+            combine(multiply->count, [](const Ball &x, const Ball &y) { return x * y; });
+        else
+            combine(std::get<Add>(token).count, [](const Ball &x, const Ball &y) { return x + y; });
+    }
+    for (Job &job : jobs_) {
+        if (job.key.empty() || known_bytes_ + job.key.size() > most_known) continue;
+        known_bytes_ += job.key.size();
+        known_.emplace(std::move(job.key), result_of<Value>(job.outcome));
+    }
+    tokens_.clear();
+    jobs_.clear();
+    job_of_.clear();
+}
+
+template class Evaluation<Tracked>;
+template class Evaluation<Gaussian>;
+
+} // namespace libperm

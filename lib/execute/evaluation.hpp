@@ -1,0 +1,60 @@
+// The sum of products of a plan, with values: blocks are computed as the decomposition brings them, some at
+// the same time, and put together in its order.
+#pragma once
+
+#include "lib/number/ball.hpp"
+#include "lib/plan/plan.hpp"
+#include "lib/run/memory_budget.hpp"
+
+#include <unordered_map>
+
+namespace libperm {
+
+template <class Value> struct BallOf;
+template <> struct BallOf<Tracked> { using type = Ball; };
+template <> struct BallOf<Gaussian> { using type = WideBall; };
+
+template <class Value> class Evaluation {
+    using Ball = typename BallOf<Value>::type;
+    using Leaf = LeafOf<Value>;
+
+  public:
+    // `run`: this run of its plan, and the parts that are known.
+    Evaluation(const Plan &plan, RunControl &control, MemoryBudget &memory, const PieceScope &run)
+        : plan_(plan), control_(control), memory_(memory), run_(run) {}
+
+    Outcome run(BlockOf<Value> root); // throws Error
+
+  private:
+    struct Job { // one block to be computed
+        Leaf leaf;
+        BlockKey key;          // empty: its number is not to be kept
+        const BlockPlan *plan; // of the plan's, or null: not planned yet
+        std::uint64_t number;  // among those to be computed
+        Outcome outcome;
+    };
+    struct ResultOf { // instead of a block
+        std::size_t job;
+    };
+    using Token = std::variant<Ball, ResultOf, Multiply, Add>;
+
+    void take(Leaf leaf);
+    void compute_jobs();
+    void compute(Job &job);
+    void compute_by(const BlockPlan &plan, Job &job, const PieceScope &pieces);
+    void fold();
+
+    const Plan &plan_;
+    RunControl &control_;
+    MemoryBudget &memory_;
+    PieceScope run_;
+    std::vector<Job> jobs_;     // not computed yet
+    std::vector<Token> tokens_; // not folded yet
+    std::vector<Ball> stack_;
+    std::unordered_map<BlockKey, std::size_t> job_of_; // in jobs_
+    std::unordered_map<BlockKey, Ball> known_;         // numbers of blocks computed before
+    std::size_t known_bytes_ = 0;
+    Outcome sums_; // counts over all blocks
+};
+
+} // namespace libperm

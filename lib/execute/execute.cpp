@@ -1,0 +1,158 @@
+#include "lib/execute/execute.hpp"
+
+#include "lib/base/error.hpp"
+#include "lib/base/log.hpp"
+#include "lib/execute/evaluation.hpp"
+#include "lib/number/ball.hpp"
+#include "lib/number/wide_value.hpp"
+#include "lib/saved/bytes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+#include <optional>
+
+namespace libperm {
+
+namespace {
+
+constexpr int double_bits = std::numeric_limits<double>::digits;
+
+bool is_met(const Plan &plan, const Outcome &outcome) {
+    return outcome.exact || outcome.rel_error_bound <= plan.options.tolerance;
+}
+
+Outcome run(const Plan &plan, const Values &values, RunControl &control, PieceStore *store) {
+    PieceScope pieces{store, {}};
+    if (store) pieces.task.plan = std::stoull(digest_of(plan).substr(16), nullptr, 16);
+    const double share = store ? store->share() : 1;
+    control.begin(plan.serial_seconds * share, plan.seconds * share);
+    MemoryBudget memory(plan.options.memory_limit);
+    if (plan.numbers.are_tracked())
+        return Evaluation<Tracked>(plan, control, memory, pieces)
+            .run(root_block<Tracked>(plan.input, values));
+    return Evaluation<Gaussian>(plan, control, memory, pieces).run(root_block<Gaussian>(plan.input, values));
+}
+
+// To so many bits, which may be no more than doubles have.
+void round_value(Outcome &outcome, int bits) {
+    const bool is_double = bits == double_bits && is_real(*outcome.wide);
+    const Tracked nearest = tracked_of(outcome.wide->re);
+    const Gaussian value = rounded(*outcome.wide, bits);
+    Scaled error = outcome.error;
+    if (is_double ? nearest.roundings > 0 : !(value == *outcome.wide))
+        error = (Ball{{}, error} + Ball{{}, make_scaled(outcome.value.mantissa, outcome.value.exp2 - bits)})
+                    .error;
+    if (!is_double) return set_value(outcome, WideBall{value, error});
+    outcome.wide.reset();
+    set_value(outcome, Ball{make_scaled(nearest.value, nearest.exp2), error});
+}
+
+// What doubles can tell is told in doubles; an exact fraction as the number that was asked for, unless that
+// was exact.
+void round_off(const Options &options, Outcome &outcome) {
+    if (!outcome.wide) return;
+    if (!outcome.exact) {
+        if (outcome.rel_error_bound > 0x1p-53) round_value(outcome, double_bits);
+        return;
+    }
+    if (is_integer(*outcome.wide) || options.precision == Precision::exact) return;
+    int bits = double_bits;
+    if (options.precision == Precision::automatic)
+        bits = std::max(bits, static_cast<int>(std::ceil(2 - std::log2(options.tolerance))));
+    if (options.precision == Precision::dd) bits *= 2;
+    if (options.precision == Precision::mpfr) bits = options.mpfr_bits;
+    round_value(outcome, bits);
+}
+
+// What is left of a call when its first answer is there: everything here may be done without.
+class SecondRun {
+  public:
+    SecondRun(const Plan &plan, const Values &values, RunControl &control, PieceStore *store,
+              Outcome &outcome)
+        : plan_(plan), values_(values), control_(control), store_(store), outcome_(outcome) {}
+
+    // In numbers that tell more, the quickest first, while that is worth it.
+    void escalate() {
+        std::optional<Plan> twofold = plan_in(Precision::dd, second_seconds);
+        if (twofold && twofold->seconds <= unnoticed) { // sooner done than compared
+            run_again(*twofold);
+            twofold.reset();
+        }
+        if (is_met(plan_, outcome_)) return;
+        const std::optional<Plan> exact = plan_in(Precision::exact, second_seconds);
+        const bool exact_first = exact && twofold && exact->seconds < twofold->seconds;
+        for (const auto *other : {exact_first ? &exact : &twofold, exact_first ? &twofold : &exact})
+            if (*other && !is_met(plan_, outcome_)) run_again(**other);
+    }
+
+    // Whoever counts wants the last digit as well.
+    void finish_count() {
+        if (const auto exact = plan_in(Precision::exact, unnoticed)) run_again(*exact);
+    }
+
+  private:
+    static constexpr double unnoticed = 0.5; // seconds
+
+    bool goes_on() const { return store_ && store_->spares_pieces(); }
+
+    // A plan of other numbers, if it can be run in so many seconds.
+    std::optional<Plan> plan_in(Precision precision, double seconds) {
+        Options options = plan_.options;
+        options.precision = precision;
+        control_.begin(0, 0);
+        Plan other;
+        const bool made =
+            within_limits([&] { other = make_plan(plan_.input, options, values_, control_); }, goes_on());
+        if (!made || other.refusal != PERM_OK || other.seconds > seconds) return {};
+        return other;
+    }
+
+    void run_again(const Plan &other) {
+        log_decision(fmt::format("the error bound is {:.1e}: again in precision {}", outcome_.rel_error_bound,
+                                 precision_name(other.numbers.precision)));
+        take_if_better(
+            outcome_, [&] { return run(other, values_, control_, store_); }, goes_on());
+    }
+
+    const Plan &plan_;
+    const Values &values_;
+    RunControl &control_;
+    PieceStore *store_;
+    Outcome &outcome_;
+};
+
+} // namespace
+
+const char *why_planned_anew(const Plan &plan, const Values &values) {
+    if ((plan.nonnegative || !plan.numbers.complex) && some_complex(values)) return "some values are complex";
+    if (plan.nonnegative && some_negative(values)) return "some values are negative";
+    return nullptr;
+}
+
+Outcome execute_once(const Plan &plan, const Values &values, RunControl &control, PieceStore *store) {
+    if (plan.refusal != PERM_OK) throw Error(plan.refusal, plan.refusal_text);
+    return run(plan, values, control, store);
+}
+
+Outcome execute(const Plan &plan, const Values &values, RunControl &control, PieceStore *store) {
+    const auto plan_anew = [&] { return make_plan(plan.input, plan.options, values, control); };
+    // Numbers of both signs take more memory than was planned with, complex ones other arithmetic.
+    if (why_planned_anew(plan, values)) return execute(plan_anew(), values, control, store);
+    // With values there may be repeated rows and columns, and less to do.
+    if (plan.refusal != PERM_OK && !plan.values_known && plan.options.passes.merging)
+        return execute(plan_anew(), values, control, store);
+    Outcome outcome = execute_once(plan, values, control, store);
+    if (plan.options.precision == Precision::automatic) {
+        SecondRun second(plan, values, control, store, outcome);
+        const perm_value_type type = plan.input.value_type; // whoever wrote digits wants them all
+        const bool counts = type == PERM_VALUE_I64 || type == PERM_VALUE_PATTERN || type == PERM_VALUE_TEXT;
+        if (counts && !outcome.exact) second.finish_count();
+        if (!is_met(plan, outcome)) second.escalate();
+    }
+    round_off(plan.options, outcome);
+    return outcome;
+}
+
+} // namespace libperm

@@ -1,0 +1,20 @@
+// A plan and values in, the permanent out.
+#pragma once
+
+#include "lib/plan/plan.hpp"
+#include "lib/run/outcome.hpp"
+#include "lib/run/piece_store.hpp"
+
+namespace libperm {
+
+// Values by entry of the plan's pattern; `control` is the whole call's. `store` (may be null): the parts that
+// are known, and those that are computed. Throws Error.
+Outcome execute(const Plan &plan, const Values &values, RunControl &control, PieceStore *store = nullptr);
+
+// Why these values are not computed by this plan, but by one that would be made anew for them; or null.
+const char *why_planned_anew(const Plan &plan, const Values &values);
+
+// Of the plan itself, without what may follow it.
+Outcome execute_once(const Plan &plan, const Values &values, RunControl &control, PieceStore *store);
+
+} // namespace libperm

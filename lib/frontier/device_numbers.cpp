@@ -1,0 +1,46 @@
+#include "lib/frontier/device_numbers.hpp"
+
+#include <algorithm>
+
+namespace libperm {
+
+std::vector<double> DeviceNumbers::one() const {
+    std::vector<double> number(static_cast<std::size_t>(kind_.doubles()), 0);
+    number.front() = 1;
+    if (!kind_.bounds_itself()) number.back() = 1;
+    return number;
+}
+
+const std::vector<double> &BoundedOnDevice::begin_step(const FrontierStep &step) {
+    coefficients_.clear();
+    for (const Coefficient &c : ledger_.begin_step(step)) {
+        coefficients_.insert(coefficients_.end(), c.value.begin(),
+                             c.value.begin() + parts_of(kind().arithmetic));
+        coefficients_.push_back(c.magnitude);
+    }
+    return coefficients_;
+}
+
+void BoundedOnDevice::close(const std::vector<double> &last, Outcome &outcome) const {
+    PackedParts value{};
+    std::copy_n(last.begin(), parts_of(kind().arithmetic), value.begin());
+    ledger_.close(value, kind().bounds_itself() ? last.front() : last.back(), outcome);
+}
+
+const std::vector<double> &ResiduesOnDevice::begin_step(const FrontierStep &step) {
+    coefficients_.clear();
+    for (const FrontierTerm &t : step.terms) {
+        const std::uint64_t a = values_[static_cast<std::size_t>(t.entry)];
+        const bool above = a > prime_ / 2;
+        coefficients_.push_back(above ? -static_cast<double>(prime_ - a) : static_cast<double>(a));
+        coefficients_.push_back(0);
+    }
+    return coefficients_;
+}
+
+std::uint64_t ResiduesOnDevice::close(const std::vector<double> &last) const {
+    const auto x = static_cast<std::int64_t>(last.front());
+    return static_cast<std::uint64_t>(x < 0 ? x + static_cast<std::int64_t>(prime_) : x) % prime_;
+}
+
+} // namespace libperm

@@ -1,0 +1,85 @@
+// The numbers of a frontier run on a device: its entries and its last state as doubles, and the books.
+#pragma once
+
+#include "jit/number/state_numbers.hpp"
+#include "lib/frontier/ledger.hpp"
+#include "lib/number/residues.hpp"
+
+#include <vector>
+
+namespace libperm {
+
+class DeviceNumbers {
+  public:
+    explicit DeviceNumbers(const StateNumbers &kind) : kind_(kind) {}
+    virtual ~DeviceNumbers() = default;
+    DeviceNumbers(const DeviceNumbers &) = delete;
+    DeviceNumbers &operator=(const DeviceNumbers &) = delete;
+
+    const StateNumbers &kind() const { return kind_; }
+    std::vector<double> one() const;
+
+    // By term coefficient_doubles().
+    virtual const std::vector<double> &begin_step(const FrontierStep &step) = 0;
+    virtual void end_step(double additions, double expansions, const Extent &extent) = 0;
+
+    virtual double prime() const { return 0; }
+
+  private:
+    StateNumbers kind_;
+};
+
+// Whose values come with a bound.
+class BoundedOnDevice final : public DeviceNumbers {
+  public:
+    BoundedOnDevice(const Block &block, bool nonnegative) : DeviceNumbers(nonnegative), ledger_(block) {}
+    explicit BoundedOnDevice(const WideEntries &entries)
+        : DeviceNumbers({entries.arithmetic, entries.nonnegative}), ledger_(entries) {}
+
+    const std::vector<double> &begin_step(const FrontierStep &step) override;
+    void end_step(double additions, double expansions, const Extent &extent) override {
+        ledger_.end_step(additions, expansions, extent);
+    }
+    void close(const std::vector<double> &last, Outcome &outcome) const;
+
+  private:
+    FrontierLedger ledger_;
+    std::vector<double> coefficients_;
+};
+
+// Of one matrix, modulo a prime below 2^47: whole numbers of absolute value below p / 2, or a little above.
+class ResiduesOnDevice final : public DeviceNumbers {
+  public:
+    ResiduesOnDevice(const Residues &residues, std::size_t matrix)
+        : DeviceNumbers(Arithmetic::modular),
+          prime_(residues.primes[matrix]),
+          values_(residues.values[matrix]) {}
+
+    double prime() const override { return static_cast<double>(prime_); }
+    const std::vector<double> &begin_step(const FrontierStep &step) override;
+    void end_step(double, double, const Extent &) override {}
+    std::uint64_t close(const std::vector<double> &last) const;
+
+  private:
+    std::uint64_t prime_;
+    const std::vector<std::uint64_t> &values_;
+    std::vector<double> coefficients_;
+};
+
+// What both forms do with an engine's compute(numbers, counts), the last state as doubles.
+template <class Engine> Outcome bounded_by(Engine &engine, BoundedOnDevice &numbers) {
+    Outcome outcome;
+    numbers.close(engine.compute(numbers, outcome), outcome);
+    return outcome;
+}
+template <class Engine>
+std::vector<std::uint64_t> residues_by(Engine &engine, const Residues &residues, Outcome &counts) {
+    std::vector<std::uint64_t> permanents;
+    for (std::size_t k = 0; k < residues.primes.size(); ++k) {
+        ResiduesOnDevice numbers(residues, k);
+        permanents.push_back(numbers.close(engine.compute(numbers, counts)));
+    }
+    return permanents;
+}
+
+} // namespace libperm

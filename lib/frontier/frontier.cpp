@@ -1,0 +1,55 @@
+#include "lib/frontier/frontier.hpp"
+
+#include "lib/base/error.hpp"
+#include "lib/frontier/residues.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <span>
+
+namespace libperm {
+
+const char *form_name(FrontierForm form) { return form == FrontierForm::sparse ? "sparse" : "dense"; }
+
+bool is_nonnegative(const Block &block) {
+    return std::all_of(block.values.begin(), block.values.end(),
+                       [](const Tracked &x) { return is_zero(x) || x.value == x.magnitude; });
+}
+
+Outcome run_frontier(FrontierForm form, const FrontierRun &run) {
+    return form == FrontierForm::sparse ? run_sparse_frontier(run, is_nonnegative(run.input))
+                                        : run_dense_frontier(run, is_nonnegative(run.input));
+}
+
+Outcome run_frontier(FrontierForm form, const WideFrontierRun &run) {
+    return form == FrontierForm::sparse ? run_sparse_frontier(run) : run_dense_frontier(run);
+}
+
+std::vector<std::uint64_t> run_frontier_residues(FrontierForm form, const ResidueFrontierRun &run,
+                                                 Outcome *counts) {
+    Outcome uncounted;
+    Outcome &to = counts ? *counts : uncounted;
+    return form == FrontierForm::sparse ? run_sparse_frontier(run, to) : run_dense_frontier(run, to);
+}
+
+int sparse_key_words(const FrontierProgram &program, Arithmetic arithmetic) {
+    constexpr std::array real{1, 2, 4, 8, 16, 64}; // those that are compiled
+    constexpr std::array other{1, 4, 64};
+    const int words = std::max(1, (program.slots + 63) / 64);
+    for (const int made : arithmetic == Arithmetic::real ? std::span<const int>(real) : other)
+        if (words <= made) return made;
+    return 0;
+}
+
+void throw_too_wide(const FrontierProgram &program) {
+    throw Error(PERM_UNSUPPORTED,
+                fmt::format("engine frontier: states of {} bits, at most 4096 can be", program.slots));
+}
+
+std::int64_t number_bytes(const StateNumbers &numbers) {
+    const bool residues = numbers.arithmetic == Arithmetic::modular;
+    return std::int64_t{8} * numbers.doubles() * (residues ? residue_pass(numbers.matrices) : 1);
+}
+
+} // namespace libperm

@@ -1,0 +1,110 @@
+#include "lib/frontier/ledger.hpp"
+
+#include "lib/number/bits.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace libperm {
+
+FrontierLedger::FrontierLedger(const Block &block) : block_(block), roundings_(most_roundings(block)) {}
+
+FrontierLedger::FrontierLedger(const WideEntries &entries)
+    : block_(entries.magnitudes),
+      wide_(&entries),
+      arithmetic_(entries.arithmetic),
+      exp2_(-entries.exp2),
+      exact_(false) {}
+
+// Of a coefficient: none overflows; nor does, of several doubles, the product with a state.
+int FrontierLedger::most_exponent() const { return wide_ ? 700 : 1000; }
+
+Coefficient FrontierLedger::coefficient(std::int64_t entry, int scale) const {
+    const auto k = static_cast<std::size_t>(entry);
+    const Tracked &x = block_.values[k];
+    Coefficient c{{x.value}, std::ldexp(x.magnitude, scale)};
+    if (wide_) c.value = wide_->parts[k];
+    for (double &part : c.value) part = std::ldexp(part, scale);
+    return c;
+}
+
+const std::vector<Coefficient> &FrontierLedger::begin_step(const FrontierStep &step) {
+    constexpr double least = std::numeric_limits<double>::denorm_min();
+    coefficients_.clear();
+    double row_sum = 0;
+    double smallest = std::numeric_limits<double>::infinity();
+    double roundings = 0, most_copies = 1;
+    int unit = 5000;
+    for (const FrontierTerm &t : step.terms)
+        if (const Tracked &x = block_.values[static_cast<std::size_t>(t.entry)]; !is_zero(x))
+            shift_ = std::max(shift_, ldexp_exponent(std::ilogb(x.magnitude) + x.exp2 - most_exponent()));
+    for (const FrontierTerm &t : step.terms) {
+        const Tracked &entry = block_.values[static_cast<std::size_t>(t.entry)];
+        coefficients_.emplace_back();
+        if (is_zero(entry)) continue;
+        const int scale = ldexp_exponent(entry.exp2 - shift_);
+        const Coefficient &x = coefficients_.back() = coefficient(t.entry, scale);
+        // Of m equal columns, up to m are free: an integer factor, of 1 or 2 if m <= 2. If it is rounded to
+        // its product with the entry, that is no multiple of the unit below 2^53: end_step will see.
+        row_sum += std::max(x.magnitude, least) * t.multiplicity;
+        most_copies = std::max<double>(most_copies, t.multiplicity);
+        const double product = product_roundings(arithmetic_);
+        const double copying = t.multiplicity <= 2 ? 0 : product;
+        if (wide_) { // no part's underflow counts where the magnitude is far from it
+            smallest = std::min(smallest, x.magnitude);
+            roundings = std::max(roundings, 1 + product + copying);
+            continue;
+        }
+        const double value = x.value.front();
+        smallest = std::min(smallest, value != 0 ? std::fabs(value) : x.magnitude);
+        const bool power = is_power_of_two(entry.value) && is_power_of_two(entry.magnitude);
+        roundings = std::max(roundings, (power ? 0 : product) + copying);
+        if (entry.value != 0) unit = std::min(unit, unit_exponent(entry.value) + scale);
+        exact_ = exact_ && entry.roundings == 0;
+    }
+    exp2_ += shift_;
+    shift_ = 0;
+    // What underflow did before grows with the row sum; end_step adds what it can do in this row.
+    const double normal = wide_ ? 0x1p-700 : 0x1p-1021;
+    underflows_ = smallest < normal || smallest * extent_.smallest < normal || (wide_ && underflow_ > 0);
+    if (underflow_ > 0) underflow_ = std::max(underflow_ * row_sum, least); // it must not underflow itself
+    roundings_ += roundings;
+    most_copies_ = most_copies;
+    exact_ = exact_ && unit > -1000; // an entry further down may have lost bits to underflow
+    unit_ += unit;
+    return coefficients_;
+}
+
+void FrontierLedger::end_step(double additions, double expansions, const Extent &extent) {
+    // At most 2^-1074 for each product, and for its entry, times the state and the free copies of the column;
+    // of several doubles, for each of up to 16 operations.
+    const double least = wide_ ? 0x1p-1068 : 0x1p-1073;
+    if (underflows_) underflow_ += (expansions + 1) * least * (1 + most_copies_ * extent_.largest);
+    roundings_ += additions;
+    extent_ = extent;
+    const double largest = extent.largest;
+    // Every partial sum is a multiple of 2^unit_ no larger than the largest magnitude. Below 2^53, not at it:
+    // what was rounded down to 2^53 would look like it.
+    exact_ =
+        exact_ && unit_ > -1000 && unit_ < 1000 && std::ldexp(largest, static_cast<int>(-unit_)) < 0x1p53;
+    // Applied to the next row's entries, and so to their unit as well.
+    if (largest > 0x1p200 || (largest < 0x1p-200 && largest > 0)) std::frexp(largest, &shift_);
+}
+
+void FrontierLedger::close(const PackedParts &value, double magnitude, Outcome &outcome) const {
+    // True sum of absolute values <= (computed + underflow) / (1 - gamma): it was computed in doubles.
+    const double gamma = gamma_bound(roundings_, unit_of(arithmetic_)),
+                 gamma_of_sum = gamma_bound(roundings_);
+    double error = std::numeric_limits<double>::infinity();
+    if (exact_)
+        error = 0;
+    else if (gamma_of_sum < 0.5)
+        error = gamma * (magnitude + underflow_) / (1 - gamma_of_sum) + underflow_;
+    if (wide_)
+        set_value(outcome, unpacked(value, arithmetic_), error, exp2_);
+    else
+        set_value(outcome, value.front(), error, exp2_);
+}
+
+} // namespace libperm

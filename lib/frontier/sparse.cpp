@@ -1,0 +1,42 @@
+#include "lib/frontier/sparse.hpp"
+
+#include <fmt/format.h>
+
+namespace libperm {
+namespace {
+
+template <int Words> struct Keys {
+    template <class Numbers> using Frontier = SparseFrontier<Words, Numbers>;
+};
+
+} // namespace
+
+double sparse_peak_bytes(double peak_states, double peak_candidates, int key_words,
+                         const StateNumbers &numbers) {
+    const double state = static_cast<double>(8 * key_words + number_bytes(numbers));
+    const double chunks = peak_candidates > static_cast<double>(serial_candidates) ? chunks_in_flight : 1;
+    const auto size = static_cast<double>(chunk_size(static_cast<std::size_t>(std::min(peak_states, 1e9))));
+    return state * (2.25 * peak_states +
+                    chunks * 4 * std::min(peak_candidates + 256, size)); // a chunk may hold twice its share
+}
+
+Outcome run_sparse_frontier(const FrontierRun &run, bool nonnegative) {
+    switch (sparse_key_words(run.program)) {
+    case 1:
+        return compute_real<Keys<1>::Frontier>(run, nonnegative);
+    case 2:
+        return compute_real<Keys<2>::Frontier>(run, nonnegative);
+    case 4:
+        return compute_real<Keys<4>::Frontier>(run, nonnegative);
+    case 8:
+        return compute_real<Keys<8>::Frontier>(run, nonnegative);
+    case 16:
+        return compute_real<Keys<16>::Frontier>(run, nonnegative);
+    case 64:
+        return compute_real<Keys<64>::Frontier>(run, nonnegative);
+    default:
+        throw_too_wide(run.program);
+    }
+}
+
+} // namespace libperm

@@ -1,0 +1,333 @@
+// The sparse form of the frontier engine: states as sorted lists.
+//
+// Adding a column to the keys of a sorted list that have room for it leaves them sorted, and so does taking
+// closed columns out, since every surviving key holds all of them. A row is therefore the union of deg(row)
+// sorted lists, equal keys added: the set union of Merge Path SpAdd (Dalton, Baxter, Merrill, Garland, Olson,
+// §III-B), here with the key space cut into chunks that fit the cache and are merged pairwise, in the same
+// tree for every chunk.
+#pragma once
+
+#include "lib/frontier/state_key.hpp"
+#include "lib/frontier/work.hpp"
+#include "lib/number/with_fma.hpp"
+#include "preprocess/parallel.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace libperm {
+
+constexpr std::size_t chunks_in_flight = 16; // at most, whatever the threads: their room is part of the plan
+// (state, entry) pairs of a row below which no thread is woken.
+constexpr std::size_t serial_candidates = 32768;
+
+// Pairs that lead somewhere in a chunk: enough to be worth its while, few enough for the cache, and a small
+// part of the lists themselves.
+constexpr std::size_t chunk_size(std::size_t states) {
+    return std::clamp<std::size_t>(states / 32, 512, 8192);
+}
+
+template <int Words, class Trait> class SparseFrontier {
+    using Key = StateKey<Words>;
+    using Number = typename Trait::Number;
+    using Factor = typename Trait::Factor;
+
+    struct List {
+        Buffer<Key> keys;
+        Buffer<Number> numbers;
+        std::size_t size = 0;
+
+        explicit List(MemoryBudget &memory) : keys(memory), numbers(memory) {}
+        void reserve(std::size_t count) { // a sixteenth more than asked, so that growing stays cheap
+            if (count <= keys.capacity()) return;
+            keys.grow(count + count / 16);
+            numbers.grow(count + count / 16);
+        }
+    };
+
+    // A counter of the key. Its place is kept as a word and a mask, not as a key: most keys have more words.
+    struct Counter {
+        std::size_t word;
+        int shift;
+        std::uint64_t mask;
+
+        explicit Counter(const FrontierTerm &t)
+            : word(Key::word_of(t.slot)),
+              shift(t.slot % 64),
+              mask(((std::uint64_t{1} << t.width) - 1) << shift) {}
+        std::uint64_t in_place(std::int32_t count) const {
+            return static_cast<std::uint64_t>(count) << shift;
+        }
+        std::uint64_t of(const Key &key) const { return key.at(word) & mask; } // in place
+    };
+
+    struct Term {
+        Key one, above; // in the counter; all bits above it
+        Counter counter;
+        std::uint64_t full; // in place
+        std::size_t factor; // of the entry; with counters, of 0 copies of the column, 1, 2, ...
+    };
+
+    // What a counter that stays open must have reached.
+    struct Floor {
+        Counter counter;
+        std::uint64_t least; // in place
+    };
+
+    // Places in the old list where each term's candidates for one range of new keys begin.
+    using Cut = std::vector<std::size_t>;
+
+    struct Chunk {
+        Cut begin, end;
+        Buffer<Key> keys, other_keys;
+        Buffer<Number> numbers, other_numbers;
+        std::vector<std::size_t> runs; // ends of the sorted runs in keys
+        std::size_t expansions = 0;
+
+        explicit Chunk(MemoryBudget &memory)
+            : keys(memory), other_keys(memory), numbers(memory), other_numbers(memory) {}
+        void reserve(std::size_t count) {
+            if (count <= keys.capacity()) return;
+            keys.grow(count + count / 4);
+            numbers.grow(count + count / 4);
+        }
+        void reserve_other(std::size_t count) {
+            other_keys.grow(count);
+            other_numbers.grow(count);
+        }
+    };
+
+  public:
+    SparseFrontier(const FrontierWork &work, Trait &numbers)
+        : work_(work), numbers_(numbers), old_(work.memory), new_(work.memory) {
+        pool_.emplace_back(work.memory);
+    }
+
+    // The last state's number.
+    Number compute(Outcome &outcome) {
+        old_.reserve(1);
+        old_.keys.data()[0] = Key{};
+        old_.numbers.data()[0] = Trait::one();
+        old_.size = 1;
+        for (const FrontierStep &step : work_.program.steps) {
+            const double expansions = advance(step);
+            outcome.operations += expansions;
+            outcome.states += static_cast<double>(old_.size);
+            outcome.peak_states = std::max(outcome.peak_states, static_cast<double>(old_.size));
+        }
+        return old_.size > 0 ? old_.numbers.data()[0] : Trait::zero();
+    }
+
+  private:
+    double advance(const FrontierStep &step) {
+        const std::vector<Factor> &entries = numbers_.begin_step(step);
+        terms_.clear();
+        factors_.clear();
+        floors_.clear();
+        closing_ = closing_mask_ = Key{};
+        for (std::size_t k = 0; k < step.terms.size(); ++k) {
+            const FrontierTerm &t = step.terms[k];
+            const Counter counter(t);
+            if (t.closes) {
+                closing_ = closing_ | Key::slot(t.slot, static_cast<std::uint64_t>(t.multiplicity));
+                closing_mask_ = closing_mask_ | Key::slot(t.slot, counter.mask >> counter.shift);
+            } else if (t.least > 0) {
+                floors_.push_back({counter, counter.in_place(t.least)});
+            }
+            terms_.push_back({Key::slot(t.slot), Key::slots_from(t.slot + t.width), counter,
+                              counter.in_place(t.multiplicity), factors_.size()});
+            if (!work_.program.counts)
+                factors_.push_back(entries[k]);
+            else
+                for (std::int32_t copies = 0; copies <= t.multiplicity; ++copies)
+                    factors_.push_back(numbers_.times(entries[k], copies));
+        }
+        new_.size = 0;
+        extent_ = {};
+        double expansions = 0;
+        const std::size_t candidates = old_.size * terms_.size();
+        const auto append = [&](Chunk &chunk) {
+            append_chunk(chunk);
+            expansions += static_cast<double>(chunk.expansions);
+            work_.control.advance(static_cast<double>(chunk.expansions));
+        };
+        const std::vector<Key> bounds = chunk_bounds(candidates);
+        Cut cut(terms_.size(), 0);
+        if (candidates <= serial_candidates)
+            for (std::size_t next = 0; next <= bounds.size(); ++next) {
+                cut_chunk(pool_.front(), cut, bounds, next);
+                merge_chunk(pool_.front());
+                append(pool_.front());
+            }
+        else
+            in_parallel(cut, bounds, append);
+        std::swap(old_, new_);
+        numbers_.end_step(static_cast<double>(std::bit_width(terms_.size() - 1)), expansions, extent_);
+        return expansions;
+    }
+
+    template <class Append> void in_parallel(Cut &cut, const std::vector<Key> &bounds, const Append &append) {
+        const std::size_t in_flight = std::min(chunks_in_flight, 2 * static_cast<std::size_t>(work_.threads));
+        while (pool_.size() < in_flight) pool_.emplace_back(work_.memory);
+        std::size_t next = 0;
+        parallel_pipeline<Chunk>(
+            in_flight,
+            [&]() -> Chunk * {
+                if (next > bounds.size()) return nullptr;
+                Chunk &chunk = pool_[next % in_flight]; // free again: chunks retire in order
+                cut_chunk(chunk, cut, bounds, next++);
+                return &chunk;
+            },
+            [this](Chunk &chunk) { merge_chunk(chunk); }, append);
+    }
+
+    // Chunk `next` lies between two bounds; `cut` moves from one to the other.
+    void cut_chunk(Chunk &chunk, Cut &cut, const std::vector<Key> &bounds, std::size_t next) const {
+        chunk.begin = cut;
+        for (std::size_t t = 0; t < terms_.size(); ++t)
+            cut[t] = next < bounds.size() ? std::max(cut[t], first_at(terms_[t], bounds[next])) : old_.size;
+        chunk.end = cut;
+    }
+
+    // Regular sampling: for every term evenly spaced states, those that lead somewhere; evenly spaced among
+    // all these samples, the bounds cut off about the same number of pairs.
+    std::vector<Key> chunk_bounds(std::size_t candidates) const {
+        constexpr std::size_t samples_per_chunk = 8;
+        std::vector<Key> bounds;
+        const std::size_t chunks = candidates / chunk_size(old_.size) + 1;
+        if (chunks == 1) return bounds;
+        std::vector<Key> samples;
+        const std::size_t per_term = std::min(old_.size, samples_per_chunk * chunks / terms_.size() + 1);
+        for (const Term &term : terms_)
+            for (std::size_t s = 0; s < per_term; ++s) {
+                const Key &key = old_.keys.data()[old_.size * s / per_term];
+                if (term.counter.of(key) != term.full && survives(key + term.one))
+                    samples.push_back((key + term.one) ^ closing_);
+            }
+        std::sort(samples.begin(), samples.end());
+        for (std::size_t s = samples_per_chunk; s < samples.size(); s += samples_per_chunk)
+            if (bounds.empty() || bounds.back() < samples[s]) bounds.push_back(samples[s]);
+        return bounds;
+    }
+
+    // The first old state that may give, through this term, a new key at or above `bound`. Survivors hold all
+    // closing columns, so they can be compared before these are taken out.
+    std::size_t first_at(const Term &term, const Key &bound) const {
+        const Key full = bound | closing_;
+        const Key source = term.counter.of(full) != 0 ? full - term.one : full & term.above;
+        const Key *keys = old_.keys.data();
+        return static_cast<std::size_t>(std::lower_bound(keys, keys + old_.size, source) - keys);
+    }
+
+    bool survives(const Key &key) const { return key.shows(closing_, closing_mask_); }
+
+    void merge_chunk(Chunk &chunk) const {
+        const auto work = [&] { expand_and_merge(chunk); };
+        if constexpr (Trait::uses_fma)
+            with_fma(work);
+        else
+            work();
+    }
+
+    void expand_and_merge(Chunk &chunk) const {
+        chunk.runs.clear();
+        std::size_t size = 0;
+        for (std::size_t t = 0; t < terms_.size(); ++t) {
+            size = work_.program.counts ? expand<true>(chunk, t, size) : expand<false>(chunk, t, size);
+            chunk.runs.push_back(size);
+        }
+        chunk.reserve_other(size);
+        chunk.expansions = size;
+        while (chunk.runs.size() > 1) merge_pairs(chunk);
+    }
+
+    // The term's part of a chunk, behind what is there already.
+    template <bool Counted> std::size_t expand(Chunk &chunk, std::size_t t, std::size_t size) const {
+        constexpr std::size_t stretch = 256; // states looked at between two checks for room
+        const Term &term = terms_[t];
+        const Key *old_keys = old_.keys.data();
+        const Number *old_numbers = old_.numbers.data();
+        const Factor *factors = factors_.data() + term.factor;
+        for (std::size_t k = chunk.begin[t]; k < chunk.end[t];) {
+            chunk.reserve(size + stretch);
+            Key *keys = chunk.keys.data();
+            Number *numbers = chunk.numbers.data();
+            for (const std::size_t end = std::min(chunk.end[t], k + stretch); k < end; ++k) {
+                const Key key = old_keys[k] + term.one;
+                const std::uint64_t count = term.counter.of(old_keys[k]);
+                bool leads = count != term.full && survives(key);
+                keys[size] = key ^ closing_;
+                if constexpr (Counted) {
+                    const std::uint64_t left = (term.full - count) >> term.counter.shift;
+                    numbers[size] = numbers_.multiply(factors[left], old_numbers[k]);
+                    for (const Floor &f : floors_) leads = leads && f.counter.of(key) >= f.least;
+                } else {
+                    numbers[size] = numbers_.multiply(factors[0], old_numbers[k]);
+                }
+                size += leads;
+            }
+        }
+        return size;
+    }
+
+    // Runs 0 and 1, 2 and 3, ... into one each.
+    void merge_pairs(Chunk &chunk) const {
+        std::size_t out = 0, begin = 0;
+        std::vector<std::size_t> &runs = chunk.runs;
+        std::size_t merged = 0;
+        for (std::size_t r = 0; r < runs.size(); r += 2) {
+            const std::size_t middle = runs[r];
+            const std::size_t end = r + 1 < runs.size() ? runs[r + 1] : middle;
+            out = unite(chunk, begin, middle, end, out);
+            begin = end;
+            runs[merged++] = out;
+        }
+        runs.resize(merged);
+        std::swap(chunk.keys, chunk.other_keys);
+        std::swap(chunk.numbers, chunk.other_numbers);
+    }
+
+    std::size_t unite(Chunk &chunk, std::size_t a, std::size_t middle, std::size_t end,
+                      std::size_t out) const {
+        const Key *keys = chunk.keys.data();
+        const Number *numbers = chunk.numbers.data();
+        Key *out_keys = chunk.other_keys.data();
+        Number *out_numbers = chunk.other_numbers.data();
+        std::size_t b = middle;
+        while (a < middle && b < end) {
+            const bool from_a = !(keys[b] < keys[a]), from_b = !(keys[a] < keys[b]);
+            out_keys[out] = from_a ? keys[a] : keys[b];
+            out_numbers[out] =
+                numbers_.add(from_a ? numbers[a] : Trait::zero(), from_b ? numbers[b] : Trait::zero());
+            ++out;
+            a += from_a;
+            b += from_b;
+        }
+        out = static_cast<std::size_t>(std::copy(keys + a, keys + middle, out_keys + out) - out_keys);
+        std::copy(numbers + a, numbers + middle, out_numbers + (out - (middle - a)));
+        std::copy(keys + b, keys + end, out_keys + out);
+        std::copy(numbers + b, numbers + end, out_numbers + out);
+        return out + (end - b);
+    }
+
+    void append_chunk(const Chunk &chunk) {
+        const std::size_t count = chunk.runs.empty() ? 0 : chunk.runs.front();
+        new_.reserve(new_.size + count);
+        std::copy_n(chunk.keys.data(), count, new_.keys.data() + new_.size);
+        std::copy_n(chunk.numbers.data(), count, new_.numbers.data() + new_.size);
+        extent_ = join(extent_, Trait::extent_of(chunk.numbers.data(), count));
+        new_.size += count;
+    }
+
+    const FrontierWork work_;
+    Trait &numbers_;
+    List old_, new_;
+    std::vector<Term> terms_;
+    std::vector<Factor> factors_;
+    std::vector<Floor> floors_;
+    Key closing_{}, closing_mask_{}; // counters that close, full; all of their bits
+    std::vector<Chunk> pool_;        // chunks in flight
+    Extent extent_;
+};
+
+} // namespace libperm

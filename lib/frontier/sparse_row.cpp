@@ -1,0 +1,62 @@
+#include "lib/frontier/sparse_row.hpp"
+
+#include <algorithm>
+
+namespace libperm {
+namespace {
+
+// Its place in `all`.
+template <class T> std::size_t append(std::vector<unsigned char> &all, const std::vector<T> &table) {
+    const std::size_t place = all.size();
+    const auto *bytes = reinterpret_cast<const unsigned char *>(table.data());
+    all.insert(all.end(), bytes, bytes + table.size() * sizeof(T));
+    return place;
+}
+
+} // namespace
+
+SparseRow SparseRowTables::copy_in(const FrontierStep &step, const std::vector<double> &coefficients,
+                                   std::uint64_t states, double prime) {
+    terms_.clear();
+    closings_.clear();
+    floors_.clear();
+    for (const FrontierTerm &t : step.terms) add(t);
+    all_.clear();
+    const std::size_t terms = append(all_, terms_), closings = append(all_, closings_),
+                      floors = append(all_, floors_), entries = append(all_, coefficients);
+    memory_.reserve(all_.size());
+    queue_->copy_in(memory_.address(), all_.data(), all_.size());
+    return {states,
+            terms_.size(),
+            closings_.size(),
+            floors_.size(),
+            memory_.address() + terms,
+            memory_.address() + closings,
+            memory_.address() + floors,
+            memory_.address() + entries,
+            prime,
+            1 / prime};
+}
+
+void SparseRowTables::add(const FrontierTerm &t) {
+    // Keys have their highest word first (lib/frontier/state_key.hpp).
+    const auto word = static_cast<std::uint64_t>(words_ - 1 - t.slot / 64);
+    const auto shift = static_cast<std::uint64_t>(t.slot % 64);
+    const std::uint64_t mask = ((std::uint64_t{1} << t.width) - 1) << shift;
+    const std::uint64_t full = static_cast<std::uint64_t>(t.multiplicity) << shift;
+    terms_.push_back({std::uint64_t{1} << shift, mask, full, word, shift});
+    if (t.closes) {
+        const auto same = std::find_if(closings_.begin(), closings_.end(),
+                                       [&](const SparseClosing &c) { return c.word == word; });
+        if (same == closings_.end()) {
+            closings_.push_back({mask, full, word});
+        } else {
+            same->mask |= mask;
+            same->full |= full;
+        }
+    } else if (t.least > 0) {
+        floors_.push_back({mask, static_cast<std::uint64_t>(t.least) << shift, word});
+    }
+}
+
+} // namespace libperm

@@ -1,0 +1,356 @@
+#include "lib/input/matrix.hpp"
+
+#include "lib/base/error.hpp"
+#include "lib/base/struct_size.hpp"
+#include "lib/number/decimal.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <fmt/format.h>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+namespace libperm {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+[[noreturn]] void bad_matrix(const std::string &text) { throw Error(PERM_BAD_MATRIX, text); }
+
+template <class Index> std::int64_t load(const void *array, std::int64_t k) {
+    return static_cast<std::int64_t>(static_cast<const Index *>(array)[k]);
+}
+
+constexpr std::int64_t most_entries = std::int64_t{1} << 31; // with what multiplicities and rows of ones add
+
+// The caller's pattern, sorted: of n_rows x n_cols.
+template <class Index> InputPattern read_as(const perm_csr &a) {
+    InputPattern input;
+    Pattern &p = input.pattern;
+    const std::int64_t n = a.n_rows;
+    if (n > 0) {
+        if (load<Index>(a.row_ptr, 0) != 0)
+            bad_matrix(fmt::format("row_ptr[0] is {}, it must be 0 (indices are zero-based)",
+                                   load<Index>(a.row_ptr, 0)));
+        for (std::int64_t i = 0; i < n; ++i)
+            if (load<Index>(a.row_ptr, i + 1) < load<Index>(a.row_ptr, i))
+                bad_matrix(fmt::format("row_ptr decreases from {} to {} at row {}", load<Index>(a.row_ptr, i),
+                                       load<Index>(a.row_ptr, i + 1), i));
+        if (load<Index>(a.row_ptr, n) != a.nnz)
+            bad_matrix(fmt::format("row_ptr ends at {}, but nnz is {}", load<Index>(a.row_ptr, n), a.nnz));
+    } else if (a.nnz != 0) {
+        bad_matrix(fmt::format("a matrix of 0 rows cannot have nnz = {}", a.nnz));
+    }
+    p.rows = static_cast<std::int32_t>(n);
+    p.cols = static_cast<std::int32_t>(a.n_cols);
+    p.row_ptr.assign(at(n) + 1, 0);
+    for (std::int64_t i = 0; i < n; ++i) p.row_ptr[at(i) + 1] = load<Index>(a.row_ptr, i + 1);
+
+    p.col.resize(at(a.nnz));
+    bool sorted = true;
+    for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t k = p.row_ptr[at(i)]; k < p.row_ptr[at(i) + 1]; ++k) {
+            const std::int64_t j = load<Index>(a.col_idx, k);
+            if (j < 0 || j >= a.n_cols)
+                bad_matrix(fmt::format("col_idx[{}] is {} in row {}: columns must lie in 0..{} (zero-based)",
+                                       k, j, i, a.n_cols - 1));
+            p.col[at(k)] = static_cast<std::int32_t>(j);
+            sorted = sorted && (k == p.row_ptr[at(i)] || p.col[at(k) - 1] < p.col[at(k)]);
+        }
+    if (sorted) return input;
+
+    input.source.resize(at(a.nnz));
+    std::iota(input.source.begin(), input.source.end(), std::int64_t{0});
+    std::vector<std::int32_t> col(at(a.nnz));
+    for (std::int64_t i = 0; i < n; ++i) {
+        const auto begin = input.source.begin() + p.row_ptr[at(i)];
+        const auto end = input.source.begin() + p.row_ptr[at(i) + 1];
+        std::sort(begin, end, [&p](std::int64_t x, std::int64_t y) { return p.col[at(x)] < p.col[at(y)]; });
+        for (std::int64_t k = p.row_ptr[at(i)]; k < p.row_ptr[at(i) + 1]; ++k) {
+            col[at(k)] = p.col[at(input.source[at(k)])];
+            if (k > p.row_ptr[at(i)] && col[at(k)] == col[at(k) - 1])
+                bad_matrix(fmt::format("duplicate entry: row {} holds column {} twice; add the two up first",
+                                       i, col[at(k)]));
+        }
+    }
+    p.col = std::move(col);
+    return input;
+}
+
+// How often each line stands in the matrix; the sum of all.
+std::vector<std::int64_t> read_multiplicities(const std::int64_t *given, std::int64_t lines, const char *what,
+                                              std::int64_t &sum) {
+    std::vector<std::int64_t> count(at(lines), 1);
+    sum = lines;
+    if (!given) return count;
+    sum = 0;
+    for (std::int64_t i = 0; i < lines; ++i) {
+        if (given[i] < 0 || given[i] > most_entries)
+            bad_matrix(fmt::format("{}_multiplicity[{}] is {}: it must lie in 0..{}", what, i, given[i],
+                                   most_entries));
+        count[at(i)] = given[i];
+        sum += given[i]; // of at most 2^31 lines: below 2^62
+    }
+    return count;
+}
+
+// Row i row_count[i] times, column j column_count[j] times, and rows of ones until it is square.
+InputPattern expand(InputPattern base, const std::vector<std::int64_t> &row_count,
+                    const std::vector<std::int64_t> &column_count, std::int64_t rows, std::int64_t cols) {
+    const auto written = std::make_shared<const InputPattern>(std::move(base));
+    const Pattern &p = written->pattern;
+    if (cols > std::numeric_limits<std::int32_t>::max() - 1)
+        throw Error(PERM_UNSUPPORTED,
+                    fmt::format("written out, the matrix has {} columns: more than this version "
+                                "can index",
+                                cols));
+    double entries = static_cast<double>(cols) * static_cast<double>(cols - rows);
+    for (std::int32_t i = 0; i < p.rows; ++i)
+        for (const std::int32_t j : p.row(i))
+            entries += static_cast<double>(row_count[at(i)]) * static_cast<double>(column_count[at(j)]);
+    if (entries > static_cast<double>(most_entries))
+        throw Error(
+            PERM_UNSUPPORTED,
+            fmt::format("written out, the matrix is {0}x{0} with {1:.3g} entries{2}: at most 2^31 can "
+                        "be",
+                        cols, entries, rows < cols ? " (those of the rows of ones included)" : ""));
+    std::vector<std::int64_t> first(at(p.cols) + 1, 0); // of each column's copies
+    for (std::size_t j = 0; j < column_count.size(); ++j) first[j + 1] = first[j] + column_count[j];
+    InputPattern out;
+    out.value_type = written->value_type;
+    out.written = written;
+    out.rows_of_ones = static_cast<std::int32_t>(cols - rows);
+    out.pattern.rows = out.pattern.cols = static_cast<std::int32_t>(cols);
+    out.pattern.row_ptr.assign(1, 0);
+    const auto close_row = [&out] {
+        out.pattern.row_ptr.push_back(static_cast<std::int64_t>(out.pattern.col.size()));
+    };
+    for (std::int32_t i = 0; i < p.rows; ++i)
+        for (std::int64_t copy = 0; copy < row_count[at(i)]; ++copy, close_row()) {
+            std::int64_t k = p.row_begin(i);
+            for (const std::int32_t j : p.row(i)) {
+                for (std::int64_t to = first[at(j)]; to < first[at(j) + 1]; ++to) {
+                    out.pattern.col.push_back(static_cast<std::int32_t>(to));
+                    out.source.push_back(k);
+                }
+                ++k;
+            }
+        }
+    for (std::int64_t i = rows; i < cols; ++i, close_row())
+        for (std::int32_t j = 0; j < out.pattern.cols; ++j) {
+            out.pattern.col.push_back(j);
+            out.source.push_back(-1);
+        }
+    return out;
+}
+
+[[noreturn]] void refuse_tall(std::int64_t rows, std::int64_t cols, const char *how) {
+    bad_matrix(
+        fmt::format("the matrix has {} rows and {} columns{}: with more rows than columns no term is left; "
+                    "pass its transpose",
+                    rows, cols, how));
+}
+
+void check_sizes(const perm_csr &a) {
+    if (a.n_rows < 0 || a.n_cols < 0 || a.nnz < 0)
+        bad_matrix(
+            fmt::format("negative size: n_rows = {}, n_cols = {}, nnz = {}", a.n_rows, a.n_cols, a.nnz));
+    if (a.n_rows > a.n_cols && !a.row_multiplicity && !a.col_multiplicity)
+        refuse_tall(a.n_rows, a.n_cols, "");
+    if (std::max(a.n_rows, a.n_cols) > std::numeric_limits<std::int32_t>::max() - 1)
+        throw Error(PERM_UNSUPPORTED, fmt::format("{} lines are more than this version can index",
+                                                  std::max(a.n_rows, a.n_cols)));
+    if (a.n_rows > 0 && a.nnz / a.n_rows > a.n_cols)
+        bad_matrix(
+            fmt::format("nnz is {}: a {}x{} matrix cannot hold so many entries", a.nnz, a.n_rows, a.n_cols));
+    if (a.index_type != PERM_INDEX_I32 && a.index_type != PERM_INDEX_I64)
+        throw Error(PERM_BAD_ARGUMENT,
+                    fmt::format("index_type {} is none of PERM_INDEX_I64, PERM_INDEX_I32", a.index_type));
+    if (a.value_type < PERM_VALUE_F64 || a.value_type > PERM_VALUE_TEXT)
+        throw Error(PERM_BAD_ARGUMENT,
+                    fmt::format("value_type {} is none of the perm_value_type constants", a.value_type));
+    if (a.n_rows > 0 && !a.row_ptr) throw Error(PERM_BAD_ARGUMENT, "row_ptr is a null pointer");
+    if (a.nnz > 0 && !a.col_idx) throw Error(PERM_BAD_ARGUMENT, "col_idx is a null pointer");
+}
+
+// One value of the caller's, as it is.
+class ValueReader {
+  public:
+    ValueReader(perm_value_type type, const void *values) : type_(type), values_(values) {}
+
+    // Whether the value is a double; else it is `wide`.
+    bool read(std::int64_t k, double &real, Gaussian &wide) const {
+        switch (type_) {
+        case PERM_VALUE_F64:
+            real = finite(static_cast<const double *>(values_)[k]);
+            return true;
+        case PERM_VALUE_C128: {
+            const double *parts = static_cast<const double *>(values_) + 2 * k;
+            wide = {mpq_class(finite(parts[0])), mpq_class(finite(parts[1]))};
+            return false;
+        }
+        case PERM_VALUE_I64: {
+            const std::int64_t x = static_cast<const std::int64_t *>(values_)[k];
+            real = static_cast<double>(x);
+            constexpr std::int64_t fits = std::int64_t{1} << 53;
+            if (-fits <= x && x <= fits) return true;
+            wide = {mpq_class(mpz_class(static_cast<long>(x))), 0};
+            return false;
+        }
+        case PERM_VALUE_TEXT: {
+            const char *text = static_cast<const char *const *>(values_)[k];
+            if (!text) throw std::invalid_argument("a null pointer");
+            const auto parsed = parse_number(text);
+            if (!parsed)
+                throw std::invalid_argument(fmt::format(
+                    "\"{:.40}\", no number such as -12, 0.125, 6e23, 1/3, or two of them for a complex one",
+                    text));
+            wide = *parsed;
+            return false;
+        }
+        case PERM_VALUE_PATTERN:
+            break;
+        }
+        real = 1;
+        return true;
+    }
+
+  private:
+    static double finite(double x) {
+        if (!std::isfinite(x))
+            throw std::invalid_argument(
+                fmt::format("{}: every value must be finite", std::isnan(x) ? "NaN" : "infinite"));
+        return x;
+    }
+
+    perm_value_type type_;
+    const void *values_;
+};
+
+Gaussian widened(double x) { return {mpq_class(x), 0}; }
+
+} // namespace
+
+InputPattern read_pattern(const perm_csr *given) {
+    if (!given) throw Error(PERM_BAD_ARGUMENT, "the matrix is a null pointer");
+    constexpr std::size_t first_version = offsetof(perm_csr, row_multiplicity);
+    const perm_csr a = read_known(*given, first_version, "perm_csr");
+    check_sizes(a);
+    InputPattern input = a.index_type == PERM_INDEX_I32 ? read_as<std::int32_t>(a) : read_as<std::int64_t>(a);
+    input.value_type = static_cast<perm_value_type>(a.value_type);
+    std::int64_t rows = 0, cols = 0;
+    const auto row_count = read_multiplicities(a.row_multiplicity, a.n_rows, "row", rows);
+    const auto column_count = read_multiplicities(a.col_multiplicity, a.n_cols, "col", cols);
+    const bool repeats = a.row_multiplicity || a.col_multiplicity;
+    if (rows > cols) refuse_tall(rows, cols, repeats ? ", counted with multiplicities" : "");
+    if (rows == cols && !repeats) return input;
+    input = expand(std::move(input), row_count, column_count, rows, cols);
+    input.repeats = true;
+    return input;
+}
+
+namespace {
+
+// The caller's values, each as often as its entry stands in the pattern.
+Values spread(const Values &written, const std::vector<std::int64_t> &source) {
+    Values out;
+    written.wide.empty() ? out.real.reserve(source.size()) : out.wide.reserve(source.size());
+    for (const std::int64_t k : source)
+        if (written.wide.empty())
+            out.real.push_back(k < 0 ? 1 : written.real[at(k)]);
+        else
+            out.wide.push_back(k < 0 ? widened(1) : written.wide[at(k)]);
+    return out;
+}
+
+} // namespace
+
+Values read_values(const InputPattern &input, const void *values) {
+    const std::size_t nnz = input.pattern.col.size();
+    if (input.value_type == PERM_VALUE_PATTERN) {
+        if (values) throw Error(PERM_BAD_ARGUMENT, "a pattern matrix has no values: pass NULL");
+        return {std::vector<double>(nnz, 1.0), {}};
+    }
+    if (input.written) return spread(read_values(*input.written, values), input.source);
+    if (nnz > 0 && !values)
+        throw Error(PERM_BAD_ARGUMENT,
+                    "values is a null pointer; use PERM_VALUE_PATTERN if every entry is 1");
+    Values out;
+    out.real.reserve(nnz);
+    const ValueReader reader(input.value_type, values);
+    std::int32_t row = 0;
+    for (std::size_t k = 0; k < nnz; ++k) {
+        while (input.pattern.row_ptr[at(row) + 1] <= static_cast<std::int64_t>(k)) ++row;
+        double real = 1;
+        Gaussian wide;
+        try {
+            const bool is_real = reader.read(
+                input.source.empty() ? static_cast<std::int64_t>(k) : input.source[k], real, wide);
+            if (!is_real && out.wide.empty()) { // the first: all of them from now on
+                out.wide.reserve(nnz);
+                for (const double x : out.real) out.wide.push_back(widened(x));
+                out.real.clear();
+            }
+            if (!is_real)
+                out.wide.push_back(std::move(wide));
+            else if (out.wide.empty())
+                out.real.push_back(real);
+            else
+                out.wide.push_back(widened(real));
+        } catch (const std::invalid_argument &error) {
+            bad_matrix(
+                fmt::format("the value at row {}, column {} is {}", row, input.pattern.col[k], error.what()));
+        }
+    }
+    return out;
+}
+
+namespace {
+
+template <class Value, class IsZero>
+void drop(Pattern &pattern, std::vector<Value> &values, const IsZero &is_zero_value) {
+    if (std::find_if(values.begin(), values.end(), is_zero_value) == values.end()) return;
+    std::size_t kept = 0;
+    std::int64_t k = 0;
+    for (std::int32_t i = 0; i < pattern.rows; ++i) {
+        const std::int64_t end = pattern.row_ptr[at(i) + 1];
+        for (; k < end; ++k)
+            if (!is_zero_value(values[at(k)])) {
+                if (kept != at(k)) values[kept] = std::move(values[at(k)]);
+                pattern.col[kept++] = pattern.col[at(k)];
+            }
+        pattern.row_ptr[at(i) + 1] = static_cast<std::int64_t>(kept);
+    }
+    pattern.col.resize(kept);
+    values.resize(kept);
+}
+
+} // namespace
+
+void simplify(InputPattern &input, Values &values) {
+    if (input.value_type == PERM_VALUE_C128 &&
+        std::all_of(values.wide.begin(), values.wide.end(), [](const Gaussian &x) { return is_real(x); })) {
+        for (const Gaussian &x : values.wide) values.real.push_back(x.re.get_d()); // it was one
+        values.wide.clear();
+        input.value_type = PERM_VALUE_F64;
+    }
+    input.source.clear(); // it has done its work
+    input.written.reset();
+    drop(input.pattern, values.real, [](double x) { return x == 0; });
+    drop(input.pattern, values.wide, [](const Gaussian &x) { return is_zero(x); });
+}
+
+bool some_negative(const Values &values) {
+    return std::any_of(values.real.begin(), values.real.end(), [](double x) { return x < 0; }) ||
+           std::any_of(values.wide.begin(), values.wide.end(),
+                       [](const Gaussian &x) { return x.re < 0 || !is_real(x); });
+}
+
+bool some_complex(const Values &values) {
+    return std::any_of(values.wide.begin(), values.wide.end(), [](const Gaussian &x) { return !is_real(x); });
+}
+
+} // namespace libperm

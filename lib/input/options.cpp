@@ -1,0 +1,221 @@
+#include "lib/input/options.hpp"
+
+#include "lib/base/error.hpp"
+#include "lib/base/log.hpp"
+#include "lib/base/struct_size.hpp"
+#include "lib/base/system.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <fmt/format.h>
+#include <string_view>
+
+namespace libperm {
+namespace {
+
+[[noreturn]] void bad_option(const std::string &text) { throw Error(PERM_BAD_OPTION, text); }
+
+std::string_view or_auto(const char *name) { return name ? name : "auto"; }
+
+constexpr Engine engines[] = {Engine::automatic, Engine::ryser, Engine::frontier, Engine::tree,
+                              Engine::shared,    Engine::dense, Engine::purereg,  Engine::hybrid};
+
+Engine read_engine(std::string_view name) {
+    for (const Engine engine : engines)
+        if (name == engine_name(engine)) return engine;
+    bad_option(fmt::format("unknown engine \"{}\": use auto, ryser, frontier, tree, or on a GPU shared, "
+                           "dense, purereg or hybrid",
+                           name));
+}
+
+// "gpu", "gpu:0,2", "gpu:all", "gpu:all+cpu".
+void read_device(std::string_view name, Options &out) {
+    const auto bad = [name] {
+        bad_option(
+            fmt::format("unknown device \"{}\": use auto, cpu, gpu, gpu:all, or some by their numbers as "
+                        "in gpu:0,1; with +cpu behind it the processor helps",
+                        name));
+    };
+    if (name == "auto") return;
+    if (name == "cpu") {
+        out.device = Device::cpu;
+        return;
+    }
+    constexpr std::string_view gpu = "gpu", cpu = "+cpu";
+    if (!name.starts_with(gpu)) bad();
+    out.device = Device::gpu;
+    std::string_view which = name.substr(gpu.size());
+    out.cpu_too = which.ends_with(cpu);
+    if (out.cpu_too) which.remove_suffix(cpu.size());
+    out.all_gpus = which == ":all";
+    if (which.empty() || out.all_gpus) return;
+    for (char before = ':'; !which.empty(); before = ',') {
+        int ordinal = -1;
+        if (which.front() != before) bad();
+        const auto [end, error] = std::from_chars(which.data() + 1, which.data() + which.size(), ordinal);
+        if (error != std::errc{} || ordinal < 0) bad();
+        if (std::find(out.gpus.begin(), out.gpus.end(), ordinal) != out.gpus.end())
+            bad_option(fmt::format("device \"{}\" names GPU {} twice", name, ordinal));
+        out.gpus.push_back(ordinal);
+        which.remove_prefix(static_cast<std::size_t>(end - which.data()));
+    }
+}
+
+CacheSettings cache_settings(const char *folder, std::int64_t limit_bytes) {
+    if (limit_bytes < 0)
+        bad_option(fmt::format("cache_limit_bytes is {}: use 0 (256 MiB) or a positive number", limit_bytes));
+    CacheSettings cache;
+    cache.folder = folder ? folder : default_cache_folder();
+    if (limit_bytes > 0) cache.limit_bytes = limit_bytes;
+    cache.warn = log_warning;
+    return cache;
+}
+
+void read_precision(std::string_view name, Options &out) {
+    constexpr std::string_view mpfr = "mpfr:";
+    for (const Precision p : {Precision::automatic, Precision::plain, Precision::kahan, Precision::dq,
+                              Precision::dd, Precision::exact})
+        if (name == precision_name(p)) {
+            out.precision = p;
+            return;
+        }
+    if (!name.starts_with(mpfr))
+        bad_option(fmt::format(
+            "unknown precision \"{}\": use auto, double, kahan, dq, dd, exact or mpfr:BITS", name));
+    const std::string_view bits = name.substr(mpfr.size());
+    const auto [end, error] = std::from_chars(bits.data(), bits.data() + bits.size(), out.mpfr_bits);
+    if (error != std::errc{} || end != bits.data() + bits.size() || out.mpfr_bits < 2 ||
+        out.mpfr_bits > most_mpfr_bits)
+        bad_option(
+            fmt::format("precision \"{}\": BITS must be a whole number from 2 to {}", name, most_mpfr_bits));
+    out.precision = Precision::mpfr;
+}
+
+Passes read_passes(std::string_view without) {
+    struct Name {
+        std::string_view name;
+        bool Passes::*pass;
+    };
+    static constexpr Name names[] = {{"matching", &Passes::matching}, {"dm", &Passes::dulmage_mendelsohn},
+                                     {"d1", &Passes::degree_1},       {"d2", &Passes::degree_2},
+                                     {"fm", &Passes::forbert_marx},   {"merge", &Passes::merging},
+                                     {"scaling", &Passes::scaling}};
+    Passes passes;
+    for (bool more = !without.empty(); more;) {
+        const std::size_t comma = std::min(without.find(','), without.size());
+        const std::string_view name = without.substr(0, comma);
+        bool known = false;
+        for (const Name &n : names)
+            if (name == n.name || (name == "all" && n.pass != &Passes::scaling)) {
+                passes.*n.pass = false;
+                known = true;
+            }
+        if (!known)
+            bad_option(fmt::format(
+                "unknown reduction \"{}\" in without: use matching, dm, d1, d2, fm, merge, scaling or all, "
+                "with commas between them",
+                name));
+        more = comma < without.size();
+        if (more) without.remove_prefix(comma + 1);
+    }
+    return passes;
+}
+
+} // namespace
+
+const char *engine_name(Engine engine) {
+    switch (engine) {
+    case Engine::automatic:
+        return "auto";
+    case Engine::none:
+        return "none";
+    case Engine::ryser:
+        return "ryser";
+    case Engine::frontier:
+        return "frontier";
+    case Engine::tree:
+        return "tree";
+    case Engine::shared:
+        return "shared";
+    case Engine::dense:
+        return "dense";
+    case Engine::purereg:
+        return "purereg";
+    case Engine::hybrid:
+        return "hybrid";
+    }
+    return "?";
+}
+
+Options read_options(const perm_opts *opts) {
+    constexpr std::size_t first_version = offsetof(perm_opts, without);
+    const perm_opts o = opts ? read_known(*opts, first_version, "perm_opts") : perm_opts PERM_OPTS_INIT;
+    Options out;
+
+    out.engine = read_engine(or_auto(o.engine));
+    read_device(or_auto(o.device), out);
+    if (needs_gpu(out.engine) && out.device == Device::cpu)
+        bad_option(
+            fmt::format("engine \"{}\" runs on a GPU: use device auto or gpu", engine_name(out.engine)));
+    if (out.engine == Engine::ryser && out.device == Device::gpu)
+        bad_option(
+            fmt::format("engine \"{}\" runs on the CPU: use device auto or cpu", engine_name(out.engine)));
+
+    read_precision(or_auto(o.precision), out);
+
+    if (!(o.tolerance >= 0 && std::isfinite(o.tolerance)))
+        bad_option("tolerance must be 0 (the default, 1e-9) or positive and finite");
+    if (o.tolerance > 0) out.tolerance = o.tolerance;
+
+    if (o.threads < 0)
+        bad_option(fmt::format("threads is {}: use 0 (all cores) or a positive number", o.threads));
+    if (o.threads > 4096) bad_option(fmt::format("threads is {}: at most 4096", o.threads));
+    out.threads = o.threads > 0 ? std::min(o.threads, available_cores()) : available_cores();
+    if (o.reserved != 0) bad_option("perm_opts.reserved must be 0: start from PERM_OPTS_INIT");
+
+    if (o.memory_limit_bytes < 0)
+        bad_option(
+            fmt::format("memory_limit_bytes is {}: use 0 (three quarters of the memory) or a positive number",
+                        o.memory_limit_bytes));
+    out.memory_limit = o.memory_limit_bytes > 0 ? o.memory_limit_bytes : machine_memory() / 4 * 3;
+
+    if (!(o.time_limit_seconds >= 0))
+        bad_option("time_limit_seconds must be 0 (refuse what is predicted to take over a day), positive or "
+                   "INFINITY");
+    if (o.time_limit_seconds > 0) out.refuse_seconds = out.stop_seconds = o.time_limit_seconds;
+
+    if (o.checkpoint) out.checkpoint = o.checkpoint;
+    if (!(o.checkpoint_seconds >= 0))
+        bad_option("checkpoint_seconds must be 0 (a minute) or the least time between two writes");
+    if (o.checkpoint_seconds > 0) out.checkpoint_seconds = o.checkpoint_seconds;
+    // What goes on another time may take longer than is left today.
+    if (!out.checkpoint.empty()) out.refuse_seconds = std::numeric_limits<double>::infinity();
+    if (o.gpus < 0) bad_option(fmt::format("gpus is {}: use 0 (those that device names) or more", o.gpus));
+    out.reckoned_gpus = o.gpus;
+    if (o.gpus > 0 && out.device == Device::automatic) out.device = Device::gpu;
+    if (o.reserved2 != 0) bad_option("perm_opts.reserved2 must be 0: start from PERM_OPTS_INIT");
+
+    out.seed = o.seed;
+    out.passes = read_passes(o.without ? o.without : "");
+    const std::string_view decompose = or_auto(o.decompose);
+    if (decompose != "auto" && decompose != "paper")
+        bad_option(fmt::format("unknown decompose \"{}\": use auto or paper", decompose));
+    out.decompose_as_published = decompose == "paper";
+    const std::string_view chunks = o.chunks ? o.chunks : "ceg";
+    if (chunks != "ceg" && chunks != "equal")
+        bad_option(fmt::format("unknown chunks \"{}\": use ceg or equal", chunks));
+    out.equal_chunks = chunks == "equal";
+    if (out.equal_chunks && out.engine == Engine::tree)
+        bad_option("engine \"tree\" has no chunks of equal length: use chunks ceg, or engine hybrid, "
+                   "purereg, dense or shared");
+    out.cache = cache_settings(o.cache_dir, o.cache_limit_bytes);
+    out.progress = o.progress;
+    out.progress_user = o.progress_user;
+    out.cancel = o.cancel;
+    out.cancel_user = o.cancel_user;
+    return out;
+}
+
+} // namespace libperm

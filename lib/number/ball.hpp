@@ -1,0 +1,42 @@
+// Sums and products of numbers that are known up to an error.
+#pragma once
+
+#include "lib/number/scaled.hpp"
+#include "preprocess/gaussian.hpp"
+#include "preprocess/tracked.hpp"
+
+namespace libperm {
+
+// A number and how far from the truth it can be.
+struct Ball {
+    Scaled value, error; // |value - truth| <= error
+};
+
+Ball ball_of(const Tracked &x);
+Ball operator*(const Ball &x, const Ball &y);
+Ball operator+(const Ball &x, const Ball &y);
+Ball operator/(const Ball &x, const mpz_class &y); // y > 0
+
+// The same with a value of any length: nothing is rounded any more.
+struct WideBall {
+    Gaussian value;
+    Scaled error; // |value - truth| <= error
+};
+
+WideBall ball_of(const Gaussian &x);
+WideBall operator*(const WideBall &x, const WideBall &y);
+WideBall operator+(const WideBall &x, const WideBall &y);
+WideBall operator/(const WideBall &x, const mpz_class &y);
+
+// At least |x|, and hardly more.
+Scaled size_of(const Gaussian &x);
+
+// |value - truth| <= error gives |value - truth| <= bound * |truth|, however far below the range of double
+// the bound is; infinite if no digit is certain.
+Scaled relative_error(const Scaled &value, const Scaled &error);
+
+// Rounding `roundings` times on the way of each term changes a sum of terms by at most this share of the sum
+// of their absolute values (Higham, Accuracy and Stability, Lemma 3.1: gamma_k).
+double gamma_bound(double roundings, double unit = 0x1p-53); // of the arithmetic
+
+} // namespace libperm

@@ -1,0 +1,114 @@
+#include "lib/number/scaled.hpp"
+
+#include "preprocess/gaussian.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <memory>
+#include <mpfr.h>
+
+namespace libperm {
+namespace {
+
+constexpr std::int64_t most_integer_bits = 10000000; // three million digits: a second
+
+// MPFR's exponents end at 2^30 unless told otherwise (for this thread).
+class WholeExponentRange {
+  public:
+    WholeExponentRange() {
+        mpfr_set_emin(mpfr_get_emin_min());
+        mpfr_set_emax(mpfr_get_emax_max());
+    }
+    ~WholeExponentRange() {
+        mpfr_set_emin(emin_);
+        mpfr_set_emax(emax_);
+    }
+    WholeExponentRange(const WholeExponentRange &) = delete;
+    WholeExponentRange &operator=(const WholeExponentRange &) = delete;
+
+  private:
+    mpfr_exp_t emin_ = mpfr_get_emin(), emax_ = mpfr_get_emax();
+};
+
+} // namespace
+
+Scaled make_scaled(double value, std::int64_t exp2) {
+    if (value == 0) return {};
+    if (!std::isfinite(value)) return {value, 0};
+    int exponent = 0;
+    const double mantissa = std::frexp(value, &exponent);
+    return {mantissa, exp2 + exponent};
+}
+
+double to_double(const Scaled &x) {
+    const std::int64_t exponent = std::clamp<std::int64_t>(x.exp2, -5000, 5000);
+    return std::ldexp(x.mantissa, static_cast<int>(exponent));
+}
+
+double to_double_up(const Scaled &x) {
+    const double nearest = to_double(x);
+    const bool below = x.mantissa > 0 && x.exp2 < -1000; // where rounding can go down: among the subnormals
+    return below ? std::nextafter(nearest, HUGE_VAL) : nearest;
+}
+
+namespace {
+
+// As many digits as asked for of a number that is not 0.
+std::string to_text(const mpfr_t value, std::size_t digits) {
+    mpfr_exp_t point = 0; // the value is 0.DIGITS * 10^point
+    const std::unique_ptr<char, void (*)(char *)> text(
+        mpfr_get_str(nullptr, &point, 10, digits, value, MPFR_RNDN), mpfr_free_str);
+    std::string all = text.get();
+    const std::string sign = all.front() == '-' ? "-" : "";
+    all.erase(0, sign.size());
+    const auto exponent = static_cast<std::int64_t>(point) - 1;
+    std::string magnitude = std::to_string(std::abs(exponent));
+    if (magnitude.size() < 2) magnitude.insert(0, 1, '0');
+    return sign + all.substr(0, 1) + "." + all.substr(1) + "e" + (exponent < 0 ? "-" : "+") + magnitude;
+}
+
+} // namespace
+
+std::string to_text(const Scaled &x, bool exact) {
+    if (x.mantissa == 0) return "0";
+    if (x.exp2 > -1000 && x.exp2 <= 1000) { // as most often: the same text, sooner
+        const double value = to_double(x);
+        char text[32];
+        const bool integer = exact && std::fabs(value) < 0x1p53 && value == std::trunc(value);
+        const auto end =
+            integer ? std::to_chars(text, text + sizeof text, static_cast<std::int64_t>(value))
+                    : std::to_chars(text, text + sizeof text, value, std::chars_format::scientific, 16);
+        if (integer || !exact || x.exp2 <= 0) return {text, end.ptr};
+    }
+    if (exact && x.exp2 > 0 && x.exp2 <= most_integer_bits) {
+        const mpq_class value = shifted(mpq_class(x.mantissa), x.exp2);
+        if (value.get_den() == 1) return value.get_str();
+    }
+    const WholeExponentRange range;
+    mpfr_t value; // 53 bits hold the mantissa
+    mpfr_init2(value, 53);
+    mpfr_set_d(value, x.mantissa, MPFR_RNDN);
+    mpfr_mul_2si(value, value, static_cast<long>(x.exp2), MPFR_RNDN);
+    std::string text = to_text(value, 17);
+    mpfr_clear(value);
+    return text;
+}
+
+std::string to_text(const mpq_class &x, std::size_t digits) {
+    if (x == 0) return "0";
+    const WholeExponentRange range;
+    mpfr_t value;
+    mpfr_init2(value, static_cast<mpfr_prec_t>(digits * 4 + 64));
+    mpfr_set_q(value, x.get_mpq_t(), MPFR_RNDN);
+    std::string text = to_text(value, digits);
+    mpfr_clear(value);
+    return text;
+}
+
+std::string to_text(const mpq_class &x) {
+    const auto bits = mpz_sizeinbase(x.get_num_mpz_t(), 2) + mpz_sizeinbase(x.get_den_mpz_t(), 2);
+    return bits <= static_cast<std::size_t>(most_integer_bits) ? x.get_str() : to_text(x, 17);
+}
+
+} // namespace libperm

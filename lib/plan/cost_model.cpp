@@ -1,0 +1,328 @@
+#include "lib/plan/cost_model.hpp"
+
+#include "jit/lanes/tree_walk.hpp"
+#include "jit/program/tree_program.hpp"
+#include "lib/frontier/dense_row.hpp"
+#include "lib/frontier/layout.hpp"
+#include "lib/frontier/on_device.hpp"
+#include "lib/frontier/residues.hpp"
+#include "lib/subsets/tree_plan.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <set>
+
+namespace libperm {
+
+double states_after(const FrontierStep &step, FrontierForm form) {
+    return form == FrontierForm::sparse ? std::max(1.0, step.states_bound * step.reachable)
+                                        : subsets_of_size(step.width_after, step.used_after);
+}
+
+LeastFrontier least_frontier(const Pattern &a) {
+    std::vector<std::size_t> of_column(static_cast<std::size_t>(a.cols), 0);
+    for (const std::int32_t j : a.col) ++of_column[static_cast<std::size_t>(j)];
+    std::size_t d = *std::min_element(of_column.begin(), of_column.end());
+    for (std::int32_t i = 0; i < a.rows; ++i) d = std::min(d, a.row(i).size());
+    const double degree = std::min(static_cast<double>(d), 1000.0); // more is beyond double
+    return {subsets_of_size(static_cast<int>(d), static_cast<int>(d / 2)), degree * std::exp2(degree - 1)};
+}
+
+namespace {
+
+constexpr double row = 1e-6; // of the frontier, whatever its states
+
+Cost sparse_cost(const FrontierProgram &program, bool nonnegative) {
+    constexpr double scan = 1.2e-9;  // a (state, entry) pair looked at
+    constexpr double merge = 3.5e-9; // one that leads somewhere, for each pairwise union it goes through
+    constexpr double append = 4e-9;  // a state
+    Cost cost;
+    double before = 1, before_bound = 1, peak_candidates = 1;
+    cost.peak_states = 1;
+    for (const FrontierStep &step : program.steps) {
+        const double after = states_after(step, FrontierForm::sparse);
+        const double degree = static_cast<double>(step.terms.size());
+        const double expansions = std::max(1.0, step.expansions_bound * before / before_bound);
+        cost.operations += expansions;
+        cost.states += after;
+        cost.peak_states = std::max(cost.peak_states, after);
+        peak_candidates = std::max(peak_candidates, before * degree);
+        cost.serial_seconds += row + scan * before * degree + append * after +
+                               merge * expansions * std::ceil(std::log2(std::max(1.0, degree)));
+        before = after;
+        before_bound = std::max(1.0, step.states_bound);
+    }
+    cost.serial_seconds += call_seconds;
+    cost.bytes = sparse_peak_bytes(cost.peak_states, peak_candidates, sparse_key_words(program), nonnegative);
+    return cost;
+}
+
+constexpr double dense_expansion(bool nonnegative) { return nonnegative ? 0.9e-9 : 1.4e-9; }
+constexpr double dense_state(bool nonnegative) { return nonnegative ? 1.5e-9 : 4e-9; }
+
+// Of a GPU's memory bandwidth, that the states of a row move at; and times that bandwidth, the sources of the
+// sums, most of which come from the cache.
+constexpr double states_share = 0.75, sources_share = 2.5;
+
+// Entries of a row whose column is free, on average over the dense form's states.
+double free_entries(const FrontierStep &step) {
+    const double share = 1.0 - static_cast<double>(step.used_before) / std::max(1, step.width_before);
+    double sum = 0;
+    for (const FrontierTerm &term : step.terms) sum += term.opens ? 1.0 : share;
+    return sum;
+}
+
+Cost dense_cost(const FrontierProgram &program, bool nonnegative) {
+    const double expansion = dense_expansion(nonnegative), state = dense_state(nonnegative);
+    constexpr double block = 3e-9;
+    constexpr double lists = 3e-8; // a low set of a row's index lists
+    Cost cost;
+    cost.peak_states = 1;
+    const std::vector<DenseShape> shapes = dense_shapes(program);
+    for (std::size_t t = 0; t < program.steps.size(); ++t) {
+        const FrontierStep &step = program.steps[t];
+        const double before = subsets_of_size(step.width_before, step.used_before);
+        const double after = states_after(step, FrontierForm::dense);
+        const double branches = free_entries(step);
+        cost.operations += before * branches;
+        cost.states += after;
+        cost.peak_states = std::max(cost.peak_states, after);
+        const DenseShape &shape = shapes[t];
+        cost.serial_seconds += row + expansion * before * branches + state * after + block * shape.blocks +
+                               lists * shape.low_sets * (shape.low_terms + 1);
+    }
+    cost.serial_seconds += call_seconds;
+    cost.bytes = dense_peak_bytes(program, nonnegative);
+    return cost;
+}
+
+double segments_of(const GrayPlan &plan) { return std::ldexp(plan.subsets, -plan.kernel.segment_bits); }
+
+double segment_bytes(double segments) { return 24.0 * segments; }
+
+// Of a kernel that is not in the cache: part of the choice, whether it is or not.
+double compile_seconds(const GrayKernel &kernel) {
+    constexpr double begin = 0.35, line = 4e-4;
+    if (kernel.engine == GrayEngine::tree)
+        return begin + line * static_cast<double>(leaf_code(kernel.tree) + value_count(kernel.tree));
+    const double entries = values_by_parameter(kernel) ? static_cast<double>(kernel.row.size()) : 0;
+    return begin + 1.5e-3 * entries + 1.5e-6 * entries * entries;
+}
+
+} // namespace
+
+FrontierPrice sparse_price() { return {2e-9, 2e-9}; }
+
+FrontierPrice dense_price(bool nonnegative) {
+    return {dense_expansion(nonnegative), dense_state(nonnegative)};
+}
+
+FrontierPrice dense_price(bool nonnegative, const GpuProperties &gpu) {
+    const double byte = static_cast<double>(number_bytes(nonnegative)) / gpu.memory_bandwidth;
+    return {byte / sources_share, 2 * byte / states_share};
+}
+
+Cost tree_cost(const GrayPlan &plan) {
+    Cost cost;
+    cost.subsets = plan.subsets;
+    cost.operations = plan.subsets * plan.flops_per_subset;
+    const double segments = segments_of(plan),
+                 lanes = std::ceil(segments / TreeWalk::lanes) * TreeWalk::lanes;
+    cost.serial_seconds = call_seconds + cost.operations * (lanes / segments) / tree_operations_per_second;
+    cost.bytes = segment_bytes(static_cast<double>(window_segments(plan.kernel))) + 1e6;
+    return cost;
+}
+
+Cost gray_cost(const GrayPlan &plan, const GpuProperties &gpu) {
+    constexpr double issued = 0.7;          // of what the double-precision units can take
+    constexpr double shared_bandwidth = 90; // bytes a clock of one multiprocessor, of 128
+    constexpr double global_number = 8;     // as many flops as one number to or from global memory costs
+    const double clocks = gpu.clock_hz * gpu.multiprocessors;
+    // What the compiler leaves of straight-line code: half, unless a column's change changes most rows.
+    const double n = plan.kernel.n, fill = static_cast<double>(plan.kernel.row.size()) / (n * n);
+    const double shared_products = 0.57 + 1.3 * std::max(0.0, fill - 0.5);
+    const bool is_tree = plan.kernel.engine == GrayEngine::tree; // its operations are those of the kernel
+    const double flops = (plan.flops_per_subset + global_number * plan.global_per_subset) *
+                         (values_by_parameter(plan.kernel) && !is_tree ? shared_products : 1);
+    const double busy = is_tree ? std::min(1.0, segments_of(plan) / (256.0 * gpu.multiprocessors)) : 1;
+    const double seconds_per_subset = std::max(flops / (gpu.fp64_lanes * issued * clocks * busy),
+                                               plan.bytes_per_subset / (shared_bandwidth * clocks));
+    const double compile = compile_seconds(plan.kernel);
+    Cost cost;
+    cost.subsets = plan.subsets;
+    cost.operations = plan.subsets * plan.flops_per_subset;
+    cost.compile_seconds = compile;
+    cost.serial_seconds = compile + plan.subsets * seconds_per_subset;
+    // Of the GPU: the sums of a window's segments, and row sums of every thread.
+    cost.bytes = segment_bytes(std::min(segments_of(plan), static_cast<double>(most_segments))) +
+                 8.0 * static_cast<double>(global_rows(plan.kernel)) * gpu.threads * gpu.multiprocessors;
+    return cost;
+}
+
+namespace {
+
+Cost sparse_cost(const FrontierProgram &program, bool nonnegative, const GpuProperties &gpu) {
+    constexpr double launch = 3e-5; // of a row: its tables, a kernel, and the wait for its report
+    constexpr double step = 1e-5;   // of expanding, and of each level of unions
+    constexpr double share = 0.3;   // of the memory's bandwidth
+    const auto item = static_cast<double>(number_bytes(nonnegative) + 8 * sparse_key_words(program));
+    Cost cost = sparse_cost(program, nonnegative);
+    double seconds = call_seconds, before = 1, before_bound = 1, peak_candidates = 1;
+    for (const FrontierStep &s : program.steps) {
+        const double after = states_after(s, FrontierForm::sparse);
+        const double candidates = std::max(1.0, s.expansions_bound * before / before_bound);
+        const double levels = std::ceil(std::log2(std::max(2.0, static_cast<double>(s.terms.size()))));
+        const double scanned = before * static_cast<double>(s.terms.size());
+        seconds += launch + step * (levels + 1) +
+                   item * (scanned + candidates * (1 + 2 * levels)) / (share * gpu.memory_bandwidth);
+        peak_candidates = std::max(peak_candidates, candidates);
+        before = after;
+        before_bound = std::max(1.0, s.states_bound);
+    }
+    cost.compile_seconds = 0.5;
+    cost.serial_seconds = cost.compile_seconds + seconds;
+    cost.bytes =
+        sparse_device_bytes(cost.peak_states, peak_candidates, sparse_key_words(program), nonnegative);
+    return cost;
+}
+
+Cost dense_cost(const FrontierProgram &program, bool nonnegative, const GpuProperties &gpu) {
+    constexpr double launch = 6e-5;              // of a row: its lists, a kernel, and the wait for its extent
+    constexpr double block = 5e-11;              // of a table, or a number that names none
+    constexpr double begin = 0.15, shape = 0.04; // of compiling, several at the same time
+    const auto number = static_cast<double>(number_bytes(nonnegative));
+    Cost cost = dense_cost(program, nonnegative);
+    const std::vector<RowShape> rows = kernel_shapes(program);
+    const std::set<RowShape> shapes(rows.begin(), rows.end());
+    double seconds = call_seconds, before = 1;
+    const std::vector<DenseShape> tables = dense_shapes(program);
+    for (std::size_t t = 0; t < program.steps.size(); ++t) {
+        const FrontierStep &step = program.steps[t];
+        const double after = states_after(step, FrontierForm::dense);
+        seconds += launch + block * tables[t].blocks +
+                   number * ((before + after) / states_share + before * free_entries(step) / sources_share) /
+                       gpu.memory_bandwidth;
+        before = after;
+    }
+    cost.compile_seconds = begin + shape * static_cast<double>(shapes.size());
+    cost.serial_seconds = cost.compile_seconds + seconds;
+    cost.bytes = dense_device_bytes(program, nonnegative);
+    return cost;
+}
+
+} // namespace
+
+Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative,
+                   const GpuProperties &gpu) {
+    return form == FrontierForm::sparse ? sparse_cost(program, nonnegative, gpu)
+                                        : dense_cost(program, nonnegative, gpu);
+}
+
+Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative) {
+    return form == FrontierForm::sparse ? sparse_cost(program, nonnegative)
+                                        : dense_cost(program, nonnegative);
+}
+
+namespace {
+
+template <class CostOf>
+Cost sum_over(const FrontierProgram &program, const std::vector<FrontierSlice> &slices,
+              const CostOf &cost_of) {
+    Cost sum;
+    for (const FrontierSlice &slice : slices) {
+        const Cost one = cost_of(slice_of(program, slice));
+        sum.states += one.states;
+        sum.peak_states = std::max(sum.peak_states, one.peak_states);
+        sum.operations += one.operations;
+        sum.bytes = std::max(sum.bytes, one.bytes);
+        sum.serial_seconds += one.serial_seconds - one.compile_seconds;
+    }
+    return sum;
+}
+
+} // namespace
+
+Cost sliced_cost(const FrontierProgram &program, const std::vector<FrontierSlice> &slices, bool nonnegative) {
+    return sum_over(program, slices, [&](const FrontierProgram &p) { return dense_cost(p, nonnegative); });
+}
+
+Cost sliced_cost(const FrontierProgram &program, const std::vector<FrontierSlice> &slices, bool nonnegative,
+                 const GpuProperties &gpu) {
+    Cost sum =
+        sum_over(program, slices, [&](const FrontierProgram &p) { return dense_cost(p, nonnegative, gpu); });
+    sum.compile_seconds = dense_cost(program, nonnegative, gpu).compile_seconds; // once for all
+    sum.serial_seconds += sum.compile_seconds;
+    return sum;
+}
+
+namespace {
+
+// By arithmetic: complex, dd, complex dd, one matrix of residues.
+struct Factors {
+    double complex, dd, complex_dd, residues;
+
+    double of(Arithmetic a) const {
+        switch (a) {
+        case Arithmetic::complex:
+            return complex;
+        case Arithmetic::dd:
+            return dd;
+        case Arithmetic::complex_dd:
+            return complex_dd;
+        case Arithmetic::modular:
+            return residues;
+        case Arithmetic::real:
+            break;
+        }
+        return 1;
+    }
+};
+
+Factors time_factors(Engine engine, bool on_gpu) {
+    if (engine == Engine::frontier) return on_gpu ? Factors{2.2, 1.6, 4, 1.2} : Factors{1.8, 2.5, 6, 0.7};
+    if (engine == Engine::ryser) return {1.7, 1.5, 4.3, 1.7};
+    return on_gpu ? Factors{1, 1, 1, 1} : Factors{3.2, 3.7, 15, 3}; // on a GPU the plan says it already
+}
+
+// Of a state's number, to that of a nonnegative double, which needs the least.
+double wide_memory(Arithmetic arithmetic, int matrices) {
+    return static_cast<double>(number_bytes({arithmetic, false, matrices})) /
+           static_cast<double>(number_bytes(true));
+}
+
+} // namespace
+
+Slowdown slowdown_of(Engine engine, bool on_gpu, const Numbers &numbers, double bits) {
+    const Arithmetic arithmetic = numbers.arithmetic();
+    const bool is_frontier = engine == Engine::frontier;
+    Slowdown slowdown{time_factors(engine, on_gpu).of(arithmetic), 1};
+    if (is_frontier && arithmetic != Arithmetic::real) slowdown.memory = wide_memory(arithmetic, 1);
+    if (numbers.precision == Precision::exact) {
+        // The matrices, two for each prime of Gaussian integers; the frontier does four at once.
+        const double prime_bits = on_gpu || has_kernel(engine) ? modular_bits : 62;
+        const double matrices = std::ceil((bits + 2) / prime_bits) * (numbers.complex ? 2 : 1);
+        slowdown.time *= matrices;
+        if (is_frontier && !on_gpu)
+            slowdown.memory =
+                wide_memory(arithmetic, residue_pass(static_cast<int>(std::min(4.0, matrices))));
+    }
+    if (numbers.precision == Precision::mpfr) {
+        slowdown.time = 20 * (1 + numbers.bits / 400.0) * (numbers.complex ? 4 : 1);
+    }
+    return slowdown;
+}
+
+double reduction_seconds(std::int64_t nnz, std::int64_t blocks, std::int64_t unplanned) {
+    return 5e-8 * static_cast<double>(nnz) + 5e-6 * static_cast<double>(blocks) +
+           3e-4 * static_cast<double>(unplanned);
+}
+
+double seconds_on(int threads, double serial_seconds) {
+    constexpr double worth_a_thread = 2e-4; // shorter work is done by one
+    constexpr double efficiency = 0.85;     // of each further thread
+    if (serial_seconds < worth_a_thread) return serial_seconds;
+    return serial_seconds / (1 + efficiency * (threads - 1));
+}
+
+} // namespace libperm

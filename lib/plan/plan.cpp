@@ -1,0 +1,383 @@
+#include "lib/plan/plan.hpp"
+
+#include "lib/base/log.hpp"
+#include "lib/base/system.hpp"
+#include "lib/number/wide_value.hpp"
+#include "lib/run/gpu_device.hpp"
+#include "preprocess/forbert_marx.hpp"
+#include "preprocess/matching.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+#include <iterator>
+
+namespace libperm {
+namespace {
+
+constexpr std::int64_t most_block_plans = 1000; // kept; of more blocks the costs are extrapolated
+constexpr std::int64_t most_blocks = 4000000;   // that are counted through
+constexpr double worth_expanding = 0.5;         // seconds of one thread: below, looking for it takes longer
+constexpr double may_come_down = 8;             // times the memory limit that expansions are tried from
+constexpr int most_trials = 200;                // of expansions, in all
+
+template <class Number> void append(BlockKey &key, const std::vector<Number> &numbers) {
+    const std::size_t size = numbers.size();
+    key.append(reinterpret_cast<const char *>(&size), sizeof size);
+    key.append(reinterpret_cast<const char *>(numbers.data()), size * sizeof(Number));
+}
+
+// Builds the plan along the decomposition that it describes.
+template <class Value> class Planner {
+    using Block = BlockOf<Value>;
+    using Leaf = LeafOf<Value>;
+    using Decomposition = libperm::Decomposition<Value>;
+    using Step = StepOf<Value>;
+
+  public:
+    Planner(Plan &plan, RunControl &control) : plan_(plan), control_(control) {}
+
+    void run(const Values &values) {
+        DecompositionRule<Value> rule = rule_of<Value>(plan_);
+        rule.expand = [this](const Block &block) { return decide_expansion(block); };
+        Decomposition decomposition(root_block<Value>(plan_.input, values), std::move(rule));
+        std::set<BlockKey> seen; // with values, while there are not too many
+        bool complete = true;
+        for (Step step; complete && decomposition.next(step);) {
+            control_.poll();
+            if (const auto *leaf = std::get_if<Leaf>(&step)) add(*leaf, seen);
+            complete = plan_.blocks < most_blocks;
+        }
+        plan_.reductions = decomposition.reductions();
+        finish(complete);
+    }
+
+  private:
+    // The block's plan, made if there is none and room for one.
+    const BlockPlan *plan_of(const Block &block, const Kinds &kinds) {
+        BlockKey key = key_of(block.pattern, kinds);
+        const auto found = plan_.block_plans.find(key);
+        if (found != plan_.block_plans.end()) return &found->second;
+        if (std::ssize(plan_.block_plans) >= most_block_plans) return nullptr;
+        return &plan_.block_plans
+                    .emplace(std::move(key),
+                             plan_block(block.pattern, kinds, plan_.block_values(), plan_.options, control_))
+                    .first->second;
+    }
+
+    void add(const Leaf &leaf, std::set<BlockKey> &seen) {
+        ++plan_.blocks;
+        plan_.sum_n += leaf.block.n();
+        plan_.sum_nnz += static_cast<double>(leaf.block.pattern.nnz());
+        bool is_new = true;
+        if (plan_.values_known && std::ssize(seen) < most_block_plans) {
+            is_new = seen.insert(key_of(leaf)).second;
+        }
+        plan_.distinct += is_new;
+        const BlockPlan *block = plan_of(leaf.block, leaf.kinds);
+        if (!block) return;
+        used_.insert(key_of(leaf.block.pattern, leaf.kinds));
+        const Candidate &c = block->best();
+        BlockCount &group = plan_.groups[{leaf.block.n(), c.engine, c.form}];
+        ++group.blocks;
+        group.nnz += static_cast<double>(leaf.block.pattern.nnz());
+        group.work += sums_subsets(c.engine) ? c.cost.subsets : c.cost.states;
+        ++planned_;
+        if (is_new) {
+            // All blocks of an order have one kernel of `dense`.
+            const bool has_kernel = c.engine == Engine::dense && !dense_orders_.insert(leaf.block.n()).second;
+            const double seconds = c.cost.serial_seconds - (has_kernel ? c.cost.compile_seconds : 0);
+            group.seconds += seconds;
+            plan_.serial_seconds += seconds;
+            if (c.on_gpu) plan_.gpu_seconds += seconds;
+        }
+        plan_.bytes = std::max(plan_.bytes, c.cost.bytes);
+        if (c.cost.serial_seconds > costliest_seconds_) {
+            costliest_seconds_ = c.cost.serial_seconds;
+            plan_.costliest = key_of(leaf.block.pattern, leaf.kinds);
+        }
+        if (block->refusal != PERM_OK && plan_.refusal == PERM_OK) {
+            plan_.refusal = block->refusal;
+            plan_.refusal_text =
+                (leaf.block.n() < plan_.n() ? "of a block that the reductions leave: " : "") +
+                block->refusal_text;
+        }
+    }
+
+    void finish(bool complete) {
+        const double more = planned_ > 0 ? static_cast<double>(plan_.blocks) / planned_ : 1;
+        plan_.serial_seconds *= more;
+        plan_.gpu_seconds *= more;
+        plan_.seconds = predicted_seconds(plan_);
+        const auto refuse = [this](const std::string &why) {
+            if (plan_.refusal != PERM_OK) return;
+            plan_.refusal = PERM_REFUSED_TIME;
+            plan_.refusal_text = fmt::format("too large for the limits (n = {}, {} entries): {}", plan_.n(),
+                                             plan_.input.pattern.nnz(), why);
+        };
+        if (!complete)
+            refuse(fmt::format("the decomposition has more than {} blocks; use decompose auto",
+                               most_blocks - 1));
+        else if (plan_.seconds > plan_.options.refuse_seconds)
+            refuse(fmt::format(
+                "{} is predicted to take {}, {} is the limit\n  raise the limit: time_limit_seconds",
+                plan_.blocks == 0 ? "reducing it" : fmt::format("computing {} blocks", plan_.blocks),
+                readable_seconds(plan_.seconds), readable_seconds(plan_.options.refuse_seconds)));
+        std::erase_if(plan_.block_plans, [this](const auto &p) { return !used_.contains(p.first); });
+    }
+
+    struct Estimate {
+        double seconds = 0, bytes = 0;
+        bool refused = false;
+    };
+
+    static Estimate estimate_of(const BlockPlan &plan) {
+        const Candidate &c = plan.best();
+        // A GPU that is not here is no reason to plan otherwise than with it.
+        return {c.cost.serial_seconds, c.cost.bytes, plan.refusal != PERM_OK && !c.lacks_gpu};
+    }
+
+    Kinds merged_kinds(Block &block) const {
+        return rule_of<Value>(plan_).passes.merging ? merge_repeated_lines(block).kinds : Kinds{};
+    }
+
+    // Of all blocks that a part comes to, after a short search for good orders.
+    Estimate rough_estimate(Block part) {
+        constexpr double effort = 0.1;
+        Estimate sum;
+        Decomposition decomposition(std::move(part), rule_of<Value>(plan_));
+        for (Step step; decomposition.next(step);)
+            if (const auto *leaf = std::get_if<Leaf>(&step)) {
+                const Estimate one = estimate_of(plan_block(
+                    leaf->block.pattern, leaf->kinds, plan_.block_values(), plan_.options, control_, effort));
+                sum.seconds += one.seconds;
+                sum.bytes = std::max(sum.bytes, one.bytes);
+            }
+        return sum;
+    }
+
+    // Is the block cheaper as the sum of what expanding along its lightest line makes of it?
+    bool decide_expansion(const Block &block) {
+        Block merged = block;
+        const Kinds kinds = merged_kinds(merged);
+        const BlockPlan *plan = plan_of(merged, kinds);
+        if (!plan) return false;
+        const Estimate whole = estimate_of(*plan);
+        const bool is_near = whole.bytes < may_come_down * static_cast<double>(plan_.options.memory_limit);
+        if (whole.refused ? !is_near : whole.seconds < worth_expanding) return false;
+        BlockKey key = key_of(block.pattern, {});
+        if (plan_.expanded.contains(key)) return true;
+        if (trials_ == most_trials) return false;
+        ++trials_;
+        Estimate parts;
+        for (PartOf<Value> &part : expand(block, lightest_line(block.pattern))) {
+            const Estimate one = rough_estimate(std::move(part.block));
+            parts.seconds += one.seconds;
+            parts.bytes = std::max(parts.bytes, one.bytes);
+        }
+        // What does not fit may take longer if in the end it fits.
+        const bool better = parts.seconds < 0.8 * whole.seconds ||
+                            (whole.refused && parts.bytes < 0.7 * whole.bytes &&
+                             parts.seconds < plan_.options.refuse_seconds * plan_.options.threads);
+        if (better) plan_.expanded.insert(std::move(key));
+        return better;
+    }
+
+    Plan &plan_;
+    RunControl &control_;
+    std::set<BlockKey> used_; // of the plans made: the others were trials
+    double planned_ = 0;      // blocks whose costs are in the sums
+    double costliest_seconds_ = -1;
+    std::set<std::int32_t> dense_orders_;
+    int trials_ = 0;
+};
+
+// Why there is nothing to compute, in words.
+std::string structure_of(const Plan &plan) {
+    if (plan.n() == 0) return "the empty matrix: its permanent is 1";
+    const std::int32_t rank = maximum_matching(plan.input.pattern).size;
+    if (rank < plan.n())
+        return fmt::format("no perfect matching (structural rank {} of {}): the permanent is 0", rank,
+                           plan.n());
+    return "the reductions alone give the permanent";
+}
+
+} // namespace
+
+BlockKey key_of(const Pattern &a, const Kinds &kinds) {
+    BlockKey key;
+    append(key, a.row_ptr);
+    append(key, a.col);
+    append(key, kinds.of_row);
+    append(key, kinds.of_col);
+    return key;
+}
+
+BlockLines lines_of(const BlockKey &key) {
+    const char *from = key.data();
+    const auto take = [&from](auto &numbers) {
+        std::size_t size = 0;
+        std::memcpy(&size, from, sizeof size);
+        numbers.resize(size);
+        const std::size_t bytes = size * sizeof numbers[0];
+        if (size > 0) std::memcpy(numbers.data(), from + sizeof size, bytes);
+        from += sizeof size + bytes;
+    };
+    BlockLines lines;
+    take(lines.pattern.row_ptr);
+    take(lines.pattern.col);
+    take(lines.kinds.of_row);
+    take(lines.kinds.of_col);
+    lines.pattern.rows = lines.pattern.cols = static_cast<std::int32_t>(lines.pattern.row_ptr.size()) - 1;
+    return lines;
+}
+
+namespace {
+
+template <class Number> void put(BlockKey &key, const Number &number) {
+    key.append(reinterpret_cast<const char *>(&number), sizeof number);
+}
+void append(BlockKey &key, const Tracked &x) {
+    put(key, x.value);
+    put(key, x.magnitude);
+    put(key, x.exp2);
+    put(key, x.roundings);
+}
+void append(BlockKey &key, const mpz_class &x) {
+    put(key, mpz_sgn(x.get_mpz_t()));
+    put(key, mpz_size(x.get_mpz_t()));
+    key.append(reinterpret_cast<const char *>(mpz_limbs_read(x.get_mpz_t())),
+               mpz_size(x.get_mpz_t()) * sizeof(mp_limb_t));
+}
+void append(BlockKey &key, const Gaussian &x) {
+    for (const mpq_class *q : {&x.re, &x.im}) {
+        append(key, q->get_num());
+        append(key, q->get_den());
+    }
+}
+
+} // namespace
+
+template <class Value> BlockKey key_of(const LeafOf<Value> &leaf) {
+    BlockKey key = key_of(leaf.block.pattern, leaf.kinds);
+    for (const Value &x : leaf.block.values) append(key, x);
+    return key;
+}
+template BlockKey key_of(const LeafOf<Tracked> &leaf);
+template BlockKey key_of(const LeafOf<Gaussian> &leaf);
+
+namespace {
+
+template <class Value> Value value_as(double x) {
+    if constexpr (std::is_same_v<Value, Tracked>)
+        return tracked(x);
+    else
+        return {mpq_class(x), 0};
+}
+template <class Value> Value value_as(const Gaussian &x) {
+    if constexpr (std::is_same_v<Value, Tracked>)
+        return tracked_of(x.re);
+    else
+        return x;
+}
+
+} // namespace
+
+template <class Value> BlockOf<Value> root_block(const InputPattern &input, const Values &values) {
+    BlockOf<Value> block{input.pattern, {}};
+    const std::size_t nnz = input.pattern.col.size();
+    block.values.reserve(nnz);
+    for (const double x : values.real) block.values.push_back(value_as<Value>(x));
+    for (const Gaussian &x : values.wide) block.values.push_back(value_as<Value>(x));
+    if (!values.empty()) return block;
+    for (std::size_t k = 0; k < nnz; ++k) // another number for each of the caller's entries
+        block.values.push_back(
+            value_as<Value>(input.repeats && !input.source.empty()
+                                ? std::fma(static_cast<double>(input.source[k] + 1), 0x1p-30, 1)
+                                : 1));
+    return block;
+}
+template Block root_block(const InputPattern &input, const Values &values);
+template ExactBlock root_block(const InputPattern &input, const Values &values);
+
+template <class Value> DecompositionRule<Value> rule_of(const Plan &plan) {
+    DecompositionRule<Value> rule{plan.options.passes, plan.options.decompose_as_published, {}};
+    rule.passes.merging = rule.passes.merging && (plan.values_known || plan.input.repeats);
+    if (!plan.expanded.empty())
+        rule.expand = [&plan](const BlockOf<Value> &block) {
+            return plan.expanded.contains(key_of(block.pattern, {}));
+        };
+    return rule;
+}
+template DecompositionRule<Tracked> rule_of(const Plan &plan);
+template DecompositionRule<Gaussian> rule_of(const Plan &plan);
+
+namespace {
+
+// Of the entries of a row, made integers by their common denominator; on average. Unknown ones are guessed.
+double entry_bits_of(const InputPattern &input, const Values &values) {
+    if (input.value_type == PERM_VALUE_PATTERN) return 0;
+    if (values.empty()) return input.value_type == PERM_VALUE_I64 ? 8 : 60;
+    const ExactBlock block = root_block<Gaussian>(input, values);
+    const auto bits = [](const mpz_class &z) {
+        return static_cast<double>(mpz_sizeinbase(z.get_mpz_t(), 2));
+    };
+    double sum = 0;
+    for (std::int32_t i = 0; i < input.pattern.rows; ++i) {
+        double most = 0, denominator = 0;
+        for (std::int64_t k = input.pattern.row_begin(i);
+             k < input.pattern.row_ptr[static_cast<std::size_t>(i) + 1]; ++k)
+            for (const mpq_class *x : {&block.values[static_cast<std::size_t>(k)].re,
+                                       &block.values[static_cast<std::size_t>(k)].im}) {
+                if (*x == 0) continue;
+                most = std::max(most, bits(x->get_num()) - bits(x->get_den()));
+                denominator = std::max(denominator, bits(x->get_den()) - 1);
+            }
+        sum += most + denominator;
+    }
+    return sum / std::max(1, input.pattern.rows);
+}
+
+} // namespace
+
+Numbers numbers_of(const Options &options, bool complex) {
+    const bool is_open = options.precision == Precision::automatic;
+    return {is_open ? Precision::plain : options.precision, complex, options.mpfr_bits};
+}
+
+double predicted_seconds(const Plan &plan) {
+    const std::int64_t unplanned = std::max<std::int64_t>(0, plan.blocks - most_block_plans);
+    double on_gpus = plan.gpu_seconds; // as the costliest block is shared out, so are all
+    if (const BlockPlan *block = plan.main_block(); block && block->best().on_gpu)
+        on_gpus *= block->best().seconds / std::max(block->best().cost.serial_seconds, 1e-9);
+    return seconds_on(plan.options.threads, plan.serial_seconds - plan.gpu_seconds) + on_gpus +
+           reduction_seconds(plan.input.pattern.nnz(), plan.blocks, unplanned);
+}
+
+Plan make_plan(InputPattern input, const Options &options, const Values &values, RunControl &control) {
+    Plan plan;
+    plan.input = std::move(input);
+    plan.options = options;
+    plan.numbers = numbers_of(options, plan.input.value_type == PERM_VALUE_C128 || some_complex(values));
+    plan.values_known = !values.empty() || plan.input.value_type == PERM_VALUE_PATTERN;
+    plan.nonnegative = plan.values_known && !some_negative(values);
+    if (plan.numbers.precision == Precision::exact) plan.entry_bits = entry_bits_of(plan.input, values);
+    if (plan.numbers.are_tracked())
+        Planner<Tracked>(plan, control).run(values);
+    else
+        Planner<Gaussian>(plan, control).run(values);
+    if (plan.blocks == 0) plan.structure = structure_of(plan);
+    if (const BlockPlan *block = plan.main_block()) {
+        if (block->best().on_gpu) prepare_gpus(options);
+        log_decision(fmt::format("{} block{}; {}", plan.blocks, plan.blocks == 1 ? "" : "s", block->why));
+        for (const Candidate &c : block->candidates)
+            log_detail(fmt::format("{}: {:.3g} operations, {}, {}", name_of(c), c.cost.operations,
+                                   readable_bytes(c.cost.bytes), readable_seconds(c.seconds)));
+    } else {
+        log_decision(plan.structure);
+    }
+    return plan;
+}
+
+} // namespace libperm

@@ -1,0 +1,84 @@
+// A plan: everything that follows from the pattern, the options and nothing else. The matrix is a sum of
+// products of blocks (preprocess/decompose.hpp); the plan knows how many there will be, and how each is
+// computed. It is what is explained, executed with many values, and cut into shards.
+#pragma once
+
+#include "lib/input/matrix.hpp"
+#include "lib/plan/block_plan.hpp"
+
+#include <map>
+#include <set>
+
+namespace libperm {
+
+// A block as its plan depends on it.
+using BlockKey = std::string;
+BlockKey key_of(const Pattern &a, const Kinds &kinds);
+template <class Value> BlockKey key_of(const LeafOf<Value> &leaf); // and as its number depends on it
+struct BlockLines {
+    Pattern pattern;
+    Kinds kinds;
+};
+BlockLines lines_of(const BlockKey &key); // of a plan's block
+
+// All blocks of one size that are computed in the same way.
+struct BlockGroup {
+    std::int32_t n = 0;
+    Engine engine = Engine::none;
+    FrontierForm form = FrontierForm::sparse;
+    friend auto operator<=>(const BlockGroup &, const BlockGroup &) = default;
+};
+
+struct BlockCount {
+    std::int64_t blocks = 0;
+    double nnz = 0, work = 0, seconds = 0; // of all of them, on one thread; work: states or subsets
+};
+
+struct Plan {
+    InputPattern input;
+    Options options;
+    Numbers numbers;
+    bool values_known = false; // repeated rows and columns have been looked for
+    bool nonnegative = false;  // the values are known to be
+    // Of the frontier that is written out to be run again and again (lib/tape/tape_run.hpp); none: it is not.
+    bool tape_transposed = false;
+    std::vector<std::int32_t> tape_rows;
+    double entry_bits = 0; // exact: of an entry made an integer, on average over the rows
+
+    BlockValues block_values() const { return {nonnegative, numbers, entry_bits}; }
+
+    std::string structure; // why there is nothing to compute, else empty
+    Reductions reductions;
+    std::int64_t blocks = 0, distinct = 0; // to be computed; without those identical to another
+    double sum_n = 0, sum_nnz = 0;         // over the blocks
+    std::map<BlockGroup, BlockCount> groups;
+    double serial_seconds = 0, gpu_seconds = 0, seconds = 0, bytes = 0; // predicted; gpu: of the serial ones
+
+    std::map<BlockKey, BlockPlan> block_plans; // of the first blocks; others are planned when they come
+    std::set<BlockKey> expanded;               // blocks that are cheaper as a sum of smaller ones
+    BlockKey costliest;                        // of block_plans, if there are blocks
+    perm_status refusal = PERM_OK;             // of executing this plan, with its text
+    std::string refusal_text;
+
+    std::int32_t n() const { return input.pattern.rows; }
+    const BlockPlan *main_block() const { return blocks == 0 ? nullptr : &block_plans.at(costliest); }
+};
+
+// What computing with it takes: of the options, precision and bits.
+Numbers numbers_of(const Options &options, bool complex);
+
+// By the costs that are known, on the plan's threads.
+double predicted_seconds(const Plan &plan);
+
+// The input as the reductions take it. Without values, all ones; if some lines are known to be repeated, only
+// these are equal.
+template <class Value> BlockOf<Value> root_block(const InputPattern &input, const Values &values);
+
+// The rule by which the plan's input is taken apart.
+template <class Value> DecompositionRule<Value> rule_of(const Plan &plan);
+
+// `values`, if there are any, only tell which rows and columns are repeated, and what numbers do. Throws
+// Error only when stopped by its control: what cannot be run still makes a plan, to be explained.
+Plan make_plan(InputPattern input, const Options &options, const Values &values, RunControl &control);
+
+} // namespace libperm

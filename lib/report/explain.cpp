@@ -1,0 +1,297 @@
+#include "lib/report/explain.hpp"
+
+#include "lib/base/system.hpp"
+#include "lib/execute/shards.hpp"
+#include "lib/report/picture.hpp"
+#include "lib/subsets/tree_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace libperm {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// docs/benchmarks.md, "How well times are predicted".
+constexpr const char *model_error = "on one GPU, tree and dense took 0.9 to 1.1 times what is "
+                                    "predicted for matrices at least 30 % full, tree up to 2.6 times for "
+                                    "emptier ones";
+
+constexpr std::size_t most_groups = 20; // shown; the rest in one line
+
+const char *status_of(const BlockPlan &block, std::size_t k) {
+    if (static_cast<int>(k) == block.chosen) return "chosen";
+    if (block.candidates[k].lacks_gpu) return "no GPU";
+    return block.candidates[k].refusal == PERM_OK ? "possible" : "refused";
+}
+
+double average(double sum, std::int64_t count) { return count == 0 ? 0 : sum / static_cast<double>(count); }
+
+// Multiplying row sums out for each subset takes as many, and the average degree for changing them.
+double naive_operations(const BlockPlan &block) {
+    return block.n + average(static_cast<double>(block.nnz), block.n);
+}
+
+Json candidate_json(const BlockPlan &block, std::size_t k) {
+    const Candidate &c = block.candidates[k];
+    Json j;
+    j["engine"] = engine_name(c.engine);
+    if (c.engine == Engine::frontier) j["form"] = form_name(c.form);
+    if (!c.slices.empty()) j["slices"] = c.slices.size();
+    j["device"] = c.on_gpu ? "gpu" : "cpu";
+    j["status"] = status_of(block, k);
+    j["transposed"] = c.transposed;
+    if (sums_subsets(c.engine)) {
+        j["subsets"] = c.cost.subsets;
+        if (c.engine == Engine::tree && c.cost.subsets > 0) {
+            j["operations_per_subset"] = c.cost.operations / c.cost.subsets;
+            j["naive_operations_per_subset"] = naive_operations(block);
+        }
+    } else {
+        j["states"] = c.cost.states;
+        j["peak_states"] = c.cost.peak_states;
+        j["bytes_per_state"] = c.bytes_per_state;
+    }
+    j["operations"] = c.cost.operations;
+    j["bytes"] = std::ceil(c.cost.bytes);
+    j["seconds"] = c.at_least ? Json(nullptr) : Json(c.seconds);
+    if (c.cost.compile_seconds > 0) j["compile_seconds"] = c.cost.compile_seconds; // of these
+    if (c.at_least) j["lower_bound"] = true;
+    if (!c.why_not.empty()) j["why_not"] = c.why_not;
+    return j;
+}
+
+// What takes longest first, and not too many.
+std::vector<std::pair<BlockGroup, BlockCount>> main_groups(const Plan &plan, BlockCount &others) {
+    std::vector<std::pair<BlockGroup, BlockCount>> groups(plan.groups.begin(), plan.groups.end());
+    std::stable_sort(groups.begin(), groups.end(),
+                     [](const auto &x, const auto &y) { return x.second.seconds > y.second.seconds; });
+    groups.resize(std::min(groups.size(), most_groups));
+    others = {plan.blocks, plan.sum_nnz, 0, plan.serial_seconds};
+    for (const auto &[group, count] : groups) {
+        others.blocks -= count.blocks;
+        others.nnz -= count.nnz;
+        others.seconds -= count.seconds;
+    }
+    others.seconds = std::max(0.0, others.seconds);
+    return groups;
+}
+
+std::string engine_text(Engine engine, FrontierForm form) {
+    return engine == Engine::frontier ? fmt::format("{} {}", engine_name(engine), form_name(form))
+                                      : engine_name(engine);
+}
+
+std::string numbers_text(const Numbers &numbers) {
+    return precision_name(numbers.precision, numbers.bits) + (numbers.complex ? ", complex" : "");
+}
+
+Json reductions_json(const Reductions &r) {
+    return {{"dropped_entries", r.dropped}, {"irreducible_blocks", r.blocks}, {"degree_1", r.degree_1},
+            {"degree_2", r.degree_2},       {"expansions", r.expansions},     {"zero_parts", r.zeros},
+            {"merged_lines", r.merged}};
+}
+
+Json groups_json(const Plan &plan) {
+    Json list = Json::array();
+    BlockCount others;
+    for (const auto &[group, count] : main_groups(plan, others)) {
+        Json j{{"n", group.n}, {"engine", engine_name(group.engine)}};
+        if (group.engine == Engine::frontier) j["form"] = form_name(group.form);
+        j["blocks"] = count.blocks;
+        j["average_nnz"] = average(count.nnz, count.blocks);
+        j[sums_subsets(group.engine) ? "subsets" : "states"] = count.work;
+        j["seconds"] = count.seconds;
+        list.push_back(std::move(j));
+    }
+    if (others.blocks > 0) list.push_back({{"blocks", others.blocks}, {"seconds", others.seconds}});
+    return list;
+}
+
+std::string reductions_text(const Plan &plan) {
+    const Reductions &r = plan.reductions;
+    std::string text;
+    const auto say = [&text](std::int64_t count, const char *one, const char *many) {
+        if (count > 0)
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, count == 1 ? one : many);
+    };
+    say(r.dropped, "entry in no perfect matching", "entries in no perfect matching");
+    say(r.blocks, "irreducible block", "irreducible blocks");
+    say(r.degree_1, "line of degree 1", "lines of degree 1");
+    say(r.degree_2, "line of degree 2", "lines of degree 2");
+    say(r.expansions, "expansion", "expansions");
+    say(r.zeros, "part that is 0", "parts that are 0");
+    say(r.merged, "line equal to another", "lines equal to others");
+    return text.empty() ? "" : "reduced: " + text;
+}
+
+std::string blocks_text(const Plan &plan) {
+    if (plan.blocks == 1)
+        return fmt::format("1 block to compute: n = {:.0f}, {:.0f} entries\n", plan.sum_n, plan.sum_nnz);
+    std::string text =
+        fmt::format("{} blocks to compute, {} different, in {}; on average n = {:.2f}, {:.2f} entries\n",
+                    plan.blocks, plan.distinct, readable_seconds(plan.seconds),
+                    average(plan.sum_n, plan.blocks), average(plan.sum_nnz, plan.blocks));
+    text += fmt::format("{:>10} {:>5} {:>9}  {:<16} {:>15} {:>13}\n", "blocks", "n", "entries", "engine",
+                        "states/subsets", "thread or GPU");
+    BlockCount others;
+    for (const auto &[group, count] : main_groups(plan, others))
+        text += fmt::format("{:>10} {:>5} {:>9.1f}  {:<16} {:>15.3g} {:>13}\n", count.blocks, group.n,
+                            average(count.nnz, count.blocks), engine_text(group.engine, group.form),
+                            count.work, readable_seconds(count.seconds));
+    if (others.blocks > 0)
+        text += fmt::format("{:>10} not listed {:>52}\n", others.blocks, readable_seconds(others.seconds));
+    return text + "the block that takes longest:\n";
+}
+
+// An order of the tree is looked for only where that could pay.
+std::string without_tree_text(const BlockPlan &block, const Options &options) {
+    const bool is_wanted = options.engine == Engine::automatic && !options.equal_chunks;
+    const bool is_listed = std::any_of(block.candidates.begin(), block.candidates.end(),
+                                       [](const Candidate &c) { return c.engine == Engine::tree; });
+    if (!is_wanted || is_listed) return "";
+    const std::string why_not = tree_why_not(block.n);
+    return fmt::format("tree: not planned, {}\n",
+                       why_not.empty() ? "looking for its order would not pay" : "it " + why_not);
+}
+
+std::string tree_text(const BlockPlan &block, const Options &options) {
+    const auto tree = std::find_if(block.candidates.begin(), block.candidates.end(), [](const Candidate &c) {
+        return c.engine == Engine::tree && c.cost.subsets > 0;
+    });
+    if (tree == block.candidates.end()) return without_tree_text(block, options);
+    return fmt::format("tree: {:.3g} instructions per subset, where n + average degree = {:.3g}\n",
+                       tree->cost.operations / tree->cost.subsets, naive_operations(block));
+}
+
+std::string slices_text(const BlockPlan &block) {
+    std::string text;
+    for (const Candidate &c : block.candidates)
+        if (!c.slices.empty())
+            text += fmt::format("frontier sliced{}: {} slice{} of up to {}, one after the other\n",
+                                c.on_gpu ? " GPU" : "", c.slices.size(), c.slices.size() == 1 ? "" : "s",
+                                readable_bytes(c.cost.bytes));
+    return text;
+}
+
+std::string shown_name(const Candidate &c) {
+    return (!c.slices.empty() ? "frontier sliced" : engine_text(c.engine, c.form)) +
+           (c.on_gpu && !needs_gpu(c.engine) ? " GPU" : "") +
+           (c.engine != Engine::ryser && c.transposed ? " A^T" : "");
+}
+
+std::string shown_time(const Candidate &c) { return c.at_least ? "-" : readable_seconds(c.seconds); }
+
+std::string candidates_text(const BlockPlan &block, const Options &options) {
+    std::string text = fmt::format("{:<24} {:<9} {:>15} {:>11} {:>11} {:>10} {:>13}\n", "engine", "",
+                                   "states/subsets", "at once", "operations", "memory", "time");
+    for (std::size_t k = 0; k < block.candidates.size(); ++k) {
+        const Candidate &c = block.candidates[k];
+        const bool by_subsets = sums_subsets(c.engine);
+        text += fmt::format("{:<20} {:<9} {:>15.3g} {:>11} {:>11.3g} {:>10} {:>13}\n", shown_name(c),
+                            status_of(block, k), by_subsets ? c.cost.subsets : c.cost.states,
+                            by_subsets ? "-" : fmt::format("{:.3g}", c.cost.peak_states), c.cost.operations,
+                            (c.at_least ? "> " : "") + readable_bytes(c.cost.bytes), shown_time(c));
+    }
+    return text + slices_text(block) + tree_text(block, options);
+}
+
+Json plan_json(const Plan &plan) {
+    const BlockPlan *block = plan.main_block();
+    const Candidate *choice = block ? block->choice() : nullptr;
+    Json j;
+    j["n"] = plan.n();
+    j["nnz"] = plan.input.pattern.nnz();
+    j["engine"] = choice ? Json(engine_name(choice->engine)) : block ? Json(nullptr) : Json("none");
+    j["device"] = block && block->best().on_gpu ? "gpu" : "cpu";
+    if (choice && choice->engine == Engine::frontier) j["form"] = form_name(choice->form);
+    if (choice && !choice->slices.empty()) j["slices"] = choice->slices.size();
+    j["precision"] = precision_name(plan.numbers.precision, plan.numbers.bits);
+    j["complex"] = plan.numbers.complex;
+    j["threads"] = plan.options.threads;
+    j["memory_limit_bytes"] = plan.options.memory_limit;
+    j["refused"] = plan.refusal != PERM_OK;
+    if (plan.refusal != PERM_OK) j["refusal"] = plan.refusal_text.substr(0, plan.refusal_text.find('\n'));
+    j["why"] = block ? block->why : plan.structure;
+    j["reductions"] = reductions_json(plan.reductions);
+    j["blocks"] = plan.blocks;
+    j["different_blocks"] = plan.distinct;
+    j["average_n"] = average(plan.sum_n, plan.blocks);
+    j["average_nnz"] = average(plan.sum_nnz, plan.blocks);
+    j["predicted_seconds"] = plan.refusal == PERM_OK ? Json(plan.seconds) : Json(nullptr);
+    if (choice) {
+        j["transposed"] = choice->transposed;
+        j["predicted_bytes"] = std::ceil(plan.bytes);
+        j["bytes_per_state"] = choice->bytes_per_state;
+    }
+    const ShardCount shards = shards_of(plan);
+    j["shards"] = shards.count;
+    j["shard_seconds"] = shards.seconds;
+    if (plan.options.reckoned_gpus > 0) {
+        j["gpus"] = plan.options.reckoned_gpus;
+        j["predicted_seconds"] = plan.seconds; // also where there is no GPU to execute it
+        j["gpu_hours"] = plan.serial_seconds / 3600;
+        j["model_error"] = model_error;
+    }
+    j["groups"] = groups_json(plan);
+    j["candidates"] = Json::array();
+    for (std::size_t k = 0; block && k < block->candidates.size(); ++k)
+        j["candidates"].push_back(candidate_json(*block, k));
+    return j;
+}
+
+// What it would take on others' machines, for those who plan a run of days.
+std::string scale_text(const Plan &plan) {
+    const ShardCount shards = shards_of(plan);
+    std::string text;
+    if (plan.options.reckoned_gpus > 0 && plan.main_block()->best().on_gpu)
+        text += fmt::format("on {} GPUs: predicted to take {}, {:.1f} hours of GPUs; {}\n",
+                            plan.options.reckoned_gpus, readable_seconds(plan.seconds),
+                            plan.serial_seconds / 3600, model_error);
+    if (shards.count > 1)
+        text +=
+            fmt::format("{} shards of {} each, on one {}\n", shards.count, readable_seconds(shards.seconds),
+                        plan.main_block()->best().on_gpu ? "GPU" : "thread");
+    return text;
+}
+
+std::string written(const Json &j, int indent) {
+    return j.dump(indent, ' ', false,
+                  Json::error_handler_t::replace); // a driver's text may be in any encoding
+}
+
+} // namespace
+
+std::string explain_json(const Plan &plan) { return written(plan_json(plan), 2); }
+
+std::string picture_json(const Plan &plan) {
+    Json j = plan_json(plan);
+    Json &picture = j["picture"] = picture_of(plan);
+    picture["reduced"] = reductions_text(plan);
+    picture["time"] = readable_seconds(plan.seconds);
+    picture["engines"] = Json::array();
+    if (const BlockPlan *block = plan.main_block())
+        for (const Candidate &c : block->candidates)
+            picture["engines"].push_back({{"name", shown_name(c)}, {"time", shown_time(c)}});
+    return written(j, -1);
+}
+
+std::string explain_text(const Plan &plan) {
+    std::string text = fmt::format("n = {}, {} entries, {}, {} thread{}, memory limit {}\n", plan.n(),
+                                   plan.input.pattern.nnz(), numbers_text(plan.numbers), plan.options.threads,
+                                   plan.options.threads == 1 ? "" : "s",
+                                   readable_bytes(static_cast<double>(plan.options.memory_limit)));
+    if (const std::string reduced = reductions_text(plan); !reduced.empty()) text += reduced + "\n";
+    const BlockPlan *block = plan.main_block();
+    if (!block) return text + plan.structure + "\n";
+    text += blocks_text(plan) + candidates_text(*block, plan.options) + block->why + "\n" + scale_text(plan);
+    if (!plan.values_known && plan.options.passes.merging)
+        text += "values unknown: all rows and columns are taken to be different\n";
+    if (plan.refusal != PERM_OK) text += plan.refusal_text + "\n";
+    return text;
+}
+
+} // namespace libperm

@@ -1,0 +1,251 @@
+#include "lib/report/info.hpp"
+
+#include "jit/compile/cache_folder.hpp"
+#include "jit/compile/nvrtc.hpp"
+#include "jit/driver/gpu.hpp"
+#include "jit/driver/jit_error.hpp"
+#include "jit/lanes/tree_walk.hpp"
+#include "lib/base/error.hpp"
+#include "lib/base/system.hpp"
+#include "lib/input/options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <ctime>
+#include <filesystem>
+#include <fmt/format.h>
+#include <gmp.h>
+#include <mpfr.h>
+#include <nlohmann/json.hpp>
+#include <oneapi/tbb/version.h>
+#include <perm.h>
+#include <string_view>
+
+namespace libperm {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array cpu_engines{Engine::ryser, Engine::frontier, Engine::tree};
+constexpr std::array gpu_engines{Engine::hybrid, Engine::purereg, Engine::dense, Engine::shared};
+
+// Paths need not be UTF-8; JSON must be.
+std::string dump(const Json &j) { return j.dump(2, ' ', false, Json::error_handler_t::replace); }
+
+std::string text_of(const Json &j, const char *key) { return j.at(key).get<std::string>(); }
+
+std::string bytes_of(const Json &j, const char *key) {
+    return readable_bytes(static_cast<double>(j.at(key).get<std::int64_t>()));
+}
+
+// ---------------------------------------------------------------- GPUs
+
+Json gpu_json(int ordinal) {
+    Json j{{"ordinal", ordinal}};
+    try {
+        const GpuProperties p = Gpu::open(ordinal)->properties();
+        j["name"] = p.name;
+        j["compute_capability"] = fmt::format("{}.{}", p.compute_capability / 10, p.compute_capability % 10);
+        j["multiprocessors"] = p.multiprocessors;
+        j["fp64_lanes"] = p.fp64_lanes;
+        j["memory_bytes"] = p.memory_bytes;
+    } catch (const JitError &error) {
+        j["why_not"] = error.what();
+    }
+    return j;
+}
+
+Json gpus_json() {
+    Json list = Json::array();
+    const DriverStatus &driver = driver_status();
+    for (int ordinal = 0; driver.found && ordinal < driver.gpus; ++ordinal) list.push_back(gpu_json(ordinal));
+    return list;
+}
+
+// Of the driver or of NVRTC.
+template <class Status> Json library_json(const Status &status) {
+    Json j{{"found", status.found}, {"path", status.path}, {"version", status.version}};
+    if (!status.found) j["why_not"] = status.why_not;
+    return j;
+}
+
+std::string gpu_text(const Json &gpu) {
+    if (gpu.contains("why_not")) return text_of(gpu, "why_not");
+    return fmt::format("{}, compute capability {}, {} multiprocessors of {} FP64 lanes, {}",
+                       text_of(gpu, "name"), text_of(gpu, "compute_capability"),
+                       gpu.at("multiprocessors").get<int>(), gpu.at("fp64_lanes").get<int>(),
+                       bytes_of(gpu, "memory_bytes"));
+}
+
+std::string driver_text(const Json &driver) {
+    return driver.at("found").get<bool>()
+               ? fmt::format("CUDA {}, {}", text_of(driver, "version"), text_of(driver, "path"))
+               : text_of(driver, "why_not");
+}
+
+std::string nvrtc_text(const Json &nvrtc) {
+    if (!nvrtc.at("found").get<bool>()) return text_of(nvrtc, "why_not");
+    std::string text = fmt::format("{}, {}, for", text_of(nvrtc, "version"), text_of(nvrtc, "path"));
+    for (const Json &architecture : nvrtc.at("architectures"))
+        text += fmt::format(" sm_{}", architecture.get<int>());
+    return text;
+}
+
+// ---------------------------------------------------------------- kernels on disk
+
+std::string folder_or_default(const char *folder) { return folder ? folder : default_cache_folder(); }
+
+std::string kernels_text(std::size_t kernels, const std::string &bytes) {
+    return kernels == 0 ? "no kernels"
+                        : fmt::format("{} kernel{}, {}", kernels, kernels == 1 ? "" : "s", bytes);
+}
+
+// How much lies there; nothing is read, and nothing is removed.
+Json cache_summary_json(const std::string &folder) {
+    std::int64_t kernels = 0, bytes = 0;
+    const CacheFolder opened = open_cache_folder(folder);
+    if (opened.descriptor)
+        for (const OwnFile &file : own_files(opened.descriptor)) {
+            if (file.temporary) continue;
+            ++kernels;
+            bytes += file.bytes;
+        }
+    Json j{{"folder", folder}, {"kernels", kernels}, {"bytes", bytes}};
+    if (!opened.why_not.empty()) j["why_not"] = opened.why_not;
+    return j;
+}
+
+// What follows this word in the line of a kernel's key that begins with it, or "".
+std::string key_field(std::string_view key, std::string_view word) {
+    while (!key.empty()) {
+        const std::string_view line = key.substr(0, key.find('\n'));
+        key.remove_prefix(std::min(key.size(), line.size() + 1));
+        if (line.starts_with(word) && line.substr(word.size()).starts_with(' '))
+            return std::string(line.substr(word.size() + 1));
+    }
+    return {};
+}
+
+std::string local_time(std::int64_t unix_seconds) {
+    const auto when = static_cast<std::time_t>(unix_seconds);
+    std::tm parts{};
+    std::array<char, 32> text{};
+    if (localtime_r(&when, &parts) == nullptr) return "?";
+    return std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M", &parts) > 0 ? text.data() : "?";
+}
+
+Json kernel_json(const CacheEntry &entry) {
+    const std::string n = key_field(entry.key, "n");
+    int number = 0;
+    std::from_chars(n.data(), n.data() + n.size(), number);
+    return {{"file", entry.file},
+            {"bytes", entry.bytes},
+            {"used_unix", entry.used_unix},
+            {"engine", key_field(entry.key, "engine")},
+            {"n", number},
+            {"target", key_field(entry.key, "target")}};
+}
+
+// The kernels that can be read, the last used first.
+Json cache_contents(const std::string &folder) {
+    Json j{{"folder", folder}};
+    if (const std::string why_not = open_cache_folder(folder).why_not; !why_not.empty())
+        j["why_not"] = why_not;
+    std::int64_t bytes = 0;
+    Json kernels = Json::array();
+    for (const CacheEntry &entry : cache_list(folder)) {
+        bytes += entry.bytes;
+        kernels.push_back(kernel_json(entry));
+    }
+    j["bytes"] = bytes;
+    j["kernels"] = std::move(kernels);
+    return j;
+}
+
+// ---------------------------------------------------------------- all of it
+
+Json collect() {
+    Json j;
+    j["version"] = PERM_VERSION_STRING;
+#ifdef __clang__
+    j["compiler"] = "clang " __clang_version__;
+#else
+    j["compiler"] = "gcc " __VERSION__;
+#endif
+    j["engines"] = Json::array();
+    for (const Engine engine : cpu_engines) j["engines"].push_back(engine_name(engine));
+    for (const Engine engine : gpu_engines) j["engines"].push_back(engine_name(engine));
+    j["gpus"] = gpus_json();
+    j["driver"] = library_json(driver_status());
+    j["nvrtc"] = library_json(nvrtc_status());
+    j["nvrtc"]["architectures"] = nvrtc_status().architectures;
+    j["devices"] = {"cpu"};
+    if (!j["gpus"].empty() && j["gpus"][0].contains("name") && nvrtc_status().found)
+        j["devices"].push_back("gpu");
+    j["kernel_cache"] = cache_summary_json(default_cache_folder());
+    j["processor"] = processor_name();
+    j["cores"] = available_cores();
+    j["memory_bytes"] = machine_memory();
+    j["libraries"] = {{"oneTBB", TBB_runtime_version()}, {"MPFR", mpfr_get_version()}, {"GMP", gmp_version}};
+    j["simd"] = tree_walk_target();
+    return j;
+}
+
+std::string names_text(const Json &names) {
+    std::string text;
+    for (const Json &name : names) text += (text.empty() ? "" : ", ") + name.get<std::string>();
+    return text;
+}
+
+std::string cache_heading(const Json &j, std::size_t kernels) {
+    const std::string folder = text_of(j, "folder");
+    if (folder.empty()) return "none are kept on disk";
+    if (j.contains("why_not")) return fmt::format("{} cannot be used: {}", folder, text_of(j, "why_not"));
+    return fmt::format("{}: {}", folder, kernels_text(kernels, bytes_of(j, "bytes")));
+}
+
+} // namespace
+
+std::string info_json() { return dump(collect()); }
+
+std::string info_text() {
+    const Json j = collect();
+    std::string text =
+        fmt::format("libperm {} (compiled by {})\nengines    {}\ndevices    {}\n", text_of(j, "version"),
+                    text_of(j, "compiler"), names_text(j["engines"]), names_text(j["devices"]));
+    for (const Json &gpu : j["gpus"])
+        text += fmt::format("gpu {:<6} {}\n", gpu["ordinal"].get<int>(), gpu_text(gpu));
+    text += fmt::format("driver     {}\nNVRTC      {}\n", driver_text(j["driver"]), nvrtc_text(j["nvrtc"]));
+    const Json &cache = j["kernel_cache"];
+    text += fmt::format("kernels    {}\n", cache_heading(cache, cache["kernels"].get<std::size_t>()));
+    return text +
+           fmt::format("processor  {}, {} cores, {}\nmemory     {}\nlibraries  oneTBB {}, MPFR {}, GMP {}\n",
+                       text_of(j, "processor"), j["cores"].get<int>(), text_of(j, "simd"),
+                       bytes_of(j, "memory_bytes"), text_of(j["libraries"], "oneTBB"),
+                       text_of(j["libraries"], "MPFR"), text_of(j["libraries"], "GMP"));
+}
+
+std::string cache_json(const char *folder) { return dump(cache_contents(folder_or_default(folder))); }
+
+std::string cache_text(const char *folder) {
+    const Json j = cache_contents(folder_or_default(folder));
+    std::string text = cache_heading(j, j["kernels"].size()) + "\n";
+    for (const Json &kernel : j["kernels"])
+        text += fmt::format("{}  {:>8}  {}  {:<7}  n = {:<3}  {}\n", text_of(kernel, "file"),
+                            bytes_of(kernel, "bytes"), local_time(kernel["used_unix"].get<std::int64_t>()),
+                            text_of(kernel, "engine"), kernel["n"].get<int>(), text_of(kernel, "target"));
+    return text;
+}
+
+std::int64_t clear_cache(const char *folder) {
+    const std::string name = folder_or_default(folder);
+    if (name.empty()) return 0;
+    std::error_code error;
+    const std::filesystem::directory_iterator readable(name, error);
+    if (error && error != std::errc::no_such_file_or_directory)
+        throw Error(PERM_BAD_OPTION, fmt::format("cannot read the folder '{}': {}", name, error.message()));
+    return cache_clear(name);
+}
+
+} // namespace libperm

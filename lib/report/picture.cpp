@@ -1,0 +1,178 @@
+#include "lib/report/picture.hpp"
+
+#include "lib/plan/cost_model.hpp"
+#include "preprocess/dulmage_mendelsohn.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+#include <tuple>
+
+namespace libperm {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Lines = std::vector<std::int32_t>;
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+Lines as_given(std::int32_t n) {
+    Lines lines(at(n));
+    std::iota(lines.begin(), lines.end(), 0);
+    return lines;
+}
+
+struct Order {
+    Lines rows, cols;
+};
+
+// The matrix in lower block triangular form.
+struct Triangular {
+    Order order;
+    Lines sizes, begins;
+};
+
+// The lines by their blocks, in each as they were given.
+Lines by_block(const Lines &block, const Lines &begins) {
+    Lines next = begins, lines(block.size());
+    for (std::int32_t i = 0; i < std::ssize(block); ++i) lines[at(next[at(block[at(i)])]++)] = i;
+    return lines;
+}
+
+// Nothing without a perfect matching.
+std::optional<Triangular> triangular_form(const Pattern &a, const Passes &passes) {
+    const Matching matching = maximum_matching(a);
+    if (matching.size < a.rows) return {};
+    const Lines of_row = passes.dulmage_mendelsohn ? triangular_blocks(a, matching) : Lines(at(a.rows), 0);
+    Lines of_col(at(a.cols));
+    for (std::int32_t j = 0; j < a.cols; ++j) of_col[at(j)] = of_row[at(matching.row_of_col[at(j)])];
+    Triangular form;
+    form.sizes.resize(of_row.empty() ? 0 : at(*std::max_element(of_row.begin(), of_row.end()) + 1));
+    for (const std::int32_t b : of_row) ++form.sizes[at(b)];
+    form.begins.resize(form.sizes.size());
+    std::exclusive_scan(form.sizes.begin(), form.sizes.end(), form.begins.begin(), 0);
+    form.order = {by_block(of_row, form.begins), by_block(of_col, form.begins)};
+    return form;
+}
+
+// The block of a triangular form, its lines in the order they have there.
+Pattern block_pattern(const Pattern &a, const Triangular &form, const Lines &place_of_col, std::size_t b) {
+    Pattern block;
+    const std::int32_t begin = form.begins[b];
+    block.rows = block.cols = form.sizes[b];
+    for (std::int32_t i = begin; i < begin + block.rows; ++i) {
+        for (const std::int32_t j : a.row(form.order.rows[at(i)])) {
+            const std::int32_t place = place_of_col[at(j)] - begin;
+            if (place >= 0 && place < block.cols) block.col.push_back(place);
+        }
+        block.row_ptr.push_back(static_cast<std::int64_t>(block.col.size()));
+    }
+    return block;
+}
+
+// Which block of the form has this pattern, if other reductions have left it as it was.
+std::optional<std::size_t> find_block(const Pattern &a, const Triangular &form, const Pattern &wanted) {
+    Lines place(at(a.cols));
+    for (std::int32_t k = 0; k < a.cols; ++k) place[at(form.order.cols[at(k)])] = k;
+    for (std::size_t b = 0; b < form.sizes.size(); ++b) {
+        if (form.sizes[b] != wanted.rows) continue;
+        const Pattern block = block_pattern(a, form, place, b);
+        if (block.row_ptr == wanted.row_ptr && block.col == wanted.col) return b;
+    }
+    return {};
+}
+
+// The columns by the first of these rows that holds them, and then by the last.
+Lines as_met(const Pattern &a, const Lines &rows) {
+    const auto n = static_cast<std::int32_t>(rows.size());
+    Lines first(at(a.cols), n), last(at(a.cols), n);
+    for (std::int32_t t = 0; t < n; ++t)
+        for (const std::int32_t j : a.row(rows[at(t)])) {
+            first[at(j)] = std::min(first[at(j)], t);
+            last[at(j)] = t;
+        }
+    Lines cols = as_given(a.cols);
+    std::sort(cols.begin(), cols.end(), [&](std::int32_t x, std::int32_t y) {
+        return std::tuple(first[at(x)], last[at(x)], x) < std::tuple(first[at(y)], last[at(y)], y);
+    });
+    return cols;
+}
+
+// In which the frontier runs through its block.
+Order order_of(const FrontierProgram &program, const Pattern &block) {
+    if (program.steps.empty()) return {as_given(block.rows), as_given(block.cols)};
+    Lines lines;
+    for (const FrontierStep &step : program.steps) {
+        const std::int64_t entry = step.terms.front().entry; // any of the row
+        const auto end = std::upper_bound(block.row_ptr.begin(), block.row_ptr.end(), entry);
+        lines.push_back(program.transposed ? block.col[at(entry)]
+                                           : static_cast<std::int32_t>(end - block.row_ptr.begin()) - 1);
+    }
+    if (program.transposed) {
+        Lines rows = as_met(transpose(block).pattern, lines);
+        return {std::move(rows), std::move(lines)};
+    }
+    Lines cols = as_met(block, lines);
+    return {std::move(lines), std::move(cols)};
+}
+
+// Of the frontier that would be the fastest.
+FrontierForm form_of(const BlockPlan &block) {
+    const auto frontier =
+        std::find_if(block.candidates.begin(), block.candidates.end(),
+                     [](const Candidate &c) { return c.engine == Engine::frontier && !c.at_least; });
+    return frontier == block.candidates.end() ? FrontierForm::sparse : frontier->form;
+}
+
+void put_pattern(Json &j, const Pattern &a) {
+    j["row_ptr"] = a.row_ptr;
+    j["col"] = a.col;
+}
+
+// Lines begin .. of a form, reordered.
+void reorder(Lines &lines, std::int32_t begin, const Lines &order) {
+    const Lines old(lines.begin() + begin, lines.begin() + begin + std::ssize(order));
+    for (std::size_t k = 0; k < order.size(); ++k) lines[at(begin) + k] = old[at(order[k])];
+}
+
+Json costliest_json(const Plan &plan, std::optional<Triangular> &form) {
+    const BlockPlan *block = plan.main_block();
+    if (!block) return nullptr;
+    const Pattern pattern = lines_of(plan.costliest).pattern;
+    const FrontierForm frontier = form_of(*block);
+    const FrontierProgram &program = block->program(frontier);
+    const Order order = order_of(program, pattern);
+    Json j;
+    put_pattern(j, pattern);
+    j["rows"] = order.rows;
+    j["cols"] = order.cols;
+    j["transposed"] = program.transposed;
+    j["block"] = nullptr;
+    if (const auto b = form ? find_block(plan.input.pattern, *form, pattern) : std::nullopt) {
+        j["block"] = *b;
+        reorder(form->order.rows, form->begins[*b], order.rows);
+        reorder(form->order.cols, form->begins[*b], order.cols);
+    }
+    j["open"] = j["states"] = Json::array();
+    for (const FrontierStep &step : program.steps) {
+        j["open"].push_back(step.width_after);
+        j["states"].push_back(states_after(step, frontier));
+    }
+    return j;
+}
+
+} // namespace
+
+Json picture_of(const Plan &plan) {
+    std::optional<Triangular> form = triangular_form(plan.input.pattern, plan.options.passes);
+    const Json costliest = costliest_json(plan, form);
+    Json j;
+    put_pattern(j, plan.input.pattern);
+    j["blocks"] = nullptr;
+    if (form) j["blocks"] = {{"sizes", form->sizes}, {"rows", form->order.rows}, {"cols", form->order.cols}};
+    j["costliest"] = costliest;
+    return j;
+}
+
+} // namespace libperm

@@ -1,0 +1,113 @@
+#include "lib/run/gpu_device.hpp"
+
+#include "jit/compile/nvrtc.hpp"
+#include "jit/driver/jit_error.hpp"
+#include "lib/base/error.hpp"
+#include "lib/base/log.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+namespace libperm {
+
+GpuChoice first_gpu() {
+    static std::mutex mutex;
+    static std::optional<GpuChoice> known;
+    const std::lock_guard lock(mutex);
+    if (known) return *known;
+    try {
+        if (driver_status().found && !nvrtc_status().found)
+            known = {nullptr, nvrtc_status().why_not};
+        else
+            known = {Gpu::open(0), {}};
+        return *known;
+    } catch (const JitError &error) {
+        GpuChoice none{nullptr, error.what()};
+        if (error.failure() == JitFailure::unavailable) known = none; // else it may be there the next time
+        return none;
+    }
+}
+
+std::shared_ptr<const Gpu> the_gpu() {
+    GpuChoice first = first_gpu();
+    if (!first.gpu) throw JitError(JitFailure::unavailable, first.why_not);
+    return std::move(first.gpu);
+}
+
+namespace {
+
+// Held until the process ends, as the first is: to make a context takes some tenths of a second.
+std::shared_ptr<const Gpu> held_gpu(int ordinal) {
+    static std::mutex mutex;
+    static std::map<int, std::shared_ptr<const Gpu>> held;
+    const std::lock_guard lock(mutex);
+    std::shared_ptr<const Gpu> &gpu = held[ordinal];
+    if (!gpu) gpu = Gpu::open(ordinal);
+    return gpu;
+}
+
+} // namespace
+
+std::vector<std::shared_ptr<const Gpu>> gpus_of(const Options &options) {
+    const std::shared_ptr<const Gpu> first = the_gpu();
+    std::vector<int> ordinals = options.gpus;
+    if (options.all_gpus) {
+        ordinals.resize(static_cast<std::size_t>(driver_status().gpus));
+        std::iota(ordinals.begin(), ordinals.end(), 0);
+    }
+    if (ordinals.empty()) return {first};
+    std::vector<std::shared_ptr<const Gpu>> gpus;
+    for (const int ordinal : ordinals) {
+        if (ordinal >= driver_status().gpus)
+            throw Error(PERM_BAD_OPTION, fmt::format("device names GPU {}: there are {}, counted from 0",
+                                                     ordinal, driver_status().gpus));
+        try {
+            gpus.push_back(held_gpu(ordinal));
+        } catch (const JitError &error) {
+            if (ordinals.size() == 1) throw;
+            log_warning(fmt::format("GPU {} is left out: {}", ordinal, error.what()));
+        }
+    }
+    if (gpus.empty()) throw JitError(JitFailure::unavailable, "none of the GPUs can be used");
+    return gpus;
+}
+
+void prepare_gpus(const Options &options) {
+    if (!first_gpu().gpu) return;
+    try {
+        gpus_of(options);
+    } catch (const JitError &) { // told where it is executed
+    }
+}
+
+int gpu_count(const Options &options) {
+    if (options.reckoned_gpus > 0) return options.reckoned_gpus;
+    if (options.all_gpus) return std::max(1, driver_status().gpus);
+    return std::max(1, static_cast<int>(options.gpus.size()));
+}
+
+GpuProperties planned_gpu() {
+    static const GpuProperties h100 = [] {
+        GpuProperties p;
+        p.name = "NVIDIA H100";
+        p.compute_capability = 90;
+        p.multiprocessors = 132;
+        p.fp64_lanes = 64;
+        p.registers = 65536;
+        p.threads = 2048;
+        p.shared_bytes = 232448;
+        p.clock_hz = 1.98e9;
+        p.memory_bytes = std::int64_t{80} << 30;
+        p.memory_bandwidth = 3.35e12;
+        return p;
+    }();
+    const GpuChoice choice = first_gpu();
+    return choice.gpu ? choice.gpu->properties() : h100;
+}
+
+} // namespace libperm

@@ -1,0 +1,56 @@
+#include "lib/run/outcome.hpp"
+
+#include "lib/base/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace libperm {
+namespace {
+constexpr double infinity = std::numeric_limits<double>::infinity();
+} // namespace
+
+void set_value(Outcome &outcome, double value, double error, std::int64_t exp2) {
+    set_value(outcome, {make_scaled(value, exp2), make_scaled(error, exp2)});
+}
+
+void set_value(Outcome &outcome, const Ball &ball) {
+    outcome.value = ball.value;
+    outcome.error = ball.error;
+    if (std::isnan(outcome.error.mantissa)) outcome.error = make_scaled(infinity); // something overflowed
+    outcome.exact = outcome.error.mantissa == 0;
+    outcome.rel_error_bound = to_double_up(relative_error(outcome));
+}
+
+void set_value(Outcome &outcome, const WideBall &ball) {
+    set_value(outcome, Ball{size_of(ball.value), ball.error});
+    outcome.wide = ball.value;
+}
+
+void set_value(Outcome &outcome, const Parts &parts, double error, std::int64_t exp2) {
+    if (!std::all_of(parts.begin(), parts.end(), [](double x) { return std::isfinite(x); }))
+        throw Error(PERM_UNSUPPORTED,
+                    "an intermediate result overflowed: leave the pass \"scaling\" on; if it is, the entries "
+                    "are too many orders of magnitude apart, and precision exact is left");
+    outcome.wide = exact_of(parts, exp2);
+    set_value(outcome, {make_scaled(std::hypot(parts[0] + parts[1], parts[2] + parts[3]), exp2),
+                        make_scaled(error, exp2)});
+}
+
+bool is_better(const Outcome &x, const Outcome &y) {
+    if (x.rel_error_bound < y.rel_error_bound) return true;
+    if (std::isfinite(x.rel_error_bound) || std::isfinite(y.rel_error_bound)) return false;
+    if (!std::isfinite(x.error.mantissa) || x.error.mantissa == 0) return x.error.mantissa == 0;
+    if (!std::isfinite(y.error.mantissa)) return true;
+    return x.error.exp2 != y.error.exp2 ? x.error.exp2 < y.error.exp2 : x.error.mantissa < y.error.mantissa;
+}
+
+bool take_if_better(Outcome &outcome, const std::function<Outcome()> &work, bool goes_on) {
+    Outcome other;
+    if (!within_limits([&] { other = work(); }, goes_on) || !is_better(other, outcome)) return false;
+    outcome = std::move(other);
+    return true;
+}
+
+} // namespace libperm

@@ -1,0 +1,93 @@
+// How an engine runs its pieces, and their sums as bytes.
+#pragma once
+
+#include "lib/base/error.hpp"
+#include "lib/base/fields.hpp"
+#include "lib/run/piece_store.hpp"
+#include "lib/run/run_control.hpp"
+#include "preprocess/parallel.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace libperm {
+
+// Numbers of doubles and 64-bit words; others have functions of their own.
+template <class Part>
+requires std::is_trivially_copyable_v<Part>
+void save_part(cereal::PortableBinaryOutputArchive &ar, const Part &part) {
+    static_assert(sizeof part % 8 == 0 && alignof(Part) == 8);
+    ar(cereal::binary_data(reinterpret_cast<const std::uint64_t *>(&part), sizeof part));
+}
+template <class Part>
+requires std::is_trivially_copyable_v<Part>
+void load_part(cereal::PortableBinaryInputArchive &ar, Part &part) {
+    ar(cereal::binary_data(reinterpret_cast<std::uint64_t *>(&part), sizeof part));
+}
+
+template <class Part> struct PartBytes {
+    Part part;
+    void save(cereal::PortableBinaryOutputArchive &ar) const { save_part(ar, part); }
+    void load(cereal::PortableBinaryInputArchive &ar) { load_part(ar, part); }
+};
+
+template <class Part> std::string bytes_of_part(const Part &part) { return written(PartBytes<Part>{part}); }
+
+// `like`: one of its kind.
+template <class Part> Part part_of_bytes(std::string_view bytes, const Part &like) {
+    PartBytes<Part> read{like};
+    bool is_whole = false;
+    try {
+        read_into(bytes, read);
+        is_whole = bytes.empty();
+    } catch (const cereal::Exception &) { // no more bytes
+    } catch (const DamagedField &) {
+    }
+    if (!is_whole) throw Error(PERM_BAD_ARGUMENT, "a part that is known is no sum of this plan's");
+    return std::move(read.part);
+}
+
+// The parts of the pieces 0 .. count - 1, in their order. compute(todo, done) runs those that are missing, in
+// ascending order of their numbers, and says done(number, part), from any thread; those of other shards stay
+// `nothing`. `work` is what the control counts for a piece.
+template <class Part, class Compute>
+std::vector<Part> parts_of_pieces(RunControl &control, std::uint64_t count, double work, const Part &nothing,
+                                  const Compute &compute) {
+    std::vector<Part> parts(count, nothing);
+    std::vector<std::uint64_t> todo;
+    const PieceScope &scope = control.pieces();
+    for (std::uint64_t k = 0; k < count; ++k) {
+        const auto known = scope.store ? scope.store->find(scope.task, count, k) : std::nullopt;
+        if (known)
+            parts[k] = part_of_bytes(*known, nothing);
+        else if (!scope.store || scope.store->is_wanted(scope.task, count, k))
+            todo.push_back(k);
+        if (known) control.skip(work);
+    }
+    if (todo.empty()) return parts;
+    compute(std::span<const std::uint64_t>(todo), [&](std::uint64_t k, Part part) {
+        if (scope.store) scope.store->keep({scope.task, count, k, bytes_of_part(part)});
+        parts[k] = std::move(part);
+    });
+    return parts;
+}
+
+// compute() of above where each piece runs on one thread.
+template <class Run> auto each_on_its_thread(RunControl &control, const Run &run) {
+    return [&control, &run](std::span<const std::uint64_t> todo, const auto &done) {
+        const auto one = [&](std::uint64_t k) {
+            control.begin_piece();
+            done(todo[k], run(todo[k]));
+        };
+        if (todo.size() == 1)
+            one(0);
+        else
+            parallel_for(todo.size(), one);
+    };
+}
+
+} // namespace libperm

@@ -1,0 +1,79 @@
+#include "lib/run/run_control.hpp"
+
+#include "lib/base/error.hpp"
+#include "lib/base/system.hpp"
+
+#include <algorithm>
+
+namespace libperm {
+
+void RunControl::begin(double work, double seconds) {
+    const std::lock_guard lock(callback_mutex_);
+    done_ = skipped_ = 0;
+    total_ = work;
+    expected_seconds_ = seconds;
+    begun_ = Clock::now();
+}
+
+void RunControl::advance(double work, double patience) {
+    if (whole_) return whole_->advance(work * scale_, patience);
+    if (work > 0) done_.fetch_add(work, std::memory_order_relaxed);
+    const Clock::time_point now = Clock::now();
+    stop_if_asked(now, patience);
+    if (now.time_since_epoch().count() < next_callback_.load(std::memory_order_relaxed)) return;
+    std::unique_lock lock(callback_mutex_, std::try_to_lock);
+    if (lock) call_back(now);
+    stop_if_asked(now, patience);
+}
+
+void RunControl::begin_piece() { advance(0, 0); }
+
+void RunControl::skip(double work) {
+    if (whole_) return whole_->skip(work * scale_);
+    skipped_.fetch_add(work, std::memory_order_relaxed);
+    done_.fetch_add(work, std::memory_order_relaxed);
+}
+
+double RunControl::fraction() const {
+    if (whole_) return whole_->fraction();
+    return total_ > 0 ? std::clamp(done_ / total_, 0.0, 1.0) : 0;
+}
+
+void RunControl::stop_if_asked(Clock::time_point now, double patience) const {
+    const int stop = stop_.load(std::memory_order_acquire);
+    if (stop == PERM_OK) return;
+    const Clock::duration asked(now.time_since_epoch().count() - asked_to_stop_);
+    if (std::chrono::duration<double>(asked).count() < patience) return;
+    if (stop == PERM_CANCELLED) throw Error(PERM_CANCELLED, "cancelled by the caller");
+    if (stop == PERM_REFUSED_TIME)
+        throw Error(PERM_REFUSED_TIME, "stopped at the time limit of " +
+                                           readable_seconds(options_.stop_seconds) +
+                                           "; allow more with time_limit_seconds");
+}
+
+void RunControl::call_back(Clock::time_point now) {
+    next_callback_ = (now + std::chrono::milliseconds(100)).time_since_epoch().count();
+    const auto since = [now](Clock::time_point t) { return std::chrono::duration<double>(now - t).count(); };
+    const auto stop = [&](perm_status status) {
+        if (stop_ == PERM_OK) asked_to_stop_ = now.time_since_epoch().count();
+        stop_ = status;
+    };
+    if (since(start_) > options_.stop_seconds) stop(PERM_REFUSED_TIME);
+    if (options_.cancel && options_.cancel(options_.cancel_user)) stop(PERM_CANCELLED);
+    if (!options_.progress) return;
+    if (total_ == 0) { // still planning
+        options_.progress(shown_, -1, options_.progress_user);
+        return;
+    }
+    const double fraction = this->fraction();
+    shown_ = std::max(shown_, fraction);
+    const double elapsed = since(begun_), skipped = std::clamp(skipped_ / total_, 0.0, 1.0);
+    // The measured rate is worth more the more of it there is; before that the prediction has to do.
+    const double run = fraction - skipped;
+    const double left = run > 0.02 * (1 - skipped)
+                            ? elapsed * (1 - fraction) / run
+                            : std::max(0.0, expected_seconds_ * (1 - skipped) - elapsed);
+    options_.progress(shown_, left, options_.progress_user);
+}
+
+} // namespace libperm

@@ -1,0 +1,69 @@
+// Progress, cancelling and the time limit of one call, as its workers see them, and what they need not do.
+#pragma once
+
+#include "lib/base/poll.hpp"
+#include "lib/input/options.hpp"
+#include "lib/run/piece_store.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+
+namespace libperm {
+
+class RunControl {
+  public:
+    explicit RunControl(const Options &options) : options_(options) {}
+
+    // A part of another call's work, whose unit is `scale` of the other's units.
+    RunControl(RunControl &whole, double scale) : RunControl(whole, scale, whole.pieces_) {}
+    RunControl(RunControl &whole, double scale, const PieceScope &pieces)
+        : options_(whole.options_), whole_(&whole), scale_(scale), pieces_(pieces) {}
+
+    // Where the parts of its engine's sum are.
+    const PieceScope &pieces() const { return pieces_; }
+
+    // From now on progress is counted towards `work`, in any unit, expected to take `seconds`; 0: towards
+    // what nobody knows yet. The fraction that was told stands until it is passed.
+    void begin(double work, double seconds);
+
+    // Called by any thread after a piece of work of a millisecond or so. Throws Error (PERM_CANCELLED,
+    // PERM_REFUSED_TIME) once the call is to stop.
+    void advance(double work) { advance(work, spares_pieces() ? to_finish : 0); }
+
+    void poll() { advance(0); }
+
+    // Before a piece whose part is kept is begun: once a call is to stop no other is, and those under way
+    // have some seconds to come to their end.
+    void begin_piece();
+
+    // Of work that was done before.
+    void skip(double work);
+
+    double fraction() const; // of its work that is done
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    static constexpr double to_finish = 10; // seconds that pieces under way have
+
+    bool spares_pieces() const { return pieces_.store && pieces_.store->spares_pieces(); }
+    void advance(double work, double patience);
+    void stop_if_asked(Clock::time_point now, double patience) const;
+    void call_back(Clock::time_point now);
+
+    const Options &options_;
+    RunControl *whole_ = nullptr;
+    double scale_ = 1;
+    const Clock::time_point start_ = Clock::now();
+    PieceScope pieces_;
+    std::atomic<double> done_{0}, total_{0}, skipped_{0};
+    double expected_seconds_ = 0, shown_ = 0;
+    Clock::time_point begun_ = start_;
+    std::atomic<Clock::rep> next_callback_{0};
+    std::atomic<int> stop_{PERM_OK}; // the perm_status to stop with
+    std::atomic<Clock::rep> asked_to_stop_{0};
+    std::mutex callback_mutex_;
+};
+
+} // namespace libperm

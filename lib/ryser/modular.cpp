@@ -1,0 +1,71 @@
+// Engine ryser modulo primes.
+#include "lib/number/montgomery.hpp"
+#include "lib/ryser/ryser.hpp"
+#include "lib/ryser/walk.hpp"
+
+#include <gmpxx.h>
+
+namespace libperm {
+namespace {
+
+class ModularRing {
+  public:
+    using RowSum = std::uint64_t;
+    using Product = std::uint64_t;
+    struct Total {
+        std::uint64_t sum = 0;
+    };
+    static constexpr std::uint64_t run_length = 4096;
+
+    explicit ModularRing(std::uint64_t p) : field_(p), half_(field_.to((p + 1) / 2)) {}
+
+    const Montgomery &field() const { return field_; }
+
+    static RowSum zero() { return 0; }
+    Product one() const { return field_.to(1); }
+    static Total total() { return {}; }
+
+    void add(RowSum &to, RowSum x) const { to = field_.add(to, x); }
+    void subtract(RowSum &to, RowSum x) const { to = field_.subtract(to, x); }
+    void halve(RowSum &x) const { x = field_.multiply(x, half_); }
+    static bool is_zero(RowSum x) { return x == 0; }
+    static void round(Product &to, RowSum x) { to = x; }
+    void multiply(Product &to, Product x) const { to = field_.multiply(to, x); }
+
+    Product weight(std::int32_t m, std::int32_t k) const {
+        mpz_class choices;
+        mpz_bin_uiui(choices.get_mpz_t(), static_cast<unsigned long>(m), static_cast<unsigned long>(k));
+        return field_.to(mpz_fdiv_ui(choices.get_mpz_t(), field_.prime()));
+    }
+
+    void add(Total &to, Product term, bool negative) const {
+        to.sum = negative ? field_.subtract(to.sum, term) : field_.add(to.sum, term);
+    }
+    void add(Total &to, Total x) const { to.sum = field_.add(to.sum, x.sum); }
+
+  private:
+    Montgomery field_;
+    std::uint64_t half_;
+};
+
+} // namespace
+
+std::vector<std::uint64_t> run_ryser(const RyserPlan &plan, const Residues &residues, RunControl &control) {
+    std::vector<RyserSum<ModularRing>> sums;
+    for (std::size_t m = 0; m < residues.primes.size(); ++m) {
+        const ModularRing ring(residues.primes[m]);
+        std::vector<std::uint64_t> values;
+        for (const std::uint64_t x : residues.values[m]) values.push_back(ring.field().to(x));
+        sums.emplace_back(plan, residues.pattern, ring, values);
+    }
+    const std::vector<ModularRing::Total> totals = totals_of(sums, control);
+    std::vector<std::uint64_t> permanents;
+    for (std::size_t m = 0; m < sums.size(); ++m) {
+        const Montgomery &field = sums[m].ring().field();
+        const std::uint64_t twice = field.add(totals[m].sum, totals[m].sum); // 4 (n mod 2) - 2 is 2 or -2
+        permanents.push_back(field.from(residues.pattern.rows % 2 ? twice : field.subtract(0, twice)));
+    }
+    return permanents;
+}
+
+} // namespace libperm

@@ -1,0 +1,124 @@
+#include "lib/ryser/plan.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+namespace libperm {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+double updates_per_subset(const Pattern &at_, const std::vector<std::int32_t> &columns) {
+    double updates = 0;
+    for (std::size_t k = 0; k + 1 < columns.size(); ++k)
+        updates += std::ldexp(static_cast<double>(at_.row(columns[k]).size()),
+                              -static_cast<int>(std::min<std::size_t>(k + 1, 1000)));
+    return updates;
+}
+
+// `lowest`: of the lines equal to each; none if all are different.
+std::vector<EqualLines> kinds_of(const std::vector<std::int32_t> &lowest, std::int32_t n) {
+    std::vector<std::int32_t> count(at(n), lowest.empty() ? 1 : 0);
+    for (const std::int32_t line : lowest) ++count[at(line)];
+    std::vector<EqualLines> kinds;
+    for (std::int32_t line = 0; line < n; ++line)
+        if (count[at(line)] > 0) kinds.push_back({line, count[at(line)]});
+    return kinds;
+}
+
+bool some_repeat(const std::vector<std::int32_t> &lowest) {
+    for (std::size_t i = 0; i < lowest.size(); ++i)
+        if (at(lowest[i]) != i) return true;
+    return false;
+}
+
+} // namespace
+
+RyserPlan plan_ryser_by_subsets(const Pattern &a, const Pattern &at_, bool transposed) {
+    const Pattern &columns_of = transposed ? a : at_; // its rows are the columns of what is summed
+    RyserPlan plan;
+    plan.transposed = transposed;
+    plan.terms = std::exp2(columns_of.rows - 1.0);
+    plan.columns.resize(at(columns_of.rows));
+    std::iota(plan.columns.begin(), plan.columns.end(), 0);
+    std::stable_sort(plan.columns.begin(), plan.columns.end(), [&](std::int32_t x, std::int32_t y) {
+        return columns_of.row(x).size() < columns_of.row(y).size();
+    });
+    plan.updates_per_subset = updates_per_subset(columns_of, plan.columns);
+    return plan;
+}
+
+RyserPlan plan_ryser_by_counts(const Pattern &a, const Pattern &at_, const Kinds &kinds, bool transposed) {
+    const Pattern &columns_of = transposed ? a : at_;
+    RyserPlan plan;
+    plan.transposed = transposed;
+    plan.row_kinds = kinds_of(transposed ? kinds.of_col : kinds.of_row, a.rows);
+    plan.column_kinds = kinds_of(transposed ? kinds.of_row : kinds.of_col, a.rows);
+    std::vector<char> is_row(at(a.rows), 0); // or equal to a lower one
+    for (const EqualLines &r : plan.row_kinds) is_row[at(r.line)] = 1;
+    std::vector<std::size_t> degrees(at(a.rows), 0);
+    for (std::int32_t j = 0; j < a.rows; ++j)
+        for (const std::int32_t i : columns_of.row(j)) degrees[at(j)] += is_row[at(i)] ? 1 : 0;
+    std::stable_sort(
+        plan.column_kinds.begin(), plan.column_kinds.end(),
+        [&](const EqualLines &x, const EqualLines &y) { return degrees[at(x.line)] < degrees[at(y.line)]; });
+    // m + 1 counts of a kind become m: that saves the most where m is least; the last of such kinds.
+    const auto left_out =
+        std::min_element(plan.column_kinds.rbegin(), plan.column_kinds.rend(),
+                         [](const EqualLines &x, const EqualLines &y) { return x.count < y.count; });
+    plan.last_column = left_out->line;
+    if (--left_out->count == 0) plan.column_kinds.erase(std::next(left_out).base());
+    double rest = 1; // the share of the steps that change no earlier column
+    for (const EqualLines &c : plan.column_kinds) {
+        plan.terms *= c.count + 1.0;
+        const double next = rest / (c.count + 1.0);
+        plan.updates_per_subset += static_cast<double>(degrees[at(c.line)]) * (rest - next);
+        rest = next;
+    }
+    return plan;
+}
+
+RyserPlan plan_ryser(const Pattern &a, const Pattern &at_, const Kinds &kinds) {
+    RyserPlan best = plan_ryser_by_subsets(a, at_, false);
+    RyserPlan other = plan_ryser_by_subsets(a, at_, true);
+    if (other.updates_per_subset < best.updates_per_subset) best = std::move(other);
+    if (!some_repeat(kinds.of_row) && !some_repeat(kinds.of_col)) return best;
+    // Counts are summed in twice the precision. That is worth a moment.
+    double seconds = ryser_cost(best, a.rows).serial_seconds + 1e-3;
+    for (const bool transposed : {false, true}) {
+        RyserPlan plan = plan_ryser_by_counts(a, at_, kinds, transposed);
+        const double own = ryser_cost(plan, a.rows).serial_seconds;
+        if (own >= seconds) continue;
+        seconds = own;
+        best = std::move(plan);
+    }
+    return best;
+}
+
+Cost ryser_cost(const RyserPlan &plan, std::int32_t n) {
+    // Counts, unlike subsets, are summed in double-double numbers.
+    const double term = plan.counted() ? 40e-9 : 2e-9;
+    const double factor = plan.counted() ? 5e-9 : 0.4e-9; // of a product
+    const double update = plan.counted() ? 6e-9 : 4e-9;   // of a row sum
+    constexpr double weight = 12e-9;                      // a step of Pascal's triangle
+    double factors = n;
+    double weights = 0;
+    if (plan.counted()) {
+        factors = 0;
+        for (const EqualLines &r : plan.row_kinds) // by repeated squaring
+            factors += std::bit_width(static_cast<std::uint32_t>(r.count)) +
+                       std::popcount(static_cast<std::uint32_t>(r.count)) - 1;
+        for (const EqualLines &c : plan.column_kinds) weights += c.count * 1.0 * c.count;
+    }
+    Cost cost;
+    cost.subsets = plan.terms;
+    cost.operations = cost.subsets * (factors + plan.updates_per_subset);
+    cost.serial_seconds = call_seconds + weight * weights +
+                          cost.subsets * (term + factor * factors + update * plan.updates_per_subset);
+    cost.bytes = 4096 * 32 + 64.0 * n;
+    return cost;
+}
+
+} // namespace libperm

@@ -1,0 +1,42 @@
+// In which order engine `ryser` sums, over subsets of A's columns or of its rows, and what that is expected
+// to take.
+#pragma once
+
+#include "lib/run/cost.hpp"
+#include "preprocess/pattern.hpp"
+#include "preprocess/repeated_lines.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace libperm {
+
+// Equal lines: the lowest of them, and how many there are.
+struct EqualLines {
+    std::int32_t line = 0, count = 1;
+};
+
+struct RyserPlan {
+    bool transposed = false;
+    double terms = 1;              // of the sum; infinity is possible
+    double updates_per_subset = 0; // row sums that change from one term to the next, on average
+    // Over subsets, each column for itself. By ascending degree: the first change most often, the last is
+    // left out.
+    std::vector<std::int32_t> columns;
+    // Over counts instead, if there are any: the columns of the sum, in the same order, and one left out.
+    std::vector<EqualLines> row_kinds, column_kinds;
+    std::int32_t last_column = 0;
+
+    bool counted() const { return !row_kinds.empty(); }
+};
+
+constexpr double ryser_most_subsets = 0x1p62; // they are counted in 64 bits; plans of more cannot be run
+
+RyserPlan plan_ryser(const Pattern &a, const Pattern &at, const Kinds &kinds = {});
+// What plan_ryser chooses from; the second when lines repeat.
+RyserPlan plan_ryser_by_subsets(const Pattern &a, const Pattern &at, bool transposed);
+RyserPlan plan_ryser_by_counts(const Pattern &a, const Pattern &at, const Kinds &kinds, bool transposed);
+
+Cost ryser_cost(const RyserPlan &plan, std::int32_t n);
+
+} // namespace libperm

@@ -1,0 +1,89 @@
+// What of a saved plan is written, and in which order; the same functions read it. Nothing that is read is
+// trusted (lib/base/fields.hpp).
+#pragma once
+
+#include "lib/base/fields.hpp"
+#include "lib/frontier/slice_fields.hpp"
+#include "lib/saved/plan.hpp"
+
+namespace libperm {
+
+template <class Archive> void serialize(Archive &ar, Pattern &a) { ar(a.rows, a.cols, a.row_ptr, a.col); }
+template <class Archive> void serialize(Archive &ar, BlockLines &lines) {
+    ar(lines.pattern, lines.kinds.of_row, lines.kinds.of_col);
+}
+
+template <class Archive> void serialize(Archive &ar, InputPattern &input) {
+    ar(input.pattern, input.source, input.rows_of_ones);
+    choice(ar, input.value_type, PERM_VALUE_TEXT);
+    flags(ar, input.repeats);
+}
+
+// Those that shape the plan or its results: the others are the machine's and the caller's.
+template <class Archive> void serialize(Archive &ar, Options &o) {
+    choice(ar, o.engine, Engine::hybrid);
+    choice(ar, o.device, Device::gpu);
+    choice(ar, o.precision, Precision::mpfr);
+    ar(o.mpfr_bits, o.tolerance, o.seed);
+    Passes &p = o.passes;
+    flags(ar, p.matching, p.dulmage_mendelsohn, p.degree_1, p.degree_2, p.forbert_marx, p.merging, p.scaling,
+          o.decompose_as_published, o.equal_chunks);
+}
+
+template <class Archive> void serialize(Archive &ar, Reductions &r) {
+    ar(r.dropped, r.blocks, r.degree_1, r.degree_2, r.expansions, r.zeros, r.merged);
+}
+
+template <class Archive> void serialize(Archive &ar, SavedGroup &g) {
+    ar(g.group.n, g.count.blocks);
+    choice(ar, g.group.engine, Engine::hybrid);
+    choice(ar, g.group.form, FrontierForm::dense);
+    amounts(ar, g.count.nnz, g.count.work, g.count.seconds);
+}
+
+template <class Archive> void serialize(Archive &ar, SavedOrder &order) {
+    flags(ar, order.transposed);
+    ar(order.rows, order.states_bound, order.expansions_bound, order.reachable);
+}
+
+template <class Archive> void serialize(Archive &ar, SavedPart &part) {
+    ar(part.begin, part.loop, part.end, part.parts);
+}
+template <class Archive> void serialize(Archive &ar, SavedTree &tree) {
+    flags(ar, tree.transposed);
+    ar(tree.columns, tree.parts, tree.segment_bits, tree.rare);
+    amounts(ar, tree.flops_per_subset);
+}
+
+template <class Archive> void serialize(Archive &ar, Cost &c) {
+    amounts(ar, c.subsets, c.states, c.peak_states, c.operations, c.bytes, c.compile_seconds,
+            c.serial_seconds);
+}
+template <class Archive> void serialize(Archive &ar, Candidate &c) {
+    choice(ar, c.engine, Engine::hybrid);
+    choice(ar, c.form, FrontierForm::dense);
+    flags(ar, c.transposed, c.on_gpu, c.lacks_gpu, c.at_least, c.second);
+    status(ar, c.refusal);
+    ar(c.slices, c.cost, c.bytes_per_state, c.why_not);
+}
+
+template <class Archive> void serialize(Archive &ar, SavedBlock &block) {
+    ar(block.lines, block.sparse, block.dense, block.tree, block.candidates, block.chosen);
+    flags(ar, block.has_ryser, block.ryser_transposed, block.ryser_counted, block.has_kernel);
+    choice(ar, block.kernel, GrayEngine::tree);
+    status(ar, block.refusal);
+    ar(block.why, block.refusal_text);
+}
+
+template <class Archive> void serialize(Archive &ar, SavedPlan &saved) {
+    Plan &plan = saved.plan;
+    ar(plan.options, plan.input, saved.written);
+    flags(ar, plan.numbers.complex, plan.values_known, plan.nonnegative, plan.tape_transposed);
+    ar(plan.tape_rows);
+    amounts(ar, plan.entry_bits, plan.sum_n, plan.sum_nnz, plan.serial_seconds, plan.gpu_seconds, plan.bytes);
+    status(ar, plan.refusal);
+    ar(plan.structure, plan.refusal_text, plan.reductions, plan.blocks, plan.distinct, saved.groups,
+       saved.blocks, saved.expanded, saved.costliest);
+}
+
+} // namespace libperm

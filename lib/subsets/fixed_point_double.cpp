@@ -1,0 +1,135 @@
+#include "lib/subsets/fixed_point_double.hpp"
+
+#include "lib/number/bits.hpp"
+#include "lib/number/scaled_rows.hpp"
+#include "lib/run/input_error.hpp"
+#include "lib/subsets/kernel_values.hpp"
+#include "lib/subsets/tree_plan.hpp"
+#include "preprocess/permanent_bound.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace libperm {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// Half a row's absolute sum bounds |x|, and x is a multiple of half the entries' unit: with entries that are
+// multiples of 2^-53 and add up to at most 1, that are 53 bits.
+constexpr int grid = -53;
+
+// The row's entries at multiples of 2^unit, to nearest.
+double absolute_on_grid(const std::vector<double> &value, std::size_t begin, std::size_t end, int unit,
+                        std::vector<double> &moved) {
+    double absolute = 0; // of multiples of the unit below 2^54 of them: exact
+    for (std::size_t k = begin; k < end; ++k) {
+        moved[k] = std::ldexp(std::nearbyint(std::ldexp(value[k], -unit)), unit);
+        absolute += std::fabs(moved[k]);
+    }
+    return absolute;
+}
+
+} // namespace
+
+GrayValues::GrayValues(const GrayPlan &plan, const Block &block) : n_(block.n()) {
+    const Pattern &p = block.pattern;
+    const ScaledRows rows = scaled_rows(block);
+    exp2_ = rows.exp2;
+    std::vector<double> value = rows.value;
+    std::vector<double> share_of_column(at(n_), 0);
+    double by_rows = 0;
+    for (std::int32_t i = 0; i < n_; ++i) {
+        const auto begin = at(p.row_begin(i)), end = begin + p.row(i).size();
+        int unit = rows.unit[at(i)];
+        if (unit < grid - 1) {
+            unit = grid - 1;
+            // Rounded, the sum of the values may be 1 and a unit.
+            if (absolute_on_grid(rows.value, begin, end, grid, value) >= 1) {
+                absolute_on_grid(rows.value, begin, end, grid + 1, value);
+                unit = grid;
+            }
+            double share = 0;
+            for (std::size_t k = begin; k < end; ++k) {
+                // What was lost in scaling was lost far below the grid.
+                const double moved = std::fabs(value[k] - rows.value[k]) +
+                                     (rows.value[k] == 0 && block.values[k].value != 0 ? 1 : 0);
+                if (moved == 0) continue;
+                const double s =
+                    value[k] == 0 ? infinity : moved / std::fabs(value[k]) * (1 + 0x1p-50) + 0x1p-1000;
+                share = std::max(share, s);
+                double &of_column = share_of_column[at(p.col[k])];
+                of_column = std::max(of_column, s);
+            }
+            by_rows += share;
+        }
+        sum_bits_ += -1 - unit;
+        unit_ += unit;
+    }
+    double by_columns = 0;
+    for (const double share : share_of_column) by_columns += share;
+    moved_ = std::min(by_rows, by_columns) * (1 + 0x1p-40);
+
+    numbers_ = kernel_values(number::Real<double>(), plan, p, value,
+                             [](double a, double sign) { return sign * 0.5 * a; });
+}
+
+RoundingWay way_of(const GrayKernel &kernel) {
+    const Arithmetic a = kernel.arithmetic;
+    // Sums of sums: of groups, of a window's groups, of windows.
+    double compensated = 0x1p-70;
+    if (is_twofold(a))
+        compensated = sum_loss(std::ldexp(1.0, 15) + std::ldexp(1.0, std::max(0, kernel.n - 29)), a);
+    if (kernel.engine == GrayEngine::tree)
+        return {std::ldexp(1.0, kernel.unrolled), tree_roundings(kernel.tree, a),
+                compensated + tree_compensated(kernel.tree, a)};
+    double terms = kernel.equal_chunks ? 16 : std::ldexp(1.0, kernel.unrolled), added = terms;
+    if (kernel.summation == Summation::kahan) added = 3; // twice 2^-53, and the terms times 2^-106
+    if (kernel.summation == Summation::dq) added = 1, compensated += 0x1p-60, terms = 1;
+    if (is_twofold(a)) // the sums of blocks of a segment, or of an equal chunk
+        compensated += sum_loss(kernel.equal_chunks ? 0x1p32 : std::ldexp(1.0, kernel.segment_bits), a);
+    return {terms, product_roundings(a) * kernel.n + added, compensated}; // the product may begin with 1
+}
+
+void GrayValues::close(const GraySum &total, const Block &block, const RoundingWay &way,
+                       Outcome &outcome) const {
+    const double factor = n_ % 2 ? 2 : -2;
+    const double value = factor * (total.sum + total.error);
+    const double log2_subsets = n_ - 1;
+    outcome.subsets = std::exp2(log2_subsets);
+    // Products of whole numbers that fit a double, sums of a block's that do, and of all that fit two.
+    if (moved_ == 0 &&
+        std::ldexp(way.terms, static_cast<int>(std::min<std::int64_t>(sum_bits_, 200))) <= 0x1p53 &&
+        log2_subsets + static_cast<double>(sum_bits_) <= 100 && unit_ > -1000 && total.error == 0) {
+        set_value_from(block, outcome, value, 0, exp2_);
+        return;
+    }
+    // One rounding more is that of the result. The sums of blocks are kept to twice the precision, at most
+    // 2^16 in a row, and are added as such; the absolute values round once for each term of a segment, each
+    // segment of a group, and group. Segments summed accurately say less of these, and are that much better
+    // in all but the last sums.
+    const double relative =
+        (gamma_bound(way.roundings + 4) + way.compensated + std::exp2(log2_subsets - 124) * accurate_gain) *
+        total.absolute * (1 + 0x1p-20 + std::exp2(log2_subsets - 74));
+    const double underflow = std::exp2(log2_subsets) * (n_ + way.roundings) * 0x1p-1073;
+    double error = 2 * (relative + underflow) + 0x1p-52 * std::fabs(value);
+    if (moved_ > 0) {
+        // Row i within a share s_i of itself: |perm(A) - perm(A')| <= (prod_i (1 + s_i) - 1) perm(|A'|).
+        const double share = moved_ < 0.5 ? moved_ * (1 + moved_) : infinity;
+        const bool nonnegative = std::all_of(block.values.begin(), block.values.end(),
+                                             [](const Tracked &x) { return x.value >= 0; });
+        outcome.grid_matters = !nonnegative;
+        double most = std::fabs(value) + error;
+        if (!nonnegative) {
+            const PermanentBound bound = permanent_bound(block);
+            most = std::ldexp(bound.mantissa, ldexp_exponent(bound.exp2 - exp2_)) * (1 + share);
+        }
+        error += share * most * (1 + 0x1p-40);
+    }
+    set_value_from(block, outcome, value, error, exp2_);
+}
+
+} // namespace libperm

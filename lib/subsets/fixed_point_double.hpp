@@ -1,0 +1,46 @@
+// A block's values as the GPU's kernels take them: on a grid on which the row sums round nowhere, so that
+// they are the same whichever way the Gray code is walked, and do not drift.
+#pragma once
+
+#include "lib/run/outcome.hpp"
+#include "lib/subsets/plan.hpp"
+#include "preprocess/block.hpp"
+
+#include <vector>
+
+namespace libperm {
+
+// Of all segments, or of a part.
+struct GraySum {
+    double sum = 0, error = 0, absolute = 0; // sum + error; and of the absolute values
+    double im = 0, im_error = 0;             // of complex numbers, the imaginary part
+};
+
+// Of so many terms the sum is a number as any other, and each term is rounded so often on its way to it, in
+// units of the arithmetic. `compensated`: what a Sum's additions lose, as a share of their absolute values.
+struct RoundingWay {
+    double terms, roundings, compensated = 0x1p-70;
+};
+RoundingWay way_of(const GrayKernel &kernel);
+
+class GrayValues {
+  public:
+    // `block` is A or A^T as the plan has it.
+    GrayValues(const GrayPlan &plan, const Block &block);
+
+    // x at the empty set, then the entries in the kernel's order, then the tree's constants.
+    const std::vector<double> &numbers() const { return numbers_; }
+
+    // The permanent and its bound from the sum over all subsets.
+    void close(const GraySum &total, const Block &block, const RoundingWay &way, Outcome &outcome) const;
+
+  private:
+    std::int32_t n_;
+    std::vector<double> numbers_;
+    std::int64_t exp2_ = 0;     // the permanent is the sum times 2^exp2_
+    double moved_ = 0;          // entries by at most a share s_i of row i: the sum of these
+    std::int64_t sum_bits_ = 0; // of a product of all row sums, when nothing is rounded
+    std::int64_t unit_ = 0;     // it is a multiple of 2^unit_
+};
+
+} // namespace libperm

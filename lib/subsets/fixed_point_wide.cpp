@@ -1,0 +1,164 @@
+#include "lib/subsets/fixed_point_wide.hpp"
+
+#include "lib/number/bits.hpp"
+#include "lib/number/wide_value.hpp"
+#include "lib/subsets/kernel_values.hpp"
+#include "preprocess/permanent_bound.hpp"
+#include "preprocess/scaling.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace libperm {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// Half a row's absolute sum, below 1/2, bounds the parts of x, which are multiples of half the entries' unit:
+// 53 bits, or 105, of which a sum of two doubles has no rounding (jit/device/number.cuh).
+int grid_bits(Arithmetic a) { return is_twofold(a) ? 104 : 53; }
+
+mpz_class nearest(const mpq_class &x) {
+    mpz_class whole, twice_den = 2 * x.get_den();
+    const mpz_class num = 2 * x.get_num() + x.get_den();
+    mpz_fdiv_q(whole.get_mpz_t(), num.get_mpz_t(), twice_den.get_mpz_t());
+    return whole;
+}
+
+// Not below x >= 0.
+double up(const mpq_class &x) { return x == 0 ? 0 : x.get_d() * (1 + 0x1p-50) + 0x1p-1000; }
+
+struct OnGrid {
+    mpz_class re, im; // times 2^-bits
+};
+
+// Entries with a value get a size above nothing, so that a pattern with a perfect matching has one of sizes.
+Tracked size_of(double x) { return tracked(std::max(x, 0x1p-300)); }
+
+} // namespace
+
+GridValues::GridValues(const GrayPlan &plan, const ExactBlock &block) : moved_(at(block.n()), 0) {
+    const Pattern &p = block.pattern;
+    const Arithmetic arithmetic = plan.kernel.arithmetic;
+    const std::int32_t n = block.n();
+    Block sizes = magnitudes_of(block);
+    for (Tracked &x : sizes.values)
+        if (is_zero(x)) x = tracked(0x1p-300);
+    const PowerScaling scaling = power_scaling(sizes);
+    for (const std::int64_t c : scaling.col) exp2_ -= c;
+
+    sizes_.pattern = p;
+    std::vector<OnGrid> grid(block.values.size());
+    std::vector<Parts> parts;
+    std::vector<double> share_of_column(at(n), 0);
+    double by_rows = 0;
+    for (std::int32_t i = 0; i < n; ++i) {
+        const std::size_t begin = at(p.row_begin(i));
+        std::vector<Gaussian> row;
+        mpq_class absolute = 0;
+        for (const std::int32_t j : p.row(i)) {
+            const Gaussian &x = block.values[begin + row.size()];
+            row.push_back({shifted(x.re, scaling.col[at(j)]), shifted(x.im, scaling.col[at(j)])});
+            absolute += abs(row.back().re) + abs(row.back().im);
+        }
+        const std::int64_t top = absolute == 0 ? 0 : exponent_of(absolute);
+        exp2_ += top;
+        int bits = grid_bits(arithmetic);
+        std::vector<OnGrid> on_grid;
+        const auto round_row = [&] {
+            mpz_class sum = 0;
+            on_grid.clear();
+            for (const Gaussian &x : row) {
+                on_grid.push_back({nearest(shifted(x.re, bits - top)), nearest(shifted(x.im, bits - top))});
+                sum += abs(on_grid.back().re) + abs(on_grid.back().im);
+            }
+            return sum <= mpz_class(1) << static_cast<mp_bitcnt_t>(bits);
+        };
+        while (!round_row()) --bits; // rounded, they may add up to more than 1
+        mp_bitcnt_t unit = static_cast<mp_bitcnt_t>(bits);
+        double share = 0;
+        for (std::size_t e = 0; e < row.size(); ++e) {
+            const OnGrid &x = on_grid[e];
+            for (const mpz_class &part : {x.re, x.im})
+                if (part != 0) unit = std::min(unit, mpz_scan1(part.get_mpz_t(), 0));
+            parts.push_back(parts_of({x.re, x.im}, bits, arithmetic));
+            const Gaussian exact{shifted(row[e].re, -top), shifted(row[e].im, -top)};
+            const mpq_class moved =
+                abs(exact.re - shifted(x.re, -bits)) + abs(exact.im - shifted(x.im, -bits));
+            const double by = up(moved), size = std::hypot(parts.back()[0], parts.back()[2]) * (1 - 0x1p-50);
+            sizes_.values.push_back(size_of(size * (1 + 0x1p-48) + by));
+            nonnegative_ = nonnegative_ && exact.re >= 0 && exact.im == 0;
+            moved_[at(i)] = std::max(moved_[at(i)], by);
+            const double s = by == 0 ? 0 : size == 0 ? infinity : by / size * (1 + 0x1p-50);
+            share = std::max(share, s);
+            double &of_column = share_of_column[at(p.row(i)[e])];
+            of_column = std::max(of_column, s);
+        }
+        sum_bits_ += bits - static_cast<std::int64_t>(unit);
+        by_rows += share;
+    }
+    double by_columns = 0;
+    for (const double s : share_of_column) by_columns += s;
+    share_ = std::min(by_rows, by_columns) * (1 + 0x1p-40);
+
+    with_arithmetic_of(arithmetic, {}, [&](const auto &f) {
+        using A = std::remove_cvref_t<decltype(f)>;
+        if constexpr (A::bounded) {
+            std::vector<typename A::Number> entries;
+            for (const Parts &x : parts) {
+                const double side_by_side[] = {x[0], is_twofold(arithmetic) ? x[1] : x[2], x[2], x[3]};
+                entries.push_back(number_at<typename A::Number>(side_by_side));
+            }
+            numbers_ = kernel_values(f, plan, p, entries, [&](const auto &a, double sign) {
+                return A::add_signed(A::number(0), sign * 0.5, a);
+            });
+        }
+    });
+}
+
+// What moving the entries changed at most; `most` bounds the permanent of A' if nothing is negative.
+double GridValues::lost(double most) const {
+    // Row by row, from A to A': |perm(A) - perm(A')| is at most the sum over i of the permanent of the sizes
+    // with row i replaced by how far its entries were moved.
+    double sum = 0;
+    for (std::int32_t i = 0; i < sizes_.n(); ++i) {
+        if (moved_[at(i)] == 0) continue;
+        Block other = sizes_;
+        const auto begin = sizes_.pattern.row_begin(i);
+        for (std::size_t e = 0; e < sizes_.pattern.row(i).size(); ++e)
+            other.values[at(begin) + e] = tracked(moved_[at(i)]);
+        const PermanentBound bound = permanent_bound(other);
+        sum += std::ldexp(bound.mantissa, ldexp_exponent(bound.exp2)) + 0x1p-1000;
+    }
+    if (nonnegative_ && share_ < 0.5) // (prod_i (1 + s_i) - 1) perm(A')
+        sum = std::min(sum, share_ * (1 + share_) * most);
+    return sum * (1 + 0x1p-40);
+}
+
+void GridValues::close(const GraySum &total, const GrayKernel &kernel, Outcome &outcome) const {
+    const Arithmetic arithmetic = kernel.arithmetic;
+    const RoundingWay way = way_of(kernel);
+    const double factor = kernel.n % 2 ? 2 : -2, log2_subsets = kernel.n - 1;
+    outcome.subsets = std::exp2(log2_subsets);
+    const Parts value{factor * total.sum, factor * total.error, factor * total.im, factor * total.im_error};
+    const bool moved = std::any_of(moved_.begin(), moved_.end(), [](double m) { return m > 0; });
+    double error = 0;
+    // Products of whole numbers and sums of all that a double holds round nowhere.
+    if (moved || log2_subsets + static_cast<double>(sum_bits_) > 53) {
+        const double ku = (way.roundings + 4) * unit_of(arithmetic),
+                     gamma = ku < 0.5 ? ku / (1 - ku) : infinity;
+        // The absolute values are rounded themselves, on their way and each time two are added.
+        const double relative = (gamma + way.compensated + std::exp2(log2_subsets - 120)) * total.absolute *
+                                (1 + 0x1p-20 + std::exp2(log2_subsets - 74));
+        // Each operation on parts of parts by a few of the least numbers; later factors are at most 1.
+        const double underflow = std::exp2(log2_subsets) * (kernel.n + way.roundings) * 0x1p-1068;
+        error = 2 * (relative + underflow) * (1 + 0x1p-40);
+        if (moved) error += lost(std::hypot(value[0], value[2]) * (1 + 0x1p-50) + error);
+    }
+    set_value(outcome, value, error, exp2_);
+}
+
+} // namespace libperm

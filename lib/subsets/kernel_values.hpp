@@ -1,0 +1,50 @@
+// Where a kernel takes the entries of a block, and x at the empty set.
+#pragma once
+
+#include "jit/kernel/row_sums.hpp"
+#include "lib/subsets/plan.hpp"
+#include "preprocess/pattern.hpp"
+
+#include <vector>
+
+namespace libperm {
+
+// `entry`: by entry of the pattern, of A or A^T as the plan has it; half(a, sign) is sign * a / 2, which is
+// exact, as the arithmetic's sums of a row's are. Layout: jit/kernel/subsets.hpp.
+template <class A, class Half>
+std::vector<double> kernel_values(const A &f, const GrayPlan &plan, const Pattern &pattern,
+                                  const std::vector<typename A::Number> &entry, const Half &half) {
+    using Number = typename A::Number;
+    const GrayKernel &kernel = plan.kernel;
+    const std::int32_t n = kernel.n;
+    const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+    std::vector<std::int32_t> column_place(at(n));
+    for (std::int32_t r = 0; r < n; ++r) column_place[at(plan.order.cols[at(r)])] = r;
+
+    std::vector<Number> numbers(at(value_count(kernel)), A::number(0));
+    std::vector<std::int64_t> next(kernel.column_ptr); // by column; rows ascend
+    for (std::int32_t r = 0; r < n; ++r) {
+        const std::int32_t i = plan.order.rows[at(r)];
+        Number x = A::number(0);
+        std::size_t k = at(pattern.row_begin(i));
+        for (const std::int32_t j : pattern.row(i)) {
+            const std::int32_t c = column_place[at(j)];
+            x = f.add(x, half(entry[k], c == n - 1 ? 1.0 : -1.0));
+            const auto to = next.empty() ? std::int64_t{c} * n + r : next[at(c)]++;
+            numbers[at(n + to)] = entry[k++];
+        }
+        numbers[at(r)] = x;
+    }
+    auto to = numbers.begin() + n + static_cast<std::ptrdiff_t>(kernel.row.size());
+    for (const TreeConstant &c : kernel.tree.constants) {
+        Number sum = A::number(0);
+        for (const std::int32_t j : c.columns)
+            sum = f.add(sum, numbers[at(n + entry_of(kernel.tree, c.row, j))]);
+        *to++ = sum;
+    }
+    std::vector<double> values(numbers.size() * A::parts);
+    std::memcpy(values.data(), numbers.data(), values.size() * sizeof(double));
+    return values;
+}
+
+} // namespace libperm

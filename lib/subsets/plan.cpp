@@ -1,0 +1,234 @@
+#include "lib/subsets/plan.hpp"
+
+#include "jit/program/tree_program.hpp"
+#include "preprocess/partitioning.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace libperm {
+namespace {
+
+std::size_t at_index(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// Rows as they are, columns by ascending degree: the first change most often.
+Ordering by_degree(const Pattern &at) {
+    Ordering order;
+    order.rows.resize(at_index(at.cols));
+    order.cols.resize(at_index(at.rows));
+    std::iota(order.rows.begin(), order.rows.end(), 0);
+    std::iota(order.cols.begin(), order.cols.end(), 0);
+    std::stable_sort(order.cols.begin(), order.cols.end(),
+                     [&](std::int32_t x, std::int32_t y) { return at.row(x).size() < at.row(y).size(); });
+    return order;
+}
+
+// The share of the steps that change column j of n.
+double share(std::int32_t j) { return std::ldexp(1.0, -(j + 1)); }
+
+// Subsets of a block of straight-line code: as many as an instruction cache likes.
+std::int32_t unrolled_bits(double flops_per_subset, std::int32_t most) {
+    constexpr double instructions = 2000, nearly_dense = 70; // of those, the compiler spills registers
+    if (flops_per_subset > nearly_dense) most = std::min(most, 1);
+    std::int32_t bits = 0;
+    while (bits < most && flops_per_subset * std::ldexp(1.0, bits + 1) <= instructions) ++bits;
+    return bits;
+}
+
+// At most `most_segments` of them up to n = 37, and 1024 subsets at least, the least chunk of Algorithm 2.
+std::int32_t segment_bits(std::int32_t n) { return std::min(n - 1, std::clamp(n - 23, 10, 14)); }
+
+void count_work(GrayPlan &plan, const Pattern &columns) {
+    const std::int32_t n = columns.rows;
+    const GrayKernel &kernel = plan.kernel;
+    constexpr double sums = 2.5; // a term, its absolute value, and their part of a block's sum
+    double updates = 0, global_updates = 0, global_share = 0;
+    for (std::int32_t j = 0; j + 1 < n; ++j) {
+        const auto rows = columns.row(j);
+        const auto first_global = std::lower_bound(rows.begin(), rows.end(), kernel.k);
+        if (kernel.engine == GrayEngine::hybrid && first_global != rows.end()) {
+            updates += share(j) * static_cast<double>(first_global - rows.begin());
+            global_updates += share(j) * static_cast<double>(rows.end() - first_global);
+            global_share += share(j);
+        } else {
+            updates += share(j) * static_cast<double>(rows.size());
+        }
+    }
+    switch (kernel.engine) {
+    case GrayEngine::dense:
+        plan.flops_per_subset = 2.0 * n + sums;
+        plan.bytes_per_subset = 8.0 * n / 32; // one read for all threads of a warp
+        break;
+    case GrayEngine::shared:
+        plan.flops_per_subset = n + updates + sums;
+        plan.bytes_per_subset = 8.0 * (n + 2 * updates);
+        break;
+    case GrayEngine::purereg:
+        plan.flops_per_subset = n + updates + sums;
+        break;
+    case GrayEngine::hybrid:
+        plan.global_per_subset = global_share * (n - kernel.k) + 2 * global_updates;
+        plan.flops_per_subset = kernel.k + (kernel.k < n ? 1 : 0) + updates + global_share * (n - kernel.k) +
+                                global_updates + sums;
+        break;
+    case GrayEngine::tree: // planned elsewhere (lib/subsets/tree_plan.cpp)
+        break;
+    }
+}
+
+GrayPlan plan_side(GrayEngine engine, const Pattern &a, const Pattern &at, bool transposed,
+                   bool equal_chunks) {
+    GrayPlan plan;
+    const std::int32_t n = a.rows;
+    plan.transposed = transposed;
+    plan.subsets = std::exp2(n - 1.0);
+    plan.order = engine == GrayEngine::hybrid ? permanent_ordering(a, at) : by_degree(at);
+    const Pattern ordered = transpose(reorder(a, plan.order).pattern).pattern; // by columns
+    GrayKernel &kernel = plan.kernel;
+    kernel.engine = engine;
+    kernel.n = n;
+    kernel.equal_chunks = equal_chunks;
+    kernel.segment_bits = segment_bits(n);
+    kernel.threads = engine == GrayEngine::shared ? 256 : 128;
+    if (engine != GrayEngine::dense) {
+        kernel.column_ptr = ordered.row_ptr;
+        kernel.row = ordered.col;
+    }
+    std::int32_t most_unrolled = equal_chunks ? 0 : kernel.segment_bits;
+    if (engine == GrayEngine::hybrid) {
+        const Partition part = partition(ordered);
+        kernel.k = part.k;
+        kernel.c = std::min(part.c, n - 1);
+        most_unrolled = std::min(most_unrolled, kernel.c);
+    }
+    count_work(plan, ordered);
+    kernel.unrolled = values_by_parameter(kernel) ? unrolled_bits(plan.flops_per_subset, most_unrolled)
+                                                  : std::min(most_unrolled, 4);
+    return plan;
+}
+
+} // namespace
+
+GrayPlan plan_gray(GrayEngine engine, const Pattern &a, const Pattern &at, bool equal_chunks) {
+    GrayPlan best = plan_side(engine, a, at, false, equal_chunks);
+    if (engine == GrayEngine::dense) return best;
+    GrayPlan other = plan_side(engine, at, a, true, equal_chunks);
+    const auto work = [](const GrayPlan &plan) { return plan.flops_per_subset + plan.global_per_subset; };
+    return work(other) < work(best) ? other : best;
+}
+
+namespace {
+
+// Every leaf's highest column is looped over instead; whether that was possible.
+bool shorten_leaves(TreePart &part) {
+    bool shorter = false;
+    for (TreePart &p : part.parts) shorter = shorten_leaves(p) || shorter;
+    if (!part.parts.empty() || part.loop <= part.begin + 1) return shorter;
+    --part.loop;
+    return true;
+}
+
+// The leaves as they are for `real`, unless compiling them would take long.
+void fit_leaves(GrayPlan &plan) {
+    constexpr double most_code = 9000; // instructions of doubles: a second of NVRTC and ptxas
+    GrayKernel &kernel = plan.kernel;
+    while (static_cast<double>(leaf_code(kernel.tree)) * arithmetic_cost(kernel.arithmetic) > most_code) {
+        GrayKernel shorter = kernel;
+        if (!shorten_leaves(shorter.tree.root)) return;
+        write_programs(shorter.tree);
+        plan.flops_per_subset *=
+            2 * static_cast<double>(leaf_code(shorter.tree)) / static_cast<double>(leaf_code(kernel.tree));
+        kernel = std::move(shorter);
+        kernel.unrolled = kernel.tree.root.loop;
+    }
+}
+
+void drop_absolute(TreePart &part) {
+    for (TreePart &p : part.parts) drop_absolute(p);
+    if (!part.leaf.outputs.empty()) part.leaf = with_outputs(part.leaf, 1);
+}
+
+} // namespace
+
+double arithmetic_cost(Arithmetic arithmetic) {
+    switch (arithmetic) {
+    case Arithmetic::real:
+        return 1;
+    case Arithmetic::complex:
+        return 3.5;
+    case Arithmetic::dd:
+        return 9;
+    case Arithmetic::complex_dd:
+        return 30;
+    case Arithmetic::modular:
+        return 5;
+    }
+    return 1;
+}
+
+GrayPlan with_arithmetic(GrayPlan plan, Arithmetic arithmetic, Summation summation) {
+    GrayKernel &kernel = plan.kernel;
+    kernel.arithmetic = arithmetic;
+    if (arithmetic == Arithmetic::real) {
+        if (kernel.engine != GrayEngine::tree) kernel.summation = summation;
+        return plan;
+    }
+    plan.rare = 0;
+    plan.flops_per_subset *= arithmetic_cost(arithmetic);
+    plan.bytes_per_subset *= parts_of(arithmetic);
+    plan.global_per_subset *= parts_of(arithmetic);
+    if (kernel.engine == GrayEngine::purereg || kernel.engine == GrayEngine::hybrid)
+        kernel.unrolled = unrolled_bits(plan.flops_per_subset, kernel.unrolled);
+    if (kernel.engine != GrayEngine::tree) return plan;
+    fit_leaves(plan);
+    if (arithmetic == Arithmetic::modular) drop_absolute(kernel.tree.root);
+    return plan;
+}
+
+std::uint64_t window_segments(const GrayKernel &kernel) {
+    // Few enough segments for a fine share of a CPU's work, enough for those that matter most to be rare
+    // among them, and for a GPU's threads to find some each in the windows that it takes at once.
+    const int all = kernel.n - 1 - kernel.segment_bits;
+    const int fine = std::clamp(all - 6, 14, 18), least = std::max(10, 32 - kernel.segment_bits);
+    return std::uint64_t{1} << std::min({all, fine, least});
+}
+
+std::uint64_t window_count(const GrayKernel &kernel) {
+    return (std::uint64_t{1} << (kernel.n - 1 - kernel.segment_bits)) / window_segments(kernel);
+}
+
+std::uint64_t piece_count(const GrayKernel &kernel) {
+    constexpr std::uint64_t most_pieces = std::uint64_t{1} << 16;
+    return kernel.equal_chunks ? 1 : std::min(window_count(kernel), most_pieces);
+}
+
+std::string gray_why_not(const GrayPlan &plan) {
+    const GrayKernel &kernel = plan.kernel;
+    constexpr std::int64_t most_bytes = 32764; // of a kernel's parameters, CUDA 12.1 and later
+    const int parts = parts_of(kernel.arithmetic);
+    // Doubles that a thread's 255 registers hold, beside what is worked with.
+    const std::int32_t most_registers = parts == 1 ? 112 : parts == 2 ? 80 : 64;
+    constexpr std::int32_t most_turns = 31;
+    constexpr std::int32_t most_counted = 63; // bits of a counter of subsets
+    const std::int32_t in_registers = kernel.engine == GrayEngine::hybrid ? kernel.k
+                                      : kernel.engine == GrayEngine::shared || rows_in_shared(kernel)
+                                          ? 0
+                                          : kernel.n;
+    if (kernel.n - 1 > most_counted)
+        return fmt::format("would sum 2^{} subsets, at most 2^{} can be counted", kernel.n - 1, most_counted);
+    if (kernel.engine == GrayEngine::tree && longest_loop(kernel.tree) > most_turns)
+        return fmt::format("would loop over 2^{} subsets, a thread at most over 2^{}",
+                           longest_loop(kernel.tree), most_turns);
+    if (in_registers * parts > most_registers)
+        return fmt::format("needs {} row sums in registers, at most {} fit", in_registers,
+                           most_registers / parts);
+    const auto more = static_cast<std::int64_t>(sizeof(GrayLaunch) + 16);
+    if (values_by_parameter(kernel) && parameter_bytes(kernel) + more > most_bytes)
+        return fmt::format("takes {} numbers, at most {} can be a kernel's parameters",
+                           parameter_count(kernel), (most_bytes - more) / (8 * parts));
+    return {};
+}
+
+} // namespace libperm

@@ -1,0 +1,43 @@
+// How a block is summed along the Gray code: which of A and A^T, in which order, by which kernel.
+#pragma once
+
+#include "jit/kernel/subsets.hpp"
+#include "preprocess/permanent_ordering.hpp"
+
+namespace libperm {
+
+struct GrayPlan {
+    bool transposed = false;
+    Ordering order; // of the rows and columns of what is summed, A or A^T; the kernel's are in this order
+    GrayKernel kernel;
+    double subsets = 0;           // 2^(n-1); infinity is possible
+    double flops_per_subset = 0;  // double-precision instructions
+    double bytes_per_subset = 0;  // that each thread moves to and from shared memory
+    double global_per_subset = 0; // numbers to and from global memory
+    // Segments so many times above the average are summed again, in products of twice the precision; 0: none.
+    std::uint64_t rare = 256;
+};
+
+// `at`: the transpose of `a`.
+GrayPlan plan_gray(GrayEngine engine, const Pattern &a, const Pattern &at, bool equal_chunks);
+
+// The plan, made for `real`, for another arithmetic or another way to add up a block's terms; the order and
+// shape are what is cheapest for `real`.
+GrayPlan with_arithmetic(GrayPlan plan, Arithmetic arithmetic, Summation summation = Summation::plain);
+
+// As many double-precision instructions as one of `real` becomes, about.
+double arithmetic_cost(Arithmetic arithmetic);
+
+// Why no kernel of this kind can hold the block, or empty.
+std::string gray_why_not(const GrayPlan &plan);
+
+// The sum over all subsets is cut into windows of so many segments; those that matter most in one are summed
+// again. A piece is a run of windows that knows nothing of the others. Both follow from the kernel alone.
+std::uint64_t window_segments(const GrayKernel &kernel);
+std::uint64_t window_count(const GrayKernel &kernel);
+std::uint64_t piece_count(const GrayKernel &kernel); // at most 2^16; 1 of equal chunks
+
+// So many segments' sums stand in a GPU's memory at once.
+constexpr std::uint64_t most_segments = std::uint64_t{1} << 22;
+
+} // namespace libperm

@@ -1,0 +1,135 @@
+#include "lib/subsets/tree_plan.hpp"
+
+#include "jit/program/tree_program.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace libperm {
+namespace {
+
+constexpr std::int32_t most_accurate_bits = 16; // of a segment that is summed subset by subset
+
+std::size_t at_index(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+TreePart part_of(const TreeShape &shape) {
+    TreePart part;
+    part.begin = shape.begin;
+    part.loop = shape.loop;
+    part.end = shape.end;
+    for (const TreeShape &s : shape.parts) part.parts.push_back(part_of(s));
+    return part;
+}
+
+// Segments: enough for a GPU's threads or a CPU's lanes, with something to loop over in each.
+std::int32_t segment_bits(std::int32_t n, std::int32_t unrolled) {
+    return std::min(n - 1, std::max(unrolled, std::min(std::clamp(n - 23, 10, 14), n - 6)));
+}
+
+double roundings_below(const TreePart &part, Arithmetic arithmetic) {
+    const double product = product_roundings(arithmetic);
+    if (part.parts.empty()) return part.leaf.outputs.empty() ? 0 : roundings_of(part.leaf, 0, arithmetic);
+    double roundings = product * (static_cast<double>(part.parts.size()) - 1);
+    for (const TreePart &p : part.parts) {
+        roundings += roundings_below(p, arithmetic);
+        if (p.loop == p.end) continue;
+        roundings += product + 1; // times the product of the levels, and the sum as one number
+        for (const auto &rows : p.level) roundings += product * static_cast<double>(rows.size());
+    }
+    return roundings;
+}
+
+double compensated_below(const TreePart &part, Arithmetic arithmetic) {
+    double lost = 0;
+    for (const TreePart &p : part.parts)
+        lost += compensated_below(p, arithmetic) + sum_loss(std::exp2(p.end - p.loop), arithmetic);
+    return lost;
+}
+
+} // namespace
+
+std::string tree_why_not(std::int32_t n) {
+    return n <= most_tree_columns ? std::string()
+                                  : fmt::format("takes at most {} rows, this has {}", most_tree_columns, n);
+}
+
+double tree_roundings(const Tree &tree, Arithmetic arithmetic) {
+    double products = 1 + static_cast<double>(tree.fixed_rows.size());
+    for (const auto &rows : tree.root.level) products += static_cast<double>(rows.size());
+    return roundings_below(tree.root, arithmetic) + product_roundings(arithmetic) * products;
+}
+
+double tree_compensated(const Tree &tree, Arithmetic arithmetic) {
+    return compensated_below(tree.root, arithmetic) +
+           sum_loss(std::exp2(tree.segment_bits - tree.root.loop), arithmetic);
+}
+
+double sum_loss(double additions, Arithmetic arithmetic) {
+    return is_twofold(arithmetic) ? 3 * additions * 0x1p-106
+                                  : (is_complex(arithmetic) ? 2 : 1) * additions * additions * 0x1p-106;
+}
+
+GrayPlan outline_tree(const Pattern &a, const Pattern &at, const TreeSearch &search) {
+    constexpr double least = 3e-4, most = 0.8, worth = 0.025; // seconds on each side; share of the run
+    // Of double precision for row sums and values, some of which wait elsewhere; and for values alone, when
+    // the row sums are of several doubles and stand in shared memory.
+    constexpr double registers = 115, for_values = 180;
+    const std::int32_t n = a.rows;
+    TreeOrderOptions options;
+    options.seed = search.seed;
+    options.poll = search.poll;
+    options.limits.values =
+        std::max(40.0, search.parts == 1 ? 1.87 * (registers - n) : for_values / search.parts);
+    options.seconds = least;
+    TreeOrder order = find_tree_order(a, at, options);
+    // A plan does not know whether a GPU will run it, which takes a thousandth of the time.
+    const double own = order.operations / tree_operations_per_second,
+                 expected = std::min(search.other_seconds, own);
+    const bool is_hopeless = own > 1e5 * search.limit_seconds;
+    options.seconds = std::clamp(worth * expected, least, std::min(most, 0.05 + expected / 300));
+    if (options.seconds > 2 * least && !is_hopeless) order = find_tree_order(a, at, options);
+    return outline_tree(a, at, order);
+}
+
+GrayPlan outline_tree(const Pattern &a, const Pattern &at, const TreeOrder &order) {
+    GrayPlan plan;
+    const std::int32_t n = a.rows;
+    plan.transposed = order.transposed;
+    plan.subsets = std::exp2(n - 1.0);
+    plan.order.rows.resize(at_index(n));
+    std::iota(plan.order.rows.begin(), plan.order.rows.end(), 0);
+    plan.order.cols = order.columns;
+    const Pattern ordered = // by columns
+        transpose(reorder(order.transposed ? at : a, plan.order).pattern).pattern;
+    GrayKernel &kernel = plan.kernel;
+    kernel.engine = GrayEngine::tree;
+    kernel.n = n;
+    kernel.column_ptr = ordered.row_ptr;
+    kernel.row = ordered.col;
+    kernel.unrolled = order.root.loop;
+    kernel.segment_bits = segment_bits(n, order.root.loop);
+    Tree &tree = kernel.tree;
+    tree.n = n;
+    tree.column_ptr = kernel.column_ptr;
+    tree.row = kernel.row;
+    tree.segment_bits = kernel.segment_bits;
+    tree.root = part_of(order.root);
+    plan.flops_per_subset = order.operations / plan.subsets;
+    // Summing the chosen ones again takes a tenth of the run at most; long ones, not at all.
+    const double again = 40.0 * n / plan.flops_per_subset;
+    plan.rare =
+        kernel.segment_bits > most_accurate_bits
+            ? 0
+            : static_cast<std::uint64_t>(std::exp2(std::clamp(std::ceil(std::log2(again)), 8.0, 40.0)));
+    return plan;
+}
+
+GrayPlan plan_tree(const Pattern &a, const Pattern &at, const TreeSearch &search) {
+    GrayPlan plan = outline_tree(a, at, search);
+    write_programs(plan.kernel.tree);
+    return plan;
+}
+
+} // namespace libperm

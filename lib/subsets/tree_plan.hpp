@@ -1,0 +1,41 @@
+// How a block is summed by the tree engine, on a GPU or on a CPU.
+#pragma once
+
+#include "lib/subsets/plan.hpp"
+#include "preprocess/tree_order.hpp"
+
+#include <functional>
+
+namespace libperm {
+
+// Why no tree can hold a block of order n, or empty.
+std::string tree_why_not(std::int32_t n);
+
+struct TreeSearch {
+    std::uint64_t seed = 0;
+    double other_seconds = 1e300; // what another engine would take on one thread: the search takes a small
+                                  // share of that or of its own run
+    double limit_seconds = 1e300; // what is predicted to take many times this will not be run
+    std::function<void()> poll;   // called now and then; may throw
+    int parts = 1;                // doubles of a number
+};
+
+// n at most most_tree_columns. The outline lacks the leaves' programs: it tells the cost, and is not run.
+GrayPlan outline_tree(const Pattern &a, const Pattern &at, const TreeSearch &search);
+GrayPlan plan_tree(const Pattern &a, const Pattern &at, const TreeSearch &search);
+// The outline for an order.
+GrayPlan outline_tree(const Pattern &a, const Pattern &at, const TreeOrder &order);
+
+// Roundings on the way of a term of the sum at most, without those of adding up the segments; in units of the
+// arithmetic.
+double tree_roundings(const Tree &tree, Arithmetic arithmetic = Arithmetic::real);
+// What the loops' sums lose at most, as a share of their absolute values (sum_loss).
+double tree_compensated(const Tree &tree, Arithmetic arithmetic = Arithmetic::real);
+
+// What so many additions to a Sum in a row lose: of doubles, whose errors are kept, m^2 2^-106; of numbers of
+// two doubles 3 * 2^-106 of each sum on the way.
+double sum_loss(double additions, Arithmetic arithmetic);
+
+constexpr double tree_operations_per_second = 1e10; // of one thread
+
+} // namespace libperm

@@ -1,0 +1,99 @@
+#include "lib/subsets/windows.hpp"
+
+#include "jit/driver/jit_error.hpp"
+#include "jit/number/partial.hpp"
+#include "lib/base/log.hpp"
+#include "lib/base/work_sharing.hpp"
+#include "lib/run/pieces.hpp"
+#include "lib/subsets/segment_sum.hpp"
+
+namespace libperm {
+namespace {
+
+bool is_of_its_device(const std::exception_ptr &error, bool alone) {
+    try {
+        std::rethrow_exception(error);
+    } catch (const JitError &failure) {
+        if (!alone) log_warning(std::string("a device is left out: ") + failure.what());
+        return true;
+    } catch (...) {
+        return false;
+    }
+}
+
+class WindowSum {
+  public:
+    WindowSum(const GrayPlan &plan, const std::vector<std::vector<double>> &matrices,
+              const std::function<WindowWorkers()> &open, RunControl &control)
+        : plan_(plan),
+          matrices_(matrices),
+          open_(open),
+          control_(control),
+          pieces_(piece_count(plan.kernel)),
+          windows_(plan.kernel.equal_chunks ? 1 : window_count(plan.kernel) / pieces_) {}
+
+    std::vector<GraySum> run() {
+        const auto compute = [&](std::span<const std::uint64_t> todo, const auto &done) {
+            const WindowWorkers workers = open_();
+            const auto at_once = [&](std::size_t k) { // pieces
+                return std::max<std::uint64_t>(1, workers[k]->at_once() / windows_);
+            };
+            share_out(todo, workers.size(),
+                      {at_once,
+                       [&](std::size_t k, std::span<const std::uint64_t> some) {
+                           run_pieces(*workers[k], at_once(k), some, done);
+                       },
+                       [&](std::size_t, const std::exception_ptr &error) {
+                           return is_of_its_device(error, workers.size() == 1);
+                       }});
+        };
+        const std::vector<GraySum> parts =
+            parts_of_pieces(control_, pieces_ * matrices_.size(),
+                            plan_.subsets / static_cast<double>(pieces_), GraySum{}, compute);
+        std::vector<GraySum> totals(matrices_.size());
+        for (std::uint64_t k = 0; k < parts.size(); ++k) add(totals[k / pieces_], parts[k], k / pieces_);
+        return totals;
+    }
+
+  private:
+    // Consecutive ones of one matrix together.
+    template <class Done>
+    void run_pieces(WindowWorker &worker, std::uint64_t most, std::span<const std::uint64_t> pieces,
+                    const Done &done) {
+        for (std::size_t k = 0, end = 0; k < pieces.size(); k = end) {
+            control_.begin_piece();
+            const std::uint64_t matrix = pieces[k] / pieces_;
+            while (end < pieces.size() && pieces[end] == pieces[k] + (end - k) &&
+                   pieces[end] / pieces_ == matrix && end - k < most)
+                ++end;
+            const std::uint64_t first = pieces[k] % pieces_ * windows_, count = (end - k) * windows_;
+            std::vector<GraySum> sums(end - k);
+            for (std::uint64_t w = 0; w < count;) {
+                const std::uint64_t some = std::min(count - w, worker.at_once());
+                for (const GraySum &sum : worker.sums(matrices_[matrix], first + w, some))
+                    add(sums[w++ / windows_], sum, matrix);
+            }
+            for (std::size_t i = k; i < end; ++i) done(pieces[i], sums[i - k]);
+        }
+    }
+
+    void add(GraySum &total, const GraySum &part, std::uint64_t matrix) const {
+        with_arithmetic_of(plan_.kernel.arithmetic, matrices_[matrix],
+                           [&](const auto &f) { add_window(f, total, part); });
+    }
+
+    const GrayPlan &plan_;
+    const std::vector<std::vector<double>> &matrices_;
+    const std::function<WindowWorkers()> &open_;
+    RunControl &control_;
+    const std::uint64_t pieces_, windows_; // of a matrix, of a piece
+};
+
+} // namespace
+
+std::vector<GraySum> sum_windows(const GrayPlan &plan, const std::vector<std::vector<double>> &matrices,
+                                 const std::function<WindowWorkers()> &open, RunControl &control) {
+    return WindowSum(plan, matrices, open, control).run();
+}
+
+} // namespace libperm

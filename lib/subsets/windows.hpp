@@ -1,0 +1,33 @@
+// The sum over all subsets as windows of consecutive segments, as every engine that sums over subsets by a
+// kernel does it: who sums a window does not show in its bits.
+#pragma once
+
+#include "lib/run/run_control.hpp"
+#include "lib/subsets/fixed_point_double.hpp"
+#include "lib/subsets/plan.hpp"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace libperm {
+
+// Sums windows first .. first + count - 1 of a matrix; one of the machine's GPUs, or its CPU.
+class WindowWorker {
+  public:
+    virtual ~WindowWorker() = default;
+    virtual std::uint64_t at_once() const = 0; // windows that it is quickest with
+    // Of equal chunks, that of all subsets.
+    virtual std::vector<GraySum> sums(const std::vector<double> &matrix, std::uint64_t first,
+                                      std::uint64_t count) = 0;
+};
+
+using WindowWorkers = std::vector<std::unique_ptr<WindowWorker>>;
+
+// Each matrix's sum over all subsets. `matrices`: their values as the kernel takes them, all of one pattern.
+// The workers are opened where there are windows to sum; one that fails with a JitError is left out while
+// there are others.
+std::vector<GraySum> sum_windows(const GrayPlan &plan, const std::vector<std::vector<double>> &matrices,
+                                 const std::function<WindowWorkers()> &open, RunControl &control);
+
+} // namespace libperm

@@ -1,0 +1,431 @@
+#include "lib/tape/gradient.hpp"
+
+#include "lib/base/error.hpp"
+#include "lib/base/system.hpp"
+#include "lib/base/threads.hpp"
+#include "lib/number/bits.hpp"
+#include "lib/number/extent.hpp"
+#include "lib/plan/cost_model.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+#include <thread>
+#include <utility>
+
+namespace libperm {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double move_bytes = 48; // while a tape is made, the states' share among it
+constexpr double move_seconds = 1.5e-9;
+
+// What magnitudes have at least: underflow loses less than a rounding of it.
+constexpr double magnitude_floor = 0x1p-900;
+
+// States of a row that go back together: no entry's sum has more terms, and then sums are added.
+constexpr std::uint32_t most_states_at_once = 512;
+
+[[noreturn]] void refuse_memory(double moves, std::int64_t limit) {
+    throw Error(
+        PERM_REFUSED_MEMORY,
+        fmt::format("a gradient keeps all states of the frontier and the ways between them, here about "
+                    "{:.3g} ways and {}; {} is the limit\n  raise the limit: memory_limit_bytes",
+                    moves, readable_bytes(moves * move_bytes), readable_bytes(static_cast<double>(limit))));
+}
+
+std::int64_t bytes_of(const Tape &tape) {
+    return static_cast<std::int64_t>(tape.moves.size() * sizeof(TapeMove) +
+                                     tape.first_move.size() * sizeof(std::uint32_t));
+}
+
+} // namespace
+
+Gradient::Gradient(const Plan &plan, const Direct *direct, RunControl &control) {
+    own_.first_state = {0, 1};
+    own_.first_move = {0, 0};
+    if (direct) {
+        tape_ = &direct->tape();
+        numbers_ = plan.input.source; // its entries have the caller's numbers
+    } else if (plan.n() > 0) {
+        make_own_tape(plan, control);
+    }
+    describe_rows();
+    find_places(plan);
+    mpz_class ways;
+    mpz_fac_ui(ways.get_mpz_t(), static_cast<unsigned long>(plan.input.rows_of_ones));
+    share_ = tracked_of(mpq_class(1) / ways);
+}
+
+void Gradient::make_own_tape(const Plan &plan, RunControl &control) {
+    constexpr int samples = 100;
+    constexpr double three_deviations = 0.15; // of a share that so many samples tell
+    const Pattern &pattern = plan.input.pattern;
+    const auto poll = [&control] { control.poll(); };
+    const std::int64_t limit = plan.options.memory_limit;
+    const auto most_moves = std::min(static_cast<double>(limit) / move_bytes, 0x1p32 - 2);
+    if (const double least = least_frontier(pattern).expansions; least > most_moves)
+        refuse_memory(least, limit);
+    with_threads(plan.options.threads, [&] {
+        const FrontierOrder order = find_tape_order(pattern, plan.options.seed, poll);
+        if (!order.feasible)
+            throw Error(PERM_REFUSED_MEMORY,
+                        fmt::format("a gradient keeps all states of the frontier: more than "
+                                    "2^{} of them in any order of the rows",
+                                    frontier_out_of_reach));
+        const FrontierProgram program = tape_program(pattern, order, samples);
+        double moves = 0, expected = 0, certain = 0;
+        for (const FrontierStep &step : program.steps) {
+            moves += step.expansions_bound;
+            expected += step.expansions_bound * step.reachable;
+            certain += step.expansions_bound * std::max(0.0, step.reachable - three_deviations);
+        }
+        constexpr double misjudged = 4;
+        if (expected > misjudged * most_moves || certain > most_moves) refuse_memory(expected, limit);
+        if (program.slots > most_tape_slots)
+            throw Error(
+                PERM_UNSUPPORTED,
+                fmt::format("a gradient's states are written in {} bits, and here {} columns are open "
+                            "at once",
+                            most_tape_slots, program.slots));
+        std::optional<Tape> tape = make_tape(program, pattern, static_cast<std::int64_t>(most_moves), poll);
+        if (!tape) refuse_memory(moves, limit);
+        own_ = std::move(*tape);
+    });
+}
+
+// The same states, with the moves from each.
+void Gradient::turn_round() {
+    const Tape &tape = *tape_;
+    way_back_.n = tape.n;
+    way_back_.nnz = tape.nnz;
+    way_back_.first_state = tape.first_state;
+    std::vector<std::uint32_t> &first = way_back_.first_move;
+    first.assign(std::size_t{tape.states()} + 1, 0);
+    way_back_.moves.resize(tape.moves.size());
+    const auto for_each_move = [&tape](const auto &work) {
+        for (std::int32_t r = 1; r <= tape.n; ++r)
+            for (std::uint32_t begin = tape.first_state[at(r)], t = begin; t < tape.first_state[at(r) + 1];
+                 ++t)
+                for (std::uint32_t k = tape.first_move[t]; k < tape.first_move[t + 1]; ++k)
+                    work(tape.first_state[at(r) - 1] + tape.moves[k].source,
+                         TapeMove{t - begin, tape.moves[k].entry});
+    };
+    for_each_move([&](std::uint32_t source, TapeMove) { ++first[source + 1]; });
+    for (std::size_t s = 1; s < first.size(); ++s) first[s] += first[s - 1];
+    std::vector<std::uint32_t> next = first;
+    for_each_move([&](std::uint32_t source, TapeMove back) { way_back_.moves[next[source]++] = back; });
+}
+
+void Gradient::describe_rows() {
+    const Tape &tape = *tape_;
+    row_of_.assign(at(tape.nnz), 0);
+    if (tape.moves.empty()) return;
+    turn_round();
+    rows_.resize(at(tape.n) + 1);
+    const auto longest = [](const Tape &way, std::int32_t r) {
+        std::uint32_t most = 0;
+        for (std::uint32_t s = way.first_state[at(r)]; s < way.first_state[at(r) + 1]; ++s)
+            most = std::max(most, way.first_move[s + 1] - way.first_move[s]);
+        return most;
+    };
+    for (std::int32_t r = 1; r <= tape.n; ++r) {
+        Row &row = rows_[at(r)];
+        for (std::uint32_t k = tape.first_move[tape.first_state[at(r)]];
+             k < tape.first_move[tape.first_state[at(r) + 1]]; ++k) {
+            std::int32_t &of = row_of_[tape.moves[k].entry];
+            if (std::exchange(of, r) == 0) row.entries.push_back(tape.moves[k].entry);
+        }
+        if (r > 1) row.roundings_before = rows_[at(r) - 1].roundings_before + longest(tape, r - 1);
+    }
+    for (std::int32_t r = tape.n - 1; r >= 1; --r)
+        rows_[at(r)].roundings_after = rows_[at(r) + 1].roundings_after + longest(way_back_, r);
+}
+
+void Gradient::find_places(const Plan &plan) {
+    const Pattern &pattern = plan.input.pattern;
+    places_ = caller_places(plan.input);
+    copies_.resize(at((plan.input.written ? plan.input.written->pattern : pattern).nnz()));
+    for (std::int64_t k = 0; k < pattern.nnz(); ++k) {
+        const std::int64_t place = places_.empty() ? k : places_[at(k)];
+        if (place < 0) continue;
+        if (copies_[at(place)].count++ == 0) copies_[at(place)].entry = k;
+    }
+    for (std::int32_t i = 0; i < pattern.rows; ++i)
+        for (const std::int32_t j : pattern.row(i)) {
+            pattern_row_.push_back(i);
+            pattern_col_.push_back(j);
+        }
+}
+
+// One matrix's way forwards and back. Rows of numbers have powers of two of their own, that keep them near 1.
+class Gradient::Walk {
+  public:
+    Walk(const Gradient &of, TapeLayout layout, const std::vector<double> &entries, RunControl &control,
+         MemoryBudget &memory)
+        : of_(of),
+          tape_(*of.tape_),
+          layout_(layout),
+          entries_(entries),
+          control_(control),
+          states_(memory),
+          slopes_(memory),
+          exp2_(at(tape_.n) + 1, 0),
+          exp2_of_slopes_(at(tape_.n) + 1, 0),
+          gradient_(at(tape_.nnz) * layout.block(), 0.0),
+          piece_(gradient_) {
+        states_.grow(std::size_t{tape_.states()} * layout.block());
+        slopes_.grow(2 * std::size_t{tape_.most_states} * layout.block());
+    }
+
+    // False: numbers without magnitudes are so small that underflow could matter.
+    bool run() {
+        put_one(states_.data());
+        for (std::int32_t r = 1; r <= tape_.n; ++r) {
+            in_pieces(tape_, r, 1, [&](TapeRange range) {
+                run_tape_row(tape_, layout_, range, entries_.data(), row(r - 1), row(r));
+            });
+            exp2_[at(r)] = exp2_[at(r) - 1];
+            if (!settle(row(r), states_of(r), exp2_[at(r)])) return false;
+        }
+        put_one(slopes(tape_.n));
+        for (std::int32_t r = tape_.n - 1; r >= 0; --r) {
+            back(r);
+            exp2_of_slopes_[at(r)] = exp2_of_slopes_[at(r) + 1];
+            if (r > 0 && !settle(slopes(r), states_of(r), exp2_of_slopes_[at(r)])) return false;
+        }
+        return true;
+    }
+
+    const double *last() { return row(tape_.n); }
+    std::int64_t exp2_of_last() const { return exp2_.back(); }
+
+    const double *entry(std::size_t number) const { return gradient_.data() + number * layout_.block(); }
+    std::int64_t exp2_of_entry(std::int32_t r) const { return exp2_[at(r) - 1] + exp2_of_slopes_[at(r)]; }
+
+    // No number has been multiplied by a power of two on the way.
+    bool unscaled() const { return !scaled_; }
+
+  private:
+    double *row(std::int32_t r) {
+        return states_.data() + std::size_t{tape_.first_state[at(r)]} * layout_.block();
+    }
+    double *slopes(std::int32_t r) {
+        return slopes_.data() + (r % 2 == 0 ? 0 : std::size_t{tape_.most_states} * layout_.block());
+    }
+    std::uint32_t states_of(std::int32_t r) const {
+        return tape_.first_state[at(r) + 1] - tape_.first_state[at(r)];
+    }
+
+    void put_one(double *block) const {
+        std::fill_n(block, layout_.block(), 0.0);
+        block[0] = block[magnitude()] = 1;
+    }
+    std::size_t magnitude() const { return layout_.magnitudes ? layout_.block() - 1 : 0; }
+
+    template <class Work> void in_pieces(const Tape &way, std::int32_t r, double cost, const Work &work) {
+        constexpr double between_polls = 1 << 12;
+        const std::uint32_t states = states_of(r), first = tape_.first_state[at(r)];
+        for (std::uint32_t s = 0; s < states;) {
+            const std::uint32_t end = s + std::min(most_states_at_once, states - s);
+            work({r, s, end});
+            done_ += cost * (way.first_move[first + end] - way.first_move[first + s]);
+            if (done_ > between_polls) control_.advance(std::exchange(done_, 0));
+            s = end;
+        }
+    }
+
+    void back(std::int32_t r) {
+        const std::size_t block = layout_.block();
+        in_pieces(of_.way_back_, r, 2, [&](TapeRange range) {
+            run_tape_row_back(of_.way_back_, layout_, range, entries_.data(), row(r), slopes(r + 1),
+                              slopes(r), piece_.data());
+            for (const std::uint32_t e : of_.rows_[at(r) + 1].entries)
+                for (std::size_t part = e * block; part < (e + 1) * block; ++part) {
+                    gradient_[part] += piece_[part];
+                    piece_[part] = 0;
+                }
+        });
+    }
+
+    // Raises the magnitudes by their floor, and brings the largest number near 1 where it has gone far from
+    // it. False: numbers without magnitudes are too small.
+    bool settle(double *numbers, std::uint32_t count, std::int64_t &exp2) {
+        const std::size_t block = layout_.block(), size = std::size_t{count} * block;
+        auto [least, most] = layout_.magnitudes
+                                 ? raised_extent(numbers + magnitude(), count, block, magnitude_floor)
+                                 : extent_of(numbers, count);
+        // Below 2^-600 there is nothing but the floor.
+        if (most > 0x1p200 || (most < 0x1p-200 && most > 0x1p-600)) {
+            int shift = 0;
+            std::frexp(most, &shift);
+            const double factor = std::ldexp(1.0, -shift);
+            for (std::size_t k = 0; k < size; ++k) numbers[k] *= factor;
+            if (layout_.magnitudes)
+                for (std::size_t k = magnitude(); k < size; k += block) numbers[k] += magnitude_floor;
+            least *= factor;
+            exp2 += shift;
+            scaled_ = true;
+        }
+        return layout_.magnitudes || least >= GradientEntries::least_narrow;
+    }
+
+    const Gradient &of_;
+    const Tape &tape_;
+    const TapeLayout layout_;
+    const std::vector<double> &entries_;
+    RunControl &control_;
+    Buffer<double> states_, slopes_;
+    std::vector<std::int64_t> exp2_, exp2_of_slopes_; // of each row's numbers
+    std::vector<double> gradient_, piece_;
+    double done_ = 0; // moves that progress has not been told of
+    bool scaled_ = false;
+};
+
+namespace {
+
+// From a block to a number within a bound: the bookkeeping that permanent and derivatives share.
+class Rounding {
+  public:
+    Rounding(TapeLayout layout, std::int32_t n, bool with_share) : layout_(layout) {
+        // Of each row: that of its entry, and what underflow loses.
+        always_ = 2.0 * n + 2 + (with_share ? 3 : 0);
+    }
+
+    // `bits`: the numbers are multiples of 2^-bits, unless that is not known.
+    double error(const double *block, double roundings, const std::optional<std::int64_t> &bits,
+                 double copies = 1) const {
+        const double size = block[layout_.magnitudes ? layout_.block() - 1 : 0] * copies;
+        // Integers below 2^53 in that unit: whatever is multiplied by no 0 on its way is multiplied by one at
+        // least.
+        if (bits && std::ldexp(size, ldexp_exponent(*bits)) <= 0x1p53 * (1 - 0x1p-20)) return 0;
+        const double moves = roundings + always_;
+        const double gamma = gamma_bound(fused_roundings(layout_.arithmetic) * moves) /
+                             (1 - gamma_bound(moves)) * (1 + 0x1p-40);
+        return gamma >= 0 ? gamma * (size + (layout_.magnitudes ? copies * magnitude_floor : 0)) : infinity;
+    }
+
+  private:
+    TapeLayout layout_;
+    double always_;
+};
+
+// The double next to x; what that moves it, or infinity, is added to the bound.
+double rounded(const Scaled &x, double &bound) {
+    const double value = to_double(x);
+    const Scaled back = make_scaled(value);
+    const bool same = back.mantissa == x.mantissa && (x.mantissa == 0 || back.exp2 == x.exp2);
+    if (!std::isfinite(value)) bound = infinity;
+    if (!same) bound = std::nextafter(bound + 0x1p-1074, infinity); // it has become subnormal
+    return value;
+}
+
+} // namespace
+
+DirectAnswer Gradient::run(const Plan &plan, const void *values, double *gradient, double *error_bounds,
+                           RunControl &control, Outcome &outcome) const {
+    const Tape &tape = *tape_;
+    MemoryBudget memory(plan.options.memory_limit);
+    memory.take(bytes_of(tape) + bytes_of(way_back_));
+    const double work = 3 * static_cast<double>(tape.moves.size());
+    const std::size_t parts = plan.input.value_type == PERM_VALUE_C128 ? 2 : 1;
+    const bool divided = plan.input.rows_of_ones > 0;
+
+    DirectAnswer answer;
+    answer.exact = true;
+    if (tape.moves.empty()) {                               // no perfect matching, or nothing to match
+        static_cast<void>(read_values(plan.input, values)); // which checks them
+        answer.re = make_scaled(plan.n() == 0 ? 1 : 0);
+        std::fill_n(gradient, copies_.size() * parts, 0.0);
+        if (error_bounds) std::fill_n(error_bounds, copies_.size(), 0.0);
+        outcome = outcome_of(tape, answer);
+        return answer;
+    }
+    const GradientEntries entries(plan.input, places_, values);
+    control.begin(work, work * move_seconds);
+    TapeLayout layout{entries.arithmetic(), !entries.narrow(), 1};
+    std::vector<double> blocks = entries.blocks(layout, numbers_);
+    std::optional<Walk> walk(std::in_place, *this, layout, blocks, control, memory);
+    if (!walk->run()) {
+        layout.magnitudes = true;
+        blocks = entries.blocks(layout, numbers_);
+        walk.reset();
+        walk.emplace(*this, layout, blocks, control, memory);
+        control.begin(work, work * move_seconds);
+        walk->run();
+    }
+
+    const Rounding rounding(layout, tape.n, divided);
+    const PowerScaling &scaling = entries.scaling();
+    std::optional<std::int64_t> bits;
+    if (!entries.units().empty() && walk->unscaled() && !divided) {
+        bits = 0;
+        for (const int unit : entries.units()) *bits -= unit;
+    }
+    const auto scaled = [&](double x, std::int64_t exp2, double factor) {
+        return make_scaled(x * share_.value * factor, exp2 + share_.exp2);
+    };
+
+    const double *last = walk->last();
+    const std::int64_t exp2 = walk->exp2_of_last() - scaling.total;
+    const double error = rounding.error(last, tape.roundings, bits);
+    answer.re = scaled(last[0], exp2, 1);
+    if (parts == 2) answer.im = scaled(last[1], exp2, 1);
+    answer.error = scaled(error, exp2, 1 + 0x1p-40);
+    answer.exact = error == 0;
+    answer.rel_error_bound = to_double_up(
+        relative_error(scaled(parts == 2 ? std::hypot(last[0], last[1]) : last[0], exp2, 1), answer.error));
+
+    for (std::size_t c = 0; c < copies_.size(); ++c) {
+        double *const to = gradient + c * parts;
+        double bound = 0;
+        std::fill_n(to, parts, 0.0);
+        const auto k = copies_[c].count > 0 ? at(copies_[c].entry) : 0;
+        const std::size_t number = numbers_.empty() ? k : at(numbers_[k]);
+        const std::int32_t r = copies_[c].count > 0 ? row_of_[number] : 0;
+        if (r > 0) { // else the permanent does not depend on it
+            const std::int32_t i = pattern_row_[k], j = pattern_col_[k];
+            const std::int64_t exp2_of_entry =
+                walk->exp2_of_entry(r) - scaling.total + scaling.row[at(i)] + scaling.col[at(j)];
+            const double states = tape.first_state[at(r)] - tape.first_state[at(r) - 1],
+                         pieces = std::ceil(states / most_states_at_once),
+                         sum = std::min(states, double{most_states_at_once}) + pieces;
+            std::optional<std::int64_t> bits_of_entry = bits;
+            const double count = static_cast<double>(copies_[c].count); // below 2^31: times 2^22 exact
+            if (bits) *bits_of_entry += entries.units()[at(i)];
+            const Row &row = rows_[at(r)];
+            const double *block = walk->entry(number);
+            const double error_of_entry = rounding.error(
+                block, row.roundings_before + row.roundings_after + sum + 1, bits_of_entry, count);
+            if (exp2_of_entry == 0 && count == 1 && !divided) {
+                bound = error_of_entry;
+                std::copy_n(block, parts, to);
+            } else {
+                bound = to_double_up(scaled(error_of_entry, exp2_of_entry, 1 + 0x1p-40));
+                for (std::size_t part = 0; part < parts; ++part)
+                    to[part] = rounded(scaled(block[part], exp2_of_entry, count), bound);
+            }
+        }
+        if (error_bounds) error_bounds[c] = bound;
+    }
+    outcome = outcome_of(tape, answer);
+    outcome.operations = work;
+    outcome.peak_bytes = memory.peak();
+    return answer;
+}
+
+const Gradient &LazyGradient::of(const Plan &plan, const Direct *direct, RunControl &control) const {
+    std::unique_lock lock(mutex_, std::defer_lock);
+    while (!lock.try_lock()) { // another thread is making it
+        control.poll();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    if (!made_) made_ = std::make_unique<const Gradient>(plan, direct, control);
+    return *made_;
+}
+
+} // namespace libperm

@@ -1,0 +1,66 @@
+// The derivatives of a permanent by all entries at once: along a tape forwards, with every state kept, and
+// back (reverse mode). A state's slope is the permanent's derivative by it; the derivative by an entry is the
+// sum, over the moves that take it, of the state before times the slope of the one after.
+#pragma once
+
+#include "lib/tape/gradient_entries.hpp"
+#include "lib/tape/tape_run.hpp"
+
+#include <memory>
+#include <mutex>
+
+namespace libperm {
+
+class Gradient {
+  public:
+    // Along the tape of `direct`, which stays, or of one made now. Throws Error.
+    Gradient(const Plan &plan, const Direct *direct, RunControl &control);
+
+    // Of as many entries as the caller has: two doubles for each where they are complex. `error_bounds` may
+    // be null. Both are written last. `outcome` goes with the answer, the permanent.
+    DirectAnswer run(const Plan &plan, const void *values, double *gradient, double *error_bounds,
+                     RunControl &control, Outcome &outcome) const;
+
+  private:
+    class Walk;
+
+    // Of a row of the tape: what is known of it beforehand.
+    struct Row {
+        std::vector<std::uint32_t> entries;
+        double roundings_before = 0,
+               roundings_after = 0; // of a term of a state before it, of a slope after it
+    };
+
+    void make_own_tape(const Plan &plan, RunControl &control);
+    void turn_round();
+    void describe_rows();
+    void find_places(const Plan &plan);
+
+    Tape own_;
+    const Tape *tape_ = &own_;
+    Tape way_back_;                     // with the moves from each state
+    std::vector<Row> rows_;             // from 1 on
+    std::vector<std::int32_t> row_of_;  // of each of the tape's entries; 0: no move takes it
+    std::vector<std::int64_t> places_;  // of the pattern's entries among the caller's
+    std::vector<std::int64_t> numbers_; // and in the tape; empty: their own
+    // Of each of the caller's entries: one that stands for all its copies in the pattern, and their number.
+    // Equal rows can change places, so that the permanent has the same derivative by every copy.
+    struct Copies {
+        std::int64_t entry = -1, count = 0;
+    };
+    std::vector<Copies> copies_;
+    std::vector<std::int32_t> pattern_row_, pattern_col_;
+    Tracked share_; // of the square matrix's permanent: 1 / (rows of ones)!
+};
+
+// A plan's, made when it is first asked for.
+class LazyGradient {
+  public:
+    const Gradient &of(const Plan &plan, const Direct *direct, RunControl &control) const;
+
+  private:
+    mutable std::mutex mutex_;
+    mutable std::unique_ptr<const Gradient> made_;
+};
+
+} // namespace libperm

@@ -1,0 +1,141 @@
+#include "lib/tape/gradient_entries.hpp"
+
+#include "lib/base/error.hpp"
+#include "lib/number/bits.hpp"
+#include "lib/number/wide_value.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+namespace libperm {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+} // namespace
+
+std::vector<std::int64_t> caller_places(const InputPattern &input) {
+    if (!input.written || input.written->source.empty()) return input.source;
+    std::vector<std::int64_t> places = input.source;
+    for (std::int64_t &k : places)
+        if (k >= 0) k = input.written->source[at(k)];
+    return places;
+}
+
+GradientEntries::GradientEntries(const InputPattern &input, const std::vector<std::int64_t> &places,
+                                 const void *values)
+    : numbers_(input.pattern.col.size()), complex_(input.value_type == PERM_VALUE_C128) {
+    read(input, places, values);
+    find_scaling(input.pattern);
+    scale(input.pattern);
+    if (!rounded_) find_units(input.pattern);
+}
+
+void GradientEntries::read(const InputPattern &input, const std::vector<std::int64_t> &places,
+                           const void *values) {
+    const bool doubles = input.value_type == PERM_VALUE_F64 || complex_;
+    if (!doubles || !values) return read_wide(input, values);
+    const auto *given = static_cast<const double *>(values);
+    double sum = 0; // of what is finite finite, for it is scaled down
+    for (std::size_t k = 0; k < numbers_.size(); ++k) {
+        const std::int64_t place = places.empty() ? static_cast<std::int64_t>(k) : places[k];
+        if (place < 0)
+            numbers_[k].re = 1;
+        else if (complex_)
+            numbers_[k] = {given[2 * place], given[2 * place + 1], 0};
+        else
+            numbers_[k].re = given[place];
+        sum += std::fabs(numbers_[k].re) * 0x1p-100 + std::fabs(numbers_[k].im) * 0x1p-100;
+    }
+    if (!std::isfinite(sum)) read_wide(input, values); // which says where
+}
+
+void GradientEntries::read_wide(const InputPattern &input, const void *values) {
+    const Values read = read_values(input, values);
+    if (!complex_ && some_complex(read))
+        throw Error(PERM_UNSUPPORTED, "derivatives by complex numbers in text have no place in an array of "
+                                      "doubles: pass the values as PERM_VALUE_C128");
+    for (std::size_t k = 0; k < read.real.size(); ++k) numbers_[k].re = read.real[k];
+    for (std::size_t k = 0; k < read.wide.size(); ++k) {
+        const Gaussian &x = read.wide[k];
+        if (is_zero(x)) continue;
+        const std::int64_t exp2 = std::max(exponent_of(x.re), exponent_of(x.im));
+        const Parts parts = parts_of(x, exp2, Arithmetic::complex);
+        numbers_[k] = {parts[0], parts[2], exp2};
+        rounded_ = rounded_ || !(exact_of(parts, exp2) == x);
+    }
+}
+
+// Only where entries are of very different sizes: an assignment problem takes as long as a small tape.
+void GradientEntries::find_scaling(const Pattern &pattern) {
+    constexpr std::int64_t alike = 100;
+    const auto exponent = [](const Number &x) {
+        return x.exp2 + std::ilogb(std::max(std::fabs(x.re), std::fabs(x.im))) + 1;
+    };
+    const auto is_zero_number = [](const Number &x) { return x.re == 0 && x.im == 0; };
+    std::int64_t lowest = 0, highest = 0;
+    for (const Number &x : numbers_) {
+        if (is_zero_number(x)) continue;
+        lowest = std::min(lowest, exponent(x));
+        highest = std::max(highest, exponent(x));
+    }
+    scaling_.row.assign(at(pattern.rows), 0);
+    scaling_.col.assign(at(pattern.cols), 0);
+    if (lowest >= -alike && highest <= alike) return;
+    // An entry that is 0 counts as the smallest: the pattern has a perfect matching, the others may have
+    // none.
+    Block sizes{pattern, {}};
+    for (const Number &x : numbers_)
+        sizes.values.push_back({0.5, 0.5, is_zero_number(x) ? lowest : exponent(x), 0});
+    scaling_ = power_scaling(sizes);
+}
+
+void GradientEntries::scale(const Pattern &pattern) {
+    std::size_t k = 0;
+    for (std::int32_t i = 0; i < pattern.rows; ++i)
+        for (const std::int32_t j : pattern.row(i)) {
+            Number &x = numbers_[k++];
+            const std::int64_t shift = x.exp2 + scaling_.row[at(i)] + scaling_.col[at(j)];
+            for (double *part : {&x.re, &x.im}) {
+                if (*part == 0) continue;
+                if (shift != 0) *part = std::ldexp(*part, ldexp_exponent(shift));
+                rounded_ = rounded_ || std::fabs(*part) < 0x1p-1022;
+                narrow_ = narrow_ && *part >= least_narrow;
+            }
+        }
+    narrow_ = narrow_ && !complex_;
+}
+
+void GradientEntries::find_units(const Pattern &pattern) {
+    constexpr std::int64_t most = 900; // so that every product of units is far from underflow
+    std::vector<int> units;
+    std::int64_t sum = 0;
+    for (std::int32_t i = 0; i < pattern.rows && sum <= most; ++i) {
+        int unit = std::numeric_limits<int>::max();
+        for (std::int64_t k = pattern.row_begin(i); k < pattern.row_ptr[at(i) + 1]; ++k)
+            for (const double part : {numbers_[at(k)].re, numbers_[at(k)].im})
+                if (part != 0) unit = std::min(unit, unit_exponent(part));
+        units.push_back(unit == std::numeric_limits<int>::max() ? 0 : unit);
+        sum += std::abs(units.back());
+    }
+    if (sum <= most) units_ = std::move(units);
+}
+
+std::vector<double> GradientEntries::blocks(TapeLayout layout,
+                                            const std::vector<std::int64_t> &numbers) const {
+    // Beside this, what a subnormal number lost is less than a rounding.
+    constexpr double floor = 0x1p-960;
+    std::vector<double> blocks(numbers_.size() * layout.block());
+    for (std::size_t k = 0; k < numbers_.size(); ++k) {
+        double *to = blocks.data() + (numbers.empty() ? k : at(numbers[k])) * layout.block();
+        const double re = numbers_[k].re, im = numbers_[k].im;
+        *to++ = re;
+        if (complex_) *to++ = im;
+        if (layout.magnitudes) *to = std::fabs(re) + std::fabs(im) + (rounded_ ? floor : 0);
+    }
+    return blocks;
+}
+
+} // namespace libperm

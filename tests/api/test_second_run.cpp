@@ -1,0 +1,109 @@
+// Where precision auto goes on to a second run: one call, with one limit and one progress, whose first answer
+// is safe.
+#include "bench/families.hpp"
+#include "lib/base/error.hpp"
+#include "lib/run/outcome.hpp"
+#include "lib/run/run_control.hpp"
+#include "tests/support/check.hpp"
+#include "tests/support/gaussian_calls.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <new>
+#include <thread>
+#include <vector>
+
+using libperm::Error, libperm::Outcome;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto between_callbacks = 101ms, limit = 2000ms;
+
+struct Polls {
+    bool executing = false;
+    int count = 0, slow = 0; // the poll that takes longer than the limit
+
+    // So long that the next poll calls back again.
+    static int cancel(void *user) {
+        auto &self = *static_cast<Polls *>(user);
+        if (self.executing)
+            std::this_thread::sleep_for(++self.count == self.slow ? limit : between_callbacks);
+        return 0;
+    }
+
+    perm::Result execute(const perm::Csr &a, perm_opts opts) {
+        opts.cancel = cancel;
+        opts.cancel_user = this;
+        opts.tolerance = 1e-30; // doubles cannot
+        const perm::Plan plan(a, opts);
+        executing = true;
+        return plan.execute(a.values.data());
+    }
+};
+
+struct Report {
+    double fraction, seconds_left;
+};
+
+} // namespace
+
+TEST_CASE("the time limit is the whole call's") {
+    const perm::Csr a = perm::families::from_dense({{1 / 3.0, 1 / 5.0}, {1 / 7.0, 1 / 9.0}});
+    Polls alone, limited;
+    perm::Result first = alone.execute(a, in_precision("auto", "double"));
+    REQUIRE(first->blocks == 0); // the same few polls each time
+    perm_opts opts = in_precision("auto", "auto");
+    opts.tolerance = 1e-30;
+    CHECK(perm::compute(a, opts)->tolerance_met == 1);
+    limited.slow = alone.count; // the last one of the first run
+    opts.time_limit_seconds = std::chrono::duration<double>(limit).count();
+    perm::Result r = limited.execute(a, opts);
+    CHECK(r->tolerance_met == 0);
+    check_same_bits(*first.raw(), *r.raw());
+    CHECK(limited.count == alone.count + 1); // the one that finds the limit
+}
+
+TEST_CASE("progress never falls, and the time left is that of the run that is on") {
+    std::vector<Report> reports;
+    libperm::Options options;
+    options.progress_user = &reports;
+    options.progress = [](double fraction, double seconds_left, void *user) {
+        static_cast<std::vector<Report> *>(user)->push_back({fraction, seconds_left});
+    };
+    libperm::RunControl control(options);
+    const auto advance = [&](double work) {
+        std::this_thread::sleep_for(between_callbacks);
+        control.advance(work);
+        return reports.back();
+    };
+    CHECK(advance(0).seconds_left < 0); // planning
+    control.begin(10, 1000);
+    CHECK(advance(8).fraction == 0.8);
+    CHECK(reports.back().seconds_left < 100);
+    control.begin(0, 0); // planning again
+    CHECK(advance(0).fraction == 0.8);
+    CHECK(reports.back().seconds_left < 0);
+    control.begin(1000, 1000);
+    CHECK(advance(1).fraction == 0.8);
+    CHECK(reports.back().seconds_left > 500);
+    CHECK(advance(899).fraction == 0.9);
+    CHECK(reports.size() == 5);
+}
+
+TEST_CASE("what stops a second run leaves the first answer; cancelling it does not") {
+    Outcome outcome;
+    libperm::set_value(outcome, 3, 0x1p-40, 0);
+    const auto stopped_by = [&](const auto &exception) {
+        return libperm::take_if_better(outcome, [&]() -> Outcome { throw exception; });
+    };
+    CHECK_FALSE(stopped_by(std::bad_alloc()));
+    for (const perm_status status : {PERM_REFUSED_TIME, PERM_REFUSED_MEMORY, PERM_OUT_OF_MEMORY})
+        CHECK_FALSE(stopped_by(Error(status, "")));
+    CHECK_THROWS_AS(stopped_by(Error(PERM_CANCELLED, "")), Error);
+    CHECK_THROWS_AS(stopped_by(Error(PERM_INTERNAL, "")), Error);
+    CHECK(libperm::to_double(outcome.value) == 3);
+    CHECK(libperm::take_if_better(outcome, [] { return Outcome(); })); // exactly 0
+    CHECK(outcome.value.mantissa == 0);
+}

@@ -1,0 +1,440 @@
+// The engines that sum over subsets in every arithmetic: the interpreter of trees, and all kernels compiled
+// for the host, against exact permanents over the complex rationals; residues against these modulo the prime.
+#include "bench/families.hpp"
+#include "jit/lanes/tree_walk.hpp"
+#include "lib/number/wide_value.hpp"
+#include "lib/subsets/fixed_point_wide.hpp"
+#include "lib/subsets/launch.hpp"
+#include "lib/subsets/residue_values.hpp"
+#include "lib/subsets/subset_sum.hpp"
+#include "tests/support/exactly.hpp"
+#include "tests/support/host_kernel.hpp"
+#include "tests/support/run.hpp"
+#include "tests/support/tree_on_host.hpp"
+#include "tests/support/trees.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <bit>
+
+using namespace libperm;
+using oracle::Exact;
+using trees::at;
+using trees::Random;
+
+namespace {
+
+std::uint64_t test_seed() { return run::seed(0x61726974); }
+
+constexpr Arithmetic wide[] = {Arithmetic::complex, Arithmetic::dd, Arithmetic::complex_dd};
+constexpr GrayEngine engines[] = {GrayEngine::tree, GrayEngine::shared, GrayEngine::dense,
+                                  GrayEngine::purereg, GrayEngine::hybrid};
+
+// ---------------------------------------------------------------- matrices and their permanents
+
+Pattern any_pattern(std::int64_t n, Random &random) {
+    return trees::block_of(trees::matrix(n, perm::families::Entries::ones, random)).pattern;
+}
+
+constexpr const char *kinds[] = {"uniform",  "positive", "imaginary",  "rows that cancel",
+                                 "integers", "1e+-300",  "with zeros", "tiny",
+                                 "equal",    "rationals"};
+constexpr int kind_count = static_cast<int>(std::size(kinds));
+
+ExactBlock values_on(const Pattern &p, int kind, bool is_complex_block, Random &random) {
+    ExactBlock block{p, {}};
+    const auto part = [&]() -> mpq_class {
+        switch (kind) {
+        case 1:
+            return random.uniform(0.1, 1);
+        case 4:
+            return static_cast<double>(random.integer(-3, 3));
+        case 5:
+            return random.uniform(-1, 1) * (random.chance(0.5) ? 1e300 : 1e-300);
+        case 7:
+            return random.uniform(-1, 1) * (random.chance(0.5) ? 1 : std::ldexp(1.0, -40));
+        case 8:
+            return 0.7;
+        case 9:
+            return mpq_class(random.integer(-20, 20)) / 7;
+        default:
+            return random.uniform(-1, 1);
+        }
+    };
+    for (std::int64_t k = 0; k < p.nnz(); ++k) {
+        Gaussian x{kind == 2 && is_complex_block ? mpq_class(0) : part(),
+                   is_complex_block ? part() : mpq_class(0)};
+        if (kind == 6 && random.chance(0.2)) x = {0, 0};
+        block.values.push_back(x);
+    }
+    if (kind == 3)
+        for (std::int32_t i = 1; i < p.rows; i += 2) { // nearly i times the row above
+            std::int64_t k = p.row_begin(i);
+            for (const std::int32_t j : p.row(i)) {
+                std::int64_t above = p.row_begin(i - 1);
+                for (const std::int32_t other : p.row(i - 1)) {
+                    const Gaussian unit = is_complex_block ? Gaussian{0, 1} : Gaussian{-1, 0};
+                    if (other == j) block.values[at(k)] = unit * block.values[at(above)];
+                    ++above;
+                }
+                ++k;
+            }
+            block.values[at(k - 1)].re += random.uniform(-1, 1) * 1e-9;
+        }
+    return block;
+}
+
+Gaussian permanent(const ExactBlock &block) {
+    std::vector<Gaussian> ways(std::size_t{1} << block.n());
+    ways[0] = {1, 0};
+    for (std::size_t set = 0; set + 1 < ways.size(); ++set) {
+        if (is_zero(ways[set])) continue;
+        const auto i = static_cast<std::int32_t>(std::popcount(set));
+        std::int64_t k = block.pattern.row_begin(i);
+        for (const std::int32_t j : block.pattern.row(i)) {
+            Gaussian &to = ways[set | std::size_t{1} << j];
+            if (!(set >> j & 1)) to = to + ways[set] * block.values[at(k)];
+            ++k;
+        }
+    }
+    return ways.back();
+}
+
+Exact square(const Gaussian &x) { return x.re * x.re + x.im * x.im; }
+
+struct Tally {
+    int compared = 0, close = 0, violated = 0, exact = 0;
+
+    void book(const Outcome &outcome, const Gaussian &truth, double wanted) {
+        ++compared;
+        REQUIRE(outcome.wide);
+        const Exact apart = square({outcome.wide->re - truth.re, outcome.wide->im - truth.im});
+        const bool told = std::isfinite(outcome.error.mantissa);
+        const Exact bound = told ? exactly(outcome.error) : Exact(0);
+        const bool right = (!told || apart <= bound * bound) && (!outcome.exact || apart == 0);
+        CHECK(right);
+        violated += !right;
+        exact += outcome.exact;
+        close += outcome.exact || outcome.rel_error_bound < wanted;
+    }
+};
+
+GrayPlan plan_of(GrayEngine engine, const Pattern &p, Arithmetic arithmetic, Random &random) {
+    if (engine == GrayEngine::tree)
+        return with_arithmetic(random.chance(0.5) ? trees::planned(p, random.bits())
+                                                  : trees::any_plan(p, 4, random),
+                               arithmetic);
+    GrayPlan plan = plan_gray(engine, p, transpose(p).pattern, random.chance(0.2));
+    GrayKernel &kernel = plan.kernel;
+    kernel.threads = 4;
+    kernel.segment_bits = static_cast<std::int32_t>(random.integer(0, kernel.n - 1));
+    if (engine == GrayEngine::hybrid) {
+        const std::int64_t k = random.integer(0, kernel.n);
+        if (k > kernel.k) kernel.k = static_cast<std::int32_t>(k);
+    }
+    std::int32_t most = std::min(kernel.segment_bits, 4);
+    if (engine == GrayEngine::hybrid) most = std::min(most, kernel.c);
+    kernel.unrolled = kernel.equal_chunks ? 0 : static_cast<std::int32_t>(random.integer(0, most));
+    return with_arithmetic(plan, arithmetic);
+}
+
+Outcome tree_on_cpu(const GrayPlan &plan, const ExactBlock &block) {
+    const Options options;
+    RunControl control(options);
+    return run_gray(plan, block, {{}, true, {}, 0}, control);
+}
+
+double wanted(Arithmetic a) { return is_twofold(a) ? 1e-24 : 1e-10; }
+
+// ---------------------------------------------------------------- kernels on the host
+// (lib/subsets/subset_sum.cpp)
+
+template <class A>
+GraySum sum_on_host(const HostKernel &host, const GrayPlan &plan, const A &arithmetic,
+                    const std::vector<double> &values) {
+    using Partial = PartialOf<A>;
+    constexpr std::uint64_t threads = 3, blocks = 2;
+    const GrayKernel &kernel = plan.kernel;
+    const unsigned of_block = kernel.engine == GrayEngine::hybrid ? 4 : threads;
+    const std::uint64_t all = of_block * blocks;
+    const int bits = kernel.n - 1 - (kernel.equal_chunks ? 0 : kernel.segment_bits);
+    std::uint64_t count = std::uint64_t{1} << bits;
+    std::vector<Partial> partials(kernel.equal_chunks ? all : count);
+    std::memset(static_cast<void *>(partials.data()), 0xff, partials.size() * sizeof(Partial));
+    std::vector<double> rows(at(global_rows(kernel)) * all * A::parts);
+    std::vector<double> parameters = parameters_of(kernel, values);
+    const double *first = values.data();
+    double *x = rows.data();
+    Partial *to = partials.data();
+    void *const by =
+        values_by_parameter(kernel) ? static_cast<void *>(parameters.data()) : static_cast<void *>(&first);
+    std::vector<GrayLaunch> launches{{0, count, (count + all - 1) / all, 0}};
+    if (!kernel.equal_chunks) launches = launch_parameters(0, count, all, 1 << 20);
+    for (GrayLaunch &launch : launches) {
+        void *const arguments[] = {by, &launch, &x, &to};
+        host.launch(gray_entry, blocks, of_block, shared_bytes(kernel, static_cast<int>(of_block)),
+                    arguments);
+    }
+    count = partials.size();
+    std::uint64_t group = 3;
+    std::vector<Partial> gathered((count + group - 1) / group);
+    const Partial *from = partials.data();
+    to = gathered.data();
+    A f = arithmetic;
+    void *const arguments[] = {&from, &count, &group, &to, &f};
+    host.launch(gather_entry, static_cast<unsigned>(gathered.size()), 1, 0, arguments);
+    return sum_of_groups(arithmetic, std::span<const Partial>(gathered));
+}
+
+GraySum sum_on_host(const HostKernel &host, const GrayPlan &plan, const std::vector<double> &values) {
+    return with_arithmetic_of(plan.kernel.arithmetic, values,
+                              [&](const auto &f) { return sum_on_host(host, plan, f, values); });
+}
+
+template <class P> bool same_bits(const std::vector<P> &x, const std::vector<P> &y) {
+    return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(P)) == 0;
+}
+
+// ---------------------------------------------------------------- residues
+
+Residues any_residues(const Pattern &p, Random &random) {
+    Residues residues{p, {97, 101, 65537, (1ULL << 47) - 115, (1ULL << 47) - 127, (1ULL << 46) - 21}, {}};
+    for (const std::uint64_t prime : residues.primes) {
+        CHECK(mpz_probab_prime_p(mpz_class(static_cast<unsigned long>(prime)).get_mpz_t(), 30) > 0);
+        const int kind = static_cast<int>(random.integer(0, 2)); // any, next to 0, in the middle
+        std::vector<std::uint64_t> of_matrix;
+        for (std::int64_t k = 0; k < p.nnz(); ++k)
+            of_matrix.push_back(kind == 0   ? random.bits() % prime
+                                : kind == 1 ? (prime - 2 + at(random.integer(0, 4))) % prime
+                                            : (prime / 2 + at(random.integer(0, 2))) % prime);
+        residues.values.push_back(of_matrix);
+    }
+    return residues;
+}
+
+std::vector<std::uint64_t> permanents(const Residues &residues) {
+    std::vector<std::uint64_t> all;
+    for (std::size_t k = 0; k < residues.primes.size(); ++k) {
+        ExactBlock block{residues.pattern, {}};
+        for (const std::uint64_t x : residues.values[k])
+            block.values.push_back({mpq_class(static_cast<unsigned long>(x)), 0});
+        const mpz_class prime(static_cast<unsigned long>(residues.primes[k]));
+        mpz_class rest;
+        mpz_fdiv_r(rest.get_mpz_t(), permanent(block).re.get_num_mpz_t(), prime.get_mpz_t());
+        all.push_back(rest.get_ui());
+    }
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("trees on a CPU, in wide arithmetics") {
+    Random random(test_seed());
+    for (const Arithmetic a : wide) {
+        std::array<Tally, kind_count> tally;
+        for (int k = 0; k < 30 * kind_count * run::multiplier(); ++k) {
+            const int kind = k % kind_count;
+            const std::int64_t n =
+                k < 3 * kind_count ? 1 + k / kind_count : random.integer(2, kind == 5 ? 6 : 9);
+            CAPTURE(std::string(arithmetic_name(a)));
+            CAPTURE(std::string(kinds[kind]));
+            CAPTURE(k);
+            const Pattern p = any_pattern(n, random);
+            const ExactBlock block = values_on(p, kind, is_complex(a), random);
+            const GrayPlan plan = plan_of(GrayEngine::tree, p, a, random);
+            tally[at(kind)].book(tree_on_cpu(plan, plan.transposed ? transposed(block) : block),
+                                 permanent(block), wanted(a));
+        }
+        for (int kind = 0; kind < kind_count; ++kind) {
+            const Tally &t = tally[at(kind)];
+            MESSAGE(std::string(arithmetic_name(a))
+                    << ", " << std::string(kinds[kind]) << ": " << t.compared << " compared, " << t.close
+                    << " close, " << t.exact << " exact");
+            CHECK(t.compared >= 30);
+        }
+        CHECK(tally[0].close > tally[0].compared * 3 / 4);
+        CHECK(tally[1].close > tally[1].compared * 9 / 10);
+        CHECK(tally[4].exact > tally[4].compared / 3);
+    }
+}
+
+TEST_CASE("every engine's kernels in wide arithmetics") {
+    Random random(test_seed() + 1);
+    struct Case {
+        GrayPlan plan;
+        ExactBlock block;
+        Gaussian truth;
+        int kind;
+    };
+    std::vector<Case> cases;
+    std::vector<std::string> sources;
+    for (const Arithmetic a : wide)
+        for (const GrayEngine engine : engines)
+            for (int k = 0; k < 8 * run::multiplier(); ++k) {
+                const bool large = k == 7 && engine == GrayEngine::tree; // x in shared memory
+                const std::int64_t n = large ? 13 : k < 3 ? k + 1 : random.integer(5, 9);
+                const int kind = k < 5 ? k : static_cast<int>(random.integer(0, kind_count - 1));
+                const Pattern p = any_pattern(n, random);
+                ExactBlock block = values_on(p, kind, is_complex(a), random);
+                Case it{plan_of(engine, p, a, random), block, permanent(block), kind};
+                if (it.plan.transposed) it.block = transposed(block);
+                sources.push_back(source_of(it.plan.kernel));
+                cases.push_back(std::move(it));
+            }
+    const std::vector<HostKernel> kernels = compile_for_host(sources);
+    if (kernels.empty()) return;
+    Tally tally;
+    int same = 0;
+    for (std::size_t k = 0; k < cases.size(); ++k) {
+        const auto &[plan, block, truth, kind] = cases[k];
+        const GrayKernel &kernel = plan.kernel;
+        CAPTURE(std::string(arithmetic_name(kernel.arithmetic)));
+        CAPTURE(std::string(gray_engine_name(kernel.engine)));
+        CAPTURE(std::string(kinds[kind]));
+        CAPTURE(kernel.n);
+        CAPTURE(kernel.equal_chunks);
+        const GridValues values(plan, block);
+        Outcome outcome;
+        values.close(sum_on_host(kernels[k], plan, values.numbers()), kernel, outcome);
+        tally.book(outcome, truth, wanted(kernel.arithmetic));
+        if (kernel.engine != GrayEngine::tree) continue;
+        with_arithmetic_of(kernel.arithmetic, values.numbers(), [&](const auto &f) {
+            using A = std::remove_cvref_t<decltype(f)>;
+            const std::uint64_t segments = std::uint64_t{1} << (kernel.n - 1 - kernel.segment_bits);
+            const auto printed = TreeOnHost<A>(kernels[k], plan, f, values.numbers()).walk(0, segments, 3);
+            auto interpreted = printed;
+            const TreeWalk walk(kernel.tree, values.numbers(), kernel.arithmetic);
+            for (std::size_t s = 0; s < interpreted.size(); s += TreeWalk::lanes)
+                walk.run(s, std::span(interpreted)
+                                .subspan(s, std::min<std::size_t>(TreeWalk::lanes, interpreted.size() - s)));
+            CHECK(same_bits(printed, interpreted));
+            same += static_cast<int>(printed.size());
+        });
+    }
+    CHECK(tally.compared >= 120);
+    CHECK(tally.close > tally.compared / 2);
+    CHECK(same > 30);
+}
+
+TEST_CASE("trees with x in shared memory give the interpreter's bits") {
+    Random random(test_seed() + 4);
+    std::vector<GrayPlan> plans;
+    std::vector<ExactBlock> blocks;
+    std::vector<std::string> sources;
+    for (const Arithmetic a : wide)
+        for (const std::int64_t extra : {2, 5}) {
+            const perm::Csr matrix =
+                perm::families::permutation_plus(26, extra, perm::families::Entries::ones, random.bits());
+            Pattern p = trees::block_of(matrix).pattern;
+            plans.push_back(with_arithmetic(trees::planned(p, random.bits()), a));
+            const ExactBlock block = values_on(p, 0, is_complex(a), random);
+            blocks.push_back(plans.back().transposed ? transposed(block) : block);
+            CHECK(rows_in_shared(plans.back().kernel));
+            sources.push_back(source_of(plans.back().kernel));
+        }
+    const std::vector<HostKernel> kernels = compile_for_host(sources);
+    if (kernels.empty()) return;
+    for (std::size_t k = 0; k < plans.size(); ++k) {
+        const GrayKernel &kernel = plans[k].kernel;
+        CAPTURE(std::string(arithmetic_name(kernel.arithmetic)));
+        const GridValues values(plans[k], blocks[k]);
+        with_arithmetic_of(kernel.arithmetic, values.numbers(), [&](const auto &f) {
+            using A = std::remove_cvref_t<decltype(f)>;
+            const auto printed = TreeOnHost<A>(kernels[k], plans[k], f, values.numbers()).walk(5, 12, 3);
+            auto interpreted = printed;
+            TreeWalk(kernel.tree, values.numbers(), kernel.arithmetic).run(5, std::span(interpreted));
+            CHECK(same_bits(printed, interpreted));
+            CHECK(printed.size() == 7);
+        });
+    }
+}
+
+TEST_CASE("doubles whose terms are added up by Kahan's sum, or to twice the precision") {
+    Random random(test_seed() + 3);
+    struct Case {
+        GrayPlan plan;
+        Block block;
+        Exact truth;
+    };
+    std::vector<Case> cases;
+    std::vector<std::string> sources;
+    for (const Summation summation : {Summation::plain, Summation::kahan, Summation::dq})
+        for (const GrayEngine engine : {GrayEngine::shared, GrayEngine::purereg, GrayEngine::hybrid})
+            for (const bool equal : {false, true}) {
+                const perm::Csr a = perm::families::erdos_renyi(12, 1, perm::families::Entries::real, 7);
+                const Block block = trees::block_of(a);
+                GrayPlan plan = plan_gray(engine, block.pattern, transpose(block.pattern).pattern, equal);
+                plan.kernel.threads = 4;
+                plan.kernel.segment_bits = 9;
+                plan.kernel.unrolled =
+                    equal ? 0 : std::min(engine == GrayEngine::hybrid ? plan.kernel.c : 6, 6);
+                cases.push_back({with_arithmetic(plan, Arithmetic::real, summation),
+                                 plan.transposed ? transposed(block) : block, oracle::by_frontier(a)});
+                sources.push_back(source_of(cases.back().plan.kernel));
+            }
+    const std::vector<HostKernel> kernels = compile_for_host(sources);
+    if (kernels.empty()) return;
+    std::array<double, 3> bound{};
+    for (std::size_t k = 0; k < cases.size(); ++k) {
+        const auto &[plan, block, truth] = cases[k];
+        CAPTURE(k);
+        const GrayValues values(plan, block);
+        Outcome outcome;
+        values.close(sum_on_host(kernels[k], plan, values.numbers()), block, way_of(plan.kernel), outcome);
+        CHECK(abs(exactly(outcome.value) - truth) <= exactly(outcome.error));
+        CHECK(std::isfinite(outcome.error.mantissa));
+        bound[static_cast<std::size_t>(plan.kernel.summation)] += to_double(outcome.error);
+    }
+    CHECK(bound[1] < bound[0]);
+    CHECK(bound[2] < bound[1]);
+}
+
+TEST_CASE("residues, on a CPU and by every engine's kernel") {
+    Random random(test_seed() + 2);
+    const Options options;
+    RunControl control(options);
+    std::vector<Pattern> patterns;
+    std::vector<GrayPlan> plans;
+    std::vector<std::string> sources;
+    for (const GrayEngine engine : engines)
+        for (int k = 0; k < 6 * run::multiplier(); ++k) {
+            patterns.push_back(any_pattern(k < 3 ? k + 1 : random.integer(5, 11), random));
+            plans.push_back(plan_of(engine, patterns.back(), Arithmetic::modular, random));
+            sources.push_back(source_of(plans.back().kernel));
+        }
+    const std::vector<HostKernel> kernels = compile_for_host(sources);
+    int compared = 0, by_kernels = 0;
+    for (std::size_t k = 0; k < plans.size(); ++k) {
+        const GrayPlan &plan = plans[k];
+        CAPTURE(std::string(gray_engine_name(plan.kernel.engine)));
+        CAPTURE(plan.kernel.n);
+        const Residues residues = any_residues(patterns[k], random);
+        const std::vector<std::uint64_t> truth = permanents(residues);
+        const Transposed t = transpose(patterns[k]);
+        const Residues other{t.pattern, residues.primes, [&] {
+                                 std::vector<std::vector<std::uint64_t>> values;
+                                 for (const auto &of_matrix : residues.values) {
+                                     values.emplace_back();
+                                     for (const std::int64_t source : t.source)
+                                         values.back().push_back(of_matrix[at(source)]);
+                                 }
+                                 return values;
+                             }()};
+        const Residues &taken = plan.transposed ? other : residues;
+        if (plan.kernel.engine == GrayEngine::tree) {
+            Outcome counts;
+            CHECK(run_gray(plan, taken, {{}, true, {}, 0}, control, counts) == truth);
+            ++compared;
+        }
+        if (kernels.empty()) continue;
+        for (std::size_t m = 0; m < taken.primes.size(); ++m) {
+            const std::vector<double> values = residue_values(plan, taken, m);
+            CHECK(residue_permanent(plan, sum_on_host(kernels[k], plan, values).sum, taken.primes[m]) ==
+                  truth[m]);
+            ++by_kernels;
+        }
+    }
+    CHECK(compared >= 6);
+    if (!kernels.empty()) CHECK(by_kernels >= 180);
+}
