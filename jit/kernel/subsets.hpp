@@ -1,6 +1,5 @@
-// The kernels that walk the Gray code: what each depends on, and its source. All sum the same terms; the
-// first four one by one (device/gray_walk.cuh), and differ in where they keep the row sums x and the entries
-// of A:
+// The kernels that walk the Gray code: what each depends on. All sum the same terms; the first four one by
+// one (device/gray_walk.cuh), and differ in where they keep the row sums x and the entries of A:
 //
 //   shared   x and A in shared memory                    GPU-SparsePerman (x_shr A_shr)
 //   dense    x in registers, A in shared memory, for n   SUperman's x_reg A_shr, rebuilt for n
@@ -14,7 +13,6 @@
 // GPUs", §III-V, and Elbek, Tasyaran, Ucar and Kaya, "SUperman: Efficient permanent computation on GPUs", §3.
 #pragma once
 
-#include "jit/compile/kernel_store.hpp"
 #include "jit/number/arithmetic.hpp"
 #include "jit/number/partial.hpp"
 #include "jit/program/tree.hpp"
@@ -69,13 +67,11 @@ int accurate_threads(const GrayKernel &kernel);
 // the tree's constants; numbers of the arithmetic, the parts of each side by side. Behind them stands what
 // the arithmetic itself holds: of residues p and 1 / p.
 std::int64_t value_count(const GrayKernel &kernel);
+std::int64_t entry_count(const GrayKernel &kernel);
 constexpr int doubles_of_its_own(Arithmetic a) { return a == Arithmetic::modular ? 2 : 0; }
 
 // What the kernel's first parameter is: a pointer to the values on the GPU, or a struct of so many of them.
 bool values_by_parameter(const GrayKernel &kernel);
-std::vector<double> parameters_of(const GrayKernel &kernel, const std::vector<double> &values);
-std::int64_t parameter_count(const GrayKernel &kernel);
-std::int64_t parameter_bytes(const GrayKernel &kernel);
 
 // Whether `tree` keeps x in shared memory (device/shared_rows.cuh); else in registers.
 bool rows_in_shared(const GrayKernel &kernel);
@@ -84,11 +80,6 @@ bool rows_in_shared(const GrayKernel &kernel);
 std::size_t shared_bytes(const GrayKernel &kernel, int threads);
 // Numbers of x in global memory for each thread.
 std::int64_t global_rows(const GrayKernel &kernel);
-
-// Everything that changes the compiled kernel, as text; and the kernel. Parameters: values, Launch,
-// Number *x (global_rows numbers for each thread), Partial *.
-std::string key_of(const GrayKernel &kernel);
-std::string source_of(const GrayKernel &kernel);
 
 // As in device/gray_walk.cuh.
 using Partial3 = PartialOf<number::Real<double>>;

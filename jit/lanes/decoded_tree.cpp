@@ -1,4 +1,4 @@
-#include "jit/lanes/decoded_leaf.hpp"
+#include "jit/lanes/decoded_tree.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -2,7 +2,6 @@
 
 #include "lib/base/error.hpp"
 #include "lib/execute/block_run.hpp"
-#include "lib/execute/shards.hpp"
 #include "lib/run/outcome_bytes.hpp"
 #include "lib/run/pieces.hpp"
 #include "preprocess/matching.hpp"

@@ -14,8 +14,6 @@
 
 namespace libperm {
 
-constexpr double small_block = 0.05; // seconds of one thread: blocks that take less are not divided
-
 struct ShardCount {
     std::int64_t count = 1;
     double seconds = 0; // that one takes, on one thread or GPU, as predicted

@@ -3,6 +3,7 @@
 #include "jit/compile/nvrtc.hpp"
 #include "jit/driver/jit_error.hpp"
 #include "jit/kernel/frontier_sparse.hpp"
+#include "jit/kernel/subset_source.hpp"
 #include "lib/base/error.hpp"
 #include "lib/frontier/dense_row.hpp"
 #include "lib/run/gpu_device.hpp"

@@ -23,6 +23,8 @@ struct BlockTask {
 };
 constexpr std::uint32_t whole_block = 0xffffffff; // an attempt: what the block came to in the end, one piece
 
+constexpr double small_block = 0.05; // seconds of one thread: blocks that take less are one piece
+
 struct Piece {
     BlockTask task;
     std::uint64_t pieces = 1, number = 0; // of the task: all of them, and this

@@ -5,7 +5,10 @@
 //             (-1)^(sum k) prod_t C(m_t, k_t) prod_i (x_i + sum_t k_t a_it)
 #pragma once
 
-#include "lib/ryser/ryser.hpp"
+#include "lib/run/outcome.hpp"
+#include "lib/run/run_control.hpp"
+#include "lib/ryser/plan.hpp"
+#include "preprocess/block.hpp"
 
 namespace libperm {
 

@@ -1,5 +1,6 @@
 #include "lib/subsets/plan.hpp"
 
+#include "jit/kernel/subset_source.hpp"
 #include "jit/program/tree_program.hpp"
 #include "preprocess/partitioning.hpp"
 

@@ -1,6 +1,7 @@
 #include "lib/subsets/subset_sum.hpp"
 
 #include "jit/driver/jit_error.hpp"
+#include "jit/kernel/subset_source.hpp"
 #include "lib/subsets/fixed_point_double.hpp"
 #include "lib/subsets/fixed_point_wide.hpp"
 #include "lib/subsets/launch.hpp"

@@ -1,5 +1,6 @@
 // Plans that were saved and loaded: the same results, texts and bytes; and bytes that are damaged or forged.
 #include "bench/families.hpp"
+#include "jit/kernel/subset_source.hpp"
 #include "lib/base/error.hpp"
 #include "lib/execute/execute.hpp"
 #include "lib/report/explain.hpp"

@@ -1,6 +1,7 @@
 // The engines that sum over subsets in every arithmetic: the interpreter of trees, and all kernels compiled
 // for the host, against exact permanents over the complex rationals; residues against these modulo the prime.
 #include "bench/families.hpp"
+#include "jit/kernel/subset_source.hpp"
 #include "jit/lanes/tree_walk.hpp"
 #include "lib/number/wide_value.hpp"
 #include "lib/subsets/fixed_point_wide.hpp"

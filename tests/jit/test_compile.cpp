@@ -1,6 +1,7 @@
 // NVRTC compiles what the generator writes: for every engine without a spilled register. Needs no GPU.
 #include "bench/families.hpp"
 #include "jit/compile/nvrtc.hpp"
+#include "jit/kernel/subset_source.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/subsets/plan.hpp"
 #include "lib/subsets/tree_plan.hpp"

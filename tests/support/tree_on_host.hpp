@@ -1,6 +1,7 @@
 // The work of lib/subsets/subset_sum.cpp for a kernel of the tree engine that runs on the host.
 #pragma once
 
+#include "jit/kernel/subset_source.hpp"
 #include "lib/subsets/fixed_point_double.hpp"
 #include "lib/subsets/segment_sum.hpp"
 #include "tests/support/host_kernel.hpp"

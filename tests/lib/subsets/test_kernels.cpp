@@ -2,6 +2,7 @@
 // launches and the sums of launches of lib/subsets/subset_sum.cpp, against exact permanents.
 #include "bench/families.hpp"
 #include "jit/kernel/device_code.hpp"
+#include "jit/kernel/subset_source.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/number/double_double.hpp"
 #include "lib/subsets/fixed_point_double.hpp"

@@ -1,6 +1,7 @@
 // The bound of a sum along the Gray code, against the exact permanent of thousands of nasty matrices of a few
 // patterns. The kernels themselves sum, on the host (tests/support/host_kernel.hpp).
 #include "bench/families.hpp"
+#include "jit/kernel/subset_source.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/number/double_double.hpp"
 #include "lib/subsets/fixed_point_double.hpp"

@@ -2,6 +2,7 @@
 // interpreter, compiled by NVRTC they have the program's instructions; and three of them word for word.
 #include "jit/compile/nvrtc.hpp"
 #include "jit/kernel/row_sums.hpp"
+#include "jit/kernel/subset_source.hpp"
 #include "jit/kernel/tree.hpp"
 #include "jit/lanes/tree_walk.hpp"
 #include "lib/run/run_control.hpp"

@@ -1,0 +1,18 @@
+// The source of a kernel that walks the Gray code, and how its values are passed to it.
+#pragma once
+
+#include "jit/kernel/subsets.hpp"
+
+namespace libperm {
+
+// What the first parameter holds, if it is the values themselves and no pointer to them.
+std::vector<double> parameters_of(const GrayKernel &kernel, const std::vector<double> &values);
+std::int64_t parameter_count(const GrayKernel &kernel);
+std::int64_t parameter_bytes(const GrayKernel &kernel);
+
+// Everything that changes the compiled kernel, as text; and the kernel. Parameters: values, Launch,
+// Number *x (global_rows numbers for each thread), Partial *.
+std::string key_of(const GrayKernel &kernel);
+std::string source_of(const GrayKernel &kernel);
+
+} // namespace libperm
