@@ -1,8 +1,9 @@
 #include "capi/mpi/communicator.hpp"
 
+#include "jit/text/text.hpp"
+
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <thread>
 
 namespace libperm::mpi {
@@ -24,7 +25,7 @@ void check_mpi(int code) {
     std::array<char, MPI_MAX_ERROR_STRING + 1> text{};
     int length = 0;
     MPI_Error_string(code, text.data(), &length);
-    throw Error(PERM_INTERNAL, fmt::format("MPI failed: {}", text.data()));
+    throw Error(PERM_INTERNAL, formatted("MPI failed: {}", text.data()));
 }
 
 Communicator::Communicator(MPI_Comm comm) {
@@ -74,8 +75,7 @@ void Communicator::agree(const std::optional<Failure> &own) const {
     std::string text = own ? own->text : "";
     broadcast(status, first);
     broadcast(text, first);
-    throw Error(static_cast<perm_status>(status),
-                first == 0 ? text : fmt::format("rank {}: {}", first, text));
+    throw Error(static_cast<perm_status>(status), first == 0 ? text : formatted("rank {}: {}", first, text));
 }
 
 } // namespace libperm::mpi

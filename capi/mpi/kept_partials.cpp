@@ -1,11 +1,11 @@
 #include "capi/mpi/kept_partials.hpp"
 
+#include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/kept_file.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/seal.hpp"
 
-#include <fmt/format.h>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -36,15 +36,15 @@ KeptPartials::KeptPartials(std::string file, double seconds_between, const std::
             write_durably(file_, sealed(seal, written(Content{digest_, {}, {}, {}})));
         });
         if (failure)
-            throw Error(PERM_BAD_OPTION, fmt::format("the checkpoint cannot be written: {}", failure->text));
+            throw Error(PERM_BAD_OPTION, formatted("the checkpoint cannot be written: {}", failure->text));
         return;
     }
     Content &found = kept->content;
     is_torn_ = kept->is_previous;
     if (found.digest != digest_ || found.shards.size() != found.partials.size())
-        throw Error(PERM_BAD_OPTION, fmt::format("the checkpoint {} is of another matrix: name another file, "
-                                                 "or remove this one to begin anew",
-                                                 file_));
+        throw Error(PERM_BAD_OPTION, formatted("the checkpoint {} is of another matrix: name another file, "
+                                               "or remove this one to begin anew",
+                                               file_));
     plan_ = std::move(found.plan);
     for (std::size_t k = 0; k < found.shards.size(); ++k)
         partials_.emplace(found.shards[k], std::move(found.partials[k]));
@@ -65,8 +65,8 @@ bool KeptPartials::write(const Partials &partials) {
     }
     const auto failure = failure_of([&] { write_durably(file_, sealed(seal, written(content)), is_torn_); });
     if (failure) {
-        log_warning(fmt::format("the checkpoint could not be written: {}; what was written before stays",
-                                failure->text));
+        log_warning(formatted("the checkpoint could not be written: {}; what was written before stays",
+                              failure->text));
     } else {
         written_count_ = partials.size();
         is_torn_ = false;

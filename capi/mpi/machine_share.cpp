@@ -1,10 +1,10 @@
 #include "capi/mpi/machine_share.hpp"
 
 #include "jit/driver/gpu.hpp"
+#include "jit/text/text.hpp"
 #include "lib/base/system.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <sched.h>
 #include <string_view>
 #include <vector>
@@ -67,7 +67,7 @@ void set_share(RankOptions &out, const perm_opts &caller, const MachineShare &sh
     opts.device = caller.device;
     const std::string_view device = caller.device ? caller.device : "auto";
     if (!on_gpu || share.gpus == 0 || (device != "auto" && device != "gpu")) return;
-    out.gpu = fmt::format("gpu:{}", share.rank % share.gpus);
+    out.gpu = formatted("gpu:{}", share.rank % share.gpus);
     opts.device = out.gpu.c_str();
 }
 

@@ -4,6 +4,7 @@
 #include "capi/mpi/kept_partials.hpp"
 #include "capi/mpi/machine_share.hpp"
 #include "capi/mpi/shard_traffic.hpp"
+#include "jit/text/text.hpp"
 #include "lib/base/struct_size.hpp"
 #include "lib/base/system.hpp"
 
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <fmt/format.h>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -105,10 +105,10 @@ class Root {
         const double seconds = serial_seconds_ / static_cast<double>(at_once);
         if (kept_->is_wanted() || seconds <= most) return;
         throw Error(PERM_REFUSED_TIME,
-                    fmt::format("predicted to take {} on {} {}{}, and the limit is {}: allow more with "
-                                "time_limit_seconds, name a checkpoint, or take more ranks",
-                                readable_seconds(seconds), at_once, task_.on_gpu ? "GPU" : "thread",
-                                at_once == 1 ? "" : "s", readable_seconds(most)));
+                    formatted("predicted to take {} on {} {}{}, and the limit is {}: allow more with "
+                              "time_limit_seconds, name a checkpoint, or take more ranks",
+                              readable_seconds(seconds), at_once, task_.on_gpu ? "GPU" : "thread",
+                              at_once == 1 ? "" : "s", readable_seconds(most)));
     }
 
     void combine(const Partials &partials, const void *values, std::int64_t threads, perm_result *result) {
@@ -161,10 +161,10 @@ class Root {
 // With what is to be said of the checkpoint.
 Failure stopped(Failure why, bool is_kept, const char *checkpoint) {
     if (!checkpoint || (why.status != PERM_CANCELLED && why.status != PERM_REFUSED_TIME)) return why;
-    why.text += is_kept ? fmt::format("; what is done is in {}: the same call goes on from there", checkpoint)
-                        : fmt::format("; what was done since the last write to {} is lost: it cannot be "
-                                      "written",
-                                      checkpoint);
+    why.text += is_kept ? formatted("; what is done is in {}: the same call goes on from there", checkpoint)
+                        : formatted("; what was done since the last write to {} is lost: it cannot be "
+                                    "written",
+                                    checkpoint);
     return why;
 }
 

@@ -1,9 +1,9 @@
 #include "capi/mpi/shard_hub.hpp"
 
+#include "jit/text/text.hpp"
 #include "lib/base/log.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <utility>
 
 namespace libperm::mpi {
@@ -44,14 +44,14 @@ void ShardHub::take_result(int rank, Report report) {
     } else if (status == PERM_GPU_FAILED || status == PERM_OUT_OF_MEMORY)
         leave_out(rank, {status, std::move(report.bytes)});
     else
-        stop({status, rank == 0 ? report.bytes : fmt::format("rank {}: {}", rank, report.bytes)},
+        stop({status, rank == 0 ? report.bytes : formatted("rank {}: {}", rank, report.bytes)},
              Running::abort);
 }
 
 void ShardHub::leave_out(int rank, Failure why) {
     Rank &own = ranks_[static_cast<std::size_t>(rank)];
     if (own.is_left_out) return;
-    log_warning(fmt::format("rank {} is left out, its shards run elsewhere: {}", rank, why.text));
+    log_warning(formatted("rank {} is left out, its shards run elsewhere: {}", rank, why.text));
     own.is_left_out = true;
     returned_.merge(own.has);
     own.has.clear();

@@ -1,9 +1,9 @@
 #include "capi/mpi/watch.hpp"
 
+#include "jit/text/text.hpp"
 #include "lib/base/system.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <limits>
 
 namespace libperm::mpi {
@@ -27,9 +27,9 @@ const std::optional<Failure> &Watch::poll() {
     if (opts_.cancel && opts_.cancel(opts_.cancel_user))
         stop_ = {PERM_CANCELLED, "cancelled by the caller"};
     else if (opts_.time_limit_seconds > 0 && seconds() > opts_.time_limit_seconds)
-        stop_ = {PERM_REFUSED_TIME, fmt::format("stopped at the time limit of {}; allow more with "
-                                                "time_limit_seconds",
-                                                readable_seconds(opts_.time_limit_seconds))};
+        stop_ = {PERM_REFUSED_TIME, formatted("stopped at the time limit of {}; allow more with "
+                                              "time_limit_seconds",
+                                              readable_seconds(opts_.time_limit_seconds))};
     return stop_;
 }
 

@@ -2,10 +2,10 @@
 
 #include "jit/driver/cuda_api.hpp"
 #include "jit/driver/jit_error.hpp"
+#include "jit/text/text.hpp"
 
 #include <algorithm>
 #include <charconv>
-#include <fmt/format.h>
 #include <new>
 #include <optional>
 #include <string_view>
@@ -25,7 +25,7 @@ std::vector<std::string> likely_places() {
     for (const std::string &toolkit :
          {trusted_environment("CUDA_HOME"), trusted_environment("CUDA_PATH"), std::string("/usr/local/cuda")})
         for (const std::string &name : names)
-            if (const std::string place = fmt::format("{}/lib64/{}", toolkit, name);
+            if (const std::string place = formatted("{}/lib64/{}", toolkit, name);
                 !toolkit.empty() && std::find(places.begin(), places.end(), place) == places.end())
                 places.push_back(place);
     return places;
@@ -37,7 +37,7 @@ void load_builtins_beside(const NvrtcStatus &status) {
     const auto slash = status.path.rfind('/');
     if (slash == std::string::npos) return;
     const std::string folder = status.path.substr(0, slash);
-    const SharedLibrary kept({fmt::format("{}/libnvrtc-builtins.so.{}", folder, status.version)});
+    const SharedLibrary kept({formatted("{}/libnvrtc-builtins.so.{}", folder, status.version)});
 }
 
 // Fills in the status as far as it gets, and returns what stopped it, or "".
@@ -50,21 +50,21 @@ std::string start_nvrtc(Loaded &loaded) {
     status.path = library.path();
     if (!library.complete() && !chosen.empty()) return "no NVRTC where PERM_NVRTC says: " + library.why_not();
     if (!library.complete())
-        return fmt::format("no NVRTC: {}. It comes with NVIDIA's CUDA toolkit, 12.1 or newer; PERM_NVRTC can "
-                           "name the library's file",
-                           library.why_not());
+        return formatted("no NVRTC: {}. It comes with NVIDIA's CUDA toolkit, 12.1 or newer; PERM_NVRTC can "
+                         "name the library's file",
+                         library.why_not());
 
     int major = 0, minor = 0, count = 0;
     auto result = nvrtc.nvrtcVersion(&major, &minor);
-    status.version = fmt::format("{}.{}", major, minor);
+    status.version = formatted("{}.{}", major, minor);
     if (result == 0) result = nvrtc.nvrtcGetNumSupportedArchs(&count);
     status.architectures.resize(static_cast<std::size_t>(std::max(count, 0)));
     if (result == 0 && count > 0) result = nvrtc.nvrtcGetSupportedArchs(status.architectures.data());
     std::sort(status.architectures.begin(), status.architectures.end());
     load_builtins_beside(status);
     if (result == 0 && count > 0) return "";
-    return fmt::format("no NVRTC: {} does not say what it compiles for: {}", status.path,
-                       nvrtc.nvrtcGetErrorString(result));
+    return formatted("no NVRTC: {} does not say what it compiles for: {}", status.path,
+                     nvrtc.nvrtcGetErrorString(result));
 }
 
 // Made once and never destroyed: threads may compile at the process's very end.
@@ -90,8 +90,8 @@ void check(const cuda::Nvrtc &nvrtc, cuda::Result result, const char *call, cons
     if (result == cuda::nvrtc_out_of_memory) throw std::bad_alloc();
     const bool broken = result == cuda::nvrtc_builtins_failed; // a part of it is not installed
     throw JitError(broken ? JitFailure::unavailable : JitFailure::compile,
-                   fmt::format("{} of NVRTC {}: {}{}{}", call, nvrtc_status().version,
-                               nvrtc.nvrtcGetErrorString(result), log.empty() ? "" : "\n", log));
+                   formatted("{} of NVRTC {}: {}{}{}", call, nvrtc_status().version,
+                             nvrtc.nvrtcGetErrorString(result), log.empty() ? "" : "\n", log));
 }
 
 class Program {
@@ -174,13 +174,13 @@ std::string target_for(int compute_capability) {
     if (above == status.architectures.begin())
         throw JitError(
             JitFailure::unavailable,
-            fmt::format("the GPU's compute capability {}.{} is older than anything NVRTC {} compiles for; "
-                        "the oldest is {}.{}",
-                        compute_capability / 10, compute_capability % 10, status.version, *above / 10,
-                        *above % 10));
+            formatted("the GPU's compute capability {}.{} is older than anything NVRTC {} compiles for; "
+                      "the oldest is {}.{}",
+                      compute_capability / 10, compute_capability % 10, status.version, *above / 10,
+                      *above % 10));
     // A cubin runs on its own and later minor versions, PTX on everything later.
     const int below = *std::prev(above);
-    return fmt::format("{}_{}", below / 10 == compute_capability / 10 ? "sm" : "compute", below);
+    return formatted("{}_{}", below / 10 == compute_capability / 10 ? "sm" : "compute", below);
 }
 
 std::vector<PtxasReport> read_ptxas(const std::string &log) {

@@ -2,11 +2,11 @@
 
 #include "jit/driver/cuda_api.hpp"
 #include "jit/driver/jit_error.hpp"
+#include "jit/text/text.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <fmt/format.h>
 #include <mutex>
 
 namespace libperm {
@@ -23,10 +23,10 @@ std::string text_of(const cuda::Driver &driver, cuda::Result result) {
     const char *name = nullptr, *text = nullptr;
     (void)driver.cuGetErrorName(result, &name);
     (void)driver.cuGetErrorString(result, &text);
-    if (name != nullptr) return fmt::format("{} ({})", name, text != nullptr ? text : "no description");
+    if (name != nullptr) return formatted("{} ({})", name, text != nullptr ? text : "no description");
     if (result == cuda::error_stub_library)
         return "CUDA_ERROR_STUB_LIBRARY (this is the toolkit's stand-in for a driver to link with)";
-    return fmt::format("error {}", result);
+    return formatted("error {}", result);
 }
 
 // Fills in the status as far as it gets, and returns what stopped it, or "".
@@ -43,15 +43,15 @@ std::string start_driver(Loaded &loaded) {
                library.why_not();
 
     const auto failed = [&](const char *call, cuda::Result result) {
-        return fmt::format("no NVIDIA GPU: {} of {}: {}", call, status.path, text_of(driver, result));
+        return formatted("no NVIDIA GPU: {} of {}: {}", call, status.path, text_of(driver, result));
     };
     int version = 0;
     if (driver.cuDriverGetVersion(&version) == 0)
-        status.version = fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+        status.version = formatted("{}.{}", version / 1000, version % 1000 / 10);
     if (const auto result = driver.cuInit(0); result != 0) return failed("cuInit", result);
     if (const auto result = driver.cuDeviceGetCount(&status.gpus); result != 0)
         return failed("cuDeviceGetCount", result);
-    return status.gpus > 0 ? "" : fmt::format("no NVIDIA GPU: the driver {} sees none", status.path);
+    return status.gpus > 0 ? "" : formatted("no NVIDIA GPU: the driver {} sees none", status.path);
 }
 
 // Made once and never destroyed: GPUs may be given back at the process's very end.
@@ -75,7 +75,7 @@ const cuda::Driver &driver() { return loaded_driver().driver; }
     throw JitError(memory    ? JitFailure::out_of_memory
                    : too_old ? JitFailure::unavailable
                              : JitFailure::device,
-                   fmt::format("{}: {}", call, text_of(driver(), result)));
+                   formatted("{}: {}", call, text_of(driver(), result)));
 }
 
 void check(cuda::Result result, const char *call) {
@@ -144,7 +144,7 @@ std::shared_ptr<const Gpu> Gpu::open(int ordinal) {
     if (ordinal < 0 || ordinal >= status.gpus)
         throw JitError(
             JitFailure::unavailable,
-            fmt::format("there is no GPU {}: the driver sees {}, numbered from 0", ordinal, status.gpus));
+            formatted("there is no GPU {}: the driver sees {}, numbered from 0", ordinal, status.gpus));
 
     const std::lock_guard lock(open.mutex);
     open.of.resize(static_cast<std::size_t>(status.gpus));
@@ -156,7 +156,7 @@ std::shared_ptr<const Gpu> Gpu::open(int ordinal) {
     } catch (const JitError &error) {
         if (error.failure() == JitFailure::out_of_memory) throw;
         throw JitError(JitFailure::unavailable,
-                       fmt::format("GPU {} cannot be used: {}", ordinal, error.what()));
+                       formatted("GPU {} cannot be used: {}", ordinal, error.what()));
     }
     known = gpu;
     return gpu;
@@ -194,8 +194,8 @@ GpuMemory::GpuMemory(std::shared_ptr<const Gpu> gpu, std::size_t bytes)
     if (const auto result = driver().cuMemAlloc_v2(&address, bytes); result != 0) {
         std::size_t free = 0, total = 0;
         (void)driver().cuMemGetInfo_v2(&free, &total);
-        fail(result, fmt::format("cuMemAlloc_v2 of {} bytes on GPU {} ({}), of whose {} bytes {} are free",
-                                 bytes, gpu_->properties().ordinal, gpu_->properties().name, total, free));
+        fail(result, formatted("cuMemAlloc_v2 of {} bytes on GPU {} ({}), of whose {} bytes {} are free",
+                               bytes, gpu_->properties().ordinal, gpu_->properties().name, total, free));
     }
     address_ = address;
 }
@@ -208,7 +208,7 @@ GpuHostMemory::GpuHostMemory(std::shared_ptr<const Gpu> gpu, std::size_t bytes) 
     if (bytes == 0) return;
     const Gpu::Current current(*gpu_);
     if (const auto result = driver().cuMemHostAlloc(&memory_, bytes, 0); result != 0)
-        fail(result, fmt::format("cuMemHostAlloc of {} bytes", bytes));
+        fail(result, formatted("cuMemHostAlloc of {} bytes", bytes));
 }
 
 GpuHostMemory::~GpuHostMemory() {
@@ -256,7 +256,7 @@ GpuModule::GpuModule(std::shared_ptr<const Gpu> gpu, const std::string &image) :
         driver().cuModuleLoadDataEx(&handle_, image.c_str(), 2, options.data(), values.data());
     if (result == 0) return;
     const std::string text(log.data());
-    fail(result, text.empty() ? "cuModuleLoadDataEx" : fmt::format("cuModuleLoadDataEx says '{}'", text));
+    fail(result, text.empty() ? "cuModuleLoadDataEx" : formatted("cuModuleLoadDataEx says '{}'", text));
 }
 
 GpuModule::~GpuModule() {
@@ -267,7 +267,7 @@ void *GpuModule::function(const char *name) const {
     const Gpu::Current current(*gpu_);
     void *found = nullptr;
     const auto result = driver().cuModuleGetFunction(&found, handle_, name);
-    if (result != 0) fail(result, fmt::format("cuModuleGetFunction of '{}'", name));
+    if (result != 0) fail(result, formatted("cuModuleGetFunction of '{}'", name));
     return found;
 }
 
@@ -293,7 +293,7 @@ void GpuKernel::allow_shared(std::size_t bytes) const {
     const Gpu::Current current(gpu());
     const auto result =
         driver().cuFuncSetAttribute(handle_, cuda::dynamic_shared_bytes, static_cast<int>(bytes));
-    if (result != 0) fail(result, fmt::format("cuFuncSetAttribute to {} bytes of shared memory", bytes));
+    if (result != 0) fail(result, formatted("cuFuncSetAttribute to {} bytes of shared memory", bytes));
 }
 
 int GpuKernel::blocks_per_multiprocessor(int threads, std::size_t shared_bytes) const {
@@ -312,8 +312,8 @@ void GpuKernel::launch(const GpuStream &stream, unsigned blocks, unsigned thread
         driver().cuLaunchKernel(handle_, blocks, 1, 1, threads, 1, 1, static_cast<unsigned>(shared_bytes),
                                 stream.handle(), parameters, nullptr);
     if (result != 0)
-        fail(result, fmt::format("cuLaunchKernel of {} blocks of {} threads with {} bytes of shared memory",
-                                 blocks, threads, shared_bytes));
+        fail(result, formatted("cuLaunchKernel of {} blocks of {} threads with {} bytes of shared memory",
+                               blocks, threads, shared_bytes));
 }
 
 } // namespace libperm

@@ -1,8 +1,7 @@
 #include "jit/kernel/frontier_dense.hpp"
 
 #include "jit/kernel/device_code.hpp"
-
-#include <fmt/format.h>
+#include "jit/text/text.hpp"
 
 namespace libperm {
 
@@ -18,27 +17,27 @@ int blocks_at_once(const StateNumbers &numbers, RowShape shape) {
 
 } // namespace
 
-std::string entry_of(RowShape shape) { return fmt::format("perm_row_{}_{}", shape.low, shape.high); }
+std::string entry_of(RowShape shape) { return formatted("perm_row_{}_{}", shape.low, shape.high); }
 
 KernelRecipe dense_frontier_kernel(const StateNumbers &numbers, RowShape shape) {
     const std::string name = name_of(numbers);
     KernelRecipe recipe;
-    recipe.key = fmt::format("dense frontier: {} numbers, rows of {} low and {} high entries\ngenerator {}\n",
-                             name, shape.low, shape.high, generator_digest);
+    recipe.key = formatted("dense frontier: {} numbers, rows of {} low and {} high entries\ngenerator {}\n",
+                           name, shape.low, shape.high, generator_digest);
     recipe.source = [numbers, shape, name] {
-        return fmt::format("// libperm: a row of the dense frontier, {} numbers, of {} low and {} high "
-                           "entries at most.\n\n",
-                           name, shape.low, shape.high) +
+        return formatted("// libperm: a row of the dense frontier, {} numbers, of {} low and {} high "
+                         "entries at most.\n\n",
+                         name, shape.low, shape.high) +
                number_cuh +
-               fmt::format("\ntypedef {} Arithmetic;\n"
-                           "constexpr bool bounds_itself = {};\n"
-                           "constexpr int most_high = {};\n\n",
-                           arithmetic_type(numbers.arithmetic), numbers.bounds_itself(), dense_most_high) +
+               formatted("\ntypedef {} Arithmetic;\n"
+                         "constexpr bool bounds_itself = {};\n"
+                         "constexpr int most_high = {};\n\n",
+                         arithmetic_type(numbers.arithmetic), numbers.bounds_itself(), dense_most_high) +
                frontier_number_cuh + "\n" + frontier_dense_cuh +
-               fmt::format("\nextern \"C\" __global__ void __launch_bounds__(most_threads, {})\n"
-                           "{}(const __grid_constant__ Row row) {{\n"
-                           "    fill<{}, {}>(row);\n}}\n",
-                           blocks_at_once(numbers, shape), entry_of(shape), shape.low, shape.high);
+               formatted("\nextern \"C\" __global__ void __launch_bounds__(most_threads, {})\n"
+                         "{}(const __grid_constant__ Row row) {{\n"
+                         "    fill<{}, {}>(row);\n}}\n",
+                         blocks_at_once(numbers, shape), entry_of(shape), shape.low, shape.high);
     };
     recipe.flags = kernel_flags();
     recipe.entries = {entry_of(shape)};

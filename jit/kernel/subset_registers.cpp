@@ -1,9 +1,9 @@
 #include "jit/kernel/subset_registers.hpp"
 
+#include "jit/text/text.hpp"
+
 #include <algorithm>
 #include <bit>
-#include <fmt/format.h>
-#include <iterator>
 
 namespace libperm {
 namespace {
@@ -35,7 +35,7 @@ class RegisterRows {
 
   private:
     template <class... Args> void add(fmt::format_string<Args...> format, Args &&...args) {
-        fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+        text_ += formatted(format, std::forward<Args>(args)...);
     }
 
     // A list in lines of a readable length.
@@ -51,7 +51,7 @@ class RegisterRows {
     void names() {
         if (k_ > 0) {
             add("    Number ");
-            list("        ", k_, ", ", [](std::int32_t r) { return fmt::format("x{}", r); });
+            list("        ", k_, ", ", [](std::int32_t r) { return formatted("x{}", r); });
             add("; // in registers\n");
         }
         if (!hybrid_) return;
@@ -125,7 +125,7 @@ class RegisterRows {
         add("{}Number product() const {{\n", method);
         const std::int32_t factors = k_ + (hybrid_ ? 1 : 0), chains = std::min(factors, 4);
         const auto factor = [&](std::int32_t r) {
-            return r < k_ ? fmt::format("x{}", r) : std::string("global_product");
+            return r < k_ ? formatted("x{}", r) : std::string("global_product");
         };
         for (std::int32_t chain = 0; chain < chains; ++chain) {
             add("        const Number p{} = times(", chain);

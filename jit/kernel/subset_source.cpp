@@ -4,9 +4,7 @@
 #include "jit/kernel/subset_registers.hpp"
 #include "jit/kernel/tree.hpp"
 #include "jit/program/tree_program.hpp"
-
-#include <fmt/format.h>
-#include <iterator>
+#include "jit/text/text.hpp"
 
 namespace libperm {
 namespace {
@@ -15,9 +13,9 @@ namespace {
 std::string columns_text(const GrayKernel &kernel) {
     std::string text;
     for (std::size_t j = 0; j + 1 < kernel.column_ptr.size(); ++j) {
-        text += fmt::format("column {}:", j);
+        text += formatted("column {}:", j);
         for (auto e = kernel.column_ptr[j]; e < kernel.column_ptr[j + 1]; ++e)
-            fmt::format_to(std::back_inserter(text), " {}", kernel.row[static_cast<std::size_t>(e)]);
+            text += formatted(" {}", kernel.row[static_cast<std::size_t>(e)]);
         text += '\n';
     }
     return text;
@@ -35,13 +33,9 @@ std::string as_comment(const std::string &lines) {
 }
 
 template <class Numbers> std::string array_text(const char *name, const Numbers &numbers) {
-    std::string text = fmt::format("__device__ const int {}[] = {{", name);
+    std::string text = formatted("__device__ const int {}[] = {{", name);
     for (std::size_t k = 0; k < numbers.size(); ++k)
-        fmt::format_to(std::back_inserter(text), "{}{}",
-                       k == 0        ? ""
-                       : k % 24 == 0 ? ",\n    "
-                                     : ", ",
-                       numbers[k]);
+        text += formatted("{}{}", k == 0 ? "" : k % 24 == 0 ? ",\n    " : ", ", numbers[k]);
     return text + "};\n";
 }
 
@@ -81,18 +75,18 @@ std::string rows_text(const GrayKernel &kernel) {
 // The names that the walk takes for granted.
 std::string types_text(const GrayKernel &kernel) {
     static constexpr const char *terms[] = {"PlainTerms", "KahanTerms", "TwofoldTerms"};
-    return fmt::format("typedef {} Arith;\ntypedef Arith::Number Number;\ntypedef PartialOf<Arith> Partial;\n"
-                       "typedef {}<Arith> Terms;\n\n",
-                       arithmetic_type(kernel.arithmetic), terms[static_cast<std::size_t>(kernel.summation)]);
+    return formatted("typedef {} Arith;\ntypedef Arith::Number Number;\ntypedef PartialOf<Arith> Partial;\n"
+                     "typedef {}<Arith> Terms;\n\n",
+                     arithmetic_type(kernel.arithmetic), terms[static_cast<std::size_t>(kernel.summation)]);
 }
 
 std::string entry_text(const GrayKernel &kernel) {
     const bool by_parameter = values_by_parameter(kernel);
-    std::string text = fmt::format("\nextern \"C\" __global__ void __launch_bounds__({}, 1)\n"
-                                   "{}({}, Launch launch, Number *{}, Partial *partials) {{\n",
-                                   kernel.threads, gray_entry,
-                                   by_parameter ? "const __grid_constant__ Values v" : "const Number *values",
-                                   kernel.engine == GrayEngine::hybrid ? "global_x" : "");
+    std::string text = formatted("\nextern \"C\" __global__ void __launch_bounds__({}, 1)\n"
+                                 "{}({}, Launch launch, Number *{}, Partial *partials) {{\n",
+                                 kernel.threads, gray_entry,
+                                 by_parameter ? "const __grid_constant__ Values v" : "const Number *values",
+                                 kernel.engine == GrayEngine::hybrid ? "global_x" : "");
     if (!by_parameter || rows_in_shared(kernel))
         text += "    extern __shared__ __align__(16) unsigned char shared_memory[];\n";
     text += by_parameter ? kernel.engine == GrayEngine::hybrid
@@ -125,35 +119,35 @@ std::int64_t parameter_bytes(const GrayKernel &kernel) {
 
 std::string key_of(const GrayKernel &kernel) {
     std::string key =
-        fmt::format("generator {}\nengine {}\narithmetic {}\nchunks {}\nn {}\nsegment_bits {}\nunrolled "
-                    "{}\nthreads {}\n",
-                    generator_digest, gray_engine_name(kernel.engine), arithmetic_name(kernel.arithmetic),
-                    kernel.equal_chunks ? "equal" : "ceg", kernel.n, kernel.segment_bits, kernel.unrolled,
-                    kernel.threads);
+        formatted("generator {}\nengine {}\narithmetic {}\nchunks {}\nn {}\nsegment_bits {}\nunrolled "
+                  "{}\nthreads {}\n",
+                  generator_digest, gray_engine_name(kernel.engine), arithmetic_name(kernel.arithmetic),
+                  kernel.equal_chunks ? "equal" : "ceg", kernel.n, kernel.segment_bits, kernel.unrolled,
+                  kernel.threads);
     if (kernel.summation != Summation::plain)
-        key += fmt::format("summation {}\n", summation_name(kernel.summation));
-    if (kernel.engine == GrayEngine::hybrid) key += fmt::format("k {}\nc {}\n", kernel.k, kernel.c);
+        key += formatted("summation {}\n", summation_name(kernel.summation));
+    if (kernel.engine == GrayEngine::hybrid) key += formatted("k {}\nc {}\n", kernel.k, kernel.c);
     if (kernel.engine == GrayEngine::tree) key += "tree " + shape_text(kernel.tree.root) + "\n";
     if (kernel.engine != GrayEngine::dense) key += columns_text(kernel);
     return key;
 }
 
 std::string source_of(const GrayKernel &kernel) {
-    std::string text = fmt::format(
-        "// libperm, engine {}: {}.\n"
-        "// One kernel for all matrices of this {}; their values come with the launch. Its "
-        "key:\n//\n{}\n"
-        "[[maybe_unused]] constexpr int n = {}, entries = {}, segment_bits = {}, unrolled = {};\n",
-        gray_engine_name(kernel.engine), what_it_does(kernel.engine),
-        kernel.engine == GrayEngine::dense ? "order" : "pattern", as_comment(key_of(kernel)), kernel.n,
-        entry_count(kernel), kernel.segment_bits, kernel.unrolled);
+    std::string text =
+        formatted("// libperm, engine {}: {}.\n"
+                  "// One kernel for all matrices of this {}; their values come with the launch. Its "
+                  "key:\n//\n{}\n"
+                  "[[maybe_unused]] constexpr int n = {}, entries = {}, segment_bits = {}, unrolled = {};\n",
+                  gray_engine_name(kernel.engine), what_it_does(kernel.engine),
+                  kernel.engine == GrayEngine::dense ? "order" : "pattern", as_comment(key_of(kernel)),
+                  kernel.n, entry_count(kernel), kernel.segment_bits, kernel.unrolled);
     if (kernel.engine == GrayEngine::hybrid)
-        text += fmt::format("[[maybe_unused]] constexpr int k = {}, c = {}, threads = {};\n", kernel.k,
-                            kernel.c, kernel.threads);
+        text += formatted("[[maybe_unused]] constexpr int k = {}, c = {}, threads = {};\n", kernel.k,
+                          kernel.c, kernel.threads);
     if (sums_again(kernel))
         text +=
-            fmt::format("constexpr double accurate_share = 1.0 / {};\nconstexpr int accurate_threads = {};\n",
-                        accurate_gain, accurate_threads(kernel));
+            formatted("constexpr double accurate_share = 1.0 / {};\nconstexpr int accurate_threads = {};\n",
+                      accurate_gain, accurate_threads(kernel));
     text += std::string("\n") + number_cuh + "\n" + partial_cuh + "\n" + terms_cuh + "\n" +
             types_text(kernel) + gray_walk_cuh;
     if (kernel.engine == GrayEngine::tree) text += std::string("\n") + tree_walk_cuh;

@@ -2,8 +2,7 @@
 
 #include "jit/compile/nvrtc.hpp"
 #include "jit/kernel/device_code.hpp"
-
-#include <fmt/format.h>
+#include "jit/text/text.hpp"
 
 namespace libperm {
 
@@ -14,20 +13,20 @@ const char *tape_entry(Arithmetic arithmetic, bool magnitudes) {
 
 KernelRecipe tape_kernel(Arithmetic arithmetic, bool magnitudes, int threads) {
     KernelRecipe recipe;
-    const std::string name = fmt::format("{} numbers{}, {} threads", arithmetic_name(arithmetic),
-                                         magnitudes ? " and magnitudes" : "", threads);
-    recipe.key = fmt::format("tape: {}\ngenerator {}\n", name, generator_digest);
+    const std::string name = formatted("{} numbers{}, {} threads", arithmetic_name(arithmetic),
+                                       magnitudes ? " and magnitudes" : "", threads);
+    recipe.key = formatted("tape: {}\ngenerator {}\n", name, generator_digest);
     recipe.source = [arithmetic, magnitudes, threads, name] {
-        return fmt::format("// libperm: tapes, {}.\n\n", name) + number_cuh +
-               fmt::format("\ntypedef {} Arith;\nconstexpr bool with_magnitudes = {};\n"
-                           "constexpr unsigned doubles_of_value = {};\n\n",
-                           arithmetic_type(arithmetic), magnitudes, is_twofold(arithmetic) ? 2 : 1) +
+        return formatted("// libperm: tapes, {}.\n\n", name) + number_cuh +
+               formatted("\ntypedef {} Arith;\nconstexpr bool with_magnitudes = {};\n"
+                         "constexpr unsigned doubles_of_value = {};\n\n",
+                         arithmetic_type(arithmetic), magnitudes, is_twofold(arithmetic) ? 2 : 1) +
                tape_cuh +
-               fmt::format("\nextern \"C\" __global__ void __launch_bounds__({})\n"
-                           "{}(const __grid_constant__ Tape tape) {{\n"
-                           "    extern __shared__ __align__(16) unsigned char shared_memory[];\n"
-                           "    run(tape, shared_memory);\n}}\n",
-                           threads, tape_entry(arithmetic, magnitudes));
+               formatted("\nextern \"C\" __global__ void __launch_bounds__({})\n"
+                         "{}(const __grid_constant__ Tape tape) {{\n"
+                         "    extern __shared__ __align__(16) unsigned char shared_memory[];\n"
+                         "    run(tape, shared_memory);\n}}\n",
+                         threads, tape_entry(arithmetic, magnitudes));
     };
     recipe.flags = kernel_flags();
     recipe.entries = {tape_entry(arithmetic, magnitudes)};

@@ -2,10 +2,9 @@
 
 #include "jit/kernel/row_sums.hpp"
 #include "jit/kernel/subset_registers.hpp"
+#include "jit/text/text.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
-#include <iterator>
 
 namespace libperm {
 namespace {
@@ -49,7 +48,7 @@ class TreeRows {
 
   private:
     template <class... Args> void add(fmt::format_string<Args...> format, Args &&...args) {
-        fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+        text_ += formatted(format, std::forward<Args>(args)...);
     }
 
     void constructor() {
@@ -66,7 +65,7 @@ class TreeRows {
     }
 
     std::string row(std::int32_t r) const {
-        return in_shared_ ? fmt::format("row({})", r) : fmt::format("x{}", r);
+        return in_shared_ ? formatted("row({})", r) : formatted("x{}", r);
     }
 
     // Sums are exact, so that a sign does not cost a rounding.
@@ -111,7 +110,7 @@ class TreeRows {
     void levels(const char *indent, const TreePart &part, std::int32_t loops) {
         for (std::int32_t j = loops; j-- > 0;)
             add("{0}case {1}: q{1} = {2}; [[fallthrough]];\n", indent, j,
-                times(fmt::format("q{}", j + 1), part.level[at(j)]));
+                times(formatted("q{}", j + 1), part.level[at(j)]));
     }
 
     void inner(const TreePart &part, const std::string &name) {
@@ -132,7 +131,7 @@ class TreeRows {
 
     // The function of a part of another.
     std::string looped(const TreePart &part) {
-        std::string name = fmt::format("part{}", parts_++);
+        std::string name = formatted("part{}", parts_++);
         const std::int32_t loops = part.end - part.loop;
         if (loops == 0) {
             inner(part, name);
@@ -161,7 +160,7 @@ class TreeRows {
     }
 
     std::string value(const StraightLine &program, std::int32_t v) const {
-        return v < program.inputs ? row(v) : fmt::format("t{}", v - program.inputs);
+        return v < program.inputs ? row(v) : formatted("t{}", v - program.inputs);
     }
 
     std::int64_t place_of(std::int32_t constant) const {
@@ -172,7 +171,7 @@ class TreeRows {
     // |v|, a double.
     std::string size(const StraightLine &program, std::int32_t v) const {
         const bool is_size = v >= program.inputs && is_absolute(program.code[at(v - program.inputs)].op);
-        return is_size ? value(program, v) : fmt::format("magnitude({})", value(program, v));
+        return is_size ? value(program, v) : formatted("magnitude({})", value(program, v));
     }
 
     void leaf(const StraightLine &program) {
@@ -247,7 +246,7 @@ std::vector<double> tree_parameters(const Tree &tree, const std::vector<double> 
 }
 
 std::string shape_text(const TreePart &part) {
-    std::string text = fmt::format("{} {} {}", part.begin, part.loop, part.end);
+    std::string text = formatted("{} {} {}", part.begin, part.loop, part.end);
     for (const TreePart &p : part.parts) text += " (" + shape_text(p) + ")";
     return text;
 }

@@ -1,10 +1,9 @@
 // A file that a computation is gone on with from: itself, or, where it is torn, the one before it.
 #pragma once
 
+#include "jit/text/text.hpp"
 #include "lib/base/durable_file.hpp"
 #include "lib/base/error.hpp"
-
-#include <fmt/format.h>
 
 #include <optional>
 #include <string>
@@ -27,23 +26,23 @@ std::optional<KeptFile<Content>> read_kept(const std::string &file, const Conten
         if (!exists(name)) continue;
         try {
             Content content = content_of(read_file(name));
-            if (first) warn(fmt::format("{}: going on from the one before, {}", first->what(), name));
+            if (first) warn(formatted("{}: going on from the one before, {}", first->what(), name));
             return KeptFile<Content>{std::move(content), first.has_value()};
         } catch (const Error &error) {
             const bool is_damaged = error.status() == PERM_BAD_ARGUMENT; // or another version's
             if (!first)
                 first = Error(is_damaged ? PERM_BAD_OPTION : error.status(),
-                              fmt::format("{}: {}", name, error.what()));
+                              formatted("{}: {}", name, error.what()));
         } catch (const std::system_error &error) { // which names the file
-            if (!first) first = Error(PERM_BAD_OPTION, fmt::format("cannot read: {}", error.what()));
+            if (!first) first = Error(PERM_BAD_OPTION, formatted("cannot read: {}", error.what()));
         }
     }
     if (first)
         throw Error(
             first->status(),
-            fmt::format("{}; there is no one before that can be read: name another file, or remove this one "
-                        "to begin anew",
-                        first->what()));
+            formatted("{}; there is no one before that can be read: name another file, or remove this one "
+                      "to begin anew",
+                      first->what()));
     return {};
 }
 

@@ -1,10 +1,10 @@
 #include "lib/base/seal.hpp"
 
 #include "jit/compile/digest.hpp"
+#include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 
 namespace libperm {
 namespace {
@@ -24,13 +24,13 @@ struct Header {
 } // namespace
 
 void fail_cut_off(const Seal &seal) {
-    throw Error(PERM_BAD_ARGUMENT, fmt::format("{} is cut off: pass all of the bytes that {} wrote",
-                                               seal.name, seal.written_by));
+    throw Error(PERM_BAD_ARGUMENT,
+                formatted("{} is cut off: pass all of the bytes that {} wrote", seal.name, seal.written_by));
 }
 
 void fail_damaged(const Seal &seal, const DamagedField &field) {
-    throw Error(PERM_BAD_ARGUMENT, fmt::format("{} is damaged, for this was never written: {}; {}", seal.name,
-                                               field.what(), seal.again));
+    throw Error(PERM_BAD_ARGUMENT, formatted("{} is damaged, for this was never written: {}; {}", seal.name,
+                                             field.what(), seal.again));
 }
 
 std::string sealed(const Seal &seal, std::string_view payload) {
@@ -44,28 +44,27 @@ std::string sealed(const Seal &seal, std::string_view payload) {
 std::string_view unsealed(const Seal &seal, std::string_view bytes) {
     if (bytes.size() < seal.magic.size() ? !seal.magic.starts_with(bytes) : !bytes.starts_with(seal.magic))
         throw Error(PERM_BAD_ARGUMENT,
-                    fmt::format("these bytes are not {}: pass what {} wrote", seal.name, seal.written_by));
+                    formatted("these bytes are not {}: pass what {} wrote", seal.name, seal.written_by));
     bytes.remove_prefix(std::min(seal.magic.size(), bytes.size()));
     std::string_view beginning = bytes; // another format may go on otherwise
     const auto format = read_payload<std::uint32_t>(seal, beginning);
     if (format != seal.format)
-        throw Error(PERM_UNSUPPORTED, fmt::format("{} is of format {}, this libperm reads format {}: {}",
-                                                  seal.name, format, seal.format, seal.again));
+        throw Error(PERM_UNSUPPORTED, formatted("{} is of format {}, this libperm reads format {}: {}",
+                                                seal.name, format, seal.format, seal.again));
     const auto header = read_payload<Header>(seal, bytes);
     if (header.version != PERM_VERSION_STRING)
         throw Error(
             PERM_UNSUPPORTED,
-            fmt::format("{} was written by libperm {:.40}, this is libperm {}, and only the same version "
-                        "gives the same bits: {}",
-                        seal.name, header.version, PERM_VERSION_STRING, seal.again));
+            formatted("{} was written by libperm {:.40}, this is libperm {}, and only the same version "
+                      "gives the same bits: {}",
+                      seal.name, header.version, PERM_VERSION_STRING, seal.again));
     if (bytes.size() < header.payload_bytes) fail_cut_off(seal);
     if (bytes.size() > header.payload_bytes)
-        throw Error(PERM_BAD_ARGUMENT, fmt::format("{} is followed by {} other bytes: pass it alone",
-                                                   seal.name, bytes.size() - header.payload_bytes));
+        throw Error(PERM_BAD_ARGUMENT, formatted("{} is followed by {} other bytes: pass it alone", seal.name,
+                                                 bytes.size() - header.payload_bytes));
     if (digest_of_bytes(bytes) != header.payload_digest)
-        throw Error(
-            PERM_BAD_ARGUMENT,
-            fmt::format("{} is damaged, its checksum is another: copy it or make it again", seal.name));
+        throw Error(PERM_BAD_ARGUMENT,
+                    formatted("{} is damaged, its checksum is another: copy it or make it again", seal.name));
     return bytes;
 }
 

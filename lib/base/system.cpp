@@ -1,10 +1,11 @@
 #include "lib/base/system.hpp"
 
+#include "jit/text/text.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <fmt/format.h>
 #include <fstream>
 #include <limits>
 #include <oneapi/tbb/info.h>
@@ -45,24 +46,24 @@ std::string processor_name() {
 }
 
 std::string readable_bytes(double bytes) {
-    if (bytes > 1e30) return fmt::format("10^{:.0f} bytes", std::log10(std::min(bytes, 1e308)));
+    if (bytes > 1e30) return formatted("10^{:.0f} bytes", std::log10(std::min(bytes, 1e308)));
     constexpr std::array units{"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
     std::size_t unit = 0;
     while (bytes >= 999.5 && unit + 1 < units.size()) {
         bytes /= 1000;
         ++unit;
     }
-    return fmt::format("{:.3g} {}", bytes, units[unit]);
+    return formatted("{:.3g} {}", bytes, units[unit]);
 }
 
 std::string readable_seconds(double seconds) {
-    if (seconds < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
-    if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
-    if (seconds < 120) return fmt::format("{:.3g} s", seconds);
-    if (seconds < 7200) return fmt::format("{:.3g} minutes", seconds / 60);
-    if (seconds < 172800) return fmt::format("{:.3g} hours", seconds / 3600);
-    if (seconds < 3.2e7) return fmt::format("{:.3g} days", seconds / 86400);
-    return fmt::format("{:.3g} years", std::min(seconds / 31557600, 1e300));
+    if (seconds < 1e-3) return formatted("{:.3g} us", seconds * 1e6);
+    if (seconds < 1) return formatted("{:.3g} ms", seconds * 1e3);
+    if (seconds < 120) return formatted("{:.3g} s", seconds);
+    if (seconds < 7200) return formatted("{:.3g} minutes", seconds / 60);
+    if (seconds < 172800) return formatted("{:.3g} hours", seconds / 3600);
+    if (seconds < 3.2e7) return formatted("{:.3g} days", seconds / 86400);
+    return formatted("{:.3g} years", std::min(seconds / 31557600, 1e300));
 }
 
 } // namespace libperm

@@ -1,5 +1,6 @@
 #include "lib/execute/batch.hpp"
 
+#include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/execute/block_run.hpp"
 #include "lib/run/gpu_device.hpp"
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <numeric>
 #include <utility>
 
@@ -128,7 +128,7 @@ class Batch {
             sink_.general(k, execute(plan_, read_values(plan_.input, matrix(k)), part));
         } catch (const Error &error) {
             if (error.status() == PERM_CANCELLED || error.status() == PERM_REFUSED_TIME) throw;
-            throw Error(error.status(), fmt::format("matrix {} of the batch: {}", k, error.what()));
+            throw Error(error.status(), formatted("matrix {} of the batch: {}", k, error.what()));
         }
     }
 
@@ -154,9 +154,9 @@ void execute_batch(const Plan &plan, const Direct *direct, const IdleTapes &idle
     if (!values && nnz > 0) throw Error(PERM_BAD_ARGUMENT, "values is a null pointer");
     if (stride != 0 && stride < nnz)
         throw Error(PERM_BAD_ARGUMENT,
-                    fmt::format("stride is {}, but a matrix has {} values: the next one's begin after these, "
-                                "or with stride 0 it is the same",
-                                stride, nnz));
+                    formatted("stride is {}, but a matrix has {} values: the next one's begin after these, "
+                              "or with stride 0 it is the same",
+                              stride, nnz));
     control.begin(static_cast<double>(count), plan.seconds * static_cast<double>(count));
     Batch(plan, direct, idle_tapes, values, stride, control, sink).run(count);
 }

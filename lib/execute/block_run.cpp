@@ -2,6 +2,7 @@
 
 #include "jit/driver/jit_error.hpp"
 #include "jit/queue/gpu_queue.hpp"
+#include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/frontier/on_device.hpp"
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 
 namespace libperm {
 namespace {
@@ -79,8 +79,8 @@ const Candidate *second_choice(const BlockRun &run, const Outcome &outcome) {
 // Returns what gave the outcome in the end: the first one stands if there is no time for a second.
 const Candidate *try_second(const BlockRun &run, const Candidate &choice, const Block &block,
                             Outcome &outcome) {
-    log_decision(fmt::format("{}: its error bound {:.1e} is above the tolerance, so {} again",
-                             name_of(*run.plan.choice()), outcome.rel_error_bound, name_of(choice)));
+    log_decision(formatted("{}: its error bound {:.1e} is above the tolerance, so {} again",
+                           name_of(*run.plan.choice()), outcome.rel_error_bound, name_of(choice)));
     const bool is_taken = take_if_better(
         outcome,
         [&] {

@@ -1,5 +1,6 @@
 #include "lib/execute/checkpoint.hpp"
 
+#include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/kept_file.hpp"
 #include "lib/base/log.hpp"
@@ -11,7 +12,6 @@
 #include "lib/saved/bytes.hpp"
 
 #include <chrono>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
@@ -49,8 +49,8 @@ CheckpointContent read_content(std::string_view bytes) {
 
 [[noreturn]] void fail_foreign(const std::string &file, const char *what) {
     throw Error(PERM_BAD_OPTION,
-                fmt::format("the checkpoint {} is of {}: name another file, or remove this one to begin anew",
-                            file, what));
+                formatted("the checkpoint {} is of {}: name another file, or remove this one to begin anew",
+                          file, what));
 }
 
 using KeptCheckpoint = KeptFile<CheckpointContent>;
@@ -92,8 +92,8 @@ std::optional<Plan> plan_of_checkpoint(const InputPattern &input, const Options 
     try {
         plan = plan_of(kept->content.plan, options);
     } catch (const Error &error) { // options that it was not made with
-        throw Error(error.status(), fmt::format("the checkpoint {}: {}; or name another file",
-                                                options.checkpoint, error.what()));
+        throw Error(error.status(), formatted("the checkpoint {}: {}; or name another file",
+                                              options.checkpoint, error.what()));
     }
     const auto same = [](const InputPattern &x, const InputPattern &y) {
         return x.pattern.rows == y.pattern.rows && x.pattern.cols == y.pattern.cols &&
@@ -123,7 +123,7 @@ Checkpoint::Checkpoint(const Plan &plan, const Values &values, RunControl &contr
     try { // before days are spent on what could not be kept
         write_durably(options_.checkpoint, sealed(seal, written(content_)));
     } catch (const std::system_error &error) {
-        throw Error(PERM_BAD_OPTION, fmt::format("the checkpoint cannot be written: {}", error.what()));
+        throw Error(PERM_BAD_OPTION, formatted("the checkpoint cannot be written: {}", error.what()));
     }
 }
 
@@ -148,8 +148,8 @@ bool Checkpoint::write(bool is_answered) {
         is_torn_ = false;
     } catch (const std::system_error &error) {
         is_written = false;
-        log_warning(fmt::format("the checkpoint could not be written: {}; what was written before stays",
-                                error.what()));
+        log_warning(formatted("the checkpoint could not be written: {}; what was written before stays",
+                              error.what()));
     }
     written_ = Clock::now();
     return is_written;
@@ -176,10 +176,10 @@ Outcome execute_kept(const Plan &plan, const Values &values, RunControl &control
         if (error.status() != PERM_CANCELLED && error.status() != PERM_REFUSED_TIME) throw;
         throw Error(
             error.status(),
-            kept ? fmt::format("{}; what is done is in {}: the same call goes on from there", error.what(),
-                               file)
-                 : fmt::format("{}; what was done since the last write to {} is lost: it cannot be written",
-                               error.what(), file));
+            kept
+                ? formatted("{}; what is done is in {}: the same call goes on from there", error.what(), file)
+                : formatted("{}; what was done since the last write to {} is lost: it cannot be written",
+                            error.what(), file));
     }
 }
 
@@ -193,7 +193,7 @@ struct Status {
 
 Status status_of(const std::string &file) {
     std::optional<KeptCheckpoint> kept = read_checkpoint(file);
-    if (!kept) throw Error(PERM_BAD_OPTION, fmt::format("there is no checkpoint {}", file));
+    if (!kept) throw Error(PERM_BAD_OPTION, formatted("there is no checkpoint {}", file));
     CheckpointContent &content = kept->content;
     Plan plan = plan_of(content.plan, Options());
     // As fast as so far; before there is much of that, as predicted.
@@ -207,16 +207,16 @@ Status status_of(const std::string &file) {
 std::string checkpoint_text(const std::string &file) {
     const Status s = status_of(file);
     const BlockPlan *block = s.plan.main_block();
-    std::string text = fmt::format("{}: of a matrix of order {}, {} entries\n", file, s.plan.n(),
-                                   s.plan.input.pattern.nnz());
-    text += fmt::format("engine     {}\n", block ? name_of(block->best()) : "none");
-    text += fmt::format("done       {:.2f} %, {} parts, in {}\n", 100 * s.content.fraction,
-                        s.content.pieces.size(), readable_seconds(s.content.seconds));
+    std::string text =
+        formatted("{}: of a matrix of order {}, {} entries\n", file, s.plan.n(), s.plan.input.pattern.nnz());
+    text += formatted("engine     {}\n", block ? name_of(block->best()) : "none");
+    text += formatted("done       {:.2f} %, {} parts, in {}\n", 100 * s.content.fraction,
+                      s.content.pieces.size(), readable_seconds(s.content.seconds));
     text += s.content.is_answered ? "finished: the same command gives the answer again at once\n"
             : s.content.fraction > 0.9999
                 ? "left       a second run in more precise numbers, perhaps: the same command goes on\n"
-                : fmt::format("left       {}, as fast as so far: the same command goes on\n",
-                              readable_seconds(s.seconds_left));
+                : formatted("left       {}, as fast as so far: the same command goes on\n",
+                            readable_seconds(s.seconds_left));
     return text;
 }
 

@@ -1,5 +1,6 @@
 #include "lib/execute/execute.hpp"
 
+#include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/execute/evaluation.hpp"
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <limits>
 #include <optional>
 
@@ -110,8 +110,8 @@ class SecondRun {
     }
 
     void run_again(const Plan &other) {
-        log_decision(fmt::format("the error bound is {:.1e}: again in precision {}", outcome_.rel_error_bound,
-                                 precision_name(other.numbers.precision)));
+        log_decision(formatted("the error bound is {:.1e}: again in precision {}", outcome_.rel_error_bound,
+                               precision_name(other.numbers.precision)));
         take_if_better(
             outcome_, [&] { return run(other, values_, control_, store_); }, goes_on());
     }

@@ -1,6 +1,7 @@
 #include "lib/execute/shards.hpp"
 
 #include "jit/compile/digest.hpp"
+#include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/seal.hpp"
 #include "lib/execute/execute.hpp"
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 
 namespace libperm {
 namespace {
@@ -42,9 +42,9 @@ double pieces_of(const BlockPlan &plan) {
 void require_as_planned(const Plan &plan, const Values &values) {
     if (const char *why = why_planned_anew(plan, values))
         throw Error(PERM_BAD_ARGUMENT,
-                    fmt::format("{}, and the plan was made for others: shards need a plan that was made with "
-                                "values of this kind, so give them to perm_plan_create",
-                                why));
+                    formatted("{}, and the plan was made for others: shards need a plan that was made with "
+                              "values of this kind, so give them to perm_plan_create",
+                              why));
     if (plan.options.equal_chunks)
         throw Error(PERM_UNSUPPORTED, "chunks \"equal\" are not the same on every machine, so they cannot be "
                                       "shared out: use chunks \"ceg\"");
@@ -83,8 +83,8 @@ std::string digest_of(const Values &values) {
 std::string run_shard(const Plan &plan, const Values &values, std::int64_t number, RunControl &control) {
     const ShardCount shards = shards_of(plan);
     if (number < 0 || number >= shards.count)
-        throw Error(PERM_BAD_ARGUMENT, fmt::format("there is no shard {}: the plan has {}, counted from 0",
-                                                   number, shards.count));
+        throw Error(PERM_BAD_ARGUMENT,
+                    formatted("there is no shard {}: the plan has {}, counted from 0", number, shards.count));
     require_as_planned(plan, values);
     const Shard shard{static_cast<std::uint64_t>(shards.count), static_cast<std::uint64_t>(number)};
     PieceStore store(shard);
@@ -103,16 +103,15 @@ Outcome combine(const Plan &plan, const Values &values, std::span<const std::str
     for (std::size_t k = 0; k < partials.size(); ++k) {
         const auto require = [k](bool holds, const char *what) {
             if (!holds)
-                throw Error(PERM_BAD_ARGUMENT,
-                            fmt::format("partial result {} is {}: leave it out, and run the "
-                                        "shards that are missing with this plan",
-                                        k, what));
+                throw Error(PERM_BAD_ARGUMENT, formatted("partial result {} is {}: leave it out, and run the "
+                                                         "shards that are missing with this plan",
+                                                         k, what));
         };
         Partial partial;
         try {
             partial = content_of<Partial>(seal, partials[k]);
         } catch (const Error &error) {
-            throw Error(error.status(), fmt::format("partial result {}: {}", k, error.what()));
+            throw Error(error.status(), formatted("partial result {}: {}", k, error.what()));
         }
         require(partial.plan == plan_digest, "one of another plan");
         require(partial.values == values_digest, "one of other values");
@@ -124,9 +123,9 @@ Outcome combine(const Plan &plan, const Values &values, std::span<const std::str
     const auto missing = std::count(is_there.begin(), is_there.end(), 0);
     if (missing > 0)
         throw Error(PERM_BAD_ARGUMENT,
-                    fmt::format("{} of {} shards are missing, the first is {}: run them and combine all",
-                                missing, is_there.size(),
-                                std::find(is_there.begin(), is_there.end(), 0) - is_there.begin()));
+                    formatted("{} of {} shards are missing, the first is {}: run them and combine all",
+                              missing, is_there.size(),
+                              std::find(is_there.begin(), is_there.end(), 0) - is_there.begin()));
     return execute(plan, values, control, &store);
 }
 

@@ -1,11 +1,11 @@
 #include "lib/frontier/frontier.hpp"
 
+#include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/frontier/residues.hpp"
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <span>
 
 namespace libperm {
@@ -44,7 +44,7 @@ int sparse_key_words(const FrontierProgram &program, Arithmetic arithmetic) {
 
 void throw_too_wide(const FrontierProgram &program) {
     throw Error(PERM_UNSUPPORTED,
-                fmt::format("engine frontier: states of {} bits, at most 4096 can be", program.slots));
+                formatted("engine frontier: states of {} bits, at most 4096 can be", program.slots));
 }
 
 std::int64_t number_bytes(const StateNumbers &numbers) {

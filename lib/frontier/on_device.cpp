@@ -2,12 +2,12 @@
 
 #include "jit/compile/digest.hpp"
 #include "jit/driver/jit_error.hpp"
+#include "jit/text/text.hpp"
 #include "lib/base/log.hpp"
 #include "lib/frontier/slice_fields.hpp"
 #include "lib/frontier/slices.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <limits>
 #include <string>
 
@@ -53,7 +53,7 @@ auto compute_in_room(const DeviceQueues &devices, const Run &run, const StateNum
         if (error.failure() != JitFailure::out_of_memory) throw;
         const std::vector<FrontierSlice> smaller = smaller_slices(devices, run, numbers);
         if (smaller.empty()) throw;
-        log_decision(fmt::format("engine frontier: {}; in {} slices now", error.what(), smaller.size()));
+        log_decision(formatted("engine frontier: {}; in {} slices now", error.what(), smaller.size()));
         PieceScope scope = run.control.pieces();
         scope.task.attempt = attempt_in(smaller);
         RunControl again(run.control, 1, scope);

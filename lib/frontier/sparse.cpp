@@ -1,6 +1,6 @@
 #include "lib/frontier/sparse.hpp"
 
-#include <fmt/format.h>
+#include "jit/text/text.hpp"
 
 namespace libperm {
 namespace {

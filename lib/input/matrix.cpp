@@ -1,5 +1,6 @@
 #include "lib/input/matrix.hpp"
 
+#include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/struct_size.hpp"
 #include "lib/number/decimal.hpp"
@@ -7,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <fmt/format.h>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -33,16 +33,16 @@ template <class Index> InputPattern read_as(const perm_csr &a) {
     const std::int64_t n = a.n_rows;
     if (n > 0) {
         if (load<Index>(a.row_ptr, 0) != 0)
-            bad_matrix(fmt::format("row_ptr[0] is {}, it must be 0 (indices are zero-based)",
-                                   load<Index>(a.row_ptr, 0)));
+            bad_matrix(formatted("row_ptr[0] is {}, it must be 0 (indices are zero-based)",
+                                 load<Index>(a.row_ptr, 0)));
         for (std::int64_t i = 0; i < n; ++i)
             if (load<Index>(a.row_ptr, i + 1) < load<Index>(a.row_ptr, i))
-                bad_matrix(fmt::format("row_ptr decreases from {} to {} at row {}", load<Index>(a.row_ptr, i),
-                                       load<Index>(a.row_ptr, i + 1), i));
+                bad_matrix(formatted("row_ptr decreases from {} to {} at row {}", load<Index>(a.row_ptr, i),
+                                     load<Index>(a.row_ptr, i + 1), i));
         if (load<Index>(a.row_ptr, n) != a.nnz)
-            bad_matrix(fmt::format("row_ptr ends at {}, but nnz is {}", load<Index>(a.row_ptr, n), a.nnz));
+            bad_matrix(formatted("row_ptr ends at {}, but nnz is {}", load<Index>(a.row_ptr, n), a.nnz));
     } else if (a.nnz != 0) {
-        bad_matrix(fmt::format("a matrix of 0 rows cannot have nnz = {}", a.nnz));
+        bad_matrix(formatted("a matrix of 0 rows cannot have nnz = {}", a.nnz));
     }
     p.rows = static_cast<std::int32_t>(n);
     p.cols = static_cast<std::int32_t>(a.n_cols);
@@ -55,8 +55,8 @@ template <class Index> InputPattern read_as(const perm_csr &a) {
         for (std::int64_t k = p.row_ptr[at(i)]; k < p.row_ptr[at(i) + 1]; ++k) {
             const std::int64_t j = load<Index>(a.col_idx, k);
             if (j < 0 || j >= a.n_cols)
-                bad_matrix(fmt::format("col_idx[{}] is {} in row {}: columns must lie in 0..{} (zero-based)",
-                                       k, j, i, a.n_cols - 1));
+                bad_matrix(formatted("col_idx[{}] is {} in row {}: columns must lie in 0..{} (zero-based)", k,
+                                     j, i, a.n_cols - 1));
             p.col[at(k)] = static_cast<std::int32_t>(j);
             sorted = sorted && (k == p.row_ptr[at(i)] || p.col[at(k) - 1] < p.col[at(k)]);
         }
@@ -72,8 +72,8 @@ template <class Index> InputPattern read_as(const perm_csr &a) {
         for (std::int64_t k = p.row_ptr[at(i)]; k < p.row_ptr[at(i) + 1]; ++k) {
             col[at(k)] = p.col[at(input.source[at(k)])];
             if (k > p.row_ptr[at(i)] && col[at(k)] == col[at(k) - 1])
-                bad_matrix(fmt::format("duplicate entry: row {} holds column {} twice; add the two up first",
-                                       i, col[at(k)]));
+                bad_matrix(formatted("duplicate entry: row {} holds column {} twice; add the two up first", i,
+                                     col[at(k)]));
         }
     }
     p.col = std::move(col);
@@ -89,8 +89,8 @@ std::vector<std::int64_t> read_multiplicities(const std::int64_t *given, std::in
     sum = 0;
     for (std::int64_t i = 0; i < lines; ++i) {
         if (given[i] < 0 || given[i] > most_entries)
-            bad_matrix(fmt::format("{}_multiplicity[{}] is {}: it must lie in 0..{}", what, i, given[i],
-                                   most_entries));
+            bad_matrix(formatted("{}_multiplicity[{}] is {}: it must lie in 0..{}", what, i, given[i],
+                                 most_entries));
         count[at(i)] = given[i];
         sum += given[i]; // of at most 2^31 lines: below 2^62
     }
@@ -104,19 +104,18 @@ InputPattern expand(InputPattern base, const std::vector<std::int64_t> &row_coun
     const Pattern &p = written->pattern;
     if (cols > std::numeric_limits<std::int32_t>::max() - 1)
         throw Error(PERM_UNSUPPORTED,
-                    fmt::format("written out, the matrix has {} columns: more than this version "
-                                "can index",
-                                cols));
+                    formatted("written out, the matrix has {} columns: more than this version "
+                              "can index",
+                              cols));
     double entries = static_cast<double>(cols) * static_cast<double>(cols - rows);
     for (std::int32_t i = 0; i < p.rows; ++i)
         for (const std::int32_t j : p.row(i))
             entries += static_cast<double>(row_count[at(i)]) * static_cast<double>(column_count[at(j)]);
     if (entries > static_cast<double>(most_entries))
-        throw Error(
-            PERM_UNSUPPORTED,
-            fmt::format("written out, the matrix is {0}x{0} with {1:.3g} entries{2}: at most 2^31 can "
-                        "be",
-                        cols, entries, rows < cols ? " (those of the rows of ones included)" : ""));
+        throw Error(PERM_UNSUPPORTED,
+                    formatted("written out, the matrix is {0}x{0} with {1:.3g} entries{2}: at most 2^31 can "
+                              "be",
+                              cols, entries, rows < cols ? " (those of the rows of ones included)" : ""));
     std::vector<std::int64_t> first(at(p.cols) + 1, 0); // of each column's copies
     for (std::size_t j = 0; j < column_count.size(); ++j) first[j + 1] = first[j] + column_count[j];
     InputPattern out;
@@ -149,29 +148,28 @@ InputPattern expand(InputPattern base, const std::vector<std::int64_t> &row_coun
 
 [[noreturn]] void refuse_tall(std::int64_t rows, std::int64_t cols, const char *how) {
     bad_matrix(
-        fmt::format("the matrix has {} rows and {} columns{}: with more rows than columns no term is left; "
-                    "pass its transpose",
-                    rows, cols, how));
+        formatted("the matrix has {} rows and {} columns{}: with more rows than columns no term is left; "
+                  "pass its transpose",
+                  rows, cols, how));
 }
 
 void check_sizes(const perm_csr &a) {
     if (a.n_rows < 0 || a.n_cols < 0 || a.nnz < 0)
-        bad_matrix(
-            fmt::format("negative size: n_rows = {}, n_cols = {}, nnz = {}", a.n_rows, a.n_cols, a.nnz));
+        bad_matrix(formatted("negative size: n_rows = {}, n_cols = {}, nnz = {}", a.n_rows, a.n_cols, a.nnz));
     if (a.n_rows > a.n_cols && !a.row_multiplicity && !a.col_multiplicity)
         refuse_tall(a.n_rows, a.n_cols, "");
     if (std::max(a.n_rows, a.n_cols) > std::numeric_limits<std::int32_t>::max() - 1)
-        throw Error(PERM_UNSUPPORTED, fmt::format("{} lines are more than this version can index",
-                                                  std::max(a.n_rows, a.n_cols)));
+        throw Error(PERM_UNSUPPORTED,
+                    formatted("{} lines are more than this version can index", std::max(a.n_rows, a.n_cols)));
     if (a.n_rows > 0 && a.nnz / a.n_rows > a.n_cols)
         bad_matrix(
-            fmt::format("nnz is {}: a {}x{} matrix cannot hold so many entries", a.nnz, a.n_rows, a.n_cols));
+            formatted("nnz is {}: a {}x{} matrix cannot hold so many entries", a.nnz, a.n_rows, a.n_cols));
     if (a.index_type != PERM_INDEX_I32 && a.index_type != PERM_INDEX_I64)
         throw Error(PERM_BAD_ARGUMENT,
-                    fmt::format("index_type {} is none of PERM_INDEX_I64, PERM_INDEX_I32", a.index_type));
+                    formatted("index_type {} is none of PERM_INDEX_I64, PERM_INDEX_I32", a.index_type));
     if (a.value_type < PERM_VALUE_F64 || a.value_type > PERM_VALUE_TEXT)
         throw Error(PERM_BAD_ARGUMENT,
-                    fmt::format("value_type {} is none of the perm_value_type constants", a.value_type));
+                    formatted("value_type {} is none of the perm_value_type constants", a.value_type));
     if (a.n_rows > 0 && !a.row_ptr) throw Error(PERM_BAD_ARGUMENT, "row_ptr is a null pointer");
     if (a.nnz > 0 && !a.col_idx) throw Error(PERM_BAD_ARGUMENT, "col_idx is a null pointer");
 }
@@ -205,7 +203,7 @@ class ValueReader {
             if (!text) throw std::invalid_argument("a null pointer");
             const auto parsed = parse_number(text);
             if (!parsed)
-                throw std::invalid_argument(fmt::format(
+                throw std::invalid_argument(formatted(
                     "\"{:.40}\", no number such as -12, 0.125, 6e23, 1/3, or two of them for a complex one",
                     text));
             wide = *parsed;
@@ -222,7 +220,7 @@ class ValueReader {
     static double finite(double x) {
         if (!std::isfinite(x))
             throw std::invalid_argument(
-                fmt::format("{}: every value must be finite", std::isnan(x) ? "NaN" : "infinite"));
+                formatted("{}: every value must be finite", std::isnan(x) ? "NaN" : "infinite"));
         return x;
     }
 
@@ -302,7 +300,7 @@ Values read_values(const InputPattern &input, const void *values) {
                 out.wide.push_back(widened(real));
         } catch (const std::invalid_argument &error) {
             bad_matrix(
-                fmt::format("the value at row {}, column {} is {}", row, input.pattern.col[k], error.what()));
+                formatted("the value at row {}, column {} is {}", row, input.pattern.col[k], error.what()));
         }
     }
     return out;

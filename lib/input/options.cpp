@@ -1,5 +1,6 @@
 #include "lib/input/options.hpp"
 
+#include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/struct_size.hpp"
@@ -9,7 +10,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
-#include <fmt/format.h>
 #include <string_view>
 
 namespace libperm {
@@ -25,18 +25,18 @@ constexpr Engine engines[] = {Engine::automatic, Engine::ryser, Engine::frontier
 Engine read_engine(std::string_view name) {
     for (const Engine engine : engines)
         if (name == engine_name(engine)) return engine;
-    bad_option(fmt::format("unknown engine \"{}\": use auto, ryser, frontier, tree, or on a GPU shared, "
-                           "dense, purereg or hybrid",
-                           name));
+    bad_option(formatted("unknown engine \"{}\": use auto, ryser, frontier, tree, or on a GPU shared, "
+                         "dense, purereg or hybrid",
+                         name));
 }
 
 // "gpu", "gpu:0,2", "gpu:all", "gpu:all+cpu".
 void read_device(std::string_view name, Options &out) {
     const auto bad = [name] {
         bad_option(
-            fmt::format("unknown device \"{}\": use auto, cpu, gpu, gpu:all, or some by their numbers as "
-                        "in gpu:0,1; with +cpu behind it the processor helps",
-                        name));
+            formatted("unknown device \"{}\": use auto, cpu, gpu, gpu:all, or some by their numbers as "
+                      "in gpu:0,1; with +cpu behind it the processor helps",
+                      name));
     };
     if (name == "auto") return;
     if (name == "cpu") {
@@ -57,7 +57,7 @@ void read_device(std::string_view name, Options &out) {
         const auto [end, error] = std::from_chars(which.data() + 1, which.data() + which.size(), ordinal);
         if (error != std::errc{} || ordinal < 0) bad();
         if (std::find(out.gpus.begin(), out.gpus.end(), ordinal) != out.gpus.end())
-            bad_option(fmt::format("device \"{}\" names GPU {} twice", name, ordinal));
+            bad_option(formatted("device \"{}\" names GPU {} twice", name, ordinal));
         out.gpus.push_back(ordinal);
         which.remove_prefix(static_cast<std::size_t>(end - which.data()));
     }
@@ -65,7 +65,7 @@ void read_device(std::string_view name, Options &out) {
 
 CacheSettings cache_settings(const char *folder, std::int64_t limit_bytes) {
     if (limit_bytes < 0)
-        bad_option(fmt::format("cache_limit_bytes is {}: use 0 (256 MiB) or a positive number", limit_bytes));
+        bad_option(formatted("cache_limit_bytes is {}: use 0 (256 MiB) or a positive number", limit_bytes));
     CacheSettings cache;
     cache.folder = folder ? folder : default_cache_folder();
     if (limit_bytes > 0) cache.limit_bytes = limit_bytes;
@@ -82,14 +82,14 @@ void read_precision(std::string_view name, Options &out) {
             return;
         }
     if (!name.starts_with(mpfr))
-        bad_option(fmt::format(
-            "unknown precision \"{}\": use auto, double, kahan, dq, dd, exact or mpfr:BITS", name));
+        bad_option(
+            formatted("unknown precision \"{}\": use auto, double, kahan, dq, dd, exact or mpfr:BITS", name));
     const std::string_view bits = name.substr(mpfr.size());
     const auto [end, error] = std::from_chars(bits.data(), bits.data() + bits.size(), out.mpfr_bits);
     if (error != std::errc{} || end != bits.data() + bits.size() || out.mpfr_bits < 2 ||
         out.mpfr_bits > most_mpfr_bits)
         bad_option(
-            fmt::format("precision \"{}\": BITS must be a whole number from 2 to {}", name, most_mpfr_bits));
+            formatted("precision \"{}\": BITS must be a whole number from 2 to {}", name, most_mpfr_bits));
     out.precision = Precision::mpfr;
 }
 
@@ -113,7 +113,7 @@ Passes read_passes(std::string_view without) {
                 known = true;
             }
         if (!known)
-            bad_option(fmt::format(
+            bad_option(formatted(
                 "unknown reduction \"{}\" in without: use matching, dm, d1, d2, fm, merge, scaling or all, "
                 "with commas between them",
                 name));
@@ -157,11 +157,10 @@ Options read_options(const perm_opts *opts) {
     out.engine = read_engine(or_auto(o.engine));
     read_device(or_auto(o.device), out);
     if (needs_gpu(out.engine) && out.device == Device::cpu)
-        bad_option(
-            fmt::format("engine \"{}\" runs on a GPU: use device auto or gpu", engine_name(out.engine)));
+        bad_option(formatted("engine \"{}\" runs on a GPU: use device auto or gpu", engine_name(out.engine)));
     if (out.engine == Engine::ryser && out.device == Device::gpu)
         bad_option(
-            fmt::format("engine \"{}\" runs on the CPU: use device auto or cpu", engine_name(out.engine)));
+            formatted("engine \"{}\" runs on the CPU: use device auto or cpu", engine_name(out.engine)));
 
     read_precision(or_auto(o.precision), out);
 
@@ -170,15 +169,15 @@ Options read_options(const perm_opts *opts) {
     if (o.tolerance > 0) out.tolerance = o.tolerance;
 
     if (o.threads < 0)
-        bad_option(fmt::format("threads is {}: use 0 (all cores) or a positive number", o.threads));
-    if (o.threads > 4096) bad_option(fmt::format("threads is {}: at most 4096", o.threads));
+        bad_option(formatted("threads is {}: use 0 (all cores) or a positive number", o.threads));
+    if (o.threads > 4096) bad_option(formatted("threads is {}: at most 4096", o.threads));
     out.threads = o.threads > 0 ? std::min(o.threads, available_cores()) : available_cores();
     if (o.reserved != 0) bad_option("perm_opts.reserved must be 0: start from PERM_OPTS_INIT");
 
     if (o.memory_limit_bytes < 0)
         bad_option(
-            fmt::format("memory_limit_bytes is {}: use 0 (three quarters of the memory) or a positive number",
-                        o.memory_limit_bytes));
+            formatted("memory_limit_bytes is {}: use 0 (three quarters of the memory) or a positive number",
+                      o.memory_limit_bytes));
     out.memory_limit = o.memory_limit_bytes > 0 ? o.memory_limit_bytes : machine_memory() / 4 * 3;
 
     if (!(o.time_limit_seconds >= 0))
@@ -192,7 +191,7 @@ Options read_options(const perm_opts *opts) {
     if (o.checkpoint_seconds > 0) out.checkpoint_seconds = o.checkpoint_seconds;
     // What goes on another time may take longer than is left today.
     if (!out.checkpoint.empty()) out.refuse_seconds = std::numeric_limits<double>::infinity();
-    if (o.gpus < 0) bad_option(fmt::format("gpus is {}: use 0 (those that device names) or more", o.gpus));
+    if (o.gpus < 0) bad_option(formatted("gpus is {}: use 0 (those that device names) or more", o.gpus));
     out.reckoned_gpus = o.gpus;
     if (o.gpus > 0 && out.device == Device::automatic) out.device = Device::gpu;
     if (o.reserved2 != 0) bad_option("perm_opts.reserved2 must be 0: start from PERM_OPTS_INIT");
@@ -201,11 +200,11 @@ Options read_options(const perm_opts *opts) {
     out.passes = read_passes(o.without ? o.without : "");
     const std::string_view decompose = or_auto(o.decompose);
     if (decompose != "auto" && decompose != "paper")
-        bad_option(fmt::format("unknown decompose \"{}\": use auto or paper", decompose));
+        bad_option(formatted("unknown decompose \"{}\": use auto or paper", decompose));
     out.decompose_as_published = decompose == "paper";
     const std::string_view chunks = o.chunks ? o.chunks : "ceg";
     if (chunks != "ceg" && chunks != "equal")
-        bad_option(fmt::format("unknown chunks \"{}\": use ceg or equal", chunks));
+        bad_option(formatted("unknown chunks \"{}\": use ceg or equal", chunks));
     out.equal_chunks = chunks == "equal";
     if (out.equal_chunks && out.engine == Engine::tree)
         bad_option("engine \"tree\" has no chunks of equal length: use chunks ceg, or engine hybrid, "

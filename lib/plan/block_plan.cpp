@@ -1,5 +1,6 @@
 #include "lib/plan/block_plan.hpp"
 
+#include "jit/text/text.hpp"
 #include "lib/base/system.hpp"
 #include "lib/frontier/layout.hpp"
 #include "lib/frontier/on_device.hpp"
@@ -8,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <limits>
 #include <map>
 
@@ -36,15 +36,15 @@ void judge(Candidate &c, const Options &options) {
     if (c.refusal != PERM_OK) return;
     if (c.cost.bytes > memory) {
         c.refusal = PERM_REFUSED_MEMORY;
-        c.why_not = fmt::format("needs {} of {}memory, {} is the limit; with that it is predicted to take {}",
-                                readable_bytes(c.cost.bytes), on_gpu ? "the GPU's " : "",
-                                readable_bytes(memory), readable_seconds(c.seconds));
+        c.why_not = formatted("needs {} of {}memory, {} is the limit; with that it is predicted to take {}",
+                              readable_bytes(c.cost.bytes), on_gpu ? "the GPU's " : "",
+                              readable_bytes(memory), readable_seconds(c.seconds));
     } else if (c.seconds > options.refuse_seconds) {
         c.refusal = PERM_REFUSED_TIME;
         const std::string where =
-            on_gpu ? "the GPU" : fmt::format("{} thread{}", options.threads, options.threads == 1 ? "" : "s");
-        c.why_not = fmt::format("is predicted to take {} on {}, {} is the limit", readable_seconds(c.seconds),
-                                where, readable_seconds(options.refuse_seconds));
+            on_gpu ? "the GPU" : formatted("{} thread{}", options.threads, options.threads == 1 ? "" : "s");
+        c.why_not = formatted("is predicted to take {} on {}, {} is the limit", readable_seconds(c.seconds),
+                              where, readable_seconds(options.refuse_seconds));
     }
 }
 
@@ -129,9 +129,9 @@ void add_ryser(Task &task, const Pattern &at) {
     c.cost = ryser_cost(ryser, task.a.rows);
     if (c.cost.subsets > ryser_most_subsets) {
         c.refusal = PERM_UNSUPPORTED;
-        c.why_not = fmt::format("would sum {}2^{:.0f} subsets, at most 2^{:.0f} can be counted",
-                                std::isfinite(c.cost.subsets) ? "" : "more than ",
-                                std::min(1000.0, std::log2(c.cost.subsets)), std::log2(ryser_most_subsets));
+        c.why_not = formatted("would sum {}2^{:.0f} subsets, at most 2^{:.0f} can be counted",
+                              std::isfinite(c.cost.subsets) ? "" : "more than ",
+                              std::min(1000.0, std::log2(c.cost.subsets)), std::log2(ryser_most_subsets));
     }
     task.add(std::move(c));
 }
@@ -173,9 +173,9 @@ bool frontier_is_hopeless(Task &task, double tree_seconds) {
     const double most_seconds = std::min(task.worthwhile_seconds(), std::max(tree_seconds, second_seconds));
     if (c.refusal != PERM_REFUSED_MEMORY || c.cost.serial_seconds < most_seconds) return false;
     c.at_least = true;
-    c.why_not = fmt::format("needs at the very least {} of memory, whatever the order of the rows; in slices "
-                            "that fit it would take {} or more",
-                            readable_bytes(c.cost.bytes), readable_seconds(c.seconds));
+    c.why_not = formatted("needs at the very least {} of memory, whatever the order of the rows; in slices "
+                          "that fit it would take {} or more",
+                          readable_bytes(c.cost.bytes), readable_seconds(c.seconds));
     task.plan.candidates.push_back(std::move(c));
     return true;
 }
@@ -200,7 +200,7 @@ void describe(Candidate &c, const FrontierProgram &program, bool nonnegative) {
     c.bytes_per_state += 8 * sparse_key_words(program);
     if (sparse_key_words(program) != 0) return;
     c.refusal = PERM_UNSUPPORTED;
-    c.why_not = fmt::format("has keys of {} bits, at most 4096 can be", program.slots);
+    c.why_not = formatted("has keys of {} bits, at most 4096 can be", program.slots);
 }
 
 Cost cost_of(const Task &task, const FrontierProgram &program, FrontierForm form, bool on_gpu) {
@@ -279,8 +279,8 @@ void add_frontier(Task &task, double tree_seconds) {
             std::exp2(frontier_out_of_reach);
         judge(c, options);
         c.refusal = PERM_REFUSED_MEMORY;
-        c.why_not = fmt::format("found no order of the rows that keeps fewer than 2^{} states",
-                                frontier_out_of_reach);
+        c.why_not =
+            formatted("found no order of the rows that keeps fewer than 2^{} states", frontier_out_of_reach);
         task.plan.candidates.push_back(std::move(c));
         return;
     }
@@ -416,19 +416,19 @@ void choose(BlockPlan &plan) {
         plan.refusal = first.refusal;
         if (first.lacks_gpu) {
             plan.refusal_text =
-                fmt::format("n = {}, {} entries: this {}; see perm info", plan.n, plan.nnz, first.why_not);
+                formatted("n = {}, {} entries: this {}; see perm info", plan.n, plan.nnz, first.why_not);
             plan.why =
-                fmt::format("refused: {}. Times are predicted for an {}", first.why_not, planned_gpu().name);
+                formatted("refused: {}. Times are predicted for an {}", first.why_not, planned_gpu().name);
             return;
         }
         const bool is_impossible =
             std::all_of(plan.candidates.begin(), plan.candidates.end(),
                         [](const Candidate &c) { return c.refusal == PERM_UNSUPPORTED; });
         plan.refusal_text =
-            fmt::format("{} (n = {}, {} entries)",
-                        is_impossible ? "impossible here" : "too large for the limits", plan.n, plan.nnz);
+            formatted("{} (n = {}, {} entries)",
+                      is_impossible ? "impossible here" : "too large for the limits", plan.n, plan.nnz);
         for (const Candidate &c : plan.candidates)
-            plan.refusal_text += fmt::format("\n  engine {} {}", name_of(c), c.why_not);
+            plan.refusal_text += formatted("\n  engine {} {}", name_of(c), c.why_not);
         if (!is_impossible)
             plan.refusal_text += "\n  raise a limit: memory_limit_bytes (of the CPU) or time_limit_seconds";
         plan.why = is_impossible ? "refused: no engine that was asked for can do it"
@@ -441,8 +441,8 @@ void choose(BlockPlan &plan) {
             return c.cost.serial_seconds < possible->cost.serial_seconds;
         });
     if (&*possible != &first)
-        plan.why = fmt::format("{}: the best within the limits; {} {}", name_of(*possible), name_of(first),
-                               first.why_not);
+        plan.why = formatted("{}: the best within the limits; {} {}", name_of(*possible), name_of(first),
+                             first.why_not);
     else
         plan.why =
             name_of(first) +
@@ -463,11 +463,11 @@ double predicted_seconds(const Candidate &c, const Options &options) {
 }
 
 std::string name_of(const Candidate &c) {
-    if (c.engine == Engine::tree && c.on_gpu) return fmt::format("{} (GPU)", engine_name(c.engine));
+    if (c.engine == Engine::tree && c.on_gpu) return formatted("{} (GPU)", engine_name(c.engine));
     if (c.engine != Engine::frontier) return engine_name(c.engine);
-    std::string name = fmt::format("{} ({}", engine_name(c.engine), form_name(c.form));
+    std::string name = formatted("{} ({}", engine_name(c.engine), form_name(c.form));
     if (!c.slices.empty())
-        name += fmt::format(", {} slice{}", c.slices.size(), c.slices.size() == 1 ? "" : "s");
+        name += formatted(", {} slice{}", c.slices.size(), c.slices.size() == 1 ? "" : "s");
     return name + (c.on_gpu ? ", GPU)" : ")");
 }
 

@@ -1,5 +1,6 @@
 #include "lib/plan/plan.hpp"
 
+#include "jit/text/text.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/system.hpp"
 #include "lib/number/wide_value.hpp"
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <fmt/format.h>
 #include <iterator>
 
 namespace libperm {
@@ -113,16 +113,16 @@ template <class Value> class Planner {
         const auto refuse = [this](const std::string &why) {
             if (plan_.refusal != PERM_OK) return;
             plan_.refusal = PERM_REFUSED_TIME;
-            plan_.refusal_text = fmt::format("too large for the limits (n = {}, {} entries): {}", plan_.n(),
-                                             plan_.input.pattern.nnz(), why);
+            plan_.refusal_text = formatted("too large for the limits (n = {}, {} entries): {}", plan_.n(),
+                                           plan_.input.pattern.nnz(), why);
         };
         if (!complete)
-            refuse(fmt::format("the decomposition has more than {} blocks; use decompose auto",
-                               most_blocks - 1));
+            refuse(
+                formatted("the decomposition has more than {} blocks; use decompose auto", most_blocks - 1));
         else if (plan_.seconds > plan_.options.refuse_seconds)
-            refuse(fmt::format(
+            refuse(formatted(
                 "{} is predicted to take {}, {} is the limit\n  raise the limit: time_limit_seconds",
-                plan_.blocks == 0 ? "reducing it" : fmt::format("computing {} blocks", plan_.blocks),
+                plan_.blocks == 0 ? "reducing it" : formatted("computing {} blocks", plan_.blocks),
                 readable_seconds(plan_.seconds), readable_seconds(plan_.options.refuse_seconds)));
         std::erase_if(plan_.block_plans, [this](const auto &p) { return !used_.contains(p.first); });
     }
@@ -198,8 +198,8 @@ std::string structure_of(const Plan &plan) {
     if (plan.n() == 0) return "the empty matrix: its permanent is 1";
     const std::int32_t rank = maximum_matching(plan.input.pattern).size;
     if (rank < plan.n())
-        return fmt::format("no perfect matching (structural rank {} of {}): the permanent is 0", rank,
-                           plan.n());
+        return formatted("no perfect matching (structural rank {} of {}): the permanent is 0", rank,
+                         plan.n());
     return "the reductions alone give the permanent";
 }
 
@@ -370,10 +370,10 @@ Plan make_plan(InputPattern input, const Options &options, const Values &values,
     if (plan.blocks == 0) plan.structure = structure_of(plan);
     if (const BlockPlan *block = plan.main_block()) {
         if (block->best().on_gpu) prepare_gpus(options);
-        log_decision(fmt::format("{} block{}; {}", plan.blocks, plan.blocks == 1 ? "" : "s", block->why));
+        log_decision(formatted("{} block{}; {}", plan.blocks, plan.blocks == 1 ? "" : "s", block->why));
         for (const Candidate &c : block->candidates)
-            log_detail(fmt::format("{}: {:.3g} operations, {}, {}", name_of(c), c.cost.operations,
-                                   readable_bytes(c.cost.bytes), readable_seconds(c.seconds)));
+            log_detail(formatted("{}: {:.3g} operations, {}, {}", name_of(c), c.cost.operations,
+                                 readable_bytes(c.cost.bytes), readable_seconds(c.seconds)));
     } else {
         log_decision(plan.structure);
     }

@@ -1,5 +1,6 @@
 #include "lib/report/explain.hpp"
 
+#include "jit/text/text.hpp"
 #include "lib/base/system.hpp"
 #include "lib/execute/shards.hpp"
 #include "lib/report/picture.hpp"
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace libperm {
@@ -81,7 +81,7 @@ std::vector<std::pair<BlockGroup, BlockCount>> main_groups(const Plan &plan, Blo
 }
 
 std::string engine_text(Engine engine, FrontierForm form) {
-    return engine == Engine::frontier ? fmt::format("{} {}", engine_name(engine), form_name(form))
+    return engine == Engine::frontier ? formatted("{} {}", engine_name(engine), form_name(form))
                                       : engine_name(engine);
 }
 
@@ -115,8 +115,7 @@ std::string reductions_text(const Plan &plan) {
     const Reductions &r = plan.reductions;
     std::string text;
     const auto say = [&text](std::int64_t count, const char *one, const char *many) {
-        if (count > 0)
-            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, count == 1 ? one : many);
+        if (count > 0) text += formatted("{}{} {}", text.empty() ? "" : ", ", count, count == 1 ? one : many);
     };
     say(r.dropped, "entry in no perfect matching", "entries in no perfect matching");
     say(r.blocks, "irreducible block", "irreducible blocks");
@@ -130,20 +129,20 @@ std::string reductions_text(const Plan &plan) {
 
 std::string blocks_text(const Plan &plan) {
     if (plan.blocks == 1)
-        return fmt::format("1 block to compute: n = {:.0f}, {:.0f} entries\n", plan.sum_n, plan.sum_nnz);
+        return formatted("1 block to compute: n = {:.0f}, {:.0f} entries\n", plan.sum_n, plan.sum_nnz);
     std::string text =
-        fmt::format("{} blocks to compute, {} different, in {}; on average n = {:.2f}, {:.2f} entries\n",
-                    plan.blocks, plan.distinct, readable_seconds(plan.seconds),
-                    average(plan.sum_n, plan.blocks), average(plan.sum_nnz, plan.blocks));
-    text += fmt::format("{:>10} {:>5} {:>9}  {:<16} {:>15} {:>13}\n", "blocks", "n", "entries", "engine",
-                        "states/subsets", "thread or GPU");
+        formatted("{} blocks to compute, {} different, in {}; on average n = {:.2f}, {:.2f} entries\n",
+                  plan.blocks, plan.distinct, readable_seconds(plan.seconds),
+                  average(plan.sum_n, plan.blocks), average(plan.sum_nnz, plan.blocks));
+    text += formatted("{:>10} {:>5} {:>9}  {:<16} {:>15} {:>13}\n", "blocks", "n", "entries", "engine",
+                      "states/subsets", "thread or GPU");
     BlockCount others;
     for (const auto &[group, count] : main_groups(plan, others))
-        text += fmt::format("{:>10} {:>5} {:>9.1f}  {:<16} {:>15.3g} {:>13}\n", count.blocks, group.n,
-                            average(count.nnz, count.blocks), engine_text(group.engine, group.form),
-                            count.work, readable_seconds(count.seconds));
+        text += formatted("{:>10} {:>5} {:>9.1f}  {:<16} {:>15.3g} {:>13}\n", count.blocks, group.n,
+                          average(count.nnz, count.blocks), engine_text(group.engine, group.form), count.work,
+                          readable_seconds(count.seconds));
     if (others.blocks > 0)
-        text += fmt::format("{:>10} not listed {:>52}\n", others.blocks, readable_seconds(others.seconds));
+        text += formatted("{:>10} not listed {:>52}\n", others.blocks, readable_seconds(others.seconds));
     return text + "the block that takes longest:\n";
 }
 
@@ -154,8 +153,8 @@ std::string without_tree_text(const BlockPlan &block, const Options &options) {
                                        [](const Candidate &c) { return c.engine == Engine::tree; });
     if (!is_wanted || is_listed) return "";
     const std::string why_not = tree_why_not(block.n);
-    return fmt::format("tree: not planned, {}\n",
-                       why_not.empty() ? "looking for its order would not pay" : "it " + why_not);
+    return formatted("tree: not planned, {}\n",
+                     why_not.empty() ? "looking for its order would not pay" : "it " + why_not);
 }
 
 std::string tree_text(const BlockPlan &block, const Options &options) {
@@ -163,17 +162,17 @@ std::string tree_text(const BlockPlan &block, const Options &options) {
         return c.engine == Engine::tree && c.cost.subsets > 0;
     });
     if (tree == block.candidates.end()) return without_tree_text(block, options);
-    return fmt::format("tree: {:.3g} instructions per subset, where n + average degree = {:.3g}\n",
-                       tree->cost.operations / tree->cost.subsets, naive_operations(block));
+    return formatted("tree: {:.3g} instructions per subset, where n + average degree = {:.3g}\n",
+                     tree->cost.operations / tree->cost.subsets, naive_operations(block));
 }
 
 std::string slices_text(const BlockPlan &block) {
     std::string text;
     for (const Candidate &c : block.candidates)
         if (!c.slices.empty())
-            text += fmt::format("frontier sliced{}: {} slice{} of up to {}, one after the other\n",
-                                c.on_gpu ? " GPU" : "", c.slices.size(), c.slices.size() == 1 ? "" : "s",
-                                readable_bytes(c.cost.bytes));
+            text += formatted("frontier sliced{}: {} slice{} of up to {}, one after the other\n",
+                              c.on_gpu ? " GPU" : "", c.slices.size(), c.slices.size() == 1 ? "" : "s",
+                              readable_bytes(c.cost.bytes));
     return text;
 }
 
@@ -186,15 +185,15 @@ std::string shown_name(const Candidate &c) {
 std::string shown_time(const Candidate &c) { return c.at_least ? "-" : readable_seconds(c.seconds); }
 
 std::string candidates_text(const BlockPlan &block, const Options &options) {
-    std::string text = fmt::format("{:<24} {:<9} {:>15} {:>11} {:>11} {:>10} {:>13}\n", "engine", "",
-                                   "states/subsets", "at once", "operations", "memory", "time");
+    std::string text = formatted("{:<24} {:<9} {:>15} {:>11} {:>11} {:>10} {:>13}\n", "engine", "",
+                                 "states/subsets", "at once", "operations", "memory", "time");
     for (std::size_t k = 0; k < block.candidates.size(); ++k) {
         const Candidate &c = block.candidates[k];
         const bool by_subsets = sums_subsets(c.engine);
-        text += fmt::format("{:<20} {:<9} {:>15.3g} {:>11} {:>11.3g} {:>10} {:>13}\n", shown_name(c),
-                            status_of(block, k), by_subsets ? c.cost.subsets : c.cost.states,
-                            by_subsets ? "-" : fmt::format("{:.3g}", c.cost.peak_states), c.cost.operations,
-                            (c.at_least ? "> " : "") + readable_bytes(c.cost.bytes), shown_time(c));
+        text += formatted("{:<20} {:<9} {:>15.3g} {:>11} {:>11.3g} {:>10} {:>13}\n", shown_name(c),
+                          status_of(block, k), by_subsets ? c.cost.subsets : c.cost.states,
+                          by_subsets ? "-" : formatted("{:.3g}", c.cost.peak_states), c.cost.operations,
+                          (c.at_least ? "> " : "") + readable_bytes(c.cost.bytes), shown_time(c));
     }
     return text + slices_text(block) + tree_text(block, options);
 }
@@ -248,13 +247,12 @@ std::string scale_text(const Plan &plan) {
     const ShardCount shards = shards_of(plan);
     std::string text;
     if (plan.options.reckoned_gpus > 0 && plan.main_block()->best().on_gpu)
-        text += fmt::format("on {} GPUs: predicted to take {}, {:.1f} hours of GPUs; {}\n",
-                            plan.options.reckoned_gpus, readable_seconds(plan.seconds),
-                            plan.serial_seconds / 3600, model_error);
+        text += formatted("on {} GPUs: predicted to take {}, {:.1f} hours of GPUs; {}\n",
+                          plan.options.reckoned_gpus, readable_seconds(plan.seconds),
+                          plan.serial_seconds / 3600, model_error);
     if (shards.count > 1)
-        text +=
-            fmt::format("{} shards of {} each, on one {}\n", shards.count, readable_seconds(shards.seconds),
-                        plan.main_block()->best().on_gpu ? "GPU" : "thread");
+        text += formatted("{} shards of {} each, on one {}\n", shards.count, readable_seconds(shards.seconds),
+                          plan.main_block()->best().on_gpu ? "GPU" : "thread");
     return text;
 }
 
@@ -280,10 +278,10 @@ std::string picture_json(const Plan &plan) {
 }
 
 std::string explain_text(const Plan &plan) {
-    std::string text = fmt::format("n = {}, {} entries, {}, {} thread{}, memory limit {}\n", plan.n(),
-                                   plan.input.pattern.nnz(), numbers_text(plan.numbers), plan.options.threads,
-                                   plan.options.threads == 1 ? "" : "s",
-                                   readable_bytes(static_cast<double>(plan.options.memory_limit)));
+    std::string text = formatted("n = {}, {} entries, {}, {} thread{}, memory limit {}\n", plan.n(),
+                                 plan.input.pattern.nnz(), numbers_text(plan.numbers), plan.options.threads,
+                                 plan.options.threads == 1 ? "" : "s",
+                                 readable_bytes(static_cast<double>(plan.options.memory_limit)));
     if (const std::string reduced = reductions_text(plan); !reduced.empty()) text += reduced + "\n";
     const BlockPlan *block = plan.main_block();
     if (!block) return text + plan.structure + "\n";

@@ -5,6 +5,7 @@
 #include "jit/driver/gpu.hpp"
 #include "jit/driver/jit_error.hpp"
 #include "jit/lanes/tree_walk.hpp"
+#include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"
 #include "lib/input/options.hpp"
@@ -14,7 +15,6 @@
 #include <charconv>
 #include <ctime>
 #include <filesystem>
-#include <fmt/format.h>
 #include <gmp.h>
 #include <mpfr.h>
 #include <nlohmann/json.hpp>
@@ -46,7 +46,7 @@ Json gpu_json(int ordinal) {
     try {
         const GpuProperties p = Gpu::open(ordinal)->properties();
         j["name"] = p.name;
-        j["compute_capability"] = fmt::format("{}.{}", p.compute_capability / 10, p.compute_capability % 10);
+        j["compute_capability"] = formatted("{}.{}", p.compute_capability / 10, p.compute_capability % 10);
         j["multiprocessors"] = p.multiprocessors;
         j["fp64_lanes"] = p.fp64_lanes;
         j["memory_bytes"] = p.memory_bytes;
@@ -72,23 +72,23 @@ template <class Status> Json library_json(const Status &status) {
 
 std::string gpu_text(const Json &gpu) {
     if (gpu.contains("why_not")) return text_of(gpu, "why_not");
-    return fmt::format("{}, compute capability {}, {} multiprocessors of {} FP64 lanes, {}",
-                       text_of(gpu, "name"), text_of(gpu, "compute_capability"),
-                       gpu.at("multiprocessors").get<int>(), gpu.at("fp64_lanes").get<int>(),
-                       bytes_of(gpu, "memory_bytes"));
+    return formatted("{}, compute capability {}, {} multiprocessors of {} FP64 lanes, {}",
+                     text_of(gpu, "name"), text_of(gpu, "compute_capability"),
+                     gpu.at("multiprocessors").get<int>(), gpu.at("fp64_lanes").get<int>(),
+                     bytes_of(gpu, "memory_bytes"));
 }
 
 std::string driver_text(const Json &driver) {
     return driver.at("found").get<bool>()
-               ? fmt::format("CUDA {}, {}", text_of(driver, "version"), text_of(driver, "path"))
+               ? formatted("CUDA {}, {}", text_of(driver, "version"), text_of(driver, "path"))
                : text_of(driver, "why_not");
 }
 
 std::string nvrtc_text(const Json &nvrtc) {
     if (!nvrtc.at("found").get<bool>()) return text_of(nvrtc, "why_not");
-    std::string text = fmt::format("{}, {}, for", text_of(nvrtc, "version"), text_of(nvrtc, "path"));
+    std::string text = formatted("{}, {}, for", text_of(nvrtc, "version"), text_of(nvrtc, "path"));
     for (const Json &architecture : nvrtc.at("architectures"))
-        text += fmt::format(" sm_{}", architecture.get<int>());
+        text += formatted(" sm_{}", architecture.get<int>());
     return text;
 }
 
@@ -98,7 +98,7 @@ std::string folder_or_default(const char *folder) { return folder ? folder : def
 
 std::string kernels_text(std::size_t kernels, const std::string &bytes) {
     return kernels == 0 ? "no kernels"
-                        : fmt::format("{} kernel{}, {}", kernels, kernels == 1 ? "" : "s", bytes);
+                        : formatted("{} kernel{}, {}", kernels, kernels == 1 ? "" : "s", bytes);
 }
 
 // How much lies there; nothing is read, and nothing is removed.
@@ -201,8 +201,8 @@ std::string names_text(const Json &names) {
 std::string cache_heading(const Json &j, std::size_t kernels) {
     const std::string folder = text_of(j, "folder");
     if (folder.empty()) return "none are kept on disk";
-    if (j.contains("why_not")) return fmt::format("{} cannot be used: {}", folder, text_of(j, "why_not"));
-    return fmt::format("{}: {}", folder, kernels_text(kernels, bytes_of(j, "bytes")));
+    if (j.contains("why_not")) return formatted("{} cannot be used: {}", folder, text_of(j, "why_not"));
+    return formatted("{}: {}", folder, kernels_text(kernels, bytes_of(j, "bytes")));
 }
 
 } // namespace
@@ -212,18 +212,18 @@ std::string info_json() { return dump(collect()); }
 std::string info_text() {
     const Json j = collect();
     std::string text =
-        fmt::format("libperm {} (compiled by {})\nengines    {}\ndevices    {}\n", text_of(j, "version"),
-                    text_of(j, "compiler"), names_text(j["engines"]), names_text(j["devices"]));
+        formatted("libperm {} (compiled by {})\nengines    {}\ndevices    {}\n", text_of(j, "version"),
+                  text_of(j, "compiler"), names_text(j["engines"]), names_text(j["devices"]));
     for (const Json &gpu : j["gpus"])
-        text += fmt::format("gpu {:<6} {}\n", gpu["ordinal"].get<int>(), gpu_text(gpu));
-    text += fmt::format("driver     {}\nNVRTC      {}\n", driver_text(j["driver"]), nvrtc_text(j["nvrtc"]));
+        text += formatted("gpu {:<6} {}\n", gpu["ordinal"].get<int>(), gpu_text(gpu));
+    text += formatted("driver     {}\nNVRTC      {}\n", driver_text(j["driver"]), nvrtc_text(j["nvrtc"]));
     const Json &cache = j["kernel_cache"];
-    text += fmt::format("kernels    {}\n", cache_heading(cache, cache["kernels"].get<std::size_t>()));
+    text += formatted("kernels    {}\n", cache_heading(cache, cache["kernels"].get<std::size_t>()));
     return text +
-           fmt::format("processor  {}, {} cores, {}\nmemory     {}\nlibraries  oneTBB {}, MPFR {}, GMP {}\n",
-                       text_of(j, "processor"), j["cores"].get<int>(), text_of(j, "simd"),
-                       bytes_of(j, "memory_bytes"), text_of(j["libraries"], "oneTBB"),
-                       text_of(j["libraries"], "MPFR"), text_of(j["libraries"], "GMP"));
+           formatted("processor  {}, {} cores, {}\nmemory     {}\nlibraries  oneTBB {}, MPFR {}, GMP {}\n",
+                     text_of(j, "processor"), j["cores"].get<int>(), text_of(j, "simd"),
+                     bytes_of(j, "memory_bytes"), text_of(j["libraries"], "oneTBB"),
+                     text_of(j["libraries"], "MPFR"), text_of(j["libraries"], "GMP"));
 }
 
 std::string cache_json(const char *folder) { return dump(cache_contents(folder_or_default(folder))); }
@@ -232,9 +232,9 @@ std::string cache_text(const char *folder) {
     const Json j = cache_contents(folder_or_default(folder));
     std::string text = cache_heading(j, j["kernels"].size()) + "\n";
     for (const Json &kernel : j["kernels"])
-        text += fmt::format("{}  {:>8}  {}  {:<7}  n = {:<3}  {}\n", text_of(kernel, "file"),
-                            bytes_of(kernel, "bytes"), local_time(kernel["used_unix"].get<std::int64_t>()),
-                            text_of(kernel, "engine"), kernel["n"].get<int>(), text_of(kernel, "target"));
+        text += formatted("{}  {:>8}  {}  {:<7}  n = {:<3}  {}\n", text_of(kernel, "file"),
+                          bytes_of(kernel, "bytes"), local_time(kernel["used_unix"].get<std::int64_t>()),
+                          text_of(kernel, "engine"), kernel["n"].get<int>(), text_of(kernel, "target"));
     return text;
 }
 
@@ -244,7 +244,7 @@ std::int64_t clear_cache(const char *folder) {
     std::error_code error;
     const std::filesystem::directory_iterator readable(name, error);
     if (error && error != std::errc::no_such_file_or_directory)
-        throw Error(PERM_BAD_OPTION, fmt::format("cannot read the folder '{}': {}", name, error.message()));
+        throw Error(PERM_BAD_OPTION, formatted("cannot read the folder '{}': {}", name, error.message()));
     return cache_clear(name);
 }
 

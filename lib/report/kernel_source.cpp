@@ -4,12 +4,12 @@
 #include "jit/driver/jit_error.hpp"
 #include "jit/kernel/frontier_sparse.hpp"
 #include "jit/kernel/subset_source.hpp"
+#include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/frontier/dense_row.hpp"
 #include "lib/run/gpu_device.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <string_view>
 
 namespace libperm {
@@ -35,10 +35,10 @@ std::string target_here() {
         try {
             return target_for(capability);
         } catch (const JitError &) { // no NVRTC, or one that does not know so old a GPU
-            return fmt::format("sm_{}", capability);
+            return formatted("sm_{}", capability);
         }
     }
-    return nvrtc.found ? fmt::format("sm_{}", nvrtc.architectures.back()) : "";
+    return nvrtc.found ? formatted("sm_{}", nvrtc.architectures.back()) : "";
 }
 
 // The kernel of the row with most states, or of all rows (sparse).
@@ -62,34 +62,34 @@ std::string source_of(const Plan &plan) {
     const BlockPlan *block = plan.main_block();
     if (!block)
         throw Error(PERM_UNSUPPORTED,
-                    fmt::format("the reductions alone give this permanent, and no kernel is run: leave them "
-                                "out (without all) and ask for engine {}",
-                                engines));
+                    formatted("the reductions alone give this permanent, and no kernel is run: leave them "
+                              "out (without all) and ask for engine {}",
+                              engines));
     const Candidate &best = block->best();
     if (best.engine == Engine::frontier && best.refusal == PERM_UNSUPPORTED && !best.lacks_gpu)
-        throw Error(PERM_UNSUPPORTED, fmt::format("there is no such kernel: engine {} {}; ask for engine {}",
-                                                  name_of(best), best.why_not, engines));
+        throw Error(PERM_UNSUPPORTED, formatted("there is no such kernel: engine {} {}; ask for engine {}",
+                                                name_of(best), best.why_not, engines));
     if (best.engine == Engine::frontier && best.on_gpu && !block->program(best.form).steps.empty())
         return frontier_kernel(*block).source();
     if (!has_kernel(best.engine))
         throw Error(
             PERM_UNSUPPORTED,
-            fmt::format("engine {} runs on the CPU and has no kernel: ask for engine {}, or for device gpu",
-                        engine_name(best.engine), engines));
+            formatted("engine {} runs on the CPU and has no kernel: ask for engine {}, or for device gpu",
+                      engine_name(best.engine), engines));
     const std::string why_not = block->gray.kernel.n == 0 ? best.why_not : gray_why_not(block->gray);
     if (!why_not.empty())
         throw Error(
             PERM_UNSUPPORTED,
-            fmt::format("there is no such kernel: engine {} {} (n = {}, {} entries); ask for another of {}",
-                        engine_name(best.engine), why_not, block->n, block->nnz, engines));
+            formatted("there is no such kernel: engine {} {} (n = {}, {} entries); ask for another of {}",
+                      engine_name(best.engine), why_not, block->n, block->nnz, engines));
     return source_of(block->gray.kernel);
 }
 
 std::string heading(const std::string &target) {
     const NvrtcStatus &nvrtc = nvrtc_status();
-    std::string text = fmt::format("// Target: {}. NVRTC: {}. Flags:",
-                                   target.empty() ? "none, for there is neither a GPU nor NVRTC" : target,
-                                   nvrtc.found ? nvrtc.version : "none");
+    std::string text = formatted("// Target: {}. NVRTC: {}. Flags:",
+                                 target.empty() ? "none, for there is neither a GPU nor NVRTC" : target,
+                                 nvrtc.found ? nvrtc.version : "none");
     if (!target.empty()) text += " --gpu-architecture=" + target;
     for (const std::string &flag : kernel_flags()) text += " " + flag;
     return text + "\n";
@@ -100,9 +100,9 @@ std::string heading(const std::string &target) {
 std::string kernel_source(const Plan &plan, const char *target) {
     if (target && !is_target(target))
         throw Error(PERM_BAD_OPTION,
-                    fmt::format("unknown arch \"{}\": use sm_NN for machine code or compute_NN "
-                                "for PTX, such as sm_90",
-                                target));
+                    formatted("unknown arch \"{}\": use sm_NN for machine code or compute_NN "
+                              "for PTX, such as sm_90",
+                              target));
     const std::string source = source_of(plan);
     return heading(target ? target : target_here()) + source;
 }

@@ -2,11 +2,11 @@
 
 #include "jit/compile/nvrtc.hpp"
 #include "jit/driver/jit_error.hpp"
+#include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -64,13 +64,13 @@ std::vector<std::shared_ptr<const Gpu>> gpus_of(const Options &options) {
     std::vector<std::shared_ptr<const Gpu>> gpus;
     for (const int ordinal : ordinals) {
         if (ordinal >= driver_status().gpus)
-            throw Error(PERM_BAD_OPTION, fmt::format("device names GPU {}: there are {}, counted from 0",
-                                                     ordinal, driver_status().gpus));
+            throw Error(PERM_BAD_OPTION, formatted("device names GPU {}: there are {}, counted from 0",
+                                                   ordinal, driver_status().gpus));
         try {
             gpus.push_back(held_gpu(ordinal));
         } catch (const JitError &error) {
             if (ordinals.size() == 1) throw;
-            log_warning(fmt::format("GPU {} is left out: {}", ordinal, error.what()));
+            log_warning(formatted("GPU {} is left out: {}", ordinal, error.what()));
         }
     }
     if (gpus.empty()) throw JitError(JitFailure::unavailable, "none of the GPUs can be used");

@@ -1,11 +1,10 @@
 #include "lib/saved/bytes.hpp"
 
 #include "jit/compile/digest.hpp"
+#include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/seal.hpp"
 #include "lib/saved/fields.hpp"
-
-#include <fmt/format.h>
 
 namespace libperm {
 namespace {
@@ -37,9 +36,9 @@ class OptionMerge {
         const Value &given = caller_.*option, &own = plan_.*option;
         if (!(given == own) && !(given == Options().*option))
             throw Error(PERM_BAD_OPTION,
-                        fmt::format("the saved plan was made with another {0}: leave {0} out, or "
-                                    "make a plan anew",
-                                    name));
+                        formatted("the saved plan was made with another {0}: leave {0} out, or "
+                                  "make a plan anew",
+                                  name));
         merged_.*option = own;
     }
 

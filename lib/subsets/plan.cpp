@@ -2,11 +2,11 @@
 
 #include "jit/kernel/subset_source.hpp"
 #include "jit/program/tree_program.hpp"
+#include "jit/text/text.hpp"
 #include "preprocess/partitioning.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <numeric>
 
 namespace libperm {
@@ -218,17 +218,17 @@ std::string gray_why_not(const GrayPlan &plan) {
                                           ? 0
                                           : kernel.n;
     if (kernel.n - 1 > most_counted)
-        return fmt::format("would sum 2^{} subsets, at most 2^{} can be counted", kernel.n - 1, most_counted);
+        return formatted("would sum 2^{} subsets, at most 2^{} can be counted", kernel.n - 1, most_counted);
     if (kernel.engine == GrayEngine::tree && longest_loop(kernel.tree) > most_turns)
-        return fmt::format("would loop over 2^{} subsets, a thread at most over 2^{}",
-                           longest_loop(kernel.tree), most_turns);
+        return formatted("would loop over 2^{} subsets, a thread at most over 2^{}",
+                         longest_loop(kernel.tree), most_turns);
     if (in_registers * parts > most_registers)
-        return fmt::format("needs {} row sums in registers, at most {} fit", in_registers,
-                           most_registers / parts);
+        return formatted("needs {} row sums in registers, at most {} fit", in_registers,
+                         most_registers / parts);
     const auto more = static_cast<std::int64_t>(sizeof(GrayLaunch) + 16);
     if (values_by_parameter(kernel) && parameter_bytes(kernel) + more > most_bytes)
-        return fmt::format("takes {} numbers, at most {} can be a kernel's parameters",
-                           parameter_count(kernel), (most_bytes - more) / (8 * parts));
+        return formatted("takes {} numbers, at most {} can be a kernel's parameters", parameter_count(kernel),
+                         (most_bytes - more) / (8 * parts));
     return {};
 }
 

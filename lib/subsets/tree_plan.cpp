@@ -1,10 +1,10 @@
 #include "lib/subsets/tree_plan.hpp"
 
 #include "jit/program/tree_program.hpp"
+#include "jit/text/text.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <numeric>
 
 namespace libperm {
@@ -52,7 +52,7 @@ double compensated_below(const TreePart &part, Arithmetic arithmetic) {
 
 std::string tree_why_not(std::int32_t n) {
     return n <= most_tree_columns ? std::string()
-                                  : fmt::format("takes at most {} rows, this has {}", most_tree_columns, n);
+                                  : formatted("takes at most {} rows, this has {}", most_tree_columns, n);
 }
 
 double tree_roundings(const Tree &tree, Arithmetic arithmetic) {

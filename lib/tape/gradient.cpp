@@ -1,5 +1,6 @@
 #include "lib/tape/gradient.hpp"
 
+#include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"
 #include "lib/base/threads.hpp"
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fmt/format.h>
 #include <limits>
 #include <thread>
 #include <utility>
@@ -31,11 +31,11 @@ constexpr double magnitude_floor = 0x1p-900;
 constexpr std::uint32_t most_states_at_once = 512;
 
 [[noreturn]] void refuse_memory(double moves, std::int64_t limit) {
-    throw Error(
-        PERM_REFUSED_MEMORY,
-        fmt::format("a gradient keeps all states of the frontier and the ways between them, here about "
-                    "{:.3g} ways and {}; {} is the limit\n  raise the limit: memory_limit_bytes",
-                    moves, readable_bytes(moves * move_bytes), readable_bytes(static_cast<double>(limit))));
+    throw Error(PERM_REFUSED_MEMORY,
+                formatted("a gradient keeps all states of the frontier and the ways between them, here about "
+                          "{:.3g} ways and {}; {} is the limit\n  raise the limit: memory_limit_bytes",
+                          moves, readable_bytes(moves * move_bytes),
+                          readable_bytes(static_cast<double>(limit))));
 }
 
 std::int64_t bytes_of(const Tape &tape) {
@@ -74,9 +74,9 @@ void Gradient::make_own_tape(const Plan &plan, RunControl &control) {
         const FrontierOrder order = find_tape_order(pattern, plan.options.seed, poll);
         if (!order.feasible)
             throw Error(PERM_REFUSED_MEMORY,
-                        fmt::format("a gradient keeps all states of the frontier: more than "
-                                    "2^{} of them in any order of the rows",
-                                    frontier_out_of_reach));
+                        formatted("a gradient keeps all states of the frontier: more than "
+                                  "2^{} of them in any order of the rows",
+                                  frontier_out_of_reach));
         const FrontierProgram program = tape_program(pattern, order, samples);
         double moves = 0, expected = 0, certain = 0;
         for (const FrontierStep &step : program.steps) {
@@ -87,11 +87,10 @@ void Gradient::make_own_tape(const Plan &plan, RunControl &control) {
         constexpr double misjudged = 4;
         if (expected > misjudged * most_moves || certain > most_moves) refuse_memory(expected, limit);
         if (program.slots > most_tape_slots)
-            throw Error(
-                PERM_UNSUPPORTED,
-                fmt::format("a gradient's states are written in {} bits, and here {} columns are open "
-                            "at once",
-                            most_tape_slots, program.slots));
+            throw Error(PERM_UNSUPPORTED,
+                        formatted("a gradient's states are written in {} bits, and here {} columns are open "
+                                  "at once",
+                                  most_tape_slots, program.slots));
         std::optional<Tape> tape = make_tape(program, pattern, static_cast<std::int64_t>(most_moves), poll);
         if (!tape) refuse_memory(moves, limit);
         own_ = std::move(*tape);

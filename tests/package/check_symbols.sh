@@ -17,7 +17,7 @@ dynamic=$(LC_ALL=C readelf -d "$library")
 soname=$(sed -nE 's/.*\(SONAME\).*\[(.*)\]/\1/p' <<<"$dynamic")
 [[ $soname == libperm.so.1 ]] || { echo "soname is '$soname', not libperm.so.1" && failed=1; }
 
-ours='libtbb|libmpfr|libgmp|libfmt|libhwy'
+ours='libtbb|libmpfr|libgmp|libhwy'
 system='libstdc\+\+|libm|libgcc_s|libc|ld-linux[a-z0-9_-]*|libasan|libubsan|libtsan'
 if sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p' <<<"$dynamic" | grep -vE "^($ours|$system)\.so"; then
     echo "libperm.so links the above, which is not expected"
