@@ -169,20 +169,20 @@ void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome
     result.tolerance_met = outcome.rel_error_bound <= plan.options.tolerance;
     result.engine = libperm::engine_name(outcome.engine);
     result.device = outcome.on_gpu ? "gpu" : "cpu";
-    result.seconds_compile = outcome.seconds_compile;
-    result.kernels_compiled = outcome.kernels_compiled;
-    result.slices = outcome.slices;
+    result.seconds_compile = outcome.counts.seconds_compile;
+    result.kernels_compiled = outcome.counts.kernels_compiled;
+    result.slices = outcome.counts.slices;
     result.n = plan.n();
     result.nnz = plan.input.pattern.nnz();
     result.threads = plan.options.threads;
     result.transposed = outcome.transposed;
     result.blocks = outcome.blocks;
     result.blocks_computed = outcome.blocks_computed;
-    result.subsets = outcome.subsets;
-    result.states = outcome.states;
-    result.peak_states = outcome.peak_states;
-    result.operations = outcome.operations;
-    result.peak_bytes = outcome.peak_bytes;
+    result.subsets = outcome.counts.subsets;
+    result.states = outcome.counts.states;
+    result.peak_states = outcome.counts.peak_states;
+    result.operations = outcome.counts.operations;
+    result.peak_bytes = outcome.counts.peak_bytes;
 }
 
 // MPFR's numbers are decimals, exact or not.
@@ -204,12 +204,12 @@ void fill(perm_result &result, const perm_plan &plan, const libperm::DirectAnswe
 bool execute_directly(const perm_plan &plan, const void *values, perm_result &result) {
     if (!plan.direct || !values || plan.plan.options.device == libperm::Device::gpu) return false;
     libperm::DirectAnswer answer;
-    const auto is_enough = [&](bool twofold) {
-        return plan.direct->run({&values, 1}, twofold, &answer) && plan.direct->is_enough(answer);
-    };
-    if (!is_enough(false) && !(plan.direct->may_go_on() && is_enough(true))) return false;
-    fill(result, plan, answer, true);
-    return true;
+    for (const bool twofold : plan.direct->ladder().of_tape())
+        if (plan.direct->run({&values, 1}, twofold, &answer) && plan.direct->is_enough(answer)) {
+            fill(result, plan, answer, true);
+            return true;
+        }
+    return false;
 }
 
 void write_bytes(const char *bytes, std::size_t size, void *buffer, std::size_t capacity,

@@ -2,6 +2,8 @@
 // from it is owned by objects and given back. All of it throws JitError.
 #pragma once
 
+#include "jit/driver/gpu_properties.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -21,21 +23,6 @@ struct DriverStatus {
     int gpus = 0;
 };
 const DriverStatus &driver_status();
-
-struct GpuProperties {
-    int ordinal = 0;
-    std::string name;
-    int compute_capability = 0; // 90
-    int multiprocessors = 0;
-    int fp64_lanes = 0;             // double-precision results a clock of one multiprocessor
-    int registers = 0, threads = 0; // of one multiprocessor
-    int warp = 32;
-    std::size_t shared_bytes = 0; // that one block can have at most, when it asks for it
-    double clock_hz = 0;
-    std::int64_t memory_bytes = 0;
-    double memory_bandwidth = 0; // bytes a second, as its clock and width have it
-    std::int64_t l2_bytes = 0;
-};
 
 // A GPU and its primary context, retained while the object or anything made on it lives.
 class Gpu {

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <stdexcept>
+#include <vector>
 
 namespace libperm {
 
@@ -22,6 +23,15 @@ class DamagedField : public std::runtime_error {
 
 inline void require(bool holds, const char *what) {
     if (!holds) throw DamagedField(what);
+}
+
+inline void require_permutation(const std::vector<std::int32_t> &order, std::int32_t n, const char *what) {
+    std::vector<bool> seen(order.size());
+    for (const std::int32_t i : order) {
+        require(i >= 0 && i < std::ssize(order) && !seen[static_cast<std::size_t>(i)], what);
+        seen[static_cast<std::size_t>(i)] = true;
+    }
+    require(std::ssize(order) == n, what);
 }
 
 // By its number, at most that of `last`.

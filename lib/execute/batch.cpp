@@ -33,8 +33,7 @@ class Batch {
         if (direct_) {
             left_.resize(static_cast<std::size_t>(count));
             std::iota(left_.begin(), left_.end(), 0);
-            directly(false);
-            if (direct_->may_go_on()) directly(true);
+            for (const bool twofold : direct_->ladder().of_tape()) directly(twofold);
             for (const std::int64_t k : left_) generally(k);
         } else if (plan_.seconds < short_run) {
             parallel_for(static_cast<std::uint64_t>(count),
@@ -95,7 +94,6 @@ class Batch {
                 control_.advance(now - std::exchange(before, now));
             };
             idle_tapes_.run(*direct_, twofold, plan_.options.cache, matrices, poll, take);
-            return Outcome();
         });
         forget(done);
     }

@@ -1,13 +1,13 @@
 #include "lib/execute/block_run.hpp"
 
 #include "jit/driver/jit_error.hpp"
-#include "jit/queue/gpu_queue.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
-#include "lib/frontier/on_device.hpp"
-#include "lib/frontier/slices.hpp"
-#include "lib/run/gpu_device.hpp"
+#include "lib/number/chinese_remainder.hpp"
+#include "lib/number/integer_block.hpp"
+#include "lib/plan/engines.hpp"
+#include "lib/run/ladder.hpp"
 #include "preprocess/scaling.hpp"
 
 #include <algorithm>
@@ -27,109 +27,117 @@ perm_status status_of(JitFailure failure) {
     }
 }
 
-Outcome run_frontier_on_gpu(const BlockRun &run, const Candidate &choice, const FrontierRun &frontier) {
-    GpuQueues gpus(run.options);
-    return gpus.counted(choice.form == FrontierForm::dense
-                            ? run_dense_frontier_on(gpus.when_needed(), frontier, choice.slices)
-                            : run_in_slices(frontier.program, {},
-                                            {one_worker,
-                                             [&](std::size_t, const auto &) {
-                                                 return run_sparse_frontier_on(
-                                                     gpus.first(), frontier, is_nonnegative(frontier.input));
-                                             }},
-                                            frontier.control));
-}
+// A candidate at work on a block: its attempt in the account of pieces, its share of the progress.
+class Attempt {
+  public:
+    Attempt(const BlockRun &run, const Candidate &choice, std::uint32_t number)
+        : run_(run), choice_(choice), part_(run.control, seconds_per_step(choice), run.attempt(number)) {}
 
-Outcome run_engine(const BlockRun &run, const Candidate &choice, const Block &block, std::uint32_t attempt) {
-    RunControl part(run.control, seconds_per_step(choice), run.attempt(attempt));
-    if (choice.engine == Engine::ryser)
-        return run_ryser(run.plan.ryser, choice.transposed ? transposed(block) : block, part);
-    return with_gpu_errors([&] {
-        if (has_kernel(choice.engine))
-            return run_gray(run.plan.gray, choice.transposed ? transposed(block) : block,
-                            gray_devices(run, choice), part);
-        const FrontierRun frontier{block, run.plan.program(choice.form), part, run.memory,
-                                   run.options.threads};
-        if (choice.on_gpu) return run_frontier_on_gpu(run, choice, frontier);
-        return run_in_slices(frontier.program, choice.slices,
-                             {one_worker,
-                              [&](std::size_t, const auto &program) {
-                                  return run_frontier(choice.form, frontier.of(program));
-                              }},
-                             part);
-    });
-}
+    // Sums over subsets are given A^T where that is what was planned.
+    template <class Value> BlockOf<Value> lines_of(const BlockOf<Value> &block) const {
+        return choice_.transposed && sums_subsets(choice_.engine) ? transposed(block) : block;
+    }
 
-// The engines with kernels lose digits where terms cancel, and of signed full doubles to their grid. The
-// frontier does not lose the first, ryser not the second. Where less is left than was asked for, it is worth
-// a minute.
-const Candidate *second_choice(const BlockRun &run, const Outcome &outcome) {
+    EngineResult run(const EngineInput &input) {
+        GpuQueues gpus(run_.options);
+        EngineResult result;
+        with_gpu_errors([&] {
+            result = info_of(choice_.engine).run({choice_, run_.options, part_, run_.memory, gpus}, input);
+        });
+        result.counts.seconds_compile = gpus.compile_seconds();
+        result.counts.kernels_compiled = gpus.kernels_compiled();
+        return result;
+    }
+
+    Outcome outcome_of(const EngineResult &result) const {
+        Outcome outcome;
+        if (const auto *ball = std::get_if<Ball>(&result.value)) set_value(outcome, *ball);
+        if (const auto *ball = std::get_if<WideBall>(&result.value)) set_value(outcome, *ball);
+        outcome.counts = result.counts;
+        outcome.engine = choice_.engine;
+        outcome.transposed = choice_.transposed;
+        outcome.on_gpu = choice_.on_gpu;
+        outcome.predicted_seconds = choice_.cost.serial_seconds;
+        return outcome;
+    }
+
+    int prime_bits() const { return choice_.on_gpu ? modular_bits : info_of(choice_.engine).prime_bits; }
+    Poll poll() {
+        return [this] { part_.poll(); };
+    }
+
+  private:
+    const BlockRun &run_;
+    const Candidate &choice_;
+    RunControl part_;
+};
+
+// Sums over subsets lose digits where terms cancel, and of signed full doubles to the grid of their kernels.
+// The frontier does not lose the first, Ryser's sum without a kernel not the second.
+const Candidate *second_choice(const BlockRun &run, const Candidate &first, const EngineResult &result,
+                               const Outcome &outcome) {
     if (run.pieces.store && run.pieces.store->is_of_one_shard()) return nullptr; // there is no answer yet
-    const BlockPlan &plan = run.plan;
-    const Options &options = run.options;
-    if (options.engine != Engine::automatic || !has_kernel(plan.choice()->engine) || outcome.exact ||
-        outcome.rel_error_bound <= options.tolerance)
+    const Ladder ladder(run.options);
+    if (!ladder.may_change_engine(first.engine) || ladder.is_met(outcome.rel_error_bound, outcome.exact))
         return nullptr;
-    const Engine engine = outcome.grid_matters ? Engine::ryser : Engine::frontier;
-    const auto found = std::find_if(plan.candidates.begin(), plan.candidates.end(),
-                                    [engine](const Candidate &c) { return c.engine == engine && c.second; });
-    return found == plan.candidates.end() ? nullptr : &*found;
+    const auto found =
+        std::find_if(run.plan.candidates.begin(), run.plan.candidates.end(), [&](const Candidate &c) {
+            return c.second && !has_kernel(c.engine) && sums_subsets(c.engine) == result.grid_matters;
+        });
+    return found == run.plan.candidates.end() ? nullptr : &*found;
 }
 
-// Returns what gave the outcome in the end: the first one stands if there is no time for a second.
-const Candidate *try_second(const BlockRun &run, const Candidate &choice, const Block &block,
-                            Outcome &outcome) {
+// The first outcome stands if there is no time for a second.
+void try_second(const BlockRun &run, const Candidate &second, const Block &block, Outcome &outcome) {
     log_decision(formatted("{}: its error bound {:.1e} is above the tolerance, so {} again",
-                           name_of(*run.plan.choice()), outcome.rel_error_bound, name_of(choice)));
-    const bool is_taken = take_if_better(
+                           name_of(*run.plan.choice()), outcome.rel_error_bound, name_of(second)));
+    const Counts first = outcome.counts;
+    take_if_better(
         outcome,
         [&] {
-            Outcome second = run_engine(run, choice, block, 1);
-            second.seconds_compile = outcome.seconds_compile;
-            second.kernels_compiled = outcome.kernels_compiled;
-            return second;
+            Attempt attempt(run, second, 1);
+            Outcome again = attempt.outcome_of(attempt.run(attempt.lines_of(block)));
+            again.counts.seconds_compile = first.seconds_compile;
+            again.counts.kernels_compiled = first.kernels_compiled;
+            return again;
         },
         run.pieces.store && run.pieces.store->spares_pieces());
-    return is_taken ? &choice : run.plan.choice();
+}
+
+// |re|, |im| < 2^bits: a product of primes above 2^(bits + 1) tells them apart.
+std::vector<std::uint64_t> enough_primes(std::int64_t bits, int prime_bits, bool gaussian, const Poll &poll) {
+    for (auto count = static_cast<std::size_t>((bits + 1) / prime_bits + 1);; ++count) {
+        std::vector<std::uint64_t> primes = primes_below(prime_bits, count, gaussian, poll);
+        mpz_class product = 1;
+        for (std::size_t k = 0; k < primes.size(); k += gaussian ? 2 : 1) {
+            poll();
+            product *= static_cast<unsigned long>(primes[k]);
+        }
+        if (static_cast<std::int64_t>(mpz_sizeinbase(product.get_mpz_t(), 2)) > bits + 2) return primes;
+    }
+}
+
+// Modulo as many primes as the permanent needs.
+Outcome run_exactly(Attempt &attempt, const ExactBlock &lines) {
+    const Poll poll = attempt.poll();
+    const IntegerBlock integers = integer_block(lines, poll);
+    const bool gaussian = !integers.im.empty();
+    const Residues matrices =
+        residues_of(integers.pattern, integers.re, integers.im,
+                    enough_primes(permanent_bits(integers), attempt.prime_bits(), gaussian, poll), poll);
+    const EngineResult result = attempt.run(matrices);
+    Outcome outcome = attempt.outcome_of(result);
+    outcome.wide = from_residues(matrices.primes, std::get<ResidueVector>(result.value), gaussian, poll) *
+                   Gaussian{integers.factor, 0};
+    outcome.exact = true;
+    return outcome;
 }
 
 } // namespace
 
-GpuQueues::GpuQueues(const Options &options) : options_(options) {}
-
-GpuQueues::~GpuQueues() = default;
-
-std::vector<DeviceQueue *> GpuQueues::all() {
-    if (queues_.empty())
-        for (const auto &gpu : gpus_of(options_))
-            queues_.push_back(std::make_unique<GpuQueue>(gpu, options_.cache));
-    std::vector<DeviceQueue *> all;
-    for (const auto &queue : queues_) all.push_back(queue.get());
-    return all;
-}
-
-Outcome GpuQueues::counted(Outcome outcome) const {
-    outcome.seconds_compile = 0;
-    outcome.kernels_compiled = 0;
-    for (const auto &queue : queues_) {
-        outcome.seconds_compile += queue->compile_seconds();
-        outcome.kernels_compiled += queue->kernels_compiled();
-    }
-    return outcome;
-}
-
-GrayDevices gray_devices(const BlockRun &run, const Candidate &choice) {
-    GrayDevices devices;
-    devices.cpu = !choice.on_gpu || (run.options.cpu_too && choice.engine == Engine::tree);
-    if (choice.on_gpu) devices.gpus = [&run] { return gpus_of(run.options); };
-    devices.cache = run.options.cache;
-    devices.seconds = choice.cost.serial_seconds;
-    return devices;
-}
-
-Outcome with_gpu_errors(const std::function<Outcome()> &work) {
+void with_gpu_errors(const std::function<void()> &work) {
     try {
-        return work();
+        work();
     } catch (const JitError &error) {
         throw Error(status_of(error.failure()), error.what());
     }
@@ -137,10 +145,12 @@ Outcome with_gpu_errors(const std::function<Outcome()> &work) {
 
 Outcome run_block(const BlockRun &run, Block block) {
     const std::int64_t exp2 = run.options.passes.scaling ? scale(block) : 0;
-    const Candidate *choice = run.plan.choice();
-    Outcome outcome = run_engine(run, *choice, block, 0);
-    if (const Candidate *second = second_choice(run, outcome))
-        choice = try_second(run, *second, block, outcome);
+    const Candidate &choice = *run.plan.choice();
+    Attempt attempt(run, choice, 0);
+    const EngineResult result = attempt.run(attempt.lines_of(block));
+    Outcome outcome = attempt.outcome_of(result);
+    if (const Candidate *second = second_choice(run, choice, result, outcome))
+        try_second(run, *second, block, outcome);
     if (!std::isfinite(outcome.value.mantissa))
         throw Error(
             PERM_UNSUPPORTED,
@@ -149,10 +159,17 @@ Outcome run_block(const BlockRun &run, Block block) {
                 : "an intermediate result overflowed: leave the pass \"scaling\" on");
     for (Scaled *x : {&outcome.value, &outcome.error})
         if (x->mantissa != 0) x->exp2 -= exp2;
-    outcome.engine = choice->engine;
-    outcome.transposed = choice->transposed;
-    outcome.predicted_seconds = choice->cost.serial_seconds;
     return outcome;
+}
+
+Outcome run_block(const BlockRun &run, const ExactBlock &block) {
+    Attempt attempt(run, *run.plan.choice(), 0);
+    const ExactBlock lines = attempt.lines_of(block);
+    const Numbers &numbers = run.plan.numbers;
+    if (numbers.precision == Precision::exact) return run_exactly(attempt, lines);
+    return attempt.outcome_of(attempt.run(numbers.precision == Precision::mpfr
+                                              ? EngineInput::in_mpfr(lines, numbers.bits)
+                                              : EngineInput(lines, numbers.arithmetic())));
 }
 
 } // namespace libperm

@@ -58,7 +58,7 @@ template <class Value> Outcome Evaluation<Value>::run(BlockOf<Value> root) {
         stack_.back() = stack_.back() / ways;
     }
     set_value(sums_, stack_.back());
-    sums_.peak_bytes = std::max(sums_.peak_bytes, memory_.peak()); // on a GPU, or here
+    sums_.counts.peak_bytes = std::max(sums_.counts.peak_bytes, memory_.peak()); // on a GPU, or here
     return sums_;
 }
 
@@ -144,14 +144,7 @@ void Evaluation<Value>::compute_by(const BlockPlan &plan, Job &job, const PieceS
 // Puts the waiting tokens together as far as they go, and forgets the jobs.
 template <class Value> void Evaluation<Value>::fold() {
     for (const Job &job : jobs_) {
-        sums_.subsets += job.outcome.subsets;
-        sums_.states += job.outcome.states;
-        sums_.peak_bytes = std::max(sums_.peak_bytes, job.outcome.peak_bytes);
-        sums_.seconds_compile += job.outcome.seconds_compile;
-        sums_.kernels_compiled += job.outcome.kernels_compiled;
-        sums_.slices += job.outcome.slices;
-        sums_.operations += job.outcome.operations;
-        sums_.peak_states = std::max(sums_.peak_states, job.outcome.peak_states);
+        sums_.counts += job.outcome.counts;
         if (job.outcome.predicted_seconds > sums_.predicted_seconds) {
             sums_.predicted_seconds = job.outcome.predicted_seconds;
             sums_.engine = job.outcome.engine;

@@ -5,6 +5,7 @@
 #include "lib/number/ball.hpp"
 #include "lib/plan/plan.hpp"
 #include "lib/run/memory_budget.hpp"
+#include "lib/run/outcome.hpp"
 
 #include <unordered_map>
 

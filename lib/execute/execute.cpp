@@ -6,6 +6,7 @@
 #include "lib/execute/evaluation.hpp"
 #include "lib/number/ball.hpp"
 #include "lib/number/wide_value.hpp"
+#include "lib/run/ladder.hpp"
 #include "lib/saved/bytes.hpp"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ namespace {
 constexpr int double_bits = std::numeric_limits<double>::digits;
 
 bool is_met(const Plan &plan, const Outcome &outcome) {
-    return outcome.exact || outcome.rel_error_bound <= plan.options.tolerance;
+    return Ladder(plan.options).is_met(outcome.rel_error_bound, outcome.exact);
 }
 
 Outcome run(const Plan &plan, const Values &values, RunControl &control, PieceStore *store) {
@@ -75,37 +76,34 @@ class SecondRun {
 
     // In numbers that tell more, the quickest first, while that is worth it.
     void escalate() {
-        std::optional<Plan> twofold = plan_in(Precision::dd, second_seconds);
-        if (twofold && twofold->seconds <= unnoticed) { // sooner done than compared
+        std::optional<Plan> twofold = plan_on(Ladder::twofold);
+        if (twofold && twofold->seconds <= unnoticed_seconds) { // sooner done than compared
             run_again(*twofold);
             twofold.reset();
         }
         if (is_met(plan_, outcome_)) return;
-        const std::optional<Plan> exact = plan_in(Precision::exact, second_seconds);
+        const std::optional<Plan> exact = plan_on(Ladder::exact);
         const bool exact_first = exact && twofold && exact->seconds < twofold->seconds;
         for (const auto *other : {exact_first ? &exact : &twofold, exact_first ? &twofold : &exact})
             if (*other && !is_met(plan_, outcome_)) run_again(**other);
     }
 
-    // Whoever counts wants the last digit as well.
     void finish_count() {
-        if (const auto exact = plan_in(Precision::exact, unnoticed)) run_again(*exact);
+        if (const auto exact = plan_on(Ladder::last_digit)) run_again(*exact);
     }
 
   private:
-    static constexpr double unnoticed = 0.5; // seconds
-
     bool goes_on() const { return store_ && store_->spares_pieces(); }
 
-    // A plan of other numbers, if it can be run in so many seconds.
-    std::optional<Plan> plan_in(Precision precision, double seconds) {
+    // None if it would take too long.
+    std::optional<Plan> plan_on(const Rung &rung) {
         Options options = plan_.options;
-        options.precision = precision;
+        options.precision = rung.precision;
         control_.begin(0, 0);
         Plan other;
         const bool made =
             within_limits([&] { other = make_plan(plan_.input, options, values_, control_); }, goes_on());
-        if (!made || other.refusal != PERM_OK || other.seconds > seconds) return {};
+        if (!made || other.refusal != PERM_OK || other.seconds > rung.most_seconds) return {};
         return other;
     }
 
@@ -144,7 +142,7 @@ Outcome execute(const Plan &plan, const Values &values, RunControl &control, Pie
     if (plan.refusal != PERM_OK && !plan.values_known && plan.options.passes.merging)
         return execute(plan_anew(), values, control, store);
     Outcome outcome = execute_once(plan, values, control, store);
-    if (plan.options.precision == Precision::automatic) {
+    if (Ladder(plan.options).may_change_numbers()) {
         SecondRun second(plan, values, control, store, outcome);
         const perm_value_type type = plan.input.value_type; // whoever wrote digits wants them all
         const bool counts = type == PERM_VALUE_I64 || type == PERM_VALUE_PATTERN || type == PERM_VALUE_TEXT;

@@ -5,6 +5,7 @@
 #include "lib/base/error.hpp"
 #include "lib/base/seal.hpp"
 #include "lib/execute/execute.hpp"
+#include "lib/plan/engines.hpp"
 #include "lib/run/piece_fields.hpp"
 #include "lib/saved/bytes.hpp"
 
@@ -32,11 +33,7 @@ struct Partial {
 double pieces_of(const BlockPlan &plan) {
     const Candidate &choice = plan.best();
     if (choice.cost.serial_seconds < small_block) return 1;
-    if (choice.engine == Engine::frontier) return std::max(1.0, static_cast<double>(choice.slices.size()));
-    if (choice.engine == Engine::ryser) // of a millisecond at least
-        return std::clamp(choice.cost.serial_seconds / 1e-3, 1.0, static_cast<double>(most_shards));
-    if (plan.gray.kernel.n == 0) return 1; // refused, and without a kernel
-    return static_cast<double>(piece_count(plan.gray.kernel));
+    return info_of(choice.engine).pieces(choice);
 }
 
 void require_as_planned(const Plan &plan, const Values &values) {

@@ -39,8 +39,8 @@ double dense_peak_bytes(const FrontierProgram &program, const StateNumbers &numb
     return (tables[0] + tables[1]) * static_cast<double>(number_bytes(numbers)) + offsets;
 }
 
-Outcome run_dense_frontier(const FrontierRun &run, bool nonnegative) {
-    return compute_real<DenseFrontier>(run, nonnegative);
+EngineResult run_dense_frontier(const FrontierRun &run) {
+    return run.input.block() ? compute_real<DenseFrontier>(run) : run_wide_dense_frontier(run);
 }
 
 } // namespace libperm

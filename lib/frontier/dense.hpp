@@ -15,6 +15,9 @@
 
 namespace libperm {
 
+// Where the numbers are no doubles (lib/frontier/dense_wide.cpp).
+EngineResult run_wide_dense_frontier(const FrontierRun &run);
+
 constexpr std::int64_t serial_states = 8192; // below this a row is done by one thread
 
 template <class Trait> class DenseFrontier {
@@ -46,7 +49,7 @@ template <class Trait> class DenseFrontier {
           new_(work.memory) {}
 
     // The last state's number.
-    Number compute(Outcome &outcome) {
+    Number compute(Counts &counts) {
         const std::array<double, 2> tables = largest_tables(work_.program);
         new_.grow(static_cast<std::size_t>(tables[0])); // the first row's, and every other
         old_.grow(static_cast<std::size_t>(tables[1]));
@@ -54,9 +57,9 @@ template <class Trait> class DenseFrontier {
         SlotSet open = 0;
         for (const FrontierStep &step : work_.program.steps) {
             open = advance(step, open);
-            outcome.operations += step.expansions_bound;
-            outcome.states += static_cast<double>(old_layout_.size());
-            outcome.peak_states = std::max(outcome.peak_states, static_cast<double>(old_layout_.size()));
+            counts.operations += step.expansions_bound;
+            counts.states += static_cast<double>(old_layout_.size());
+            counts.peak_states = std::max(counts.peak_states, static_cast<double>(old_layout_.size()));
         }
         return old_.data()[0];
     }

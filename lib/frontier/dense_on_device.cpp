@@ -65,8 +65,7 @@ class DenseOnDevice {
     }
 
     // The last state's number.
-    std::vector<double> compute(DeviceNumbers &numbers, Outcome &outcome) {
-        outcome.on_gpu = true;
+    std::vector<double> compute(DeviceNumbers &numbers, Counts &counts) {
         const std::vector<Extent> extents(program_.steps.size());
         queue_.copy_in(extents_.address(), extents.data(), extents.size() * sizeof(Extent));
         std::vector<double> number = numbers.one();
@@ -84,13 +83,13 @@ class DenseOnDevice {
             control_.advance(step.expansions_bound);
             std::swap(from, to);
             const double states = subsets_of_size(step.width_after, step.used_after);
-            outcome.operations += step.expansions_bound;
-            outcome.states += states;
-            outcome.peak_states = std::max(outcome.peak_states, states);
+            counts.operations += step.expansions_bound;
+            counts.states += states;
+            counts.peak_states = std::max(counts.peak_states, states);
         }
         const auto bytes = static_cast<std::int64_t>(first_.bytes() + second_.bytes() + lists_.bytes() +
                                                      ranks_.bytes() + extents_.bytes());
-        outcome.peak_bytes = std::max(outcome.peak_bytes, bytes);
+        counts.peak_bytes = std::max(counts.peak_bytes, bytes);
         queue_.copy_out(number.data(), from, 8 * number.size());
         return number;
     }
@@ -165,24 +164,10 @@ double dense_device_bytes(const FrontierProgram &program, const StateNumbers &nu
            static_cast<double>(most.row_bytes + most.rank_bytes + program.steps.size() * sizeof(Extent));
 }
 
-Outcome run_dense_frontier_on(DeviceQueue &queue, const FrontierRun &run, bool nonnegative,
-                              const FrontierProgram &whole) {
-    BoundedOnDevice numbers(run.input, nonnegative);
-    DenseOnDevice engine(queue, run.program, run.control, numbers.kind(), whole);
-    return bounded_by(engine, numbers);
-}
-
-Outcome run_dense_slice_on(DeviceQueue &queue, const WideFrontierRun &run, const FrontierProgram &whole) {
-    BoundedOnDevice numbers(run.input);
-    DenseOnDevice engine(queue, run.program, run.control, numbers.kind(), whole);
-    return bounded_by(engine, numbers);
-}
-
-std::vector<std::uint64_t> run_dense_slice_on(DeviceQueue &queue, const ResidueFrontierRun &run,
-                                              const FrontierProgram &whole, Outcome &counts) {
-    RunControl part(run.control, 1 / static_cast<double>(run.input.primes.size()));
-    DenseOnDevice engine(queue, run.program, part, Arithmetic::modular, whole);
-    return residues_by(engine, run.input, counts);
+EngineResult run_dense_frontier_on(DeviceQueue &queue, const FrontierRun &run, const FrontierProgram &whole) {
+    return compute_on_device(run, [&](RunControl &control) {
+        return DenseOnDevice(queue, run.program, control, run.input.states(), whole);
+    });
 }
 
 } // namespace libperm

@@ -3,10 +3,8 @@
 
 namespace libperm {
 
-Outcome run_dense_frontier(const WideFrontierRun &run) { return compute_wide<DenseFrontier>(run); }
-
-std::vector<std::uint64_t> run_dense_frontier(const ResidueFrontierRun &run, Outcome &counts) {
-    return compute_residues<DenseFrontier>(run, counts);
+EngineResult run_wide_dense_frontier(const FrontierRun &run) {
+    return run.input.wide() ? compute_wide<DenseFrontier>(run) : compute_residues<DenseFrontier>(run);
 }
 
 } // namespace libperm

@@ -21,10 +21,10 @@ const std::vector<double> &BoundedOnDevice::begin_step(const FrontierStep &step)
     return coefficients_;
 }
 
-void BoundedOnDevice::close(const std::vector<double> &last, Outcome &outcome) const {
+EngineResult BoundedOnDevice::close(const std::vector<double> &last) const {
     PackedParts value{};
     std::copy_n(last.begin(), parts_of(kind().arithmetic), value.begin());
-    ledger_.close(value, kind().bounds_itself() ? last.front() : last.back(), outcome);
+    return ledger_.close(value, kind().bounds_itself() ? last.front() : last.back());
 }
 
 const std::vector<double> &ResiduesOnDevice::begin_step(const FrontierStep &step) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "jit/number/state_numbers.hpp"
+#include "lib/frontier/frontier.hpp"
 #include "lib/frontier/ledger.hpp"
 #include "lib/number/residues.hpp"
 
@@ -32,15 +33,15 @@ class DeviceNumbers {
 // Whose values come with a bound.
 class BoundedOnDevice final : public DeviceNumbers {
   public:
-    BoundedOnDevice(const Block &block, bool nonnegative) : DeviceNumbers(nonnegative), ledger_(block) {}
-    explicit BoundedOnDevice(const WideEntries &entries)
-        : DeviceNumbers({entries.arithmetic, entries.nonnegative}), ledger_(entries) {}
+    explicit BoundedOnDevice(const FrontierInput &input)
+        : DeviceNumbers(input.states()),
+          ledger_(input.block() ? FrontierLedger(*input.block()) : FrontierLedger(*input.wide())) {}
 
     const std::vector<double> &begin_step(const FrontierStep &step) override;
     void end_step(double additions, double expansions, const Extent &extent) override {
         ledger_.end_step(additions, expansions, extent);
     }
-    void close(const std::vector<double> &last, Outcome &outcome) const;
+    EngineResult close(const std::vector<double> &last) const;
 
   private:
     FrontierLedger ledger_;
@@ -66,20 +67,27 @@ class ResiduesOnDevice final : public DeviceNumbers {
     std::vector<double> coefficients_;
 };
 
-// What both forms do with an engine's compute(numbers, counts), the last state as doubles.
-template <class Engine> Outcome bounded_by(Engine &engine, BoundedOnDevice &numbers) {
-    Outcome outcome;
-    numbers.close(engine.compute(numbers, outcome), outcome);
-    return outcome;
-}
-template <class Engine>
-std::vector<std::uint64_t> residues_by(Engine &engine, const Residues &residues, Outcome &counts) {
-    std::vector<std::uint64_t> permanents;
-    for (std::size_t k = 0; k < residues.primes.size(); ++k) {
-        ResiduesOnDevice numbers(residues, k);
-        permanents.push_back(numbers.close(engine.compute(numbers, counts)));
+// What both forms do with an engine: engine_for(numbers, control) makes one, whose compute(numbers, counts)
+// gives the last state as doubles.
+template <class EngineFor>
+EngineResult compute_on_device(const FrontierRun &run, const EngineFor &engine_for) {
+    if (const Residues *residues = run.input.residues()) {
+        RunControl part(run.control, 1 / static_cast<double>(residues->primes.size()));
+        auto engine = engine_for(part);
+        ResidueVector permanents;
+        Counts counts;
+        for (std::size_t k = 0; k < residues->primes.size(); ++k) {
+            ResiduesOnDevice numbers(*residues, k);
+            permanents.push_back(numbers.close(engine.compute(numbers, counts)));
+        }
+        return {std::move(permanents), counts};
     }
-    return permanents;
+    BoundedOnDevice numbers(run.input);
+    auto engine = engine_for(run.control);
+    Counts counts;
+    EngineResult result = numbers.close(engine.compute(numbers, counts));
+    result.counts = counts;
+    return result;
 }
 
 } // namespace libperm

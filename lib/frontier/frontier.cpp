@@ -10,27 +10,19 @@
 
 namespace libperm {
 
-const char *form_name(FrontierForm form) { return form == FrontierForm::sparse ? "sparse" : "dense"; }
-
 bool is_nonnegative(const Block &block) {
     return std::all_of(block.values.begin(), block.values.end(),
                        [](const Tracked &x) { return is_zero(x) || x.value == x.magnitude; });
 }
 
-Outcome run_frontier(FrontierForm form, const FrontierRun &run) {
-    return form == FrontierForm::sparse ? run_sparse_frontier(run, is_nonnegative(run.input))
-                                        : run_dense_frontier(run, is_nonnegative(run.input));
+EngineResult FrontierInput::zero() const {
+    if (block()) return {Ball{}, {}};
+    if (wide()) return {WideBall{}, {}};
+    return {ResidueVector(residues()->primes.size(), 0), {}};
 }
 
-Outcome run_frontier(FrontierForm form, const WideFrontierRun &run) {
+EngineResult run_frontier(FrontierForm form, const FrontierRun &run) {
     return form == FrontierForm::sparse ? run_sparse_frontier(run) : run_dense_frontier(run);
-}
-
-std::vector<std::uint64_t> run_frontier_residues(FrontierForm form, const ResidueFrontierRun &run,
-                                                 Outcome *counts) {
-    Outcome uncounted;
-    Outcome &to = counts ? *counts : uncounted;
-    return form == FrontierForm::sparse ? run_sparse_frontier(run, to) : run_dense_frontier(run, to);
 }
 
 int sparse_key_words(const FrontierProgram &program, Arithmetic arithmetic) {

@@ -92,7 +92,7 @@ void FrontierLedger::end_step(double additions, double expansions, const Extent 
     if (largest > 0x1p200 || (largest < 0x1p-200 && largest > 0)) std::frexp(largest, &shift_);
 }
 
-void FrontierLedger::close(const PackedParts &value, double magnitude, Outcome &outcome) const {
+EngineResult FrontierLedger::close(const PackedParts &value, double magnitude) const {
     // True sum of absolute values <= (computed + underflow) / (1 - gamma): it was computed in doubles.
     const double gamma = gamma_bound(roundings_, unit_of(arithmetic_)),
                  gamma_of_sum = gamma_bound(roundings_);
@@ -101,10 +101,8 @@ void FrontierLedger::close(const PackedParts &value, double magnitude, Outcome &
         error = 0;
     else if (gamma_of_sum < 0.5)
         error = gamma * (magnitude + underflow_) / (1 - gamma_of_sum) + underflow_;
-    if (wide_)
-        set_value(outcome, unpacked(value, arithmetic_), error, exp2_);
-    else
-        set_value(outcome, value.front(), error, exp2_);
+    if (wide_) return {ball_within(unpacked(value, arithmetic_), error, exp2_), {}};
+    return {ball_within(value.front(), error, exp2_), {}};
 }
 
 } // namespace libperm

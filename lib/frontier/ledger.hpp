@@ -4,7 +4,7 @@
 
 #include "lib/frontier/number.hpp"
 #include "lib/number/wide_entries.hpp"
-#include "lib/run/outcome.hpp"
+#include "lib/run/engine_result.hpp"
 #include "preprocess/frontier_program.hpp"
 
 #include <vector>
@@ -29,7 +29,7 @@ class FrontierLedger {
     void end_step(double additions, double expansions, const Extent &extent);
 
     // The last state's value and magnitude.
-    void close(const PackedParts &value, double magnitude, Outcome &outcome) const;
+    EngineResult close(const PackedParts &value, double magnitude) const;
 
   private:
     int most_exponent() const;

@@ -21,16 +21,14 @@ double work_of(const FrontierProgram &program) {
 }
 
 // That fit what is free now.
-template <class Run>
-std::vector<FrontierSlice> smaller_slices(const DeviceQueues &devices, const Run &run,
-                                          const StateNumbers &numbers) {
+std::vector<FrontierSlice> smaller_slices(const DeviceQueues &devices, const FrontierRun &run) {
     constexpr double usable = 0.95;
     SliceSearch search;
     search.most_bytes = std::numeric_limits<double>::infinity();
     for (DeviceQueue *queue : devices.all())
         search.most_bytes = std::min(search.most_bytes, usable * static_cast<double>(queue->free_bytes()));
     search.needs = [&](const FrontierProgram &slice) -> SliceNeeds {
-        return {work_of(slice), dense_device_bytes(slice, numbers)};
+        return {work_of(slice), dense_device_bytes(slice, run.input.states())};
     };
     search.poll = [&] { run.control.poll(); };
     return find_slices(run.program, search);
@@ -43,65 +41,26 @@ std::uint32_t attempt_in(const std::vector<FrontierSlice> &slices) {
            (static_cast<std::uint32_t>(std::stoul(digest.substr(0, 8), nullptr, 16)) & 0x7ffffffe);
 }
 
-// compute(slices, control); where that is too much at once, in smaller ones.
-template <class Run, class Compute>
-auto compute_in_room(const DeviceQueues &devices, const Run &run, const StateNumbers &numbers,
-                     const std::vector<FrontierSlice> &slices, const Compute &compute) {
+} // namespace
+
+EngineResult run_dense_frontier_on(const DeviceQueues &devices, const FrontierRun &run,
+                                   const std::vector<FrontierSlice> &slices) {
+    const SliceWorkers workers{[&] { return devices.count(); },
+                               [&](std::size_t k, const FrontierProgram &program) {
+                                   return run_dense_frontier_on(devices[k], run.of(program), run.program);
+                               }};
     try {
-        return compute(slices, run.control);
+        return run_in_slices(run, slices, workers, run.control);
     } catch (const JitError &error) {
         if (error.failure() != JitFailure::out_of_memory) throw;
-        const std::vector<FrontierSlice> smaller = smaller_slices(devices, run, numbers);
+        const std::vector<FrontierSlice> smaller = smaller_slices(devices, run);
         if (smaller.empty()) throw;
         log_decision(formatted("engine frontier: {}; in {} slices now", error.what(), smaller.size()));
         PieceScope scope = run.control.pieces();
         scope.task.attempt = attempt_in(smaller);
         RunControl again(run.control, 1, scope);
-        return compute(smaller, again);
+        return run_in_slices(run, smaller, workers, again);
     }
-}
-
-} // namespace
-
-Outcome run_dense_frontier_on(const DeviceQueues &devices, const FrontierRun &run,
-                              const std::vector<FrontierSlice> &slices) {
-    const bool nonnegative = is_nonnegative(run.input);
-    const SliceWorkers<Outcome> workers{[&] { return devices.count(); },
-                                        [&](std::size_t k, const FrontierProgram &program) {
-                                            return run_dense_frontier_on(devices[k], run.of(program),
-                                                                         nonnegative, run.program);
-                                        }};
-    return compute_in_room(devices, run, nonnegative, slices, [&](const auto &some, RunControl &control) {
-        return run_in_slices(run.program, some, workers, control);
-    });
-}
-
-Outcome run_dense_frontier_on(const DeviceQueues &devices, const WideFrontierRun &run,
-                              const std::vector<FrontierSlice> &slices) {
-    const SliceWorkers<Outcome> workers{[&] { return devices.count(); },
-                                        [&](std::size_t k, const FrontierProgram &program) {
-                                            return run_dense_slice_on(devices[k], run.of(program),
-                                                                      run.program);
-                                        }};
-    return compute_in_room(devices, run, {run.input.arithmetic, run.input.nonnegative}, slices,
-                           [&](const auto &some, RunControl &control) {
-                               return run_in_slices(run.program, some, workers, control);
-                           });
-}
-
-std::vector<std::uint64_t> run_dense_frontier_on(const DeviceQueues &devices, const ResidueFrontierRun &run,
-                                                 const std::vector<FrontierSlice> &slices, Outcome &counts) {
-    const SliceWorkers<ResidueSlice> workers{[&] { return devices.count(); },
-                                             [&](std::size_t k, const FrontierProgram &program) {
-                                                 ResidueSlice slice;
-                                                 slice.permanents = run_dense_slice_on(
-                                                     devices[k], run.of(program), run.program, slice.counts);
-                                                 return slice;
-                                             }};
-    return compute_in_room(devices, run, Arithmetic::modular, slices,
-                           [&](const auto &some, RunControl &control) {
-                               return run_in_slices(run.input, run.program, some, workers, control, counts);
-                           });
 }
 
 } // namespace libperm

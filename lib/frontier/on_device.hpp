@@ -1,13 +1,11 @@
 // Engine `frontier` on a device: the same tables, additions and bits as on the CPU.
 #pragma once
 
-#include "jit/queue/device_queue.hpp"
+#include "jit/queue/device_queues.hpp"
 #include "lib/frontier/frontier.hpp"
 #include "preprocess/frontier_slices.hpp"
 
 #include <cstddef>
-#include <functional>
-#include <utility>
 #include <vector>
 
 namespace libperm {
@@ -15,30 +13,12 @@ namespace libperm {
 // Of all: Error, JitError are thrown.
 
 // `whole`: what the run's program is a slice of, or itself; its kernels are used.
-Outcome run_dense_frontier_on(DeviceQueue &queue, const FrontierRun &run, bool nonnegative,
-                              const FrontierProgram &whole);
-Outcome run_dense_slice_on(DeviceQueue &queue, const WideFrontierRun &run, const FrontierProgram &whole);
-std::vector<std::uint64_t> run_dense_slice_on(DeviceQueue &queue, const ResidueFrontierRun &run,
-                                              const FrontierProgram &whole, Outcome &counts);
+EngineResult run_dense_frontier_on(DeviceQueue &queue, const FrontierRun &run, const FrontierProgram &whole);
 
-// Those that share slices: each takes one after the other. The first call may open them.
-struct DeviceQueues {
-    std::function<std::vector<DeviceQueue *>()> all; // one at least
-    DeviceQueues(DeviceQueue &one) : all([&one] { return std::vector{&one}; }) {}
-    explicit DeviceQueues(std::function<std::vector<DeviceQueue *>()> open) : all(std::move(open)) {}
-    std::size_t count() const { return all().size(); }
-    DeviceQueue &operator[](std::size_t k) const { return *all()[k]; }
-};
-
-// In these slices, or whole if there are none. Where a device has less memory left than was planned with,
-// in smaller ones.
-Outcome run_dense_frontier_on(const DeviceQueues &devices, const FrontierRun &run,
-                              const std::vector<FrontierSlice> &slices);
-Outcome run_dense_frontier_on(const DeviceQueues &devices, const WideFrontierRun &run,
-                              const std::vector<FrontierSlice> &slices);
-// Of residues modulo primes below 2^47, one matrix after the other; what it took is added to `counts`.
-std::vector<std::uint64_t> run_dense_frontier_on(const DeviceQueues &devices, const ResidueFrontierRun &run,
-                                                 const std::vector<FrontierSlice> &slices, Outcome &counts);
+// In these slices, or whole if there are none; each device takes one after the other. Where one has less
+// memory left than was planned with, in smaller ones.
+EngineResult run_dense_frontier_on(const DeviceQueues &devices, const FrontierRun &run,
+                                   const std::vector<FrontierSlice> &slices);
 
 // Why no device can run the dense form, or null.
 const char *dense_device_why_not(const FrontierProgram &program);
@@ -48,12 +28,8 @@ double dense_device_bytes(const FrontierProgram &program, const StateNumbers &nu
 // it is made.
 constexpr double sparse_device_room = 0x1p24;
 
-Outcome run_sparse_frontier_on(DeviceQueue &queue, const FrontierRun &run, bool nonnegative,
-                               double room = sparse_device_room);
-Outcome run_sparse_frontier_on(DeviceQueue &queue, const WideFrontierRun &run,
-                               double room = sparse_device_room);
-std::vector<std::uint64_t> run_sparse_frontier_on(DeviceQueue &queue, const ResidueFrontierRun &run,
-                                                  Outcome &counts, double room = sparse_device_room);
+EngineResult run_sparse_frontier_on(DeviceQueue &queue, const FrontierRun &run,
+                                    double room = sparse_device_room);
 
 // `key_words`: those of the arithmetic `real`, whatever the numbers.
 double sparse_device_bytes(double peak_states, double peak_candidates, int key_words,

@@ -7,7 +7,6 @@
 #include "lib/run/pieces.hpp"
 
 #include <algorithm>
-#include <optional>
 
 namespace libperm {
 
@@ -21,17 +20,6 @@ Ball sum_of(const std::vector<Ball> &numbers) {
         sums.resize(pairs + sums.size() % 2);
     }
     return sums.front();
-}
-
-void add_counts(Outcome &sum, const Outcome &one) {
-    sum.on_gpu = one.on_gpu;
-    sum.states += one.states;
-    sum.peak_states = std::max(sum.peak_states, one.peak_states);
-    sum.operations += one.operations;
-    sum.peak_bytes = std::max(sum.peak_bytes, one.peak_bytes);
-    sum.seconds_compile += one.seconds_compile;
-    sum.kernels_compiled += one.kernels_compiled;
-    sum.slices += one.slices;
 }
 
 namespace {
@@ -61,9 +49,9 @@ bool is_of_its_device(const std::exception_ptr &error) {
     }
 }
 
-template <class Part>
-std::vector<Part> parts_of_slices(const FrontierProgram &program, const std::vector<FrontierSlice> &slices,
-                                  const SliceWorkers<Part> &workers, RunControl &control) {
+std::vector<EngineResult> parts_of_slices(const FrontierRun &whole, const std::vector<FrontierSlice> &slices,
+                                          const SliceWorkers &workers, RunControl &control) {
+    const FrontierProgram &program = whole.program;
     const auto compute = [&](std::span<const std::uint64_t> todo, const auto &done) {
         const auto run = [&](std::size_t worker, std::span<const std::uint64_t> pieces) {
             for (const std::uint64_t k : pieces) {
@@ -78,56 +66,49 @@ std::vector<Part> parts_of_slices(const FrontierProgram &program, const std::vec
     };
     const std::size_t pieces = std::max<std::size_t>(slices.size(), 1);
     const double work = control.pieces().store ? work_of_slice(program, slices) : 0; // none is known without
-    return parts_of_pieces(control, pieces, work, Part(), compute);
+    return parts_of_pieces(control, pieces, work, whole.input.zero(), compute);
+}
+
+// Bounds add up in pairs, exact values as they are.
+WideBall sum_of(const std::vector<WideBall> &numbers) {
+    Gaussian sum = numbers.front().value;
+    std::vector<Ball> errors;
+    for (const WideBall &x : numbers) {
+        if (&x != &numbers.front()) sum = sum + x.value;
+        errors.push_back({{}, x.error});
+    }
+    return {sum, sum_of(errors).error};
+}
+
+ResidueVector sum_of(const std::vector<ResidueVector> &numbers, const std::vector<std::uint64_t> &primes) {
+    ResidueVector sums(primes.size(), 0);
+    for (const ResidueVector &x : numbers)
+        for (std::size_t k = 0; k < sums.size(); ++k) sums[k] = (sums[k] + x[k]) % primes[k];
+    return sums;
+}
+
+template <class Value> std::vector<Value> values_of(std::vector<EngineResult> &parts) {
+    std::vector<Value> values;
+    for (EngineResult &part : parts) values.push_back(std::get<Value>(std::move(part.value)));
+    return values;
 }
 
 } // namespace
 
-Outcome run_in_slices(const FrontierProgram &program, const std::vector<FrontierSlice> &slices,
-                      const SliceWorkers<Outcome> &workers, RunControl &control) {
-    std::vector<Outcome> parts = parts_of_slices(program, slices, workers, control);
+EngineResult run_in_slices(const FrontierRun &run, const std::vector<FrontierSlice> &slices,
+                           const SliceWorkers &workers, RunControl &control) {
+    std::vector<EngineResult> parts = parts_of_slices(run, slices, workers, control);
     if (slices.empty()) return std::move(parts.front());
-    Outcome sum;
-    std::vector<Ball> numbers, errors;
-    std::optional<Gaussian> wide;
-    for (const Outcome &one : parts) {
-        numbers.push_back({one.value, one.error});
-        errors.push_back({{}, one.error});
-        if (one.wide) wide = wide ? *wide + *one.wide : *one.wide; // exactly
-        add_counts(sum, one);
-    }
-    sum.slices = static_cast<std::int32_t>(slices.size());
-    if (wide)
-        set_value(sum, WideBall{*wide, sum_of(errors).error});
+    EngineResult sum;
+    for (const EngineResult &one : parts) sum.counts += one.counts;
+    sum.counts.slices = static_cast<std::int32_t>(slices.size());
+    if (run.input.block())
+        sum.value = sum_of(values_of<Ball>(parts));
+    else if (run.input.wide())
+        sum.value = sum_of(values_of<WideBall>(parts));
     else
-        set_value(sum, sum_of(numbers));
+        sum.value = sum_of(values_of<ResidueVector>(parts), run.input.residues()->primes);
     return sum;
-}
-
-void save_part(cereal::PortableBinaryOutputArchive &ar, const ResidueSlice &slice) {
-    ar(slice.permanents);
-    save_part(ar, slice.counts);
-}
-void load_part(cereal::PortableBinaryInputArchive &ar, ResidueSlice &slice) {
-    ar(slice.permanents);
-    load_part(ar, slice.counts);
-}
-
-std::vector<std::uint64_t> run_in_slices(const Residues &residues, const FrontierProgram &program,
-                                         const std::vector<FrontierSlice> &slices,
-                                         const SliceWorkers<ResidueSlice> &workers, RunControl &control,
-                                         Outcome &counts) {
-    std::vector<std::uint64_t> sums(residues.primes.size(), 0);
-    Outcome all;
-    for (const ResidueSlice &one : parts_of_slices(program, slices, workers, control)) {
-        // Those of other shards have none.
-        for (std::size_t k = 0; k < std::min(sums.size(), one.permanents.size()); ++k)
-            sums[k] = (sums[k] + one.permanents[k]) % residues.primes[k];
-        add_counts(all, one.counts);
-    }
-    all.slices = static_cast<std::int32_t>(slices.size());
-    add_counts(counts, all);
-    return sums;
 }
 
 } // namespace libperm

@@ -20,20 +20,21 @@ double sparse_peak_bytes(double peak_states, double peak_candidates, int key_wor
                     chunks * 4 * std::min(peak_candidates + 256, size)); // a chunk may hold twice its share
 }
 
-Outcome run_sparse_frontier(const FrontierRun &run, bool nonnegative) {
+EngineResult run_sparse_frontier(const FrontierRun &run) {
+    if (!run.input.block()) return run_wide_sparse_frontier(run);
     switch (sparse_key_words(run.program)) {
     case 1:
-        return compute_real<Keys<1>::Frontier>(run, nonnegative);
+        return compute_real<Keys<1>::Frontier>(run);
     case 2:
-        return compute_real<Keys<2>::Frontier>(run, nonnegative);
+        return compute_real<Keys<2>::Frontier>(run);
     case 4:
-        return compute_real<Keys<4>::Frontier>(run, nonnegative);
+        return compute_real<Keys<4>::Frontier>(run);
     case 8:
-        return compute_real<Keys<8>::Frontier>(run, nonnegative);
+        return compute_real<Keys<8>::Frontier>(run);
     case 16:
-        return compute_real<Keys<16>::Frontier>(run, nonnegative);
+        return compute_real<Keys<16>::Frontier>(run);
     case 64:
-        return compute_real<Keys<64>::Frontier>(run, nonnegative);
+        return compute_real<Keys<64>::Frontier>(run);
     default:
         throw_too_wide(run.program);
     }

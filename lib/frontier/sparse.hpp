@@ -17,6 +17,9 @@
 
 namespace libperm {
 
+// Where the numbers are no doubles (lib/frontier/sparse_wide.cpp).
+EngineResult run_wide_sparse_frontier(const FrontierRun &run);
+
 constexpr std::size_t chunks_in_flight = 16; // at most, whatever the threads: their room is part of the plan
 // (state, entry) pairs of a row below which no thread is woken.
 constexpr std::size_t serial_candidates = 32768;
@@ -104,16 +107,16 @@ template <int Words, class Trait> class SparseFrontier {
     }
 
     // The last state's number.
-    Number compute(Outcome &outcome) {
+    Number compute(Counts &counts) {
         old_.reserve(1);
         old_.keys.data()[0] = Key{};
         old_.numbers.data()[0] = Trait::one();
         old_.size = 1;
         for (const FrontierStep &step : work_.program.steps) {
             const double expansions = advance(step);
-            outcome.operations += expansions;
-            outcome.states += static_cast<double>(old_.size);
-            outcome.peak_states = std::max(outcome.peak_states, static_cast<double>(old_.size));
+            counts.operations += expansions;
+            counts.states += static_cast<double>(old_.size);
+            counts.peak_states = std::max(counts.peak_states, static_cast<double>(old_.size));
         }
         return old_.size > 0 ? old_.numbers.data()[0] : Trait::zero();
     }

@@ -94,8 +94,7 @@ class SparseOnDevice {
     }
 
     // The last state's number.
-    std::vector<double> compute(DeviceNumbers &numbers, Outcome &outcome) {
-        outcome.on_gpu = true;
+    std::vector<double> compute(DeviceNumbers &numbers, Counts &counts) {
         const std::vector<std::uint64_t> no_column(static_cast<std::size_t>(words_));
         std::vector<double> number = numbers.one();
         queue_.copy_in(old_.where().keys, no_column.data(), 8 * no_column.size());
@@ -103,11 +102,11 @@ class SparseOnDevice {
         states_ = 1;
         for (const FrontierStep &step : program_.steps) {
             const double expansions = advance(step, numbers);
-            outcome.operations += expansions;
-            outcome.states += static_cast<double>(states_);
-            outcome.peak_states = std::max(outcome.peak_states, static_cast<double>(states_));
+            counts.operations += expansions;
+            counts.states += static_cast<double>(states_);
+            counts.peak_states = std::max(counts.peak_states, static_cast<double>(states_));
         }
-        outcome.peak_bytes = std::max(outcome.peak_bytes, peak_bytes_);
+        counts.peak_bytes = std::max(counts.peak_bytes, peak_bytes_);
         std::fill(number.begin(), number.end(), 0);
         if (states_ > 0) queue_.copy_out(number.data(), old_.where().numbers, 8 * number.size());
         return number;
@@ -204,23 +203,10 @@ double sparse_device_bytes(double peak_states, double peak_candidates, int key_w
     return 2 * list * (17.0 / 16) * 1.01 + 1e6; // and tiles' words, a row's tables
 }
 
-Outcome run_sparse_frontier_on(DeviceQueue &queue, const FrontierRun &run, bool nonnegative, double room) {
-    BoundedOnDevice numbers(run.input, nonnegative);
-    SparseOnDevice engine(queue, run.program, run.control, numbers.kind(), room);
-    return bounded_by(engine, numbers);
-}
-
-Outcome run_sparse_frontier_on(DeviceQueue &queue, const WideFrontierRun &run, double room) {
-    BoundedOnDevice numbers(run.input);
-    SparseOnDevice engine(queue, run.program, run.control, numbers.kind(), room);
-    return bounded_by(engine, numbers);
-}
-
-std::vector<std::uint64_t> run_sparse_frontier_on(DeviceQueue &queue, const ResidueFrontierRun &run,
-                                                  Outcome &counts, double room) {
-    RunControl part(run.control, 1 / static_cast<double>(run.input.primes.size()));
-    SparseOnDevice engine(queue, run.program, part, Arithmetic::modular, room);
-    return residues_by(engine, run.input, counts);
+EngineResult run_sparse_frontier_on(DeviceQueue &queue, const FrontierRun &run, double room) {
+    return compute_on_device(run, [&](RunControl &control) {
+        return SparseOnDevice(queue, run.program, control, run.input.states(), room);
+    });
 }
 
 } // namespace libperm

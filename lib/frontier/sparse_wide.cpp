@@ -9,29 +9,21 @@ template <int Words> struct Keys {
     template <class Numbers> using Frontier = SparseFrontier<Words, Numbers>;
 };
 
-} // namespace
-
-Outcome run_sparse_frontier(const WideFrontierRun &run) {
-    switch (sparse_key_words(run.program, run.input.arithmetic)) {
-    case 1:
-        return compute_wide<Keys<1>::Frontier>(run);
-    case 4:
-        return compute_wide<Keys<4>::Frontier>(run);
-    case 64:
-        return compute_wide<Keys<64>::Frontier>(run);
-    default:
-        throw_too_wide(run.program);
-    }
+template <int Words> EngineResult compute(const FrontierRun &run) {
+    return run.input.wide() ? compute_wide<Keys<Words>::template Frontier>(run)
+                            : compute_residues<Keys<Words>::template Frontier>(run);
 }
 
-std::vector<std::uint64_t> run_sparse_frontier(const ResidueFrontierRun &run, Outcome &counts) {
-    switch (sparse_key_words(run.program, Arithmetic::modular)) {
+} // namespace
+
+EngineResult run_wide_sparse_frontier(const FrontierRun &run) {
+    switch (sparse_key_words(run.program, run.input.states().arithmetic)) {
     case 1:
-        return compute_residues<Keys<1>::Frontier>(run, counts);
+        return compute<1>(run);
     case 4:
-        return compute_residues<Keys<4>::Frontier>(run, counts);
+        return compute<4>(run);
     case 64:
-        return compute_residues<Keys<64>::Frontier>(run, counts);
+        return compute<64>(run);
     default:
         throw_too_wide(run.program);
     }

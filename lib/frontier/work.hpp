@@ -20,7 +20,7 @@ struct FrontierWork {
     int threads;
 };
 
-template <class Run> FrontierWork work_of(const Run &run) {
+inline FrontierWork work_of(const FrontierRun &run) {
     return {run.program, run.control, run.memory, run.threads};
 }
 
@@ -63,10 +63,10 @@ template <class N> class BoundedNumbers {
         ledger_.end_step(additions, expansions, extent);
     }
 
-    void close(const Number &last, Outcome &outcome) const {
+    EngineResult close(const Number &last) const {
         PackedParts value{};
         std::memcpy(value.data(), &last.value, sizeof last.value);
-        ledger_.close(value, last.magnitude(), outcome);
+        return ledger_.close(value, last.magnitude());
     }
 
   private:
@@ -76,32 +76,34 @@ template <class N> class BoundedNumbers {
 
 // The forms are templates `Frontier` of their Trait: what they compute, for each kind of numbers there is.
 template <template <class> class Frontier, class Number>
-Outcome compute_bounded(const FrontierWork &work, const FrontierLedger &ledger) {
+EngineResult compute_bounded(const FrontierWork &work, const FrontierLedger &ledger) {
     using Trait = BoundedNumbers<Number>;
-    Outcome outcome;
+    Counts counts;
     Trait numbers(ledger);
-    numbers.close(Frontier<Trait>(work, numbers).compute(outcome), outcome);
-    return outcome;
+    EngineResult result = numbers.close(Frontier<Trait>(work, numbers).compute(counts));
+    result.counts = counts;
+    return result;
 }
 
-template <template <class> class Frontier> Outcome compute_real(const FrontierRun &run, bool nonnegative) {
+template <template <class> class Frontier> EngineResult compute_real(const FrontierRun &run) {
     using R = number::Real<double>;
     const FrontierWork work = work_of(run);
-    const FrontierLedger ledger(run.input);
-    return nonnegative ? compute_bounded<Frontier, NonNegative<R>>(work, ledger)
-                       : compute_bounded<Frontier, Signed<R>>(work, ledger);
+    const FrontierLedger ledger(*run.input.block());
+    return run.input.states().nonnegative ? compute_bounded<Frontier, NonNegative<R>>(work, ledger)
+                                          : compute_bounded<Frontier, Signed<R>>(work, ledger);
 }
 
-template <template <class> class Frontier> Outcome compute_wide(const WideFrontierRun &run) {
+template <template <class> class Frontier> EngineResult compute_wide(const FrontierRun &run) {
     using number::Complex, number::DD, number::Real;
     const FrontierWork work = work_of(run);
-    const FrontierLedger ledger(run.input);
-    switch (run.input.arithmetic) {
+    const FrontierLedger ledger(*run.input.wide());
+    switch (run.input.states().arithmetic) {
     case Arithmetic::complex:
         return compute_bounded<Frontier, Signed<Complex<Real<double>>>>(work, ledger);
     case Arithmetic::dd:
-        return run.input.nonnegative ? compute_bounded<Frontier, NonNegative<DD<double>>>(work, ledger)
-                                     : compute_bounded<Frontier, Signed<DD<double>>>(work, ledger);
+        return run.input.states().nonnegative
+                   ? compute_bounded<Frontier, NonNegative<DD<double>>>(work, ledger)
+                   : compute_bounded<Frontier, Signed<DD<double>>>(work, ledger);
     case Arithmetic::complex_dd:
         return compute_bounded<Frontier, Signed<Complex<DD<double>>>>(work, ledger);
     default:
@@ -109,10 +111,9 @@ template <template <class> class Frontier> Outcome compute_wide(const WideFronti
     }
 }
 
-// K matrices from `first` on, appended to `all`.
+// K matrices, behind those that are there.
 template <template <class> class Frontier, int K>
-void compute_few(const FrontierWork &work, const Residues &residues, std::vector<std::uint64_t> &all,
-                 Outcome &counts) {
+void compute_few(const FrontierWork &work, const Residues &residues, ResidueVector &all, Counts &counts) {
     using Trait = ResidueNumbers<K>;
     Trait numbers(residues, all.size());
     const auto few = numbers.close(Frontier<Trait>(work, numbers).compute(counts));
@@ -120,23 +121,24 @@ void compute_few(const FrontierWork &work, const Residues &residues, std::vector
     all.insert(all.end(), few.begin(), few.begin() + left);
 }
 
-template <template <class> class Frontier>
-std::vector<std::uint64_t> compute_residues(const ResidueFrontierRun &run, Outcome &counts) {
-    const std::size_t matrices = run.input.primes.size();
+template <template <class> class Frontier> EngineResult compute_residues(const FrontierRun &run) {
+    const Residues &residues = *run.input.residues();
+    const std::size_t matrices = residues.primes.size();
     const std::size_t passes = (matrices + residues_at_once - 1) / residues_at_once;
     RunControl part(run.control, 1 / static_cast<double>(passes));
     const FrontierWork work{run.program, part, run.memory, run.threads};
-    std::vector<std::uint64_t> all;
+    ResidueVector all;
+    Counts counts;
     while (all.size() < matrices) {
         const std::size_t left = matrices - all.size();
         if (left == 1)
-            compute_few<Frontier, 1>(work, run.input, all, counts);
+            compute_few<Frontier, 1>(work, residues, all, counts);
         else if (left == 2)
-            compute_few<Frontier, 2>(work, run.input, all, counts);
+            compute_few<Frontier, 2>(work, residues, all, counts);
         else
-            compute_few<Frontier, 4>(work, run.input, all, counts);
+            compute_few<Frontier, 4>(work, residues, all, counts);
     }
-    return all;
+    return {std::move(all), counts};
 }
 
 } // namespace libperm

@@ -19,12 +19,8 @@ namespace {
 
 std::string_view or_auto(const char *name) { return name ? name : "auto"; }
 
-constexpr Engine engines[] = {Engine::automatic, Engine::ryser, Engine::frontier, Engine::tree,
-                              Engine::shared,    Engine::dense, Engine::purereg,  Engine::hybrid};
-
 Engine read_engine(std::string_view name) {
-    for (const Engine engine : engines)
-        if (name == engine_name(engine)) return engine;
+    if (const auto engine = engine_named(name)) return *engine;
     bad_option(formatted("unknown engine \"{}\": use auto, ryser, frontier, tree, or on a GPU shared, "
                          "dense, purereg or hybrid",
                          name));
@@ -93,6 +89,11 @@ void read_precision(std::string_view name, Options &out) {
     out.precision = Precision::mpfr;
 }
 
+void require_compatible(const Options &options) {
+    if (const char *why = why_incompatible(options))
+        bad_option(formatted("engine \"{}\" {}", engine_name(options.engine), why));
+}
+
 Passes read_passes(std::string_view without) {
     struct Name {
         std::string_view name;
@@ -125,28 +126,14 @@ Passes read_passes(std::string_view without) {
 
 } // namespace
 
-const char *engine_name(Engine engine) {
-    switch (engine) {
-    case Engine::automatic:
-        return "auto";
-    case Engine::none:
-        return "none";
-    case Engine::ryser:
-        return "ryser";
-    case Engine::frontier:
-        return "frontier";
-    case Engine::tree:
-        return "tree";
-    case Engine::shared:
-        return "shared";
-    case Engine::dense:
-        return "dense";
-    case Engine::purereg:
-        return "purereg";
-    case Engine::hybrid:
-        return "hybrid";
-    }
-    return "?";
+const char *why_incompatible(const Options &options) {
+    const EngineFacts &engine = facts_of(options.engine);
+    if (!engine.on_cpu && !engine.on_gpu) return "runs nowhere";
+    if (!engine.on_cpu && options.device == Device::cpu) return "runs on a GPU: use device auto or gpu";
+    if (!engine.on_gpu && options.device == Device::gpu) return "runs on the CPU: use device auto or cpu";
+    if (engine.distributes && options.equal_chunks)
+        return "has no chunks of equal length: use chunks ceg, or engine hybrid, purereg, dense or shared";
+    return nullptr;
 }
 
 Options read_options(const perm_opts *opts) {
@@ -156,11 +143,7 @@ Options read_options(const perm_opts *opts) {
 
     out.engine = read_engine(or_auto(o.engine));
     read_device(or_auto(o.device), out);
-    if (needs_gpu(out.engine) && out.device == Device::cpu)
-        bad_option(formatted("engine \"{}\" runs on a GPU: use device auto or gpu", engine_name(out.engine)));
-    if (out.engine == Engine::ryser && out.device == Device::gpu)
-        bad_option(
-            formatted("engine \"{}\" runs on the CPU: use device auto or cpu", engine_name(out.engine)));
+    require_compatible(out);
 
     read_precision(or_auto(o.precision), out);
 
@@ -206,9 +189,7 @@ Options read_options(const perm_opts *opts) {
     if (chunks != "ceg" && chunks != "equal")
         bad_option(formatted("unknown chunks \"{}\": use ceg or equal", chunks));
     out.equal_chunks = chunks == "equal";
-    if (out.equal_chunks && out.engine == Engine::tree)
-        bad_option("engine \"tree\" has no chunks of equal length: use chunks ceg, or engine hybrid, "
-                   "purereg, dense or shared");
+    require_compatible(out);
     out.cache = cache_settings(o.cache_dir, o.cache_limit_bytes);
     out.progress = o.progress;
     out.progress_user = o.progress_user;

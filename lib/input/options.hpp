@@ -2,6 +2,8 @@
 #pragma once
 
 #include "jit/compile/cubin_cache.hpp"
+#include "lib/input/engine.hpp"
+#include "lib/input/machine.hpp"
 #include "lib/number/precision.hpp"
 #include "preprocess/decompose.hpp"
 
@@ -9,19 +11,11 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace libperm {
-
-// none: the structure alone gave the answer. The last four run on a GPU only (jit/kernel/subsets.hpp), tree
-// on either.
-enum class Engine { automatic, none, ryser, frontier, tree, shared, dense, purereg, hybrid };
-
-const char *engine_name(Engine engine);
-inline bool needs_gpu(Engine engine) { return engine >= Engine::shared; }
-inline bool has_kernel(Engine engine) { return engine >= Engine::tree; }
-inline bool sums_subsets(Engine engine) { return engine == Engine::ryser || has_kernel(engine); }
 
 enum class Device { automatic, cpu, gpu };
 
@@ -49,7 +43,13 @@ struct Options {
     void *progress_user = nullptr;
     perm_cancel_fn cancel = nullptr;
     void *cancel_user = nullptr;
+    std::shared_ptr<const Machine> machine; // that plans are made for; null: this one
+
+    bool names_engine() const { return engine != Engine::automatic; }
 };
+
+// In words, what of the engine and the device excludes each other; or null.
+const char *why_incompatible(const Options &options);
 
 // NULL means all defaults. Throws Error (PERM_BAD_ARGUMENT, PERM_BAD_OPTION, PERM_UNSUPPORTED).
 Options read_options(const perm_opts *opts);

@@ -1,6 +1,6 @@
 #include "lib/number/ball.hpp"
 
-#include "lib/number/wide_value.hpp"
+#include "lib/base/error.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -97,6 +97,18 @@ Ball operator/(const Ball &x, const mpz_class &y) {
 }
 
 WideBall ball_of(const Gaussian &x) { return {x, {}}; }
+
+Ball ball_within(double value, double error, std::int64_t exp2) {
+    return {make_scaled(value, exp2), make_scaled(std::isnan(error) ? infinity : error, exp2)};
+}
+
+WideBall ball_within(const Parts &parts, double error, std::int64_t exp2) {
+    if (!std::all_of(parts.begin(), parts.end(), [](double x) { return std::isfinite(x); }))
+        throw Error(PERM_UNSUPPORTED,
+                    "an intermediate result overflowed: leave the pass \"scaling\" on; if it is, the entries "
+                    "are too many orders of magnitude apart, and precision exact is left");
+    return {exact_of(parts, exp2), make_scaled(std::isnan(error) ? infinity : error, exp2)};
+}
 
 WideBall operator*(const WideBall &x, const WideBall &y) {
     WideBall out{x.value * y.value, {}};

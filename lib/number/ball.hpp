@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lib/number/scaled.hpp"
+#include "lib/number/wide_value.hpp"
 #include "preprocess/gaussian.hpp"
 #include "preprocess/tracked.hpp"
 
@@ -24,6 +25,12 @@ struct WideBall {
 };
 
 WideBall ball_of(const Gaussian &x);
+
+// `value` times 2^exp2, within `error` times 2^exp2 of the truth; an error that is not a number (something
+// overflowed) is infinite. Throws Error where a part is not finite.
+Ball ball_within(double value, double error, std::int64_t exp2);
+WideBall ball_within(const Parts &parts, double error, std::int64_t exp2);
+
 WideBall operator*(const WideBall &x, const WideBall &y);
 WideBall operator+(const WideBall &x, const WideBall &y);
 WideBall operator/(const WideBall &x, const mpz_class &y);

@@ -22,6 +22,12 @@ constexpr double worth_expanding = 0.5;         // seconds of one thread: below,
 constexpr double may_come_down = 8;             // times the memory limit that expansions are tried from
 constexpr int most_trials = 200;                // of expansions, in all
 
+// Of taking a matrix apart, values included, and of planning blocks when they come.
+double reduction_seconds(std::int64_t nnz, std::int64_t blocks, std::int64_t unplanned) {
+    return 5e-8 * static_cast<double>(nnz) + 5e-6 * static_cast<double>(blocks) +
+           3e-4 * static_cast<double>(unplanned);
+}
+
 template <class Number> void append(BlockKey &key, const std::vector<Number> &numbers) {
     const std::size_t size = numbers.size();
     key.append(reinterpret_cast<const char *>(&size), sizeof size);
@@ -85,8 +91,8 @@ template <class Value> class Planner {
         group.work += sums_subsets(c.engine) ? c.cost.subsets : c.cost.states;
         ++planned_;
         if (is_new) {
-            // All blocks of an order have one kernel of `dense`.
-            const bool has_kernel = c.engine == Engine::dense && !dense_orders_.insert(leaf.block.n()).second;
+            const bool has_kernel =
+                facts_of(c.engine).kernel_by_order && !orders_with_kernel_.insert(leaf.block.n()).second;
             const double seconds = c.cost.serial_seconds - (has_kernel ? c.cost.compile_seconds : 0);
             group.seconds += seconds;
             plan_.serial_seconds += seconds;
@@ -189,7 +195,7 @@ template <class Value> class Planner {
     std::set<BlockKey> used_; // of the plans made: the others were trials
     double planned_ = 0;      // blocks whose costs are in the sums
     double costliest_seconds_ = -1;
-    std::set<std::int32_t> dense_orders_;
+    std::set<std::int32_t> orders_with_kernel_;
     int trials_ = 0;
 };
 

@@ -39,14 +39,14 @@ Json candidate_json(const BlockPlan &block, std::size_t k) {
     const Candidate &c = block.candidates[k];
     Json j;
     j["engine"] = engine_name(c.engine);
-    if (c.engine == Engine::frontier) j["form"] = form_name(c.form);
+    if (facts_of(c.engine).transfers_states) j["form"] = form_name(c.form);
     if (!c.slices.empty()) j["slices"] = c.slices.size();
     j["device"] = c.on_gpu ? "gpu" : "cpu";
     j["status"] = status_of(block, k);
     j["transposed"] = c.transposed;
     if (sums_subsets(c.engine)) {
         j["subsets"] = c.cost.subsets;
-        if (c.engine == Engine::tree && c.cost.subsets > 0) {
+        if (facts_of(c.engine).distributes && c.cost.subsets > 0) {
             j["operations_per_subset"] = c.cost.operations / c.cost.subsets;
             j["naive_operations_per_subset"] = naive_operations(block);
         }
@@ -81,8 +81,8 @@ std::vector<std::pair<BlockGroup, BlockCount>> main_groups(const Plan &plan, Blo
 }
 
 std::string engine_text(Engine engine, FrontierForm form) {
-    return engine == Engine::frontier ? formatted("{} {}", engine_name(engine), form_name(form))
-                                      : engine_name(engine);
+    return facts_of(engine).transfers_states ? formatted("{} {}", engine_name(engine), form_name(form))
+                                             : engine_name(engine);
 }
 
 std::string numbers_text(const Numbers &numbers) {
@@ -100,7 +100,7 @@ Json groups_json(const Plan &plan) {
     BlockCount others;
     for (const auto &[group, count] : main_groups(plan, others)) {
         Json j{{"n", group.n}, {"engine", engine_name(group.engine)}};
-        if (group.engine == Engine::frontier) j["form"] = form_name(group.form);
+        if (facts_of(group.engine).transfers_states) j["form"] = form_name(group.form);
         j["blocks"] = count.blocks;
         j["average_nnz"] = average(count.nnz, count.blocks);
         j[sums_subsets(group.engine) ? "subsets" : "states"] = count.work;
@@ -148,9 +148,9 @@ std::string blocks_text(const Plan &plan) {
 
 // An order of the tree is looked for only where that could pay.
 std::string without_tree_text(const BlockPlan &block, const Options &options) {
-    const bool is_wanted = options.engine == Engine::automatic && !options.equal_chunks;
+    const bool is_wanted = !options.names_engine() && !options.equal_chunks;
     const bool is_listed = std::any_of(block.candidates.begin(), block.candidates.end(),
-                                       [](const Candidate &c) { return c.engine == Engine::tree; });
+                                       [](const Candidate &c) { return facts_of(c.engine).distributes; });
     if (!is_wanted || is_listed) return "";
     const std::string why_not = tree_why_not(block.n);
     return formatted("tree: not planned, {}\n",
@@ -159,7 +159,7 @@ std::string without_tree_text(const BlockPlan &block, const Options &options) {
 
 std::string tree_text(const BlockPlan &block, const Options &options) {
     const auto tree = std::find_if(block.candidates.begin(), block.candidates.end(), [](const Candidate &c) {
-        return c.engine == Engine::tree && c.cost.subsets > 0;
+        return facts_of(c.engine).distributes && c.cost.subsets > 0;
     });
     if (tree == block.candidates.end()) return without_tree_text(block, options);
     return formatted("tree: {:.3g} instructions per subset, where n + average degree = {:.3g}\n",
@@ -179,7 +179,7 @@ std::string slices_text(const BlockPlan &block) {
 std::string shown_name(const Candidate &c) {
     return (!c.slices.empty() ? "frontier sliced" : engine_text(c.engine, c.form)) +
            (c.on_gpu && !needs_gpu(c.engine) ? " GPU" : "") +
-           (c.engine != Engine::ryser && c.transposed ? " A^T" : "");
+           (c.transposed && (has_kernel(c.engine) || facts_of(c.engine).transfers_states) ? " A^T" : "");
 }
 
 std::string shown_time(const Candidate &c) { return c.at_least ? "-" : readable_seconds(c.seconds); }
@@ -206,7 +206,7 @@ Json plan_json(const Plan &plan) {
     j["nnz"] = plan.input.pattern.nnz();
     j["engine"] = choice ? Json(engine_name(choice->engine)) : block ? Json(nullptr) : Json("none");
     j["device"] = block && block->best().on_gpu ? "gpu" : "cpu";
-    if (choice && choice->engine == Engine::frontier) j["form"] = form_name(choice->form);
+    if (choice && facts_of(choice->engine).transfers_states) j["form"] = form_name(choice->form);
     if (choice && !choice->slices.empty()) j["slices"] = choice->slices.size();
     j["precision"] = precision_name(plan.numbers.precision, plan.numbers.bits);
     j["complex"] = plan.numbers.complex;

@@ -1,4 +1,5 @@
 #include "lib/report/info.hpp"
+#include "lib/plan/engines.hpp"
 
 #include "jit/compile/cache_folder.hpp"
 #include "jit/compile/nvrtc.hpp"
@@ -26,9 +27,6 @@ namespace libperm {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::array cpu_engines{Engine::ryser, Engine::frontier, Engine::tree};
-constexpr std::array gpu_engines{Engine::hybrid, Engine::purereg, Engine::dense, Engine::shared};
 
 // Paths need not be UTF-8; JSON must be.
 std::string dump(const Json &j) { return j.dump(2, ' ', false, Json::error_handler_t::replace); }
@@ -174,8 +172,7 @@ Json collect() {
     j["compiler"] = "gcc " __VERSION__;
 #endif
     j["engines"] = Json::array();
-    for (const Engine engine : cpu_engines) j["engines"].push_back(engine_name(engine));
-    for (const Engine engine : gpu_engines) j["engines"].push_back(engine_name(engine));
+    for (const EngineInfo &engine : engine_table()) j["engines"].push_back(engine_name(engine.id));
     j["gpus"] = gpus_json();
     j["driver"] = library_json(driver_status());
     j["nvrtc"] = library_json(nvrtc_status());

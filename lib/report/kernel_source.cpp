@@ -7,7 +7,10 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/frontier/dense_row.hpp"
+#include "lib/frontier/frontier.hpp"
+#include "lib/frontier/plan.hpp"
 #include "lib/run/gpu_device.hpp"
+#include "lib/subsets/plan.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -42,15 +45,15 @@ std::string target_here() {
 }
 
 // The kernel of the row with most states, or of all rows (sparse).
-KernelRecipe frontier_kernel(const BlockPlan &block) {
+KernelRecipe frontier_kernel(const BlockPlan &block, const FrontierProgram &program) {
     const StateNumbers numbers(block.numbers.arithmetic(), block.nonnegative);
     if (block.best().form == FrontierForm::sparse)
-        return sparse_frontier_kernels({sparse_key_words(block.sparse), numbers, block.sparse.counts});
-    const std::vector<RowShape> shapes = kernel_shapes(block.dense);
+        return sparse_frontier_kernels({sparse_key_words(program), numbers, program.counts});
+    const std::vector<RowShape> shapes = kernel_shapes(program);
     std::size_t widest = 0;
     double most = 0;
     for (std::size_t t = 0; t < shapes.size(); ++t) {
-        const FrontierStep &step = block.dense.steps[t];
+        const FrontierStep &step = program.steps[t];
         const double states = subsets_of_size(step.width_after, step.used_after);
         if (states > most) widest = t;
         most = std::max(most, states);
@@ -66,23 +69,25 @@ std::string source_of(const Plan &plan) {
                               "out (without all) and ask for engine {}",
                               engines));
     const Candidate &best = block->best();
-    if (best.engine == Engine::frontier && best.refusal == PERM_UNSUPPORTED && !best.lacks_gpu)
+    const bool is_frontier = facts_of(best.engine).transfers_states;
+    if (is_frontier && best.refusal == PERM_UNSUPPORTED && !best.lacks_gpu)
         throw Error(PERM_UNSUPPORTED, formatted("there is no such kernel: engine {} {}; ask for engine {}",
                                                 name_of(best), best.why_not, engines));
-    if (best.engine == Engine::frontier && best.on_gpu && !block->program(best.form).steps.empty())
-        return frontier_kernel(*block).source();
+    if (const auto *frontier = plan_as<FrontierPlan>(best); frontier && best.on_gpu)
+        return frontier_kernel(*block, frontier->program).source();
     if (!has_kernel(best.engine))
         throw Error(
             PERM_UNSUPPORTED,
             formatted("engine {} runs on the CPU and has no kernel: ask for engine {}, or for device gpu",
                       engine_name(best.engine), engines));
-    const std::string why_not = block->gray.kernel.n == 0 ? best.why_not : gray_why_not(block->gray);
+    const auto *sum = plan_as<GrayPlan>(best);
+    const std::string why_not = sum ? gray_why_not(*sum) : best.why_not;
     if (!why_not.empty())
         throw Error(
             PERM_UNSUPPORTED,
             formatted("there is no such kernel: engine {} {} (n = {}, {} entries); ask for another of {}",
                       engine_name(best.engine), why_not, block->n, block->nnz, engines));
-    return source_of(block->gray.kernel);
+    return source_of(sum->kernel);
 }
 
 std::string heading(const std::string &target) {

@@ -1,6 +1,7 @@
 #include "lib/report/picture.hpp"
 
-#include "lib/plan/cost_model.hpp"
+#include "lib/frontier/cost.hpp"
+#include "lib/frontier/plan.hpp"
 #include "preprocess/dulmage_mendelsohn.hpp"
 
 #include <algorithm>
@@ -121,7 +122,7 @@ Order order_of(const FrontierProgram &program, const Pattern &block) {
 FrontierForm form_of(const BlockPlan &block) {
     const auto frontier =
         std::find_if(block.candidates.begin(), block.candidates.end(),
-                     [](const Candidate &c) { return c.engine == Engine::frontier && !c.at_least; });
+                     [](const Candidate &c) { return facts_of(c.engine).transfers_states && !c.at_least; });
     return frontier == block.candidates.end() ? FrontierForm::sparse : frontier->form;
 }
 
@@ -141,7 +142,8 @@ Json costliest_json(const Plan &plan, std::optional<Triangular> &form) {
     if (!block) return nullptr;
     const Pattern pattern = lines_of(plan.costliest).pattern;
     const FrontierForm frontier = form_of(*block);
-    const FrontierProgram &program = block->program(frontier);
+    const FrontierProgram *known = program_of(block->candidates, frontier);
+    const FrontierProgram program = known ? *known : FrontierProgram{};
     const Order order = order_of(program, pattern);
     Json j;
     put_pattern(j, pattern);

@@ -1,10 +1,16 @@
-// What a way to compute a block is expected to take (lib/plan/cost_model.hpp).
+// What a way to compute a block is expected to take, in seconds of one thread and in bytes. The constants of
+// the engines (lib/frontier/cost.cpp, lib/subsets/cost.cpp, lib/ryser/plan.cpp) were measured on one machine
+// (docs/benchmarks.md) and are part of the plan's definition: they never depend on the machine at hand, so
+// that the same pattern gives the same plan everywhere. What a GPU takes follows from what its driver says of
+// it.
 #pragma once
+
+#include "lib/number/precision.hpp"
 
 namespace libperm {
 
 struct Cost {
-    double subsets = 0;                 // ryser, and on a GPU
+    double subsets = 0;                 // of a sum over them
     double states = 0, peak_states = 0; // frontier: over all rows, and after the worst row
     double operations = 0;              // multiply-adds
     double bytes = 0;
@@ -13,5 +19,26 @@ struct Cost {
 };
 
 constexpr double call_seconds = 2e-5; // before and after any engine's work
+
+double seconds_on(int threads, double serial_seconds);
+
+// How many times what it takes in doubles.
+struct Slowdown {
+    double time = 1, memory = 1;
+    bool possible = true;
+};
+
+// How many times longer an engine takes in each arithmetic, of residues for one matrix; with MPFR's numbers
+// of no bits, 0 if it has none of these; and of its primes the bits.
+struct Pace {
+    double complex, dd, complex_dd, residues, mpfr = 0;
+    int prime_bits = 0;
+
+    double of(Arithmetic a) const;
+    // Matrices modulo primes that a permanent of so many bits takes, two for each prime of Gaussian integers.
+    double matrices(const Numbers &numbers, double bits) const;
+    // `bits`: of the permanent, if it is to be exact.
+    Slowdown slowdown(const Numbers &numbers, double bits) const;
+};
 
 } // namespace libperm

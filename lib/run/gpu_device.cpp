@@ -85,29 +85,4 @@ void prepare_gpus(const Options &options) {
     }
 }
 
-int gpu_count(const Options &options) {
-    if (options.reckoned_gpus > 0) return options.reckoned_gpus;
-    if (options.all_gpus) return std::max(1, driver_status().gpus);
-    return std::max(1, static_cast<int>(options.gpus.size()));
-}
-
-GpuProperties planned_gpu() {
-    static const GpuProperties h100 = [] {
-        GpuProperties p;
-        p.name = "NVIDIA H100";
-        p.compute_capability = 90;
-        p.multiprocessors = 132;
-        p.fp64_lanes = 64;
-        p.registers = 65536;
-        p.threads = 2048;
-        p.shared_bytes = 232448;
-        p.clock_hz = 1.98e9;
-        p.memory_bytes = std::int64_t{80} << 30;
-        p.memory_bandwidth = 3.35e12;
-        return p;
-    }();
-    const GpuChoice choice = first_gpu();
-    return choice.gpu ? choice.gpu->properties() : h100;
-}
-
 } // namespace libperm

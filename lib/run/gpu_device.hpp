@@ -25,10 +25,4 @@ std::vector<std::shared_ptr<const Gpu>> gpus_of(const Options &options);
 // Opens them, where there are any, so that executing a plan need not.
 void prepare_gpus(const Options &options);
 
-// How many predictions reckon with.
-int gpu_count(const Options &options);
-
-// That plans reckon with: of the first GPU, or, where there is none, an H100's.
-GpuProperties planned_gpu();
-
 } // namespace libperm

@@ -17,7 +17,7 @@ bool all_are_magnitudes(const Block &block) {
 
 } // namespace
 
-void set_value_from(const Block &block, Outcome &outcome, double value, double error, std::int64_t exp2) {
+Ball ball_from(const Block &block, double value, double error, std::int64_t exp2) {
     const double roundings = most_roundings(block);
     const double gamma = gamma_bound(roundings);
     const double share = gamma < 0.5 ? gamma / (1 - gamma) : std::numeric_limits<double>::infinity();
@@ -37,7 +37,7 @@ void set_value_from(const Block &block, Outcome &outcome, double value, double e
         error *= 1 + 0x1p-40;
         exp2 += shift;
     }
-    set_value(outcome, value, error, exp2);
+    return ball_within(value, error, exp2);
 }
 
 } // namespace libperm

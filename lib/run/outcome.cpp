@@ -11,10 +11,6 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 } // namespace
 
-void set_value(Outcome &outcome, double value, double error, std::int64_t exp2) {
-    set_value(outcome, {make_scaled(value, exp2), make_scaled(error, exp2)});
-}
-
 void set_value(Outcome &outcome, const Ball &ball) {
     outcome.value = ball.value;
     outcome.error = ball.error;
@@ -26,16 +22,6 @@ void set_value(Outcome &outcome, const Ball &ball) {
 void set_value(Outcome &outcome, const WideBall &ball) {
     set_value(outcome, Ball{size_of(ball.value), ball.error});
     outcome.wide = ball.value;
-}
-
-void set_value(Outcome &outcome, const Parts &parts, double error, std::int64_t exp2) {
-    if (!std::all_of(parts.begin(), parts.end(), [](double x) { return std::isfinite(x); }))
-        throw Error(PERM_UNSUPPORTED,
-                    "an intermediate result overflowed: leave the pass \"scaling\" on; if it is, the entries "
-                    "are too many orders of magnitude apart, and precision exact is left");
-    outcome.wide = exact_of(parts, exp2);
-    set_value(outcome, {make_scaled(std::hypot(parts[0] + parts[1], parts[2] + parts[3]), exp2),
-                        make_scaled(error, exp2)});
 }
 
 bool is_better(const Outcome &x, const Outcome &y) {

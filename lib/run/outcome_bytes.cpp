@@ -7,9 +7,12 @@
 namespace libperm {
 namespace {
 
-void put(cereal::PortableBinaryOutputArchive &ar, const mpq_class &x) { ar(x.get_str(62)); }
+using Out = cereal::PortableBinaryOutputArchive;
+using In = cereal::PortableBinaryInputArchive;
 
-void get(cereal::PortableBinaryInputArchive &ar, mpq_class &x) {
+void put(Out &ar, const mpq_class &x) { ar(x.get_str(62)); }
+
+void get(In &ar, mpq_class &x) {
     std::string text;
     ar(text);
     require(x.set_str(text, 62) == 0 && x.get_den() != 0, "a number");
@@ -22,38 +25,74 @@ bool is_number(const Scaled &x) {
     return !std::isnan(x.mantissa) && -most < x.exp2 && x.exp2 < most;
 }
 
-template <class Archive, class O> void numbers(Archive &ar, O &o) {
-    ar(o.value.mantissa, o.value.exp2, o.rel_error_bound, o.error.mantissa, o.error.exp2, o.subsets, o.states,
-       o.peak_states, o.operations, o.peak_bytes, o.predicted_seconds, o.seconds_compile, o.kernels_compiled,
-       o.slices);
+template <class Archive> void number(Archive &ar, Scaled &x) { ar(x.mantissa, x.exp2); }
+
+template <class Archive> void number_and_error(Archive &ar, Scaled &value, Scaled &error) {
+    number(ar, value);
+    number(ar, error);
+    require(is_number(value) && is_number(error) && error.mantissa >= 0, "a number");
+}
+
+template <class Archive> void counts(Archive &ar, Counts &c) {
+    amounts(ar, c.subsets, c.states, c.peak_states, c.operations, c.peak_bytes, c.slices);
+    ar(c.seconds_compile, c.kernels_compiled);
+}
+
+void value(Out &ar, Gaussian &x) {
+    put(ar, x.re);
+    put(ar, x.im);
+}
+void value(In &ar, Gaussian &x) {
+    get(ar, x.re);
+    get(ar, x.im);
+}
+
+struct ValueFields { // of an engine's result, by its kind
+    template <class Archive> static void fields(Archive &ar, Ball &x) {
+        number_and_error(ar, x.value, x.error);
+    }
+    template <class Archive> static void fields(Archive &ar, WideBall &x) {
+        Scaled none;
+        value(ar, x.value);
+        number_and_error(ar, none, x.error);
+    }
+    template <class Archive> static void fields(Archive &ar, ResidueVector &x) {
+        const std::size_t primes = x.size();
+        ar(x);
+        require(x.size() == primes, "residues");
+    }
+};
+
+template <class Archive> void fields(Archive &ar, EngineResult &result) {
+    std::visit([&](auto &x) { ValueFields::fields(ar, x); }, result.value);
+    counts(ar, result.counts);
+    flags(ar, result.grid_matters);
+}
+
+template <class Archive> void fields(Archive &ar, Outcome &o) {
+    bool is_wide = o.wide.has_value();
+    number_and_error(ar, o.value, o.error);
+    amounts(ar, o.rel_error_bound, o.predicted_seconds);
+    counts(ar, o.counts);
+    flags(ar, o.exact, o.transposed, o.on_gpu, is_wide);
+    choice(ar, o.engine, last_engine);
+    if (!is_wide) return;
+    if (!o.wide) o.wide.emplace();
+    value(ar, *o.wide);
 }
 
 } // namespace
 
-void save_part(cereal::PortableBinaryOutputArchive &ar, const Outcome &outcome) {
-    Outcome o = outcome;
-    bool is_wide = o.wide.has_value();
-    numbers(ar, o);
-    flags(ar, o.exact, o.grid_matters, o.transposed, o.on_gpu, is_wide);
-    choice(ar, o.engine, Engine::hybrid);
-    if (!is_wide) return;
-    put(ar, o.wide->re);
-    put(ar, o.wide->im);
+void save_part(Out &ar, const EngineResult &result) {
+    EngineResult copy = result;
+    fields(ar, copy);
 }
+void load_part(In &ar, EngineResult &result) { fields(ar, result); }
 
-void load_part(cereal::PortableBinaryInputArchive &ar, Outcome &o) {
-    bool is_wide = false;
-    numbers(ar, o);
-    require(is_number(o.value) && is_number(o.error) && o.error.mantissa >= 0, "a number");
-    require(o.rel_error_bound >= 0 && o.subsets >= 0 && o.states >= 0 && o.peak_states >= 0 &&
-                o.operations >= 0 && o.peak_bytes >= 0 && o.predicted_seconds >= 0 && o.slices >= 0,
-            "an amount");
-    flags(ar, o.exact, o.grid_matters, o.transposed, o.on_gpu, is_wide);
-    choice(ar, o.engine, Engine::hybrid);
-    if (!is_wide) return;
-    o.wide.emplace();
-    get(ar, o.wide->re);
-    get(ar, o.wide->im);
+void save_part(Out &ar, const Outcome &outcome) {
+    Outcome copy = outcome;
+    fields(ar, copy);
 }
+void load_part(In &ar, Outcome &outcome) { fields(ar, outcome); }
 
 } // namespace libperm

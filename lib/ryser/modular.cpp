@@ -1,6 +1,6 @@
 // Engine ryser modulo primes.
 #include "lib/number/montgomery.hpp"
-#include "lib/ryser/ryser.hpp"
+#include "lib/ryser/sums.hpp"
 #include "lib/ryser/walk.hpp"
 
 #include <gmpxx.h>
@@ -50,7 +50,7 @@ class ModularRing {
 
 } // namespace
 
-std::vector<std::uint64_t> run_ryser(const RyserPlan &plan, const Residues &residues, RunControl &control) {
+EngineResult ryser_modular(const RyserPlan &plan, const Residues &residues, RunControl &control) {
     std::vector<RyserSum<ModularRing>> sums;
     for (std::size_t m = 0; m < residues.primes.size(); ++m) {
         const ModularRing ring(residues.primes[m]);
@@ -59,13 +59,15 @@ std::vector<std::uint64_t> run_ryser(const RyserPlan &plan, const Residues &resi
         sums.emplace_back(plan, residues.pattern, ring, values);
     }
     const std::vector<ModularRing::Total> totals = totals_of(sums, control);
-    std::vector<std::uint64_t> permanents;
+    ResidueVector permanents;
     for (std::size_t m = 0; m < sums.size(); ++m) {
         const Montgomery &field = sums[m].ring().field();
         const std::uint64_t twice = field.add(totals[m].sum, totals[m].sum); // 4 (n mod 2) - 2 is 2 or -2
         permanents.push_back(field.from(residues.pattern.rows % 2 ? twice : field.subtract(0, twice)));
     }
-    return permanents;
+    EngineResult result{std::move(permanents), {}};
+    result.counts.subsets = plan.terms;
+    return result;
 }
 
 } // namespace libperm

@@ -2,7 +2,7 @@
 // 2^(-(bits + 34) n) and 1: MPFR's exponents, 2^30 either way unless told otherwise, are never left.
 #include "lib/number/fixed_point_block.hpp"
 #include "lib/number/mpfr_number.hpp"
-#include "lib/ryser/ryser.hpp"
+#include "lib/ryser/sums.hpp"
 #include "lib/ryser/walk.hpp"
 
 namespace libperm {
@@ -188,7 +188,7 @@ MpfrNumber error_of(const Sum &sum, const MpfrNumber &absolute, const GridBlock 
 }
 
 template <class Field>
-Outcome compute(const RyserPlan &plan, const ExactBlock &block, int bits, RunControl &control) {
+EngineResult compute(const RyserPlan &plan, const ExactBlock &block, int bits, RunControl &control) {
     using Ring = MpfrRing<Field>;
     const GridBlock grid = on_grid(block, bits + more_grid_bits);
     const Ring ring(bits);
@@ -204,37 +204,21 @@ Outcome compute(const RyserPlan &plan, const ExactBlock &block, int bits, RunCon
     n % 2 ? Field::add(value, total.sum) : Field::subtract(value, total.sum);
     const std::int64_t exp2 = grid.exp2 + (sum.shape().weighted ? n - 1 : 0);
     const MpfrNumber error = error_of(sum, total.absolute, grid, n, bits);
-    MpfrNumber size(bound_bits);
-    Outcome outcome;
-    outcome.wide = {shifted(exactly(Field::re(value)), exp2 + 1), 0};
-    mpfr_abs(size, Field::re(value), MPFR_RNDN);
-    if (const MpfrNumber *im = Field::im(value)) {
-        outcome.wide->im = shifted(exactly(*im), exp2 + 1);
-        mpfr_hypot(size, Field::re(value), *im, MPFR_RNDN);
-    }
-    Scaled value_size = rounded_up(size), bound = rounded_up(error);
-    value_size.exp2 += exp2 + 1;
-    bound.exp2 += exp2;
-    set_value(outcome, Ball{value_size, bound});
-    outcome.subsets = static_cast<double>(sum.shape().terms);
-    return outcome;
+    WideBall ball{{shifted(exactly(Field::re(value)), exp2 + 1), 0}, rounded_up(error)};
+    if (const MpfrNumber *im = Field::im(value)) ball.value.im = shifted(exactly(*im), exp2 + 1);
+    ball.error.exp2 += exp2;
+    EngineResult result{ball, {}};
+    result.counts.subsets = static_cast<double>(sum.shape().terms);
+    return result;
 }
 
 } // namespace
 
-Outcome run_ryser_mpfr(const RyserPlan &plan, const ExactBlock &block, int bits, RunControl &control) {
-    Outcome outcome;
+EngineResult ryser_in_mpfr(const RyserPlan &plan, const ExactBlock &block, int bits, RunControl &control) {
+    if (!has_perfect_matching(block)) return {WideBall{}, {}};
     const bool real =
         std::all_of(block.values.begin(), block.values.end(), [](const Gaussian &x) { return is_real(x); });
-    if (!has_perfect_matching(block)) {
-        outcome.wide = Gaussian{};
-        set_value(outcome, Ball{});
-    } else {
-        outcome =
-            real ? compute<Real>(plan, block, bits, control) : compute<Complex>(plan, block, bits, control);
-    }
-    outcome.operations = ryser_cost(plan, block.n()).operations;
-    return outcome;
+    return real ? compute<Real>(plan, block, bits, control) : compute<Complex>(plan, block, bits, control);
 }
 
 } // namespace libperm

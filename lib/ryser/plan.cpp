@@ -1,5 +1,8 @@
 #include "lib/ryser/plan.hpp"
 
+#include "jit/text/text.hpp"
+#include "lib/base/fields.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -119,6 +122,47 @@ Cost ryser_cost(const RyserPlan &plan, std::int32_t n) {
                           cost.subsets * (term + factor * factors + update * plan.updates_per_subset);
     cost.bytes = 4096 * 32 + 64.0 * n;
     return cost;
+}
+
+Slowdown ryser_slowdown(const Numbers &numbers, double bits) {
+    return Pace{1.7, 1.5, 4.3, 1.7, 20, 62}.slowdown(numbers, bits);
+}
+
+void propose_ryser(Proposals &task, Engine self) {
+    if (!task.wants_on_cpu(self)) return;
+    const auto plan = std::make_shared<const RyserPlan>(plan_ryser(task.a, task.at, task.kinds));
+    Candidate c;
+    c.engine = self;
+    c.transposed = plan->transposed;
+    c.plan = plan;
+    c.cost = ryser_cost(*plan, task.a.rows);
+    if (c.cost.subsets > ryser_most_subsets) {
+        c.refusal = PERM_UNSUPPORTED;
+        c.why_not = formatted("would sum {}2^{:.0f} subsets, at most 2^{:.0f} can be counted",
+                              std::isfinite(c.cost.subsets) ? "" : "more than ",
+                              std::min(1000.0, std::log2(c.cost.subsets)), std::log2(ryser_most_subsets));
+    }
+    task.add(std::move(c), ryser_slowdown(task.values.numbers, task.bits));
+}
+
+std::string saved_ryser(const EnginePlan &plan, bool /*with_predictions*/) {
+    const auto &ryser = dynamic_cast<const RyserPlan &>(plan);
+    return {ryser.transposed ? 't' : 'n', ryser.counted() ? 'c' : 's'};
+}
+
+std::shared_ptr<const EnginePlan> restored_ryser(std::string_view bytes, const PlanSource &of) {
+    require(bytes == "ns" || bytes == "nc" || bytes == "ts" || bytes == "tc", "the side that ryser sums");
+    const bool transposed = bytes[0] == 't';
+    return std::make_shared<const RyserPlan>(bytes[1] == 'c'
+                                                 ? plan_ryser_by_counts(of.a, of.at, of.kinds, transposed)
+                                                 : plan_ryser_by_subsets(of.a, of.at, transposed));
+}
+
+void check_ryser(const Candidate &c) {
+    const auto *plan = plan_as<RyserPlan>(c);
+    require(plan && (!plan->columns.empty() || plan->counted()) && plan->transposed == c.transposed &&
+                plan->terms <= ryser_most_subsets && !c.on_gpu,
+            "no columns for engine ryser");
 }
 
 } // namespace libperm

@@ -2,7 +2,7 @@
 // to take.
 #pragma once
 
-#include "lib/run/cost.hpp"
+#include "lib/run/proposals.hpp"
 #include "preprocess/pattern.hpp"
 #include "preprocess/repeated_lines.hpp"
 
@@ -16,7 +16,8 @@ struct EqualLines {
     std::int32_t line = 0, count = 1;
 };
 
-struct RyserPlan {
+class RyserPlan final : public EnginePlan {
+  public:
     bool transposed = false;
     double terms = 1;              // of the sum; infinity is possible
     double updates_per_subset = 0; // row sums that change from one term to the next, on average
@@ -38,5 +39,14 @@ RyserPlan plan_ryser_by_subsets(const Pattern &a, const Pattern &at, bool transp
 RyserPlan plan_ryser_by_counts(const Pattern &a, const Pattern &at, const Kinds &kinds, bool transposed);
 
 Cost ryser_cost(const RyserPlan &plan, std::int32_t n);
+// `bits`: of the permanent, if it is to be exact.
+Slowdown ryser_slowdown(const Numbers &numbers, double bits);
+
+void propose_ryser(Proposals &task, Engine self);
+
+// As bytes, and back. Throws DamagedField for what is no plan of the block's.
+std::string saved_ryser(const EnginePlan &plan, bool with_predictions);
+std::shared_ptr<const EnginePlan> restored_ryser(std::string_view bytes, const PlanSource &of);
+void check_ryser(const Candidate &c);
 
 } // namespace libperm

@@ -4,7 +4,7 @@
 #include "lib/number/bits.hpp"
 #include "lib/number/fixed_point_block.hpp"
 #include "lib/number/wide_value.hpp"
-#include "lib/ryser/ryser.hpp"
+#include "lib/ryser/sums.hpp"
 #include "lib/ryser/walk.hpp"
 
 #include <cmath>
@@ -130,7 +130,8 @@ double error_of(const Sum &sum, double absolute, const GridBlock &grid, std::int
 }
 
 template <class Sums, class Products>
-Outcome compute(const RyserPlan &plan, const ExactBlock &block, Arithmetic arithmetic, RunControl &control) {
+EngineResult compute(const RyserPlan &plan, const ExactBlock &block, Arithmetic arithmetic,
+                     RunControl &control) {
     using Ring = WideRing<Sums, Products>;
     const Arithmetic of_sums = is_complex(arithmetic) ? Arithmetic::complex_dd : Arithmetic::dd;
     const GridBlock grid = on_grid(block, grid_bits);
@@ -150,27 +151,20 @@ Outcome compute(const RyserPlan &plan, const ExactBlock &block, Arithmetic arith
     double error = 2 * error_of(sum, total.absolute, grid, n, arithmetic);
     if (grid.moved.mantissa != 0)
         error += std::ldexp(grid.moved.mantissa, ldexp_exponent(grid.moved.exp2 - weights)) + 0x1p-1070;
-    Outcome outcome;
-    outcome.subsets = static_cast<double>(sum.shape().terms);
-    set_value(outcome, parts, error * (1 + 0x1p-40), grid.exp2 + weights);
-    return outcome;
+    EngineResult result{ball_within(parts, error * (1 + 0x1p-40), grid.exp2 + weights), {}};
+    result.counts.subsets = static_cast<double>(sum.shape().terms);
+    return result;
 }
 
 } // namespace
 
-Outcome run_ryser(const RyserPlan &plan, const ExactBlock &block, Arithmetic arithmetic,
-                  RunControl &control) {
-    Outcome outcome;
-    if (!has_perfect_matching(block))
-        set_value(outcome, Parts{}, 0, 0);
-    else if (arithmetic == Arithmetic::dd)
-        outcome = compute<Twofold, Twofold>(plan, block, arithmetic, control);
-    else if (arithmetic == Arithmetic::complex)
-        outcome = compute<Complex<Twofold>, Complex<Double>>(plan, block, arithmetic, control);
-    else
-        outcome = compute<Complex<Twofold>, Complex<Twofold>>(plan, block, arithmetic, control);
-    outcome.operations = ryser_cost(plan, block.n()).operations;
-    return outcome;
+EngineResult ryser_wide(const RyserPlan &plan, const ExactBlock &block, Arithmetic arithmetic,
+                        RunControl &control) {
+    if (!has_perfect_matching(block)) return {WideBall{}, {}};
+    if (arithmetic == Arithmetic::dd) return compute<Twofold, Twofold>(plan, block, arithmetic, control);
+    if (arithmetic == Arithmetic::complex)
+        return compute<Complex<Twofold>, Complex<Double>>(plan, block, arithmetic, control);
+    return compute<Complex<Twofold>, Complex<Twofold>>(plan, block, arithmetic, control);
 }
 
 } // namespace libperm

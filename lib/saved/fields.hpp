@@ -8,6 +8,12 @@
 
 namespace libperm {
 
+// One that computes.
+template <class Archive> void engine(Archive &ar, Engine &x) {
+    choice(ar, x, last_engine);
+    require(is_computing(x), "an engine");
+}
+
 template <class Archive> void serialize(Archive &ar, Pattern &a) { ar(a.rows, a.cols, a.row_ptr, a.col); }
 template <class Archive> void serialize(Archive &ar, BlockLines &lines) {
     ar(lines.pattern, lines.kinds.of_row, lines.kinds.of_col);
@@ -21,7 +27,7 @@ template <class Archive> void serialize(Archive &ar, InputPattern &input) {
 
 // Those that shape the plan or its results: the others are the machine's and the caller's.
 template <class Archive> void serialize(Archive &ar, Options &o) {
-    choice(ar, o.engine, Engine::hybrid);
+    choice(ar, o.engine, last_engine);
     choice(ar, o.device, Device::gpu);
     choice(ar, o.precision, Precision::mpfr);
     ar(o.mpfr_bits, o.tolerance, o.seed);
@@ -36,23 +42,9 @@ template <class Archive> void serialize(Archive &ar, Reductions &r) {
 
 template <class Archive> void serialize(Archive &ar, SavedGroup &g) {
     ar(g.group.n, g.count.blocks);
-    choice(ar, g.group.engine, Engine::hybrid);
+    engine(ar, g.group.engine);
     choice(ar, g.group.form, FrontierForm::dense);
     amounts(ar, g.count.nnz, g.count.work, g.count.seconds);
-}
-
-template <class Archive> void serialize(Archive &ar, SavedOrder &order) {
-    flags(ar, order.transposed);
-    ar(order.rows, order.states_bound, order.expansions_bound, order.reachable);
-}
-
-template <class Archive> void serialize(Archive &ar, SavedPart &part) {
-    ar(part.begin, part.loop, part.end, part.parts);
-}
-template <class Archive> void serialize(Archive &ar, SavedTree &tree) {
-    flags(ar, tree.transposed);
-    ar(tree.columns, tree.parts, tree.segment_bits, tree.rare);
-    amounts(ar, tree.flops_per_subset);
 }
 
 template <class Archive> void serialize(Archive &ar, Cost &c) {
@@ -60,17 +52,21 @@ template <class Archive> void serialize(Archive &ar, Cost &c) {
             c.serial_seconds);
 }
 template <class Archive> void serialize(Archive &ar, Candidate &c) {
-    choice(ar, c.engine, Engine::hybrid);
+    engine(ar, c.engine);
     choice(ar, c.form, FrontierForm::dense);
     flags(ar, c.transposed, c.on_gpu, c.lacks_gpu, c.at_least, c.second);
     status(ar, c.refusal);
     ar(c.slices, c.cost, c.bytes_per_state, c.why_not);
 }
 
+template <class Archive> void serialize(Archive &ar, SavedEnginePlan &plan) {
+    engine(ar, plan.engine);
+    choice(ar, plan.form, FrontierForm::dense);
+    ar(plan.bytes);
+}
+
 template <class Archive> void serialize(Archive &ar, SavedBlock &block) {
-    ar(block.lines, block.sparse, block.dense, block.tree, block.candidates, block.chosen);
-    flags(ar, block.has_ryser, block.ryser_transposed, block.ryser_counted, block.has_kernel);
-    choice(ar, block.kernel, GrayEngine::tree);
+    ar(block.lines, block.plans, block.candidates, block.plan_of, block.chosen);
     status(ar, block.refusal);
     ar(block.why, block.refusal_text);
 }

@@ -3,37 +3,20 @@
 #pragma once
 
 #include "lib/plan/plan.hpp"
-#include "preprocess/tree_shape.hpp"
 
 namespace libperm {
 
-struct SavedOrder { // of a frontier program
-    bool transposed = false;
-    std::vector<std::int32_t> rows;                                // none: there is no program
-    std::vector<double> states_bound, expansions_bound, reachable; // as they are: libraries differ in exp2
-};
-
-struct SavedPart { // of a tree; `parts` that follow lie in it
-    std::int32_t begin = 0, loop = 0, end = 0, parts = 0;
-};
-
-struct SavedTree {
-    bool transposed = false;
-    std::vector<std::int32_t> columns;
-    std::vector<SavedPart> parts; // the root first
-    std::int32_t segment_bits = 0;
-    double flops_per_subset = 0;
-    std::uint64_t rare = 0;
+struct SavedEnginePlan { // of candidates that share it
+    Engine engine = Engine::none;
+    FrontierForm form = FrontierForm::sparse;
+    std::string bytes;
 };
 
 struct SavedBlock {
     BlockLines lines;
-    bool has_ryser = false, ryser_transposed = false, ryser_counted = false;
-    SavedOrder sparse, dense;
-    bool has_kernel = false;
-    GrayEngine kernel = GrayEngine::tree;
-    SavedTree tree; // if that is it; the others follow from the pattern
-    std::vector<Candidate> candidates;
+    std::vector<SavedEnginePlan> plans;
+    std::vector<Candidate> candidates; // without their plans
+    std::vector<std::int32_t> plan_of; // each candidate's, in `plans`; -1: it has none
     std::int32_t chosen = -1;
     std::string why;
     perm_status refusal = PERM_OK;
@@ -54,10 +37,9 @@ struct SavedPlan {
     std::int64_t costliest = -1; // in blocks
 };
 
-SavedPlan saved(const Plan &plan);
-
-// What its results follow from alone: no texts, costs, or engines that no execution will come to.
-SavedPlan without_predictions(SavedPlan saved);
+// Without predictions: what its results follow from alone, and no texts, costs, or engines that no execution
+// will come to.
+SavedPlan saved(const Plan &plan, bool with_predictions = true);
 
 // With the options that the saved plan has. Throws DamagedField for what no plan looks like.
 Plan restored(SavedPlan saved, const Options &options);
@@ -65,9 +47,6 @@ Plan restored(SavedPlan saved, const Options &options);
 // The same for parts of it (lib/saved/check.cpp).
 void check_plan(const SavedPlan &saved);
 void check_lines(const BlockLines &lines);
-void check_order(const SavedOrder &order, std::int32_t n);
-TreeShape checked_shape(const SavedTree &tree,
-                        const Pattern &columns); // `columns`: of what is summed, as rows
 void check_choice(const BlockPlan &block);
 
 } // namespace libperm

@@ -94,18 +94,18 @@ RoundingWay way_of(const GrayKernel &kernel) {
     return {terms, product_roundings(a) * kernel.n + added, compensated}; // the product may begin with 1
 }
 
-void GrayValues::close(const GraySum &total, const Block &block, const RoundingWay &way,
-                       Outcome &outcome) const {
+EngineResult GrayValues::close(const GraySum &total, const Block &block, const RoundingWay &way) const {
+    EngineResult result;
     const double factor = n_ % 2 ? 2 : -2;
     const double value = factor * (total.sum + total.error);
     const double log2_subsets = n_ - 1;
-    outcome.subsets = std::exp2(log2_subsets);
+    result.counts.subsets = std::exp2(log2_subsets);
     // Products of whole numbers that fit a double, sums of a block's that do, and of all that fit two.
     if (moved_ == 0 &&
         std::ldexp(way.terms, static_cast<int>(std::min<std::int64_t>(sum_bits_, 200))) <= 0x1p53 &&
         log2_subsets + static_cast<double>(sum_bits_) <= 100 && unit_ > -1000 && total.error == 0) {
-        set_value_from(block, outcome, value, 0, exp2_);
-        return;
+        result.value = ball_from(block, value, 0, exp2_);
+        return result;
     }
     // One rounding more is that of the result. The sums of blocks are kept to twice the precision, at most
     // 2^16 in a row, and are added as such; the absolute values round once for each term of a segment, each
@@ -121,7 +121,7 @@ void GrayValues::close(const GraySum &total, const Block &block, const RoundingW
         const double share = moved_ < 0.5 ? moved_ * (1 + moved_) : infinity;
         const bool nonnegative = std::all_of(block.values.begin(), block.values.end(),
                                              [](const Tracked &x) { return x.value >= 0; });
-        outcome.grid_matters = !nonnegative;
+        result.grid_matters = !nonnegative;
         double most = std::fabs(value) + error;
         if (!nonnegative) {
             const PermanentBound bound = permanent_bound(block);
@@ -129,7 +129,8 @@ void GrayValues::close(const GraySum &total, const Block &block, const RoundingW
         }
         error += share * most * (1 + 0x1p-40);
     }
-    set_value_from(block, outcome, value, error, exp2_);
+    result.value = ball_from(block, value, error, exp2_);
+    return result;
 }
 
 } // namespace libperm

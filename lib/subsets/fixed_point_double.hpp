@@ -2,7 +2,7 @@
 // they are the same whichever way the Gray code is walked, and do not drift.
 #pragma once
 
-#include "lib/run/outcome.hpp"
+#include "lib/run/engine_result.hpp"
 #include "lib/subsets/plan.hpp"
 #include "preprocess/block.hpp"
 
@@ -32,7 +32,7 @@ class GrayValues {
     const std::vector<double> &numbers() const { return numbers_; }
 
     // The permanent and its bound from the sum over all subsets.
-    void close(const GraySum &total, const Block &block, const RoundingWay &way, Outcome &outcome) const;
+    EngineResult close(const GraySum &total, const Block &block, const RoundingWay &way) const;
 
   private:
     std::int32_t n_;

@@ -1,7 +1,6 @@
 #include "lib/subsets/fixed_point_wide.hpp"
 
 #include "lib/number/bits.hpp"
-#include "lib/number/wide_value.hpp"
 #include "lib/subsets/kernel_values.hpp"
 #include "preprocess/permanent_bound.hpp"
 #include "preprocess/scaling.hpp"
@@ -138,11 +137,10 @@ double GridValues::lost(double most) const {
     return sum * (1 + 0x1p-40);
 }
 
-void GridValues::close(const GraySum &total, const GrayKernel &kernel, Outcome &outcome) const {
+EngineResult GridValues::close(const GraySum &total, const GrayKernel &kernel) const {
     const Arithmetic arithmetic = kernel.arithmetic;
     const RoundingWay way = way_of(kernel);
     const double factor = kernel.n % 2 ? 2 : -2, log2_subsets = kernel.n - 1;
-    outcome.subsets = std::exp2(log2_subsets);
     const Parts value{factor * total.sum, factor * total.error, factor * total.im, factor * total.im_error};
     const bool moved = std::any_of(moved_.begin(), moved_.end(), [](double m) { return m > 0; });
     double error = 0;
@@ -158,7 +156,9 @@ void GridValues::close(const GraySum &total, const GrayKernel &kernel, Outcome &
         error = 2 * (relative + underflow) * (1 + 0x1p-40);
         if (moved) error += lost(std::hypot(value[0], value[2]) * (1 + 0x1p-50) + error);
     }
-    set_value(outcome, value, error, exp2_);
+    EngineResult result{ball_within(value, error, exp2_), {}};
+    result.counts.subsets = std::exp2(log2_subsets);
+    return result;
 }
 
 } // namespace libperm

@@ -17,7 +17,7 @@ class GridValues {
     const std::vector<double> &numbers() const { return numbers_; } // jit/kernel/subsets.hpp
 
     // The permanent and its bound from the sum over all subsets.
-    void close(const GraySum &total, const GrayKernel &kernel, Outcome &outcome) const;
+    EngineResult close(const GraySum &total, const GrayKernel &kernel) const;
 
   private:
     double lost(double most) const;

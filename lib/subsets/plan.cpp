@@ -232,4 +232,11 @@ std::string gray_why_not(const GrayPlan &plan) {
     return {};
 }
 
+GrayPlan in_numbers(GrayPlan plan, const Numbers &numbers) {
+    const Summation summation = numbers.precision == Precision::kahan ? Summation::kahan
+                                : numbers.precision == Precision::dq  ? Summation::dq
+                                                                      : Summation::plain;
+    return with_arithmetic(std::move(plan), numbers.arithmetic(), summation);
+}
+
 } // namespace libperm

@@ -2,11 +2,13 @@
 #pragma once
 
 #include "jit/kernel/subsets.hpp"
+#include "lib/run/candidate.hpp"
 #include "preprocess/permanent_ordering.hpp"
 
 namespace libperm {
 
-struct GrayPlan {
+class GrayPlan final : public EnginePlan {
+  public:
     bool transposed = false;
     Ordering order; // of the rows and columns of what is summed, A or A^T; the kernel's are in this order
     GrayKernel kernel;
@@ -24,6 +26,9 @@ GrayPlan plan_gray(GrayEngine engine, const Pattern &a, const Pattern &at, bool 
 // The plan, made for `real`, for another arithmetic or another way to add up a block's terms; the order and
 // shape are what is cheapest for `real`.
 GrayPlan with_arithmetic(GrayPlan plan, Arithmetic arithmetic, Summation summation = Summation::plain);
+
+// The same in the numbers of a plan.
+GrayPlan in_numbers(GrayPlan plan, const Numbers &numbers);
 
 // As many double-precision instructions as one of `real` becomes, about.
 double arithmetic_cost(Arithmetic arithmetic);

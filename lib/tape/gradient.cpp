@@ -4,9 +4,10 @@
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"
 #include "lib/base/threads.hpp"
+#include "lib/frontier/cost.hpp"
 #include "lib/number/bits.hpp"
-#include "lib/number/extent.hpp"
-#include "lib/plan/cost_model.hpp"
+#include "lib/number/magnitude_range.hpp"
+#include "lib/run/memory_budget.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -256,8 +257,8 @@ class Gradient::Walk {
     bool settle(double *numbers, std::uint32_t count, std::int64_t &exp2) {
         const std::size_t block = layout_.block(), size = std::size_t{count} * block;
         auto [least, most] = layout_.magnitudes
-                                 ? raised_extent(numbers + magnitude(), count, block, magnitude_floor)
-                                 : extent_of(numbers, count);
+                                 ? raised_range(numbers + magnitude(), count, block, magnitude_floor)
+                                 : range_of(numbers, count);
         // Below 2^-600 there is nothing but the floor.
         if (most > 0x1p200 || (most < 0x1p-200 && most > 0x1p-600)) {
             int shift = 0;
@@ -412,8 +413,8 @@ DirectAnswer Gradient::run(const Plan &plan, const void *values, double *gradien
         if (error_bounds) error_bounds[c] = bound;
     }
     outcome = outcome_of(tape, answer);
-    outcome.operations = work;
-    outcome.peak_bytes = memory.peak();
+    outcome.counts.operations = work;
+    outcome.counts.peak_bytes = memory.peak();
     return answer;
 }
 

@@ -1,7 +1,7 @@
 #include "lib/tape/tape_run.hpp"
 
+#include "lib/frontier/cost.hpp"
 #include "lib/number/bits.hpp"
-#include "lib/plan/cost_model.hpp"
 
 #include <algorithm>
 #include <array>
@@ -37,7 +37,7 @@ std::size_t doubles_of(TapeLayout layout) { return is_twofold(layout.arithmetic)
 bool wants_doubles(const Plan &plan) {
     const Options &o = plan.options;
     return (o.precision == Precision::automatic || o.precision == Precision::plain) &&
-           (o.engine == Engine::automatic || o.engine == Engine::frontier) &&
+           (!o.names_engine() || facts_of(o.engine).transfers_states) &&
            (plan.input.value_type == PERM_VALUE_F64 || plan.input.value_type == PERM_VALUE_C128) &&
            !plan.input.written && plan.input.rows_of_ones == 0 && !plan.input.repeats;
 }
@@ -167,10 +167,7 @@ template <bool complex> class Direct::Load {
 };
 
 Direct::Direct(Tape tape, const Plan &plan)
-    : tape_(std::move(tape)),
-      complex_(plan.input.value_type == PERM_VALUE_C128),
-      tolerance_(plan.options.tolerance),
-      may_go_on_(plan.options.precision == Precision::automatic) {
+    : tape_(std::move(tape)), complex_(plan.input.value_type == PERM_VALUE_C128), ladder_(plan.options) {
     // What underflow loses, and is then multiplied by row sums of entries below 1.
     std::vector<double> sums(at(tape_.n), 0);
     for (const std::uint32_t row : tape_.row) sums[row] += complex_ ? 2 : 1;
@@ -191,7 +188,7 @@ std::int64_t Direct::bytes() const {
 
 Outcome Direct::outcome_of(const DirectAnswer &answer, bool on_gpu) const {
     Outcome outcome = libperm::outcome_of(tape_, answer, on_gpu);
-    outcome.peak_bytes = bytes();
+    outcome.counts.peak_bytes = bytes();
     return outcome;
 }
 
@@ -201,9 +198,9 @@ Outcome outcome_of(const Tape &tape, const DirectAnswer &answer, bool on_gpu) {
     outcome.error = answer.error;
     outcome.rel_error_bound = answer.rel_error_bound;
     outcome.exact = answer.exact;
-    outcome.states = tape.states();
-    outcome.peak_states = tape.most_states;
-    outcome.operations = static_cast<double>(tape.moves.size());
+    outcome.counts.states = tape.states();
+    outcome.counts.peak_states = tape.most_states;
+    outcome.counts.operations = static_cast<double>(tape.moves.size());
     outcome.blocks = outcome.blocks_computed = 1;
     outcome.engine = Engine::frontier;
     outcome.transposed = tape.transposed;

@@ -5,6 +5,7 @@
 #include "jit/lanes/tape_walk.hpp"
 #include "lib/plan/plan.hpp"
 #include "lib/run/answer.hpp"
+#include "lib/run/ladder.hpp"
 #include "lib/tape/tape_steps.hpp"
 
 #include <array>
@@ -40,9 +41,8 @@ class Direct {
     // a row lies among the subnormal numbers.
     bool run(std::span<const void *const> matrices, bool twofold, DirectAnswer *answers) const;
 
-    // Whether the plan allows twice the precision where doubles are not enough.
-    bool may_go_on() const { return may_go_on_; }
-    bool is_enough(const DirectAnswer &answer) const { return answer.rel_error_bound <= tolerance_; }
+    const Ladder &ladder() const { return ladder_; }
+    bool is_enough(const DirectAnswer &answer) const { return ladder_.is_met(answer.rel_error_bound); }
 
     // For who runs the tape elsewhere, in doubles: the answer from the last state's block, and how the rows
     // were scaled.
@@ -71,8 +71,7 @@ class Direct {
 
     const Tape tape_;
     const bool complex_;
-    const double tolerance_;
-    const bool may_go_on_;
+    const Ladder ladder_;
     double underflow_ = 0; // of a result, at most, where entries are at most 1
     mutable std::array<std::atomic<Workspace *>, 256> idle_{};
 };

@@ -1,6 +1,6 @@
 #include "lib/tape/tape_steps.hpp"
 
-#include "lib/plan/cost_model.hpp"
+#include "lib/frontier/cost.hpp"
 #include "preprocess/frontier_program.hpp"
 
 #include <algorithm>

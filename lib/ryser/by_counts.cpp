@@ -1,4 +1,4 @@
-#include "lib/ryser/counted.hpp"
+#include "lib/ryser/sums.hpp"
 
 #include "lib/number/bits.hpp"
 #include "lib/ryser/sum.hpp"
@@ -96,12 +96,12 @@ class CountedSum {
         return partial;
     }
 
-    void close(const Partial &total, const Block &block, Outcome &outcome) const {
+    EngineResult close(const Partial &total, const Block &block) const {
         const double n = n_;
-        outcome.subsets = static_cast<double>(terms_);
+        const auto subsets = static_cast<double>(terms_);
         // Additions on the way of a term: in its piece, and of the pieces.
         const double additions =
-            std::ceil(outcome.subsets / static_cast<double>(pieces())) + static_cast<double>(pieces());
+            std::ceil(subsets / static_cast<double>(pieces())) + static_cast<double>(pieces());
         const double absolute = total.absolute * (1 + (additions + 8) * 0x1p-52) * (1 + 0x1p-40);
         const double factor = n_ % 2 ? 2 : -2;
         const double value = factor * total.sum.hi;
@@ -120,10 +120,12 @@ class CountedSum {
                 drifting_rows_ == 0 ? 0
                                     : drifting_rows_ * updates * std::exp2(log2_largest_ - 103 + n * 0x1p-40);
             // Each operation on a term can lose some 2^-1074.
-            const double underflow = outcome.subsets * n * (n + 64) * 0x1p-1074;
+            const double underflow = subsets * n * (n + 64) * 0x1p-1074;
             error += 2 * (relative * absolute + drift + underflow) * (1 + 0x1p-10);
         }
-        set_value_from(block, outcome, value, error, exp2_);
+        EngineResult result{ball_from(block, value, error, exp2_), {}};
+        result.counts.subsets = subsets;
+        return result;
     }
 
   private:
@@ -270,11 +272,9 @@ class CountedSum {
 
 } // namespace
 
-Outcome run_ryser_by_counts(const RyserPlan &plan, const Block &block, RunControl &control) {
+EngineResult ryser_by_counts(const RyserPlan &plan, const Block &block, RunControl &control) {
     const CountedSum sum(plan, block);
-    Outcome outcome;
-    sum.close(add_pieces(sum, sum.pieces(), plan.terms, control), block, outcome);
-    return outcome;
+    return sum.close(add_pieces(sum, sum.pieces(), plan.terms, control), block);
 }
 
 } // namespace libperm

@@ -1,15 +1,13 @@
-// What each engine is expected to take, in seconds of one thread and in bytes. The constants were measured on
-// one machine (docs/benchmarks.md) and are part of the plan's definition: they never depend on the machine at
-// hand, so that the same pattern gives the same plan everywhere. What a GPU takes follows from what its
-// driver says of it.
+// What the frontier is expected to take.
 #pragma once
 
-#include "jit/driver/gpu.hpp"
-#include "lib/frontier/frontier.hpp"
-#include "lib/input/options.hpp"
+#include "jit/driver/gpu_properties.hpp"
 #include "lib/run/cost.hpp"
-#include "lib/subsets/plan.hpp"
+#include "lib/run/frontier_form.hpp"
 #include "preprocess/frontier_slices.hpp"
+#include "preprocess/pattern.hpp"
+
+#include <vector>
 
 namespace libperm {
 
@@ -18,17 +16,17 @@ FrontierPrice sparse_price();
 FrontierPrice dense_price(bool nonnegative);
 FrontierPrice dense_price(bool nonnegative, const GpuProperties &gpu);
 
-Cost tree_cost(const GrayPlan &plan); // on a CPU
-Cost gray_cost(const GrayPlan &plan, const GpuProperties &gpu);
-Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative); // on a CPU
+// On a CPU, or on a GPU.
+Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative);
 Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative,
                    const GpuProperties &gpu);
-// After the row.
-double states_after(const FrontierStep &step, FrontierForm form);
 // Of the dense form: one slice after the other, so of memory and states at once what the greatest takes.
 Cost sliced_cost(const FrontierProgram &program, const std::vector<FrontierSlice> &slices, bool nonnegative);
 Cost sliced_cost(const FrontierProgram &program, const std::vector<FrontierSlice> &slices, bool nonnegative,
                  const GpuProperties &gpu);
+
+// After the row.
+double states_after(const FrontierStep &step, FrontierForm form);
 
 // Whatever the order, of A or A^T, where repeated lines are not merged: with d the least number of entries in
 // a row or column, no column closes in the first d / 2 rows, and these reach at least C(d, d/2) sets of
@@ -39,15 +37,7 @@ struct LeastFrontier {
 };
 LeastFrontier least_frontier(const Pattern &a);
 
-// How many times what it takes in doubles; `bits` of the permanent, if it is to be exact.
-struct Slowdown {
-    double time = 1, memory = 1;
-};
-Slowdown slowdown_of(Engine engine, bool on_gpu, const Numbers &numbers, double bits);
-
-// Of taking a matrix apart, values included, and of planning blocks when they come.
-double reduction_seconds(std::int64_t nnz, std::int64_t blocks, std::int64_t unplanned);
-
-double seconds_on(int threads, double serial_seconds);
+// `bits`: of the permanent, if it is to be exact.
+Slowdown frontier_slowdown(bool on_gpu, const Numbers &numbers, double bits);
 
 } // namespace libperm

@@ -8,7 +8,7 @@
 
 namespace libperm {
 
-struct Extent { // of numbers that are not negative: the least is that of the positive ones
+struct MagnitudeRange { // of numbers that are not negative: the least is that of the positive ones
     double least = std::numeric_limits<double>::infinity(), most = 0;
 };
 
@@ -20,11 +20,11 @@ template <class Work> void by_fours(std::size_t count, const Work &work) {
     for (; k < count; ++k) work(k, k % 4);
 }
 
-inline Extent extent_of(const double *numbers, std::size_t count) {
+inline MagnitudeRange range_of(const double *numbers, std::size_t count) {
     std::array<double, 4> least{}, most{};
-    least.fill(Extent().least);
+    least.fill(MagnitudeRange().least);
     by_fours(count, [&](std::size_t k, std::size_t j) {
-        const double x = numbers[k], positive = x > 0 ? x : Extent().least;
+        const double x = numbers[k], positive = x > 0 ? x : MagnitudeRange().least;
         least[j] = positive < least[j] ? positive : least[j];
         most[j] = x > most[j] ? x : most[j];
     });
@@ -33,14 +33,14 @@ inline Extent extent_of(const double *numbers, std::size_t count) {
 
 // Adds `by` > 0 to numbers that lie `apart` from each other; the least is not looked for.
 // NOLINTNEXTLINE(readability-non-const-parameter): they are written through a reference
-inline Extent raised_extent(double *numbers, std::size_t count, std::size_t apart, double by) {
+inline MagnitudeRange raised_range(double *numbers, std::size_t count, std::size_t apart, double by) {
     std::array<double, 4> most{};
     by_fours(count, [&](std::size_t k, std::size_t j) {
         double &x = numbers[k * apart];
         x += by;
         most[j] = x > most[j] ? x : most[j];
     });
-    return {Extent().least, *std::max_element(most.begin(), most.end())};
+    return {MagnitudeRange().least, *std::max_element(most.begin(), most.end())};
 }
 
 } // namespace libperm

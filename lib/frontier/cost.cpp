@@ -1,15 +1,11 @@
-#include "lib/plan/cost_model.hpp"
+#include "lib/frontier/cost.hpp"
 
-#include "jit/lanes/tree_walk.hpp"
-#include "jit/program/tree_program.hpp"
 #include "lib/frontier/dense_row.hpp"
 #include "lib/frontier/layout.hpp"
 #include "lib/frontier/on_device.hpp"
 #include "lib/frontier/residues.hpp"
-#include "lib/subsets/tree_plan.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <set>
 
@@ -97,19 +93,6 @@ Cost dense_cost(const FrontierProgram &program, bool nonnegative) {
     return cost;
 }
 
-double segments_of(const GrayPlan &plan) { return std::ldexp(plan.subsets, -plan.kernel.segment_bits); }
-
-double segment_bytes(double segments) { return 24.0 * segments; }
-
-// Of a kernel that is not in the cache: part of the choice, whether it is or not.
-double compile_seconds(const GrayKernel &kernel) {
-    constexpr double begin = 0.35, line = 4e-4;
-    if (kernel.engine == GrayEngine::tree)
-        return begin + line * static_cast<double>(leaf_code(kernel.tree) + value_count(kernel.tree));
-    const double entries = values_by_parameter(kernel) ? static_cast<double>(kernel.row.size()) : 0;
-    return begin + 1.5e-3 * entries + 1.5e-6 * entries * entries;
-}
-
 } // namespace
 
 FrontierPrice sparse_price() { return {2e-9, 2e-9}; }
@@ -121,43 +104,6 @@ FrontierPrice dense_price(bool nonnegative) {
 FrontierPrice dense_price(bool nonnegative, const GpuProperties &gpu) {
     const double byte = static_cast<double>(number_bytes(nonnegative)) / gpu.memory_bandwidth;
     return {byte / sources_share, 2 * byte / states_share};
-}
-
-Cost tree_cost(const GrayPlan &plan) {
-    Cost cost;
-    cost.subsets = plan.subsets;
-    cost.operations = plan.subsets * plan.flops_per_subset;
-    const double segments = segments_of(plan),
-                 lanes = std::ceil(segments / TreeWalk::lanes) * TreeWalk::lanes;
-    cost.serial_seconds = call_seconds + cost.operations * (lanes / segments) / tree_operations_per_second;
-    cost.bytes = segment_bytes(static_cast<double>(window_segments(plan.kernel))) + 1e6;
-    return cost;
-}
-
-Cost gray_cost(const GrayPlan &plan, const GpuProperties &gpu) {
-    constexpr double issued = 0.7;          // of what the double-precision units can take
-    constexpr double shared_bandwidth = 90; // bytes a clock of one multiprocessor, of 128
-    constexpr double global_number = 8;     // as many flops as one number to or from global memory costs
-    const double clocks = gpu.clock_hz * gpu.multiprocessors;
-    // What the compiler leaves of straight-line code: half, unless a column's change changes most rows.
-    const double n = plan.kernel.n, fill = static_cast<double>(plan.kernel.row.size()) / (n * n);
-    const double shared_products = 0.57 + 1.3 * std::max(0.0, fill - 0.5);
-    const bool is_tree = plan.kernel.engine == GrayEngine::tree; // its operations are those of the kernel
-    const double flops = (plan.flops_per_subset + global_number * plan.global_per_subset) *
-                         (values_by_parameter(plan.kernel) && !is_tree ? shared_products : 1);
-    const double busy = is_tree ? std::min(1.0, segments_of(plan) / (256.0 * gpu.multiprocessors)) : 1;
-    const double seconds_per_subset = std::max(flops / (gpu.fp64_lanes * issued * clocks * busy),
-                                               plan.bytes_per_subset / (shared_bandwidth * clocks));
-    const double compile = compile_seconds(plan.kernel);
-    Cost cost;
-    cost.subsets = plan.subsets;
-    cost.operations = plan.subsets * plan.flops_per_subset;
-    cost.compile_seconds = compile;
-    cost.serial_seconds = compile + plan.subsets * seconds_per_subset;
-    // Of the GPU: the sums of a window's segments, and row sums of every thread.
-    cost.bytes = segment_bytes(std::min(segments_of(plan), static_cast<double>(most_segments))) +
-                 8.0 * static_cast<double>(global_rows(plan.kernel)) * gpu.threads * gpu.multiprocessors;
-    return cost;
 }
 
 namespace {
@@ -258,33 +204,6 @@ Cost sliced_cost(const FrontierProgram &program, const std::vector<FrontierSlice
 
 namespace {
 
-// By arithmetic: complex, dd, complex dd, one matrix of residues.
-struct Factors {
-    double complex, dd, complex_dd, residues;
-
-    double of(Arithmetic a) const {
-        switch (a) {
-        case Arithmetic::complex:
-            return complex;
-        case Arithmetic::dd:
-            return dd;
-        case Arithmetic::complex_dd:
-            return complex_dd;
-        case Arithmetic::modular:
-            return residues;
-        case Arithmetic::real:
-            break;
-        }
-        return 1;
-    }
-};
-
-Factors time_factors(Engine engine, bool on_gpu) {
-    if (engine == Engine::frontier) return on_gpu ? Factors{2.2, 1.6, 4, 1.2} : Factors{1.8, 2.5, 6, 0.7};
-    if (engine == Engine::ryser) return {1.7, 1.5, 4.3, 1.7};
-    return on_gpu ? Factors{1, 1, 1, 1} : Factors{3.2, 3.7, 15, 3}; // on a GPU the plan says it already
-}
-
 // Of a state's number, to that of a nonnegative double, which needs the least.
 double wide_memory(Arithmetic arithmetic, int matrices) {
     return static_cast<double>(number_bytes({arithmetic, false, matrices})) /
@@ -293,36 +212,17 @@ double wide_memory(Arithmetic arithmetic, int matrices) {
 
 } // namespace
 
-Slowdown slowdown_of(Engine engine, bool on_gpu, const Numbers &numbers, double bits) {
+Slowdown frontier_slowdown(bool on_gpu, const Numbers &numbers, double bits) {
+    const Pace pace =
+        on_gpu ? Pace{2.2, 1.6, 4, 1.2, 0, modular_bits} : Pace{1.8, 2.5, 6, 0.7, 0, residue_bits};
     const Arithmetic arithmetic = numbers.arithmetic();
-    const bool is_frontier = engine == Engine::frontier;
-    Slowdown slowdown{time_factors(engine, on_gpu).of(arithmetic), 1};
-    if (is_frontier && arithmetic != Arithmetic::real) slowdown.memory = wide_memory(arithmetic, 1);
-    if (numbers.precision == Precision::exact) {
-        // The matrices, two for each prime of Gaussian integers; the frontier does four at once.
-        const double prime_bits = on_gpu || has_kernel(engine) ? modular_bits : 62;
-        const double matrices = std::ceil((bits + 2) / prime_bits) * (numbers.complex ? 2 : 1);
-        slowdown.time *= matrices;
-        if (is_frontier && !on_gpu)
-            slowdown.memory =
-                wide_memory(arithmetic, residue_pass(static_cast<int>(std::min(4.0, matrices))));
-    }
-    if (numbers.precision == Precision::mpfr) {
-        slowdown.time = 20 * (1 + numbers.bits / 400.0) * (numbers.complex ? 4 : 1);
+    Slowdown slowdown = pace.slowdown(numbers, bits);
+    if (arithmetic != Arithmetic::real) slowdown.memory = wide_memory(arithmetic, 1);
+    if (numbers.precision == Precision::exact && !on_gpu) { // four at once
+        const double matrices = std::min(4.0, pace.matrices(numbers, bits));
+        slowdown.memory = wide_memory(arithmetic, residue_pass(static_cast<int>(matrices)));
     }
     return slowdown;
-}
-
-double reduction_seconds(std::int64_t nnz, std::int64_t blocks, std::int64_t unplanned) {
-    return 5e-8 * static_cast<double>(nnz) + 5e-6 * static_cast<double>(blocks) +
-           3e-4 * static_cast<double>(unplanned);
-}
-
-double seconds_on(int threads, double serial_seconds) {
-    constexpr double worth_a_thread = 2e-4; // shorter work is done by one
-    constexpr double efficiency = 0.85;     // of each further thread
-    if (serial_seconds < worth_a_thread) return serial_seconds;
-    return serial_seconds / (1 + efficiency * (threads - 1));
 }
 
 } // namespace libperm

@@ -1,0 +1,41 @@
+#include "lib/frontier/engine.hpp"
+
+#include "lib/frontier/frontier.hpp"
+#include "lib/frontier/on_device.hpp"
+#include "lib/frontier/plan.hpp"
+#include "lib/frontier/slices.hpp"
+
+#include <optional>
+
+namespace libperm {
+namespace {
+
+EngineResult run_on(const EngineRun &run, const FrontierInput &input) {
+    const Candidate &choice = run.choice;
+    const FrontierRun whole{input, plan_as<FrontierPlan>(choice)->program, run.control, run.memory,
+                            run.options.threads};
+    const auto by_one = [&](const auto &work) {
+        return SliceWorkers{one_worker,
+                            [&work](std::size_t, const FrontierProgram &program) { return work(program); }};
+    };
+    if (!choice.on_gpu) {
+        const auto work = [&](const FrontierProgram &p) { return run_frontier(choice.form, whole.of(p)); };
+        return run_in_slices(whole, choice.slices, by_one(work), run.control);
+    }
+    if (choice.form == FrontierForm::dense)
+        return run_dense_frontier_on(run.gpus.when_needed(), whole, choice.slices);
+    const auto work = [&](const FrontierProgram &) {
+        return run_sparse_frontier_on(run.gpus.first(), whole);
+    };
+    return run_in_slices(whole, {}, by_one(work), run.control);
+}
+
+} // namespace
+
+EngineResult run_frontier_engine(const EngineRun &run, const EngineInput &input) {
+    if (const Residues *residues = input.residues()) return run_on(run, *residues);
+    if (const Block *block = input.block()) return run_on(run, *block);
+    return run_on(run, wide_entries(*input.exact(), input.arithmetic(), run.options.passes.scaling));
+}
+
+} // namespace libperm

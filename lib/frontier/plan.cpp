@@ -1,0 +1,263 @@
+#include "lib/frontier/plan.hpp"
+
+#include "jit/text/text.hpp"
+#include "lib/base/system.hpp"
+#include "lib/frontier/cost.hpp"
+#include "lib/frontier/frontier.hpp"
+#include "lib/frontier/on_device.hpp"
+#include "lib/run/ladder.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace libperm {
+namespace {
+
+constexpr int widest_dense = 40;               // columns: beyond it C(w, w/2) numbers are terabytes
+constexpr double most_dense_blocks = 1e8;      // of its table: they are counted through in every row
+constexpr std::size_t most_rough_slices = 256; // of a rough plan
+
+// Tests of one row's states for being reachable: a matching costs the more, the longer the matrix is.
+int reachability_samples(std::int32_t n, double effort) {
+    return std::clamp(static_cast<int>(effort * 40000) / std::max(1, n), 4, effort < 1 ? 8 : 64);
+}
+
+Cost cost_of(const Proposals &task, const FrontierProgram &program, FrontierForm form, bool on_gpu) {
+    return on_gpu ? frontier_cost(program, form, task.values.nonnegative, task.machine.gpu())
+                  : frontier_cost(program, form, task.values.nonnegative);
+}
+
+Slowdown slowdown_of(const Proposals &task, bool on_gpu) {
+    return frontier_slowdown(on_gpu, task.values.numbers, task.bits);
+}
+
+bool dense_is_narrow(const FrontierProgram &program) {
+    constexpr int most_slots = 64; // of a set
+    return program.slots <= most_slots &&
+           std::none_of(program.steps.begin(), program.steps.end(),
+                        [](const FrontierStep &s) { return s.width_after > widest_dense; });
+}
+
+bool dense_has_few_blocks(const FrontierProgram &program) {
+    const std::vector<DenseShape> shapes = dense_shapes(program);
+    return std::none_of(shapes.begin(), shapes.end(),
+                        [](const DenseShape &s) { return s.blocks > most_dense_blocks; });
+}
+
+class Proposal {
+  public:
+    Proposal(Proposals &task, Engine self) : task_(task), self_(self) {}
+
+    void run() {
+        if (is_hopeless()) return;
+        const std::array<FrontierSide, 2> sides = frontier_sides(task_.a, task_.kinds);
+        const FrontierOrder order = find_order(sides);
+        if (!order.feasible) return add_infeasible();
+        const FrontierSide &side = sides[order.transposed ? 1 : 0];
+        FrontierProgram sparse = build_frontier_program(side, order);
+        estimate_reachable(sparse, side, order, reachability_samples(task_.a.rows, task_.effort));
+        FrontierProgram dense = sparse;
+        if (sparse.counts) { // the dense form has a slot for each column, repeated or not
+            const std::array<FrontierSide, 2> single = frontier_sides(task_.a, {});
+            dense = build_frontier_program(single[order.transposed ? 1 : 0], order);
+        }
+        add(std::make_shared<const FrontierPlan>(std::move(sparse)),
+            std::make_shared<const FrontierPlan>(std::move(dense)));
+    }
+
+  private:
+    using Plan = std::shared_ptr<const FrontierPlan>;
+
+    // Says so at once when no order can fit the memory, and slices would take too long; a search would only
+    // find out later.
+    bool is_hopeless() {
+        if (!task_.kinds.of_row.empty() || !task_.kinds.of_col.empty()) return false;
+        Candidate c;
+        c.engine = self_;
+        const LeastFrontier least = least_frontier(task_.a);
+        c.cost.states = c.cost.peak_states = least.peak_states;
+        c.cost.operations = least.expansions;
+        c.cost.bytes = c.cost.peak_states * static_cast<double>(number_bytes(true));
+        c.cost.serial_seconds = c.cost.operations * dense_price(true).expansion;
+        task_.judge(c);
+        if (c.refusal == PERM_REFUSED_MEMORY && task_.may_use_gpu()) { // a GPU may have more
+            c.on_gpu = true;
+            c.refusal = PERM_OK;
+            c.cost.serial_seconds = c.cost.operations * dense_price(true, task_.machine.gpu()).expansion;
+            task_.judge(c);
+        }
+        const double most_seconds =
+            std::min(task_.worthwhile_seconds(), std::max(task_.outlook(), second_run_seconds));
+        if (c.refusal != PERM_REFUSED_MEMORY || c.cost.serial_seconds < most_seconds) return false;
+        c.at_least = true;
+        c.why_not =
+            formatted("needs at the very least {} of memory, whatever the order of the rows; in slices "
+                      "that fit it would take {} or more",
+                      readable_bytes(c.cost.bytes), readable_seconds(c.seconds));
+        task_.candidates.push_back(std::move(c));
+        return true;
+    }
+
+    // Whether an order is to be found for a GPU. Where that is left open a short search says what a CPU would
+    // take, for starting a GPU takes as long as many a run.
+    bool prefers_gpu(const std::array<FrontierSide, 2> &sides, FrontierOrderOptions search) const {
+        if (!task_.asks_for_gpu()) return false;
+        if (task_.options.device == Device::gpu) return true;
+        search.effort *= 0.01;
+        const FrontierOrder order = find_frontier_order(sides, search);
+        return (!order.feasible || order.seconds > worth_a_gpu) && task_.machine.has_gpu();
+    }
+
+    FrontierOrder find_order(const std::array<FrontierSide, 2> &sides) const {
+        const bool nonnegative = task_.values.nonnegative;
+        FrontierOrderOptions search;
+        search.seed = task_.options.seed;
+        search.sparse = sparse_price();
+        search.dense = dense_price(nonnegative);
+        search.limit_seconds = task_.options.refuse_seconds;
+        search.effort = task_.effort;
+        search.poll = task_.poll();
+        search.other_seconds =
+            std::min(search.other_seconds, std::min(task_.least_seconds(), task_.outlook()));
+        const bool by_gpu = prefers_gpu(sides, search);
+        if (by_gpu) search.dense = dense_price(nonnegative, task_.machine.gpu());
+        search.dense.most_states = task_.machine.memory_limit(by_gpu) / // two tables take turns
+                                   (2.0 * static_cast<double>(number_bytes(nonnegative)));
+        return find_frontier_order(sides, search);
+    }
+
+    void add_infeasible() {
+        Candidate c;
+        c.engine = self_;
+        c.cost.states = c.cost.peak_states = c.cost.operations = c.cost.bytes = c.cost.serial_seconds =
+            std::exp2(frontier_out_of_reach);
+        task_.judge(c);
+        c.refusal = PERM_REFUSED_MEMORY;
+        c.why_not =
+            formatted("found no order of the rows that keeps fewer than 2^{} states", frontier_out_of_reach);
+        task_.candidates.push_back(std::move(c));
+    }
+
+    void add(const Plan &sparse, const Plan &dense) {
+        const bool on_cpu = task_.options.device != Device::gpu, narrow = dense_is_narrow(dense->program);
+        if (on_cpu) add_on_cpu(sparse, FrontierForm::sparse);
+        if (on_cpu && narrow && dense_has_few_blocks(dense->program)) add_on_cpu(dense, FrontierForm::dense);
+        task_.sliceable = dense;
+        if (!task_.may_use_gpu()) return;
+        add_on_gpu(sparse, FrontierForm::sparse);
+        if (narrow) add_on_gpu(dense, FrontierForm::dense);
+    }
+
+    Candidate candidate(const Plan &plan, FrontierForm form, bool on_gpu) const {
+        Candidate c;
+        c.engine = self_;
+        c.form = form;
+        c.on_gpu = on_gpu;
+        c.transposed = plan->program.transposed;
+        c.plan = plan;
+        c.cost = cost_of(task_, plan->program, form, on_gpu);
+        describe(c, plan->program);
+        return c;
+    }
+
+    // What a state takes, and whether its key can be held.
+    void describe(Candidate &c, const FrontierProgram &program) const {
+        c.bytes_per_state = number_bytes(task_.values.nonnegative);
+        if (c.form != FrontierForm::sparse) return;
+        c.bytes_per_state += 8 * sparse_key_words(program);
+        if (sparse_key_words(program) != 0) return;
+        c.refusal = PERM_UNSUPPORTED;
+        c.why_not = formatted("has keys of {} bits, at most 4096 can be", program.slots);
+    }
+
+    void add_on_cpu(const Plan &plan, FrontierForm form) {
+        task_.add(candidate(plan, form, false), slowdown_of(task_, false));
+    }
+
+    // Throws nothing: what no GPU can do is said in the candidate.
+    void add_on_gpu(const Plan &plan, FrontierForm form) {
+        const bool has_gpu = task_.machine.has_gpu();
+        Candidate c = candidate(plan, form, true);
+        const char *why_not = form == FrontierForm::dense ? dense_device_why_not(plan->program) : nullptr;
+        if (c.why_not.empty() && why_not) {
+            c.refusal = PERM_UNSUPPORTED;
+            c.why_not = why_not;
+        }
+        c = task_.judged(std::move(c),
+                         slowdown_of(task_, true)); // by the GPU that is planned for, here or not
+        if (c.refusal == PERM_REFUSED_MEMORY && !has_gpu && form == FrontierForm::dense)
+            c.why_not += "; slices are planned where there is a GPU";
+        if (c.refusal == PERM_OK && !has_gpu) {
+            c.refusal = PERM_UNSUPPORTED;
+            c.lacks_gpu = true;
+            c.why_not = "needs a GPU: " + task_.machine.why_no_gpu();
+        }
+        task_.candidates.push_back(std::move(c));
+    }
+
+    Proposals &task_;
+    const Engine self_;
+};
+
+} // namespace
+
+void propose_frontier(Proposals &task, Engine self) {
+    if (task.asks_for(self) || !task.options.names_engine()) Proposal(task, self).run();
+}
+
+namespace {
+
+void propose_slices_on(Proposals &task, Engine self, bool on_gpu) {
+    const auto plan = std::dynamic_pointer_cast<const FrontierPlan>(task.sliceable);
+    if (!plan || plan->program.steps.empty()) return;
+    const FrontierProgram &program = plan->program;
+    const auto whole = std::find_if(task.candidates.begin(), task.candidates.end(), [&](const Candidate &c) {
+        return c.engine == self && c.form == FrontierForm::dense && c.on_gpu == on_gpu;
+    });
+    if (whole != task.candidates.end() && whole->refusal != PERM_REFUSED_MEMORY) return;
+    if (on_gpu && (!task.machine.has_gpu() || dense_device_why_not(program))) return;
+    constexpr std::size_t most_rows = 1000; // looking for slices of longer ones takes seconds for each cut
+    if (program.steps.size() > most_rows) return;
+    SliceSearch search;
+    search.most_bytes = task.machine.memory_limit(on_gpu);
+    search.most_seconds = task.worthwhile_seconds();
+    if (task.effort < 1) search.most_slices = most_rough_slices;
+    search.poll = task.poll();
+    const Slowdown slowdown = slowdown_of(task, on_gpu);
+    search.needs = [&](const FrontierProgram &slice) -> SliceNeeds {
+        const Cost cost = cost_of(task, slice, FrontierForm::dense, on_gpu);
+        return {slowdown.time * (cost.serial_seconds - cost.compile_seconds), slowdown.memory * cost.bytes};
+    };
+    Candidate c;
+    c.engine = self;
+    c.form = FrontierForm::dense;
+    c.on_gpu = on_gpu;
+    c.slices = find_slices(program, search);
+    if (c.slices.empty()) {
+        if (whole != task.candidates.end())
+            whole->why_not += "; slices that fit would be too many or take too long";
+        return;
+    }
+    c.transposed = program.transposed;
+    c.plan = plan;
+    const bool nonnegative = task.values.nonnegative;
+    c.cost = on_gpu ? sliced_cost(program, c.slices, nonnegative, task.machine.gpu())
+                    : sliced_cost(program, c.slices, nonnegative);
+    c.bytes_per_state = number_bytes(nonnegative);
+    task.add(std::move(c), slowdown);
+}
+
+} // namespace
+
+void propose_slices(Proposals &task, Engine self) {
+    if (task.options.device != Device::gpu) propose_slices_on(task, self, false);
+    if (task.may_use_gpu()) propose_slices_on(task, self, true);
+}
+
+const FrontierProgram *program_of(const std::vector<Candidate> &candidates, FrontierForm form) {
+    for (const Candidate &c : candidates)
+        if (const auto *plan = plan_as<FrontierPlan>(c); plan && c.form == form) return &plan->program;
+    return nullptr;
+}
+
+} // namespace libperm

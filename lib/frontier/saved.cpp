@@ -1,0 +1,91 @@
+// A frontier's plan as it travels: the order of its rows, and what was predicted of it. The program is made
+// again where it arrives, so that no bytes can make one that does not fit its block.
+#include "lib/base/fields.hpp"
+#include "lib/frontier/frontier.hpp"
+#include "lib/frontier/on_device.hpp"
+#include "lib/frontier/plan.hpp"
+
+#include <cmath>
+
+namespace libperm {
+namespace {
+
+struct SavedOrder { // of a frontier program
+    bool transposed = false;
+    std::vector<std::int32_t> rows;                                // none: there is no program
+    std::vector<double> states_bound, expansions_bound, reachable; // as they are: libraries differ in exp2
+};
+
+template <class Archive> void serialize(Archive &ar, SavedOrder &order) {
+    flags(ar, order.transposed);
+    ar(order.rows, order.states_bound, order.expansions_bound, order.reachable);
+}
+
+SavedOrder saved_order(const FrontierProgram &program) {
+    SavedOrder order;
+    order.transposed = program.transposed;
+    for (const FrontierStep &step : program.steps) {
+        order.rows.push_back(step.row);
+        order.states_bound.push_back(step.states_bound);
+        order.expansions_bound.push_back(step.expansions_bound);
+        order.reachable.push_back(step.reachable);
+    }
+    return order;
+}
+
+void check_order(const SavedOrder &order, std::int32_t n) {
+    require_permutation(order.rows, n, "an order of rows");
+    for (const std::vector<double> *of_steps :
+         {&order.states_bound, &order.expansions_bound, &order.reachable})
+        require(std::ssize(*of_steps) == n, "an order of rows");
+    for (const double share : order.reachable) require(0 <= share && share <= 1, "a share of states");
+}
+
+// Two computations of a bound that may use other functions exp2.
+bool is_near(double x, double y) { return x == y || std::fabs(x - y) <= 1e-6 * y; }
+
+} // namespace
+
+std::string saved_frontier(const EnginePlan &plan, bool with_predictions) {
+    SavedOrder order = saved_order(dynamic_cast<const FrontierPlan &>(plan).program);
+    if (!with_predictions) order.reachable.clear();
+    return written(order);
+}
+
+std::shared_ptr<const EnginePlan> restored_frontier(std::string_view bytes, FrontierForm form,
+                                                    const PlanSource &of) {
+    const auto saved = read_from<SavedOrder>(bytes);
+    require(bytes.empty(), "an order of rows");
+    check_order(saved, of.a.rows);
+    // The dense form has a slot for each column, repeated or not.
+    const FrontierSide side =
+        frontier_sides(of.a, form == FrontierForm::sparse ? of.kinds : Kinds{})[saved.transposed ? 1 : 0];
+    FrontierProgram program = build_frontier_program(side, {true, saved.transposed, saved.rows, 0});
+    for (std::size_t t = 0; t < program.steps.size(); ++t) {
+        FrontierStep &step = program.steps[t];
+        require(is_near(saved.states_bound[t], step.states_bound) &&
+                    is_near(saved.expansions_bound[t], step.expansions_bound),
+                "a frontier has other states");
+        step.states_bound = saved.states_bound[t];
+        step.expansions_bound = saved.expansions_bound[t];
+        step.reachable = saved.reachable[t];
+    }
+    constexpr std::int32_t most_slots = 64; // of a set
+    if (form == FrontierForm::dense)
+        require(program.slots <= most_slots, "a table of the frontier");
+    else
+        require(sparse_key_words(program) > 0, "states of the frontier");
+    return std::make_shared<const FrontierPlan>(std::move(program));
+}
+
+void check_frontier(const Candidate &c) {
+    const auto *plan = plan_as<FrontierPlan>(c);
+    require(plan && !plan->program.steps.empty() && plan->program.transposed == c.transposed,
+            "no order of the frontier's rows");
+    require(c.slices.empty() || c.form == FrontierForm::dense, "slices of a list");
+    require(!c.on_gpu || c.form == FrontierForm::sparse || !dense_device_why_not(plan->program),
+            "a frontier that no GPU can hold");
+    for (const FrontierSlice &slice : c.slices) require(has_slice(plan->program, slice), "slices");
+}
+
+} // namespace libperm

@@ -1,0 +1,93 @@
+#include "lib/plan/engines.hpp"
+
+#include "lib/frontier/engine.hpp"
+#include "lib/frontier/plan.hpp"
+#include "lib/frontier/residues.hpp"
+#include "lib/ryser/ryser.hpp"
+#include "lib/subsets/propose.hpp"
+#include "lib/subsets/subset_sum.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace libperm {
+namespace {
+
+template <GrayEngine kernel> void propose_by_kernel(Proposals &task, Engine self) {
+    propose_kernel(task, self, kernel);
+}
+
+double pieces_of_frontier(const Candidate &c) { return std::max(1.0, static_cast<double>(c.slices.size())); }
+
+double pieces_of_ryser(const Candidate &c) { // of a millisecond at least
+    return std::clamp(c.cost.serial_seconds / 1e-3, 1.0, 0x1p16);
+}
+
+double pieces_of_subsets(const Candidate &c) {
+    const auto *plan = plan_as<GrayPlan>(c);
+    return plan && plan->kernel.n > 0 ? static_cast<double>(piece_count(plan->kernel)) : 1; // 1: refused
+}
+
+using Restored = std::shared_ptr<const EnginePlan>;
+
+template <GrayEngine kernel>
+Restored restored_by_kernel(std::string_view bytes, FrontierForm, const PlanSource &of) {
+    return kernel == GrayEngine::tree ? restored_tree(bytes, of) : restored_kernel(bytes, kernel, of);
+}
+Restored restored_by_ryser(std::string_view bytes, FrontierForm, const PlanSource &of) {
+    return restored_ryser(bytes, of);
+}
+
+template <GrayEngine kernel> constexpr EngineInfo kernel_row(Engine id) {
+    return {.id = id,
+            .propose = propose_by_kernel<kernel>,
+            .run = run_subsets,
+            .pieces = pieces_of_subsets,
+            .prime_bits = modular_bits,
+            .saved = saved_subsets,
+            .restored = restored_by_kernel<kernel>,
+            .check = check_subsets};
+}
+
+constexpr std::array table{
+    EngineInfo{.id = Engine::ryser,
+               .propose = propose_ryser,
+               .run = run_ryser,
+               .pieces = pieces_of_ryser,
+               .prime_bits = residue_bits,
+               .saved = saved_ryser,
+               .restored = restored_by_ryser,
+               .check = check_ryser},
+    EngineInfo{.id = Engine::frontier,
+               .propose = propose_frontier,
+               .propose_at_last = propose_slices,
+               .run = run_frontier_engine,
+               .pieces = pieces_of_frontier,
+               .prime_bits = residue_bits,
+               .saved = saved_frontier,
+               .restored = restored_frontier,
+               .check = check_frontier},
+    EngineInfo{.id = Engine::tree,
+               .propose = propose_tree,
+               .outlook = tree_outlook,
+               .run = run_subsets,
+               .pieces = pieces_of_subsets,
+               .prime_bits = modular_bits,
+               .saved = saved_subsets,
+               .restored = restored_by_kernel<GrayEngine::tree>,
+               .check = check_subsets},
+    kernel_row<GrayEngine::hybrid>(Engine::hybrid),
+    kernel_row<GrayEngine::purereg>(Engine::purereg),
+    kernel_row<GrayEngine::dense>(Engine::dense),
+    kernel_row<GrayEngine::shared>(Engine::shared),
+};
+
+} // namespace
+
+const EngineInfo &info_of(Engine engine) {
+    return *std::find_if(table.begin(), table.end(), [&](const EngineInfo &e) { return e.id == engine; });
+}
+
+std::span<const EngineInfo> engine_table() { return table; }
+
+} // namespace libperm

@@ -1,0 +1,40 @@
+#include "lib/run/candidate.hpp"
+
+#include "jit/text/text.hpp"
+#include "lib/run/plan_machine.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace libperm {
+
+double seconds_per_step(const Candidate &c) {
+    return c.cost.serial_seconds / (sums_subsets(c.engine) ? c.cost.subsets : c.cost.operations);
+}
+
+std::string name_of(const Candidate &c) {
+    const EngineFacts &engine = facts_of(c.engine);
+    if (!engine.transfers_states)
+        return c.on_gpu && engine.on_cpu ? formatted("{} (GPU)", engine.name) : engine.name;
+    std::string name = formatted("{} ({}", engine.name, form_name(c.form));
+    if (!c.slices.empty())
+        name += formatted(", {} slice{}", c.slices.size(), c.slices.size() == 1 ? "" : "s");
+    return name + (c.on_gpu ? ", GPU)" : ")");
+}
+
+double predicted_seconds(const Candidate &c, const Options &options) {
+    if (!c.on_gpu) return seconds_on(options.threads, c.cost.serial_seconds);
+    const int gpus = PlanMachine(options).gpu_count();
+    // Whole slices, or of the 2^16 pieces at most that sums over subsets have; each compiles for itself.
+    const double pieces =
+        sums_subsets(c.engine) ? 65536 : std::max(1.0, static_cast<double>(c.slices.size()));
+    const double share = std::ceil(pieces / gpus) / pieces;
+    return c.cost.compile_seconds + (c.cost.serial_seconds - c.cost.compile_seconds) * share;
+}
+
+double weight(const Candidate &c) {
+    constexpr double unnoticed = 0.1;
+    return sums_subsets(c.engine) ? 2 * c.cost.serial_seconds + unnoticed : c.cost.serial_seconds;
+}
+
+} // namespace libperm

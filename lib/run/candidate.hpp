@@ -1,0 +1,70 @@
+// One way to compute a block, and what that would take.
+#pragma once
+
+#include "lib/input/engine.hpp"
+#include "lib/input/options.hpp"
+#include "lib/run/cost.hpp"
+#include "lib/run/frontier_form.hpp"
+#include "preprocess/frontier_slices.hpp"
+#include "preprocess/repeated_lines.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace libperm {
+
+// How an engine does it: each has its own, which all others only pass on.
+class EnginePlan {
+  public:
+    EnginePlan() = default;
+    EnginePlan(const EnginePlan &) = default;
+    EnginePlan(EnginePlan &&) = default;
+    EnginePlan &operator=(const EnginePlan &) = default;
+    EnginePlan &operator=(EnginePlan &&) = default;
+    virtual ~EnginePlan() = default;
+};
+
+// What a plan that was saved is made again from.
+struct PlanSource {
+    const Pattern &a, &at; // the block and its transpose
+    const Kinds &kinds;
+    const Numbers &numbers;
+    const Options &options;
+};
+
+struct Candidate {
+    Engine engine = Engine::none;
+    FrontierForm form = FrontierForm::sparse; // of the frontier
+    std::vector<FrontierSlice> slices;        // of the dense form; none: it is run whole
+    bool transposed = false, on_gpu = false;
+    std::shared_ptr<const EnginePlan> plan; // null: it is of no use any more
+    Cost cost;
+    double seconds = 0;               // on the plan's threads
+    bool lacks_gpu = false;           // refused for that alone
+    bool at_least = false;            // the cost is a lower bound, found without a search
+    bool second = false;              // may be tried when the first answer is less accurate than asked for
+    std::int64_t bytes_per_state = 0; // of the frontier: in a list (sparse), in a table (dense)
+    perm_status refusal = PERM_OK;
+    std::string why_not; // if refused: by how much, and what would help
+};
+
+// As the engine's own plan is; null if it is another's, or gone.
+template <class Plan> const Plan *plan_as(const Candidate &c) {
+    return dynamic_cast<const Plan *>(c.plan.get());
+}
+
+// Of a subset summed, or a multiply-add of the frontier: what a run's progress is counted in.
+double seconds_per_step(const Candidate &c);
+
+std::string name_of(const Candidate &c); // "frontier (dense, 16 slices)"
+
+// By its cost, on the threads or GPUs of the options.
+double predicted_seconds(const Candidate &c, const Options &options);
+
+// What its time counts for in the choice. One thread's time: the choice, and so the result's bits, must not
+// depend on the number of threads. Sums over subsets cancel where the frontier's do not, so these have to be
+// clearly faster, by more than nobody minds.
+double weight(const Candidate &c);
+
+} // namespace libperm

@@ -1,0 +1,42 @@
+#include "lib/run/cost.hpp"
+
+#include <cmath>
+
+namespace libperm {
+
+double seconds_on(int threads, double serial_seconds) {
+    constexpr double worth_a_thread = 2e-4; // shorter work is done by one
+    constexpr double efficiency = 0.85;     // of each further thread
+    if (serial_seconds < worth_a_thread) return serial_seconds;
+    return serial_seconds / (1 + efficiency * (threads - 1));
+}
+
+double Pace::of(Arithmetic a) const {
+    switch (a) {
+    case Arithmetic::complex:
+        return complex;
+    case Arithmetic::dd:
+        return dd;
+    case Arithmetic::complex_dd:
+        return complex_dd;
+    case Arithmetic::modular:
+        return residues;
+    case Arithmetic::real:
+        break;
+    }
+    return 1;
+}
+
+double Pace::matrices(const Numbers &numbers, double bits) const {
+    return std::ceil((bits + 2) / prime_bits) * (numbers.complex ? 2 : 1);
+}
+
+Slowdown Pace::slowdown(const Numbers &numbers, double bits) const {
+    if (numbers.precision == Precision::mpfr)
+        return {mpfr * (1 + numbers.bits / 400.0) * (numbers.complex ? 4 : 1), 1, mpfr > 0};
+    Slowdown slowdown{of(numbers.arithmetic())};
+    if (numbers.precision == Precision::exact) slowdown.time *= matrices(numbers, bits);
+    return slowdown;
+}
+
+} // namespace libperm

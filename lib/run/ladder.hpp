@@ -1,0 +1,58 @@
+// The ladder of precision: what follows an answer that is less certain than was asked for, and for how long
+// at most. From the ground up:
+//
+//   a plan's tape (lib/tape) in doubles, then in numbers of two doubles
+//   the plan's engines (lib/execute/block_run.hpp); where a sum over subsets has lost digits of a block,
+//     another engine for that block
+//   the whole plan in dd, or exactly, the quicker one first (lib/execute/execute.hpp)
+//
+// Only precision `auto` climbs from one numbers to the next, only engine `auto` from one engine to another.
+// Whatever stops on the way leaves the answer that was there.
+#pragma once
+
+#include "lib/input/options.hpp"
+
+#include <span>
+
+namespace libperm {
+
+constexpr double second_run_seconds = 60; // that a run for more digits may be predicted to take
+constexpr double unnoticed_seconds = 0.5; // a run so short is made without comparing
+
+// A run of the whole plan in other numbers, if it is predicted to take no longer.
+struct Rung {
+    Precision precision;
+    double most_seconds;
+};
+
+class Ladder {
+  public:
+    explicit Ladder(const Options &options)
+        : tolerance_(options.tolerance),
+          changes_numbers_(options.precision == Precision::automatic),
+          changes_engines_(!options.names_engine()) {}
+
+    bool is_met(double rel_error_bound, bool is_exact = false) const {
+        return is_exact || rel_error_bound <= tolerance_;
+    }
+
+    // The tape's numbers: whether of two doubles.
+    std::span<const bool> of_tape() const {
+        static constexpr bool rungs[] = {false, true};
+        return {rungs, changes_numbers_ ? 2u : 1u};
+    }
+    // Whether another engine may compute a block after this one.
+    bool may_change_engine(Engine after) const { return changes_engines_ && has_kernel(after); }
+
+    bool may_change_numbers() const { return changes_numbers_; }
+    static constexpr Rung twofold{Precision::dd, second_run_seconds};
+    static constexpr Rung exact{Precision::exact, second_run_seconds};
+    // Whoever counts wants the last digit as well.
+    static constexpr Rung last_digit{Precision::exact, unnoticed_seconds};
+
+  private:
+    double tolerance_;
+    bool changes_numbers_, changes_engines_;
+};
+
+} // namespace libperm

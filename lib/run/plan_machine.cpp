@@ -1,0 +1,55 @@
+#include "lib/run/plan_machine.hpp"
+
+#include "jit/driver/gpu.hpp"
+#include "lib/run/gpu_device.hpp"
+
+#include <algorithm>
+
+namespace libperm {
+namespace {
+
+GpuProperties h100() {
+    GpuProperties p;
+    p.name = "NVIDIA H100";
+    p.compute_capability = 90;
+    p.multiprocessors = 132;
+    p.fp64_lanes = 64;
+    p.registers = 65536;
+    p.threads = 2048;
+    p.shared_bytes = 232448;
+    p.clock_hz = 1.98e9;
+    p.memory_bytes = std::int64_t{80} << 30;
+    p.memory_bandwidth = 3.35e12;
+    return p;
+}
+
+} // namespace
+
+bool PlanMachine::has_gpu() const {
+    return options_.machine ? !options_.machine->gpus.empty() : first_gpu().gpu != nullptr;
+}
+
+std::string PlanMachine::why_no_gpu() const {
+    return options_.machine ? options_.machine->why_no_gpu : first_gpu().why_not;
+}
+
+GpuProperties PlanMachine::gpu() const {
+    if (!has_gpu()) return h100();
+    return options_.machine ? options_.machine->gpus.front() : first_gpu().gpu->properties();
+}
+
+int PlanMachine::gpu_count() const {
+    if (options_.reckoned_gpus > 0) return options_.reckoned_gpus;
+    const int all = options_.machine    ? static_cast<int>(options_.machine->gpus.size())
+                    : options_.all_gpus ? driver_status().gpus
+                                        : 0;
+    return std::max(1, options_.all_gpus ? all : static_cast<int>(options_.gpus.size()));
+}
+
+double PlanMachine::memory_limit(bool on_gpu) const {
+    constexpr double free_of_gpu = 0.95; // of its memory: the rest is the driver's, and others'
+    return on_gpu ? free_of_gpu * static_cast<double>(gpu().memory_bytes)
+                  : static_cast<double>(options_.memory_limit);
+}
+
+} // namespace libperm

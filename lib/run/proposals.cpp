@@ -1,0 +1,103 @@
+#include "lib/run/proposals.hpp"
+
+#include "jit/text/text.hpp"
+#include "lib/base/system.hpp"
+#include "lib/run/ladder.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace libperm {
+namespace {
+
+// Brègman and Minc's bound for the pattern, and the entries' bits.
+double permanent_bits(const Pattern &a, double entry_bits) {
+    double bits = a.rows * entry_bits;
+    for (std::int32_t i = 0; i < a.rows; ++i) {
+        const auto degree = static_cast<double>(a.row(i).size());
+        bits += std::lgamma(degree + 1) / std::log(2.0) / std::max(1.0, degree);
+    }
+    return bits;
+}
+
+} // namespace
+
+Proposals::Proposals(const Pattern &block, const Pattern &transposed, const Kinds &lines,
+                     const BlockValues &of_values, const Options &of_call, RunControl &of_plan,
+                     double of_searches)
+    : a(block),
+      at(transposed),
+      kinds(lines),
+      values(of_values),
+      options(of_call),
+      control(of_plan),
+      effort(of_searches),
+      machine(of_call),
+      bits(permanent_bits(block, of_values.entry_bits)) {}
+
+bool Proposals::asks_for_gpu() const {
+    if (options.device == Device::gpu) return true;
+    const EngineFacts &named = facts_of(options.engine);
+    if (!named.on_cpu) return true;
+    if (!named.on_gpu || options.device == Device::cpu) return false;
+    return std::none_of(candidates.begin(), candidates.end(), [](const Candidate &c) {
+        return c.refusal == PERM_OK && c.cost.serial_seconds < worth_a_gpu;
+    });
+}
+
+bool Proposals::may_use_gpu() const {
+    return asks_for_gpu() &&
+           (options.device == Device::gpu || needs_gpu(options.engine) || machine.has_gpu());
+}
+
+double Proposals::least_seconds() const {
+    double least = std::numeric_limits<double>::infinity();
+    for (const Candidate &c : candidates)
+        if (c.refusal != PERM_UNSUPPORTED) least = std::min(least, c.cost.serial_seconds);
+    return least;
+}
+
+double Proposals::worthwhile_seconds() const {
+    double most = options.refuse_seconds / seconds_on(options.threads, 1.0);
+    for (const Candidate &c : candidates)
+        if (c.refusal == PERM_OK)
+            most =
+                std::min(most, sums_subsets(c.engine) ? std::max(weight(c), second_run_seconds) : weight(c));
+    return most;
+}
+
+void Proposals::judge(Candidate &c) const {
+    const double memory = machine.memory_limit(c.on_gpu);
+    c.seconds = predicted_seconds(c, options);
+    if (c.refusal != PERM_OK) return;
+    if (c.cost.bytes > memory) {
+        c.refusal = PERM_REFUSED_MEMORY;
+        c.why_not = formatted("needs {} of {}memory, {} is the limit; with that it is predicted to take {}",
+                              readable_bytes(c.cost.bytes), c.on_gpu ? "the GPU's " : "",
+                              readable_bytes(memory), readable_seconds(c.seconds));
+    } else if (c.seconds > options.refuse_seconds) {
+        c.refusal = PERM_REFUSED_TIME;
+        const std::string where =
+            c.on_gpu ? "the GPU" : formatted("{} thread{}", options.threads, options.threads == 1 ? "" : "s");
+        c.why_not = formatted("is predicted to take {} on {}, {} is the limit", readable_seconds(c.seconds),
+                              where, readable_seconds(options.refuse_seconds));
+    }
+}
+
+Candidate Proposals::judged(Candidate c, const Slowdown &slowdown) const {
+    if (slowdown.possible) {
+        c.cost.serial_seconds =
+            c.cost.compile_seconds + slowdown.time * (c.cost.serial_seconds - c.cost.compile_seconds);
+        c.cost.bytes *= slowdown.memory;
+        c.bytes_per_state =
+            static_cast<std::int64_t>(static_cast<double>(c.bytes_per_state) * slowdown.memory);
+    } else {
+        c.refusal = PERM_UNSUPPORTED;
+        c.why_not = "has no numbers of MPFR, engine ryser has; precision exact knows no limit either";
+    }
+    judge(c);
+    return c;
+}
+
+} // namespace libperm
