@@ -8,11 +8,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <utility>
 
 namespace libperm {
 
 using DeviceAddress = std::uint64_t;
+
+// What a block of threads can be.
+struct DeviceLimits {
+    std::string device;           // its name
+    unsigned warp = 32;           // threads that go together
+    std::size_t shared_bytes = 0; // of dynamic shared memory at most, where a kernel is allowed them
+};
 
 class DeviceQueue { // throws JitError
   public:
@@ -42,6 +50,10 @@ class DeviceQueue { // throws JitError
     virtual void use_stream(std::size_t k) = 0;
     virtual void wait() = 0;
 
+    virtual DeviceLimits limits() const = 0;
+    // Lets blocks have so many bytes of dynamic shared memory, which must be said before they are launched
+    // with any. Of the function, which other calls launch at the same time: all say the most it may need.
+    virtual void allow_shared(const char *entry, std::size_t bytes) = 0;
     // Threads of a block, for kernels that take any number of warps: a power of two. The tests take few.
     virtual unsigned block_threads(unsigned most) const { return most; }
     // Blocks of so many threads, with so many bytes of dynamic shared memory, that run at the same time.

@@ -17,8 +17,11 @@ void GpuQueue::load(std::span<const KernelRecipe> recipes) {
         modules[k] = load_kernels(gpu_, recipes[k], cache_, origins[k]);
     });
     for (std::size_t k = 0; k < recipes.size(); ++k) {
-        for (const std::string &entry : recipes[k].entries)
+        for (const std::string &entry : recipes[k].entries) {
             kernels_.insert_or_assign(entry, GpuKernel(modules[k], entry.c_str()));
+            std::erase_if(blocks_at_once_,
+                          [&](const auto &known) { return std::get<0>(known.first) == entry; });
+        }
         kernels_compiled_ += origins[k].from == KernelOrigin::compiler;
     }
     compile_seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
@@ -66,23 +69,25 @@ void GpuQueue::use_stream(std::size_t k) {
     stream_ = &streams_[k];
 }
 
+DeviceLimits GpuQueue::limits() const {
+    const GpuProperties &gpu = gpu_->properties();
+    return {gpu.name, static_cast<unsigned>(gpu.warp), gpu.shared_bytes};
+}
+
+void GpuQueue::allow_shared(const char *entry, std::size_t bytes) { kernels_.at(entry).allow_shared(bytes); }
+
 unsigned GpuQueue::blocks_at_once(const char *entry, unsigned threads, std::size_t shared) {
-    const auto [it, is_new] = blocks_at_once_.try_emplace({entry, shared}, 0);
-    if (is_new) {
-        const GpuKernel &kernel = kernels_.at(entry);
-        if (shared > 0) kernel.allow_shared(shared);
-        it->second =
-            static_cast<unsigned>(kernel.blocks_per_multiprocessor(static_cast<int>(threads), shared) *
-                                  gpu_->properties().multiprocessors);
-    }
-    return it->second;
+    const Launch launch{entry, threads, shared};
+    if (const auto known = blocks_at_once_.find(launch); known != blocks_at_once_.end()) return known->second;
+    const int of_multiprocessor =
+        kernels_.at(entry).blocks_per_multiprocessor(static_cast<int>(threads), shared);
+    return blocks_at_once_[launch] =
+               static_cast<unsigned>(of_multiprocessor * gpu_->properties().multiprocessors);
 }
 
 void GpuQueue::launch(const char *entry, unsigned blocks, unsigned threads, std::span<void *const> arguments,
                       std::size_t shared) {
-    const GpuKernel &kernel = kernels_.at(entry);
-    if (shared > 0) kernel.allow_shared(shared);
-    kernel.launch(*stream_, blocks, threads, shared, arguments);
+    kernels_.at(entry).launch(*stream_, blocks, threads, shared, arguments);
 }
 
 } // namespace libperm

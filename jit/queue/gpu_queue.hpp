@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 
 namespace libperm {
 
@@ -30,6 +31,8 @@ class GpuQueue final : public DeviceQueue {
     void fetch(void *to, DeviceAddress from, std::size_t bytes) override;
     void use_stream(std::size_t k) override;
     void wait() override { stream_->wait(); }
+    DeviceLimits limits() const override;
+    void allow_shared(const char *entry, std::size_t bytes) override;
     unsigned blocks_at_once(const char *entry, unsigned threads, std::size_t shared) override;
     void launch(const char *entry, unsigned blocks, unsigned threads, std::span<void *const> arguments,
                 std::size_t shared) override;
@@ -45,7 +48,8 @@ class GpuQueue final : public DeviceQueue {
     std::map<std::string, GpuKernel> kernels_; // by entry
     std::deque<GpuStream> streams_;            // after memory and kernels: destroyed before them
     GpuStream *stream_ = nullptr;              // that in use
-    std::map<std::pair<std::string, std::size_t>, unsigned> blocks_at_once_;
+    using Launch = std::tuple<std::string, unsigned, std::size_t>; // entry, threads, shared memory of a block
+    std::map<Launch, unsigned> blocks_at_once_;
     double compile_seconds_ = 0;
     int kernels_compiled_ = 0;
 };

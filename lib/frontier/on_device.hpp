@@ -1,13 +1,11 @@
 // Engine `frontier` on a device: the same tables, additions and bits as on the CPU.
 #pragma once
 
-#include "jit/queue/device_queue.hpp"
+#include "jit/queue/device_queues.hpp"
 #include "lib/frontier/frontier.hpp"
 #include "preprocess/frontier_slices.hpp"
 
 #include <cstddef>
-#include <functional>
-#include <utility>
 #include <vector>
 
 namespace libperm {
@@ -21,17 +19,8 @@ Outcome run_dense_slice_on(DeviceQueue &queue, const WideFrontierRun &run, const
 std::vector<std::uint64_t> run_dense_slice_on(DeviceQueue &queue, const ResidueFrontierRun &run,
                                               const FrontierProgram &whole, Outcome &counts);
 
-// Those that share slices: each takes one after the other. The first call may open them.
-struct DeviceQueues {
-    std::function<std::vector<DeviceQueue *>()> all; // one at least
-    DeviceQueues(DeviceQueue &one) : all([&one] { return std::vector{&one}; }) {}
-    explicit DeviceQueues(std::function<std::vector<DeviceQueue *>()> open) : all(std::move(open)) {}
-    std::size_t count() const { return all().size(); }
-    DeviceQueue &operator[](std::size_t k) const { return *all()[k]; }
-};
-
-// In these slices, or whole if there are none. Where a device has less memory left than was planned with,
-// in smaller ones.
+// In these slices, or whole if there are none; each device takes one after the other. Where one has less
+// memory left than was planned with, in smaller ones.
 Outcome run_dense_frontier_on(const DeviceQueues &devices, const FrontierRun &run,
                               const std::vector<FrontierSlice> &slices);
 Outcome run_dense_frontier_on(const DeviceQueues &devices, const WideFrontierRun &run,

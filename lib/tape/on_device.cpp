@@ -129,6 +129,7 @@ void TapeOnDevice::launch(Stage &stage, bool is_signed) {
     const std::array<void *, 1> arguments{&launch};
     const char *const entry = tape_entry(arithmetic_, magnitudes);
     const std::size_t shared = tape_shared_bytes(tape, arithmetic_, magnitudes);
+    queue_.allow_shared(entry, shared);
     const auto blocks = std::min<std::size_t>(stage.count, queue_.blocks_at_once(entry, threads, shared));
     queue_.launch(entry, static_cast<unsigned>(blocks), threads, arguments, shared);
     queue_.fetch(stage.answers.get(), stage.device_answers.address(),
