@@ -157,4 +157,11 @@ std::string source_of(const GrayKernel &kernel) {
            entry_text(kernel);
 }
 
+KernelRecipe subsets_kernel(const GrayKernel &kernel) {
+    KernelRecipe recipe{key_of(kernel), [kernel] { return source_of(kernel); }, kernel_flags()};
+    recipe.entries = {gray_entry, gather_entry};
+    if (sums_again(kernel)) recipe.entries.insert(recipe.entries.end(), {select_entry, accurate_entry});
+    return recipe;
+}
+
 } // namespace libperm

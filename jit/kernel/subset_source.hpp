@@ -1,6 +1,7 @@
 // The source of a kernel that walks the Gray code, and how its values are passed to it.
 #pragma once
 
+#include "jit/compile/kernel_store.hpp"
 #include "jit/kernel/subsets.hpp"
 
 namespace libperm {
@@ -14,5 +15,6 @@ std::int64_t parameter_bytes(const GrayKernel &kernel);
 // Number *x (global_rows numbers for each thread), Partial *.
 std::string key_of(const GrayKernel &kernel);
 std::string source_of(const GrayKernel &kernel);
+KernelRecipe subsets_kernel(const GrayKernel &kernel); // of all its entries
 
 } // namespace libperm

@@ -45,9 +45,11 @@ Outcome run_engine(const BlockRun &run, const Candidate &choice, const Block &bl
     if (choice.engine == Engine::ryser)
         return run_ryser(run.plan.ryser, choice.transposed ? transposed(block) : block, part);
     return with_gpu_errors([&] {
-        if (has_kernel(choice.engine))
-            return run_gray(run.plan.gray, choice.transposed ? transposed(block) : block,
-                            gray_devices(run, choice), part);
+        if (has_kernel(choice.engine)) {
+            GpuQueues gpus(run.options);
+            return gpus.counted(run_gray(run.plan.gray, choice.transposed ? transposed(block) : block,
+                                         gray_devices(run, choice, gpus), part));
+        }
         const FrontierRun frontier{block, run.plan.program(choice.form), part, run.memory,
                                    run.options.threads};
         if (choice.on_gpu) return run_frontier_on_gpu(run, choice, frontier);
@@ -118,11 +120,10 @@ Outcome GpuQueues::counted(Outcome outcome) const {
     return outcome;
 }
 
-GrayDevices gray_devices(const BlockRun &run, const Candidate &choice) {
+GrayDevices gray_devices(const BlockRun &run, const Candidate &choice, GpuQueues &gpus) {
     GrayDevices devices;
     devices.cpu = !choice.on_gpu || (run.options.cpu_too && choice.engine == Engine::tree);
-    if (choice.on_gpu) devices.gpus = [&run] { return gpus_of(run.options); };
-    devices.cache = run.options.cache;
+    if (choice.on_gpu) devices.gpus = gpus.when_needed();
     devices.seconds = choice.cost.serial_seconds;
     return devices;
 }

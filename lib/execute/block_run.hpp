@@ -32,9 +32,6 @@ struct BlockRun {
     }
 };
 
-// What computes the chosen candidate of an engine with a kernel.
-GrayDevices gray_devices(const BlockRun &run, const Candidate &choice);
-
 // Throws Error. Of a Block the permanent and its bound; of an ExactBlock outcome.wide, in the plan's numbers.
 Outcome run_block(const BlockRun &run, Block block);
 Outcome run_block(const BlockRun &run, const ExactBlock &block);
@@ -56,6 +53,9 @@ class GpuQueues {
     const Options &options_;
     std::vector<std::unique_ptr<GpuQueue>> queues_;
 };
+
+// What computes the chosen candidate of an engine with a kernel.
+GrayDevices gray_devices(const BlockRun &run, const Candidate &choice, GpuQueues &gpus);
 
 // `work` with what the GPU's side throws as an Error.
 Outcome with_gpu_errors(const std::function<Outcome()> &work);

@@ -26,7 +26,8 @@ class Engines {
         if (choice_.engine == Engine::frontier) return wide_frontier(block, arithmetic);
         const ExactBlock lines = choice_.transposed ? transposed(block) : block;
         if (choice_.engine == Engine::ryser) return run_ryser(run_.plan.ryser, lines, arithmetic, part_);
-        return run_gray(run_.plan.gray, lines, gray_devices(run_, choice_), part_);
+        GpuQueues gpus(run_.options);
+        return gpus.counted(run_gray(run_.plan.gray, lines, gray_devices(run_, choice_, gpus), part_));
     }
 
     Outcome mpfr(const ExactBlock &block) {
@@ -40,7 +41,11 @@ class Engines {
         counts.subsets = choice_.cost.subsets;
         counts.operations = choice_.cost.operations * static_cast<double>(matrices.primes.size());
         if (choice_.engine == Engine::ryser) return run_ryser(run_.plan.ryser, matrices, part_);
-        return run_gray(run_.plan.gray, matrices, gray_devices(run_, choice_), part_, counts);
+        GpuQueues gpus(run_.options);
+        std::vector<std::uint64_t> residues =
+            run_gray(run_.plan.gray, matrices, gray_devices(run_, choice_, gpus), part_, counts);
+        counts = gpus.counted(counts);
+        return residues;
     }
 
     // Of the primes that the engine takes.

@@ -1,24 +1,22 @@
 // Engines `tree`, `shared`, `dense`, `purereg`, `hybrid`: Nijenhuis and Wilf's sum by a kernel.
 #pragma once
 
-#include "jit/compile/kernel_store.hpp"
+#include "jit/queue/device_queues.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/run/outcome.hpp"
 #include "lib/run/run_control.hpp"
 #include "lib/subsets/plan.hpp"
 #include "preprocess/block.hpp"
 
-#include <functional>
-#include <memory>
+#include <optional>
 #include <vector>
 
 namespace libperm {
 
 // What shares the work: the result has the same bits whichever they are, but for plans with equal chunks.
 struct GrayDevices {
-    std::function<std::vector<std::shared_ptr<const Gpu>>()> gpus; // called where there is work left to do
-    bool cpu = false;                                              // of engine tree alone
-    CacheSettings cache;
+    std::optional<DeviceQueues> gpus;
+    bool cpu = false;   // of engine tree alone
     double seconds = 0; // that all of it is predicted to take
 };
 

@@ -143,7 +143,7 @@ GrayPlan plan_of(GrayEngine engine, const Pattern &p, Arithmetic arithmetic, Ran
 Outcome tree_on_cpu(const GrayPlan &plan, const ExactBlock &block) {
     const Options options;
     RunControl control(options);
-    return run_gray(plan, block, {{}, true, {}, 0}, control);
+    return run_gray(plan, block, {{}, true}, control);
 }
 
 double wanted(Arithmetic a) { return is_twofold(a) ? 1e-24 : 1e-10; }
@@ -425,7 +425,7 @@ TEST_CASE("residues, on a CPU and by every engine's kernel") {
         const Residues &taken = plan.transposed ? other : residues;
         if (plan.kernel.engine == GrayEngine::tree) {
             Outcome counts;
-            CHECK(run_gray(plan, taken, {{}, true, {}, 0}, control, counts) == truth);
+            CHECK(run_gray(plan, taken, {{}, true}, control, counts) == truth);
             ++compared;
         }
         if (kernels.empty()) continue;

@@ -230,7 +230,7 @@ TEST_CASE("on the host, kernels give the bits of the interpreter") {
         values.close(host.run(chosen), block, way_of(kernel), on_host);
         const Options options;
         RunControl control(options);
-        const Outcome on_cpu = run_gray(plan, block, {{}, true, {}, 0}, control);
+        const Outcome on_cpu = run_gray(plan, block, {{}, true}, control);
         CHECK(on_host.value.mantissa == on_cpu.value.mantissa);
         CHECK(on_host.value.exp2 == on_cpu.value.exp2);
         CHECK(on_host.error.mantissa == on_cpu.error.mantissa);

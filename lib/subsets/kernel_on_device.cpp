@@ -1,0 +1,237 @@
+#include "lib/subsets/kernel_on_device.hpp"
+
+#include "jit/kernel/subset_source.hpp"
+#include "lib/subsets/launch.hpp"
+#include "lib/subsets/launch_shape.hpp"
+#include "lib/subsets/segment_sum.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <initializer_list>
+#include <optional>
+
+namespace libperm {
+namespace {
+
+constexpr std::uint64_t group = segment_group;
+constexpr std::uint64_t equal_window = std::uint64_t{1} << 36; // subsets
+constexpr double launch_seconds = 0.2;                         // of one launch at most, as predicted
+
+// The columns' beginnings, then the row of each entry.
+std::vector<std::int32_t> pattern_indexes(const GrayKernel &kernel) {
+    std::vector<std::int32_t> indexes(kernel.column_ptr.begin(), kernel.column_ptr.end());
+    if (kernel.engine == GrayEngine::dense) {
+        for (std::int32_t j = 0; j <= kernel.n; ++j) indexes.push_back(j * kernel.n);
+        for (std::int32_t e = 0; e < kernel.n * kernel.n; ++e) indexes.push_back(e % kernel.n);
+    }
+    indexes.insert(indexes.end(), kernel.row.begin(), kernel.row.end());
+    return indexes;
+}
+
+// Of one matrix.
+class KernelRun {
+  public:
+    KernelRun(DeviceQueue &queue, const GrayPlan &plan, const std::vector<double> &values, double seconds,
+              RunControl &control)
+        : queue_(queue),
+          plan_(plan.kernel),
+          rare_(plan.rare),
+          partial_bytes_(static_cast<std::size_t>(partial_doubles(plan_.arithmetic)) * sizeof(double)),
+          numbers_(values),
+          parameters_(parameters_of(plan_, numbers_)),
+          control_(control),
+          shape_(widest_shape(plan_, queue)),
+          seconds_per_subset_(seconds / plan.subsets) {
+        rows_.reserve(static_cast<std::size_t>(global_rows(plan_) * parts_of(plan_.arithmetic)) *
+                      shape_.all() * sizeof(double));
+        put(values_, numbers_);
+        put(pattern_, pattern_indexes(plan_));
+    }
+
+    // Of windows first .. first + count - 1, or of all subsets in equal chunks.
+    std::vector<GraySum> sums(std::uint64_t first, std::uint64_t count) {
+        if (plan_.equal_chunks) return {run_equally()};
+        const std::uint64_t window = window_segments(plan_), segments = count * window;
+        make_room(segments);
+        const double segment_seconds =
+            std::ldexp(seconds_per_subset_ * static_cast<double>(shape_.all()), plan_.segment_bits);
+        const auto longest =
+            static_cast<std::uint64_t>(std::clamp(launch_seconds / segment_seconds, 1.0, 0x1p40));
+        for (const GrayLaunch &launch :
+             launch_parameters(first * window, (first + count) * window, shape_.all(), longest))
+            start(launch, std::ldexp(static_cast<double>(launch.end - launch.first), plan_.segment_bits));
+        std::vector<GraySum> sums = added_up(segments, window);
+        if (rare_ == 0 || !sums_again(plan_)) return sums;
+        const std::uint64_t chosen = choose_largest(sums, window);
+        if (chosen == 0) return sums;
+        sum_accurately(first * window, chosen);
+        return added_up(segments, window);
+    }
+
+    std::int64_t peak_bytes() const {
+        return static_cast<std::int64_t>(rows_.bytes() + partials_.bytes() + gathered_.bytes() +
+                                         chosen_.bytes() + most_.bytes());
+    }
+
+  private:
+    GraySum run_equally() {
+        const std::uint64_t subsets = std::uint64_t{1} << (plan_.n - 1);
+        const std::uint64_t window = std::min(subsets, equal_window);
+        make_room(shape_.all());
+        GraySum total;
+        for (std::uint64_t first = 0; first < subsets; first += window) {
+            const std::uint64_t length = (window + shape_.all() - 1) / shape_.all();
+            start({first, first + window, length, 0}, static_cast<double>(window));
+            const GraySum sum = added_up(shape_.all(), shape_.all()).front();
+            with_arithmetic_of(plan_.arithmetic, numbers_, [&](const auto &f) { add_window(f, total, sum); });
+        }
+        return total;
+    }
+
+    void make_room(std::uint64_t partials) {
+        if (partials <= room_) return;
+        room_ = partials;
+        const std::size_t groups = (partials + group - 1) / group;
+        partials_.reserve(partials * partial_bytes_);
+        gathered_.reserve(groups * partial_bytes_);
+        const std::uint64_t windows = plan_.equal_chunks ? 1 : partials / window_segments(plan_);
+        chosen_.reserve(((rare_ > 0 ? partials / rare_ : 0) + windows) * sizeof(std::uint64_t));
+        most_.reserve(windows * sizeof(double));
+        number_.reserve(sizeof(std::uint64_t));
+    }
+
+    // One launch; returns when it is done, so that a call can be cancelled.
+    void start(GrayLaunch chunks_of, double subsets) {
+        const std::uint64_t chunks =
+            (chunks_of.end - chunks_of.first + chunks_of.length - 1) / chunks_of.length;
+        const auto needed = (chunks + shape_.threads - 1) / shape_.threads;
+        const unsigned blocks = plan_.equal_chunks
+                                    ? shape_.blocks
+                                    : static_cast<unsigned>(std::min<std::uint64_t>(needed, shape_.blocks));
+        DeviceAddress values = values_.address(), rows = rows_.address(), partials = partials_.address();
+        void *first = values_by_parameter(plan_) ? static_cast<void *>(parameters_.data())
+                                                 : static_cast<void *>(&values);
+        const std::array<void *, 4> arguments{first, &chunks_of, &rows, &partials};
+        queue_.launch(gray_entry, blocks, shape_.threads, arguments, shape_.shared);
+        queue_.wait();
+        control_.advance(subsets);
+    }
+
+    // Few segments are so much above their window's average: at most one in rare_.
+    std::uint64_t choose_largest(const std::vector<GraySum> &windows, std::uint64_t window) {
+        std::vector<double> most;
+        for (const GraySum &sum : windows) most.push_back(most_of_window(sum.absolute, window, rare_));
+        std::uint64_t segments = window * windows.size(), room = segments / rare_ + windows.size(),
+                      number = 0;
+        queue_.copy_in(most_.address(), most.data(), most.size() * sizeof(double));
+        queue_.copy_in(number_.address(), &number, sizeof number);
+        DeviceAddress partials = partials_.address(), chosen = chosen_.address(), of_window = most_.address(),
+                      counter = number_.address();
+        int window_bits = std::countr_zero(window);
+        launch(select_entry, threads_for(segments),
+               {&partials, &segments, &of_window, &window_bits, &chosen, &room, &counter});
+        queue_.copy_out(&number, number_.address(), sizeof number);
+        return std::min(number, room);
+    }
+
+    void sum_accurately(std::uint64_t base, std::uint64_t count) {
+        DeviceAddress values = values_.address(), column_ptr = pattern_.address(),
+                      row = column_ptr + static_cast<std::uint64_t>(plan_.n + 1) * sizeof(std::int32_t),
+                      chosen = chosen_.address(), partials = partials_.address();
+        launch(accurate_entry, {static_cast<unsigned>(count), static_cast<unsigned>(accurate_threads(plan_))},
+               {&values, &column_ptr, &row, &chosen, &base, &partials});
+    }
+
+    // The sum of each window, of so many partial sums.
+    std::vector<GraySum> added_up(std::uint64_t partials, std::uint64_t window) {
+        const std::uint64_t groups = (partials + group - 1) / group;
+        return with_arithmetic_of(plan_.arithmetic, numbers_, [&](auto f) {
+            using Partial = PartialOf<decltype(f)>;
+            DeviceAddress from = partials_.address(), to = gathered_.address();
+            std::uint64_t of_group = group;
+            launch(gather_entry, threads_for(groups), {&from, &partials, &of_group, &to, &f});
+            std::vector<Partial> sums(groups);
+            queue_.copy_out(sums.data(), to, groups * sizeof(Partial));
+            const std::uint64_t of_window = (window + group - 1) / group;
+            std::vector<GraySum> windows;
+            for (std::uint64_t k = 0; k < groups; k += of_window)
+                windows.push_back(sum_of_groups(f, std::span<const Partial>(sums).subspan(k, of_window)));
+            return windows;
+        });
+    }
+
+    template <class T> void put(DeviceArray &array, const std::vector<T> &numbers) {
+        array.reserve(numbers.size() * sizeof(T));
+        queue_.copy_in(array.address(), numbers.data(), array.bytes());
+    }
+
+    struct Grid {
+        unsigned blocks, threads;
+    };
+    Grid threads_for(std::uint64_t items) const {
+        const unsigned threads = queue_.block_threads(128);
+        return {static_cast<unsigned>((items + threads - 1) / threads), threads};
+    }
+    void launch(const char *entry, Grid grid, std::initializer_list<void *> arguments) {
+        queue_.launch(entry, grid.blocks, grid.threads, {arguments.begin(), arguments.size()});
+    }
+
+    DeviceQueue &queue_;
+    const GrayKernel &plan_;
+    const std::uint64_t rare_;
+    const std::size_t partial_bytes_;
+    const std::vector<double> &numbers_;
+    std::vector<double> parameters_;
+    RunControl &control_;
+    LaunchShape shape_;
+    double seconds_per_subset_;
+    DeviceArray rows_{queue_}, values_{queue_}, pattern_{queue_};
+    DeviceArray partials_{queue_}, gathered_{queue_}, chosen_{queue_}, most_{queue_}, number_{queue_};
+    std::uint64_t room_ = 0; // partial sums that there is memory for
+};
+
+class DeviceWorker final : public WindowWorker {
+  public:
+    DeviceWorker(DeviceQueue &queue, const GrayPlan &plan, double seconds, RunControl &control,
+                 std::atomic<std::int64_t> &peak_bytes)
+        : queue_(queue), plan_(plan), seconds_(seconds), control_(control), peak_bytes_(peak_bytes) {}
+
+    std::uint64_t at_once() const override {
+        return std::min(window_count(plan_.kernel), most_segments / window_segments(plan_.kernel));
+    }
+
+    std::vector<GraySum> sums(const std::vector<double> &matrix, std::uint64_t first,
+                              std::uint64_t count) override {
+        if (&matrix != matrix_) {
+            run_.reset(); // before more memory is asked for
+            run_.emplace(queue_, plan_, matrix, seconds_, control_);
+            matrix_ = &matrix;
+        }
+        std::vector<GraySum> all = run_->sums(first, count);
+        const std::int64_t bytes = run_->peak_bytes();
+        for (std::int64_t most = peak_bytes_; most < bytes;)
+            if (peak_bytes_.compare_exchange_weak(most, bytes)) break;
+        return all;
+    }
+
+  private:
+    DeviceQueue &queue_;
+    const GrayPlan &plan_;
+    double seconds_; // of a matrix
+    RunControl &control_;
+    std::atomic<std::int64_t> &peak_bytes_;
+    const std::vector<double> *matrix_ = nullptr;
+    std::optional<KernelRun> run_;
+};
+
+} // namespace
+
+std::unique_ptr<WindowWorker> kernel_on_device(DeviceQueue &queue, const GrayPlan &plan, double seconds,
+                                               RunControl &control, std::atomic<std::int64_t> &peak_bytes) {
+    queue.load(subsets_kernel(plan.kernel));
+    return std::make_unique<DeviceWorker>(queue, plan, seconds, control, peak_bytes);
+}
+
+} // namespace libperm
