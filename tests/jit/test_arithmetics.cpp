@@ -5,14 +5,13 @@
 #include "jit/lanes/tree_walk.hpp"
 #include "lib/number/wide_value.hpp"
 #include "lib/subsets/fixed_point_wide.hpp"
-#include "lib/subsets/launch.hpp"
 #include "lib/subsets/residue_values.hpp"
 #include "lib/subsets/subset_sum.hpp"
 #include "tests/support/exactly.hpp"
-#include "tests/support/host_kernel.hpp"
 #include "tests/support/run.hpp"
-#include "tests/support/tree_on_host.hpp"
+#include "tests/support/subset_cases.hpp"
 #include "tests/support/trees.hpp"
+#include "tests/support/walked.hpp"
 
 #include <doctest/doctest.h>
 
@@ -21,6 +20,7 @@
 
 using namespace libperm;
 using oracle::Exact;
+using subset_cases::compiled;
 using trees::at;
 using trees::Random;
 
@@ -143,54 +143,25 @@ GrayPlan plan_of(GrayEngine engine, const Pattern &p, Arithmetic arithmetic, Ran
 Outcome tree_on_cpu(const GrayPlan &plan, const ExactBlock &block) {
     const Options options;
     RunControl control(options);
-    return run_gray(plan, block, {{}, true, {}, 0}, control);
+    return run_gray(plan, block, {{}, true}, control);
 }
 
 double wanted(Arithmetic a) { return is_twofold(a) ? 1e-24 : 1e-10; }
 
 // ---------------------------------------------------------------- kernels on the host
-// (lib/subsets/subset_sum.cpp)
 
-template <class A>
-GraySum sum_on_host(const HostKernel &host, const GrayPlan &plan, const A &arithmetic,
-                    const std::vector<double> &values) {
-    using Partial = PartialOf<A>;
-    constexpr std::uint64_t threads = 3, blocks = 2;
-    const GrayKernel &kernel = plan.kernel;
-    const unsigned of_block = kernel.engine == GrayEngine::hybrid ? 4 : threads;
-    const std::uint64_t all = of_block * blocks;
-    const int bits = kernel.n - 1 - (kernel.equal_chunks ? 0 : kernel.segment_bits);
-    std::uint64_t count = std::uint64_t{1} << bits;
-    std::vector<Partial> partials(kernel.equal_chunks ? all : count);
-    std::memset(static_cast<void *>(partials.data()), 0xff, partials.size() * sizeof(Partial));
-    std::vector<double> rows(at(global_rows(kernel)) * all * A::parts);
-    std::vector<double> parameters = parameters_of(kernel, values);
-    const double *first = values.data();
-    double *x = rows.data();
-    Partial *to = partials.data();
-    void *const by =
-        values_by_parameter(kernel) ? static_cast<void *>(parameters.data()) : static_cast<void *>(&first);
-    std::vector<GrayLaunch> launches{{0, count, (count + all - 1) / all, 0}};
-    if (!kernel.equal_chunks) launches = launch_parameters(0, count, all, 1 << 20);
-    for (GrayLaunch &launch : launches) {
-        void *const arguments[] = {by, &launch, &x, &to};
-        host.launch(gray_entry, blocks, of_block, shared_bytes(kernel, static_cast<int>(of_block)),
-                    arguments);
-    }
-    count = partials.size();
-    std::uint64_t group = 3;
-    std::vector<Partial> gathered((count + group - 1) / group);
-    const Partial *from = partials.data();
-    to = gathered.data();
-    A f = arithmetic;
-    void *const arguments[] = {&from, &count, &group, &to, &f};
-    host.launch(gather_entry, static_cast<unsigned>(gathered.size()), 1, 0, arguments);
-    return sum_of_groups(arithmetic, std::span<const Partial>(gathered));
+// On a device of any shape.
+template <class Entries>
+Outcome on_host(HostQueue &queue, const GrayPlan &plan, const Entries &block, Random &random) {
+    const subset_cases::Played played = subset_cases::any_device(plan, random);
+    queue.device = played.device;
+    Outcome outcome = subset_cases::run_on(queue, plan, block, played.seconds);
+    CHECK(queue.is_whole());
+    return outcome;
 }
 
-GraySum sum_on_host(const HostKernel &host, const GrayPlan &plan, const std::vector<double> &values) {
-    return with_arithmetic_of(plan.kernel.arithmetic, values,
-                              [&](const auto &f) { return sum_on_host(host, plan, f, values); });
+bool same_bits(const Outcome &x, const Outcome &y) {
+    return x.wide->re == y.wide->re && x.wide->im == y.wide->im && subset_cases::same_bits(x, y);
 }
 
 template <class P> bool same_bits(const std::vector<P> &x, const std::vector<P> &y) {
@@ -269,7 +240,7 @@ TEST_CASE("every engine's kernels in wide arithmetics") {
         int kind;
     };
     std::vector<Case> cases;
-    std::vector<std::string> sources;
+    std::vector<KernelRecipe> recipes;
     for (const Arithmetic a : wide)
         for (const GrayEngine engine : engines)
             for (int k = 0; k < 8 * run::multiplier(); ++k) {
@@ -280,11 +251,11 @@ TEST_CASE("every engine's kernels in wide arithmetics") {
                 ExactBlock block = values_on(p, kind, is_complex(a), random);
                 Case it{plan_of(engine, p, a, random), block, permanent(block), kind};
                 if (it.plan.transposed) it.block = transposed(block);
-                sources.push_back(source_of(it.plan.kernel));
+                recipes.push_back(subsets_kernel(it.plan.kernel));
                 cases.push_back(std::move(it));
             }
-    const std::vector<HostKernel> kernels = compile_for_host(sources);
-    if (kernels.empty()) return;
+    HostQueue queue;
+    if (!compiled(queue, recipes)) return;
     Tally tally;
     int same = 0;
     for (std::size_t k = 0; k < cases.size(); ++k) {
@@ -295,15 +266,16 @@ TEST_CASE("every engine's kernels in wide arithmetics") {
         CAPTURE(std::string(kinds[kind]));
         CAPTURE(kernel.n);
         CAPTURE(kernel.equal_chunks);
-        const GridValues values(plan, block);
-        Outcome outcome;
-        values.close(sum_on_host(kernels[k], plan, values.numbers()), kernel, outcome);
+        const Outcome outcome = on_host(queue, plan, block, random);
         tally.book(outcome, truth, wanted(kernel.arithmetic));
         if (kernel.engine != GrayEngine::tree) continue;
+        CHECK(same_bits(outcome, tree_on_cpu(plan, block)));
+        const GridValues values(plan, block);
+        queue.load(recipes[k]);
         with_arithmetic_of(kernel.arithmetic, values.numbers(), [&](const auto &f) {
             using A = std::remove_cvref_t<decltype(f)>;
             const std::uint64_t segments = std::uint64_t{1} << (kernel.n - 1 - kernel.segment_bits);
-            const auto printed = TreeOnHost<A>(kernels[k], plan, f, values.numbers()).walk(0, segments, 3);
+            const auto printed = walked<A>(queue, plan, values.numbers(), {0, segments, 3, 0});
             auto interpreted = printed;
             const TreeWalk walk(kernel.tree, values.numbers(), kernel.arithmetic);
             for (std::size_t s = 0; s < interpreted.size(); s += TreeWalk::lanes)
@@ -322,7 +294,7 @@ TEST_CASE("trees with x in shared memory give the interpreter's bits") {
     Random random(test_seed() + 4);
     std::vector<GrayPlan> plans;
     std::vector<ExactBlock> blocks;
-    std::vector<std::string> sources;
+    std::vector<KernelRecipe> recipes;
     for (const Arithmetic a : wide)
         for (const std::int64_t extra : {2, 5}) {
             const perm::Csr matrix =
@@ -332,17 +304,18 @@ TEST_CASE("trees with x in shared memory give the interpreter's bits") {
             const ExactBlock block = values_on(p, 0, is_complex(a), random);
             blocks.push_back(plans.back().transposed ? transposed(block) : block);
             CHECK(rows_in_shared(plans.back().kernel));
-            sources.push_back(source_of(plans.back().kernel));
+            recipes.push_back(subsets_kernel(plans.back().kernel));
         }
-    const std::vector<HostKernel> kernels = compile_for_host(sources);
-    if (kernels.empty()) return;
+    HostQueue queue;
+    if (!compiled(queue, recipes)) return;
     for (std::size_t k = 0; k < plans.size(); ++k) {
         const GrayKernel &kernel = plans[k].kernel;
         CAPTURE(std::string(arithmetic_name(kernel.arithmetic)));
         const GridValues values(plans[k], blocks[k]);
+        queue.load(recipes[k]);
         with_arithmetic_of(kernel.arithmetic, values.numbers(), [&](const auto &f) {
             using A = std::remove_cvref_t<decltype(f)>;
-            const auto printed = TreeOnHost<A>(kernels[k], plans[k], f, values.numbers()).walk(5, 12, 3);
+            const auto printed = walked<A>(queue, plans[k], values.numbers(), {5, 12, 3, 5});
             auto interpreted = printed;
             TreeWalk(kernel.tree, values.numbers(), kernel.arithmetic).run(5, std::span(interpreted));
             CHECK(same_bits(printed, interpreted));
@@ -359,7 +332,7 @@ TEST_CASE("doubles whose terms are added up by Kahan's sum, or to twice the prec
         Exact truth;
     };
     std::vector<Case> cases;
-    std::vector<std::string> sources;
+    std::vector<KernelRecipe> recipes;
     for (const Summation summation : {Summation::plain, Summation::kahan, Summation::dq})
         for (const GrayEngine engine : {GrayEngine::shared, GrayEngine::purereg, GrayEngine::hybrid})
             for (const bool equal : {false, true}) {
@@ -372,17 +345,15 @@ TEST_CASE("doubles whose terms are added up by Kahan's sum, or to twice the prec
                     equal ? 0 : std::min(engine == GrayEngine::hybrid ? plan.kernel.c : 6, 6);
                 cases.push_back({with_arithmetic(plan, Arithmetic::real, summation),
                                  plan.transposed ? transposed(block) : block, oracle::by_frontier(a)});
-                sources.push_back(source_of(cases.back().plan.kernel));
+                recipes.push_back(subsets_kernel(cases.back().plan.kernel));
             }
-    const std::vector<HostKernel> kernels = compile_for_host(sources);
-    if (kernels.empty()) return;
+    HostQueue queue;
+    if (!compiled(queue, recipes)) return;
     std::array<double, 3> bound{};
     for (std::size_t k = 0; k < cases.size(); ++k) {
         const auto &[plan, block, truth] = cases[k];
         CAPTURE(k);
-        const GrayValues values(plan, block);
-        Outcome outcome;
-        values.close(sum_on_host(kernels[k], plan, values.numbers()), block, way_of(plan.kernel), outcome);
+        const Outcome outcome = on_host(queue, plan, block, random);
         CHECK(abs(exactly(outcome.value) - truth) <= exactly(outcome.error));
         CHECK(std::isfinite(outcome.error.mantissa));
         bound[static_cast<std::size_t>(plan.kernel.summation)] += to_double(outcome.error);
@@ -397,14 +368,15 @@ TEST_CASE("residues, on a CPU and by every engine's kernel") {
     RunControl control(options);
     std::vector<Pattern> patterns;
     std::vector<GrayPlan> plans;
-    std::vector<std::string> sources;
+    std::vector<KernelRecipe> recipes;
     for (const GrayEngine engine : engines)
         for (int k = 0; k < 6 * run::multiplier(); ++k) {
             patterns.push_back(any_pattern(k < 3 ? k + 1 : random.integer(5, 11), random));
             plans.push_back(plan_of(engine, patterns.back(), Arithmetic::modular, random));
-            sources.push_back(source_of(plans.back().kernel));
+            recipes.push_back(subsets_kernel(plans.back().kernel));
         }
-    const std::vector<HostKernel> kernels = compile_for_host(sources);
+    HostQueue queue;
+    const bool kernels = compiled(queue, recipes);
     int compared = 0, by_kernels = 0;
     for (std::size_t k = 0; k < plans.size(); ++k) {
         const GrayPlan &plan = plans[k];
@@ -425,17 +397,17 @@ TEST_CASE("residues, on a CPU and by every engine's kernel") {
         const Residues &taken = plan.transposed ? other : residues;
         if (plan.kernel.engine == GrayEngine::tree) {
             Outcome counts;
-            CHECK(run_gray(plan, taken, {{}, true, {}, 0}, control, counts) == truth);
+            CHECK(run_gray(plan, taken, {{}, true}, control, counts) == truth);
             ++compared;
         }
-        if (kernels.empty()) continue;
-        for (std::size_t m = 0; m < taken.primes.size(); ++m) {
-            const std::vector<double> values = residue_values(plan, taken, m);
-            CHECK(residue_permanent(plan, sum_on_host(kernels[k], plan, values).sum, taken.primes[m]) ==
-                  truth[m]);
-            ++by_kernels;
-        }
+        if (!kernels) continue;
+        const subset_cases::Played played = subset_cases::any_device(plan, random);
+        queue.device = played.device;
+        Outcome counts;
+        CHECK(run_gray(plan, taken, {queue, false, played.seconds}, control, counts) == truth);
+        CHECK(queue.is_whole());
+        by_kernels += static_cast<int>(truth.size());
     }
     CHECK(compared >= 6);
-    if (!kernels.empty()) CHECK(by_kernels >= 180);
+    if (kernels) CHECK(by_kernels >= 180);
 }

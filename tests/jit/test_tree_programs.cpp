@@ -51,7 +51,7 @@ struct Tally {
 Outcome outcome_of(const GrayPlan &plan, const Block &block) {
     const Options options;
     RunControl control(options);
-    return run_gray(plan, plan.transposed ? transposed(block) : block, {{}, true, {}, 0}, control);
+    return run_gray(plan, plan.transposed ? transposed(block) : block, {{}, true}, control);
 }
 
 void check_plan(const GrayPlan &plan, const Block &block, const Exact &truth, Tally &tally) {

@@ -28,7 +28,7 @@ extern char **environ;
 namespace {
 
 constexpr std::size_t sources_of_library = 8, compilers_at_once = 2;
-constexpr std::size_t room = 1 << 16, guard = 256; // bytes: of shared memory, and untouched behind a block's
+constexpr std::size_t guard = HostKernel::guard;
 
 void write_file(const std::string &path, const std::string &text) {
     std::ofstream file(path, std::ios::binary);
@@ -50,29 +50,34 @@ std::string with_plain_extern(std::string source) {
     return source;
 }
 
-// The names of its kernels: extern "C" __global__ void __launch_bounds__(...) NAME(...)
-std::vector<std::string> entries_of(const std::string &source) {
+// The names of its kernels, extern "C" __global__ void __launch_bounds__(...) NAME(...), and the threads that
+// they are compiled for where a number says it.
+std::map<std::string, unsigned> entries_of(const std::string &source) {
+    constexpr unsigned any = 1024; // as many as a GPU's block can have
     const std::string bounds = "__launch_bounds__(", letters = "abcdefghijklmnopqrstuvwxyz0123456789_";
     const auto skip_spaces = [&](std::size_t &where) { where = source.find_first_not_of(" \n", where); };
-    std::vector<std::string> names;
+    std::map<std::string, unsigned> entries;
     const std::string begin = "extern \"C\" __global__ void ";
     for (std::size_t at = source.find(begin); at != std::string::npos; at = source.find(begin, at + 1)) {
         std::size_t name = at + begin.size();
         skip_spaces(name);
+        unsigned most = any;
         if (source.compare(name, bounds.size(), bounds) == 0) {
+            most = static_cast<unsigned>(std::strtoul(source.c_str() + name + bounds.size(), nullptr, 10));
+            if (most == 0) most = any; // a constant's name
             name = source.find(')', name) + 1;
             skip_spaces(name);
         }
-        names.push_back(source.substr(name, source.find_first_not_of(letters, name) - name));
+        entries[source.substr(name, source.find_first_not_of(letters, name) - name)] = most;
     }
-    return names;
+    return entries;
 }
 
 // Kernel i of a library, in a namespace of its own. C's names would be the same in all namespaces.
 std::string part_of_library(const std::string &file, std::size_t i, const std::string &source) {
     const std::string number = std::to_string(i), space = "kernel_" + number;
     std::string before, after, entries;
-    for (const std::string &entry : entries_of(source)) {
+    for (const auto &[entry, most_threads] : entries_of(source)) {
         before += "#define " + entry + " " + entry + "_" + number + "\n";
         after += "#undef " + entry + "\n";
         entries += "SHIM_EXPORT void run_" + entry + "_" + number +
@@ -264,14 +269,18 @@ class HostLibrary {
     void *handle_;
 };
 
-HostKernel::HostKernel(std::shared_ptr<const HostLibrary> library, std::size_t which, bool waits)
-    : library_(std::move(library)), suffix_("_"), waits_(waits) {
+HostKernel::HostKernel(std::shared_ptr<const HostLibrary> library, std::size_t which,
+                       const std::string &source)
+    : library_(std::move(library)),
+      suffix_("_"),
+      waits_(source.find("__syncthreads()") != std::string::npos),
+      most_threads_(entries_of(source)) {
     suffix_ += std::to_string(which);
 }
 
 void HostKernel::launch(const char *entry, unsigned blocks, unsigned threads, std::size_t shared,
                         void *const *parameters) const {
-    if (shared + guard > room) throw std::runtime_error("too much shared memory");
+    if (shared > most_shared) throw std::runtime_error("too much shared memory");
     const auto place = library_->get<void (*)(unsigned, unsigned, unsigned, unsigned)>("shim_place");
     const auto run = library_->get<void (*)(void *const *)>(std::string("run_") + entry + suffix_);
     unsigned char *memory = library_->get<unsigned char *(*)()>("shared_memory" + suffix_)();
@@ -302,9 +311,7 @@ std::vector<HostKernel> compile_for_host(const std::vector<std::string> &sources
         const auto library = std::make_shared<const HostLibrary>(running.front().finish());
         running.pop_front();
         for (std::size_t i = 0; i < sources_of_library && kernels.size() < sources.size(); ++i) {
-            const std::string &source = sources[kernels.size()];
-            kernels.emplace_back(library, kernels.size(),
-                                 source.find("__syncthreads()") != std::string::npos);
+            kernels.emplace_back(library, kernels.size(), sources[kernels.size()]);
         }
     };
     for (std::size_t first = 0; first < sources.size(); first += sources_of_library) {

@@ -16,6 +16,10 @@ unsigned char *bytes_at(libperm::DeviceAddress address) {
         address); // NOLINT(performance-no-int-to-ptr): a driver's address
 }
 
+[[noreturn]] void refuse(const std::string &what) {
+    throw libperm::JitError(libperm::JitFailure::device, "the host's device: " + what);
+}
+
 } // namespace
 
 HostQueue::~HostQueue() {
@@ -34,7 +38,7 @@ void HostQueue::load(std::span<const libperm::KernelRecipe> recipes) {
         throw libperm::JitError(libperm::JitFailure::unavailable, "no compiler for kernels on the host");
     for (std::size_t k = 0; k < keys.size(); ++k) compiled_.emplace(keys[k], kernels[k]);
     for (const libperm::KernelRecipe &recipe : recipes)
-        for (const std::string &entry : recipe.entries) kernel_[entry] = &compiled_.at(recipe.key);
+        for (const std::string &entry : recipe.entries) entry_[entry] = {&compiled_.at(recipe.key)};
 }
 
 libperm::DeviceAddress HostQueue::allocate(std::size_t bytes) {
@@ -47,6 +51,12 @@ libperm::DeviceAddress HostQueue::allocate(std::size_t bytes) {
     const auto address = reinterpret_cast<libperm::DeviceAddress>(memory);
     allocated_[address] = bytes;
     return address;
+}
+
+void HostQueue::check_inside(libperm::DeviceAddress address, std::size_t bytes) const {
+    auto piece = allocated_.upper_bound(address);
+    if (piece == allocated_.begin() || (--piece)->first + piece->second < address + bytes)
+        refuse("what was not allocated is copied");
 }
 
 bool HostQueue::is_whole() const {
@@ -65,11 +75,15 @@ void HostQueue::release(libperm::DeviceAddress address) noexcept {
 }
 
 void HostQueue::copy_in(libperm::DeviceAddress to, const void *from, std::size_t bytes) {
-    if (bytes > 0) std::memcpy(bytes_at(to), from, bytes);
+    if (bytes == 0) return;
+    check_inside(to, bytes);
+    std::memcpy(bytes_at(to), from, bytes);
 }
 
 void HostQueue::copy_out(void *to, libperm::DeviceAddress from, std::size_t bytes) {
-    if (bytes > 0) std::memcpy(to, bytes_at(from), bytes);
+    if (bytes == 0) return;
+    check_inside(from, bytes);
+    std::memcpy(to, bytes_at(from), bytes);
 }
 
 void *HostQueue::allocate_host(std::size_t bytes) {
@@ -93,12 +107,31 @@ void HostQueue::wait() {
     fetches_[stream_].clear();
 }
 
-unsigned HostQueue::blocks_at_once(const char * /*entry*/, unsigned /*threads*/, std::size_t /*shared*/) {
-    return 3;
+void HostQueue::allow_shared(const char *entry, std::size_t bytes) {
+    if (bytes > device.shared_bytes) refuse("more shared memory is asked for than there is");
+    entry_.at(entry).shared = bytes;
+}
+
+unsigned HostQueue::blocks_at_once(const char *entry, unsigned threads, std::size_t shared) {
+    check_launch(entry, 1, threads, shared);
+    return device.blocks(threads, shared);
+}
+
+void HostQueue::check_launch(const char *entry, unsigned blocks, unsigned threads, std::size_t shared) const {
+    constexpr std::size_t unasked = 48 << 10; // bytes of shared memory that every kernel may have
+    const Entry &it = entry_.at(entry);
+    if (blocks == 0 || blocks >= 1U << 31 || threads == 0 || threads > it.kernel->most_threads(entry))
+        refuse(std::string(entry) + " in " + std::to_string(blocks) + " blocks of " +
+               std::to_string(threads) + " threads");
+    if (shared > std::max(it.shared, std::min(unasked, device.shared_bytes)))
+        refuse(std::string(entry) + " with shared memory that it was not allowed");
 }
 
 void HostQueue::launch(const char *entry, unsigned blocks, unsigned threads, std::span<void *const> arguments,
                        std::size_t shared) {
+    check_launch(entry, blocks, threads, shared);
+    if (device.launches_left-- <= 0) refuse("it fell off the bus");
+    if (before_launch) before_launch({entry, blocks, threads, shared, arguments});
     ++launches_;
-    kernel_.at(entry)->launch(entry, blocks, threads, shared, arguments.data());
+    entry_.at(entry).kernel->launch(entry, blocks, threads, shared, arguments.data());
 }

@@ -1,14 +1,12 @@
 // The bound of a sum along the Gray code, against the exact permanent of thousands of nasty matrices of a few
-// patterns. The kernels themselves sum, on the host (tests/support/host_kernel.hpp).
+// patterns. The kernels themselves sum, on the host (tests/support/host_queue.hpp).
 #include "bench/families.hpp"
 #include "jit/kernel/subset_source.hpp"
 #include "lib/input/matrix.hpp"
-#include "lib/number/double_double.hpp"
-#include "lib/subsets/fixed_point_double.hpp"
 #include "tests/support/exactly.hpp"
-#include "tests/support/host_kernel.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/subset_cases.hpp"
 
 #include <doctest/doctest.h>
 
@@ -160,48 +158,6 @@ Launched launched(GrayEngine engine, const perm::Csr &a, std::int32_t segment_bi
     return it;
 }
 
-// All segments by one thread; those above `rare` times the average again, if rare > 0. As
-// lib/subsets/subset_sum.cpp does.
-GraySum sum_of(const HostKernel &host, const GrayKernel &kernel, const std::vector<double> &numbers,
-               double rare) {
-    std::uint64_t count = std::uint64_t{1} << (kernel.n - 1 - kernel.segment_bits), base = 0;
-    std::vector<Partial3> partials(count);
-    std::vector<double> global(at(global_rows(kernel)));
-    GrayLaunch launch{0, count, count, 0};
-    const double *values = numbers.data();
-    double *rows = global.data();
-    Partial3 *to = partials.data();
-    void *first = values_by_parameter(kernel) ? const_cast<double *>(values) : static_cast<void *>(&values);
-    void *const parameters[] = {first, &launch, &rows, &to};
-    host.launch(gray_entry, 1, 1, shared_bytes(kernel, 1), parameters);
-    const auto gathered = [&] {
-        Partial3 all{};
-        Partial3 *into = &all;
-        number::Real<double> real;
-        void *const of_all[] = {&to, &count, &count, &into, &real};
-        host.launch(gather_entry, 1, 1, 0, of_all);
-        const DoubleDouble sum = two_sum(all.sum.sum, all.sum.error);
-        return GraySum{sum.hi, sum.lo, all.absolute};
-    };
-    const GraySum plain = gathered();
-    if (rare == 0) return plain;
-    std::vector<std::uint64_t> chosen;
-    for (std::uint64_t s = 0; s < count; ++s)
-        if (partials[s].absolute > plain.absolute / static_cast<double>(count) * rare) chosen.push_back(s);
-    if (chosen.empty()) return plain;
-    std::vector<std::int32_t> pointers(kernel.column_ptr.begin(), kernel.column_ptr.end()), row = kernel.row;
-    if (kernel.engine == GrayEngine::dense) {
-        for (std::int32_t j = 0; j <= kernel.n; ++j) pointers.push_back(j * kernel.n);
-        for (std::int32_t e = 0; e < kernel.n * kernel.n; ++e) row.push_back(e % kernel.n);
-    }
-    const std::int32_t *column_ptr = pointers.data(), *row_of = row.data();
-    const std::uint64_t *which = chosen.data();
-    void *const of_accurate[] = {&values, &column_ptr, &row_of, &which, &base, &to};
-    host.launch(accurate_entry, static_cast<unsigned>(chosen.size()),
-                static_cast<unsigned>(accurate_threads(kernel)), 0, of_accurate);
-    return gathered();
-}
-
 struct Worst {
     double ratio = 0;
     int sets = 0, exact = 0, informative = 0, violated = 0;
@@ -222,24 +178,23 @@ TEST_CASE("values made to break the bound of a sum along the Gray code do not") 
     }
     all.push_back(launched(GrayEngine::purereg, families::erdos_renyi(1, 1, ones, 1), 0, 0));
     all.push_back(launched(GrayEngine::purereg, families::erdos_renyi(9, 1, ones, 1), 8, 6));
-    std::vector<std::string> sources;
-    for (const Launched &it : all) sources.push_back(source_of(it.plan.kernel));
-    const std::vector<HostKernel> kernels = compile_for_host(sources);
-    if (kernels.empty()) return;
+    std::vector<KernelRecipe> kernels;
+    for (const Launched &it : all) kernels.push_back(subsets_kernel(it.plan.kernel));
+    HostQueue queue;
+    if (!subset_cases::compiled(queue, kernels)) return;
+    queue.device.blocks = [](unsigned, std::size_t) { return 1U; };
+    queue.device.block_threads = 1;
 
     std::vector<Worst> worst(std::size(kinds));
     for (std::size_t which = 0; which < all.size(); ++which) {
-        const auto &[plan, pattern] = all[which];
+        auto &[plan, pattern] = all[which];
         for (int set = 0; set < 1200 * run::multiplier(); ++set) {
             const std::size_t kind = at(set) % std::size(kinds);
             const std::vector<double> v = nasty_values(kind, pattern, random);
             Block block{pattern, {}};
             for (const double x : v) block.values.push_back(tracked(x));
-            const GrayValues values(plan, block);
-            const double rare = set % 24 < 12 ? 0 : 1;
-            Outcome outcome;
-            values.close(sum_of(kernels[which], plan.kernel, values.numbers(), rare), block,
-                         way_of(plan.kernel), outcome);
+            plan.rare = set % 24 < 12 ? 0 : 1;
+            const Outcome outcome = subset_cases::run_on(queue, plan, block);
             const Exact truth = permanent(pattern, v), error = abs(exactly(outcome.value) - truth);
             const bool told = std::isfinite(outcome.error.mantissa);
             const Exact bound = told ? exactly(outcome.error) : Exact(0);
@@ -256,7 +211,7 @@ TEST_CASE("values made to break the bound of a sum along the Gray code do not") 
             if (++of_kind.violated > 3) continue; // they are counted all the same
             FAIL_CHECK(gray_engine_name(plan.kernel.engine)
                        << " n = " << plan.kernel.n << ", set " << set << ", " << kinds[kind]
-                       << ", again above " << rare << ": value " << outcome.value.mantissa << " * 2^"
+                       << ", again above " << plan.rare << ": value " << outcome.value.mantissa << " * 2^"
                        << outcome.value.exp2 << ", truth / value "
                        << Exact(truth / exactly(outcome.value)).get_d() << ", bound "
                        << outcome.rel_error_bound << (outcome.exact ? ", said to be exact" : ""));

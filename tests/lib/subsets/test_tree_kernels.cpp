@@ -9,9 +9,11 @@
 #include "lib/subsets/fixed_point_double.hpp"
 #include "lib/subsets/subset_sum.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/segment_watch.hpp"
+#include "tests/support/subset_cases.hpp"
 #include "tests/support/traffic.hpp"
-#include "tests/support/tree_on_host.hpp"
 #include "tests/support/trees.hpp"
+#include "tests/support/walked.hpp"
 
 #include <doctest/doctest.h>
 
@@ -186,27 +188,26 @@ TEST_CASE("on the host, kernels give the bits of the interpreter") {
     std::vector<Case> cases;
     for (int k = 0; k < 32 * run::multiplier(); ++k)
         cases.push_back(any_case(k < 6 ? k + 1 : random.integer(8, 12), k % 4 == 0, random));
-    std::vector<std::string> sources;
+    std::vector<KernelRecipe> recipes;
     int parts = 0, loops = 0;
     for (const Case &c : cases) {
-        sources.push_back(source_of(c.plan.kernel));
+        recipes.push_back(subsets_kernel(c.plan.kernel));
         count_shapes(c.plan.kernel.tree.root, 0, parts, loops);
     }
     CHECK(parts > 0);
     CHECK(loops > 0);
-    const std::vector<HostKernel> kernels = compile_for_host(sources);
-    if (kernels.empty()) return;
-    REQUIRE(kernels.size() == cases.size());
+    HostQueue queue;
+    if (!subset_cases::compiled(queue, recipes)) return;
     std::uint64_t compared = 0, long_chunks = 0;
     std::set<std::int32_t> segment_bits;
-    int chosen = 0;
+    std::size_t chosen = 0;
     for (std::size_t k = 0; k < cases.size(); ++k) {
         CAPTURE(k);
         const auto &[plan, block] = cases[k];
         const GrayKernel &kernel = plan.kernel;
         const GrayValues values(plan, block);
         const TreeWalk walk(kernel.tree, values.numbers());
-        TreeOnHost host(kernels[k], plan, number::Real<double>(), values.numbers());
+        queue.load(recipes[k]);
         const std::uint64_t segments = std::uint64_t{1} << (kernel.n - 1 - kernel.segment_bits);
         segment_bits.insert(kernel.segment_bits);
         for (int repeat = 0; repeat < 4; ++repeat) {
@@ -215,7 +216,8 @@ TEST_CASE("on the host, kernels give the bits of the interpreter") {
             const std::uint64_t first =
                 repeat < 2 ? 0 : at(random.integer(0, static_cast<std::int64_t>(end) - 1));
             const std::uint64_t length = repeat == 0 ? 1 : at(random.integer(2, 12));
-            const std::vector<Partial3> printed = host.walk(first, end, length);
+            const std::vector<Partial3> printed =
+                walked<number::Real<double>>(queue, plan, values.numbers(), {first, end, length, first});
             std::vector<Partial3> interpreted(printed.size());
             for (std::size_t s = 0; s < interpreted.size(); s += TreeWalk::lanes)
                 walk.run(first + s,
@@ -226,14 +228,19 @@ TEST_CASE("on the host, kernels give the bits of the interpreter") {
             if (length > 1) long_chunks += printed.size() / length;
         }
 
-        Outcome on_host;
-        values.close(host.run(chosen), block, way_of(kernel), on_host);
+        const subset_cases::Played played = subset_cases::any_device(plan, random);
+        queue.device = played.device;
+        const SegmentWatch watch(queue, plan, random.bits());
+        const Outcome on_host = subset_cases::run_on(queue, plan, block, played.seconds);
+        CHECK(queue.is_whole());
+        chosen += watch.chosen().size();
         const Options options;
         RunControl control(options);
-        const Outcome on_cpu = run_gray(plan, block, {{}, true, {}, 0}, control);
+        const Outcome on_cpu = run_gray(plan, block, {{}, true}, control);
         CHECK(on_host.value.mantissa == on_cpu.value.mantissa);
         CHECK(on_host.value.exp2 == on_cpu.value.exp2);
         CHECK(on_host.error.mantissa == on_cpu.error.mantissa);
+        CHECK(on_host.error.exp2 == on_cpu.error.exp2);
         CHECK(on_host.rel_error_bound == on_cpu.rel_error_bound);
     }
     CHECK(compared > 10 * cases.size());

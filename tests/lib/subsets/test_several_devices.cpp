@@ -1,0 +1,155 @@
+// A sum over subsets shared out among several devices, each played on the host, and the processor: the bits
+// of one, also where some fail; and what is asked of devices that need not be opened.
+#include "jit/driver/jit_error.hpp"
+#include "jit/kernel/subset_source.hpp"
+#include "tests/support/run.hpp"
+#include "tests/support/segment_watch.hpp"
+#include "tests/support/subset_cases.hpp"
+#include "tests/support/trees.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+using namespace libperm;
+using namespace subset_cases;
+using trees::block_of;
+namespace families = perm::families;
+
+namespace {
+
+constexpr int never = 1 << 30;
+
+std::uint64_t test_seed() { return run::seed(0x646576); }
+
+// Of many windows: segments are short.
+Case many_windows(GrayEngine engine, Random &random) {
+    constexpr std::int64_t n = 18;
+    perm::Csr a = families::erdos_renyi(n, 0.6, families::Entries::real, random.bits());
+    const Pattern p = block_of(a).pattern;
+    GrayPlan plan;
+    if (engine == GrayEngine::tree) {
+        TreePart root; // all columns but the last are looped over
+        root.end = n - 1;
+        plan = trees::plan_with(p, any_order(n, random).cols, root, 0);
+    } else {
+        plan = plan_gray(engine, p, transpose(p).pattern, false);
+        plan.kernel.threads = 8;
+        plan.kernel.segment_bits = plan.kernel.unrolled = 0;
+    }
+    plan.rare = 4;
+    return make_case(a, 0, plan);
+}
+
+// Two devices that compile for themselves, and of which one may fail.
+class Devices {
+  public:
+    bool compiled(const std::vector<KernelRecipe> &kernels) {
+        return std::ranges::all_of(queues_, [&](HostQueue &q) { return subset_cases::compiled(q, kernels); });
+    }
+    void last(int first_launches, int second_launches) {
+        for (HostQueue &queue : queues_) queue.device.block_threads = 64;
+        queues_[0].device.launches_left = first_launches;
+        queues_[1].device.launches_left = second_launches;
+    }
+    DeviceQueues all() {
+        return DeviceQueues([this] {
+            ++opened;
+            return std::vector<DeviceQueue *>{&queues_[0], &queues_[1]};
+        });
+    }
+    HostQueue &operator[](std::size_t k) { return queues_[k]; }
+
+    int opened = 0;
+
+  private:
+    HostQueue queues_[2];
+};
+
+} // namespace
+
+TEST_CASE("two devices, of which one may fail, have the bits of one") {
+    Random random(test_seed());
+    std::vector<Case> cases;
+    std::vector<KernelRecipe> kernels;
+    for (const GrayEngine engine :
+         {GrayEngine::tree, GrayEngine::purereg, GrayEngine::hybrid, GrayEngine::shared, GrayEngine::dense}) {
+        cases.push_back(many_windows(engine, random));
+        kernels.push_back(subsets_kernel(cases.back().plan.kernel));
+    }
+    Devices devices;
+    if (!devices.compiled(kernels)) return;
+    for (const Case &c : cases) {
+        CAPTURE(c.name);
+        REQUIRE(window_count(c.plan.kernel) == 8);
+        Outcome one;
+        {
+            const SegmentWatch watch(devices[0], c.plan, random.bits());
+            one = run_on(devices[0], c.plan, c.block);
+            CHECK(watch.segments().size() == std::size_t{1} << (c.plan.kernel.n - 1));
+            CHECK(!watch.chosen().empty());
+        }
+        const int launches = devices[1].launches();
+        devices.last(never, never);
+        CHECK(same_bits(run_on(devices.all(), c.plan, c.block), one));
+        CHECK(devices[1].launches() > launches);
+        const int few = static_cast<int>(random.integer(1, 4));
+        for (const auto &[first, second] : {std::pair{0, never}, {never, 0}, {few, never}, {never, few}}) {
+            devices.last(first, second);
+            CHECK(same_bits(run_on(devices.all(), c.plan, c.block), one));
+        }
+        devices.last(0, few);
+        CHECK_THROWS_AS((void)run_on(devices.all(), c.plan, c.block), JitError);
+        devices.last(never, never);
+        if (c.plan.kernel.engine == GrayEngine::tree) {
+            const Options options;
+            RunControl control(options);
+            CHECK(same_bits(run_gray(c.plan, c.block, {{}, true}, control), one));
+            const Outcome both = run_gray(c.plan, c.block, {devices.all(), true}, control);
+            CHECK(same_bits(both, one));
+            CHECK(both.on_gpu);
+        }
+        CHECK(devices[0].is_whole());
+        CHECK(devices[1].is_whole());
+    }
+}
+
+TEST_CASE("devices are opened, and kernels loaded, where there is work left to do") {
+    Random random(test_seed() + 1);
+    const Case c = many_windows(GrayEngine::purereg, random);
+    Devices devices;
+    if (!devices.compiled({subsets_kernel(c.plan.kernel)})) return;
+    const Options options;
+    RunControl whole(options);
+    PieceStore store;
+    RunControl control(whole, 1, {&store, {}});
+    const GrayDevices both{devices.all(), false};
+    const Outcome first = run_gray(c.plan, c.block, both, control);
+    CHECK(devices.opened == 1);
+    const int launches = devices[0].launches() + devices[1].launches();
+    CHECK(same_bits(run_gray(c.plan, c.block, both, control), first));
+    CHECK(devices.opened == 1);
+    CHECK(devices[0].launches() + devices[1].launches() == launches);
+}
+
+TEST_CASE("what a run takes of the devices' memory is told") {
+    Random random(test_seed() + 2);
+    for (const GrayEngine engine : {GrayEngine::hybrid, GrayEngine::purereg}) {
+        Case c = many_windows(engine, random);
+        HostQueue queue;
+        if (!compiled(queue, std::vector{c})) return;
+        const std::int64_t before = queue.free_bytes();
+        std::int64_t least = before;
+        queue.before_launch = [&](const HostLaunch &) { least = std::min(least, queue.free_bytes()); };
+        const Outcome outcome = run_on(queue, c.plan, c.block);
+        CHECK(queue.free_bytes() == before); // all is given back
+        // All but the values, the pattern and a counter.
+        const GrayKernel &kernel = c.plan.kernel;
+        const auto rest = static_cast<std::int64_t>(value_count(kernel) * 8) +
+                          4 * (kernel.n + 1 + static_cast<std::int64_t>(kernel.row.size())) + 8;
+        CHECK(outcome.peak_bytes == before - least - rest);
+
+        HostQueue tight(before - least - 1);
+        CHECK_THROWS_AS((void)run_on(tight, c.plan, c.block), JitError);
+    }
+}
