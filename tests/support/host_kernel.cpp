@@ -12,6 +12,8 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <memory>
+#include <setjmp.h>
 #include <spawn.h>
 #include <sstream>
 #include <stdexcept>
@@ -120,10 +122,11 @@ class Compilation {
     }
 
   private:
+    // Not optimized: most kernels run for less long than that would take.
     void start() {
         std::vector<std::string> words{PERM_TEST_CXX,
                                        "-std=c++17",
-                                       "-O1",
+                                       "-O0",
                                        "-ffp-contract=off",
                                        "-shared",
                                        "-fPIC",
@@ -178,37 +181,36 @@ class Fiber {
 };
 
 // The threads of a block: one runs at a time, until it waits or returns. Each has a stack of its own in this
-// thread: to hand over to an operating system's thread takes a hundred times as long.
+// thread: to hand over to an operating system's thread takes a hundred times as long. They stay for the
+// blocks to come, whose stacks would have to be made anew.
 class Players {
   public:
+    static Players &of_this_thread() {
+        static thread_local Players players;
+        return players;
+    }
+
     template <class Body> void play(unsigned threads, const Body &body) {
         run_ = [&body](unsigned t) { body(t); };
-        for (unsigned t = 0; t < threads; ++t) players_.emplace_back(t);
-        for (Player &player : players_) {
-            getcontext(&player.context);
-            player.context.uc_stack.ss_sp = player.stack.get();
-            player.context.uc_stack.ss_size = stack_bytes;
-            player.context.uc_link = &stage_;
-            makecontext(&player.context, &Players::act, 0);
-        }
-        std::size_t returned = 0;
+        while (players_.size() < threads) players_.emplace_back(static_cast<unsigned>(players_.size()));
+        for (unsigned t = 0; t < threads; ++t) players_[t].returned = false;
+        unsigned returned = 0;
         bool together = true; // all wait, or all have returned
-        while (returned < players_.size()) {
-            for (Player &player : players_) {
-                if (player.returned) continue;
-                self = {this, &player};
-                hand_over(stage_, player.context, player.fiber);
-                returned += player.returned;
+        while (returned < threads) {
+            for (unsigned t = 0; t < threads; ++t) {
+                if (players_[t].returned) continue;
+                on_stage_ = &players_[t];
+                enter(*on_stage_);
+                returned += players_[t].returned;
             }
-            together = together && (returned == 0 || returned == players_.size());
+            together = together && (returned == 0 || returned == threads);
         }
-        players_.clear();
         if (!together) throw std::runtime_error("a thread waits for one that has returned");
     }
 
     static void wait() {
-        const Self mine = self;
-        hand_over(mine.player->context, mine.players->stage_, mine.players->stage_fiber_);
+        Players &players = of_this_thread();
+        players.leave(*players.on_stage_);
     }
 
   private:
@@ -216,36 +218,57 @@ class Players {
 
     struct Player {
         unsigned number;
-        bool returned = false;
+        bool begun = false, returned = false;
         Fiber fiber;
         ucontext_t context{};
+        jmp_buf place{};
         std::unique_ptr<char[]> stack = std::make_unique_for_overwrite<char[]>(stack_bytes);
-        explicit Player(unsigned n) : number(n) {}
+
+        explicit Player(unsigned n) : number(n) {
+            getcontext(&context);
+            context.uc_stack.ss_sp = stack.get();
+            context.uc_stack.ss_size = stack_bytes;
+            makecontext(&context, &Players::act, 0);
+        }
     };
-    struct Self {
-        Players *players = nullptr;
-        Player *player = nullptr;
-    };
-    static thread_local Self self;
 
     static void act() {
-        const Self mine = self;
-        mine.players->run_(mine.player->number);
-        mine.player->returned = true;
-        hand_over(mine.player->context, mine.players->stage_, mine.players->stage_fiber_);
+        Players &players = of_this_thread();
+        Player &mine = *players.on_stage_;
+        for (;;) {
+            players.run_(mine.number);
+            mine.returned = true;
+            players.leave(mine);
+        }
     }
-    static void hand_over(ucontext_t &from, ucontext_t &to, const Fiber &fiber) {
-        fiber.enter();
-        swapcontext(&from, &to);
+
+    // swapcontext calls the kernel for the mask of signals, which takes longer than most of what is played;
+    // jumps do not, but sanitizers do not know them.
+    [[gnu::noinline]] void enter(Player &player) {
+        player.fiber.enter();
+        if constexpr (run::sanitized) {
+            swapcontext(&stage_, &player.context);
+        } else if (_setjmp(stage_place_) == 0) {
+            if (player.begun) _longjmp(player.place, 1);
+            player.begun = true;
+            setcontext(&player.context);
+        }
+    }
+    [[gnu::noinline]] void leave(Player &player) {
+        stage_fiber_.enter();
+        if constexpr (run::sanitized)
+            swapcontext(&player.context, &stage_);
+        else if (_setjmp(player.place) == 0)
+            _longjmp(stage_place_, 1);
     }
 
     std::function<void(unsigned)> run_;
     std::deque<Player> players_;
+    Player *on_stage_ = nullptr;
     ucontext_t stage_{};
+    jmp_buf stage_place_{};
     Fiber stage_fiber_ = Fiber::current();
 };
-
-thread_local Players::Self Players::self;
 
 } // namespace
 
@@ -291,7 +314,7 @@ void HostKernel::launch(const char *entry, unsigned blocks, unsigned threads, st
         };
         std::memset(memory, 0xff, shared + guard);
         if (waits_)
-            Players().play(threads, body);
+            Players::of_this_thread().play(threads, body);
         else
             for (unsigned thread = 0; thread < threads; ++thread) body(thread);
         if (std::any_of(memory + shared, memory + shared + guard, [](unsigned char x) { return x != 0xff; }))
