@@ -7,6 +7,7 @@
 #include "lib/base/log.hpp"
 #include "lib/frontier/on_device.hpp"
 #include "lib/frontier/slices.hpp"
+#include "lib/input/options.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "preprocess/scaling.hpp"
 

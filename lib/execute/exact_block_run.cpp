@@ -6,6 +6,7 @@
 #include "lib/frontier/on_device.hpp"
 #include "lib/frontier/residues.hpp"
 #include "lib/frontier/slices.hpp"
+#include "lib/input/options.hpp"
 #include "lib/number/chinese_remainder.hpp"
 #include "lib/number/integer_block.hpp"
 #include "lib/run/gpu_device.hpp"

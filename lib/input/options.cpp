@@ -1,5 +1,6 @@
 #include "lib/input/options.hpp"
 
+#include "jit/compile/cubin_cache.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
@@ -10,6 +11,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <string_view>
 
 namespace libperm {
@@ -124,30 +126,6 @@ Passes read_passes(std::string_view without) {
 }
 
 } // namespace
-
-const char *engine_name(Engine engine) {
-    switch (engine) {
-    case Engine::automatic:
-        return "auto";
-    case Engine::none:
-        return "none";
-    case Engine::ryser:
-        return "ryser";
-    case Engine::frontier:
-        return "frontier";
-    case Engine::tree:
-        return "tree";
-    case Engine::shared:
-        return "shared";
-    case Engine::dense:
-        return "dense";
-    case Engine::purereg:
-        return "purereg";
-    case Engine::hybrid:
-        return "hybrid";
-    }
-    return "?";
-}
 
 Options read_options(const perm_opts *opts) {
     constexpr std::size_t first_version = offsetof(perm_opts, without);

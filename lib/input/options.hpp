@@ -1,31 +1,23 @@
 // perm_opts, checked and with its defaults filled in: the one place where options are read.
 #pragma once
 
-#include "jit/compile/cubin_cache.hpp"
+#include "jit/compile/cache_settings.hpp"
+#include "lib/input/call_watch.hpp"
+#include "lib/input/engine.hpp"
 #include "lib/number/precision.hpp"
-#include "preprocess/decompose.hpp"
+#include "preprocess/passes.hpp"
 
 #include <perm.h>
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
 namespace libperm {
 
-// none: the structure alone gave the answer. The last four run on a GPU only (jit/kernel/subsets.hpp), tree
-// on either.
-enum class Engine { automatic, none, ryser, frontier, tree, shared, dense, purereg, hybrid };
-
-const char *engine_name(Engine engine);
-inline bool needs_gpu(Engine engine) { return engine >= Engine::shared; }
-inline bool has_kernel(Engine engine) { return engine >= Engine::tree; }
-inline bool sums_subsets(Engine engine) { return engine == Engine::ryser || has_kernel(engine); }
-
 enum class Device { automatic, cpu, gpu };
 
-struct Options {
+struct Options : CallWatch {
     Engine engine = Engine::automatic;
     Device device = Device::automatic;
     std::vector<int> gpus; // by their numbers; none: the first
@@ -37,7 +29,6 @@ struct Options {
     int threads = 1;
     std::int64_t memory_limit = 0;
     double refuse_seconds = 86400; // predicted to take longer: refused before it starts
-    double stop_seconds = std::numeric_limits<double>::infinity(); // found to take longer: stopped
     std::uint64_t seed = 0;
     Passes passes;
     bool decompose_as_published = false;
@@ -45,10 +36,6 @@ struct Options {
     CacheSettings cache;       // of compiled kernels
     std::string checkpoint;    // file; "": none
     double checkpoint_seconds = 60;
-    perm_progress_fn progress = nullptr;
-    void *progress_user = nullptr;
-    perm_cancel_fn cancel = nullptr;
-    void *cancel_user = nullptr;
 };
 
 // NULL means all defaults. Throws Error (PERM_BAD_ARGUMENT, PERM_BAD_OPTION, PERM_UNSUPPORTED).

@@ -4,6 +4,7 @@
 #include "lib/base/system.hpp"
 #include "lib/frontier/layout.hpp"
 #include "lib/frontier/on_device.hpp"
+#include "lib/input/options.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "lib/subsets/tree_plan.hpp"
 

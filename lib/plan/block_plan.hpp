@@ -1,7 +1,6 @@
 // How one block is computed: every engine that could do it with what that would take, and the one chosen.
 #pragma once
 
-#include "lib/input/options.hpp"
 #include "lib/plan/cost_model.hpp"
 #include "lib/run/run_control.hpp"
 #include "lib/ryser/plan.hpp"
@@ -13,6 +12,8 @@
 #include <vector>
 
 namespace libperm {
+
+struct Options;
 
 // One way to do it, and what that would take.
 struct Candidate {

@@ -6,7 +6,8 @@
 
 #include "jit/driver/gpu.hpp"
 #include "lib/frontier/frontier.hpp"
-#include "lib/input/options.hpp"
+#include "lib/input/engine.hpp"
+#include "lib/number/precision.hpp"
 #include "lib/run/cost.hpp"
 #include "lib/subsets/plan.hpp"
 #include "preprocess/frontier_slices.hpp"

@@ -1,6 +1,7 @@
 #include "lib/report/info.hpp"
 
 #include "jit/compile/cache_folder.hpp"
+#include "jit/compile/cubin_cache.hpp"
 #include "jit/compile/nvrtc.hpp"
 #include "jit/driver/gpu.hpp"
 #include "jit/driver/jit_error.hpp"
@@ -8,7 +9,7 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"
-#include "lib/input/options.hpp"
+#include "lib/input/engine.hpp"
 
 #include <algorithm>
 #include <array>

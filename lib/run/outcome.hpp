@@ -1,7 +1,7 @@
 // What an engine hands back.
 #pragma once
 
-#include "lib/input/options.hpp"
+#include "lib/input/engine.hpp"
 #include "lib/number/ball.hpp"
 #include "lib/number/wide_value.hpp"
 

@@ -1,5 +1,7 @@
 #include "lib/subsets/subset_sum.hpp"
 
+#include "jit/compile/kernel_store.hpp"
+#include "jit/driver/gpu.hpp"
 #include "jit/driver/jit_error.hpp"
 #include "jit/kernel/subset_source.hpp"
 #include "lib/subsets/fixed_point_double.hpp"

@@ -1,7 +1,7 @@
 // Engines `tree`, `shared`, `dense`, `purereg`, `hybrid`: Nijenhuis and Wilf's sum by a kernel.
 #pragma once
 
-#include "jit/compile/kernel_store.hpp"
+#include "jit/compile/cache_settings.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/run/outcome.hpp"
 #include "lib/run/run_control.hpp"
@@ -13,6 +13,8 @@
 #include <vector>
 
 namespace libperm {
+
+class Gpu;
 
 // What shares the work: the result has the same bits whichever they are, but for plans with equal chunks.
 struct GrayDevices {

@@ -228,8 +228,7 @@ TEST_CASE("on the host, kernels give the bits of the interpreter") {
 
         Outcome on_host;
         values.close(host.run(chosen), block, way_of(kernel), on_host);
-        const Options options;
-        RunControl control(options);
+        RunControl control;
         const Outcome on_cpu = run_gray(plan, block, {{}, true, {}, 0}, control);
         CHECK(on_host.value.mantissa == on_cpu.value.mantissa);
         CHECK(on_host.value.exp2 == on_cpu.value.exp2);
