@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <memory>
 #include <stdexcept>
 #include <string>

@@ -13,7 +13,7 @@
 #include "preprocess/scaling.hpp"
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>
@@ -101,11 +101,10 @@ Prepared prepare(const perm::Csr &matrix, const GpuProperties &gpu) {
 // The third of three runs: the first compiles, the second touches the memory.
 std::vector<TimedQueue::Row> timed_rows(const Prepared &p, bool sparse,
                                         const std::shared_ptr<const Gpu> &gpu) {
-    const Options options;
     std::vector<TimedQueue::Row> rows;
     for (int run = 0; run < 3; ++run) {
-        RunControl control(options);
-        MemoryBudget memory(options.memory_limit);
+        RunControl control;
+        MemoryBudget memory(0);
         TimedQueue queue(gpu);
         const FrontierRun frontier{p.block, p.program, control, memory, 1};
         if (sparse)

@@ -3,7 +3,7 @@
 
 #include <perm.hpp>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <filesystem>

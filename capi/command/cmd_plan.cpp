@@ -3,7 +3,7 @@
 #include "lib/base/durable_file.hpp"
 #include "output.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <limits>

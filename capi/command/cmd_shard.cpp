@@ -4,7 +4,7 @@
 #include "part_file.hpp"
 #include "shard_run.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <limits>
 

@@ -1,6 +1,6 @@
 #include "file_number.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 #include "matrix_market.hpp"
 #include "output.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace perm {
 namespace {

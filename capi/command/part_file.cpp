@@ -9,7 +9,7 @@
 
 #include "jit/compile/digest.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <filesystem>
 #include <system_error>

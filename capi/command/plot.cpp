@@ -3,7 +3,7 @@
 #include "gnuplot.hpp"
 #include "plot_pattern.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 #include <perm.hpp>
 

@@ -1,6 +1,6 @@
 #include "plot_pattern.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 // written whole or not at all.
 #pragma once
 
-#include "jit/compile/cubin_cache.hpp"
+#include "jit/compile/cache_settings.hpp"
 
 #include <ctime>
 #include <optional>

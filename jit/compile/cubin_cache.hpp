@@ -2,20 +2,15 @@
 // what it should be is replaced, and never makes a call fail.
 #pragma once
 
+#include "jit/compile/cache_settings.hpp"
+
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace libperm {
-
-struct CacheSettings {
-    std::string folder;                         // empty: nothing is kept on disk
-    std::int64_t limit_bytes = 256 << 20;       // beyond it the least recently used files go
-    std::function<void(std::string_view)> warn; // may be empty; called once a process and folder at most
-};
 
 // $PERM_CACHE_DIR, else $XDG_CACHE_HOME/libperm, else ~/.cache/libperm; empty if none of them can be known,
 // or PERM_CACHE_DIR is set and empty.

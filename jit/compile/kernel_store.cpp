@@ -2,8 +2,10 @@
 
 #include "jit/compile/cache_file.hpp"
 #include "jit/compile/cache_folder.hpp"
+#include "jit/compile/cubin_cache.hpp"
 #include "jit/compile/digest.hpp"
 #include "jit/compile/nvrtc.hpp"
+#include "jit/driver/gpu.hpp"
 #include "jit/driver/jit_error.hpp"
 
 #include <chrono>
@@ -144,8 +146,6 @@ Module make(const std::shared_ptr<const Gpu> &gpu, const KernelRecipe &recipe, c
 }
 
 } // namespace
-
-std::vector<std::string> kernel_flags() { return {"--std=c++17", "-fmad=false", "--ptxas-options=-v"}; }
 
 std::string full_key(const KernelRecipe &recipe, const std::string &target) {
     std::string key = recipe.key + "target " + target + "\nNVRTC " + nvrtc_status().version + "\nflags";

@@ -1,27 +1,16 @@
 // From a key to a kernel that can be launched: from this process, from the disk, or from NVRTC.
 #pragma once
 
-#include "jit/compile/cubin_cache.hpp"
-#include "jit/driver/gpu.hpp"
+#include "jit/compile/kernel_recipe.hpp"
 
-#include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace libperm {
 
-// A kernel in the making. Everything that changes the compiled image is in `key` but for what the store adds
-// itself: the target, NVRTC's version and the flags.
-struct KernelRecipe {
-    std::string key;                       // readable text, ends with a newline
-    std::function<std::string()> source;   // CUDA C++; only called when it has to be compiled
-    std::vector<std::string> flags;        // of NVRTC, besides the target
-    std::vector<std::string> entries = {}; // names of its kernels, for a DeviceQueue
-};
-
-// Of all our kernels. No contraction: the same bits as on any other machine.
-std::vector<std::string> kernel_flags();
+class Gpu;
+class GpuModule;
+struct CacheSettings;
 
 struct KernelOrigin {
     enum From { memory, disk, compiler } from = memory;

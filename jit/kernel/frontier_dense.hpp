@@ -2,7 +2,7 @@
 // most, and how many in high ones (jit/device/frontier_dense.cuh).
 #pragma once
 
-#include "jit/compile/kernel_store.hpp"
+#include "jit/compile/kernel_recipe.hpp"
 #include "jit/number/state_numbers.hpp"
 
 #include <compare>

@@ -2,7 +2,7 @@
 // (jit/device/frontier_sparse.cuh).
 #pragma once
 
-#include "jit/compile/kernel_store.hpp"
+#include "jit/compile/kernel_recipe.hpp"
 #include "jit/number/state_numbers.hpp"
 
 #include <cstdint>

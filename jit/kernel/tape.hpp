@@ -1,7 +1,7 @@
 // The kernel that runs tapes on a GPU, whichever they are (jit/device/tape.cuh).
 #pragma once
 
-#include "jit/compile/kernel_store.hpp"
+#include "jit/compile/kernel_recipe.hpp"
 #include "jit/number/arithmetic.hpp"
 #include "jit/program/tape_slices.hpp"
 

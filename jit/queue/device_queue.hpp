@@ -3,7 +3,7 @@
 // gpu_queue; the tests play one on the host, so that whole engines are run without a GPU.
 #pragma once
 
-#include "jit/compile/kernel_store.hpp"
+#include "jit/compile/kernel_recipe.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,6 +2,7 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
+#include "lib/base/json.hpp"
 #include "lib/base/kept_file.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/seal.hpp"
@@ -12,7 +13,6 @@
 #include "lib/saved/bytes.hpp"
 
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
 #include <vector>
@@ -223,7 +223,7 @@ std::string checkpoint_text(const std::string &file) {
 std::string checkpoint_json(const std::string &file) {
     const Status s = status_of(file);
     const BlockPlan *block = s.plan.main_block();
-    const nlohmann::ordered_json object = {
+    return Json{
         {"checkpoint", file},
         {"n", s.plan.n()},
         {"nnz", s.plan.input.pattern.nnz()},
@@ -233,8 +233,8 @@ std::string checkpoint_json(const std::string &file) {
         {"seconds", s.content.seconds},
         {"seconds_left", s.content.is_answered ? 0 : s.seconds_left},
         {"finished", s.content.is_answered},
-    };
-    return object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    }
+        .written();
 }
 
 } // namespace libperm

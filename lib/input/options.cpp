@@ -1,5 +1,6 @@
 #include "lib/input/options.hpp"
 
+#include "jit/compile/cubin_cache.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
@@ -10,6 +11,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <string_view>
 
 namespace libperm {

@@ -1,16 +1,15 @@
 // perm_opts, checked and with its defaults filled in: the one place where options are read.
 #pragma once
 
-#include "jit/compile/cubin_cache.hpp"
+#include "jit/compile/cache_settings.hpp"
+#include "lib/input/call_watch.hpp"
 #include "lib/input/engine.hpp"
-#include "lib/input/machine.hpp"
 #include "lib/number/precision.hpp"
-#include "preprocess/decompose.hpp"
+#include "preprocess/passes.hpp"
 
 #include <perm.h>
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,7 +18,9 @@ namespace libperm {
 
 enum class Device { automatic, cpu, gpu };
 
-struct Options {
+struct Machine;
+
+struct Options : CallWatch {
     Engine engine = Engine::automatic;
     Device device = Device::automatic;
     std::vector<int> gpus; // by their numbers; none: the first
@@ -31,7 +32,6 @@ struct Options {
     int threads = 1;
     std::int64_t memory_limit = 0;
     double refuse_seconds = 86400; // predicted to take longer: refused before it starts
-    double stop_seconds = std::numeric_limits<double>::infinity(); // found to take longer: stopped
     std::uint64_t seed = 0;
     Passes passes;
     bool decompose_as_published = false;
@@ -39,10 +39,6 @@ struct Options {
     CacheSettings cache;       // of compiled kernels
     std::string checkpoint;    // file; "": none
     double checkpoint_seconds = 60;
-    perm_progress_fn progress = nullptr;
-    void *progress_user = nullptr;
-    perm_cancel_fn cancel = nullptr;
-    void *cancel_user = nullptr;
     std::shared_ptr<const Machine> machine; // that plans are made for; null: this one
 
     bool names_engine() const { return engine != Engine::automatic; }

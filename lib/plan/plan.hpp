@@ -4,7 +4,9 @@
 #pragma once
 
 #include "lib/input/matrix.hpp"
+#include "lib/input/options.hpp"
 #include "lib/plan/block_plan.hpp"
+#include "preprocess/decompose.hpp"
 
 #include <map>
 #include <set>

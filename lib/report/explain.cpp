@@ -8,12 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 namespace libperm {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // docs/benchmarks.md, "How well times are predicted".
 constexpr const char *model_error = "on one GPU, tree and dense took 0.9 to 1.1 times what is "
@@ -96,7 +93,7 @@ Json reductions_json(const Reductions &r) {
 }
 
 Json groups_json(const Plan &plan) {
-    Json list = Json::array();
+    Json list = Json::Array();
     BlockCount others;
     for (const auto &[group, count] : main_groups(plan, others)) {
         Json j{{"n", group.n}, {"engine", engine_name(group.engine)}};
@@ -236,7 +233,7 @@ Json plan_json(const Plan &plan) {
         j["model_error"] = model_error;
     }
     j["groups"] = groups_json(plan);
-    j["candidates"] = Json::array();
+    j["candidates"] = Json::Array();
     for (std::size_t k = 0; block && k < block->candidates.size(); ++k)
         j["candidates"].push_back(candidate_json(*block, k));
     return j;
@@ -256,25 +253,20 @@ std::string scale_text(const Plan &plan) {
     return text;
 }
 
-std::string written(const Json &j, int indent) {
-    return j.dump(indent, ' ', false,
-                  Json::error_handler_t::replace); // a driver's text may be in any encoding
-}
-
 } // namespace
 
-std::string explain_json(const Plan &plan) { return written(plan_json(plan), 2); }
+std::string explain_json(const Plan &plan) { return plan_json(plan).written(); }
 
 std::string picture_json(const Plan &plan) {
     Json j = plan_json(plan);
     Json &picture = j["picture"] = picture_of(plan);
     picture["reduced"] = reductions_text(plan);
     picture["time"] = readable_seconds(plan.seconds);
-    picture["engines"] = Json::array();
+    picture["engines"] = Json::Array();
     if (const BlockPlan *block = plan.main_block())
         for (const Candidate &c : block->candidates)
             picture["engines"].push_back({{"name", shown_name(c)}, {"time", shown_time(c)}});
-    return written(j, -1);
+    return j.written(-1);
 }
 
 std::string explain_text(const Plan &plan) {

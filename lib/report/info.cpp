@@ -2,14 +2,16 @@
 #include "lib/plan/engines.hpp"
 
 #include "jit/compile/cache_folder.hpp"
+#include "jit/compile/cubin_cache.hpp"
 #include "jit/compile/nvrtc.hpp"
 #include "jit/driver/gpu.hpp"
 #include "jit/driver/jit_error.hpp"
 #include "jit/lanes/tree_walk.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
+#include "lib/base/json.hpp"
 #include "lib/base/system.hpp"
-#include "lib/input/options.hpp"
+#include "lib/input/engine.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +20,6 @@
 #include <filesystem>
 #include <gmp.h>
 #include <mpfr.h>
-#include <nlohmann/json.hpp>
 #include <oneapi/tbb/version.h>
 #include <perm.h>
 #include <string_view>
@@ -26,15 +27,9 @@
 namespace libperm {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-// Paths need not be UTF-8; JSON must be.
-std::string dump(const Json &j) { return j.dump(2, ' ', false, Json::error_handler_t::replace); }
-
-std::string text_of(const Json &j, const char *key) { return j.at(key).get<std::string>(); }
 
 std::string bytes_of(const Json &j, const char *key) {
-    return readable_bytes(static_cast<double>(j.at(key).get<std::int64_t>()));
+    return readable_bytes(static_cast<double>(j.integer(key)));
 }
 
 // ---------------------------------------------------------------- GPUs
@@ -55,7 +50,7 @@ Json gpu_json(int ordinal) {
 }
 
 Json gpus_json() {
-    Json list = Json::array();
+    Json list = Json::Array();
     const DriverStatus &driver = driver_status();
     for (int ordinal = 0; driver.found && ordinal < driver.gpus; ++ordinal) list.push_back(gpu_json(ordinal));
     return list;
@@ -69,24 +64,22 @@ template <class Status> Json library_json(const Status &status) {
 }
 
 std::string gpu_text(const Json &gpu) {
-    if (gpu.contains("why_not")) return text_of(gpu, "why_not");
-    return formatted("{}, compute capability {}, {} multiprocessors of {} FP64 lanes, {}",
-                     text_of(gpu, "name"), text_of(gpu, "compute_capability"),
-                     gpu.at("multiprocessors").get<int>(), gpu.at("fp64_lanes").get<int>(),
-                     bytes_of(gpu, "memory_bytes"));
+    if (gpu.find("why_not")) return gpu.text("why_not");
+    return formatted("{}, compute capability {}, {} multiprocessors of {} FP64 lanes, {}", gpu.text("name"),
+                     gpu.text("compute_capability"), gpu.integer("multiprocessors"),
+                     gpu.integer("fp64_lanes"), bytes_of(gpu, "memory_bytes"));
 }
 
 std::string driver_text(const Json &driver) {
-    return driver.at("found").get<bool>()
-               ? formatted("CUDA {}, {}", text_of(driver, "version"), text_of(driver, "path"))
-               : text_of(driver, "why_not");
+    return driver.flag("found") ? formatted("CUDA {}, {}", driver.text("version"), driver.text("path"))
+                                : driver.text("why_not");
 }
 
 std::string nvrtc_text(const Json &nvrtc) {
-    if (!nvrtc.at("found").get<bool>()) return text_of(nvrtc, "why_not");
-    std::string text = formatted("{}, {}, for", text_of(nvrtc, "version"), text_of(nvrtc, "path"));
-    for (const Json &architecture : nvrtc.at("architectures"))
-        text += formatted(" sm_{}", architecture.get<int>());
+    if (!nvrtc.flag("found")) return nvrtc.text("why_not");
+    std::string text = formatted("{}, {}, for", nvrtc.text("version"), nvrtc.text("path"));
+    for (const Json &architecture : nvrtc.array("architectures"))
+        text += formatted(" sm_{}", architecture.integer());
     return text;
 }
 
@@ -94,7 +87,7 @@ std::string nvrtc_text(const Json &nvrtc) {
 
 std::string folder_or_default(const char *folder) { return folder ? folder : default_cache_folder(); }
 
-std::string kernels_text(std::size_t kernels, const std::string &bytes) {
+std::string kernels_text(std::int64_t kernels, const std::string &bytes) {
     return kernels == 0 ? "no kernels"
                         : formatted("{} kernel{}, {}", kernels, kernels == 1 ? "" : "s", bytes);
 }
@@ -151,7 +144,7 @@ Json cache_contents(const std::string &folder) {
     if (const std::string why_not = open_cache_folder(folder).why_not; !why_not.empty())
         j["why_not"] = why_not;
     std::int64_t bytes = 0;
-    Json kernels = Json::array();
+    Json kernels = Json::Array();
     for (const CacheEntry &entry : cache_list(folder)) {
         bytes += entry.bytes;
         kernels.push_back(kernel_json(entry));
@@ -171,14 +164,15 @@ Json collect() {
 #else
     j["compiler"] = "gcc " __VERSION__;
 #endif
-    j["engines"] = Json::array();
+    j["engines"] = Json::Array();
     for (const EngineInfo &engine : engine_table()) j["engines"].push_back(engine_name(engine.id));
     j["gpus"] = gpus_json();
     j["driver"] = library_json(driver_status());
     j["nvrtc"] = library_json(nvrtc_status());
     j["nvrtc"]["architectures"] = nvrtc_status().architectures;
-    j["devices"] = {"cpu"};
-    if (!j["gpus"].empty() && j["gpus"][0].contains("name") && nvrtc_status().found)
+    j["devices"] = Json::Array{"cpu"};
+    if (const Json::Array &gpus = j.array("gpus");
+        !gpus.empty() && gpus[0].find("name") && nvrtc_status().found)
         j["devices"].push_back("gpu");
     j["kernel_cache"] = cache_summary_json(default_cache_folder());
     j["processor"] = processor_name();
@@ -189,49 +183,50 @@ Json collect() {
     return j;
 }
 
-std::string names_text(const Json &names) {
+std::string names_text(const Json::Array &names) {
     std::string text;
-    for (const Json &name : names) text += (text.empty() ? "" : ", ") + name.get<std::string>();
+    for (const Json &name : names) text += (text.empty() ? "" : ", ") + name.text();
     return text;
 }
 
-std::string cache_heading(const Json &j, std::size_t kernels) {
-    const std::string folder = text_of(j, "folder");
+std::string cache_heading(const Json &j, std::int64_t kernels) {
+    const std::string folder = j.text("folder");
     if (folder.empty()) return "none are kept on disk";
-    if (j.contains("why_not")) return formatted("{} cannot be used: {}", folder, text_of(j, "why_not"));
+    if (j.find("why_not")) return formatted("{} cannot be used: {}", folder, j.text("why_not"));
     return formatted("{}: {}", folder, kernels_text(kernels, bytes_of(j, "bytes")));
 }
 
 } // namespace
 
-std::string info_json() { return dump(collect()); }
+std::string info_json() { return collect().written(); }
 
 std::string info_text() {
     const Json j = collect();
     std::string text =
-        formatted("libperm {} (compiled by {})\nengines    {}\ndevices    {}\n", text_of(j, "version"),
-                  text_of(j, "compiler"), names_text(j["engines"]), names_text(j["devices"]));
-    for (const Json &gpu : j["gpus"])
-        text += formatted("gpu {:<6} {}\n", gpu["ordinal"].get<int>(), gpu_text(gpu));
-    text += formatted("driver     {}\nNVRTC      {}\n", driver_text(j["driver"]), nvrtc_text(j["nvrtc"]));
-    const Json &cache = j["kernel_cache"];
-    text += formatted("kernels    {}\n", cache_heading(cache, cache["kernels"].get<std::size_t>()));
+        formatted("libperm {} (compiled by {})\nengines    {}\ndevices    {}\n", j.text("version"),
+                  j.text("compiler"), names_text(j.array("engines")), names_text(j.array("devices")));
+    for (const Json &gpu : j.array("gpus"))
+        text += formatted("gpu {:<6} {}\n", gpu.integer("ordinal"), gpu_text(gpu));
+    text +=
+        formatted("driver     {}\nNVRTC      {}\n", driver_text(j.at("driver")), nvrtc_text(j.at("nvrtc")));
+    const Json &cache = j.at("kernel_cache");
+    text += formatted("kernels    {}\n", cache_heading(cache, cache.integer("kernels")));
     return text +
            formatted("processor  {}, {} cores, {}\nmemory     {}\nlibraries  oneTBB {}, MPFR {}, GMP {}\n",
-                     text_of(j, "processor"), j["cores"].get<int>(), text_of(j, "simd"),
-                     bytes_of(j, "memory_bytes"), text_of(j["libraries"], "oneTBB"),
-                     text_of(j["libraries"], "MPFR"), text_of(j["libraries"], "GMP"));
+                     j.text("processor"), j.integer("cores"), j.text("simd"), bytes_of(j, "memory_bytes"),
+                     j.at("libraries").text("oneTBB"), j.at("libraries").text("MPFR"),
+                     j.at("libraries").text("GMP"));
 }
 
-std::string cache_json(const char *folder) { return dump(cache_contents(folder_or_default(folder))); }
+std::string cache_json(const char *folder) { return cache_contents(folder_or_default(folder)).written(); }
 
 std::string cache_text(const char *folder) {
     const Json j = cache_contents(folder_or_default(folder));
-    std::string text = cache_heading(j, j["kernels"].size()) + "\n";
-    for (const Json &kernel : j["kernels"])
-        text += formatted("{}  {:>8}  {}  {:<7}  n = {:<3}  {}\n", text_of(kernel, "file"),
-                          bytes_of(kernel, "bytes"), local_time(kernel["used_unix"].get<std::int64_t>()),
-                          text_of(kernel, "engine"), kernel["n"].get<int>(), text_of(kernel, "target"));
+    std::string text = cache_heading(j, std::ssize(j.array("kernels"))) + "\n";
+    for (const Json &kernel : j.array("kernels"))
+        text += formatted("{}  {:>8}  {}  {:<7}  n = {:<3}  {}\n", kernel.text("file"),
+                          bytes_of(kernel, "bytes"), local_time(kernel.integer("used_unix")),
+                          kernel.text("engine"), kernel.integer("n"), kernel.text("target"));
     return text;
 }
 

@@ -5,7 +5,6 @@
 #include "preprocess/dulmage_mendelsohn.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <tuple>
@@ -13,7 +12,6 @@
 namespace libperm {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Lines = std::vector<std::int32_t>;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
@@ -156,7 +154,7 @@ Json costliest_json(const Plan &plan, std::optional<Triangular> &form) {
         reorder(form->order.rows, form->begins[*b], order.rows);
         reorder(form->order.cols, form->begins[*b], order.cols);
     }
-    j["open"] = j["states"] = Json::array();
+    j["open"] = j["states"] = Json::Array();
     for (const FrontierStep &step : program.steps) {
         j["open"].push_back(step.width_after);
         j["states"].push_back(states_after(step, frontier));

@@ -5,6 +5,7 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
+#include "lib/input/options.hpp"
 
 #include <algorithm>
 #include <map>

@@ -2,13 +2,14 @@
 #pragma once
 
 #include "jit/driver/gpu.hpp"
-#include "lib/input/options.hpp"
 
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace libperm {
+
+struct Options;
 
 // The first of the machine, or null and why there is none that kernels can be compiled for. Asked for once a
 // process, and held until it ends: it takes some tenths of a second.

@@ -1,7 +1,7 @@
 // A permanent, how far from the truth it can be, and what it took.
 #pragma once
 
-#include "lib/input/options.hpp"
+#include "lib/input/engine.hpp"
 #include "lib/run/engine_result.hpp"
 
 #include <cstdint>

@@ -47,7 +47,7 @@ void RunControl::stop_if_asked(Clock::time_point now, double patience) const {
     if (stop == PERM_CANCELLED) throw Error(PERM_CANCELLED, "cancelled by the caller");
     if (stop == PERM_REFUSED_TIME)
         throw Error(PERM_REFUSED_TIME, "stopped at the time limit of " +
-                                           readable_seconds(options_.stop_seconds) +
+                                           readable_seconds(watch_.stop_seconds) +
                                            "; allow more with time_limit_seconds");
 }
 
@@ -58,11 +58,11 @@ void RunControl::call_back(Clock::time_point now) {
         if (stop_ == PERM_OK) asked_to_stop_ = now.time_since_epoch().count();
         stop_ = status;
     };
-    if (since(start_) > options_.stop_seconds) stop(PERM_REFUSED_TIME);
-    if (options_.cancel && options_.cancel(options_.cancel_user)) stop(PERM_CANCELLED);
-    if (!options_.progress) return;
+    if (since(start_) > watch_.stop_seconds) stop(PERM_REFUSED_TIME);
+    if (watch_.cancel && watch_.cancel(watch_.cancel_user)) stop(PERM_CANCELLED);
+    if (!watch_.progress) return;
     if (total_ == 0) { // still planning
-        options_.progress(shown_, -1, options_.progress_user);
+        watch_.progress(shown_, -1, watch_.progress_user);
         return;
     }
     const double fraction = this->fraction();
@@ -73,7 +73,7 @@ void RunControl::call_back(Clock::time_point now) {
     const double left = run > 0.02 * (1 - skipped)
                             ? elapsed * (1 - fraction) / run
                             : std::max(0.0, expected_seconds_ * (1 - skipped) - elapsed);
-    options_.progress(shown_, left, options_.progress_user);
+    watch_.progress(shown_, left, watch_.progress_user);
 }
 
 } // namespace libperm

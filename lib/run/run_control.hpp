@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lib/base/poll.hpp"
-#include "lib/input/options.hpp"
+#include "lib/input/call_watch.hpp"
 #include "lib/run/piece_store.hpp"
 
 #include <atomic>
@@ -13,12 +13,12 @@ namespace libperm {
 
 class RunControl {
   public:
-    explicit RunControl(const Options &options) : options_(options) {}
+    explicit RunControl(const CallWatch &watch = {}) : watch_(watch) {}
 
     // A part of another call's work, whose unit is `scale` of the other's units.
     RunControl(RunControl &whole, double scale) : RunControl(whole, scale, whole.pieces_) {}
     RunControl(RunControl &whole, double scale, const PieceScope &pieces)
-        : options_(whole.options_), whole_(&whole), scale_(scale), pieces_(pieces) {}
+        : watch_(whole.watch_), whole_(&whole), scale_(scale), pieces_(pieces) {}
 
     // Where the parts of its engine's sum are.
     const PieceScope &pieces() const { return pieces_; }
@@ -52,7 +52,7 @@ class RunControl {
     void stop_if_asked(Clock::time_point now, double patience) const;
     void call_back(Clock::time_point now);
 
-    const Options &options_;
+    const CallWatch watch_;
     RunControl *whole_ = nullptr;
     double scale_ = 1;
     const Clock::time_point start_ = Clock::now();

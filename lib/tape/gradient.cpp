@@ -349,12 +349,12 @@ DirectAnswer Gradient::run(const Plan &plan, const void *values, double *gradien
     control.begin(work, work * move_seconds);
     TapeLayout layout{entries.arithmetic(), !entries.narrow(), 1};
     std::vector<double> blocks = entries.blocks(layout, numbers_);
-    std::optional<Walk> walk(std::in_place, *this, layout, blocks, control, memory);
+    auto walk = std::make_unique<Walk>(*this, layout, blocks, control, memory);
     if (!walk->run()) {
         layout.magnitudes = true;
         blocks = entries.blocks(layout, numbers_);
         walk.reset();
-        walk.emplace(*this, layout, blocks, control, memory);
+        walk = std::make_unique<Walk>(*this, layout, blocks, control, memory);
         control.begin(work, work * move_seconds);
         walk->run();
     }

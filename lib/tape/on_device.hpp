@@ -1,7 +1,6 @@
 // A plan's tape on a GPU: one matrix of a batch in each block of threads.
 #pragma once
 
-#include "jit/compile/cubin_cache.hpp"
 #include "jit/kernel/tape.hpp"
 #include "jit/queue/device_queue.hpp"
 #include "lib/tape/tape_run.hpp"
@@ -13,6 +12,8 @@
 #include <vector>
 
 namespace libperm {
+
+struct CacheSettings;
 
 // Whether a GPU whose blocks can have so much shared memory holds the states.
 bool fits_device(const Direct &direct, bool twofold, std::size_t shared_bytes);

@@ -5,6 +5,7 @@
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <string>

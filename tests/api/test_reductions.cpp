@@ -6,6 +6,7 @@
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -67,12 +67,12 @@ TEST_CASE("the time limit is the whole call's") {
 
 TEST_CASE("progress never falls, and the time left is that of the run that is on") {
     std::vector<Report> reports;
-    libperm::Options options;
-    options.progress_user = &reports;
-    options.progress = [](double fraction, double seconds_left, void *user) {
+    libperm::CallWatch watch;
+    watch.progress_user = &reports;
+    watch.progress = [](double fraction, double seconds_left, void *user) {
         static_cast<std::vector<Report> *>(user)->push_back({fraction, seconds_left});
     };
-    libperm::RunControl control(options);
+    libperm::RunControl control(watch);
     const auto advance = [&](double work) {
         std::this_thread::sleep_for(between_callbacks);
         control.advance(work);

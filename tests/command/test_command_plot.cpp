@@ -3,6 +3,7 @@
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <expat.h>
 

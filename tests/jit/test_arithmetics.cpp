@@ -141,8 +141,7 @@ GrayPlan plan_of(GrayEngine engine, const Pattern &p, Arithmetic arithmetic, Ran
 }
 
 Outcome tree_on_cpu(const GrayPlan &plan, const ExactBlock &block) {
-    const Options options;
-    RunControl control(options);
+    RunControl control;
     return run_gray(plan, block, {{}, true}, control);
 }
 
@@ -364,8 +363,7 @@ TEST_CASE("doubles whose terms are added up by Kahan's sum, or to twice the prec
 
 TEST_CASE("residues, on a CPU and by every engine's kernel") {
     Random random(test_seed() + 2);
-    const Options options;
-    RunControl control(options);
+    RunControl control;
     std::vector<Pattern> patterns;
     std::vector<GrayPlan> plans;
     std::vector<KernelRecipe> recipes;

@@ -49,8 +49,7 @@ struct Tally {
 };
 
 Outcome outcome_of(const GrayPlan &plan, const Block &block) {
-    const Options options;
-    RunControl control(options);
+    RunControl control;
     return run_gray(plan, plan.transposed ? transposed(block) : block, {{}, true}, control);
 }
 

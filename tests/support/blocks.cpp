@@ -2,6 +2,8 @@
 
 #include "tests/support/random_matrix.hpp"
 
+#include <nlohmann/json.hpp>
+
 using namespace perm::families;
 using nlohmann::json;
 using oracle::Exact;

@@ -5,7 +5,7 @@
 #include "bench/families.hpp"
 #include "tests/support/oracle.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <perm.hpp>
 
 #include <functional>

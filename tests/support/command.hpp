@@ -4,7 +4,7 @@
 
 #include "tests/support/temporary_folder.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <sys/types.h>
 

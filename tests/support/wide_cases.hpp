@@ -126,8 +126,7 @@ inline Case make_case(std::int64_t n, double density, Entries kind, bool repeate
 }
 
 struct Budgets {
-    Options options;
-    RunControl control{options};
+    RunControl control;
     MemoryBudget memory{std::int64_t{1} << 32};
 };
 

@@ -231,8 +231,7 @@ TEST_CASE("windows summed by two workers of which one breaks down: the bits of o
     std::vector<std::vector<double>> matrices{GrayValues(plan, other).numbers()};
     for (Tracked &x : other.values) x.value *= random.uniform(0.5, 1);
     matrices.push_back(GrayValues(plan, other).numbers());
-    const Options options;
-    RunControl control(options);
+    RunControl control;
     const auto sums_by = [&](const std::vector<std::int64_t> &windows) {
         const auto open = [&] {
             WindowWorkers workers;
@@ -265,8 +264,7 @@ TEST_CASE("where all sums are known no worker is opened") {
     const GrayPlan plan = tree_plan(block);
     const std::vector<std::vector<double>> matrices{
         GrayValues(plan, plan.transposed ? transposed(block) : block).numbers()};
-    const Options options;
-    RunControl whole(options);
+    RunControl whole;
     libperm::PieceStore store;
     RunControl control(whole, 1, {&store, {}});
     int opened = 0;

@@ -40,8 +40,7 @@ Prepared prepare(const perm::Csr &matrix) {
 }
 
 Outcome compute(const Prepared &p, FrontierForm form, int threads = 2, std::int64_t memory_limit = 1 << 30) {
-    Options options;
-    RunControl control(options);
+    RunControl control;
     MemoryBudget memory(memory_limit);
     Outcome outcome;
     Block block = p.block;

@@ -68,8 +68,7 @@ void check_same(DeviceQueue &queue, const FrontierRun &run, bool nonnegative) {
 
 // 0 if there is no compiler for the host.
 int compare(HostQueue &queue, const Prepared &p) {
-    Options options;
-    RunControl control(options);
+    RunControl control;
     MemoryBudget memory(std::int64_t{1} << 34);
     Block block = p.block;
     (void)scale(block);
@@ -131,8 +130,7 @@ TEST_CASE("numbers far outside double's range are scaled back row by row") {
     Prepared p = prepare(matrix);
     if (compare(queue, p) == 0) return;
     // Without scaling before: the ledger's own.
-    Options options;
-    RunControl control(options);
+    RunControl control;
     MemoryBudget memory(1 << 30);
     const FrontierRun run{p.block, p.program, control, memory, 1};
     const Outcome here = run_dense_frontier(run, true),
@@ -157,8 +155,7 @@ TEST_CASE("memory that is too small is said to be, and given back") {
 TEST_CASE("a device with less memory than the tables need is given slices, of the same program") {
     for (const auto entries : {families::Entries::nonnegative, families::Entries::real}) {
         const Prepared p = prepare(families::erdos_renyi(17, 0.45, entries, 5));
-        Options options;
-        RunControl control(options);
+        RunControl control;
         MemoryBudget memory(1 << 30);
         const FrontierRun run{p.block, p.program, control, memory, 1};
         const Outcome here = run_dense_frontier(run, p.nonnegative);
@@ -226,8 +223,7 @@ TEST_CASE("entries from 5e-324 to 1e308, zeros of both signs, scaled and not, wh
             for (double &x : m.values) x = std::fabs(x);
         Prepared p = prepare(m, seed, seed % 2);
         p.nonnegative = is_nonnegative(p.block);
-        Options options;
-        RunControl control(options);
+        RunControl control;
         MemoryBudget memory(std::int64_t{1} << 30);
         for (const bool scaled : {true, false}) {
             CAPTURE(scaled);
@@ -339,8 +335,7 @@ TEST_CASE("on a GPU: tables of millions of states, with more high slots than one
         const Prepared p = prepare(families::erdos_renyi(n, 0.25, entries, seed), seed);
         if (p.program.slots > 27) continue; // seconds on the CPU
         wide += p.program.slots > dense_low_slots + dense_chunk_bits;
-        Options options;
-        RunControl control(options);
+        RunControl control;
         MemoryBudget memory(std::int64_t{1} << 34);
         Block block = p.block;
         (void)scale(block);

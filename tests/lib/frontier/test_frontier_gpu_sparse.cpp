@@ -97,8 +97,7 @@ void check_same(const Outcome &there, const Outcome &here) {
 
 // The CPU's states; 0 if there is no compiler for the host.
 double compare(HostQueue &queue, const Prepared &p, double room = sparse_device_room, bool scaled = true) {
-    Options options;
-    RunControl control(options);
+    RunControl control;
     MemoryBudget memory(1 << 30);
     Block block = p.block;
     if (scaled) (void)scale(block);
@@ -280,8 +279,7 @@ TEST_CASE("on a GPU: hundreds of thousands of states, in lists that grow and in 
           families::grid(14, 14), families::banded(300, 5, 5, real, 3), families::grid(20, 20)})
         for (const double room : {0.0, sparse_device_room}) {
             const Prepared p = prepare(matrix, Rows::searched, random);
-            Options options;
-            RunControl control(options);
+            RunControl control;
             MemoryBudget memory(std::int64_t{1} << 34);
             Block block = p.block;
             (void)scale(block);

@@ -200,8 +200,7 @@ TEST_CASE("wide numbers and residues: slices add up to the whole") {
         const auto slices = find_slices(c.program, search);
         several += slices.size() > 1;
         const WideEntries entries = wide_entries(c.block, arithmetic);
-        const libperm::Options options;
-        libperm::RunControl control(options);
+        libperm::RunControl control;
         const Outcome sum = run_in_slices(c.program, slices,
                                           {libperm::one_worker,
                                            [&](std::size_t, const FrontierProgram &part) {

@@ -12,6 +12,7 @@
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -116,8 +117,7 @@ void check_program(const Prepared &p, const FrontierProgram &program, const Fron
 
 Outcome run_dense(const Prepared &p, const FrontierProgram &program,
                   std::int64_t memory_limit = std::int64_t{1} << 30, int threads = 2) {
-    const Options options;
-    RunControl control(options);
+    RunControl control;
     MemoryBudget memory(memory_limit);
     Outcome outcome;
     with_threads(threads, [&] {
@@ -197,8 +197,7 @@ perm::Csr any_matrix(std::int64_t n, std::uint64_t seed) {
 
 template <class Run>
 Outcome run_slices(const FrontierProgram &program, const std::vector<FrontierSlice> &slices, const Run &run) {
-    const libperm::Options options;
-    libperm::RunControl control(options);
+    libperm::RunControl control;
     return libperm::run_in_slices(
         program, slices,
         {libperm::one_worker, [&](std::size_t, const FrontierProgram &slice) { return run(slice); }},

@@ -25,8 +25,7 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 mpz_class power_of_two(std::int64_t e) { return mpz_class(1) << static_cast<mp_bitcnt_t>(e); }
 
 std::vector<std::uint64_t> permanents(const RyserPlan &plan, const Residues &residues) {
-    Options options;
-    RunControl control(options);
+    RunControl control;
     return run_ryser(plan, residues, control);
 }
 

@@ -72,8 +72,7 @@ Prepared prepare(const perm::Csr &matrix, const Kinds &kinds, Rows rows = Rows::
 }
 
 Outcome compute(const Prepared &p, FrontierForm form = FrontierForm::sparse, int threads = 1) {
-    Options options;
-    RunControl control(options);
+    RunControl control;
     MemoryBudget memory(std::int64_t{1} << 30);
     Outcome outcome;
     Block block = p.block;

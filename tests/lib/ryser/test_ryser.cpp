@@ -87,8 +87,7 @@ Kinds kinds_of(const Block &block) {
 }
 
 Outcome compute(const RyserPlan &plan, const Block &block) {
-    Options options;
-    RunControl control(options);
+    RunControl control;
     return run_ryser(plan, plan.transposed ? transposed(block) : block, control);
 }
 

@@ -36,8 +36,7 @@ Compute in_bits(int bits) {
 }
 
 Outcome compute(const RyserPlan &plan, const ExactBlock &block, const Compute &run) {
-    Options options;
-    RunControl control(options);
+    RunControl control;
     return run(plan, plan.transposed ? transposed(block) : block, control);
 }
 
@@ -320,7 +319,7 @@ TEST_CASE("cancelling ends a sum") {
     int calls = 0;
     options.stop_seconds = 1e-3;
     for (const Compute &run : {in(Arithmetic::complex_dd), in_bits(300)}) {
-        RunControl control(options);
+        RunControl control(watch);
         control.begin(std::exp2(23), 100);
         CHECK_THROWS(run(plans_for(block, {}).front(), block, control));
         ++calls;

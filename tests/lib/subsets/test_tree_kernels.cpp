@@ -234,8 +234,7 @@ TEST_CASE("on the host, kernels give the bits of the interpreter") {
         const Outcome on_host = subset_cases::run_on(queue, plan, block, played.seconds);
         CHECK(queue.is_whole());
         chosen += watch.chosen().size();
-        const Options options;
-        RunControl control(options);
+        RunControl control;
         const Outcome on_cpu = run_gray(plan, block, {{}, true}, control);
         CHECK(on_host.value.mantissa == on_cpu.value.mantissa);
         CHECK(on_host.value.exp2 == on_cpu.value.exp2);
