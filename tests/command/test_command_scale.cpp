@@ -23,7 +23,7 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-// A second or so, in many pieces.
+// Half a second or so of a matrix of order 29, in 16 pieces.
 const Words slow{"--engine", "tree", "--device", "cpu", "--without", "all", "--threads", "1"};
 // A tenth of that.
 const Words quick{"--engine", "ryser", "--device", "cpu", "--threads", "2"};
@@ -91,16 +91,18 @@ void damage(const std::string &file) {
     stream.put('\x55');
 }
 
-// Is told to stop once the file is there, and has been for a while.
+// Is told to stop once the file is there, and has been for a while; for longer if the process did not write
+// it, which has to begin first.
 Run stopped(const Folder &folder, const Words &arguments, const std::string &file,
             const std::vector<int> &signals) {
+    const bool was_there = fs::exists(file);
     const Process process(arguments, "/dev/null", folder / "stdout", folder / "stderr");
     const auto wait = [](int milliseconds) {
         std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
     };
     for (int k = 0; k < 2000 && !fs::exists(file); ++k) wait(10);
     for (const int number : signals) {
-        wait(150);
+        wait(was_there ? 150 : 75);
         process.signal(number);
     }
     const int code = process.wait();
@@ -119,11 +121,11 @@ std::string advice(const std::string &text) {
 
 TEST_CASE("a computation that is stopped goes on from its checkpoint with the same digits") {
     const Folder folder;
-    const std::string file = folder.write("a matrix.mtx", dense_matrix(30));
+    const std::string file = folder.write("a matrix.mtx", dense_matrix(29));
     const std::string whole = permanent(folder, Words{"compute", file} + slow);
     const std::string checkpoint = folder / "kept";
     const Words arguments =
-        Words{"compute", file, "--checkpoint", checkpoint, "--checkpoint-every", "0.05"} + slow;
+        Words{"compute", file, "--checkpoint", checkpoint, "--checkpoint-every", "0.02"} + slow;
 
     for (const int number : {SIGTERM, SIGINT}) {
         const Run r = stopped(folder, arguments, checkpoint, {number});
@@ -150,11 +152,11 @@ TEST_CASE("a computation that is stopped goes on from its checkpoint with the sa
 
 TEST_CASE("a time limit leaves a checkpoint as well") {
     const Folder folder;
-    const std::string file = folder.write("matrix.mtx", dense_matrix(30)), checkpoint = folder / "kept";
+    const std::string file = folder.write("matrix.mtx", dense_matrix(29)), checkpoint = folder / "kept";
     const Words arguments =
-        Words{"compute", file, "--checkpoint", checkpoint, "--checkpoint-every", "0.1s"} + slow;
+        Words{"compute", file, "--checkpoint", checkpoint, "--checkpoint-every", "0.05s"} + slow;
     const std::string whole = permanent(folder, Words{"compute", file} + slow);
-    const Run r = run(folder, arguments + Words{"--time-limit", "0.2", "--json"});
+    const Run r = run(folder, arguments + Words{"--time-limit", "0.1", "--json"});
     if (r.code != 0) {
         CHECK(r.code == 3);
         CHECK(contains(r.object().at("error").at("text").get<std::string>(), "to go on: "));
@@ -290,7 +292,7 @@ TEST_CASE("a part file is of one index of one matrix") {
 
 TEST_CASE("a part that is stopped goes on where it was") {
     const Folder folder;
-    const std::string file = folder.write("matrix.mtx", dense_matrix(30));
+    const std::string file = folder.write("matrix.mtx", dense_matrix(29));
     const std::string whole = permanent(folder, Words{"compute", file} + slow);
     const Array array(folder, file, 2, slow);
     const auto check_begun = [&](const Run &r, const std::string &why) {
@@ -300,9 +302,9 @@ TEST_CASE("a part that is stopped goes on where it was") {
         CHECK(contains(advice(r.err), "shard " + file));
         check_refused(folder, array.combine({0}), {"missing: 0, 1 of 2", "begun and not finished: 0"});
     };
-    const Run limited = run(folder, array.arguments(0) + Words{"--time-limit", "0.1"});
+    const Run limited = run(folder, array.arguments(0) + Words{"--time-limit", "0.05"});
     CHECK(limited.code == 3);
-    check_begun(limited, "time limit of 0.1 s");
+    check_begun(limited, "time limit of 0.05 s");
     const Run cancelled = stopped(folder, array.arguments(0), array.part(0), {SIGTERM});
     if (cancelled.code != 0) {
         CHECK(cancelled.code == 130);
