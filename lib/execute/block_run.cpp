@@ -7,6 +7,7 @@
 #include "lib/number/chinese_remainder.hpp"
 #include "lib/number/integer_block.hpp"
 #include "lib/plan/engines.hpp"
+#include "lib/run/engine_run.hpp"
 #include "lib/run/ladder.hpp"
 #include "preprocess/scaling.hpp"
 

@@ -6,6 +6,7 @@
 #include "lib/plan/plan.hpp"
 #include "lib/run/memory_budget.hpp"
 #include "lib/run/outcome.hpp"
+#include "lib/run/run_control.hpp"
 
 #include <unordered_map>
 

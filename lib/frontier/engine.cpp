@@ -4,6 +4,7 @@
 #include "lib/frontier/on_device.hpp"
 #include "lib/frontier/plan.hpp"
 #include "lib/frontier/slices.hpp"
+#include "lib/input/options.hpp"
 
 #include <optional>
 

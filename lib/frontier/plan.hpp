@@ -2,10 +2,12 @@
 // of their states.
 #pragma once
 
-#include "lib/run/proposals.hpp"
+#include "lib/run/candidate.hpp"
 #include "preprocess/frontier_program.hpp"
 
 namespace libperm {
+
+class Proposals;
 
 class FrontierPlan final : public EnginePlan {
   public:

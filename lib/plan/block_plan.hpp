@@ -1,12 +1,16 @@
 // How one block is computed: every engine that could do it with what that would take, and the one chosen.
 #pragma once
 
-#include "lib/run/proposals.hpp"
+#include "lib/run/block_values.hpp"
+#include "lib/run/candidate.hpp"
 
 #include <string>
 #include <vector>
 
 namespace libperm {
+
+struct Options;
+class RunControl;
 
 struct BlockPlan {
     std::int32_t n = 0;

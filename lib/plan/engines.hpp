@@ -1,14 +1,19 @@
 // The engines: a row for each. To add one, see CONTRIBUTING.md.
 #pragma once
 
-#include "lib/run/engine_run.hpp"
-#include "lib/run/proposals.hpp"
+
+#include "lib/run/candidate.hpp"
+#include "lib/run/engine_result.hpp"
 
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace libperm {
+
+class EngineInput;
+struct EngineRun;
+class Proposals;
 
 struct EngineInfo {
     Engine id; // its name, and where it runs: lib/input/engine.cpp

@@ -5,6 +5,7 @@
 #include "lib/base/system.hpp"
 #include "lib/number/wide_value.hpp"
 #include "lib/run/gpu_device.hpp"
+#include "lib/run/run_control.hpp"
 #include "preprocess/forbert_marx.hpp"
 #include "preprocess/matching.hpp"
 

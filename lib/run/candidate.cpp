@@ -1,6 +1,7 @@
 #include "lib/run/candidate.hpp"
 
 #include "jit/text/text.hpp"
+#include "lib/input/options.hpp"
 #include "lib/run/plan_machine.hpp"
 
 #include <algorithm>

@@ -2,17 +2,21 @@
 #pragma once
 
 #include "lib/input/engine.hpp"
-#include "lib/input/options.hpp"
 #include "lib/run/cost.hpp"
 #include "lib/run/frontier_form.hpp"
 #include "preprocess/frontier_slices.hpp"
 #include "preprocess/repeated_lines.hpp"
 
+#include <perm.h>
+
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace libperm {
+
+struct Options;
 
 // How an engine does it: each has its own, which all others only pass on.
 class EnginePlan {

@@ -1,7 +1,6 @@
 // What an engine is given to run with, besides its input.
 #pragma once
 
-#include "lib/input/options.hpp"
 #include "lib/run/candidate.hpp"
 #include "lib/run/engine_input.hpp"
 #include "lib/run/engine_result.hpp"
@@ -10,6 +9,8 @@
 #include "lib/run/run_control.hpp"
 
 namespace libperm {
+
+struct Options;
 
 struct EngineRun {
     const Candidate &choice; // with its plan

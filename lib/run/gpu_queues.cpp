@@ -1,6 +1,7 @@
 #include "lib/run/gpu_queues.hpp"
 
 #include "jit/queue/gpu_queue.hpp"
+#include "lib/input/options.hpp"
 #include "lib/run/gpu_device.hpp"
 
 namespace libperm {

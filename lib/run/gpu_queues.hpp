@@ -2,7 +2,6 @@
 #pragma once
 
 #include "jit/queue/device_queues.hpp"
-#include "lib/input/options.hpp"
 
 #include <memory>
 #include <vector>
@@ -10,6 +9,7 @@
 namespace libperm {
 
 class GpuQueue;
+struct Options;
 
 // A queue for each GPU that the options name, opened when the first is asked for, by one thread.
 class GpuQueues {

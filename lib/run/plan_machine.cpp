@@ -1,6 +1,8 @@
 #include "lib/run/plan_machine.hpp"
 
 #include "jit/driver/gpu.hpp"
+#include "lib/input/machine.hpp"
+#include "lib/input/options.hpp"
 #include "lib/run/gpu_device.hpp"
 
 #include <algorithm>

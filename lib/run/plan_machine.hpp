@@ -2,11 +2,12 @@
 #pragma once
 
 #include "jit/driver/gpu_properties.hpp"
-#include "lib/input/options.hpp"
 
 #include <string>
 
 namespace libperm {
+
+struct Options;
 
 // Of this machine the GPUs are looked for when a plan first asks: that takes some tenths of a second.
 class PlanMachine {

@@ -1,7 +1,8 @@
 // What engines are asked: how would you compute this block, on this machine, in these numbers?
 #pragma once
 
-#include "lib/number/precision.hpp"
+#include "lib/input/options.hpp"
+#include "lib/run/block_values.hpp"
 #include "lib/run/candidate.hpp"
 #include "lib/run/plan_machine.hpp"
 #include "lib/run/run_control.hpp"
@@ -11,13 +12,6 @@
 #include <vector>
 
 namespace libperm {
-
-// What is known of a block's values: whether none is negative, and what computes with them.
-struct BlockValues {
-    bool nonnegative = false;
-    Numbers numbers;
-    double entry_bits = 0; // exact: of an integer entry, on average over the rows
-};
 
 class Proposals {
   public:

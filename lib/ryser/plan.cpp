@@ -2,6 +2,7 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/fields.hpp"
+#include "lib/run/proposals.hpp"
 
 #include <algorithm>
 #include <bit>

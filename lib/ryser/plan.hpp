@@ -2,7 +2,7 @@
 // to take.
 #pragma once
 
-#include "lib/run/proposals.hpp"
+#include "lib/run/candidate.hpp"
 #include "preprocess/pattern.hpp"
 #include "preprocess/repeated_lines.hpp"
 
@@ -10,6 +10,8 @@
 #include <vector>
 
 namespace libperm {
+
+class Proposals;
 
 // Equal lines: the lowest of them, and how many there are.
 struct EqualLines {

@@ -1,5 +1,6 @@
 #include "lib/subsets/propose.hpp"
 
+#include "lib/run/proposals.hpp"
 #include "lib/subsets/cost.hpp"
 #include "lib/subsets/tree_plan.hpp"
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "jit/kernel/subsets.hpp"
-#include "lib/run/proposals.hpp"
+#include "lib/run/candidate.hpp"
 
 namespace libperm {
+
+class Proposals;
 
 // Engines whose kernels run on a GPU alone.
 void propose_kernel(Proposals &task, Engine self, GrayEngine kernel);

@@ -2,6 +2,7 @@
 // engines follow from the block.
 #include "jit/program/tree_program.hpp"
 #include "lib/base/fields.hpp"
+#include "lib/input/options.hpp"
 #include "lib/subsets/propose.hpp"
 #include "lib/subsets/tree_plan.hpp"
 #include "preprocess/tree_shape.hpp"

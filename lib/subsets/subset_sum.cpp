@@ -1,5 +1,6 @@
 #include "lib/subsets/subset_sum.hpp"
 
+#include "lib/input/options.hpp"
 #include "lib/subsets/fixed_point_double.hpp"
 #include "lib/subsets/fixed_point_wide.hpp"
 #include "lib/subsets/kernel_on_device.hpp"

@@ -1,0 +1,15 @@
+// What a plan knows of the values that it is made for.
+#pragma once
+
+#include "lib/number/precision.hpp"
+
+namespace libperm {
+
+// What is known of a block's values: whether none is negative, and what computes with them.
+struct BlockValues {
+    bool nonnegative = false;
+    Numbers numbers;
+    double entry_bits = 0; // exact: of an integer entry, on average over the rows
+};
+
+} // namespace libperm
