@@ -4,6 +4,7 @@
 #include "jit/compile/kernel_store.hpp"
 #include "jit/compile/nvrtc.hpp"
 #include "jit/driver/jit_error.hpp"
+#include "jit/queue/gpu_queue.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -164,6 +165,35 @@ TEST_CASE("the key has the target, NVRTC's version and the flags in it") {
         const std::string expected =
             "kernel\ntarget sm_90\nNVRTC " + nvrtc_status().version + "\nflags -a -b\n";
         expect(full_key({"kernel\n", {}, {"-a", "-b"}}, "sm_90") == expected, "another key");
+    });
+}
+
+TEST_CASE("a GPU's queue: limits, and blocks at once by the threads of a block") {
+    in_new_process([] {
+        Store store("");
+        GpuQueue queue(store.gpu, store.settings);
+        KernelRecipe recipe = store.recipe("kernel\n");
+        recipe.entries = {"twice"};
+        queue.load(recipe);
+        expect(queue.kernels_compiled() == 1 && queue.compile_seconds() > 0, "not counted");
+        const GpuProperties &gpu = store.gpu->properties();
+        const DeviceLimits limits = queue.limits();
+        expect(limits.device == gpu.name && limits.shared_bytes == gpu.shared_bytes, "other limits");
+        expect(limits.warp == static_cast<unsigned>(gpu.warp), "another warp");
+        const auto count = static_cast<unsigned>(gpu.multiprocessors);
+        queue.allow_shared("twice", 100000);
+        for (int call = 0; call < 2; ++call)
+            for (const std::size_t shared : {0, 100000})
+                for (const unsigned threads : {32U, 256U, 1024U}) // the fake driver: 2048 threads at once
+                    expect(queue.blocks_at_once("twice", threads, shared) == 2048 / threads * count,
+                           "blocks of other threads");
+        bool refused = false;
+        try {
+            queue.allow_shared("twice", 300000);
+        } catch (const JitError &error) {
+            refused = error.failure() == JitFailure::device;
+        }
+        expect(refused, "more shared memory than there is");
     });
 }
 

@@ -1,6 +1,7 @@
 // The engines from inside: both forms of the frontier on the same programs, and the arithmetic beneath them.
 #include "bench/families.hpp"
 #include "lib/base/error.hpp"
+#include "lib/base/threads.hpp"
 #include "lib/execute/execute.hpp"
 #include "lib/frontier/frontier.hpp"
 #include "lib/frontier/layout.hpp"
