@@ -51,10 +51,7 @@ class Attempt {
     }
 
     Outcome outcome_of(const EngineResult &result) const {
-        Outcome outcome;
-        if (const auto *ball = std::get_if<Ball>(&result.value)) set_value(outcome, *ball);
-        if (const auto *ball = std::get_if<WideBall>(&result.value)) set_value(outcome, *ball);
-        outcome.counts = result.counts;
+        Outcome outcome = libperm::outcome_of(result);
         outcome.engine = choice_.engine;
         outcome.transposed = choice_.transposed;
         outcome.on_gpu = choice_.on_gpu;

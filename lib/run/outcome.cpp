@@ -24,6 +24,14 @@ void set_value(Outcome &outcome, const WideBall &ball) {
     outcome.wide = ball.value;
 }
 
+Outcome outcome_of(const EngineResult &result) {
+    Outcome outcome;
+    if (const auto *ball = std::get_if<Ball>(&result.value)) set_value(outcome, *ball);
+    if (const auto *ball = std::get_if<WideBall>(&result.value)) set_value(outcome, *ball);
+    outcome.counts = result.counts;
+    return outcome;
+}
+
 bool is_better(const Outcome &x, const Outcome &y) {
     if (x.rel_error_bound < y.rel_error_bound) return true;
     if (std::isfinite(x.rel_error_bound) || std::isfinite(y.rel_error_bound)) return false;

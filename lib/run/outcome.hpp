@@ -36,6 +36,9 @@ bool take_if_better(Outcome &outcome, const std::function<Outcome()> &work, bool
 void set_value(Outcome &outcome, const Ball &ball);
 void set_value(Outcome &outcome, const WideBall &ball);
 
+// With its value, unless that is of residues, and its counts.
+Outcome outcome_of(const EngineResult &result);
+
 // The bound that set_value fills in, however far below the range of double.
 inline Scaled relative_error(const Outcome &outcome) { return relative_error(outcome.value, outcome.error); }
 

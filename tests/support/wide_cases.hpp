@@ -133,13 +133,14 @@ struct Budgets {
 inline Outcome run_wide(const WideEntries &entries, const FrontierProgram &program, FrontierForm form,
                         int threads = 1) {
     Budgets b;
-    return run_frontier(form, WideFrontierRun{entries, program, b.control, b.memory, threads});
+    return outcome_of(run_frontier(form, {entries, program, b.control, b.memory, threads}));
 }
 
 inline std::vector<std::uint64_t> run_residues(const Residues &residues, const FrontierProgram &program,
                                                FrontierForm form, int threads = 1) {
     Budgets b;
-    return run_frontier_residues(form, {residues, program, b.control, b.memory, threads});
+    return std::get<ResidueVector>(
+        run_frontier(form, {residues, program, b.control, b.memory, threads}).value);
 }
 
 // The largest ones.

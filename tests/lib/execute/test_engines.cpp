@@ -47,7 +47,7 @@ Outcome compute(const Prepared &p, FrontierForm form, int threads = 2, std::int6
     Block block = p.block;
     const std::int64_t exp2 = scale(block);
     with_threads(threads, [&] {
-        outcome = run_frontier(form, {block, p.program, control, memory, threads});
+        outcome = outcome_of(run_frontier(form, {block, p.program, control, memory, threads}));
     });
     if (outcome.value.mantissa != 0) outcome.value.exp2 -= exp2;
     if (outcome.error.mantissa != 0) outcome.error.exp2 -= exp2;
@@ -90,7 +90,7 @@ TEST_CASE("both forms cut large rows into pieces without the result noticing") {
         const Prepared p = prepare(families::erdos_renyi(30, 0.22, entries, 5));
         for (const FrontierForm form : {FrontierForm::sparse, FrontierForm::dense}) {
             const Outcome one = compute(p, form, 1);
-            CHECK(one.peak_states > 20000); // so that there were pieces
+            CHECK(one.counts.peak_states > 20000); // so that there were pieces
             for (const int threads : {2, 3, 5}) {
                 const Outcome more = compute(p, form, threads);
                 CHECK(more.value.mantissa == one.value.mantissa);
@@ -115,10 +115,10 @@ TEST_CASE("the sparse form stays within 2.5 times its peak of states and stops a
     const Prepared p = prepare(families::erdos_renyi(32, 0.22, families::Entries::real, 11));
     const Outcome outcome = compute(p, FrontierForm::sparse);
     const double state = 8.0 + static_cast<double>(number_bytes(false));
-    REQUIRE(outcome.peak_states > 300000);
-    CHECK(static_cast<double>(outcome.peak_bytes) <= 2.5 * outcome.peak_states * state);
+    REQUIRE(outcome.counts.peak_states > 300000);
+    CHECK(static_cast<double>(outcome.counts.peak_bytes) <= 2.5 * outcome.counts.peak_states * state);
     try {
-        compute(p, FrontierForm::sparse, 2, outcome.peak_bytes / 2);
+        compute(p, FrontierForm::sparse, 2, outcome.counts.peak_bytes / 2);
         FAIL("the memory limit was not kept");
     } catch (const Error &e) {
         CHECK(e.status() == PERM_REFUSED_MEMORY);

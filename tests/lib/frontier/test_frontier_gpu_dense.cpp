@@ -61,8 +61,8 @@ void check_same(DeviceQueue &queue, const FrontierRun &run, bool nonnegative) {
     CHECK(there.value.exp2 == here.value.exp2);
     CHECK(there.rel_error_bound == here.rel_error_bound);
     CHECK(there.exact == here.exact);
-    CHECK(there.states == here.states);
-    CHECK(there.peak_states == here.peak_states);
+    CHECK(there.counts.states == here.counts.states);
+    CHECK(there.counts.peak_states == here.counts.peak_states);
     CHECK(there.on_gpu);
 }
 
@@ -165,9 +165,9 @@ TEST_CASE("a device with less memory than the tables need is given slices, of th
             const Outcome whole = run_dense_frontier_on(roomy, run, {});
             const Outcome sliced = run_dense_frontier_on(tight, run, {});
             CHECK(whole.value.mantissa == here.value.mantissa);
-            CHECK(static_cast<double>(whole.peak_bytes) == needed);
-            CHECK(sliced.states > whole.states);
-            CHECK(sliced.peak_bytes < whole.peak_bytes);
+            CHECK(static_cast<double>(whole.counts.peak_bytes) == needed);
+            CHECK(sliced.counts.states > whole.counts.states);
+            CHECK(sliced.counts.peak_bytes < whole.counts.peak_bytes);
             CHECK(sliced.on_gpu);
             const double difference =
                 std::ldexp(sliced.value.mantissa, static_cast<int>(sliced.value.exp2 - whole.value.exp2)) -

@@ -89,9 +89,9 @@ void check_same(const Outcome &there, const Outcome &here) {
     CHECK(there.error.exp2 == here.error.exp2);
     CHECK(there.rel_error_bound == here.rel_error_bound);
     CHECK(there.exact == here.exact);
-    CHECK(there.states == here.states);
-    CHECK(there.peak_states == here.peak_states);
-    CHECK(there.operations == here.operations);
+    CHECK(there.counts.states == here.counts.states);
+    CHECK(there.counts.peak_states == here.counts.peak_states);
+    CHECK(there.counts.operations == here.counts.operations);
     CHECK(there.on_gpu);
 }
 
@@ -114,7 +114,7 @@ double compare(HostQueue &queue, const Prepared &p, double room = sparse_device_
         throw;
     }
     CHECK(queue.is_whole());
-    return here.states;
+    return here.counts.states;
 }
 
 constexpr families::Entries all_entries[] = {families::Entries::ones, families::Entries::nonnegative,
@@ -287,7 +287,7 @@ TEST_CASE("on a GPU: hundreds of thousands of states, in lists that grow and in 
             const Outcome here = run_sparse_frontier(run, p.nonnegative);
             GpuQueue queue(gpu.gpu, {});
             check_same(run_sparse_frontier_on(queue, run, p.nonnegative, room), here);
-            most_states = std::max(most_states, here.peak_states);
+            most_states = std::max(most_states, here.counts.peak_states);
         }
     CHECK(most_states > 2e5);
 }

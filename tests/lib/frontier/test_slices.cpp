@@ -121,9 +121,9 @@ Outcome run_dense(const Prepared &p, const FrontierProgram &program,
     MemoryBudget memory(memory_limit);
     Outcome outcome;
     with_threads(threads, [&] {
-        outcome = run_frontier(FrontierForm::dense, {p.block, program, control, memory, threads});
+        outcome = outcome_of(run_frontier(FrontierForm::dense, {p.block, program, control, memory, threads}));
     });
-    outcome.peak_bytes = memory.peak();
+    outcome.counts.peak_bytes = memory.peak();
     return outcome;
 }
 
@@ -267,11 +267,11 @@ TEST_CASE("slices: those that are found fit, live, and add up within their bound
         const auto memory_limit = static_cast<std::int64_t>(bytes);
         const auto run = [&](const FrontierProgram &program) { return run_dense(p, program, memory_limit); };
         const Outcome outcome = run_slices(p.program, slices, run);
-        CHECK(outcome.peak_bytes <= memory_limit);
+        CHECK(outcome.counts.peak_bytes <= memory_limit);
         check_outcome(outcome, permanent_of(p, p.program));
         const Cost cost = sliced_cost(p.program, slices, false);
-        CHECK(outcome.states == cost.states);
-        CHECK(outcome.peak_states == cost.peak_states);
+        CHECK(outcome.counts.states == cost.states);
+        CHECK(outcome.counts.peak_states == cost.peak_states);
         CHECK(cost.bytes <= bytes);
     }
     CHECK(several > 20);

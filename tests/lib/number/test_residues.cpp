@@ -26,7 +26,7 @@ mpz_class power_of_two(std::int64_t e) { return mpz_class(1) << static_cast<mp_b
 
 std::vector<std::uint64_t> permanents(const RyserPlan &plan, const Residues &residues) {
     RunControl control;
-    return run_ryser(plan, residues, control);
+    return std::get<ResidueVector>(run_ryser(plan, residues, control).value);
 }
 
 // Primes enough for both parts below 2^b.

@@ -147,7 +147,7 @@ TEST_CASE("what a run takes of the devices' memory is told") {
         const GrayKernel &kernel = c.plan.kernel;
         const auto rest = static_cast<std::int64_t>(value_count(kernel) * 8) +
                           4 * (kernel.n + 1 + static_cast<std::int64_t>(kernel.row.size())) + 8;
-        CHECK(outcome.peak_bytes == before - least - rest);
+        CHECK(outcome.counts.peak_bytes == before - least - rest);
 
         HostQueue tight(before - least - 1);
         CHECK_THROWS_AS((void)run_on(tight, c.plan, c.block), JitError);
