@@ -245,67 +245,93 @@ class Walker {
     std::vector<RowsCost> costs_, scratch_costs_;
 };
 
+// Several lines of search, on both sides, and the time that they may take.
+class Search {
+  public:
+    Search(const std::array<FrontierSide, 2> &sides, const FrontierOrderOptions &options)
+        : options_(options),
+          poll_(options.poll ? options.poll : [] {}),
+          rows_(sides.front().rows.rows),
+          log2_binomial_(rows_) {
+        for (std::size_t k = 0; k < 2 * lines; ++k)
+            walkers_.push_back(std::make_unique<Walker>(sides[k % 2], log2_binomial_, options,
+                                                        options.seed * 2 * lines + k + 1));
+    }
+
+    void start() {
+        const int starts = std::clamp(2000 / std::max(1, rows_), 1, 20);
+        in_parallel([&](Walker &w) {
+            w.greedy_starts(
+                starts, [&](double cost) { return worth(cost) / (4 * lines); }, poll_);
+        });
+    }
+
+    void anneal() {
+        double spent_before = -1;
+        for (double round = first_round;; round *= 2) {
+            const double predicted = best().best_cost();
+            double spent = 0;
+            for (const auto &w : walkers_) spent += w->work();
+            if (best().best().empty()) break;
+            const double allowed = std::min(longest, worth(predicted));
+            if (spent >= allowed || spent == spent_before) break; // or there is nothing to anneal
+            spent_before = spent;
+            round = std::min(round, (allowed - spent) / static_cast<double>(walkers_.size()));
+            if (predicted > hopeless * options_.limit_seconds && spent > short_search) break;
+            in_parallel([&](Walker &w) { w.anneal(round, poll_); });
+            // A line that is far behind after two rounds is given up.
+            const double lowest = best().best_cost();
+            if (round > first_round)
+                std::erase_if(walkers_, [&](const auto &w) { return w->best_cost() > 2 * lowest; });
+        }
+    }
+
+    const Walker &best() const {
+        return **std::min_element(walkers_.begin(), walkers_.end(), [](const auto &x, const auto &y) {
+            return x->best_cost() < y->best_cost();
+        });
+    }
+
+  private:
+    static constexpr int lines = 2;      // of search on each side
+    static constexpr double share = 0.1; // of the predicted run, on one thread, that the search may take
+    static constexpr double first_round = 3e5;  // work of a line's first round of annealing: about 0.3 ms
+    static constexpr double always_worth = 5e7; // work: but never more than the run itself
+    static constexpr double hopeless =
+        10; // times the limit: after a short search, annealing will not mend that
+    static constexpr double short_search = 2e8;
+    static constexpr double longest = 3e9; // work in all: about three seconds
+
+    // Of all lines together: a fixed share of the run, or 50 ms, but no longer than the run.
+    double worth(double cost) const {
+        const double run = 1e9 * options_.effort * std::min(cost, options_.other_seconds);
+        return std::max(share * run, std::min(always_worth, run));
+    }
+
+    template <class Work> void in_parallel(const Work &work) {
+        parallel_for(walkers_.size(), [&](std::size_t k) { work(*walkers_[k]); });
+    }
+
+    const FrontierOrderOptions &options_;
+    const std::function<void()> poll_;
+    const std::int32_t rows_;
+    const Log2Binomial log2_binomial_;
+    std::vector<std::unique_ptr<Walker>> walkers_;
+};
+
 } // namespace
 
 FrontierOrder find_frontier_order(const std::array<FrontierSide, 2> &sides,
                                   const FrontierOrderOptions &options) {
-    constexpr int lines = 2;             // of search on each side
-    constexpr double share = 0.1;        // of the predicted run, on one thread, that the search may take
-    constexpr double first_round = 3e5;  // work of a line's first round of annealing: about 0.3 ms
-    constexpr double always_worth = 5e7; // work: but never more than the run itself
-    constexpr double hopeless = 10; // times the limit: after a short search, annealing will not mend that
-    constexpr double short_search = 2e8;
-    constexpr double longest = 3e9; // work in all: about three seconds
-
-    const std::int32_t n = sides.front().rows.rows;
-    const Log2Binomial log2_binomial(n);
-    std::vector<std::unique_ptr<Walker>> walkers;
-    for (std::size_t k = 0; k < 2 * lines; ++k)
-        walkers.push_back(
-            std::make_unique<Walker>(sides[k % 2], log2_binomial, options, options.seed * 2 * lines + k + 1));
-    const auto best = [&] {
-        return std::min_element(walkers.begin(), walkers.end(),
-                                [](const auto &x, const auto &y) { return x->best_cost() < y->best_cost(); });
-    };
-    const std::function<void()> poll = options.poll ? options.poll : [] {};
-    const auto in_parallel = [&](const auto &work) {
-        parallel_for(walkers.size(), [&](std::size_t k) { work(*walkers[k]); });
-    };
-
-    const int starts = std::clamp(2000 / std::max(1, n), 1, 20);
-    // Of all lines together: a fixed share of the run, or 50 ms, but no longer than the run.
-    const auto worth = [&](double cost) {
-        const double run = 1e9 * options.effort * std::min(cost, options.other_seconds);
-        return std::max(share * run, std::min(always_worth, run));
-    };
-    in_parallel([&](Walker &w) {
-        w.greedy_starts(
-            starts, [&](double cost) { return worth(cost) / (4 * lines); }, poll);
-    });
-    double spent_before = -1;
-    for (double round = first_round;; round *= 2) {
-        const double predicted = (*best())->best_cost();
-        double spent = 0;
-        for (const auto &w : walkers) spent += w->work();
-        if ((*best())->best().empty()) break;
-        const double allowed = std::min(longest, worth(predicted));
-        if (spent >= allowed || spent == spent_before) break; // or there is nothing to anneal
-        spent_before = spent;
-        round = std::min(round, (allowed - spent) / static_cast<double>(walkers.size()));
-        if (predicted > hopeless * options.limit_seconds && spent > short_search) break;
-        in_parallel([&](Walker &w) { w.anneal(round, poll); });
-        // A line that is far behind after two rounds is given up.
-        const double lowest = (*best())->best_cost();
-        if (round > first_round)
-            std::erase_if(walkers, [&](const auto &w) { return w->best_cost() > 2 * lowest; });
-    }
-
+    Search search(sides, options);
+    search.start();
+    search.anneal();
+    const Walker &best = search.best();
     FrontierOrder order;
-    const auto found = best();
-    order.rows = (*found)->best();
+    order.rows = best.best();
     order.feasible = !order.rows.empty();
-    order.seconds = (*found)->best_cost();
-    order.transposed = (*found)->transposed();
+    order.seconds = best.best_cost();
+    order.transposed = best.transposed();
     return order;
 }
 

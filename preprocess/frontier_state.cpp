@@ -37,6 +37,27 @@ double FrontierState::log2_boxes() const {
     return sum - widest;
 }
 
+// Closes the columns that have no entries left; those of the components that this row has met are in one now.
+void FrontierState::close_and_merge(const Component &merged) {
+    for (std::size_t s = 0; s < open_.size();) {
+        OpenColumn &o = open_[s];
+        if (o.remaining == 0) {
+            slot_[at(o.col)] = -1;
+            o = open_.back();
+            open_.pop_back();
+            if (s < open_.size()) slot_[at(open_[s].col)] = static_cast<std::int32_t>(s);
+            continue;
+        }
+        if (stamp_[at(o.component)] == tick_) {
+            o.component = merged.id;
+            o.active = merged.active;
+            o.used = merged.used;
+            o.log2_states = merged.log2_states;
+        }
+        ++s;
+    }
+}
+
 FrontierStepCost FrontierState::advance(std::int32_t row) {
     FrontierStepCost cost;
     cost.log2_states_before = log2_states_;
@@ -84,23 +105,7 @@ FrontierStepCost FrontierState::advance(std::int32_t row) {
     if (counted_) log2_component = std::min(log2_component, log2_boxes());
     log2_states_ += log2_component - log2_merged;
 
-    for (std::size_t s = 0; s < open_.size();) {
-        OpenColumn &o = open_[s];
-        if (o.remaining == 0) {
-            slot_[at(o.col)] = -1;
-            o = open_.back();
-            open_.pop_back();
-            if (s < open_.size()) slot_[at(open_[s].col)] = static_cast<std::int32_t>(s);
-            continue;
-        }
-        if (stamp_[at(o.component)] == tick_) {
-            o.component = id;
-            o.active = active;
-            o.used = used;
-            o.log2_states = log2_component;
-        }
-        ++s;
-    }
+    close_and_merge({id, active, used, log2_component});
     width_ += opened_columns - closed_columns;
     used_ += 1 - closed_columns;
     cost.log2_subsets_after = log2_binomial_(width_, used_);

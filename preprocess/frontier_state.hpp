@@ -77,6 +77,12 @@ class FrontierState {
 
     bool is_open(std::int32_t col) const { return slot_[static_cast<std::size_t>(col)] >= 0; }
     std::int32_t remaining(std::int32_t col) const;
+    struct Component { // of open columns that rows have tied to each other
+        std::int32_t id, active, used;
+        double log2_states;
+    };
+    void close_and_merge(const Component &merged);
+
     CountRange range(const OpenColumn &o) const {
         const std::int32_t m = side_.multiplicity[static_cast<std::size_t>(o.col)];
         return {std::max(0, m - o.remaining), std::min(m, o.met)};

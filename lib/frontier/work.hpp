@@ -33,7 +33,7 @@ template <class N> class BoundedNumbers {
 
     explicit BoundedNumbers(const FrontierLedger &ledger) : ledger_(ledger) {}
 
-    // By term.
+    // The factors of the row, one for each of its terms.
     const std::vector<Factor> &begin_step(const FrontierStep &step) {
         factors_.clear();
         for (const Coefficient &c : ledger_.begin_step(step)) {

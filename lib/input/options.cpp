@@ -128,6 +128,34 @@ Passes read_passes(std::string_view without) {
 
 } // namespace
 
+namespace {
+
+// Tolerance, threads, memory and time.
+void read_limits(const perm_opts &o, Options &out) {
+    if (!(o.tolerance >= 0 && std::isfinite(o.tolerance)))
+        bad_option("tolerance must be 0 (the default, 1e-9) or positive and finite");
+    if (o.tolerance > 0) out.tolerance = o.tolerance;
+
+    if (o.threads < 0)
+        bad_option(formatted("threads is {}: use 0 (all cores) or a positive number", o.threads));
+    if (o.threads > 4096) bad_option(formatted("threads is {}: at most 4096", o.threads));
+    out.threads = o.threads > 0 ? std::min(o.threads, available_cores()) : available_cores();
+    if (o.reserved != 0) bad_option("perm_opts.reserved must be 0: start from PERM_OPTS_INIT");
+
+    if (o.memory_limit_bytes < 0)
+        bad_option(
+            formatted("memory_limit_bytes is {}: use 0 (three quarters of the memory) or a positive number",
+                      o.memory_limit_bytes));
+    out.memory_limit = o.memory_limit_bytes > 0 ? o.memory_limit_bytes : machine_memory() / 4 * 3;
+
+    if (!(o.time_limit_seconds >= 0))
+        bad_option("time_limit_seconds must be 0 (refuse what is predicted to take over a day), positive or "
+                   "INFINITY");
+    if (o.time_limit_seconds > 0) out.refuse_seconds = out.stop_seconds = o.time_limit_seconds;
+}
+
+} // namespace
+
 const char *why_incompatible(const Options &options) {
     const EngineFacts &engine = facts_of(options.engine);
     if (!engine.on_cpu && !engine.on_gpu) return "runs nowhere";
@@ -149,26 +177,7 @@ Options read_options(const perm_opts *opts) {
 
     read_precision(or_auto(o.precision), out);
 
-    if (!(o.tolerance >= 0 && std::isfinite(o.tolerance)))
-        bad_option("tolerance must be 0 (the default, 1e-9) or positive and finite");
-    if (o.tolerance > 0) out.tolerance = o.tolerance;
-
-    if (o.threads < 0)
-        bad_option(formatted("threads is {}: use 0 (all cores) or a positive number", o.threads));
-    if (o.threads > 4096) bad_option(formatted("threads is {}: at most 4096", o.threads));
-    out.threads = o.threads > 0 ? std::min(o.threads, available_cores()) : available_cores();
-    if (o.reserved != 0) bad_option("perm_opts.reserved must be 0: start from PERM_OPTS_INIT");
-
-    if (o.memory_limit_bytes < 0)
-        bad_option(
-            formatted("memory_limit_bytes is {}: use 0 (three quarters of the memory) or a positive number",
-                      o.memory_limit_bytes));
-    out.memory_limit = o.memory_limit_bytes > 0 ? o.memory_limit_bytes : machine_memory() / 4 * 3;
-
-    if (!(o.time_limit_seconds >= 0))
-        bad_option("time_limit_seconds must be 0 (refuse what is predicted to take over a day), positive or "
-                   "INFINITY");
-    if (o.time_limit_seconds > 0) out.refuse_seconds = out.stop_seconds = o.time_limit_seconds;
+    read_limits(o, out);
 
     if (o.checkpoint) out.checkpoint = o.checkpoint;
     if (!(o.checkpoint_seconds >= 0))

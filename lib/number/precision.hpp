@@ -8,7 +8,7 @@
 
 namespace libperm {
 
-// double, kahan and dq differ in how terms are summed, in the engines that sum them one by one (DESIGN §8).
+// double, kahan and dq differ in how terms are summed, in the engines that sum them one by one.
 enum class Precision { automatic, plain, kahan, dq, dd, exact, mpfr };
 
 struct Numbers {

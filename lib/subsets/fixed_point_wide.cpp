@@ -37,10 +37,41 @@ struct OnGrid {
 // Entries with a value get a size above nothing, so that a pattern with a perfect matching has one of sizes.
 Tracked size_of(double x) { return tracked(std::max(x, 0x1p-300)); }
 
+// A row of the scaled block, in units of 2^top: its absolute sum is at most 1.
+struct GridRow {
+    std::vector<Gaussian> exact;
+    std::int64_t top = 0;
+    int bits = 0; // of the grid
+    std::vector<OnGrid> on_grid;
+};
+
+GridRow row_on_grid(const ExactBlock &block, std::int32_t i, const PowerScaling &scaling, int most_bits) {
+    const std::size_t begin = at(block.pattern.row_begin(i));
+    GridRow row;
+    mpq_class absolute = 0;
+    for (const std::int32_t j : block.pattern.row(i)) {
+        const Gaussian &x = block.values[begin + row.exact.size()];
+        row.exact.push_back({shifted(x.re, scaling.col[at(j)]), shifted(x.im, scaling.col[at(j)])});
+        absolute += abs(row.exact.back().re) + abs(row.exact.back().im);
+    }
+    row.top = absolute == 0 ? 0 : exponent_of(absolute);
+    for (Gaussian &x : row.exact) x = {shifted(x.re, -row.top), shifted(x.im, -row.top)};
+    const auto fits = [&row] {
+        mpz_class sum = 0;
+        row.on_grid.clear();
+        for (const Gaussian &x : row.exact) {
+            row.on_grid.push_back({nearest(shifted(x.re, row.bits)), nearest(shifted(x.im, row.bits))});
+            sum += abs(row.on_grid.back().re) + abs(row.on_grid.back().im);
+        }
+        return sum <= mpz_class(1) << static_cast<mp_bitcnt_t>(row.bits);
+    };
+    for (row.bits = most_bits; !fits();) --row.bits; // rounded, they may add up to more than 1
+    return row;
+}
+
 } // namespace
 
 GridValues::GridValues(const GrayPlan &plan, const ExactBlock &block) : moved_(at(block.n()), 0) {
-    const Pattern &p = block.pattern;
     const Arithmetic arithmetic = plan.kernel.arithmetic;
     const std::int32_t n = block.n();
     Block sizes = magnitudes_of(block);
@@ -49,60 +80,43 @@ GridValues::GridValues(const GrayPlan &plan, const ExactBlock &block) : moved_(a
     const PowerScaling scaling = power_scaling(sizes);
     for (const std::int64_t c : scaling.col) exp2_ -= c;
 
-    sizes_.pattern = p;
-    std::vector<OnGrid> grid(block.values.size());
+    sizes_.pattern = block.pattern;
     std::vector<Parts> parts;
     std::vector<double> share_of_column(at(n), 0);
     double by_rows = 0;
     for (std::int32_t i = 0; i < n; ++i) {
-        const std::size_t begin = at(p.row_begin(i));
-        std::vector<Gaussian> row;
-        mpq_class absolute = 0;
-        for (const std::int32_t j : p.row(i)) {
-            const Gaussian &x = block.values[begin + row.size()];
-            row.push_back({shifted(x.re, scaling.col[at(j)]), shifted(x.im, scaling.col[at(j)])});
-            absolute += abs(row.back().re) + abs(row.back().im);
-        }
-        const std::int64_t top = absolute == 0 ? 0 : exponent_of(absolute);
-        exp2_ += top;
-        int bits = grid_bits(arithmetic);
-        std::vector<OnGrid> on_grid;
-        const auto round_row = [&] {
-            mpz_class sum = 0;
-            on_grid.clear();
-            for (const Gaussian &x : row) {
-                on_grid.push_back({nearest(shifted(x.re, bits - top)), nearest(shifted(x.im, bits - top))});
-                sum += abs(on_grid.back().re) + abs(on_grid.back().im);
-            }
-            return sum <= mpz_class(1) << static_cast<mp_bitcnt_t>(bits);
-        };
-        while (!round_row()) --bits; // rounded, they may add up to more than 1
-        mp_bitcnt_t unit = static_cast<mp_bitcnt_t>(bits);
+        const GridRow row = row_on_grid(block, i, scaling, grid_bits(arithmetic));
+        exp2_ += row.top;
+        auto unit = static_cast<mp_bitcnt_t>(row.bits);
         double share = 0;
-        for (std::size_t e = 0; e < row.size(); ++e) {
-            const OnGrid &x = on_grid[e];
+        for (std::size_t e = 0; e < row.exact.size(); ++e) {
+            const OnGrid &x = row.on_grid[e];
             for (const mpz_class &part : {x.re, x.im})
                 if (part != 0) unit = std::min(unit, mpz_scan1(part.get_mpz_t(), 0));
-            parts.push_back(parts_of({x.re, x.im}, bits, arithmetic));
-            const Gaussian exact{shifted(row[e].re, -top), shifted(row[e].im, -top)};
+            parts.push_back(parts_of({x.re, x.im}, row.bits, arithmetic));
+            const Gaussian &exact = row.exact[e];
             const mpq_class moved =
-                abs(exact.re - shifted(x.re, -bits)) + abs(exact.im - shifted(x.im, -bits));
+                abs(exact.re - shifted(x.re, -row.bits)) + abs(exact.im - shifted(x.im, -row.bits));
             const double by = up(moved), size = std::hypot(parts.back()[0], parts.back()[2]) * (1 - 0x1p-50);
             sizes_.values.push_back(size_of(size * (1 + 0x1p-48) + by));
             nonnegative_ = nonnegative_ && exact.re >= 0 && exact.im == 0;
             moved_[at(i)] = std::max(moved_[at(i)], by);
             const double s = by == 0 ? 0 : size == 0 ? infinity : by / size * (1 + 0x1p-50);
             share = std::max(share, s);
-            double &of_column = share_of_column[at(p.row(i)[e])];
+            double &of_column = share_of_column[at(block.pattern.row(i)[e])];
             of_column = std::max(of_column, s);
         }
-        sum_bits_ += bits - static_cast<std::int64_t>(unit);
+        sum_bits_ += row.bits - static_cast<std::int64_t>(unit);
         by_rows += share;
     }
     double by_columns = 0;
     for (const double s : share_of_column) by_columns += s;
     share_ = std::min(by_rows, by_columns) * (1 + 0x1p-40);
+    fill_in(plan, block.pattern, parts);
+}
 
+void GridValues::fill_in(const GrayPlan &plan, const Pattern &pattern, const std::vector<Parts> &parts) {
+    const Arithmetic arithmetic = plan.kernel.arithmetic;
     with_arithmetic_of(arithmetic, {}, [&](const auto &f) {
         using A = std::remove_cvref_t<decltype(f)>;
         if constexpr (A::bounded) {
@@ -111,7 +125,7 @@ GridValues::GridValues(const GrayPlan &plan, const ExactBlock &block) : moved_(a
                 const double side_by_side[] = {x[0], is_twofold(arithmetic) ? x[1] : x[2], x[2], x[3]};
                 entries.push_back(number_at<typename A::Number>(side_by_side));
             }
-            numbers_ = kernel_values(f, plan, p, entries, [&](const auto &a, double sign) {
+            numbers_ = kernel_values(f, plan, pattern, entries, [&](const auto &a, double sign) {
                 return A::add_signed(A::number(0), sign * 0.5, a);
             });
         }

@@ -2,6 +2,7 @@
 // grid on which the row sums round nowhere, as lib/subsets/fixed_point_double.hpp has it for doubles.
 #pragma once
 
+#include "lib/number/wide_value.hpp"
 #include "lib/subsets/fixed_point_double.hpp"
 #include "preprocess/block.hpp"
 
@@ -20,6 +21,7 @@ class GridValues {
     EngineResult close(const GraySum &total, const GrayKernel &kernel) const;
 
   private:
+    void fill_in(const GrayPlan &plan, const Pattern &pattern, const std::vector<Parts> &parts);
     double lost(double most) const;
 
     // In the units of the scaled block: A' is what is summed, A the block.

@@ -111,7 +111,7 @@ template <class A> class TreeRun {
 
     GraySum added_up() const { return sum_of_window(f_, std::span<const PartialOf<A>>(partials_)); }
 
-    // Those that matter most; whether there are any.
+    // Sums the segments that matter most again, and says whether there were any.
     bool sum_accurately(std::uint64_t first, double absolute) {
         if constexpr (std::is_same_v<PartialOf<A>, Partial3>) {
             if (plan_.rare == 0) return false;

@@ -17,7 +17,7 @@ class WindowWorker {
   public:
     virtual ~WindowWorker() = default;
     virtual std::uint64_t at_once() const = 0; // windows that it is quickest with
-    // Of equal chunks, that of all subsets.
+    // A kernel that walks in equal chunks gives one sum, that of all subsets.
     virtual std::vector<GraySum> sums(const std::vector<double> &matrix, std::uint64_t first,
                                       std::uint64_t count) = 0;
 };

@@ -8,6 +8,7 @@
 #include "lib/number/bits.hpp"
 #include "lib/number/magnitude_range.hpp"
 #include "lib/run/memory_budget.hpp"
+#include "lib/run/run_control.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -326,6 +327,86 @@ double rounded(const Scaled &x, double &bound) {
 
 } // namespace
 
+// What a walk has found, in the caller's entries.
+class Gradient::Reading {
+  public:
+    Reading(const Gradient &of, const GradientEntries &entries, Walk &walk, TapeLayout layout,
+            std::size_t parts, bool divided)
+        : of_(of),
+          tape_(*of.tape_),
+          entries_(entries),
+          walk_(walk),
+          rounding_(layout, tape_.n, divided),
+          parts_(parts),
+          divided_(divided) {
+        if (entries.units().empty() || !walk.unscaled() || divided) return;
+        bits_ = 0;
+        for (const int unit : entries.units()) *bits_ -= unit;
+    }
+
+    DirectAnswer permanent() const {
+        const double *last = walk_.last();
+        const std::int64_t exp2 = walk_.exp2_of_last() - entries_.scaling().total;
+        const double error = rounding_.error(last, tape_.roundings, bits_);
+        DirectAnswer answer;
+        answer.re = scaled(last[0], exp2, 1);
+        if (parts_ == 2) answer.im = scaled(last[1], exp2, 1);
+        answer.error = scaled(error, exp2, 1 + 0x1p-40);
+        answer.exact = error == 0;
+        answer.rel_error_bound = to_double_up(relative_error(
+            scaled(parts_ == 2 ? std::hypot(last[0], last[1]) : last[0], exp2, 1), answer.error));
+        return answer;
+    }
+
+    // By one of the caller's entries. Returns the bound of its error.
+    double derivative(const Copies &copies, double *to) const {
+        std::fill_n(to, parts_, 0.0);
+        if (copies.count == 0) return 0;
+        const std::size_t k = at(copies.entry), number = of_.numbers_.empty() ? k : at(of_.numbers_[k]);
+        const std::int32_t r = of_.row_of_[number];
+        if (r <= 0) return 0; // the permanent does not depend on it
+        const PowerScaling &scaling = entries_.scaling();
+        const std::int32_t i = of_.pattern_row_[k], j = of_.pattern_col_[k];
+        const std::int64_t exp2 =
+            walk_.exp2_of_entry(r) - scaling.total + scaling.row[at(i)] + scaling.col[at(j)];
+        const double count = static_cast<double>(copies.count); // below 2^31: times 2^22 exact
+        const double *block = walk_.entry(number);
+        const double error = error_of(block, r, i, count);
+        if (exp2 == 0 && count == 1 && !divided_) {
+            std::copy_n(block, parts_, to);
+            return error;
+        }
+        double bound = to_double_up(scaled(error, exp2, 1 + 0x1p-40)); // and what rounding adds
+        for (std::size_t part = 0; part < parts_; ++part)
+            to[part] = rounded(scaled(block[part], exp2, count), bound);
+        return bound;
+    }
+
+  private:
+    Scaled scaled(double x, std::int64_t exp2, double factor) const {
+        return make_scaled(x * of_.share_.value * factor, exp2 + of_.share_.exp2);
+    }
+
+    double error_of(const double *block, std::int32_t r, std::int32_t i, double count) const {
+        const double states = tape_.first_state[at(r)] - tape_.first_state[at(r) - 1],
+                     pieces = std::ceil(states / most_states_at_once),
+                     sum = std::min(states, double{most_states_at_once}) + pieces;
+        std::optional<std::int64_t> bits = bits_;
+        if (bits) *bits += entries_.units()[at(i)];
+        const Row &row = of_.rows_[at(r)];
+        return rounding_.error(block, row.roundings_before + row.roundings_after + sum + 1, bits, count);
+    }
+
+    const Gradient &of_;
+    const Tape &tape_;
+    const GradientEntries &entries_;
+    Walk &walk_;
+    const Rounding rounding_;
+    const std::size_t parts_;
+    const bool divided_;
+    std::optional<std::int64_t> bits_; // all products of the entries are multiples of 2^-bits
+};
+
 DirectAnswer Gradient::run(const Plan &plan, const void *values, double *gradient, double *error_bounds,
                            RunControl &control, Outcome &outcome) const {
     const Tape &tape = *tape_;
@@ -333,7 +414,6 @@ DirectAnswer Gradient::run(const Plan &plan, const void *values, double *gradien
     memory.take(bytes_of(tape) + bytes_of(way_back_));
     const double work = 3 * static_cast<double>(tape.moves.size());
     const std::size_t parts = plan.input.value_type == PERM_VALUE_C128 ? 2 : 1;
-    const bool divided = plan.input.rows_of_ones > 0;
 
     DirectAnswer answer;
     answer.exact = true;
@@ -353,63 +433,16 @@ DirectAnswer Gradient::run(const Plan &plan, const void *values, double *gradien
     if (!walk->run()) {
         layout.magnitudes = true;
         blocks = entries.blocks(layout, numbers_);
-        walk.reset();
+        walk.reset(); // before as much memory is taken again
         walk = std::make_unique<Walk>(*this, layout, blocks, control, memory);
         control.begin(work, work * move_seconds);
         walk->run();
     }
 
-    const Rounding rounding(layout, tape.n, divided);
-    const PowerScaling &scaling = entries.scaling();
-    std::optional<std::int64_t> bits;
-    if (!entries.units().empty() && walk->unscaled() && !divided) {
-        bits = 0;
-        for (const int unit : entries.units()) *bits -= unit;
-    }
-    const auto scaled = [&](double x, std::int64_t exp2, double factor) {
-        return make_scaled(x * share_.value * factor, exp2 + share_.exp2);
-    };
-
-    const double *last = walk->last();
-    const std::int64_t exp2 = walk->exp2_of_last() - scaling.total;
-    const double error = rounding.error(last, tape.roundings, bits);
-    answer.re = scaled(last[0], exp2, 1);
-    if (parts == 2) answer.im = scaled(last[1], exp2, 1);
-    answer.error = scaled(error, exp2, 1 + 0x1p-40);
-    answer.exact = error == 0;
-    answer.rel_error_bound = to_double_up(
-        relative_error(scaled(parts == 2 ? std::hypot(last[0], last[1]) : last[0], exp2, 1), answer.error));
-
+    const Reading reading(*this, entries, *walk, layout, parts, plan.input.rows_of_ones > 0);
+    answer = reading.permanent();
     for (std::size_t c = 0; c < copies_.size(); ++c) {
-        double *const to = gradient + c * parts;
-        double bound = 0;
-        std::fill_n(to, parts, 0.0);
-        const auto k = copies_[c].count > 0 ? at(copies_[c].entry) : 0;
-        const std::size_t number = numbers_.empty() ? k : at(numbers_[k]);
-        const std::int32_t r = copies_[c].count > 0 ? row_of_[number] : 0;
-        if (r > 0) { // else the permanent does not depend on it
-            const std::int32_t i = pattern_row_[k], j = pattern_col_[k];
-            const std::int64_t exp2_of_entry =
-                walk->exp2_of_entry(r) - scaling.total + scaling.row[at(i)] + scaling.col[at(j)];
-            const double states = tape.first_state[at(r)] - tape.first_state[at(r) - 1],
-                         pieces = std::ceil(states / most_states_at_once),
-                         sum = std::min(states, double{most_states_at_once}) + pieces;
-            std::optional<std::int64_t> bits_of_entry = bits;
-            const double count = static_cast<double>(copies_[c].count); // below 2^31: times 2^22 exact
-            if (bits) *bits_of_entry += entries.units()[at(i)];
-            const Row &row = rows_[at(r)];
-            const double *block = walk->entry(number);
-            const double error_of_entry = rounding.error(
-                block, row.roundings_before + row.roundings_after + sum + 1, bits_of_entry, count);
-            if (exp2_of_entry == 0 && count == 1 && !divided) {
-                bound = error_of_entry;
-                std::copy_n(block, parts, to);
-            } else {
-                bound = to_double_up(scaled(error_of_entry, exp2_of_entry, 1 + 0x1p-40));
-                for (std::size_t part = 0; part < parts; ++part)
-                    to[part] = rounded(scaled(block[part], exp2_of_entry, count), bound);
-            }
-        }
+        const double bound = reading.derivative(copies_[c], gradient + c * parts);
         if (error_bounds) error_bounds[c] = bound;
     }
     outcome = outcome_of(tape, answer);

@@ -23,6 +23,7 @@ class Gradient {
 
   private:
     class Walk;
+    class Reading;
 
     // Of a row of the tape: what is known of it beforehand.
     struct Row {

@@ -2,6 +2,7 @@
 
 #include "lib/frontier/cost.hpp"
 #include "lib/number/bits.hpp"
+#include "lib/run/run_control.hpp"
 
 #include <algorithm>
 #include <array>
