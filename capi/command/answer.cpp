@@ -1,9 +1,9 @@
 #include "answer.hpp"
 
+#include "lib/base/json.hpp"
 #include "output.hpp"
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -95,8 +95,8 @@ std::string as_text(const std::string &matrix, const perm_result &r, const Secon
 
 // Infinities and NaN become null.
 std::string as_json(const perm_result &r, const Seconds &s, const std::string &plan) {
-    using Json = nlohmann::ordered_json;
-    const Json object = {
+    using libperm::Json;
+    return Json{
         {"permanent", r.text},
         {"real", r.re},
         {"imag", r.im},
@@ -129,9 +129,9 @@ std::string as_json(const perm_result &r, const Seconds &s, const std::string &p
           {"plan", s.plan},
           {"run", s.run},
           {"compile", r.seconds_compile}}},
-        {"plan", Json::parse(plan)},
-    };
-    return object.dump(2, ' ', false, Json::error_handler_t::replace);
+        {"plan", Json::read(plan)},
+    }
+        .written();
 }
 
 // What would tell more than doubles do.

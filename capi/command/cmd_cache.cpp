@@ -1,10 +1,10 @@
 #include "commands.hpp"
+#include "lib/base/json.hpp"
 #include "output.hpp"
 
 #include <perm.hpp>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include <filesystem>
 #include <system_error>
@@ -12,28 +12,24 @@
 namespace perm {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using libperm::Json;
 
 // NULL: the default.
 const char *folder_of(const Options &options) { return options.cache ? options.cache->c_str() : nullptr; }
 
 std::string folder_name(const Options &options) {
     if (options.cache) return *options.cache;
-    return Json::parse(cache_describe(nullptr, PERM_FORMAT_JSON)).at("folder").get<std::string>();
+    return Json::read(cache_describe(nullptr, PERM_FORMAT_JSON)).text("folder");
 }
 
 // Why a folder has nothing to remove, if that is not just that it is empty.
 std::string why_none(const Options &options, const std::string &folder) {
     if (folder.empty()) return "no folder: no name was given";
-    const Json about = Json::parse(cache_describe(folder_of(options), PERM_FORMAT_JSON));
-    if (about.contains("why_not"))
-        return fmt::format("{}: it is not used, {}", folder, about.at("why_not").get<std::string>());
+    const Json about = Json::read(cache_describe(folder_of(options), PERM_FORMAT_JSON));
+    if (about.find("why_not")) return fmt::format("{}: it is not used, {}", folder, about.text("why_not"));
     std::error_code none;
     return folder + (std::filesystem::exists(folder, none) ? "" : ": there is no such folder");
 }
-
-// Folders' names need not be UTF-8; JSON must be.
-std::string dump(const Json &object) { return object.dump(2, ' ', false, Json::error_handler_t::replace); }
 
 } // namespace
 
@@ -45,7 +41,7 @@ void run_cache_clear(const Options &options) {
     const std::string folder = folder_name(options);
     const std::int64_t removed = cache_clear(folder_of(options));
     if (options.json)
-        write_stdout(dump({{"folder", folder}, {"removed", removed}}));
+        write_stdout(Json{{"folder", folder}, {"removed", removed}}.written());
     else
         write_stdout(fmt::format("removed {} file{} from {}", removed, removed == 1 ? "" : "s",
                                  removed == 0 ? why_none(options, folder) : folder));
@@ -53,7 +49,7 @@ void run_cache_clear(const Options &options) {
 
 void run_cache_path(const Options &options) {
     const std::string folder = folder_name(options);
-    write_stdout(options.json ? dump({{"folder", folder}}) : folder);
+    write_stdout(options.json ? Json{{"folder", folder}}.written() : folder);
 }
 
 } // namespace perm

@@ -1,10 +1,10 @@
 #include "commands.hpp"
 #include "job.hpp"
 #include "lib/base/durable_file.hpp"
+#include "lib/base/json.hpp"
 #include "output.hpp"
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include <limits>
 
@@ -16,9 +16,8 @@ void run_plan(Options options) {
     // What a limit forbids in a plan stays forbidden, and this one is to be shared out.
     if (options.time_limit_seconds == 0) options.time_limit_seconds = std::numeric_limits<double>::infinity();
     const Job job(options);
-    const auto about = nlohmann::json::parse(job.explain(PERM_FORMAT_JSON));
-    if (about.at("refused") == true)
-        write_message("warning: this plan will be refused: " + about.at("why").get<std::string>());
+    const auto about = libperm::Json::read(job.explain(PERM_FORMAT_JSON));
+    if (about.flag("refused")) write_message("warning: this plan will be refused: " + about.text("why"));
     write_plan_file(options.output, job.plan_file());
     write_stdout(
         fmt::format("{}: the plan of {}, {}", options.output, file_name(options), shards_text(job.plan())));

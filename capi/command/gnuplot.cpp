@@ -1,6 +1,7 @@
 #include "gnuplot.hpp"
 
-#include <nlohmann/json.hpp>
+#include "lib/base/json.hpp"
+
 #include <perm.hpp>
 
 #include <cerrno>
@@ -89,9 +90,7 @@ std::string gnuplot(const std::string &script) {
 
 std::string quoted(const std::string &text) {
     // What is no UTF-8 is replaced on the way to JSON.
-    const auto replace = nlohmann::json::error_handler_t::replace;
-    std::string valid =
-        nlohmann::json::parse(nlohmann::json(text).dump(-1, ' ', false, replace)).get<std::string>();
+    const std::string valid = libperm::Json::read(libperm::Json(text).written(-1)).text();
     std::string out = "'";
     for (const char c : valid) {
         if (c == '\'') out += c;

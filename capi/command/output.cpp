@@ -1,8 +1,8 @@
 #include "output.hpp"
 
+#include "lib/base/json.hpp"
 #include "options.hpp"
 
-#include <nlohmann/json.hpp>
 #include <perm.hpp>
 
 #include <unistd.h>
@@ -71,12 +71,11 @@ ExitCode exit_code(perm_status status) {
 ExitCode report_failure(perm_status status, const std::string &text, bool json) {
     write_message(text);
     if (!json) return exit_code(status);
-    const nlohmann::ordered_json object = {
+    const libperm::Json object{
         {"error",
          {{"status", perm_status_text(status)}, {"code", static_cast<int>(status)}, {"text", text}}}};
     try {
-        // File names need not be UTF-8; JSON must be.
-        write_stdout(object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+        write_stdout(object.written());
     } catch (const OutputError &error) {
         write_message(error.what());
     }

@@ -1,10 +1,10 @@
 #include "plot.hpp"
 
 #include "gnuplot.hpp"
+#include "lib/base/json.hpp"
 #include "plot_pattern.hpp"
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 #include <perm.hpp>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace perm {
 namespace {
 
-using nlohmann::json;
+using libperm::Json;
 using Lines = std::vector<std::int64_t>;
 
 // In shares of the picture's width and height.
@@ -53,16 +53,22 @@ std::string count(std::int64_t number, const char *one, const char *many) {
     return fmt::format("{} {}", number, number == 1 ? one : many);
 }
 
+Lines lines_of(const Json &json, const char *key) {
+    Lines lines;
+    for (const Json &line : json.array(key)) lines.push_back(line.integer());
+    return lines;
+}
+
 // Where each line stands in an order.
-Lines places(const json &order) {
+Lines places(const Lines &order) {
     Lines place(order.size());
     for (std::size_t k = 0; k < order.size(); ++k)
-        place[order[k].get<std::size_t>()] = static_cast<std::int64_t>(k);
+        place[static_cast<std::size_t>(order[k])] = static_cast<std::int64_t>(k);
     return place;
 }
 
-std::vector<Entry> entries_of(const json &pattern) {
-    const auto row_ptr = pattern.at("row_ptr").get<Lines>(), col = pattern.at("col").get<Lines>();
+std::vector<Entry> entries_of(const Json &pattern) {
+    const Lines row_ptr = lines_of(pattern, "row_ptr"), col = lines_of(pattern, "col");
     std::vector<Entry> entries;
     for (std::size_t i = 0; i + 1 < row_ptr.size(); ++i)
         for (auto k = row_ptr[i]; k < row_ptr[i + 1]; ++k)
@@ -70,30 +76,30 @@ std::vector<Entry> entries_of(const json &pattern) {
     return entries;
 }
 
-std::vector<Entry> ordered(std::vector<Entry> entries, const json &orders) {
-    const Lines row = places(orders.at("rows")), col = places(orders.at("cols"));
+std::vector<Entry> ordered(std::vector<Entry> entries, const Json &orders) {
+    const Lines row = places(lines_of(orders, "rows")), col = places(lines_of(orders, "cols"));
     for (Entry &e : entries)
         e = {row[static_cast<std::size_t>(e.row)], col[static_cast<std::size_t>(e.col)], e.dropped};
     return entries;
 }
 
-std::string plot_given(const Panel &panel, const json &plan, const std::string &header) {
-    const auto n = plan.at("n").get<std::int64_t>();
+std::string plot_given(const Panel &panel, const Json &plan, const std::string &header) {
+    const auto n = plan.integer("n");
     const std::vector<Entry> entries = entries_of(plan.at("picture"));
     return begin(panel, two_lines("as given", fmt::format("n = {}, {}", n,
                                                           count(std::ssize(entries), "entry", "entries")))) +
            header + plot_pattern(n, entries, {});
 }
 
-std::string plot_blocks(const Panel &panel, const json &picture) {
-    const json &blocks = picture.at("blocks");
-    const auto sizes = blocks.at("sizes").get<Lines>();
-    const json &costliest = picture.at("costliest");
-    const json marked = costliest.is_null() ? json() : costliest.at("block");
+std::string plot_blocks(const Panel &panel, const Json &picture) {
+    const Json &blocks = picture.at("blocks");
+    const Lines sizes = lines_of(blocks, "sizes");
+    const Json &costliest = picture.at("costliest");
+    const Json marked = costliest.is_null() ? Json() : costliest.at("block");
     std::vector<Outline> outlines;
     std::vector<std::size_t> block; // of each line
     for (std::size_t b = 0; b < sizes.size(); ++b) {
-        outlines.push_back({std::ssize(block), sizes[b], marked == b});
+        outlines.push_back({std::ssize(block), sizes[b], marked == Json(b)});
         block.insert(block.end(), static_cast<std::size_t>(sizes[b]), b);
     }
     // The marked one is drawn over its neighbours.
@@ -109,13 +115,14 @@ std::string plot_blocks(const Panel &panel, const json &picture) {
            plot_pattern(std::ssize(block), entries, outlines);
 }
 
-std::string plot_costliest(const Panel &panel, const json &block) {
-    const bool transposed = block.at("transposed");
+std::string plot_costliest(const Panel &panel, const Json &block) {
+    const bool transposed = block.flag("transposed");
     std::vector<Entry> entries = ordered(entries_of(block), block);
     if (transposed) // drawn as the frontier runs: down
         for (Entry &e : entries) std::swap(e.row, e.col);
-    const auto n = std::ssize(block.at("rows"));
-    const std::string order = block.at("open").empty() ? "as given: no frontier" : "in the frontier's order";
+    const auto n = std::ssize(block.array("rows"));
+    const std::string order =
+        block.array("open").empty() ? "as given: no frontier" : "in the frontier's order";
     return begin(panel,
                  two_lines("the block that takes longest, " + order,
                            fmt::format("n = {}, {}{}", n, count(std::ssize(entries), "entry", "entries"),
@@ -127,24 +134,23 @@ std::string rounded(double number) {
     return number < 1e6 ? fmt::format("{:.0f}", number) : fmt::format("{:.2e}", number);
 }
 
-std::string plot_frontier(const json &block) {
+std::string plot_frontier(const Json &block) {
     constexpr const char *blue = "#0072B2", *orange = "#D55E00";
-    const json &open = block.at("open"), &states = block.at("states");
-    const bool transposed = block.at("transposed");
-    double most_states = 10, most_open = 1;
+    const Json::Array &open = block.array("open"), &states = block.array("states");
+    const bool transposed = block.flag("transposed");
+    double most_states = 10, most_open = 1, peak = 0;
     std::string data = "$frontier << EOD\n0 1 0\n";
     for (std::size_t t = 0; t < open.size(); ++t) {
-        const auto s = states[t].get<double>(), w = open[t].get<double>();
+        const double s = states[t].number(), w = open[t].number();
         fmt::format_to(std::back_inserter(data), "{} {} {}\n", t + 1, s, w);
-        most_states = std::max(most_states, s);
+        peak = std::max(peak, s);
         most_open = std::max(most_open, w);
     }
-    const auto max = *std::max_element(states.begin(), states.end());
+    most_states = std::max(most_states, peak);
     return data + "EOD\n" +
-           begin(
-               {lower_left, frontier_right, lower_bottom, lower_top},
-               two_lines("the frontier in that block",
-                         fmt::format("at most {} states, {} open", rounded(max.get<double>()), most_open))) +
+           begin({lower_left, frontier_right, lower_bottom, lower_top},
+                 two_lines("the frontier in that block",
+                           fmt::format("at most {} states, {} open", rounded(peak), most_open))) +
            fmt::format(
                "set logscale y\nset format y '10^{{%T}}'\nset tics out nomirror scale 0.5\nset y2tics\n"
                "set xrange [0:{}]\nset yrange [0.8:{}]\nset y2range [0:{}]\n"
@@ -171,14 +177,14 @@ constexpr Style styles[] = {{"chosen", "fs solid noborder lc rgb '#009E73'"},
                             {"refused", "lc rgb '#777777' fs pattern 4 border"},
                             {"no GPU", "lc rgb '#777777' fs pattern 4 border"}};
 
-std::string plot_engines(const Panel &panel, const json &plan) {
-    const json &names = plan.at("picture").at("engines");
-    const json &candidates = plan.at("candidates");
+std::string plot_engines(const Panel &panel, const Json &plan) {
+    const Json::Array &names = plan.at("picture").array("engines");
+    const Json::Array &candidates = plan.array("candidates");
     double least = 1e300, most = 0;
-    for (const json &c : candidates)
-        if (const json &s = c.at("seconds"); s.is_number() && s.get<double>() > 0) {
-            least = std::min(least, s.get<double>());
-            most = std::max(most, s.get<double>());
+    for (const Json &c : candidates)
+        if (const Json &s = c.at("seconds"); !s.is_null() && s.number() > 0) {
+            least = std::min(least, s.number());
+            most = std::max(most, s.number());
         }
     if (most == 0) least = most = 1;
     most = std::min(most, 1e300); // its tic must be a double too
@@ -193,18 +199,17 @@ std::string plot_engines(const Panel &panel, const json &plan) {
     for (const Style &style : styles) {
         std::string bars;
         for (std::size_t k = 0; k < candidates.size(); ++k) {
-            const json &c = candidates[k];
+            const Json &c = candidates[k];
             if (c.at("status") != style.status) continue;
-            const std::string what = c.contains("why_not") && c.at("status") == "refused"
-                                         ? "refused: " + in_short(c.at("why_not"))
-                                         : c.at("status").get<std::string>();
-            text += fmt::format("set label {} at graph 0.005, first {} noenhanced font ',11'\n",
-                                quoted(fmt::format("{}: {}, {}", names[k].at("name").get<std::string>(),
-                                                   names[k].at("time").get<std::string>(), what)),
-                                static_cast<double>(k) + 0.3);
-            if (const json &s = c.at("seconds"); s.is_number())
-                fmt::format_to(std::back_inserter(bars), "{} {} {}\n", k, low,
-                               std::max(low, s.get<double>()));
+            const std::string what = c.find("why_not") && c.at("status") == "refused"
+                                         ? "refused: " + in_short(c.text("why_not"))
+                                         : c.text("status");
+            text += fmt::format(
+                "set label {} at graph 0.005, first {} noenhanced font ',11'\n",
+                quoted(fmt::format("{}: {}, {}", names[k].text("name"), names[k].text("time"), what)),
+                static_cast<double>(k) + 0.3);
+            if (const Json &s = c.at("seconds"); !s.is_null())
+                fmt::format_to(std::back_inserter(bars), "{} {} {}\n", k, low, std::max(low, s.number()));
         }
         if (bars.empty()) continue;
         const std::string name = fmt::format("$bars{}", &style - styles);
@@ -215,22 +220,22 @@ std::string plot_engines(const Panel &panel, const json &plan) {
     return data + text + "plot " + (plots.empty() ? "NaN" : plots) + "\n";
 }
 
-std::string outcome_line(const json &plan) {
-    if (plan.at("refused").get<bool>()) return fmt::format("refused: {}", plan.value("refusal", ""));
-    const json &picture = plan.at("picture");
-    if (picture.at("costliest").is_null()) return plan.at("why");
-    std::string engine = plan.at("engine").get<std::string>();
-    if (plan.contains("form")) engine.append(" ").append(plan.at("form").get<std::string>());
+std::string outcome_line(const Json &plan) {
+    if (plan.flag("refused")) return "refused: " + (plan.find("refusal") ? plan.text("refusal") : "");
+    const Json &picture = plan.at("picture");
+    if (picture.at("costliest").is_null()) return plan.text("why");
+    std::string engine = plan.text("engine");
+    if (plan.find("form")) engine += " " + plan.text("form");
     return fmt::format("{} to compute; {} on the {}, predicted {}",
-                       count(plan.at("blocks"), "block", "blocks"), engine,
-                       plan.at("device") == "gpu" ? "GPU" : "CPU", picture.at("time").get<std::string>());
+                       count(plan.integer("blocks"), "block", "blocks"), engine,
+                       plan.at("device") == "gpu" ? "GPU" : "CPU", picture.text("time"));
 }
 
-std::string header(const json &plan, const std::string &title) {
+std::string header(const Json &plan, const std::string &title) {
     constexpr double left = 25 / width, top = 1 - 30 / height, line = 26 / height;
     return label(title, left, top, "font ',20'") +
            label(cut(outcome_line(plan), 130), left, top - line, "font ',14'") +
-           label(plan.at("picture").at("reduced"), left, top - 2 * line, "font ',12' tc rgb '#555555'");
+           label(plan.at("picture").text("reduced"), left, top - 2 * line, "font ',12' tc rgb '#555555'");
 }
 
 } // namespace
@@ -251,17 +256,17 @@ std::string plot_terminal(const std::string &file) {
 }
 
 std::string plot_script(const std::string &picture, const std::string &title, const std::string &terminal) {
-    const json plan = json::parse(picture);
-    const json &shown = plan.at("picture"), &costliest = shown.at("costliest"), &blocks = shown.at("blocks");
+    const Json plan = Json::read(picture);
+    const Json &shown = plan.at("picture"), &costliest = shown.at("costliest"), &blocks = shown.at("blocks");
     std::string text = "set encoding utf8\nset terminal " + terminal + "\nset multiplot\n";
     int panel = 0;
     text += plot_given(pattern_panel(panel++), plan, header(plan, title));
-    if (!blocks.is_null() && blocks.at("sizes").size() > 1)
+    if (!blocks.is_null() && blocks.array("sizes").size() > 1)
         text += plot_blocks(pattern_panel(panel++), shown);
     if (!costliest.is_null()) {
-        const bool has_frontier = !costliest.at("open").empty();
+        const bool has_frontier = !costliest.array("open").empty();
         const bool is_given =
-            !has_frontier && !costliest.at("block").is_null() && blocks.at("sizes").size() == 1;
+            !has_frontier && !costliest.at("block").is_null() && blocks.array("sizes").size() == 1;
         if (!is_given) text += plot_costliest(pattern_panel(panel++), costliest);
         if (has_frontier) text += plot_frontier(costliest);
         text += plot_engines(

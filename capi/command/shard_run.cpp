@@ -1,9 +1,9 @@
 #include "shard_run.hpp"
 
+#include "lib/base/json.hpp"
 #include "output.hpp"
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -49,9 +49,9 @@ Plan ShardRun::load(int threads) {
 
 // A shard of a frontier, or on a GPU, has work for all threads; another for one.
 int ShardRun::runners() const {
-    const auto plan = nlohmann::json::parse(plan_.explain(PERM_FORMAT_JSON));
+    const auto plan = libperm::Json::read(plan_.explain(PERM_FORMAT_JSON));
     if (plan.at("device") != "cpu" || plan.at("engine") == "frontier") return 1;
-    return static_cast<int>(std::min<std::size_t>(todo_.size(), plan.at("threads").get<std::size_t>()));
+    return static_cast<int>(std::min<std::int64_t>(std::ssize(todo_), plan.integer("threads")));
 }
 
 void ShardRun::run() {

@@ -5,6 +5,7 @@
 #include "capi/mpi/machine_share.hpp"
 #include "capi/mpi/shard_traffic.hpp"
 #include "jit/text/text.hpp"
+#include "lib/base/json.hpp"
 #include "lib/base/struct_size.hpp"
 #include "lib/base/system.hpp"
 
@@ -16,7 +17,6 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
 
@@ -136,7 +136,7 @@ class Root {
 
   private:
     static bool is_on_gpu(const perm::Plan &plan) {
-        return nlohmann::json::parse(plan.explain(PERM_FORMAT_JSON)).at("device") == "gpu";
+        return Json::read(plan.explain(PERM_FORMAT_JSON)).at("device") == "gpu";
     }
 
     // Saved. On which of a machine's GPUs a rank is to run can only be told to a plan for GPUs.

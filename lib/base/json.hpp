@@ -27,6 +27,7 @@ class Json {
     Json(std::string text);
     Json(const char *text) : Json(std::string(text)) {}
     Json(Array array);
+    Json(Object object);
     template <std::integral Number>
     Json(const std::vector<Number> &numbers) : Json(Array(numbers.begin(), numbers.end())) {}
     Json(std::initializer_list<std::pair<const char *, Json>> object);
@@ -39,10 +40,16 @@ class Json {
     Json &operator[](std::string_view key); // null makes an object, and a new key null
     void push_back(Json element);
 
+    static Json read(std::string_view text); // throws std::exception
+
     const Json *find(std::string_view key) const; // null: there is no such key
     const Json &at(std::string_view key) const;   // throws std::out_of_range
-    const std::string &text() const;              // throws std::bad_variant_access, as what follows
+    bool is_null() const;
+    bool operator==(const Json &other) const;
+    const std::string &text() const; // throws std::bad_variant_access, as what follows
     std::int64_t integer() const;
+    double number() const; // an integer too
+    const Array &array() const;
     const std::string &text(std::string_view key) const { return at(key).text(); }
     std::int64_t integer(std::string_view key) const { return at(key).integer(); }
     bool flag(std::string_view key) const;
