@@ -34,7 +34,7 @@
 
 struct perm_plan {
     libperm::Plan plan;
-    std::unique_ptr<const libperm::Direct> direct; // null where the plan itself is executed
+    std::unique_ptr<const libperm::TapePlan> direct; // null where the plan itself is executed
     libperm::LazyGradient gradient;
     libperm::IdleTapes idle_tapes;
     double seconds_check = 0, seconds_plan = 0;
@@ -194,7 +194,7 @@ void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome
     fill(result, plan, outcome, answer_of(plan, outcome));
 }
 
-void fill(perm_result &result, const perm_plan &plan, const libperm::DirectAnswer &answer, bool with_text,
+void fill(perm_result &result, const perm_plan &plan, const libperm::TapeAnswer &answer, bool with_text,
           bool on_gpu = false) {
     fill(result, plan.plan, plan.direct->outcome_of(answer, on_gpu), libperm::answer_of(answer, with_text));
     result.threads = 1;
@@ -203,7 +203,7 @@ void fill(perm_result &result, const perm_plan &plan, const libperm::DirectAnswe
 // False if the plan is to be executed otherwise.
 bool execute_directly(const perm_plan &plan, const void *values, perm_result &result) {
     if (!plan.direct || !values || plan.plan.options.device == libperm::Device::gpu) return false;
-    libperm::DirectAnswer answer;
+    libperm::TapeAnswer answer;
     for (const bool twofold : plan.direct->ladder().of_tape())
         if (plan.direct->run({&values, 1}, twofold, &answer) && plan.direct->is_enough(answer)) {
             fill(result, plan, answer, true);
@@ -322,8 +322,8 @@ perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan
         libperm::RunControl control(options);
         libperm::with_threads(options.threads, [&] {
             made->plan = libperm::make_kept_plan(std::move(input), options, values, control);
-            libperm::Direct::order(made->plan, control);
-            made->direct = libperm::Direct::of(made->plan, control);
+            libperm::TapePlan::order(made->plan, control);
+            made->direct = libperm::TapePlan::of(made->plan, control);
         });
         made->seconds_plan = watch.lap();
         *plan = made.release();
@@ -359,7 +359,7 @@ perm_status perm_plan_execute_batch(const perm_plan *plan, const void *values, i
             std::free(result(k).text);
             write(result(k), filled);
         };
-        const libperm::BatchSink sink{[&](int64_t k, const libperm::DirectAnswer &answer, bool on_gpu) {
+        const libperm::BatchSink sink{[&](int64_t k, const libperm::TapeAnswer &answer, bool on_gpu) {
                                           perm_result filled = PERM_RESULT_INIT;
                                           fill(filled, *plan, answer, false, on_gpu);
                                           replace(k, filled);
@@ -398,7 +398,7 @@ perm_status perm_plan_gradient(const perm_plan *plan, const void *values, void *
         const libperm::Gradient &derivatives = plan->gradient.of(plan->plan, plan->direct.get(), control);
         r.seconds_plan = watch.lap();
         libperm::Outcome outcome;
-        const libperm::DirectAnswer answer = derivatives.run(
+        const libperm::TapeAnswer answer = derivatives.run(
             plan->plan, values, static_cast<double *>(gradient), error_bounds, control, outcome);
         fill(r, plan->plan, outcome, libperm::answer_of(answer, result != nullptr));
         r.threads = 1;
@@ -442,7 +442,7 @@ perm_status perm_plan_load(const void *bytes, size_t size, const perm_opts *opts
         auto made = std::make_unique<perm_plan>();
         made->plan = libperm::plan_of({static_cast<const char *>(bytes), size}, libperm::read_options(opts));
         libperm::RunControl control(made->plan.options);
-        made->direct = libperm::Direct::of(made->plan, control);
+        made->direct = libperm::TapePlan::of(made->plan, control);
         *plan = made.release();
     });
 }

@@ -57,14 +57,12 @@ std::string usage_error(const CLI::App &app, const CLI::ParseError &error) {
            " (see perm --help)";
 }
 
-int parse_and_run(int argc, char **argv, bool &json) {
-    Options options;
-    options.command_line = shell_words(argc, argv);
-    CLI::App app("Exact permanents of sparse matrices.", "perm");
-    app.footer(footer);
-    app.require_subcommand(0, 1);
-    app.set_version_flag("--version", std::string("perm ") + perm_version());
+struct Subcommand {
+    CLI::App *command;
+    std::function<void()> run;
+};
 
+std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
     const std::string quiet = "no progress, no log but errors; a missed tolerance is still reported";
     const auto add = [&](const char *name, const char *description) {
         CLI::App *command = app.add_subcommand(name, description);
@@ -104,13 +102,29 @@ int parse_and_run(int argc, char **argv, bool &json) {
     }
     for (CLI::App *command : {compute, explain, combine, status, info, list, clear, path})
         add_json_option(*command, options);
+    return {{compute, [&] { run_compute(options); }}, {explain, [&] { run_explain(options); }},
+            {source, [&] { run_source(options); }},   {plan, [&] { run_plan(options); }},
+            {shard, [&] { run_shard(options); }},     {combine, [&] { run_combine(options); }},
+            {status, [&] { run_status(options); }},   {info, [&] { run_info(options.json); }},
+            {list, [&] { run_cache_list(options); }}, {clear, [&] { run_cache_clear(options); }},
+            {path, [&] { run_cache_path(options); }}};
+}
+
+int parse_and_run(int argc, char **argv, bool &json) {
+    Options options;
+    options.command_line = shell_words(argc, argv);
+    CLI::App app("Exact permanents of sparse matrices.", "perm");
+    app.footer(footer);
+    app.require_subcommand(0, 1);
+    app.set_version_flag("--version", std::string("perm ") + perm_version());
+    const std::vector<Subcommand> all = add_subcommands(app, options);
 
     try {
         app.parse(argc, argv);
         // Asked for here and not of the parser, which would then not name a subcommand that it does not know.
         if (app.get_subcommands().empty())
             throw CLI::RequiredError(std::string("a subcommand (") + subcommands + ")");
-        if (*cache && cache->get_subcommands().empty())
+        if (const CLI::App *cache = app.get_subcommand("cache"); *cache && cache->get_subcommands().empty())
             throw CLI::RequiredError("a subcommand (list, clear or path)");
     } catch (const CLI::CallForHelp &) {
         write_stdout(app.help());
@@ -124,17 +138,8 @@ int parse_and_run(int argc, char **argv, bool &json) {
 
     json = options.json;
     perm_set_log_level(options.log_level());
-    if (*compute) run_compute(options);
-    if (*explain) run_explain(options);
-    if (*source) run_source(options);
-    if (*plan) run_plan(options);
-    if (*shard) run_shard(options);
-    if (*combine) run_combine(options);
-    if (*status) run_status(options);
-    if (*info) run_info(options.json);
-    if (*list) run_cache_list(options);
-    if (*clear) run_cache_clear(options);
-    if (*path) run_cache_path(options);
+    for (const Subcommand &one : all)
+        if (*one.command) one.run();
     return exit_answered;
 }
 

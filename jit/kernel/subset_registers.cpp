@@ -12,8 +12,10 @@ constexpr const char *method = "    __device__ __forceinline__ ";
 
 class RegisterRows {
   public:
-    explicit RegisterRows(const GrayKernel &kernel)
-        : kernel_(kernel), hybrid_(kernel.engine == GrayEngine::hybrid), k_(hybrid_ ? kernel.k : kernel.n) {}
+    explicit RegisterRows(const SubsetKernel &kernel)
+        : kernel_(kernel),
+          hybrid_(kernel.engine == SubsetEngine::hybrid),
+          k_(hybrid_ ? kernel.k : kernel.n) {}
 
     std::string text() {
         add("struct Values {{\n    Number x[n], a[{}];{}\n}};\n\n",
@@ -156,7 +158,7 @@ class RegisterRows {
         add("        terms.add_to(sums);\n    }}\n");
     }
 
-    const GrayKernel &kernel_;
+    const SubsetKernel &kernel_;
     const bool hybrid_;
     const std::int32_t k_; // rows in registers
     std::string text_;
@@ -170,6 +172,6 @@ const char *arithmetic_member(Arithmetic a) {
 
 const char *arithmetic_argument(Arithmetic a) { return doubles_of_its_own(a) > 0 ? "values.arithmetic" : ""; }
 
-std::string registers_text(const GrayKernel &kernel) { return RegisterRows(kernel).text(); }
+std::string registers_text(const SubsetKernel &kernel) { return RegisterRows(kernel).text(); }
 
 } // namespace libperm

@@ -10,6 +10,6 @@ const char *arithmetic_member(Arithmetic a);
 const char *arithmetic_argument(Arithmetic a);
 
 // struct Values and struct Rows.
-std::string registers_text(const GrayKernel &kernel);
+std::string registers_text(const SubsetKernel &kernel);
 
 } // namespace libperm

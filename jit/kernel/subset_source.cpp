@@ -10,7 +10,7 @@ namespace libperm {
 namespace {
 
 // A line for each column: its rows.
-std::string columns_text(const GrayKernel &kernel) {
+std::string columns_text(const SubsetKernel &kernel) {
     std::string text;
     for (std::size_t j = 0; j + 1 < kernel.column_ptr.size(); ++j) {
         text += formatted("column {}:", j);
@@ -39,33 +39,33 @@ template <class Numbers> std::string array_text(const char *name, const Numbers 
     return text + "};\n";
 }
 
-const char *what_it_does(GrayEngine engine) {
+const char *what_it_does(SubsetEngine engine) {
     switch (engine) {
-    case GrayEngine::shared:
+    case SubsetEngine::shared:
         return "x and A in shared memory (GPU-SparsePerman)";
-    case GrayEngine::dense:
+    case SubsetEngine::dense:
         return "x in registers, A in shared memory, for this n alone";
-    case GrayEngine::purereg:
+    case SubsetEngine::purereg:
         return "x in registers, code for each column (CodeGen-PureReg)";
-    case GrayEngine::hybrid:
+    case SubsetEngine::hybrid:
         return "the first k rows in registers, the others in global memory (CodeGen-Hybrid)";
-    case GrayEngine::tree:
+    case SubsetEngine::tree:
         return "x in registers, common factors and products kept (jit/program/tree.hpp)";
     }
     return "";
 }
 
-std::string pattern_text(const GrayKernel &kernel) {
+std::string pattern_text(const SubsetKernel &kernel) {
     return array_text("pattern_column_ptr", kernel.column_ptr) + array_text("pattern_row", kernel.row) + "\n";
 }
 
-std::string rows_text(const GrayKernel &kernel) {
+std::string rows_text(const SubsetKernel &kernel) {
     switch (kernel.engine) {
-    case GrayEngine::dense:
+    case SubsetEngine::dense:
         return rows_dense_cuh;
-    case GrayEngine::shared:
+    case SubsetEngine::shared:
         return pattern_text(kernel) + rows_shared_cuh;
-    case GrayEngine::tree:
+    case SubsetEngine::tree:
         return rows_in_shared(kernel) ? pattern_text(kernel) + tree_text(kernel) : tree_text(kernel);
     default:
         return registers_text(kernel);
@@ -73,29 +73,29 @@ std::string rows_text(const GrayKernel &kernel) {
 }
 
 // The names that the walk takes for granted.
-std::string types_text(const GrayKernel &kernel) {
+std::string types_text(const SubsetKernel &kernel) {
     static constexpr const char *terms[] = {"PlainTerms", "KahanTerms", "TwofoldTerms"};
     return formatted("typedef {} Arith;\ntypedef Arith::Number Number;\ntypedef PartialOf<Arith> Partial;\n"
                      "typedef {}<Arith> Terms;\n\n",
                      arithmetic_type(kernel.arithmetic), terms[static_cast<std::size_t>(kernel.summation)]);
 }
 
-std::string entry_text(const GrayKernel &kernel) {
+std::string entry_text(const SubsetKernel &kernel) {
     const bool by_parameter = values_by_parameter(kernel);
     std::string text = formatted("\nextern \"C\" __global__ void __launch_bounds__({}, 1)\n"
                                  "{}({}, Launch launch, Number *{}, Partial *partials) {{\n",
                                  kernel.threads, gray_entry,
                                  by_parameter ? "const __grid_constant__ Values v" : "const Number *values",
-                                 kernel.engine == GrayEngine::hybrid ? "global_x" : "");
+                                 kernel.engine == SubsetEngine::hybrid ? "global_x" : "");
     if (!by_parameter || rows_in_shared(kernel))
         text += "    extern __shared__ __align__(16) unsigned char shared_memory[];\n";
-    text += by_parameter ? kernel.engine == GrayEngine::hybrid
+    text += by_parameter ? kernel.engine == SubsetEngine::hybrid
                                ? "    Rows rows(v, global_x + static_cast<u64>(blockIdx.x) * (n - k) * "
                                  "threads + threadIdx.x);\n"
                            : rows_in_shared(kernel) ? "    Rows rows(v, shared_memory);\n"
                                                     : "    Rows rows(v);\n"
                          : "    Rows rows;\n    rows.start(values, shared_memory);\n";
-    if (kernel.engine == GrayEngine::tree) return text + "    walk_tree(rows, launch, partials);\n}\n";
+    if (kernel.engine == SubsetEngine::tree) return text + "    walk_tree(rows, launch, partials);\n}\n";
     text += kernel.equal_chunks ? "    walk_equally(rows, launch, partials);\n}\n"
                                 : "    walk_segments(rows, launch, partials);\n}\n";
     return text;
@@ -103,45 +103,45 @@ std::string entry_text(const GrayKernel &kernel) {
 
 } // namespace
 
-std::int64_t parameter_count(const GrayKernel &kernel) {
-    return kernel.engine == GrayEngine::tree ? tree_parameter_count(kernel.tree) : value_count(kernel);
+std::int64_t parameter_count(const SubsetKernel &kernel) {
+    return kernel.engine == SubsetEngine::tree ? tree_parameter_count(kernel.tree) : value_count(kernel);
 }
 
-std::vector<double> parameters_of(const GrayKernel &kernel, const std::vector<double> &values) {
-    return kernel.engine == GrayEngine::tree ? tree_parameters(kernel.tree, values, kernel.arithmetic)
-                                             : values;
+std::vector<double> parameters_of(const SubsetKernel &kernel, const std::vector<double> &values) {
+    return kernel.engine == SubsetEngine::tree ? tree_parameters(kernel.tree, values, kernel.arithmetic)
+                                               : values;
 }
 
-std::int64_t parameter_bytes(const GrayKernel &kernel) {
+std::int64_t parameter_bytes(const SubsetKernel &kernel) {
     return 8 *
            (parameter_count(kernel) * parts_of(kernel.arithmetic) + doubles_of_its_own(kernel.arithmetic));
 }
 
-std::string key_of(const GrayKernel &kernel) {
+std::string key_of(const SubsetKernel &kernel) {
     std::string key =
         formatted("generator {}\nengine {}\narithmetic {}\nchunks {}\nn {}\nsegment_bits {}\nunrolled "
                   "{}\nthreads {}\n",
-                  generator_digest, gray_engine_name(kernel.engine), arithmetic_name(kernel.arithmetic),
+                  generator_digest, subset_engine_name(kernel.engine), arithmetic_name(kernel.arithmetic),
                   kernel.equal_chunks ? "equal" : "ceg", kernel.n, kernel.segment_bits, kernel.unrolled,
                   kernel.threads);
     if (kernel.summation != Summation::plain)
         key += formatted("summation {}\n", summation_name(kernel.summation));
-    if (kernel.engine == GrayEngine::hybrid) key += formatted("k {}\nc {}\n", kernel.k, kernel.c);
-    if (kernel.engine == GrayEngine::tree) key += "tree " + shape_text(kernel.tree.root) + "\n";
-    if (kernel.engine != GrayEngine::dense) key += columns_text(kernel);
+    if (kernel.engine == SubsetEngine::hybrid) key += formatted("k {}\nc {}\n", kernel.k, kernel.c);
+    if (kernel.engine == SubsetEngine::tree) key += "tree " + shape_text(kernel.tree.root) + "\n";
+    if (kernel.engine != SubsetEngine::dense) key += columns_text(kernel);
     return key;
 }
 
-std::string source_of(const GrayKernel &kernel) {
+std::string source_of(const SubsetKernel &kernel) {
     std::string text =
         formatted("// libperm, engine {}: {}.\n"
                   "// One kernel for all matrices of this {}; their values come with the launch. Its "
                   "key:\n//\n{}\n"
                   "[[maybe_unused]] constexpr int n = {}, entries = {}, segment_bits = {}, unrolled = {};\n",
-                  gray_engine_name(kernel.engine), what_it_does(kernel.engine),
-                  kernel.engine == GrayEngine::dense ? "order" : "pattern", as_comment(key_of(kernel)),
+                  subset_engine_name(kernel.engine), what_it_does(kernel.engine),
+                  kernel.engine == SubsetEngine::dense ? "order" : "pattern", as_comment(key_of(kernel)),
                   kernel.n, entry_count(kernel), kernel.segment_bits, kernel.unrolled);
-    if (kernel.engine == GrayEngine::hybrid)
+    if (kernel.engine == SubsetEngine::hybrid)
         text += formatted("[[maybe_unused]] constexpr int k = {}, c = {}, threads = {};\n", kernel.k,
                           kernel.c, kernel.threads);
     if (sums_again(kernel))
@@ -150,14 +150,14 @@ std::string source_of(const GrayKernel &kernel) {
                       accurate_gain, accurate_threads(kernel));
     text += std::string("\n") + number_cuh + "\n" + partial_cuh + "\n" + terms_cuh + "\n" +
             types_text(kernel) + gray_walk_cuh;
-    if (kernel.engine == GrayEngine::tree) text += std::string("\n") + tree_walk_cuh;
+    if (kernel.engine == SubsetEngine::tree) text += std::string("\n") + tree_walk_cuh;
     if (rows_in_shared(kernel)) text += std::string("\n") + shared_rows_cuh;
     if (sums_again(kernel)) text += std::string("\n") + accurate_cuh;
     return text + "\n// ---- This kernel " + std::string(88, '-') + "\n\n" + rows_text(kernel) +
            entry_text(kernel);
 }
 
-KernelRecipe subsets_kernel(const GrayKernel &kernel) {
+KernelRecipe subsets_kernel(const SubsetKernel &kernel) {
     KernelRecipe recipe{key_of(kernel), [kernel] { return source_of(kernel); }, kernel_flags()};
     recipe.entries = {gray_entry, gather_entry};
     if (sums_again(kernel)) recipe.entries.insert(recipe.entries.end(), {select_entry, accurate_entry});

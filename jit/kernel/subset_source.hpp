@@ -7,14 +7,14 @@
 namespace libperm {
 
 // What the first parameter holds, if it is the values themselves and no pointer to them.
-std::vector<double> parameters_of(const GrayKernel &kernel, const std::vector<double> &values);
-std::int64_t parameter_count(const GrayKernel &kernel);
-std::int64_t parameter_bytes(const GrayKernel &kernel);
+std::vector<double> parameters_of(const SubsetKernel &kernel, const std::vector<double> &values);
+std::int64_t parameter_count(const SubsetKernel &kernel);
+std::int64_t parameter_bytes(const SubsetKernel &kernel);
 
 // Everything that changes the compiled kernel, as text; and the kernel. Parameters: values, Launch,
 // Number *x (global_rows numbers for each thread), Partial *.
-std::string key_of(const GrayKernel &kernel);
-std::string source_of(const GrayKernel &kernel);
-KernelRecipe subsets_kernel(const GrayKernel &kernel); // of all entries that it has
+std::string key_of(const SubsetKernel &kernel);
+std::string source_of(const SubsetKernel &kernel);
+KernelRecipe subsets_kernel(const SubsetKernel &kernel); // of all entries that it has
 
 } // namespace libperm

@@ -5,17 +5,17 @@
 #include <algorithm>
 
 namespace libperm {
-const char *gray_engine_name(GrayEngine engine) {
+const char *subset_engine_name(SubsetEngine engine) {
     switch (engine) {
-    case GrayEngine::shared:
+    case SubsetEngine::shared:
         return "shared";
-    case GrayEngine::dense:
+    case SubsetEngine::dense:
         return "dense";
-    case GrayEngine::purereg:
+    case SubsetEngine::purereg:
         return "purereg";
-    case GrayEngine::hybrid:
+    case SubsetEngine::hybrid:
         return "hybrid";
-    case GrayEngine::tree:
+    case SubsetEngine::tree:
         return "tree";
     }
     return "?";
@@ -33,44 +33,44 @@ const char *summation_name(Summation summation) {
     return "?";
 }
 
-bool sums_again(const GrayKernel &kernel) {
+bool sums_again(const SubsetKernel &kernel) {
     return kernel.arithmetic == Arithmetic::real && !kernel.equal_chunks;
 }
 
-bool values_by_parameter(const GrayKernel &kernel) {
-    return kernel.engine == GrayEngine::purereg || kernel.engine == GrayEngine::hybrid ||
-           kernel.engine == GrayEngine::tree;
+bool values_by_parameter(const SubsetKernel &kernel) {
+    return kernel.engine == SubsetEngine::purereg || kernel.engine == SubsetEngine::hybrid ||
+           kernel.engine == SubsetEngine::tree;
 }
 
-std::int64_t entry_count(const GrayKernel &kernel) {
-    return kernel.engine == GrayEngine::dense ? std::int64_t{kernel.n} * kernel.n
-                                              : static_cast<std::int64_t>(kernel.row.size());
+std::int64_t entry_count(const SubsetKernel &kernel) {
+    return kernel.engine == SubsetEngine::dense ? std::int64_t{kernel.n} * kernel.n
+                                                : static_cast<std::int64_t>(kernel.row.size());
 }
 
-std::int64_t value_count(const GrayKernel &kernel) {
-    return kernel.engine == GrayEngine::tree ? value_count(kernel.tree) : kernel.n + entry_count(kernel);
+std::int64_t value_count(const SubsetKernel &kernel) {
+    return kernel.engine == SubsetEngine::tree ? value_count(kernel.tree) : kernel.n + entry_count(kernel);
 }
 
-bool rows_in_shared(const GrayKernel &kernel) {
+bool rows_in_shared(const SubsetKernel &kernel) {
     constexpr int few = 48; // doubles that leave room for a program's values
     const int parts = parts_of(kernel.arithmetic);
-    return kernel.engine == GrayEngine::tree && parts > 1 && parts * kernel.n > few;
+    return kernel.engine == SubsetEngine::tree && parts > 1 && parts * kernel.n > few;
 }
 
-std::size_t shared_bytes(const GrayKernel &kernel, int threads) {
+std::size_t shared_bytes(const SubsetKernel &kernel, int threads) {
     const auto n = static_cast<std::size_t>(kernel.n);
     const std::size_t number = static_cast<std::size_t>(parts_of(kernel.arithmetic)) * sizeof(double);
-    if (kernel.engine == GrayEngine::dense) return n * (n + n % 2) * number;
+    if (kernel.engine == SubsetEngine::dense) return n * (n + n % 2) * number;
     if (rows_in_shared(kernel)) return n * static_cast<std::size_t>(threads) * number;
-    if (kernel.engine != GrayEngine::shared) return 0;
+    if (kernel.engine != SubsetEngine::shared) return 0;
     const std::size_t nnz = kernel.row.size();
     return (nnz + n * static_cast<std::size_t>(threads)) * number + (n + 1 + nnz) * sizeof(int);
 }
 
-int accurate_threads(const GrayKernel &kernel) { return 1 << std::min(kernel.segment_bits, 6); }
+int accurate_threads(const SubsetKernel &kernel) { return 1 << std::min(kernel.segment_bits, 6); }
 
-std::int64_t global_rows(const GrayKernel &kernel) {
-    return kernel.engine == GrayEngine::hybrid ? kernel.n - kernel.k : 0;
+std::int64_t global_rows(const SubsetKernel &kernel) {
+    return kernel.engine == SubsetEngine::hybrid ? kernel.n - kernel.k : 0;
 }
 
 } // namespace libperm

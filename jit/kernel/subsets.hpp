@@ -23,9 +23,9 @@
 
 namespace libperm {
 
-enum class GrayEngine { shared, dense, purereg, hybrid, tree };
+enum class SubsetEngine { shared, dense, purereg, hybrid, tree };
 
-const char *gray_engine_name(GrayEngine engine);
+const char *subset_engine_name(SubsetEngine engine);
 
 // How the terms of a block are added up, if they are doubles and taken one by one (device/terms.cuh).
 enum class Summation : std::uint8_t { plain, kahan, dq };
@@ -35,8 +35,8 @@ const char *summation_name(Summation summation);
 // Columns in the order of the Gray code's bits, the last is the one that Nijenhuis and Wilf leave out; rows
 // as the engine holds them. Empty for `dense`; for `shared` they do not matter, but the number of entries
 // does.
-struct GrayKernel {
-    GrayEngine engine = GrayEngine::purereg;
+struct SubsetKernel {
+    SubsetEngine engine = SubsetEngine::purereg;
     std::int32_t n = 0;
     std::vector<std::int64_t>
         column_ptr;                // n + 1: entries of column j are column_ptr[j] .. column_ptr[j+1] - 1
@@ -56,34 +56,34 @@ constexpr const char *gray_entry = "perm_gray", *gather_entry = "perm_gather", *
                      *accurate_entry = "perm_accurate"; // the last two: if sums_again()
 
 // Whether some segments can be summed again, in products of twice the precision.
-bool sums_again(const GrayKernel &kernel);
+bool sums_again(const SubsetKernel &kernel);
 
 // Segments summed again by perm_accurate tell this part of the sums of their absolute values.
 constexpr int accurate_gain = 16384;
 // Threads that share a segment there.
-int accurate_threads(const GrayKernel &kernel);
+int accurate_threads(const SubsetKernel &kernel);
 
 // The values: first x at the empty set, then the entries (dense: all n * n of them, column by column), then
 // the tree's constants; numbers of the arithmetic, the parts of each side by side. Behind them stands what
 // the arithmetic itself holds: of residues p and 1 / p.
-std::int64_t value_count(const GrayKernel &kernel);
-std::int64_t entry_count(const GrayKernel &kernel);
+std::int64_t value_count(const SubsetKernel &kernel);
+std::int64_t entry_count(const SubsetKernel &kernel);
 constexpr int doubles_of_its_own(Arithmetic a) { return a == Arithmetic::modular ? 2 : 0; }
 
 // What the kernel's first parameter is: a pointer to the values on the GPU, or a struct of so many of them.
-bool values_by_parameter(const GrayKernel &kernel);
+bool values_by_parameter(const SubsetKernel &kernel);
 
 // Whether `tree` keeps x in shared memory (device/shared_rows.cuh); else in registers.
-bool rows_in_shared(const GrayKernel &kernel);
+bool rows_in_shared(const SubsetKernel &kernel);
 
 // Bytes of shared memory of a block of so many threads.
-std::size_t shared_bytes(const GrayKernel &kernel, int threads);
+std::size_t shared_bytes(const SubsetKernel &kernel, int threads);
 // Numbers of x in global memory for each thread.
-std::int64_t global_rows(const GrayKernel &kernel);
+std::int64_t global_rows(const SubsetKernel &kernel);
 
 // As in device/gray_walk.cuh.
 using Partial3 = PartialOf<number::Real<double>>;
-struct GrayLaunch {
+struct SubsetLaunch {
     std::uint64_t first, end, length, base;
 };
 

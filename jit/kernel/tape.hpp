@@ -24,7 +24,7 @@ struct TapeLaunch {
 // An answer: the permanent's parts and magnitude, doubles, and then TapeScaling, as large as one.
 struct TapeScaling {
     static constexpr int not_for_tape = -2; // as bits: not finite, or a row of subnormal numbers
-    int exp2 = 0, bits = not_for_tape;      // as in Direct::Loaded
+    int exp2 = 0, bits = not_for_tape;      // as in TapePlan::Loaded
 };
 constexpr std::size_t tape_answer_doubles(Arithmetic arithmetic) {
     return static_cast<std::size_t>(parts_of(arithmetic)) + 2;

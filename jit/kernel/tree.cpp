@@ -15,7 +15,7 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 class TreeRows {
   public:
-    explicit TreeRows(const GrayKernel &kernel)
+    explicit TreeRows(const SubsetKernel &kernel)
         : tree_(kernel.tree),
           arithmetic_(kernel.arithmetic),
           in_shared_(rows_in_shared(kernel)),
@@ -228,7 +228,7 @@ class TreeRows {
 
 } // namespace
 
-std::string tree_text(const GrayKernel &kernel) { return TreeRows(kernel).text(); }
+std::string tree_text(const SubsetKernel &kernel) { return TreeRows(kernel).text(); }
 
 std::int64_t tree_parameter_count(const Tree &tree) {
     return tree.n + static_cast<std::int64_t>(tree.row.size() + constants_read(tree).size());

@@ -6,7 +6,7 @@
 namespace libperm {
 
 // struct Values and struct Rows.
-std::string tree_text(const GrayKernel &kernel);
+std::string tree_text(const SubsetKernel &kernel);
 
 // Values as the kernel's first parameter takes them: the row sums, the entries, and the constants that it
 // reads. From all of them.

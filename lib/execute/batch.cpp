@@ -18,7 +18,7 @@ std::int64_t bytes_of(perm_value_type type) { return type == PERM_VALUE_C128 ? 1
 
 class Batch {
   public:
-    Batch(const Plan &plan, const Direct *direct, const IdleTapes &idle_tapes, const void *values,
+    Batch(const Plan &plan, const TapePlan *direct, const IdleTapes &idle_tapes, const void *values,
           std::int64_t stride, RunControl &control, const BatchSink &sink)
         : plan_(plan),
           direct_(direct),
@@ -82,7 +82,7 @@ class Batch {
         const std::int64_t doubles = bytes_of(plan_.input.value_type) / 8;
         const MatrixList matrices{static_cast<const double *>(values_), stride_ * doubles, left_};
         std::vector<char> done(left_.size(), 0);
-        const auto take = [&](std::size_t k, const DirectAnswer &answer) {
+        const auto take = [&](std::size_t k, const TapeAnswer &answer) {
             if (!direct_->is_enough(answer)) return;
             sink_.direct(left_[k], answer, true);
             done[k] = 1;
@@ -108,7 +108,7 @@ class Batch {
     // False: one of them is not for the tape, and none is answered.
     bool side_by_side(std::size_t first, std::size_t count, bool twofold, std::vector<char> &done) const {
         std::array<const void *, tape_lanes> matrices{};
-        std::array<DirectAnswer, tape_lanes> answers;
+        std::array<TapeAnswer, tape_lanes> answers;
         for (std::size_t k = 0; k < count; ++k) matrices[k] = matrix(left_[first + k]);
         if (!direct_->run(std::span(matrices).first(count), twofold, answers.data())) return false;
         for (std::size_t k = 0; k < count; ++k) {
@@ -131,7 +131,7 @@ class Batch {
     }
 
     const Plan &plan_;
-    const Direct *direct_;
+    const TapePlan *direct_;
     const IdleTapes &idle_tapes_;
     const void *values_;
     const std::int64_t stride_;
@@ -142,7 +142,7 @@ class Batch {
 
 } // namespace
 
-void execute_batch(const Plan &plan, const Direct *direct, const IdleTapes &idle_tapes, const void *values,
+void execute_batch(const Plan &plan, const TapePlan *direct, const IdleTapes &idle_tapes, const void *values,
                    std::int64_t stride, std::int64_t count, RunControl &control, const BatchSink &sink) {
     if (plan.input.value_type == PERM_VALUE_PATTERN)
         throw Error(PERM_BAD_ARGUMENT, "a pattern matrix has no values, and so there is no batch of them");

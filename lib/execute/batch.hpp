@@ -11,14 +11,14 @@ namespace libperm {
 
 // What becomes of matrix k; called by any thread, once for each unless an Error is thrown.
 struct BatchSink {
-    std::function<void(std::int64_t k, const DirectAnswer &, bool on_gpu)> direct;
+    std::function<void(std::int64_t k, const TapeAnswer &, bool on_gpu)> direct;
     std::function<void(std::int64_t k, const Outcome &)> general;
 };
 
 // Matrix k's values begin k * stride values after the first's. Those that `direct`, which may be null,
 // answers within the tolerance take that way, eight at a time, the others the plan's. Throws Error, naming
 // the matrix. `idle_tapes`: of `direct`.
-void execute_batch(const Plan &plan, const Direct *direct, const IdleTapes &idle_tapes, const void *values,
+void execute_batch(const Plan &plan, const TapePlan *direct, const IdleTapes &idle_tapes, const void *values,
                    std::int64_t stride, std::int64_t count, RunControl &control, const BatchSink &sink);
 
 } // namespace libperm

@@ -73,7 +73,7 @@ CacheSettings cache_settings(const char *folder, std::int64_t limit_bytes) {
 
 void read_precision(std::string_view name, Options &out) {
     constexpr std::string_view mpfr = "mpfr:";
-    for (const Precision p : {Precision::automatic, Precision::plain, Precision::kahan, Precision::dq,
+    for (const Precision p : {Precision::automatic, Precision::double_, Precision::kahan, Precision::dq,
                               Precision::dd, Precision::exact})
         if (name == precision_name(p)) {
             out.precision = p;

@@ -17,7 +17,7 @@ std::string precision_name(Precision precision, int bits) {
     switch (precision) {
     case Precision::automatic:
         return "auto";
-    case Precision::plain:
+    case Precision::double_:
         return "double";
     case Precision::kahan:
         return "kahan";

@@ -9,10 +9,10 @@
 namespace libperm {
 
 // double, kahan and dq differ in how terms are summed, in the engines that sum them one by one.
-enum class Precision { automatic, plain, kahan, dq, dd, exact, mpfr };
+enum class Precision { automatic, double_, kahan, dq, dd, exact, mpfr };
 
 struct Numbers {
-    Precision precision = Precision::plain; // not automatic
+    Precision precision = Precision::double_; // not automatic
     bool complex = false;
     int bits = 0; // of MPFR's numbers
 

@@ -13,7 +13,7 @@
 namespace libperm {
 namespace {
 
-template <GrayEngine kernel> void propose_by_kernel(Proposals &task, Engine self) {
+template <SubsetEngine kernel> void propose_by_kernel(Proposals &task, Engine self) {
     propose_kernel(task, self, kernel);
 }
 
@@ -24,21 +24,21 @@ double pieces_of_ryser(const Candidate &c) { // of a millisecond at least
 }
 
 double pieces_of_subsets(const Candidate &c) {
-    const auto *plan = plan_as<GrayPlan>(c);
+    const auto *plan = plan_as<SubsetPlan>(c);
     return plan && plan->kernel.n > 0 ? static_cast<double>(piece_count(plan->kernel)) : 1; // 1: refused
 }
 
 using Restored = std::shared_ptr<const EnginePlan>;
 
-template <GrayEngine kernel>
+template <SubsetEngine kernel>
 Restored restored_by_kernel(std::string_view bytes, FrontierForm, const PlanSource &of) {
-    return kernel == GrayEngine::tree ? restored_tree(bytes, of) : restored_kernel(bytes, kernel, of);
+    return kernel == SubsetEngine::tree ? restored_tree(bytes, of) : restored_kernel(bytes, kernel, of);
 }
 Restored restored_by_ryser(std::string_view bytes, FrontierForm, const PlanSource &of) {
     return restored_ryser(bytes, of);
 }
 
-template <GrayEngine kernel> constexpr EngineInfo kernel_row(Engine id) {
+template <SubsetEngine kernel> constexpr EngineInfo kernel_row(Engine id) {
     return {.id = id,
             .propose = propose_by_kernel<kernel>,
             .run = run_subsets,
@@ -74,12 +74,12 @@ constexpr std::array table{
                .pieces = pieces_of_subsets,
                .prime_bits = modular_bits,
                .saved = saved_subsets,
-               .restored = restored_by_kernel<GrayEngine::tree>,
+               .restored = restored_by_kernel<SubsetEngine::tree>,
                .check = check_subsets},
-    kernel_row<GrayEngine::hybrid>(Engine::hybrid),
-    kernel_row<GrayEngine::purereg>(Engine::purereg),
-    kernel_row<GrayEngine::dense>(Engine::dense),
-    kernel_row<GrayEngine::shared>(Engine::shared),
+    kernel_row<SubsetEngine::hybrid>(Engine::hybrid),
+    kernel_row<SubsetEngine::purereg>(Engine::purereg),
+    kernel_row<SubsetEngine::dense>(Engine::dense),
+    kernel_row<SubsetEngine::shared>(Engine::shared),
 };
 
 } // namespace

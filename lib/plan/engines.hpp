@@ -1,7 +1,6 @@
 // The engines: a row for each. To add one, see CONTRIBUTING.md.
 #pragma once
 
-
 #include "lib/run/candidate.hpp"
 #include "lib/run/engine_result.hpp"
 

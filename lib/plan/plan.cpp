@@ -350,7 +350,7 @@ double entry_bits_of(const InputPattern &input, const Values &values) {
 
 Numbers numbers_of(const Options &options, bool complex) {
     const bool is_open = options.precision == Precision::automatic;
-    return {is_open ? Precision::plain : options.precision, complex, options.mpfr_bits};
+    return {is_open ? Precision::double_ : options.precision, complex, options.mpfr_bits};
 }
 
 double predicted_seconds(const Plan &plan) {

@@ -27,7 +27,6 @@
 namespace libperm {
 namespace {
 
-
 std::string bytes_of(const Json &j, const char *key) {
     return readable_bytes(static_cast<double>(j.integer(key)));
 }

@@ -80,8 +80,8 @@ std::string source_of(const Plan &plan) {
             PERM_UNSUPPORTED,
             formatted("engine {} runs on the CPU and has no kernel: ask for engine {}, or for device gpu",
                       engine_name(best.engine), engines));
-    const auto *sum = plan_as<GrayPlan>(best);
-    const std::string why_not = sum ? gray_why_not(*sum) : best.why_not;
+    const auto *sum = plan_as<SubsetPlan>(best);
+    const std::string why_not = sum ? subsets_why_not(*sum) : best.why_not;
     if (!why_not.empty())
         throw Error(
             PERM_UNSUPPORTED,

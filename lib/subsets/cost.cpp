@@ -11,14 +11,14 @@
 namespace libperm {
 namespace {
 
-double segments_of(const GrayPlan &plan) { return std::ldexp(plan.subsets, -plan.kernel.segment_bits); }
+double segments_of(const SubsetPlan &plan) { return std::ldexp(plan.subsets, -plan.kernel.segment_bits); }
 
 double segment_bytes(double segments) { return 24.0 * segments; }
 
 // Of a kernel that is not in the cache: part of the choice, whether it is or not.
-double compile_seconds(const GrayKernel &kernel) {
+double compile_seconds(const SubsetKernel &kernel) {
     constexpr double begin = 0.35, line = 4e-4;
-    if (kernel.engine == GrayEngine::tree)
+    if (kernel.engine == SubsetEngine::tree)
         return begin + line * static_cast<double>(leaf_code(kernel.tree) + value_count(kernel.tree));
     const double entries = values_by_parameter(kernel) ? static_cast<double>(kernel.row.size()) : 0;
     return begin + 1.5e-3 * entries + 1.5e-6 * entries * entries;
@@ -26,7 +26,7 @@ double compile_seconds(const GrayKernel &kernel) {
 
 } // namespace
 
-Cost tree_cost(const GrayPlan &plan) {
+Cost tree_cost(const SubsetPlan &plan) {
     Cost cost;
     cost.subsets = plan.subsets;
     cost.operations = plan.subsets * plan.flops_per_subset;
@@ -37,7 +37,7 @@ Cost tree_cost(const GrayPlan &plan) {
     return cost;
 }
 
-Cost gray_cost(const GrayPlan &plan, const GpuProperties &gpu) {
+Cost subsets_cost(const SubsetPlan &plan, const GpuProperties &gpu) {
     constexpr double issued = 0.7;          // of what the double-precision units can take
     constexpr double shared_bandwidth = 90; // bytes a clock of one multiprocessor, of 128
     constexpr double global_number = 8;     // as many flops as one number to or from global memory costs
@@ -45,7 +45,7 @@ Cost gray_cost(const GrayPlan &plan, const GpuProperties &gpu) {
     // What the compiler leaves of straight-line code: half, unless a column's change changes most rows.
     const double n = plan.kernel.n, fill = static_cast<double>(plan.kernel.row.size()) / (n * n);
     const double shared_products = 0.57 + 1.3 * std::max(0.0, fill - 0.5);
-    const bool is_tree = plan.kernel.engine == GrayEngine::tree; // its operations are those of the kernel
+    const bool is_tree = plan.kernel.engine == SubsetEngine::tree; // its operations are those of the kernel
     const double flops = (plan.flops_per_subset + global_number * plan.global_per_subset) *
                          (values_by_parameter(plan.kernel) && !is_tree ? shared_products : 1);
     const double busy = is_tree ? std::min(1.0, segments_of(plan) / (256.0 * gpu.multiprocessors)) : 1;

@@ -7,8 +7,8 @@
 
 namespace libperm {
 
-Cost tree_cost(const GrayPlan &plan); // on a CPU
-Cost gray_cost(const GrayPlan &plan, const GpuProperties &gpu);
+Cost tree_cost(const SubsetPlan &plan); // on a CPU
+Cost subsets_cost(const SubsetPlan &plan, const GpuProperties &gpu);
 
 // `bits`: of the permanent, if it is to be exact.
 Slowdown subsets_slowdown(bool on_gpu, const Numbers &numbers, double bits);

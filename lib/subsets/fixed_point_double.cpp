@@ -35,7 +35,7 @@ double absolute_on_grid(const std::vector<double> &value, std::size_t begin, std
 
 } // namespace
 
-GrayValues::GrayValues(const GrayPlan &plan, const Block &block) : n_(block.n()) {
+FixedPointDouble::FixedPointDouble(const SubsetPlan &plan, const Block &block) : n_(block.n()) {
     const Pattern &p = block.pattern;
     const ScaledRows rows = scaled_rows(block);
     exp2_ = rows.exp2;
@@ -77,13 +77,13 @@ GrayValues::GrayValues(const GrayPlan &plan, const Block &block) : n_(block.n())
                              [](double a, double sign) { return sign * 0.5 * a; });
 }
 
-RoundingWay way_of(const GrayKernel &kernel) {
+RoundingWay way_of(const SubsetKernel &kernel) {
     const Arithmetic a = kernel.arithmetic;
     // Sums of sums: of groups, of a window's groups, of windows.
     double compensated = 0x1p-70;
     if (is_twofold(a))
         compensated = sum_loss(std::ldexp(1.0, 15) + std::ldexp(1.0, std::max(0, kernel.n - 29)), a);
-    if (kernel.engine == GrayEngine::tree)
+    if (kernel.engine == SubsetEngine::tree)
         return {std::ldexp(1.0, kernel.unrolled), tree_roundings(kernel.tree, a),
                 compensated + tree_compensated(kernel.tree, a)};
     double terms = kernel.equal_chunks ? 16 : std::ldexp(1.0, kernel.unrolled), added = terms;
@@ -94,7 +94,8 @@ RoundingWay way_of(const GrayKernel &kernel) {
     return {terms, product_roundings(a) * kernel.n + added, compensated}; // the product may begin with 1
 }
 
-EngineResult GrayValues::close(const GraySum &total, const Block &block, const RoundingWay &way) const {
+EngineResult FixedPointDouble::close(const SubsetSum &total, const Block &block,
+                                     const RoundingWay &way) const {
     EngineResult result;
     const double factor = n_ % 2 ? 2 : -2;
     const double value = factor * (total.sum + total.error);

@@ -11,7 +11,7 @@
 namespace libperm {
 
 // Of all segments, or of a part.
-struct GraySum {
+struct SubsetSum {
     double sum = 0, error = 0, absolute = 0; // sum + error; and of the absolute values
     double im = 0, im_error = 0;             // of complex numbers, the imaginary part
 };
@@ -21,18 +21,18 @@ struct GraySum {
 struct RoundingWay {
     double terms, roundings, compensated = 0x1p-70;
 };
-RoundingWay way_of(const GrayKernel &kernel);
+RoundingWay way_of(const SubsetKernel &kernel);
 
-class GrayValues {
+class FixedPointDouble {
   public:
     // `block` is A or A^T as the plan has it.
-    GrayValues(const GrayPlan &plan, const Block &block);
+    FixedPointDouble(const SubsetPlan &plan, const Block &block);
 
     // x at the empty set, then the entries in the kernel's order, then the tree's constants.
     const std::vector<double> &numbers() const { return numbers_; }
 
     // The permanent and its bound from the sum over all subsets.
-    EngineResult close(const GraySum &total, const Block &block, const RoundingWay &way) const;
+    EngineResult close(const SubsetSum &total, const Block &block, const RoundingWay &way) const;
 
   private:
     std::int32_t n_;

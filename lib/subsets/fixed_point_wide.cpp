@@ -71,7 +71,7 @@ GridRow row_on_grid(const ExactBlock &block, std::int32_t i, const PowerScaling 
 
 } // namespace
 
-GridValues::GridValues(const GrayPlan &plan, const ExactBlock &block) : moved_(at(block.n()), 0) {
+FixedPointWide::FixedPointWide(const SubsetPlan &plan, const ExactBlock &block) : moved_(at(block.n()), 0) {
     const Arithmetic arithmetic = plan.kernel.arithmetic;
     const std::int32_t n = block.n();
     Block sizes = magnitudes_of(block);
@@ -115,7 +115,8 @@ GridValues::GridValues(const GrayPlan &plan, const ExactBlock &block) : moved_(a
     fill_in(plan, block.pattern, parts);
 }
 
-void GridValues::fill_in(const GrayPlan &plan, const Pattern &pattern, const std::vector<Parts> &parts) {
+void FixedPointWide::fill_in(const SubsetPlan &plan, const Pattern &pattern,
+                             const std::vector<Parts> &parts) {
     const Arithmetic arithmetic = plan.kernel.arithmetic;
     with_arithmetic_of(arithmetic, {}, [&](const auto &f) {
         using A = std::remove_cvref_t<decltype(f)>;
@@ -133,7 +134,7 @@ void GridValues::fill_in(const GrayPlan &plan, const Pattern &pattern, const std
 }
 
 // What moving the entries changed at most; `most` bounds the permanent of A' if nothing is negative.
-double GridValues::lost(double most) const {
+double FixedPointWide::lost(double most) const {
     // Row by row, from A to A': |perm(A) - perm(A')| is at most the sum over i of the permanent of the sizes
     // with row i replaced by how far its entries were moved.
     double sum = 0;
@@ -151,7 +152,7 @@ double GridValues::lost(double most) const {
     return sum * (1 + 0x1p-40);
 }
 
-EngineResult GridValues::close(const GraySum &total, const GrayKernel &kernel) const {
+EngineResult FixedPointWide::close(const SubsetSum &total, const SubsetKernel &kernel) const {
     const Arithmetic arithmetic = kernel.arithmetic;
     const RoundingWay way = way_of(kernel);
     const double factor = kernel.n % 2 ? 2 : -2, log2_subsets = kernel.n - 1;

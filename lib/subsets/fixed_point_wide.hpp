@@ -10,18 +10,18 @@
 
 namespace libperm {
 
-class GridValues {
+class FixedPointWide {
   public:
     // `block` is A or A^T as the plan has it.
-    GridValues(const GrayPlan &plan, const ExactBlock &block);
+    FixedPointWide(const SubsetPlan &plan, const ExactBlock &block);
 
     const std::vector<double> &numbers() const { return numbers_; } // jit/kernel/subsets.hpp
 
     // The permanent and its bound from the sum over all subsets.
-    EngineResult close(const GraySum &total, const GrayKernel &kernel) const;
+    EngineResult close(const SubsetSum &total, const SubsetKernel &kernel) const;
 
   private:
-    void fill_in(const GrayPlan &plan, const Pattern &pattern, const std::vector<Parts> &parts);
+    void fill_in(const SubsetPlan &plan, const Pattern &pattern, const std::vector<Parts> &parts);
     double lost(double most) const;
 
     // In the units of the scaled block: A' is what is summed, A the block.

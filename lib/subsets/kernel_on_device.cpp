@@ -20,9 +20,9 @@ constexpr std::uint64_t equal_window = std::uint64_t{1} << 36; // subsets
 constexpr double launch_seconds = 0.2;                         // of one launch at most, as predicted
 
 // The columns' beginnings, then the row of each entry.
-std::vector<std::int32_t> pattern_indexes(const GrayKernel &kernel) {
+std::vector<std::int32_t> pattern_indexes(const SubsetKernel &kernel) {
     std::vector<std::int32_t> indexes(kernel.column_ptr.begin(), kernel.column_ptr.end());
-    if (kernel.engine == GrayEngine::dense) {
+    if (kernel.engine == SubsetEngine::dense) {
         for (std::int32_t j = 0; j <= kernel.n; ++j) indexes.push_back(j * kernel.n);
         for (std::int32_t e = 0; e < kernel.n * kernel.n; ++e) indexes.push_back(e % kernel.n);
     }
@@ -33,7 +33,7 @@ std::vector<std::int32_t> pattern_indexes(const GrayKernel &kernel) {
 // Of one matrix.
 class KernelRun {
   public:
-    KernelRun(DeviceQueue &queue, const GrayPlan &plan, const std::vector<double> &values, double seconds,
+    KernelRun(DeviceQueue &queue, const SubsetPlan &plan, const std::vector<double> &values, double seconds,
               RunControl &control)
         : queue_(queue),
           plan_(plan.kernel),
@@ -51,7 +51,7 @@ class KernelRun {
     }
 
     // Of windows first .. first + count - 1, or of all subsets in equal chunks.
-    std::vector<GraySum> sums(std::uint64_t first, std::uint64_t count) {
+    std::vector<SubsetSum> sums(std::uint64_t first, std::uint64_t count) {
         if (plan_.equal_chunks) return {run_equally()};
         const std::uint64_t window = window_segments(plan_), segments = count * window;
         make_room(segments);
@@ -59,10 +59,10 @@ class KernelRun {
             std::ldexp(seconds_per_subset_ * static_cast<double>(shape_.all()), plan_.segment_bits);
         const auto longest =
             static_cast<std::uint64_t>(std::clamp(launch_seconds / segment_seconds, 1.0, 0x1p40));
-        for (const GrayLaunch &launch :
+        for (const SubsetLaunch &launch :
              launch_parameters(first * window, (first + count) * window, shape_.all(), longest))
             start(launch, std::ldexp(static_cast<double>(launch.end - launch.first), plan_.segment_bits));
-        std::vector<GraySum> sums = added_up(segments, window);
+        std::vector<SubsetSum> sums = added_up(segments, window);
         if (rare_ == 0 || !sums_again(plan_)) return sums;
         const std::uint64_t chosen = choose_largest(sums, window);
         if (chosen == 0) return sums;
@@ -76,15 +76,15 @@ class KernelRun {
     }
 
   private:
-    GraySum run_equally() {
+    SubsetSum run_equally() {
         const std::uint64_t subsets = std::uint64_t{1} << (plan_.n - 1);
         const std::uint64_t window = std::min(subsets, equal_window);
         make_room(shape_.all());
-        GraySum total;
+        SubsetSum total;
         for (std::uint64_t first = 0; first < subsets; first += window) {
             const std::uint64_t length = (window + shape_.all() - 1) / shape_.all();
             start({first, first + window, length, 0}, static_cast<double>(window));
-            const GraySum sum = added_up(shape_.all(), shape_.all()).front();
+            const SubsetSum sum = added_up(shape_.all(), shape_.all()).front();
             with_arithmetic_of(plan_.arithmetic, numbers_, [&](const auto &f) { add_window(f, total, sum); });
         }
         return total;
@@ -103,7 +103,7 @@ class KernelRun {
     }
 
     // One launch; returns when it is done, so that a call can be cancelled.
-    void start(GrayLaunch chunks_of, double subsets) {
+    void start(SubsetLaunch chunks_of, double subsets) {
         const std::uint64_t chunks =
             (chunks_of.end - chunks_of.first + chunks_of.length - 1) / chunks_of.length;
         const auto needed = (chunks + shape_.threads - 1) / shape_.threads;
@@ -120,9 +120,9 @@ class KernelRun {
     }
 
     // Few segments are so much above their window's average: at most one in rare_.
-    std::uint64_t choose_largest(const std::vector<GraySum> &windows, std::uint64_t window) {
+    std::uint64_t choose_largest(const std::vector<SubsetSum> &windows, std::uint64_t window) {
         std::vector<double> most;
-        for (const GraySum &sum : windows) most.push_back(most_of_window(sum.absolute, window, rare_));
+        for (const SubsetSum &sum : windows) most.push_back(most_of_window(sum.absolute, window, rare_));
         std::uint64_t segments = window * windows.size(), room = segments / rare_ + windows.size(),
                       number = 0;
         queue_.copy_in(most_.address(), most.data(), most.size() * sizeof(double));
@@ -145,7 +145,7 @@ class KernelRun {
     }
 
     // The sum of each window, of so many partial sums.
-    std::vector<GraySum> added_up(std::uint64_t partials, std::uint64_t window) {
+    std::vector<SubsetSum> added_up(std::uint64_t partials, std::uint64_t window) {
         const std::uint64_t groups = (partials + group - 1) / group;
         return with_arithmetic_of(plan_.arithmetic, numbers_, [&](auto f) {
             using Partial = PartialOf<decltype(f)>;
@@ -155,7 +155,7 @@ class KernelRun {
             std::vector<Partial> sums(groups);
             queue_.copy_out(sums.data(), to, groups * sizeof(Partial));
             const std::uint64_t of_window = (window + group - 1) / group;
-            std::vector<GraySum> windows;
+            std::vector<SubsetSum> windows;
             for (std::uint64_t k = 0; k < groups; k += of_window)
                 windows.push_back(sum_of_groups(f, std::span<const Partial>(sums).subspan(k, of_window)));
             return windows;
@@ -179,7 +179,7 @@ class KernelRun {
     }
 
     DeviceQueue &queue_;
-    const GrayKernel &plan_;
+    const SubsetKernel &plan_;
     const std::uint64_t rare_;
     const std::size_t partial_bytes_;
     const std::vector<double> &numbers_;
@@ -194,7 +194,7 @@ class KernelRun {
 
 class DeviceWorker final : public WindowWorker {
   public:
-    DeviceWorker(DeviceQueue &queue, const GrayPlan &plan, double seconds, RunControl &control,
+    DeviceWorker(DeviceQueue &queue, const SubsetPlan &plan, double seconds, RunControl &control,
                  std::atomic<std::int64_t> &peak_bytes)
         : queue_(queue), plan_(plan), seconds_(seconds), control_(control), peak_bytes_(peak_bytes) {}
 
@@ -202,14 +202,14 @@ class DeviceWorker final : public WindowWorker {
         return std::min(window_count(plan_.kernel), most_segments / window_segments(plan_.kernel));
     }
 
-    std::vector<GraySum> sums(const std::vector<double> &matrix, std::uint64_t first,
-                              std::uint64_t count) override {
+    std::vector<SubsetSum> sums(const std::vector<double> &matrix, std::uint64_t first,
+                                std::uint64_t count) override {
         if (&matrix != matrix_) {
             run_.reset(); // before more memory is asked for
             run_.emplace(queue_, plan_, matrix, seconds_, control_);
             matrix_ = &matrix;
         }
-        std::vector<GraySum> all = run_->sums(first, count);
+        std::vector<SubsetSum> all = run_->sums(first, count);
         const std::int64_t bytes = run_->peak_bytes();
         for (std::int64_t most = peak_bytes_; most < bytes;)
             if (peak_bytes_.compare_exchange_weak(most, bytes)) break;
@@ -218,7 +218,7 @@ class DeviceWorker final : public WindowWorker {
 
   private:
     DeviceQueue &queue_;
-    const GrayPlan &plan_;
+    const SubsetPlan &plan_;
     double seconds_; // of a matrix
     RunControl &control_;
     std::atomic<std::int64_t> &peak_bytes_;
@@ -228,7 +228,7 @@ class DeviceWorker final : public WindowWorker {
 
 } // namespace
 
-std::unique_ptr<WindowWorker> kernel_on_device(DeviceQueue &queue, const GrayPlan &plan, double seconds,
+std::unique_ptr<WindowWorker> kernel_on_device(DeviceQueue &queue, const SubsetPlan &plan, double seconds,
                                                RunControl &control, std::atomic<std::int64_t> &peak_bytes) {
     queue.load(subsets_kernel(plan.kernel));
     return std::make_unique<DeviceWorker>(queue, plan, seconds, control, peak_bytes);

@@ -12,10 +12,10 @@ namespace libperm {
 // `entry`: by entry of the pattern, of A or A^T as the plan has it; half(a, sign) is sign * a / 2, which is
 // exact, as the arithmetic's sums of a row's are. Layout: jit/kernel/subsets.hpp.
 template <class A, class Half>
-std::vector<double> kernel_values(const A &f, const GrayPlan &plan, const Pattern &pattern,
+std::vector<double> kernel_values(const A &f, const SubsetPlan &plan, const Pattern &pattern,
                                   const std::vector<typename A::Number> &entry, const Half &half) {
     using Number = typename A::Number;
-    const GrayKernel &kernel = plan.kernel;
+    const SubsetKernel &kernel = plan.kernel;
     const std::int32_t n = kernel.n;
     const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
     std::vector<std::int32_t> column_place(at(n));

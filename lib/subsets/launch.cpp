@@ -4,9 +4,9 @@
 
 namespace libperm {
 
-std::vector<GrayLaunch> launch_parameters(std::uint64_t first, std::uint64_t end, std::uint64_t threads,
-                                          std::uint64_t longest) {
-    std::vector<GrayLaunch> launches;
+std::vector<SubsetLaunch> launch_parameters(std::uint64_t first, std::uint64_t end, std::uint64_t threads,
+                                            std::uint64_t longest) {
+    std::vector<SubsetLaunch> launches;
     for (std::uint64_t start = first; start < end;) {
         const std::uint64_t left = end - start;
         std::uint64_t length = 1;

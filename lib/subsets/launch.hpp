@@ -10,7 +10,7 @@ namespace libperm {
 // GenerateLaunchParameters: the segments first .. end - 1 for so many threads. Each launch takes chunks of
 // the greatest power of two, at most `longest`, of which there is one for every thread; what is left goes to
 // the next. The last takes single segments (the paper's least chunk), and not all threads have one.
-std::vector<GrayLaunch> launch_parameters(std::uint64_t first, std::uint64_t end, std::uint64_t threads,
-                                          std::uint64_t longest);
+std::vector<SubsetLaunch> launch_parameters(std::uint64_t first, std::uint64_t end, std::uint64_t threads,
+                                            std::uint64_t longest);
 
 } // namespace libperm

@@ -4,11 +4,11 @@
 
 namespace libperm {
 
-LaunchShape widest_shape(const GrayKernel &kernel, DeviceQueue &queue) {
+LaunchShape widest_shape(const SubsetKernel &kernel, DeviceQueue &queue) {
     const DeviceLimits limits = queue.limits();
     const auto shared = [&](int threads) { return shared_bytes(kernel, threads); };
     const bool any_size = // the others' registers are given for one size
-        kernel.engine == GrayEngine::shared || rows_in_shared(kernel);
+        kernel.engine == SubsetEngine::shared || rows_in_shared(kernel);
     const int warp = static_cast<int>(limits.warp), least = any_size ? warp : kernel.threads;
     int most = kernel.threads;
     while (most >= least && shared(most) > limits.shared_bytes) most -= warp;
@@ -21,7 +21,7 @@ LaunchShape widest_shape(const GrayKernel &kernel, DeviceQueue &queue) {
     }
     if (best.all() == 0)
         throw JitError(JitFailure::device, std::string("no block of engine ") +
-                                               gray_engine_name(kernel.engine) +
+                                               subset_engine_name(kernel.engine) +
                                                " fits a multiprocessor of " + limits.device);
     return best;
 }

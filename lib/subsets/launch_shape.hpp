@@ -14,6 +14,6 @@ struct LaunchShape {
 
 // As many as the device can hold at once, by its occupancy. The kernel is loaded. Throws JitError where no
 // block fits.
-LaunchShape widest_shape(const GrayKernel &kernel, DeviceQueue &queue);
+LaunchShape widest_shape(const SubsetKernel &kernel, DeviceQueue &queue);
 
 } // namespace libperm

@@ -41,15 +41,15 @@ std::int32_t unrolled_bits(double flops_per_subset, std::int32_t most) {
 // At most `most_segments` of them up to n = 37, and 1024 subsets at least, the least chunk of Algorithm 2.
 std::int32_t segment_bits(std::int32_t n) { return std::min(n - 1, std::clamp(n - 23, 10, 14)); }
 
-void count_work(GrayPlan &plan, const Pattern &columns) {
+void count_work(SubsetPlan &plan, const Pattern &columns) {
     const std::int32_t n = columns.rows;
-    const GrayKernel &kernel = plan.kernel;
+    const SubsetKernel &kernel = plan.kernel;
     constexpr double sums = 2.5; // a term, its absolute value, and their part of a block's sum
     double updates = 0, global_updates = 0, global_share = 0;
     for (std::int32_t j = 0; j + 1 < n; ++j) {
         const auto rows = columns.row(j);
         const auto first_global = std::lower_bound(rows.begin(), rows.end(), kernel.k);
-        if (kernel.engine == GrayEngine::hybrid && first_global != rows.end()) {
+        if (kernel.engine == SubsetEngine::hybrid && first_global != rows.end()) {
             updates += share(j) * static_cast<double>(first_global - rows.begin());
             global_updates += share(j) * static_cast<double>(rows.end() - first_global);
             global_share += share(j);
@@ -58,47 +58,47 @@ void count_work(GrayPlan &plan, const Pattern &columns) {
         }
     }
     switch (kernel.engine) {
-    case GrayEngine::dense:
+    case SubsetEngine::dense:
         plan.flops_per_subset = 2.0 * n + sums;
         plan.bytes_per_subset = 8.0 * n / 32; // one read for all threads of a warp
         break;
-    case GrayEngine::shared:
+    case SubsetEngine::shared:
         plan.flops_per_subset = n + updates + sums;
         plan.bytes_per_subset = 8.0 * (n + 2 * updates);
         break;
-    case GrayEngine::purereg:
+    case SubsetEngine::purereg:
         plan.flops_per_subset = n + updates + sums;
         break;
-    case GrayEngine::hybrid:
+    case SubsetEngine::hybrid:
         plan.global_per_subset = global_share * (n - kernel.k) + 2 * global_updates;
         plan.flops_per_subset = kernel.k + (kernel.k < n ? 1 : 0) + updates + global_share * (n - kernel.k) +
                                 global_updates + sums;
         break;
-    case GrayEngine::tree: // planned elsewhere (lib/subsets/tree_plan.cpp)
+    case SubsetEngine::tree: // planned elsewhere (lib/subsets/tree_plan.cpp)
         break;
     }
 }
 
-GrayPlan plan_side(GrayEngine engine, const Pattern &a, const Pattern &at, bool transposed,
-                   bool equal_chunks) {
-    GrayPlan plan;
+SubsetPlan plan_side(SubsetEngine engine, const Pattern &a, const Pattern &at, bool transposed,
+                     bool equal_chunks) {
+    SubsetPlan plan;
     const std::int32_t n = a.rows;
     plan.transposed = transposed;
     plan.subsets = std::exp2(n - 1.0);
-    plan.order = engine == GrayEngine::hybrid ? permanent_ordering(a, at) : by_degree(at);
+    plan.order = engine == SubsetEngine::hybrid ? permanent_ordering(a, at) : by_degree(at);
     const Pattern ordered = transpose(reorder(a, plan.order).pattern).pattern; // by columns
-    GrayKernel &kernel = plan.kernel;
+    SubsetKernel &kernel = plan.kernel;
     kernel.engine = engine;
     kernel.n = n;
     kernel.equal_chunks = equal_chunks;
     kernel.segment_bits = segment_bits(n);
-    kernel.threads = engine == GrayEngine::shared ? 256 : 128;
-    if (engine != GrayEngine::dense) {
+    kernel.threads = engine == SubsetEngine::shared ? 256 : 128;
+    if (engine != SubsetEngine::dense) {
         kernel.column_ptr = ordered.row_ptr;
         kernel.row = ordered.col;
     }
     std::int32_t most_unrolled = equal_chunks ? 0 : kernel.segment_bits;
-    if (engine == GrayEngine::hybrid) {
+    if (engine == SubsetEngine::hybrid) {
         const Partition part = partition(ordered);
         kernel.k = part.k;
         kernel.c = std::min(part.c, n - 1);
@@ -112,11 +112,11 @@ GrayPlan plan_side(GrayEngine engine, const Pattern &a, const Pattern &at, bool 
 
 } // namespace
 
-GrayPlan plan_gray(GrayEngine engine, const Pattern &a, const Pattern &at, bool equal_chunks) {
-    GrayPlan best = plan_side(engine, a, at, false, equal_chunks);
-    if (engine == GrayEngine::dense) return best;
-    GrayPlan other = plan_side(engine, at, a, true, equal_chunks);
-    const auto work = [](const GrayPlan &plan) { return plan.flops_per_subset + plan.global_per_subset; };
+SubsetPlan plan_subsets(SubsetEngine engine, const Pattern &a, const Pattern &at, bool equal_chunks) {
+    SubsetPlan best = plan_side(engine, a, at, false, equal_chunks);
+    if (engine == SubsetEngine::dense) return best;
+    SubsetPlan other = plan_side(engine, at, a, true, equal_chunks);
+    const auto work = [](const SubsetPlan &plan) { return plan.flops_per_subset + plan.global_per_subset; };
     return work(other) < work(best) ? other : best;
 }
 
@@ -132,11 +132,11 @@ bool shorten_leaves(TreePart &part) {
 }
 
 // The leaves as they are for `real`, unless compiling them would take long.
-void fit_leaves(GrayPlan &plan) {
+void fit_leaves(SubsetPlan &plan) {
     constexpr double most_code = 9000; // instructions of doubles: a second of NVRTC and ptxas
-    GrayKernel &kernel = plan.kernel;
+    SubsetKernel &kernel = plan.kernel;
     while (static_cast<double>(leaf_code(kernel.tree)) * arithmetic_cost(kernel.arithmetic) > most_code) {
-        GrayKernel shorter = kernel;
+        SubsetKernel shorter = kernel;
         if (!shorten_leaves(shorter.tree.root)) return;
         write_programs(shorter.tree);
         plan.flops_per_subset *=
@@ -169,26 +169,26 @@ double arithmetic_cost(Arithmetic arithmetic) {
     return 1;
 }
 
-GrayPlan with_arithmetic(GrayPlan plan, Arithmetic arithmetic, Summation summation) {
-    GrayKernel &kernel = plan.kernel;
+SubsetPlan with_arithmetic(SubsetPlan plan, Arithmetic arithmetic, Summation summation) {
+    SubsetKernel &kernel = plan.kernel;
     kernel.arithmetic = arithmetic;
     if (arithmetic == Arithmetic::real) {
-        if (kernel.engine != GrayEngine::tree) kernel.summation = summation;
+        if (kernel.engine != SubsetEngine::tree) kernel.summation = summation;
         return plan;
     }
     plan.rare = 0;
     plan.flops_per_subset *= arithmetic_cost(arithmetic);
     plan.bytes_per_subset *= parts_of(arithmetic);
     plan.global_per_subset *= parts_of(arithmetic);
-    if (kernel.engine == GrayEngine::purereg || kernel.engine == GrayEngine::hybrid)
+    if (kernel.engine == SubsetEngine::purereg || kernel.engine == SubsetEngine::hybrid)
         kernel.unrolled = unrolled_bits(plan.flops_per_subset, kernel.unrolled);
-    if (kernel.engine != GrayEngine::tree) return plan;
+    if (kernel.engine != SubsetEngine::tree) return plan;
     fit_leaves(plan);
     if (arithmetic == Arithmetic::modular) drop_absolute(kernel.tree.root);
     return plan;
 }
 
-std::uint64_t window_segments(const GrayKernel &kernel) {
+std::uint64_t window_segments(const SubsetKernel &kernel) {
     // Few enough segments for a fine share of a CPU's work, enough for those that matter most to be rare
     // among them, and for a GPU's threads to find some each in the windows that it takes at once.
     const int all = kernel.n - 1 - kernel.segment_bits;
@@ -196,43 +196,43 @@ std::uint64_t window_segments(const GrayKernel &kernel) {
     return std::uint64_t{1} << std::min({all, fine, least});
 }
 
-std::uint64_t window_count(const GrayKernel &kernel) {
+std::uint64_t window_count(const SubsetKernel &kernel) {
     return (std::uint64_t{1} << (kernel.n - 1 - kernel.segment_bits)) / window_segments(kernel);
 }
 
-std::uint64_t piece_count(const GrayKernel &kernel) {
+std::uint64_t piece_count(const SubsetKernel &kernel) {
     constexpr std::uint64_t most_pieces = std::uint64_t{1} << 16;
     return kernel.equal_chunks ? 1 : std::min(window_count(kernel), most_pieces);
 }
 
-std::string gray_why_not(const GrayPlan &plan) {
-    const GrayKernel &kernel = plan.kernel;
+std::string subsets_why_not(const SubsetPlan &plan) {
+    const SubsetKernel &kernel = plan.kernel;
     constexpr std::int64_t most_bytes = 32764; // of a kernel's parameters, CUDA 12.1 and later
     const int parts = parts_of(kernel.arithmetic);
     // Doubles that a thread's 255 registers hold, beside what is worked with.
     const std::int32_t most_registers = parts == 1 ? 112 : parts == 2 ? 80 : 64;
     constexpr std::int32_t most_turns = 31;
     constexpr std::int32_t most_counted = 63; // bits of a counter of subsets
-    const std::int32_t in_registers = kernel.engine == GrayEngine::hybrid ? kernel.k
-                                      : kernel.engine == GrayEngine::shared || rows_in_shared(kernel)
+    const std::int32_t in_registers = kernel.engine == SubsetEngine::hybrid ? kernel.k
+                                      : kernel.engine == SubsetEngine::shared || rows_in_shared(kernel)
                                           ? 0
                                           : kernel.n;
     if (kernel.n - 1 > most_counted)
         return formatted("would sum 2^{} subsets, at most 2^{} can be counted", kernel.n - 1, most_counted);
-    if (kernel.engine == GrayEngine::tree && longest_loop(kernel.tree) > most_turns)
+    if (kernel.engine == SubsetEngine::tree && longest_loop(kernel.tree) > most_turns)
         return formatted("would loop over 2^{} subsets, a thread at most over 2^{}",
                          longest_loop(kernel.tree), most_turns);
     if (in_registers * parts > most_registers)
         return formatted("needs {} row sums in registers, at most {} fit", in_registers,
                          most_registers / parts);
-    const auto more = static_cast<std::int64_t>(sizeof(GrayLaunch) + 16);
+    const auto more = static_cast<std::int64_t>(sizeof(SubsetLaunch) + 16);
     if (values_by_parameter(kernel) && parameter_bytes(kernel) + more > most_bytes)
         return formatted("takes {} numbers, at most {} can be a kernel's parameters", parameter_count(kernel),
                          (most_bytes - more) / (8 * parts));
     return {};
 }
 
-GrayPlan in_numbers(GrayPlan plan, const Numbers &numbers) {
+SubsetPlan in_numbers(SubsetPlan plan, const Numbers &numbers) {
     const Summation summation = numbers.precision == Precision::kahan ? Summation::kahan
                                 : numbers.precision == Precision::dq  ? Summation::dq
                                                                       : Summation::plain;

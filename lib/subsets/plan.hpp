@@ -7,11 +7,11 @@
 
 namespace libperm {
 
-class GrayPlan final : public EnginePlan {
+class SubsetPlan final : public EnginePlan {
   public:
     bool transposed = false;
     Ordering order; // of the rows and columns of what is summed, A or A^T; the kernel's are in this order
-    GrayKernel kernel;
+    SubsetKernel kernel;
     double subsets = 0;           // 2^(n-1); infinity is possible
     double flops_per_subset = 0;  // double-precision instructions
     double bytes_per_subset = 0;  // that each thread moves to and from shared memory
@@ -21,26 +21,26 @@ class GrayPlan final : public EnginePlan {
 };
 
 // `at`: the transpose of `a`.
-GrayPlan plan_gray(GrayEngine engine, const Pattern &a, const Pattern &at, bool equal_chunks);
+SubsetPlan plan_subsets(SubsetEngine engine, const Pattern &a, const Pattern &at, bool equal_chunks);
 
 // The plan, made for `real`, for another arithmetic or another way to add up a block's terms; the order and
 // shape are what is cheapest for `real`.
-GrayPlan with_arithmetic(GrayPlan plan, Arithmetic arithmetic, Summation summation = Summation::plain);
+SubsetPlan with_arithmetic(SubsetPlan plan, Arithmetic arithmetic, Summation summation = Summation::plain);
 
 // The same in the numbers of a plan.
-GrayPlan in_numbers(GrayPlan plan, const Numbers &numbers);
+SubsetPlan in_numbers(SubsetPlan plan, const Numbers &numbers);
 
 // As many double-precision instructions as one of `real` becomes, about.
 double arithmetic_cost(Arithmetic arithmetic);
 
 // Why no kernel of this kind can hold the block, or empty.
-std::string gray_why_not(const GrayPlan &plan);
+std::string subsets_why_not(const SubsetPlan &plan);
 
 // The sum over all subsets is cut into windows of so many segments; those that matter most in one are summed
 // again. A piece is a run of windows that knows nothing of the others. Both follow from the kernel alone.
-std::uint64_t window_segments(const GrayKernel &kernel);
-std::uint64_t window_count(const GrayKernel &kernel);
-std::uint64_t piece_count(const GrayKernel &kernel); // at most 2^16; 1 of equal chunks
+std::uint64_t window_segments(const SubsetKernel &kernel);
+std::uint64_t window_count(const SubsetKernel &kernel);
+std::uint64_t piece_count(const SubsetKernel &kernel); // at most 2^16; 1 of equal chunks
 
 // So many segments' sums stand in a GPU's memory at once.
 constexpr std::uint64_t most_segments = std::uint64_t{1} << 22;

@@ -12,16 +12,16 @@ namespace {
 
 constexpr double worth_a_tree = 2e-3; // seconds of another engine: below, looking for an order takes longer
 
-void add_on_gpu(Proposals &task, Engine self, GrayPlan plan_of_doubles) {
+void add_on_gpu(Proposals &task, Engine self, SubsetPlan plan_of_doubles) {
     const auto plan =
-        std::make_shared<const GrayPlan>(in_numbers(std::move(plan_of_doubles), task.values.numbers));
+        std::make_shared<const SubsetPlan>(in_numbers(std::move(plan_of_doubles), task.values.numbers));
     Candidate c;
     c.engine = self;
     c.on_gpu = true;
     c.transposed = plan->transposed;
     c.plan = plan;
-    c.cost = gray_cost(*plan, task.machine.gpu());
-    c.why_not = gray_why_not(*plan);
+    c.cost = subsets_cost(*plan, task.machine.gpu());
+    c.why_not = subsets_why_not(*plan);
     if (c.why_not.empty() && !task.machine.has_gpu()) {
         c.lacks_gpu = true;
         c.why_not = "needs a GPU: " + task.machine.why_no_gpu();
@@ -48,9 +48,9 @@ bool is_worth_a_tree(const Proposals &task, Engine self) {
 
 } // namespace
 
-void propose_kernel(Proposals &task, Engine self, GrayEngine kernel) {
+void propose_kernel(Proposals &task, Engine self, SubsetEngine kernel) {
     if (task.asks_for(self) || (!task.options.names_engine() && task.may_use_gpu()))
-        add_on_gpu(task, self, plan_gray(kernel, task.a, task.at, task.options.equal_chunks));
+        add_on_gpu(task, self, plan_subsets(kernel, task.a, task.at, task.options.equal_chunks));
 }
 
 double tree_outlook(const Proposals &task, Engine self) {
@@ -72,11 +72,11 @@ void propose_tree(Proposals &task, Engine self) {
             task.add(std::move(c), subsets_slowdown(false, task.values.numbers, task.bits));
         return;
     }
-    GrayPlan plan = plan_tree(task.a, task.at, tree_search(task, task.least_seconds()));
+    SubsetPlan plan = plan_tree(task.a, task.at, tree_search(task, task.least_seconds()));
     if (task.options.device != Device::gpu) {
         c.transposed = plan.transposed;
         c.cost = tree_cost(plan);
-        c.plan = std::make_shared<const GrayPlan>(in_numbers(plan, task.values.numbers));
+        c.plan = std::make_shared<const SubsetPlan>(in_numbers(plan, task.values.numbers));
         task.add(std::move(c), subsets_slowdown(false, task.values.numbers, task.bits));
     }
     if (task.may_use_gpu()) add_on_gpu(task, self, std::move(plan));

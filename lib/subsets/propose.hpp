@@ -9,7 +9,7 @@ namespace libperm {
 class Proposals;
 
 // Engines whose kernels run on a GPU alone.
-void propose_kernel(Proposals &task, Engine self, GrayEngine kernel);
+void propose_kernel(Proposals &task, Engine self, SubsetEngine kernel);
 
 void propose_tree(Proposals &task, Engine self);
 // Seconds of one thread that the tree is expected to take, after the least search for an order; infinite
@@ -18,7 +18,7 @@ double tree_outlook(const Proposals &task, Engine self);
 
 // As bytes, and back. Throws DamagedField for what is no plan of the block's.
 std::string saved_subsets(const EnginePlan &plan, bool with_predictions);
-std::shared_ptr<const EnginePlan> restored_kernel(std::string_view bytes, GrayEngine kernel,
+std::shared_ptr<const EnginePlan> restored_kernel(std::string_view bytes, SubsetEngine kernel,
                                                   const PlanSource &of);
 std::shared_ptr<const EnginePlan> restored_tree(std::string_view bytes, const PlanSource &of);
 void check_subsets(const Candidate &c);

@@ -4,7 +4,7 @@
 
 namespace libperm {
 
-std::vector<double> residue_values(const GrayPlan &plan, const Residues &residues, std::size_t which) {
+std::vector<double> residue_values(const SubsetPlan &plan, const Residues &residues, std::size_t which) {
     const auto prime = static_cast<double>(residues.primes[which]);
     const number::Modular<double> f{prime, 1 / prime};
     std::vector<double> entries;
@@ -17,7 +17,7 @@ std::vector<double> residue_values(const GrayPlan &plan, const Residues &residue
     return values;
 }
 
-std::uint64_t residue_permanent(const GrayPlan &plan, double sum, std::uint64_t prime) {
+std::uint64_t residue_permanent(const SubsetPlan &plan, double sum, std::uint64_t prime) {
     const auto p = static_cast<std::int64_t>(prime);
     const std::int64_t value = (plan.kernel.n % 2 ? 2 : -2) * static_cast<std::int64_t>(sum) % p;
     return static_cast<std::uint64_t>(value < 0 ? value + p : value);

@@ -8,9 +8,9 @@ namespace libperm {
 
 // Of matrix `which`; the pattern is that of A or A^T as the plan has it. jit/kernel/subsets.hpp has the
 // layout.
-std::vector<double> residue_values(const GrayPlan &plan, const Residues &residues, std::size_t which);
+std::vector<double> residue_values(const SubsetPlan &plan, const Residues &residues, std::size_t which);
 
 // 0 .. prime - 1.
-std::uint64_t residue_permanent(const GrayPlan &plan, double sum, std::uint64_t prime);
+std::uint64_t residue_permanent(const SubsetPlan &plan, double sum, std::uint64_t prime);
 
 } // namespace libperm

@@ -42,7 +42,7 @@ void flatten(const TreePart &part, std::vector<SavedPart> &parts) {
     for (const TreePart &p : part.parts) flatten(p, parts);
 }
 
-SavedTree saved_tree(const GrayPlan &plan) {
+SavedTree saved_tree(const SubsetPlan &plan) {
     SavedTree tree{plan.transposed,          plan.order.cols,       {},
                    plan.kernel.segment_bits, plan.flops_per_subset, plan.rare};
     flatten(plan.kernel.tree.root, tree.parts);
@@ -98,10 +98,10 @@ TreeShape checked_shape(const SavedTree &tree, const Pattern &columns) {
     return root;
 }
 
-GrayPlan restored_tree(const SavedTree &saved, const Pattern &a, const Pattern &a_t) {
+SubsetPlan restored_tree(const SavedTree &saved, const Pattern &a, const Pattern &a_t) {
     const TreeShape root = checked_shape(saved, saved.transposed ? a : a_t);
     const double subsets = std::exp2(a.rows - 1.0);
-    GrayPlan plan =
+    SubsetPlan plan =
         outline_tree(a, a_t, {saved.transposed, saved.columns, root, saved.flops_per_subset * subsets});
     plan.kernel.segment_bits = plan.kernel.tree.segment_bits = saved.segment_bits;
     write_programs(plan.kernel.tree);
@@ -111,32 +111,32 @@ GrayPlan restored_tree(const SavedTree &saved, const Pattern &a, const Pattern &
 } // namespace
 
 std::string saved_subsets(const EnginePlan &plan, bool /*with_predictions*/) {
-    const auto &gray = dynamic_cast<const GrayPlan &>(plan);
-    return gray.kernel.engine == GrayEngine::tree ? written(saved_tree(gray)) : "";
+    const auto &gray = dynamic_cast<const SubsetPlan &>(plan);
+    return gray.kernel.engine == SubsetEngine::tree ? written(saved_tree(gray)) : "";
 }
 
-std::shared_ptr<const EnginePlan> restored_kernel(std::string_view bytes, GrayEngine kernel,
+std::shared_ptr<const EnginePlan> restored_kernel(std::string_view bytes, SubsetEngine kernel,
                                                   const PlanSource &of) {
     require(bytes.empty(), "a kernel's plan");
-    return std::make_shared<const GrayPlan>(
-        in_numbers(plan_gray(kernel, of.a, of.at, of.options.equal_chunks), of.numbers));
+    return std::make_shared<const SubsetPlan>(
+        in_numbers(plan_subsets(kernel, of.a, of.at, of.options.equal_chunks), of.numbers));
 }
 
 std::shared_ptr<const EnginePlan> restored_tree(std::string_view bytes, const PlanSource &of) {
     const auto saved = read_from<SavedTree>(bytes);
     require(bytes.empty(), "a tree");
-    auto plan = std::make_shared<GrayPlan>(in_numbers(restored_tree(saved, of.a, of.at), of.numbers));
+    auto plan = std::make_shared<SubsetPlan>(in_numbers(restored_tree(saved, of.a, of.at), of.numbers));
     plan->flops_per_subset = saved.flops_per_subset;
     plan->rare = saved.rare;
     return plan;
 }
 
 void check_subsets(const Candidate &c) {
-    const auto *plan = plan_as<GrayPlan>(c);
+    const auto *plan = plan_as<SubsetPlan>(c);
     require(plan && plan->kernel.n > 0 &&
-                std::string_view(engine_name(c.engine)) == gray_engine_name(plan->kernel.engine) &&
+                std::string_view(engine_name(c.engine)) == subset_engine_name(plan->kernel.engine) &&
                 plan->transposed == c.transposed &&
-                (c.on_gpu ? gray_why_not(*plan).empty() : !needs_gpu(c.engine)),
+                (c.on_gpu ? subsets_why_not(*plan).empty() : !needs_gpu(c.engine)),
             "no kernel for an engine");
 }
 

@@ -19,7 +19,7 @@ template <class A> PartialOf<A> add_in_order(const A &f, std::span<const Partial
     return number::add_in_order(f, partials.data(), partials.size());
 }
 
-template <class A> GraySum as_gray_sum(const PartialOf<A> &p) {
+template <class A> SubsetSum as_subset_sum(const PartialOf<A> &p) {
     if constexpr (!A::bounded) {
         return {A::total(p.sum), 0, 0};
     } else {
@@ -37,7 +37,7 @@ template <class A> GraySum as_gray_sum(const PartialOf<A> &p) {
     }
 }
 
-template <class A> void add_window(const A &f, GraySum &total, const GraySum &part) {
+template <class A> void add_window(const A &f, SubsetSum &total, const SubsetSum &part) {
     if constexpr (!A::bounded) {
         total.sum = f.add(total.sum, part.sum);
     } else {
@@ -47,13 +47,13 @@ template <class A> void add_window(const A &f, GraySum &total, const GraySum &pa
     }
 }
 
-template <class A> GraySum sum_of_groups(const A &f, std::span<const PartialOf<A>> groups) {
-    GraySum all;
-    for (const PartialOf<A> &g : groups) add_window(f, all, as_gray_sum(g));
+template <class A> SubsetSum sum_of_groups(const A &f, std::span<const PartialOf<A>> groups) {
+    SubsetSum all;
+    for (const PartialOf<A> &g : groups) add_window(f, all, as_subset_sum(g));
     return all;
 }
 
-template <class A> GraySum sum_of_window(const A &f, std::span<const PartialOf<A>> segments) {
+template <class A> SubsetSum sum_of_window(const A &f, std::span<const PartialOf<A>> segments) {
     std::vector<PartialOf<A>> groups;
     for (std::uint64_t k = 0; k < segments.size(); k += segment_group)
         groups.push_back(add_in_order(

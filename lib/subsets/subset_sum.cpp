@@ -13,8 +13,8 @@ namespace libperm {
 namespace {
 
 // Each matrix's sum over all subsets.
-std::vector<GraySum> sums_of(const GrayPlan &plan, const std::vector<std::vector<double>> &matrices,
-                             const GrayDevices &devices, RunControl &control, std::int64_t &bytes) {
+std::vector<SubsetSum> sums_of(const SubsetPlan &plan, const std::vector<std::vector<double>> &matrices,
+                               const SubsetDevices &devices, RunControl &control, std::int64_t &bytes) {
     std::atomic<std::int64_t> peak_bytes = 0;
     const auto open = [&] {
         WindowWorkers workers;
@@ -25,7 +25,7 @@ std::vector<GraySum> sums_of(const GrayPlan &plan, const std::vector<std::vector
             workers.push_back(kernel_on_device(*queue, plan, seconds, control, peak_bytes));
         return workers;
     };
-    std::vector<GraySum> sums = sum_windows(plan, matrices, open, control);
+    std::vector<SubsetSum> sums = sum_windows(plan, matrices, open, control);
     bytes = devices.gpus ? peak_bytes.load()
                          : static_cast<std::int64_t>(window_segments(plan.kernel)) * 8 *
                                partial_doubles(plan.kernel.arithmetic);
@@ -34,8 +34,8 @@ std::vector<GraySum> sums_of(const GrayPlan &plan, const std::vector<std::vector
 
 } // namespace
 
-EngineResult run_gray(const GrayPlan &plan, const EngineInput &input, const GrayDevices &devices,
-                      RunControl &control) {
+EngineResult run_subset_sum(const SubsetPlan &plan, const EngineInput &input, const SubsetDevices &devices,
+                            RunControl &control) {
     std::int64_t bytes = 0;
     const auto sum_over_subsets = [&](const std::vector<double> &numbers) {
         return sums_of(plan, {numbers}, devices, control, bytes).front();
@@ -45,17 +45,17 @@ EngineResult run_gray(const GrayPlan &plan, const EngineInput &input, const Gray
         std::vector<std::vector<double>> matrices;
         for (std::size_t k = 0; k < residues->primes.size(); ++k)
             matrices.push_back(residue_values(plan, *residues, k));
-        const std::vector<GraySum> sums = sums_of(plan, matrices, devices, control, bytes);
+        const std::vector<SubsetSum> sums = sums_of(plan, matrices, devices, control, bytes);
         ResidueVector permanents;
         for (std::size_t k = 0; k < sums.size(); ++k)
             permanents.push_back(residue_permanent(plan, sums[k].sum, residues->primes[k]));
         result.value = std::move(permanents);
         result.counts.subsets = plan.subsets;
     } else if (const Block *block = input.block()) {
-        const GrayValues values(plan, *block);
+        const FixedPointDouble values(plan, *block);
         result = values.close(sum_over_subsets(values.numbers()), *block, way_of(plan.kernel));
     } else {
-        const GridValues values(plan, *input.exact());
+        const FixedPointWide values(plan, *input.exact());
         result = values.close(sum_over_subsets(values.numbers()), plan.kernel);
     }
     result.counts.operations = result.counts.subsets * plan.flops_per_subset;
@@ -65,11 +65,11 @@ EngineResult run_gray(const GrayPlan &plan, const EngineInput &input, const Gray
 
 EngineResult run_subsets(const EngineRun &run, const EngineInput &input) {
     const Candidate &choice = run.choice;
-    GrayDevices devices;
+    SubsetDevices devices;
     devices.cpu = !choice.on_gpu || (run.options.cpu_too && facts_of(choice.engine).on_cpu);
     if (choice.on_gpu) devices.gpus = run.gpus.when_needed();
     devices.seconds = choice.cost.serial_seconds;
-    EngineResult result = run_gray(*plan_as<GrayPlan>(choice), input, devices, run.control);
+    EngineResult result = run_subset_sum(*plan_as<SubsetPlan>(choice), input, devices, run.control);
     if (const Residues *residues = input.residues()) // as planned, whatever a residue's operation costs
         result.counts.operations = choice.cost.operations * static_cast<double>(residues->primes.size());
     return result;

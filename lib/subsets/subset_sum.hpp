@@ -13,15 +13,15 @@
 namespace libperm {
 
 // What shares the work: the result has the same bits whichever they are, but for plans with equal chunks.
-struct GrayDevices {
+struct SubsetDevices {
     std::optional<DeviceQueues> gpus;
     bool cpu = false;   // of engine tree alone
     double seconds = 0; // that all of it is predicted to take
 };
 
 // In the plan's arithmetic. Progress is counted in subsets. Throws Error, JitError.
-EngineResult run_gray(const GrayPlan &plan, const EngineInput &input, const GrayDevices &devices,
-                      RunControl &control);
+EngineResult run_subset_sum(const SubsetPlan &plan, const EngineInput &input, const SubsetDevices &devices,
+                            RunControl &control);
 
 // The chosen candidate.
 EngineResult run_subsets(const EngineRun &run, const EngineInput &input);

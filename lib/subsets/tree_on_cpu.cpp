@@ -18,7 +18,7 @@ std::size_t at(std::uint64_t i) { return static_cast<std::size_t>(i); }
 // perm_accurate of jit/device/accurate.cuh, for one segment.
 class AccurateSegment {
   public:
-    AccurateSegment(const GrayKernel &kernel, const std::vector<double> &numbers, std::uint64_t segment)
+    AccurateSegment(const SubsetKernel &kernel, const std::vector<double> &numbers, std::uint64_t segment)
         : kernel_(kernel), numbers_(numbers), segment_(segment) {}
 
     Partial3 sum() const {
@@ -72,7 +72,7 @@ class AccurateSegment {
         return sums;
     }
 
-    const GrayKernel &kernel_;
+    const SubsetKernel &kernel_;
     const std::vector<double> &numbers_;
     const std::uint64_t segment_;
 };
@@ -80,7 +80,7 @@ class AccurateSegment {
 // Of one matrix, in the arithmetic A.
 template <class A> class TreeRun {
   public:
-    TreeRun(const GrayPlan &plan, const A &f, const std::vector<double> &numbers, RunControl &control)
+    TreeRun(const SubsetPlan &plan, const A &f, const std::vector<double> &numbers, RunControl &control)
         : plan_(plan),
           kernel_(plan.kernel),
           f_(f),
@@ -88,11 +88,11 @@ template <class A> class TreeRun {
           walk_(kernel_.tree, numbers_, kernel_.arithmetic),
           control_(control) {}
 
-    GraySum window(std::uint64_t number) {
+    SubsetSum window(std::uint64_t number) {
         partials_.resize(window_segments(kernel_));
         const std::uint64_t first = number * partials_.size();
         walk(first);
-        const GraySum sum = added_up();
+        const SubsetSum sum = added_up();
         return sum_accurately(first, sum.absolute) ? added_up() : sum;
     }
 
@@ -109,7 +109,7 @@ template <class A> class TreeRun {
         });
     }
 
-    GraySum added_up() const { return sum_of_window(f_, std::span<const PartialOf<A>>(partials_)); }
+    SubsetSum added_up() const { return sum_of_window(f_, std::span<const PartialOf<A>>(partials_)); }
 
     // Sums the segments that matter most again, and says whether there were any.
     bool sum_accurately(std::uint64_t first, double absolute) {
@@ -128,8 +128,8 @@ template <class A> class TreeRun {
         return false;
     }
 
-    const GrayPlan &plan_;
-    const GrayKernel &kernel_;
+    const SubsetPlan &plan_;
+    const SubsetKernel &kernel_;
     const A f_;
     const std::vector<double> &numbers_;
     const TreeWalk walk_;
@@ -139,36 +139,36 @@ template <class A> class TreeRun {
 
 class CpuWorker final : public WindowWorker {
   public:
-    CpuWorker(const GrayPlan &plan, RunControl &control) : plan_(plan), control_(control) {}
+    CpuWorker(const SubsetPlan &plan, RunControl &control) : plan_(plan), control_(control) {}
 
     std::uint64_t at_once() const override { return 1; }
 
-    std::vector<GraySum> sums(const std::vector<double> &matrix, std::uint64_t first,
-                              std::uint64_t count) override {
+    std::vector<SubsetSum> sums(const std::vector<double> &matrix, std::uint64_t first,
+                                std::uint64_t count) override {
         if (&matrix != matrix_) {
             matrix_ = &matrix;
             window_ = with_arithmetic_of(plan_.kernel.arithmetic, matrix, [&](const auto &f) {
                 using A = std::remove_cvref_t<decltype(f)>;
                 auto run = std::make_shared<TreeRun<A>>(plan_, f, matrix, control_);
-                return std::function<GraySum(std::uint64_t)>(
+                return std::function<SubsetSum(std::uint64_t)>(
                     [run](std::uint64_t k) { return run->window(k); });
             });
         }
-        std::vector<GraySum> all;
+        std::vector<SubsetSum> all;
         for (std::uint64_t k = 0; k < count; ++k) all.push_back(window_(first + k));
         return all;
     }
 
   private:
-    const GrayPlan &plan_;
+    const SubsetPlan &plan_;
     RunControl &control_;
     const std::vector<double> *matrix_ = nullptr;
-    std::function<GraySum(std::uint64_t)> window_; // of that matrix
+    std::function<SubsetSum(std::uint64_t)> window_; // of that matrix
 };
 
 } // namespace
 
-std::unique_ptr<WindowWorker> tree_on_cpu(const GrayPlan &plan, RunControl &control) {
+std::unique_ptr<WindowWorker> tree_on_cpu(const SubsetPlan &plan, RunControl &control) {
     return std::make_unique<CpuWorker>(plan, control);
 }
 

@@ -71,7 +71,7 @@ double sum_loss(double additions, Arithmetic arithmetic) {
                                   : (is_complex(arithmetic) ? 2 : 1) * additions * additions * 0x1p-106;
 }
 
-GrayPlan outline_tree(const Pattern &a, const Pattern &at, const TreeSearch &search) {
+SubsetPlan outline_tree(const Pattern &a, const Pattern &at, const TreeSearch &search) {
     constexpr double least = 3e-4, most = 0.8, worth = 0.025; // seconds on each side; share of the run
     // Of double precision for row sums and values, some of which wait elsewhere; and for values alone, when
     // the row sums are of several doubles and stand in shared memory.
@@ -93,8 +93,8 @@ GrayPlan outline_tree(const Pattern &a, const Pattern &at, const TreeSearch &sea
     return outline_tree(a, at, order);
 }
 
-GrayPlan outline_tree(const Pattern &a, const Pattern &at, const TreeOrder &order) {
-    GrayPlan plan;
+SubsetPlan outline_tree(const Pattern &a, const Pattern &at, const TreeOrder &order) {
+    SubsetPlan plan;
     const std::int32_t n = a.rows;
     plan.transposed = order.transposed;
     plan.subsets = std::exp2(n - 1.0);
@@ -103,8 +103,8 @@ GrayPlan outline_tree(const Pattern &a, const Pattern &at, const TreeOrder &orde
     plan.order.cols = order.columns;
     const Pattern ordered = // by columns
         transpose(reorder(order.transposed ? at : a, plan.order).pattern).pattern;
-    GrayKernel &kernel = plan.kernel;
-    kernel.engine = GrayEngine::tree;
+    SubsetKernel &kernel = plan.kernel;
+    kernel.engine = SubsetEngine::tree;
     kernel.n = n;
     kernel.column_ptr = ordered.row_ptr;
     kernel.row = ordered.col;
@@ -126,8 +126,8 @@ GrayPlan outline_tree(const Pattern &a, const Pattern &at, const TreeOrder &orde
     return plan;
 }
 
-GrayPlan plan_tree(const Pattern &a, const Pattern &at, const TreeSearch &search) {
-    GrayPlan plan = outline_tree(a, at, search);
+SubsetPlan plan_tree(const Pattern &a, const Pattern &at, const TreeSearch &search) {
+    SubsetPlan plan = outline_tree(a, at, search);
     write_programs(plan.kernel.tree);
     return plan;
 }

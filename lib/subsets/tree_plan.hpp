@@ -21,10 +21,10 @@ struct TreeSearch {
 };
 
 // n at most most_tree_columns. The outline lacks the leaves' programs: it tells the cost, and is not run.
-GrayPlan outline_tree(const Pattern &a, const Pattern &at, const TreeSearch &search);
-GrayPlan plan_tree(const Pattern &a, const Pattern &at, const TreeSearch &search);
+SubsetPlan outline_tree(const Pattern &a, const Pattern &at, const TreeSearch &search);
+SubsetPlan plan_tree(const Pattern &a, const Pattern &at, const TreeSearch &search);
 // The outline for an order.
-GrayPlan outline_tree(const Pattern &a, const Pattern &at, const TreeOrder &order);
+SubsetPlan outline_tree(const Pattern &a, const Pattern &at, const TreeOrder &order);
 
 // Roundings on the way of a term of the sum at most, without those of adding up the segments; in units of the
 // arithmetic.

@@ -23,7 +23,7 @@ bool is_of_its_device(const std::exception_ptr &error, bool alone) {
 
 class WindowSum {
   public:
-    WindowSum(const GrayPlan &plan, const std::vector<std::vector<double>> &matrices,
+    WindowSum(const SubsetPlan &plan, const std::vector<std::vector<double>> &matrices,
               const std::function<WindowWorkers()> &open, RunControl &control)
         : plan_(plan),
           matrices_(matrices),
@@ -32,7 +32,7 @@ class WindowSum {
           pieces_(piece_count(plan.kernel)),
           windows_(plan.kernel.equal_chunks ? 1 : window_count(plan.kernel) / pieces_) {}
 
-    std::vector<GraySum> run() {
+    std::vector<SubsetSum> run() {
         const auto compute = [&](std::span<const std::uint64_t> todo, const auto &done) {
             const WindowWorkers workers = open_();
             const auto at_once = [&](std::size_t k) { // pieces
@@ -47,10 +47,10 @@ class WindowSum {
                            return is_of_its_device(error, workers.size() == 1);
                        }});
         };
-        const std::vector<GraySum> parts =
+        const std::vector<SubsetSum> parts =
             parts_of_pieces(control_, pieces_ * matrices_.size(),
-                            plan_.subsets / static_cast<double>(pieces_), GraySum{}, compute);
-        std::vector<GraySum> totals(matrices_.size());
+                            plan_.subsets / static_cast<double>(pieces_), SubsetSum{}, compute);
+        std::vector<SubsetSum> totals(matrices_.size());
         for (std::uint64_t k = 0; k < parts.size(); ++k) add(totals[k / pieces_], parts[k], k / pieces_);
         return totals;
     }
@@ -67,22 +67,22 @@ class WindowSum {
                    pieces[end] / pieces_ == matrix && end - k < most)
                 ++end;
             const std::uint64_t first = pieces[k] % pieces_ * windows_, count = (end - k) * windows_;
-            std::vector<GraySum> sums(end - k);
+            std::vector<SubsetSum> sums(end - k);
             for (std::uint64_t w = 0; w < count;) {
                 const std::uint64_t some = std::min(count - w, worker.at_once());
-                for (const GraySum &sum : worker.sums(matrices_[matrix], first + w, some))
+                for (const SubsetSum &sum : worker.sums(matrices_[matrix], first + w, some))
                     add(sums[w++ / windows_], sum, matrix);
             }
             for (std::size_t i = k; i < end; ++i) done(pieces[i], sums[i - k]);
         }
     }
 
-    void add(GraySum &total, const GraySum &part, std::uint64_t matrix) const {
+    void add(SubsetSum &total, const SubsetSum &part, std::uint64_t matrix) const {
         with_arithmetic_of(plan_.kernel.arithmetic, matrices_[matrix],
                            [&](const auto &f) { add_window(f, total, part); });
     }
 
-    const GrayPlan &plan_;
+    const SubsetPlan &plan_;
     const std::vector<std::vector<double>> &matrices_;
     const std::function<WindowWorkers()> &open_;
     RunControl &control_;
@@ -91,8 +91,8 @@ class WindowSum {
 
 } // namespace
 
-std::vector<GraySum> sum_windows(const GrayPlan &plan, const std::vector<std::vector<double>> &matrices,
-                                 const std::function<WindowWorkers()> &open, RunControl &control) {
+std::vector<SubsetSum> sum_windows(const SubsetPlan &plan, const std::vector<std::vector<double>> &matrices,
+                                   const std::function<WindowWorkers()> &open, RunControl &control) {
     return WindowSum(plan, matrices, open, control).run();
 }
 

@@ -47,7 +47,7 @@ std::int64_t bytes_of(const Tape &tape) {
 
 } // namespace
 
-Gradient::Gradient(const Plan &plan, const Direct *direct, RunControl &control) {
+Gradient::Gradient(const Plan &plan, const TapePlan *direct, RunControl &control) {
     own_.first_state = {0, 1};
     own_.first_move = {0, 0};
     if (direct) {
@@ -344,11 +344,11 @@ class Gradient::Reading {
         for (const int unit : entries.units()) *bits_ -= unit;
     }
 
-    DirectAnswer permanent() const {
+    TapeAnswer permanent() const {
         const double *last = walk_.last();
         const std::int64_t exp2 = walk_.exp2_of_last() - entries_.scaling().total;
         const double error = rounding_.error(last, tape_.roundings, bits_);
-        DirectAnswer answer;
+        TapeAnswer answer;
         answer.re = scaled(last[0], exp2, 1);
         if (parts_ == 2) answer.im = scaled(last[1], exp2, 1);
         answer.error = scaled(error, exp2, 1 + 0x1p-40);
@@ -407,15 +407,15 @@ class Gradient::Reading {
     std::optional<std::int64_t> bits_; // all products of the entries are multiples of 2^-bits
 };
 
-DirectAnswer Gradient::run(const Plan &plan, const void *values, double *gradient, double *error_bounds,
-                           RunControl &control, Outcome &outcome) const {
+TapeAnswer Gradient::run(const Plan &plan, const void *values, double *gradient, double *error_bounds,
+                         RunControl &control, Outcome &outcome) const {
     const Tape &tape = *tape_;
     MemoryBudget memory(plan.options.memory_limit);
     memory.take(bytes_of(tape) + bytes_of(way_back_));
     const double work = 3 * static_cast<double>(tape.moves.size());
     const std::size_t parts = plan.input.value_type == PERM_VALUE_C128 ? 2 : 1;
 
-    DirectAnswer answer;
+    TapeAnswer answer;
     answer.exact = true;
     if (tape.moves.empty()) {                               // no perfect matching, or nothing to match
         static_cast<void>(read_values(plan.input, values)); // which checks them
@@ -451,7 +451,7 @@ DirectAnswer Gradient::run(const Plan &plan, const void *values, double *gradien
     return answer;
 }
 
-const Gradient &LazyGradient::of(const Plan &plan, const Direct *direct, RunControl &control) const {
+const Gradient &LazyGradient::of(const Plan &plan, const TapePlan *direct, RunControl &control) const {
     std::unique_lock lock(mutex_, std::defer_lock);
     while (!lock.try_lock()) { // another thread is making it
         control.poll();

@@ -14,12 +14,12 @@ namespace libperm {
 class Gradient {
   public:
     // Along the tape of `direct`, which stays, or of one made now. Throws Error.
-    Gradient(const Plan &plan, const Direct *direct, RunControl &control);
+    Gradient(const Plan &plan, const TapePlan *direct, RunControl &control);
 
     // Of as many entries as the caller has: two doubles for each where they are complex. `error_bounds` may
     // be null. Both are written last. `outcome` goes with the answer, the permanent.
-    DirectAnswer run(const Plan &plan, const void *values, double *gradient, double *error_bounds,
-                     RunControl &control, Outcome &outcome) const;
+    TapeAnswer run(const Plan &plan, const void *values, double *gradient, double *error_bounds,
+                   RunControl &control, Outcome &outcome) const;
 
   private:
     class Walk;
@@ -57,7 +57,7 @@ class Gradient {
 // A plan's, made when it is first asked for.
 class LazyGradient {
   public:
-    const Gradient &of(const Plan &plan, const Direct *direct, RunControl &control) const;
+    const Gradient &of(const Plan &plan, const TapePlan *direct, RunControl &control) const;
 
   private:
     mutable std::mutex mutex_;

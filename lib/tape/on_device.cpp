@@ -44,12 +44,12 @@ bool copy_signed(const double *from, std::size_t count, double *to) {
 
 } // namespace
 
-bool fits_device(const Direct &direct, bool twofold, std::size_t shared_bytes) {
+bool fits_device(const TapePlan &direct, bool twofold, std::size_t shared_bytes) {
     return can_be_sliced(direct.tape()) &&
            tape_shared_bytes(direct.tape(), direct.arithmetic(twofold), true) <= shared_bytes;
 }
 
-TapeOnDevice::TapeOnDevice(DeviceQueue &queue, const Direct &direct, bool twofold, std::size_t stage_bytes)
+TapeOnDevice::TapeOnDevice(DeviceQueue &queue, const TapePlan &direct, bool twofold, std::size_t stage_bytes)
     : queue_(queue),
       direct_(direct),
       arithmetic_(direct.arithmetic(twofold)),
@@ -70,7 +70,7 @@ TapeOnDevice::TapeOnDevice(DeviceQueue &queue, const Direct &direct, bool twofol
 }
 
 void TapeOnDevice::run(MatrixList matrices, const std::function<void(std::size_t)> &poll,
-                       const std::function<void(std::size_t, const DirectAnswer &)> &done) {
+                       const std::function<void(std::size_t, const TapeAnswer &)> &done) {
     for (std::size_t first = 0, k = 0; first < matrices.size(); first += room_, k = (k + 1) % stages) {
         poll(first);
         queue_.use_stream(k);
@@ -137,7 +137,7 @@ void TapeOnDevice::launch(Stage &stage, bool is_signed) {
 }
 
 void TapeOnDevice::finish(Stage &stage,
-                          const std::function<void(std::size_t, const DirectAnswer &)> &done) const {
+                          const std::function<void(std::size_t, const TapeAnswer &)> &done) const {
     if (stage.count == 0) return;
     queue_.wait();
     const TapeLayout layout{arithmetic_, true, 1};
@@ -161,9 +161,9 @@ struct IdleTapes::OnGpu {
 IdleTapes::IdleTapes() = default;
 IdleTapes::~IdleTapes() = default;
 
-void IdleTapes::run(const Direct &direct, bool twofold, const CacheSettings &cache, MatrixList matrices,
+void IdleTapes::run(const TapePlan &direct, bool twofold, const CacheSettings &cache, MatrixList matrices,
                     const std::function<void(std::size_t)> &poll,
-                    const std::function<void(std::size_t, const DirectAnswer &)> &done) const {
+                    const std::function<void(std::size_t, const TapeAnswer &)> &done) const {
     std::unique_ptr<OnGpu> mine;
     if (const std::lock_guard lock(mutex_); !idle_.empty()) {
         mine = std::move(idle_.back());

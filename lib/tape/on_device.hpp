@@ -16,9 +16,9 @@ namespace libperm {
 struct CacheSettings;
 
 // Whether a GPU whose blocks can have so much shared memory holds the states.
-bool fits_device(const Direct &direct, bool twofold, std::size_t shared_bytes);
+bool fits_device(const TapePlan &direct, bool twofold, std::size_t shared_bytes);
 
-// The values of some of many matrices, each as Direct::run takes them.
+// The values of some of many matrices, each as TapePlan::run takes them.
 struct MatrixList {
     const double *first = nullptr; // of all
     std::int64_t apart = 0;        // in doubles
@@ -33,12 +33,12 @@ struct MatrixList {
 class TapeOnDevice {
   public:
     // `stage_bytes`: of values that are brought in at once. Enough for all of a GPU, little to be waited for.
-    TapeOnDevice(DeviceQueue &queue, const Direct &direct, bool twofold, std::size_t stage_bytes = 4 << 20);
+    TapeOnDevice(DeviceQueue &queue, const TapePlan &direct, bool twofold, std::size_t stage_bytes = 4 << 20);
 
-    // Direct::run: the same bits. done(k, answer) of each whose values are finite, by any thread.
+    // TapePlan::run: the same bits. done(k, answer) of each whose values are finite, by any thread.
     // `poll` may throw; then this is not to be used again.
     void run(MatrixList matrices, const std::function<void(std::size_t brought_in)> &poll,
-             const std::function<void(std::size_t k, const DirectAnswer &answer)> &done);
+             const std::function<void(std::size_t k, const TapeAnswer &answer)> &done);
 
   private:
     struct Stage { // of as many as are brought in at once
@@ -51,10 +51,10 @@ class TapeOnDevice {
     Stage new_stage();
     bool bring_in(Stage &stage, MatrixList matrices) const;
     void launch(Stage &stage, bool is_signed);
-    void finish(Stage &stage, const std::function<void(std::size_t, const DirectAnswer &)> &done) const;
+    void finish(Stage &stage, const std::function<void(std::size_t, const TapeAnswer &)> &done) const;
 
     DeviceQueue &queue_;
-    const Direct &direct_;
+    const TapePlan &direct_;
     const Arithmetic arithmetic_;
     const std::size_t doubles_, answer_doubles_; // of a matrix
     const std::size_t room_;                     // matrices of a stage
@@ -70,9 +70,9 @@ class IdleTapes {
   public:
     IdleTapes();
     ~IdleTapes();
-    void run(const Direct &direct, bool twofold, const CacheSettings &cache, MatrixList matrices,
+    void run(const TapePlan &direct, bool twofold, const CacheSettings &cache, MatrixList matrices,
              const std::function<void(std::size_t brought_in)> &poll,
-             const std::function<void(std::size_t k, const DirectAnswer &answer)> &done) const;
+             const std::function<void(std::size_t k, const TapeAnswer &answer)> &done) const;
 
   private:
     struct OnGpu;

@@ -37,7 +37,7 @@ std::size_t doubles_of(TapeLayout layout) { return is_twofold(layout.arithmetic)
 
 bool wants_doubles(const Plan &plan) {
     const Options &o = plan.options;
-    return (o.precision == Precision::automatic || o.precision == Precision::plain) &&
+    return (o.precision == Precision::automatic || o.precision == Precision::double_) &&
            (!o.names_engine() || facts_of(o.engine).transfers_states) &&
            (plan.input.value_type == PERM_VALUE_F64 || plan.input.value_type == PERM_VALUE_C128) &&
            !plan.input.written && plan.input.rows_of_ones == 0 && !plan.input.repeats;
@@ -45,7 +45,7 @@ bool wants_doubles(const Plan &plan) {
 
 } // namespace
 
-struct Direct::Workspace {
+struct TapePlan::Workspace {
     Workspace(const Tape &tape, std::size_t block)
         : entries(doubles(at(tape.nnz) * block)),
           states(doubles(2 * std::size_t{tape.most_states} * block)),
@@ -56,9 +56,9 @@ struct Direct::Workspace {
 };
 
 // A workspace that nobody else has, for as long as this lives.
-class Direct::Lease {
+class TapePlan::Lease {
   public:
-    explicit Lease(const Direct &of) : of_(of) {
+    explicit Lease(const TapePlan &of) : of_(of) {
         for (std::atomic<Workspace *> &place : of.idle_) {
             if (place.load(std::memory_order_relaxed)) work_ = place.exchange(nullptr);
             if (work_) return;
@@ -77,13 +77,13 @@ class Direct::Lease {
     Workspace &operator*() const { return *work_; }
 
   private:
-    const Direct &of_;
+    const TapePlan &of_;
     Workspace *work_ = nullptr;
 };
 
 // Brings the values of one matrix into its lane, every row scaled by the power of two that brings its largest
 // into [1/2, 1): what a tape's states are products and sums of stays near 1.
-template <bool complex> class Direct::Load {
+template <bool complex> class TapePlan::Load {
   public:
     static constexpr std::int64_t parts = complex ? 2 : 1;
 
@@ -167,7 +167,7 @@ template <bool complex> class Direct::Load {
     bool nonnegative_ = true, lost_ = false; // bits of entries far below others of their row
 };
 
-Direct::Direct(Tape tape, const Plan &plan)
+TapePlan::TapePlan(Tape tape, const Plan &plan)
     : tape_(std::move(tape)), complex_(plan.input.value_type == PERM_VALUE_C128), ladder_(plan.options) {
     // What underflow loses, and is then multiplied by row sums of entries below 1.
     std::vector<double> sums(at(tape_.n), 0);
@@ -177,23 +177,23 @@ Direct::Direct(Tape tape, const Plan &plan)
     underflow_ = growth;
 }
 
-Direct::~Direct() {
+TapePlan::~TapePlan() {
     for (const std::atomic<Workspace *> &place : idle_) delete place.load();
 }
 
-std::int64_t Direct::bytes() const {
+std::int64_t TapePlan::bytes() const {
     const TapeLayout widest{arithmetic(true), true, tape_lanes};
     const std::int64_t blocks = tape_.nnz + 2 * std::int64_t{tape_.most_states};
     return blocks * static_cast<std::int64_t>(widest.block() * sizeof(double));
 }
 
-Outcome Direct::outcome_of(const DirectAnswer &answer, bool on_gpu) const {
+Outcome TapePlan::outcome_of(const TapeAnswer &answer, bool on_gpu) const {
     Outcome outcome = libperm::outcome_of(tape_, answer, on_gpu);
     outcome.counts.peak_bytes = bytes();
     return outcome;
 }
 
-Outcome outcome_of(const Tape &tape, const DirectAnswer &answer, bool on_gpu) {
+Outcome outcome_of(const Tape &tape, const TapeAnswer &answer, bool on_gpu) {
     Outcome outcome;
     outcome.value = answer.re;
     outcome.error = answer.error;
@@ -209,7 +209,7 @@ Outcome outcome_of(const Tape &tape, const DirectAnswer &answer, bool on_gpu) {
     return outcome;
 }
 
-Answer answer_of(const DirectAnswer &of, bool with_text) {
+Answer answer_of(const TapeAnswer &of, bool with_text) {
     Answer answer;
     answer.re = to_double(of.re);
     answer.im = to_double(of.im);
@@ -230,7 +230,7 @@ Answer answer_of(const DirectAnswer &of, bool with_text) {
     return answer;
 }
 
-void Direct::order(Plan &plan, RunControl &control) {
+void TapePlan::order(Plan &plan, RunControl &control) {
     if (!wants_doubles(plan) || plan.input.pattern.nnz() > most_entries || plan.n() == 0) return;
     // Few moves are enough for no matrix whose plan takes a hundred times as long.
     constexpr double longest = 100 * move_seconds * most_moves;
@@ -248,7 +248,7 @@ void Direct::order(Plan &plan, RunControl &control) {
     plan.tape_rows = order.rows;
 }
 
-std::unique_ptr<const Direct> Direct::of(const Plan &plan, RunControl &control) {
+std::unique_ptr<const TapePlan> TapePlan::of(const Plan &plan, RunControl &control) {
     if (plan.tape_rows.empty() || !wants_doubles(plan) || plan.refusal != PERM_OK) return nullptr;
     const Pattern &pattern = plan.input.pattern;
     std::optional<Tape> tape =
@@ -264,7 +264,8 @@ std::unique_ptr<const Direct> Direct::of(const Plan &plan, RunControl &control) 
         tape->row = std::move(row);
         for (TapeMove &move : tape->moves) move.entry = static_cast<std::uint32_t>(source[move.entry]);
     }
-    std::unique_ptr<const Direct> direct(new Direct(std::move(*tape), plan)); // its constructor is private
+    std::unique_ptr<const TapePlan> direct(
+        new TapePlan(std::move(*tape), plan)); // its constructor is private
     if (!std::isfinite(direct->underflow_) || direct->underflow_ > 0x1p-500) return nullptr;
     if (direct->bytes() > plan.options.memory_limit) return nullptr;
     return direct;
@@ -295,17 +296,17 @@ Last last_of(const double *block, TapeLayout layout, int lane) {
 
 } // namespace
 
-Arithmetic Direct::arithmetic(bool twofold) const {
+Arithmetic TapePlan::arithmetic(bool twofold) const {
     if (complex_) return twofold ? Arithmetic::complex_dd : Arithmetic::complex;
     return twofold ? Arithmetic::dd : Arithmetic::real;
 }
 
-bool Direct::run(std::span<const void *const> matrices, bool twofold, DirectAnswer *answers) const {
+bool TapePlan::run(std::span<const void *const> matrices, bool twofold, TapeAnswer *answers) const {
     return complex_ ? run_as<true>(matrices, twofold, answers) : run_as<false>(matrices, twofold, answers);
 }
 
 template <bool complex>
-bool Direct::run_as(std::span<const void *const> matrices, bool twofold, DirectAnswer *answers) const {
+bool TapePlan::run_as(std::span<const void *const> matrices, bool twofold, TapeAnswer *answers) const {
     const Lease lease(*this);
     Workspace &work = *lease;
     const std::size_t n = at(tape_.n);
@@ -327,12 +328,12 @@ bool Direct::run_as(std::span<const void *const> matrices, bool twofold, DirectA
     return true;
 }
 
-DirectAnswer Direct::answer(const double *block, TapeLayout layout, int lane, const Loaded &matrix) const {
+TapeAnswer TapePlan::answer(const double *block, TapeLayout layout, int lane, const Loaded &matrix) const {
     const double moves = tape_.roundings + 2;
     const double gamma = gamma_bound(fused_roundings(layout.arithmetic) * moves, unit_of(layout.arithmetic)) /
                          (1 - gamma_bound(moves)) * (1 + 0x1p-40);
     const Last last = last_of(block, layout, lane);
-    DirectAnswer answer;
+    TapeAnswer answer;
     answer.re = make_scaled(last.re, matrix.exp2);
     answer.im = make_scaled(last.im, matrix.exp2);
     // Integers below 2^53 in some unit: whatever reaches the end has reached it times one at least.

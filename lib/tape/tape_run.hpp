@@ -15,34 +15,34 @@
 
 namespace libperm {
 
-struct DirectAnswer {
+struct TapeAnswer {
     Scaled re, im, error; // |value - perm(A)| <= error
     double rel_error_bound = 0;
     bool exact = false;
 };
-Answer answer_of(const DirectAnswer &answer, bool with_text);
+Answer answer_of(const TapeAnswer &answer, bool with_text);
 
 // What the account of a tape's run says beside its answer.
-Outcome outcome_of(const Tape &tape, const DirectAnswer &answer, bool on_gpu = false);
+Outcome outcome_of(const Tape &tape, const TapeAnswer &answer, bool on_gpu = false);
 
-class Direct {
+class TapePlan {
   public:
-    ~Direct();
+    ~TapePlan();
 
     // Fills in the plan's order for a tape, if it is one for this: small, and in doubles.
     static void order(Plan &plan, RunControl &control);
 
     // Null if the plan is to be executed as it stands.
-    static std::unique_ptr<const Direct> of(const Plan &plan, RunControl &control);
+    static std::unique_ptr<const TapePlan> of(const Plan &plan, RunControl &control);
 
     // Of 1 to tape_lanes matrices, each by the address of its values in the caller's order; in doubles, or in
     // twice their precision. Threads may call it at the same time; nothing is allocated once as many have
     // called it before. A matrix's bits do not depend on those beside it. False: some are not finite, or
     // a row lies among the subnormal numbers.
-    bool run(std::span<const void *const> matrices, bool twofold, DirectAnswer *answers) const;
+    bool run(std::span<const void *const> matrices, bool twofold, TapeAnswer *answers) const;
 
     const Ladder &ladder() const { return ladder_; }
-    bool is_enough(const DirectAnswer &answer) const { return ladder_.is_met(answer.rel_error_bound); }
+    bool is_enough(const TapeAnswer &answer) const { return ladder_.is_met(answer.rel_error_bound); }
 
     // For who runs the tape elsewhere, in doubles: the answer from the last state's block, and how the rows
     // were scaled.
@@ -50,11 +50,11 @@ class Direct {
         std::int64_t exp2 = 0;
         int bits = -1; // -1, or all products of the entries are multiples of 2^-bits
     };
-    DirectAnswer answer(const double *last, TapeLayout layout, int lane, const Loaded &matrix) const;
+    TapeAnswer answer(const double *last, TapeLayout layout, int lane, const Loaded &matrix) const;
     Arithmetic arithmetic(bool twofold) const;
 
     // What the account of a run says beside its answer.
-    Outcome outcome_of(const DirectAnswer &answer, bool on_gpu = false) const;
+    Outcome outcome_of(const TapeAnswer &answer, bool on_gpu = false) const;
 
     const Tape &tape() const { return tape_; }
 
@@ -63,11 +63,11 @@ class Direct {
     class Lease;
     template <bool complex> class Load;
 
-    Direct(Tape tape, const Plan &plan);
+    TapePlan(Tape tape, const Plan &plan);
 
     std::int64_t bytes() const; // of a workspace
     template <bool complex>
-    bool run_as(std::span<const void *const> matrices, bool twofold, DirectAnswer *answers) const;
+    bool run_as(std::span<const void *const> matrices, bool twofold, TapeAnswer *answers) const;
 
     const Tape tape_;
     const bool complex_;

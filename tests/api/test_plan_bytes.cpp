@@ -351,14 +351,14 @@ TEST_CASE("what is made again is what was there") {
             CHECK((x.ryser.columns == y.ryser.columns && x.ryser.last_column == y.ryser.last_column));
             CHECK((same(x.ryser.terms, y.ryser.terms) && x.ryser.counted() == y.ryser.counted()));
             rysers += !x.ryser.columns.empty();
-            const libperm::GrayPlan &g = x.gray, &h = y.gray;
+            const libperm::SubsetPlan &g = x.gray, &h = y.gray;
             CHECK((g.order.rows == h.order.rows && g.order.cols == h.order.cols && g.rare == h.rare));
             CHECK((same(g.subsets, h.subsets) && same(g.flops_per_subset, h.flops_per_subset)));
             CHECK((same(g.bytes_per_subset, h.bytes_per_subset) &&
                    same(g.global_per_subset, h.global_per_subset)));
             CHECK((g.kernel.segment_bits == h.kernel.segment_bits && g.kernel.unrolled == h.kernel.unrolled));
             CHECK(libperm::key_of(g.kernel) == libperm::key_of(h.kernel));
-            trees += g.kernel.n > 0 && g.kernel.engine == libperm::GrayEngine::tree;
+            trees += g.kernel.n > 0 && g.kernel.engine == libperm::SubsetEngine::tree;
         }
     }
     CHECK((frontiers > 0 && trees > 0 && rysers > 0));

@@ -29,8 +29,8 @@ namespace {
 std::uint64_t test_seed() { return run::seed(0x61726974); }
 
 constexpr Arithmetic wide[] = {Arithmetic::complex, Arithmetic::dd, Arithmetic::complex_dd};
-constexpr GrayEngine engines[] = {GrayEngine::tree, GrayEngine::shared, GrayEngine::dense,
-                                  GrayEngine::purereg, GrayEngine::hybrid};
+constexpr SubsetEngine engines[] = {SubsetEngine::tree, SubsetEngine::shared, SubsetEngine::dense,
+                                    SubsetEngine::purereg, SubsetEngine::hybrid};
 
 // ---------------------------------------------------------------- matrices and their permanents
 
@@ -121,28 +121,28 @@ struct Tally {
     }
 };
 
-GrayPlan plan_of(GrayEngine engine, const Pattern &p, Arithmetic arithmetic, Random &random) {
-    if (engine == GrayEngine::tree)
+SubsetPlan plan_of(SubsetEngine engine, const Pattern &p, Arithmetic arithmetic, Random &random) {
+    if (engine == SubsetEngine::tree)
         return with_arithmetic(random.chance(0.5) ? trees::planned(p, random.bits())
                                                   : trees::any_plan(p, 4, random),
                                arithmetic);
-    GrayPlan plan = plan_gray(engine, p, transpose(p).pattern, random.chance(0.2));
-    GrayKernel &kernel = plan.kernel;
+    SubsetPlan plan = plan_subsets(engine, p, transpose(p).pattern, random.chance(0.2));
+    SubsetKernel &kernel = plan.kernel;
     kernel.threads = 4;
     kernel.segment_bits = static_cast<std::int32_t>(random.integer(0, kernel.n - 1));
-    if (engine == GrayEngine::hybrid) {
+    if (engine == SubsetEngine::hybrid) {
         const std::int64_t k = random.integer(0, kernel.n);
         if (k > kernel.k) kernel.k = static_cast<std::int32_t>(k);
     }
     std::int32_t most = std::min(kernel.segment_bits, 4);
-    if (engine == GrayEngine::hybrid) most = std::min(most, kernel.c);
+    if (engine == SubsetEngine::hybrid) most = std::min(most, kernel.c);
     kernel.unrolled = kernel.equal_chunks ? 0 : static_cast<std::int32_t>(random.integer(0, most));
     return with_arithmetic(plan, arithmetic);
 }
 
-Outcome tree_on_cpu(const GrayPlan &plan, const ExactBlock &block) {
+Outcome tree_on_cpu(const SubsetPlan &plan, const ExactBlock &block) {
     RunControl control;
-    return run_gray(plan, block, {{}, true}, control);
+    return run_subset_sum(plan, block, {{}, true}, control);
 }
 
 double wanted(Arithmetic a) { return is_twofold(a) ? 1e-24 : 1e-10; }
@@ -151,7 +151,7 @@ double wanted(Arithmetic a) { return is_twofold(a) ? 1e-24 : 1e-10; }
 
 // On a device of any shape.
 template <class Entries>
-Outcome on_host(HostQueue &queue, const GrayPlan &plan, const Entries &block, Random &random) {
+Outcome on_host(HostQueue &queue, const SubsetPlan &plan, const Entries &block, Random &random) {
     const subset_cases::Played played = subset_cases::any_device(plan, random);
     queue.device = played.device;
     Outcome outcome = subset_cases::run_on(queue, plan, block, played.seconds);
@@ -213,7 +213,7 @@ TEST_CASE("trees on a CPU, in wide arithmetics") {
             CAPTURE(k);
             const Pattern p = any_pattern(n, random);
             const ExactBlock block = values_on(p, kind, is_complex(a), random);
-            const GrayPlan plan = plan_of(GrayEngine::tree, p, a, random);
+            const SubsetPlan plan = plan_of(SubsetEngine::tree, p, a, random);
             tally[at(kind)].book(tree_on_cpu(plan, plan.transposed ? transposed(block) : block),
                                  permanent(block), wanted(a));
         }
@@ -233,7 +233,7 @@ TEST_CASE("trees on a CPU, in wide arithmetics") {
 TEST_CASE("every engine's kernels in wide arithmetics") {
     Random random(test_seed() + 1);
     struct Case {
-        GrayPlan plan;
+        SubsetPlan plan;
         ExactBlock block;
         Gaussian truth;
         int kind;
@@ -241,9 +241,9 @@ TEST_CASE("every engine's kernels in wide arithmetics") {
     std::vector<Case> cases;
     std::vector<KernelRecipe> recipes;
     for (const Arithmetic a : wide)
-        for (const GrayEngine engine : engines)
+        for (const SubsetEngine engine : engines)
             for (int k = 0; k < 8 * run::multiplier(); ++k) {
-                const bool large = k == 7 && engine == GrayEngine::tree; // x in shared memory
+                const bool large = k == 7 && engine == SubsetEngine::tree; // x in shared memory
                 const std::int64_t n = large ? 13 : k < 3 ? k + 1 : random.integer(5, 9);
                 const int kind = k < 5 ? k : static_cast<int>(random.integer(0, kind_count - 1));
                 const Pattern p = any_pattern(n, random);
@@ -259,17 +259,17 @@ TEST_CASE("every engine's kernels in wide arithmetics") {
     int same = 0;
     for (std::size_t k = 0; k < cases.size(); ++k) {
         const auto &[plan, block, truth, kind] = cases[k];
-        const GrayKernel &kernel = plan.kernel;
+        const SubsetKernel &kernel = plan.kernel;
         CAPTURE(std::string(arithmetic_name(kernel.arithmetic)));
-        CAPTURE(std::string(gray_engine_name(kernel.engine)));
+        CAPTURE(std::string(subset_engine_name(kernel.engine)));
         CAPTURE(std::string(kinds[kind]));
         CAPTURE(kernel.n);
         CAPTURE(kernel.equal_chunks);
         const Outcome outcome = on_host(queue, plan, block, random);
         tally.book(outcome, truth, wanted(kernel.arithmetic));
-        if (kernel.engine != GrayEngine::tree) continue;
+        if (kernel.engine != SubsetEngine::tree) continue;
         CHECK(same_bits(outcome, tree_on_cpu(plan, block)));
-        const GridValues values(plan, block);
+        const FixedPointWide values(plan, block);
         queue.load(recipes[k]);
         with_arithmetic_of(kernel.arithmetic, values.numbers(), [&](const auto &f) {
             using A = std::remove_cvref_t<decltype(f)>;
@@ -291,7 +291,7 @@ TEST_CASE("every engine's kernels in wide arithmetics") {
 
 TEST_CASE("trees with x in shared memory give the interpreter's bits") {
     Random random(test_seed() + 4);
-    std::vector<GrayPlan> plans;
+    std::vector<SubsetPlan> plans;
     std::vector<ExactBlock> blocks;
     std::vector<KernelRecipe> recipes;
     for (const Arithmetic a : wide)
@@ -308,9 +308,9 @@ TEST_CASE("trees with x in shared memory give the interpreter's bits") {
     HostQueue queue;
     if (!compiled(queue, recipes)) return;
     for (std::size_t k = 0; k < plans.size(); ++k) {
-        const GrayKernel &kernel = plans[k].kernel;
+        const SubsetKernel &kernel = plans[k].kernel;
         CAPTURE(std::string(arithmetic_name(kernel.arithmetic)));
-        const GridValues values(plans[k], blocks[k]);
+        const FixedPointWide values(plans[k], blocks[k]);
         queue.load(recipes[k]);
         with_arithmetic_of(kernel.arithmetic, values.numbers(), [&](const auto &f) {
             using A = std::remove_cvref_t<decltype(f)>;
@@ -326,22 +326,23 @@ TEST_CASE("trees with x in shared memory give the interpreter's bits") {
 TEST_CASE("doubles whose terms are added up by Kahan's sum, or to twice the precision") {
     Random random(test_seed() + 3);
     struct Case {
-        GrayPlan plan;
+        SubsetPlan plan;
         Block block;
         Exact truth;
     };
     std::vector<Case> cases;
     std::vector<KernelRecipe> recipes;
     for (const Summation summation : {Summation::plain, Summation::kahan, Summation::dq})
-        for (const GrayEngine engine : {GrayEngine::shared, GrayEngine::purereg, GrayEngine::hybrid})
+        for (const SubsetEngine engine : {SubsetEngine::shared, SubsetEngine::purereg, SubsetEngine::hybrid})
             for (const bool equal : {false, true}) {
                 const perm::Csr a = perm::families::erdos_renyi(12, 1, perm::families::Entries::real, 7);
                 const Block block = trees::block_of(a);
-                GrayPlan plan = plan_gray(engine, block.pattern, transpose(block.pattern).pattern, equal);
+                SubsetPlan plan =
+                    plan_subsets(engine, block.pattern, transpose(block.pattern).pattern, equal);
                 plan.kernel.threads = 4;
                 plan.kernel.segment_bits = 9;
                 plan.kernel.unrolled =
-                    equal ? 0 : std::min(engine == GrayEngine::hybrid ? plan.kernel.c : 6, 6);
+                    equal ? 0 : std::min(engine == SubsetEngine::hybrid ? plan.kernel.c : 6, 6);
                 cases.push_back({with_arithmetic(plan, Arithmetic::real, summation),
                                  plan.transposed ? transposed(block) : block, oracle::by_frontier(a)});
                 recipes.push_back(subsets_kernel(cases.back().plan.kernel));
@@ -365,9 +366,9 @@ TEST_CASE("residues, on a CPU and by every engine's kernel") {
     Random random(test_seed() + 2);
     RunControl control;
     std::vector<Pattern> patterns;
-    std::vector<GrayPlan> plans;
+    std::vector<SubsetPlan> plans;
     std::vector<KernelRecipe> recipes;
-    for (const GrayEngine engine : engines)
+    for (const SubsetEngine engine : engines)
         for (int k = 0; k < 6 * run::multiplier(); ++k) {
             patterns.push_back(any_pattern(k < 3 ? k + 1 : random.integer(5, 11), random));
             plans.push_back(plan_of(engine, patterns.back(), Arithmetic::modular, random));
@@ -377,8 +378,8 @@ TEST_CASE("residues, on a CPU and by every engine's kernel") {
     const bool kernels = compiled(queue, recipes);
     int compared = 0, by_kernels = 0;
     for (std::size_t k = 0; k < plans.size(); ++k) {
-        const GrayPlan &plan = plans[k];
-        CAPTURE(std::string(gray_engine_name(plan.kernel.engine)));
+        const SubsetPlan &plan = plans[k];
+        CAPTURE(std::string(subset_engine_name(plan.kernel.engine)));
         CAPTURE(plan.kernel.n);
         const Residues residues = any_residues(patterns[k], random);
         const std::vector<std::uint64_t> truth = permanents(residues);
@@ -393,16 +394,16 @@ TEST_CASE("residues, on a CPU and by every engine's kernel") {
                                  return values;
                              }()};
         const Residues &taken = plan.transposed ? other : residues;
-        if (plan.kernel.engine == GrayEngine::tree) {
+        if (plan.kernel.engine == SubsetEngine::tree) {
             Outcome counts;
-            CHECK(run_gray(plan, taken, {{}, true}, control, counts) == truth);
+            CHECK(run_subset_sum(plan, taken, {{}, true}, control, counts) == truth);
             ++compared;
         }
         if (!kernels) continue;
         const subset_cases::Played played = subset_cases::any_device(plan, random);
         queue.device = played.device;
         Outcome counts;
-        CHECK(run_gray(plan, taken, {queue, false, played.seconds}, control, counts) == truth);
+        CHECK(run_subset_sum(plan, taken, {queue, false, played.seconds}, control, counts) == truth);
         CHECK(queue.is_whole());
         by_kernels += static_cast<int>(truth.size());
     }

@@ -19,8 +19,8 @@ namespace families = perm::families;
 
 namespace {
 
-constexpr GrayEngine engines[] = {GrayEngine::shared, GrayEngine::dense, GrayEngine::purereg,
-                                  GrayEngine::hybrid};
+constexpr SubsetEngine engines[] = {SubsetEngine::shared, SubsetEngine::dense, SubsetEngine::purereg,
+                                    SubsetEngine::hybrid};
 
 std::uint64_t test_seed() { return run::seed(0x6e7672); }
 
@@ -57,20 +57,20 @@ Pattern sparse(std::int64_t n, double density, families::Random &random) {
     }
 }
 
-GrayPlan plan_of(GrayEngine engine, const Pattern &p, bool equal_chunks) {
-    return plan_gray(engine, p, transpose(p).pattern, equal_chunks);
+SubsetPlan plan_of(SubsetEngine engine, const Pattern &p, bool equal_chunks) {
+    return plan_subsets(engine, p, transpose(p).pattern, equal_chunks);
 }
 
-void check_compiled(const GrayPlan &plan, const std::string &target) {
-    const GrayKernel &kernel = plan.kernel;
-    CAPTURE(std::string(gray_engine_name(kernel.engine)));
+void check_compiled(const SubsetPlan &plan, const std::string &target) {
+    const SubsetKernel &kernel = plan.kernel;
+    CAPTURE(std::string(subset_engine_name(kernel.engine)));
     CAPTURE(kernel.n);
     CAPTURE(kernel.k);
     CAPTURE(kernel.row.size());
     CAPTURE(kernel.unrolled);
     CAPTURE(kernel.equal_chunks);
     CAPTURE(target);
-    REQUIRE(gray_why_not(plan) == "");
+    REQUIRE(subsets_why_not(plan) == "");
     const Compiled compiled = compile(source_of(kernel), target, kernel_flags());
     CHECK(compiled.image.size() > 1000);
     CHECK(compiled.image.compare(1, 3, "ELF") == 0);
@@ -90,9 +90,9 @@ void check_compiled(const GrayPlan &plan, const std::string &target) {
         CHECK(report.registers > 0);
         CHECK(report.registers <= 255);
         CHECK(report.registers * kernel.threads <= 65536); // of a multiprocessor
-        const int in_registers = kernel.engine == GrayEngine::shared   ? 0
-                                 : kernel.engine == GrayEngine::hybrid ? kernel.k
-                                                                       : kernel.n;
+        const int in_registers = kernel.engine == SubsetEngine::shared   ? 0
+                                 : kernel.engine == SubsetEngine::hybrid ? kernel.k
+                                                                         : kernel.n;
         if (report.kernel == gray_entry) CHECK(report.registers >= 2 * in_registers);
     }
 }
@@ -111,7 +111,7 @@ TEST_CASE("every engine compiles for every GPU, with all it holds in registers")
     std::size_t next = 0; // GPU, so that each engine meets each
     for (const Size size : {Size{8, 0.5}, {20, 0.2}, {20, 0.4}, {40, 0.1}, {40, 0.3}, {48, 0.1}, {48, 0.5}}) {
         const Pattern p = sparse(size.n, size.density, random);
-        for (const GrayEngine engine : engines) {
+        for (const SubsetEngine engine : engines) {
             check_compiled(plan_of(engine, p, next % 5 == 0), gpus[next % gpus.size()]);
             ++next;
         }
@@ -119,7 +119,7 @@ TEST_CASE("every engine compiles for every GPU, with all it holds in registers")
     }
     for (const std::int64_t n : {16, 40}) {
         const Pattern full = pattern_of(families::constant(n, 1));
-        for (const GrayEngine engine : engines)
+        for (const SubsetEngine engine : engines)
             check_compiled(plan_of(engine, full, false), gpus[next++ % gpus.size()]);
     }
 }
@@ -127,7 +127,7 @@ TEST_CASE("every engine compiles for every GPU, with all it holds in registers")
 TEST_CASE("the smallest matrices compile") {
     if (skipped()) return;
     for (const std::int64_t n : {1, 2})
-        for (const GrayEngine engine : engines)
+        for (const SubsetEngine engine : engines)
             check_compiled(plan_of(engine, pattern_of(families::constant(n, 1)), false), targets().front());
 }
 
@@ -138,33 +138,33 @@ TEST_CASE("every engine in every arithmetic") {
     int compiled = 0, refused = 0;
     for (const Arithmetic a :
          {Arithmetic::complex, Arithmetic::dd, Arithmetic::complex_dd, Arithmetic::modular})
-        for (const GrayEngine engine : {GrayEngine::tree, GrayEngine::shared, GrayEngine::dense,
-                                        GrayEngine::purereg, GrayEngine::hybrid}) {
+        for (const SubsetEngine engine : {SubsetEngine::tree, SubsetEngine::shared, SubsetEngine::dense,
+                                          SubsetEngine::purereg, SubsetEngine::hybrid}) {
             CAPTURE(std::string(arithmetic_name(a)));
-            CAPTURE(std::string(gray_engine_name(engine)));
-            const GrayPlan of_real =
-                engine == GrayEngine::tree
+            CAPTURE(std::string(subset_engine_name(engine)));
+            const SubsetPlan of_real =
+                engine == SubsetEngine::tree
                     ? plan_tree(medium, transpose(medium).pattern, {random.bits(), 1e-2, 1e300, [] {}})
                     : plan_of(engine, small, false);
-            const GrayPlan plan = with_arithmetic(of_real, a);
-            REQUIRE(gray_why_not(plan) == "");
+            const SubsetPlan plan = with_arithmetic(of_real, a);
+            REQUIRE(subsets_why_not(plan) == "");
             const Compiled of_kernel = compile(source_of(plan.kernel), "sm_90", kernel_flags());
             const std::vector<PtxasReport> reports = read_ptxas(of_kernel.log);
             CHECK(reports.size() == 2); // no segment is summed again
             for (const PtxasReport &report : reports) {
                 CHECK(report.registers <= 255);
-                if (engine != GrayEngine::tree) CHECK(report.spill_stores == 0);
+                if (engine != SubsetEngine::tree) CHECK(report.spill_stores == 0);
             }
             ++compiled;
         }
     CHECK(compiled == 20);
 
     const Pattern large = pattern_of(families::constant(60, 1)), turned = transpose(large).pattern;
-    for (const GrayEngine engine : {GrayEngine::dense, GrayEngine::purereg}) {
-        const GrayPlan plan = plan_gray(engine, large, turned, false);
-        CHECK(gray_why_not(with_arithmetic(plan, Arithmetic::modular)) == gray_why_not(plan));
+    for (const SubsetEngine engine : {SubsetEngine::dense, SubsetEngine::purereg}) {
+        const SubsetPlan plan = plan_subsets(engine, large, turned, false);
+        CHECK(subsets_why_not(with_arithmetic(plan, Arithmetic::modular)) == subsets_why_not(plan));
         for (const Arithmetic a : {Arithmetic::complex, Arithmetic::dd, Arithmetic::complex_dd})
-            refused += !gray_why_not(with_arithmetic(plan, a)).empty();
+            refused += !subsets_why_not(with_arithmetic(plan, a)).empty();
     }
     CHECK(refused == 6);
 }
@@ -172,7 +172,7 @@ TEST_CASE("every engine in every arithmetic") {
 TEST_CASE("as PTX, for a driver to finish") {
     if (skipped()) return;
     families::Random random(test_seed() + 1);
-    const GrayPlan plan = plan_of(GrayEngine::purereg, sparse(20, 0.3, random), false);
+    const SubsetPlan plan = plan_of(SubsetEngine::purereg, sparse(20, 0.3, random), false);
     const std::string newest = std::to_string(nvrtc_status().architectures.back());
     const Compiled compiled = compile(source_of(plan.kernel), "compute_" + newest, kernel_flags());
     CHECK(compiled.image.find(".target sm_" + newest) != std::string::npos);

@@ -48,12 +48,12 @@ struct Tally {
     }
 };
 
-Outcome outcome_of(const GrayPlan &plan, const Block &block) {
+Outcome outcome_of(const SubsetPlan &plan, const Block &block) {
     RunControl control;
-    return run_gray(plan, plan.transposed ? transposed(block) : block, {{}, true}, control);
+    return run_subset_sum(plan, plan.transposed ? transposed(block) : block, {{}, true}, control);
 }
 
-void check_plan(const GrayPlan &plan, const Block &block, const Exact &truth, Tally &tally) {
+void check_plan(const SubsetPlan &plan, const Block &block, const Exact &truth, Tally &tally) {
     CAPTURE(plan.kernel.n);
     CAPTURE(plan.kernel.segment_bits);
     CAPTURE(plan.kernel.unrolled);

@@ -11,7 +11,7 @@
 
 using namespace libperm;
 
-SegmentWatch::SegmentWatch(HostQueue &queue, const GrayPlan &plan, std::uint64_t shuffle)
+SegmentWatch::SegmentWatch(HostQueue &queue, const SubsetPlan &plan, std::uint64_t shuffle)
     : queue_(queue), plan_(plan), shuffle_(shuffle) {
     queue.before_launch = [this](const HostLaunch &launch) {
         if (launch.entry == gray_entry) begins(launch);
@@ -29,7 +29,7 @@ SegmentWatch::~SegmentWatch() {
 // Where others stood before, what is not summed is to be noticed.
 void SegmentWatch::begins(const HostLaunch &launch) {
     CHECK(right_.empty());
-    const auto chunks = launch.argument<GrayLaunch>(1);
+    const auto chunks = launch.argument<SubsetLaunch>(1);
     if (chunks.first != chunks.base || launch.argument<DeviceAddress>(3) != partials_) return;
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     std::ranges::fill(queue_.on_device<Partial3>(partials_, count_), Partial3{{nan, nan}, nan});

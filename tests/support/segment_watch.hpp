@@ -12,7 +12,7 @@
 // threads come in any.
 class SegmentWatch {
   public:
-    SegmentWatch(HostQueue &queue, const libperm::GrayPlan &plan, std::uint64_t shuffle = 0);
+    SegmentWatch(HostQueue &queue, const libperm::SubsetPlan &plan, std::uint64_t shuffle = 0);
     ~SegmentWatch(); // after the run's end
     SegmentWatch(const SegmentWatch &) = delete;
     SegmentWatch &operator=(const SegmentWatch &) = delete;
@@ -30,7 +30,7 @@ class SegmentWatch {
     void sums_again(const HostLaunch &launch);
 
     HostQueue &queue_;
-    const libperm::GrayPlan &plan_;
+    const libperm::SubsetPlan &plan_;
     const std::uint64_t shuffle_;
     std::vector<libperm::Partial3> segments_, plain_;
     std::vector<std::uint64_t> chosen_, right_; // right_: what is to be summed again now

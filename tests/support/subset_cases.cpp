@@ -29,7 +29,7 @@ void check(const Outcome &outcome, const Exact &truth) {
     if (outcome.exact) CHECK(error == 0);
 }
 
-std::int32_t columns_within(const GrayKernel &kernel, std::int32_t k) {
+std::int32_t columns_within(const SubsetKernel &kernel, std::int32_t k) {
     std::int32_t c = 0;
     while (c < kernel.n - 1 && std::all_of(kernel.row.begin() + kernel.column_ptr[at(c)],
                                            kernel.row.begin() + kernel.column_ptr[at(c) + 1],
@@ -45,26 +45,26 @@ Ordering any_order(std::int32_t n, Random &random) {
     return order;
 }
 
-GrayPlan plan_in_order(GrayEngine engine, const Pattern &a, const Ordering &order) {
-    GrayPlan plan;
+SubsetPlan plan_in_order(SubsetEngine engine, const Pattern &a, const Ordering &order) {
+    SubsetPlan plan;
     plan.order = order;
     plan.subsets = std::exp2(a.rows - 1.0);
     plan.kernel.engine = engine;
     plan.kernel.n = a.rows;
-    plan.kernel.k = engine == GrayEngine::hybrid ? a.rows : 0;
-    if (engine == GrayEngine::dense) return plan;
+    plan.kernel.k = engine == SubsetEngine::hybrid ? a.rows : 0;
+    if (engine == SubsetEngine::dense) return plan;
     const Pattern columns = transpose(reorder(a, order).pattern).pattern;
     plan.kernel.column_ptr = columns.row_ptr;
     plan.kernel.row = columns.col;
     return plan;
 }
 
-void choose_shape(GrayKernel &kernel, Random &random) {
+void choose_shape(SubsetKernel &kernel, Random &random) {
     kernel.threads =
-        static_cast<std::int32_t>(random.integer(kernel.engine == GrayEngine::hybrid ? 4 : 1, 8));
+        static_cast<std::int32_t>(random.integer(kernel.engine == SubsetEngine::hybrid ? 4 : 1, 8));
     kernel.segment_bits = static_cast<std::int32_t>(random.integer(0, kernel.n - 1));
     std::int64_t most = kernel.segment_bits;
-    if (kernel.engine == GrayEngine::hybrid) {
+    if (kernel.engine == SubsetEngine::hybrid) {
         const std::int64_t kind = random.integer(0, 4);
         if (kind > 0) // else as the planner has it
             kernel.k = static_cast<std::int32_t>(kind == 1   ? 0
@@ -79,7 +79,7 @@ void choose_shape(GrayKernel &kernel, Random &random) {
     kernel.unrolled = static_cast<std::int32_t>(random.chance(0.3) ? most : random.integer(0, most));
 }
 
-double block_terms(const GrayKernel &kernel) {
+double block_terms(const SubsetKernel &kernel) {
     return kernel.equal_chunks ? 16 : std::ldexp(1.0, kernel.unrolled);
 }
 
@@ -115,9 +115,9 @@ perm::Csr matrix_with(std::int64_t n, families::Entries entries, Random &random)
     }
 }
 
-Case make_case(const perm::Csr &matrix, const Exact &truth, GrayPlan plan) {
-    const GrayKernel &k = plan.kernel;
-    Case it{std::string(gray_engine_name(k.engine)) + (k.equal_chunks ? " equal" : " ceg") +
+Case make_case(const perm::Csr &matrix, const Exact &truth, SubsetPlan plan) {
+    const SubsetKernel &k = plan.kernel;
+    Case it{std::string(subset_engine_name(k.engine)) + (k.equal_chunks ? " equal" : " ceg") +
                 " n=" + std::to_string(k.n) + " k=" + std::to_string(k.k) + " c=" + std::to_string(k.c) +
                 " segment_bits=" + std::to_string(k.segment_bits) +
                 " unrolled=" + std::to_string(k.unrolled) + " threads=" + std::to_string(k.threads),
@@ -126,22 +126,22 @@ Case make_case(const perm::Csr &matrix, const Exact &truth, GrayPlan plan) {
     return it;
 }
 
-Case any_case(GrayEngine engine, bool equal_chunks, std::int64_t n, Random &random) {
+Case any_case(SubsetEngine engine, bool equal_chunks, std::int64_t n, Random &random) {
     const auto entries = static_cast<families::Entries>(random.integer(0, 4));
     perm::Csr a = matrix_with(n, entries, random);
     if (random.chance(0.15)) a.values[at(random.integer(0, a.row_ptr.back() - 1))] = 0; // stored all the same
     const Pattern p = trees::block_of(a).pattern, t = transpose(p).pattern;
-    GrayPlan plan = random.chance(0.6) ? plan_gray(engine, p, t, equal_chunks)
-                                       : plan_in_order(engine, p, any_order(p.rows, random));
+    SubsetPlan plan = random.chance(0.6) ? plan_subsets(engine, p, t, equal_chunks)
+                                         : plan_in_order(engine, p, any_order(p.rows, random));
     plan.kernel.equal_chunks = equal_chunks;
     choose_shape(plan.kernel, random);
     return make_case(a, oracle::by_frontier(a), plan);
 }
 
-Played any_device(const GrayPlan &plan, Random &random) {
-    const GrayKernel &kernel = plan.kernel;
+Played any_device(const SubsetPlan &plan, Random &random) {
+    const SubsetKernel &kernel = plan.kernel;
     Played it;
-    const bool any_size = kernel.engine == GrayEngine::shared || rows_in_shared(kernel);
+    const bool any_size = kernel.engine == SubsetEngine::shared || rows_in_shared(kernel);
     it.threads = static_cast<unsigned>(any_size ? random.integer(1, kernel.threads) : kernel.threads);
     it.blocks = static_cast<unsigned>(random.chance(0.1) ? random.integer(40, 80) : random.integer(1, 4));
     it.device.blocks = [threads = it.threads, blocks = it.blocks](unsigned of_block, std::size_t) {

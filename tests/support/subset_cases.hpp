@@ -13,15 +13,15 @@
 namespace subset_cases {
 
 using libperm::Block;
-using libperm::GrayEngine;
-using libperm::GrayKernel;
-using libperm::GrayPlan;
 using libperm::Outcome;
+using libperm::SubsetEngine;
+using libperm::SubsetKernel;
+using libperm::SubsetPlan;
 using oracle::Exact;
 using perm::families::Random;
 
-constexpr GrayEngine engines[] = {GrayEngine::shared, GrayEngine::dense, GrayEngine::purereg,
-                                  GrayEngine::hybrid};
+constexpr SubsetEngine engines[] = {SubsetEngine::shared, SubsetEngine::dense, SubsetEngine::purereg,
+                                    SubsetEngine::hybrid};
 
 inline std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -33,22 +33,22 @@ perm::Csr matrix_with(std::int64_t n, perm::families::Entries entries, Random &r
 
 libperm::Ordering any_order(std::int32_t n, Random &random);
 // In any order, not just those that the planner chooses.
-GrayPlan plan_in_order(GrayEngine engine, const libperm::Pattern &a, const libperm::Ordering &order);
+SubsetPlan plan_in_order(SubsetEngine engine, const libperm::Pattern &a, const libperm::Ordering &order);
 // The first columns that touch k rows only.
-std::int32_t columns_within(const GrayKernel &kernel, std::int32_t k);
+std::int32_t columns_within(const SubsetKernel &kernel, std::int32_t k);
 // Any of the kernel's numbers that the engine allows.
-void choose_shape(GrayKernel &kernel, Random &random);
-double block_terms(const GrayKernel &kernel);
+void choose_shape(SubsetKernel &kernel, Random &random);
+double block_terms(const SubsetKernel &kernel);
 
 struct Case {
     std::string name;
     Exact truth;
-    GrayPlan plan;
+    SubsetPlan plan;
     Block block; // A or A^T, as the plan has it
 };
-Case make_case(const perm::Csr &matrix, const Exact &truth, GrayPlan plan);
+Case make_case(const perm::Csr &matrix, const Exact &truth, SubsetPlan plan);
 // Either as planned or in any order, in any case with numbers of its own.
-Case any_case(GrayEngine engine, bool equal_chunks, std::int64_t n, Random &random);
+Case any_case(SubsetEngine engine, bool equal_chunks, std::int64_t n, Random &random);
 
 // A device, and how long the work is said to take, from which follows how long a launch may be.
 struct Played {
@@ -56,18 +56,18 @@ struct Played {
     double seconds = 0;
     unsigned threads = 0, blocks = 0; // that the device is given
 };
-Played any_device(const GrayPlan &plan, Random &random);
+Played any_device(const SubsetPlan &plan, Random &random);
 
 // Compiles and loads them; whether there is a compiler, else a skip is announced.
 bool compiled(HostQueue &queue, const std::vector<libperm::KernelRecipe> &kernels);
 bool compiled(HostQueue &queue, const std::vector<Case> &cases);
 
 template <class Entries>
-Outcome run_on(const libperm::DeviceQueues &devices, const GrayPlan &plan, const Entries &block,
+Outcome run_on(const libperm::DeviceQueues &devices, const SubsetPlan &plan, const Entries &block,
                double seconds = 0) {
     const libperm::Options options;
     libperm::RunControl control(options);
-    return run_gray(plan, block, {devices, false, seconds}, control);
+    return run_subset_sum(plan, block, {devices, false, seconds}, control);
 }
 // As this device.
 Outcome run_on(HostQueue &queue, const Case &c, const Played &played);

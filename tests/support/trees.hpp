@@ -19,8 +19,8 @@
 
 namespace trees {
 
-using libperm::GrayPlan;
 using libperm::Pattern;
+using libperm::SubsetPlan;
 using libperm::TreePart;
 using perm::families::Random;
 
@@ -154,16 +154,16 @@ class Shaper {
 };
 
 // A plan for A as it is, in this order of columns and shape.
-inline GrayPlan plan_with(const Pattern &a, const std::vector<std::int32_t> &place, const TreePart &root,
-                          std::int32_t segment_bits) {
-    GrayPlan plan;
+inline SubsetPlan plan_with(const Pattern &a, const std::vector<std::int32_t> &place, const TreePart &root,
+                            std::int32_t segment_bits) {
+    SubsetPlan plan;
     plan.subsets = std::exp2(a.rows - 1.0);
     plan.order.rows.resize(at(a.rows));
     std::iota(plan.order.rows.begin(), plan.order.rows.end(), 0);
     plan.order.cols = place;
     const Pattern columns = libperm::transpose(libperm::reorder(a, plan.order).pattern).pattern;
-    libperm::GrayKernel &kernel = plan.kernel;
-    kernel.engine = libperm::GrayEngine::tree;
+    libperm::SubsetKernel &kernel = plan.kernel;
+    kernel.engine = libperm::SubsetEngine::tree;
     kernel.n = a.rows;
     kernel.column_ptr = columns.row_ptr;
     kernel.row = columns.col;
@@ -180,20 +180,20 @@ inline GrayPlan plan_with(const Pattern &a, const std::vector<std::int32_t> &pla
 }
 
 // With at most so many columns in a leaf.
-inline GrayPlan any_plan(const Pattern &a, std::int32_t most_code, Random &random) {
+inline SubsetPlan any_plan(const Pattern &a, std::int32_t most_code, Random &random) {
     std::vector<std::int32_t> set, place;
     for (const std::int64_t c : random.permutation(a.rows)) set.push_back(static_cast<std::int32_t>(c));
     const std::int32_t last = set.back();
     set.pop_back();
     const TreePart root = Shaper(libperm::transpose(a).pattern, most_code, random).shape(set, place);
     place.push_back(last);
-    GrayPlan plan =
+    SubsetPlan plan =
         plan_with(a, place, root, static_cast<std::int32_t>(random.integer(root.loop, a.rows - 1)));
     if (random.chance(0.5)) plan.rare = random.chance(0.5) ? 2 : 16;
     return plan;
 }
 
-inline GrayPlan planned(const Pattern &a, std::uint64_t seed) {
+inline SubsetPlan planned(const Pattern &a, std::uint64_t seed) {
     return libperm::plan_tree(a, libperm::transpose(a).pattern, {seed, 1e-3, 1e300, [] {}});
 }
 

@@ -13,12 +13,12 @@
 // The sums of segments launch.first = launch.base to launch.end - 1; or those of the threads, of equal
 // chunks. `A`: the plan's arithmetic. The kernel is loaded.
 template <class A>
-std::vector<libperm::PartialOf<A>> walked(HostQueue &queue, const libperm::GrayPlan &plan,
-                                          const std::vector<double> &numbers, libperm::GrayLaunch launch) {
+std::vector<libperm::PartialOf<A>> walked(HostQueue &queue, const libperm::SubsetPlan &plan,
+                                          const std::vector<double> &numbers, libperm::SubsetLaunch launch) {
     using namespace libperm;
-    const GrayKernel &kernel = plan.kernel;
+    const SubsetKernel &kernel = plan.kernel;
     const auto threads = static_cast<unsigned>(
-        kernel.engine == GrayEngine::hybrid ? kernel.threads : std::min(kernel.threads, 3));
+        kernel.engine == SubsetEngine::hybrid ? kernel.threads : std::min(kernel.threads, 3));
     const std::uint64_t chunks = (launch.end - launch.first + launch.length - 1) / launch.length;
     const auto blocks = static_cast<unsigned>((chunks + threads - 1) / threads);
     std::vector<PartialOf<A>> sums(kernel.equal_chunks ? std::uint64_t{blocks} * threads

@@ -190,11 +190,11 @@ namespace {
 // The processor, until it breaks down.
 class Breaking final : public WindowWorker {
   public:
-    Breaking(const GrayPlan &plan, RunControl &control, std::int64_t windows)
+    Breaking(const SubsetPlan &plan, RunControl &control, std::int64_t windows)
         : sound_(tree_on_cpu(plan, control)), left_(windows) {}
     std::uint64_t at_once() const override { return 2; }
-    std::vector<GraySum> sums(const std::vector<double> &matrix, std::uint64_t first,
-                              std::uint64_t count) override {
+    std::vector<SubsetSum> sums(const std::vector<double> &matrix, std::uint64_t first,
+                                std::uint64_t count) override {
         if (left_ < 0) throw Error(PERM_CANCELLED, "not of its device");
         left_ -= static_cast<std::int64_t>(count);
         if (left_ < 0) throw JitError(JitFailure::device, "it fell off the bus");
@@ -206,14 +206,14 @@ class Breaking final : public WindowWorker {
     std::int64_t left_;
 };
 
-bool same(const GraySum &x, const GraySum &y) {
+bool same(const SubsetSum &x, const SubsetSum &y) {
     const auto bits = [](double z) { return std::bit_cast<std::uint64_t>(z); };
     return bits(x.sum) == bits(y.sum) && bits(x.error) == bits(y.error) &&
            bits(x.absolute) == bits(y.absolute) && bits(x.im) == bits(y.im) &&
            bits(x.im_error) == bits(y.im_error);
 }
 
-GrayPlan tree_plan(const Block &block) {
+SubsetPlan tree_plan(const Block &block) {
     TreeSearch search;
     search.poll = no_poll;
     return plan_tree(block.pattern, transposed(block).pattern, search);
@@ -225,12 +225,12 @@ TEST_CASE("windows summed by two workers of which one breaks down: the bits of o
     Random random(run::seed(9303));
     const perm::Csr a = perm::families::erdos_renyi(28, 0.45, Entries::real, random.bits());
     const Block block = trees::block_of(a);
-    const GrayPlan plan = tree_plan(block);
+    const SubsetPlan plan = tree_plan(block);
     REQUIRE(window_count(plan.kernel) >= 8);
     Block other = plan.transposed ? transposed(block) : block;
-    std::vector<std::vector<double>> matrices{GrayValues(plan, other).numbers()};
+    std::vector<std::vector<double>> matrices{FixedPointDouble(plan, other).numbers()};
     for (Tracked &x : other.values) x.value *= random.uniform(0.5, 1);
-    matrices.push_back(GrayValues(plan, other).numbers());
+    matrices.push_back(FixedPointDouble(plan, other).numbers());
     RunControl control;
     const auto sums_by = [&](const std::vector<std::int64_t> &windows) {
         const auto open = [&] {
@@ -242,12 +242,12 @@ TEST_CASE("windows summed by two workers of which one breaks down: the bits of o
         return sum_windows(plan, matrices, open, control);
     };
     constexpr std::int64_t never = 1 << 20;
-    const std::vector<GraySum> truth = sums_by({never});
+    const std::vector<SubsetSum> truth = sums_by({never});
     REQUIRE(truth.size() == 2);
     CHECK(!same(truth[0], truth[1]));
     for (const std::int64_t windows : {std::int64_t{0}, random.integer(1, 4)})
         for (const bool first : {true, false}) {
-            const std::vector<GraySum> sums =
+            const std::vector<SubsetSum> sums =
                 sums_by(first ? std::vector{windows, never} : std::vector{never, windows});
             REQUIRE(sums.size() == truth.size());
             for (std::size_t k = 0; k < sums.size(); ++k) CHECK(same(sums[k], truth[k]));
@@ -261,9 +261,9 @@ TEST_CASE("where all sums are known no worker is opened") {
     Random random(run::seed(9304));
     const perm::Csr a = perm::families::erdos_renyi(16, 0.6, Entries::real, random.bits());
     const Block block = trees::block_of(a);
-    const GrayPlan plan = tree_plan(block);
+    const SubsetPlan plan = tree_plan(block);
     const std::vector<std::vector<double>> matrices{
-        GrayValues(plan, plan.transposed ? transposed(block) : block).numbers()};
+        FixedPointDouble(plan, plan.transposed ? transposed(block) : block).numbers()};
     RunControl whole;
     libperm::PieceStore store;
     RunControl control(whole, 1, {&store, {}});
@@ -274,7 +274,7 @@ TEST_CASE("where all sums are known no worker is opened") {
         workers.push_back(tree_on_cpu(plan, control));
         return workers;
     };
-    const std::vector<GraySum> truth = sum_windows(plan, matrices, open, control);
+    const std::vector<SubsetSum> truth = sum_windows(plan, matrices, open, control);
     CHECK(opened == 1);
     CHECK(same(sum_windows(plan, matrices, open, control).at(0), truth.at(0)));
     CHECK(opened == 1);

@@ -35,14 +35,14 @@ TEST_CASE("row sums of the kernels' numbers round nowhere") {
         Block block = block_of(matrix_with(n, entries, random));
         const int spread = trial % 3 == 0 ? 0 : trial % 3 == 1 ? 60 : 2000;
         for (Tracked &x : block.values) x.exp2 += random.integer(-spread, spread);
-        const GrayEngine engine = engines[trial / 5 % 4];
-        const GrayPlan plan = plan_in_order(engine, block.pattern, any_order(block.n(), random));
-        const std::vector<double> numbers = GrayValues(plan, block).numbers();
+        const SubsetEngine engine = engines[trial / 5 % 4];
+        const SubsetPlan plan = plan_in_order(engine, block.pattern, any_order(block.n(), random));
+        const std::vector<double> numbers = FixedPointDouble(plan, block).numbers();
         REQUIRE(numbers.size() == at(value_count(plan.kernel)));
         // Entries by column of the kernel.
         std::vector<std::vector<std::pair<std::size_t, double>>> column(at(n));
         for (std::size_t j = 0; j < at(n); ++j)
-            if (engine == GrayEngine::dense)
+            if (engine == SubsetEngine::dense)
                 for (std::size_t r = 0; r < at(n); ++r)
                     column[j].emplace_back(r, numbers[at(n) * (j + 1) + r]);
             else
@@ -89,9 +89,9 @@ TEST_CASE("a row whose values add up to just above 1 is put on a coarser grid") 
     for (std::size_t j = 0; j < 8; ++j) a.values[j] = (j % 2 ? -1 : 1) * (0.125 - 0.375 * u);
     a.values[8] = u; // on the grid of u they add up to 1 + u, which as a double is 1
     const Block block = block_of(a);
-    const GrayPlan plan =
-        plan_gray(GrayEngine::dense, block.pattern, transpose(block.pattern).pattern, false);
-    const std::vector<double> numbers = GrayValues(plan, block).numbers();
+    const SubsetPlan plan =
+        plan_subsets(SubsetEngine::dense, block.pattern, transpose(block.pattern).pattern, false);
+    const std::vector<double> numbers = FixedPointDouble(plan, block).numbers();
     Exact sum = 0, unit = 0x1p-52;
     bool coarse = true;
     for (std::size_t j = 0; j < 9; ++j) {
@@ -146,8 +146,9 @@ TEST_CASE("what the grid moved is in the bound, on nasty values too") {
             }
         }
         if (random.chance(0.1)) block.values[at(random.integer(0, block.pattern.nnz() - 1))].value = 0;
-        const GrayPlan plan = plan_in_order(engines[trial % 4], block.pattern, any_order(block.n(), random));
-        const GrayValues values(plan, block);
+        const SubsetPlan plan =
+            plan_in_order(engines[trial % 4], block.pattern, any_order(block.n(), random));
+        const FixedPointDouble values(plan, block);
         const auto permanent = [&](const std::function<Exact(std::int32_t, std::size_t)> &entry) {
             std::vector<Exact> ways(std::size_t{1} << n); // of sets of columns, row by row
             ways[0] = 1;
@@ -179,7 +180,7 @@ TEST_CASE("what the grid moved is in the bound, on nasty values too") {
         const Exact summed = permanent([&](std::int32_t, std::size_t k) { return Exact(moved[k]); });
         // A sum without any rounding of its own but for the result's.
         const Exact total = summed / (n % 2 ? 2 : -2);
-        GraySum sum;
+        SubsetSum sum;
         sum.sum = total.get_d();
         sum.error = Exact(total - Exact(sum.sum)).get_d();
         sum.absolute = std::fabs(sum.sum);

@@ -45,47 +45,47 @@ bool has_number_with_point(const std::string &text) {
 TEST_CASE("subsets of 64 columns can be counted, of 65 not") {
     for (const bool equal : {false, true})
         for (const std::int64_t n : {64, 65})
-            for (const GrayEngine engine : engines) {
+            for (const SubsetEngine engine : engines) {
                 const Block block = block_of(families::banded(n, 2, 2, families::Entries::ones, 1));
                 const Pattern at_ = transpose(block.pattern).pattern;
-                CHECK(gray_why_not(plan_gray(engine, block.pattern, at_, equal)).empty() == (n == 64));
+                CHECK(subsets_why_not(plan_subsets(engine, block.pattern, at_, equal)).empty() == (n == 64));
             }
 }
 
 TEST_CASE("another code has another key, equal keys are equal sources") {
     families::Random random(test_seed() + 7);
-    std::vector<GrayKernel> kernels;
-    for (const GrayEngine engine : engines)
+    std::vector<SubsetKernel> kernels;
+    for (const SubsetEngine engine : engines)
         for (const std::int64_t n : {1, 3, 6}) {
             const Case c = any_case(engine, false, n, random);
-            const GrayKernel base = c.plan.kernel;
+            const SubsetKernel base = c.plan.kernel;
             kernels.insert(kernels.end(), {base, base}); // equal ones as well
-            const auto changed = [&](const std::function<void(GrayKernel &)> &change) {
+            const auto changed = [&](const std::function<void(SubsetKernel &)> &change) {
                 kernels.push_back(base);
                 change(kernels.back());
             };
-            changed([](GrayKernel &k) { k.equal_chunks = true; });
-            changed([](GrayKernel &k) { ++k.threads; });
-            changed([](GrayKernel &k) { k.unrolled = k.unrolled > 0 ? 0 : std::min(1, k.segment_bits); });
+            changed([](SubsetKernel &k) { k.equal_chunks = true; });
+            changed([](SubsetKernel &k) { ++k.threads; });
+            changed([](SubsetKernel &k) { k.unrolled = k.unrolled > 0 ? 0 : std::min(1, k.segment_bits); });
             changed(
-                [](GrayKernel &k) { k.segment_bits = k.segment_bits > k.unrolled ? k.unrolled : k.n - 1; });
-            if (engine == GrayEngine::hybrid) {
-                changed([](GrayKernel &k) { k.k = k.k > 0 ? k.k - 1 : 1; });
-                changed([](GrayKernel &k) { k.c = k.c > 0 ? k.c - 1 : 1; });
+                [](SubsetKernel &k) { k.segment_bits = k.segment_bits > k.unrolled ? k.unrolled : k.n - 1; });
+            if (engine == SubsetEngine::hybrid) {
+                changed([](SubsetKernel &k) { k.k = k.k > 0 ? k.k - 1 : 1; });
+                changed([](SubsetKernel &k) { k.c = k.c > 0 ? k.c - 1 : 1; });
             }
-            if (engine == GrayEngine::dense || n == 1) continue;
+            if (engine == SubsetEngine::dense || n == 1) continue;
             const Pattern other = block_of(matrix_with(n, families::Entries::ones, random)).pattern;
-            const GrayPlan plan = plan_in_order(engine, other, any_order(other.rows, random));
-            changed([&](GrayKernel &k) {
+            const SubsetPlan plan = plan_in_order(engine, other, any_order(other.rows, random));
+            changed([&](SubsetKernel &k) {
                 k.column_ptr = plan.kernel.column_ptr;
                 k.row = plan.kernel.row;
             });
-            for (const GrayEngine as : {GrayEngine::shared, GrayEngine::purereg})
-                changed([&](GrayKernel &k) { k.engine = as; });
+            for (const SubsetEngine as : {SubsetEngine::shared, SubsetEngine::purereg})
+                changed([&](SubsetKernel &k) { k.engine = as; });
         }
     int equal = 0, different = 0;
-    for (const GrayKernel &x : kernels)
-        for (const GrayKernel &y : kernels) {
+    for (const SubsetKernel &x : kernels)
+        for (const SubsetKernel &y : kernels) {
             const bool same_key = key_of(x) == key_of(y);
             CHECK(same_key == (source_of(x) == source_of(y)));
             if (without_comments(source_of(x)) != without_comments(source_of(y))) {
@@ -96,14 +96,14 @@ TEST_CASE("another code has another key, equal keys are equal sources") {
         }
     CHECK(equal > static_cast<int>(kernels.size()));
     CHECK(different > 2000);
-    for (const GrayKernel &kernel : kernels)
+    for (const SubsetKernel &kernel : kernels)
         CHECK(key_of(kernel).find(generator_digest) != std::string::npos);
 }
 
 TEST_CASE("no value is in a kernel's text") {
     families::Random random(test_seed() + 8);
     CHECK(has_number_with_point("x += 0.5;"));
-    for (const GrayEngine engine : engines)
+    for (const SubsetEngine engine : engines)
         for (const bool equal_chunks : {false, true}) {
             const perm::Csr a = matrix_with(8, families::Entries::real, random);
             perm::Csr b = a;
@@ -111,7 +111,8 @@ TEST_CASE("no value is in a kernel's text") {
             std::string text[2], key[2];
             for (const int i : {0, 1}) {
                 const Pattern p = block_of(i == 0 ? a : b).pattern;
-                const GrayKernel kernel = plan_gray(engine, p, transpose(p).pattern, equal_chunks).kernel;
+                const SubsetKernel kernel =
+                    plan_subsets(engine, p, transpose(p).pattern, equal_chunks).kernel;
                 text[i] = source_of(kernel);
                 key[i] = key_of(kernel);
             }

@@ -82,7 +82,7 @@ TEST_CASE("every engine, both ways to cut into chunks: random matrices of order 
     Counts counts;
     for (int repeat = 0; repeat < run::multiplier(); ++repeat) {
         std::vector<Case> cases;
-        for (const GrayEngine engine : engines)
+        for (const SubsetEngine engine : engines)
             for (const bool equal_chunks : {false, true})
                 for (std::int64_t n = 1; n <= 16; ++n)
                     cases.push_back(any_case(engine, equal_chunks, n, random));
@@ -100,18 +100,18 @@ TEST_CASE("every length of a segment and of a block, of a small matrix") {
     Random random(test_seed() + 1);
     Counts counts;
     std::vector<Case> cases;
-    for (const GrayEngine engine : engines)
+    for (const SubsetEngine engine : engines)
         for (const std::int64_t n : {1, 2, 4}) {
             const perm::Csr a = matrix_with(n, families::Entries::integers, random);
             const Pattern p = block_of(a).pattern;
             const Exact truth = oracle::by_frontier(a);
             for (std::int32_t segment_bits = 0; segment_bits < n; ++segment_bits)
                 for (std::int32_t unrolled = 0; unrolled <= segment_bits; ++unrolled) {
-                    GrayPlan plan = plan_in_order(engine, p, any_order(p.rows, random));
+                    SubsetPlan plan = plan_in_order(engine, p, any_order(p.rows, random));
                     plan.kernel.segment_bits = segment_bits;
                     plan.kernel.unrolled = unrolled;
                     plan.kernel.threads = 4;
-                    if (engine == GrayEngine::hybrid) plan.kernel.c = p.rows - 1; // and k = n
+                    if (engine == SubsetEngine::hybrid) plan.kernel.c = p.rows - 1; // and k = n
                     cases.push_back(make_case(a, truth, plan));
                 }
         }
@@ -128,9 +128,9 @@ TEST_CASE("hybrid with any number of rows in registers, none and all of them too
             matrix_with(n, n == 11 ? families::Entries::nonnegative : families::Entries::counts, random);
         const Pattern p = block_of(a).pattern, t = transpose(p).pattern;
         const Exact truth = oracle::by_frontier(a);
-        const GrayPlan planned = plan_gray(GrayEngine::hybrid, p, t, false);
+        const SubsetPlan planned = plan_subsets(SubsetEngine::hybrid, p, t, false);
         for (std::int32_t k = 0; k <= n; ++k) {
-            GrayPlan plan = planned;
+            SubsetPlan plan = planned;
             plan.kernel.k = k;
             plan.kernel.c = columns_within(plan.kernel, k);
             plan.kernel.threads = 4 + k % 3;
@@ -146,11 +146,11 @@ TEST_CASE("hybrid with any number of rows in registers, none and all of them too
 TEST_CASE("what a segment adds up to has the same bits whoever sums it, and so has the permanent") {
     Random random(test_seed() + 3);
     std::vector<Case> cases;
-    for (const GrayEngine engine : engines)
+    for (const SubsetEngine engine : engines)
         for (const std::int64_t n : {5, 9, 13}) {
             const perm::Csr a = matrix_with(n, families::Entries::real, random);
             const Pattern p = block_of(a).pattern;
-            GrayPlan plan = plan_gray(engine, p, transpose(p).pattern, false);
+            SubsetPlan plan = plan_subsets(engine, p, transpose(p).pattern, false);
             choose_shape(plan.kernel, random);
             plan.kernel.segment_bits = static_cast<std::int32_t>(n / 3);
             plan.kernel.unrolled = std::min(plan.kernel.unrolled, plan.kernel.segment_bits);
@@ -188,10 +188,10 @@ TEST_CASE("what a segment adds up to has the same bits whoever sums it, and so h
 TEST_CASE("equal chunks, from any subset on") {
     Random random(test_seed() + 10);
     std::vector<Case> cases;
-    for (const GrayEngine engine : engines)
+    for (const SubsetEngine engine : engines)
         for (const std::int64_t n : {3, 7, 10}) {
             const perm::Csr a = matrix_with(n, families::Entries::integers, random);
-            GrayPlan plan =
+            SubsetPlan plan =
                 plan_in_order(engine, block_of(a).pattern, any_order(static_cast<std::int32_t>(n), random));
             plan.kernel.equal_chunks = true;
             plan.kernel.threads = static_cast<std::int32_t>(random.integer(2, 5));
@@ -202,17 +202,17 @@ TEST_CASE("equal chunks, from any subset on") {
     for (const Case &c : cases) {
         CAPTURE(c.name);
         queue.load(subsets_kernel(c.plan.kernel));
-        const GrayValues values(c.plan, c.block);
+        const FixedPointDouble values(c.plan, c.block);
         const std::uint64_t subsets = std::uint64_t{1} << (c.plan.kernel.n - 1);
         for (const std::uint64_t windows : {2, 4}) {
-            GraySum sum;
+            SubsetSum sum;
             for (std::uint64_t first = 0; first < subsets; first += subsets / windows) {
-                const GrayLaunch launch{first, first + subsets / windows, at(random.integer(1, 40)), 0};
+                const SubsetLaunch launch{first, first + subsets / windows, at(random.integer(1, 40)), 0};
                 const number::Real<double> f;
                 const auto partials = walked<number::Real<double>>(queue, c.plan, values.numbers(), launch);
-                add_window(
-                    f, sum,
-                    as_gray_sum<number::Real<double>>(add_in_order(f, std::span<const Partial3>(partials))));
+                add_window(f, sum,
+                           as_subset_sum<number::Real<double>>(
+                               add_in_order(f, std::span<const Partial3>(partials))));
             }
             Outcome outcome;
             values.close(sum, c.block, way_of(c.plan.kernel), outcome);
@@ -224,7 +224,7 @@ TEST_CASE("equal chunks, from any subset on") {
 
 TEST_CASE("partial sums are gathered in groups of any size, the last one shorter") {
     Random random(test_seed() + 11);
-    const Case c = any_case(GrayEngine::purereg, false, 6, random);
+    const Case c = any_case(SubsetEngine::purereg, false, 6, random);
     HostQueue queue;
     if (!compiled(queue, {c})) return;
     number::Real<double> f;

@@ -22,9 +22,9 @@ namespace {
 
 std::uint64_t test_seed() { return run::seed(0x6b726e); }
 
-GrayPlan planned(GrayEngine engine, std::int64_t n, std::int32_t threads) {
+SubsetPlan planned(SubsetEngine engine, std::int64_t n, std::int32_t threads) {
     const Pattern p = block_of(families::banded(n, 2, 2, families::Entries::ones, 1)).pattern;
-    GrayPlan plan = plan_gray(engine, p, transpose(p).pattern, false);
+    SubsetPlan plan = plan_subsets(engine, p, transpose(p).pattern, false);
     plan.kernel.threads = threads;
     return plan;
 }
@@ -48,7 +48,7 @@ TEST_CASE("launches: every segment once, powers of two as long as all threads ha
         const auto launches = launch_parameters(first, end, threads, longest);
         std::uint64_t next = first;
         for (std::size_t i = 0; i < launches.size(); ++i) {
-            const GrayLaunch &launch = launches[i];
+            const SubsetLaunch &launch = launches[i];
             const bool last = i + 1 == launches.size();
             const std::uint64_t left = end - launch.first,
                                 chunks = (launch.end - launch.first) / launch.length;
@@ -73,12 +73,12 @@ TEST_CASE("launches: every segment once, powers of two as long as all threads ha
 
 TEST_CASE("the widest shape: as many threads as the device holds at once, of those that a block can have") {
     HostQueue queue;
-    const GrayPlan shared = planned(GrayEngine::shared, 20, 256),
-                   fixed = planned(GrayEngine::purereg, 20, 128);
+    const SubsetPlan shared = planned(SubsetEngine::shared, 20, 256),
+                     fixed = planned(SubsetEngine::purereg, 20, 128);
     if (!compiled(queue, {subsets_kernel(shared.kernel), subsets_kernel(fixed.kernel)})) return;
     queue.load(subsets_kernel(shared.kernel));
     queue.device.warp = 32;
-    const auto most_shared = [](const GrayPlan &plan, int threads) {
+    const auto most_shared = [](const SubsetPlan &plan, int threads) {
         return shared_bytes(plan.kernel, threads);
     };
     Random random(test_seed() + 12);
@@ -119,7 +119,7 @@ TEST_CASE("the widest shape: as many threads as the device holds at once, of tho
 
 TEST_CASE("a device on which no block fits, and one whose limits are passed, say so") {
     HostQueue queue;
-    const GrayPlan plan = planned(GrayEngine::shared, 20, 256);
+    const SubsetPlan plan = planned(SubsetEngine::shared, 20, 256);
     if (!compiled(queue, std::vector{subsets_kernel(plan.kernel)})) return;
     queue.device.warp = 32;
     queue.device.blocks = [](unsigned, std::size_t) { return 0U; };

@@ -25,7 +25,8 @@ std::uint64_t test_seed() { return run::seed(0x6b726e); }
 // The sum of a segment without any rounding, times 2^scale_of(n).
 std::int64_t scale_of(std::int64_t n) { return 60 * n; } // |x| <= 1, multiples of 2^-55
 
-mpz_class exact_segment(const GrayKernel &kernel, const std::vector<double> &numbers, std::uint64_t segment) {
+mpz_class exact_segment(const SubsetKernel &kernel, const std::vector<double> &numbers,
+                        std::uint64_t segment) {
     const auto n = at(kernel.n);
     const auto whole = [](double x) {
         const double scaled = std::ldexp(x, 60);
@@ -39,7 +40,7 @@ mpz_class exact_segment(const GrayKernel &kernel, const std::vector<double> &num
         for (std::size_t r = 0; r < n; ++r) x.push_back(whole(numbers[r]));
         for (std::size_t j = 0; j + 1 < n; ++j) {
             if (!(set >> j & 1)) continue;
-            if (kernel.engine == GrayEngine::dense)
+            if (kernel.engine == SubsetEngine::dense)
                 for (std::size_t r = 0; r < n; ++r) x[r] += whole(numbers[n * (j + 1) + r]);
             else
                 for (auto e = kernel.column_ptr[j]; e < kernel.column_ptr[j + 1]; ++e)
@@ -73,12 +74,12 @@ TEST_CASE("segments summed again, in any order: the bound holds, and they are ne
     Random random(test_seed() + 9);
     std::vector<Case> cases;
     for (int repeat = 0; repeat < run::multiplier(); ++repeat)
-        for (const GrayEngine engine : engines)
+        for (const SubsetEngine engine : engines)
             for (std::int64_t n = 1; n <= 12; ++n) {
                 if (n % 2 == 0 && n > 2) {
                     const perm::Csr a = nearly_opposite(n, random);
-                    GrayPlan plan = plan_in_order(engine, block_of(a).pattern,
-                                                  any_order(static_cast<std::int32_t>(n), random));
+                    SubsetPlan plan = plan_in_order(engine, block_of(a).pattern,
+                                                    any_order(static_cast<std::int32_t>(n), random));
                     choose_shape(plan.kernel, random);
                     cases.push_back(make_case(a, oracle::by_frontier(a), plan));
                 } else {
@@ -94,9 +95,9 @@ TEST_CASE("segments summed again, in any order: the bound holds, and they are ne
     int some = 0, segments = 0, nearer = 0;
     for (std::size_t i = 0; i < cases.size(); ++i) {
         Case &c = cases[i];
-        const GrayKernel &kernel = c.plan.kernel;
+        const SubsetKernel &kernel = c.plan.kernel;
         CAPTURE(c.name);
-        const GrayValues values(c.plan, c.block);
+        const FixedPointDouble values(c.plan, c.block);
         for (const std::uint64_t rare : {1, 1, 2, 3}) {
             CAPTURE(rare);
             c.plan.rare = rare;

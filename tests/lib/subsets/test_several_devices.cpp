@@ -23,17 +23,17 @@ constexpr int never = 1 << 30;
 std::uint64_t test_seed() { return run::seed(0x646576); }
 
 // Of many windows: segments are short.
-Case many_windows(GrayEngine engine, Random &random) {
+Case many_windows(SubsetEngine engine, Random &random) {
     constexpr std::int64_t n = 18;
     perm::Csr a = families::erdos_renyi(n, 0.6, families::Entries::real, random.bits());
     const Pattern p = block_of(a).pattern;
-    GrayPlan plan;
-    if (engine == GrayEngine::tree) {
+    SubsetPlan plan;
+    if (engine == SubsetEngine::tree) {
         TreePart root; // all columns but the last are looped over
         root.end = n - 1;
         plan = trees::plan_with(p, any_order(n, random).cols, root, 0);
     } else {
-        plan = plan_gray(engine, p, transpose(p).pattern, false);
+        plan = plan_subsets(engine, p, transpose(p).pattern, false);
         plan.kernel.threads = 8;
         plan.kernel.segment_bits = plan.kernel.unrolled = 0;
     }
@@ -72,8 +72,8 @@ TEST_CASE("two devices, of which one may fail, have the bits of one") {
     Random random(test_seed());
     std::vector<Case> cases;
     std::vector<KernelRecipe> kernels;
-    for (const GrayEngine engine :
-         {GrayEngine::tree, GrayEngine::purereg, GrayEngine::hybrid, GrayEngine::shared, GrayEngine::dense}) {
+    for (const SubsetEngine engine : {SubsetEngine::tree, SubsetEngine::purereg, SubsetEngine::hybrid,
+                                      SubsetEngine::shared, SubsetEngine::dense}) {
         cases.push_back(many_windows(engine, random));
         kernels.push_back(subsets_kernel(cases.back().plan.kernel));
     }
@@ -101,11 +101,11 @@ TEST_CASE("two devices, of which one may fail, have the bits of one") {
         devices.last(0, few);
         CHECK_THROWS_AS((void)run_on(devices.all(), c.plan, c.block), JitError);
         devices.last(never, never);
-        if (c.plan.kernel.engine == GrayEngine::tree) {
+        if (c.plan.kernel.engine == SubsetEngine::tree) {
             const Options options;
             RunControl control(options);
-            CHECK(same_bits(run_gray(c.plan, c.block, {{}, true}, control), one));
-            const Outcome both = run_gray(c.plan, c.block, {devices.all(), true}, control);
+            CHECK(same_bits(run_subset_sum(c.plan, c.block, {{}, true}, control), one));
+            const Outcome both = run_subset_sum(c.plan, c.block, {devices.all(), true}, control);
             CHECK(same_bits(both, one));
             CHECK(both.on_gpu);
         }
@@ -116,25 +116,25 @@ TEST_CASE("two devices, of which one may fail, have the bits of one") {
 
 TEST_CASE("devices are opened, and kernels loaded, where there is work left to do") {
     Random random(test_seed() + 1);
-    const Case c = many_windows(GrayEngine::purereg, random);
+    const Case c = many_windows(SubsetEngine::purereg, random);
     Devices devices;
     if (!devices.compiled({subsets_kernel(c.plan.kernel)})) return;
     const Options options;
     RunControl whole(options);
     PieceStore store;
     RunControl control(whole, 1, {&store, {}});
-    const GrayDevices both{devices.all(), false};
-    const Outcome first = run_gray(c.plan, c.block, both, control);
+    const SubsetDevices both{devices.all(), false};
+    const Outcome first = run_subset_sum(c.plan, c.block, both, control);
     CHECK(devices.opened == 1);
     const int launches = devices[0].launches() + devices[1].launches();
-    CHECK(same_bits(run_gray(c.plan, c.block, both, control), first));
+    CHECK(same_bits(run_subset_sum(c.plan, c.block, both, control), first));
     CHECK(devices.opened == 1);
     CHECK(devices[0].launches() + devices[1].launches() == launches);
 }
 
 TEST_CASE("what a run takes of the devices' memory is told") {
     Random random(test_seed() + 2);
-    for (const GrayEngine engine : {GrayEngine::hybrid, GrayEngine::purereg}) {
+    for (const SubsetEngine engine : {SubsetEngine::hybrid, SubsetEngine::purereg}) {
         Case c = many_windows(engine, random);
         HostQueue queue;
         if (!compiled(queue, std::vector{c})) return;
@@ -144,7 +144,7 @@ TEST_CASE("what a run takes of the devices' memory is told") {
         const Outcome outcome = run_on(queue, c.plan, c.block);
         CHECK(queue.free_bytes() == before); // all is given back
         // All but the values, the pattern and a counter.
-        const GrayKernel &kernel = c.plan.kernel;
+        const SubsetKernel &kernel = c.plan.kernel;
         const auto rest = static_cast<std::int64_t>(value_count(kernel) * 8) +
                           4 * (kernel.n + 1 + static_cast<std::int64_t>(kernel.row.size())) + 8;
         CHECK(outcome.counts.peak_bytes == before - least - rest);

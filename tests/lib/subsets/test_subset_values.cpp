@@ -142,19 +142,19 @@ std::vector<double> nasty_values(std::size_t kind, const Pattern &p, families::R
 // ---------------------------------------------------------------- kernels
 
 struct Launched {
-    GrayPlan plan;
+    SubsetPlan plan;
     Pattern pattern; // of what is summed
 };
 
-Launched launched(GrayEngine engine, const perm::Csr &a, std::int32_t segment_bits, std::int32_t unrolled) {
+Launched launched(SubsetEngine engine, const perm::Csr &a, std::int32_t segment_bits, std::int32_t unrolled) {
     const Pattern p = pattern_of(a), t = transpose(p).pattern;
-    Launched it{plan_gray(engine, p, t, false), p};
+    Launched it{plan_subsets(engine, p, t, false), p};
     if (it.plan.transposed) it.pattern = t;
-    GrayKernel &kernel = it.plan.kernel;
+    SubsetKernel &kernel = it.plan.kernel;
     kernel.threads = 1;
     kernel.segment_bits = std::min(segment_bits, kernel.n - 1);
     kernel.unrolled = std::min(unrolled, kernel.segment_bits);
-    if (engine == GrayEngine::hybrid) kernel.unrolled = std::min(kernel.unrolled, kernel.c);
+    if (engine == SubsetEngine::hybrid) kernel.unrolled = std::min(kernel.unrolled, kernel.c);
     return it;
 }
 
@@ -169,15 +169,15 @@ TEST_CASE("values made to break the bound of a sum along the Gray code do not") 
     families::Random random(run::seed(0x677261));
     std::vector<Launched> all;
     constexpr families::Entries ones = families::Entries::ones;
-    for (const GrayEngine engine :
-         {GrayEngine::purereg, GrayEngine::hybrid, GrayEngine::shared, GrayEngine::dense}) {
+    for (const SubsetEngine engine :
+         {SubsetEngine::purereg, SubsetEngine::hybrid, SubsetEngine::shared, SubsetEngine::dense}) {
         all.push_back(launched(engine, families::erdos_renyi(3, 1, ones, 1), 2, 1));
         all.push_back(launched(engine, families::erdos_renyi(6, 1, ones, 1), 3, 3));
         all.push_back(launched(engine, families::permutation_plus(8, 3, ones, random.bits()), 2, 1));
         all.push_back(launched(engine, families::arrow(7, ones, 1), 1, 0));
     }
-    all.push_back(launched(GrayEngine::purereg, families::erdos_renyi(1, 1, ones, 1), 0, 0));
-    all.push_back(launched(GrayEngine::purereg, families::erdos_renyi(9, 1, ones, 1), 8, 6));
+    all.push_back(launched(SubsetEngine::purereg, families::erdos_renyi(1, 1, ones, 1), 0, 0));
+    all.push_back(launched(SubsetEngine::purereg, families::erdos_renyi(9, 1, ones, 1), 8, 6));
     std::vector<KernelRecipe> kernels;
     for (const Launched &it : all) kernels.push_back(subsets_kernel(it.plan.kernel));
     HostQueue queue;
@@ -209,7 +209,7 @@ TEST_CASE("values made to break the bound of a sum along the Gray code do not") 
             if (told && bound > 0) of_kind.ratio = std::max(of_kind.ratio, Exact(error / bound).get_d());
             if (right) continue;
             if (++of_kind.violated > 3) continue; // they are counted all the same
-            FAIL_CHECK(gray_engine_name(plan.kernel.engine)
+            FAIL_CHECK(subset_engine_name(plan.kernel.engine)
                        << " n = " << plan.kernel.n << ", set " << set << ", " << kinds[kind]
                        << ", again above " << plan.rare << ": value " << outcome.value.mantissa << " * 2^"
                        << outcome.value.exp2 << ", truth / value "

@@ -36,7 +36,7 @@ std::uint64_t test_seed() { return run::seed(0x746b726e); }
 // ---------------------------------------------------------------- on the host
 
 struct Case {
-    GrayPlan plan;
+    SubsetPlan plan;
     Block block; // A or A^T, as the plan has it
 };
 
@@ -83,13 +83,13 @@ void count(const Tree &tree, const TreePart &part, Operations &of) {
     of.sums += restored;
 }
 
-Operations of_programs(const GrayKernel &kernel) {
+Operations of_programs(const SubsetKernel &kernel) {
     Operations all;
     count(kernel.tree, kernel.tree.root, all);
     return all;
 }
 
-Operations of_ptx(const GrayKernel &kernel) {
+Operations of_ptx(const SubsetKernel &kernel) {
     const std::string ptx = compile(source_of(kernel), "compute_90", kernel_flags()).image;
     const std::size_t from = ptx.find(std::string(".entry ") + gray_entry);
     REQUIRE(from != std::string::npos);
@@ -133,11 +133,11 @@ bool fits(const StraightLine &leaf, std::int32_t registers) {
 
 struct Golden {
     std::string name;
-    GrayKernel kernel;
+    SubsetKernel kernel;
 };
 
-GrayKernel kernel_of(const perm::families::Dense &a, const std::vector<std::int32_t> &place,
-                     const TreePart &root, std::int32_t segment_bits) {
+SubsetKernel kernel_of(const perm::families::Dense &a, const std::vector<std::int32_t> &place,
+                       const TreePart &root, std::int32_t segment_bits) {
     return trees::plan_with(trees::block_of(perm::families::from_dense(a)).pattern, place, root, segment_bits)
         .kernel;
 }
@@ -204,8 +204,8 @@ TEST_CASE("on the host, kernels give the bits of the interpreter") {
     for (std::size_t k = 0; k < cases.size(); ++k) {
         CAPTURE(k);
         const auto &[plan, block] = cases[k];
-        const GrayKernel &kernel = plan.kernel;
-        const GrayValues values(plan, block);
+        const SubsetKernel &kernel = plan.kernel;
+        const FixedPointDouble values(plan, block);
         const TreeWalk walk(kernel.tree, values.numbers());
         queue.load(recipes[k]);
         const std::uint64_t segments = std::uint64_t{1} << (kernel.n - 1 - kernel.segment_bits);
@@ -235,7 +235,7 @@ TEST_CASE("on the host, kernels give the bits of the interpreter") {
         CHECK(queue.is_whole());
         chosen += watch.chosen().size();
         RunControl control;
-        const Outcome on_cpu = run_gray(plan, block, {{}, true}, control);
+        const Outcome on_cpu = run_subset_sum(plan, block, {{}, true}, control);
         CHECK(on_host.value.mantissa == on_cpu.value.mantissa);
         CHECK(on_host.value.exp2 == on_cpu.value.exp2);
         CHECK(on_host.error.mantissa == on_cpu.error.mantissa);
@@ -256,14 +256,14 @@ TEST_CASE("kernels have the arithmetic of their programs, and nothing more") {
     if (skipped()) return;
     Random random(test_seed() + 1);
     int compared = 0, parts = 0, loops = 0, instructions = 0;
-    std::vector<GrayKernel> kernels;
+    std::vector<SubsetKernel> kernels;
     for (const Golden &golden : golden_kernels()) kernels.push_back(golden.kernel);
     for (int k = 0; k < 9 * run::multiplier(); ++k)
         kernels.push_back(any_case(k == 0 ? 2 : random.integer(5, 18), k % 3 > 0, random).plan.kernel);
-    for (const GrayKernel &kernel : kernels) {
+    for (const SubsetKernel &kernel : kernels) {
         CAPTURE(shape_text(kernel.tree.root));
         count_shapes(kernel.tree.root, 0, parts, loops);
-        GrayKernel walk = kernel;
+        SubsetKernel walk = kernel;
         read_only(walk.tree, walk.tree.root);
         const Operations all = of_ptx(kernel), program = of_programs(kernel), other = of_ptx(walk),
                          reading = of_programs(walk);
@@ -288,7 +288,7 @@ TEST_CASE("short programs that fit the registers by their count are not spilled"
     Random random(test_seed() + 2);
     int compiled = 0;
     for (int k = 0; compiled < 4 * run::multiplier() && k < 400 * run::multiplier(); ++k) {
-        const GrayKernel kernel = any_case(random.integer(12, 36), true, random).plan.kernel;
+        const SubsetKernel kernel = any_case(random.integer(12, 36), true, random).plan.kernel;
         // Of longer ones, and of several leaves side by side, ptxas spills some bytes whatever they need.
         if (leaf_code(kernel.tree) < 100 || leaf_code(kernel.tree) > 400) continue;
         const TreePart &root = kernel.tree.root;

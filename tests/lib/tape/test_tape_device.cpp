@@ -48,7 +48,7 @@ struct Case {
     }
     std::span<double> matrix(std::size_t k) { return std::span(values).subspan(k * doubles, doubles); }
 
-    std::unique_ptr<const Direct> direct() const {
+    std::unique_ptr<const TapePlan> direct() const {
         InputPattern input;
         input.pattern = pattern;
         input.value_type = complex ? PERM_VALUE_C128 : PERM_VALUE_F64;
@@ -57,8 +57,8 @@ struct Case {
         options.memory_limit = std::int64_t{1} << 30;
         RunControl control(options);
         Plan plan = make_plan(input, options, {}, control);
-        Direct::order(plan, control);
-        return Direct::of(plan, control);
+        TapePlan::order(plan, control);
+        return TapePlan::of(plan, control);
     }
 };
 
@@ -70,25 +70,25 @@ bool same(const Scaled &x, const Scaled &y) {
 int compared = 0;
 
 void check_same(DeviceQueue &queue, const Case &matrices, bool twofold) {
-    const std::unique_ptr<const Direct> direct = matrices.direct();
+    const std::unique_ptr<const TapePlan> direct = matrices.direct();
     REQUIRE(direct);
     REQUIRE(fits_device(*direct, twofold, 64 << 10));
     std::vector<std::int64_t> which(matrices.values.size() / matrices.doubles);
     std::iota(which.rbegin(), which.rend(), 0); // any order
     const MatrixList list{matrices.values.data(), static_cast<std::int64_t>(matrices.doubles), which};
-    std::vector<DirectAnswer> there(list.size());
+    std::vector<TapeAnswer> there(list.size());
     std::vector<char> done(list.size(), 0);
     TapeOnDevice tape(queue, *direct, twofold,
                       2 * matrices.doubles * sizeof(double)); // each stage is used again
     tape.run(
         list, [](std::size_t) {},
-        [&](std::size_t k, const DirectAnswer &answer) {
+        [&](std::size_t k, const TapeAnswer &answer) {
             there[k] = answer;
             ++done[k];
         });
     for (std::size_t k = 0; k < list.size(); ++k) {
         CAPTURE(k);
-        DirectAnswer here;
+        TapeAnswer here;
         const void *const values = list[k];
         const bool finite = direct->run({&values, 1}, twofold, &here);
         REQUIRE(done[k] <= 1);
