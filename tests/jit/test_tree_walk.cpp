@@ -1,6 +1,7 @@
 // The tree engine's interpreter against the sum it stands for, one segment at a time, in every instruction
 // set that this machine has: the same bits. And permanents, against the definition.
 #include "bench/families.hpp"
+#include "jit/kernel/subsets.hpp"
 #include "jit/lanes/tree_walk.hpp"
 #include "tests/support/run.hpp"
 
