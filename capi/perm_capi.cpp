@@ -6,6 +6,7 @@
 #include "lib/execute/checkpoint.hpp"
 #include "lib/execute/execute.hpp"
 #include "lib/execute/shards.hpp"
+#include "lib/input/machine.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
 #include "lib/plan/plan.hpp"
@@ -100,6 +101,19 @@ void write(perm_result &result, const perm_result &all) noexcept {
 void clear(perm_result &result) noexcept {
     std::free(result.text);
     write(result, perm_result PERM_RESULT_INIT);
+}
+
+// What was planned for another machine may not fit this one: of its memory, or for want of its GPUs.
+void require_for_here(const libperm::Options &options, const char *instead) {
+    if (options.machine)
+        throw Error(PERM_BAD_OPTION, "this is planned for another machine (" + name_of(*options.machine) +
+                                         "), not to be executed here: " + instead);
+}
+
+void require_executable(const perm_plan *plan) {
+    if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+    require_for_here(plan->plan.options,
+                     "save the plan and load it there, or without the option machine here");
 }
 
 void require_partial(const perm_partial &partial) {
@@ -291,6 +305,7 @@ perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *
     return into(result, [&](perm_result &r) {
         Stopwatch watch;
         const libperm::Options options = libperm::read_options(opts);
+        require_for_here(options, "leave out the option machine, or explain a plan that is made with it");
         libperm::RunControl control(options);
         libperm::InputPattern input = libperm::read_pattern(a);
         libperm::Values values = libperm::read_values(input, a->values);
@@ -332,7 +347,7 @@ perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan
 
 perm_status perm_plan_execute(const perm_plan *plan, const void *values, perm_result *result) {
     return into(result, [&](perm_result &r) {
-        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+        require_executable(plan);
         Stopwatch watch;
         if (execute_directly(*plan, values, r)) {
             r.seconds_run = r.seconds_total = watch.lap();
@@ -374,7 +389,7 @@ perm_status perm_plan_execute_batch(const perm_plan *plan, const void *values, i
         libperm::with_threads(plan ? plan->plan.options.threads : 1, [&] {
             require_alike(results, count);
             try {
-                if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+                require_executable(plan);
                 libperm::RunControl control(plan->plan.options);
                 libperm::execute_batch(plan->plan, plan->direct.get(), plan->idle_tapes, values, stride,
                                        count, control, sink);
@@ -390,7 +405,7 @@ perm_status perm_plan_gradient(const perm_plan *plan, const void *values, void *
                                double *error_bounds, perm_result *result) {
     perm_result unwanted = PERM_RESULT_INIT;
     return into(result ? result : &unwanted, [&](perm_result &r) {
-        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+        require_executable(plan);
         if (!gradient && plan->plan.input.pattern.nnz() > 0)
             throw Error(PERM_BAD_ARGUMENT, "the place for the gradient is a null pointer");
         Stopwatch watch;
@@ -467,7 +482,7 @@ perm_status perm_plan_run_shard(const perm_plan *plan, const void *values, int64
     return guarded([&] {
         if (!partial) throw Error(PERM_BAD_ARGUMENT, "the place for the partial result is a null pointer");
         clear(*partial);
-        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+        require_executable(plan);
         libperm::RunControl control(plan->plan.options);
         const libperm::Values checked = libperm::read_values(plan->plan.input, values);
         libperm::with_threads(plan->plan.options.threads, [&] {
@@ -481,7 +496,7 @@ perm_status perm_plan_run_shard(const perm_plan *plan, const void *values, int64
 perm_status perm_plan_combine(const perm_plan *plan, const void *values, const perm_partial *partials,
                               int64_t count, perm_result *result) {
     return into(result, [&](perm_result &r) {
-        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+        require_executable(plan);
         if (count < 0 || (count > 0 && !partials))
             throw Error(PERM_BAD_ARGUMENT, "the partial results are a null pointer, or less than none");
         Stopwatch watch;
@@ -516,7 +531,10 @@ perm_status perm_plan_destroy(perm_plan *plan) {
 
 perm_status perm_info(perm_format format, char *buffer, size_t capacity, size_t *needed) {
     return guarded([&] {
-        write_text(is_json(format) ? libperm::info_json() : libperm::info_text(), buffer, capacity, needed);
+        write_text(format == PERM_FORMAT_MACHINE ? libperm::machine_here()
+                   : is_json(format)             ? libperm::info_json()
+                                                 : libperm::info_text(),
+                   buffer, capacity, needed);
     });
 }
 

@@ -171,10 +171,19 @@ typedef struct perm_opts {
                                  * device "auto" then is a GPU of);
                                  * 0 = those that device names */
     int32_t reserved2;          /* must be 0 */
+    const char *machine;        /* NULL: plans are made for this machine. Else the JSON text that tells of another:
+                                 * {"processor": "...", "cores": 16, "memory_bytes": 137438953472, "gpus": []}; of
+                                 * each GPU the name, compute_capability (90), multiprocessors; of one of these the
+                                 * fp64_lanes, registers, threads, and shared_bytes of a block; clock_hz,
+                                 * memory_bytes, memory_bandwidth (bytes a second), l2_bytes. All keys must be there
+                                 * and no others, or it is PERM_BAD_OPTION; PERM_FORMAT_MACHINE is such a text.
+                                 * threads and memory_limit_bytes then are that machine's, and so are the GPUs that
+                                 * device names. The plan can be explained and saved; executing it is
+                                 * PERM_BAD_OPTION: load it there (docs/gpu.md) */
 } perm_opts;
 
 #define PERM_OPTS_INIT { sizeof(perm_opts), NULL, NULL, NULL, 0.0, 0, 0, 0, 0.0, 0, NULL, NULL, NULL, NULL, \
-                         NULL, NULL, NULL, NULL, 0, NULL, 0.0, 0, 0 }
+                         NULL, NULL, NULL, NULL, 0, NULL, 0.0, 0, 0, NULL }
 
 /* ---------------------------------------------------------------- result */
 
@@ -279,7 +288,8 @@ PERM_API perm_status perm_plan_gradient(const perm_plan *plan, const void *value
 typedef enum perm_format {
     PERM_FORMAT_TEXT = 0,
     PERM_FORMAT_JSON = 1,
-    PERM_FORMAT_PICTURE = 2 /* of perm_plan_explain alone */
+    PERM_FORMAT_PICTURE = 2, /* of perm_plan_explain alone */
+    PERM_FORMAT_MACHINE = 3  /* of perm_info alone */
 } perm_format;
 
 /* What the plan will do and what that costs: every candidate engine's states or subsets, operations, bytes,
@@ -379,7 +389,8 @@ PERM_API perm_status perm_plan_destroy(perm_plan *plan);
 PERM_API const char *perm_version(void);
 
 /* Build, engines, GPUs, their driver and NVRTC (or why there are none), the folder of compiled kernels, processor,
- * memory, libraries; buffer, capacity and needed as in perm_plan_explain. Starts the GPUs that there are. */
+ * memory, libraries; buffer, capacity and needed as in perm_plan_explain. Starts the GPUs that there are.
+ * PERM_FORMAT_MACHINE: this machine as perm_opts.machine has it, with the GPUs that kernels can be compiled for. */
 PERM_API perm_status perm_info(perm_format format, char *buffer, size_t capacity, size_t *needed);
 
 /* ---------------------------------------------------------------- compiled kernels on disk */

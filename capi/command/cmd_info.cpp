@@ -5,6 +5,10 @@
 
 namespace perm {
 
-void run_info(bool json) { write_stdout(info(json ? PERM_FORMAT_JSON : PERM_FORMAT_TEXT)); }
+void run_info(const Options &options) {
+    write_stdout(info(options.machine_here ? PERM_FORMAT_MACHINE
+                      : options.json       ? PERM_FORMAT_JSON
+                                           : PERM_FORMAT_TEXT));
+}
 
 } // namespace perm

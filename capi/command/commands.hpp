@@ -12,7 +12,7 @@ void run_plan(Options options);
 void run_shard(const Options &options);
 void run_combine(Options options);
 void run_status(const Options &options);
-void run_info(bool json);
+void run_info(const Options &options);
 void run_cache_list(const Options &options);
 void run_cache_clear(const Options &options);
 void run_cache_path(const Options &options);

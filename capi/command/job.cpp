@@ -54,6 +54,7 @@ perm_opts library_options(const Options &options) {
     opts.checkpoint = text_or_null(options.checkpoint);
     opts.checkpoint_seconds = options.checkpoint_seconds;
     opts.gpus = options.gpus;
+    opts.machine = options.machine ? options.machine->c_str() : nullptr;
     opts.cancel = Cancellable::requested;
     return opts;
 }

@@ -84,6 +84,8 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
 
     for (CLI::App *command : {compute, explain, source, plan, shard}) add_plan_options(*command, options);
     for (CLI::App *command : {compute, shard}) add_plan_file_option(*command, options);
+    for (CLI::App *command : {explain, source, plan}) add_machine_option(*command, options);
+    add_info_options(*info, options);
     for (CLI::App *command : {compute, combine})
         add_quiet_option(*command, options, ("print the permanent alone; " + quiet).c_str());
     add_quiet_option(*shard, options, "print nothing; no progress, no log but errors");
@@ -105,7 +107,7 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
     return {{compute, [&] { run_compute(options); }}, {explain, [&] { run_explain(options); }},
             {source, [&] { run_source(options); }},   {plan, [&] { run_plan(options); }},
             {shard, [&] { run_shard(options); }},     {combine, [&] { run_combine(options); }},
-            {status, [&] { run_status(options); }},   {info, [&] { run_info(options.json); }},
+            {status, [&] { run_status(options); }},   {info, [&] { run_info(options); }},
             {list, [&] { run_cache_list(options); }}, {clear, [&] { run_cache_clear(options); }},
             {path, [&] { run_cache_path(options); }}};
 }

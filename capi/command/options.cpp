@@ -6,7 +6,9 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <limits>
+#include <sstream>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -54,6 +56,15 @@ std::vector<std::int64_t> parse_multiplicities(std::string text) {
             throw std::invalid_argument("'" + word + "' is not a whole number of at least 0");
     }
     return numbers;
+}
+
+// All of a file.
+std::string read_text(const std::string &file) {
+    std::ifstream in(file, std::ios::binary);
+    std::ostringstream text;
+    if (in.peek() != std::ifstream::traits_type::eof()) text << in.rdbuf();
+    if (!in.is_open() || in.bad()) throw std::invalid_argument("cannot read '" + file + "'");
+    return text.str();
 }
 
 // Adds an option whose text `parse` turns into `target`.
@@ -230,6 +241,16 @@ void add_explain_options(CLI::App &command, Options &options) {
 
 std::string file_name(const Options &options) {
     return options.file == "-" ? "stdin" : std::filesystem::path(options.file).filename().string();
+}
+
+void add_machine_option(CLI::App &command, Options &options) {
+    add_parsed(command, "--machine", options.machine, read_text, "FILE",
+               "plan for the machine of this file, which perm info --machine wrote there");
+}
+
+void add_info_options(CLI::App &command, Options &options) {
+    command.add_flag("--machine", options.machine_here,
+                     "this machine alone, as the option --machine of explain, source and plan reads it");
 }
 
 void add_source_options(CLI::App &command, Options &options) {

@@ -23,6 +23,7 @@ struct Options {
     std::string plot;                                                        // a file; "" for none
     std::string engine, device, precision, without, decompose, chunks, arch; // "" is the library's default
     std::optional<std::string> cache;                                        // a folder, "" for none
+    std::optional<std::string> machine;                                      // what its file says
     bool decimal = false;                                                    // numbers as they are written
     std::vector<std::int64_t> row_multiplicity, col_multiplicity;            // of each line; none: all 1
     double tolerance = 0;
@@ -32,6 +33,7 @@ struct Options {
     std::uint64_t seed = 0;
     int verbose = 0;
     bool json = false, quiet = false;
+    bool machine_here = false; // of info
 
     // For perm_set_log_level.
     int log_level() const;
@@ -47,6 +49,8 @@ void add_output_option(CLI::App &command, Options &options, const char *descript
 void add_parts(CLI::App &command, Options &options);
 void add_status_options(CLI::App &command, Options &options);
 void add_quiet_option(CLI::App &command, Options &options, const char *description);
+void add_machine_option(CLI::App &command, Options &options); // --machine, of what makes a plan alone
+void add_info_options(CLI::App &command, Options &options);
 void add_source_options(CLI::App &command, Options &options);
 void add_explain_options(CLI::App &command, Options &options);
 

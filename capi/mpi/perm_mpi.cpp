@@ -24,7 +24,13 @@ namespace libperm::mpi {
 namespace {
 
 perm_opts known_options(const perm_opts *opts) {
-    return opts ? read_known(*opts, offsetof(perm_opts, without), "perm_opts") : perm_opts PERM_OPTS_INIT;
+    if (!opts) return PERM_OPTS_INIT;
+    const perm_opts known = read_known(*opts, offsetof(perm_opts, without), "perm_opts");
+    if (known.machine)
+        throw Error(PERM_BAD_OPTION,
+                    "all ranks compute on the machines that they run on: leave out the option "
+                    "machine, or explain a plan that is made with it");
+    return known;
 }
 
 void require_threads() {

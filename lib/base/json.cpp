@@ -34,7 +34,10 @@ LibraryJson in_library(const Json &json) {
         json.value());
 }
 
-Json from_library(const LibraryJson &json) {
+// `within`: so many arrays and objects. Not many, for the stack has an end.
+Json from_library(const LibraryJson &json, int within = 0) {
+    constexpr int most = 100;
+    if (within > most) throw std::invalid_argument("nested more than a hundred times");
     switch (json.type()) {
     case LibraryJson::value_t::boolean:
         return json.get<bool>();
@@ -47,12 +50,12 @@ Json from_library(const LibraryJson &json) {
         return json.get<std::string>();
     case LibraryJson::value_t::array: {
         Json::Array array;
-        for (const LibraryJson &element : json) array.push_back(from_library(element));
+        for (const LibraryJson &element : json) array.push_back(from_library(element, within + 1));
         return array;
     }
     case LibraryJson::value_t::object: {
         Json object(Json::Object{});
-        for (const auto &[key, element] : json.items()) object[key] = from_library(element);
+        for (const auto &[key, element] : json.items()) object[key] = from_library(element, within + 1);
         return object;
     }
     default:

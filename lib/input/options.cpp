@@ -6,6 +6,7 @@
 #include "lib/base/log.hpp"
 #include "lib/base/struct_size.hpp"
 #include "lib/base/system.hpp"
+#include "lib/input/machine.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -59,6 +60,15 @@ void read_device(std::string_view name, Options &out) {
         out.gpus.push_back(ordinal);
         which.remove_prefix(static_cast<std::size_t>(end - which.data()));
     }
+}
+
+void require_gpus(const Machine &machine, const std::vector<int> &ordinals) {
+    const auto there_are = static_cast<int>(machine.gpus.size());
+    for (const int ordinal : ordinals)
+        if (ordinal >= there_are)
+            bad_option(formatted("device names GPU {}, the machine has {}: use auto, cpu, gpu, gpu:all, or "
+                                 "numbers counted from 0",
+                                 ordinal, there_are == 0 ? "none" : std::to_string(there_are)));
 }
 
 CacheSettings cache_settings(const char *folder, std::int64_t limit_bytes) {
@@ -139,14 +149,16 @@ void read_limits(const perm_opts &o, Options &out) {
     if (o.threads < 0)
         bad_option(formatted("threads is {}: use 0 (all cores) or a positive number", o.threads));
     if (o.threads > 4096) bad_option(formatted("threads is {}: at most 4096", o.threads));
-    out.threads = o.threads > 0 ? std::min(o.threads, available_cores()) : available_cores();
+    const int cores = out.machine ? out.machine->cores : available_cores();
+    out.threads = o.threads > 0 ? std::min(o.threads, cores) : cores;
     if (o.reserved != 0) bad_option("perm_opts.reserved must be 0: start from PERM_OPTS_INIT");
 
     if (o.memory_limit_bytes < 0)
         bad_option(
             formatted("memory_limit_bytes is {}: use 0 (three quarters of the memory) or a positive number",
                       o.memory_limit_bytes));
-    out.memory_limit = o.memory_limit_bytes > 0 ? o.memory_limit_bytes : machine_memory() / 4 * 3;
+    const std::int64_t memory = out.machine ? out.machine->memory_bytes : machine_memory();
+    out.memory_limit = o.memory_limit_bytes > 0 ? o.memory_limit_bytes : memory / 4 * 3;
 
     if (!(o.time_limit_seconds >= 0))
         bad_option("time_limit_seconds must be 0 (refuse what is predicted to take over a day), positive or "
@@ -174,6 +186,10 @@ Options read_options(const perm_opts *opts) {
     out.engine = read_engine(or_auto(o.engine));
     read_device(or_auto(o.device), out);
     require_compatible(out);
+    if (o.machine) {
+        out.machine = std::make_shared<const Machine>(read_machine(o.machine));
+        require_gpus(*out.machine, out.gpus);
+    }
 
     read_precision(or_auto(o.precision), out);
 

@@ -22,8 +22,8 @@ void choose(BlockPlan &plan, const PlanMachine &machine) {
     if (possible == plan.candidates.end()) {
         plan.refusal = first.refusal;
         if (first.lacks_gpu) {
-            plan.refusal_text =
-                formatted("n = {}, {} entries: this {}; see perm info", plan.n, plan.nnz, first.why_not);
+            plan.refusal_text = formatted("n = {}, {} entries: this {}{}", plan.n, plan.nnz, first.why_not,
+                                          machine.is_elsewhere() ? "" : "; see perm info");
             plan.why =
                 formatted("refused: {}. Times are predicted for an {}", first.why_not, machine.gpu().name);
             return;

@@ -3,6 +3,7 @@
 #include "jit/text/text.hpp"
 #include "lib/base/system.hpp"
 #include "lib/execute/shards.hpp"
+#include "lib/input/machine.hpp"
 #include "lib/report/picture.hpp"
 #include "lib/subsets/tree_plan.hpp"
 
@@ -199,6 +200,7 @@ Json plan_json(const Plan &plan) {
     const BlockPlan *block = plan.main_block();
     const Candidate *choice = block ? block->choice() : nullptr;
     Json j;
+    if (plan.options.machine) j["machine"] = name_of(*plan.options.machine);
     j["n"] = plan.n();
     j["nnz"] = plan.input.pattern.nnz();
     j["engine"] = choice ? Json(engine_name(choice->engine)) : block ? Json(nullptr) : Json("none");
@@ -270,10 +272,12 @@ std::string picture_json(const Plan &plan) {
 }
 
 std::string explain_text(const Plan &plan) {
-    std::string text = formatted("n = {}, {} entries, {}, {} thread{}, memory limit {}\n", plan.n(),
-                                 plan.input.pattern.nnz(), numbers_text(plan.numbers), plan.options.threads,
-                                 plan.options.threads == 1 ? "" : "s",
-                                 readable_bytes(static_cast<double>(plan.options.memory_limit)));
+    const Options &options = plan.options;
+    std::string text = options.machine ? formatted("for: {}\n", name_of(*options.machine)) : "";
+    text +=
+        formatted("n = {}, {} entries, {}, {} thread{}, memory limit {}\n", plan.n(),
+                  plan.input.pattern.nnz(), numbers_text(plan.numbers), options.threads,
+                  options.threads == 1 ? "" : "s", readable_bytes(static_cast<double>(options.memory_limit)));
     if (const std::string reduced = reductions_text(plan); !reduced.empty()) text += reduced + "\n";
     const BlockPlan *block = plan.main_block();
     if (!block) return text + plan.structure + "\n";

@@ -12,6 +12,8 @@
 #include "lib/base/json.hpp"
 #include "lib/base/system.hpp"
 #include "lib/input/engine.hpp"
+#include "lib/input/machine.hpp"
+#include "lib/run/gpu_device.hpp"
 
 #include <algorithm>
 #include <array>
@@ -189,7 +191,7 @@ std::string names_text(const Json::Array &names) {
 }
 
 std::string cache_heading(const Json &j, std::int64_t kernels) {
-    const std::string &folder = j.text("folder");
+    const std::string folder = j.text("folder");
     if (folder.empty()) return "none are kept on disk";
     if (j.find("why_not")) return formatted("{} cannot be used: {}", folder, j.text("why_not"));
     return formatted("{}: {}", folder, kernels_text(kernels, bytes_of(j, "bytes")));
@@ -198,6 +200,10 @@ std::string cache_heading(const Json &j, std::int64_t kernels) {
 } // namespace
 
 std::string info_json() { return collect().written(); }
+
+std::string machine_here() {
+    return machine_json({processor_name(), available_cores(), machine_memory(), gpus_here()}).written();
+}
 
 std::string info_text() {
     const Json j = collect();

@@ -8,6 +8,7 @@ namespace libperm {
 
 std::string info_text();
 std::string info_json();
+std::string machine_here(); // as perm_opts.machine has it
 
 // The folder of compiled kernels, and each kernel that lies in it. NULL: default_cache_folder(). A folder
 // that is missing or that cannot be used has none, and the text says so.

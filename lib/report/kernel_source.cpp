@@ -9,7 +9,7 @@
 #include "lib/frontier/dense_row.hpp"
 #include "lib/frontier/frontier.hpp"
 #include "lib/frontier/plan.hpp"
-#include "lib/run/gpu_device.hpp"
+#include "lib/run/plan_machine.hpp"
 #include "lib/subsets/plan.hpp"
 
 #include <algorithm>
@@ -30,11 +30,11 @@ bool is_target(std::string_view text) {
     return false;
 }
 
-// "" if nothing here names one.
-std::string target_here() {
+// "" if nothing names one.
+std::string target_of(const PlanMachine &machine) {
     const NvrtcStatus &nvrtc = nvrtc_status();
-    if (const auto gpu = first_gpu().gpu) {
-        const int capability = gpu->properties().compute_capability;
+    if (machine.has_gpu()) {
+        const int capability = machine.gpu().compute_capability;
         try {
             return target_for(capability);
         } catch (const JitError &) { // no NVRTC, or one that does not know so old a GPU
@@ -109,7 +109,7 @@ std::string kernel_source(const Plan &plan, const char *target) {
                               "for PTX, such as sm_90",
                               target));
     const std::string source = source_of(plan);
-    return heading(target ? target : target_here()) + source;
+    return heading(target ? target : target_of(PlanMachine(plan.options))) + source;
 }
 
 } // namespace libperm

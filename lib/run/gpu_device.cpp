@@ -78,8 +78,19 @@ std::vector<std::shared_ptr<const Gpu>> gpus_of(const Options &options) {
     return gpus;
 }
 
+std::vector<GpuProperties> gpus_here() {
+    std::vector<GpuProperties> gpus;
+    if (!first_gpu().gpu) return gpus;
+    for (int ordinal = 0; ordinal < driver_status().gpus; ++ordinal) try {
+            gpus.push_back(Gpu::open(ordinal)->properties());
+        } catch (const JitError &error) {
+            log_warning(formatted("GPU {} is left out: {}", ordinal, error.what()));
+        }
+    return gpus;
+}
+
 void prepare_gpus(const Options &options) {
-    if (!first_gpu().gpu) return;
+    if (options.machine || !first_gpu().gpu) return;
     try {
         gpus_of(options);
     } catch (const JitError &) { // told where it is executed

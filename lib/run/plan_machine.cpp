@@ -27,12 +27,14 @@ GpuProperties h100() {
 
 } // namespace
 
+bool PlanMachine::is_elsewhere() const { return options_.machine != nullptr; }
+
 bool PlanMachine::has_gpu() const {
     return options_.machine ? !options_.machine->gpus.empty() : first_gpu().gpu != nullptr;
 }
 
 std::string PlanMachine::why_no_gpu() const {
-    return options_.machine ? options_.machine->why_no_gpu : first_gpu().why_not;
+    return options_.machine ? "the machine that is planned for has none" : first_gpu().why_not;
 }
 
 GpuProperties PlanMachine::gpu() const {

@@ -14,6 +14,7 @@ class PlanMachine {
   public:
     explicit PlanMachine(const Options &options) : options_(options) {}
 
+    bool is_elsewhere() const;
     bool has_gpu() const;
     std::string why_no_gpu() const;
     // That plans reckon with: of the first GPU, or, where there is none, an H100's.

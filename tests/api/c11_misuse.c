@@ -24,7 +24,7 @@ OFFSET(perm_csr, value_type, 60);
 OFFSET(perm_csr, row_multiplicity, 64);
 OFFSET(perm_csr, col_multiplicity, 72);
 
-_Static_assert(sizeof(perm_opts) == 168, "perm_opts");
+_Static_assert(sizeof(perm_opts) == 176, "perm_opts");
 OFFSET(perm_opts, struct_size, 0);
 OFFSET(perm_opts, engine, 8);
 OFFSET(perm_opts, device, 16);
@@ -48,6 +48,7 @@ OFFSET(perm_opts, checkpoint, 144);
 OFFSET(perm_opts, checkpoint_seconds, 152);
 OFFSET(perm_opts, gpus, 160);
 OFFSET(perm_opts, reserved2, 164);
+OFFSET(perm_opts, machine, 168);
 
 _Static_assert(sizeof(perm_partial) == 24, "perm_partial");
 OFFSET(perm_partial, struct_size, 0);

@@ -164,6 +164,9 @@ TEST_CASE("bad input on rank 0 is told to all") {
     check_agreed(compute(&view, with("tree")), PERM_BAD_ARGUMENT, "values");
     view = good.view();
     check_agreed(compute(&view, with("nonsense")), PERM_BAD_OPTION, "nonsense");
+    perm_opts elsewhere = with("tree");
+    elsewhere.machine = "{}";
+    check_agreed(compute(&view, elsewhere), PERM_BAD_OPTION, "leave out the option machine");
     check_agreed(perm_mpi_compute(MPI_COMM_WORLD, &view, nullptr, nullptr), PERM_BAD_ARGUMENT, "result");
     CHECK(perm_mpi_compute(MPI_COMM_NULL, &view, nullptr, r.raw()) == PERM_BAD_ARGUMENT);
 

@@ -63,6 +63,8 @@ def test_none_is_the_default():
         ({"time_limit": "soon"}, perm.InvalidOptionError),
         ({"cache_limit": "1e99"}, perm.InvalidOptionError),
         ({"without": "everything"}, perm.InvalidOptionError),
+        ({"machine": 16}, TypeError),
+        ({"machine": "{}"}, perm.InvalidOptionError),
     ],
 )
 def test_bad_options(options, error):

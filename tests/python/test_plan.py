@@ -5,7 +5,7 @@ import pickle
 import time
 
 import pytest
-from support import by_definition, rng
+from support import ROOT, by_definition, rng
 
 import perm
 from perm._library import library
@@ -97,6 +97,17 @@ def test_explain():
 def test_source():
     plan = perm.Plan(random_matrix(4, 20, 0.5), engine="tree", without="all", device="gpu")
     assert "__global__" in plan.source("sm_90")
+
+
+def test_a_machine_that_is_not_here():
+    h200 = (ROOT / "docs" / "machines" / "h200.json").read_text()
+    a = random_matrix(9)
+    plan = perm.Plan(a, machine=h200)
+    assert plan.explain().startswith("for: x86-64, 16 cores, 137 GB, NVIDIA H200\n")
+    assert plan.explain_json()["threads"] == 16
+    with pytest.raises(perm.InvalidOptionError, match="another machine"):
+        plan.permanent()
+    assert perm.Plan.from_bytes(plan.to_bytes()).permanent() == perm.Plan(a).permanent()
 
 
 def test_close():

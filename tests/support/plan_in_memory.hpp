@@ -2,7 +2,6 @@
 #pragma once
 
 #include "lib/plan/plan.hpp"
-#include "lib/run/run_control.hpp"
 
 #include <perm.hpp>
 

@@ -3,7 +3,6 @@
 
 #include "bench/families.hpp"
 #include "lib/frontier/frontier.hpp"
-#include "lib/run/outcome.hpp"
 #include "tests/support/exactly.hpp"
 
 #include <algorithm>

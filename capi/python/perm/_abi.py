@@ -60,6 +60,7 @@ class Opts(ctypes.Structure):
         ("checkpoint_seconds", c_double),
         ("gpus", c_int32),
         ("reserved2", c_int32),
+        ("machine", c_char_p),
     ]
 
 

@@ -36,6 +36,7 @@ class Options(RunOptions, total=False):
     seed: int | None  # of the search for a good order
     without: str | Iterable[str] | None  # reductions to leave out, "all" for all
     decompose: str | None  # "auto", "paper"
+    machine: str | None  # to plan for: the JSON that `perm info --machine` writes there; this one
     row_multiplicity: Iterable[int] | None  # how often each row counts
     col_multiplicity: Iterable[int] | None
 
@@ -69,6 +70,7 @@ class Prepared:
             cancel_user=self.stop.address,
             without=_encoded("without", _joined(given["without"])) if "without" in given else None,
             decompose=_text(given, "decompose"),
+            machine=_text(given, "machine"),
             cache_dir=os.fsencode(given["cache_dir"]) if "cache_dir" in given else None,
             cache_limit_bytes=bytes_of("cache_limit", given.get("cache_limit", 0)),
             checkpoint=os.fsencode(given["checkpoint"]) if "checkpoint" in given else None,

@@ -14,6 +14,7 @@ from perm._library import check, read_bytes, require
 from perm._matrix import Matrix
 from perm._numbers import Kind, is_double
 
+_UNSAVED = ("progress", "machine")  # a function of this process, and where the plan is not to be executed
 _MAGIC = b"libperm-python-2\n"  # then a digest of all that follows it, in 64 hexadecimal digits
 
 
@@ -26,7 +27,7 @@ def to_bytes(plan: Any, matrix: Matrix, value_type: int, options: dict[str, Any]
         "entries": [_written(x, matrix.kind) for x in matrix.entries],
         "kind": matrix.kind.name,
         "value_type": value_type,
-        "options": {name: _plain(value) for name, value in options.items() if name != "progress"},
+        "options": {name: _plain(value) for name, value in options.items() if name not in _UNSAVED},
     }
     native = read_bytes(lambda *to: save(plan, *to))
     content = json.dumps(header).encode() + b"\n" + native

@@ -296,7 +296,8 @@ class Plan:
         return f"<perm.Plan of a {rows}x{cols} matrix of {self.nnz} {self._kind.name.lower()} entries>"
 
     def to_bytes(self) -> bytes:
-        """For a file or another process: from_bytes() does not analyse again. Without the progress option.
+        """For a file or another process: from_bytes() does not analyse again. Without the options progress
+        and machine: a plan for another machine is executed where it is loaded.
 
         >>> import perm
         >>> saved = perm.Plan([[1, 2], [3, 4]]).to_bytes()
