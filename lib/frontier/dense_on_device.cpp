@@ -164,7 +164,7 @@ double dense_device_bytes(const FrontierProgram &program, const StateNumbers &nu
            static_cast<double>(most.row_bytes + most.rank_bytes + program.steps.size() * sizeof(Extent));
 }
 
-EngineResult run_dense_frontier_on(DeviceQueue &queue, const FrontierRun &run, const FrontierProgram &whole) {
+EngineResult run_dense_slice_on(DeviceQueue &queue, const FrontierRun &run, const FrontierProgram &whole) {
     return compute_on_device(run, [&](RunControl &control) {
         return DenseOnDevice(queue, run.program, control, run.input.states(), whole);
     });

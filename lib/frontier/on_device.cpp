@@ -47,7 +47,7 @@ EngineResult run_dense_frontier_on(const DeviceQueues &devices, const FrontierRu
                                    const std::vector<FrontierSlice> &slices) {
     const SliceWorkers workers{[&] { return devices.count(); },
                                [&](std::size_t k, const FrontierProgram &program) {
-                                   return run_dense_frontier_on(devices[k], run.of(program), run.program);
+                                   return run_dense_slice_on(devices[k], run.of(program), run.program);
                                }};
     try {
         return run_in_slices(run, slices, workers, run.control);

@@ -13,7 +13,7 @@ namespace libperm {
 // Of all: Error, JitError are thrown.
 
 // `whole`: what the run's program is a slice of, or itself; its kernels are used.
-EngineResult run_dense_frontier_on(DeviceQueue &queue, const FrontierRun &run, const FrontierProgram &whole);
+EngineResult run_dense_slice_on(DeviceQueue &queue, const FrontierRun &run, const FrontierProgram &whole);
 
 // In these slices, or whole if there are none; each device takes one after the other. Where one has less
 // memory left than was planned with, in smaller ones.

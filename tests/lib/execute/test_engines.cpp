@@ -2,13 +2,13 @@
 #include "bench/families.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/threads.hpp"
-#include "lib/execute/execute.hpp"
 #include "lib/frontier/frontier.hpp"
 #include "lib/frontier/layout.hpp"
 #include "lib/frontier/state_key.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/number/double_double.hpp"
 #include "lib/number/scaled.hpp"
+#include "lib/run/outcome.hpp"
 #include "preprocess/scaling.hpp"
 #include "tests/support/run.hpp"
 
@@ -106,8 +106,8 @@ TEST_CASE("a state list is never larger than the bound that was predicted for it
     double bound = 0, dense = 0;
     for (const FrontierStep &s : p.program.steps) bound = std::max(bound, s.states_bound);
     const Outcome sparse = compute(p, FrontierForm::sparse);
-    dense = compute(p, FrontierForm::dense).peak_states;
-    CHECK(sparse.peak_states <= bound * (1 + 1e-9));
+    dense = compute(p, FrontierForm::dense).counts.peak_states;
+    CHECK(sparse.counts.peak_states <= bound * (1 + 1e-9));
     CHECK(bound <= dense * (1 + 1e-9));
 }
 

@@ -1,11 +1,12 @@
 // Exact permanents by residues: primes, integers modulo them and back, whole numbers for fractions, and
 // engine ryser modulo primes.
 #include "lib/base/error.hpp"
-#include "lib/execute/execute.hpp"
+#include "lib/base/threads.hpp"
 #include "lib/number/chinese_remainder.hpp"
 #include "lib/number/integer_block.hpp"
 #include "lib/number/montgomery.hpp"
 #include "lib/number/residues.hpp"
+#include "lib/run/outcome.hpp"
 #include "lib/ryser/ryser.hpp"
 #include "tests/support/gaussian_blocks.hpp"
 #include "tests/support/run.hpp"
