@@ -5,10 +5,10 @@
 #include "bench/named_matrix.hpp"
 #include "jit/kernel/frontier_sparse.hpp"
 #include "jit/queue/gpu_queue.hpp"
+#include "lib/frontier/cost.hpp"
 #include "lib/frontier/layout.hpp"
 #include "lib/frontier/on_device.hpp"
 #include "lib/input/matrix.hpp"
-#include "lib/plan/cost_model.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "preprocess/scaling.hpp"
 
@@ -57,6 +57,8 @@ class TimedQueue final : public DeviceQueue {
     void fetch(void *to, DeviceAddress from, std::size_t bytes) override { queue_.fetch(to, from, bytes); }
     void use_stream(std::size_t k) override { queue_.use_stream(k); }
     void wait() override { queue_.wait(); }
+    DeviceLimits limits() const override { return queue_.limits(); }
+    void allow_shared(const char *entry, std::size_t bytes) override { queue_.allow_shared(entry, bytes); }
     unsigned blocks_at_once(const char *entry, unsigned threads, std::size_t shared) override {
         return queue_.blocks_at_once(entry, threads, shared);
     }
@@ -108,9 +110,9 @@ std::vector<TimedQueue::Row> timed_rows(const Prepared &p, bool sparse,
         TimedQueue queue(gpu);
         const FrontierRun frontier{p.block, p.program, control, memory, 1};
         if (sparse)
-            (void)run_sparse_frontier_on(queue, frontier, is_nonnegative(p.block), 0x1p34);
+            (void)run_sparse_frontier_on(queue, frontier, 0x1p34);
         else
-            (void)run_dense_frontier_on(queue, frontier, is_nonnegative(p.block), p.program);
+            (void)run_dense_frontier_on(queue, frontier, p.program);
         rows = queue.rows;
     }
     return rows;

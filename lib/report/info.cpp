@@ -191,7 +191,7 @@ std::string names_text(const Json::Array &names) {
 }
 
 std::string cache_heading(const Json &j, std::int64_t kernels) {
-    const std::string folder = j.text("folder");
+    const std::string &folder = j.text("folder");
     if (folder.empty()) return "none are kept on disk";
     if (j.find("why_not")) return formatted("{} cannot be used: {}", folder, j.text("why_not"));
     return formatted("{}: {}", folder, kernels_text(kernels, bytes_of(j, "bytes")));

@@ -3,6 +3,7 @@
 #include "lib/base/error.hpp"
 #include "lib/execute/execute.hpp"
 #include "lib/run/answer.hpp"
+#include "lib/run/run_control.hpp"
 #include "tests/support/gaussian_blocks.hpp"
 #include "tests/support/gaussian_calls.hpp"
 #include "tests/support/run.hpp"

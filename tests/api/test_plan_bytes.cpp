@@ -3,9 +3,12 @@
 #include "jit/kernel/subset_source.hpp"
 #include "lib/base/error.hpp"
 #include "lib/execute/execute.hpp"
+#include "lib/frontier/plan.hpp"
 #include "lib/report/explain.hpp"
 #include "lib/report/kernel_source.hpp"
+#include "lib/ryser/plan.hpp"
 #include "lib/saved/bytes.hpp"
+#include "lib/subsets/plan.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/gaussian_blocks.hpp"
 #include "tests/support/gaussian_calls.hpp"
@@ -149,6 +152,17 @@ void check_met(std::initializer_list<const char *> kinds) {
         CAPTURE(std::string(kind));
         CHECK(met[kind] > 0);
     }
+}
+
+template <class Plan> const Plan &plan_of(const libperm::Candidate &c) {
+    const Plan *plan = libperm::plan_as<Plan>(c);
+    REQUIRE(plan);
+    return *plan;
+}
+
+bool same_lines(const std::vector<libperm::EqualLines> &x, const std::vector<libperm::EqualLines> &y) {
+    return std::ranges::equal(
+        x, y, [](const auto &p, const auto &q) { return p.line == q.line && p.count == q.count; });
 }
 
 // ---------------------------------------------------------------- bytes
@@ -334,6 +348,35 @@ TEST_CASE("what is made again is what was there") {
             }));
         }
     };
+    const auto check_ryser = [&](const libperm::RyserPlan &x, const libperm::RyserPlan &y) {
+        CHECK((x.transposed == y.transposed && x.counted() == y.counted()));
+        CHECK((x.columns == y.columns && x.last_column == y.last_column));
+        CHECK((same_lines(x.row_kinds, y.row_kinds) && same_lines(x.column_kinds, y.column_kinds)));
+        CHECK((same(x.terms, y.terms) && same(x.updates_per_subset, y.updates_per_subset)));
+        ++rysers;
+    };
+    const auto check_subsets = [&](const libperm::SubsetPlan &g, const libperm::SubsetPlan &h) {
+        CHECK((g.transposed == h.transposed && g.rare == h.rare));
+        CHECK((g.order.rows == h.order.rows && g.order.cols == h.order.cols));
+        CHECK((same(g.subsets, h.subsets) && same(g.flops_per_subset, h.flops_per_subset)));
+        CHECK(
+            (same(g.bytes_per_subset, h.bytes_per_subset) && same(g.global_per_subset, h.global_per_subset)));
+        CHECK((g.kernel.segment_bits == h.kernel.segment_bits && g.kernel.unrolled == h.kernel.unrolled));
+        CHECK(libperm::key_of(g.kernel) == libperm::key_of(h.kernel));
+        trees += g.kernel.engine == libperm::SubsetEngine::tree;
+    };
+    const auto check_candidate = [&](const libperm::Candidate &x, const libperm::Candidate &y) {
+        CHECK((x.engine == y.engine && x.form == y.form && x.transposed == y.transposed));
+        REQUIRE((x.plan == nullptr) == (y.plan == nullptr));
+        if (!x.plan) return;
+        if (x.engine == libperm::Engine::frontier)
+            check_program(plan_of<libperm::FrontierPlan>(x).program,
+                          plan_of<libperm::FrontierPlan>(y).program);
+        else if (x.engine == libperm::Engine::ryser)
+            check_ryser(plan_of<libperm::RyserPlan>(x), plan_of<libperm::RyserPlan>(y));
+        else
+            check_subsets(plan_of<libperm::SubsetPlan>(x), plan_of<libperm::SubsetPlan>(y));
+    };
     for (int i = 0; i < 40 * run::multiplier(); ++i) {
         const std::int64_t n = random.integer(4, 14);
         const perm::Csr a = i % 3 == 0 ? repeated_lines(n, 3, 4, Entries::counts, random.bits())
@@ -346,19 +389,9 @@ TEST_CASE("what is made again is what was there") {
         REQUIRE(loaded.block_plans.size() == plan.block_plans.size());
         for (const auto &[key, x] : plan.block_plans) {
             const libperm::BlockPlan &y = loaded.block_plans.at(key);
-            check_program(x.sparse, y.sparse);
-            check_program(x.dense, y.dense);
-            CHECK((x.ryser.columns == y.ryser.columns && x.ryser.last_column == y.ryser.last_column));
-            CHECK((same(x.ryser.terms, y.ryser.terms) && x.ryser.counted() == y.ryser.counted()));
-            rysers += !x.ryser.columns.empty();
-            const libperm::SubsetPlan &g = x.gray, &h = y.gray;
-            CHECK((g.order.rows == h.order.rows && g.order.cols == h.order.cols && g.rare == h.rare));
-            CHECK((same(g.subsets, h.subsets) && same(g.flops_per_subset, h.flops_per_subset)));
-            CHECK((same(g.bytes_per_subset, h.bytes_per_subset) &&
-                   same(g.global_per_subset, h.global_per_subset)));
-            CHECK((g.kernel.segment_bits == h.kernel.segment_bits && g.kernel.unrolled == h.kernel.unrolled));
-            CHECK(libperm::key_of(g.kernel) == libperm::key_of(h.kernel));
-            trees += g.kernel.n > 0 && g.kernel.engine == libperm::SubsetEngine::tree;
+            REQUIRE(x.candidates.size() == y.candidates.size());
+            for (std::size_t k = 0; k < x.candidates.size(); ++k)
+                check_candidate(x.candidates[k], y.candidates[k]);
         }
     }
     CHECK((frontiers > 0 && trees > 0 && rysers > 0));

@@ -94,7 +94,7 @@ TEST_CASE("progress never falls, and the time left is that of the run that is on
 
 TEST_CASE("what stops a second run leaves the first answer; cancelling it does not") {
     Outcome outcome;
-    libperm::set_value(outcome, 3, 0x1p-40, 0);
+    libperm::set_value(outcome, libperm::ball_within(3, 0x1p-40, 0));
     const auto stopped_by = [&](const auto &exception) {
         return libperm::take_if_better(outcome, [&]() -> Outcome { throw exception; });
     };

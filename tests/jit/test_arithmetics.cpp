@@ -142,7 +142,7 @@ SubsetPlan plan_of(SubsetEngine engine, const Pattern &p, Arithmetic arithmetic,
 
 Outcome tree_on_cpu(const SubsetPlan &plan, const ExactBlock &block) {
     RunControl control;
-    return run_subset_sum(plan, block, {{}, true}, control);
+    return outcome_of(run_subset_sum(plan, {block, plan.kernel.arithmetic}, {{}, true}, control));
 }
 
 double wanted(Arithmetic a) { return is_twofold(a) ? 1e-24 : 1e-10; }
@@ -150,8 +150,7 @@ double wanted(Arithmetic a) { return is_twofold(a) ? 1e-24 : 1e-10; }
 // ---------------------------------------------------------------- kernels on the host
 
 // On a device of any shape.
-template <class Entries>
-Outcome on_host(HostQueue &queue, const SubsetPlan &plan, const Entries &block, Random &random) {
+Outcome on_host(HostQueue &queue, const SubsetPlan &plan, const EngineInput &block, Random &random) {
     const subset_cases::Played played = subset_cases::any_device(plan, random);
     queue.device = played.device;
     Outcome outcome = subset_cases::run_on(queue, plan, block, played.seconds);
@@ -265,7 +264,7 @@ TEST_CASE("every engine's kernels in wide arithmetics") {
         CAPTURE(std::string(kinds[kind]));
         CAPTURE(kernel.n);
         CAPTURE(kernel.equal_chunks);
-        const Outcome outcome = on_host(queue, plan, block, random);
+        const Outcome outcome = on_host(queue, plan, {block, plan.kernel.arithmetic}, random);
         tally.book(outcome, truth, wanted(kernel.arithmetic));
         if (kernel.engine != SubsetEngine::tree) continue;
         CHECK(same_bits(outcome, tree_on_cpu(plan, block)));
@@ -395,15 +394,14 @@ TEST_CASE("residues, on a CPU and by every engine's kernel") {
                              }()};
         const Residues &taken = plan.transposed ? other : residues;
         if (plan.kernel.engine == SubsetEngine::tree) {
-            Outcome counts;
-            CHECK(run_subset_sum(plan, taken, {{}, true}, control, counts) == truth);
+            CHECK(std::get<ResidueVector>(run_subset_sum(plan, taken, {{}, true}, control).value) == truth);
             ++compared;
         }
         if (!kernels) continue;
         const subset_cases::Played played = subset_cases::any_device(plan, random);
         queue.device = played.device;
-        Outcome counts;
-        CHECK(run_subset_sum(plan, taken, {queue, false, played.seconds}, control, counts) == truth);
+        CHECK(std::get<ResidueVector>(
+                  run_subset_sum(plan, taken, {queue, false, played.seconds}, control).value) == truth);
         CHECK(queue.is_whole());
         by_kernels += static_cast<int>(truth.size());
     }

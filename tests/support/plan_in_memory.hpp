@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lib/plan/plan.hpp"
+#include "lib/run/run_control.hpp"
 
 #include <perm.hpp>
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "bench/families.hpp"
+#include "lib/run/outcome.hpp"
+#include "lib/run/run_control.hpp"
 #include "lib/subsets/subset_sum.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/oracle.hpp"
@@ -62,12 +64,10 @@ Played any_device(const SubsetPlan &plan, Random &random);
 bool compiled(HostQueue &queue, const std::vector<libperm::KernelRecipe> &kernels);
 bool compiled(HostQueue &queue, const std::vector<Case> &cases);
 
-template <class Entries>
-Outcome run_on(const libperm::DeviceQueues &devices, const SubsetPlan &plan, const Entries &block,
-               double seconds = 0) {
-    const libperm::Options options;
-    libperm::RunControl control(options);
-    return run_subset_sum(plan, block, {devices, false, seconds}, control);
+inline Outcome run_on(const libperm::DeviceQueues &devices, const SubsetPlan &plan,
+                      const libperm::EngineInput &block, double seconds = 0) {
+    libperm::RunControl control;
+    return libperm::outcome_of(run_subset_sum(plan, block, {devices, false, seconds}, control));
 }
 // As this device.
 Outcome run_on(HostQueue &queue, const Case &c, const Played &played);

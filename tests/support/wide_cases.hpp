@@ -3,6 +3,7 @@
 
 #include "bench/families.hpp"
 #include "lib/frontier/frontier.hpp"
+#include "lib/run/outcome.hpp"
 #include "tests/support/exactly.hpp"
 
 #include <algorithm>

@@ -106,8 +106,8 @@ TEST_CASE("a state list is never larger than the bound that was predicted for it
     double bound = 0, dense = 0;
     for (const FrontierStep &s : p.program.steps) bound = std::max(bound, s.states_bound);
     const Outcome sparse = compute(p, FrontierForm::sparse);
-    dense = compute(p, FrontierForm::dense).peak_states;
-    CHECK(sparse.peak_states <= bound * (1 + 1e-9));
+    dense = compute(p, FrontierForm::dense).counts.peak_states;
+    CHECK(sparse.counts.peak_states <= bound * (1 + 1e-9));
     CHECK(bound <= dense * (1 + 1e-9));
 }
 

@@ -7,6 +7,7 @@
 #include "lib/frontier/on_device.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/run/gpu_device.hpp"
+#include "lib/run/outcome.hpp"
 #include "preprocess/scaling.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/run.hpp"
@@ -53,9 +54,9 @@ Prepared prepare(const perm::Csr &matrix, std::uint64_t seed = 0, bool search = 
     return p;
 }
 
-void check_same(DeviceQueue &queue, const FrontierRun &run, bool nonnegative) {
-    const Outcome here = run_dense_frontier(run, nonnegative);
-    const Outcome there = run_dense_frontier_on(queue, run, nonnegative, run.program);
+void check_same(DeviceQueue &queue, const FrontierRun &run) {
+    const Outcome here = outcome_of(run_dense_frontier(run));
+    const Outcome there = outcome_of(run_dense_frontier_on(queue, run, run.program));
     CHECK(std::bit_cast<std::uint64_t>(there.value.mantissa) ==
           std::bit_cast<std::uint64_t>(here.value.mantissa));
     CHECK(there.value.exp2 == here.value.exp2);
@@ -63,7 +64,6 @@ void check_same(DeviceQueue &queue, const FrontierRun &run, bool nonnegative) {
     CHECK(there.exact == here.exact);
     CHECK(there.counts.states == here.counts.states);
     CHECK(there.counts.peak_states == here.counts.peak_states);
-    CHECK(there.on_gpu);
 }
 
 // 0 if there is no compiler for the host.
@@ -72,13 +72,13 @@ int compare(HostQueue &queue, const Prepared &p) {
     MemoryBudget memory(std::int64_t{1} << 34);
     Block block = p.block;
     (void)scale(block);
-    const FrontierRun run{block, p.program, control, memory, 2};
+    const FrontierRun run{{block, p.nonnegative}, p.program, control, memory, 2};
     if (const GpuChoice gpu = first_gpu(); gpu.gpu) {
         GpuQueue real(gpu.gpu, {});
-        check_same(real, run, p.nonnegative);
+        check_same(real, run);
     }
     try {
-        check_same(queue, run, p.nonnegative);
+        check_same(queue, run);
     } catch (const JitError &e) {
         if (e.failure() == JitFailure::unavailable) return 0;
         throw;
@@ -132,9 +132,9 @@ TEST_CASE("numbers far outside double's range are scaled back row by row") {
     // Without scaling before: the ledger's own.
     RunControl control;
     MemoryBudget memory(1 << 30);
-    const FrontierRun run{p.block, p.program, control, memory, 1};
-    const Outcome here = run_dense_frontier(run, true),
-                  there = run_dense_frontier_on(queue, run, true, run.program);
+    const FrontierRun run{{p.block, true}, p.program, control, memory, 1};
+    const Outcome here = outcome_of(run_dense_frontier(run)),
+                  there = outcome_of(run_dense_frontier_on(queue, run, run.program));
     CHECK(here.value.mantissa == there.value.mantissa);
     CHECK(here.value.exp2 == there.value.exp2);
     CHECK(here.value.mantissa > 0);
@@ -157,18 +157,17 @@ TEST_CASE("a device with less memory than the tables need is given slices, of th
         const Prepared p = prepare(families::erdos_renyi(17, 0.45, entries, 5));
         RunControl control;
         MemoryBudget memory(1 << 30);
-        const FrontierRun run{p.block, p.program, control, memory, 1};
-        const Outcome here = run_dense_frontier(run, p.nonnegative);
+        const FrontierRun run{{p.block, p.nonnegative}, p.program, control, memory, 1};
+        const Outcome here = outcome_of(run_dense_frontier(run));
         const double needed = dense_device_bytes(p.program, p.nonnegative);
         HostQueue roomy, tight(static_cast<std::int64_t>(needed) - 1000);
         try {
-            const Outcome whole = run_dense_frontier_on(roomy, run, {});
-            const Outcome sliced = run_dense_frontier_on(tight, run, {});
+            const Outcome whole = outcome_of(run_dense_frontier_on(roomy, run, {}));
+            const Outcome sliced = outcome_of(run_dense_frontier_on(tight, run, {}));
             CHECK(whole.value.mantissa == here.value.mantissa);
             CHECK(static_cast<double>(whole.counts.peak_bytes) == needed);
             CHECK(sliced.counts.states > whole.counts.states);
             CHECK(sliced.counts.peak_bytes < whole.counts.peak_bytes);
-            CHECK(sliced.on_gpu);
             const double difference =
                 std::ldexp(sliced.value.mantissa, static_cast<int>(sliced.value.exp2 - whole.value.exp2)) -
                 whole.value.mantissa;
@@ -229,8 +228,9 @@ TEST_CASE("entries from 5e-324 to 1e308, zeros of both signs, scaled and not, wh
             CAPTURE(scaled);
             Block block = p.block;
             if (scaled) (void)scale(block);
-            const FrontierRun run{block, p.program, control, memory, 2};
-            const auto same = [](const Outcome &x, const Outcome &y) {
+            const FrontierRun run{{block, p.nonnegative}, p.program, control, memory, 2};
+            const auto same = [](const EngineResult &first, const EngineResult &second) {
+                const Outcome x = outcome_of(first), y = outcome_of(second);
                 CHECK(std::bit_cast<std::uint64_t>(x.value.mantissa) ==
                       std::bit_cast<std::uint64_t>(y.value.mantissa));
                 CHECK(x.value.exp2 == y.value.exp2);
@@ -239,8 +239,7 @@ TEST_CASE("entries from 5e-324 to 1e308, zeros of both signs, scaled and not, wh
                 CHECK(x.error.exp2 == y.error.exp2);
                 CHECK(x.exact == y.exact);
             };
-            same(run_dense_frontier(run, p.nonnegative),
-                 run_dense_frontier_on(queue, run, p.nonnegative, p.program));
+            same(run_dense_frontier(run), run_dense_frontier_on(queue, run, p.program));
             SliceSearch search;
             search.most_bytes = dense_peak_bytes(p.program, p.nonnegative) / 5 + 60;
             search.needs = [&](const FrontierProgram &q) -> SliceNeeds {
@@ -248,9 +247,8 @@ TEST_CASE("entries from 5e-324 to 1e308, zeros of both signs, scaled and not, wh
             };
             for (const FrontierSlice &s : find_slices(p.program, search)) {
                 const FrontierProgram part = slice_of(p.program, s);
-                const FrontierRun one{block, part, control, memory, 2};
-                same(run_dense_frontier(one, p.nonnegative),
-                     run_dense_frontier_on(queue, one, p.nonnegative, p.program));
+                const FrontierRun one = run.of(part);
+                same(run_dense_frontier(one), run_dense_frontier_on(queue, one, p.program));
                 ++slices_run;
                 if (slices_run % 50 == 0) break;
             }
@@ -340,7 +338,7 @@ TEST_CASE("on a GPU: tables of millions of states, with more high slots than one
         Block block = p.block;
         (void)scale(block);
         GpuQueue queue(gpu.gpu, {});
-        check_same(queue, {block, p.program, control, memory, 2}, p.nonnegative);
+        check_same(queue, {{block, p.nonnegative}, p.program, control, memory, 2});
     }
     CHECK(wide > 0);
 }

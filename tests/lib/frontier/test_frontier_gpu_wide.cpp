@@ -52,7 +52,8 @@ class Devices {
     std::vector<std::unique_ptr<DeviceQueue>> queues_;
 };
 
-void check_same(const Outcome &there, const Outcome &here) {
+void check_same(const EngineResult &on_device, const Outcome &here) {
+    const Outcome there = outcome_of(on_device);
     REQUIRE(there.wide);
     CHECK(*there.wide == *here.wide);
     CHECK(there.value.mantissa == here.value.mantissa);
@@ -63,7 +64,6 @@ void check_same(const Outcome &there, const Outcome &here) {
     CHECK(there.counts.states == here.counts.states);
     CHECK(there.counts.peak_states == here.counts.peak_states);
     CHECK(there.counts.operations == here.counts.operations);
-    CHECK(there.on_gpu);
 }
 
 bool compare(Devices &devices, const WideEntries &entries, const FrontierProgram &program, FrontierForm form,
@@ -71,7 +71,7 @@ bool compare(Devices &devices, const WideEntries &entries, const FrontierProgram
     const Outcome here = run_wide(entries, program, form);
     return devices.on_each([&](DeviceQueue &queue) {
         Budgets b;
-        const WideFrontierRun run{entries, program, b.control, b.memory, 1};
+        const FrontierRun run{entries, program, b.control, b.memory, 1};
         check_same(form == FrontierForm::sparse ? run_sparse_frontier_on(queue, run, room)
                                                 : run_dense_frontier_on(queue, run, {}),
                    here);
@@ -83,12 +83,11 @@ bool compare_residues(Devices &devices, const Residues &residues, const Frontier
     const std::vector<std::uint64_t> here = run_residues(residues, program, form);
     return devices.on_each([&](DeviceQueue &queue) {
         Budgets b;
-        Outcome counts;
-        const ResidueFrontierRun run{residues, program, b.control, b.memory, 1};
-        CHECK(here == (form == FrontierForm::sparse ? run_sparse_frontier_on(queue, run, counts, room)
-                                                    : run_dense_frontier_on(queue, run, {}, counts)));
-        CHECK(counts.on_gpu);
-        CHECK(counts.counts.states > 0);
+        const FrontierRun run{residues, program, b.control, b.memory, 1};
+        const EngineResult there = form == FrontierForm::sparse ? run_sparse_frontier_on(queue, run, room)
+                                                                : run_dense_frontier_on(queue, run, {});
+        CHECK(here == std::get<ResidueVector>(there.value));
+        CHECK(there.counts.states > 0);
     });
 }
 
@@ -207,8 +206,8 @@ TEST_CASE("a device with less memory than wide numbers and residues need is give
             if (arithmetic == Arithmetic::complex) {
                 const WideEntries entries = wide_entries(c.block, arithmetic);
                 const Outcome whole = run_wide(entries, c.program, FrontierForm::dense);
-                const Outcome sliced = run_dense_frontier_on(
-                    tight, WideFrontierRun{entries, c.program, b.control, b.memory, 1}, {});
+                const Outcome sliced = outcome_of(
+                    run_dense_frontier_on(tight, {entries, c.program, b.control, b.memory, 1}, {}));
                 CHECK(sliced.counts.slices > 1);
                 const mpq_class re = sliced.wide->re - whole.wide->re, im = sliced.wide->im - whole.wide->im,
                                 error = exactly(sliced.error) + exactly(whole.error);
@@ -217,11 +216,11 @@ TEST_CASE("a device with less memory than wide numbers and residues need is give
             } else {
                 make_whole(c, 60);
                 const Residues residues = residues_of(c.block, primes_below(modular_bits, 2));
-                Outcome counts;
-                CHECK(
-                    run_residues(residues, c.program, FrontierForm::sparse) ==
-                    run_dense_frontier_on(tight, {residues, c.program, b.control, b.memory, 1}, {}, counts));
-                CHECK(counts.counts.slices > 1);
+                const EngineResult sliced =
+                    run_dense_frontier_on(tight, {residues, c.program, b.control, b.memory, 1}, {});
+                CHECK(run_residues(residues, c.program, FrontierForm::sparse) ==
+                      std::get<ResidueVector>(sliced.value));
+                CHECK(sliced.counts.slices > 1);
             }
         } catch (const JitError &e) {
             if (e.failure() == JitFailure::unavailable) return;

@@ -1,6 +1,7 @@
 // The frontier with numbers that are not doubles: complex, double-double and both, against exact rationals;
 // residues of several matrices at once, against integers.
 #include "lib/base/error.hpp"
+#include "lib/base/threads.hpp"
 #include "lib/execute/execute.hpp"
 #include "lib/frontier/slices.hpp"
 #include "lib/input/matrix.hpp"
@@ -201,26 +202,23 @@ TEST_CASE("wide numbers and residues: slices add up to the whole") {
         several += slices.size() > 1;
         const WideEntries entries = wide_entries(c.block, arithmetic);
         libperm::RunControl control;
-        const Outcome sum = run_in_slices(c.program, slices,
-                                          {libperm::one_worker,
-                                           [&](std::size_t, const FrontierProgram &part) {
-                                               return run_wide(entries, part, FrontierForm::dense);
-                                           }},
-                                          control);
+        MemoryBudget memory(std::int64_t{1} << 32);
+        const auto run_sliced = [&](const FrontierInput &input) {
+            const FrontierRun whole{input, c.program, control, memory, 1};
+            const auto run = [&](std::size_t, const FrontierProgram &part) {
+                return run_dense_frontier(whole.of(part));
+            };
+            return run_in_slices(whole, slices, {libperm::one_worker, run}, control);
+        };
+        const Outcome sum = outcome_of(run_sliced(entries));
         check_bound(sum, c.permanent());
         CHECK(sum.rel_error_bound < (arithmetic == Arithmetic::complex ? 1e-9 : 1e-23));
         CHECK(sum.counts.slices == std::ssize(slices));
         make_whole(c, 40);
         const Residues residues = residues_of(c.block, primes_below(62, 3));
-        Outcome counts;
-        const auto permanents = run_in_slices(
-            residues, c.program, slices,
-            {libperm::one_worker,
-             [&](std::size_t, const FrontierProgram &part) {
-                 return libperm::ResidueSlice{run_residues(residues, part, FrontierForm::dense), {}};
-             }},
-            control, counts);
-        CHECK(permanents == run_residues(residues, c.program, FrontierForm::sparse));
+        const EngineResult permanents = run_sliced(residues);
+        CHECK(std::get<ResidueVector>(permanents.value) ==
+              run_residues(residues, c.program, FrontierForm::sparse));
     }
     CHECK(several > 15);
 }

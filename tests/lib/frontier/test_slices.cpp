@@ -1,10 +1,11 @@
 // Past memory: frontier programs cut into slices, against exact permanents.
 #include "bench/families.hpp"
 #include "lib/base/error.hpp"
+#include "lib/base/threads.hpp"
 #include "lib/execute/execute.hpp"
+#include "lib/frontier/cost.hpp"
 #include "lib/frontier/slices.hpp"
 #include "lib/input/matrix.hpp"
-#include "lib/plan/cost_model.hpp"
 #include "preprocess/scaling.hpp"
 #include "tests/support/blocks.hpp"
 #include "tests/support/check.hpp"
@@ -115,16 +116,16 @@ void check_program(const Prepared &p, const FrontierProgram &program, const Fron
     CHECK(column_in.empty());
 }
 
-Outcome run_dense(const Prepared &p, const FrontierProgram &program,
-                  std::int64_t memory_limit = std::int64_t{1} << 30, int threads = 2) {
+EngineResult run_dense(const Prepared &p, const FrontierProgram &program,
+                       std::int64_t memory_limit = std::int64_t{1} << 30, int threads = 2) {
     RunControl control;
     MemoryBudget memory(memory_limit);
-    Outcome outcome;
+    EngineResult result;
     with_threads(threads, [&] {
-        outcome = outcome_of(run_frontier(FrontierForm::dense, {p.block, program, control, memory, threads}));
+        result = run_frontier(FrontierForm::dense, {p.block, program, control, memory, threads});
     });
-    outcome.counts.peak_bytes = memory.peak();
-    return outcome;
+    result.counts.peak_bytes = memory.peak();
+    return result;
 }
 
 void check_outcome(const Outcome &outcome, const Exact &truth) {
@@ -196,12 +197,12 @@ perm::Csr any_matrix(std::int64_t n, std::uint64_t seed) {
 }
 
 template <class Run>
-Outcome run_slices(const FrontierProgram &program, const std::vector<FrontierSlice> &slices, const Run &run) {
-    libperm::RunControl control;
-    return libperm::run_in_slices(
-        program, slices,
-        {libperm::one_worker, [&](std::size_t, const FrontierProgram &slice) { return run(slice); }},
-        control);
+Outcome run_slices(const Prepared &p, const std::vector<FrontierSlice> &slices, const Run &run) {
+    RunControl control;
+    MemoryBudget memory(0);
+    const SliceWorkers workers{one_worker,
+                               [&](std::size_t, const FrontierProgram &slice) { return run(slice); }};
+    return outcome_of(run_in_slices({p.block, p.program, control, memory, 1}, slices, workers, control));
 }
 
 } // namespace
@@ -227,7 +228,7 @@ TEST_CASE("slices: columns fixed at random cuts leave parts that add up to the p
                 CHECK(truth == 0);
             } else {
                 ++alive;
-                check_outcome(run_dense(p, program), truth);
+                check_outcome(outcome_of(run_dense(p, program)), truth);
             }
         }
         CHECK(sum == permanent_of(p, p.program));
@@ -266,7 +267,7 @@ TEST_CASE("slices: those that are found fit, live, and add up within their bound
         dropped += share < 1;
         const auto memory_limit = static_cast<std::int64_t>(bytes);
         const auto run = [&](const FrontierProgram &program) { return run_dense(p, program, memory_limit); };
-        const Outcome outcome = run_slices(p.program, slices, run);
+        const Outcome outcome = run_slices(p, slices, run);
         CHECK(outcome.counts.peak_bytes <= memory_limit);
         check_outcome(outcome, permanent_of(p, p.program));
         const Cost cost = sliced_cost(p.program, slices, false);
@@ -286,7 +287,7 @@ TEST_CASE("slices: one that fixes nothing where the whole fits") {
     REQUIRE(slices.size() == 1);
     CHECK(slices.front().empty());
     const auto run = [&](const FrontierProgram &program) { return run_dense(p, program); };
-    check_same(run_slices(p.program, slices, run), run(p.program));
+    check_same(run_slices(p, slices, run), outcome_of(run(p.program)));
 }
 
 TEST_CASE("slices: the sum has the same bits wherever and whenever they are computed") {
@@ -294,11 +295,10 @@ TEST_CASE("slices: the sum has the same bits wherever and whenever they are comp
     const auto slices = find_slices(p.program, search_for(dense_peak_bytes(p.program, false) / 10));
     REQUIRE(slices.size() > 9);
     const auto one_thread = [&](const FrontierProgram &q) { return run_dense(p, q, 1 << 30, 1); };
-    const Outcome sum = run_slices(p.program, slices, one_thread);
+    const Outcome sum = run_slices(p, slices, one_thread);
     std::vector<libperm::Ball> numbers(slices.size());
     for (std::size_t k = slices.size(); k-- > 0;) { // as shards would, in any order
-        const Outcome one = run_dense(p, slice_of(p.program, slices[k]), 1 << 30, 3);
-        numbers[k] = {one.value, one.error};
+        numbers[k] = std::get<libperm::Ball>(run_dense(p, slice_of(p.program, slices[k]), 1 << 30, 3).value);
     }
     Outcome again;
     set_value(again, sum_of(numbers));

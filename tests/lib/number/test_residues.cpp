@@ -1,6 +1,7 @@
 // Exact permanents by residues: primes, integers modulo them and back, whole numbers for fractions, and
 // engine ryser modulo primes.
 #include "lib/base/error.hpp"
+#include "lib/base/threads.hpp"
 #include "lib/execute/execute.hpp"
 #include "lib/number/chinese_remainder.hpp"
 #include "lib/number/integer_block.hpp"

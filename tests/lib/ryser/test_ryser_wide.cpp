@@ -1,5 +1,6 @@
 // Engine ryser in complex and double-double numbers and in MPFR's: every answer within its bound of the exact
 // permanent, and bounds that are of use.
+#include "lib/base/threads.hpp"
 #include "lib/execute/execute.hpp"
 #include "lib/ryser/ryser.hpp"
 #include "tests/support/exactly.hpp"
@@ -304,7 +305,7 @@ TEST_CASE("the same bits whatever the number of threads") {
                 of_counts.push_back(compute(equal_plans[1], full_block(equal), run));
             });
         }
-        CHECK(of_counts[0].subsets == 5 * std::pow(6.0, 5));
+        CHECK(of_counts[0].counts.subsets == 5 * std::pow(6.0, 5));
         for (const std::size_t k : {1u, 2u}) {
             CHECK(same(of_subsets[0], of_subsets[k]));
             CHECK(same(of_counts[0], of_counts[k]));
@@ -315,9 +316,9 @@ TEST_CASE("the same bits whatever the number of threads") {
 TEST_CASE("cancelling ends a sum") {
     Random random(test_seed() + 6);
     const ExactBlock block = full_block(random_matrix(24, Complexes::complex, random));
-    Options options;
+    CallWatch watch;
     int calls = 0;
-    options.stop_seconds = 1e-3;
+    watch.stop_seconds = 1e-3;
     for (const Compute &run : {in(Arithmetic::complex_dd), in_bits(300)}) {
         RunControl control(watch);
         control.begin(std::exp2(23), 100);

@@ -184,8 +184,7 @@ TEST_CASE("what the grid moved is in the bound, on nasty values too") {
         sum.sum = total.get_d();
         sum.error = Exact(total - Exact(sum.sum)).get_d();
         sum.absolute = std::fabs(sum.sum);
-        Outcome outcome;
-        values.close(sum, block, {1, block.n() + 1.0}, outcome);
+        const Outcome outcome = outcome_of(values.close(sum, block, {1, block.n() + 1.0}));
         check(outcome, truth);
         if (trial % 8 == 5 && n <= 5) CHECK(outcome.exact);
         exact += outcome.exact;

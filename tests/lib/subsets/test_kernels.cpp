@@ -42,11 +42,11 @@ bool must_be_exact(const Block &block, const Exact &truth, double terms) {
     return bits <= 53 && abs(truth) < Exact(0x1p53);
 }
 
-struct Counts {
+struct Tally {
     int compared = 0, exact = 0, close = 0;
 };
 
-void check_cases(const std::vector<Case> &cases, int shapes, Random &random, Counts &counts) {
+void check_cases(const std::vector<Case> &cases, int shapes, Random &random, Tally &counts) {
     HostQueue queue;
     if (!compiled(queue, cases)) return;
     for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -79,7 +79,7 @@ bool same_bits(const std::vector<Partial3> &x, const std::vector<Partial3> &y) {
 
 TEST_CASE("every engine, both ways to cut into chunks: random matrices of order 1 to 16 against the oracle") {
     Random random(test_seed());
-    Counts counts;
+    Tally counts;
     for (int repeat = 0; repeat < run::multiplier(); ++repeat) {
         std::vector<Case> cases;
         for (const SubsetEngine engine : engines)
@@ -98,7 +98,7 @@ TEST_CASE("every engine, both ways to cut into chunks: random matrices of order 
 
 TEST_CASE("every length of a segment and of a block, of a small matrix") {
     Random random(test_seed() + 1);
-    Counts counts;
+    Tally counts;
     std::vector<Case> cases;
     for (const SubsetEngine engine : engines)
         for (const std::int64_t n : {1, 2, 4}) {
@@ -121,7 +121,7 @@ TEST_CASE("every length of a segment and of a block, of a small matrix") {
 
 TEST_CASE("hybrid with any number of rows in registers, none and all of them too") {
     Random random(test_seed() + 2);
-    Counts counts;
+    Tally counts;
     std::vector<Case> cases;
     for (const std::int64_t n : {1, 2, 6, 11}) {
         const perm::Csr a =
@@ -214,8 +214,7 @@ TEST_CASE("equal chunks, from any subset on") {
                            as_subset_sum<number::Real<double>>(
                                add_in_order(f, std::span<const Partial3>(partials))));
             }
-            Outcome outcome;
-            values.close(sum, c.block, way_of(c.plan.kernel), outcome);
+            const Outcome outcome = outcome_of(values.close(sum, c.block, way_of(c.plan.kernel)));
             check(outcome, c.truth);
             CHECK(outcome.exact);
         }

@@ -156,11 +156,11 @@ Doubles doubles(std::size_t count) {
     return all;
 }
 
-using Parts = std::vector<double>; // of one number, then its magnitude
+using NumberParts = std::vector<double>; // of one number, then its magnitude
 
 // Entries of a random matrix in some arithmetic, and the same as rational numbers.
 struct Sample {
-    std::vector<Parts> entries;
+    std::vector<NumberParts> entries;
     GaussianMatrix exact, magnitudes;
 };
 
@@ -170,7 +170,7 @@ Sample random_sample(const Pattern &p, Arithmetic arithmetic, bool integers, Ran
     numbers.magnitudes = numbers.exact;
     for (std::int64_t k = 0; k < p.nnz(); ++k) {
         const auto [i, j] = place_of(p, k);
-        Parts parts;
+        NumberParts parts;
         double size = 0;
         for (int part = 0; part < (is_complex(arithmetic) ? 2 : 1); ++part) {
             const double x = integers ? random_entry(Entries::integers, random) : random.uniform(-1, 1);
@@ -199,16 +199,17 @@ Doubles in_blocks(std::span<const Sample *const> matrices, TapeLayout layout) {
     return entries;
 }
 
-std::vector<Parts> by_lane(const double *block, TapeLayout layout) {
+std::vector<NumberParts> by_lane(const double *block, TapeLayout layout) {
     const std::size_t lanes = at(layout.lanes);
-    std::vector<Parts> all(lanes);
+    std::vector<NumberParts> all(lanes);
     for (std::size_t lane = 0; lane < lanes; ++lane)
         for (std::size_t part = 0; part < layout.block() / lanes; ++part)
             all[lane].push_back(block[part * lanes + lane]);
     return all;
 }
 
-std::vector<Parts> played(const Tape &tape, std::span<const Sample *const> matrices, TapeLayout layout) {
+std::vector<NumberParts> played(const Tape &tape, std::span<const Sample *const> matrices,
+                                TapeLayout layout) {
     const Doubles entries = in_blocks(matrices, layout);
     const Doubles states = doubles(2 * tape.most_states * layout.block());
     const double *last = run_tape(tape, layout, entries.get(), states.get());
@@ -216,11 +217,11 @@ std::vector<Parts> played(const Tape &tape, std::span<const Sample *const> matri
     return by_lane(last, layout);
 }
 
-bool same_bits(const Parts &x, const Parts &y) {
+bool same_bits(const NumberParts &x, const NumberParts &y) {
     return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(double)) == 0;
 }
 
-Gaussian value_of(const Parts &x, Arithmetic arithmetic) {
+Gaussian value_of(const NumberParts &x, Arithmetic arithmetic) {
     const auto part = [&](std::size_t k) {
         return is_twofold(arithmetic) ? Exact(Exact(x[2 * k]) + Exact(x[2 * k + 1])) : Exact(x[k]);
     };
@@ -228,7 +229,7 @@ Gaussian value_of(const Parts &x, Arithmetic arithmetic) {
 }
 
 // Against the exact permanent, by what jit/number/arithmetic.hpp and a tape's roundings promise.
-void check_value(const Tape &tape, const Sample &numbers, Arithmetic arithmetic, const Parts &parts) {
+void check_value(const Tape &tape, const Sample &numbers, Arithmetic arithmetic, const NumberParts &parts) {
     const Gaussian truth = oracle::by_subsets(numbers.exact), value = value_of(parts, arithmetic);
     const Exact size = oracle::by_subsets(numbers.magnitudes).re;
     const double of_move = is_complex(arithmetic) ? 3 : is_twofold(arithmetic) ? 2 : 1;
@@ -332,12 +333,12 @@ TEST_CASE("every arithmetic, one matrix or eight: the same bits, near the exact 
             std::vector<const Sample *> matrices;
             for (const Sample &x : numbers) matrices.push_back(&x);
             const TapeLayout wide{arithmetic, true, tape_lanes}, single{arithmetic, true, 1};
-            const std::vector<Parts> eight = played(tape, matrices, wide);
-            const std::vector<Parts> bare = played(tape, matrices, {arithmetic, false, tape_lanes});
+            const std::vector<NumberParts> eight = played(tape, matrices, wide);
+            const std::vector<NumberParts> bare = played(tape, matrices, {arithmetic, false, tape_lanes});
             for (std::size_t k = 0; k < matrices.size(); ++k) {
                 const std::span one(matrices.data() + k, 1);
                 CHECK(same_bits(eight[k], played(tape, one, single)[0]));
-                Parts without = eight[k];
+                NumberParts without = eight[k];
                 without.pop_back();
                 CHECK(same_bits(bare[k], without));
                 CHECK(same_bits(bare[k], played(tape, one, {arithmetic, false, 1})[0]));

@@ -7,6 +7,7 @@
 #include "jit/queue/gpu_queue.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/run/gpu_device.hpp"
+#include "lib/run/run_control.hpp"
 #include "lib/tape/on_device.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/run.hpp"
