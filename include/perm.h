@@ -332,7 +332,7 @@ PERM_API perm_status perm_plan_save(const perm_plan *plan, void *buffer, size_t 
 
 /* A saved plan again, without analysing the pattern. Executing it gives the same bits as the plan that was saved,
  * on any machine. *plan is NULL on failure.
- * opts (may be NULL): threads, memory_limit_bytes, time_limit_seconds, cache and callbacks are taken from here.
+ * opts (may be NULL): threads, memory_limit_bytes, time_limit_seconds, machine, cache, callbacks: taken from here.
  * All else is the plan's: leave it at its default, or as it was. What limits forbade when the plan was made stays
  * forbidden; those of opts are for its execution.
  * Errors: PERM_BAD_ARGUMENT for bytes that are damaged, cut off or no plan; PERM_UNSUPPORTED for a plan of another

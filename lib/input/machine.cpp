@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 namespace libperm {
@@ -57,7 +57,7 @@ std::string joined(const std::vector<std::string> &words) {
 // An object of the JSON.
 class Part {
   public:
-    // `path`: what its keys are named by, "gpus[1]."; `other`: that it has besides its figures. Throws Error.
+    // `path`: what its keys are named by, "gpus[1]."; `keys`: that it has besides those of its figures.
     template <class Figures>
     Part(const Json &json, std::string path, std::vector<std::string> keys, const Figures &figures)
         : object_(std::get_if<Json::Object>(&json.value())), json_(json), path_(std::move(path)) {
