@@ -25,6 +25,11 @@ inline void require(bool holds, const char *what) {
     if (!holds) throw DamagedField(what);
 }
 
+// Of what this archive reads. What is written may be anything that a computation comes to.
+template <class Archive> void require_read(bool holds, const char *what) {
+    if constexpr (Archive::is_loading::value) require(holds, what);
+}
+
 inline void require_permutation(const std::vector<std::int32_t> &order, std::int32_t n, const char *what) {
     std::vector<bool> seen(order.size());
     for (const std::int32_t i : order) {
@@ -50,7 +55,7 @@ template <class Archive> void flag(Archive &ar, bool &x) {
 template <class Archive, class... Flag> void flags(Archive &ar, Flag &...x) { (flag(ar, x), ...); }
 template <class Archive, class... Amount> void amounts(Archive &ar, Amount &...x) {
     ar(x...);
-    require((... && (x >= 0)), "an amount");
+    require_read<Archive>((... && (x >= 0)), "an amount");
 }
 template <class Archive> void status(Archive &ar, perm_status &x) {
     constexpr std::array all{PERM_OK,          PERM_BAD_ARGUMENT,   PERM_BAD_MATRIX,
@@ -62,6 +67,17 @@ template <class Archive> void status(Archive &ar, perm_status &x) {
     const auto found = std::find(all.begin(), all.end(), number);
     require(found != all.end(), "a status");
     x = *found;
+}
+
+// What the bytes hold, and nothing else.
+template <class Content> Content all_from(std::string_view bytes, const char *what) {
+    try {
+        Content content = read_from<Content>(bytes);
+        require(bytes.empty(), what);
+        return content;
+    } catch (const cereal::Exception &) { // no more bytes
+        throw DamagedField(what);
+    }
 }
 
 } // namespace libperm

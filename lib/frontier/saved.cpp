@@ -54,8 +54,7 @@ std::string saved_frontier(const EnginePlan &plan, bool with_predictions) {
 
 std::shared_ptr<const EnginePlan> restored_frontier(std::string_view bytes, FrontierForm form,
                                                     const PlanSource &of) {
-    const auto saved = read_from<SavedOrder>(bytes);
-    require(bytes.empty(), "an order of rows");
+    const auto saved = all_from<SavedOrder>(bytes, "an order of rows");
     check_order(saved, of.a.rows);
     // The dense form has a slot for each column, repeated or not.
     const FrontierSide side =

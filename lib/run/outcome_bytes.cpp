@@ -30,7 +30,7 @@ template <class Archive> void number(Archive &ar, Scaled &x) { ar(x.mantissa, x.
 template <class Archive> void number_and_error(Archive &ar, Scaled &value, Scaled &error) {
     number(ar, value);
     number(ar, error);
-    require(is_number(value) && is_number(error) && error.mantissa >= 0, "a number");
+    require_read<Archive>(is_number(value) && is_number(error) && error.mantissa >= 0, "a number");
 }
 
 template <class Archive> void counts(Archive &ar, Counts &c) {

@@ -123,8 +123,7 @@ std::shared_ptr<const EnginePlan> restored_kernel(std::string_view bytes, Subset
 }
 
 std::shared_ptr<const EnginePlan> restored_tree(std::string_view bytes, const PlanSource &of) {
-    const auto saved = read_from<SavedTree>(bytes);
-    require(bytes.empty(), "a tree");
+    const auto saved = all_from<SavedTree>(bytes, "a tree");
     auto plan = std::make_shared<SubsetPlan>(in_numbers(restored_tree(saved, of.a, of.at), of.numbers));
     plan->flops_per_subset = saved.flops_per_subset;
     plan->rare = saved.rare;
