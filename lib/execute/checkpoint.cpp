@@ -38,7 +38,7 @@ struct CheckpointContent {
     }
 };
 
-constexpr Seal seal{"PERMKEPT", 1, "the checkpoint", "a computation with a checkpoint",
+constexpr Seal seal{"PERMKEPT", 2, "the checkpoint", "a computation with a checkpoint",
                     "finish with that version, or remove the file and begin anew"};
 
 CheckpointContent read_content(std::string_view bytes) {

@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t most_shards = 1 << 16;
 constexpr double least_seconds = 0.01; // of one: what it takes to start comes to little beside it
 
-constexpr Seal seal{"PERMPART", 1, "the partial result", "perm_plan_run_shard",
+constexpr Seal seal{"PERMPART", 2, "the partial result", "perm_plan_run_shard",
                     "run its shard again with this one"};
 
 struct Partial {

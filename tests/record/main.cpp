@@ -1,0 +1,23 @@
+// perm_record_host - plays the GPU's kernels on the host and prints the bits of all that they come to, beside
+// bench/record/main.cpp, which has what is computed without a GPU.
+#define DOCTEST_CONFIG_IMPLEMENT // what its kernels are played with checks
+#include <doctest/doctest.h>
+
+#include "tests/record/host.hpp"
+
+#include "tests/support/run.hpp"
+
+#include <cstdio>
+#include <exception>
+
+int main(int argc, char **argv) {
+    try {
+        RecordLines lines(argc > 1 ? argv[1] : "", "");
+        for (const auto record : {record_subsets, record_frontier, record_tapes}) record(lines);
+        std::fprintf(stderr, "%zu lines\n", lines.count());
+        return run::skips() > 0 ? 77 : 0; // there was no compiler
+    } catch (const std::exception &error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        return 1;
+    }
+}
