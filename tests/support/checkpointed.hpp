@@ -26,7 +26,10 @@ inline LargeCase checkpointed_case(const std::string &name, std::uint64_t seed) 
     const auto dense = [&](std::int64_t n, Entries entries) {
         return large_case(erdos_renyi(n, 1, entries, seed));
     };
-    if (name == "ryser") return with(dense(22, Entries::real), in_precision("ryser", "double"));
+    if (name.starts_with("ryser")) { // "ryser 24": of this order
+        const std::int64_t n = name == "ryser" ? 22 : std::stoll(name.substr(sizeof "ryser"));
+        return with(dense(n, Entries::real), in_precision("ryser", "double"));
+    }
     if (name == "tree")
         return with(large_case(erdos_renyi(29, 0.4, Entries::real, seed)), in_precision("tree", "double"));
     if (name == "exact") return with(dense(20, Entries::counts), in_precision("ryser", "exact"));
