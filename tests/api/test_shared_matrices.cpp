@@ -129,7 +129,7 @@ TEST_CASE("the published decomposition leaves the published blocks") {
 }
 
 TEST_CASE("curtis54: the published decomposition leaves some hundred thousand blocks") {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef PERM_SANITIZED
     if (run::multiplier() < 10) {
         run::skip("curtis54: slow with a sanitizer; PERM_TEST_MULTIPLIER=10 runs it");
         return;

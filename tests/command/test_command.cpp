@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 namespace fs = std::filesystem;
 
 // What perm.h and the issue promise, with room for the slowness of a sanitizer.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef PERM_SANITIZED
 constexpr double cancel_seconds = 5;
 #else
 constexpr double cancel_seconds = 1;

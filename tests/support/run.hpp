@@ -13,7 +13,7 @@ std::uint64_t seed(std::uint64_t salt);
 int multiplier();
 
 // Whether a sanitizer makes everything ten times slower: what is long is shorter then.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef PERM_SANITIZED
 constexpr bool sanitized = true;
 #else
 constexpr bool sanitized = false;
