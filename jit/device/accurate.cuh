@@ -1,17 +1,4 @@
-// ---- The segments that matter most, again ---------------------------------------------------------------
-//
-// Few of the 2^(n-1) terms are far larger than the permanent (those of nearly empty and nearly full sets, if
-// no entry is negative), and their rounding errors are nearly all of its error. Their segments are summed
-// once more, in products of twice the precision.
-
-// The segments whose absolute values add up to more than their window's `most`, in any order.
-extern "C" __global__ void perm_select(const Partial *partials, u64 count, const double *most,
-                                       int window_bits, u64 *chosen, u64 room, u64 *number) {
-    const u64 t = thread_index();
-    if (t >= count || !(partials[t].absolute > most[t >> window_bits])) return;
-    const u64 place = atomicAdd(number, u64{1});
-    if (place < room) chosen[place] = t;
-}
+// ---- Segments again, by the engines that take terms one by one ------------------------------------------
 
 // A block of accurate_threads threads sums segment base + chosen[blockIdx.x], a part each; x in each thread's
 // own memory. Of each column the entries are values[n + e] in row[e], e = column_ptr[j] .. column_ptr[j+1]

@@ -11,16 +11,18 @@
 typedef unsigned long long u64;
 
 struct Launch {
-    u64 first;  // what the first chunk begins with: a segment, or a subset if the chunks are equal
-    u64 end;    // what the last one ends before
-    u64 length; // of a chunk; the last one may be shorter
-    u64 base;   // the segment whose sum stands first in `partials`
+    u64 first;         // what the first chunk begins with: a segment, or a subset if the chunks are equal
+    u64 end;           // what the last one ends before
+    u64 length;        // of a chunk; the last one may be shorter
+    u64 base;          // the segment whose sum stands first in `partials`
+    const u64 *chosen; // null, or the segments to sum, counted from `base`: then the chunks are of these
 };
 
 // What the rows compute with.
 struct Numbers : Arith {
-    __device__ __forceinline__ Number times(Number a) const { return a; }
-    template <class... More> __device__ __forceinline__ Number times(Number a, Number b, More... more) const {
+    template <class A> __device__ __forceinline__ A times(A a) const { return a; }
+    template <class A, class B, class... More>
+    __device__ __forceinline__ Number times(A a, B b, More... more) const {
         return times(multiply(a, b), more...);
     }
     __device__ __forceinline__ void plus(Number &x, Number a) const { x = add(x, a); }

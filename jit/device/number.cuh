@@ -4,7 +4,8 @@
 // same bits. D is a double, or on a CPU a vector of doubles for which fma(a, b, c) = a b + c, fnma(a, b, c) =
 // c - a b (rounded once), fabs and fmax are defined; nothing else may be contracted.
 //
-// An arithmetic has Number, its operations, magnitude() >= |number| up to a few roundings (a double; none
+// An arithmetic has Number, its operations, Row (a row sum, or an entry: `add` and `subtract` of two round
+// nowhere on their grid), magnitude() >= |number| up to a few roundings (a double; none
 // where there is nothing to be bounded), and Sum, to which terms are added: lead() and rest() of one make it
 // again by joined(). docs/accuracy.md has the errors of each operation.
 
@@ -27,8 +28,9 @@ template <class D> __device__ __forceinline__ Twofold<D> fast_two_sum(D a, D b) 
 template <class D> struct Real {
     typedef D Scalar;
     typedef D Number;
-    static constexpr int parts = 1;       // doubles in a number
-    static constexpr bool bounded = true; // by sums of magnitudes
+    typedef Number Row;
+    static constexpr int parts = 1, row_parts = parts; // doubles in a number, in a row sum
+    static constexpr bool bounded = true;              // by sums of magnitudes
 
     __device__ __forceinline__ static Number number(D x) { return x; }
     __device__ __forceinline__ static bool is_zero(Number a) { return a == 0; }
@@ -65,7 +67,8 @@ template <class D> struct Real {
 template <class D> struct DD {
     typedef D Scalar;
     typedef Twofold<D> Number;
-    static constexpr int parts = 2;
+    typedef Number Row;
+    static constexpr int parts = 2, row_parts = parts;
     static constexpr bool bounded = true;
 
     __device__ __forceinline__ static Number number(D x) { return {x, D(0)}; }
@@ -102,6 +105,65 @@ template <class D> struct DD {
     __device__ __forceinline__ static Number total(Sum s) { return s; }
 };
 
+// A double, as Real has it, and what its roundings have lost, to first order: the compensated product and sum
+// of Ogita, Rump and Oishi, Accurate sum and dot product, SIAM J. Sci. Comput. 26 (2005), never put together
+// on the way. Row sums are doubles. After k operations hi + lo is within 2.2 (k + 1)^2 2^-106 of the sum of
+// the terms' absolute values (docs/accuracy.md).
+template <class D> struct Compensated {
+    typedef D Scalar;
+    typedef D Row;
+    struct Number {
+        D hi, lo;
+        Number() = default;
+        __device__ __forceinline__ Number(D high) : hi(high), lo(D(0)) {}
+        __device__ __forceinline__ Number(D high, D low) : hi(high), lo(low) {}
+    };
+    static constexpr int parts = 2, row_parts = 1;
+    static constexpr bool bounded = true;
+
+    __device__ __forceinline__ static Row add(Row a, Row b) { return a + b; }
+    __device__ __forceinline__ static Row subtract(Row a, Row b) { return a - b; }
+    __device__ __forceinline__ static Row add_signed(Row a, D sign, Row b) { return fma(sign, b, a); }
+
+    __device__ __forceinline__ static Number number(D x) { return x; }
+    __device__ __forceinline__ static bool is_zero(Number a) { return a.hi == 0 && a.lo == 0; }
+    __device__ __forceinline__ static Number add(Number a, Number b) {
+        const Twofold<D> s = two_sum(a.hi, b.hi);
+        return {s.hi, s.lo + (a.lo + b.lo)};
+    }
+    __device__ __forceinline__ static Number subtract(Number a, Number b) { return add(a, negate(b)); }
+    __device__ __forceinline__ static Number multiply(Row a, Row b) {
+        const D p = a * b;
+        return {p, fma(a, b, -p)};
+    }
+    __device__ __forceinline__ static Number multiply(Number a, Row b) {
+        const D p = a.hi * b;
+        return {p, fma(a.lo, b, fma(a.hi, b, -p))};
+    }
+    __device__ __forceinline__ static Number multiply(Row a, Number b) { return multiply(b, a); }
+    __device__ __forceinline__ static Number multiply(Number a, Number b) {
+        const D p = a.hi * b.hi;
+        return {p, fma(a.lo, b.hi, fma(a.hi, b.lo, fma(a.hi, b.hi, -p)))};
+    }
+    template <class A, class B> __device__ __forceinline__ static Number nmadd(A a, B b, Number c) {
+        return subtract(c, multiply(a, b));
+    }
+    __device__ __forceinline__ static Number negate(Number a) { return {-a.hi, -a.lo}; }
+    __device__ __forceinline__ static D magnitude(Number a) { return fabs(a.hi); }
+
+    typedef Twofold<D> Sum; // as Real's
+    __device__ __forceinline__ static Sum zero_sum() { return {D(0), D(0)}; }
+    __device__ __forceinline__ static Sum sum(Sum to, Number term) {
+        const Twofold<D> s = two_sum(to.hi, term.hi);
+        return {s.hi, to.lo + (s.lo + term.lo)};
+    }
+    __device__ __forceinline__ static Number lead(Sum s) { return s.hi; }
+    __device__ __forceinline__ static Number rest(Sum s) { return s.lo; }
+    __device__ __forceinline__ static Sum joined(Number lead, Number rest) { return {lead.hi, rest.hi}; }
+    __device__ __forceinline__ static Sum opposite(Sum s) { return {-s.hi, -s.lo}; }
+    __device__ __forceinline__ static Number total(Sum s) { return {s.hi, s.lo}; }
+};
+
 // Complex numbers over another arithmetic.
 template <class Base> struct Complex {
     typedef typename Base::Scalar Scalar;
@@ -109,7 +171,8 @@ template <class Base> struct Complex {
     struct Number {
         Part re, im;
     };
-    static constexpr int parts = 2 * Base::parts;
+    typedef Number Row;
+    static constexpr int parts = 2 * Base::parts, row_parts = parts;
     static constexpr bool bounded = true;
 
     __device__ __forceinline__ static Number number(Scalar x) {
@@ -172,7 +235,8 @@ template <class Base> struct Complex {
 template <class D> struct Modular {
     typedef D Scalar;
     typedef D Number;
-    static constexpr int parts = 1;
+    typedef Number Row;
+    static constexpr int parts = 1, row_parts = parts;
     static constexpr bool bounded = false;
     D p, inverse; // 1 / p
 

@@ -2,7 +2,8 @@
 //
 // A thread sums segments of 2^segment_bits subsets, one after the other. The columns from segment_bits on are
 // fixed for a segment, those from `unrolled` on are looped over in Gray-code order, each time from the empty
-// set, and rows.inner() is the sum over those below, with the sum of absolute values.
+// set, and rows.inner() is the sum over those below, with the sum of absolute values. A kernel that sums
+// segments again tells accurate_share of that: so much less its terms are rounded, and more.
 
 // Adds `outer` times what the inner columns come to; in turn m of the loop.
 __device__ __forceinline__ void add_turn(const Arith &f, Partial &sums, unsigned m, Number outer,
@@ -16,7 +17,11 @@ template <class Rows>
 __device__ __forceinline__ void walk_tree(Rows &rows, Launch launch, Partial *partials) {
     u64 segment = launch.first + thread_index() * launch.length;
     if (segment >= launch.end) return;
-    const u64 end = segment + launch.length < launch.end ? segment + launch.length : launch.end;
+    u64 end = segment + launch.length < launch.end ? segment + launch.length : launch.end;
+    if (again && launch.chosen) {
+        segment = launch.base + launch.chosen[segment];
+        end = segment + 1;
+    }
     constexpr int loops = segment_bits - unrolled;
     u64 to_come = segment ^ segment >> 1; // columns of the first segment that are not in yet
     rows.settle(loops);
@@ -40,7 +45,7 @@ __device__ __forceinline__ void walk_tree(Rows &rows, Launch launch, Partial *pa
                 in = comes_in(m, settled);
             } else {
                 partials[segment - launch.base] = {segment & 1 ? rows.opposite(sums.sum) : sums.sum,
-                                                   sums.absolute};
+                                                   again ? sums.absolute * accurate_share : sums.absolute};
                 if (++segment == end) return;
                 sums = sum_of_nothing<Arith>();
                 m = 0;

@@ -75,7 +75,8 @@ std::string rows_text(const SubsetKernel &kernel) {
 // The names that the walk takes for granted.
 std::string types_text(const SubsetKernel &kernel) {
     static constexpr const char *terms[] = {"PlainTerms", "KahanTerms", "TwofoldTerms"};
-    return formatted("typedef {} Arith;\ntypedef Arith::Number Number;\ntypedef PartialOf<Arith> Partial;\n"
+    return formatted("typedef {} Arith;\ntypedef Arith::Number Number;\ntypedef Arith::Row Row;\n"
+                     "typedef PartialOf<Arith> Partial;\n"
                      "typedef {}<Arith> Terms;\n\n",
                      arithmetic_type(kernel.arithmetic), terms[static_cast<std::size_t>(kernel.summation)]);
 }
@@ -84,7 +85,7 @@ std::string entry_text(const SubsetKernel &kernel) {
     const bool by_parameter = values_by_parameter(kernel);
     std::string text = formatted("\nextern \"C\" __global__ void __launch_bounds__({}, 1)\n"
                                  "{}({}, Launch launch, Number *{}, Partial *partials) {{\n",
-                                 kernel.threads, gray_entry,
+                                 kernel.threads, walk_entry(kernel),
                                  by_parameter ? "const __grid_constant__ Values v" : "const Number *values",
                                  kernel.engine == SubsetEngine::hybrid ? "global_x" : "");
     if (!by_parameter || rows_in_shared(kernel))
@@ -113,8 +114,8 @@ std::vector<double> parameters_of(const SubsetKernel &kernel, const std::vector<
 }
 
 std::int64_t parameter_bytes(const SubsetKernel &kernel) {
-    return 8 *
-           (parameter_count(kernel) * parts_of(kernel.arithmetic) + doubles_of_its_own(kernel.arithmetic));
+    return 8 * (parameter_count(kernel) * row_parts_of(kernel.arithmetic) +
+                doubles_of_its_own(kernel.arithmetic));
 }
 
 std::string key_of(const SubsetKernel &kernel) {
@@ -144,23 +145,27 @@ std::string source_of(const SubsetKernel &kernel) {
     if (kernel.engine == SubsetEngine::hybrid)
         text += formatted("[[maybe_unused]] constexpr int k = {}, c = {}, threads = {};\n", kernel.k,
                           kernel.c, kernel.threads);
-    if (sums_again(kernel))
-        text +=
-            formatted("constexpr double accurate_share = 1.0 / {};\nconstexpr int accurate_threads = {};\n",
-                      accurate_gain, accurate_threads(kernel));
+    text += formatted("[[maybe_unused]] constexpr bool again = {};\n"
+                      "[[maybe_unused]] constexpr double accurate_share = 1.0 / {};\n"
+                      "[[maybe_unused]] constexpr int accurate_threads = {};\n",
+                      kernel.arithmetic == Arithmetic::pair, accurate_gain, accurate_threads(kernel));
     text += std::string("\n") + number_cuh + "\n" + partial_cuh + "\n" + terms_cuh + "\n" +
             types_text(kernel) + gray_walk_cuh;
     if (kernel.engine == SubsetEngine::tree) text += std::string("\n") + tree_walk_cuh;
     if (rows_in_shared(kernel)) text += std::string("\n") + shared_rows_cuh;
-    if (sums_again(kernel)) text += std::string("\n") + accurate_cuh;
+    if (sums_again(kernel)) text += std::string("\n") + select_cuh;
+    if (sums_again(kernel) && kernel.engine != SubsetEngine::tree) text += std::string("\n") + accurate_cuh;
     return text + "\n// ---- This kernel " + std::string(88, '-') + "\n\n" + rows_text(kernel) +
            entry_text(kernel);
 }
 
 KernelRecipe subsets_kernel(const SubsetKernel &kernel) {
     KernelRecipe recipe{key_of(kernel), [kernel] { return source_of(kernel); }, kernel_flags()};
-    recipe.entries = {gray_entry, gather_entry};
-    if (sums_again(kernel)) recipe.entries.insert(recipe.entries.end(), {select_entry, accurate_entry});
+    recipe.entries = {walk_entry(kernel)};
+    if (kernel.arithmetic != Arithmetic::pair) recipe.entries.emplace_back(gather_entry);
+    if (sums_again(kernel)) recipe.entries.emplace_back(select_entry);
+    if (sums_again(kernel) && kernel.engine != SubsetEngine::tree)
+        recipe.entries.emplace_back(accurate_entry);
     return recipe;
 }
 

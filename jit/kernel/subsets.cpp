@@ -33,6 +33,10 @@ const char *summation_name(Summation summation) {
     return "?";
 }
 
+const char *walk_entry(const SubsetKernel &kernel) {
+    return kernel.arithmetic == Arithmetic::pair ? again_entry : gray_entry;
+}
+
 bool sums_again(const SubsetKernel &kernel) {
     return kernel.arithmetic == Arithmetic::real && !kernel.equal_chunks;
 }
@@ -53,13 +57,13 @@ std::int64_t value_count(const SubsetKernel &kernel) {
 
 bool rows_in_shared(const SubsetKernel &kernel) {
     constexpr int few = 48; // doubles that leave room for a program's values
-    const int parts = parts_of(kernel.arithmetic);
+    const int parts = row_parts_of(kernel.arithmetic);
     return kernel.engine == SubsetEngine::tree && parts > 1 && parts * kernel.n > few;
 }
 
 std::size_t shared_bytes(const SubsetKernel &kernel, int threads) {
     const auto n = static_cast<std::size_t>(kernel.n);
-    const std::size_t number = static_cast<std::size_t>(parts_of(kernel.arithmetic)) * sizeof(double);
+    const std::size_t number = static_cast<std::size_t>(row_parts_of(kernel.arithmetic)) * sizeof(double);
     if (kernel.engine == SubsetEngine::dense) return n * (n + n % 2) * number;
     if (rows_in_shared(kernel)) return n * static_cast<std::size_t>(threads) * number;
     if (kernel.engine != SubsetEngine::shared) return 0;

@@ -53,14 +53,18 @@ struct SubsetKernel {
 };
 
 constexpr const char *gray_entry = "perm_gray", *gather_entry = "perm_gather", *select_entry = "perm_select",
-                     *accurate_entry = "perm_accurate"; // the last two: if sums_again()
+                     *accurate_entry = "perm_accurate", *again_entry = "perm_again";
 
-// Whether some segments can be summed again, in products of twice the precision.
+// Of the walk: perm_again of numbers of Arithmetic::pair, so that both walks of a block can be loaded.
+const char *walk_entry(const SubsetKernel &kernel);
+
+// Whether some segments can be summed again, in products of twice the precision: then it has perm_select. By
+// `tree` that is done by its kernel of Arithmetic::pair, by the others' own perm_accurate.
 bool sums_again(const SubsetKernel &kernel);
 
-// Segments summed again by perm_accurate tell this part of the sums of their absolute values.
-constexpr int accurate_gain = 16384;
-// Threads that share a segment there.
+// Segments summed again tell this part of the sums of their absolute values.
+constexpr int accurate_gain = 1 << 20;
+// Threads that share a segment in perm_accurate.
 int accurate_threads(const SubsetKernel &kernel);
 
 // The values: first x at the empty set, then the entries (dense: all n * n of them, column by column), then
@@ -84,7 +88,7 @@ std::int64_t global_rows(const SubsetKernel &kernel);
 // As in device/gray_walk.cuh.
 using Partial3 = PartialOf<number::Real<double>>;
 struct SubsetLaunch {
-    std::uint64_t first, end, length, base;
+    std::uint64_t first, end, length, base, chosen = 0;
 };
 
 } // namespace libperm

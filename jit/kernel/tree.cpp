@@ -23,12 +23,12 @@ class TreeRows {
 
     std::string text() {
         const std::int64_t numbers = tree_parameter_count(tree_) - tree_.n;
-        add("struct Values {{\n    Number x[n], a[{}]; // entries, then constants{}\n}};\n\n"
+        add("struct Values {{\n    Row x[n], a[{}]; // entries, then constants{}\n}};\n\n"
             "struct Rows : {} {{\n    const Values &v;\n",
             std::max<std::int64_t>(1, numbers), arithmetic_member(arithmetic_),
             in_shared_ ? "SharedRows" : "Numbers");
         if (!in_shared_) {
-            add("    Number x0");
+            add("    Row x0");
             for (std::int32_t r = 1; r < tree_.n; ++r) add("{}x{}", r % 16 == 0 ? ",\n        " : ", ", r);
             add(";\n");
         }
@@ -184,7 +184,11 @@ class TreeRows {
             const Instruction &i = program.code[k];
             const auto v = [&](std::int32_t operand) { return value(program, operand); };
             const auto absolute = [&](std::int32_t operand) { return size(program, operand); };
-            add("        const {} t{} = ", is_absolute(i.op) ? "double" : "Number", k);
+            add("        const {} t{} = ",
+                is_absolute(i.op) ? "double"
+                : i.op == Op::add ? "Row"
+                                  : "Number",
+                k);
             switch (i.op) {
             case Op::add:
                 add("{}({}, v.a[{}]);\n", row_sums[k].in ? "add" : "subtract", v(row_sums[k].from),
@@ -236,7 +240,7 @@ std::int64_t tree_parameter_count(const Tree &tree) {
 
 std::vector<double> tree_parameters(const Tree &tree, const std::vector<double> &values,
                                     Arithmetic arithmetic) {
-    const auto parts = static_cast<std::ptrdiff_t>(parts_of(arithmetic));
+    const auto parts = static_cast<std::ptrdiff_t>(row_parts_of(arithmetic));
     const auto constants = values.begin() + parts * (tree.n + static_cast<std::ptrdiff_t>(tree.row.size()));
     std::vector<double> parameters(values.begin(), constants);
     for (const std::int32_t c : constants_read(tree))

@@ -29,14 +29,15 @@ template <class A> class Walk {
   public:
     using D = typename A::Scalar;
     using Number = typename A::Number;
+    using Row = typename A::Row;
     static constexpr bool is_real = std::is_same_v<A, Real<D>>;
 
     Walk(const Tree &tree, const DecodedTree &decoded, A arithmetic, const double *values, double *workspace,
          const std::function<void()> &poll)
         : f(arithmetic),
           tree_(tree),
-          entries_(values + A::parts * tree.n),
-          constants_(entries_ + A::parts * tree.row.size()),
+          entries_(values + A::row_parts * tree.n),
+          constants_(entries_ + A::row_parts * tree.row.size()),
           blocks_(reinterpret_cast<char *>(workspace)),
           one_(decoded.one),
           poll_(poll) {}
@@ -51,6 +52,9 @@ template <class A> class Walk {
     double *at(std::uint32_t block) const { return reinterpret_cast<double *>(blocks_ + block); }
     HWY_INLINE Number get(std::uint32_t block) const { return InBlock<Number>::get(at(block)); }
     HWY_INLINE void put(std::uint32_t block, Number a) const { InBlock<Number>::put(at(block), a); }
+    // Row sums: the first parts of a block, the others are 0.
+    HWY_INLINE Row get_row(std::uint32_t block) const { return InBlock<Row>::get(at(block)); }
+    HWY_INLINE void put_row(std::uint32_t block, Row a) const { InBlock<Row>::put(at(block), a); }
     // Absolute values: the first part of a block.
     HWY_INLINE D size(std::uint32_t block) const { return InBlock<D>::get(at(block)); }
     HWY_INLINE void put_size(std::uint32_t block, D a) const { InBlock<D>::put(at(block), a); }
@@ -58,7 +62,7 @@ template <class A> class Walk {
     void multiply(const Product &product) const {
         if (product.rows.empty()) return;
         Number a = get(product.from);
-        for (const std::uint32_t row : product.rows) a = f.multiply(a, get(row));
+        for (const std::uint32_t row : product.rows) a = f.multiply(a, get_row(row));
         put(product.to, a);
     }
 
@@ -67,8 +71,8 @@ template <class A> class Walk {
         const auto end = static_cast<std::size_t>(tree_.column_ptr[static_cast<std::size_t>(column) + 1]);
         for (std::size_t e = begin; e < end; ++e) {
             const auto row = static_cast<std::uint32_t>(tree_.row[e] * A::parts * block_bytes);
-            const Number entry = InBlock<Number>::same(entries_ + A::parts * e), x = get(row);
-            put(row, in ? f.add(x, entry) : f.subtract(x, entry));
+            const Row entry = InBlock<Row>::same(entries_ + A::row_parts * e), x = get_row(row);
+            put_row(row, in ? f.add(x, entry) : f.subtract(x, entry));
         }
     }
 
@@ -146,7 +150,7 @@ template <class A> HWY_INLINE void Walk<A>::run_instructions(const std::uint32_t
     const auto size_of = [&](std::uint32_t block) { return f.magnitude(get(block)); };
     for (;; p += 5) switch (*p) {
         case static_cast<std::uint32_t>(Op::add):
-            put(p[4], f.add(get(p[1]), InBlock<Number>::same(constants_ + A::parts * p[2])));
+            put(p[4], f.add(get_row(p[1]), InBlock<Row>::same(constants_ + A::row_parts * p[2])));
             break;
         case static_cast<std::uint32_t>(Op::multiply):
             put(p[4], f.multiply(get(p[1]), get(p[2])));
@@ -258,6 +262,8 @@ void walk(const Tree &tree, const DecodedTree &decoded, Arithmetic arithmetic, s
         return in(DD<Lanes<4>>());
     case Arithmetic::complex_dd:
         return in(Complex<DD<Lanes<2>>>());
+    case Arithmetic::pair:
+        return in(Compensated<Lanes<4>>());
     case Arithmetic::modular: {
         using D = Lanes<4>;
         return in(Modular<D>{D(values[values.size() - 2]), D(values[values.size() - 1])});
@@ -293,25 +299,26 @@ template <class Number> void scatter(const Number &x, double *to, std::ptrdiff_t
 
 // x of each lane's segment; lanes beyond the last segment repeat it.
 template <class A>
-void start(const Tree &tree, const A &f, std::span<const double> values, std::uint64_t first, int lanes,
-           double *x) {
-    using Number = typename A::Number;
-    constexpr std::ptrdiff_t parts = A::parts, stride = TreeWalk::lanes;
+void start(const Tree &tree, const A &f, std::span<const double> values,
+           std::span<const std::uint64_t> segments, double *x) {
+    using Row = typename A::Row;
+    constexpr std::ptrdiff_t parts = A::parts, row_parts = A::row_parts, stride = TreeWalk::lanes;
     for (std::int32_t i = 0; i < tree.n; ++i)
         for (std::ptrdiff_t part = 0; part < parts; ++part)
-            std::fill_n(x + (i * parts + part) * stride, stride, values[at(i * parts + part)]);
+            std::fill_n(x + (i * parts + part) * stride, stride,
+                        part < row_parts ? values[at(i * row_parts + part)] : 0);
     for (std::int32_t j = tree.segment_bits; j + 1 < tree.n; ++j) {
         std::uint32_t in = 0; // the lanes whose segments have column j
         for (int lane = 0; lane < TreeWalk::lanes; ++lane) {
-            const std::uint64_t segment = first + static_cast<std::uint64_t>(std::min(lane, lanes - 1));
+            const std::uint64_t segment = segments[std::min(at(lane), segments.size() - 1)];
             in |= static_cast<std::uint32_t>((segment ^ segment >> 1) >> (j - tree.segment_bits) & 1) << lane;
         }
         if (in == 0) continue;
         for (auto e = tree.column_ptr[at(j)]; e < tree.column_ptr[at(j) + 1]; ++e) {
             double *const sums = x + tree.row[at(e)] * parts * stride;
-            const auto entry = gathered<Number>(values.data() + (tree.n + e) * parts, 1);
+            const auto entry = gathered<Row>(values.data() + (tree.n + e) * row_parts, 1);
             const auto add_in = [&](int lane) {
-                scatter(f.add(gathered<Number>(sums + lane, stride), entry), sums + lane, stride);
+                scatter(f.add(gathered<Row>(sums + lane, stride), entry), sums + lane, stride);
             };
             if (in == ~std::uint32_t{0}) // as most often
                 for (int lane = 0; lane < TreeWalk::lanes; ++lane) add_in(lane);
@@ -323,17 +330,16 @@ void start(const Tree &tree, const A &f, std::span<const double> values, std::ui
 }
 
 template <class A>
-void take_partials(const DecodedPart &root, const double *workspace, std::uint64_t first, int count,
+void take_partials(const DecodedPart &root, const double *workspace, std::span<const std::uint64_t> segments,
                    PartialOf<A> *partials) {
     using Number = typename A::Number;
-    for (int lane = 0; lane < count; ++lane) {
+    for (std::size_t lane = 0; lane < segments.size(); ++lane) {
         const auto number = [&](std::uint32_t block) {
             return gathered<Number>(workspace + block / sizeof(double) + lane, TreeWalk::lanes);
         };
         const auto sum = A::joined(number(root.sum), number(root.error));
-        const bool odd = (first + static_cast<std::uint64_t>(lane)) % 2 == 1;
-        partials[lane] = {odd ? A::opposite(sum) : sum,
-                          workspace[root.absolute / sizeof(double) + static_cast<std::size_t>(lane)]};
+        partials[lane] = {segments[lane] % 2 == 1 ? A::opposite(sum) : sum,
+                          workspace[root.absolute / sizeof(double) + lane]};
     }
 }
 
@@ -345,15 +351,16 @@ TreeWalk::TreeWalk(const Tree &tree, std::span<const double> values, Arithmetic 
       arithmetic_(arithmetic),
       decoded_(std::make_shared<DecodedTree>(tree, arithmetic)) {}
 
-void TreeWalk::run(std::uint64_t first, int count, void *partials, const std::function<void()> &poll) const {
+void TreeWalk::walk(std::span<const std::uint64_t> segments, void *partials,
+                    const std::function<void()> &poll) const {
     const auto workspace =
         hwy::AllocateAligned<double>(at(decoded_->blocks) * lanes * at(parts_of(arithmetic_)));
     with_arithmetic_of(arithmetic_, values_, [&](const auto &f) {
         using A = std::remove_cvref_t<decltype(f)>;
-        start(tree_, f, values_, first, count, workspace.get());
-        HWY_DYNAMIC_DISPATCH(walk)(tree_, *decoded_, arithmetic_, values_, workspace.get(), count, poll);
-        take_partials<A>(decoded_->root, workspace.get(), first, count,
-                         static_cast<PartialOf<A> *>(partials));
+        start(tree_, f, values_, segments, workspace.get());
+        HWY_DYNAMIC_DISPATCH(walk)
+        (tree_, *decoded_, arithmetic_, values_, workspace.get(), static_cast<int>(segments.size()), poll);
+        take_partials<A>(decoded_->root, workspace.get(), segments, static_cast<PartialOf<A> *>(partials));
     });
 }
 

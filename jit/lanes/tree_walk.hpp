@@ -4,8 +4,10 @@
 #include "jit/number/partial.hpp"
 #include "jit/program/tree.hpp"
 
+#include <array>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <span>
 
 namespace libperm {
@@ -21,17 +23,26 @@ class TreeWalk {
     // Segments that are summed in the time of one.
     static constexpr int lanes = 32;
 
-    // Segments first .. first + partials.size() - 1, at most `lanes`. The same bits whatever the processor,
-    // and as the kernel's (jit/kernel/tree.hpp). Threads may call it at the same time. `poll` is called now
-    // and then, for a segment may take minutes; it may throw.
+    // These segments, at most `lanes`. The same bits whatever the processor, and as the kernel's
+    // (jit/kernel/tree.hpp). Threads may call it at the same time. `poll` is called now and then, for a
+    // segment may take minutes; it may throw.
+    template <class Partial>
+    void run(std::span<const std::uint64_t> segments, Partial *partials,
+             const std::function<void()> &poll = {}) const {
+        walk(segments, partials, poll);
+    }
+    // Segments first .. first + partials.size() - 1.
     template <class Partial>
     void run(std::uint64_t first, std::span<Partial> partials, const std::function<void()> &poll = {}) const {
-        run(first, static_cast<int>(partials.size()), partials.data(), poll);
+        std::array<std::uint64_t, lanes> segments{};
+        std::iota(segments.begin(), segments.end(), first);
+        walk({segments.data(), partials.size()}, partials.data(), poll);
     }
 
   private:
     // `partials`: an array of the arithmetic's PartialOf.
-    void run(std::uint64_t first, int count, void *partials, const std::function<void()> &poll) const;
+    void walk(std::span<const std::uint64_t> segments, void *partials,
+              const std::function<void()> &poll) const;
 
     const Tree &tree_;
     std::span<const double> values_;

@@ -14,6 +14,8 @@ const char *arithmetic_name(Arithmetic a) {
         return "complex dd";
     case Arithmetic::modular:
         return "modular";
+    case Arithmetic::pair:
+        return "pair";
     }
     return "?";
 }
@@ -30,6 +32,8 @@ const char *arithmetic_type(Arithmetic a) {
         return "Complex<DD<double>>";
     case Arithmetic::modular:
         return "Modular<double>";
+    case Arithmetic::pair:
+        return "Compensated<double>";
     }
     return "?";
 }

@@ -5,13 +5,16 @@
 
 namespace libperm {
 
-enum class Arithmetic : std::uint8_t { real, complex, dd, complex_dd, modular };
+enum class Arithmetic : std::uint8_t { real, complex, dd, complex_dd, modular, pair };
 
 constexpr bool is_complex(Arithmetic a) { return a == Arithmetic::complex || a == Arithmetic::complex_dd; }
 constexpr bool is_twofold(Arithmetic a) { return a == Arithmetic::dd || a == Arithmetic::complex_dd; }
 
-// Doubles in a number.
-constexpr int parts_of(Arithmetic a) { return (is_complex(a) ? 2 : 1) * (is_twofold(a) ? 2 : 1); }
+// Doubles in a number, and in a row sum or an entry.
+constexpr int parts_of(Arithmetic a) {
+    return (is_complex(a) ? 2 : 1) * (is_twofold(a) || a == Arithmetic::pair ? 2 : 1);
+}
+constexpr int row_parts_of(Arithmetic a) { return a == Arithmetic::pair ? 1 : parts_of(a); }
 
 // An operation errs by `roundings` times this, as a share of its result (of |a| + |b| for an addition).
 constexpr double unit_of(Arithmetic a) { return is_twofold(a) ? 0x1p-103 : 0x1p-53; }

@@ -46,6 +46,8 @@ decltype(auto) with_arithmetic_of(Arithmetic arithmetic, std::span<const double>
         return f(Complex<DD<double>>());
     case Arithmetic::modular:
         return f(Modular<double>{values[values.size() - 2], values[values.size() - 1]});
+    case Arithmetic::pair:
+        return f(Compensated<double>());
     case Arithmetic::real:
         break;
     }

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace libperm {
 namespace {
@@ -85,6 +86,44 @@ const Candidate *second_choice(const BlockRun &run, const Candidate &first, cons
     return found == run.plan.candidates.end() ? nullptr : &*found;
 }
 
+// Whose entries no reduction has rounded.
+ExactBlock exact_block(const Block &block) {
+    ExactBlock exact{block.pattern, {}};
+    for (const Tracked &x : block.values) exact.values.push_back({shifted(mpq_class(x.value), x.exp2), 0});
+    return exact;
+}
+
+Outcome rounded_to_double(Outcome outcome) {
+    const WideBall wide{*outcome.wide, outcome.error};
+    const Tracked nearest = tracked_of(wide.value.re);
+    const Scaled value = make_scaled(nearest.value, nearest.exp2);
+    const Ball rounding{{}, make_scaled(std::fabs(nearest.value), nearest.exp2 - 53)};
+    outcome.wide.reset();
+    set_value(outcome, Ball{value, (Ball{{}, wide.error} + rounding).error});
+    return outcome;
+}
+
+// What is sure to need more than the doubles that were planned is done in more at once, or by Ryser's sum
+// without a kernel, whichever is quicker.
+std::optional<Outcome> run_in_more(const BlockRun &run, const Candidate &choice, const Block &block) {
+    const auto in_twofold = info_of(choice.engine).in_twofold;
+    if (!in_twofold || !Ladder(run.options).may_change_numbers()) return {};
+    if (run.pieces.store && run.pieces.store->is_of_one_shard()) return {}; // each has its part of the plan
+    const std::optional<Candidate> twofold = in_twofold(choice, Attempt(run, choice, 0).lines_of(block));
+    if (!twofold) return {};
+    const Candidate *quickest = &*twofold;
+    for (const Candidate &c : run.plan.candidates)
+        if (c.second && sums_subsets(c.engine) && !has_kernel(c.engine) && c.plan &&
+            !run.options.names_engine() && c.cost.serial_seconds < quickest->cost.serial_seconds)
+            quickest = &c;
+    log_decision(formatted("{}: a grid of doubles would leave too few digits, so {}", name_of(choice),
+                           quickest == &*twofold ? "in precision dd" : name_of(*quickest)));
+    Attempt attempt(run, *quickest, 1);
+    if (quickest != &*twofold) return attempt.outcome_of(attempt.run(attempt.lines_of(block)));
+    const ExactBlock lines = attempt.lines_of(exact_block(block));
+    return rounded_to_double(attempt.outcome_of(attempt.run(EngineInput(lines, Arithmetic::dd))));
+}
+
 // The first outcome stands if there is no time for a second.
 void try_second(const BlockRun &run, const Candidate &second, const Block &block, Outcome &outcome) {
     log_decision(formatted("{}: its error bound {:.1e} is above the tolerance, so {} again",
@@ -144,11 +183,16 @@ void with_gpu_errors(const std::function<void()> &work) {
 Outcome run_block(const BlockRun &run, Block block) {
     const std::int64_t exp2 = run.options.passes.scaling ? scale(block) : 0;
     const Candidate &choice = *run.plan.choice();
-    Attempt attempt(run, choice, 0);
-    const EngineResult result = attempt.run(attempt.lines_of(block));
-    Outcome outcome = attempt.outcome_of(result);
-    if (const Candidate *second = second_choice(run, choice, result, outcome))
-        try_second(run, *second, block, outcome);
+    Outcome outcome;
+    if (std::optional<Outcome> certain = run_in_more(run, choice, block)) {
+        outcome = *std::move(certain);
+    } else {
+        Attempt attempt(run, choice, 0);
+        const EngineResult result = attempt.run(attempt.lines_of(block));
+        outcome = attempt.outcome_of(result);
+        if (const Candidate *second = second_choice(run, choice, result, outcome))
+            try_second(run, *second, block, outcome);
+    }
     if (!std::isfinite(outcome.value.mantissa))
         throw Error(
             PERM_UNSUPPORTED,

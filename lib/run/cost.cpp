@@ -21,6 +21,7 @@ double Pace::of(Arithmetic a) const {
         return complex_dd;
     case Arithmetic::modular:
         return residues;
+    case Arithmetic::pair: // of segments alone: a plan counts them
     case Arithmetic::real:
         break;
     }

@@ -31,13 +31,18 @@ class FixedPointDouble {
     // x at the empty set, then the entries in the kernel's order, then the tree's constants.
     const std::vector<double> &numbers() const { return numbers_; }
 
+    double moved() const { return moved_; }
+    std::int64_t exp2() const { return exp2_; }
+    // Whether the grid leaves room for a bound as small as this; of signed entries that is not known yet.
+    bool may_reach(double tolerance) const { return moved_ < tolerance; }
+
     // The permanent and its bound from the sum over all subsets.
     EngineResult close(const SubsetSum &total, const Block &block, const RoundingWay &way) const;
 
   private:
     std::int32_t n_;
     std::vector<double> numbers_;
-    std::int64_t exp2_ = 0;     // the permanent is the sum times 2^exp2_
+    std::int64_t exp2_ = 0;     // the permanent is that of numbers() times 2^exp2_
     double moved_ = 0;          // entries by at most a share s_i of row i: the sum of these
     std::int64_t sum_bits_ = 0; // of a product of all row sums, when nothing is rounded
     std::int64_t unit_ = 0;     // it is a multiple of 2^unit_

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace libperm {
 namespace {
@@ -120,7 +121,7 @@ void FixedPointWide::fill_in(const SubsetPlan &plan, const Pattern &pattern,
     const Arithmetic arithmetic = plan.kernel.arithmetic;
     with_arithmetic_of(arithmetic, {}, [&](const auto &f) {
         using A = std::remove_cvref_t<decltype(f)>;
-        if constexpr (A::bounded) {
+        if constexpr (A::bounded && std::is_same_v<typename A::Row, typename A::Number>) {
             std::vector<typename A::Number> entries;
             for (const Parts &x : parts) {
                 const double side_by_side[] = {x[0], is_twofold(arithmetic) ? x[1] : x[2], x[2], x[3]};

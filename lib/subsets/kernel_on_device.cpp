@@ -1,16 +1,19 @@
 #include "lib/subsets/kernel_on_device.hpp"
 
 #include "jit/kernel/subset_source.hpp"
+#include "lib/subsets/kernel_values.hpp"
 #include "lib/subsets/launch.hpp"
 #include "lib/subsets/launch_shape.hpp"
 #include "lib/subsets/segment_sum.hpp"
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
+#include <functional>
 #include <initializer_list>
+#include <limits>
 #include <optional>
+#include <utility>
 
 namespace libperm {
 namespace {
@@ -33,19 +36,20 @@ std::vector<std::int32_t> pattern_indexes(const SubsetKernel &kernel) {
 // Of one matrix.
 class KernelRun {
   public:
-    KernelRun(DeviceQueue &queue, const SubsetPlan &plan, const std::vector<double> &values, double seconds,
-              RunControl &control)
+    // `again`: the kernel of engine tree by which it sums segments again, loaded where there are any.
+    KernelRun(DeviceQueue &queue, const SubsetPlan &plan, std::function<const SubsetKernel &()> again,
+              const SubsetMatrix &matrix, double seconds, RunControl &control)
         : queue_(queue),
           plan_(plan.kernel),
-          rare_(plan.rare),
+          again_(matrix.again),
+          again_kernel_(std::move(again)),
           partial_bytes_(static_cast<std::size_t>(partial_doubles(plan_.arithmetic)) * sizeof(double)),
-          numbers_(values),
-          parameters_(parameters_of(plan_, numbers_)),
+          numbers_(matrix.numbers),
+          walk_{gray_entry, parameters_of(plan_, numbers_), widest_shape(plan_, queue)},
           control_(control),
-          shape_(widest_shape(plan_, queue)),
           seconds_per_subset_(seconds / plan.subsets) {
         rows_.reserve(static_cast<std::size_t>(global_rows(plan_) * parts_of(plan_.arithmetic)) *
-                      shape_.all() * sizeof(double));
+                      walk_.shape.all() * sizeof(double));
         put(values_, numbers_);
         put(pattern_, pattern_indexes(plan_));
     }
@@ -55,36 +59,36 @@ class KernelRun {
         if (plan_.equal_chunks) return {run_equally()};
         const std::uint64_t window = window_segments(plan_), segments = count * window;
         make_room(segments);
+        const Walk &walk = again_.all ? walk_again() : walk_;
         const double segment_seconds =
-            std::ldexp(seconds_per_subset_ * static_cast<double>(shape_.all()), plan_.segment_bits);
+            std::ldexp(seconds_per_subset_ * static_cast<double>(walk.shape.all()), plan_.segment_bits);
         const auto longest =
             static_cast<std::uint64_t>(std::clamp(launch_seconds / segment_seconds, 1.0, 0x1p40));
         for (const SubsetLaunch &launch :
-             launch_parameters(first * window, (first + count) * window, shape_.all(), longest))
-            start(launch, std::ldexp(static_cast<double>(launch.end - launch.first), plan_.segment_bits));
-        std::vector<SubsetSum> sums = added_up(segments, window);
-        if (rare_ == 0 || !sums_again(plan_)) return sums;
-        const std::uint64_t chosen = choose_largest(sums, window);
-        if (chosen == 0) return sums;
-        sum_accurately(first * window, chosen);
+             launch_parameters(first * window, (first + count) * window, walk.shape.all(), longest))
+            start(walk, launch,
+                  std::ldexp(static_cast<double>(launch.end - launch.first), plan_.segment_bits));
+        if (!again_.all && again_.most < std::numeric_limits<double>::infinity())
+            sum_again(first * window, segments);
         return added_up(segments, window);
     }
 
     std::int64_t peak_bytes() const {
         return static_cast<std::int64_t>(rows_.bytes() + partials_.bytes() + gathered_.bytes() +
-                                         chosen_.bytes() + most_.bytes());
+                                         chosen_.bytes());
     }
 
   private:
     SubsetSum run_equally() {
         const std::uint64_t subsets = std::uint64_t{1} << (plan_.n - 1);
         const std::uint64_t window = std::min(subsets, equal_window);
-        make_room(shape_.all());
+        const std::uint64_t threads = walk_.shape.all();
+        make_room(threads);
         SubsetSum total;
         for (std::uint64_t first = 0; first < subsets; first += window) {
-            const std::uint64_t length = (window + shape_.all() - 1) / shape_.all();
-            start({first, first + window, length, 0}, static_cast<double>(window));
-            const SubsetSum sum = added_up(shape_.all(), shape_.all()).front();
+            const std::uint64_t length = (window + threads - 1) / threads;
+            start(walk_, {first, first + window, length, 0}, static_cast<double>(window));
+            const SubsetSum sum = added_up(threads, threads).front();
             with_arithmetic_of(plan_.arithmetic, numbers_, [&](const auto &f) { add_window(f, total, sum); });
         }
         return total;
@@ -96,44 +100,57 @@ class KernelRun {
         const std::size_t groups = (partials + group - 1) / group;
         partials_.reserve(partials * partial_bytes_);
         gathered_.reserve(groups * partial_bytes_);
-        const std::uint64_t windows = plan_.equal_chunks ? 1 : partials / window_segments(plan_);
-        chosen_.reserve(((rare_ > 0 ? partials / rare_ : 0) + windows) * sizeof(std::uint64_t));
-        most_.reserve(windows * sizeof(double));
+        if (!sums_again(plan_)) return;
+        chosen_.reserve(partials * sizeof(std::uint64_t));
         number_.reserve(sizeof(std::uint64_t));
     }
 
+    // A kernel that walks, and what it is launched with.
+    struct Walk {
+        const char *entry;
+        std::vector<double> parameters;
+        LaunchShape shape;
+    };
+
+    const Walk &walk_again() {
+        if (!walk_again_) {
+            const SubsetKernel &kernel = again_kernel_();
+            walk_again_ = {again_entry, parameters_of(kernel, numbers_of(kernel, numbers_)),
+                           widest_shape(kernel, queue_)};
+        }
+        return *walk_again_;
+    }
+
     // One launch; returns when it is done, so that a call can be cancelled.
-    void start(SubsetLaunch chunks_of, double subsets) {
+    void start(const Walk &walk, SubsetLaunch chunks_of, double subsets) {
         const std::uint64_t chunks =
             (chunks_of.end - chunks_of.first + chunks_of.length - 1) / chunks_of.length;
-        const auto needed = (chunks + shape_.threads - 1) / shape_.threads;
-        const unsigned blocks = plan_.equal_chunks
-                                    ? shape_.blocks
-                                    : static_cast<unsigned>(std::min<std::uint64_t>(needed, shape_.blocks));
+        const auto needed = (chunks + walk.shape.threads - 1) / walk.shape.threads;
+        const unsigned blocks =
+            plan_.equal_chunks ? walk.shape.blocks
+                               : static_cast<unsigned>(std::min<std::uint64_t>(needed, walk.shape.blocks));
         DeviceAddress values = values_.address(), rows = rows_.address(), partials = partials_.address();
-        void *first = values_by_parameter(plan_) ? static_cast<void *>(parameters_.data())
+        void *first = values_by_parameter(plan_) ? const_cast<double *>(walk.parameters.data())
                                                  : static_cast<void *>(&values);
         const std::array<void *, 4> arguments{first, &chunks_of, &rows, &partials};
-        queue_.launch(gray_entry, blocks, shape_.threads, arguments, shape_.shared);
+        queue_.launch(walk.entry, blocks, walk.shape.threads, arguments, walk.shape.shared);
         queue_.wait();
         control_.advance(subsets);
     }
 
-    // Few segments are so much above their window's average: at most one in rare_.
-    std::uint64_t choose_largest(const std::vector<SubsetSum> &windows, std::uint64_t window) {
-        std::vector<double> most;
-        for (const SubsetSum &sum : windows) most.push_back(most_of_window(sum.absolute, window, rare_));
-        std::uint64_t segments = window * windows.size(), room = segments / rare_ + windows.size(),
-                      number = 0;
-        queue_.copy_in(most_.address(), most.data(), most.size() * sizeof(double));
+    // Of the segments from `base` on those that matter most.
+    void sum_again(std::uint64_t base, std::uint64_t segments) {
+        std::uint64_t number = 0;
         queue_.copy_in(number_.address(), &number, sizeof number);
-        DeviceAddress partials = partials_.address(), chosen = chosen_.address(), of_window = most_.address(),
-                      counter = number_.address();
-        int window_bits = std::countr_zero(window);
-        launch(select_entry, threads_for(segments),
-               {&partials, &segments, &of_window, &window_bits, &chosen, &room, &counter});
+        DeviceAddress partials = partials_.address(), chosen = chosen_.address(), counter = number_.address();
+        double most = again_.most;
+        launch(select_entry, threads_for(segments), {&partials, &segments, &most, &chosen, &counter});
         queue_.copy_out(&number, number_.address(), sizeof number);
-        return std::min(number, room);
+        if (number == 0) return;
+        if (plan_.engine != SubsetEngine::tree) return sum_accurately(base, number);
+        const std::uint64_t at_once = walk_again().shape.all();
+        for (std::uint64_t k = 0; k < number; k += at_once)
+            start(walk_again(), {k, std::min(number, k + at_once), 1, base, chosen}, 0);
     }
 
     void sum_accurately(std::uint64_t base, std::uint64_t count) {
@@ -180,15 +197,16 @@ class KernelRun {
 
     DeviceQueue &queue_;
     const SubsetKernel &plan_;
-    const std::uint64_t rare_;
+    const Again again_;
+    const std::function<const SubsetKernel &()> again_kernel_;
     const std::size_t partial_bytes_;
     const std::vector<double> &numbers_;
-    std::vector<double> parameters_;
+    const Walk walk_;
+    std::optional<Walk> walk_again_;
     RunControl &control_;
-    LaunchShape shape_;
     double seconds_per_subset_;
     DeviceArray rows_{queue_}, values_{queue_}, pattern_{queue_};
-    DeviceArray partials_{queue_}, gathered_{queue_}, chosen_{queue_}, most_{queue_}, number_{queue_};
+    DeviceArray partials_{queue_}, gathered_{queue_}, chosen_{queue_}, number_{queue_};
     std::uint64_t room_ = 0; // partial sums that there is memory for
 };
 
@@ -202,11 +220,13 @@ class DeviceWorker final : public WindowWorker {
         return std::min(window_count(plan_.kernel), most_segments / window_segments(plan_.kernel));
     }
 
-    std::vector<SubsetSum> sums(const std::vector<double> &matrix, std::uint64_t first,
+    std::vector<SubsetSum> sums(const SubsetMatrix &matrix, std::uint64_t first,
                                 std::uint64_t count) override {
         if (&matrix != matrix_) {
             run_.reset(); // before more memory is asked for
-            run_.emplace(queue_, plan_, matrix, seconds_, control_);
+            run_.emplace(
+                queue_, plan_, [this]() -> const SubsetKernel & { return again_kernel(); }, matrix, seconds_,
+                control_);
             matrix_ = &matrix;
         }
         std::vector<SubsetSum> all = run_->sums(first, count);
@@ -217,12 +237,21 @@ class DeviceWorker final : public WindowWorker {
     }
 
   private:
+    const SubsetKernel &again_kernel() {
+        if (!again_) {
+            again_ = again_plan(plan_).kernel;
+            queue_.load(subsets_kernel(*again_));
+        }
+        return *again_;
+    }
+
     DeviceQueue &queue_;
     const SubsetPlan &plan_;
+    std::optional<SubsetKernel> again_;
     double seconds_; // of a matrix
     RunControl &control_;
     std::atomic<std::int64_t> &peak_bytes_;
-    const std::vector<double> *matrix_ = nullptr;
+    const SubsetMatrix *matrix_ = nullptr;
     std::optional<KernelRun> run_;
 };
 

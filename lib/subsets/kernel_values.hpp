@@ -9,6 +9,25 @@
 
 namespace libperm {
 
+// The tree's constants, which follow the entries, from these.
+template <class A>
+void fill_constants(const A &f, const SubsetKernel &kernel, std::vector<typename A::Number> &numbers) {
+    auto to = numbers.begin() + kernel.n + static_cast<std::ptrdiff_t>(kernel.row.size());
+    for (const TreeConstant &c : kernel.tree.constants) {
+        typename A::Number sum = A::number(0);
+        for (const std::int32_t j : c.columns)
+            sum = f.add(sum, numbers[static_cast<std::size_t>(kernel.n + entry_of(kernel.tree, c.row, j))]);
+        *to++ = sum;
+    }
+}
+
+// The values that a kernel with the same entries and other leaves takes.
+inline std::vector<double> numbers_of(const SubsetKernel &other, std::vector<double> numbers) {
+    numbers.resize(static_cast<std::size_t>(value_count(other)));
+    fill_constants(number::Real<double>(), other, numbers);
+    return numbers;
+}
+
 // `entry`: by entry of the pattern, of A or A^T as the plan has it; half(a, sign) is sign * a / 2, which is
 // exact, as the arithmetic's sums of a row's are. Layout: jit/kernel/subsets.hpp.
 template <class A, class Half>
@@ -35,13 +54,7 @@ std::vector<double> kernel_values(const A &f, const SubsetPlan &plan, const Patt
         }
         numbers[at(r)] = x;
     }
-    auto to = numbers.begin() + n + static_cast<std::ptrdiff_t>(kernel.row.size());
-    for (const TreeConstant &c : kernel.tree.constants) {
-        Number sum = A::number(0);
-        for (const std::int32_t j : c.columns)
-            sum = f.add(sum, numbers[at(n + entry_of(kernel.tree, c.row, j))]);
-        *to++ = sum;
-    }
+    fill_constants(f, kernel, numbers);
     std::vector<double> values(numbers.size() * A::parts);
     std::memcpy(values.data(), numbers.data(), values.size() * sizeof(double));
     return values;

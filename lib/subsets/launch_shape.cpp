@@ -12,11 +12,12 @@ LaunchShape widest_shape(const SubsetKernel &kernel, DeviceQueue &queue) {
     const int warp = static_cast<int>(limits.warp), least = any_size ? warp : kernel.threads;
     int most = kernel.threads;
     while (most >= least && shared(most) > limits.shared_bytes) most -= warp;
-    if (most >= least) queue.allow_shared(gray_entry, shared(most)); // whatever is widest: calls share it
+    if (most >= least)
+        queue.allow_shared(walk_entry(kernel), shared(most)); // whatever is widest: calls share it
     LaunchShape best;
     for (int threads = least; threads <= most; threads += warp) {
         LaunchShape shape{static_cast<unsigned>(threads), 0, shared(threads)};
-        shape.blocks = queue.blocks_at_once(gray_entry, shape.threads, shape.shared);
+        shape.blocks = queue.blocks_at_once(walk_entry(kernel), shape.threads, shape.shared);
         if (shape.all() > best.all()) best = shape;
     }
     if (best.all() == 0)

@@ -3,6 +3,7 @@
 #include "jit/kernel/subset_source.hpp"
 #include "jit/program/tree_program.hpp"
 #include "jit/text/text.hpp"
+#include "lib/input/options.hpp"
 #include "preprocess/partitioning.hpp"
 
 #include <algorithm>
@@ -165,6 +166,8 @@ double arithmetic_cost(Arithmetic arithmetic) {
         return 30;
     case Arithmetic::modular:
         return 5;
+    case Arithmetic::pair:
+        return 3.3;
     }
     return 1;
 }
@@ -176,7 +179,6 @@ SubsetPlan with_arithmetic(SubsetPlan plan, Arithmetic arithmetic, Summation sum
         if (kernel.engine != SubsetEngine::tree) kernel.summation = summation;
         return plan;
     }
-    plan.rare = 0;
     plan.flops_per_subset *= arithmetic_cost(arithmetic);
     plan.bytes_per_subset *= parts_of(arithmetic);
     plan.global_per_subset *= parts_of(arithmetic);
@@ -208,7 +210,7 @@ std::uint64_t piece_count(const SubsetKernel &kernel) {
 std::string subsets_why_not(const SubsetPlan &plan) {
     const SubsetKernel &kernel = plan.kernel;
     constexpr std::int64_t most_bytes = 32764; // of a kernel's parameters, CUDA 12.1 and later
-    const int parts = parts_of(kernel.arithmetic);
+    const int parts = row_parts_of(kernel.arithmetic);
     // Doubles that a thread's 255 registers hold, beside what is worked with.
     const std::int32_t most_registers = parts == 1 ? 112 : parts == 2 ? 80 : 64;
     constexpr std::int32_t most_turns = 31;
@@ -232,7 +234,12 @@ std::string subsets_why_not(const SubsetPlan &plan) {
     return {};
 }
 
-SubsetPlan in_numbers(SubsetPlan plan, const Numbers &numbers) {
+SubsetPlan again_plan(const SubsetPlan &plan) { return with_arithmetic(plan, Arithmetic::pair); }
+
+SubsetPlan in_numbers(SubsetPlan plan, const Numbers &numbers, const Options &options) {
+    plan.tolerance = options.tolerance;
+    if (plan.kernel.engine == SubsetEngine::tree && options.precision != Precision::double_)
+        plan.most_again = 1;
     const Summation summation = numbers.precision == Precision::kahan ? Summation::kahan
                                 : numbers.precision == Precision::dq  ? Summation::dq
                                                                       : Summation::plain;

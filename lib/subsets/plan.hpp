@@ -7,6 +7,8 @@
 
 namespace libperm {
 
+struct Options;
+
 class SubsetPlan final : public EnginePlan {
   public:
     bool transposed = false;
@@ -16,8 +18,10 @@ class SubsetPlan final : public EnginePlan {
     double flops_per_subset = 0;  // double-precision instructions
     double bytes_per_subset = 0;  // that each thread moves to and from shared memory
     double global_per_subset = 0; // numbers to and from global memory
-    // Segments so many times above the average are summed again, in products of twice the precision; 0: none.
-    std::uint64_t rare = 256;
+    // Segments are summed again in numbers of twice the precision, those that matter most
+    // (lib/subsets/again), so that the bound becomes this; 0: none.
+    double tolerance = 1e-9;
+    double most_again = 1.0 / 64; // share of the segments; 1: if it is quicker, all at once (engine tree)
 };
 
 // `at`: the transpose of `a`.
@@ -27,8 +31,11 @@ SubsetPlan plan_subsets(SubsetEngine engine, const Pattern &a, const Pattern &at
 // shape are what is cheapest for `real`.
 SubsetPlan with_arithmetic(SubsetPlan plan, Arithmetic arithmetic, Summation summation = Summation::plain);
 
-// The same in the numbers of a plan.
-SubsetPlan in_numbers(SubsetPlan plan, const Numbers &numbers);
+// The same as the options want it, in the numbers of a plan.
+SubsetPlan in_numbers(SubsetPlan plan, const Numbers &numbers, const Options &options);
+
+// By which the tree of a plan in doubles sums segments again: its leaves may be shorter.
+SubsetPlan again_plan(const SubsetPlan &plan);
 
 // As many double-precision instructions as one of `real` becomes, about.
 double arithmetic_cost(Arithmetic arithmetic);

@@ -4,6 +4,7 @@
 #include "lib/subsets/cost.hpp"
 #include "lib/subsets/tree_plan.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -13,8 +14,8 @@ namespace {
 constexpr double worth_a_tree = 2e-3; // seconds of another engine: below, looking for an order takes longer
 
 void add_on_gpu(Proposals &task, Engine self, SubsetPlan plan_of_doubles) {
-    const auto plan =
-        std::make_shared<const SubsetPlan>(in_numbers(std::move(plan_of_doubles), task.values.numbers));
+    const auto plan = std::make_shared<const SubsetPlan>(
+        in_numbers(std::move(plan_of_doubles), task.values.numbers, task.options));
     Candidate c;
     c.engine = self;
     c.on_gpu = true;
@@ -56,7 +57,10 @@ void propose_kernel(Proposals &task, Engine self, SubsetEngine kernel) {
 double tree_outlook(const Proposals &task, Engine self) {
     if (!wants_tree(task, self) || !tree_why_not(task.a.rows).empty() || task.least_seconds() <= worth_a_tree)
         return std::numeric_limits<double>::infinity();
-    return tree_cost(outline_tree(task.a, task.at, tree_search(task, 0))).serial_seconds;
+    const SubsetPlan plan = outline_tree(task.a, task.at, tree_search(task, 0));
+    const double seconds = tree_cost(plan).serial_seconds;
+    return task.may_use_gpu() ? std::min(seconds, subsets_cost(plan, task.machine.gpu()).serial_seconds)
+                              : seconds;
 }
 
 void propose_tree(Proposals &task, Engine self) {
@@ -76,7 +80,7 @@ void propose_tree(Proposals &task, Engine self) {
     if (task.options.device != Device::gpu) {
         c.transposed = plan.transposed;
         c.cost = tree_cost(plan);
-        c.plan = std::make_shared<const SubsetPlan>(in_numbers(plan, task.values.numbers));
+        c.plan = std::make_shared<const SubsetPlan>(in_numbers(plan, task.values.numbers, task.options));
         task.add(std::move(c), subsets_slowdown(false, task.values.numbers, task.bits));
     }
     if (task.may_use_gpu()) add_on_gpu(task, self, std::move(plan));

@@ -25,7 +25,6 @@ struct SavedTree {
     std::vector<SavedPart> parts; // the root first
     std::int32_t segment_bits = 0;
     double flops_per_subset = 0;
-    std::uint64_t rare = 0;
 };
 
 template <class Archive> void serialize(Archive &ar, SavedPart &part) {
@@ -33,7 +32,7 @@ template <class Archive> void serialize(Archive &ar, SavedPart &part) {
 }
 template <class Archive> void serialize(Archive &ar, SavedTree &tree) {
     flags(ar, tree.transposed);
-    ar(tree.columns, tree.parts, tree.segment_bits, tree.rare);
+    ar(tree.columns, tree.parts, tree.segment_bits);
     amounts(ar, tree.flops_per_subset);
 }
 
@@ -43,8 +42,7 @@ void flatten(const TreePart &part, std::vector<SavedPart> &parts) {
 }
 
 SavedTree saved_tree(const SubsetPlan &plan) {
-    SavedTree tree{plan.transposed,          plan.order.cols,       {},
-                   plan.kernel.segment_bits, plan.flops_per_subset, plan.rare};
+    SavedTree tree{plan.transposed, plan.order.cols, {}, plan.kernel.segment_bits, plan.flops_per_subset};
     flatten(plan.kernel.tree.root, tree.parts);
     return tree;
 }
@@ -119,14 +117,14 @@ std::shared_ptr<const EnginePlan> restored_kernel(std::string_view bytes, Subset
                                                   const PlanSource &of) {
     require(bytes.empty(), "a kernel's plan");
     return std::make_shared<const SubsetPlan>(
-        in_numbers(plan_subsets(kernel, of.a, of.at, of.options.equal_chunks), of.numbers));
+        in_numbers(plan_subsets(kernel, of.a, of.at, of.options.equal_chunks), of.numbers, of.options));
 }
 
 std::shared_ptr<const EnginePlan> restored_tree(std::string_view bytes, const PlanSource &of) {
     const auto saved = all_from<SavedTree>(bytes, "a tree");
-    auto plan = std::make_shared<SubsetPlan>(in_numbers(restored_tree(saved, of.a, of.at), of.numbers));
+    auto plan =
+        std::make_shared<SubsetPlan>(in_numbers(restored_tree(saved, of.a, of.at), of.numbers, of.options));
     plan->flops_per_subset = saved.flops_per_subset;
-    plan->rare = saved.rare;
     return plan;
 }
 

@@ -61,9 +61,4 @@ template <class A> SubsetSum sum_of_window(const A &f, std::span<const PartialOf
     return sum_of_groups(f, std::span<const PartialOf<A>>(groups));
 }
 
-// Segments whose absolute values add up to more matter most in their window: at most one in `rare`.
-inline double most_of_window(double absolute, std::uint64_t segments, std::uint64_t rare) {
-    return absolute / static_cast<double>(segments) * static_cast<double>(rare);
-}
-
 } // namespace libperm

@@ -13,7 +13,7 @@ namespace libperm {
 namespace {
 
 // Each matrix's sum over all subsets.
-std::vector<SubsetSum> sums_of(const SubsetPlan &plan, const std::vector<std::vector<double>> &matrices,
+std::vector<SubsetSum> sums_of(const SubsetPlan &plan, const std::vector<SubsetMatrix> &matrices,
                                const SubsetDevices &devices, RunControl &control, std::int64_t &bytes) {
     std::atomic<std::int64_t> peak_bytes = 0;
     const auto open = [&] {
@@ -37,14 +37,14 @@ std::vector<SubsetSum> sums_of(const SubsetPlan &plan, const std::vector<std::ve
 EngineResult run_subset_sum(const SubsetPlan &plan, const EngineInput &input, const SubsetDevices &devices,
                             RunControl &control) {
     std::int64_t bytes = 0;
-    const auto sum_over_subsets = [&](const std::vector<double> &numbers) {
-        return sums_of(plan, {numbers}, devices, control, bytes).front();
+    const auto sum_over_subsets = [&](const std::vector<double> &numbers, const Again &again) {
+        return sums_of(plan, {{numbers, again}}, devices, control, bytes).front();
     };
     EngineResult result;
     if (const Residues *residues = input.residues()) {
-        std::vector<std::vector<double>> matrices;
+        std::vector<SubsetMatrix> matrices;
         for (std::size_t k = 0; k < residues->primes.size(); ++k)
-            matrices.push_back(residue_values(plan, *residues, k));
+            matrices.push_back({residue_values(plan, *residues, k), {}});
         const std::vector<SubsetSum> sums = sums_of(plan, matrices, devices, control, bytes);
         ResidueVector permanents;
         for (std::size_t k = 0; k < sums.size(); ++k)
@@ -53,10 +53,11 @@ EngineResult run_subset_sum(const SubsetPlan &plan, const EngineInput &input, co
         result.counts.subsets = plan.subsets;
     } else if (const Block *block = input.block()) {
         const FixedPointDouble values(plan, *block);
-        result = values.close(sum_over_subsets(values.numbers()), *block, way_of(plan.kernel));
+        const Again again = values.may_reach(plan.tolerance) ? choose_again(plan, values.numbers()) : Again();
+        result = values.close(sum_over_subsets(values.numbers(), again), *block, way_of(plan.kernel));
     } else {
         const FixedPointWide values(plan, *input.exact());
-        result = values.close(sum_over_subsets(values.numbers()), plan.kernel);
+        result = values.close(sum_over_subsets(values.numbers(), {}), plan.kernel);
     }
     result.counts.operations = result.counts.subsets * plan.flops_per_subset;
     result.counts.peak_bytes = bytes;

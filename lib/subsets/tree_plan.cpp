@@ -10,8 +10,6 @@
 namespace libperm {
 namespace {
 
-constexpr std::int32_t most_accurate_bits = 16; // of a segment that is summed subset by subset
-
 std::size_t at_index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 TreePart part_of(const TreeShape &shape) {
@@ -117,12 +115,6 @@ SubsetPlan outline_tree(const Pattern &a, const Pattern &at, const TreeOrder &or
     tree.segment_bits = kernel.segment_bits;
     tree.root = part_of(order.root);
     plan.flops_per_subset = order.operations / plan.subsets;
-    // Summing the chosen ones again takes a tenth of the run at most; long ones, not at all.
-    const double again = 40.0 * n / plan.flops_per_subset;
-    plan.rare =
-        kernel.segment_bits > most_accurate_bits
-            ? 0
-            : static_cast<std::uint64_t>(std::exp2(std::clamp(std::ceil(std::log2(again)), 8.0, 40.0)));
     return plan;
 }
 

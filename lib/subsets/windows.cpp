@@ -23,7 +23,7 @@ bool is_of_its_device(const std::exception_ptr &error, bool alone) {
 
 class WindowSum {
   public:
-    WindowSum(const SubsetPlan &plan, const std::vector<std::vector<double>> &matrices,
+    WindowSum(const SubsetPlan &plan, const std::vector<SubsetMatrix> &matrices,
               const std::function<WindowWorkers()> &open, RunControl &control)
         : plan_(plan),
           matrices_(matrices),
@@ -78,12 +78,12 @@ class WindowSum {
     }
 
     void add(SubsetSum &total, const SubsetSum &part, std::uint64_t matrix) const {
-        with_arithmetic_of(plan_.kernel.arithmetic, matrices_[matrix],
+        with_arithmetic_of(plan_.kernel.arithmetic, matrices_[matrix].numbers,
                            [&](const auto &f) { add_window(f, total, part); });
     }
 
     const SubsetPlan &plan_;
-    const std::vector<std::vector<double>> &matrices_;
+    const std::vector<SubsetMatrix> &matrices_;
     const std::function<WindowWorkers()> &open_;
     RunControl &control_;
     const std::uint64_t pieces_, windows_; // of a matrix, of a piece
@@ -91,7 +91,7 @@ class WindowSum {
 
 } // namespace
 
-std::vector<SubsetSum> sum_windows(const SubsetPlan &plan, const std::vector<std::vector<double>> &matrices,
+std::vector<SubsetSum> sum_windows(const SubsetPlan &plan, const std::vector<SubsetMatrix> &matrices,
                                    const std::function<WindowWorkers()> &open, RunControl &control) {
     return WindowSum(plan, matrices, open, control).run();
 }

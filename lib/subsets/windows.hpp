@@ -3,8 +3,8 @@
 #pragma once
 
 #include "lib/run/run_control.hpp"
+#include "lib/subsets/again.hpp"
 #include "lib/subsets/fixed_point_double.hpp"
-#include "lib/subsets/plan.hpp"
 
 #include <functional>
 #include <memory>
@@ -18,16 +18,16 @@ class WindowWorker {
     virtual ~WindowWorker() = default;
     virtual std::uint64_t at_once() const = 0; // windows that it is quickest with
     // A kernel that walks in equal chunks gives one sum, that of all subsets.
-    virtual std::vector<SubsetSum> sums(const std::vector<double> &matrix, std::uint64_t first,
+    virtual std::vector<SubsetSum> sums(const SubsetMatrix &matrix, std::uint64_t first,
                                         std::uint64_t count) = 0;
 };
 
 using WindowWorkers = std::vector<std::unique_ptr<WindowWorker>>;
 
-// Each matrix's sum over all subsets. `matrices`: their values as the kernel takes them, all of one pattern.
+// Each matrix's sum over all subsets; all are of one pattern.
 // The workers are opened where there are windows to sum; one that fails with a JitError is left out while
 // there are others.
-std::vector<SubsetSum> sum_windows(const SubsetPlan &plan, const std::vector<std::vector<double>> &matrices,
+std::vector<SubsetSum> sum_windows(const SubsetPlan &plan, const std::vector<SubsetMatrix> &matrices,
                                    const std::function<WindowWorkers()> &open, RunControl &control);
 
 } // namespace libperm

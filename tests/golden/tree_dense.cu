@@ -1,12 +1,12 @@
 // ---- This kernel ----------------------------------------------------------------------------------------
 
 struct Values {
-    Number x[n], a[16]; // entries, then constants
+    Row x[n], a[16]; // entries, then constants
 };
 
 struct Rows : Numbers {
     const Values &v;
-    Number x0, x1, x2, x3;
+    Row x0, x1, x2, x3;
     Number q0, q1; // products of the rows whose lowest column is the loop's j-th, or higher
 
     __device__ __forceinline__ Rows(const Values &values) : Numbers{}, v(values) {
@@ -37,28 +37,28 @@ struct Rows : Numbers {
         const Number t0 = multiply(x0, x1);
         const Number t1 = multiply(x2, t0);
         const Number t2 = multiply(x3, t1);
-        const Number t3 = add(x0, v.a[0]);
-        const Number t4 = add(x1, v.a[1]);
+        const Row t3 = add(x0, v.a[0]);
+        const Row t4 = add(x1, v.a[1]);
         const Number t5 = multiply(t3, t4);
-        const Number t6 = add(x2, v.a[2]);
+        const Row t6 = add(x2, v.a[2]);
         const Number t7 = multiply(t5, t6);
-        const Number t8 = add(x3, v.a[3]);
+        const Row t8 = add(x3, v.a[3]);
         const Number t9 = multiply(t7, t8);
         const Number t10 = subtract(t2, t9);
         const double t11 = magnitude(t2) + magnitude(t9);
-        const Number t12 = add(t3, v.a[4]);
-        const Number t13 = add(t4, v.a[5]);
+        const Row t12 = add(t3, v.a[4]);
+        const Row t13 = add(t4, v.a[5]);
         const Number t14 = multiply(t12, t13);
-        const Number t15 = add(t6, v.a[6]);
+        const Row t15 = add(t6, v.a[6]);
         const Number t16 = multiply(t14, t15);
-        const Number t17 = add(t8, v.a[7]);
+        const Row t17 = add(t8, v.a[7]);
         const Number t18 = multiply(t16, t17);
-        const Number t19 = subtract(t12, v.a[0]);
-        const Number t20 = subtract(t13, v.a[1]);
+        const Row t19 = subtract(t12, v.a[0]);
+        const Row t20 = subtract(t13, v.a[1]);
         const Number t21 = multiply(t19, t20);
-        const Number t22 = subtract(t15, v.a[2]);
+        const Row t22 = subtract(t15, v.a[2]);
         const Number t23 = multiply(t21, t22);
-        const Number t24 = subtract(t17, v.a[3]);
+        const Row t24 = subtract(t17, v.a[3]);
         const Number t25 = multiply(t23, t24);
         const Number t26 = subtract(t25, t18);
         const double t27 = magnitude(t18) + magnitude(t25);

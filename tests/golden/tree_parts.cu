@@ -1,12 +1,12 @@
 // ---- This kernel ----------------------------------------------------------------------------------------
 
 struct Values {
-    Number x[n], a[20]; // entries, then constants
+    Row x[n], a[20]; // entries, then constants
 };
 
 struct Rows : Numbers {
     const Values &v;
-    Number x0, x1, x2, x3, x4, x5, x6;
+    Row x0, x1, x2, x3, x4, x5, x6;
     Number q0; // products of the rows whose lowest column is the loop's j-th, or higher
 
     __device__ __forceinline__ Rows(const Values &values) : Numbers{}, v(values) {
@@ -37,17 +37,17 @@ struct Rows : Numbers {
 
     __device__ __forceinline__ void part0(Number &sum, double &absolute) {
         const Number t0 = multiply(x0, x1);
-        const Number t1 = add(x0, v.a[0]);
-        const Number t2 = add(x1, v.a[1]);
+        const Row t1 = add(x0, v.a[0]);
+        const Row t2 = add(x1, v.a[1]);
         const Number t3 = multiply(t1, t2);
         const Number t4 = subtract(t0, t3);
         const double t5 = magnitude(t0) + magnitude(t3);
-        const Number t6 = add(x5, v.a[4]);
-        const Number t7 = add(t1, v.a[2]);
-        const Number t8 = add(t2, v.a[3]);
+        const Row t6 = add(x5, v.a[4]);
+        const Row t7 = add(t1, v.a[2]);
+        const Row t8 = add(t2, v.a[3]);
         const Number t9 = multiply(t7, t8);
-        const Number t10 = subtract(t7, v.a[0]);
-        const Number t11 = subtract(t8, v.a[1]);
+        const Row t10 = subtract(t7, v.a[0]);
+        const Row t11 = subtract(t8, v.a[1]);
         const Number t12 = multiply(t10, t11);
         const Number t13 = subtract(t12, t9);
         const double t14 = magnitude(t9) + magnitude(t12);
@@ -62,15 +62,15 @@ struct Rows : Numbers {
 
     __device__ __forceinline__ void part1_inner(Number &sum, double &absolute) {
         const Number t0 = multiply(x2, x4);
-        const Number t1 = add(x4, v.a[6]);
-        const Number t2 = add(x2, v.a[5]);
+        const Row t1 = add(x4, v.a[6]);
+        const Row t2 = add(x2, v.a[5]);
         const Number t3 = multiply(t1, t2);
         const Number t4 = subtract(t0, t3);
         const double t5 = magnitude(t0) + magnitude(t3);
-        const Number t6 = add(x3, v.a[8]);
-        const Number t7 = add(t2, v.a[7]);
+        const Row t6 = add(x3, v.a[8]);
+        const Row t7 = add(t2, v.a[7]);
         const Number t8 = multiply(t1, t7);
-        const Number t9 = subtract(t7, v.a[5]);
+        const Row t9 = subtract(t7, v.a[5]);
         const Number t10 = multiply(x4, t9);
         const Number t11 = subtract(t10, t8);
         const double t12 = magnitude(t8) + magnitude(t10);

@@ -1,12 +1,12 @@
 // ---- This kernel ----------------------------------------------------------------------------------------
 
 struct Values {
-    Number x[n], a[16]; // entries, then constants
+    Row x[n], a[16]; // entries, then constants
 };
 
 struct Rows : Numbers {
     const Values &v;
-    Number x0, x1, x2, x3, x4, x5;
+    Row x0, x1, x2, x3, x4, x5;
     Number q0, q1; // products of the rows whose lowest column is the loop's j-th, or higher
 
     __device__ __forceinline__ Rows(const Values &values) : Numbers{}, v(values) {
@@ -38,23 +38,23 @@ struct Rows : Numbers {
 
     __device__ __forceinline__ void inner(Number &sum, double &absolute) {
         const Number t0 = multiply(x0, x3);
-        const Number t1 = add(x1, v.a[0]);
+        const Row t1 = add(x1, v.a[0]);
         const Number t2 = subtract(x1, t1);
         const double t3 = magnitude(x1) + magnitude(t1);
-        const Number t4 = add(x4, v.a[2]);
-        const Number t5 = add(t1, v.a[1]);
-        const Number t6 = subtract(t5, v.a[0]);
+        const Row t4 = add(x4, v.a[2]);
+        const Row t5 = add(t1, v.a[1]);
+        const Row t6 = subtract(t5, v.a[0]);
         const Number t7 = subtract(t6, t5);
         const double t8 = magnitude(t5) + magnitude(t6);
         const Number t9 = multiply(x4, t2);
         const Number t10 = nmadd(t4, t7, t9);
         const double t11 = magnitude(x4) * t3;
         const double t12 = fma(magnitude(t4), t8, t11);
-        const Number t13 = add(x0, v.a[3]);
-        const Number t14 = add(x3, v.a[4]);
+        const Row t13 = add(x0, v.a[3]);
+        const Row t14 = add(x3, v.a[4]);
         const Number t15 = multiply(t13, t14);
-        const Number t16 = add(t4, v.a[5]);
-        const Number t17 = subtract(t16, v.a[2]);
+        const Row t16 = add(t4, v.a[5]);
+        const Row t17 = subtract(t16, v.a[2]);
         const Number t18 = multiply(t2, t17);
         const Number t19 = nmadd(t7, t16, t18);
         const double t20 = magnitude(t17) * t3;

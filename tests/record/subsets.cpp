@@ -86,7 +86,6 @@ Case case_of(const Named<SubsetEngine> &engine, std::int64_t n, const Named<Arit
     Case c{"", with_arithmetic(plan_of(engine.it, p, equal), arithmetic.it, summation.it),
            values_on(p, is_complex(arithmetic.it))};
     if (c.plan.transposed) c.block = transposed(c.block);
-    c.plan.rare = 2;
     c.name = fmt::format("gray/{}/{}/{}/n{}{}", engine.name, arithmetic.name, summation.name, n,
                          equal ? "/equal" : "");
     return c;
@@ -114,7 +113,6 @@ template <class A> class Played {
     Played(const HostKernel &host, const SubsetPlan &plan, const A &arithmetic,
            const std::vector<double> &values)
         : host_(host),
-          plan_(plan),
           kernel_(plan.kernel),
           arithmetic_(arithmetic),
           values_(values),
@@ -129,7 +127,7 @@ template <class A> class Played {
     SubsetSum sum() {
         walk();
         SubsetSum sum = gathered();
-        if (!sums_again(kernel_)) return sum;
+        if (!sums_again(kernel_) || kernel_.engine == SubsetEngine::tree) return sum;
         const std::vector<std::uint64_t> chosen = choose(sum.absolute);
         chosen_ = chosen.size();
         if (chosen.empty()) return sum;
@@ -177,15 +175,13 @@ template <class A> class Played {
     }
 
     std::vector<std::uint64_t> choose(double absolute) {
-        std::uint64_t window = partials_.size(), number = 0, room = window;
-        double most = most_of_window(absolute, window, plan_.rare);
-        std::vector<std::uint64_t> chosen(room);
+        std::uint64_t count = partials_.size(), number = 0;
+        double most = absolute / static_cast<double>(count) * 2;
+        std::vector<std::uint64_t> chosen(count);
         const Partial *partials = partials_.data();
         std::uint64_t *to = chosen.data(), *counter = &number;
-        const double *of_window = &most;
-        int window_bits = 63;
-        void *const arguments[] = {&partials, &window, &of_window, &window_bits, &to, &room, &counter};
-        host_.launch(select_entry, static_cast<unsigned>((window + 6) / 7), 7, 0, arguments);
+        void *const arguments[] = {&partials, &count, &most, &to, &counter};
+        host_.launch(select_entry, static_cast<unsigned>((count + 6) / 7), 7, 0, arguments);
         chosen.resize(number);
         return chosen;
     }
@@ -208,7 +204,6 @@ template <class A> class Played {
     }
 
     const HostKernel &host_;
-    const SubsetPlan &plan_;
     const SubsetKernel &kernel_;
     const A arithmetic_;
     const std::vector<double> &values_;

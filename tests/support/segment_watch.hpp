@@ -1,10 +1,11 @@
 // The segments' sums of an engine that runs on the host, looked at before each of its launches; doubles.
 #pragma once
 
-#include "lib/subsets/plan.hpp"
+#include "jit/kernel/subsets.hpp"
 #include "tests/support/host_queue.hpp"
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 // While it lives it checks that every segment was summed before they are added up, that those are summed
@@ -12,7 +13,7 @@
 // threads come in any.
 class SegmentWatch {
   public:
-    SegmentWatch(HostQueue &queue, const libperm::SubsetPlan &plan, std::uint64_t shuffle = 0);
+    explicit SegmentWatch(HostQueue &queue, std::uint64_t shuffle = 0);
     ~SegmentWatch(); // after the run's end
     SegmentWatch(const SegmentWatch &) = delete;
     SegmentWatch &operator=(const SegmentWatch &) = delete;
@@ -27,14 +28,13 @@ class SegmentWatch {
     void begins(const HostLaunch &launch);
     void adds_up(const HostLaunch &launch);
     void selects(const HostLaunch &launch);
-    void sums_again(const HostLaunch &launch);
+    void sums_again(libperm::DeviceAddress chosen_at, std::uint64_t count, std::uint64_t base);
 
     HostQueue &queue_;
-    const libperm::SubsetPlan &plan_;
     const std::uint64_t shuffle_;
     std::vector<libperm::Partial3> segments_, plain_;
-    std::vector<std::uint64_t> chosen_, right_; // right_: what is to be summed again now
-    bool again_ = false;
+    std::vector<std::uint64_t> chosen_;
+    std::set<std::uint64_t> right_;       // what is to be summed again now
     libperm::DeviceAddress partials_ = 0; // where they were, and so many
     std::uint64_t count_ = 0;
 };

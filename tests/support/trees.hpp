@@ -175,7 +175,7 @@ inline SubsetPlan plan_with(const Pattern &a, const std::vector<std::int32_t> &p
     kernel.tree.segment_bits = segment_bits;
     kernel.tree.root = root;
     libperm::write_programs(kernel.tree);
-    plan.rare = 0;
+    plan.tolerance = 0;
     return plan;
 }
 
@@ -189,7 +189,10 @@ inline SubsetPlan any_plan(const Pattern &a, std::int32_t most_code, Random &ran
     place.push_back(last);
     SubsetPlan plan =
         plan_with(a, place, root, static_cast<std::int32_t>(random.integer(root.loop, a.rows - 1)));
-    if (random.chance(0.5)) plan.rare = random.chance(0.5) ? 2 : 16;
+    if (random.chance(0.5)) {
+        plan.tolerance = random.chance(0.5) ? 1e-13 : 1e-10;
+        plan.most_again = random.chance(0.5) ? 1 : 0.3;
+    }
     return plan;
 }
 

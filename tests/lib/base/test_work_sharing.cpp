@@ -193,7 +193,7 @@ class Breaking final : public WindowWorker {
     Breaking(const SubsetPlan &plan, RunControl &control, std::int64_t windows)
         : sound_(tree_on_cpu(plan, control)), left_(windows) {}
     std::uint64_t at_once() const override { return 2; }
-    std::vector<SubsetSum> sums(const std::vector<double> &matrix, std::uint64_t first,
+    std::vector<SubsetSum> sums(const SubsetMatrix &matrix, std::uint64_t first,
                                 std::uint64_t count) override {
         if (left_ < 0) throw Error(PERM_CANCELLED, "not of its device");
         left_ -= static_cast<std::int64_t>(count);
@@ -213,6 +213,11 @@ bool same(const SubsetSum &x, const SubsetSum &y) {
            bits(x.im_error) == bits(y.im_error);
 }
 
+SubsetMatrix matrix_of(const SubsetPlan &plan, const Block &block) {
+    const std::vector<double> numbers = FixedPointDouble(plan, block).numbers();
+    return {numbers, choose_again(plan, numbers)};
+}
+
 SubsetPlan tree_plan(const Block &block) {
     TreeSearch search;
     search.poll = no_poll;
@@ -228,9 +233,9 @@ TEST_CASE("windows summed by two workers of which one breaks down: the bits of o
     const SubsetPlan plan = tree_plan(block);
     REQUIRE(window_count(plan.kernel) >= 8);
     Block other = plan.transposed ? transposed(block) : block;
-    std::vector<std::vector<double>> matrices{FixedPointDouble(plan, other).numbers()};
+    std::vector<SubsetMatrix> matrices{matrix_of(plan, other)};
     for (Tracked &x : other.values) x.value *= random.uniform(0.5, 1);
-    matrices.push_back(FixedPointDouble(plan, other).numbers());
+    matrices.push_back(matrix_of(plan, other));
     RunControl control;
     const auto sums_by = [&](const std::vector<std::int64_t> &windows) {
         const auto open = [&] {
@@ -262,8 +267,7 @@ TEST_CASE("where all sums are known no worker is opened") {
     const perm::Csr a = perm::families::erdos_renyi(16, 0.6, Entries::real, random.bits());
     const Block block = trees::block_of(a);
     const SubsetPlan plan = tree_plan(block);
-    const std::vector<std::vector<double>> matrices{
-        FixedPointDouble(plan, plan.transposed ? transposed(block) : block).numbers()};
+    const std::vector<SubsetMatrix> matrices{matrix_of(plan, plan.transposed ? transposed(block) : block)};
     RunControl whole;
     libperm::PieceStore store;
     RunControl control(whole, 1, {&store, {}});

@@ -57,7 +57,7 @@ void check_cases(const std::vector<Case> &cases, int shapes, Random &random, Tal
             const Played played = any_device(c.plan, random);
             CAPTURE(played.threads);
             CAPTURE(played.blocks);
-            const SegmentWatch watch(queue, c.plan);
+            const SegmentWatch watch(queue);
             const Outcome outcome = run_on(queue, c, played);
             check(outcome, c.truth);
             if (must_be_exact(c.block, c.truth, block_terms(c.plan.kernel))) {
@@ -154,7 +154,7 @@ TEST_CASE("what a segment adds up to has the same bits whoever sums it, and so h
             choose_shape(plan.kernel, random);
             plan.kernel.segment_bits = static_cast<std::int32_t>(n / 3);
             plan.kernel.unrolled = std::min(plan.kernel.unrolled, plan.kernel.segment_bits);
-            plan.rare = 0;
+            plan.tolerance = 0;
             for (const std::int32_t threads : {5, 8}) { // for hybrid the kernels differ
                 plan.kernel.threads = threads;
                 cases.push_back(make_case(a, oracle::by_frontier(a), plan));
@@ -169,7 +169,7 @@ TEST_CASE("what a segment adds up to has the same bits whoever sums it, and so h
             const Case &c = cases[i];
             CAPTURE(c.name);
             for (int trial = 0; trial < 12; ++trial) {
-                SegmentWatch run(queue, c.plan);
+                SegmentWatch run(queue);
                 const Outcome outcome = run_on(queue, c, any_device(c.plan, random));
                 if (first.empty()) {
                     first = run.segments();

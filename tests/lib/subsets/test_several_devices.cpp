@@ -37,7 +37,8 @@ Case many_windows(SubsetEngine engine, Random &random) {
         plan.kernel.threads = 8;
         plan.kernel.segment_bits = plan.kernel.unrolled = 0;
     }
-    plan.rare = 4;
+    plan.tolerance = 1e-12;
+    plan.most_again = 0.25;
     return make_case(a, 0, plan);
 }
 
@@ -84,7 +85,7 @@ TEST_CASE("two devices, of which one may fail, have the bits of one") {
         REQUIRE(window_count(c.plan.kernel) == 8);
         Outcome one;
         {
-            const SegmentWatch watch(devices[0], c.plan, random.bits());
+            const SegmentWatch watch(devices[0], random.bits());
             one = run_on(devices[0], c.plan, c.block);
             CHECK(watch.segments().size() == std::size_t{1} << (c.plan.kernel.n - 1));
             CHECK(!watch.chosen().empty());

@@ -230,7 +230,7 @@ TEST_CASE("on the host, kernels give the bits of the interpreter") {
 
         const subset_cases::Played played = subset_cases::any_device(plan, random);
         queue.device = played.device;
-        const SegmentWatch watch(queue, plan, random.bits());
+        const SegmentWatch watch(queue, random.bits());
         const Outcome on_host = subset_cases::run_on(queue, plan, block, played.seconds);
         CHECK(queue.is_whole());
         chosen += watch.chosen().size();

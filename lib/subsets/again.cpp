@@ -1,0 +1,129 @@
+#include "lib/subsets/again.hpp"
+
+#include "lib/number/bits.hpp"
+#include "lib/subsets/fixed_point_double.hpp"
+#include "preprocess/permanent_estimate.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+namespace libperm {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// A matrix of a kernel, by columns.
+class KernelColumns {
+  public:
+    KernelColumns(const SubsetKernel &kernel, const std::vector<double> &numbers)
+        : column_ptr_(kernel.column_ptr), row_(kernel.row), numbers_(numbers), n_(kernel.n) {
+        for (std::int32_t j = 0; column_ptr_.empty() && j < n_; ++j) // dense
+            for (std::int32_t i = 0; i < n_; ++i) row_.push_back(i);
+        for (std::int32_t j = 0; column_ptr_.size() <= at(n_); ++j)
+            column_ptr_.push_back(std::int64_t{j} * n_);
+    }
+
+    std::vector<double> empty_set() const { return {numbers_.begin(), numbers_.begin() + n_}; }
+
+    void change(std::vector<double> &x, std::int32_t column, bool in) const {
+        for (auto e = column_ptr_[at(column)]; e < column_ptr_[at(column) + 1]; ++e) {
+            const double a = numbers_[at(n_ + e)];
+            x[at(row_[at(e)])] += in ? a : -a;
+        }
+    }
+
+    double log2_permanent() const {
+        std::vector<double> value(numbers_.begin() + n_,
+                                  numbers_.begin() + n_ + static_cast<std::ptrdiff_t>(row_.size()));
+        const bool is_signed = std::any_of(value.begin(), value.end(), [](double a) { return a < 0; });
+        for (double &a : value) a = is_signed ? a * a : a;
+        return log2_permanent_estimate({column_ptr_, row_, value}) * (is_signed ? 0.5 : 1);
+    }
+
+  private:
+    std::vector<std::int64_t> column_ptr_;
+    std::vector<std::int32_t> row_;
+    const std::vector<double> &numbers_;
+    const std::int32_t n_;
+};
+
+// Steele, Lea and Flood's SplitMix64: the k-th of its numbers.
+std::uint64_t scattered(std::uint64_t k) {
+    std::uint64_t z = (k + 1) * 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+// The absolute values of a segment's terms, added up, from some of them: the sets of its three lowest and its
+// three highest columns, with any set of those between.
+double sampled(const KernelColumns &a, const SubsetKernel &kernel, std::uint64_t segment,
+               std::uint64_t scatter) {
+    const std::int32_t bits = kernel.segment_bits, walked = std::min(bits, 6), low = walked / 2;
+    std::uint64_t set = (segment ^ segment >> 1) << bits | (scatter & ((std::uint64_t{1} << bits) - 1));
+    std::vector<double> x = a.empty_set();
+    for (std::int32_t j = 0; j + 1 < kernel.n; ++j)
+        if (set >> j & 1) a.change(x, j, true);
+    double sum = 0;
+    for (std::uint64_t m = 0;;) {
+        double term = 1;
+        for (const double factor : x) term *= factor;
+        sum += std::fabs(term);
+        if (++m >> walked != 0) return std::ldexp(sum, bits - walked);
+        const int j = std::countr_zero(m), column = j < low ? j : bits - walked + j;
+        set ^= std::uint64_t{1} << column;
+        a.change(x, column, (set >> column & 1) != 0);
+    }
+}
+
+} // namespace
+
+double log2_permanent(const SubsetKernel &kernel, const std::vector<double> &numbers) {
+    return KernelColumns(kernel, numbers).log2_permanent();
+}
+
+Again choose_again(const SubsetPlan &plan, const std::vector<double> &numbers) {
+    const SubsetKernel &kernel = plan.kernel;
+    const double least = kernel.n * 0x1p-51; // what doubles and their grid can tell
+    if (!sums_again(kernel) || plan.tolerance < least) return {};
+    constexpr double most_samples = 1024, per_sample = 64; // segments
+    constexpr double all = 0.6;  // share of the segments beyond which it is quicker to sum all so, at once
+    constexpr double margin = 8; // between the tolerance and what is aimed at, the estimates being such
+    const double segments = std::exp2(kernel.n - 1 - kernel.segment_bits);
+    const auto samples = static_cast<std::uint64_t>(
+        std::clamp(segments / per_sample, std::min(segments, per_sample), most_samples));
+
+    const KernelColumns columns(kernel, numbers);
+    std::vector<double> sums;
+    for (std::uint64_t k = 0; k < samples; ++k) {
+        const double stride = segments / static_cast<double>(samples);
+        const std::uint64_t scatter = scattered(k);
+        const double place = (static_cast<double>(k) + std::ldexp(static_cast<double>(scatter >> 32), -32));
+        const auto segment = static_cast<std::uint64_t>(std::min(place * stride, segments - 1));
+        sums.push_back(sampled(columns, kernel, segment, scatter));
+    }
+    std::sort(sums.begin(), sums.end());
+
+    const RoundingWay way = way_of(kernel);
+    const double rho = gamma_bound(way.roundings + 4) + way.compensated,
+                 permanent = std::exp2(std::floor(columns.log2_permanent())), // whatever the last bit of it
+        aim = plan.tolerance * permanent / (2 * margin * rho), each = segments / static_cast<double>(samples);
+    std::size_t left = 0; // samples that need not be summed again
+    for (double rest = 0; left < sums.size(); ++left)
+        if ((rest += sums[left] * each) > aim) break;
+    Again again;
+    again.share = 1 - static_cast<double>(left) / static_cast<double>(samples);
+    if (plan.most_again == 1 && again.share > all) return {0, true, 1};
+    if (again.share > plan.most_again) {
+        again.share = plan.most_again;
+        left = samples -
+               std::max<std::size_t>(1, static_cast<std::size_t>(again.share * static_cast<double>(samples)));
+    }
+    // Among those between two samples there may be some that are larger.
+    again.most = std::max(left == 0 ? 0 : sums[left - 1], aim / (8 * each));
+    return again;
+}
+
+} // namespace libperm
