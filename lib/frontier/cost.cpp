@@ -59,7 +59,7 @@ constexpr double dense_state(bool nonnegative) { return nonnegative ? 1.5e-9 : 4
 
 // Of a GPU's memory bandwidth, that the states of a row move at; and times that bandwidth, the sources of the
 // sums, most of which come from the cache.
-constexpr double states_share = 0.75, sources_share = 2.5;
+constexpr double states_share = 0.38, sources_share = 1.25;
 
 // Entries of a row whose column is free, on average over the dense form's states.
 double free_entries(const FrontierStep &step) {

@@ -34,8 +34,8 @@ double predicted_seconds(const Candidate &c, const Options &options) {
 }
 
 double weight(const Candidate &c) {
-    constexpr double unnoticed = 0.1;
-    return sums_subsets(c.engine) ? 2 * c.cost.serial_seconds + unnoticed : c.cost.serial_seconds;
+    constexpr double unnoticed = 0.02;
+    return sums_subsets(c.engine) ? 1.2 * c.cost.serial_seconds + unnoticed : c.cost.serial_seconds;
 }
 
 } // namespace libperm

@@ -25,8 +25,8 @@ class Proposals {
     double bits;                                 // exact: that the permanent is expected to have
     std::vector<Candidate> candidates;           // that have been proposed
     std::shared_ptr<const EnginePlan> sliceable; // of an engine that can be cut to fit any memory
-    // Seconds that a sum over subsets is expected to take, found quickly; infinite if that is not worth
-    // while.
+    // Seconds that a sum over subsets is expected to take, on one thread or the GPU, found quickly; infinite
+    // if that is not worth while.
     std::function<double()> outlook;
 
     Proposals(const Pattern &block, const Pattern &transposed, const Kinds &lines,

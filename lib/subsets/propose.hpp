@@ -12,8 +12,8 @@ class Proposals;
 void propose_kernel(Proposals &task, Engine self, SubsetEngine kernel);
 
 void propose_tree(Proposals &task, Engine self);
-// Seconds of one thread that the tree is expected to take, after the least search for an order; infinite
-// where that is not worth while.
+// Seconds of one thread, or of the GPU, that the tree is expected to take, after the least search for an
+// order; infinite where that is not worth while.
 double tree_outlook(const Proposals &task, Engine self);
 
 // As bytes, and back. Throws DamagedField for what is no plan of the block's.
