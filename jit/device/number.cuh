@@ -105,25 +105,44 @@ template <class D> struct DD {
     __device__ __forceinline__ static Number total(Sum s) { return s; }
 };
 
+// A row sum on two grids: hi and lo, which may be as large as a few units of hi's grid, each add up exactly.
+template <class D> struct SplitRow { D hi, lo; };
+template <class D> __device__ __forceinline__ SplitRow<D> operator+(SplitRow<D> a, SplitRow<D> b) {
+    return {a.hi + b.hi, a.lo + b.lo};
+}
+template <class D> __device__ __forceinline__ SplitRow<D> operator-(SplitRow<D> a, SplitRow<D> b) {
+    return {a.hi - b.hi, a.lo - b.lo};
+}
+template <class D> __device__ __forceinline__ D plus_signed(D a, D sign, D b) { return fma(sign, b, a); }
+template <class D>
+__device__ __forceinline__ SplitRow<D> plus_signed(SplitRow<D> a, D sign, SplitRow<D> b) {
+    return {fma(sign, b.hi, a.hi), fma(sign, b.lo, a.lo)};
+}
+
 // A double, as Real has it, and what its roundings have lost, to first order: the compensated product and sum
 // of Ogita, Rump and Oishi, Accurate sum and dot product, SIAM J. Sci. Comput. 26 (2005), never put together
-// on the way. Row sums are doubles. After k operations hi + lo is within 2.2 (k + 1)^2 2^-106 of the sum of
-// the terms' absolute values (docs/accuracy.md).
-template <class D> struct Compensated {
+// on the way. R: a row sum, exact: D or SplitRow<D>. After k operations hi + lo is within 2.2 (k + 1)^2
+// 2^-106 of the sum of the terms' absolute values (docs/accuracy.md).
+template <class D, class R = D> struct Compensated {
     typedef D Scalar;
-    typedef D Row;
+    typedef R Row;
     struct Number {
         D hi, lo;
         Number() = default;
         __device__ __forceinline__ Number(D high) : hi(high), lo(D(0)) {}
         __device__ __forceinline__ Number(D high, D low) : hi(high), lo(low) {}
+        __device__ __forceinline__ Number(Twofold<D> x) : hi(x.hi), lo(x.lo) {}
+        // Exact, too, where hi is the smaller: then their sum is a double.
+        __device__ __forceinline__ Number(SplitRow<D> x) : Number(fast_two_sum(x.hi, x.lo)) {}
     };
-    static constexpr int parts = 2, row_parts = 1;
+    static constexpr int parts = 2, row_parts = sizeof(R) / sizeof(D);
     static constexpr bool bounded = true;
 
     __device__ __forceinline__ static Row add(Row a, Row b) { return a + b; }
     __device__ __forceinline__ static Row subtract(Row a, Row b) { return a - b; }
-    __device__ __forceinline__ static Row add_signed(Row a, D sign, Row b) { return fma(sign, b, a); }
+    __device__ __forceinline__ static Row add_signed(Row a, D sign, Row b) {
+        return plus_signed(a, sign, b);
+    }
 
     __device__ __forceinline__ static Number number(D x) { return x; }
     __device__ __forceinline__ static bool is_zero(Number a) { return a.hi == 0 && a.lo == 0; }
@@ -132,15 +151,15 @@ template <class D> struct Compensated {
         return {s.hi, s.lo + (a.lo + b.lo)};
     }
     __device__ __forceinline__ static Number subtract(Number a, Number b) { return add(a, negate(b)); }
-    __device__ __forceinline__ static Number multiply(Row a, Row b) {
+    __device__ __forceinline__ static Number multiply(D a, D b) {
         const D p = a * b;
         return {p, fma(a, b, -p)};
     }
-    __device__ __forceinline__ static Number multiply(Number a, Row b) {
+    __device__ __forceinline__ static Number multiply(Number a, D b) {
         const D p = a.hi * b;
         return {p, fma(a.lo, b, fma(a.hi, b, -p))};
     }
-    __device__ __forceinline__ static Number multiply(Row a, Number b) { return multiply(b, a); }
+    __device__ __forceinline__ static Number multiply(D a, Number b) { return multiply(b, a); }
     __device__ __forceinline__ static Number multiply(Number a, Number b) {
         const D p = a.hi * b.hi;
         return {p, fma(a.lo, b.hi, fma(a.hi, b.lo, fma(a.hi, b.hi, -p)))};

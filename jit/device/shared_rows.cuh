@@ -3,29 +3,29 @@
 // Of numbers of several doubles: a thread's registers would hold little else. It is read as volatile, so that
 // the compiler reads it where it is used.
 struct SharedRows : Numbers {
-    double *x; // part k of row r: x[blockDim.x * (r * parts + k)]
+    double *x; // part k of row r: x[blockDim.x * (r * row_parts + k)]
 
-    __device__ __forceinline__ SharedRows(const Number *first, unsigned char *shared)
+    __device__ __forceinline__ SharedRows(const Row *first, unsigned char *shared)
         : x(reinterpret_cast<double *>(shared) + threadIdx.x) {
 #pragma unroll 1
         for (int r = 0; r < n; ++r) put_row(r, first[r]);
     }
-    __device__ __forceinline__ Number row(int r) const {
-        const volatile double *from = x + blockDim.x * (r * parts);
-        double part[parts];
+    __device__ __forceinline__ Row row(int r) const {
+        const volatile double *from = x + blockDim.x * (r * row_parts);
+        double part[row_parts];
 #pragma unroll
-        for (int k = 0; k < parts; ++k) part[k] = from[blockDim.x * k];
-        Number number;
+        for (int k = 0; k < row_parts; ++k) part[k] = from[blockDim.x * k];
+        Row number;
         memcpy(&number, part, sizeof number);
         return number;
     }
-    __device__ __forceinline__ void put_row(int r, Number number) {
-        double part[parts];
+    __device__ __forceinline__ void put_row(int r, Row number) {
+        double part[row_parts];
         memcpy(part, &number, sizeof number);
 #pragma unroll
-        for (int k = 0; k < parts; ++k) x[blockDim.x * (r * parts + k)] = part[k];
+        for (int k = 0; k < row_parts; ++k) x[blockDim.x * (r * row_parts + k)] = part[k];
     }
-    __device__ __forceinline__ void change_row(int r, double sign, Number entry) {
+    __device__ __forceinline__ void change_row(int r, double sign, Row entry) {
         put_row(r, add_signed(row(r), sign, entry));
     }
 };

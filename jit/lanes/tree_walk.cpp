@@ -40,6 +40,7 @@ template <class A> class Walk {
           constants_(entries_ + A::row_parts * tree.row.size()),
           blocks_(reinterpret_cast<char *>(workspace)),
           one_(decoded.one),
+          rows_end_(static_cast<std::uint32_t>(tree.n * A::parts * block_bytes)),
           poll_(poll) {}
 
     void root(const DecodedPart &root) const {
@@ -55,6 +56,12 @@ template <class A> class Walk {
     // Row sums: the first parts of a block, the others are 0.
     HWY_INLINE Row get_row(std::uint32_t block) const { return InBlock<Row>::get(at(block)); }
     HWY_INLINE void put_row(std::uint32_t block, Row a) const { InBlock<Row>::put(at(block), a); }
+    // What a program computes with: a row sum as a number.
+    HWY_INLINE Number operand(std::uint32_t block) const {
+        if constexpr (!std::is_same_v<Row, Number> && A::row_parts > 1)
+            if (block < rows_end_) return get_row(block);
+        return get(block);
+    }
     // Absolute values: the first part of a block.
     HWY_INLINE D size(std::uint32_t block) const { return InBlock<D>::get(at(block)); }
     HWY_INLINE void put_size(std::uint32_t block, D a) const { InBlock<D>::put(at(block), a); }
@@ -140,26 +147,26 @@ template <class A> class Walk {
     const Tree &tree_;
     const double *entries_, *constants_;
     char *blocks_;
-    std::uint32_t one_;
+    std::uint32_t one_, rows_end_;
     const std::function<void()> &poll_;
     mutable std::uint64_t turns_ = 0;
 };
 
 template <class A> HWY_INLINE void Walk<A>::run_instructions(const std::uint32_t *p) const {
     // Absolute values are whole numbers here: |a| is a.
-    const auto size_of = [&](std::uint32_t block) { return f.magnitude(get(block)); };
+    const auto size_of = [&](std::uint32_t block) { return f.magnitude(operand(block)); };
     for (;; p += 5) switch (*p) {
         case static_cast<std::uint32_t>(Op::add):
             put(p[4], f.add(get_row(p[1]), InBlock<Row>::same(constants_ + A::row_parts * p[2])));
             break;
         case static_cast<std::uint32_t>(Op::multiply):
-            put(p[4], f.multiply(get(p[1]), get(p[2])));
+            put(p[4], f.multiply(operand(p[1]), operand(p[2])));
             break;
         case static_cast<std::uint32_t>(Op::subtract):
-            put(p[4], f.subtract(get(p[1]), get(p[2])));
+            put(p[4], f.subtract(operand(p[1]), operand(p[2])));
             break;
         case static_cast<std::uint32_t>(Op::nmadd):
-            put(p[4], f.nmadd(get(p[1]), get(p[2]), get(p[3])));
+            put(p[4], f.nmadd(operand(p[1]), operand(p[2]), operand(p[3])));
             break;
         case static_cast<std::uint32_t>(Op::add_absolute):
             put(p[4], A::number(size_of(p[1]) + size_of(p[2])));
@@ -264,6 +271,8 @@ void walk(const Tree &tree, const DecodedTree &decoded, Arithmetic arithmetic, s
         return in(Complex<DD<Lanes<2>>>());
     case Arithmetic::pair:
         return in(Compensated<Lanes<4>>());
+    case Arithmetic::split:
+        return in(Compensated<Lanes<4>, SplitRow<Lanes<4>>>());
     case Arithmetic::modular: {
         using D = Lanes<4>;
         return in(Modular<D>{D(values[values.size() - 2]), D(values[values.size() - 1])});

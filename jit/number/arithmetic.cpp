@@ -16,6 +16,8 @@ const char *arithmetic_name(Arithmetic a) {
         return "modular";
     case Arithmetic::pair:
         return "pair";
+    case Arithmetic::split:
+        return "split";
     }
     return "?";
 }
@@ -34,6 +36,8 @@ const char *arithmetic_type(Arithmetic a) {
         return "Modular<double>";
     case Arithmetic::pair:
         return "Compensated<double>";
+    case Arithmetic::split:
+        return "Compensated<double, SplitRow<double>>";
     }
     return "?";
 }

@@ -5,10 +5,17 @@
 
 namespace libperm {
 
-enum class Arithmetic : std::uint8_t { real, complex, dd, complex_dd, modular, pair };
+enum class Arithmetic : std::uint8_t { real, complex, dd, complex_dd, modular, pair, split };
 
 constexpr bool is_complex(Arithmetic a) { return a == Arithmetic::complex || a == Arithmetic::complex_dd; }
-constexpr bool is_twofold(Arithmetic a) { return a == Arithmetic::dd || a == Arithmetic::complex_dd; }
+constexpr bool is_twofold(Arithmetic a) {
+    return a == Arithmetic::dd || a == Arithmetic::complex_dd || a == Arithmetic::split;
+}
+// Whose numbers are a double's and what its roundings have lost: after k operations within
+// compensated_bound(k) of the sum of the absolute terms (docs/accuracy.md). Of the tree engine alone; row
+// sums are doubles (pair), or two on grids of their own (split).
+constexpr bool is_compensated(Arithmetic a) { return a == Arithmetic::pair || a == Arithmetic::split; }
+constexpr double compensated_bound(double k) { return 2.2 * (k + 1) * (k + 1) * 0x1p-106; }
 
 // Doubles in a number, and in a row sum or an entry.
 constexpr int parts_of(Arithmetic a) {
@@ -22,7 +29,9 @@ constexpr double product_roundings(Arithmetic a) { return is_complex(a) ? 3 : 1;
 
 // Of c + a * b or c - a * b as one operation: of complex numbers' parts both products and both sums round,
 // sqrt(2) times as much together; of doubled ones the product and the sum.
-constexpr double fused_roundings(Arithmetic a) { return is_complex(a) ? 3 : is_twofold(a) ? 2 : 1; }
+constexpr double fused_roundings(Arithmetic a) {
+    return is_complex(a) ? 3 : is_twofold(a) || is_compensated(a) ? 2 : 1;
+}
 
 // "real", "complex", ...: as in a kernel's key; and the type in its text.
 const char *arithmetic_name(Arithmetic a);

@@ -48,6 +48,8 @@ decltype(auto) with_arithmetic_of(Arithmetic arithmetic, std::span<const double>
         return f(Modular<double>{values[values.size() - 2], values[values.size() - 1]});
     case Arithmetic::pair:
         return f(Compensated<double>());
+    case Arithmetic::split:
+        return f(Compensated<double, SplitRow<double>>());
     case Arithmetic::real:
         break;
     }

@@ -117,11 +117,11 @@ std::optional<Outcome> run_in_more(const BlockRun &run, const Candidate &choice,
             !run.options.names_engine() && c.cost.serial_seconds < quickest->cost.serial_seconds)
             quickest = &c;
     log_decision(formatted("{}: a grid of doubles would leave too few digits, so {}", name_of(choice),
-                           quickest == &*twofold ? "in precision dd" : name_of(*quickest)));
+                           quickest == &*twofold ? "in numbers of two doubles" : name_of(*quickest)));
     Attempt attempt(run, *quickest, 1);
     if (quickest != &*twofold) return attempt.outcome_of(attempt.run(attempt.lines_of(block)));
     const ExactBlock lines = attempt.lines_of(exact_block(block));
-    return rounded_to_double(attempt.outcome_of(attempt.run(EngineInput(lines, Arithmetic::dd))));
+    return rounded_to_double(attempt.outcome_of(attempt.run(EngineInput(lines, Arithmetic::split))));
 }
 
 // The first outcome stands if there is no time for a second.

@@ -59,7 +59,8 @@ constexpr double dense_state(bool nonnegative) { return nonnegative ? 1.5e-9 : 4
 
 // Of a GPU's memory bandwidth, that the states of a row move at; and times that bandwidth, the sources of the
 // sums, most of which come from the cache.
-constexpr double states_share = 0.38, sources_share = 1.25;
+constexpr double states_share = 0.38;
+constexpr double sources_share(bool nonnegative) { return nonnegative ? 1.25 : 0.5; }
 
 // Entries of a row whose column is free, on average over the dense form's states.
 double free_entries(const FrontierStep &step) {
@@ -103,7 +104,7 @@ FrontierPrice dense_price(bool nonnegative) {
 
 FrontierPrice dense_price(bool nonnegative, const GpuProperties &gpu) {
     const double byte = static_cast<double>(number_bytes(nonnegative)) / gpu.memory_bandwidth;
-    return {byte / sources_share, 2 * byte / states_share};
+    return {byte / sources_share(nonnegative), 2 * byte / states_share};
 }
 
 namespace {
@@ -146,9 +147,11 @@ Cost dense_cost(const FrontierProgram &program, bool nonnegative, const GpuPrope
     for (std::size_t t = 0; t < program.steps.size(); ++t) {
         const FrontierStep &step = program.steps[t];
         const double after = states_after(step, FrontierForm::dense);
-        seconds += launch + block * tables[t].blocks +
-                   number * ((before + after) / states_share + before * free_entries(step) / sources_share) /
-                       gpu.memory_bandwidth;
+        seconds +=
+            launch + block * tables[t].blocks +
+            number *
+                ((before + after) / states_share + before * free_entries(step) / sources_share(nonnegative)) /
+                gpu.memory_bandwidth;
         before = after;
     }
     cost.compile_seconds = begin + shape * static_cast<double>(shapes.size());

@@ -16,6 +16,7 @@ double Pace::of(Arithmetic a) const {
     case Arithmetic::complex:
         return complex;
     case Arithmetic::dd:
+    case Arithmetic::split:
         return dd;
     case Arithmetic::complex_dd:
         return complex_dd;

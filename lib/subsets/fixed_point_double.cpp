@@ -81,7 +81,7 @@ RoundingWay way_of(const SubsetKernel &kernel) {
     const Arithmetic a = kernel.arithmetic;
     // Sums of sums: of groups, of a window's groups, of windows.
     double compensated = 0x1p-70;
-    if (is_twofold(a))
+    if (is_twofold(a) && !is_compensated(a))
         compensated = sum_loss(std::ldexp(1.0, 15) + std::ldexp(1.0, std::max(0, kernel.n - 29)), a);
     if (kernel.engine == SubsetEngine::tree)
         return {std::ldexp(1.0, kernel.unrolled), tree_roundings(kernel.tree, a),

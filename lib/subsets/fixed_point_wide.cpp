@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <type_traits>
 
 namespace libperm {
 namespace {
@@ -18,8 +17,19 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Half a row's absolute sum, below 1/2, bounds the parts of x, which are multiples of half the entries' unit:
-// 53 bits, or 105, of which a sum of two doubles has no rounding (jit/device/number.cuh).
-int grid_bits(Arithmetic a) { return is_twofold(a) ? 104 : 53; }
+// 53 bits, or 105, of which a sum of two doubles has no rounding (jit/device/number.cuh). On two grids the
+// first has 52, and what lies beside it adds up, over at most 64 entries, to less than 2^53 of the second.
+constexpr int coarse_bits = 52, fine_bits = 98;
+int grid_bits(Arithmetic a) { return a == Arithmetic::split ? fine_bits : is_twofold(a) ? 104 : 53; }
+
+// x * 2^-bits on two grids.
+Parts on_two_grids(const mpz_class &x, int bits) {
+    const int shift = std::max(0, bits - coarse_bits);
+    mpz_class coarse = 2 * x + (mpz_class(1) << static_cast<mp_bitcnt_t>(shift));
+    mpz_fdiv_q_2exp(coarse.get_mpz_t(), coarse.get_mpz_t(), static_cast<mp_bitcnt_t>(shift + 1));
+    const mpz_class rest = x - (coarse << static_cast<mp_bitcnt_t>(shift));
+    return {std::ldexp(coarse.get_d(), shift - bits), std::ldexp(rest.get_d(), -bits), 0, 0};
+}
 
 mpz_class nearest(const mpq_class &x) {
     mpz_class whole, twice_den = 2 * x.get_den();
@@ -94,11 +104,14 @@ FixedPointWide::FixedPointWide(const SubsetPlan &plan, const ExactBlock &block) 
             const OnGrid &x = row.on_grid[e];
             for (const mpz_class &part : {x.re, x.im})
                 if (part != 0) unit = std::min(unit, mpz_scan1(part.get_mpz_t(), 0));
-            parts.push_back(parts_of({x.re, x.im}, row.bits, arithmetic));
+            parts.push_back(arithmetic == Arithmetic::split ? on_two_grids(x.re, row.bits)
+                                                            : parts_of({x.re, x.im}, row.bits, arithmetic));
             const Gaussian &exact = row.exact[e];
             const mpq_class moved =
                 abs(exact.re - shifted(x.re, -row.bits)) + abs(exact.im - shifted(x.im, -row.bits));
-            const double by = up(moved), size = std::hypot(parts.back()[0], parts.back()[2]) * (1 - 0x1p-50);
+            const double by = up(moved), size = std::hypot(parts.back()[0] + parts.back()[1],
+                                                           parts.back()[2] + parts.back()[3]) *
+                                                (1 - 0x1p-50);
             sizes_.values.push_back(size_of(size * (1 + 0x1p-48) + by));
             nonnegative_ = nonnegative_ && exact.re >= 0 && exact.im == 0;
             moved_[at(i)] = std::max(moved_[at(i)], by);
@@ -121,14 +134,14 @@ void FixedPointWide::fill_in(const SubsetPlan &plan, const Pattern &pattern,
     const Arithmetic arithmetic = plan.kernel.arithmetic;
     with_arithmetic_of(arithmetic, {}, [&](const auto &f) {
         using A = std::remove_cvref_t<decltype(f)>;
-        if constexpr (A::bounded && std::is_same_v<typename A::Row, typename A::Number>) {
-            std::vector<typename A::Number> entries;
+        if constexpr (A::bounded && A::row_parts == A::parts) {
+            std::vector<typename A::Row> entries;
             for (const Parts &x : parts) {
                 const double side_by_side[] = {x[0], is_twofold(arithmetic) ? x[1] : x[2], x[2], x[3]};
-                entries.push_back(number_at<typename A::Number>(side_by_side));
+                entries.push_back(number_at<typename A::Row>(side_by_side));
             }
             numbers_ = kernel_values(f, plan, pattern, entries, [&](const auto &a, double sign) {
-                return A::add_signed(A::number(0), sign * 0.5, a);
+                return A::add_signed(typename A::Row{}, sign * 0.5, a);
             });
         }
     });
@@ -163,7 +176,9 @@ EngineResult FixedPointWide::close(const SubsetSum &total, const SubsetKernel &k
     // Products of whole numbers and sums of all that a double holds round nowhere.
     if (moved || log2_subsets + static_cast<double>(sum_bits_) > 53) {
         const double ku = (way.roundings + 4) * unit_of(arithmetic),
-                     gamma = ku < 0.5 ? ku / (1 - ku) : infinity;
+                     gamma = is_compensated(arithmetic) ? compensated_bound(way.roundings + 4)
+                             : ku < 0.5                 ? ku / (1 - ku)
+                                                        : infinity;
         // The absolute values are rounded themselves, on their way and each time two are added.
         const double relative = (gamma + way.compensated + std::exp2(log2_subsets - 120)) * total.absolute *
                                 (1 + 0x1p-20 + std::exp2(log2_subsets - 74));

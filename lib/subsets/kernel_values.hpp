@@ -11,10 +11,10 @@ namespace libperm {
 
 // The tree's constants, which follow the entries, from these.
 template <class A>
-void fill_constants(const A &f, const SubsetKernel &kernel, std::vector<typename A::Number> &numbers) {
+void fill_constants(const A &f, const SubsetKernel &kernel, std::vector<typename A::Row> &numbers) {
     auto to = numbers.begin() + kernel.n + static_cast<std::ptrdiff_t>(kernel.row.size());
     for (const TreeConstant &c : kernel.tree.constants) {
-        typename A::Number sum = A::number(0);
+        typename A::Row sum = typename A::Row{};
         for (const std::int32_t j : c.columns)
             sum = f.add(sum, numbers[static_cast<std::size_t>(kernel.n + entry_of(kernel.tree, c.row, j))]);
         *to++ = sum;
@@ -32,19 +32,19 @@ inline std::vector<double> numbers_of(const SubsetKernel &other, std::vector<dou
 // exact, as the arithmetic's sums of a row's are. Layout: jit/kernel/subsets.hpp.
 template <class A, class Half>
 std::vector<double> kernel_values(const A &f, const SubsetPlan &plan, const Pattern &pattern,
-                                  const std::vector<typename A::Number> &entry, const Half &half) {
-    using Number = typename A::Number;
+                                  const std::vector<typename A::Row> &entry, const Half &half) {
+    using Row = typename A::Row;
     const SubsetKernel &kernel = plan.kernel;
     const std::int32_t n = kernel.n;
     const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
     std::vector<std::int32_t> column_place(at(n));
     for (std::int32_t r = 0; r < n; ++r) column_place[at(plan.order.cols[at(r)])] = r;
 
-    std::vector<Number> numbers(at(value_count(kernel)), A::number(0));
+    std::vector<Row> numbers(at(value_count(kernel)), typename A::Row{});
     std::vector<std::int64_t> next(kernel.column_ptr); // by column; rows ascend
     for (std::int32_t r = 0; r < n; ++r) {
         const std::int32_t i = plan.order.rows[at(r)];
-        Number x = A::number(0);
+        Row x = typename A::Row{};
         std::size_t k = at(pattern.row_begin(i));
         for (const std::int32_t j : pattern.row(i)) {
             const std::int32_t c = column_place[at(j)];
@@ -55,7 +55,7 @@ std::vector<double> kernel_values(const A &f, const SubsetPlan &plan, const Patt
         numbers[at(r)] = x;
     }
     fill_constants(f, kernel, numbers);
-    std::vector<double> values(numbers.size() * A::parts);
+    std::vector<double> values(numbers.size() * A::row_parts);
     std::memcpy(values.data(), numbers.data(), values.size() * sizeof(double));
     return values;
 }

@@ -168,6 +168,8 @@ double arithmetic_cost(Arithmetic arithmetic) {
         return 5;
     case Arithmetic::pair:
         return 3.3;
+    case Arithmetic::split:
+        return 5;
     }
     return 1;
 }

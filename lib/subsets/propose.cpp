@@ -28,7 +28,11 @@ void add_on_gpu(Proposals &task, Engine self, SubsetPlan plan_of_doubles) {
         c.why_not = "needs a GPU: " + task.machine.why_no_gpu();
     }
     if (!c.why_not.empty()) c.refusal = PERM_UNSUPPORTED;
-    task.add(std::move(c), subsets_slowdown(true, task.values.numbers, task.bits));
+    Slowdown slowdown = subsets_slowdown(true, task.values.numbers, task.bits);
+    // Doubles' grid leaves hardly any digits of full mantissas: then it is all done again.
+    if (plan->kernel.arithmetic == Arithmetic::complex && task.options.precision == Precision::automatic)
+        slowdown.time *= arithmetic_cost(Arithmetic::complex_dd);
+    task.add(std::move(c), slowdown);
 }
 
 bool wants_tree(const Proposals &task, Engine self) {

@@ -65,6 +65,7 @@ double tree_compensated(const Tree &tree, Arithmetic arithmetic) {
 }
 
 double sum_loss(double additions, Arithmetic arithmetic) {
+    if (is_compensated(arithmetic)) return 2 * additions * additions * 0x1p-106;
     return is_twofold(arithmetic) ? 3 * additions * 0x1p-106
                                   : (is_complex(arithmetic) ? 2 : 1) * additions * additions * 0x1p-106;
 }

@@ -31,7 +31,7 @@ std::optional<Candidate> tree_in_twofold(const Candidate &c, const Block &block)
                                       [](const Tracked &x) { return x.roundings == 0; });
     if (!plan || plan->kernel.arithmetic != Arithmetic::real || !is_exact || !is_out_of_reach(*plan, block))
         return {};
-    const auto twofold = std::make_shared<const SubsetPlan>(with_arithmetic(*plan, Arithmetic::dd));
+    const auto twofold = std::make_shared<const SubsetPlan>(with_arithmetic(*plan, Arithmetic::split));
     if (c.on_gpu && !subsets_why_not(*twofold).empty()) return {};
     Candidate other = c;
     other.plan = twofold;

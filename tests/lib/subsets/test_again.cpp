@@ -1,4 +1,5 @@
 // Which segments are summed again: the choice against the whole list of segments, and what it is made from.
+#include "jit/kernel/subset_source.hpp"
 #include "jit/lanes/tree_walk.hpp"
 #include "lib/number/bits.hpp"
 #include "lib/run/outcome.hpp"
@@ -10,6 +11,7 @@
 #include "tests/support/exactly.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/subset_cases.hpp"
 #include "tests/support/trees.hpp"
 
 #include <doctest/doctest.h>
@@ -177,6 +179,51 @@ TEST_CASE("all segments at once in numbers of twice the precision: nearer to the
         ++compared;
     }
     CHECK(nearer > compared / 2);
+}
+
+TEST_CASE("row sums on two grids: the bits of a CPU by a kernel, and within the bound") {
+    Random random(run::seed(9505));
+    struct Case {
+        Block block;
+        Exact truth;
+        SubsetPlan plan;
+    };
+    std::vector<Case> cases;
+    for (int repeat = 0; repeat < 12 * run::multiplier(); ++repeat) {
+        const std::int64_t n = random.integer(3, 12);
+        perm::Csr a = repeat % 4 == 0 && n >= 4 ? cancelling(n, random)
+                                                : trees::matrix(n, families::Entries::real, random);
+        if (repeat % 3 == 0) // rows and columns of any size
+            for (double &x : a.values) x = std::ldexp(x, static_cast<int>(random.integer(-60, 60)));
+        const Block block = trees::block_of(a);
+        SubsetPlan plan = trees::any_plan(block.pattern, 300, random);
+        cases.push_back({block, oracle::by_frontier(a), with_arithmetic(plan, Arithmetic::split)});
+    }
+    HostQueue queue;
+    std::vector<KernelRecipe> kernels;
+    for (const Case &c : cases) kernels.push_back(subsets_kernel(c.plan.kernel));
+    const bool can_play = subset_cases::compiled(queue, kernels);
+    int certain = 0;
+    for (const Case &c : cases) {
+        CAPTURE(c.plan.kernel.n);
+        CAPTURE(c.plan.kernel.segment_bits);
+        ExactBlock exact{c.block.pattern, {}};
+        for (const Tracked &x : c.block.values)
+            exact.values.push_back({shifted(mpq_class(x.value), x.exp2), 0});
+        const EngineInput input(exact, Arithmetic::split);
+        RunControl control;
+        const Outcome on_cpu = libperm::outcome_of(run_subset_sum(c.plan, input, {{}, true}, control));
+        const Exact error = abs(Exact(on_cpu.wide->re - c.truth));
+        CHECK(error <= exactly(on_cpu.error));
+        certain += on_cpu.rel_error_bound < 1e-20;
+        if (!can_play) continue;
+        queue.device = {};
+        const Outcome by_kernel =
+            libperm::outcome_of(run_subset_sum(c.plan, input, {DeviceQueues(queue), false}, control));
+        CHECK(by_kernel.wide->re == on_cpu.wide->re);
+        CHECK(by_kernel.error.mantissa == on_cpu.error.mantissa);
+    }
+    CHECK(certain > 3);
 }
 
 TEST_CASE("permanents are estimated to within a factor") {
