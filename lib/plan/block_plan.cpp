@@ -51,10 +51,11 @@ void choose(BlockPlan &plan, const PlanMachine &machine) {
         plan.why = formatted("{}: the best within the limits; {} {}", name_of(*possible), name_of(first),
                              first.why_not);
     else
-        plan.why =
-            name_of(first) +
-            (fastest ? ": the least predicted time"
-                     : ": predicted to take not much longer than a sum over subsets, and more accurate");
+        plan.why = name_of(first) +
+                   (fastest ? ": the least predicted time"
+                    : sums_subsets(first.engine)
+                        ? ": the least predicted time once its kernel is kept"
+                        : ": predicted to take not much longer than a sum over subsets, and more accurate");
 }
 
 // Only what may be run is kept, or shown: programs are large.

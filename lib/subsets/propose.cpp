@@ -29,9 +29,15 @@ void add_on_gpu(Proposals &task, Engine self, SubsetPlan plan_of_doubles) {
     }
     if (!c.why_not.empty()) c.refusal = PERM_UNSUPPORTED;
     Slowdown slowdown = subsets_slowdown(true, task.values.numbers, task.bits);
-    // Doubles' grid leaves hardly any digits of full mantissas: then it is all done again.
-    if (plan->kernel.arithmetic == Arithmetic::complex && task.options.precision == Precision::automatic)
-        slowdown.time *= arithmetic_cost(Arithmetic::complex_dd);
+    // Doubles' grid leaves hardly any digits of full mantissas with signs: then the tree computes with more
+    // of them, and what others have done is done again.
+    if (task.options.precision == Precision::automatic) {
+        constexpr double again = 30;
+        if (plan->kernel.arithmetic == Arithmetic::complex) slowdown.time *= again;
+        if (plan->kernel.arithmetic == Arithmetic::real && !task.values.nonnegative)
+            slowdown.time *=
+                plan->kernel.engine == SubsetEngine::tree ? arithmetic_cost(Arithmetic::split) : again;
+    }
     task.add(std::move(c), slowdown);
 }
 
