@@ -114,8 +114,7 @@ template <class D> __device__ __forceinline__ SplitRow<D> operator-(SplitRow<D> 
     return {a.hi - b.hi, a.lo - b.lo};
 }
 template <class D> __device__ __forceinline__ D plus_signed(D a, D sign, D b) { return fma(sign, b, a); }
-template <class D>
-__device__ __forceinline__ SplitRow<D> plus_signed(SplitRow<D> a, D sign, SplitRow<D> b) {
+template <class D> __device__ __forceinline__ SplitRow<D> plus_signed(SplitRow<D> a, D sign, SplitRow<D> b) {
     return {fma(sign, b.hi, a.hi), fma(sign, b.lo, a.lo)};
 }
 
@@ -140,9 +139,7 @@ template <class D, class R = D> struct Compensated {
 
     __device__ __forceinline__ static Row add(Row a, Row b) { return a + b; }
     __device__ __forceinline__ static Row subtract(Row a, Row b) { return a - b; }
-    __device__ __forceinline__ static Row add_signed(Row a, D sign, Row b) {
-        return plus_signed(a, sign, b);
-    }
+    __device__ __forceinline__ static Row add_signed(Row a, D sign, Row b) { return plus_signed(a, sign, b); }
 
     __device__ __forceinline__ static Number number(D x) { return x; }
     __device__ __forceinline__ static bool is_zero(Number a) { return a.hi == 0 && a.lo == 0; }

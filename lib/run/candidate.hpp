@@ -66,9 +66,9 @@ std::string name_of(const Candidate &c); // "frontier (dense, 16 slices)"
 // By its cost, on the threads or GPUs of the options.
 double predicted_seconds(const Candidate &c, const Options &options);
 
-// What its time counts for in the choice; of compiling a quarter, as kernels are kept. One thread's time: the choice, and so the result's bits, must not
-// depend on the number of threads. Sums over subsets cancel where the frontier's do not, so these have to be
-// clearly faster, by more than nobody minds.
+// What its time counts for in the choice; of compiling a quarter, as kernels are kept. One thread's time: the
+// choice, and so the result's bits, must not depend on the number of threads. Sums over subsets cancel where
+// the frontier's do not, so these have to be faster, by more than nobody minds.
 double weight(const Candidate &c);
 
 } // namespace libperm

@@ -113,17 +113,13 @@ Again choose_again(const SubsetPlan &plan, const std::vector<double> &numbers) {
     std::size_t left = 0; // samples that need not be summed again
     for (double rest = 0; left < sums.size(); ++left)
         if ((rest += sums[left] * each) > aim) break;
-    Again again;
-    again.share = 1 - static_cast<double>(left) / static_cast<double>(samples);
-    if (plan.most_again == 1 && again.share > all) return {0, true, 1};
-    if (again.share > plan.most_again) {
-        again.share = plan.most_again;
-        left = samples -
-               std::max<std::size_t>(1, static_cast<std::size_t>(again.share * static_cast<double>(samples)));
-    }
+    const double share = 1 - static_cast<double>(left) / static_cast<double>(samples);
+    if (plan.most_again == 1 && share > all) return {0, true};
+    if (share > plan.most_again)
+        left = samples - std::max<std::size_t>(
+                             1, static_cast<std::size_t>(plan.most_again * static_cast<double>(samples)));
     // Among those between two samples there may be some that are larger.
-    again.most = std::max(left == 0 ? 0 : sums[left - 1], aim / (8 * each));
-    return again;
+    return {std::max(left == 0 ? 0 : sums[left - 1], aim / (8 * each))};
 }
 
 } // namespace libperm

@@ -18,7 +18,6 @@ struct Again {
     // Segments whose absolute values add up to more than this.
     double most = std::numeric_limits<double>::infinity();
     bool all = false; // all at once, not in doubles first; engine `tree`
-    double share = 0; // of the segments, about
 };
 
 // About how large the permanent is, of numbers as the kernel takes them (lib/subsets/kernel_values.hpp). Of

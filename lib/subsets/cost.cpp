@@ -58,7 +58,9 @@ Cost subsets_cost(const SubsetPlan &plan, const GpuProperties &gpu) {
     cost.compile_seconds = compile;
     cost.serial_seconds = compile + plan.subsets * seconds_per_subset;
     // Of the GPU: the sums of a window's segments, and row sums of every thread.
-    cost.bytes = segment_bytes(std::min(segments_of(plan), static_cast<double>(most_segments))) +
+    constexpr double chosen = 8; // bytes: the number of a segment that is summed again
+    const double segments = std::min(segments_of(plan), static_cast<double>(most_segments));
+    cost.bytes = segment_bytes(segments) + chosen * segments +
                  8.0 * static_cast<double>(global_rows(plan.kernel)) * gpu.threads * gpu.multiprocessors;
     return cost;
 }

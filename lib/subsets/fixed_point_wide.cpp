@@ -176,7 +176,7 @@ EngineResult FixedPointWide::close(const SubsetSum &total, const SubsetKernel &k
     // Products of whole numbers and sums of all that a double holds round nowhere.
     if (moved || log2_subsets + static_cast<double>(sum_bits_) > 53) {
         const double ku = (way.roundings + 4) * unit_of(arithmetic),
-                     gamma = is_compensated(arithmetic) ? compensated_bound(way.roundings + 4)
+                     gamma = is_compensated(arithmetic) ? compensated_bound(way.roundings + kernel.n + 4)
                              : ku < 0.5                 ? ku / (1 - ku)
                                                         : infinity;
         // The absolute values are rounded themselves, on their way and each time two are added.
