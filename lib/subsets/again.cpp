@@ -111,8 +111,7 @@ Again choose_again(const SubsetPlan &plan, const std::vector<double> &numbers) {
                  permanent = std::exp2(std::floor(columns.log2_permanent())), // whatever the last bit of it
         aim = plan.tolerance * permanent / (2 * margin * rho), each = segments / static_cast<double>(samples);
     std::size_t left = 0; // samples that need not be summed again
-    for (double rest = 0; left < sums.size(); ++left)
-        if ((rest += sums[left] * each) > aim) break;
+    for (double rest = sums[0] * each; rest <= aim && ++left < sums.size();) rest += sums[left] * each;
     const double share = 1 - static_cast<double>(left) / static_cast<double>(samples);
     if (plan.most_again == 1 && share > all) return {0, true};
     if (share > plan.most_again)

@@ -24,11 +24,12 @@ int grid_bits(Arithmetic a) { return a == Arithmetic::split ? fine_bits : is_two
 
 // x * 2^-bits on two grids.
 Parts on_two_grids(const mpz_class &x, int bits) {
-    const int shift = std::max(0, bits - coarse_bits);
-    mpz_class coarse = 2 * x + (mpz_class(1) << static_cast<mp_bitcnt_t>(shift));
-    mpz_fdiv_q_2exp(coarse.get_mpz_t(), coarse.get_mpz_t(), static_cast<mp_bitcnt_t>(shift + 1));
-    const mpz_class rest = x - (coarse << static_cast<mp_bitcnt_t>(shift));
-    return {std::ldexp(coarse.get_d(), shift - bits), std::ldexp(rest.get_d(), -bits), 0, 0};
+    const auto shift = static_cast<mp_bitcnt_t>(std::max(0, bits - coarse_bits));
+    mpz_class coarse = 2 * x + (mpz_class(1) << shift);
+    mpz_fdiv_q_2exp(coarse.get_mpz_t(), coarse.get_mpz_t(), shift + 1);
+    const mpz_class rest = x - (coarse << shift);
+    return {std::ldexp(coarse.get_d(), static_cast<int>(shift) - bits), std::ldexp(rest.get_d(), -bits), 0,
+            0};
 }
 
 mpz_class nearest(const mpq_class &x) {
