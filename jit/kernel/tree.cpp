@@ -168,6 +168,11 @@ class TreeRows {
         return static_cast<std::int64_t>(tree_.row.size()) + (found - constants_.begin());
     }
 
+    std::string number(const StraightLine &program, std::int32_t v) const {
+        const bool is_row = v < program.inputs || program.code[at(v - program.inputs)].op == Op::add;
+        return is_row ? formatted("Number({})", value(program, v)) : value(program, v);
+    }
+
     // |v|, a double.
     std::string size(const StraightLine &program, std::int32_t v) const {
         const bool is_size = v >= program.inputs && is_absolute(program.code[at(v - program.inputs)].op);
@@ -197,8 +202,8 @@ class TreeRows {
             case Op::multiply:
                 add("multiply({}, {});\n", v(i.a), v(i.b));
                 break;
-            case Op::subtract:
-                add("subtract({}, {});\n", v(i.a), v(i.b));
+            case Op::subtract: // of numbers, also where they are row sums
+                add("subtract({}, {});\n", number(program, i.a), number(program, i.b));
                 break;
             case Op::nmadd:
                 add("nmadd({}, {}, {});\n", v(i.a), v(i.b), v(i.c));

@@ -103,23 +103,19 @@ Outcome rounded_to_double(Outcome outcome) {
     return outcome;
 }
 
-// What is sure to need more than the doubles that were planned is done in more at once, or by Ryser's sum
-// without a kernel, whichever is quicker.
+// What is sure to need more than the doubles that were planned is done in more at once, if there is time.
+// That follows from plan and values, so that shards and who combines them do the same.
 std::optional<Outcome> run_in_more(const BlockRun &run, const Candidate &choice, const Block &block) {
     const auto in_twofold = info_of(choice.engine).in_twofold;
     if (!in_twofold || !Ladder(run.options).may_change_numbers()) return {};
-    if (run.pieces.store && run.pieces.store->is_of_one_shard()) return {}; // each has its part of the plan
-    const std::optional<Candidate> twofold = in_twofold(choice, Attempt(run, choice, 0).lines_of(block));
-    if (!twofold) return {};
-    const Candidate *quickest = &*twofold;
-    for (const Candidate &c : run.plan.candidates)
-        if (c.second && sums_subsets(c.engine) && !has_kernel(c.engine) && c.plan &&
-            !run.options.names_engine() && c.cost.serial_seconds < quickest->cost.serial_seconds)
-            quickest = &c;
-    log_decision(formatted("{}: a grid of doubles would leave too few digits, so {}", name_of(choice),
-                           quickest == &*twofold ? "in numbers of two doubles" : name_of(*quickest)));
-    Attempt attempt(run, *quickest, 1);
-    if (quickest != &*twofold) return attempt.outcome_of(attempt.run(attempt.lines_of(block)));
+    const std::optional<Wider> more = in_twofold(choice, Attempt(run, choice, 0).lines_of(block));
+    if (!more) return {};
+    if (!run.pieces.store &&
+        more->slowdown * predicted_seconds(choice, run.options) > run.options.refuse_seconds)
+        return {};
+    log_decision(
+        formatted("{}: a grid of doubles would leave too few digits, so in numbers of two", name_of(choice)));
+    Attempt attempt(run, more->candidate, 1);
     const ExactBlock lines = attempt.lines_of(exact_block(block));
     return rounded_to_double(attempt.outcome_of(attempt.run(EngineInput(lines, Arithmetic::split))));
 }

@@ -25,7 +25,7 @@ struct EngineInfo {
     double (*outlook)(const Proposals &task, Engine self) = nullptr;
     EngineResult (*run)(const EngineRun &run, const EngineInput &input);
     // The candidate in numbers of two doubles, where its doubles are sure to miss the tolerance. May be null.
-    std::optional<Candidate> (*in_twofold)(const Candidate &c, const Block &lines) = nullptr;
+    std::optional<Wider> (*in_twofold)(const Candidate &c, const Block &lines) = nullptr;
     // Pieces of its work on a block that know nothing of each other (lib/run/piece_store.hpp).
     double (*pieces)(const Candidate &c);
     // On a CPU; on a GPU there are primes below 2^47 alone.

@@ -35,7 +35,8 @@ double predicted_seconds(const Candidate &c, const Options &options) {
 
 double weight(const Candidate &c) {
     constexpr double unnoticed = 0.02, of_compiling = 0.25;
-    const double seconds = c.cost.serial_seconds - (1 - of_compiling) * c.cost.compile_seconds;
+    const double seconds = c.expected_runs * (c.cost.serial_seconds - c.cost.compile_seconds) +
+                           of_compiling * c.cost.compile_seconds;
     return sums_subsets(c.engine) ? 1.2 * seconds + unnoticed : seconds;
 }
 

@@ -45,12 +45,19 @@ struct Candidate {
     std::shared_ptr<const EnginePlan> plan; // null: it is of no use any more
     Cost cost;
     double seconds = 0;               // on the plan's threads
+    double expected_runs = 1;         // times its own, with those that are expected to follow; for the choice
     bool lacks_gpu = false;           // refused for that alone
     bool at_least = false;            // the cost is a lower bound, found without a search
     bool second = false;              // may be tried when the first answer is less accurate than asked for
     std::int64_t bytes_per_state = 0; // of the frontier: in a list (sparse), in a table (dense)
     perm_status refusal = PERM_OK;
     std::string why_not; // if refused: by how much, and what would help
+};
+
+// A candidate in numbers of two doubles. Its cost stands as it was, so that progress is counted as planned.
+struct Wider {
+    Candidate candidate;
+    double slowdown; // times what doubles take
 };
 
 // As the engine's own plan is; null if it is another's, or gone.

@@ -87,7 +87,8 @@ double log2_permanent(const SubsetKernel &kernel, const std::vector<double> &num
 Again choose_again(const SubsetPlan &plan, const std::vector<double> &numbers) {
     const SubsetKernel &kernel = plan.kernel;
     const double least = kernel.n * 0x1p-51; // what doubles and their grid can tell
-    if (!sums_again(kernel) || plan.tolerance < least) return {};
+    constexpr std::int32_t most_bits = 16;   // of a segment: longer sums may lose more than it tells
+    if (!sums_again(kernel) || plan.tolerance < least || kernel.segment_bits > most_bits) return {};
     constexpr double most_samples = 1024, per_sample = 64; // segments
     constexpr double all = 0.6;  // share of the segments beyond which it is quicker to sum all so, at once
     constexpr double margin = 8; // between the tolerance and what is aimed at, the estimates being such

@@ -28,17 +28,15 @@ void add_on_gpu(Proposals &task, Engine self, SubsetPlan plan_of_doubles) {
         c.why_not = "needs a GPU: " + task.machine.why_no_gpu();
     }
     if (!c.why_not.empty()) c.refusal = PERM_UNSUPPORTED;
-    Slowdown slowdown = subsets_slowdown(true, task.values.numbers, task.bits);
     // Doubles' grid leaves hardly any digits of full mantissas with signs: then the tree computes with more
     // of them, and what others have done is done again.
-    if (task.options.precision == Precision::automatic) {
-        constexpr double again = 30;
-        if (plan->kernel.arithmetic == Arithmetic::complex) slowdown.time *= again;
-        if (plan->kernel.arithmetic == Arithmetic::real && !task.values.nonnegative)
-            slowdown.time *=
-                plan->kernel.engine == SubsetEngine::tree ? arithmetic_cost(Arithmetic::split) : again;
-    }
-    task.add(std::move(c), slowdown);
+    constexpr double again = 30;
+    const Arithmetic arithmetic = plan->kernel.arithmetic;
+    const bool has_more = arithmetic == Arithmetic::real && plan->kernel.engine == SubsetEngine::tree;
+    if (task.options.precision == Precision::automatic && !task.values.nonnegative && !has_more &&
+        (arithmetic == Arithmetic::real || arithmetic == Arithmetic::complex))
+        c.expected_runs = again;
+    task.add(std::move(c), subsets_slowdown(true, task.values.numbers, task.bits));
 }
 
 bool wants_tree(const Proposals &task, Engine self) {

@@ -25,7 +25,7 @@ bool is_out_of_reach(const SubsetPlan &plan, const Block &block) {
 
 } // namespace
 
-std::optional<Candidate> tree_in_twofold(const Candidate &c, const Block &block) {
+std::optional<Wider> tree_in_twofold(const Candidate &c, const Block &block) {
     const auto *plan = plan_as<SubsetPlan>(c);
     const bool is_exact = std::all_of(block.values.begin(), block.values.end(),
                                       [](const Tracked &x) { return x.roundings == 0; });
@@ -33,12 +33,9 @@ std::optional<Candidate> tree_in_twofold(const Candidate &c, const Block &block)
         return {};
     const auto twofold = std::make_shared<const SubsetPlan>(with_arithmetic(*plan, Arithmetic::split));
     if (c.on_gpu && !subsets_why_not(*twofold).empty()) return {};
-    Candidate other = c;
-    other.plan = twofold;
-    const double slowdown = twofold->flops_per_subset / plan->flops_per_subset;
-    other.cost.serial_seconds =
-        c.cost.compile_seconds + slowdown * (c.cost.serial_seconds - c.cost.compile_seconds);
-    return other;
+    Wider more{c, twofold->flops_per_subset / plan->flops_per_subset};
+    more.candidate.plan = twofold;
+    return more;
 }
 
 } // namespace libperm

@@ -11,6 +11,6 @@ namespace libperm {
 
 // The candidate in numbers of two doubles, if its bound in doubles is sure to miss the plan's tolerance and
 // the block, A or A^T as the plan has it, is known without error.
-std::optional<Candidate> tree_in_twofold(const Candidate &c, const Block &block);
+std::optional<Wider> tree_in_twofold(const Candidate &c, const Block &block);
 
 } // namespace libperm

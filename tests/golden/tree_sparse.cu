@@ -39,12 +39,12 @@ struct Rows : Numbers {
     __device__ __forceinline__ void inner(Number &sum, double &absolute) {
         const Number t0 = multiply(x0, x3);
         const Row t1 = add(x1, v.a[0]);
-        const Number t2 = subtract(x1, t1);
+        const Number t2 = subtract(Number(x1), Number(t1));
         const double t3 = magnitude(x1) + magnitude(t1);
         const Row t4 = add(x4, v.a[2]);
         const Row t5 = add(t1, v.a[1]);
         const Row t6 = subtract(t5, v.a[0]);
-        const Number t7 = subtract(t6, t5);
+        const Number t7 = subtract(Number(t6), Number(t5));
         const double t8 = magnitude(t5) + magnitude(t6);
         const Number t9 = multiply(x4, t2);
         const Number t10 = nmadd(t4, t7, t9);
