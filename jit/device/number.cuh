@@ -5,9 +5,9 @@
 // c - a b (rounded once), fabs and fmax are defined; nothing else may be contracted.
 //
 // An arithmetic has Number, its operations, Row (a row sum, or an entry: `add` and `subtract` of two round
-// nowhere on their grid), magnitude() >= |number| up to a few roundings (a double; none
-// where there is nothing to be bounded), and Sum, to which terms are added: lead() and rest() of one make it
-// again by joined(). docs/accuracy.md has the errors of each operation.
+// nowhere on their grid), magnitude() >= |number| up to a few roundings (a double; none where there is
+// nothing to be bounded), and Sum, to which terms are added: lead() and rest() of one make it again by
+// joined(). docs/accuracy.md has the errors of each operation.
 
 __device__ __forceinline__ double fnma(double a, double b, double c) { return fma(-a, b, c); }
 

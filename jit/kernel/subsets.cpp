@@ -33,6 +33,14 @@ const char *summation_name(Summation summation) {
     return "?";
 }
 
+KernelColumns columns_of(const SubsetKernel &kernel) {
+    KernelColumns columns{kernel.column_ptr, kernel.row};
+    if (kernel.engine != SubsetEngine::dense) return columns;
+    for (std::int32_t j = 0; j <= kernel.n; ++j) columns.column_ptr.push_back(std::int64_t{j} * kernel.n);
+    for (std::int32_t e = 0; e < kernel.n * kernel.n; ++e) columns.row.push_back(e % kernel.n);
+    return columns;
+}
+
 const char *walk_entry(const SubsetKernel &kernel) {
     return kernel.arithmetic == Arithmetic::pair ? again_entry : gray_entry;
 }

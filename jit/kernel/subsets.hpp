@@ -52,6 +52,13 @@ struct SubsetKernel {
     Summation summation = Summation::plain; // not of `tree`
 };
 
+// Its columns, those of `dense` written out.
+struct KernelColumns {
+    std::vector<std::int64_t> column_ptr;
+    std::vector<std::int32_t> row;
+};
+KernelColumns columns_of(const SubsetKernel &kernel);
+
 constexpr const char *gray_entry = "perm_gray", *gather_entry = "perm_gather", *select_entry = "perm_select",
                      *accurate_entry = "perm_accurate", *again_entry = "perm_again";
 

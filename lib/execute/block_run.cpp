@@ -86,23 +86,6 @@ const Candidate *second_choice(const BlockRun &run, const Candidate &first, cons
     return found == run.plan.candidates.end() ? nullptr : &*found;
 }
 
-// Whose entries no reduction has rounded.
-ExactBlock exact_block(const Block &block) {
-    ExactBlock exact{block.pattern, {}};
-    for (const Tracked &x : block.values) exact.values.push_back({shifted(mpq_class(x.value), x.exp2), 0});
-    return exact;
-}
-
-Outcome rounded_to_double(Outcome outcome) {
-    const WideBall wide{*outcome.wide, outcome.error};
-    const Tracked nearest = tracked_of(wide.value.re);
-    const Scaled value = make_scaled(nearest.value, nearest.exp2);
-    const Ball rounding{{}, make_scaled(std::fabs(nearest.value), nearest.exp2 - 53)};
-    outcome.wide.reset();
-    set_value(outcome, Ball{value, (Ball{{}, wide.error} + rounding).error});
-    return outcome;
-}
-
 // What is sure to need more than the doubles that were planned is done in more at once, if there is time.
 // That follows from plan and values, so that shards and who combines them do the same.
 std::optional<Outcome> run_in_more(const BlockRun &run, const Candidate &choice, const Block &block) {
@@ -117,7 +100,9 @@ std::optional<Outcome> run_in_more(const BlockRun &run, const Candidate &choice,
         formatted("{}: a grid of doubles would leave too few digits, so in numbers of two", name_of(choice)));
     Attempt attempt(run, more->candidate, 1);
     const ExactBlock lines = attempt.lines_of(exact_block(block));
-    return rounded_to_double(attempt.outcome_of(attempt.run(EngineInput(lines, Arithmetic::split))));
+    Outcome outcome = attempt.outcome_of(attempt.run(EngineInput(lines, Arithmetic::split)));
+    round_value(outcome);
+    return outcome;
 }
 
 // The first outcome stands if there is no time for a second.

@@ -36,26 +36,12 @@ Outcome run(const Plan &plan, const Values &values, RunControl &control, PieceSt
     return Evaluation<Gaussian>(plan, control, memory, pieces).run(root_block<Gaussian>(plan.input, values));
 }
 
-// To so many bits, which may be no more than doubles have.
-void round_value(Outcome &outcome, int bits) {
-    const bool is_double = bits == double_bits && is_real(*outcome.wide);
-    const Tracked nearest = tracked_of(outcome.wide->re);
-    const Gaussian value = rounded(*outcome.wide, bits);
-    Scaled error = outcome.error;
-    if (is_double ? nearest.roundings > 0 : !(value == *outcome.wide))
-        error = (Ball{{}, error} + Ball{{}, make_scaled(outcome.value.mantissa, outcome.value.exp2 - bits)})
-                    .error;
-    if (!is_double) return set_value(outcome, WideBall{value, error});
-    outcome.wide.reset();
-    set_value(outcome, Ball{make_scaled(nearest.value, nearest.exp2), error});
-}
-
 // What doubles can tell is told in doubles; an exact fraction as the number that was asked for, unless that
 // was exact.
 void round_off(const Options &options, Outcome &outcome) {
     if (!outcome.wide) return;
     if (!outcome.exact) {
-        if (outcome.rel_error_bound > 0x1p-53) round_value(outcome, double_bits);
+        if (outcome.rel_error_bound > 0x1p-53) round_value(outcome);
         return;
     }
     if (is_integer(*outcome.wide) || options.precision == Precision::exact) return;

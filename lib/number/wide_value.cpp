@@ -62,6 +62,12 @@ Tracked tracked_of(const mpq_class &x) {
     return number;
 }
 
+ExactBlock exact_block(const Block &block) {
+    ExactBlock exact{block.pattern, {}};
+    for (const Tracked &x : block.values) exact.values.push_back({shifted(mpq_class(x.value), x.exp2), 0});
+    return exact;
+}
+
 Block magnitudes_of(const ExactBlock &block) {
     Block out{block.pattern, {}};
     out.values.reserve(block.values.size());

@@ -18,6 +18,9 @@ Gaussian exact_of(const Parts &parts, std::int64_t exp2);
 // Rounded to nearest, once unless it is a double (with an exponent of any size).
 Tracked tracked_of(const mpq_class &x);
 
+// The block's own values, which no reduction has rounded.
+ExactBlock exact_block(const Block &block);
+
 // Of each entry a number that is not below its absolute value, by at most 2^-50 of it, and that has been
 // rounded once: what reductions, scaling and error bounds take for the block.
 Block magnitudes_of(const ExactBlock &block);

@@ -1,6 +1,7 @@
 #include "lib/run/outcome.hpp"
 
 #include "lib/base/error.hpp"
+#include "lib/number/wide_value.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,6 +23,19 @@ void set_value(Outcome &outcome, const Ball &ball) {
 void set_value(Outcome &outcome, const WideBall &ball) {
     set_value(outcome, Ball{size_of(ball.value), ball.error});
     outcome.wide = ball.value;
+}
+
+void round_value(Outcome &outcome, int bits) {
+    const bool is_double = bits == double_bits && is_real(*outcome.wide);
+    const Tracked nearest = tracked_of(outcome.wide->re);
+    const Gaussian value = rounded(*outcome.wide, bits);
+    Scaled error = outcome.error;
+    if (is_double ? nearest.roundings > 0 : !(value == *outcome.wide))
+        error = (Ball{{}, error} + Ball{{}, make_scaled(outcome.value.mantissa, outcome.value.exp2 - bits)})
+                    .error;
+    if (!is_double) return set_value(outcome, WideBall{value, error});
+    outcome.wide.reset();
+    set_value(outcome, Ball{make_scaled(nearest.value, nearest.exp2), error});
 }
 
 Outcome outcome_of(const EngineResult &result) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 
 namespace libperm {
@@ -35,6 +36,10 @@ bool take_if_better(Outcome &outcome, const std::function<Outcome()> &work, bool
 // bound = error / (|value| - error).
 void set_value(Outcome &outcome, const Ball &ball);
 void set_value(Outcome &outcome, const WideBall &ball);
+
+// The wide value to so many bits, which may be no more than doubles have; `wide` is gone then.
+constexpr int double_bits = std::numeric_limits<double>::digits;
+void round_value(Outcome &outcome, int bits = double_bits);
 
 // With its value, unless that is of residues, and its counts.
 Outcome outcome_of(const EngineResult &result);

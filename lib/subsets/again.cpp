@@ -7,44 +7,37 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <numeric>
 
 namespace libperm {
 namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-// A matrix of a kernel, by columns.
-class KernelColumns {
+// The numbers of a kernel, by columns.
+class ColumnsOfMatrix {
   public:
-    KernelColumns(const SubsetKernel &kernel, const std::vector<double> &numbers)
-        : column_ptr_(kernel.column_ptr), row_(kernel.row), numbers_(numbers), n_(kernel.n) {
-        for (std::int32_t j = 0; column_ptr_.empty() && j < n_; ++j) // dense
-            for (std::int32_t i = 0; i < n_; ++i) row_.push_back(i);
-        for (std::int32_t j = 0; column_ptr_.size() <= at(n_); ++j)
-            column_ptr_.push_back(std::int64_t{j} * n_);
-    }
+    ColumnsOfMatrix(const SubsetKernel &kernel, const std::vector<double> &numbers)
+        : columns_(columns_of(kernel)), numbers_(numbers), n_(kernel.n) {}
 
     std::vector<double> empty_set() const { return {numbers_.begin(), numbers_.begin() + n_}; }
 
     void change(std::vector<double> &x, std::int32_t column, bool in) const {
-        for (auto e = column_ptr_[at(column)]; e < column_ptr_[at(column) + 1]; ++e) {
+        for (auto e = columns_.column_ptr[at(column)]; e < columns_.column_ptr[at(column) + 1]; ++e) {
             const double a = numbers_[at(n_ + e)];
-            x[at(row_[at(e)])] += in ? a : -a;
+            x[at(columns_.row[at(e)])] += in ? a : -a;
         }
     }
 
     double log2_permanent() const {
         std::vector<double> value(numbers_.begin() + n_,
-                                  numbers_.begin() + n_ + static_cast<std::ptrdiff_t>(row_.size()));
+                                  numbers_.begin() + n_ + static_cast<std::ptrdiff_t>(columns_.row.size()));
         const bool is_signed = std::any_of(value.begin(), value.end(), [](double a) { return a < 0; });
         for (double &a : value) a = is_signed ? a * a : a;
-        return log2_permanent_estimate({column_ptr_, row_, value}) * (is_signed ? 0.5 : 1);
+        return log2_permanent_estimate({columns_.column_ptr, columns_.row, value}) * (is_signed ? 0.5 : 1);
     }
 
   private:
-    std::vector<std::int64_t> column_ptr_;
-    std::vector<std::int32_t> row_;
+    const KernelColumns columns_;
     const std::vector<double> &numbers_;
     const std::int32_t n_;
 };
@@ -59,7 +52,7 @@ std::uint64_t scattered(std::uint64_t k) {
 
 // The absolute values of a segment's terms, added up, from some of them: the sets of its three lowest and its
 // three highest columns, with any set of those between.
-double sampled(const KernelColumns &a, const SubsetKernel &kernel, std::uint64_t segment,
+double sampled(const ColumnsOfMatrix &a, const SubsetKernel &kernel, std::uint64_t segment,
                std::uint64_t scatter) {
     const std::int32_t bits = kernel.segment_bits, walked = std::min(bits, 6), low = walked / 2;
     std::uint64_t set = (segment ^ segment >> 1) << bits | (scatter & ((std::uint64_t{1} << bits) - 1));
@@ -81,7 +74,7 @@ double sampled(const KernelColumns &a, const SubsetKernel &kernel, std::uint64_t
 } // namespace
 
 double log2_permanent(const SubsetKernel &kernel, const std::vector<double> &numbers) {
-    return KernelColumns(kernel, numbers).log2_permanent();
+    return ColumnsOfMatrix(kernel, numbers).log2_permanent();
 }
 
 Again choose_again(const SubsetPlan &plan, const std::vector<double> &numbers) {
@@ -96,7 +89,7 @@ Again choose_again(const SubsetPlan &plan, const std::vector<double> &numbers) {
     const auto samples = static_cast<std::uint64_t>(
         std::clamp(segments / per_sample, std::min(segments, per_sample), most_samples));
 
-    const KernelColumns columns(kernel, numbers);
+    const ColumnsOfMatrix columns(kernel, numbers);
     std::vector<double> sums;
     for (std::uint64_t k = 0; k < samples; ++k) {
         const double stride = segments / static_cast<double>(samples);

@@ -24,12 +24,9 @@ constexpr double launch_seconds = 0.2;                         // of one launch 
 
 // The columns' beginnings, then the row of each entry.
 std::vector<std::int32_t> pattern_indexes(const SubsetKernel &kernel) {
-    std::vector<std::int32_t> indexes(kernel.column_ptr.begin(), kernel.column_ptr.end());
-    if (kernel.engine == SubsetEngine::dense) {
-        for (std::int32_t j = 0; j <= kernel.n; ++j) indexes.push_back(j * kernel.n);
-        for (std::int32_t e = 0; e < kernel.n * kernel.n; ++e) indexes.push_back(e % kernel.n);
-    }
-    indexes.insert(indexes.end(), kernel.row.begin(), kernel.row.end());
+    const KernelColumns columns = columns_of(kernel);
+    std::vector<std::int32_t> indexes(columns.column_ptr.begin(), columns.column_ptr.end());
+    indexes.insert(indexes.end(), columns.row.begin(), columns.row.end());
     return indexes;
 }
 

@@ -8,6 +8,7 @@
 #include "preprocess/scaling.hpp"
 #include "tests/record/outcome_text.hpp"
 #include "tests/support/host_queue.hpp"
+#include "tests/support/tape_of.hpp"
 #include "tests/support/wide_cases.hpp"
 
 #include <functional>
@@ -155,15 +156,7 @@ struct Tapes {
         }
     }
 
-    std::unique_ptr<const TapePlan> direct() const {
-        Options options;
-        options.device = Device::cpu;
-        options.memory_limit = std::int64_t{1} << 30;
-        RunControl control(options);
-        Plan plan = make_plan(input, options, {}, control);
-        TapePlan::order(plan, control);
-        return TapePlan::of(plan, control);
-    }
+    std::unique_ptr<const TapePlan> direct() const { return tape_of(input); }
 };
 
 std::string tape_text(HostQueue &queue, const Tapes &matrices, bool twofold) {

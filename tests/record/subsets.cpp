@@ -187,14 +187,10 @@ template <class A> class Played {
     }
 
     void sum_again(const std::vector<std::uint64_t> &chosen) {
-        std::vector<std::int32_t> column_ptr(kernel_.column_ptr.begin(), kernel_.column_ptr.end()),
-            row = kernel_.row;
-        if (kernel_.engine == SubsetEngine::dense) {
-            for (std::int32_t j = 0; j <= kernel_.n; ++j) column_ptr.push_back(j * kernel_.n);
-            for (std::int32_t e = 0; e < kernel_.n * kernel_.n; ++e) row.push_back(e % kernel_.n);
-        }
+        const KernelColumns columns = columns_of(kernel_);
+        const std::vector<std::int32_t> column_ptr(columns.column_ptr.begin(), columns.column_ptr.end());
         const double *values = values_.data();
-        const std::int32_t *ptr = column_ptr.data(), *rows = row.data();
+        const std::int32_t *ptr = column_ptr.data(), *rows = columns.row.data();
         const std::uint64_t *which = chosen.data();
         std::uint64_t base = 0;
         Partial *partials = partials_.data();

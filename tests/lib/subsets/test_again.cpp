@@ -2,6 +2,7 @@
 #include "jit/kernel/subset_source.hpp"
 #include "jit/lanes/tree_walk.hpp"
 #include "lib/number/bits.hpp"
+#include "lib/number/wide_value.hpp"
 #include "lib/run/outcome.hpp"
 #include "lib/subsets/again.hpp"
 #include "lib/subsets/fixed_point_double.hpp"
@@ -207,9 +208,7 @@ TEST_CASE("row sums on two grids: the bits of a CPU by a kernel, and within the 
     for (const Case &c : cases) {
         CAPTURE(c.plan.kernel.n);
         CAPTURE(c.plan.kernel.segment_bits);
-        ExactBlock exact{c.block.pattern, {}};
-        for (const Tracked &x : c.block.values)
-            exact.values.push_back({shifted(mpq_class(x.value), x.exp2), 0});
+        const ExactBlock exact = exact_block(c.block);
         const EngineInput input(exact, Arithmetic::split);
         RunControl control;
         const Outcome on_cpu = libperm::outcome_of(run_subset_sum(c.plan, input, {{}, true}, control));

@@ -11,6 +11,7 @@
 #include "lib/tape/on_device.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/tape_of.hpp"
 
 #include <doctest/doctest.h>
 
@@ -53,13 +54,7 @@ struct Case {
         InputPattern input;
         input.pattern = pattern;
         input.value_type = complex ? PERM_VALUE_C128 : PERM_VALUE_F64;
-        Options options;
-        options.device = Device::cpu;
-        options.memory_limit = std::int64_t{1} << 30;
-        RunControl control(options);
-        Plan plan = make_plan(input, options, {}, control);
-        TapePlan::order(plan, control);
-        return TapePlan::of(plan, control);
+        return tape_of(input);
     }
 };
 

@@ -1,0 +1,20 @@
+// The tape of a pattern's plan, made for a CPU.
+#pragma once
+
+#include "lib/input/matrix.hpp"
+#include "lib/run/run_control.hpp"
+#include "lib/tape/tape_run.hpp"
+
+#include <cstdint>
+#include <memory>
+
+inline std::unique_ptr<const libperm::TapePlan> tape_of(const libperm::InputPattern &input) {
+    using namespace libperm;
+    Options options;
+    options.device = Device::cpu;
+    options.memory_limit = std::int64_t{1} << 30;
+    RunControl control(options);
+    Plan plan = make_plan(input, options, {}, control);
+    TapePlan::order(plan, control);
+    return TapePlan::of(plan, control);
+}
