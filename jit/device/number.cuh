@@ -118,6 +118,24 @@ template <class D> __device__ __forceinline__ SplitRow<D> plus_signed(SplitRow<D
     return {fma(sign, b.hi, a.hi), fma(sign, b.lo, a.lo)};
 }
 
+// The same, which a product takes rounded to a double.
+template <class D> struct RoundedRow : SplitRow<D> {
+    RoundedRow() = default;
+    __device__ __forceinline__ RoundedRow(SplitRow<D> x) : SplitRow<D>(x) {}
+    __device__ __forceinline__ operator D() const { return this->hi + this->lo; }
+};
+
+// Doubles of row sums that no double holds: one rounding more for each factor of a term.
+template <class D> struct TwoGrids : Real<D> {
+    typedef RoundedRow<D> Row;
+    static constexpr int row_parts = 2;
+
+    using Real<D>::add, Real<D>::subtract, Real<D>::add_signed;
+    __device__ __forceinline__ static Row add(Row a, Row b) { return a + b; }
+    __device__ __forceinline__ static Row subtract(Row a, Row b) { return a - b; }
+    __device__ __forceinline__ static Row add_signed(Row a, D sign, Row b) { return plus_signed(a, sign, b); }
+};
+
 // A double, as Real has it, and what its roundings have lost, to first order: the compensated product and sum
 // of Ogita, Rump and Oishi, Accurate sum and dot product, SIAM J. Sci. Comput. 26 (2005), never put together
 // on the way. R: a row sum, exact: D or SplitRow<D>. After k operations hi + lo is within 2.2 (k + 1)^2
@@ -161,6 +179,9 @@ template <class D, class R = D> struct Compensated {
         const D p = a.hi * b.hi;
         return {p, fma(a.lo, b.hi, fma(a.hi, b.lo, fma(a.hi, b.hi, -p)))};
     }
+    template <class A, class B> __device__ __forceinline__ static Number madd(A a, B b, Number c) {
+        return add(multiply(a, b), c);
+    }
     template <class A, class B> __device__ __forceinline__ static Number nmadd(A a, B b, Number c) {
         return subtract(c, multiply(a, b));
     }
@@ -180,15 +201,20 @@ template <class D, class R = D> struct Compensated {
     __device__ __forceinline__ static Number total(Sum s) { return {s.hi, s.lo}; }
 };
 
+template <class P> struct ComplexOf {
+    P re, im;
+    ComplexOf() = default;
+    __device__ __forceinline__ ComplexOf(P real, P imaginary) : re(real), im(imaginary) {}
+    template <class Q> __device__ __forceinline__ ComplexOf(ComplexOf<Q> x) : re(x.re), im(x.im) {}
+};
+
 // Complex numbers over another arithmetic.
 template <class Base> struct Complex {
     typedef typename Base::Scalar Scalar;
     typedef typename Base::Number Part;
-    struct Number {
-        Part re, im;
-    };
-    typedef Number Row;
-    static constexpr int parts = 2 * Base::parts, row_parts = parts;
+    typedef ComplexOf<Part> Number;
+    typedef ComplexOf<typename Base::Row> Row;
+    static constexpr int parts = 2 * Base::parts, row_parts = 2 * Base::row_parts;
     static constexpr bool bounded = true;
 
     __device__ __forceinline__ static Number number(Scalar x) {
@@ -197,10 +223,12 @@ template <class Base> struct Complex {
     __device__ __forceinline__ static bool is_zero(Number a) {
         return Base::is_zero(a.re) && Base::is_zero(a.im);
     }
-    __device__ __forceinline__ static Number add(Number a, Number b) {
+    // Of numbers, and of row sums.
+    template <class P> __device__ __forceinline__ static ComplexOf<P> add(ComplexOf<P> a, ComplexOf<P> b) {
         return {Base::add(a.re, b.re), Base::add(a.im, b.im)};
     }
-    __device__ __forceinline__ static Number subtract(Number a, Number b) {
+    template <class P>
+    __device__ __forceinline__ static ComplexOf<P> subtract(ComplexOf<P> a, ComplexOf<P> b) {
         return {Base::subtract(a.re, b.re), Base::subtract(a.im, b.im)};
     }
     __device__ __forceinline__ static Number multiply(Number a, Number b) {
@@ -215,7 +243,8 @@ template <class Base> struct Complex {
         return {Base::madd(a.im, b.im, Base::nmadd(a.re, b.re, c.re)),
                 Base::nmadd(a.im, b.re, Base::nmadd(a.re, b.im, c.im))};
     }
-    __device__ __forceinline__ static Number add_signed(Number a, Scalar sign, Number b) {
+    template <class P>
+    __device__ __forceinline__ static ComplexOf<P> add_signed(ComplexOf<P> a, Scalar sign, ComplexOf<P> b) {
         return {Base::add_signed(a.re, sign, b.re), Base::add_signed(a.im, sign, b.im)};
     }
     __device__ __forceinline__ static Number negate(Number a) {

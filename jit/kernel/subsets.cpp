@@ -64,8 +64,8 @@ std::int64_t value_count(const SubsetKernel &kernel) {
 }
 
 bool rows_in_shared(const SubsetKernel &kernel) {
-    constexpr int few = 48; // doubles that leave room for a program's values
-    const int parts = row_parts_of(kernel.arithmetic);
+    // Doubles that leave room for a program's values.
+    const int parts = row_parts_of(kernel.arithmetic), few = parts_of(kernel.arithmetic) == 1 ? 80 : 48;
     return kernel.engine == SubsetEngine::tree && parts > 1 && parts * kernel.n > few;
 }
 

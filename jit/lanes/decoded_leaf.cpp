@@ -15,14 +15,13 @@ enum class Kind : std::uint8_t { accumulator, value, sum };
 
 class LeafDecoder {
   public:
-    LeafDecoder(const StraightLine &program, std::uint32_t first_block)
+    LeafDecoder(const StraightLine &program, std::uint32_t first_block, std::int64_t row_bytes)
         : program_(program),
           inputs_(program.inputs),
           first_block_(first_block),
           kind_(at(inputs_) + program.code.size(), Kind::value),
           block_(kind_.size()) {
-        for (std::int32_t v = 0; v < inputs_; ++v)
-            block_[at(v)] = static_cast<std::uint32_t>(v * block_bytes);
+        for (std::int32_t v = 0; v < inputs_; ++v) block_[at(v)] = static_cast<std::uint32_t>(v * row_bytes);
         choose_kinds();
         choose_order();
         find_uses();
@@ -35,7 +34,7 @@ class LeafDecoder {
         return std::move(leaf_);
     }
 
-    std::uint32_t blocks() const { return static_cast<std::uint32_t>(taken_.size()); }
+    std::uint32_t bytes() const { return static_cast<std::uint32_t>(taken_.size() * block_bytes); }
 
   private:
     const Instruction &code(std::int32_t v) const { return program_.code[at(v - inputs_)]; }
@@ -156,7 +155,10 @@ class LeafDecoder {
         const Operand a = operand(i.a, t);
         switch (i.op) {
         case Op::add:
-            plus(a, Step::plus, i.b);
+            if (i.a < inputs_)
+                emit(Step::sum, {{Kind::sum, v}});
+            else
+                plus(a, Step::plus, i.b);
             break;
         case Op::multiply:
             multiply(a, operand(i.b, t));
@@ -292,12 +294,13 @@ class LeafDecoder {
     int sums_ = 0;          // steps times_sum before here
 };
 
-// For other arithmetics than `real`: how the words are read takes little of their time.
-LeafWords decode_plainly(const StraightLine &program, std::uint32_t first_block, std::int64_t bytes) {
+// For other arithmetics: how the words are read takes little of their time.
+LeafWords decode_plainly(const StraightLine &program, std::uint32_t first_block, Arithmetic arithmetic) {
+    const std::int64_t bytes = number_bytes(arithmetic), of_row = row_bytes(arithmetic);
     const Places places = places_of(program);
     const auto block = [&](std::int32_t v) {
         return static_cast<std::uint32_t>(
-            v < program.inputs ? v * bytes : first_block + places.place[at(v - program.inputs)] * bytes);
+            v < program.inputs ? v * of_row : first_block + places.place[at(v - program.inputs)] * bytes);
     };
     DecodedLeaf leaf{{}, {}};
     for (std::size_t k = 0; k < program.code.size(); ++k) {
@@ -311,17 +314,17 @@ LeafWords decode_plainly(const StraightLine &program, std::uint32_t first_block,
     leaf.words.push_back(none_left);
     for (std::size_t k = 0; k < 2; ++k) // of residues there is one
         leaf.outputs[k] = block(program.outputs[std::min(k, program.outputs.size() - 1)]);
-    return {leaf, static_cast<std::uint32_t>(places.count)};
+    return {leaf, static_cast<std::uint32_t>(places.count * bytes)};
 }
 
 } // namespace
 
 LeafWords decode_leaf(const StraightLine &program, std::uint32_t first_block, Arithmetic arithmetic) {
-    if (arithmetic != Arithmetic::real)
-        return decode_plainly(program, first_block, parts_of(arithmetic) * block_bytes);
-    LeafDecoder decoder(program, first_block);
+    if (arithmetic != Arithmetic::real && arithmetic != Arithmetic::two_grids)
+        return decode_plainly(program, first_block, arithmetic);
+    LeafDecoder decoder(program, first_block, row_bytes(arithmetic));
     DecodedLeaf leaf = decoder.decode();
-    return {std::move(leaf), decoder.blocks()};
+    return {std::move(leaf), decoder.bytes()};
 }
 
 } // namespace libperm

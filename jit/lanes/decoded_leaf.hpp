@@ -13,7 +13,13 @@ namespace libperm {
 
 constexpr std::int32_t block_bytes = 32 * sizeof(double);
 
-// Steps of the arithmetic `real`; of the others the words are those of each instruction: operation, a, b, c,
+// Of a number's block and of a row's. Row sums on two grids stand behind what they come to as numbers.
+constexpr std::int64_t number_bytes(Arithmetic a) { return std::int64_t{parts_of(a)} * block_bytes; }
+constexpr std::int64_t row_bytes(Arithmetic a) {
+    return number_bytes(a) + (has_two_grids(a) ? std::int64_t{row_parts_of(a)} * block_bytes : 0);
+}
+
+// Steps of `real` and `two_grids`; of the others the words are those of each instruction: operation, a, b, c,
 // and the block for its result; none_left follows the last.
 //
 // One step makes the accumulator of operands, then the form `.._kept` stores it to a block, the last word.
@@ -65,7 +71,7 @@ struct DecodedLeaf {
 
 struct LeafWords {
     DecodedLeaf leaf;
-    std::uint32_t blocks; // that it needs, from its first on
+    std::uint32_t bytes; // that it needs, from its first block on
 };
 LeafWords decode_leaf(const StraightLine &program, std::uint32_t first_block, Arithmetic arithmetic);
 

@@ -12,7 +12,7 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 class Decoder {
   public:
     Decoder(const Tree &tree, Arithmetic arithmetic, DecodedTree &decoded)
-        : tree_(tree), arithmetic_(arithmetic), next_(tree.n) {
+        : tree_(tree), arithmetic_(arithmetic), next_(0) {
         decoded.one = one_ = block();
     }
 
@@ -51,7 +51,7 @@ class Decoder {
         if (part.parts.empty() && !part.leaf.outputs.empty()) {
             LeafWords words = decode_leaf(part.leaf, offset(next_), arithmetic_);
             result.leaf = std::move(words.leaf);
-            leaf_blocks_ = std::max(leaf_blocks_, words.blocks);
+            leaf_bytes_ = std::max(leaf_bytes_, words.bytes);
             result.inner_f = result.leaf.outputs[0];
             result.inner_g = result.leaf.outputs[1];
         }
@@ -65,11 +65,14 @@ class Decoder {
         }
     }
 
-    std::uint32_t blocks() const { return static_cast<std::uint32_t>(next_) + leaf_blocks_; }
+    std::uint32_t bytes() const { return offset(next_) + leaf_bytes_; }
 
   private:
-    std::uint32_t offset(std::int64_t block) const {
-        return static_cast<std::uint32_t>(block * parts_of(arithmetic_) * block_bytes);
+    std::uint32_t of_row(std::int32_t row) const {
+        return static_cast<std::uint32_t>(row * row_bytes(arithmetic_));
+    }
+    std::uint32_t offset(std::int64_t block) const { // behind all rows
+        return of_row(tree_.n) + static_cast<std::uint32_t>(block * number_bytes(arithmetic_));
     }
     std::uint32_t block() { return offset(next_++); }
 
@@ -82,14 +85,14 @@ class Decoder {
 
     Product product(std::uint32_t from, const std::vector<std::int32_t> &rows) {
         Product product{from, rows.empty() ? from : block(), {}};
-        for (const std::int32_t row : rows) product.rows.push_back(offset(row));
+        for (const std::int32_t row : rows) product.rows.push_back(of_row(row));
         return product;
     }
 
     const Tree &tree_;
     const Arithmetic arithmetic_;
     std::int32_t next_;
-    std::uint32_t one_ = 0, leaf_blocks_ = 0;
+    std::uint32_t one_ = 0, leaf_bytes_ = 0;
 };
 
 } // namespace
@@ -98,7 +101,7 @@ DecodedTree::DecodedTree(const Tree &tree, Arithmetic arithmetic) {
     Decoder decoder(tree, arithmetic, *this);
     root = decoder.part(tree.root, true);
     decoder.leaves(tree.root, root);
-    blocks = decoder.blocks();
+    bytes = decoder.bytes();
 }
 
 } // namespace libperm

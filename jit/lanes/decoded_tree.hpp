@@ -32,8 +32,8 @@ struct DecodedTree {
     DecodedTree(const Tree &tree, Arithmetic arithmetic);
 
     DecodedPart root;
-    std::uint32_t one = 0;    // the block of ones
-    std::uint32_t blocks = 0; // how many there are; the first n are x
+    std::uint32_t one = 0;   // the block of ones
+    std::uint32_t bytes = 0; // of all blocks; the first n are x
 };
 
 } // namespace libperm

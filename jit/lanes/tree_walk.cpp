@@ -30,7 +30,10 @@ template <class A> class Walk {
     using D = typename A::Scalar;
     using Number = typename A::Number;
     using Row = typename A::Row;
-    static constexpr bool is_real = std::is_same_v<A, Real<D>>;
+    static constexpr bool is_of_doubles = std::is_base_of_v<Real<D>, A>;
+    static constexpr bool has_own_rows = A::row_parts > 1 && !std::is_same_v<Row, Number>;
+    static constexpr std::size_t row_at = has_own_rows ? A::parts : 0, // parts from a row's block on
+        row_parts = A::parts + (has_own_rows ? A::row_parts : 0);
 
     Walk(const Tree &tree, const DecodedTree &decoded, A arithmetic, const double *values, double *workspace,
          const std::function<void()> &poll)
@@ -40,11 +43,11 @@ template <class A> class Walk {
           constants_(entries_ + A::row_parts * tree.row.size()),
           blocks_(reinterpret_cast<char *>(workspace)),
           one_(decoded.one),
-          rows_end_(static_cast<std::uint32_t>(tree.n * A::parts * block_bytes)),
           poll_(poll) {}
 
     void root(const DecodedPart &root) const {
         put(one_, A::number(D(1.0)));
+        for (std::int32_t r = 0; has_own_rows && r < tree_.n; ++r) put_row(of_row(r), get_row(of_row(r)));
         multiply(root.top);
         loop(root);
     }
@@ -53,14 +56,25 @@ template <class A> class Walk {
     double *at(std::uint32_t block) const { return reinterpret_cast<double *>(blocks_ + block); }
     HWY_INLINE Number get(std::uint32_t block) const { return InBlock<Number>::get(at(block)); }
     HWY_INLINE void put(std::uint32_t block, Number a) const { InBlock<Number>::put(at(block), a); }
-    // Row sums: the first parts of a block, the others are 0.
-    HWY_INLINE Row get_row(std::uint32_t block) const { return InBlock<Row>::get(at(block)); }
-    HWY_INLINE void put_row(std::uint32_t block, Row a) const { InBlock<Row>::put(at(block), a); }
-    // What a program computes with: a row sum as a number.
-    HWY_INLINE Number operand(std::uint32_t block) const {
-        if constexpr (!std::is_same_v<Row, Number> && A::row_parts > 1)
-            if (block < rows_end_) return get_row(block);
-        return get(block);
+    // Row sums.
+    static std::uint32_t of_row(std::int32_t row) {
+        return static_cast<std::uint32_t>(static_cast<std::size_t>(row) * row_parts * block_bytes);
+    }
+    HWY_INLINE Row get_row(std::uint32_t block) const {
+        return InBlock<Row>::get(at(block) + row_at * TreeWalk::lanes);
+    }
+    HWY_INLINE void put_row(std::uint32_t block, Row a) const {
+        if constexpr (has_own_rows) put(block, a);
+        InBlock<Row>::put(at(block) + row_at * TreeWalk::lanes, a);
+    }
+    HWY_INLINE Row plus_constant(std::uint32_t block, std::uint32_t constant) const {
+        return f.add(get_row(block), InBlock<Row>::same(constants_ + A::row_parts * constant));
+    }
+    HWY_INLINE auto factor(std::uint32_t row) const {
+        if constexpr (has_own_rows)
+            return get(row);
+        else
+            return get_row(row);
     }
     // Absolute values: the first part of a block.
     HWY_INLINE D size(std::uint32_t block) const { return InBlock<D>::get(at(block)); }
@@ -69,7 +83,7 @@ template <class A> class Walk {
     void multiply(const Product &product) const {
         if (product.rows.empty()) return;
         Number a = get(product.from);
-        for (const std::uint32_t row : product.rows) a = f.multiply(a, get_row(row));
+        for (const std::uint32_t row : product.rows) a = f.multiply(a, factor(row));
         put(product.to, a);
     }
 
@@ -77,7 +91,7 @@ template <class A> class Walk {
         const auto begin = static_cast<std::size_t>(tree_.column_ptr[static_cast<std::size_t>(column)]);
         const auto end = static_cast<std::size_t>(tree_.column_ptr[static_cast<std::size_t>(column) + 1]);
         for (std::size_t e = begin; e < end; ++e) {
-            const auto row = static_cast<std::uint32_t>(tree_.row[e] * A::parts * block_bytes);
+            const std::uint32_t row = of_row(tree_.row[e]);
             const Row entry = InBlock<Row>::same(entries_ + A::row_parts * e), x = get_row(row);
             put_row(row, in ? f.add(x, entry) : f.subtract(x, entry));
         }
@@ -135,7 +149,7 @@ template <class A> class Walk {
     }
 
     HWY_NOINLINE void run(const std::uint32_t *p) const {
-        if constexpr (is_real)
+        if constexpr (is_of_doubles)
             run_steps(p);
         else
             run_instructions(p);
@@ -147,26 +161,26 @@ template <class A> class Walk {
     const Tree &tree_;
     const double *entries_, *constants_;
     char *blocks_;
-    std::uint32_t one_, rows_end_;
+    std::uint32_t one_;
     const std::function<void()> &poll_;
     mutable std::uint64_t turns_ = 0;
 };
 
 template <class A> HWY_INLINE void Walk<A>::run_instructions(const std::uint32_t *p) const {
     // Absolute values are whole numbers here: |a| is a.
-    const auto size_of = [&](std::uint32_t block) { return f.magnitude(operand(block)); };
+    const auto size_of = [&](std::uint32_t block) { return f.magnitude(get(block)); };
     for (;; p += 5) switch (*p) {
         case static_cast<std::uint32_t>(Op::add):
-            put(p[4], f.add(get_row(p[1]), InBlock<Row>::same(constants_ + A::row_parts * p[2])));
+            put(p[4], plus_constant(p[1], p[2]));
             break;
         case static_cast<std::uint32_t>(Op::multiply):
-            put(p[4], f.multiply(operand(p[1]), operand(p[2])));
+            put(p[4], f.multiply(get(p[1]), get(p[2])));
             break;
         case static_cast<std::uint32_t>(Op::subtract):
-            put(p[4], f.subtract(operand(p[1]), operand(p[2])));
+            put(p[4], f.subtract(get(p[1]), get(p[2])));
             break;
         case static_cast<std::uint32_t>(Op::nmadd):
-            put(p[4], f.nmadd(operand(p[1]), operand(p[2]), operand(p[3])));
+            put(p[4], f.nmadd(get(p[1]), get(p[2]), get(p[3])));
             break;
         case static_cast<std::uint32_t>(Op::add_absolute):
             put(p[4], A::number(size_of(p[1]) + size_of(p[2])));
@@ -185,12 +199,11 @@ template <class A> HWY_INLINE void Walk<A>::run_instructions(const std::uint32_t
 template <class A> HWY_INLINE void Walk<A>::run_steps(const std::uint32_t *p) const {
     constexpr int vectors = static_cast<int>(sizeof(D) / sizeof(Vector));
     char *const blocks = blocks_;
-    const double *const constants = constants_;
     D acc(0.0);
 
 #define PERM_BLOCK(w) load<vectors>(reinterpret_cast<const double *>(blocks + p[w]))
-#define PERM_CONSTANT(w) D(constants[p[w]])
-#define PERM_SUM(w) (PERM_BLOCK(w) + PERM_CONSTANT((w) + 1))
+#define PERM_CONSTANT(w) D(constants_[A::row_parts * p[w]]) // never of two grids
+#define PERM_SUM(w) D(plus_constant(p[w], p[(w) + 1]))
 #define PERM_STEP(step, operands, ...)                                                                       \
     case static_cast<std::uint32_t>(Step::step):                                                             \
         acc = __VA_ARGS__;                                                                                   \
@@ -273,6 +286,12 @@ void walk(const Tree &tree, const DecodedTree &decoded, Arithmetic arithmetic, s
         return in(Compensated<Lanes<4>>());
     case Arithmetic::split:
         return in(Compensated<Lanes<4>, SplitRow<Lanes<4>>>());
+    case Arithmetic::two_grids:
+        return in(TwoGrids<Lanes<8>>());
+    case Arithmetic::complex_two_grids:
+        return in(Complex<TwoGrids<Lanes<4>>>());
+    case Arithmetic::complex_split:
+        return in(Complex<Compensated<Lanes<2>, SplitRow<Lanes<2>>>>());
     case Arithmetic::modular: {
         using D = Lanes<4>;
         return in(Modular<D>{D(values[values.size() - 2]), D(values[values.size() - 1])});
@@ -311,9 +330,12 @@ template <class A>
 void start(const Tree &tree, const A &f, std::span<const double> values,
            std::span<const std::uint64_t> segments, double *x) {
     using Row = typename A::Row;
-    constexpr std::ptrdiff_t parts = A::parts, row_parts = A::row_parts, stride = TreeWalk::lanes;
+    constexpr std::ptrdiff_t row_parts = A::row_parts, stride = TreeWalk::lanes;
+    constexpr bool has_own_rows = row_parts > 1 && !std::is_same_v<Row, typename A::Number>;
+    constexpr std::ptrdiff_t parts = A::parts + (has_own_rows ? row_parts : 0); // of a row's block
+    if (has_own_rows) x += A::parts * stride;
     for (std::int32_t i = 0; i < tree.n; ++i)
-        for (std::ptrdiff_t part = 0; part < parts; ++part)
+        for (std::ptrdiff_t part = 0; part < (has_own_rows ? row_parts : parts); ++part)
             std::fill_n(x + (i * parts + part) * stride, stride,
                         part < row_parts ? values[at(i * row_parts + part)] : 0);
     for (std::int32_t j = tree.segment_bits; j + 1 < tree.n; ++j) {
@@ -362,8 +384,7 @@ TreeWalk::TreeWalk(const Tree &tree, std::span<const double> values, Arithmetic 
 
 void TreeWalk::walk(std::span<const std::uint64_t> segments, void *partials,
                     const std::function<void()> &poll) const {
-    const auto workspace =
-        hwy::AllocateAligned<double>(at(decoded_->blocks) * lanes * at(parts_of(arithmetic_)));
+    const auto workspace = hwy::AllocateAligned<double>(decoded_->bytes / sizeof(double));
     with_arithmetic_of(arithmetic_, values_, [&](const auto &f) {
         using A = std::remove_cvref_t<decltype(f)>;
         start(tree_, f, values_, segments, workspace.get());

@@ -18,6 +18,12 @@ const char *arithmetic_name(Arithmetic a) {
         return "pair";
     case Arithmetic::split:
         return "split";
+    case Arithmetic::two_grids:
+        return "two grids";
+    case Arithmetic::complex_two_grids:
+        return "complex two grids";
+    case Arithmetic::complex_split:
+        return "complex split";
     }
     return "?";
 }
@@ -38,6 +44,12 @@ const char *arithmetic_type(Arithmetic a) {
         return "Compensated<double>";
     case Arithmetic::split:
         return "Compensated<double, SplitRow<double>>";
+    case Arithmetic::two_grids:
+        return "TwoGrids<double>";
+    case Arithmetic::complex_two_grids:
+        return "Complex<TwoGrids<double>>";
+    case Arithmetic::complex_split:
+        return "Complex<Compensated<double, SplitRow<double>>>";
     }
     return "?";
 }

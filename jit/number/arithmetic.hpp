@@ -5,32 +5,59 @@
 
 namespace libperm {
 
-enum class Arithmetic : std::uint8_t { real, complex, dd, complex_dd, modular, pair, split };
+enum class Arithmetic : std::uint8_t {
+    real,
+    complex,
+    dd,
+    complex_dd,
+    modular,
+    pair,
+    split,
+    two_grids,
+    complex_two_grids,
+    complex_split
+};
 
-constexpr bool is_complex(Arithmetic a) { return a == Arithmetic::complex || a == Arithmetic::complex_dd; }
+constexpr bool is_complex(Arithmetic a) {
+    return a == Arithmetic::complex || a == Arithmetic::complex_dd || a == Arithmetic::complex_two_grids ||
+           a == Arithmetic::complex_split;
+}
 constexpr bool is_twofold(Arithmetic a) {
-    return a == Arithmetic::dd || a == Arithmetic::complex_dd || a == Arithmetic::split;
+    return a == Arithmetic::dd || a == Arithmetic::complex_dd || a == Arithmetic::split ||
+           a == Arithmetic::complex_split;
 }
 // Whose numbers are a double's and what its roundings have lost: after k operations within
-// compensated_bound(k) of the sum of the absolute terms (docs/accuracy.md). Of the tree engine alone; row
-// sums are doubles (pair), or two on grids of their own (split).
-constexpr bool is_compensated(Arithmetic a) { return a == Arithmetic::pair || a == Arithmetic::split; }
+// compensated_bound(k) of the sum of the absolute terms (docs/accuracy.md). Of the tree engine alone, as all
+// that have row sums on two grids.
+constexpr bool is_compensated(Arithmetic a) {
+    return a == Arithmetic::pair || a == Arithmetic::split || a == Arithmetic::complex_split;
+}
+constexpr bool has_two_grids(Arithmetic a) {
+    return a == Arithmetic::split || a == Arithmetic::complex_split || a == Arithmetic::two_grids ||
+           a == Arithmetic::complex_two_grids;
+}
 constexpr double compensated_bound(double k) { return 2.2 * (k + 1) * (k + 1) * 0x1p-106; }
 
 // Doubles in a number, and in a row sum or an entry.
 constexpr int parts_of(Arithmetic a) {
     return (is_complex(a) ? 2 : 1) * (is_twofold(a) || a == Arithmetic::pair ? 2 : 1);
 }
-constexpr int row_parts_of(Arithmetic a) { return a == Arithmetic::pair ? 1 : parts_of(a); }
+constexpr int row_parts_of(Arithmetic a) {
+    return has_two_grids(a) ? (is_complex(a) ? 4 : 2) : a == Arithmetic::pair ? 1 : parts_of(a);
+}
 
 // An operation errs by `roundings` times this, as a share of its result (of |a| + |b| for an addition).
 constexpr double unit_of(Arithmetic a) { return is_twofold(a) ? 0x1p-103 : 0x1p-53; }
-constexpr double product_roundings(Arithmetic a) { return is_complex(a) ? 3 : 1; }
+// Of complex doubles: Jeannerod, Kornerup, Louvet and Muller, Error bounds on complex floating-point
+// multiplication with an FMA, Math. Comp. 86 (2017).
+constexpr double product_roundings(Arithmetic a) {
+    return !is_complex(a) ? 1 : is_twofold(a) || is_compensated(a) ? 3 : 2;
+}
 
 // Of c + a * b or c - a * b as one operation: of complex numbers' parts both products and both sums round,
 // sqrt(2) times as much together; of doubled ones the product and the sum.
 constexpr double fused_roundings(Arithmetic a) {
-    return is_complex(a) ? 3 : is_twofold(a) || is_compensated(a) ? 2 : 1;
+    return is_compensated(a) ? product_roundings(a) + 1 : is_complex(a) ? 3 : is_twofold(a) ? 2 : 1;
 }
 
 // "real", "complex", ...: as in a kernel's key; and the type in its text.

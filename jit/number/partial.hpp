@@ -50,6 +50,12 @@ decltype(auto) with_arithmetic_of(Arithmetic arithmetic, std::span<const double>
         return f(Compensated<double>());
     case Arithmetic::split:
         return f(Compensated<double, SplitRow<double>>());
+    case Arithmetic::two_grids:
+        return f(TwoGrids<double>());
+    case Arithmetic::complex_two_grids:
+        return f(Complex<TwoGrids<double>>());
+    case Arithmetic::complex_split:
+        return f(Complex<Compensated<double, SplitRow<double>>>());
     case Arithmetic::real:
         break;
     }

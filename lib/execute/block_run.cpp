@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <type_traits>
 
 namespace libperm {
 namespace {
@@ -86,23 +87,46 @@ const Candidate *second_choice(const BlockRun &run, const Candidate &first, cons
     return found == run.plan.candidates.end() ? nullptr : &*found;
 }
 
+EngineInput planned_input(const BlockRun &, const Block &lines) { return lines; }
+EngineInput planned_input(const BlockRun &run, const ExactBlock &lines) {
+    return {lines, run.plan.numbers.arithmetic()};
+}
+ExactBlock exactly(const Block &block) { return exact_block(block); }
+const ExactBlock &exactly(const ExactBlock &block) { return block; }
+
 // What is sure to need more than the doubles that were planned is done in more at once, if there is time.
 // That follows from plan and values, so that shards and who combines them do the same.
-std::optional<Outcome> run_in_more(const BlockRun &run, const Candidate &choice, const Block &block) {
-    const auto in_twofold = info_of(choice.engine).in_twofold;
-    if (!in_twofold || !Ladder(run.options).may_change_numbers()) return {};
-    const std::optional<Wider> more = in_twofold(choice, Attempt(run, choice, 0).lines_of(block));
-    if (!more) return {};
-    if (!run.pieces.store &&
-        more->slowdown * predicted_seconds(choice, run.options) > run.options.refuse_seconds)
-        return {};
-    log_decision(
-        formatted("{}: a grid of doubles would leave too few digits, so in numbers of two", name_of(choice)));
-    Attempt attempt(run, more->candidate, 1);
-    const ExactBlock lines = attempt.lines_of(exact_block(block));
-    Outcome outcome = attempt.outcome_of(attempt.run(EngineInput(lines, Arithmetic::split)));
-    round_value(outcome);
-    return outcome;
+template <class Value>
+std::optional<Outcome> run_in_wider(const BlockRun &run, const Candidate &choice,
+                                    const BlockOf<Value> &block) {
+    const auto in_wider = info_of(choice.engine).in_wider;
+    const Ladder ladder(run.options);
+    if (!in_wider || !ladder.may_refine_rows()) return {};
+    const BlockOf<Value> planned = Attempt(run, choice, 0).lines_of(block);
+    std::optional<Outcome> best;
+    std::uint32_t number = 0;
+    for (const Wider &wider : in_wider(choice, planned_input(run, planned))) {
+        const bool has_time = run.pieces.store || wider.slowdown * predicted_seconds(choice, run.options) <=
+                                                      run.options.refuse_seconds;
+        if (!has_time || (is_compensated(wider.arithmetic) && !ladder.may_change_numbers())) break;
+        if (!wider.may_meet && ladder.may_change_numbers()) continue; // the next may
+        log_decision(formatted("{}: a grid of doubles would leave too few digits, so in numbers {}",
+                               name_of(choice), arithmetic_name(wider.arithmetic)));
+        Attempt attempt(run, wider.candidate, ++number);
+        const ExactBlock lines = attempt.lines_of(exactly(block));
+        const auto work = [&] {
+            Outcome outcome = attempt.outcome_of(attempt.run(EngineInput(lines, wider.arithmetic)));
+            if (std::is_same_v<Value, Tracked>) round_value(outcome);
+            return outcome;
+        };
+        if (best)
+            take_if_better(*best, work, run.pieces.store && run.pieces.store->spares_pieces());
+        else
+            best = work();
+        const bool has_answer = !run.pieces.store || !run.pieces.store->is_of_one_shard();
+        if (!has_answer || ladder.is_met(best->rel_error_bound, best->exact)) break;
+    }
+    return best;
 }
 
 // The first outcome stands if there is no time for a second.
@@ -165,7 +189,7 @@ Outcome run_block(const BlockRun &run, Block block) {
     const std::int64_t exp2 = run.options.passes.scaling ? scale(block) : 0;
     const Candidate &choice = *run.plan.choice();
     Outcome outcome;
-    if (std::optional<Outcome> certain = run_in_more(run, choice, block)) {
+    if (std::optional<Outcome> certain = run_in_wider(run, choice, block)) {
         outcome = *std::move(certain);
     } else {
         Attempt attempt(run, choice, 0);
@@ -186,9 +210,12 @@ Outcome run_block(const BlockRun &run, Block block) {
 }
 
 Outcome run_block(const BlockRun &run, const ExactBlock &block) {
-    Attempt attempt(run, *run.plan.choice(), 0);
-    const ExactBlock lines = attempt.lines_of(block);
+    const Candidate &choice = *run.plan.choice();
     const Numbers &numbers = run.plan.numbers;
+    if (numbers.arithmetic() == Arithmetic::complex)
+        if (std::optional<Outcome> certain = run_in_wider(run, choice, block)) return *std::move(certain);
+    Attempt attempt(run, choice, 0);
+    const ExactBlock lines = attempt.lines_of(block);
     if (numbers.precision == Precision::exact) return run_exactly(attempt, lines);
     return attempt.outcome_of(attempt.run(numbers.precision == Precision::mpfr
                                               ? EngineInput::in_mpfr(lines, numbers.bits)

@@ -213,11 +213,27 @@ double wide_memory(Arithmetic arithmetic, int matrices) {
            static_cast<double>(number_bytes(true));
 }
 
+Pace pace_of(bool on_gpu) {
+    return on_gpu ? Pace{2.2, 1.6, 4, 1.2, 0, modular_bits} : Pace{1.8, 2.5, 6, 0.7, 0, residue_bits};
+}
+
 } // namespace
 
+// The permanent is about the square root of so many terms.
+double expected_runs(std::int32_t n, double terms, bool on_gpu, const Numbers &numbers, double tolerance) {
+    const Arithmetic arithmetic = numbers.arithmetic();
+    if (arithmetic != Arithmetic::real && arithmetic != Arithmetic::complex) return 1;
+    // Of normal deviates; of complex ones |re| + |im| is taken for the absolute value.
+    constexpr double of_real = -0.32, of_complex = 0.17, margin = 4; // bits: of an entry; all together
+    const bool is_complex = arithmetic == Arithmetic::complex;
+    const double lost = terms / 2 + (is_complex ? of_complex : of_real) * n + std::log2(3.0 * n);
+    if (lost - 53 < std::log2(tolerance) + margin) return 1;
+    const Pace pace = pace_of(on_gpu);
+    return is_complex ? 1 + pace.complex_dd / pace.complex : 1 + pace.dd;
+}
+
 Slowdown frontier_slowdown(bool on_gpu, const Numbers &numbers, double bits) {
-    const Pace pace =
-        on_gpu ? Pace{2.2, 1.6, 4, 1.2, 0, modular_bits} : Pace{1.8, 2.5, 6, 0.7, 0, residue_bits};
+    const Pace pace = pace_of(on_gpu);
     const Arithmetic arithmetic = numbers.arithmetic();
     Slowdown slowdown = pace.slowdown(numbers, bits);
     if (arithmetic != Arithmetic::real) slowdown.memory = wide_memory(arithmetic, 1);

@@ -37,6 +37,11 @@ struct LeastFrontier {
 };
 LeastFrontier least_frontier(const Pattern &a);
 
+// Runs, in the time of one in doubles, that entries of random signs are expected to take: where these leave
+// fewer digits than are asked for, one in numbers of two doubles follows. `terms`: log2 of how many there
+// are.
+double expected_runs(std::int32_t n, double terms, bool on_gpu, const Numbers &numbers, double tolerance);
+
 // `bits`: of the permanent, if it is to be exact.
 Slowdown frontier_slowdown(bool on_gpu, const Numbers &numbers, double bits);
 

@@ -32,6 +32,11 @@ Slowdown slowdown_of(const Proposals &task, bool on_gpu) {
     return frontier_slowdown(on_gpu, task.values.numbers, task.bits);
 }
 
+double runs_of(const Proposals &task, bool on_gpu) {
+    if (task.options.precision != Precision::automatic || task.values.nonnegative) return 1;
+    return expected_runs(task.a.rows, task.bits, on_gpu, task.values.numbers, task.options.tolerance);
+}
+
 bool dense_is_narrow(const FrontierProgram &program) {
     constexpr int most_slots = 64; // of a set
     return program.slots <= most_slots &&
@@ -157,6 +162,7 @@ class Proposal {
         c.transposed = plan->program.transposed;
         c.plan = plan;
         c.cost = cost_of(task_, plan->program, form, on_gpu);
+        c.expected_runs = runs_of(task_, on_gpu);
         describe(c, plan->program);
         return c;
     }
@@ -244,6 +250,7 @@ void propose_slices_on(Proposals &task, Engine self, bool on_gpu) {
     const bool nonnegative = task.values.nonnegative;
     c.cost = on_gpu ? sliced_cost(program, c.slices, nonnegative, task.machine.gpu())
                     : sliced_cost(program, c.slices, nonnegative);
+    c.expected_runs = runs_of(task, on_gpu);
     c.bytes_per_state = number_bytes(nonnegative);
     task.add(std::move(c), slowdown);
 }

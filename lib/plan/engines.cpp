@@ -6,7 +6,7 @@
 #include "lib/ryser/ryser.hpp"
 #include "lib/subsets/propose.hpp"
 #include "lib/subsets/subset_sum.hpp"
-#include "lib/subsets/twofold.hpp"
+#include "lib/subsets/wider.hpp"
 
 #include <algorithm>
 #include <array>
@@ -72,7 +72,7 @@ constexpr std::array table{
                .propose = propose_tree,
                .outlook = tree_outlook,
                .run = run_subsets,
-               .in_twofold = tree_in_twofold,
+               .in_wider = tree_in_wider,
                .pieces = pieces_of_subsets,
                .prime_bits = modular_bits,
                .saved = saved_subsets,

@@ -3,12 +3,11 @@
 
 #include "lib/run/candidate.hpp"
 #include "lib/run/engine_result.hpp"
-#include "preprocess/block.hpp"
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace libperm {
 
@@ -24,8 +23,9 @@ struct EngineInfo {
     // Seconds that it would take, found quickly. May be null.
     double (*outlook)(const Proposals &task, Engine self) = nullptr;
     EngineResult (*run)(const EngineRun &run, const EngineInput &input);
-    // The candidate in numbers of two doubles, where its doubles are sure to miss the tolerance. May be null.
-    std::optional<Wider> (*in_twofold)(const Candidate &c, const Block &lines) = nullptr;
+    // The candidate in wider numbers, the cheapest first, where its own are sure to miss the tolerance. May
+    // be null.
+    std::vector<Wider> (*in_wider)(const Candidate &c, const EngineInput &lines) = nullptr;
     // Pieces of its work on a block that know nothing of each other (lib/run/piece_store.hpp).
     double (*pieces)(const Candidate &c);
     // On a CPU; on a GPU there are primes below 2^47 alone.

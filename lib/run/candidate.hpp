@@ -1,6 +1,7 @@
 // One way to compute a block, and what that would take.
 #pragma once
 
+#include "jit/number/arithmetic.hpp"
 #include "lib/input/engine.hpp"
 #include "lib/run/cost.hpp"
 #include "lib/run/frontier_form.hpp"
@@ -54,10 +55,13 @@ struct Candidate {
     std::string why_not; // if refused: by how much, and what would help
 };
 
-// A candidate in numbers of two doubles. Its cost stands as it was, so that progress is counted as planned.
+// A candidate in other numbers than were planned. Its cost stands as it was, so that progress is counted as
+// planned.
 struct Wider {
     Candidate candidate;
-    double slowdown; // times what doubles take
+    Arithmetic arithmetic;
+    double slowdown; // times what the planned ones take
+    bool may_meet;   // the tolerance
 };
 
 // As the engine's own plan is; null if it is another's, or gone.

@@ -14,14 +14,17 @@ double seconds_on(int threads, double serial_seconds) {
 double Pace::of(Arithmetic a) const {
     switch (a) {
     case Arithmetic::complex:
+    case Arithmetic::complex_two_grids:
         return complex;
     case Arithmetic::dd:
     case Arithmetic::split:
         return dd;
     case Arithmetic::complex_dd:
+    case Arithmetic::complex_split:
         return complex_dd;
     case Arithmetic::modular:
         return residues;
+    case Arithmetic::two_grids: // a plan counts them
     case Arithmetic::pair: // of segments alone: a plan counts them
     case Arithmetic::real:
         break;

@@ -30,6 +30,7 @@ class Ladder {
     explicit Ladder(const Options &options)
         : tolerance_(options.tolerance),
           changes_numbers_(options.precision == Precision::automatic),
+          may_refine_rows_(changes_numbers_ || options.precision == Precision::double_),
           changes_engines_(!options.names_engine()) {}
 
     bool is_met(double rel_error_bound, bool is_exact = false) const {
@@ -45,6 +46,8 @@ class Ladder {
     bool may_change_engine(Engine after) const { return changes_engines_ && has_kernel(after); }
 
     bool may_change_numbers() const { return changes_numbers_; }
+    // Whether row sums may be held on two grids, products being those of doubles.
+    bool may_refine_rows() const { return may_refine_rows_; }
     static constexpr Rung twofold{Precision::dd, second_run_seconds};
     static constexpr Rung exact{Precision::exact, second_run_seconds};
     // Whoever counts wants the last digit as well.
@@ -52,7 +55,7 @@ class Ladder {
 
   private:
     double tolerance_;
-    bool changes_numbers_, changes_engines_;
+    bool changes_numbers_, may_refine_rows_, changes_engines_;
 };
 
 } // namespace libperm

@@ -22,7 +22,7 @@ class Proposals {
     RunControl &control;
     double effort; // of searches, for a rough idea of the cost less than 1
     PlanMachine machine;
-    double bits;                                 // exact: that the permanent is expected to have
+    double bits;                                 // that a permanent of integers is expected to have
     std::vector<Candidate> candidates;           // that have been proposed
     std::shared_ptr<const EnginePlan> sliceable; // of an engine that can be cut to fit any memory
     // Seconds that a sum over subsets is expected to take, on one thread or the GPU, found quickly; infinite

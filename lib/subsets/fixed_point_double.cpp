@@ -83,9 +83,11 @@ RoundingWay way_of(const SubsetKernel &kernel) {
     double compensated = 0x1p-70;
     if (is_twofold(a) && !is_compensated(a))
         compensated = sum_loss(std::ldexp(1.0, 15) + std::ldexp(1.0, std::max(0, kernel.n - 29)), a);
-    if (kernel.engine == SubsetEngine::tree)
-        return {std::ldexp(1.0, kernel.unrolled), tree_roundings(kernel.tree, a),
+    if (kernel.engine == SubsetEngine::tree) {
+        const double of_rows = has_two_grids(a) ? kernel.n : 0; // each is put together once
+        return {std::ldexp(1.0, kernel.unrolled), tree_roundings(kernel.tree, a) + of_rows,
                 compensated + tree_compensated(kernel.tree, a)};
+    }
     double terms = kernel.equal_chunks ? 16 : std::ldexp(1.0, kernel.unrolled), added = terms;
     if (kernel.summation == Summation::kahan) added = 3; // twice 2^-53, and the terms times 2^-106
     if (kernel.summation == Summation::dq) added = 1, compensated += 0x1p-60, terms = 1;

@@ -20,16 +20,15 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 // 53 bits, or 105, of which a sum of two doubles has no rounding (jit/device/number.cuh). On two grids the
 // first has 52, and what lies beside it adds up, over at most 64 entries, to less than 2^53 of the second.
 constexpr int coarse_bits = 52, fine_bits = 98;
-int grid_bits(Arithmetic a) { return a == Arithmetic::split ? fine_bits : is_twofold(a) ? 104 : 53; }
+int grid_bits(Arithmetic a) { return has_two_grids(a) ? fine_bits : is_twofold(a) ? 104 : 53; }
 
 // x * 2^-bits on two grids.
-Parts on_two_grids(const mpz_class &x, int bits) {
+std::pair<double, double> on_two_grids(const mpz_class &x, int bits) {
     const auto shift = static_cast<mp_bitcnt_t>(std::max(0, bits - coarse_bits));
     mpz_class coarse = 2 * x + (mpz_class(1) << shift);
     mpz_fdiv_q_2exp(coarse.get_mpz_t(), coarse.get_mpz_t(), shift + 1);
     const mpz_class rest = x - (coarse << shift);
-    return {std::ldexp(coarse.get_d(), static_cast<int>(shift) - bits), std::ldexp(rest.get_d(), -bits), 0,
-            0};
+    return {std::ldexp(coarse.get_d(), static_cast<int>(shift) - bits), std::ldexp(rest.get_d(), -bits)};
 }
 
 mpz_class nearest(const mpq_class &x) {
@@ -105,8 +104,12 @@ FixedPointWide::FixedPointWide(const SubsetPlan &plan, const ExactBlock &block) 
             const OnGrid &x = row.on_grid[e];
             for (const mpz_class &part : {x.re, x.im})
                 if (part != 0) unit = std::min(unit, mpz_scan1(part.get_mpz_t(), 0));
-            parts.push_back(arithmetic == Arithmetic::split ? on_two_grids(x.re, row.bits)
-                                                            : parts_of({x.re, x.im}, row.bits, arithmetic));
+            if (has_two_grids(arithmetic)) {
+                const auto re = on_two_grids(x.re, row.bits), im = on_two_grids(x.im, row.bits);
+                parts.push_back({re.first, re.second, im.first, im.second});
+            } else {
+                parts.push_back(parts_of({x.re, x.im}, row.bits, arithmetic));
+            }
             const Gaussian &exact = row.exact[e];
             const mpq_class moved =
                 abs(exact.re - shifted(x.re, -row.bits)) + abs(exact.im - shifted(x.im, -row.bits));
@@ -135,10 +138,11 @@ void FixedPointWide::fill_in(const SubsetPlan &plan, const Pattern &pattern,
     const Arithmetic arithmetic = plan.kernel.arithmetic;
     with_arithmetic_of(arithmetic, {}, [&](const auto &f) {
         using A = std::remove_cvref_t<decltype(f)>;
-        if constexpr (A::bounded && A::row_parts == A::parts) {
+        if constexpr (A::bounded && A::row_parts > 1) {
+            const bool has_low_parts = is_twofold(arithmetic) || has_two_grids(arithmetic);
             std::vector<typename A::Row> entries;
             for (const Parts &x : parts) {
-                const double side_by_side[] = {x[0], is_twofold(arithmetic) ? x[1] : x[2], x[2], x[3]};
+                const double side_by_side[] = {x[0], has_low_parts ? x[1] : x[2], x[2], x[3]};
                 entries.push_back(number_at<typename A::Row>(side_by_side));
             }
             numbers_ = kernel_values(f, plan, pattern, entries, [&](const auto &a, double sign) {
@@ -146,6 +150,10 @@ void FixedPointWide::fill_in(const SubsetPlan &plan, const Pattern &pattern,
             });
         }
     });
+}
+
+bool FixedPointWide::is_moved() const {
+    return std::any_of(moved_.begin(), moved_.end(), [](double m) { return m > 0; });
 }
 
 // What moving the entries changed at most; `most` bounds the permanent of A' if nothing is negative.
@@ -172,12 +180,11 @@ EngineResult FixedPointWide::close(const SubsetSum &total, const SubsetKernel &k
     const RoundingWay way = way_of(kernel);
     const double factor = kernel.n % 2 ? 2 : -2, log2_subsets = kernel.n - 1;
     const Parts value{factor * total.sum, factor * total.error, factor * total.im, factor * total.im_error};
-    const bool moved = std::any_of(moved_.begin(), moved_.end(), [](double m) { return m > 0; });
     double error = 0;
     // Products of whole numbers and sums of all that a double holds round nowhere.
-    if (moved || log2_subsets + static_cast<double>(sum_bits_) > 53) {
+    if (is_moved() || log2_subsets + static_cast<double>(sum_bits_) > 53) {
         const double ku = (way.roundings + 4) * unit_of(arithmetic),
-                     gamma = is_compensated(arithmetic) ? compensated_bound(way.roundings + kernel.n + 4)
+                     gamma = is_compensated(arithmetic) ? compensated_bound(way.roundings + 4)
                              : ku < 0.5                 ? ku / (1 - ku)
                                                         : infinity;
         // The absolute values are rounded themselves, on their way and each time two are added.
@@ -186,7 +193,7 @@ EngineResult FixedPointWide::close(const SubsetSum &total, const SubsetKernel &k
         // Each operation on parts of parts by a few of the least numbers; later factors are at most 1.
         const double underflow = std::exp2(log2_subsets) * (kernel.n + way.roundings) * 0x1p-1068;
         error = 2 * (relative + underflow) * (1 + 0x1p-40);
-        if (moved) error += lost(std::hypot(value[0], value[2]) * (1 + 0x1p-50) + error);
+        if (is_moved()) error += lost(std::hypot(value[0], value[2]) * (1 + 0x1p-50) + error);
     }
     EngineResult result{ball_within(value, error, exp2_), {}};
     result.counts.subsets = std::exp2(log2_subsets);

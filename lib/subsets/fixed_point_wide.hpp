@@ -17,6 +17,9 @@ class FixedPointWide {
 
     const std::vector<double> &numbers() const { return numbers_; } // jit/kernel/subsets.hpp
 
+    // Whether the grid does not hold all entries.
+    bool is_moved() const;
+
     // The permanent and its bound from the sum over all subsets.
     EngineResult close(const SubsetSum &total, const SubsetKernel &kernel) const;
 

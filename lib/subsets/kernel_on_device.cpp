@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <optional>
@@ -33,13 +32,13 @@ std::vector<std::int32_t> pattern_indexes(const SubsetKernel &kernel) {
 // Of one matrix.
 class KernelRun {
   public:
-    // `again`: the kernel of engine tree by which it sums segments again, loaded where there are any.
-    KernelRun(DeviceQueue &queue, const SubsetPlan &plan, std::function<const SubsetKernel &()> again,
+    // `again`: the kernel of engine tree by which it sums segments again, if there is one.
+    KernelRun(DeviceQueue &queue, const SubsetPlan &plan, const std::optional<SubsetKernel> &again,
               const SubsetMatrix &matrix, double seconds, RunControl &control)
         : queue_(queue),
           plan_(plan.kernel),
           again_(matrix.again),
-          again_kernel_(std::move(again)),
+          again_kernel_(again),
           partial_bytes_(static_cast<std::size_t>(partial_doubles(plan_.arithmetic)) * sizeof(double)),
           numbers_(matrix.numbers),
           walk_{gray_entry, parameters_of(plan_, numbers_), widest_shape(plan_, queue)},
@@ -111,7 +110,7 @@ class KernelRun {
 
     const Walk &walk_again() {
         if (!walk_again_) {
-            const SubsetKernel &kernel = again_kernel_();
+            const SubsetKernel &kernel = again_kernel_.value();
             walk_again_ = {again_entry, parameters_of(kernel, numbers_of(kernel, numbers_)),
                            widest_shape(kernel, queue_)};
         }
@@ -195,7 +194,7 @@ class KernelRun {
     DeviceQueue &queue_;
     const SubsetKernel &plan_;
     const Again again_;
-    const std::function<const SubsetKernel &()> again_kernel_;
+    const std::optional<SubsetKernel> &again_kernel_;
     const std::size_t partial_bytes_;
     const std::vector<double> &numbers_;
     const Walk walk_;
@@ -209,9 +208,14 @@ class KernelRun {
 
 class DeviceWorker final : public WindowWorker {
   public:
-    DeviceWorker(DeviceQueue &queue, const SubsetPlan &plan, double seconds, RunControl &control,
+    DeviceWorker(DeviceQueue &queue, const SubsetPlan &plan, bool again, double seconds, RunControl &control,
                  std::atomic<std::int64_t> &peak_bytes)
-        : queue_(queue), plan_(plan), seconds_(seconds), control_(control), peak_bytes_(peak_bytes) {}
+        : queue_(queue), plan_(plan), seconds_(seconds), control_(control), peak_bytes_(peak_bytes) {
+        std::vector<KernelRecipe> recipes{subsets_kernel(plan.kernel)};
+        if (again && plan.kernel.engine == SubsetEngine::tree)
+            recipes.push_back(subsets_kernel(again_.emplace(again_plan(plan).kernel)));
+        queue.load(recipes); // at once: they are compiled side by side
+    }
 
     std::uint64_t at_once() const override {
         return std::min(window_count(plan_.kernel), most_segments / window_segments(plan_.kernel));
@@ -221,9 +225,7 @@ class DeviceWorker final : public WindowWorker {
                                 std::uint64_t count) override {
         if (&matrix != matrix_) {
             run_.reset(); // before more memory is asked for
-            run_.emplace(
-                queue_, plan_, [this]() -> const SubsetKernel & { return again_kernel(); }, matrix, seconds_,
-                control_);
+            run_.emplace(queue_, plan_, again_, matrix, seconds_, control_);
             matrix_ = &matrix;
         }
         std::vector<SubsetSum> all = run_->sums(first, count);
@@ -234,14 +236,6 @@ class DeviceWorker final : public WindowWorker {
     }
 
   private:
-    const SubsetKernel &again_kernel() {
-        if (!again_) {
-            again_ = again_plan(plan_).kernel;
-            queue_.load(subsets_kernel(*again_));
-        }
-        return *again_;
-    }
-
     DeviceQueue &queue_;
     const SubsetPlan &plan_;
     std::optional<SubsetKernel> again_;
@@ -254,10 +248,10 @@ class DeviceWorker final : public WindowWorker {
 
 } // namespace
 
-std::unique_ptr<WindowWorker> kernel_on_device(DeviceQueue &queue, const SubsetPlan &plan, double seconds,
-                                               RunControl &control, std::atomic<std::int64_t> &peak_bytes) {
-    queue.load(subsets_kernel(plan.kernel));
-    return std::make_unique<DeviceWorker>(queue, plan, seconds, control, peak_bytes);
+std::unique_ptr<WindowWorker> kernel_on_device(DeviceQueue &queue, const SubsetPlan &plan, bool again,
+                                               double seconds, RunControl &control,
+                                               std::atomic<std::int64_t> &peak_bytes) {
+    return std::make_unique<DeviceWorker>(queue, plan, again, seconds, control, peak_bytes);
 }
 
 } // namespace libperm

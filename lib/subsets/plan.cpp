@@ -170,6 +170,12 @@ double arithmetic_cost(Arithmetic arithmetic) {
         return 3.3;
     case Arithmetic::split:
         return 5;
+    case Arithmetic::two_grids:
+        return 1.5;
+    case Arithmetic::complex_two_grids:
+        return 5;
+    case Arithmetic::complex_split:
+        return 16;
     }
     return 1;
 }

@@ -13,6 +13,17 @@ namespace {
 
 constexpr double worth_a_tree = 2e-3; // seconds of another engine: below, looking for an order takes longer
 
+// Doubles' grid leaves hardly any digits of full mantissas with signs: then the tree has its row sums on two,
+// and what others have done is done again.
+double expected_runs(const Proposals &task, const SubsetPlan &plan) {
+    constexpr double on_two_grids = 1.4, again = 30;
+    const Arithmetic arithmetic = plan.kernel.arithmetic;
+    if (task.options.precision != Precision::automatic || task.values.nonnegative ||
+        (arithmetic != Arithmetic::real && arithmetic != Arithmetic::complex))
+        return 1;
+    return plan.kernel.engine == SubsetEngine::tree ? on_two_grids : again;
+}
+
 void add_on_gpu(Proposals &task, Engine self, SubsetPlan plan_of_doubles) {
     const auto plan = std::make_shared<const SubsetPlan>(
         in_numbers(std::move(plan_of_doubles), task.values.numbers, task.options));
@@ -28,14 +39,7 @@ void add_on_gpu(Proposals &task, Engine self, SubsetPlan plan_of_doubles) {
         c.why_not = "needs a GPU: " + task.machine.why_no_gpu();
     }
     if (!c.why_not.empty()) c.refusal = PERM_UNSUPPORTED;
-    // Doubles' grid leaves hardly any digits of full mantissas with signs: then the tree computes with more
-    // of them, and what others have done is done again.
-    constexpr double again = 30;
-    const Arithmetic arithmetic = plan->kernel.arithmetic;
-    const bool has_more = arithmetic == Arithmetic::real && plan->kernel.engine == SubsetEngine::tree;
-    if (task.options.precision == Precision::automatic && !task.values.nonnegative && !has_more &&
-        (arithmetic == Arithmetic::real || arithmetic == Arithmetic::complex))
-        c.expected_runs = again;
+    c.expected_runs = expected_runs(task, *plan);
     task.add(std::move(c), subsets_slowdown(true, task.values.numbers, task.bits));
 }
 
@@ -88,7 +92,10 @@ void propose_tree(Proposals &task, Engine self) {
     if (task.options.device != Device::gpu) {
         c.transposed = plan.transposed;
         c.cost = tree_cost(plan);
-        c.plan = std::make_shared<const SubsetPlan>(in_numbers(plan, task.values.numbers, task.options));
+        const auto own =
+            std::make_shared<const SubsetPlan>(in_numbers(plan, task.values.numbers, task.options));
+        c.plan = own;
+        c.expected_runs = expected_runs(task, *own);
         task.add(std::move(c), subsets_slowdown(false, task.values.numbers, task.bits));
     }
     if (task.may_use_gpu()) add_on_gpu(task, self, std::move(plan));

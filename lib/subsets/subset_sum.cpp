@@ -7,7 +7,9 @@
 #include "lib/subsets/residue_values.hpp"
 #include "lib/subsets/tree_on_cpu.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <limits>
 
 namespace libperm {
 namespace {
@@ -16,13 +18,16 @@ namespace {
 std::vector<SubsetSum> sums_of(const SubsetPlan &plan, const std::vector<SubsetMatrix> &matrices,
                                const SubsetDevices &devices, RunControl &control, std::int64_t &bytes) {
     std::atomic<std::int64_t> peak_bytes = 0;
+    const bool again = std::any_of(matrices.begin(), matrices.end(), [](const SubsetMatrix &m) {
+        return m.again.most < std::numeric_limits<double>::infinity();
+    });
     const auto open = [&] {
         WindowWorkers workers;
         if (devices.cpu) workers.push_back(tree_on_cpu(plan, control));
         if (!devices.gpus) return workers;
         const double seconds = devices.seconds / static_cast<double>(matrices.size());
         for (DeviceQueue *queue : devices.gpus->all())
-            workers.push_back(kernel_on_device(*queue, plan, seconds, control, peak_bytes));
+            workers.push_back(kernel_on_device(*queue, plan, again, seconds, control, peak_bytes));
         return workers;
     };
     std::vector<SubsetSum> sums = sum_windows(plan, matrices, open, control);

@@ -137,11 +137,12 @@ TEST_CASE("every engine in every arithmetic") {
     families::Random random(test_seed() + 2);
     const Pattern medium = sparse(26, 0.2, random), small = sparse(16, 0.3, random);
     int compiled = 0, refused = 0;
-    for (const Arithmetic a : {Arithmetic::complex, Arithmetic::dd, Arithmetic::complex_dd,
-                               Arithmetic::modular, Arithmetic::pair, Arithmetic::split})
+    for (const Arithmetic a :
+         {Arithmetic::complex, Arithmetic::dd, Arithmetic::complex_dd, Arithmetic::modular, Arithmetic::pair,
+          Arithmetic::split, Arithmetic::two_grids, Arithmetic::complex_two_grids, Arithmetic::complex_split})
         for (const SubsetEngine engine : {SubsetEngine::tree, SubsetEngine::shared, SubsetEngine::dense,
                                           SubsetEngine::purereg, SubsetEngine::hybrid}) {
-            if (is_compensated(a) && engine != SubsetEngine::tree) continue;
+            if ((is_compensated(a) || has_two_grids(a)) && engine != SubsetEngine::tree) continue;
             CAPTURE(std::string(arithmetic_name(a)));
             CAPTURE(std::string(subset_engine_name(engine)));
             const SubsetPlan of_real =
@@ -159,7 +160,7 @@ TEST_CASE("every engine in every arithmetic") {
             }
             ++compiled;
         }
-    CHECK(compiled == 22);
+    CHECK(compiled == 25);
 
     const Pattern large = pattern_of(families::constant(60, 1)), turned = transpose(large).pattern;
     for (const SubsetEngine engine : {SubsetEngine::dense, SubsetEngine::purereg}) {

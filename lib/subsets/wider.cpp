@@ -1,0 +1,70 @@
+#include "lib/subsets/wider.hpp"
+
+#include "lib/subsets/again.hpp"
+#include "lib/subsets/fixed_point_double.hpp"
+#include "lib/subsets/fixed_point_wide.hpp"
+#include "preprocess/permanent_bound.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace libperm {
+namespace {
+
+bool is_nonnegative(const Block &block) {
+    return std::all_of(block.values.begin(), block.values.end(),
+                       [](const Tracked &x) { return x.value >= 0; });
+}
+
+bool is_out_of_reach(const SubsetPlan &plan, const Block &block) {
+    constexpr double margin = 6; // bits: a permanent may be so much larger than its estimate
+    const FixedPointDouble values(plan, block);
+    if (values.moved() == 0) return false;
+    if (is_nonnegative(block)) return !values.may_reach(plan.tolerance);
+    const PermanentBound most = permanent_bound(block);
+    const double moved =
+        std::log2(values.moved()) + std::log2(most.mantissa) + static_cast<double>(most.exp2);
+    return moved > std::log2(plan.tolerance) + log2_permanent(plan.kernel, values.numbers()) +
+                       static_cast<double>(values.exp2()) + margin;
+}
+
+// Whether products of doubles are likely to do, where row sums lose nothing. Of random signs the terms add up
+// to about 2^(n/4) permanents.
+bool may_round(const SubsetPlan &plan) {
+    constexpr double margin = 4;
+    const RoundingWay way = way_of(plan.kernel);
+    return margin * (way.roundings + plan.kernel.n) * 0x1p-53 * std::exp2(plan.kernel.n / 4.0) <=
+           plan.tolerance;
+}
+
+bool is_exact(const Block &block) {
+    return std::all_of(block.values.begin(), block.values.end(),
+                       [](const Tracked &x) { return x.roundings == 0; });
+}
+
+} // namespace
+
+std::vector<Wider> tree_in_wider(const Candidate &c, const EngineInput &lines) {
+    std::vector<Wider> all;
+    const auto *plan = plan_as<SubsetPlan>(c);
+    if (!plan) return all;
+    const auto add = [&](Arithmetic arithmetic, bool may_meet = true) {
+        const auto wider = std::make_shared<const SubsetPlan>(with_arithmetic(*plan, arithmetic));
+        if (c.on_gpu && !subsets_why_not(*wider).empty()) return;
+        all.push_back({c, arithmetic, arithmetic_cost(arithmetic) / arithmetic_cost(plan->kernel.arithmetic),
+                       may_meet});
+        all.back().candidate.plan = wider;
+    };
+    const Block *block = lines.block();
+    if (plan->kernel.arithmetic == Arithmetic::complex && lines.exact()) {
+        if (FixedPointWide(*plan, *lines.exact()).is_moved())
+            for (const Arithmetic a : {Arithmetic::complex_two_grids, Arithmetic::complex_split}) add(a);
+    } else if (plan->kernel.arithmetic == Arithmetic::real && block && is_exact(*block) &&
+               is_out_of_reach(*plan, *block)) {
+        if (!is_nonnegative(*block)) add(Arithmetic::two_grids, may_round(*plan));
+        add(Arithmetic::split);
+    }
+    return all;
+}
+
+} // namespace libperm
