@@ -124,7 +124,11 @@ DENSE: dict[Kind, list[int]] = {
 }
 
 
-def regret_matrices() -> Iterator[Matrix]:
+def regret_matrices(every_other: bool) -> list[Matrix]:
+    return list(_regret_matrices())[1::2] if every_other else list(_regret_matrices())
+
+
+def _regret_matrices() -> Iterator[Matrix]:
     for kind in KINDS:
         for n, percent in RANDOM[kind]:
             yield Matrix(f"random{n}_{percent}_{kind}", n, kind, random_cells(n, percent / 100))

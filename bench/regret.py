@@ -21,10 +21,11 @@ from typing import Any
 import host
 from matrices import Matrix, regret_matrices
 
-SHORT = 2.0  # seconds; what takes longer is run once
+SHORT = 6.0  # seconds; what takes longer is run once
 LEAST_LIMIT = 1.0  # seconds that each engine has at least
-PATIENCE = 4.0  # times the best so far, that each has at most
+PATIENCE = 2.5  # times the best so far, that each has at most
 NEARLY_BEST = 1.5  # times the best: what is slower is not run again
+FAR_OFF = 20.0  # times the best: what a GPU is predicted to take longer for is not compiled
 
 
 @dataclass
@@ -42,26 +43,30 @@ class Way:
     def median(self) -> float:
         return statistics.median(self.seconds) if self.seconds else math.inf
 
-    def run(self, perm: str, file: Path, limit: float) -> None:
-        command = [
-            perm,
-            "compute",
-            str(file),
-            "--json",
-            "-q",
-            "--engine",
-            self.engine,
-            "--device",
-            self.device,
-        ]
-        answer: dict[str, Any] = {"kernels_compiled": 1}
-        while not self.why_not and answer.get("kernels_compiled"):  # then again, with what is on disk now
-            try:
-                done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
-                answer = json.loads(done.stdout)
-                self.why_not = answer["error"]["status"] if "error" in answer else ""
-            except subprocess.TimeoutExpired:
-                self.why_not = f"more than {limit:.3g} s"
+    def perm(self, perm: str, verb: str, file: Path, limit: float) -> dict[str, Any]:
+        """What perm answers; where it does not, why_not is set."""
+        command = [perm, verb, str(file), "--json", "--engine", self.engine, "--device", self.device]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
+        except subprocess.TimeoutExpired:
+            self.why_not = f"more than {limit:.3g} s"
+            return {}
+        answer: dict[str, Any] = json.loads(done.stdout)
+        self.why_not = answer["error"]["status"] if "error" in answer else ""
+        return answer
+
+    def compile(self, perm: str, file: Path, most: float, limit: float) -> None:
+        """Leaves the kernels on disk, unless the plan is predicted to take too long."""
+        plan = self.perm(perm, "explain", file, limit)
+        if not self.why_not and plan["refused"]:
+            self.why_not = "refused"
+        elif not self.why_not and plan["predicted_seconds"] > most:
+            self.why_not = f"predicted to take {plan['predicted_seconds']:.3g} s"
+        if not self.why_not:
+            self.perm(perm, "compute", file, limit)
+
+    def time(self, perm: str, file: Path, limit: float) -> None:
+        answer = self.perm(perm, "compute", file, limit)
         if self.why_not:
             return
         self.seconds.append(answer["seconds"]["total"])
@@ -78,11 +83,13 @@ def measure(matrix: Matrix, args: argparse.Namespace, engines: list[str], folder
     best = math.inf
     for _ in range(args.runs):
         for way in [default, *single]:
-            if way.seconds and (way.median > SHORT or way.median > NEARLY_BEST * best):
+            enough = SHORT if way is default else min(SHORT, NEARLY_BEST * best)
+            if way.why_not or (way.seconds and way.median > enough):
                 continue
-            limit = args.limit if way is default else max(LEAST_LIMIT, PATIENCE * best)
+            if not way.seconds and way.device != "cpu":
+                way.compile(args.perm, file, FAR_OFF * max(LEAST_LIMIT, best), args.limit)
             if not way.why_not:
-                way.run(args.perm, file, limit)
+                way.time(args.perm, file, args.limit if way is default else max(LEAST_LIMIT, PATIENCE * best))
             if way.meets:
                 best = min(best, way.median)
     winner = min((way for way in single if way.meets), key=lambda way: way.median, default=None)
@@ -126,7 +133,10 @@ def arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--device", choices=["cpu", "gpu"], default="cpu", help="gpu: the processor's engines too"
+        "--device",
+        choices=["cpu", "gpu"],
+        default="cpu",
+        help="gpu: every other matrix, also by the processor",
     )
     parser.add_argument("--only", default="", metavar="TEXT", help="matrices with this in their name")
     parser.add_argument("--seed", type=int, default=1, help="of the matrices (default: 1)")
@@ -153,7 +163,7 @@ def main() -> None:
     print_row(["matrix", "n", "entries", "values", "auto", "s", "best engine", "s", "ratio"])
     print("|---" * 9 + "|")
     with tempfile.TemporaryDirectory() as folder:
-        for matrix in regret_matrices():
+        for matrix in regret_matrices(every_other=args.device == "gpu"):
             if args.only not in matrix.name:
                 continue
             if matrix.name not in kept:
