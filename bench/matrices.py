@@ -99,8 +99,8 @@ KINDS: tuple[Kind, ...] = ("positive", "signed", "complex")
 # Of each shape and kind four, of some milliseconds to some seconds on two cores.
 RANDOM: dict[Kind, list[tuple[int, int]]] = {  # order, percent
     "positive": [(30, 30), (36, 25), (44, 13), (60, 6)],
-    "signed": [(28, 40), (34, 30), (40, 17), (52, 7)],
-    "complex": [(24, 50), (30, 30), (38, 18), (50, 9)],
+    "signed": [(28, 40), (34, 30), (40, 16), (52, 7)],
+    "complex": [(24, 50), (30, 30), (36, 18), (50, 9)],
 }
 BANDED: dict[Kind, list[tuple[int, int]]] = {  # order, width
     "positive": [(24, 12), (32, 8), (48, 7), (60, 6)],
@@ -125,10 +125,10 @@ DENSE: dict[Kind, list[int]] = {
 
 
 def regret_matrices(every_other: bool) -> list[Matrix]:
-    return list(_regret_matrices())[1::2] if every_other else list(_regret_matrices())
+    return list(_all_60())[1::2] if every_other else list(_all_60())
 
 
-def _regret_matrices() -> Iterator[Matrix]:
+def _all_60() -> Iterator[Matrix]:
     for kind in KINDS:
         for n, percent in RANDOM[kind]:
             yield Matrix(f"random{n}_{percent}_{kind}", n, kind, random_cells(n, percent / 100))

@@ -43,7 +43,7 @@ class Way:
     def median(self) -> float:
         return statistics.median(self.seconds) if self.seconds else math.inf
 
-    def perm(self, perm: str, verb: str, file: Path, limit: float) -> dict[str, Any]:
+    def ask(self, perm: str, verb: str, file: Path, limit: float) -> dict[str, Any]:
         """What perm answers; where it does not, why_not is set."""
         command = [perm, verb, str(file), "--json", "--engine", self.engine, "--device", self.device]
         try:
@@ -57,16 +57,16 @@ class Way:
 
     def compile(self, perm: str, file: Path, most: float, limit: float) -> None:
         """Leaves the kernels on disk, unless the plan is predicted to take too long."""
-        plan = self.perm(perm, "explain", file, limit)
+        plan = self.ask(perm, "explain", file, limit)
         if not self.why_not and plan["refused"]:
             self.why_not = "refused"
         elif not self.why_not and plan["predicted_seconds"] > most:
             self.why_not = f"predicted to take {plan['predicted_seconds']:.3g} s"
         if not self.why_not:
-            self.perm(perm, "compute", file, limit)
+            self.ask(perm, "compute", file, limit)
 
     def time(self, perm: str, file: Path, limit: float) -> None:
-        answer = self.perm(perm, "compute", file, limit)
+        answer = self.ask(perm, "compute", file, limit)
         if self.why_not:
             return
         self.seconds.append(answer["seconds"]["total"])
