@@ -99,7 +99,7 @@ KINDS: tuple[Kind, ...] = ("positive", "signed", "complex")
 # Of each shape and kind four, of some milliseconds to some seconds on two cores.
 RANDOM: dict[Kind, list[tuple[int, int]]] = {  # order, percent
     "positive": [(30, 30), (36, 25), (44, 13), (60, 6)],
-    "signed": [(28, 40), (34, 30), (40, 16), (52, 7)],
+    "signed": [(28, 40), (34, 30), (38, 17), (52, 7)],
     "complex": [(24, 50), (30, 30), (36, 18), (50, 9)],
 }
 BANDED: dict[Kind, list[tuple[int, int]]] = {  # order, width
