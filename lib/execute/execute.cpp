@@ -13,6 +13,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace libperm {
 
@@ -36,12 +37,17 @@ Outcome run(const Plan &plan, const Values &values, RunControl &control, PieceSt
     return Evaluation<Gaussian>(plan, control, memory, pieces).run(root_block<Gaussian>(plan.input, values));
 }
 
-// What doubles can tell is told in doubles; an exact fraction as the number that was asked for, unless that
-// was exact.
+// What doubles can tell is told in doubles, but for a tolerance that only this rounding would miss; an exact
+// fraction as the number that was asked for, unless that was exact.
 void round_off(const Options &options, Outcome &outcome) {
     if (!outcome.wide) return;
     if (!outcome.exact) {
-        if (outcome.rel_error_bound > 0x1p-53) round_value(outcome);
+        if (outcome.rel_error_bound <= 0x1p-53) return;
+        Outcome in_doubles = outcome;
+        round_value(in_doubles);
+        const Ladder ladder(options);
+        if (ladder.is_met(in_doubles.rel_error_bound) || !ladder.is_met(outcome.rel_error_bound))
+            outcome = std::move(in_doubles);
         return;
     }
     if (is_integer(*outcome.wide) || options.precision == Precision::exact) return;

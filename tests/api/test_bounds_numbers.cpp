@@ -1,32 +1,41 @@
 // Small matrices made to break error bounds, in every precision by every engine of the CPU, against exact
-// permanents over Q(i): the bound is never below the true error, and `exact` is.
+// permanents over Q(i): the bound is never below the true error, and `exact` is. A million sums, 8 minutes:
+//     PERM_TEST_SEED=7 PERM_TEST_MULTIPLIER=42 build/release/tests/test_bounds_numbers
 #include "lib/base/error.hpp"
 #include "lib/execute/execute.hpp"
 #include "lib/run/answer.hpp"
 #include "lib/run/run_control.hpp"
+#include "lib/subsets/again.hpp"
+#include "lib/subsets/fixed_point_double.hpp"
+#include "lib/subsets/subset_sum.hpp"
+#include "preprocess/scaling.hpp"
+#include "tests/support/adversarial.hpp"
+#include "tests/support/exactly.hpp"
 #include "tests/support/gaussian_blocks.hpp"
 #include "tests/support/gaussian_calls.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/trees.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
-using libperm::Gaussian, libperm::Outcome, libperm::Scaled;
+using libperm::Arithmetic, libperm::Gaussian, libperm::Outcome;
 using oracle::GaussianMatrix;
 using perm::families::Random;
 
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-mpq_class exactly(const Scaled &x) { return libperm::shifted(mpq_class(x.mantissa), x.exp2); }
-
 mpq_class squared(const Gaussian &x) { return x.re * x.re + x.im * x.im; }
 
 mpq_class squared_distance(const Gaussian &x, const Gaussian &y) {
     return squared({x.re - y.re, x.im - y.im});
+}
+
+Gaussian value_of(const Outcome &outcome) {
+    return outcome.wide ? *outcome.wide : Gaussian{exactly(outcome.value), 0};
 }
 
 // What perm_compute does, seen from inside.
@@ -40,90 +49,7 @@ Outcome outcome_of(const perm_csr &a, const perm_opts &opts) {
     return libperm::execute(plan, values, control);
 }
 
-// ---------------------------------------------------------------- matrices
-
-double rounded(const mpq_class &x) { return std::clamp(x.get_d(), -1e300, 1e300); }
-
-// Of a number that rounds, times a power of ten that `kind` allows.
-Gaussian entry(int kind, bool complex, Random &random) {
-    constexpr double exponents[][2] = {{0, 0}, {-1, 1}, {-150, 150}, {-300, 300}, {-310, -290}};
-    const auto part = [&] {
-        if (random.chance(0.2)) return 0.0;
-        const auto &[low, high] = exponents[kind];
-        const double exponent =
-            random.chance(0.5) ? (random.chance(0.5) ? low : high) : random.uniform(low, high);
-        const double size = random.chance(0.3) ? 1 : random.uniform(0.5, 1);
-        return (random.chance(0.5) ? 1 : -1) * size * std::pow(10.0, exponent);
-    };
-    const double re = part();
-    return {mpq_class(re), mpq_class(complex && random.chance(0.7) ? part() : 0.0)};
-}
-
-Gaussian times(const Gaussian &x, double factor) {
-    return {x.re * mpq_class(factor), x.im * mpq_class(factor)};
-}
-
-// Rows of few kinds, with signs and powers of two.
-void repeat_rows(GaussianMatrix &a, Random &random) {
-    const std::int64_t kinds = random.integer(1, 2);
-    for (std::size_t i = at(kinds); i < a.size(); ++i) {
-        const double factor = (random.chance(0.5) ? 1 : -1) * (random.chance(0.8) ? 1 : 0.25);
-        a[i] = a[at(random.integer(0, kinds - 1))];
-        for (Gaussian &x : a[i]) x = times(x, factor);
-    }
-}
-
-// Half of the columns against the other half: much cancels, all if nothing is changed after.
-void oppose_columns(GaussianMatrix &a, Random &random) {
-    for (auto &row : a)
-        for (std::size_t j = 1; j < row.size(); j += 2) {
-            row[j] = times(row[j - 1], -1);
-            if (random.chance(0.1)) row[j].re = mpq_class(rounded(row[j].re) * (1 + 0x1p-52));
-        }
-}
-
-// The last entry, where perm is as near 0 as rounding it to doubles allows.
-void solve_last(GaussianMatrix &a) {
-    Gaussian &last = a.back().back();
-    last = {};
-    GaussianMatrix minor(a.begin(), a.end() - 1);
-    for (auto &row : minor) row.pop_back();
-    const Gaussian rest = oracle::by_subsets(a), factor = oracle::by_subsets(minor);
-    if (libperm::is_zero(factor)) return;
-    const Gaussian root = rest / factor;
-    last = {mpq_class(-rounded(root.re)), mpq_class(-rounded(root.im))};
-}
-
-GaussianMatrix adversarial(Random &random) {
-    const std::int64_t n = random.integer(1, 7);
-    const bool complex = random.chance(0.4);
-    const int kind = static_cast<int>(random.integer(0, 4));
-    GaussianMatrix a(at(n), std::vector<Gaussian>(at(n)));
-    for (auto &row : a)
-        for (Gaussian &x : row) x = entry(random.chance(0.1) ? 3 : kind, complex, random);
-    if (random.chance(0.4)) repeat_rows(a, random);
-    if (random.chance(0.3)) oppose_columns(a, random);
-    for (auto &row : a)
-        for (Gaussian &x : row) x = {mpq_class(x.re.get_d()), mpq_class(x.im.get_d())}; // subnormal ones
-    if (random.chance(0.5)) solve_last(a);
-    if (random.chance(0.2)) std::reverse(a.begin(), a.end());
-    return a;
-}
-
 // ---------------------------------------------------------------- checks
-
-std::string text_of(const GaussianMatrix &a) {
-    std::string text;
-    for (const auto &row : a) {
-        for (const Gaussian &x : row) {
-            char entry[80];
-            std::snprintf(entry, sizeof entry, "%a,%a  ", x.re.get_d(), x.im.get_d());
-            text += entry;
-        }
-        text += "\n";
-    }
-    return text;
-}
 
 // Of the digits that the text has, half a unit of the last.
 mpq_class text_error(const std::string &text) {
@@ -136,8 +62,7 @@ mpq_class text_error(const std::string &text) {
 }
 
 void check_bounds(const Outcome &outcome, const Gaussian &truth) {
-    const Gaussian value = outcome.wide ? *outcome.wide : Gaussian{exactly(outcome.value), 0};
-    const mpq_class error = squared_distance(value, truth);
+    const mpq_class error = squared_distance(value_of(outcome), truth);
     const double bound = outcome.rel_error_bound;
     CHECK(outcome.exact == (bound == 0));
     CHECK(outcome.exact == (outcome.error.mantissa == 0));
@@ -158,19 +83,112 @@ void check_bounds(const Outcome &outcome, const Gaussian &truth) {
     CHECK(squared_distance(number_of(text), truth) <= of_text * of_text * squared(truth));
 }
 
+// Of one way to compute them.
+struct Tally {
+    int compared = 0, finite = 0, exact = 0;
+    double worst = 0; // error over bound, of those that are not exact
+};
+
+class Tallies {
+  public:
+    void compare(const std::string &way, const Outcome &outcome, const Gaussian &truth) {
+        check_bounds(outcome, truth);
+        Tally &tally = ways_[way];
+        ++tally.compared;
+        tally.exact += outcome.exact;
+        tally.finite += std::isfinite(outcome.rel_error_bound);
+        if (outcome.exact || !std::isfinite(outcome.error.mantissa)) return;
+        const mpq_class most = exactly(outcome.error);
+        const mpq_class share = squared_distance(value_of(outcome), truth) / (most * most);
+        tally.worst = std::max(tally.worst, std::sqrt(share.get_d()));
+    }
+
+    Tally total() const {
+        Tally sum;
+        for (const auto &[way, tally] : ways_) {
+            sum.compared += tally.compared;
+            sum.finite += tally.finite;
+            sum.exact += tally.exact;
+            sum.worst = std::max(sum.worst, tally.worst);
+        }
+        return sum;
+    }
+
+    void print(std::uint64_t seed) const {
+        std::printf("seed %llu\n%-36s %9s %11s %9s  %s\n", static_cast<unsigned long long>(seed), "",
+                    "compared", "with digits", "exact", "worst error/bound");
+        const auto line = [](const std::string &way, const Tally &tally) {
+            std::printf("%-36s %9d %11d %9d  %.3g\n", way.c_str(), tally.compared, tally.finite, tally.exact,
+                        tally.worst);
+        };
+        for (const auto &[way, tally] : ways_) line(way, tally);
+        line("all", total());
+    }
+
+    bool have(const std::string &way) const { return ways_.count(way) != 0; }
+
+  private:
+    std::map<std::string, Tally> ways_;
+};
+
+// ---------------------------------------------------------------- sums of engine tree
+
+// By plans that no planner makes, of a block as it is or scaled, in each of the engine's numbers.
+void compare_trees(const GaussianMatrix &a, const Gaussian &truth, Random &random, Tallies &tallies) {
+    libperm::ExactBlock exact = random.chance(0.5) ? full_block(a) : sparse_block(a, random);
+    const std::int32_t n = exact.n();
+    if (n < 2 || libperm::maximum_matching(libperm::nonzero_pattern(exact)).size != n) return;
+    const auto sum = [&](const std::string &way, const trees::SubsetPlan &plan,
+                         const libperm::EngineInput &input, const Gaussian &expected) {
+        INFO(way, " of\n", text_of(a));
+        libperm::RunControl control;
+        tallies.compare(way, libperm::outcome_of(run_subset_sum(plan, input, {{}, true}, control)), expected);
+    };
+    for (const auto &[way, arithmetic] :
+         {std::pair{"a tree, complex", Arithmetic::complex}, {"a tree, complex dd", Arithmetic::complex_dd}})
+        sum(way, with_arithmetic(trees::any_plan(exact.pattern, 300, random), arithmetic),
+            {exact, arithmetic}, truth);
+    if (!std::all_of(exact.values.begin(), exact.values.end(), libperm::is_real)) return;
+
+    libperm::Block block{exact.pattern, {}};
+    for (const Gaussian &x : exact.values) block.values.push_back(libperm::tracked(x.re.get_d()));
+    Gaussian expected = truth;
+    if (random.chance(0.7)) {
+        expected.re = libperm::shifted(truth.re, libperm::scale(block));
+        for (std::size_t e = 0; e < block.values.size(); ++e) exact.values[e].re = exactly(block.values[e]);
+    }
+    trees::SubsetPlan plan = trees::any_plan(exact.pattern, 300, random);
+    if (random.chance(0.7)) {
+        plan.tolerance = std::pow(10.0, random.uniform(-15, -9));
+        plan.most_again = random.chance(0.5) ? 1 : random.uniform(0, 1);
+    }
+    const libperm::Again again = choose_again(plan, libperm::FixedPointDouble(plan, block).numbers());
+    sum(again.all                   ? "a tree, all segments twofold"
+        : std::isfinite(again.most) ? "a tree, some segments again"
+                                    : "a tree, doubles",
+        plan, block, expected);
+    for (const auto &[way, arithmetic] :
+         {std::pair{"a tree, two grids", Arithmetic::split}, {"a tree, dd", Arithmetic::dd}})
+        sum(way, with_arithmetic(trees::any_plan(exact.pattern, 300, random), arithmetic),
+            {exact, arithmetic}, expected);
+}
+
 } // namespace
 
 TEST_CASE("no bound is below the true error") {
     const std::uint64_t seed = run::seed(801);
     Random random(seed);
-    int compared = 0, finite = 0, exact = 0, zeros = 0, refused = 0;
+    Tallies tallies;
+    int zeros = 0, refused = 0;
     for (int round = 0; round < 1000 * run::multiplier(); ++round) {
-        GaussianMatrix a = adversarial(random);
+        GaussianMatrix a = adversarial(random.chance(0.9) ? 7 : 9, random);
         const bool written = random.chance(0.3); // as text: of no doubles
         if (written)
             for (Gaussian &x : a.front()) x = {x.re / 3, x.im / 7};
         const Gaussian truth = oracle::by_subsets(a);
         zeros += libperm::is_zero(truth);
+        INFO("round ", round, written ? ", the first row's parts over 3 and 7" : "");
+        if (!written) compare_trees(a, truth, random, tallies);
         const Given g = given(a, written ? As::text : As::complex);
         for (const std::string engine : {"auto", "ryser", "frontier", "tree"})
             for (const std::string precision : {"auto", "double", "kahan", "dd", "exact", "mpfr:200"}) {
@@ -179,9 +197,11 @@ TEST_CASE("no bound is below the true error") {
                 opts.threads = 1;
                 const char *const without[] = {"", "all", "merge", "scaling"};
                 opts.without = without[random.integer(0, 3)];
-                opts.tolerance = random.chance(0.5) ? 1e-9 : 1e-40;
-                INFO(engine, ", ", precision, ", without ", std::string(opts.without), ", round ", round,
-                     ":\n", text_of(a));
+                opts.tolerance = random.chance(0.5)   ? 1e-9
+                                 : random.chance(0.5) ? 1e-40
+                                                      : std::pow(10.0, random.uniform(-20, -9));
+                INFO(engine, ", ", precision, ", without ", std::string(opts.without), ", tolerance ",
+                     opts.tolerance, ":\n", text_of(a));
                 Outcome outcome;
                 try {
                     outcome = outcome_of(g.csr, opts);
@@ -194,18 +214,44 @@ TEST_CASE("no bound is below the true error") {
                     ++refused;
                     continue;
                 }
-                check_bounds(outcome, truth);
+                tallies.compare(engine + ", " + precision, outcome, truth);
                 if (precision == "exact") CHECK(outcome.exact);
                 if (precision == "auto") CHECK(outcome.rel_error_bound <= opts.tolerance);
-                ++compared;
-                finite += std::isfinite(outcome.rel_error_bound);
-                exact += outcome.exact;
             }
     }
-    MESSAGE("seed ", seed, ": ", compared, " compared, of these ", finite, " with digits, ", exact,
-            " exact; ", zeros, " permanents are 0; refused: ", refused);
-    CHECK(compared > 1000);
-    CHECK(finite > compared / 2);
-    CHECK(exact < compared);
+    tallies.print(seed);
+    const Tally all = tallies.total();
+    MESSAGE(all.compared, " compared, of these ", all.finite, " with digits, ", all.exact, " exact; ", zeros,
+            " permanents are 0; refused: ", refused);
+    CHECK(all.compared > 1000);
+    CHECK(all.finite > all.compared / 2);
+    CHECK(all.exact < all.compared);
     CHECK(zeros > 0);
+    for (const char *way : {"a tree, all segments twofold", "a tree, some segments again", "a tree, doubles",
+                            "a tree, two grids", "a tree, dd", "a tree, complex", "a tree, complex dd"}) {
+        CAPTURE(way);
+        CHECK(tallies.have(way));
+    }
+}
+
+TEST_CASE("where the digits of two doubles are just enough, they are not rounded to those of one") {
+    Random random(run::seed(802));
+    int compared = 0;
+    for (int round = 0; round < 400; ++round) {
+        const GaussianMatrix a = adversarial(5, random);
+        const Given g = given(a, As::complex);
+        perm_opts opts = in_precision("frontier", "dd");
+        opts.threads = 1;
+        const double rounded = outcome_of(g.csr, opts).rel_error_bound;
+        if (rounded <= 0x1p-52 || !std::isfinite(rounded)) continue;
+        opts.precision = "auto";
+        opts.tolerance = rounded - 0x1p-54; // below the bound of the answer in doubles, above that of dd
+        CAPTURE(opts.tolerance);
+        CAPTURE(text_of(a));
+        const Outcome outcome = outcome_of(g.csr, opts);
+        check_bounds(outcome, oracle::by_subsets(a));
+        CHECK(outcome.rel_error_bound <= opts.tolerance);
+        ++compared;
+    }
+    CHECK(compared > 10);
 }
