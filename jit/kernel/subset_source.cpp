@@ -82,21 +82,25 @@ std::string types_text(const SubsetKernel &kernel) {
 }
 
 std::string entry_text(const SubsetKernel &kernel) {
-    const bool by_parameter = values_by_parameter(kernel);
+    const bool by_parameter = values_by_parameter(kernel), is_tree = kernel.engine == SubsetEngine::tree;
     std::string text = formatted("\nextern \"C\" __global__ void __launch_bounds__({}, 1)\n"
                                  "{}({}, Launch launch, Number *{}, Partial *partials) {{\n",
                                  kernel.threads, walk_entry(kernel),
-                                 by_parameter ? "const __grid_constant__ Values v" : "const Number *values",
+                                 by_parameter ? "const __grid_constant__ Values v"
+                                 : is_tree    ? "const Values *values"
+                                              : "const Number *values",
                                  kernel.engine == SubsetEngine::hybrid ? "global_x" : "");
-    if (!by_parameter || rows_in_shared(kernel))
+    if (is_tree ? rows_in_shared(kernel) : !by_parameter)
         text += "    extern __shared__ __align__(16) unsigned char shared_memory[];\n";
-    text += by_parameter ? kernel.engine == SubsetEngine::hybrid
-                               ? "    Rows rows(v, global_x + static_cast<u64>(blockIdx.x) * (n - k) * "
-                                 "threads + threadIdx.x);\n"
-                           : rows_in_shared(kernel) ? "    Rows rows(v, shared_memory);\n"
-                                                    : "    Rows rows(v);\n"
-                         : "    Rows rows;\n    rows.start(values, shared_memory);\n";
-    if (kernel.engine == SubsetEngine::tree) return text + "    walk_tree(rows, launch, partials);\n}\n";
+    if (is_tree)
+        return text + formatted("    Rows rows({}{});\n    walk_tree(rows, launch, partials);\n}}\n",
+                                by_parameter ? "v" : "*values",
+                                rows_in_shared(kernel) ? ", shared_memory" : "");
+    text += !by_parameter ? "    Rows rows;\n    rows.start(values, shared_memory);\n"
+            : kernel.engine == SubsetEngine::hybrid
+                ? "    Rows rows(v, global_x + static_cast<u64>(blockIdx.x) * (n - k) * threads + "
+                  "threadIdx.x);\n"
+                : "    Rows rows(v);\n";
     text += kernel.equal_chunks ? "    walk_equally(rows, launch, partials);\n}\n"
                                 : "    walk_segments(rows, launch, partials);\n}\n";
     return text;

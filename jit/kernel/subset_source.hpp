@@ -6,7 +6,7 @@
 
 namespace libperm {
 
-// What the first parameter holds, if it is the values themselves and no pointer to them.
+// What the first parameter holds, or points to.
 std::vector<double> parameters_of(const SubsetKernel &kernel, const std::vector<double> &values);
 std::int64_t parameter_count(const SubsetKernel &kernel);
 std::int64_t parameter_bytes(const SubsetKernel &kernel);

@@ -1,5 +1,6 @@
 #include "jit/kernel/subsets.hpp"
 
+#include "jit/kernel/subset_source.hpp"
 #include "jit/program/tree_program.hpp"
 
 #include <algorithm>
@@ -50,8 +51,9 @@ bool sums_again(const SubsetKernel &kernel) {
 }
 
 bool values_by_parameter(const SubsetKernel &kernel) {
-    return kernel.engine == SubsetEngine::purereg || kernel.engine == SubsetEngine::hybrid ||
-           kernel.engine == SubsetEngine::tree;
+    constexpr auto more = static_cast<std::int64_t>(sizeof(SubsetLaunch) + 16);
+    if (kernel.engine == SubsetEngine::tree) return parameter_bytes(kernel) + more <= most_parameter_bytes;
+    return kernel.engine == SubsetEngine::purereg || kernel.engine == SubsetEngine::hybrid;
 }
 
 std::int64_t entry_count(const SubsetKernel &kernel) {

@@ -41,12 +41,13 @@ class KernelRun {
           again_kernel_(again),
           partial_bytes_(static_cast<std::size_t>(partial_doubles(plan_.arithmetic)) * sizeof(double)),
           numbers_(matrix.numbers),
-          walk_{gray_entry, parameters_of(plan_, numbers_), widest_shape(plan_, queue)},
+          walk_{gray_entry, parameters_of(plan_, numbers_), widest_shape(plan_, queue),
+                values_by_parameter(plan_)},
           control_(control),
           seconds_per_subset_(seconds / plan.subsets) {
         rows_.reserve(static_cast<std::size_t>(global_rows(plan_) * parts_of(plan_.arithmetic)) *
                       walk_.shape.all() * sizeof(double));
-        put(values_, numbers_);
+        put(values_, walk_.parameters);
         put(pattern_, pattern_indexes(plan_));
     }
 
@@ -106,13 +107,15 @@ class KernelRun {
         const char *entry;
         std::vector<double> parameters;
         LaunchShape shape;
+        bool by_parameter;
     };
 
     const Walk &walk_again() {
         if (!walk_again_) {
             const SubsetKernel &kernel = again_kernel_.value();
             walk_again_ = {again_entry, parameters_of(kernel, numbers_of(kernel, numbers_)),
-                           widest_shape(kernel, queue_)};
+                           widest_shape(kernel, queue_), values_by_parameter(kernel)};
+            put(values_again_, walk_again_->parameters);
         }
         return *walk_again_;
     }
@@ -125,9 +128,10 @@ class KernelRun {
         const unsigned blocks =
             plan_.equal_chunks ? walk.shape.blocks
                                : static_cast<unsigned>(std::min<std::uint64_t>(needed, walk.shape.blocks));
-        DeviceAddress values = values_.address(), rows = rows_.address(), partials = partials_.address();
-        void *first = values_by_parameter(plan_) ? const_cast<double *>(walk.parameters.data())
-                                                 : static_cast<void *>(&values);
+        DeviceAddress values = (&walk == &walk_ ? values_ : values_again_).address(), rows = rows_.address(),
+                      partials = partials_.address();
+        void *first =
+            walk.by_parameter ? const_cast<double *>(walk.parameters.data()) : static_cast<void *>(&values);
         const std::array<void *, 4> arguments{first, &chunks_of, &rows, &partials};
         queue_.launch(walk.entry, blocks, walk.shape.threads, arguments, walk.shape.shared);
         queue_.wait();
@@ -201,7 +205,7 @@ class KernelRun {
     std::optional<Walk> walk_again_;
     RunControl &control_;
     double seconds_per_subset_;
-    DeviceArray rows_{queue_}, values_{queue_}, pattern_{queue_};
+    DeviceArray rows_{queue_}, values_{queue_}, values_again_{queue_}, pattern_{queue_};
     DeviceArray partials_{queue_}, gathered_{queue_}, chosen_{queue_}, number_{queue_};
     std::uint64_t room_ = 0; // partial sums that there is memory for
 };

@@ -217,7 +217,6 @@ std::uint64_t piece_count(const SubsetKernel &kernel) {
 
 std::string subsets_why_not(const SubsetPlan &plan) {
     const SubsetKernel &kernel = plan.kernel;
-    constexpr std::int64_t most_bytes = 32764; // of a kernel's parameters, CUDA 12.1 and later
     const int parts = row_parts_of(kernel.arithmetic);
     // Doubles that a thread's 255 registers hold, beside what is worked with.
     const std::int32_t most_registers = parts == 1 ? 112 : parts == 2 ? 80 : 64;
@@ -236,9 +235,9 @@ std::string subsets_why_not(const SubsetPlan &plan) {
         return formatted("needs {} row sums in registers, at most {} fit", in_registers,
                          most_registers / parts);
     const auto more = static_cast<std::int64_t>(sizeof(SubsetLaunch) + 16);
-    if (values_by_parameter(kernel) && parameter_bytes(kernel) + more > most_bytes)
+    if (values_by_parameter(kernel) && parameter_bytes(kernel) + more > most_parameter_bytes)
         return formatted("takes {} numbers, at most {} can be a kernel's parameters", parameter_count(kernel),
-                         (most_bytes - more) / (8 * parts));
+                         (most_parameter_bytes - more) / (8 * parts));
     return {};
 }
 

@@ -144,8 +144,10 @@ void compare_trees(const GaussianMatrix &a, const Gaussian &truth, Random &rando
         libperm::RunControl control;
         tallies.compare(way, libperm::outcome_of(run_subset_sum(plan, input, {{}, true}, control)), expected);
     };
-    for (const auto &[way, arithmetic] :
-         {std::pair{"a tree, complex", Arithmetic::complex}, {"a tree, complex dd", Arithmetic::complex_dd}})
+    for (const auto &[way, arithmetic] : {std::pair{"a tree, complex", Arithmetic::complex},
+                                          {"a tree, complex two grids", Arithmetic::complex_two_grids},
+                                          {"a tree, complex split", Arithmetic::complex_split},
+                                          {"a tree, complex dd", Arithmetic::complex_dd}})
         sum(way, with_arithmetic(trees::any_plan(exact.pattern, 300, random), arithmetic),
             {exact, arithmetic}, truth);
     if (!std::all_of(exact.values.begin(), exact.values.end(), libperm::is_real)) return;
@@ -167,8 +169,9 @@ void compare_trees(const GaussianMatrix &a, const Gaussian &truth, Random &rando
         : std::isfinite(again.most) ? "a tree, some segments again"
                                     : "a tree, doubles",
         plan, block, expected);
-    for (const auto &[way, arithmetic] :
-         {std::pair{"a tree, two grids", Arithmetic::split}, {"a tree, dd", Arithmetic::dd}})
+    for (const auto &[way, arithmetic] : {std::pair{"a tree, two grids", Arithmetic::two_grids},
+                                          {"a tree, split", Arithmetic::split},
+                                          {"a tree, dd", Arithmetic::dd}})
         sum(way, with_arithmetic(trees::any_plan(exact.pattern, 300, random), arithmetic),
             {exact, arithmetic}, expected);
 }

@@ -296,17 +296,23 @@ TEST_CASE("trees with x in shared memory give the interpreter's bits") {
     std::vector<SubsetPlan> plans;
     std::vector<ExactBlock> blocks;
     std::vector<KernelRecipe> recipes;
+    int by_pointer = 0;
     for (const Arithmetic a : wide)
-        for (const std::int64_t extra : {2, 5}) {
+        for (const std::int64_t extra : {2, 5, 0}) { // 0: full, more than parameters hold
+            if (extra == 0 && a != Arithmetic::complex_two_grids) continue;
             const perm::Csr matrix =
-                perm::families::permutation_plus(26, extra, perm::families::Entries::ones, random.bits());
+                extra == 0 ? perm::families::constant(33, 1)
+                           : perm::families::permutation_plus(26, extra, perm::families::Entries::ones,
+                                                              random.bits());
             Pattern p = trees::block_of(matrix).pattern;
             plans.push_back(with_arithmetic(trees::planned(p, random.bits()), a));
             const ExactBlock block = values_on(p, 0, is_complex(a), random);
             blocks.push_back(plans.back().transposed ? transposed(block) : block);
-            CHECK(rows_in_shared(plans.back().kernel));
+            CHECK(rows_in_shared(plans.back().kernel) == (a != Arithmetic::two_grids));
+            by_pointer += !values_by_parameter(plans.back().kernel);
             recipes.push_back(subsets_kernel(plans.back().kernel));
         }
+    CHECK(by_pointer == 1);
     HostQueue queue;
     if (!compiled(queue, recipes)) return;
     for (std::size_t k = 0; k < plans.size(); ++k) {

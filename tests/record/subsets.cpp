@@ -148,7 +148,7 @@ template <class A> class Played {
 
     void walk() {
         std::vector<double> rows(at(global_rows(kernel_)) * all() * A::parts);
-        const double *first = values_.data();
+        const double *first = parameters_.data();
         double *x = rows.data();
         Partial *to = partials_.data();
         void *const by = values_by_parameter(kernel_) ? static_cast<void *>(parameters_.data())

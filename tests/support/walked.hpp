@@ -25,8 +25,8 @@ std::vector<libperm::PartialOf<A>> walked(HostQueue &queue, const libperm::Subse
                                                        : launch.end - launch.first);
     std::vector<double> parameters = parameters_of(kernel, numbers);
     DeviceArray values(queue), rows(queue), partials(queue);
-    values.reserve(numbers.size() * sizeof(double));
-    queue.copy_in(values.address(), numbers.data(), values.bytes());
+    values.reserve(parameters.size() * sizeof(double));
+    queue.copy_in(values.address(), parameters.data(), values.bytes());
     rows.reserve(static_cast<std::size_t>(global_rows(kernel)) * A::parts * blocks * threads *
                  sizeof(double));
     partials.reserve(sums.size() * sizeof sums.front());
