@@ -43,16 +43,32 @@ bool wants_tree(const Proposals &task, Engine self) {
     return task.asks_for(self) || (!task.options.names_engine() && !task.options.equal_chunks);
 }
 
+constexpr double least_search = 6e-4; // seconds, for a first idea
+
 TreeSearch tree_search(const Proposals &task, double seconds) {
-    return {task.options.seed, task.effort * seconds, task.options.refuse_seconds, task.poll(),
-            parts_of(task.values.numbers.arithmetic())};
+    return {task.options.seed, seconds, task.poll(), parts_of(task.values.numbers.arithmetic())};
+}
+
+Outlook outlook_of(const Proposals &task, const SubsetPlan &outline) {
+    const Outlook on_cpu = task.outlook_of(tree_cost(outline), false);
+    if (!task.may_use_gpu()) return on_cpu;
+    const Outlook on_gpu = task.outlook_of(subsets_cost(outline, task.machine.gpu()), true);
+    return task.options.device == Device::gpu ? on_gpu : better(on_cpu, on_gpu);
+}
+
+// After a search for a first idea.
+double search_seconds(const Proposals &task, const SubsetPlan &first) {
+    constexpr double most = 2, will_not_be_run = 1e5; // seconds; times the limit
+    const Outlook own = outlook_of(task, first);
+    if (own.seconds > will_not_be_run * task.options.refuse_seconds) return least_search;
+    return std::clamp(better(own, task.best_so_far()).worth_searching, least_search, task.effort * most);
 }
 
 bool is_worth_a_tree(const Proposals &task, Engine self) {
-    constexpr double optimism = 10; // a longer search may find an order so much better
     if (task.asks_for(self)) return true;
     if (!wants_tree(task, self)) return false;
-    return task.options.device == Device::gpu || task.least_seconds() > task.outlook() / optimism;
+    return task.options.device == Device::gpu ||
+           task.least_seconds() > task.outlook().seconds / SearchBudget::far;
 }
 
 } // namespace
@@ -62,13 +78,10 @@ void propose_kernel(Proposals &task, Engine self, SubsetEngine kernel) {
         add_on_gpu(task, self, plan_subsets(kernel, task.a, task.at, task.options.equal_chunks));
 }
 
-double tree_outlook(const Proposals &task, Engine self) {
+Outlook tree_outlook(const Proposals &task, Engine self) {
     if (!wants_tree(task, self) || !tree_why_not(task.a.rows).empty() || task.least_seconds() <= worth_a_tree)
-        return std::numeric_limits<double>::infinity();
-    const SubsetPlan plan = outline_tree(task.a, task.at, tree_search(task, 0));
-    const double seconds = tree_cost(plan).serial_seconds;
-    return task.may_use_gpu() ? std::min(seconds, subsets_cost(plan, task.machine.gpu()).serial_seconds)
-                              : seconds;
+        return {};
+    return outlook_of(task, outline_tree(task.a, task.at, tree_search(task, least_search)));
 }
 
 void propose_tree(Proposals &task, Engine self) {
@@ -84,7 +97,8 @@ void propose_tree(Proposals &task, Engine self) {
             task.add(std::move(c), subsets_slowdown(false, task.values.numbers, task.bits));
         return;
     }
-    SubsetPlan plan = plan_tree(task.a, task.at, tree_search(task, task.least_seconds()));
+    const SubsetPlan first = outline_tree(task.a, task.at, tree_search(task, least_search));
+    SubsetPlan plan = plan_tree(task.a, task.at, tree_search(task, search_seconds(task, first)));
     if (task.options.device != Device::gpu) {
         c.transposed = plan.transposed;
         c.cost = tree_cost(plan);
