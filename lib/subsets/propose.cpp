@@ -1,6 +1,7 @@
 #include "lib/subsets/propose.hpp"
 
 #include "lib/run/proposals.hpp"
+#include "lib/subsets/again.hpp"
 #include "lib/subsets/cost.hpp"
 #include "lib/subsets/tree_plan.hpp"
 
@@ -13,6 +14,13 @@ namespace {
 
 constexpr double worth_a_tree = 2e-3; // seconds of another engine: below, looking for an order takes longer
 
+// With what is summed again.
+Cost whole_cost(Cost cost, const SubsetPlan &plan, const Proposals &task) {
+    const double run = cost.serial_seconds - cost.compile_seconds;
+    cost.serial_seconds = cost.compile_seconds + run * again_slowdown(plan, task.values.nonnegative);
+    return cost;
+}
+
 void add_on_gpu(Proposals &task, Engine self, SubsetPlan plan_of_doubles) {
     const auto plan = std::make_shared<const SubsetPlan>(
         in_numbers(std::move(plan_of_doubles), task.values.numbers, task.options));
@@ -21,7 +29,7 @@ void add_on_gpu(Proposals &task, Engine self, SubsetPlan plan_of_doubles) {
     c.on_gpu = true;
     c.transposed = plan->transposed;
     c.plan = plan;
-    c.cost = subsets_cost(*plan, task.machine.gpu());
+    c.cost = whole_cost(subsets_cost(*plan, task.machine.gpu()), *plan, task);
     c.why_not = subsets_why_not(*plan);
     if (c.why_not.empty() && !task.machine.has_gpu()) {
         c.lacks_gpu = true;
@@ -101,8 +109,10 @@ void propose_tree(Proposals &task, Engine self) {
     SubsetPlan plan = plan_tree(task.a, task.at, tree_search(task, search_seconds(task, first)));
     if (task.options.device != Device::gpu) {
         c.transposed = plan.transposed;
-        c.cost = tree_cost(plan);
-        c.plan = std::make_shared<const SubsetPlan>(in_numbers(plan, task.values.numbers, task.options));
+        const auto in_plan =
+            std::make_shared<const SubsetPlan>(in_numbers(plan, task.values.numbers, task.options));
+        c.cost = whole_cost(tree_cost(plan), *in_plan, task);
+        c.plan = in_plan;
         task.add(std::move(c), subsets_slowdown(false, task.values.numbers, task.bits));
     }
     if (task.may_use_gpu()) add_on_gpu(task, self, std::move(plan));
