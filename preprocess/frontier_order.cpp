@@ -103,8 +103,8 @@ class Walker {
 
   private:
     RowsCost step(std::int32_t row) {
-        work_ += 2.0 * static_cast<double>(frontier_.open().size()) +
-                 8.0 * static_cast<double>(a_.row(row).size()) + 100.0;
+        work_ += 2.6 * static_cast<double>(frontier_.open().size()) +
+                 10.0 * static_cast<double>(a_.row(row).size()) + 130.0;
         const FrontierStepCost cost = frontier_.advance(row);
         const auto states = [](double log2) { return std::exp2(std::min(log2, 1000.0)); };
         return {options_.sparse.expansion * cost.expansions +
@@ -273,11 +273,13 @@ class Search {
             double spent = 0;
             for (const auto &w : walkers_) spent += w->work();
             if (best().best().empty()) break;
-            const double allowed = std::min(longest, worth(predicted));
+            const double allowed = std::min(options_.budget.effort * longest, worth(predicted));
             if (spent >= allowed || spent == spent_before) break; // or there is nothing to anneal
             spent_before = spent;
             round = std::min(round, (allowed - spent) / static_cast<double>(walkers_.size()));
             if (predicted > hopeless * options_.limit_seconds && spent > short_search) break;
+            if (predicted > SearchBudget::far * options_.other_seconds && spent > 1e9 * options_.budget.least)
+                break;
             in_parallel([&](Walker &w) { w.anneal(round, poll_); });
             // A line that is far behind after two rounds is given up.
             const double lowest = best().best_cost();
@@ -293,19 +295,18 @@ class Search {
     }
 
   private:
-    static constexpr int lines = 2;      // of search on each side
-    static constexpr double share = 0.1; // of the predicted run, on one thread, that the search may take
-    static constexpr double first_round = 3e5;  // work of a line's first round of annealing: about 0.3 ms
-    static constexpr double always_worth = 5e7; // work: but never more than the run itself
+    static constexpr int lines = 2;            // of search on each side
+    static constexpr double first_round = 3e5; // work of a line's first round of annealing: about 0.3 ms
     static constexpr double hopeless =
         10; // times the limit: after a short search, annealing will not mend that
     static constexpr double short_search = 2e8;
     static constexpr double longest = 3e9; // work in all: about three seconds
 
-    // Of all lines together: a fixed share of the run, or 50 ms, but no longer than the run.
+    // Of all lines together.
     double worth(double cost) const {
-        const double run = 1e9 * options_.effort * std::min(cost, options_.other_seconds);
-        return std::max(share * run, std::min(always_worth, run));
+        const double own = options_.budget.of(cost), other = options_.other_seconds;
+        if (SearchBudget::far * cost < other) return 2e9 * own; // nobody else will search
+        return 1e9 * (cost <= other ? own : std::min(own, options_.other_search));
     }
 
     template <class Work> void in_parallel(const Work &work) {

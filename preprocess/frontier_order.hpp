@@ -2,6 +2,7 @@
 #pragma once
 
 #include "preprocess/frontier_side.hpp"
+#include "preprocess/search_budget.hpp"
 
 #include <functional>
 
@@ -16,8 +17,9 @@ struct FrontierPrice {
 struct FrontierOrderOptions {
     std::uint64_t seed = 0;
     FrontierPrice sparse, dense;  // the cheaper one for an order is its cost
-    double other_seconds = 1e300; // what the best other engine would take: not worth searching beyond it
-    double effort = 1;            // the share of the usual search: less for a rough idea of the cost
+    double other_seconds = 1e300; // what the best other engine would take: what is far from it is given up
+    double other_search = 1e300;  // seconds that searching is worth for that one
+    SearchBudget budget;          // of the search, on both sides
     double limit_seconds = 1e300; // a run predicted to take many times this will not be run
     std::function<void()> poll;   // called now and then, from any thread; may throw to stop the search
 };
@@ -32,8 +34,9 @@ struct FrontierOrder {
     double seconds = 0;             // the objective: what a run will take, by the prices
 };
 
-// Greedy starts, then annealing by moving single rows; ends when it has taken a fixed share of the run it
-// prepares. Deterministic: the same pattern, seed and options give the same order on any number of threads.
+// Greedy starts, then annealing by moving single rows; ends when it has taken what its budget says of the run
+// that it prepares. Deterministic: the same pattern, seed and options give the same order on any number of
+// threads.
 FrontierOrder find_frontier_order(const std::array<FrontierSide, 2> &sides,
                                   const FrontierOrderOptions &options);
 

@@ -1,5 +1,7 @@
 #include "preprocess/tree_order.hpp"
 
+#include "preprocess/parallel.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -52,8 +54,8 @@ class Side {
         Order now = best_;
         double cost = best_cost_;
         const double start = spent_;
-        while (spent_ - start < seconds) {
-            poll();
+        for (int move = 0; spent_ - start < seconds; ++move) {
+            if (move % 16 == 0) poll();
             Order next = now;
             // The first columns matter most.
             const double r = uniform();
@@ -148,8 +150,10 @@ class Side {
 TreeOrder find_tree_order(const Pattern &a, const Pattern &transposed, const TreeOrderOptions &options) {
     Side sides[] = {{transposed, options.limits, 2 * options.seed},
                     {a, options.limits, 2 * options.seed + 1}};
-    for (Side &side : sides) side.start();
-    for (Side &side : sides) side.improve(options.seconds, options.poll);
+    parallel_for(std::size(sides), [&](std::size_t k) {
+        sides[k].start();
+        sides[k].improve(options.seconds, options.poll);
+    });
     const bool other = sides[1].best_cost() < sides[0].best_cost();
     const Side &side = sides[other ? 1 : 0];
     const ShapedOrder shaped = shape_of(side.in(side.best()), options.limits);

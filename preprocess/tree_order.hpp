@@ -12,7 +12,7 @@ struct TreeOrderOptions {
     std::uint64_t seed = 0;
     TreeLimits limits;
     double seconds = 0.05;      // of the search on each side, about: what it does is counted, not timed
-    std::function<void()> poll; // called now and then; may throw to stop the search
+    std::function<void()> poll; // called now and then, from any thread; may throw to stop the search
 };
 
 struct TreeOrder {
@@ -23,8 +23,8 @@ struct TreeOrder {
 };
 
 // Greedy starts (few new rows; least degree of elimination; separators first), then moves and swaps of single
-// columns, on A and on A^T. The same arguments give the same order. `at` is the transpose of `a`; at most
-// most_tree_columns of each.
+// columns, on A and on A^T side by side. The same arguments give the same order on any number of threads.
+// `at` is the transpose of `a`; at most most_tree_columns of each.
 TreeOrder find_tree_order(const Pattern &a, const Pattern &at, const TreeOrderOptions &options);
 
 } // namespace libperm

@@ -2,6 +2,8 @@
 // the rest falls apart, which are a straight-line program; and how many operations that takes.
 #pragma once
 
+#include "preprocess/tree_leaf.hpp"
+
 #include <cstdint>
 #include <vector>
 
@@ -14,9 +16,6 @@ struct TreeShape {
     std::vector<TreeShape> parts;
 };
 
-// A set of rows or columns, by bits: at most 64 of each.
-using LineSet = std::uint64_t;
-
 constexpr std::int32_t most_tree_columns = 64;
 
 // Of straight-line code, measured on an H100: what is longer, or what the registers cannot hold, takes
@@ -27,14 +26,6 @@ struct TreeLimits {
     double values = 140;   // kept at once beside the row sums, about
     double iteration = 20; // instructions that a turn of a loop costs beside its sums and products
 };
-
-// Of the straight-line code of these columns (rows of each; the first changes most often): its instructions,
-// the very number that jit/program/tree_program.hpp makes; and about how many values it keeps at once beside
-// the row sums. At most 16 columns.
-struct LeafWork {
-    double operations = 0, values = 0;
-};
-LeafWork leaf_work(const std::vector<LineSet> &columns);
 
 // The cheapest shape for columns 0 .. n - 2 of `columns` (n of them, the last is left out), and the order
 // that it is meant for: `place[p]` is the column at place p.

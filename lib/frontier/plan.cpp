@@ -93,7 +93,7 @@ class Proposal {
             task_.judge(c);
         }
         const double most_seconds =
-            std::min(task_.worthwhile_seconds(), std::max(task_.outlook(), second_run_seconds));
+            std::min(task_.worthwhile_seconds(), std::max(task_.outlook().seconds, second_run_seconds));
         if (c.refusal != PERM_REFUSED_MEMORY || c.cost.serial_seconds < most_seconds) return false;
         c.at_least = true;
         c.why_not =
@@ -109,7 +109,7 @@ class Proposal {
     bool prefers_gpu(const std::array<FrontierSide, 2> &sides, FrontierOrderOptions search) const {
         if (!task_.asks_for_gpu()) return false;
         if (task_.options.device == Device::gpu) return true;
-        search.effort *= 0.01;
+        search.budget.effort *= 0.1;
         const FrontierOrder order = find_frontier_order(sides, search);
         return (!order.feasible || order.seconds > worth_a_gpu) && task_.machine.has_gpu();
     }
@@ -121,12 +121,16 @@ class Proposal {
         search.sparse = sparse_price();
         search.dense = dense_price(nonnegative);
         search.limit_seconds = task_.options.refuse_seconds;
-        search.effort = task_.effort;
         search.poll = task_.poll();
-        search.other_seconds =
-            std::min(search.other_seconds, std::min(task_.least_seconds(), task_.outlook()));
+        const Outlook other = better(task_.outlook(), task_.best_so_far());
+        search.other_seconds = other.seconds;
+        search.other_search = other.worth_searching;
+        search.budget = task_.search_budget(false);
         const bool by_gpu = prefers_gpu(sides, search);
-        if (by_gpu) search.dense = dense_price(nonnegative, task_.machine.gpu());
+        if (by_gpu) {
+            search.dense = dense_price(nonnegative, task_.machine.gpu());
+            search.budget = task_.search_budget(true);
+        }
         search.dense.most_states = task_.machine.memory_limit(by_gpu) / // two tables take turns
                                    (2.0 * static_cast<double>(number_bytes(nonnegative)));
         return find_frontier_order(sides, search);

@@ -74,11 +74,13 @@ BlockPlan plan_block(const Pattern &a, const Kinds &kinds, const BlockValues &va
                      RunControl &control, double effort) {
     const Pattern at = transpose(a).pattern;
     Proposals task(a, at, kinds, values, options, control, effort);
-    task.outlook = [&task, known = std::optional<double>()]() mutable {
+    task.outlook = [&task, known = std::optional<Outlook>()]() mutable {
         if (known) return *known;
-        known = std::numeric_limits<double>::infinity();
-        for (const EngineInfo &engine : engine_table())
-            if (engine.outlook) known = std::min(*known, engine.outlook(task, engine.id));
+        known = Outlook{};
+        for (const EngineInfo &engine : engine_table()) {
+            if (!engine.outlook) continue;
+            known = better(*known, engine.outlook(task, engine.id));
+        }
         return *known;
     };
     for (const EngineInfo &engine : engine_table()) engine.propose(task, engine.id);

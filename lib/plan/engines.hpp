@@ -14,14 +14,15 @@ namespace libperm {
 class EngineInput;
 struct EngineRun;
 class Proposals;
+struct Outlook;
 
 struct EngineInfo {
     Engine id; // its name, and where it runs: lib/input/engine.cpp
     // Adds candidates for the task's block; the last when all engines have proposed. May be null.
     void (*propose)(Proposals &task, Engine self);
     void (*propose_at_last)(Proposals &task, Engine self) = nullptr;
-    // Seconds that it would take, found quickly. May be null.
-    double (*outlook)(const Proposals &task, Engine self) = nullptr;
+    // What it would take, found quickly. May be null.
+    Outlook (*outlook)(const Proposals &task, Engine self) = nullptr;
     EngineResult (*run)(const EngineRun &run, const EngineInput &input);
     // The candidate in wider numbers, the cheapest first, where its own are sure to miss the tolerance. May
     // be null.

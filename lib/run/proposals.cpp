@@ -51,6 +51,29 @@ bool Proposals::may_use_gpu() const {
            (options.device == Device::gpu || needs_gpu(options.engine) || machine.has_gpu());
 }
 
+// Two engines search, each on two cores at least. A CPU's run is shared out among 8 threads, as a rule;
+// kernels are kept.
+SearchBudget Proposals::search_budget(bool on_gpu) const {
+    SearchBudget budget;
+    budget.share = on_gpu ? 0.1 : 0.02;
+    budget.effort = effort;
+    return budget;
+}
+
+Outlook Proposals::outlook_of(const Cost &cost, bool on_gpu) const {
+    const SearchBudget budget = search_budget(on_gpu);
+    const double run = cost.serial_seconds - cost.compile_seconds;
+    // To start a GPU takes longer than that.
+    return {cost.serial_seconds, budget.of(on_gpu ? std::max(run, budget.least) : run)};
+}
+
+Outlook Proposals::best_so_far() const {
+    Outlook best;
+    for (const Candidate &c : candidates)
+        if (c.refusal != PERM_UNSUPPORTED) best = better(best, outlook_of(c.cost, c.on_gpu));
+    return best;
+}
+
 double Proposals::least_seconds() const {
     double least = std::numeric_limits<double>::infinity();
     for (const Candidate &c : candidates)

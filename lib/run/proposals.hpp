@@ -7,11 +7,20 @@
 #include "lib/run/plan_machine.hpp"
 #include "lib/run/run_control.hpp"
 #include "preprocess/repeated_lines.hpp"
+#include "preprocess/search_budget.hpp"
 
 #include <functional>
+#include <limits>
 #include <vector>
 
 namespace libperm {
+
+// A way to compute a block, proposed or only looked at quickly; infinite: there is none.
+struct Outlook {
+    double seconds = std::numeric_limits<double>::infinity();         // on one thread, or on the GPU
+    double worth_searching = std::numeric_limits<double>::infinity(); // seconds, for a good order
+};
+inline Outlook better(const Outlook &x, const Outlook &y) { return y.seconds < x.seconds ? y : x; }
 
 class Proposals {
   public:
@@ -25,9 +34,7 @@ class Proposals {
     double bits;                                 // that a permanent of integers is expected to have
     std::vector<Candidate> candidates;           // that have been proposed
     std::shared_ptr<const EnginePlan> sliceable; // of an engine that can be cut to fit any memory
-    // Seconds that a sum over subsets is expected to take, on one thread or the GPU, found quickly; infinite
-    // if that is not worth while.
-    std::function<double()> outlook;
+    std::function<Outlook()> outlook;            // of a sum over subsets
 
     Proposals(const Pattern &block, const Pattern &transposed, const Kinds &lines,
               const BlockValues &of_values, const Options &of_call, RunControl &of_plan, double of_searches);
@@ -39,6 +46,12 @@ class Proposals {
     }
     bool asks_for_gpu() const;
     bool may_use_gpu() const;
+
+    // Searches for good orders are to take 20 ms, or 15 % of the run if that is more: of that what one engine
+    // may take.
+    SearchBudget search_budget(bool on_gpu) const;
+    Outlook outlook_of(const Cost &cost, bool on_gpu) const;
+    Outlook best_so_far() const; // of the candidates
 
     // What the best candidate so far takes on one thread.
     double least_seconds() const;

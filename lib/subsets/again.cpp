@@ -77,11 +77,24 @@ double log2_permanent(const SubsetKernel &kernel, const std::vector<double> &num
     return ColumnsOfMatrix(kernel, numbers).log2_permanent();
 }
 
-Again choose_again(const SubsetPlan &plan, const std::vector<double> &numbers) {
+namespace {
+
+bool may_sum_again(const SubsetPlan &plan) {
     const SubsetKernel &kernel = plan.kernel;
     const double least = kernel.n * 0x1p-51; // what doubles and their grid can tell
     constexpr std::int32_t most_bits = 16;   // of a segment: longer sums may lose more than it tells
-    if (!sums_again(kernel) || plan.tolerance < least || kernel.segment_bits > most_bits) return {};
+    return sums_again(kernel) && plan.tolerance >= least && kernel.segment_bits <= most_bits;
+}
+
+} // namespace
+
+double again_slowdown(const SubsetPlan &plan, bool nonnegative) {
+    return nonnegative && may_sum_again(plan) ? 1.1 : 1;
+}
+
+Again choose_again(const SubsetPlan &plan, const std::vector<double> &numbers) {
+    const SubsetKernel &kernel = plan.kernel;
+    if (!may_sum_again(plan)) return {};
     constexpr double most_samples = 1024, per_sample = 64; // segments
     constexpr double all = 0.6;  // share of the segments beyond which it is quicker to sum all so, at once
     constexpr double margin = 8; // between the tolerance and what is aimed at, the estimates being such

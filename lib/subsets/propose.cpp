@@ -1,6 +1,7 @@
 #include "lib/subsets/propose.hpp"
 
 #include "lib/run/proposals.hpp"
+#include "lib/subsets/again.hpp"
 #include "lib/subsets/cost.hpp"
 #include "lib/subsets/tree_plan.hpp"
 
@@ -24,6 +25,13 @@ double expected_runs(const Proposals &task, const SubsetPlan &plan) {
     return plan.kernel.engine == SubsetEngine::tree ? on_two_grids : again;
 }
 
+// With what is summed again.
+Cost whole_cost(Cost cost, const SubsetPlan &plan, const Proposals &task) {
+    const double run = cost.serial_seconds - cost.compile_seconds;
+    cost.serial_seconds = cost.compile_seconds + run * again_slowdown(plan, task.values.nonnegative);
+    return cost;
+}
+
 void add_on_gpu(Proposals &task, Engine self, SubsetPlan plan_of_doubles) {
     const auto plan = std::make_shared<const SubsetPlan>(
         in_numbers(std::move(plan_of_doubles), task.values.numbers, task.options));
@@ -32,7 +40,7 @@ void add_on_gpu(Proposals &task, Engine self, SubsetPlan plan_of_doubles) {
     c.on_gpu = true;
     c.transposed = plan->transposed;
     c.plan = plan;
-    c.cost = subsets_cost(*plan, task.machine.gpu());
+    c.cost = whole_cost(subsets_cost(*plan, task.machine.gpu()), *plan, task);
     c.why_not = subsets_why_not(*plan);
     if (c.why_not.empty() && !task.machine.has_gpu()) {
         c.lacks_gpu = true;
@@ -47,16 +55,32 @@ bool wants_tree(const Proposals &task, Engine self) {
     return task.asks_for(self) || (!task.options.names_engine() && !task.options.equal_chunks);
 }
 
+constexpr double least_search = 6e-4; // seconds, for a first idea
+
 TreeSearch tree_search(const Proposals &task, double seconds) {
-    return {task.options.seed, task.effort * seconds, task.options.refuse_seconds, task.poll(),
-            parts_of(task.values.numbers.arithmetic())};
+    return {task.options.seed, seconds, task.poll(), parts_of(task.values.numbers.arithmetic())};
+}
+
+Outlook outlook_of(const Proposals &task, const SubsetPlan &outline) {
+    const Outlook on_cpu = task.outlook_of(tree_cost(outline), false);
+    if (!task.may_use_gpu()) return on_cpu;
+    const Outlook on_gpu = task.outlook_of(subsets_cost(outline, task.machine.gpu()), true);
+    return task.options.device == Device::gpu ? on_gpu : better(on_cpu, on_gpu);
+}
+
+// After a search for a first idea.
+double search_seconds(const Proposals &task, const SubsetPlan &first) {
+    constexpr double most = 2, will_not_be_run = 1e5; // seconds; times the limit
+    const Outlook own = outlook_of(task, first);
+    if (own.seconds > will_not_be_run * task.options.refuse_seconds) return least_search;
+    return std::clamp(better(own, task.best_so_far()).worth_searching, least_search, task.effort * most);
 }
 
 bool is_worth_a_tree(const Proposals &task, Engine self) {
-    constexpr double optimism = 10; // a longer search may find an order so much better
     if (task.asks_for(self)) return true;
     if (!wants_tree(task, self)) return false;
-    return task.options.device == Device::gpu || task.least_seconds() > task.outlook() / optimism;
+    return task.options.device == Device::gpu ||
+           task.least_seconds() > task.outlook().seconds / SearchBudget::far;
 }
 
 } // namespace
@@ -66,13 +90,10 @@ void propose_kernel(Proposals &task, Engine self, SubsetEngine kernel) {
         add_on_gpu(task, self, plan_subsets(kernel, task.a, task.at, task.options.equal_chunks));
 }
 
-double tree_outlook(const Proposals &task, Engine self) {
+Outlook tree_outlook(const Proposals &task, Engine self) {
     if (!wants_tree(task, self) || !tree_why_not(task.a.rows).empty() || task.least_seconds() <= worth_a_tree)
-        return std::numeric_limits<double>::infinity();
-    const SubsetPlan plan = outline_tree(task.a, task.at, tree_search(task, 0));
-    const double seconds = tree_cost(plan).serial_seconds;
-    return task.may_use_gpu() ? std::min(seconds, subsets_cost(plan, task.machine.gpu()).serial_seconds)
-                              : seconds;
+        return {};
+    return outlook_of(task, outline_tree(task.a, task.at, tree_search(task, least_search)));
 }
 
 void propose_tree(Proposals &task, Engine self) {
@@ -88,14 +109,15 @@ void propose_tree(Proposals &task, Engine self) {
             task.add(std::move(c), subsets_slowdown(false, task.values.numbers, task.bits));
         return;
     }
-    SubsetPlan plan = plan_tree(task.a, task.at, tree_search(task, task.least_seconds()));
+    const SubsetPlan first = outline_tree(task.a, task.at, tree_search(task, least_search));
+    SubsetPlan plan = plan_tree(task.a, task.at, tree_search(task, search_seconds(task, first)));
     if (task.options.device != Device::gpu) {
         c.transposed = plan.transposed;
-        c.cost = tree_cost(plan);
-        const auto own =
+        const auto in_plan =
             std::make_shared<const SubsetPlan>(in_numbers(plan, task.values.numbers, task.options));
-        c.plan = own;
-        c.expected_runs = expected_runs(task, *own);
+        c.cost = whole_cost(tree_cost(plan), *in_plan, task);
+        c.plan = in_plan;
+        c.expected_runs = expected_runs(task, *in_plan);
         task.add(std::move(c), subsets_slowdown(false, task.values.numbers, task.bits));
     }
     if (task.may_use_gpu()) add_on_gpu(task, self, std::move(plan));

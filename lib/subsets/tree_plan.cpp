@@ -71,7 +71,6 @@ double sum_loss(double additions, Arithmetic arithmetic) {
 }
 
 SubsetPlan outline_tree(const Pattern &a, const Pattern &at, const TreeSearch &search) {
-    constexpr double least = 3e-4, most = 0.8, worth = 0.025; // seconds on each side; share of the run
     // Of double precision for row sums and values, some of which wait elsewhere; and for values alone, when
     // the row sums are of several doubles and stand in shared memory.
     constexpr double registers = 115, for_values = 180;
@@ -81,15 +80,8 @@ SubsetPlan outline_tree(const Pattern &a, const Pattern &at, const TreeSearch &s
     options.poll = search.poll;
     options.limits.values =
         std::max(40.0, search.parts == 1 ? 1.87 * (registers - n) : for_values / search.parts);
-    options.seconds = least;
-    TreeOrder order = find_tree_order(a, at, options);
-    // A plan does not know whether a GPU will run it, which takes a thousandth of the time.
-    const double own = order.operations / tree_operations_per_second,
-                 expected = std::min(search.other_seconds, own);
-    const bool is_hopeless = own > 1e5 * search.limit_seconds;
-    options.seconds = std::clamp(worth * expected, least, std::min(most, 0.05 + expected / 300));
-    if (options.seconds > 2 * least && !is_hopeless) order = find_tree_order(a, at, options);
-    return outline_tree(a, at, order);
+    options.seconds = search.seconds / 2;
+    return outline_tree(a, at, find_tree_order(a, at, options));
 }
 
 SubsetPlan outline_tree(const Pattern &a, const Pattern &at, const TreeOrder &order) {

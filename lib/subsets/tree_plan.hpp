@@ -13,11 +13,9 @@ std::string tree_why_not(std::int32_t n);
 
 struct TreeSearch {
     std::uint64_t seed = 0;
-    double other_seconds = 1e300; // what another engine would take on one thread: the search takes a small
-                                  // share of that or of its own run
-    double limit_seconds = 1e300; // what is predicted to take many times this will not be run
-    std::function<void()> poll;   // called now and then; may throw
-    int parts = 1;                // doubles of a number
+    double seconds = 0;         // of both sides together, as counted
+    std::function<void()> poll; // called now and then, from any thread; may throw
+    int parts = 1;              // doubles of a number
 };
 
 // n at most most_tree_columns. The outline lacks the leaves' programs: it tells the cost, and is not run.

@@ -240,10 +240,11 @@ void TapePlan::order(Plan &plan, RunControl &control) {
     const FrontierOrder order =
         find_tape_order(plan.input.pattern, plan.options.seed, [&control] { control.poll(); });
     if (!order.feasible) return;
-    double moves = 0; // at most; of sparse patterns there are fewer
-    for (const FrontierStep &step : tape_program(plan.input.pattern, order).steps)
-        moves += step.expansions_bound;
-    if (moves > 8.0 * most_moves) return;
+    // About: to find out by writing them takes as long as many a plan.
+    constexpr int samples = 16;
+    constexpr double uncertain = 1.5;
+    const FrontierProgram program = tape_program(plan.input.pattern, order, samples);
+    if (frontier_cost(program, FrontierForm::sparse, false).operations > uncertain * most_moves) return;
     plan.tape_transposed = order.transposed;
     plan.tape_rows = order.rows;
 }

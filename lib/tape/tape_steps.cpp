@@ -103,6 +103,7 @@ FrontierOrder find_tape_order(const Pattern &pattern, std::uint64_t seed, const 
     FrontierOrderOptions search;
     search.seed = seed;
     search.sparse = search.dense = sparse_price();
+    search.budget.least = 0.005; // a tape runs for less
     search.poll = poll;
     return find_frontier_order(frontier_sides(pattern, {}), search);
 }

@@ -1,0 +1,22 @@
+// What looking for a good order is worth.
+#pragma once
+
+#include <algorithm>
+
+namespace libperm {
+
+// Counted in steps of search that are told in seconds of one thread, never timed: the same arguments give the
+// same order whatever the machine is doing.
+struct SearchBudget {
+    // Times what another way takes: beyond that a longer search will not be enough.
+    static constexpr double far = 8;
+
+    double share = 0.02; // of the run that the order is for
+    double least = 0.02; // seconds: nobody minds
+    double effort = 1;   // for a rough idea of the cost less than 1
+
+    // For a run of so many seconds: never more than that.
+    double of(double run) const { return effort * std::max(share * run, std::min(least, run)); }
+};
+
+} // namespace libperm

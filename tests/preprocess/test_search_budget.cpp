@@ -1,0 +1,99 @@
+// How long searches for orders are, and that their outcome follows from what they are given alone.
+#include "lib/base/threads.hpp"
+#include "lib/input/options.hpp"
+#include "lib/plan/block_plan.hpp"
+#include "lib/run/run_control.hpp"
+#include "preprocess/frontier_order.hpp"
+#include "tests/support/run.hpp"
+#include "tests/support/trees.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace libperm;
+using perm::families::Entries;
+using trees::Random;
+
+namespace {
+
+std::uint64_t test_seed() { return run::seed(0x62756467); }
+
+Pattern random_pattern(std::int64_t n, double density, Random &random) {
+    return trees::block_of(perm::families::erdos_renyi(n, density, Entries::ones, random.bits())).pattern;
+}
+
+FrontierOrder order_of(const Pattern &a, const SearchBudget &budget, std::uint64_t seed, int threads) {
+    FrontierOrderOptions options;
+    options.seed = seed;
+    options.budget = budget;
+    FrontierOrder order;
+    with_threads(threads, [&] { order = find_frontier_order(frontier_sides(a, {}), options); });
+    return order;
+}
+
+} // namespace
+
+TEST_CASE("budget: it grows with the run, takes milliseconds of short runs and never more than the run") {
+    const SearchBudget budget;
+    double before = 0;
+    for (double run = 1e-6; run < 1e6; run *= 1.7) {
+        const double worth = budget.of(run);
+        CHECK(worth >= before);
+        CHECK(worth <= run);
+        CHECK(worth <= std::max(budget.least, budget.share * run));
+        CHECK(worth >= std::min(run, budget.least));
+        before = worth;
+    }
+    CHECK(before >= 1e3);
+    SearchBudget rough = budget;
+    rough.effort = 0.1;
+    CHECK(rough.of(100) == doctest::Approx(0.1 * budget.of(100)));
+}
+
+TEST_CASE("frontier: no budget leaves the first order, a budget none that is worse, any threads the same") {
+    Random random(test_seed());
+    int better = 0;
+    for (int k = 0; k < 10 * run::multiplier(); ++k) {
+        CAPTURE(k);
+        const Pattern a = random_pattern(random.integer(18, 30), random.uniform(0.2, 0.4), random);
+        const std::uint64_t seed = random.bits() >> 8;
+        const SearchBudget none{0, 0, 1};
+        const FrontierOrder first = order_of(a, none, seed, 1), more = order_of(a, {}, seed, 1),
+                            again = order_of(a, {}, seed, 2 + k % 3);
+        REQUIRE(first.feasible);
+        std::vector<std::int32_t> rows = first.rows;
+        std::ranges::sort(rows);
+        for (std::int32_t i = 0; i < a.rows; ++i) CHECK(rows[trees::at(i)] == i);
+        CHECK(more.seconds <= first.seconds);
+        CHECK(again.rows == more.rows);
+        CHECK(again.transposed == more.transposed);
+        better += more.seconds < 0.999 * first.seconds;
+    }
+    CHECK(better > 0);
+}
+
+TEST_CASE("blocks: any number of threads makes the same plan") {
+    Random random(test_seed() + 1);
+    int compared = 0;
+    for (int k = 0; k < 6 * run::multiplier(); ++k) {
+        CAPTURE(k);
+        const Pattern a = random_pattern(random.integer(24, 34), random.uniform(0.2, 0.6), random);
+        const auto plan_on = [&](int threads) {
+            Options options = read_options(nullptr);
+            options.threads = threads;
+            options.device = Device::cpu;
+            RunControl control;
+            BlockPlan plan;
+            with_threads(threads, [&] { plan = plan_block(a, {}, {true, {}, 0}, options, control); });
+            return plan;
+        };
+        const BlockPlan one = plan_on(1), four = plan_on(4);
+        REQUIRE(one.candidates.size() == four.candidates.size());
+        CHECK(one.chosen == four.chosen);
+        for (std::size_t c = 0; c < one.candidates.size(); ++c, ++compared) {
+            CHECK(name_of(one.candidates[c]) == name_of(four.candidates[c]));
+            CHECK(one.candidates[c].transposed == four.candidates[c].transposed);
+            CHECK(one.candidates[c].cost.serial_seconds == four.candidates[c].cost.serial_seconds);
+        }
+    }
+    CHECK(compared > 12);
+}
