@@ -206,10 +206,10 @@ def test_options(options, dtype, same):
     [
         some(4, m=3)[:, :3], np.ones((2, 5)), np.ones((2, 2, 3)), np.ones((2, 3, 2)), np.ones((2, 2, 2, 2)),
         np.ones(4), np.ones((3, 4), "f4"), np.ones((3, 2, 2), int), np.ones((3, 2, 2), complex),
-        np.ones((0, 4)), np.ones((0, 2, 2)), np.array([[1, 2, np.nan, 4.0]]), np.full((2, 4), 1e300), np.full((2, 4), 1e-300),
-        np.ones((2, 2, 2), object), np.broadcast_to(np.arange(4.0), (6, 4)), np.ones((9, 4))[::3],
-        np.ones((3, 8))[:, ::2], np.ones((3, 5))[:, :4], np.arange(8.0).reshape(2, 2, 2)[::-1],
-        [[1, 2, 3, 4]], [[1.0, 2.0]],
+        np.ones((0, 4)), np.ones((0, 2, 2)), np.array([[1, 2, np.nan, 4.0]]), np.full((2, 4), 1e300),
+        np.full((2, 4), 1e-300), np.ones((2, 2, 2), object), np.broadcast_to(np.arange(4.0), (6, 4)),
+        np.ones((9, 4))[::3], np.ones((3, 8))[:, ::2], np.ones((3, 5))[:, :4],
+        np.arange(8.0).reshape(2, 2, 2)[::-1], [[1, 2, 3, 4]], [[1.0, 2.0]],
     ],
     ids=lambda x: f"{getattr(x, 'dtype', 'list')}{getattr(x, 'shape', '')}",
 )  # fmt: skip

@@ -13,8 +13,7 @@
 namespace perm_python {
 
 // Borrows an array's memory. It is empty, with no error set, for what is no numpy.ndarray itself (a subclass
-// may mean something else) or has another dtype than float64, complex128 and int64 in the machine's byte
-// order.
+// may mean something else) or holds no float64, complex128 or int64, aligned and in the machine's byte order.
 class Array {
   public:
     explicit Array(PyObject *object);
@@ -60,7 +59,7 @@ class Output {
 
 template <class Number> Number read(const char *at) {
     Number x;
-    std::memcpy(&x, at, sizeof x); // it need not be aligned
+    std::memcpy(&x, at, sizeof x);
     return x;
 }
 

@@ -1,6 +1,5 @@
-// Python's C API, as far as it is stable from 3.11 on: one build serves that version and all later ones.
-// Buffers belong to it since 3.11, which is Debian 12's. (nanobind and pybind11 begin at 3.12, or build for
-// each version.)
+// Python's C API, as far as it is stable from 3.11 on, Debian 12's: one build serves that version and all
+// later ones. nanobind's stable ABI begins at 3.12, and these few functions need little of what it does.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import sys
 from collections.abc import Mapping
 from typing import Any, Callable
 
@@ -18,7 +19,7 @@ from perm._numbers import Kind, Number
 from perm._options import MULTIPLICITIES, Prepared
 
 try:
-    if os.environ.get("PERM_PYTHON_PURE"):
+    if os.environ.get("PERM_PYTHON_PURE") or sys.version_info < (3, 11):
         raise ImportError
     from perm import _compiled
 
