@@ -10,7 +10,7 @@ namespace {
 
 using Fast = PyObject *(*)(PyObject *, PyObject *const *, Py_ssize_t);
 
-PyMethodDef named(const char *name, Fast function) {
+PyMethodDef named(const char *name, Fast function) noexcept {
     return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)), METH_FASTCALL,
             nullptr};
 }
@@ -29,7 +29,7 @@ PyModuleDef module = {
 } // namespace
 } // namespace perm_python
 
-PyMODINIT_FUNC PyInit__compiled() {
+PyMODINIT_FUNC PyInit__compiled() { // NOLINT(bugprone-reserved-identifier): Python asks for it
     PyObject *module = PyModule_Create(&perm_python::module);
     if (module && PyModule_AddIntConstant(module, "LARGEST_ORDER", perm_python::largest_order) == 0)
         return module;

@@ -12,13 +12,12 @@ namespace perm_python {
 namespace {
 
 constexpr double short_seconds = 3e-6; // giving up the GIL is not worth it
-constexpr double long_seconds = 0.01;  // it is to be interruptible
 
 struct KeptPlan {
     PyObject *owner = nullptr;
     const perm_plan *plan = nullptr, *for_signs = nullptr;
     perm_csr pattern = PERM_CSR_INIT;
-    bool is_signless = false;
+    bool is_signless = false, is_long = false;
     double seconds = 0;
 
     perm_value_type type() const { return static_cast<perm_value_type>(pattern.value_type); }
@@ -69,37 +68,32 @@ struct Outputs {
     }
 };
 
-perm_status run_batch(const perm_plan *plan, const Entries &entries, perm_value_type type,
-                      const Outputs &outputs) {
-    const std::unique_ptr<perm_result[]> results(new (std::nothrow)
-                                                     perm_result[static_cast<std::size_t>(entries.count)]);
-    if (!results) return PERM_OUT_OF_MEMORY;
-    std::fill_n(results.get(), entries.count, perm_result PERM_RESULT_INIT);
-    const perm_status status =
-        library.execute_batch(plan, entries.first, entries.stride, entries.count, results.get());
-    for (std::int64_t k = 0; k < entries.count && status == PERM_OK; ++k) {
-        outputs.write(results[static_cast<std::size_t>(k)], k, type);
-        if (results[static_cast<std::size_t>(k)].text) library.clear(&results[static_cast<std::size_t>(k)]);
+// Of a batch that failed the results are cleared.
+void write(perm_result *results, std::int64_t count, perm_value_type type, const Outputs &outputs) {
+    for (std::int64_t k = 0; k < count; ++k) {
+        outputs.write(results[k], k, type);
+        if (results[k].text) library.clear(results + k);
     }
-    return status; // of a batch that failed the results are cleared
 }
 
 } // namespace
 
 PyObject *plan(PyObject *, PyObject *args) {
     PyObject *owner;
-    unsigned long long of_one_sign, of_both, csr;
-    int is_signless;
+    void *of_one_sign, *of_both, *csr;
+    int is_signless, is_long;
     double seconds;
-    if (!PyArg_ParseTuple(args, "OKKKpd", &owner, &of_one_sign, &of_both, &csr, &is_signless, &seconds))
+    if (!PyArg_ParseTuple(args, "OO&O&O&pdp", &owner, read_address, &of_one_sign, read_address, &of_both,
+                          read_address, &csr, &is_signless, &seconds, &is_long))
         return nullptr;
     std::unique_ptr<KeptPlan> kept(new (std::nothrow) KeptPlan);
     if (!kept) return PyErr_NoMemory();
-    kept->plan = reinterpret_cast<const perm_plan *>(of_one_sign);
-    kept->for_signs = reinterpret_cast<const perm_plan *>(of_both);
-    kept->pattern = *reinterpret_cast<const perm_csr *>(csr);
+    kept->plan = static_cast<const perm_plan *>(of_one_sign);
+    kept->for_signs = static_cast<const perm_plan *>(of_both);
+    kept->pattern = *static_cast<const perm_csr *>(csr);
     kept->is_signless = is_signless != 0;
     kept->seconds = seconds;
+    kept->is_long = is_long != 0;
     PyObject *capsule = PyCapsule_New(kept.get(), capsule_name, forget);
     if (capsule) kept.release()->owner = Py_NewRef(owner);
     return capsule;
@@ -108,7 +102,7 @@ PyObject *plan(PyObject *, PyObject *args) {
 PyObject *execute(PyObject *, PyObject *const *args, Py_ssize_t count) {
     const KeptPlan *kept = kept_in(args, count, 2);
     if (!kept) return nullptr;
-    if (kept->seconds > long_seconds) return none();
+    if (kept->is_long) return none();
     const perm_plan *plan = kept->plan;
     Entries entries{kept->pattern.values, 1, 0};
     const Array array(args[1]);
@@ -139,10 +133,15 @@ PyObject *execute_batch(PyObject *, PyObject *const *args, Py_ssize_t count) {
     if (!plan) return none();
     Outputs outputs;
     if (!outputs.open(args + 2, entries.count, kept->type())) return nullptr;
+    const std::unique_ptr<perm_result[]> results(new (std::nothrow)
+                                                     perm_result[static_cast<std::size_t>(entries.count)]);
+    if (!results) return PyErr_NoMemory();
     perm_status status;
     {
         const WithoutGil while_running(kept->seconds * static_cast<double>(entries.count) > short_seconds);
-        status = run_batch(plan, entries, kept->type(), outputs);
+        std::fill_n(results.get(), entries.count, perm_result PERM_RESULT_INIT);
+        status = library.execute_batch(plan, entries.first, entries.stride, entries.count, results.get());
+        if (status == PERM_OK) write(results.get(), entries.count, kept->type(), outputs);
     }
     return PyLong_FromLong(status);
 }

@@ -5,9 +5,10 @@
 
 namespace perm_python {
 
-// plan(owner, plan, for_signs, csr, is_signless, seconds): a capsule that keeps the owner, and with it all
-// that the addresses point to. for_signs, which may be 0: for values of both signs where the plan was told of
-// none.
+// plan(owner, plan, for_signs, csr, is_signless, seconds, is_long): a capsule that keeps the owner, and with
+// it all that the addresses point to. for_signs, which may be 0: for values of both signs where the plan was
+// told of none. is_long: one execution is to be interruptible, or to show its progress, which execute()
+// leaves to the general way.
 PyObject *plan(PyObject *, PyObject *args);
 
 // execute(capsule, values): the number, or None where the general way is to be taken. values: None for the

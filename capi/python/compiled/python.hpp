@@ -8,6 +8,12 @@
 
 namespace perm_python {
 
+// For PyArg_ParseTuple's "O&": an int into a void *.
+inline int read_address(PyObject *number, void *address) {
+    *static_cast<void **>(address) = PyLong_AsVoidPtr(number);
+    return !PyErr_Occurred();
+}
+
 // The GIL is given up while one lives, unless it is kept: giving it up costs more than the shortest calls
 // take, and where other threads compute in Python it comes back only after milliseconds.
 class WithoutGil {

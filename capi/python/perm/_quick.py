@@ -77,7 +77,7 @@ def compute(a: Any, options: Mapping[str, Any], result: int) -> tuple[Kind, bool
     return kind, (kept.of_integers if kind.is_exact else kept.of_reals).wants_exact
 
 
-def plan(given: Input, handles: list[Any], is_signless: bool, seconds: float) -> object | None:
+def plan(given: Input, handles: list[Any], is_signless: bool, seconds: float, is_long: bool) -> object | None:
     """For execute() and permanents(). handles: the plan's, and that for values of both signs."""
     if compiled is None or given.value_type not in _KINDS:
         return None
@@ -89,6 +89,7 @@ def plan(given: Input, handles: list[Any], is_signless: bool, seconds: float) ->
         ctypes.addressof(given.struct),
         is_signless,
         seconds,
+        is_long,
     )
     return kept
 

@@ -262,9 +262,8 @@ class Plan:
         if self._kind.is_exact or not self._options.wants_exact:  # else a Fraction
             handles = [handle] if of_both is None else [handle, of_both]
             self._seconds = max(each.seconds() for each in handles)
-            is_shown = self._options.progress is not None
-            seconds = math.inf if is_shown else self._seconds
-            self._quick = _quick.plan(self._input, handles, self._is_signless, seconds)
+            is_long = self._seconds > LONG_SECONDS or self._options.progress is not None
+            self._quick = _quick.plan(self._input, handles, self._is_signless, self._seconds, is_long)
 
     def _quick_permanents(self, values: Any, full: bool) -> Any:
         quick = self._quick
