@@ -1,6 +1,7 @@
 """The compiled extension answers as ctypes does: the same numbers, errors and warnings, whatever it is
 given."""
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -265,15 +266,43 @@ def test_wrong_use_is_told():
         compiled.execute_batch(plan._quick, np.ones((3, 4)), np.empty(2), None, None, None)
 
 
+@pytest.mark.parametrize("dtype", [float, int])
+def test_values_of_both_signs_have_a_plan_of_their_own(dtype, same):
+    a = np.arange(1, 10).reshape(3, 3).astype(dtype)
+
+    def executed(values):
+        plan = perm.Plan(a)
+        found = [plan.permanent(), plan.permanent(a), plan._for_signs is None]
+        return *found, plan.permanent(values), plan.permanent(values), plan._for_signs is None
+
+    assert "True, -450" in same(lambda: executed(-a))[1]
+    assert same(lambda: executed(-a))[1].endswith("False)")
+    assert same(lambda: executed(a + 1))[1].endswith("True)")
+
+
+class Mallinfo(ctypes.Structure):
+    _fields_ = [
+        ("before", ctypes.c_size_t * 7),
+        ("uordblks", ctypes.c_size_t),
+        ("after", ctypes.c_size_t * 2),
+    ]
+
+
 def memory():
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    """What malloc has given out, to the byte."""
+    mallinfo2 = ctypes.CDLL(None).mallinfo2
+    mallinfo2.restype = Mallinfo
+    return mallinfo2().uordblks
 
 
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="no mallinfo2")
 def test_nothing_is_left_behind():
     small, plans = [some(2, dtype) for dtype in (float, complex, int)], []
     for a in small:
         plans.append(perm.Plan(a))
         plans[-1].permanent()
+    with_texts = perm.Plan(small[0], precision="dd")
+    with_texts.permanent()
     batch, outside = some(2, m=8).reshape(4, 2, 2), np.ones((3, 3))
     wrong = np.array([[np.nan]])
 
@@ -285,11 +314,12 @@ def test_nothing_is_left_behind():
             compiled.execute(plan._quick, outside)
         plans[0].permanents(batch)
         plans[0].permanents(batch, full=True)
+        with_texts.permanents(batch)
         compiled.permanent(wrong)
         perm.permanent(small[0], threads=1)
 
     def growth(times, measure):
-        for _ in range(2000):
+        for _ in range(500):
             once()
         before = measure()
         for _ in range(times):
@@ -297,7 +327,7 @@ def test_nothing_is_left_behind():
         return measure() - before
 
     references = [sys.getrefcount(x) for x in (small[0], batch, wrong, plans[0]._input)]
-    assert growth(6000, memory) < 1 << 20  # texts of results are 32 bytes: 5 in each turn
+    assert growth(2000, memory) < 1 << 15  # the text of a result alone takes 32 bytes each time
     tracemalloc.start()
     try:
         assert growth(500, lambda: tracemalloc.get_traced_memory()[0]) < 4000
