@@ -19,7 +19,8 @@ from perm._numbers import Kind, Number
 from perm._options import MULTIPLICITIES, Prepared
 
 try:
-    if os.environ.get("PERM_PYTHON_PURE") or sys.version_info < (3, 11):
+    has_its_abi = sys.version_info >= (3, 11) and "t" not in sys.abiflags  # free-threaded ones have another
+    if os.environ.get("PERM_PYTHON_PURE") or not has_its_abi:
         raise ImportError
     from perm import _compiled
 
