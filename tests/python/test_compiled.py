@@ -3,6 +3,7 @@ given."""
 
 import ctypes
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -15,6 +16,7 @@ from support import MULTIPLIER, rng
 
 import perm
 from perm import _quick
+from perm._library import library
 from perm.plan import LONG_ORDER
 
 np = pytest.importorskip("numpy")
@@ -378,14 +380,18 @@ def test_threads():
     assert not failures
 
 
-@pytest.mark.parametrize("how", [{"PERM_PYTHON_PURE": "1"}, {}])
-def test_which_way_is_taken(how):
-    show = "from perm import _quick; import perm; print(_quick.compiled is None, perm.permanent([[1.0]]))"
-    folder = str(Path(perm.__file__).parents[1])
-    ran = subprocess.run(
-        [sys.executable, "-c", show],
-        env={**os.environ, "PYTHONPATH": folder, **how},
-        capture_output=True,
-        text=True,
-    )
-    assert ran.stdout == f"{bool(how)} 1.0\n", ran.stderr
+def way_of(folder, **environment):
+    show = "from perm import _quick; import perm; print(_quick.compiled is not None, perm.permanent([[1.0]]))"
+    path = str(Path(library._name).resolve())
+    environment = {**os.environ, "PYTHONPATH": str(folder), "PERM_LIBRARY": path, **environment}
+    return subprocess.run(
+        [sys.executable, "-c", show], env=environment, capture_output=True, text=True
+    ).stdout
+
+
+def test_the_package_works_without_its_extension(tmp_path):
+    folder = Path(perm.__file__).parent
+    assert way_of(folder.parent) == "True 1.0\n"
+    assert way_of(folder.parent, PERM_PYTHON_PURE="1") == "False 1.0\n"
+    shutil.copytree(folder, tmp_path / "perm", ignore=shutil.ignore_patterns("*.so", "_lib"))
+    assert way_of(tmp_path) == "False 1.0\n"
