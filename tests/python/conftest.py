@@ -12,5 +12,7 @@ def pytest_report_header() -> str:
     from support import SEED
 
     import perm
+    from perm import _quick
 
-    return f"perm {perm.version()} in {Path(perm.__file__).parent}; PERM_TEST_SEED={SEED}"
+    way = "by ctypes alone" if _quick.compiled is None else "with its extension"
+    return f"perm {perm.version()} {way} in {Path(perm.__file__).parent}; PERM_TEST_SEED={SEED}"

@@ -29,6 +29,7 @@ CALLS = [
     "perm.permanent(dense, engine='ryser')",
     "plan.permanent()",
     "plan.permanents([sum(dense, [])] * 3)",
+    "import numpy; plan.permanents(numpy.array([dense] * 3))",
     "perm.permanent(dense, engine='ryser', progress=lambda *x: None)",
 ]
 

@@ -151,6 +151,22 @@ def test_batch_of_arrays(dtype):
     assert not full.exact.any()
 
 
+@pytest.mark.parametrize("dtype", [int, float, complex, object])
+def test_a_plan_takes_a_batch_of_whole_matrices(dtype):
+    a = np.array([[1, 2, 0], [0, 3, 4], [5, 0, 6]], dtype)
+    batch, plan = np.array([a, 2 * a, 0 * a]), perm.Plan(a)
+    for _ in range(2):
+        assert list(plan.permanents(batch)) == [58, 464, 0]
+        assert list(plan.permanents(batch[:, a != 0])) == [58, 464, 0]
+        assert list(plan.permanents(batch, full=True).exact) == [True] * 3
+        batch[1, 0, 2] = 7
+        with pytest.raises(perm.InvalidMatrixError, match="matrix 1: row 0, column 2 is not"):
+            plan.permanents(batch)
+        with pytest.raises(perm.InvalidMatrixError, match="shape"):
+            plan.permanents(batch[:, :2])
+        batch[1, 0, 2] = 0
+
+
 def test_batches_of_other_kinds():
     a = [np.array([[1, 2], [3, 4]]), np.array([[5, 0], [7, 8]])]
     assert perm.permanents(a) == [10, 40]

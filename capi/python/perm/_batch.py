@@ -10,6 +10,7 @@ from typing import Any
 from perm import _abi
 from perm._errors import InvalidMatrixError, error_of
 from perm._library import check, last_error, later, library
+from perm._matrix import Matrix
 from perm._numbers import Kind
 from perm._result import SIZE, text_of_result, value_of
 from perm._values import as_array, is_array, plain
@@ -32,10 +33,12 @@ class Batch:
     exact: Any
 
 
-def rows_in(values: Any, width: int) -> tuple[int, Any]:
+def rows_in(values: Any, pattern: Matrix) -> tuple[int, Any]:
     """How many there are, and their entries in one row."""
-    values = as_array(values)
+    values, width = as_array(values), pattern.nnz
     if is_array(values):
+        if values.ndim == 3:
+            values = _entries_of(values, pattern)
         if values.ndim != 2 or values.shape[1] != width:
             raise InvalidMatrixError(f"values of shape {values.shape}, where the pattern has {width} entries")
         return len(values), plain(values.reshape(-1))
@@ -44,6 +47,21 @@ def rows_in(values: Any, width: int) -> tuple[int, Any]:
         if len(row) != width:
             raise InvalidMatrixError(f"row {i} has {len(row)} values, where the pattern has {width} entries")
     return len(rows), [x for row in rows for x in row]
+
+
+def _entries_of(matrices: Any, pattern: Matrix) -> Any:
+    import numpy as np
+
+    if matrices.shape[1:] != pattern.shape:
+        raise InvalidMatrixError(
+            f"matrices of shape {matrices.shape[1:]}, where the pattern has {pattern.shape}"
+        )
+    is_outside = np.ones(pattern.shape, bool)
+    at = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.row_ptr)), np.asarray(pattern.col_idx)
+    is_outside[at] = False
+    for k, i, j in np.argwhere((matrices != 0) & is_outside)[:1]:
+        raise InvalidMatrixError(f"matrix {k}: row {i}, column {j} is not in the plan's pattern")
+    return matrices[:, at[0], at[1]]
 
 
 class Results:

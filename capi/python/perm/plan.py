@@ -6,9 +6,10 @@ import ctypes
 import json
 import math
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from perm import _abi, _batch, _saving
+from perm import _abi, _batch, _quick, _saving
 from perm._call import run
 from perm._library import check, library, read_text, require
 from perm._matrix import Input, Matrix, entries_for, read, require_kind
@@ -75,6 +76,8 @@ class Plan:
 
     _handle: Handle | None
     _for_signs: Handle | None  # another plan, for values of both signs, if the first was told of none
+    _quick: object | None  # both, for the compiled extension, once it is known how long they take
+    _seconds: float
 
     def __init__(self, A: Any, **options: Unpack[Options]) -> None:
         matrix = read(A)
@@ -96,7 +99,7 @@ class Plan:
         self._matrix, self._kind, self._given = matrix, matrix.kind, options
         self._options = Prepared(options, "exact" if matrix.kind.is_exact else None)
         self._input = Input(matrix, value_type, *(options.get(name) for name in MULTIPLICITIES))
-        self._handle = self._for_signs = None
+        self._handle = self._for_signs = self._quick = None
         self._is_signless = False
 
     def _create(self, is_told: bool) -> Handle:
@@ -119,6 +122,7 @@ class Plan:
             return handle
         if self._for_signs is None:
             self._for_signs = self._create(is_told=False)
+            self._quick = None
         return self._for_signs
 
     # ---------------------------------------------------------------- executing
@@ -126,6 +130,10 @@ class Plan:
     def permanent(self, values: Any = None) -> Number:
         """Of A, or of these values: one for each entry of the pattern, rows by rows, or a matrix that has no
         entries outside of it. As perm.permanent() returns it."""
+        quick = self._quick
+        number = None if quick is None else _quick.execute(quick, values)
+        if number is not None:
+            return number
         answer = self._execute(values)
         warn_if_missed(answer.struct, 2)
         return value_of(answer.struct, answer.text, self._kind, self._options.wants_exact)
@@ -135,17 +143,26 @@ class Plan:
         return result_of(self._execute(values), self._kind, self._options.wants_exact)
 
     def permanents(self, values: Any, full: bool = False) -> Any:
-        """Of many matrices: `values` has a row of nnz values for each.
+        """Of many matrices: `values` has a row of nnz values for each, or is an array (count, m, n) of
+        matrices that have no entries outside of the pattern.
 
         An array of float64 or complex128 (a list where numpy is not used), a list of int or Fraction if
         the plan is exact. An array has inf, or 0, where no double is near. full=True: a perm.Batch."""
-        count, flat = _batch.rows_in(values, self._matrix.nnz)
+        found = self._quick_permanents(values, full)
+        if found is not None:
+            return found
+        count, flat = _batch.rows_in(values, self._matrix)
         require_kind(kind_of_entries(flat), self._kind)
         return self._permanents(count, flat, full, is_numpy(values))
 
     def _permanents(self, count: int, flat: Any, full: bool, as_numpy: bool) -> Any:
         value_type, wants_exact = self._input.value_type, self._options.wants_exact
         handle, buffer = self._handle_for(flat), encode(flat, value_type)
+        self._make_quick()
+        if as_numpy and is_array(buffer.owner):
+            found = self._quick_permanents(buffer.owner.reshape(count, self._matrix.nnz), full)
+            if found is not None:
+                return found
         results = _batch.Results(count)
         arguments = handle.address, buffer.address, self._matrix.nnz, value_type
         is_long = count * handle.seconds() > LONG_SECONDS
@@ -235,7 +252,25 @@ class Plan:
             run(self._options, True, lambda: check(library.perm_plan_execute(*arguments)))
         else:
             check(library.perm_plan_execute(handle.address, buffer.address, answer.address))
+        self._make_quick()
         return answer
+
+    def _make_quick(self) -> None:
+        handle, of_both = self._handle, self._for_signs
+        if self._quick is not None or handle is None:
+            return
+        if self._kind.is_exact or not self._options.wants_exact:  # else a Fraction
+            handles = [handle] if of_both is None else [handle, of_both]
+            self._seconds = max(each.seconds() for each in handles)
+            is_long = self._seconds > LONG_SECONDS or self._options.progress is not None
+            self._quick = _quick.plan(self._input, handles, self._is_signless, self._seconds, is_long)
+
+    def _quick_permanents(self, values: Any, full: bool) -> Any:
+        quick = self._quick
+        if quick is None or self._kind.is_exact or not is_array(values) or values.ndim < 2:
+            return None
+        is_long = len(values) * self._seconds > LONG_SECONDS
+        return _quick.permanents(quick, values, self._kind, full, partial(run, self._options, is_long))
 
     def _encoded(self, values: Any) -> tuple[Handle, Buffer]:
         if values is None:
@@ -278,7 +313,7 @@ class Plan:
 
     def close(self) -> None:
         """Frees it, once what runs has ended."""
-        self._handle = self._for_signs = None
+        self._handle = self._for_signs = self._quick = None
 
     def _open(self) -> Handle:
         if self._handle is None:

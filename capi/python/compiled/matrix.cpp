@@ -1,0 +1,103 @@
+#include "capi/python/compiled/matrix.hpp"
+
+#include "capi/python/compiled/array.hpp"
+#include "capi/python/compiled/library.hpp"
+#include "capi/python/compiled/number.hpp"
+
+#include <array>
+
+namespace perm_python {
+namespace {
+
+// Compressed rows without the zeros, on the stack.
+class Rows {
+  public:
+    explicit Rows(const Array &a) {
+        csr_.n_rows = a.extent(0);
+        csr_.n_cols = a.extent(1);
+        csr_.value_type = a.type();
+        csr_.nnz = with_type(a.type(), [&]<class Number>(Number) { return fill<Number>(a); });
+        csr_.row_ptr = row_ptr_.data();
+        csr_.col_idx = col_idx_.data();
+        csr_.values = values_.data();
+    }
+    Rows(const Rows &) = delete;
+    Rows &operator=(const Rows &) = delete;
+
+    const perm_csr &csr() const { return csr_; }
+
+  private:
+    template <class Number> std::int64_t fill(const Array &a) {
+        std::int64_t k = 0;
+        for (std::int64_t i = 0; i < csr_.n_rows; ++i) {
+            const char *row = a.data() + i * a.stride(0);
+            row_ptr_[static_cast<std::size_t>(i)] = k;
+            for (std::int64_t j = 0; j < csr_.n_cols; ++j) {
+                const auto x = read<Number>(row + j * a.stride(1));
+                std::memcpy(values_.data() + k * std::int64_t{sizeof x}, &x, sizeof x);
+                col_idx_[static_cast<std::size_t>(k)] = j;
+                k += x != Number{}; // what is written for a zero is written over
+            }
+        }
+        row_ptr_[static_cast<std::size_t>(csr_.n_rows)] = k;
+        return k;
+    }
+
+    static constexpr std::size_t most = largest_order * largest_order + 1;
+    perm_csr csr_ = PERM_CSR_INIT;
+    std::array<std::int64_t, largest_order + 1> row_ptr_;
+    std::array<std::int64_t, most> col_idx_;
+    alignas(16) std::array<char, most * sizeof(std::complex<double>)> values_;
+};
+
+// As the caller gave them, by address; a kind of numbers that has none is left to the general way.
+struct Options {
+    bool are_given = false;
+    const perm_opts *of_reals = nullptr, *of_integers = library.of_integers;
+
+    // They stand behind as many others; false, and an error, if there are more or fewer.
+    bool read(PyObject *const *args, Py_ssize_t count, Py_ssize_t others) {
+        if (count == others) return true;
+        if (count != others + 2) {
+            PyErr_SetString(PyExc_TypeError, "an array and the addresses of two perm_opts are expected");
+            return false;
+        }
+        are_given = true;
+        of_reals = static_cast<const perm_opts *>(PyLong_AsVoidPtr(args[others]));
+        of_integers = static_cast<const perm_opts *>(PyLong_AsVoidPtr(args[others + 1]));
+        return !PyErr_Occurred();
+    }
+};
+
+// False where the general way is to be taken: it tells what is wrong, too.
+bool compute_small(const Array &a, const Options &options, perm_result &result) {
+    if (!a || a.dimensions() != 2 || a.extent(0) > largest_order || a.extent(1) > largest_order) return false;
+    const perm_opts *of_these = a.type() == PERM_VALUE_I64 ? options.of_integers : options.of_reals;
+    if (options.are_given && !of_these) return false;
+    constexpr Py_ssize_t short_order = 6; // below it, with nothing special asked for, it is a microsecond
+    const Rows rows(a);
+    const WithoutGil while_running(options.are_given || a.extent(1) >= short_order);
+    return library.compute(&rows.csr(), of_these, &result) == PERM_OK;
+}
+
+} // namespace
+
+PyObject *permanent(PyObject *, PyObject *const *args, Py_ssize_t count) {
+    Options options;
+    if (!options.read(args, count, 1)) return nullptr;
+    const Array a(args[0]);
+    Result result;
+    PyObject *number = compute_small(a, options, result.of_c) ? number_of(result.of_c, a.type()) : nullptr;
+    return number || PyErr_Occurred() ? number : Py_NewRef(Py_None);
+}
+
+PyObject *compute(PyObject *, PyObject *const *args, Py_ssize_t count) {
+    Options options;
+    if (!options.read(args, count, 2)) return nullptr;
+    auto *result = static_cast<perm_result *>(PyLong_AsVoidPtr(args[1]));
+    if (!result) return nullptr;
+    const Array a(args[0]);
+    return compute_small(a, options, *result) ? PyLong_FromLong(a.type()) : Py_NewRef(Py_None);
+}
+
+} // namespace perm_python

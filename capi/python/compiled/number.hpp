@@ -1,0 +1,14 @@
+// A result as Python's number.
+#pragma once
+
+#include "capi/python/compiled/python.hpp"
+
+#include <perm.h>
+
+namespace perm_python {
+
+// An int, a float or a complex. Null, with no error set, where there is more to say: a tolerance that was
+// missed, a value beyond doubles, an integer that is not exact.
+PyObject *number_of(const perm_result &result, perm_value_type type);
+
+} // namespace perm_python
