@@ -6,8 +6,8 @@
 //     another engine for that block
 //   the whole plan in dd, or exactly, the quicker one first (lib/execute/execute.hpp)
 //
-// Only precision `auto` climbs from one numbers to the next, only engine `auto` from one engine to another.
-// Whatever stops on the way leaves the answer that was there.
+// Only precision `auto` climbs from one numbers to the next, only engine `auto`, beside it, from one engine
+// to another: `double` is one run. Whatever stops on the way leaves the answer that was there.
 #pragma once
 
 #include "lib/input/options.hpp"
@@ -31,7 +31,7 @@ class Ladder {
         : tolerance_(options.tolerance),
           changes_numbers_(options.precision == Precision::automatic),
           may_refine_rows_(changes_numbers_ || options.precision == Precision::double_),
-          changes_engines_(!options.names_engine()) {}
+          changes_engines_(changes_numbers_ && !options.names_engine()) {}
 
     bool is_met(double rel_error_bound, bool is_exact = false) const {
         return is_exact || rel_error_bound <= tolerance_;

@@ -38,14 +38,15 @@ Cost tree_cost(const SubsetPlan &plan) {
 }
 
 Cost subsets_cost(const SubsetPlan &plan, const GpuProperties &gpu) {
-    constexpr double issued = 0.7;          // of what the double-precision units can take
+    // Of what the double-precision units can take: by trees, by others.
+    const bool is_tree = plan.kernel.engine == SubsetEngine::tree; // its operations are those of the kernel
+    const double issued = is_tree ? 0.8 : 0.65;
     constexpr double shared_bandwidth = 90; // bytes a clock of one multiprocessor, of 128
     constexpr double global_number = 8;     // as many flops as one number to or from global memory costs
     const double clocks = gpu.clock_hz * gpu.multiprocessors;
     // What the compiler leaves of straight-line code: half, unless a column's change changes most rows.
     const double n = plan.kernel.n, fill = static_cast<double>(plan.kernel.row.size()) / (n * n);
     const double shared_products = 0.57 + 1.3 * std::max(0.0, fill - 0.5);
-    const bool is_tree = plan.kernel.engine == SubsetEngine::tree; // its operations are those of the kernel
     const double flops = (plan.flops_per_subset + global_number * plan.global_per_subset) *
                          (values_by_parameter(plan.kernel) && !is_tree ? shared_products : 1);
     const double busy = is_tree ? std::min(1.0, segments_of(plan) / (256.0 * gpu.multiprocessors)) : 1;

@@ -52,9 +52,9 @@ struct Report {
 TEST_CASE("the time limit is the whole call's") {
     const perm::Csr a = perm::families::from_dense({{1 / 3.0, 1 / 5.0}, {1 / 7.0, 1 / 9.0}});
     Polls alone, limited;
-    perm::Result first = alone.execute(a, in_precision("auto", "double"));
+    perm::Result first = alone.execute(a, in_precision("ryser", "double"));
     REQUIRE(first->blocks == 0); // the same few polls each time
-    perm_opts opts = in_precision("auto", "auto");
+    perm_opts opts = in_precision("ryser", "auto");
     opts.tolerance = 1e-30;
     CHECK(perm::compute(a, opts)->tolerance_met == 1);
     limited.slow = alone.count; // the last one of the first run
