@@ -1,0 +1,28 @@
+// What a call of perm_compute asks for, if that is what small matrices' own road gives.
+#pragma once
+
+#include "lib/input/options.hpp"
+
+#include <perm.h>
+
+#include <optional>
+
+namespace libperm {
+
+struct SmallRequest {
+    double tolerance = 1e-9;
+    int threads = 0;               // 0: one for each core
+    bool wants_every_digit = true; // of counts; else doubles were asked for by name
+};
+
+// Nothing is parsed or looked up: options that say more than the usual are for the general road, and so are
+// those at fault.
+std::optional<SmallRequest> small_request(const perm_opts *opts);
+
+// The same of options that were read, for who explains a plan.
+bool is_small_request(const Options &options);
+
+// Whether the sum over signs is the straight road: what there is to gain otherwise takes longer to look for.
+bool is_small_and_dense(std::int64_t n, std::int64_t nnz);
+
+} // namespace libperm
