@@ -34,6 +34,8 @@ struct DenseMatrix {
 // False for what is no such matrix, too large, not finite or at fault: the general road tells which.
 bool read_dense(const perm_csr &a, DenseMatrix &out);
 
+constexpr int least_order_compared = 13; // from which on repeated lines are worth looking for
+
 // Whether two rows or two columns may be multiples of each other; true multiples are never overlooked.
 bool may_have_proportional_lines(const DenseMatrix &a);
 

@@ -37,7 +37,7 @@ double error_of(const SignSum &sum, double size, const SignColumns &columns, dou
     const int n = columns.n;
     const int of_product = columns.is_complex() ? 3 : 1;
     const double gamma = gamma_bound((n - 1) * of_product + (columns.is_split() ? n : 0) + 6);
-    const double underflow = n * 0x1p-1050; // at least n 2^(n-1071)
+    const double underflow = n * 0x1p-1040;
     const double error =
         (gamma / (1 - gamma) + 0x1p-80) * sum.mass * (1 + 0x1p-20) + 0x1p-52 * size + underflow;
     return moved == 0 ? error : error + std::ldexp(moved, n - 1);

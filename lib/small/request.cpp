@@ -1,5 +1,6 @@
 #include "lib/small/request.hpp"
 
+#include "lib/plan/plan.hpp"
 #include "lib/small/dense_matrix.hpp"
 
 #include <cmath>
@@ -42,12 +43,17 @@ std::optional<SmallRequest> small_request(const perm_opts *opts) {
     return request;
 }
 
-bool is_small_request(const Options &o) {
-    const Passes all;
-    return !o.names_engine() && o.device != Device::gpu && o.reckoned_gpus == 0 && !o.machine &&
-           (o.precision == Precision::automatic || o.precision == Precision::double_) &&
-           o.memory_limit >= ample_bytes && o.refuse_seconds >= ample_seconds && o.passes == all &&
-           !o.decompose_as_published && !o.equal_chunks && o.checkpoint.empty();
+bool begins_straight(const Plan &plan) {
+    const Options &o = plan.options;
+    const InputPattern &input = plan.input;
+    const bool is_usual = !o.names_engine() && o.device != Device::gpu && o.reckoned_gpus == 0 &&
+                          (o.precision == Precision::automatic || o.precision == Precision::double_) &&
+                          o.memory_limit >= ample_bytes && o.refuse_seconds >= ample_seconds &&
+                          o.passes == Passes() && !o.decompose_as_published && !o.equal_chunks &&
+                          o.checkpoint.empty();
+    return is_usual && !input.repeats && input.rows_of_ones == 0 && input.value_type != PERM_VALUE_TEXT &&
+           is_small_and_dense(plan.n(), input.pattern.nnz()) &&
+           (plan.n() < least_order_compared || plan.reductions.merged == 0);
 }
 
 bool is_small_and_dense(std::int64_t n, std::int64_t nnz) {

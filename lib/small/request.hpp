@@ -1,13 +1,14 @@
 // What a call of perm_compute asks for, if that is what small matrices' own road gives.
 #pragma once
 
-#include "lib/input/options.hpp"
-
 #include <perm.h>
 
+#include <cstdint>
 #include <optional>
 
 namespace libperm {
+
+struct Plan;
 
 struct SmallRequest {
     double tolerance = 1e-9;
@@ -19,8 +20,9 @@ struct SmallRequest {
 // those at fault.
 std::optional<SmallRequest> small_request(const perm_opts *opts);
 
-// The same of options that were read, for who explains a plan.
-bool is_small_request(const Options &options);
+// Whether perm_compute would begin with the sum over signs where the plan is one of the same matrix and
+// options.
+bool begins_straight(const Plan &plan);
 
 // Whether the sum over signs is the straight road: what there is to gain otherwise takes longer to look for.
 bool is_small_and_dense(std::int64_t n, std::int64_t nnz);

@@ -14,8 +14,6 @@
 namespace libperm {
 namespace {
 
-constexpr int least_worth_comparing = 13; // orders from which on repeated lines are worth looking for
-
 bool fits_double(Int128 x) { return static_cast<Int128>(static_cast<double>(x)) == x; }
 
 TapeAnswer rounded(const WholePermanent &permanent) {
@@ -83,7 +81,7 @@ bool compute_small(const perm_csr *given, const perm_opts *opts, perm_result &re
     const std::optional<SmallRequest> request = small_request(opts);
     DenseMatrix a;
     if (!request || !read_dense(*given, a) || !is_small_and_dense(a.given, a.nnz)) return false;
-    if (a.given >= least_worth_comparing && may_have_proportional_lines(a)) return false;
+    if (a.given >= least_order_compared && may_have_proportional_lines(a)) return false;
 
     const int threads = threads_of(*request, a.order);
     const bool counts = a.is_whole && request->wants_every_digit;

@@ -7,6 +7,7 @@
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -293,4 +294,26 @@ TEST_CASE("glynn by name, where it cannot answer, says so") {
     const perm::Csr a = constant(4, 0.5);
     const perm_csr csr = a.view();
     CHECK(perm_plan_create(&csr, &opts, &plan) == PERM_BAD_OPTION);
+}
+
+TEST_CASE("an explained plan tells whether perm_compute does without it") {
+    Random random(run::seed(926));
+    const auto tells = [](const perm::Csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
+        const perm::Plan plan(a, opts);
+        const bool in_words =
+            plan.explain(PERM_FORMAT_TEXT).find("straight road: engine glynn") != std::string::npos;
+        const auto json = nlohmann::json::parse(plan.explain(PERM_FORMAT_JSON));
+        CHECK(json.at("straight_road") == in_words);
+        return in_words;
+    };
+    perm_opts ryser = PERM_OPTS_INIT;
+    ryser.engine = "ryser";
+    for (const std::int64_t n : {1, 3, 8, 12, 20, 21})
+        for (const double density : {0.2, 1.0}) {
+            const perm::Csr a = erdos_renyi(n, density, Entries::real, random.bits());
+            const bool straight = is_straight(*perm::compute(a).raw());
+            CHECK((tells(a) == straight || (density < 1 && !straight))); // 0 is the reductions' to find
+            CHECK(!tells(a, ryser));
+        }
+    CHECK(!tells(constant(16, 0.5)));
 }
