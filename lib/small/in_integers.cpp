@@ -3,6 +3,7 @@
 #include "lib/small/pieces.hpp"
 #include "lib/small/whole_columns.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -131,11 +132,34 @@ WholePermanent permanent(const WholeColumns &columns, const DenseMatrix &a, int 
     return {as_signed(sum.re) >> halvings, as_signed(sum.im) >> halvings, columns.exp2};
 }
 
+Int128 whole(double sum, double rest) { return static_cast<Int128>(sum) + static_cast<Int128>(rest); }
+
+// In doubles that hold all products, and the sums of four: nothing rounds, and what adding them up loses is
+// kept.
+WholePermanent permanent_in_vectors(const WholeColumns &whole_columns, const DenseMatrix &a) {
+    alignas(64) SmallColumns<double> re, im;
+    const auto convert = [&a](const SmallColumns<std::int64_t> &from, SmallColumns<double> &to) {
+        std::transform(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(a.size()), to.begin(),
+                       [](std::int64_t x) { return static_cast<double>(x); });
+    };
+    SignColumns columns{a.order, a.stride, re.data()};
+    convert(whole_columns.re, re);
+    if (a.is_complex) {
+        convert(whole_columns.im, im);
+        columns.im = im.data();
+    }
+    const SignSum sum = sum_over_signs(columns, 0, sign_steps(columns));
+    const int halvings = a.order - 1;
+    return {whole(sum.re, sum.re_rest) >> halvings, whole(sum.im, sum.im_rest) >> halvings,
+            whole_columns.exp2};
+}
+
 } // namespace
 
 std::optional<WholePermanent> sum_in_integers(const DenseMatrix &a, bool wants_every_digit, int threads) {
     WholeColumns columns;
     if (!make_whole(a, columns)) return {};
+    if (columns.product < 0x1p51) return permanent_in_vectors(columns, a);
     const double most = std::ldexp(columns.bound, a.order - 1); // of the sum's parts
     if (most < 0x1p63) return permanent<std::uint64_t>(columns, a, threads);
     if (!(most < 0x1p127) || !columns.sums_fit || (!wants_every_digit && a.order > quick_order)) return {};

@@ -69,7 +69,7 @@ bool make_whole(const DenseMatrix &a, WholeColumns &out) {
         std::copy_n(a.whole.begin(), a.size(), out.re.begin());
     else if (!from_doubles(a, out))
         return false;
-    out.bound = 1 + 0x1p-40;
+    out.bound = out.product = 1 + 0x1p-40;
     double most_sum = 0;
     for (int i = 0; i < a.order; ++i) {
         double largest = 0, sum = 0;
@@ -80,6 +80,7 @@ bool make_whole(const DenseMatrix &a, WholeColumns &out) {
             sum += x;
         }
         out.bound *= largest * (i < a.given ? i + 1 : 1);
+        out.product *= sum;
         most_sum = std::max(most_sum, sum);
     }
     out.sums_fit = most_sum < 0x1p62;
