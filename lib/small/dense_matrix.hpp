@@ -27,8 +27,10 @@ struct DenseMatrix {
     alignas(64) SmallColumns<std::int64_t> whole;
     // NOLINTEND(*-member-init)
 
-    std::size_t at(int i, int j) const { return static_cast<std::size_t>(j * stride + i); }
-    std::size_t size() const { return static_cast<std::size_t>(order * stride); }
+    std::size_t at(int i, int j) const {
+        return static_cast<std::size_t>(j) * static_cast<std::size_t>(stride) + static_cast<std::size_t>(i);
+    }
+    std::size_t size() const { return at(0, order); }
 };
 
 // False for what is no such matrix, too large, not finite or at fault: the general road tells which.

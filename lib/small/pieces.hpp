@@ -9,8 +9,9 @@
 
 namespace libperm {
 
-constexpr int subset_bits_of_piece = 12;  // tens of microseconds
-constexpr int least_order_in_pieces = 16; // below, waking threads takes as long
+constexpr int subset_bits_of_piece = 12; // tens of microseconds
+constexpr int least_order_in_pieces = 16;
+
 constexpr std::size_t most_sign_pieces = std::size_t{1} << (most_small_order - 1 - subset_bits_of_piece);
 
 // Of so many steps over the 2^(n-1) signs, a power of two.

@@ -39,15 +39,23 @@ std::optional<SmallRequest> small_request(const perm_opts *opts) {
     if (opts->cancel && opts->cancel(opts->cancel_user) != 0) return {};
     if (opts->tolerance > 0) request.tolerance = opts->tolerance;
     request.threads = opts->threads;
-    request.wants_every_digit = is_one_of(opts->precision, "auto", "auto");
+    if (is_one_of(opts->precision, "auto", "auto")) return request;
+    if (opts->precision == std::string_view("double"))
+        request.precision = Precision::double_;
+    else if (opts->precision == std::string_view("exact"))
+        request.precision = Precision::exact;
+    else
+        return {};
     return request;
 }
 
 bool begins_straight(const Plan &plan) {
     const Options &o = plan.options;
     const InputPattern &input = plan.input;
+    const bool is_whole = input.value_type == PERM_VALUE_I64 || input.value_type == PERM_VALUE_PATTERN;
     const bool is_usual = !o.names_engine() && o.device != Device::gpu && o.reckoned_gpus == 0 &&
-                          (o.precision == Precision::automatic || o.precision == Precision::double_) &&
+                          (o.precision == Precision::automatic || o.precision == Precision::double_ ||
+                           (o.precision == Precision::exact && is_whole)) &&
                           o.memory_limit >= ample_bytes && o.refuse_seconds >= ample_seconds &&
                           o.passes == Passes() && !o.decompose_as_published && !o.equal_chunks &&
                           o.checkpoint.empty();

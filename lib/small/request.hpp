@@ -1,6 +1,8 @@
 // What a call of perm_compute asks for, if that is what small matrices' own road gives.
 #pragma once
 
+#include "lib/number/precision.hpp"
+
 #include <perm.h>
 
 #include <cstdint>
@@ -12,8 +14,8 @@ struct Plan;
 
 struct SmallRequest {
     double tolerance = 1e-9;
-    int threads = 0;               // 0: one for each core
-    bool wants_every_digit = true; // of counts; else doubles were asked for by name
+    int threads = 0;                            // 0: one for each core
+    Precision precision = Precision::automatic; // or double_ or, which integers alone get here, exact
 };
 
 // Nothing is parsed or looked up: options that say more than the usual are for the general road, and so are

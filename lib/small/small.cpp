@@ -1,6 +1,7 @@
 #include "lib/small/small.hpp"
 
 #include "lib/base/system.hpp"
+#include "lib/number/bits.hpp"
 #include "lib/small/dense_matrix.hpp"
 #include "lib/small/in_doubles.hpp"
 #include "lib/small/in_integers.hpp"
@@ -8,7 +9,6 @@
 #include "lib/small/request.hpp"
 #include "lib/small/small_text.hpp"
 
-#include <bit>
 #include <cmath>
 
 namespace libperm {
@@ -29,23 +29,18 @@ TapeAnswer rounded(const WholePermanent &permanent) {
     return answer;
 }
 
-// Exact fractions are told as such where numbers are complex: by the general road.
+bool is_whole(const Scaled &x) {
+    if (x.mantissa == 0 || x.exp2 >= 53) return true;
+    const double value = std::ldexp(x.mantissa, ldexp_exponent(x.exp2));
+    return value == std::trunc(value) && value != 0;
+}
+
+// Small complex fractions are told as such: by the general road.
 bool is_exact_fraction(const TapeAnswer &answer) {
-    const auto is_whole = [](const Scaled &x) {
-        return x.mantissa == 0 || x.exp2 >= 53 ||
-               std::ldexp(x.mantissa, static_cast<int>(x.exp2)) ==
-                   std::trunc(std::ldexp(x.mantissa, static_cast<int>(x.exp2)));
-    };
     return answer.exact && !(is_whole(answer.re) && is_whole(answer.im));
 }
 
-struct Work {
-    int threads = 1;
-    bool is_complex = false;
-};
-
-void fill(perm_result &result, const DenseMatrix &a, const TapeAnswer &value, char *text, double tolerance,
-          const Work &work) {
+void fill(perm_result &result, const DenseMatrix &a, const TapeAnswer &value, int threads) {
     const Answer answer = answer_of(value, false);
     result.re = answer.re;
     result.im = answer.im;
@@ -55,21 +50,23 @@ void fill(perm_result &result, const DenseMatrix &a, const TapeAnswer &value, ch
     result.rel_error_bound = value.rel_error_bound;
     result.abs_error_bound = to_double_up(value.error);
     result.exact = value.exact;
-    result.tolerance_met = value.rel_error_bound <= tolerance;
-    result.text = text;
+    result.tolerance_met = 1;
     result.engine = engine_name(Engine::glynn);
     result.device = "cpu";
     result.n = a.given;
     result.nnz = a.nnz;
-    result.threads = work.threads;
+    result.threads = threads;
     result.subsets = std::ldexp(1.0, a.order - 1);
     result.operations = result.subsets * a.order;
     result.peak_bytes = static_cast<std::int64_t>(sizeof(DenseMatrix));
     result.blocks = result.blocks_computed = 1;
 }
 
-int threads_of(const SmallRequest &request, int order) {
-    if (order < least_order_in_pieces) return 1;
+// Orders from which on threads are worth waking: integers modulo 2^128 take four times as long as doubles.
+constexpr int least_parallel_doubles = 18, least_parallel_integers = 16;
+
+int threads_of(const SmallRequest &request, const DenseMatrix &a) {
+    if (a.order < (a.is_whole ? least_parallel_integers : least_parallel_doubles)) return 1;
     const int cores = available_cores();
     return request.threads > 0 ? std::min(request.threads, cores) : cores;
 }
@@ -83,26 +80,24 @@ bool compute_small(const perm_csr *given, const perm_opts *opts, perm_result &re
     if (!request || !read_dense(*given, a) || !is_small_and_dense(a.given, a.nnz)) return false;
     if (a.given >= least_order_compared && may_have_proportional_lines(a)) return false;
 
-    const int threads = threads_of(*request, a.order);
-    const bool counts = a.is_whole && request->wants_every_digit;
+    const int threads = threads_of(*request, a);
+    if (request->precision == Precision::exact && !a.is_whole) return false;
+    const bool counts = a.is_whole && request->precision != Precision::double_;
     TapeAnswer value;
-    char *text = nullptr;
-    if (const auto whole = sum_in_integers(a, counts, threads)) {
+    const auto whole = sum_in_integers(a, counts, threads);
+    if (whole)
         value = rounded(*whole);
-        if (a.is_complex && is_exact_fraction(value)) return false;
-        if (counts) {
-            value.exact = true;
-            value.error = {};
-            value.rel_error_bound = 0;
-            text = text_of(whole->re);
-        }
-    } else if (a.is_whole || !sum_in_doubles(a, threads, value)) {
+    else if (a.is_whole || !sum_in_doubles(a, threads, value))
         return false;
+    if (counts) { // every digit is in the text
+        value.exact = true;
+        value.error = {};
+        value.rel_error_bound = 0;
     }
-    if (!(value.rel_error_bound <= request->tolerance)) return false;
-    if (!text) text = text_of(value);
-    if (!text) return false;
-    fill(result, a, value, text, request->tolerance, {threads, a.is_complex});
+    if (!(value.rel_error_bound <= request->tolerance) || (a.is_complex && is_exact_fraction(value)))
+        return false;
+    result.text = counts ? text_of(whole->re) : text_of(value);
+    fill(result, a, value, threads);
     return true;
 }
 

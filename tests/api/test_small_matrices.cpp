@@ -185,6 +185,9 @@ TEST_CASE("integers have every digit") {
         check_result(*r.raw(), truth);
         CHECK(r->exact == 1);
         count.add(*r.raw());
+        perm_opts exact_ones = PERM_OPTS_INIT;
+        exact_ones.precision = "exact";
+        check_same_bits(*r.raw(), *perm::compute(a, exact_ones).raw());
         perm_opts doubles = PERM_OPTS_INIT;
         doubles.precision = "double";
         r = perm::compute(a, doubles);
@@ -195,7 +198,7 @@ TEST_CASE("integers have every digit") {
 
 TEST_CASE("larger matrices agree with another engine, with the same bits on any number of threads") {
     Random random(run::seed(923));
-    for (const std::int64_t n : {12, 14, 16, 17}) {
+    for (const std::int64_t n : {12, 14, 16, 17, 18}) {
         for (const Entries entries : {Entries::nonnegative, Entries::real, Entries::counts}) {
             const perm::Csr a = erdos_renyi(n, 0.9, entries, random.bits());
             perm_opts opts = with_engine("frontier");
