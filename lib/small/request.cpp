@@ -21,9 +21,9 @@ bool is_one_of(const char *given, std::string_view a, std::string_view b) {
 
 bool is_usual(const perm_opts &o) {
     return o.struct_size == sizeof(perm_opts) && is_one_of(o.engine, "auto", "glynn") &&
-           is_one_of(o.device, "auto", "cpu") && is_one_of(o.precision, "auto", "double") &&
-           o.tolerance >= 0 && std::isfinite(o.tolerance) && o.threads >= 0 && o.threads <= 4096 &&
-           o.reserved == 0 && (o.memory_limit_bytes == 0 || o.memory_limit_bytes >= ample_bytes) &&
+           is_one_of(o.device, "auto", "cpu") && o.tolerance >= 0 && std::isfinite(o.tolerance) &&
+           o.threads >= 0 && o.threads <= 4096 && o.reserved == 0 &&
+           (o.memory_limit_bytes == 0 || o.memory_limit_bytes >= ample_bytes) &&
            (o.time_limit_seconds == 0 || o.time_limit_seconds >= ample_seconds) && !o.progress &&
            is_one_of(o.without, "", "") && is_one_of(o.decompose, "auto", "auto") &&
            is_one_of(o.chunks, "ceg", "ceg") && o.cache_limit_bytes >= 0 && is_one_of(o.checkpoint, "", "") &&

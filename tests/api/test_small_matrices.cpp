@@ -187,7 +187,9 @@ TEST_CASE("integers have every digit") {
         count.add(*r.raw());
         perm_opts exact_ones = PERM_OPTS_INIT;
         exact_ones.precision = "exact";
-        check_same_bits(*r.raw(), *perm::compute(a, exact_ones).raw());
+        perm::Result exactly = perm::compute(a, exact_ones);
+        check_same_bits(*r.raw(), *exactly.raw());
+        CHECK(is_straight(*r.raw()) == is_straight(*exactly.raw()));
         perm_opts doubles = PERM_OPTS_INIT;
         doubles.precision = "double";
         r = perm::compute(a, doubles);

@@ -6,6 +6,7 @@ import ctypes
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from perm import _dense as dense
 from perm._call import run
 from perm._library import check, library
 from perm._matrix import Input, Matrix, read, union
@@ -68,6 +69,8 @@ def compute(A: Any, **options: Unpack[Options]) -> Result:
 
 
 def _computed(a: Any, options: dict[str, Any]) -> tuple[Answer, Kind, bool]:
+    if not options and (small := dense.read(a)) is not None:
+        return small.compute()
     matrix, answer = read(a), Answer()
     prepared = Prepared(options, "exact" if matrix.kind.is_exact else None)
     given = Input(
