@@ -1,6 +1,7 @@
 #include "lib/number/scaled.hpp"
 
 #include "lib/number/bits.hpp"
+#include "lib/number/digits.hpp"
 #include "preprocess/gaussian.hpp"
 
 #include <algorithm>
@@ -90,6 +91,7 @@ char *quick_text(const Scaled &x, bool exact, char *to) {
     if (exact && std::fabs(value) < 0x1p53 && value == std::trunc(value))
         return std::to_chars(to, to + room, static_cast<std::int64_t>(value)).ptr;
     if (exact && x.exp2 > 0) return nullptr;
+    if (char *const end = write_17_digits(value, to)) return end;
     return std::to_chars(to, to + room, value, std::chars_format::scientific, 16).ptr;
 }
 
