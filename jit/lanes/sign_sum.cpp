@@ -175,9 +175,14 @@ SignSum walk(const SignColumns &a, std::uint64_t first, std::uint64_t last) {
 
 template <bool complex, bool split>
 SignSum walk_by_order(const SignColumns &a, std::uint64_t first, std::uint64_t last) {
-    if (a.n == 4) return walk<complex, split, 1>(a, first, last);
-    if (a.n == 5 || complex) return walk<complex, split, 2>(a, first, last);
-    return walk < complex, split, complex ? 2 : 4 > (a, first, last);
+    switch (vectors_of_step(a)) {
+    case 1:
+        return walk<complex, split, 1>(a, first, last);
+    case 2:
+        return walk<complex, split, 2>(a, first, last);
+    default:
+        return walk < complex, split, complex ? 2 : 4 > (a, first, last);
+    }
 }
 
 SignSum walk_signs(const SignColumns &a, std::uint64_t first, std::uint64_t last) {
@@ -199,9 +204,11 @@ HWY_EXPORT(walk_signs);
 
 } // namespace
 
+int vectors_of_step(const SignColumns &a) { return std::min(1 << (a.n - 4), a.is_complex() ? 2 : 4); }
+
 std::uint64_t sign_steps(const SignColumns &a) {
-    const int at_once = std::min(a.n - 1, a.is_complex() ? 4 : 5); // columns
-    return std::uint64_t{1} << (a.n - 1 - at_once);
+    constexpr int signs = 8; // of a vector
+    return (std::uint64_t{1} << (a.n - 1)) / static_cast<std::uint64_t>(signs * vectors_of_step(a));
 }
 
 SignSum sum_over_signs(const SignColumns &a, std::uint64_t first, std::uint64_t last) {

@@ -27,6 +27,9 @@ struct SignSum {
     double re = 0, re_rest = 0, im = 0, im_rest = 0, mass = 0;
 };
 
+// Of eight terms each, that a step adds up before they go to the sum: 1, 2 or 4.
+int vectors_of_step(const SignColumns &a);
+
 // Signs that are summed at once, of which a step is made; the steps follow a Gray code.
 std::uint64_t sign_steps(const SignColumns &a);
 

@@ -6,6 +6,8 @@
 #include "lib/small/fixed_columns.hpp"
 #include "lib/small/pieces.hpp"
 
+#include <array>
+#include <bit>
 #include <cmath>
 
 namespace libperm {
@@ -32,15 +34,19 @@ SignSum sum_of(const SignColumns &columns, int threads) {
     return all;
 }
 
+// Of rows that were given: those that were added round nothing.
+int roundings_of(const SignColumns &columns, int given) {
+    const int of_product = columns.is_complex() ? 3 : 1, of_sum = columns.is_split() ? 1 : 0;
+    const int of_step = std::bit_width(static_cast<unsigned>(vectors_of_step(columns))) - 1;
+    return (given - 1) * of_product + given * of_sum + of_step;
+}
+
 // Proof: docs/accuracy.md, "Sums over signs".
-double error_of(const SignSum &sum, double size, const SignColumns &columns, double moved) {
-    const int n = columns.n;
-    const int of_product = columns.is_complex() ? 3 : 1;
-    const double gamma = gamma_bound((n - 1) * of_product + (columns.is_split() ? n : 0) + 6);
-    const double underflow = n * 0x1p-1040;
+double error_of(const SignSum &sum, double size, const SignColumns &columns, int given, double moved) {
+    const double gamma = gamma_bound(roundings_of(columns, given)), underflow = columns.n * 0x1p-1040;
     const double error =
-        (gamma / (1 - gamma) + 0x1p-80) * sum.mass * (1 + 0x1p-20) + 0x1p-52 * size + underflow;
-    return moved == 0 ? error : error + std::ldexp(moved, n - 1);
+        (gamma / (1 - gamma) + 0x1p-80) * sum.mass * (1 + 0x1p-20) + 0x1.01p-53 * size + underflow;
+    return moved == 0 ? error : error + std::ldexp(moved, columns.n - 1);
 }
 
 double size_of(double re, double im) {
@@ -64,7 +70,7 @@ bool sum_in_doubles(const DenseMatrix &a, int threads, TapeAnswer &answer) {
     answer.re = make_scaled(re, exp2);
     answer.im = make_scaled(im, exp2);
     answer.exact = false;
-    answer.error = make_scaled(error_of(sum, size, columns, fixed.moved), exp2);
+    answer.error = make_scaled(error_of(sum, size, columns, a.given, fixed.moved), exp2);
     answer.rel_error_bound = to_double_up(relative_error(make_scaled(size, exp2), answer.error));
     return true;
 }
