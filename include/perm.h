@@ -209,7 +209,8 @@ typedef struct perm_result {
                                   * certain, or as many as an exact number's bits make up, if these are more.
                                   * Complex: "a+bi", "a-bi" */
     const char *engine;          /* static: "frontier", "ryser", "hybrid", ...; "none" when the reductions alone
-                                  * gave it; of the block that takes longest, if there are several */
+                                  * gave it; of the block that takes longest, if there are several; "glynn" where
+                                  * perm_compute went straight (docs/engines.md) */
     const char *device;          /* static: "cpu" or "gpu", of the same block */
     int64_t n, nnz;              /* order; entries that took part (explicit zeros left out by perm_compute) */
     int32_t threads;
@@ -235,7 +236,7 @@ PERM_API perm_status perm_result_clear(perm_result *result);
 
 /* ---------------------------------------------------------------- computing */
 
-/* perm(A), in one call: check, plan, run. `opts` may be NULL.
+/* perm(A), in one call: check, plan, run; small dense matrices without a plan, in microseconds. `opts` may be NULL.
  * Errors: 1xx for bad input; PERM_REFUSED_* before work is started, PERM_REFUSED_TIME also when a time limit
  * that was set runs out; PERM_CANCELLED; 4xx. */
 PERM_API perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *result);

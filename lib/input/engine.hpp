@@ -8,8 +8,8 @@
 namespace libperm {
 
 // none: the structure alone gave the answer.
-enum class Engine { automatic, none, ryser, frontier, tree, shared, dense, purereg, hybrid };
-constexpr Engine last_engine = Engine::hybrid;
+enum class Engine { automatic, none, ryser, frontier, tree, shared, dense, purereg, hybrid, glynn };
+constexpr Engine last_engine = Engine::hybrid; // that plans have; glynn works without one (lib/small)
 
 struct EngineFacts {
     Engine id;
@@ -23,7 +23,7 @@ struct EngineFacts {
 };
 
 const EngineFacts &facts_of(Engine engine);
-std::span<const EngineFacts> all_engines(); // that can be asked for by name, `auto` first
+std::span<const EngineFacts> all_engines(); // that plans can be made with by name, `auto` first
 
 inline const char *engine_name(Engine engine) { return facts_of(engine).name; }
 std::optional<Engine> engine_named(std::string_view name);

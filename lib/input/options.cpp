@@ -24,6 +24,12 @@ std::string_view or_auto(const char *name) { return name ? name : "auto"; }
 
 Engine read_engine(std::string_view name) {
     if (const auto engine = engine_named(name)) return *engine;
+    if (name == engine_name(Engine::glynn))
+        bad_option(
+            "engine \"glynn\" is perm_compute's, for dense square matrices up to n = 20 whose bound meets "
+            "the "
+            "tolerance, with no other options than these, threads, device cpu and precision double: use auto "
+            "for this one");
     bad_option(formatted("unknown engine \"{}\": use auto, ryser, frontier, tree, or on a GPU shared, "
                          "dense, purereg or hybrid",
                          name));

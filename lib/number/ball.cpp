@@ -1,6 +1,7 @@
 #include "lib/number/ball.hpp"
 
 #include "lib/base/error.hpp"
+#include "lib/number/bits.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -131,7 +132,7 @@ Scaled relative_error(const Scaled &value, const Scaled &error) {
     if (error.mantissa == 0) return {};
     const std::int64_t apart = error.exp2 - value.exp2;
     const double in_units =
-        std::ldexp(error.mantissa, static_cast<int>(std::clamp<std::int64_t>(apart, -1000, 1000)));
+        error.mantissa * power_of_two(static_cast<int>(std::clamp<std::int64_t>(apart, -1000, 1000)));
     // |perm| is at least this; a size may be 2^-50 too large.
     const double certain = std::abs(value.mantissa) * (1 - 0x1p-48) - in_units;
     if (!(certain > 0 && std::isfinite(certain))) return make_scaled(infinity);

@@ -20,6 +20,11 @@ inline int ldexp_exponent(std::int64_t e) {
     return static_cast<int>(std::clamp<std::int64_t>(e, -10000, 10000));
 }
 
+// 2^exponent, -1022 to 1023.
+inline double power_of_two(int exponent) {
+    return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + exponent) << 52);
+}
+
 inline bool is_power_of_two(double x) {
     int exponent = 0;
     return std::frexp(std::fabs(x), &exponent) == 0.5;

@@ -1,8 +1,11 @@
 #include "lib/number/scaled.hpp"
 
+#include "lib/number/bits.hpp"
+#include "lib/number/digits.hpp"
 #include "preprocess/gaussian.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <memory>
@@ -36,12 +39,19 @@ class WholeExponentRange {
 Scaled make_scaled(double value, std::int64_t exp2) {
     if (value == 0) return {};
     if (!std::isfinite(value)) return {value, 0};
+    if (const auto bits = std::bit_cast<std::uint64_t>(value);
+        (bits >> 52 & 0x7ff) != 0) { // normal: sooner done
+        constexpr std::uint64_t of_exponent = std::uint64_t{0x7ff} << 52, of_half = std::uint64_t{1022} << 52;
+        return {std::bit_cast<double>((bits & ~of_exponent) | of_half),
+                exp2 + static_cast<int>(bits >> 52 & 0x7ff) - 1022};
+    }
     int exponent = 0;
     const double mantissa = std::frexp(value, &exponent);
     return {mantissa, exp2 + exponent};
 }
 
 double to_double(const Scaled &x) {
+    if (std::abs(x.exp2) <= 1000) return x.mantissa * power_of_two(static_cast<int>(x.exp2)); // normal
     const std::int64_t exponent = std::clamp<std::int64_t>(x.exp2, -5000, 5000);
     return std::ldexp(x.mantissa, static_cast<int>(exponent));
 }
@@ -70,17 +80,25 @@ std::string to_text(const mpfr_t value, std::size_t digits) {
 
 } // namespace
 
-std::string to_text(const Scaled &x, bool exact) {
-    if (x.mantissa == 0) return "0";
-    if (x.exp2 > -1000 && x.exp2 <= 1000) { // as most often: the same text, sooner
-        const double value = to_double(x);
-        char text[32];
-        const bool integer = exact && std::fabs(value) < 0x1p53 && value == std::trunc(value);
-        const auto end =
-            integer ? std::to_chars(text, text + sizeof text, static_cast<std::int64_t>(value))
-                    : std::to_chars(text, text + sizeof text, value, std::chars_format::scientific, 16);
-        if (integer || !exact || x.exp2 <= 0) return {text, end.ptr};
+char *quick_text(const Scaled &x, bool exact, char *to) {
+    constexpr std::ptrdiff_t room = 32;
+    if (x.mantissa == 0) {
+        *to = '0';
+        return to + 1;
     }
+    if (x.exp2 <= -1000 || x.exp2 > 1000) return nullptr;
+    const double value = to_double(x);
+    if (exact && std::fabs(value) < 0x1p53 && value == std::trunc(value))
+        return std::to_chars(to, to + room, static_cast<std::int64_t>(value)).ptr;
+    if (exact && x.exp2 > 0) return nullptr;
+    if (char *const end = write_17_digits(value, to)) return end;
+    return std::to_chars(to, to + room, value, std::chars_format::scientific, 16).ptr;
+}
+
+std::string to_text(const Scaled &x, bool exact) {
+    char quick[32];
+    if (char *const end = quick_text(x, exact, quick))
+        return {quick, end}; // as most often: the same text, sooner
     if (exact && x.exp2 > 0 && x.exp2 <= most_integer_bits) {
         const mpq_class value = shifted(mpq_class(x.mantissa), x.exp2);
         if (value.get_den() == 1) return value.get_str();

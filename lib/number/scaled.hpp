@@ -20,6 +20,9 @@ double to_double_up(const Scaled &x); // of x >= 0: never below it
 // Locale-free decimal text: every digit when `exact` and an integer below 2^10,000,000, else 17 significant
 // digits.
 std::string to_text(const Scaled &x, bool exact);
+// The first of these into 32 bytes, without a NUL; where the text ends, or null where more than a double
+// tells it.
+char *quick_text(const Scaled &x, bool exact, char *to);
 std::string to_text(const mpq_class &x, std::size_t digits); // in so many significant digits
 std::string to_text(const mpq_class &x);                     // all of it: "12", "-1/3"; 17 digits of a giant
 

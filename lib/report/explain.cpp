@@ -5,6 +5,7 @@
 #include "lib/execute/shards.hpp"
 #include "lib/input/machine.hpp"
 #include "lib/report/picture.hpp"
+#include "lib/small/request.hpp"
 #include "lib/subsets/tree_plan.hpp"
 
 #include <algorithm>
@@ -234,6 +235,7 @@ Json plan_json(const Plan &plan) {
         j["gpu_hours"] = plan.serial_seconds / 3600;
         j["model_error"] = model_error;
     }
+    j["straight_road"] = begins_straight(plan);
     j["groups"] = groups_json(plan);
     j["candidates"] = Json::Array();
     for (std::size_t k = 0; block && k < block->candidates.size(); ++k)
@@ -253,6 +255,15 @@ std::string scale_text(const Plan &plan) {
         text += formatted("{} shards of {} each, on one {}\n", shards.count, readable_seconds(shards.seconds),
                           plan.main_block()->best().on_gpu ? "GPU" : "thread");
     return text;
+}
+
+// Of perm_compute, which may answer without the plan.
+std::string straight_text(const Plan &plan) {
+    if (!begins_straight(plan)) return "";
+    return formatted(
+        "perm_compute takes the straight road: engine glynn, {:.0f} subsets in one sum, where its bound "
+        "meets the tolerance\n",
+        std::ldexp(1.0, std::max(0, plan.n() - 1)));
 }
 
 } // namespace
@@ -280,8 +291,9 @@ std::string explain_text(const Plan &plan) {
                   options.threads == 1 ? "" : "s", readable_bytes(static_cast<double>(options.memory_limit)));
     if (const std::string reduced = reductions_text(plan); !reduced.empty()) text += reduced + "\n";
     const BlockPlan *block = plan.main_block();
-    if (!block) return text + plan.structure + "\n";
-    text += blocks_text(plan) + candidates_text(*block, plan.options) + block->why + "\n" + scale_text(plan);
+    if (!block) return text + plan.structure + "\n" + straight_text(plan);
+    text += blocks_text(plan) + candidates_text(*block, plan.options) + block->why + "\n" + scale_text(plan) +
+            straight_text(plan);
     if (!plan.values_known && plan.options.passes.merging)
         text += "values unknown: all rows and columns are taken to be different\n";
     if (plan.refusal != PERM_OK) text += plan.refusal_text + "\n";

@@ -223,7 +223,7 @@ Answer answer_of(const TapeAnswer &of, bool with_text) {
     const bool real = of.im.mantissa == 0, imaginary = of.re.mantissa == 0;
     answer.exp2 = real ? of.re.exp2 : imaginary ? of.im.exp2 : std::max(of.re.exp2, of.im.exp2);
     const auto mantissa = [&](const Scaled &x) {
-        return x.mantissa == 0 ? 0 : std::ldexp(x.mantissa, ldexp_exponent(x.exp2 - answer.exp2));
+        return x.mantissa == 0 ? 0 : to_double({x.mantissa, x.exp2 - answer.exp2});
     };
     answer.mantissa_re = mantissa(of.re);
     answer.mantissa_im = mantissa(of.im);

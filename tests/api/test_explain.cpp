@@ -74,6 +74,7 @@ TEST_CASE("explain: the counts of a plan agree with each other and with the resu
                 // Of explicit zeros perm_compute rids itself first.
                 if (std::ranges::find(a.values, 0.0) != a.values.end()) continue;
                 perm::Result r = perm::compute(a, without(names));
+                if (std::string(r->engine) == "glynn") continue; // without the plan
                 CHECK(explained(plan).at("blocks") == r->blocks);
                 CHECK(explained(plan).at("different_blocks") == r->blocks_computed);
                 several += r->blocks > 1;

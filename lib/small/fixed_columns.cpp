@@ -1,0 +1,57 @@
+#include "lib/small/fixed_columns.hpp"
+
+#include "jit/lanes/sign_grids.hpp"
+#include "lib/number/bits.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace libperm {
+namespace {
+
+constexpr int most_exponent = 900;
+
+// Sums of n entries below 2^-spread are below 1.
+int spread_of(int n) { return std::max(2, static_cast<int>(std::bit_width(static_cast<unsigned>(n - 1)))); }
+
+double factorial(int n) { // of at most 20: exact up to 18, rounded once from then on
+    double f = 1;
+    for (int k = 2; k <= n; ++k) f *= k;
+    return f;
+}
+
+} // namespace
+
+bool fix_columns(const DenseMatrix &a, FixedColumns &out) {
+    alignas(64) double scale[most_small_order] = {};
+    raise_to_largest(a.re.data(), a.order, a.stride, scale);
+    if (a.is_complex) raise_to_largest(a.im.data(), a.order, a.stride, scale);
+    const int spread = spread_of(a.order);
+    for (int i = 0; i < a.order; ++i) {
+        const int exponent = static_cast<int>(std::bit_cast<std::uint64_t>(scale[i]) >> 52) - 1022 + spread;
+        if (scale[i] == 0 || std::abs(exponent) > most_exponent) return false;
+        scale[i] = power_of_two(-exponent);
+        out.exp2 += exponent;
+    }
+    // Doubles from 1/2 to 1 are multiples of 2^-53, and so is what is left of this and any below 1/4; the low
+    // grid's unit is 2^(spread - 107).
+    const SignGrids grids{0.75, 1.5 * power_of_two(spread - 55)};
+    const auto cut = [&](const SmallColumns<double> &part, SmallColumns<double> &high,
+                         SmallColumns<double> &low) {
+        return cut_to_grids(part.data(), a.order, a.stride, scale, grids, high.data(), low.data());
+    };
+    SignCut all = cut(a.re, out.re, out.re_low);
+    if (a.is_complex) {
+        const SignCut im = cut(a.im, out.im, out.im_low);
+        all = {all.splits || im.splits, all.moves || im.moves};
+    }
+    out.is_split = all.splits;
+    if (all.moves) {
+        const double entry = std::ldexp(a.is_complex ? 1.4143 : 1, -spread); // the largest can be
+        out.moved = factorial(a.order) * std::pow(entry, a.order) * std::ldexp(a.order, 2 * spread - 104);
+    }
+    return true;
+}
+
+} // namespace libperm

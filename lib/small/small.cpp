@@ -1,0 +1,104 @@
+#include "lib/small/small.hpp"
+
+#include "lib/base/system.hpp"
+#include "lib/number/bits.hpp"
+#include "lib/small/dense_matrix.hpp"
+#include "lib/small/in_doubles.hpp"
+#include "lib/small/in_integers.hpp"
+#include "lib/small/pieces.hpp"
+#include "lib/small/request.hpp"
+#include "lib/small/small_text.hpp"
+
+#include <cmath>
+
+namespace libperm {
+namespace {
+
+bool fits_double(Int128 x) { return static_cast<Int128>(static_cast<double>(x)) == x; }
+
+TapeAnswer rounded(const WholePermanent &permanent) {
+    TapeAnswer answer;
+    const auto re = static_cast<double>(permanent.re), im = static_cast<double>(permanent.im);
+    answer.re = make_scaled(re, permanent.exp2);
+    answer.im = make_scaled(im, permanent.exp2);
+    answer.exact = fits_double(permanent.re) && fits_double(permanent.im);
+    if (answer.exact) return answer;
+    const double size = std::hypot(re, im);
+    answer.error = make_scaled(size * 0x1p-53 * (1 + 0x1p-50), permanent.exp2);
+    answer.rel_error_bound = to_double_up(relative_error(make_scaled(size, permanent.exp2), answer.error));
+    return answer;
+}
+
+bool is_whole(const Scaled &x) {
+    if (x.mantissa == 0 || x.exp2 >= 53) return true;
+    const double value = std::ldexp(x.mantissa, ldexp_exponent(x.exp2));
+    return value == std::trunc(value) && value != 0;
+}
+
+// Small complex fractions are told as such: by the general road.
+bool is_exact_fraction(const TapeAnswer &answer) {
+    return answer.exact && !(is_whole(answer.re) && is_whole(answer.im));
+}
+
+void fill(perm_result &result, const DenseMatrix &a, const TapeAnswer &value, int threads) {
+    const Answer answer = answer_of(value, false);
+    result.re = answer.re;
+    result.im = answer.im;
+    result.mantissa_re = answer.mantissa_re;
+    result.mantissa_im = answer.mantissa_im;
+    result.exp2 = answer.exp2;
+    result.rel_error_bound = value.rel_error_bound;
+    result.abs_error_bound = to_double_up(value.error);
+    result.exact = value.exact;
+    result.tolerance_met = 1;
+    result.engine = engine_name(Engine::glynn);
+    result.device = "cpu";
+    result.n = a.given;
+    result.nnz = a.nnz;
+    result.threads = threads;
+    result.subsets = std::ldexp(1.0, a.order - 1);
+    result.operations = result.subsets * a.order;
+    result.peak_bytes = static_cast<std::int64_t>(sizeof(DenseMatrix));
+    result.blocks = result.blocks_computed = 1;
+}
+
+// Orders from which on threads are worth waking: integers modulo 2^128 take four times as long as doubles.
+constexpr int least_parallel_doubles = 18, least_parallel_integers = 16;
+
+int threads_of(const SmallRequest &request, const DenseMatrix &a) {
+    if (a.order < (a.is_whole ? least_parallel_integers : least_parallel_doubles)) return 1;
+    const int cores = available_cores();
+    return request.threads > 0 ? std::min(request.threads, cores) : cores;
+}
+
+} // namespace
+
+bool compute_small(const perm_csr *given, const perm_opts *opts, perm_result &result) {
+    if (!given || given->n_rows > most_small_order) return false;
+    const std::optional<SmallRequest> request = small_request(opts);
+    DenseMatrix a;
+    if (!request || !read_dense(*given, a) || !is_small_and_dense(a.given, a.nnz)) return false;
+    if (a.given >= least_order_compared && may_have_proportional_lines(a)) return false;
+
+    const int threads = threads_of(*request, a);
+    if (request->precision == Precision::exact && !a.is_whole) return false;
+    const bool counts = a.is_whole && request->precision != Precision::double_;
+    TapeAnswer value;
+    const auto whole = sum_in_integers(a, counts, threads);
+    if (whole)
+        value = rounded(*whole);
+    else if (a.is_whole || !sum_in_doubles(a, threads, value))
+        return false;
+    if (counts) { // every digit is in the text
+        value.exact = true;
+        value.error = {};
+        value.rel_error_bound = 0;
+    }
+    if (!(value.rel_error_bound <= request->tolerance) || (a.is_complex && is_exact_fraction(value)))
+        return false;
+    result.text = counts ? text_of(whole->re) : text_of(value);
+    fill(result, a, value, threads);
+    return true;
+}
+
+} // namespace libperm

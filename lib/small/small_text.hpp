@@ -1,0 +1,12 @@
+// Results' texts, for the caller to free: the same as to_text gives, sooner.
+#pragma once
+
+#include "lib/small/in_integers.hpp"
+#include "lib/tape/tape_run.hpp"
+
+namespace libperm {
+
+char *text_of(Int128 x);
+char *text_of(const TapeAnswer &answer);
+
+} // namespace libperm

@@ -1,0 +1,324 @@
+// perm_compute's straight road for small dense matrices, as callers meet it: thousands of matrices of every
+// kind against exact permanents, and what it leaves to the general road.
+#include "bench/families.hpp"
+#include "tests/support/calls.hpp"
+#include "tests/support/check.hpp"
+#include "tests/support/gaussian_calls.hpp"
+#include "tests/support/run.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+
+using namespace perm::families;
+using oracle::Exact, oracle::Gaussian, oracle::GaussianMatrix;
+
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+bool is_straight(const perm_result &r) { return r.engine && std::string(r.engine) == "glynn"; }
+
+// A number of one of many kinds; `kind` is of a whole matrix.
+constexpr std::int64_t kinds = 10;
+double entry(std::int64_t kind, Random &random) {
+    const double x = random.uniform(-1, 1);
+    switch (kind) {
+    case 0:
+        return x;
+    case 1:
+        return random.uniform();
+    case 2:
+        return random.chance(0.3) ? 0.0 : x;
+    case 3: // one digit, and -0.0
+        return random.chance(0.1) ? -0.0 : static_cast<double>(random.integer(-9, 9));
+    case 4:
+        return std::ldexp(static_cast<double>(random.integer(-1000, 1000)), -7);
+    case 5:
+        return std::ldexp(x, static_cast<int>(random.integer(-40, 0)));
+    case 6:
+        return std::ldexp(x, static_cast<int>(random.integer(-300, 300)));
+    case 7:
+        return random.chance(0.2) ? x * 0x1p-1073 : x; // subnormal, or nothing
+    case 8:
+        return static_cast<double>(static_cast<float>(x));
+    default:
+        return random.chance(0.5) ? 1 : -1;
+    }
+}
+
+// Whole rows and columns times powers of two, lines that repeat others, lines of zeros.
+template <class Number> void disturb(std::vector<std::vector<Number>> &a, Random &random) {
+    const std::size_t n = a.size();
+    const auto line = [&] { return at(random.integer(0, static_cast<std::int64_t>(n) - 1)); };
+    const auto times = [](Number &x, const Exact &by) {
+        if constexpr (std::is_same_v<Number, double>)
+            x *= by.get_d();
+        else
+            x = x * Gaussian{by, 0};
+    };
+    if (random.chance(0.2)) { // a multiple of another
+        const std::size_t from = line(), to = line();
+        for (std::size_t j = 0; j < n; ++j) {
+            a[to][j] = a[from][j];
+            times(a[to][j], Exact(random.chance(0.5) ? -2 : 1));
+        }
+    }
+    if (random.chance(0.1)) { // two columns that cancel
+        const std::size_t from = line(), to = line();
+        for (std::size_t i = 0; i < n; ++i) {
+            a[i][to] = a[i][from];
+            if (i % 2 == 0) times(a[i][to], Exact(-1));
+        }
+    }
+    if (random.chance(0.05)) a[line()].assign(n, Number());
+    if (random.chance(0.2)) {
+        const std::size_t row = line();
+        const double by = std::ldexp(1.0, static_cast<int>(random.integer(-1000, 900)));
+        for (Number &x : a[row]) times(x, Exact(by));
+    }
+}
+
+struct Count {
+    int straight = 0, all = 0, inexact = 0;
+    void add(const perm_result &r) {
+        ++all;
+        straight += is_straight(r);
+        inexact += is_straight(r) && r.exact == 0;
+    }
+};
+
+bool is_finite(const Dense &a) {
+    return std::all_of(a.begin(), a.end(), [](const auto &row) {
+        return std::all_of(row.begin(), row.end(), [](double x) { return std::isfinite(x); });
+    });
+}
+
+} // namespace
+
+TEST_CASE("real matrices of every kind are within their bounds, and exact only where they say so") {
+    Random random(run::seed(920));
+    Count count;
+    for (int k = 0; k < 10000 * run::multiplier() / (run::sanitized ? 10 : 1); ++k) {
+        const std::int64_t n = random.integer(1, k % 20 == 0 ? 10 : 7), kind = random.integer(0, kinds - 1);
+        Dense rows(at(n), std::vector<double>(at(n)));
+        for (auto &row : rows)
+            for (double &x : row) x = entry(kind, random);
+        disturb(rows, random);
+        if (!is_finite(rows)) continue;
+        const perm::Csr a = from_dense(rows);
+        CAPTURE(kind);
+        CAPTURE(describe(a));
+        perm::Result r = perm::compute(a);
+        check_result(*r.raw(), oracle::by_frontier(a));
+        count.add(*r.raw());
+    }
+    CHECK(count.straight > count.all / 2);
+    CHECK(count.inexact > 0);
+    CHECK(count.straight > count.inexact);
+}
+
+TEST_CASE("complex matrices of every kind are within their bounds, and exact only where they say so") {
+    Random random(run::seed(921));
+    Count count;
+    for (int k = 0; k < 6000 * run::multiplier() / (run::sanitized ? 10 : 1); ++k) {
+        const std::int64_t n = random.integer(1, k % 20 == 0 ? 8 : 6), kind = random.integer(0, kinds - 1);
+        GaussianMatrix a(at(n), std::vector<Gaussian>(at(n)));
+        for (auto &row : a)
+            for (Gaussian &x : row) x = {mpq_class(entry(kind, random)), mpq_class(entry(kind, random))};
+        disturb(a, random);
+        Given g = given(a, As::complex);
+        if (!std::all_of(g.complex.begin(), g.complex.end(), [](double x) { return std::isfinite(x); }))
+            continue;
+        std::size_t next = 0; // what doubles make of them
+        for (auto &row : a)
+            for (Gaussian &x : row)
+                if (!libperm::is_zero(x)) {
+                    x = {mpq_class(g.complex[next]), mpq_class(g.complex[next + 1])};
+                    next += 2;
+                }
+        CAPTURE(kind);
+        CAPTURE(n);
+        perm::Result r = perm::compute(g.csr);
+        check_gaussian(*r.raw(), oracle::by_subsets(a));
+        count.add(*r.raw());
+    }
+    CHECK(count.straight > count.all / 2);
+    CHECK(count.inexact > 0);
+    CHECK(count.straight > count.inexact);
+}
+
+TEST_CASE("integers have every digit") {
+    Random random(run::seed(922));
+    Count count;
+    for (int k = 0; k < 4000 * run::multiplier() / (run::sanitized ? 10 : 1); ++k) {
+        const std::int64_t n = random.integer(1, k % 50 == 0 ? 13 : 8);
+        const std::int64_t most = std::int64_t{1} << random.integer(0, 62);
+        std::vector<std::int64_t> row_ptr{0}, col, values;
+        GaussianMatrix exact(at(n), std::vector<Gaussian>(at(n)));
+        for (std::int64_t i = 0; i < n; ++i) {
+            for (std::int64_t j = 0; j < n; ++j) {
+                if (random.chance(0.1)) continue;
+                col.push_back(j);
+                values.push_back(random.chance(0.02)   ? std::numeric_limits<std::int64_t>::min()
+                                 : random.chance(0.02) ? std::numeric_limits<std::int64_t>::max()
+                                                       : random.integer(-most, most));
+                exact[at(i)][at(j)].re = mpz_class(static_cast<long>(values.back()));
+            }
+            row_ptr.push_back(static_cast<std::int64_t>(col.size()));
+        }
+        perm_csr a = PERM_CSR_INIT;
+        a.n_rows = a.n_cols = n;
+        a.nnz = static_cast<std::int64_t>(col.size());
+        a.row_ptr = row_ptr.data();
+        a.col_idx = col.data();
+        a.values = values.data();
+        a.value_type = PERM_VALUE_I64;
+        perm::Result r = perm::compute(a);
+        const Exact truth = oracle::by_subsets(exact).re;
+        check_result(*r.raw(), truth);
+        CHECK(r->exact == 1);
+        count.add(*r.raw());
+        perm_opts exact_ones = PERM_OPTS_INIT;
+        exact_ones.precision = "exact";
+        perm::Result exactly = perm::compute(a, exact_ones);
+        check_same_bits(*r.raw(), *exactly.raw());
+        CHECK(is_straight(*r.raw()) == is_straight(*exactly.raw()));
+        perm_opts doubles = PERM_OPTS_INIT;
+        doubles.precision = "double";
+        r = perm::compute(a, doubles);
+        check_result(*r.raw(), truth);
+    }
+    CHECK(count.straight > count.all / 4);
+}
+
+TEST_CASE("larger matrices agree with another engine, with the same bits on any number of threads") {
+    Random random(run::seed(923));
+    for (const std::int64_t n : {12, 14, 16, 17, 18}) {
+        for (const Entries entries : {Entries::nonnegative, Entries::real, Entries::counts}) {
+            const perm::Csr a = erdos_renyi(n, 0.9, entries, random.bits());
+            perm_opts opts = with_engine("frontier");
+            opts.precision = entries == Entries::counts ? "exact" : "dd";
+            perm::Result other = perm::compute(a, opts), r = perm::compute(a);
+            CHECK(is_straight(*r.raw()));
+            for (const int threads : {1, 2, 5}) {
+                perm_opts some = PERM_OPTS_INIT;
+                some.threads = threads;
+                check_same_bits(*r.raw(), *perm::compute(a, some).raw());
+            }
+            const Exact apart = abs(value_of(*r.raw()) - value_of(*other.raw()));
+            CHECK(apart <= Exact(r->abs_error_bound) + Exact(other->abs_error_bound) +
+                               abs(value_of(*r.raw())) * Exact(0x1p-52));
+        }
+    }
+}
+
+TEST_CASE("a result of the straight road says what was done") {
+    Random random(run::seed(924));
+    perm::Csr a = build(9, 9, [&](std::int64_t, std::int64_t) { return random.uniform(-1, 1); });
+    a.values[3] = 0; // explicit: does not take part
+    perm::Result r = perm::compute(a);
+    REQUIRE(is_straight(*r.raw()));
+    CHECK(std::string(r->device) == "cpu");
+    CHECK(r->n == 9);
+    CHECK(r->nnz == 80);
+    CHECK(r->subsets == 256);
+    CHECK(r->states == 0);
+    CHECK(r->operations > 0);
+    CHECK(r->blocks == 1);
+    CHECK(r->blocks_computed == 1);
+    CHECK(r->threads == 1);
+    CHECK(r->tolerance_met == 1);
+    CHECK(r->seconds_total >= r->seconds_run);
+    CHECK(r->seconds_total > 0);
+}
+
+TEST_CASE("what the straight road does not serve is answered as ever") {
+    Random random(run::seed(925));
+    const perm::Csr a = build(7, 7, [&](std::int64_t, std::int64_t) { return random.uniform(-1, 1); });
+    const Exact truth = oracle::by_frontier(a);
+    const auto check = [&](const std::function<void(perm_opts &)> &change, bool straight) {
+        perm_opts opts = PERM_OPTS_INIT;
+        change(opts);
+        perm::Result r = perm::compute(a, opts);
+        check_result(*r.raw(), truth);
+        CHECK(is_straight(*r.raw()) == straight);
+    };
+    const auto progress = [](double, double, void *) {};
+    const auto go_on = [](void *) { return 0; };
+    check([](perm_opts &) {}, true);
+    check([](perm_opts &o) { o.engine = "auto", o.device = "cpu", o.precision = "double", o.threads = 3; },
+          true);
+    check([](perm_opts &o) { o.engine = "glynn"; }, true);
+    check([](perm_opts &o) { o.tolerance = 1e-12, o.seed = 5, o.time_limit_seconds = INFINITY; }, true);
+    check([&](perm_opts &o) { o.cancel = go_on; }, true);
+    check([](perm_opts &o) { o.tolerance = 1e-17; }, false);
+    check([](perm_opts &o) { o.precision = "dd"; }, false);
+    check([](perm_opts &o) { o.engine = "ryser"; }, false);
+    check([](perm_opts &o) { o.engine = "frontier"; }, false);
+    check([](perm_opts &o) { o.without = "all"; }, false);
+    check([](perm_opts &o) { o.decompose = "paper"; }, false);
+    check([&](perm_opts &o) { o.progress = progress; }, false);
+
+    perm_opts exact = PERM_OPTS_INIT;
+    exact.precision = "exact";
+    CHECK(!is_straight(*perm::compute(a, exact).raw()));
+
+    perm_opts cancelled = PERM_OPTS_INIT;
+    cancelled.cancel = [](void *) { return 1; };
+    CHECK(status_of(a.view(), cancelled) == PERM_CANCELLED);
+
+    const std::array<std::int64_t, 7> twice{1, 1, 2, 0, 1, 1, 1};
+    perm_csr repeated = a.view();
+    repeated.row_multiplicity = repeated.col_multiplicity = twice.data();
+    CHECK(!is_straight(*perm::compute(repeated).raw()));
+
+    perm::Csr wide = a; // a row less
+    wide.n_rows = 6;
+    wide.row_ptr.pop_back();
+    wide.col_idx.resize(at(wide.row_ptr.back()));
+    wide.values.resize(wide.col_idx.size());
+    CHECK(!is_straight(*perm::compute(wide).raw()));
+
+    CHECK(!is_straight(*perm::compute(constant(16, 1)).raw()));                                // equal lines
+    CHECK(!is_straight(*perm::compute(banded(16, 2, 2, Entries::real, random.bits())).raw())); // sparse
+}
+
+TEST_CASE("glynn by name, where it cannot answer, says so") {
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.engine = "glynn";
+    CHECK(status_of(banded(16, 2, 2, Entries::real, 1).view(), opts) == PERM_BAD_OPTION);
+    CHECK(std::string(perm_last_error()).find("perm_compute") != std::string::npos);
+    perm_plan *plan = nullptr;
+    const perm::Csr a = constant(4, 0.5);
+    const perm_csr csr = a.view();
+    CHECK(perm_plan_create(&csr, &opts, &plan) == PERM_BAD_OPTION);
+}
+
+TEST_CASE("an explained plan tells whether perm_compute does without it") {
+    Random random(run::seed(926));
+    const auto tells = [](const perm::Csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
+        const perm::Plan plan(a, opts);
+        const bool in_words =
+            plan.explain(PERM_FORMAT_TEXT).find("straight road: engine glynn") != std::string::npos;
+        const auto json = nlohmann::json::parse(plan.explain(PERM_FORMAT_JSON));
+        CHECK(json.at("straight_road") == in_words);
+        return in_words;
+    };
+    perm_opts ryser = PERM_OPTS_INIT;
+    ryser.engine = "ryser";
+    for (const std::int64_t n : {1, 3, 8, 12, 20, 21})
+        for (const double density : {0.2, 1.0}) {
+            const perm::Csr a = erdos_renyi(n, density, Entries::real, random.bits());
+            const bool straight = is_straight(*perm::compute(a).raw());
+            CHECK((tells(a) == straight || (density < 1 && !straight))); // 0 is the reductions' to find
+            CHECK(!tells(a, ryser));
+        }
+    CHECK(!tells(constant(16, 0.5)));
+}

@@ -1,0 +1,57 @@
+// The 17 digits of doubles against the standard library's.
+#include "bench/families.hpp"
+#include "lib/number/digits.hpp"
+#include "tests/support/run.hpp"
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string>
+
+using libperm::write_17_digits;
+using perm::families::Random;
+
+namespace {
+
+int compared = 0;
+
+void check(double x) {
+    char expected[64], found[64];
+    char *const end = write_17_digits(x, found);
+    const double size = std::fabs(x);
+    CHECK((end != nullptr) == (size >= 1e-38 && size < 1e17));
+    if (!end) return;
+    const auto all =
+        std::to_chars(expected, expected + sizeof expected, x, std::chars_format::scientific, 16);
+    const bool same = std::string(expected, all.ptr) == std::string(found, end);
+    if (!same) CHECK(std::string(expected, all.ptr) == std::string(found, end));
+    ++compared;
+}
+
+void check_around(double x) {
+    double up = x, down = x;
+    for (int k = 0; k < 3; ++k) {
+        for (const double y : {up, down, -up}) check(y);
+        up = std::nextafter(up, HUGE_VAL);
+        down = std::nextafter(down, 0);
+    }
+}
+
+} // namespace
+
+TEST_CASE("17 digits are those of the standard library") {
+    Random random(run::seed(940));
+    for (int k = 0; k < 300000 * run::multiplier() / (run::sanitized ? 10 : 1); ++k) {
+        check(std::ldexp(random.uniform(-1, 1), static_cast<int>(random.integer(-130, 60))));
+        check(std::ldexp(static_cast<double>(random.integer(-100000, 100000)),
+                         static_cast<int>(random.integer(-80, 40))));
+    }
+    for (int e = -140; e < 70; ++e) check_around(std::ldexp(1.0, e));
+    for (int e = -39; e < 19; ++e) check_around(std::stod("1e" + std::to_string(e)));
+    for (const double x : {0.0, -0.0, 1e300, 5e-324, HUGE_VAL, std::numeric_limits<double>::quiet_NaN()})
+        check(x);
+    CHECK(compared > 500000 / (run::sanitized ? 10 : 1));
+}

@@ -1,0 +1,50 @@
+"""Small arrays, which go straight to the library, against the same numbers in lists."""
+
+import numpy as np
+import pytest
+
+import perm
+
+
+def arrays(n, random):
+    real = random.uniform(-1, 1, (n, n))
+    yield real
+    yield np.where(random.uniform(size=(n, n)) < 0.3, 0, real)
+    yield random.integers(-9, 10, (n, n))
+    yield random.integers(-(2**62), 2**62, (n, n))
+    yield real + 1j * random.uniform(-1, 1, (n, n))
+    yield np.zeros((n, n))
+    yield np.ones((n, n), np.int64)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 11, 20])
+def test_an_array_is_what_its_list_is(n):
+    random = np.random.default_rng(930 + n)
+    for a in arrays(n, random):
+        if n == 20 and a.dtype.kind != "f":
+            continue  # a second
+        expected, found = perm.compute(a.tolist()), perm.compute(a)
+        assert type(perm.permanent(a)) is type(perm.permanent(a.tolist()))
+        assert (found.text, found.exact) == (expected.text, expected.exact)
+        assert (found.n, found.nnz) == (expected.n, expected.nnz)
+        for view in (np.asfortranarray(a), a[::-1]):
+            value, bound = complex(perm.compute(view)), expected.rel_error_bound
+            same = np.array_equal(view, a)
+            if same and np.isfinite(bound):
+                assert abs(value - complex(expected)) <= (bound + 1e-15) * abs(value)
+
+
+def test_arrays_at_fault():
+    with pytest.raises(perm.InvalidMatrixError, match="row 1, column 0 is NaN"):
+        perm.permanent(np.array([[1.0, 2.0], [np.nan, 1.0]]))
+    with pytest.raises(perm.InvalidMatrixError):
+        perm.permanent(np.ones((3, 2)))
+    assert perm.permanent(np.ones((2, 3))) == 6
+    assert perm.permanent(np.ones((0, 0))) == 1
+    assert perm.permanent(np.array([[True, True], [True, True]])) == 2
+
+
+def test_straight_to_the_library():
+    random = np.random.default_rng(931)
+    for a in (random.uniform(size=(8, 8)), random.integers(1, 9, (8, 8))):
+        assert perm.compute(a).engine == "glynn"
