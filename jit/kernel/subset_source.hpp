@@ -6,6 +6,12 @@
 
 namespace libperm {
 
+// What the kernel's first parameter is: a pointer to the values on the GPU, or a struct of so many of them
+// (of `tree` if it is not too large).
+bool values_by_parameter(const SubsetKernel &kernel);
+
+constexpr std::int64_t most_parameter_bytes = 32764; // CUDA 12.1 and later
+
 // What the first parameter holds, or points to.
 std::vector<double> parameters_of(const SubsetKernel &kernel, const std::vector<double> &values);
 std::int64_t parameter_count(const SubsetKernel &kernel);

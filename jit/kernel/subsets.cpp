@@ -1,6 +1,5 @@
 #include "jit/kernel/subsets.hpp"
 
-#include "jit/kernel/subset_source.hpp"
 #include "jit/program/tree_program.hpp"
 
 #include <algorithm>
@@ -48,12 +47,6 @@ const char *walk_entry(const SubsetKernel &kernel) {
 
 bool sums_again(const SubsetKernel &kernel) {
     return kernel.arithmetic == Arithmetic::real && !kernel.equal_chunks;
-}
-
-bool values_by_parameter(const SubsetKernel &kernel) {
-    constexpr auto more = static_cast<std::int64_t>(sizeof(SubsetLaunch) + 16);
-    if (kernel.engine == SubsetEngine::tree) return parameter_bytes(kernel) + more <= most_parameter_bytes;
-    return kernel.engine == SubsetEngine::purereg || kernel.engine == SubsetEngine::hybrid;
 }
 
 std::int64_t entry_count(const SubsetKernel &kernel) {

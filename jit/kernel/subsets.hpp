@@ -81,12 +81,6 @@ std::int64_t value_count(const SubsetKernel &kernel);
 std::int64_t entry_count(const SubsetKernel &kernel);
 constexpr int doubles_of_its_own(Arithmetic a) { return a == Arithmetic::modular ? 2 : 0; }
 
-// What the kernel's first parameter is: a pointer to the values on the GPU, or a struct of so many of them
-// (of `tree` if it is not too large).
-bool values_by_parameter(const SubsetKernel &kernel);
-
-constexpr std::int64_t most_parameter_bytes = 32764; // CUDA 12.1 and later
-
 // Whether `tree` keeps x in shared memory (device/shared_rows.cuh); else in registers.
 bool rows_in_shared(const SubsetKernel &kernel);
 

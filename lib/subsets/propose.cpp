@@ -68,12 +68,16 @@ Outlook outlook_of(const Proposals &task, const SubsetPlan &outline) {
     return task.options.device == Device::gpu ? on_gpu : better(on_cpu, on_gpu);
 }
 
-// After a search for a first idea.
+// After a search for a first idea. By what one thread takes, of which a GPU takes a thousandth and less,
+// whatever there is: an order, and so a result's bits, must not depend on that.
 double search_seconds(const Proposals &task, const SubsetPlan &first) {
     constexpr double most = 2, will_not_be_run = 1e5; // seconds; times the limit
-    const Outlook own = outlook_of(task, first);
-    if (own.seconds > will_not_be_run * task.options.refuse_seconds) return least_search;
-    return std::clamp(better(own, task.best_so_far()).worth_searching, least_search, task.effort * most);
+    SearchBudget budget = task.search_budget(false);
+    budget.share = 1.0 / 8000;
+    const double own = tree_cost(first).serial_seconds;
+    if (own > will_not_be_run * task.options.refuse_seconds) return least_search;
+    const double worth = std::min(budget.of(own), task.best_so_far().worth_searching);
+    return std::clamp(worth, least_search, task.effort * most);
 }
 
 bool is_worth_a_tree(const Proposals &task, Engine self) {

@@ -38,7 +38,7 @@ double peak_states(const perm::Csr &a) { return perm::compute(a, with_engine("fr
 
 // The first of a sequence of matrices on which the frontier takes this form and has more than 100000 states.
 perm::Csr large_one(const std::string &form, const std::function<perm::Csr(std::uint64_t)> &matrix) {
-    for (std::uint64_t i = 0; i < 30; ++i) {
+    for (std::uint64_t i = 0; i < 100; ++i) {
         perm::Csr a = matrix(i);
         if (form_of(a) == form && peak_states(a) > 100000) return a;
     }
@@ -61,7 +61,7 @@ TEST_CASE("frontier, sparse form: 1 to 8 threads give the same bits") {
     for (const Entries entries : {Entries::real, Entries::nonnegative, Entries::integers})
         check_all_thread_counts(
             large_one("sparse",
-                      [&](std::uint64_t i) { return permutation_plus(90, 2, entries, run::seed(34) + i); }),
+                      [&](std::uint64_t i) { return permutation_plus(100, 2, entries, run::seed(34) + i); }),
             "frontier");
 }
 
