@@ -71,7 +71,8 @@ class LeafCount {
         std::size_t begin = 0;
         if ((first & later) == 0) { // several may be equal
             all = first;
-            while (++begin < rows.size() && rows[begin] == first) operations_ += versions(all);
+            for (begin = 1; begin < rows.size() && rows[begin] == first; ++begin)
+                operations_ += versions(all);
         }
         while (begin < rows.size()) {
             const int column = lowest(rows[begin] & later);

@@ -25,7 +25,7 @@ double Pace::of(Arithmetic a) const {
     case Arithmetic::modular:
         return residues;
     case Arithmetic::two_grids: // a plan counts them
-    case Arithmetic::pair: // of segments alone: a plan counts them
+    case Arithmetic::pair:      // of segments alone: a plan counts them
     case Arithmetic::real:
         break;
     }

