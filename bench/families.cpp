@@ -108,7 +108,8 @@ std::vector<std::int64_t> composition(std::int64_t n, std::int64_t parts, Random
 // ---------------------------------------------------------------- random numbers
 
 std::int64_t Random::integer(std::int64_t low, std::int64_t high) {
-    return low + static_cast<std::int64_t>(uniform() * static_cast<double>(high - low + 1));
+    const double numbers = static_cast<double>(high) - static_cast<double>(low) + 1; // may be beyond 2^63
+    return low + static_cast<std::int64_t>(uniform() * numbers);
 }
 
 std::vector<std::int64_t> Random::permutation(std::int64_t n) {
