@@ -1,5 +1,7 @@
 #include "lib/small/request.hpp"
 
+#include "jit/lanes/sign_sum.hpp"
+#include "lib/base/error.hpp"
 #include "lib/plan/plan.hpp"
 #include "lib/small/dense_matrix.hpp"
 
@@ -36,7 +38,8 @@ std::optional<SmallRequest> small_request(const perm_opts *opts) {
     SmallRequest request;
     if (!opts) return request;
     if (!is_usual(*opts)) return {};
-    if (opts->cancel && opts->cancel(opts->cancel_user) != 0) return {};
+    if (opts->cancel && opts->cancel(opts->cancel_user) != 0)
+        throw Error(PERM_CANCELLED, "cancelled by the caller");
     if (opts->tolerance > 0) request.tolerance = opts->tolerance;
     request.threads = opts->threads;
     if (is_one_of(opts->precision, "auto", "auto")) return request;
@@ -59,7 +62,8 @@ bool begins_straight(const Plan &plan) {
                           o.memory_limit >= ample_bytes && o.refuse_seconds >= ample_seconds &&
                           o.passes == Passes() && !o.decompose_as_published && !o.equal_chunks &&
                           o.checkpoint.empty();
-    return is_usual && !input.repeats && input.rows_of_ones == 0 && input.value_type != PERM_VALUE_TEXT &&
+    return is_usual && (is_whole || plan.n() >= least_sign_order) && !input.repeats &&
+           input.rows_of_ones == 0 && input.value_type != PERM_VALUE_TEXT &&
            is_small_and_dense(plan.n(), input.pattern.nnz()) &&
            (plan.n() < least_order_compared || plan.reductions.merged == 0);
 }

@@ -1,5 +1,6 @@
 #include "lib/small/small.hpp"
 
+#include "jit/lanes/sign_sum.hpp"
 #include "lib/base/system.hpp"
 #include "lib/number/bits.hpp"
 #include "lib/small/dense_matrix.hpp"
@@ -74,11 +75,14 @@ int threads_of(const SmallRequest &request, const DenseMatrix &a) {
 } // namespace
 
 bool compute_small(const perm_csr *given, const perm_opts *opts, perm_result &result) {
-    if (!given || given->n_rows > most_small_order) return false;
+    if (!given || given->struct_size != sizeof(perm_csr) || given->n_rows > most_small_order) return false;
     const std::optional<SmallRequest> request = small_request(opts);
     DenseMatrix a;
     if (!request || !read_dense(*given, a) || !is_small_and_dense(a.given, a.nnz)) return false;
     if (a.given >= least_order_compared && may_have_proportional_lines(a)) return false;
+
+    // The general road's reductions leave next to nothing of these: every digit is right there.
+    if (!a.is_whole && a.given < least_sign_order) return false;
 
     const int threads = threads_of(*request, a);
     if (request->precision == Precision::exact && !a.is_whole) return false;

@@ -50,6 +50,8 @@ _DEFAULT = Kept({})
 def _kept_of(options: Mapping[str, Any]) -> Kept | None:
     if not _NOT_FOR_SMALL.isdisjoint(options):
         return None
+    if not isinstance(options.get("without", ""), (str, tuple)):  # an iterator can be read once
+        return None
     try:
         return _kept(**options)
     except Exception:  # bad ones, which the general way tells of, or a list, which is no key
