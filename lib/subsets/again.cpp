@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 namespace libperm {
 namespace {
@@ -79,6 +80,28 @@ double log2_permanent(const SubsetKernel &kernel, const std::vector<double> &num
 
 namespace {
 
+// Some segments' sums of absolute values, in ascending order, each of which stands for so many segments.
+struct Sample {
+    std::vector<double> sums;
+    double each;
+};
+
+Sample sample_of(const ColumnsOfMatrix &columns, const SubsetKernel &kernel) {
+    constexpr double most_samples = 1024, per_sample = 64; // segments
+    const double segments = std::exp2(kernel.n - 1 - kernel.segment_bits);
+    const auto samples = static_cast<std::uint64_t>(
+        std::clamp(segments / per_sample, std::min(segments, per_sample), most_samples));
+    Sample sample{{}, segments / static_cast<double>(samples)};
+    for (std::uint64_t k = 0; k < samples; ++k) {
+        const std::uint64_t scatter = scattered(k);
+        const double place = (static_cast<double>(k) + std::ldexp(static_cast<double>(scatter >> 32), -32));
+        const auto segment = static_cast<std::uint64_t>(std::min(place * sample.each, segments - 1));
+        sample.sums.push_back(sampled(columns, kernel, segment, scatter));
+    }
+    std::sort(sample.sums.begin(), sample.sums.end());
+    return sample;
+}
+
 bool may_sum_again(const SubsetPlan &plan) {
     const SubsetKernel &kernel = plan.kernel;
     const double least = kernel.n * 0x1p-51; // what doubles and their grid can tell
@@ -92,38 +115,31 @@ double again_slowdown(const SubsetPlan &plan, bool nonnegative) {
     return nonnegative && may_sum_again(plan) ? 1.1 : 1;
 }
 
+double absolute_permanents(const SubsetKernel &kernel, const std::vector<double> &numbers) {
+    const ColumnsOfMatrix columns(kernel, numbers);
+    const Sample sample = sample_of(columns, kernel);
+    const double sum = std::accumulate(sample.sums.begin(), sample.sums.end(), 0.0) * sample.each;
+    return 2 * sum / std::exp2(std::floor(columns.log2_permanent())); // whatever the last bit of it
+}
+
 Again choose_again(const SubsetPlan &plan, const std::vector<double> &numbers) {
     const SubsetKernel &kernel = plan.kernel;
     if (!may_sum_again(plan)) return {};
-    constexpr double most_samples = 1024, per_sample = 64; // segments
     constexpr double all = 0.6;  // share of the segments beyond which it is quicker to sum all so, at once
     constexpr double margin = 8; // between the tolerance and what is aimed at, the estimates being such
-    const double segments = std::exp2(kernel.n - 1 - kernel.segment_bits);
-    const auto samples = static_cast<std::uint64_t>(
-        std::clamp(segments / per_sample, std::min(segments, per_sample), most_samples));
-
     const ColumnsOfMatrix columns(kernel, numbers);
-    std::vector<double> sums;
-    for (std::uint64_t k = 0; k < samples; ++k) {
-        const double stride = segments / static_cast<double>(samples);
-        const std::uint64_t scatter = scattered(k);
-        const double place = (static_cast<double>(k) + std::ldexp(static_cast<double>(scatter >> 32), -32));
-        const auto segment = static_cast<std::uint64_t>(std::min(place * stride, segments - 1));
-        sums.push_back(sampled(columns, kernel, segment, scatter));
-    }
-    std::sort(sums.begin(), sums.end());
-
+    const auto [sums, each] = sample_of(columns, kernel);
+    const auto samples = static_cast<double>(sums.size());
     const RoundingWay way = way_of(kernel);
     const double rho = gamma_bound(way.roundings + 4) + way.compensated,
                  permanent = std::exp2(std::floor(columns.log2_permanent())), // whatever the last bit of it
-        aim = plan.tolerance * permanent / (2 * margin * rho), each = segments / static_cast<double>(samples);
+        aim = plan.tolerance * permanent / (2 * margin * rho);
     std::size_t left = 0; // samples that need not be summed again
     for (double rest = sums[0] * each; rest <= aim && ++left < sums.size();) rest += sums[left] * each;
-    const double share = 1 - static_cast<double>(left) / static_cast<double>(samples);
+    const double share = 1 - static_cast<double>(left) / samples;
     if (plan.most_again == 1 && share > all) return {0, true};
     if (share > plan.most_again)
-        left = samples - std::max<std::size_t>(
-                             1, static_cast<std::size_t>(plan.most_again * static_cast<double>(samples)));
+        left = sums.size() - std::max<std::size_t>(1, static_cast<std::size_t>(plan.most_again * samples));
     // Among those between two samples there may be some that are larger.
     return {std::max(left == 0 ? 0 : sums[left - 1], aim / (8 * each))};
 }

@@ -24,6 +24,9 @@ struct Again {
 // random signs its square is the permanent of the squares, on average.
 double log2_permanent(const SubsetKernel &kernel, const std::vector<double> &numbers);
 
+// Of so many permanents' size are all terms together without their signs, about.
+double absolute_permanents(const SubsetKernel &kernel, const std::vector<double> &numbers);
+
 Again choose_again(const SubsetPlan &plan, const std::vector<double> &numbers);
 
 // About how many times its time a sum takes with what is summed again: of matrices without negative entries a

@@ -28,13 +28,12 @@ bool is_out_of_reach(const SubsetPlan &plan, const Block &block) {
                        static_cast<double>(values.exp2()) + margin;
 }
 
-// Whether products of doubles are likely to do, where row sums lose nothing. Of random signs the terms add up
-// to about 2^(n/4) permanents.
-bool may_round(const SubsetPlan &plan) {
-    constexpr double margin = 4;
-    const RoundingWay way = way_of(plan.kernel);
-    return margin * (way.roundings + plan.kernel.n) * 0x1p-53 * std::exp2(plan.kernel.n / 4.0) <=
-           plan.tolerance;
+// Whether products of doubles are likely to do, where row sums lose nothing.
+bool may_round(const SubsetPlan &plan, const Block &block) {
+    constexpr double margin = 2;
+    const double rounding = (way_of(plan.kernel).roundings + plan.kernel.n) * 0x1p-53;
+    const FixedPointDouble values(plan, block);
+    return margin * rounding * absolute_permanents(plan.kernel, values.numbers()) <= plan.tolerance;
 }
 
 bool is_exact(const Block &block) {
@@ -61,7 +60,7 @@ std::vector<Wider> tree_in_wider(const Candidate &c, const EngineInput &lines) {
             for (const Arithmetic a : {Arithmetic::complex_two_grids, Arithmetic::complex_split}) add(a);
     } else if (plan->kernel.arithmetic == Arithmetic::real && block && is_exact(*block) &&
                is_out_of_reach(*plan, *block)) {
-        if (!is_nonnegative(*block)) add(Arithmetic::two_grids, may_round(*plan));
+        if (!is_nonnegative(*block)) add(Arithmetic::two_grids, may_round(*plan, *block));
         add(Arithmetic::split);
     }
     return all;
