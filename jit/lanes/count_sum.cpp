@@ -21,9 +21,10 @@ using Eight = Wide<of_lanes>;
 
 // The counts of the first kinds are summed over side by side, a step; those of the others follow a reflected
 // Gray code (Knuth, The Art of Computer Programming 4A, 7.2.1.1).
-template <bool complex, bool split> class CountWalk {
+template <bool complex, bool split, bool twofold> class CountWalk {
     static constexpr int parts = (complex ? 2 : 1) * (split ? 2 : 1);
-    using A = std::conditional_t<complex, Complex<Real<Eight>>, Real<Eight>>;
+    using Part = std::conditional_t<twofold, DD<Eight>, Real<Eight>>;
+    using A = std::conditional_t<complex, Complex<Part>, Part>;
     using Number = typename A::Number;
 
   public:
@@ -159,9 +160,9 @@ template <bool complex, bool split> class CountWalk {
 
     static HWY_INLINE Number times(const Number &x, Eight by) {
         if constexpr (complex)
-            return {x.re * by, x.im * by};
+            return {Part::multiply(x.re, Part::number(by)), Part::multiply(x.im, Part::number(by))};
         else
-            return x * by;
+            return Part::multiply(x, Part::number(by));
     }
     HWY_INLINE Number weighted(const Number &x, int lane) const {
         return times(x, load<of_lanes>(low_weight_ + lane));
@@ -187,11 +188,13 @@ template <bool complex, bool split> class CountWalk {
     HWY_INLINE Eight sum_of_part(int part, int i, int lane) {
         return Eight(base_[part][i]) + load<of_lanes>(table(part, i) + lane);
     }
-    HWY_INLINE Eight sum_of_grids(int part, int i, int lane) {
-        if constexpr (split)
-            return sum_of_part(part, i, lane) + sum_of_part(part + 1, i, lane);
+    HWY_INLINE typename Part::Number sum_of_grids(int part, int i, int lane) {
+        if constexpr (!split)
+            return Part::number(sum_of_part(part, i, lane));
+        else if constexpr (twofold)
+            return two_sum(sum_of_part(part, i, lane), sum_of_part(part + 1, i, lane));
         else
-            return sum_of_part(part, i, lane);
+            return sum_of_part(part, i, lane) + sum_of_part(part + 1, i, lane);
     }
     HWY_INLINE Number row_sum(int i, int lane) {
         if constexpr (complex)
@@ -210,12 +213,18 @@ template <bool complex, bool split> class CountWalk {
             rest += s2.lo + errors[k];
         }
     }
+    static HWY_INLINE void add_lanes(const typename Part::Sum &s, double &sum, double &rest) {
+        if constexpr (twofold)
+            add_lanes(s.hi, s.lo, sum, rest);
+        else
+            add_lanes(s.sum, s.error, sum, rest);
+    }
     static HWY_INLINE void total(const typename A::Sum &sum, Eight mass, CountSum &all) {
         if constexpr (complex) {
-            add_lanes(sum.re.sum, sum.re.error, all.re, all.re_rest);
-            add_lanes(sum.im.sum, sum.im.error, all.im, all.im_rest);
+            add_lanes(sum.re, all.re, all.re_rest);
+            add_lanes(sum.im, all.im, all.im_rest);
         } else {
-            add_lanes(sum.sum, sum.error, all.re, all.re_rest);
+            add_lanes(sum, all.re, all.re_rest);
         }
         HWY_ALIGN double masses[count_lanes];
         store(mass, masses);
@@ -231,13 +240,13 @@ template <bool complex, bool split> class CountWalk {
     HWY_ALIGN double table_[most_kinds * parts * most_low]; // what the low kinds add to the row sums
 };
 
-template <bool complex, bool split> CountSum walk(const CountedColumns &a) {
-    return CountWalk<complex, split>(a).sum();
+template <bool complex, bool split> CountSum walk(const CountedColumns &a, bool twofold) {
+    return twofold ? CountWalk<complex, split, true>(a).sum() : CountWalk<complex, split, false>(a).sum();
 }
 
-CountSum walk_counts(const CountedColumns &a) {
-    if (a.is_complex()) return a.is_split() ? walk<true, true>(a) : walk<true, false>(a);
-    return a.is_split() ? walk<false, true>(a) : walk<false, false>(a);
+CountSum walk_counts(const CountedColumns &a, bool twofold) {
+    if (a.is_complex()) return a.is_split() ? walk<true, true>(a, twofold) : walk<true, false>(a, twofold);
+    return a.is_split() ? walk<false, true>(a, twofold) : walk<false, false>(a, twofold);
 }
 
 } // namespace libperm::HWY_NAMESPACE
@@ -251,7 +260,9 @@ HWY_EXPORT(walk_counts);
 
 } // namespace
 
-CountSum sum_over_counts(const CountedColumns &a) { return HWY_DYNAMIC_DISPATCH(walk_counts)(a); }
+CountSum sum_over_counts(const CountedColumns &a, bool twofold) {
+    return HWY_DYNAMIC_DISPATCH(walk_counts)(a, twofold);
+}
 
 } // namespace libperm
 #endif

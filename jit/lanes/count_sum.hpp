@@ -32,7 +32,7 @@ struct CountSum {
     double steps = 0;       // that were added up
 };
 
-// The same bits on every processor.
-CountSum sum_over_counts(const CountedColumns &a);
+// twofold: in double-doubles, but for the weights. The same bits on every processor.
+CountSum sum_over_counts(const CountedColumns &a, bool twofold);
 
 } // namespace libperm

@@ -40,39 +40,63 @@ int unit_of_terms(const SmallKinds &a, const FixedColumns &fixed, int rows) {
     return unit;
 }
 
-// Proofs: docs/accuracy.md, "Sums over counts".
-struct Bounds {
-    double mass, error;
-};
-Bounds bounds_of(const CountSum &sum, double size, const CountedColumns &columns, int n, double moved) {
-    const double additions = sum.steps + 8,
-                 mass = sum.mass * (1 + (additions + sum.step_roundings + 8) * 0x1p-52);
-    const int of_product = columns.is_complex() ? 3 : 1, of_sum = columns.is_split() ? 1 : 0;
+// Of doubles: what roundings are of the terms' absolute values.
+double share_in_doubles(const CountSum &sum, const CountedColumns &columns, int n) {
+    const double of_product = columns.is_complex() ? 3 : 1, of_sum = columns.is_split() ? 1 : 0;
     const double gamma =
         gamma_bound((n - 1) * of_product + n * of_sum + columns.columns + sum.step_roundings);
-    const double lost = additions * additions * 0x1p-104, underflow = (n + 2) * std::exp2(1.5 * n - 1070);
-    return {mass, (gamma / (1 - gamma) + lost) * mass * (1 + 0x1p-20) + 0x1.01p-53 * size + underflow +
-                      std::ldexp(moved, n)};
+    const double additions = sum.steps + 8;
+    return gamma / (1 - gamma) + additions * additions * 0x1p-104;
+}
+
+double share_in_twofold(const CountSum &sum, const CountedColumns &columns, int n) {
+    const double of_product = columns.is_complex() ? 13 : 6;
+    return ((n - 1) * of_product + 12 + 5 * (sum.step_roundings + sum.steps) + 150) * 0x1p-106;
+}
+
+constexpr double most_twofold = 0x1p22; // products: tenths of a second
+
+// Whether the weights of steps are doubles, whichever kinds a step sums over.
+bool has_exact_weights(const SmallKinds &a) {
+    double most = 2;
+    for (int j = 1; j < a.columns; ++j) {
+        const auto count = static_cast<std::size_t>(a.column_count[static_cast<std::size_t>(j)]);
+        most *= binomials.of[count][count / 2];
+    }
+    return most < 0x1p53;
 }
 
 } // namespace
 
-bool sum_in_counts(const SmallKinds &a, TapeAnswer &answer) {
+// Proofs: docs/accuracy.md, "Sums over counts".
+bool sum_in_counts(const SmallKinds &a, double tolerance, bool may_be_twofold, TapeAnswer &answer) {
     FixedColumns fixed;
     if (!fix_columns(a.matrix, a.row_count, fixed)) return false;
     const CountedColumns columns = columns_of(a, fixed);
-    const CountSum sum = sum_over_counts(columns);
     const int n = a.row_count.total;
-    const double re = sum.re + sum.re_rest, im = sum.im + sum.im_rest, size = std::hypot(re, im);
-    const Bounds bounds = bounds_of(sum, size, columns, n, fixed.moved);
-    const std::int64_t exp2 = fixed.exp2 - n;
-    answer.re = make_scaled(re, exp2);
-    answer.im = make_scaled(im, exp2);
-    const int unit = fixed.is_split || fixed.moved != 0 ? -2000 : unit_of_terms(a, fixed, columns.rows);
-    answer.exact = unit > -900 && bounds.mass < std::ldexp(1.0, unit + 52);
-    if (answer.exact) return true;
-    answer.error = make_scaled(bounds.error, exp2);
-    answer.rel_error_bound = to_double_up(relative_error(make_scaled(size, exp2), answer.error));
+    const auto compute = [&](bool twofold) {
+        const CountSum sum = sum_over_counts(columns, twofold);
+        const double re = sum.re + sum.re_rest, im = sum.im + sum.im_rest, size = std::hypot(re, im);
+        const std::int64_t exp2 = fixed.exp2 - n;
+        answer.re = make_scaled(re, exp2);
+        answer.im = make_scaled(im, exp2);
+        const double mass = sum.mass * (1 + (sum.steps + sum.step_roundings + 16) * 0x1p-52);
+        if (!twofold && !fixed.is_split && fixed.moved == 0) {
+            const int unit = unit_of_terms(a, fixed, columns.rows);
+            answer.exact = unit > -900 && mass < std::ldexp(1.0, unit + 52);
+        }
+        if (answer.exact) return;
+        const double share = twofold ? share_in_twofold(sum, columns, n) : share_in_doubles(sum, columns, n);
+        const double underflow = (n + 2) * std::exp2(1.5 * n - 1066);
+        const double error =
+            share * mass * (1 + 0x1p-20) + 0x1.01p-53 * size + underflow + std::ldexp(fixed.moved, n);
+        answer.error = make_scaled(error, exp2);
+        answer.rel_error_bound = to_double_up(relative_error(make_scaled(size, exp2), answer.error));
+    };
+    compute(false);
+    if (!(answer.rel_error_bound <= tolerance) && may_be_twofold && a.terms * n <= most_twofold &&
+        has_exact_weights(a))
+        compute(true);
     return true;
 }
 

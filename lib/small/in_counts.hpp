@@ -6,6 +6,8 @@
 
 namespace libperm {
 
-bool sum_in_counts(const SmallKinds &a, TapeAnswer &answer); // false: it is not for this (fix_columns)
+// Twice the precision follows, where it may, if the bound misses the tolerance. False: the matrix is not for
+// this (fix_columns).
+bool sum_in_counts(const SmallKinds &a, double tolerance, bool may_be_twofold, TapeAnswer &answer);
 
 } // namespace libperm

@@ -84,7 +84,9 @@ int threads_of(const SmallRequest &request, const DenseMatrix &a) {
 bool compute_kinds(const perm_csr &given, const SmallRequest &request, perm_result &result) {
     SmallKinds kinds;
     TapeAnswer value;
-    if (request.precision == Precision::exact || !read_kinds(given, kinds) || !sum_in_counts(kinds, value) ||
+    const bool may_be_twofold = request.precision == Precision::automatic;
+    if (request.precision == Precision::exact || !read_kinds(given, kinds) ||
+        !sum_in_counts(kinds, request.tolerance, may_be_twofold, value) ||
         !(value.rel_error_bound <= request.tolerance) ||
         (kinds.matrix.is_complex && is_exact_fraction(value)))
         return false;

@@ -117,7 +117,7 @@ TEST_CASE("kinds of every sort are within their bounds, and exact only where the
         CAPTURE(of);
         CAPTURE(n);
         perm_opts opts = PERM_OPTS_INIT;
-        opts.tolerance = k % 2 == 0 ? 0 : 0.5;
+        opts.tolerance = k % 3 == 0 ? 0 : k % 3 == 1 ? 0.5 : 2e-16; // that takes twice the precision
         perm::Result r = perm::compute(a.view(), opts);
         const Gaussian truth = oracle::by_subsets(a.written());
         check_gaussian(*r.raw(), truth);
@@ -135,7 +135,7 @@ TEST_CASE("kinds of every sort are within their bounds, and exact only where the
 
 TEST_CASE("many of each kind agree with the general road, with the same bits each time") {
     Random random(run::seed(931));
-    int straight = 0;
+    int straight[2] = {0, 0}; // in doubles, mostly, and in twice the precision where it takes that
     for (int k = 0; k < 60 * run::multiplier() / (run::sanitized ? 6 : 1); ++k) {
         const std::int64_t size = random.integer(2, 5), most = size == 2 ? 40 : size == 3 ? 12 : 5;
         Counts rows(at(size)), columns;
@@ -146,13 +146,13 @@ TEST_CASE("many of each kind agree with the general road, with the same bits eac
         const Kinds a =
             kinds(rows, columns, k % 2 == 0, [&] { return random.uniform(k % 3 == 0 ? 0 : -1, 1); });
         perm_opts loose = PERM_OPTS_INIT, other = PERM_OPTS_INIT;
-        loose.tolerance = 0.5;
+        loose.tolerance = k % 4 < 2 ? 0.5 : 0;
         other.precision = "dd";
         perm::Result r = perm::compute(a.view(), loose), by_dd = perm::compute(a.view(), other);
         CHECK(!is_straight(*by_dd.raw()));
         CHECK(r->n == by_dd->n);
         CHECK(r->nnz == by_dd->nnz);
-        straight += is_straight(*r.raw());
+        straight[k % 4 / 2] += is_straight(*r.raw());
         check_same_bits(*r.raw(), *perm::compute(a.view(), loose).raw());
         if (!is_straight(*r.raw()) || !informative(*by_dd.raw())) continue;
         const auto parts = [](const perm_result &x) {
@@ -172,7 +172,8 @@ TEST_CASE("many of each kind agree with the general road, with the same bits eac
         const double bound = r->rel_error_bound / (1 - r->rel_error_bound) + by_dd->rel_error_bound + 0x1p-50;
         CHECK(apart <= size_of_y * Exact(1.5 * bound));
     }
-    CHECK(straight > 10);
+    CHECK(straight[0] > 5);
+    CHECK(straight[1] > 5);
 }
 
 TEST_CASE("a few photons in each of many modes: modes without any do not count") {
