@@ -1,35 +1,12 @@
 #include "lib/small/dense_matrix.hpp"
 
+#include "lib/small/entries.hpp"
+
 #include <algorithm>
 #include <cmath>
 
 namespace libperm {
 namespace {
-
-// put(k, i, j) for each entry k of the caller's, in row i and column j.
-template <class Index, class Put> bool for_each_entry(const perm_csr &a, const Put &put) {
-    const auto *row_ptr = static_cast<const Index *>(a.row_ptr);
-    const auto *col = static_cast<const Index *>(a.col_idx);
-    const auto n = static_cast<Index>(a.n_rows);
-    if (row_ptr[0] != 0 || row_ptr[n] != a.nnz) return false;
-    for (Index i = 0; i < n; ++i) {
-        const Index begin = row_ptr[i], end = row_ptr[i + 1];
-        if (begin > end || end > a.nnz) return false;
-        std::uint32_t seen = 0;
-        for (Index k = begin; k < end; ++k) {
-            const Index j = col[k];
-            if (j < 0 || j >= n || seen >> j & 1) return false;
-            seen |= std::uint32_t{1} << j;
-            put(static_cast<std::size_t>(k), static_cast<int>(i), static_cast<int>(j));
-        }
-    }
-    return true;
-}
-
-template <class Put> bool for_each_entry(const perm_csr &a, const Put &put) {
-    return a.index_type == PERM_INDEX_I64 ? for_each_entry<std::int64_t>(a, put)
-                                          : for_each_entry<std::int32_t>(a, put);
-}
 
 bool is_plain(const perm_csr &a) {
     return a.struct_size == sizeof(perm_csr) && a.n_rows == a.n_cols && a.n_rows >= 1 &&

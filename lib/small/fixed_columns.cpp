@@ -15,7 +15,7 @@ constexpr int most_exponent = 900;
 // Sums of n entries below 2^-spread are below 1.
 int spread_of(int n) { return std::max(2, static_cast<int>(std::bit_width(static_cast<unsigned>(n - 1)))); }
 
-double factorial(int n) { // of at most 20: exact up to 18, rounded once from then on
+double factorial(int n) { // exact up to 18, rounded at each factor from then on
     double f = 1;
     for (int k = 2; k <= n; ++k) f *= k;
     return f;
@@ -24,15 +24,24 @@ double factorial(int n) { // of at most 20: exact up to 18, rounded once from th
 } // namespace
 
 bool fix_columns(const DenseMatrix &a, FixedColumns &out) {
+    RowCounts counts;
+    std::fill_n(counts.of.begin(), a.order, 1);
+    counts.total = a.order;
+    return fix_columns(a, counts, out);
+}
+
+bool fix_columns(const DenseMatrix &a, const RowCounts &counts, FixedColumns &out) {
     alignas(64) double scale[most_small_order] = {};
     raise_to_largest(a.re.data(), a.order, a.stride, scale);
     if (a.is_complex) raise_to_largest(a.im.data(), a.order, a.stride, scale);
-    const int spread = spread_of(a.order);
+    const int spread = spread_of(counts.total);
     for (int i = 0; i < a.order; ++i) {
+        const int count = counts.of[static_cast<std::size_t>(i)];
+        if (count == 0) continue;
         const int exponent = static_cast<int>(std::bit_cast<std::uint64_t>(scale[i]) >> 52) - 1022 + spread;
         if (scale[i] == 0 || std::abs(exponent) > most_exponent) return false;
         scale[i] = power_of_two(-exponent);
-        out.exp2 += exponent;
+        out.exp2 += std::int64_t{count} * exponent;
     }
     // Doubles from 1/2 to 1 are multiples of 2^-53, and so is what is left of this and any below 1/4; the low
     // grid's unit is 2^(spread - 107).
@@ -49,7 +58,8 @@ bool fix_columns(const DenseMatrix &a, FixedColumns &out) {
     out.is_split = all.splits;
     if (all.moves) {
         const double entry = std::ldexp(a.is_complex ? 1.4143 : 1, -spread); // the largest can be
-        out.moved = factorial(a.order) * std::pow(entry, a.order) * std::ldexp(a.order, 2 * spread - 104);
+        const int n = counts.total;
+        out.moved = factorial(n) * std::pow(entry, n) * std::ldexp(n, 2 * spread - 104);
     }
     return true;
 }

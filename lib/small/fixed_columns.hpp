@@ -18,4 +18,12 @@ struct FixedColumns {
 // False if a row is zero, or its exponent far from a double's middle.
 bool fix_columns(const DenseMatrix &a, FixedColumns &out);
 
+// How often each row counts: 0 of rows of zeros that are not to count, and all of them together, as many as
+// columns with theirs.
+struct RowCounts {
+    std::array<int, most_small_order> of{};
+    int total = 0;
+};
+bool fix_columns(const DenseMatrix &a, const RowCounts &counts, FixedColumns &out);
+
 } // namespace libperm

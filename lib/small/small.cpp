@@ -4,8 +4,11 @@
 #include "lib/base/system.hpp"
 #include "lib/number/bits.hpp"
 #include "lib/small/dense_matrix.hpp"
+#include "lib/small/entries.hpp"
+#include "lib/small/in_counts.hpp"
 #include "lib/small/in_doubles.hpp"
 #include "lib/small/in_integers.hpp"
+#include "lib/small/kinds.hpp"
 #include "lib/small/pieces.hpp"
 #include "lib/small/request.hpp"
 #include "lib/small/small_text.hpp"
@@ -41,7 +44,14 @@ bool is_exact_fraction(const TapeAnswer &answer) {
     return answer.exact && !(is_whole(answer.re) && is_whole(answer.im));
 }
 
-void fill(perm_result &result, const DenseMatrix &a, const TapeAnswer &value, int threads) {
+struct Account {
+    std::int64_t n, nnz;
+    int threads;
+    double subsets, operations;
+    std::size_t bytes;
+};
+
+void fill(perm_result &result, const TapeAnswer &value, const Account &account) {
     const Answer answer = answer_of(value, false);
     result.re = answer.re;
     result.im = answer.im;
@@ -54,12 +64,12 @@ void fill(perm_result &result, const DenseMatrix &a, const TapeAnswer &value, in
     result.tolerance_met = 1;
     result.engine = engine_name(Engine::glynn);
     result.device = "cpu";
-    result.n = a.given;
-    result.nnz = a.nnz;
-    result.threads = threads;
-    result.subsets = std::ldexp(1.0, a.order - 1);
-    result.operations = result.subsets * a.order;
-    result.peak_bytes = static_cast<std::int64_t>(sizeof(DenseMatrix));
+    result.n = account.n;
+    result.nnz = account.nnz;
+    result.threads = account.threads;
+    result.subsets = account.subsets;
+    result.operations = account.operations;
+    result.peak_bytes = static_cast<std::int64_t>(account.bytes);
     result.blocks = result.blocks_computed = 1;
 }
 
@@ -72,10 +82,30 @@ int threads_of(const SmallRequest &request, const DenseMatrix &a) {
     return request.threads > 0 ? std::min(request.threads, cores) : cores;
 }
 
+bool compute_kinds(const perm_csr &given, const SmallRequest &request, perm_result &result) {
+    SmallKinds kinds;
+    TapeAnswer value;
+    const bool may_be_twofold = request.precision == Precision::automatic;
+    if (request.precision == Precision::exact || !read_kinds(given, kinds) ||
+        !sum_in_counts(kinds, request.tolerance, may_be_twofold, value) ||
+        !(value.rel_error_bound <= request.tolerance) ||
+        (kinds.matrix.is_complex && is_exact_fraction(value)))
+        return false;
+    result.text = text_of(value);
+    const int n = kinds.row_count.total;
+    fill(result, value, {n, kinds.nnz, 1, kinds.terms, kinds.terms * n, sizeof(SmallKinds)});
+    return true;
+}
+
 } // namespace
 
 bool compute_small(const perm_csr *given, const perm_opts *opts, perm_result &result) {
-    if (!given || given->struct_size != sizeof(perm_csr) || given->n_rows > most_small_order) return false;
+    if (!given || given->struct_size != sizeof(perm_csr) || given->n_rows > most_lines_read) return false;
+    if (given->row_multiplicity || given->col_multiplicity) {
+        const std::optional<SmallRequest> request = small_request(opts);
+        return request && compute_kinds(*given, *request, result);
+    }
+    if (given->n_rows > most_small_order) return false;
     const std::optional<SmallRequest> request = small_request(opts);
     DenseMatrix a;
     if (!request || !read_dense(*given, a) || !is_small_and_dense(a.given, a.nnz)) return false;
@@ -101,7 +131,8 @@ bool compute_small(const perm_csr *given, const perm_opts *opts, perm_result &re
     if (!(value.rel_error_bound <= request->tolerance) || (a.is_complex && is_exact_fraction(value)))
         return false;
     result.text = counts ? text_of(whole->re) : text_of(value);
-    fill(result, a, value, threads);
+    const double subsets = std::ldexp(1.0, a.order - 1);
+    fill(result, value, {a.given, a.nnz, threads, subsets, subsets * a.order, sizeof(DenseMatrix)});
     return true;
 }
 

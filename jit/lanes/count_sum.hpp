@@ -1,0 +1,38 @@
+// Sums over how many of each kind of column are taken with a minus, many side by side (Glynn's formula, see
+// sign_sum.hpp, where columns repeat): with c_j columns of kind j and r_i rows of kind i, N of each,
+//
+//   2^N perm(A) = sum over k, 0 <= k_j <= c_j, of
+//                 prod_j (-1)^k_j C(c_j, k_j) * prod_i (sum_j (c_j - 2 k_j) a_ij)^r_i
+#pragma once
+
+#include "jit/lanes/binomials.hpp"
+
+namespace libperm {
+
+constexpr int most_kinds = 20, most_of_kind = most_binomial; // of columns
+
+// Row i's entry in column j stands at [j * stride + i], from 0 up to stride - 1, stride a multiple of 4. All
+// sums of a row's entries times whole numbers of up to c_j must be doubles, in each of these arrays by
+// itself.
+struct CountedColumns {
+    int rows = 0, columns = 0, stride = 0; // kinds
+    const int *row_count = nullptr, *column_count = nullptr;
+    const double *re = nullptr, *im = nullptr;         // im: null of real numbers
+    const double *re_low = nullptr, *im_low = nullptr; // to be added to the sums of the others; null: zeros
+
+    bool is_complex() const { return im != nullptr; }
+    bool is_split() const { return re_low != nullptr; }
+};
+
+// The sums of the terms, and what adding them up has lost; the sum of the terms' absolute values (complex: of
+// |re| + |im|).
+struct CountSum {
+    double re = 0, re_rest = 0, im = 0, im_rest = 0, mass = 0;
+    int step_roundings = 0; // of a term where it is added to those of its step
+    double steps = 0;       // that were added up
+};
+
+// twofold: in double-doubles, but for the weights. The same bits on every processor.
+CountSum sum_over_counts(const CountedColumns &a, bool twofold);
+
+} // namespace libperm

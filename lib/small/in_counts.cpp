@@ -1,0 +1,104 @@
+#include "lib/small/in_counts.hpp"
+
+#include "lib/number/ball.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace libperm {
+namespace {
+
+CountedColumns columns_of(const SmallKinds &a, const FixedColumns &fixed) {
+    CountedColumns out;
+    out.rows = static_cast<int>(
+        std::count_if(a.row_count.of.begin(), a.row_count.of.end(), [](int count) { return count > 0; }));
+    out.columns = a.columns;
+    out.stride = a.matrix.stride;
+    out.row_count = a.row_count.of.data();
+    out.column_count = a.column_count.data();
+    out.re = fixed.re.data();
+    if (a.matrix.is_complex) out.im = fixed.im.data();
+    if (fixed.is_split) out.re_low = fixed.re_low.data();
+    if (fixed.is_split && a.matrix.is_complex) out.im_low = fixed.im_low.data();
+    return out;
+}
+
+// Of entries on the first grid alone: every term is a multiple of 2 to this.
+int unit_of_terms(const SmallKinds &a, const FixedColumns &fixed, int rows) {
+    int unit = 0;
+    for (int i = 0; i < rows; ++i) {
+        std::uint64_t bits = 0;
+        for (int j = 0; j < a.columns; ++j) {
+            const std::size_t k = a.matrix.at(i, j);
+            bits |= static_cast<std::uint64_t>(static_cast<std::int64_t>(fixed.re[k] * 0x1p53));
+            if (a.matrix.is_complex)
+                bits |= static_cast<std::uint64_t>(static_cast<std::int64_t>(fixed.im[k] * 0x1p53));
+        }
+        unit += a.row_count.of[static_cast<std::size_t>(i)] * (std::countr_zero(bits) - 53);
+    }
+    return unit;
+}
+
+// Of doubles: what roundings are of the terms' absolute values.
+double share_in_doubles(const CountSum &sum, const CountedColumns &columns, int n) {
+    const double of_product = columns.is_complex() ? 3 : 1, of_sum = columns.is_split() ? 1 : 0;
+    const double gamma =
+        gamma_bound((n - 1) * of_product + n * of_sum + columns.columns + sum.step_roundings);
+    const double additions = sum.steps + 8;
+    return gamma / (1 - gamma) + additions * additions * 0x1p-104;
+}
+
+double share_in_twofold(const CountSum &sum, const CountedColumns &columns, int n) {
+    const double of_product = columns.is_complex() ? 13 : 6;
+    return ((n - 1) * of_product + 12 + 5 * (sum.step_roundings + sum.steps) + 150) * 0x1p-106;
+}
+
+constexpr double of_result = 0x1.8p-53; // the last addition, and rounding to the text's 17 digits
+constexpr double most_twofold = 0x1p22; // products: tenths of a second
+
+// Whether the weights of steps are doubles, whichever kinds a step sums over.
+bool has_exact_weights(const SmallKinds &a) {
+    double most = 2;
+    for (int j = 1; j < a.columns; ++j) {
+        const auto count = static_cast<std::size_t>(a.column_count[static_cast<std::size_t>(j)]);
+        most *= binomials.of[count][count / 2];
+    }
+    return most < 0x1p53;
+}
+
+} // namespace
+
+// Proofs: docs/accuracy.md, "Sums over counts".
+bool sum_in_counts(const SmallKinds &a, double tolerance, bool may_be_twofold, TapeAnswer &answer) {
+    FixedColumns fixed;
+    if (!fix_columns(a.matrix, a.row_count, fixed)) return false;
+    const CountedColumns columns = columns_of(a, fixed);
+    const int n = a.row_count.total;
+    const auto compute = [&](bool twofold) {
+        const CountSum sum = sum_over_counts(columns, twofold);
+        const double re = sum.re + sum.re_rest, im = sum.im + sum.im_rest, size = std::hypot(re, im);
+        const std::int64_t exp2 = fixed.exp2 - n;
+        answer.re = make_scaled(re, exp2);
+        answer.im = make_scaled(im, exp2);
+        const double mass = sum.mass * (1 + (sum.steps + sum.step_roundings + 16) * 0x1p-52);
+        if (!twofold && !fixed.is_split && fixed.moved == 0) {
+            const int unit = unit_of_terms(a, fixed, columns.rows);
+            answer.exact = unit > -900 && mass < std::ldexp(1.0, unit + 52);
+        }
+        if (answer.exact) return;
+        const double share = twofold ? share_in_twofold(sum, columns, n) : share_in_doubles(sum, columns, n);
+        const double underflow = (n + 2) * std::exp2(1.5 * n - 1066);
+        const double error =
+            share * mass * (1 + 0x1p-20) + of_result * size + underflow + std::ldexp(fixed.moved, n);
+        answer.error = make_scaled(error, exp2);
+        answer.rel_error_bound = to_double_up(relative_error(make_scaled(size, exp2), answer.error));
+    };
+    compute(false);
+    if (!(answer.rel_error_bound <= tolerance) && may_be_twofold && a.terms * n <= most_twofold &&
+        has_exact_weights(a))
+        compute(true);
+    return true;
+}
+
+} // namespace libperm

@@ -1,0 +1,13 @@
+// The sum over counts of repeated columns in doubles, with its bound.
+#pragma once
+
+#include "lib/small/kinds.hpp"
+#include "lib/tape/tape_run.hpp"
+
+namespace libperm {
+
+// Twice the precision follows, where it may, if the bound misses the tolerance. False: the matrix is not for
+// this (fix_columns).
+bool sum_in_counts(const SmallKinds &a, double tolerance, bool may_be_twofold, TapeAnswer &answer);
+
+} // namespace libperm
