@@ -141,7 +141,7 @@ TEST_CASE("kinds of every sort are within their bounds, and exact only where the
 TEST_CASE("many of each kind agree with the general road, with the same bits each time") {
     Random random(run::seed(931));
     int straight[2] = {0, 0}; // in doubles, mostly, and in twice the precision where it takes that
-    for (int k = 0; k < 60 * run::multiplier() / (run::sanitized ? 6 : 1); ++k) {
+    for (int k = 0; k < 60 * run::multiplier() / (run::sanitized ? 2 : 1); ++k) {
         const std::int64_t size = random.integer(2, 5), most = size == 2 ? 40 : size == 3 ? 12 : 5;
         Counts rows(at(size)), columns;
         for (std::int64_t &count : rows) count = random.integer(1, most);
