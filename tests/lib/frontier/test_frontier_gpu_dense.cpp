@@ -277,7 +277,7 @@ TEST_CASE("combinations are ranked in the order of their numbers, in two halves 
 // More high slots than one lookup has bits: the tables by themselves, for a run of it would take minutes
 // here.
 TEST_CASE("the high sets of a wide table name each block once, and the right source") {
-    const Prepared p = prepare(families::erdos_renyi(43, 0.22, families::Entries::nonnegative, 7));
+    const Prepared p = prepare(families::erdos_renyi(41, 0.22, families::Entries::nonnegative, 7));
     DenseRowMaker maker;
     SlotSet open = 0;
     int wide = 0;
