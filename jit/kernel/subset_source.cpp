@@ -109,8 +109,7 @@ std::string entry_text(const SubsetKernel &kernel) {
 } // namespace
 
 bool values_by_parameter(const SubsetKernel &kernel) {
-    constexpr auto more = static_cast<std::int64_t>(sizeof(SubsetLaunch) + 16);
-    if (kernel.engine == SubsetEngine::tree) return parameter_bytes(kernel) + more <= most_parameter_bytes;
+    if (kernel.engine == SubsetEngine::tree) return parameter_bytes(kernel) <= most_parameter_bytes;
     return kernel.engine == SubsetEngine::purereg || kernel.engine == SubsetEngine::hybrid;
 }
 

@@ -10,7 +10,8 @@ namespace libperm {
 // (of `tree` if it is not too large).
 bool values_by_parameter(const SubsetKernel &kernel);
 
-constexpr std::int64_t most_parameter_bytes = 32764; // CUDA 12.1 and later
+// That the values among them may take, of 32764 with CUDA 12.1 and later.
+constexpr std::int64_t most_parameter_bytes = 32764 - static_cast<std::int64_t>(sizeof(SubsetLaunch) + 16);
 
 // What the first parameter holds, or points to.
 std::vector<double> parameters_of(const SubsetKernel &kernel, const std::vector<double> &values);

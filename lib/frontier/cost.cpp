@@ -221,11 +221,9 @@ Pace pace_of(bool on_gpu) {
 
 // The permanent is about the square root of so many terms.
 double expected_runs(std::int32_t n, double terms, bool on_gpu, const Numbers &numbers, double tolerance) {
-    const Arithmetic arithmetic = numbers.arithmetic();
-    if (arithmetic != Arithmetic::real && arithmetic != Arithmetic::complex) return 1;
     // Of normal deviates; of complex ones |re| + |im| is taken for the absolute value.
     constexpr double of_real = -0.32, of_complex = 0.17, margin = 4; // bits: of an entry; all together
-    const bool is_complex = arithmetic == Arithmetic::complex;
+    const bool is_complex = numbers.arithmetic() == Arithmetic::complex;
     const double lost = terms / 2 + (is_complex ? of_complex : of_real) * n + std::log2(3.0 * n);
     if (lost - 53 < std::log2(tolerance) + margin) return 1;
     const Pace pace = pace_of(on_gpu);

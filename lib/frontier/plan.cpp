@@ -33,7 +33,7 @@ Slowdown slowdown_of(const Proposals &task, bool on_gpu) {
 }
 
 double runs_of(const Proposals &task, bool on_gpu) {
-    if (task.options.precision != Precision::automatic || task.values.nonnegative) return 1;
+    if (!task.may_go_on()) return 1;
     return expected_runs(task.a.rows, task.bits, on_gpu, task.values.numbers, task.options.tolerance);
 }
 

@@ -74,6 +74,12 @@ Outlook Proposals::best_so_far() const {
     return best;
 }
 
+bool Proposals::may_go_on() const {
+    const Arithmetic arithmetic = values.numbers.arithmetic();
+    return options.precision == Precision::automatic && !values.nonnegative &&
+           (arithmetic == Arithmetic::real || arithmetic == Arithmetic::complex);
+}
+
 double Proposals::least_seconds() const {
     double least = std::numeric_limits<double>::infinity();
     for (const Candidate &c : candidates)

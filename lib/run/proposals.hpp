@@ -53,6 +53,10 @@ class Proposals {
     Outlook outlook_of(const Cost &cost, bool on_gpu) const;
     Outlook best_so_far() const; // of the candidates
 
+    // Whether terms of both signs may leave a run in doubles with fewer digits than the tolerance asks for,
+    // so that `auto` goes on.
+    bool may_go_on() const;
+
     // What the best candidate so far takes on one thread.
     double least_seconds() const;
     // What slices may take on one thread: beyond that they are forbidden, or there is something better.

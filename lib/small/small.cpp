@@ -40,8 +40,9 @@ bool is_whole(const Scaled &x) {
 }
 
 // Small complex fractions are told as such: by the general road.
-bool is_exact_fraction(const TapeAnswer &answer) {
-    return answer.exact && !(is_whole(answer.re) && is_whole(answer.im));
+bool is_enough(const TapeAnswer &answer, const SmallRequest &request, bool is_complex) {
+    const bool is_fraction = answer.exact && !(is_whole(answer.re) && is_whole(answer.im));
+    return answer.rel_error_bound <= request.tolerance && !(is_complex && is_fraction);
 }
 
 struct Account {
@@ -88,8 +89,7 @@ bool compute_kinds(const perm_csr &given, const SmallRequest &request, perm_resu
     const bool may_be_twofold = request.precision == Precision::automatic;
     if (request.precision == Precision::exact || !read_kinds(given, kinds) ||
         !sum_in_counts(kinds, request.tolerance, may_be_twofold, value) ||
-        !(value.rel_error_bound <= request.tolerance) ||
-        (kinds.matrix.is_complex && is_exact_fraction(value)))
+        !is_enough(value, request, kinds.matrix.is_complex))
         return false;
     result.text = text_of(value);
     const int n = kinds.row_count.total;
@@ -101,14 +101,13 @@ bool compute_kinds(const perm_csr &given, const SmallRequest &request, perm_resu
 
 bool compute_small(const perm_csr *given, const perm_opts *opts, perm_result &result) {
     if (!given || given->struct_size != sizeof(perm_csr) || given->n_rows > most_lines_read) return false;
-    if (given->row_multiplicity || given->col_multiplicity) {
-        const std::optional<SmallRequest> request = small_request(opts);
-        return request && compute_kinds(*given, *request, result);
-    }
-    if (given->n_rows > most_small_order) return false;
+    const bool has_kinds = given->row_multiplicity || given->col_multiplicity;
+    if (!has_kinds && given->n_rows > most_small_order) return false;
     const std::optional<SmallRequest> request = small_request(opts);
+    if (!request) return false;
+    if (has_kinds) return compute_kinds(*given, *request, result);
     DenseMatrix a;
-    if (!request || !read_dense(*given, a) || !is_small_and_dense(a.given, a.nnz)) return false;
+    if (!read_dense(*given, a) || !is_small_and_dense(a.given, a.nnz)) return false;
     if (a.given >= least_order_compared && may_have_proportional_lines(a)) return false;
 
     // The general road's reductions leave next to nothing of these: every digit is right there.
@@ -128,8 +127,7 @@ bool compute_small(const perm_csr *given, const perm_opts *opts, perm_result &re
         value.error = {};
         value.rel_error_bound = 0;
     }
-    if (!(value.rel_error_bound <= request->tolerance) || (a.is_complex && is_exact_fraction(value)))
-        return false;
+    if (!is_enough(value, *request, a.is_complex)) return false;
     result.text = counts ? text_of(whole->re) : text_of(value);
     const double subsets = std::ldexp(1.0, a.order - 1);
     fill(result, value, {a.given, a.nnz, threads, subsets, subsets * a.order, sizeof(DenseMatrix)});

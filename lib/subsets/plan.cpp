@@ -234,10 +234,9 @@ std::string subsets_why_not(const SubsetPlan &plan) {
     if (in_registers * parts > most_registers)
         return formatted("needs {} row sums in registers, at most {} fit", in_registers,
                          most_registers / parts);
-    const auto more = static_cast<std::int64_t>(sizeof(SubsetLaunch) + 16);
-    if (values_by_parameter(kernel) && parameter_bytes(kernel) + more > most_parameter_bytes)
+    if (values_by_parameter(kernel) && parameter_bytes(kernel) > most_parameter_bytes)
         return formatted("takes {} numbers, at most {} can be a kernel's parameters", parameter_count(kernel),
-                         (most_parameter_bytes - more) / (8 * parts));
+                         most_parameter_bytes / (8 * parts));
     return {};
 }
 

@@ -18,10 +18,7 @@ constexpr double worth_a_tree = 2e-3; // seconds of another engine: below, looki
 // and what others have done is done again.
 double expected_runs(const Proposals &task, const SubsetPlan &plan) {
     constexpr double on_two_grids = 1.4, again = 30;
-    const Arithmetic arithmetic = plan.kernel.arithmetic;
-    if (task.options.precision != Precision::automatic || task.values.nonnegative ||
-        (arithmetic != Arithmetic::real && arithmetic != Arithmetic::complex))
-        return 1;
+    if (!task.may_go_on()) return 1;
     return plan.kernel.engine == SubsetEngine::tree ? on_two_grids : again;
 }
 

@@ -16,9 +16,8 @@ bool is_nonnegative(const Block &block) {
                        [](const Tracked &x) { return x.value >= 0; });
 }
 
-bool is_out_of_reach(const SubsetPlan &plan, const Block &block) {
+bool is_out_of_reach(const SubsetPlan &plan, const Block &block, const FixedPointDouble &values) {
     constexpr double margin = 6; // bits: a permanent may be so much larger than its estimate
-    const FixedPointDouble values(plan, block);
     if (values.moved() == 0) return false;
     if (is_nonnegative(block)) return !values.may_reach(plan.tolerance);
     const PermanentBound most = permanent_bound(block);
@@ -29,10 +28,9 @@ bool is_out_of_reach(const SubsetPlan &plan, const Block &block) {
 }
 
 // Whether products of doubles are likely to do, where row sums lose nothing.
-bool may_round(const SubsetPlan &plan, const Block &block) {
+bool may_round(const SubsetPlan &plan, const FixedPointDouble &values) {
     constexpr double margin = 2;
     const double rounding = (way_of(plan.kernel).roundings + plan.kernel.n) * 0x1p-53;
-    const FixedPointDouble values(plan, block);
     return margin * rounding * absolute_permanents(plan.kernel, values.numbers()) <= plan.tolerance;
 }
 
@@ -58,9 +56,10 @@ std::vector<Wider> tree_in_wider(const Candidate &c, const EngineInput &lines) {
     if (plan->kernel.arithmetic == Arithmetic::complex && lines.exact()) {
         if (FixedPointWide(*plan, *lines.exact()).is_moved())
             for (const Arithmetic a : {Arithmetic::complex_two_grids, Arithmetic::complex_split}) add(a);
-    } else if (plan->kernel.arithmetic == Arithmetic::real && block && is_exact(*block) &&
-               is_out_of_reach(*plan, *block)) {
-        if (!is_nonnegative(*block)) add(Arithmetic::two_grids, may_round(*plan, *block));
+    } else if (plan->kernel.arithmetic == Arithmetic::real && block && is_exact(*block)) {
+        const FixedPointDouble values(*plan, *block);
+        if (!is_out_of_reach(*plan, *block, values)) return all;
+        if (!is_nonnegative(*block)) add(Arithmetic::two_grids, may_round(*plan, values));
         add(Arithmetic::split);
     }
     return all;

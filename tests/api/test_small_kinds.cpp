@@ -5,6 +5,7 @@
 #include "tests/support/check.hpp"
 #include "tests/support/gaussian_calls.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/small_entries.hpp"
 
 #include <doctest/doctest.h>
 
@@ -86,28 +87,6 @@ Counts counts(std::int64_t total, std::int64_t most, Random &random) {
 // The general road's bounds may be below what its 17 digits of text have lost.
 bool is_told_by_text(const perm_result &r) {
     return is_straight(r) || r.rel_error_bound == 0 || r.rel_error_bound > 2e-16;
-}
-
-double entry(std::int64_t of, Random &random) {
-    const double x = random.uniform(-1, 1);
-    switch (of) {
-    case 0:
-        return x;
-    case 1:
-        return random.uniform();
-    case 2:
-        return random.chance(0.3) ? 0 : x;
-    case 3:
-        return random.chance(0.1) ? -0.0 : static_cast<double>(random.integer(-9, 9));
-    case 4:
-        return std::ldexp(static_cast<double>(random.integer(-1000, 1000)), -7);
-    case 5:
-        return std::ldexp(x, static_cast<int>(random.integer(-40, 0)));
-    case 6:
-        return std::ldexp(x, static_cast<int>(random.integer(-300, 300)));
-    default:
-        return random.chance(0.2) ? x * 0x1p-1073 : x;
-    }
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "tests/support/check.hpp"
 #include "tests/support/gaussian_calls.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/small_entries.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -23,34 +24,6 @@ namespace {
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 bool is_straight(const perm_result &r) { return r.engine && std::string(r.engine) == "glynn"; }
-
-// A number of one of many kinds; `kind` is of a whole matrix.
-constexpr std::int64_t kinds = 10;
-double entry(std::int64_t kind, Random &random) {
-    const double x = random.uniform(-1, 1);
-    switch (kind) {
-    case 0:
-        return x;
-    case 1:
-        return random.uniform();
-    case 2:
-        return random.chance(0.3) ? 0.0 : x;
-    case 3: // one digit, and -0.0
-        return random.chance(0.1) ? -0.0 : static_cast<double>(random.integer(-9, 9));
-    case 4:
-        return std::ldexp(static_cast<double>(random.integer(-1000, 1000)), -7);
-    case 5:
-        return std::ldexp(x, static_cast<int>(random.integer(-40, 0)));
-    case 6:
-        return std::ldexp(x, static_cast<int>(random.integer(-300, 300)));
-    case 7:
-        return random.chance(0.2) ? x * 0x1p-1073 : x; // subnormal, or nothing
-    case 8:
-        return static_cast<double>(static_cast<float>(x));
-    default:
-        return random.chance(0.5) ? 1 : -1;
-    }
-}
 
 // Whole rows and columns times powers of two, lines that repeat others, lines of zeros.
 template <class Number> void disturb(std::vector<std::vector<Number>> &a, Random &random) {
@@ -105,7 +78,8 @@ TEST_CASE("real matrices of every kind are within their bounds, and exact only w
     Random random(run::seed(920));
     Count count;
     for (int k = 0; k < 10000 * run::multiplier() / (run::sanitized ? 10 : 1); ++k) {
-        const std::int64_t n = random.integer(1, k % 20 == 0 ? 10 : 7), kind = random.integer(0, kinds - 1);
+        const std::int64_t n = random.integer(1, k % 20 == 0 ? 10 : 7),
+                           kind = random.integer(0, entry_kinds - 1);
         Dense rows(at(n), std::vector<double>(at(n)));
         for (auto &row : rows)
             for (double &x : row) x = entry(kind, random);
@@ -127,7 +101,8 @@ TEST_CASE("complex matrices of every kind are within their bounds, and exact onl
     Random random(run::seed(921));
     Count count;
     for (int k = 0; k < 6000 * run::multiplier() / (run::sanitized ? 10 : 1); ++k) {
-        const std::int64_t n = random.integer(1, k % 20 == 0 ? 8 : 6), kind = random.integer(0, kinds - 1);
+        const std::int64_t n = random.integer(1, k % 20 == 0 ? 8 : 6),
+                           kind = random.integer(0, entry_kinds - 1);
         GaussianMatrix a(at(n), std::vector<Gaussian>(at(n)));
         for (auto &row : a)
             for (Gaussian &x : row) x = {mpq_class(entry(kind, random)), mpq_class(entry(kind, random))};

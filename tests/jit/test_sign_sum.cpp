@@ -4,6 +4,7 @@
 #include "jit/lanes/sign_sum.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/simd_targets.hpp"
 
 #include <doctest/doctest.h>
 #include <hwy/targets.h>
@@ -94,18 +95,6 @@ void check(const Columns &a) {
     CHECK(abs(Exact(sum.im) + Exact(sum.im_rest) - truth.sum.im) <= bound);
     CHECK(Exact(sum.mass) <= truth.most_mass * Exact(1 + 0x1p-40));
     CHECK(Exact(sum.mass) >= truth.least_mass * Exact(1 - 0x1p-40));
-}
-
-template <class F> void for_each_target(F f) {
-    const std::int64_t here = hwy::SupportedTargets();
-    for (const std::int64_t target : {HWY_AVX3, HWY_AVX2, HWY_NEON, HWY_EMU128 | HWY_SCALAR}) {
-        if (target != (HWY_EMU128 | HWY_SCALAR) && (here & target) == 0) continue;
-        hwy::SetSupportedTargetsForTest(target);
-        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-        f();
-    }
-    hwy::SetSupportedTargetsForTest(0);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "jit/kernel/subsets.hpp"
 #include "jit/lanes/tree_walk.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/simd_targets.hpp"
 
 #include <doctest/doctest.h>
 #include <hwy/targets.h>
@@ -447,19 +448,6 @@ void check_against_reference(const Work &work, Random &random) {
                    same(is.absolute, should.absolute);
     }
     CHECK(all_same);
-}
-
-// In each instruction set of this machine.
-template <class F> void for_each_target(F f) {
-    const std::int64_t here = hwy::SupportedTargets();
-    for (const std::int64_t target : {HWY_AVX3, HWY_AVX2, HWY_NEON, HWY_EMU128 | HWY_SCALAR}) {
-        if (target != (HWY_EMU128 | HWY_SCALAR) && (here & target) == 0) continue;
-        hwy::SetSupportedTargetsForTest(target);
-        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-        f();
-    }
-    hwy::SetSupportedTargetsForTest(0);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
 } // namespace
