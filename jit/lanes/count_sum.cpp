@@ -29,9 +29,7 @@ template <bool complex, bool split, bool twofold> class CountWalk {
 
   public:
     HWY_INLINE explicit CountWalk(const CountedColumns &a) : a_(a) {
-        int part = 0;
-        for (const double *columns : {a.re, a.re_low, a.im, a.im_low})
-            if (columns) part_[part++] = columns;
+        a.list(part_);
         choose_low();
         tabulate();
     }

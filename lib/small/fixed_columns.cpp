@@ -23,6 +23,14 @@ double factorial(int n) { // exact up to 18, rounded at each factor from then on
 
 } // namespace
 
+GridColumns FixedColumns::of(const DenseMatrix &a) const {
+    GridColumns columns{a.stride, re.data()};
+    if (a.is_complex) columns.im = im.data();
+    if (is_split) columns.re_low = re_low.data();
+    if (is_split && a.is_complex) columns.im_low = im_low.data();
+    return columns;
+}
+
 bool fix_columns(const DenseMatrix &a, FixedColumns &out) {
     RowCounts counts;
     std::fill_n(counts.of.begin(), a.order, 1);

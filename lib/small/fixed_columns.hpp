@@ -1,6 +1,7 @@
 // A small matrix of doubles on two grids, so that sums of a row's entries with signs are exact.
 #pragma once
 
+#include "jit/lanes/grid_columns.hpp"
 #include "lib/small/dense_matrix.hpp"
 
 namespace libperm {
@@ -13,6 +14,8 @@ struct FixedColumns {
     // NOLINTBEGIN(*-member-init): as many as the order takes are written
     alignas(64) SmallColumns<double> re, re_low, im, im_low;
     // NOLINTEND(*-member-init)
+
+    GridColumns of(const DenseMatrix &a) const; // for as long as this stays where it is
 };
 
 // False if a row is zero, or its exponent far from a double's middle.

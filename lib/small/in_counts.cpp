@@ -1,6 +1,7 @@
 #include "lib/small/in_counts.hpp"
 
 #include "lib/number/ball.hpp"
+#include "lib/small/term_answer.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -10,18 +11,10 @@ namespace libperm {
 namespace {
 
 CountedColumns columns_of(const SmallKinds &a, const FixedColumns &fixed) {
-    CountedColumns out;
-    out.rows = static_cast<int>(
-        std::count_if(a.row_count.of.begin(), a.row_count.of.end(), [](int count) { return count > 0; }));
-    out.columns = a.columns;
-    out.stride = a.matrix.stride;
-    out.row_count = a.row_count.of.data();
-    out.column_count = a.column_count.data();
-    out.re = fixed.re.data();
-    if (a.matrix.is_complex) out.im = fixed.im.data();
-    if (fixed.is_split) out.re_low = fixed.re_low.data();
-    if (fixed.is_split && a.matrix.is_complex) out.im_low = fixed.im_low.data();
-    return out;
+    const auto rows =
+        std::count_if(a.row_count.of.begin(), a.row_count.of.end(), [](int count) { return count > 0; });
+    return {fixed.of(a.matrix), static_cast<int>(rows), a.columns, a.row_count.of.data(),
+            a.column_count.data()};
 }
 
 // Of entries on the first grid alone: every term is a multiple of 2 to this.
@@ -42,9 +35,7 @@ int unit_of_terms(const SmallKinds &a, const FixedColumns &fixed, int rows) {
 
 // Of doubles: what roundings are of the terms' absolute values.
 double share_in_doubles(const CountSum &sum, const CountedColumns &columns, int n) {
-    const double of_product = columns.is_complex() ? 3 : 1, of_sum = columns.is_split() ? 1 : 0;
-    const double gamma =
-        gamma_bound((n - 1) * of_product + n * of_sum + columns.columns + sum.step_roundings);
+    const double gamma = gamma_bound(roundings_of_term(columns, n) + columns.columns + sum.step_roundings);
     const double additions = sum.steps + 8;
     return gamma / (1 - gamma) + additions * additions * 0x1p-104;
 }
@@ -77,22 +68,18 @@ bool sum_in_counts(const SmallKinds &a, double tolerance, bool may_be_twofold, T
     const int n = a.row_count.total;
     const auto compute = [&](bool twofold) {
         const CountSum sum = sum_over_counts(columns, twofold);
-        const double re = sum.re + sum.re_rest, im = sum.im + sum.im_rest, size = std::hypot(re, im);
-        const std::int64_t exp2 = fixed.exp2 - n;
-        answer.re = make_scaled(re, exp2);
-        answer.im = make_scaled(im, exp2);
         const double mass = sum.mass * (1 + (sum.steps + sum.step_roundings + 16) * 0x1p-52);
-        if (!twofold && !fixed.is_split && fixed.moved == 0) {
-            const int unit = unit_of_terms(a, fixed, columns.rows);
-            answer.exact = unit > -900 && mass < std::ldexp(1.0, unit + 52);
-        }
-        if (answer.exact) return;
         const double share = twofold ? share_in_twofold(sum, columns, n) : share_in_doubles(sum, columns, n);
         const double underflow = (n + 2) * std::exp2(1.5 * n - 1066);
         const double error =
-            share * mass * (1 + 0x1p-20) + of_result * size + underflow + std::ldexp(fixed.moved, n);
-        answer.error = make_scaled(error, exp2);
-        answer.rel_error_bound = to_double_up(relative_error(make_scaled(size, exp2), answer.error));
+            share * mass * (1 + 0x1p-20) + of_result * size_of(sum) + underflow + std::ldexp(fixed.moved, n);
+        bool exact = false;
+        if (!twofold && !fixed.is_split && fixed.moved == 0) {
+            const int unit = unit_of_terms(a, fixed, columns.rows);
+            exact = unit > -900 && mass < std::ldexp(1.0, unit + 52);
+        }
+        answer = answer_of(sum, exact ? 0 : error, fixed.exp2 - n);
+        answer.exact = exact;
     };
     compute(false);
     if (!(answer.rel_error_bound <= tolerance) && may_be_twofold && a.terms * n <= most_twofold &&
