@@ -95,9 +95,9 @@ template <bool complex, bool split, int vectors> class SignWalk {
         HWY_ALIGN static constexpr double sign[3][sign_lanes] = {
             {1, -1, 1, -1, 1, -1, 1, -1}, {1, 1, -1, -1, 1, 1, -1, -1}, {1, 1, 1, 1, -1, -1, -1, -1}};
         double *const to = table(part, i);
-        EightSigns eight(0.0);
-        for (int j = 0; j < 3; ++j)
-            eight = eight + EightSigns(entry(part, i, j + 1)) * load<of_eight>(sign[j]);
+        EightSigns eight = EightSigns(entry(part, i, 1)) * load<of_eight>(sign[0]);
+        for (int j = 1; j < 3; ++j)
+            eight = fma(EightSigns(entry(part, i, j + 1)), load<of_eight>(sign[j]), eight);
         if constexpr (vectors == 1) {
             store(eight, to);
         } else if constexpr (vectors == 2) {

@@ -236,6 +236,7 @@ Json plan_json(const Plan &plan) {
         j["model_error"] = model_error;
     }
     j["straight_road"] = begins_straight(plan);
+    j["executes_straight"] = executes_straight(plan);
     j["groups"] = groups_json(plan);
     j["candidates"] = Json::Array();
     for (std::size_t k = 0; block && k < block->candidates.size(); ++k)
@@ -257,13 +258,14 @@ std::string scale_text(const Plan &plan) {
     return text;
 }
 
-// Of perm_compute, which may answer without the plan.
+// Of perm_compute, which may answer without the plan, and of executing it.
 std::string straight_text(const Plan &plan) {
     if (!begins_straight(plan)) return "";
-    return formatted(
-        "perm_compute takes the straight road: engine glynn, {:.0f} subsets in one sum, where its bound "
-        "meets the tolerance\n",
-        std::ldexp(1.0, std::max(0, plan.n() - 1)));
+    return formatted("{} the straight road: engine glynn, {:.0f} subsets in one sum, where its bound "
+                     "meets the tolerance\n",
+                     executes_straight(plan) ? "perm_compute and executions of the plan take"
+                                             : "perm_compute takes",
+                     std::ldexp(1.0, std::max(0, plan.n() - 1)));
 }
 
 } // namespace

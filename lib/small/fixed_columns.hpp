@@ -18,7 +18,7 @@ struct FixedColumns {
     GridColumns of(const DenseMatrix &a) const; // for as long as this stays where it is
 };
 
-// False if a row is zero, or its exponent far from a double's middle.
+// False if an entry is not finite, a row zero, or its exponent far from a double's middle.
 bool fix_columns(const DenseMatrix &a, FixedColumns &out);
 
 // How often each row counts: 0 of rows of zeros that are not to count, and all of them together, as many as

@@ -68,6 +68,13 @@ bool begins_straight(const Plan &plan) {
            (plan.n() < least_order_compared || plan.reductions.merged == 0);
 }
 
+bool executes_straight(const Plan &plan) {
+    const InputPattern &input = plan.input;
+    return begins_straight(plan) && input.value_type != PERM_VALUE_PATTERN && input.source.empty() &&
+           !input.written && input.pattern.nnz() == std::int64_t{plan.n()} * plan.n() &&
+           plan.refusal == PERM_OK;
+}
+
 bool is_small_and_dense(std::int64_t n, std::int64_t nnz) {
     return n >= 1 && n <= most_small_order && (n <= any_density_order || 10 * nnz >= 6 * n * n);
 }
