@@ -40,6 +40,8 @@ struct perm_plan {
     libperm::LazyGradient gradient;
     libperm::IdleTapes idle_tapes;
     double seconds_check = 0, seconds_plan = 0;
+    bool is_account =
+        false; // of a computation: of the entries as that took them, not as the caller gave them
 };
 
 namespace {
@@ -113,8 +115,15 @@ void require_for_here(const libperm::Options &options, const char *instead) {
                                          "), not to be executed here: " + instead);
 }
 
-void require_executable(const perm_plan *plan) {
+void require_kept(const perm_plan *plan) {
     if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+    if (plan->is_account)
+        throw Error(PERM_BAD_ARGUMENT, "the plan tells of a computation (perm_compute_with_plan): to save or "
+                                       "execute one, make it with perm_plan_create");
+}
+
+void require_executable(const perm_plan *plan) {
+    require_kept(plan);
     require_for_here(plan->plan.options,
                      "save the plan and load it there, or without the option machine here");
 }
@@ -237,8 +246,53 @@ bool compute_straight(const perm_csr *a, const perm_opts *opts, perm_result *res
     if (result->struct_size != sizeof(perm_result)) return false;
     Stopwatch watch;
     if (!libperm::compute_small(a, opts, *result)) return false;
+    if (opts && opts->progress) opts->progress(1, 0, opts->progress_user);
     result->seconds_run = result->seconds_total = watch.lap();
     return true;
+}
+
+// To be executed once: without a tape, which takes longer to write down than the plan's own way. In the
+// arena of its threads `work` follows, given the plan and the values.
+template <class Work>
+std::unique_ptr<perm_plan> plan_for_once(const perm_csr *a, const perm_opts *opts, const Work &work) {
+    Stopwatch watch;
+    auto made = std::make_unique<perm_plan>();
+    made->is_account = true;
+    const libperm::Options options = libperm::read_options(opts);
+    require_for_here(options, "leave out the option machine, or explain a plan that is made with it");
+    libperm::RunControl control(options);
+    libperm::InputPattern input = libperm::read_pattern(a);
+    libperm::Values values = libperm::read_values(input, a->values);
+    libperm::simplify(input, values);
+    made->seconds_check = watch.lap();
+    libperm::with_threads(options.threads, [&] {
+        made->plan = libperm::make_kept_plan(std::move(input), options, values, control);
+        made->seconds_plan = watch.lap();
+        work(made->plan, values, control);
+    });
+    return made;
+}
+
+std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const perm_opts *opts, perm_result &r) {
+    auto made = plan_for_once(
+        a, opts,
+        [&r](const libperm::Plan &plan, const libperm::Values &values, libperm::RunControl &control) {
+            Stopwatch watch;
+            fill(r, plan, libperm::execute_kept(plan, values, control));
+            r.seconds_run = watch.lap();
+        });
+    r.seconds_check = made->seconds_check;
+    r.seconds_plan = made->seconds_plan;
+    r.seconds_total = r.seconds_check + r.seconds_plan + r.seconds_run;
+    return made;
+}
+
+// Of what was computed without a plan: the one that would have been made.
+std::unique_ptr<perm_plan> plan_beside_straight(const perm_csr *a, const perm_opts *opts) {
+    perm_opts general = PERM_OPTS_INIT;
+    if (opts) general = *opts;
+    general.engine = nullptr; // that road has an engine of its own, which no plan has
+    return plan_for_once(a, &general, [](const auto &...) {});
 }
 
 void write_bytes(const char *bytes, std::size_t size, void *buffer, std::size_t capacity,
@@ -320,25 +374,16 @@ perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *
     bool is_answered = false;
     const perm_status status = guarded([&] { is_answered = compute_straight(a, opts, result); });
     if (is_answered || status != PERM_OK) return status;
+    return into(result, [&](perm_result &r) { compute_by_plan(a, opts, r); });
+}
+
+perm_status perm_compute_with_plan(const perm_csr *a, const perm_opts *opts, perm_result *result,
+                                   perm_plan **plan) {
+    if (plan) *plan = nullptr;
     return into(result, [&](perm_result &r) {
-        Stopwatch watch;
-        const libperm::Options options = libperm::read_options(opts);
-        require_for_here(options, "leave out the option machine, or explain a plan that is made with it");
-        libperm::RunControl control(options);
-        libperm::InputPattern input = libperm::read_pattern(a);
-        libperm::Values values = libperm::read_values(input, a->values);
-        libperm::simplify(input, values);
-        const double check = watch.lap();
-        libperm::with_threads(options.threads, [&] {
-            const libperm::Plan plan = libperm::make_kept_plan(std::move(input), options, values, control);
-            const double planning = watch.lap();
-            const libperm::Outcome outcome = libperm::execute_kept(plan, values, control);
-            fill(r, plan, outcome);
-            r.seconds_run = watch.lap();
-            r.seconds_plan = planning;
-        });
-        r.seconds_check = check;
-        r.seconds_total = check + r.seconds_plan + r.seconds_run;
+        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the place for the plan is a null pointer");
+        *plan = (compute_straight(a, opts, &r) ? plan_beside_straight(a, opts) : compute_by_plan(a, opts, r))
+                    .release();
     });
 }
 
@@ -433,6 +478,7 @@ perm_status perm_plan_gradient(const perm_plan *plan, const void *values, void *
         libperm::Outcome outcome;
         const libperm::TapeAnswer answer = derivatives.run(
             plan->plan, values, static_cast<double *>(gradient), error_bounds, control, outcome);
+        control.finish();
         fill(r, plan->plan, outcome, libperm::answer_of(answer, result != nullptr));
         r.threads = 1;
         r.seconds_run = watch.lap();
@@ -461,7 +507,7 @@ perm_status perm_plan_source(const perm_plan *plan, const char *arch, char *buff
 
 perm_status perm_plan_save(const perm_plan *plan, void *buffer, size_t capacity, size_t *needed) {
     return guarded([&] {
-        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+        require_kept(plan);
         const std::string bytes = libperm::bytes_of(plan->plan);
         write_bytes(bytes.data(), bytes.size(), buffer, capacity, needed);
     });
@@ -482,7 +528,7 @@ perm_status perm_plan_load(const void *bytes, size_t size, const perm_opts *opts
 
 perm_status perm_plan_shards(const perm_plan *plan, int64_t *count, double *seconds) {
     return guarded([&] {
-        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+        require_kept(plan);
         if (!count) throw Error(PERM_BAD_ARGUMENT, "the place for the count is a null pointer");
         const libperm::ShardCount shards = libperm::shards_of(plan->plan);
         *count = shards.count;

@@ -113,9 +113,10 @@ typedef struct perm_csr {
 /* ---------------------------------------------------------------- options */
 
 /* Called from one of the library's threads, never twice at once for one call, about ten times a second at most.
- * fraction: of the work, 0..1, never less than the last time: where precision "auto" goes on to a second run it
- * stands until that run has passed it. seconds_left: an estimate, of the run that is on; negative while unknown,
- * as in planning. */
+ * fraction: of the work, 0..1, never less than the last time: where a second run follows, in numbers of more digits or
+ * by another engine, it stands until that run has passed it. It is 1 once, when the call has its answer, and not
+ * before; a call of microseconds may tell that alone, a plan's tape (docs/repeated.md) nothing. seconds_left: an
+ * estimate, of the run that is on; negative while unknown, as in planning. */
 typedef void (*perm_progress_fn)(double fraction, double seconds_left, void *user);
 
 /* Polled like perm_progress_fn; nonzero stops the call, which returns PERM_CANCELLED well within a second. */
@@ -241,13 +242,21 @@ PERM_API perm_status perm_result_clear(perm_result *result);
  * that was set runs out; PERM_CANCELLED; 4xx. */
 PERM_API perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *result);
 
+typedef struct perm_plan perm_plan;
+
+/* perm_compute, and the plan that it went by, for perm_plan_explain and perm_plan_source: it is of the entries as they
+ * were computed with, so other calls take it for PERM_BAD_ARGUMENT. Where small dense matrices were answered without a
+ * plan, it is the one that would have been made; the result's times do not count it.
+ * *plan is NULL on failure. Free it with perm_plan_destroy. Errors: those of perm_compute. */
+PERM_API perm_status perm_compute_with_plan(const perm_csr *a, const perm_opts *opts, perm_result *result,
+                                            perm_plan **plan);
+
 /* A plan is everything that follows from the pattern alone: reductions, engines, orders, cost. a->values may be
  * NULL; values that are there tell only which rows and columns are multiples of each other, and that none is
  * negative. Others may be executed: a plan that was told of no negative ones is made anew, each time, for values
- * that have some. The plan keeps nothing of `a`, and keeps the options, their callbacks included. */
-typedef struct perm_plan perm_plan;
-
-/* Analyses the pattern. *plan is NULL on failure. Free it with perm_plan_destroy.
+ * that have some. The plan keeps nothing of `a`, and keeps the options, their callbacks included.
+ *
+ * Analyses the pattern. *plan is NULL on failure. Free it with perm_plan_destroy.
  * What the limits forbid still makes a plan, so that it can be explained; executing it is PERM_REFUSED_*, unless
  * nothing was known of the values and those executed have repeated rows or columns that bring it within the
  * limits. A time limit that runs out while planning is PERM_REFUSED_TIME at once. */

@@ -131,6 +131,13 @@ class Plan {
     }
     ~Plan() { perm_plan_destroy(plan_); }
 
+    // perm::compute, and the plan that it went by (perm_compute_with_plan).
+    static Plan compute(const perm_csr &a, const perm_opts &opts, Result &result) {
+        Plan plan;
+        check(perm_compute_with_plan(&a, &opts, result.raw(), &plan.plan_));
+        return plan;
+    }
+
     Result execute(const void *values) const {
         Result result;
         check(perm_plan_execute(plan_, values, result.raw()));

@@ -43,6 +43,10 @@ class Input {
 // Those of the options that the library knows, with the signals as perm_opts.cancel. Valid as long as they
 // are.
 perm_opts library_options(const Options &options);
+perm_opts library_options(const Options &options, Progress &progress); // with what shows it
+
+// For Cancellable: pieces under way are given time only where what they come to is kept.
+const char *notice_of(const Options &options);
 
 // Of the input, or, if the options name one, that of a file.
 Plan make_plan(const Options &options, const Input &input, Progress &progress);

@@ -157,6 +157,7 @@ void execute_batch(const Plan &plan, const TapePlan *direct, const IdleTapes &id
                               stride, nnz));
     control.begin(static_cast<double>(count), plan.seconds * static_cast<double>(count));
     Batch(plan, direct, idle_tapes, values, stride, control, sink).run(count);
+    control.finish();
 }
 
 } // namespace libperm

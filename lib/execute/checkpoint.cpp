@@ -165,11 +165,16 @@ Plan make_kept_plan(InputPattern input, const Options &options, const Values &va
 
 Outcome execute_kept(const Plan &plan, const Values &values, RunControl &control) {
     const std::string &file = plan.options.checkpoint;
-    if (file.empty()) return execute(plan, values, control);
+    if (file.empty()) {
+        Outcome outcome = execute(plan, values, control);
+        control.finish();
+        return outcome;
+    }
     Checkpoint checkpoint(plan, values, control);
     try {
         Outcome outcome = execute(plan, values, control, &checkpoint.store());
         checkpoint.write(true);
+        control.finish();
         return outcome;
     } catch (const Error &error) {
         const bool kept = checkpoint.write(false);

@@ -362,7 +362,9 @@ double predicted_seconds(const Plan &plan) {
            reduction_seconds(plan.input.pattern.nnz(), plan.blocks, unplanned);
 }
 
-Plan make_plan(InputPattern input, const Options &options, const Values &values, RunControl &control) {
+namespace {
+
+Plan plan_as_seen(InputPattern input, const Options &options, const Values &values, RunControl &control) {
     Plan plan;
     plan.input = std::move(input);
     plan.options = options;
@@ -375,6 +377,27 @@ Plan make_plan(InputPattern input, const Options &options, const Values &values,
     else
         Planner<Gaussian>(plan, control).run(values);
     if (plan.blocks == 0) plan.structure = structure_of(plan);
+    return plan;
+}
+
+// Plans are made with what a GPU says it can do, while it is opened.
+bool needs_gpu_not_to_be_had(const Plan &plan) {
+    const bool is_on_gpu =
+        std::any_of(plan.block_plans.begin(), plan.block_plans.end(), [](const auto &block) {
+            const Candidate *choice = block.second.choice();
+            return choice && choice->on_gpu;
+        });
+    return is_on_gpu && !plan.options.machine && !first_gpu().gpu;
+}
+
+} // namespace
+
+Plan make_plan(InputPattern input, const Options &options, const Values &values, RunControl &control) {
+    Plan plan = plan_as_seen(std::move(input), options, values, control);
+    if (needs_gpu_not_to_be_had(plan)) {
+        log_decision(formatted("planned again without a GPU: {}", first_gpu().why_not));
+        plan = plan_as_seen(std::move(plan.input), options, values, control);
+    }
     if (const BlockPlan *block = plan.main_block()) {
         if (block->best().on_gpu) prepare_gpus(options);
         log_decision(formatted("{} block{}; {}", plan.blocks, plan.blocks == 1 ? "" : "s", block->why));

@@ -26,7 +26,7 @@ bool is_usual(const perm_opts &o) {
            is_one_of(o.device, "auto", "cpu") && o.tolerance >= 0 && std::isfinite(o.tolerance) &&
            o.threads >= 0 && o.threads <= 4096 && o.reserved == 0 &&
            (o.memory_limit_bytes == 0 || o.memory_limit_bytes >= ample_bytes) &&
-           (o.time_limit_seconds == 0 || o.time_limit_seconds >= ample_seconds) && !o.progress &&
+           (o.time_limit_seconds == 0 || o.time_limit_seconds >= ample_seconds) &&
            is_one_of(o.without, "", "") && is_one_of(o.decompose, "auto", "auto") &&
            is_one_of(o.chunks, "ceg", "ceg") && o.cache_limit_bytes >= 0 && is_one_of(o.checkpoint, "", "") &&
            o.checkpoint_seconds >= 0 && o.gpus == 0 && o.reserved2 == 0 && !o.machine;

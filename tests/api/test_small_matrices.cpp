@@ -213,6 +213,40 @@ TEST_CASE("a result of the straight road says what was done") {
     CHECK(r->seconds_total > 0);
 }
 
+TEST_CASE("a computation and its plan") {
+    Random random(run::seed(926));
+    const perm::Csr small = build(9, 9, [&](std::int64_t, std::int64_t) { return random.uniform(-1, 1); });
+    const perm::Csr sparse = erdos_renyi(24, 0.2, Entries::real, run::seed(927));
+    for (const perm::Csr *a : {&small, &sparse})
+        for (const char *engine : {"auto", "glynn"}) {
+            perm_opts opts = PERM_OPTS_INIT;
+            opts.engine = engine;
+            if (a == &sparse && engine[0] == 'g') continue; // that is a bad option there
+            perm::Result alone = perm::compute(*a, opts), beside;
+            const perm::Plan plan = perm::Plan::compute(a->view(), opts, beside);
+            check_same_bits(*alone.raw(), *beside.raw());
+            CHECK(is_straight(*beside.raw()) == (a == &small));
+            const auto told = nlohmann::json::parse(plan.explain(PERM_FORMAT_JSON));
+            CHECK(told.at("n") == a->n_rows);
+            CHECK(told.at("straight_road") == (a == &small));
+            CHECK_FALSE(plan.explain().empty());
+            // It may be of other entries than the caller's.
+            CHECK_THROWS_WITH_AS(plan.save(), doctest::Contains("perm_plan_create"), perm::Error);
+            CHECK_THROWS_WITH_AS(plan.execute(a->values.data()), doctest::Contains("perm_plan_create"),
+                                 perm::Error);
+            CHECK_THROWS_AS(plan.shards(), perm::Error);
+        }
+    const perm_csr view = small.view();
+    perm::Result r;
+    CHECK(perm_compute_with_plan(&view, nullptr, r.raw(), nullptr) == PERM_BAD_ARGUMENT);
+    perm_plan *plan = nullptr;
+    perm_opts wrong = PERM_OPTS_INIT;
+    wrong.engine = "warp";
+    CHECK(perm_compute_with_plan(&view, &wrong, r.raw(), &plan) == PERM_BAD_OPTION);
+    CHECK(plan == nullptr);
+    CHECK(cleared(*r.raw()));
+}
+
 TEST_CASE("what the straight road does not serve is answered as ever") {
     Random random(run::seed(925));
     const perm::Csr a = build(7, 7, [&](std::int64_t, std::int64_t) { return random.uniform(-1, 1); });
@@ -224,7 +258,10 @@ TEST_CASE("what the straight road does not serve is answered as ever") {
         check_result(*r.raw(), truth);
         CHECK(is_straight(*r.raw()) == straight);
     };
-    const auto progress = [](double, double, void *) {};
+    std::vector<double> told;
+    const auto progress = [](double fraction, double, void *user) {
+        static_cast<std::vector<double> *>(user)->push_back(fraction);
+    };
     const auto go_on = [](void *) { return 0; };
     check([](perm_opts &) {}, true);
     check([](perm_opts &o) { o.engine = "auto", o.device = "cpu", o.precision = "double", o.threads = 3; },
@@ -238,7 +275,8 @@ TEST_CASE("what the straight road does not serve is answered as ever") {
     check([](perm_opts &o) { o.engine = "frontier"; }, false);
     check([](perm_opts &o) { o.without = "all"; }, false);
     check([](perm_opts &o) { o.decompose = "paper"; }, false);
-    check([&](perm_opts &o) { o.progress = progress; }, false);
+    check([&](perm_opts &o) { o.progress = progress, o.progress_user = &told; }, true);
+    CHECK(told == std::vector<double>{1});
 
     perm_opts exact = PERM_OPTS_INIT;
     exact.precision = "exact";
