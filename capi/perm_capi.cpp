@@ -1,4 +1,5 @@
 // The C API: where exceptions end and statuses begin.
+#include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/threads.hpp"
@@ -523,6 +524,16 @@ perm_status perm_plan_load(const void *bytes, size_t size, const perm_opts *opts
         libperm::RunControl control(made->plan.options);
         made->direct = libperm::TapePlan::of(made->plan, control);
         *plan = made.release();
+    });
+}
+
+perm_status perm_plan_check_matrix(const perm_plan *plan, const perm_csr *a) {
+    return guarded([&] {
+        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+        const char *what = libperm::difference(plan->plan.input, libperm::read_pattern(a));
+        if (what)
+            throw Error(PERM_BAD_ARGUMENT,
+                        libperm::formatted("the plan is of another matrix: the {} differ", what));
     });
 }
 

@@ -112,7 +112,9 @@ typedef struct perm_csr {
 
 /* ---------------------------------------------------------------- options */
 
-/* Called from one of the library's threads, never twice at once for one call, about ten times a second at most.
+/* Called from one of the library's threads, never twice at once for one call, about ten times a second at most. It
+ * must return: longjmp, pthread_exit and a cancelled thread leave locks held and memory unfreed. An exception of C++
+ * is caught and ends the call with PERM_BAD_OPTION.
  * fraction: of the work, 0..1, never less than the last time: where a second run follows, in numbers of more digits or
  * by another engine, it stands until that run has passed it. It is 1 once, when the call has its answer, and not
  * before; a call of microseconds may tell that alone, a plan's tape (docs/repeated.md) nothing. seconds_left: an
@@ -348,6 +350,14 @@ PERM_API perm_status perm_plan_save(const perm_plan *plan, void *buffer, size_t 
  * Errors: PERM_BAD_ARGUMENT for bytes that are damaged, cut off or no plan; PERM_UNSUPPORTED for a plan of another
  * version of libperm; PERM_BAD_OPTION for options that the plan was not made with. */
 PERM_API perm_status perm_plan_load(const void *bytes, size_t size, const perm_opts *opts, perm_plan **plan);
+
+/* Whether a plan is of this matrix: of its n_rows, n_cols and nnz, its entries in their order, its value_type and
+ * its multiplicities; the values themselves are not read. A plan reads as many values, of such a type, as the
+ * matrix has that it was made of: where the bytes of perm_plan_load and the values came different ways, ask
+ * before they meet. Takes the time of reading the pattern.
+ * Errors: PERM_BAD_ARGUMENT for a plan of another matrix, with a text that says what differs; for a matrix that is
+ * none, those of perm_plan_create. */
+PERM_API perm_status perm_plan_check_matrix(const perm_plan *plan, const perm_csr *a);
 
 /* ---------------------------------------------------------------- shards */
 

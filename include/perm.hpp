@@ -178,6 +178,9 @@ class Plan {
         return plan;
     }
 
+    // Throws Error unless the plan is of this matrix: before values meet a plan that was loaded.
+    void check_matrix(const perm_csr &a) const { check(perm_plan_check_matrix(plan_, &a)); }
+
     // Shards: numbered pieces of the work, which any process may run (perm_plan_run_shard).
     std::int64_t shards() const {
         std::int64_t count = 0;

@@ -78,8 +78,8 @@ Plan make_plan(const Options &options, const Input &input, Progress &progress) {
     const perm_opts opts = library_options(options, progress);
     if (options.plan.empty()) return Plan(input.csr(), opts);
     const PlanFile file = read_plan_file(options.plan);
-    require_same_matrix(options.plan, file, plan_file_of(input.name(), input.csr(), ""));
-    return Plan::load(file.plan, opts);
+    require_same_matrix(options.plan, file, {input.name(), pattern_of(input.csr()), ""});
+    return load_plan(options.plan, file, opts);
 }
 
 std::string shards_text(const Plan &plan) {

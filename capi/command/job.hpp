@@ -64,7 +64,7 @@ class Job {
     std::string source(const char *arch) const { return plan_.source(arch); }
 
     const Plan &plan() const { return plan_; }
-    PlanFile plan_file() const { return plan_file_of(input_.name(), input_.csr(), plan_.save()); }
+    PlanFile plan_file() const { return {input_.name(), pattern_of(input_.csr()), plan_.save()}; }
 
     double seconds_read() const { return seconds_read_; }
     double seconds_plan() const { return seconds_plan_; }

@@ -33,6 +33,9 @@ struct Values {
     bool empty() const { return real.empty() && wide.empty(); }
 };
 
+// What tells two matrices apart, in words; null where the same values stand for the same entries of both.
+const char *difference(const InputPattern &x, const InputPattern &y);
+
 // Throws Error (PERM_BAD_ARGUMENT, PERM_BAD_MATRIX, PERM_UNSUPPORTED) naming the row and column at fault.
 InputPattern read_pattern(const perm_csr *a);
 

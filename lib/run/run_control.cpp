@@ -80,12 +80,9 @@ void RunControl::call_back(Clock::time_point now) {
         stop_ = status;
     };
     if (since(start_) > watch_.stop_seconds) stop(PERM_REFUSED_TIME);
-    if (watch_.cancel && watch_.cancel(watch_.cancel_user)) stop(PERM_CANCELLED);
+    if (watch_.is_cancelled()) stop(PERM_CANCELLED);
     if (!watch_.progress) return;
-    if (total_ == 0) { // still planning
-        watch_.progress(shown_, -1, watch_.progress_user);
-        return;
-    }
+    if (total_ == 0) return watch_.tell(shown_, -1); // still planning
     const double fraction = this->fraction();
     constexpr double nearly = 0.999; // more may follow: numbers of more digits, another engine
     shown_ = std::max(shown_, std::min(fraction, nearly));
@@ -95,7 +92,7 @@ void RunControl::call_back(Clock::time_point now) {
     const double left = run > 0.02 * (1 - skipped)
                             ? elapsed * (1 - fraction) / run
                             : std::max(0.0, expected_seconds_ * (1 - skipped) - elapsed);
-    watch_.progress(shown_, left, watch_.progress_user);
+    watch_.tell(shown_, left);
 }
 
 } // namespace libperm

@@ -2,6 +2,7 @@
 
 #include "jit/lanes/sign_sum.hpp"
 #include "lib/base/error.hpp"
+#include "lib/input/call_watch.hpp"
 #include "lib/plan/plan.hpp"
 #include "lib/small/dense_matrix.hpp"
 
@@ -38,8 +39,10 @@ std::optional<SmallRequest> small_request(const perm_opts *opts) {
     SmallRequest request;
     if (!opts) return request;
     if (!is_usual(*opts)) return {};
-    if (opts->cancel && opts->cancel(opts->cancel_user) != 0)
-        throw Error(PERM_CANCELLED, "cancelled by the caller");
+    CallWatch watch;
+    watch.cancel = opts->cancel;
+    watch.cancel_user = opts->cancel_user;
+    if (watch.is_cancelled()) throw Error(PERM_CANCELLED, "cancelled by the caller");
     if (opts->tolerance > 0) request.tolerance = opts->tolerance;
     request.threads = opts->threads;
     if (is_one_of(opts->precision, "auto", "auto")) return request;

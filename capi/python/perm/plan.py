@@ -353,7 +353,8 @@ class Plan:
         matrix, value_type, made_with, native = _saving.from_bytes(saved)
         plan, handle = cls.__new__(cls), Handle()
         plan._set_up(matrix, {**made_with, **options}, value_type)
-        _saving.load(native, ctypes.addressof(plan._options.struct), handle.address)
+        structs = (plan._options.struct, plan._input.struct)
+        _saving.load(native, *map(ctypes.addressof, structs), handle.address)
         plan._handle = handle
         return plan
 
