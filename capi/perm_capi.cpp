@@ -16,6 +16,7 @@
 #include "lib/report/kernel_source.hpp"
 #include "lib/run/answer.hpp"
 #include "lib/saved/bytes.hpp"
+#include "lib/small/exact_kinds.hpp"
 #include "lib/small/small.hpp"
 #include "lib/tape/gradient.hpp"
 #include "lib/tape/tape_run.hpp"
@@ -227,6 +228,15 @@ void fill(perm_result &result, const perm_plan &plan, const libperm::TapeAnswer 
     result.threads = 1;
 }
 
+void fill(perm_result &result, const libperm::Options &options, libperm::ExactKinds kinds) {
+    libperm::round_off(options, kinds.outcome);
+    libperm::Plan none;
+    none.options = options;
+    fill(result, none, kinds.outcome);
+    result.n = kinds.n;
+    result.nnz = kinds.nnz;
+}
+
 // False if the plan is to be executed otherwise.
 bool execute_directly(const perm_plan &plan, const void *values, perm_result &result) {
     if (!plan.direct || !values || plan.plan.options.device == libperm::Device::gpu) return false;
@@ -249,6 +259,19 @@ bool compute_straight(const perm_csr *a, const perm_opts *opts, perm_result *res
     if (!libperm::compute_small(a, opts, *result)) return false;
     if (opts && opts->progress) opts->progress(1, 0, opts->progress_user);
     result->seconds_run = result->seconds_total = watch.lap();
+    return true;
+}
+
+// Thousands of each kind: exactly, and never written out.
+bool compute_kinds(const perm_csr *a, const perm_opts *opts, perm_result &r) {
+    Stopwatch watch;
+    const libperm::Options options = libperm::read_options(opts);
+    require_for_here(options, "leave out the option machine, or explain a plan that is made with it");
+    libperm::RunControl control(options);
+    auto kinds = libperm::compute_exact_kinds(a, options, control);
+    if (!kinds) return false;
+    fill(r, options, *std::move(kinds));
+    r.seconds_run = r.seconds_total = watch.lap();
     return true;
 }
 
@@ -375,7 +398,9 @@ perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *
     bool is_answered = false;
     const perm_status status = guarded([&] { is_answered = compute_straight(a, opts, result); });
     if (is_answered || status != PERM_OK) return status;
-    return into(result, [&](perm_result &r) { compute_by_plan(a, opts, r); });
+    return into(result, [&](perm_result &r) {
+        if (!compute_kinds(a, opts, r)) compute_by_plan(a, opts, r);
+    });
 }
 
 perm_status perm_compute_with_plan(const perm_csr *a, const perm_opts *opts, perm_result *result,

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace libperm {
 namespace {
@@ -235,7 +236,7 @@ Json plan_json(const Plan &plan) {
         j["gpu_hours"] = plan.serial_seconds / 3600;
         j["model_error"] = model_error;
     }
-    j["straight_road"] = begins_straight(plan);
+    j["straight_road"] = straight_terms(plan).has_value();
     j["groups"] = groups_json(plan);
     j["candidates"] = Json::Array();
     for (std::size_t k = 0; block && k < block->candidates.size(); ++k)
@@ -259,11 +260,12 @@ std::string scale_text(const Plan &plan) {
 
 // Of perm_compute, which may answer without the plan.
 std::string straight_text(const Plan &plan) {
-    if (!begins_straight(plan)) return "";
+    const std::optional<double> terms = straight_terms(plan);
+    if (!terms) return "";
     return formatted(
-        "perm_compute takes the straight road: engine glynn, {:.0f} subsets in one sum, where its bound "
+        "perm_compute takes the straight road: engine glynn, {:.0f} {} in one sum, where its bound "
         "meets the tolerance\n",
-        std::ldexp(1.0, std::max(0, plan.n() - 1)));
+        *terms, plan.input.repeats ? "terms" : "subsets");
 }
 
 } // namespace

@@ -1,13 +1,22 @@
 #include "lib/small/in_counts.hpp"
 
 #include "lib/number/ball.hpp"
+#include "lib/number/double_double.hpp"
+#include "lib/small/pieces.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <vector>
 
 namespace libperm {
 namespace {
+
+void add(double part, double part_rest, double &sum, double &rest) {
+    const DoubleDouble s = two_sum(sum, part);
+    sum = s.hi;
+    rest += s.lo + part_rest;
+}
 
 CountedColumns columns_of(const SmallKinds &a, const FixedColumns &fixed) {
     CountedColumns out;
@@ -54,6 +63,29 @@ double share_in_twofold(const CountSum &sum, const CountedColumns &columns, int 
     return ((n - 1) * of_product + 12 + 5 * (sum.step_roundings + sum.steps) + 150) * 0x1p-106;
 }
 
+constexpr std::uint64_t terms_of_piece = 1 << 15; // tenths of a millisecond, or milliseconds in twofold
+constexpr int additions_of_piece = 8;             // of its lanes
+
+// In pieces that follow from the kinds alone.
+CountSum sum_of(const CountedColumns &columns, bool twofold, int threads) {
+    const std::uint64_t steps = count_steps(columns);
+    const std::uint64_t piece = terms_of_piece / static_cast<std::uint64_t>(low_kinds(columns).lanes);
+    if (steps <= piece) return sum_over_counts(columns, twofold, 0, steps);
+    std::vector<CountSum> sums((steps + piece - 1) / piece);
+    in_pieces(sums.size(), threads, [&](std::uint64_t k) {
+        sums[k] = sum_over_counts(columns, twofold, k * piece, std::min((k + 1) * piece, steps));
+    });
+    CountSum all;
+    for (const CountSum &sum : sums) {
+        add(sum.re, sum.re_rest, all.re, all.re_rest);
+        add(sum.im, sum.im_rest, all.im, all.im_rest);
+        all.mass += sum.mass;
+        all.steps += sum.steps + additions_of_piece;
+        all.step_roundings = sum.step_roundings;
+    }
+    return all;
+}
+
 constexpr double of_result = 0x1.8p-53; // the last addition, and rounding to the text's 17 digits
 constexpr double most_twofold = 0x1p22; // products: tenths of a second
 
@@ -70,13 +102,14 @@ bool has_exact_weights(const SmallKinds &a) {
 } // namespace
 
 // Proofs: docs/accuracy.md, "Sums over counts".
-bool sum_in_counts(const SmallKinds &a, double tolerance, bool may_be_twofold, TapeAnswer &answer) {
+bool sum_in_counts(const SmallKinds &a, double tolerance, bool may_be_twofold, int threads,
+                   TapeAnswer &answer) {
     FixedColumns fixed;
     if (!fix_columns(a.matrix, a.row_count, fixed)) return false;
     const CountedColumns columns = columns_of(a, fixed);
     const int n = a.row_count.total;
     const auto compute = [&](bool twofold) {
-        const CountSum sum = sum_over_counts(columns, twofold);
+        const CountSum sum = sum_of(columns, twofold, threads);
         const double re = sum.re + sum.re_rest, im = sum.im + sum.im_rest, size = std::hypot(re, im);
         const std::int64_t exp2 = fixed.exp2 - n;
         answer.re = make_scaled(re, exp2);

@@ -5,7 +5,9 @@
 #include "lib/input/call_watch.hpp"
 #include "lib/plan/plan.hpp"
 #include "lib/small/dense_matrix.hpp"
+#include "lib/small/kinds.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 
@@ -55,7 +57,7 @@ std::optional<SmallRequest> small_request(const perm_opts *opts) {
     return request;
 }
 
-bool begins_straight(const Plan &plan) {
+std::optional<double> straight_terms(const Plan &plan) {
     const Options &o = plan.options;
     const InputPattern &input = plan.input;
     const bool is_whole = input.value_type == PERM_VALUE_I64 || input.value_type == PERM_VALUE_PATTERN;
@@ -65,10 +67,18 @@ bool begins_straight(const Plan &plan) {
                           o.memory_limit >= ample_bytes && o.refuse_seconds >= ample_seconds &&
                           o.passes == Passes() && !o.decompose_as_published && !o.equal_chunks &&
                           o.checkpoint.empty();
-    return is_usual && (is_whole || plan.n() >= least_sign_order) && !input.repeats &&
-           input.rows_of_ones == 0 && input.value_type != PERM_VALUE_TEXT &&
-           is_small_and_dense(plan.n(), input.pattern.nnz()) &&
-           (plan.n() < least_order_compared || plan.reductions.merged == 0);
+    if (!is_usual) return {};
+    if (input.repeats) {
+        const bool is_for_doubles = o.precision != Precision::exact && (input.value_type == PERM_VALUE_F64 ||
+                                                                        input.value_type == PERM_VALUE_C128);
+        return is_for_doubles ? terms_of_kinds(input) : std::nullopt;
+    }
+    const bool is_for_signs = (is_whole || plan.n() >= least_sign_order) && input.rows_of_ones == 0 &&
+                              input.value_type != PERM_VALUE_TEXT &&
+                              is_small_and_dense(plan.n(), input.pattern.nnz()) &&
+                              (plan.n() < least_order_compared || plan.reductions.merged == 0);
+    if (!is_for_signs) return {};
+    return std::ldexp(1.0, std::max(plan.n(), least_sign_order) - 1);
 }
 
 bool is_small_and_dense(std::int64_t n, std::int64_t nnz) {

@@ -22,9 +22,9 @@ struct SmallRequest {
 // those at fault.
 std::optional<SmallRequest> small_request(const perm_opts *opts);
 
-// Whether perm_compute would begin with the sum over signs where the plan is one of the same matrix and
-// options.
-bool begins_straight(const Plan &plan);
+// Of the sum over signs, or over counts, that perm_compute would begin with where the plan is one of the same
+// matrix and options; none if it would not.
+std::optional<double> straight_terms(const Plan &plan);
 
 // Whether the sum over signs is the straight road: what there is to gain otherwise takes longer to look for.
 bool is_small_and_dense(std::int64_t n, std::int64_t nnz);

@@ -3,17 +3,20 @@
 #include "jit/lanes/sign_sum.hpp"
 #include "lib/base/system.hpp"
 #include "lib/number/bits.hpp"
+#include "lib/number/wide_value.hpp"
 #include "lib/small/dense_matrix.hpp"
 #include "lib/small/entries.hpp"
 #include "lib/small/in_counts.hpp"
 #include "lib/small/in_doubles.hpp"
 #include "lib/small/in_integers.hpp"
+#include "lib/small/in_long_integers.hpp"
 #include "lib/small/kinds.hpp"
 #include "lib/small/pieces.hpp"
 #include "lib/small/request.hpp"
 #include "lib/small/small_text.hpp"
 
 #include <cmath>
+#include <optional>
 
 namespace libperm {
 namespace {
@@ -31,6 +34,11 @@ TapeAnswer rounded(const WholePermanent &permanent) {
     answer.error = make_scaled(size * 0x1p-53 * (1 + 0x1p-50), permanent.exp2);
     answer.rel_error_bound = to_double_up(relative_error(make_scaled(size, permanent.exp2), answer.error));
     return answer;
+}
+
+Scaled nearest(const mpz_class &x) {
+    const Tracked near = tracked_of(mpq_class(x));
+    return make_scaled(near.value, near.exp2);
 }
 
 bool is_whole(const Scaled &x) {
@@ -77,23 +85,29 @@ void fill(perm_result &result, const TapeAnswer &value, const Account &account) 
 // Orders from which on threads are worth waking: integers modulo 2^128 take four times as long as doubles.
 constexpr int least_parallel_doubles = 18, least_parallel_integers = 16;
 
-int threads_of(const SmallRequest &request, const DenseMatrix &a) {
-    if (a.order < (a.is_whole ? least_parallel_integers : least_parallel_doubles)) return 1;
+constexpr double least_parallel_terms = 1 << 17; // of sums over counts
+
+int threads_of(const SmallRequest &request) {
     const int cores = available_cores();
     return request.threads > 0 ? std::min(request.threads, cores) : cores;
+}
+int threads_of(const SmallRequest &request, const DenseMatrix &a) {
+    return a.order < (a.is_whole ? least_parallel_integers : least_parallel_doubles) ? 1
+                                                                                     : threads_of(request);
 }
 
 bool compute_kinds(const perm_csr &given, const SmallRequest &request, perm_result &result) {
     SmallKinds kinds;
     TapeAnswer value;
     const bool may_be_twofold = request.precision == Precision::automatic;
-    if (request.precision == Precision::exact || !read_kinds(given, kinds) ||
-        !sum_in_counts(kinds, request.tolerance, may_be_twofold, value) ||
+    if (request.precision == Precision::exact || !read_kinds(given, kinds)) return false;
+    const int threads = kinds.terms < least_parallel_terms ? 1 : threads_of(request);
+    if (!sum_in_counts(kinds, request.tolerance, may_be_twofold, threads, value) ||
         !is_enough(value, request, kinds.matrix.is_complex))
         return false;
     result.text = text_of(value);
     const int n = kinds.row_count.total;
-    fill(result, value, {n, kinds.nnz, 1, kinds.terms, kinds.terms * n, sizeof(SmallKinds)});
+    fill(result, value, {n, kinds.nnz, threads, kinds.terms, kinds.terms * n, sizeof(SmallKinds)});
     return true;
 }
 
@@ -118,8 +132,11 @@ bool compute_small(const perm_csr *given, const perm_opts *opts, perm_result &re
     const bool counts = a.is_whole && request->precision != Precision::double_;
     TapeAnswer value;
     const auto whole = sum_in_integers(a, counts, threads);
+    std::optional<mpz_class> longer;
     if (whole)
         value = rounded(*whole);
+    else if (counts)
+        value.re = nearest(longer.emplace(sum_in_long_integers(a, threads)));
     else if (a.is_whole || !sum_in_doubles(a, threads, value))
         return false;
     if (counts) { // every digit is in the text
@@ -128,7 +145,7 @@ bool compute_small(const perm_csr *given, const perm_opts *opts, perm_result &re
         value.rel_error_bound = 0;
     }
     if (!is_enough(value, *request, a.is_complex)) return false;
-    result.text = counts ? text_of(whole->re) : text_of(value);
+    result.text = longer ? text_of(*longer) : counts ? text_of(whole->re) : text_of(value);
     const double subsets = std::ldexp(1.0, a.order - 1);
     fill(result, value, {a.given, a.nnz, threads, subsets, subsets * a.order, sizeof(DenseMatrix)});
     return true;
