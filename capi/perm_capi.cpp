@@ -10,6 +10,7 @@
 #include "lib/input/machine.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
+#include "lib/number/gmp_memory.hpp"
 #include "lib/plan/plan.hpp"
 #include "lib/report/explain.hpp"
 #include "lib/report/info.hpp"
@@ -63,6 +64,7 @@ perm_status fail(perm_status status, const char *text) noexcept {
 // The one way from an exception to a status.
 template <class Work> perm_status guarded(const Work &work) noexcept {
     try {
+        libperm::keep_memory_for_gmp();
         work();
         return PERM_OK;
     } catch (const Error &e) {
@@ -192,7 +194,7 @@ void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome
     result.mantissa_im = answer.mantissa_im;
     result.exp2 = answer.exp2;
     result.rel_error_bound = outcome.rel_error_bound;
-    result.abs_error_bound = libperm::to_double_up(outcome.error);
+    result.abs_error_bound = libperm::to_double_up(answer.error);
     result.exact = outcome.exact;
     result.tolerance_met = outcome.rel_error_bound <= plan.options.tolerance;
     result.engine = libperm::engine_name(outcome.engine);

@@ -199,18 +199,18 @@ typedef struct perm_result {
     double mantissa_re, mantissa_im;
     int64_t exp2;
     double rel_error_bound;      /* |value - perm(A)| <= rel_error_bound * |perm(A)|, for certain, of the value that
-                                  * `text` begins with (a double may round it once more); 0 when exact,
-                                  * INFINITY when no digit is certain */
-    double abs_error_bound;      /* |value - perm(A)| <= abs_error_bound, rounded up to a double; tells something
-                                  * also where cancellation leaves no certain digit */
+                                  * `text` is, read as a decimal number or fraction (re, im and the mantissas may
+                                  * round it once more); 0 when exact, INFINITY when no digit is certain */
+    double abs_error_bound;      /* |value - perm(A)| <= abs_error_bound, of the same value, rounded up to a double;
+                                  * tells something also where cancellation leaves no certain digit */
     int32_t exact;               /* 1: perm(A) is known exactly. mantissa * 2^exp2 is it if it fits a double, else it
                                   * rounded; an integer's text has every digit */
     int32_t tolerance_met;       /* 1: rel_error_bound <= the tolerance asked for */
     char *text;                  /* the library's. Every digit if exact and an integer; "p/q" if exact, a fraction
-                                  * and computed in more than doubles, but for MPFR's numbers; of both 17 digits if
-                                  * they would have more than three million. Else 17 digits, or one more than are
-                                  * certain, or as many as an exact number's bits make up, if these are more.
-                                  * Complex: "a+bi", "a-bi" */
+                                  * and computed in more than doubles, but for MPFR's numbers; these and exact
+                                  * doubles as decimals of all their digits, 17 at least. Of all of these 17 digits
+                                  * if they would have more than three million. What is not exact has 17 digits, or
+                                  * two more than are certain if rel_error_bound < 1e-16. Complex: "a+bi", "a-bi" */
     const char *engine;          /* static: "frontier", "ryser", "hybrid", ...; "none" when the reductions alone
                                   * gave it; of the block that takes longest, if there are several; "glynn" where
                                   * perm_compute went straight (docs/engines.md) */

@@ -86,8 +86,8 @@ CountSum sum_of(const CountedColumns &columns, bool twofold, int threads) {
     return all;
 }
 
-constexpr double of_result = 0x1.8p-53; // the last addition, and rounding to the text's 17 digits
-constexpr double most_twofold = 0x1p22; // products: tenths of a second
+constexpr double of_result = 0x1.05p-53; // the last addition, and the size's rounding
+constexpr double most_twofold = 0x1p22;  // products: tenths of a second
 
 // Whether the weights of steps are doubles, whichever kinds a step sums over.
 bool has_exact_weights(const SmallKinds &a) {
@@ -124,8 +124,7 @@ bool sum_in_counts(const SmallKinds &a, double tolerance, bool may_be_twofold, i
         const double underflow = (n + 2) * std::exp2(1.5 * n - 1066);
         const double error =
             share * mass * (1 + 0x1p-20) + of_result * size + underflow + std::ldexp(fixed.moved, n);
-        answer.error = make_scaled(error, exp2);
-        answer.rel_error_bound = to_double_up(relative_error(make_scaled(size, exp2), answer.error));
+        answer.set_error(make_scaled(size, exp2), make_scaled(error, exp2));
     };
     compute(false);
     if (!(answer.rel_error_bound <= tolerance) && may_be_twofold && a.terms * n <= most_twofold &&

@@ -70,8 +70,8 @@ bool sum_in_doubles(const DenseMatrix &a, int threads, TapeAnswer &answer) {
     answer.re = make_scaled(re, exp2);
     answer.im = make_scaled(im, exp2);
     answer.exact = false;
-    answer.error = make_scaled(error_of(sum, size, columns, a.given, fixed.moved), exp2);
-    answer.rel_error_bound = to_double_up(relative_error(make_scaled(size, exp2), answer.error));
+    answer.set_error(make_scaled(size, exp2),
+                     make_scaled(error_of(sum, size, columns, a.given, fixed.moved), exp2));
     return true;
 }
 

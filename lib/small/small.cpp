@@ -31,8 +31,8 @@ TapeAnswer rounded(const WholePermanent &permanent) {
     answer.exact = fits_double(permanent.re) && fits_double(permanent.im);
     if (answer.exact) return answer;
     const double size = std::hypot(re, im);
-    answer.error = make_scaled(size * 0x1p-53 * (1 + 0x1p-50), permanent.exp2);
-    answer.rel_error_bound = to_double_up(relative_error(make_scaled(size, permanent.exp2), answer.error));
+    answer.set_error(make_scaled(size, permanent.exp2),
+                     make_scaled(size * 0x1p-53 * (1 + 0x1p-50), permanent.exp2));
     return answer;
 }
 

@@ -40,10 +40,11 @@ char *text_of(const mpz_class &x) {
 
 char *text_of(const TapeAnswer &answer) {
     std::array<char, 80> text{};
-    char *end = quick_text(answer.re, answer.exact, text.data());
+    const std::size_t digits = answer.digits();
+    char *end = quick_text(answer.re, digits, text.data());
     if (end && answer.im.mantissa != 0) {
         if (answer.im.mantissa > 0) *end++ = '+';
-        end = quick_text(answer.im, answer.exact, end);
+        end = quick_text(answer.im, digits, end);
         if (end) *end++ = 'i';
     }
     if (end) return copy_of({text.data(), static_cast<std::size_t>(end - text.data())});
