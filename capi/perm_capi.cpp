@@ -287,8 +287,9 @@ std::unique_ptr<perm_plan> plan_for_once(const perm_csr *a, const perm_opts *opt
     const libperm::Options options = libperm::read_options(opts);
     require_for_here(options, "leave out the option machine, or explain a plan that is made with it");
     libperm::RunControl control(options);
-    libperm::InputPattern input = libperm::read_pattern(a);
-    libperm::Values values = libperm::read_values(input, a->values);
+    const libperm::Poll poll = [&control] { control.poll(); };
+    libperm::InputPattern input = libperm::read_pattern(a, poll);
+    libperm::Values values = libperm::read_values(input, a->values, poll);
     libperm::simplify(input, values);
     made->seconds_check = watch.lap();
     libperm::with_threads(options.threads, [&] {
@@ -337,11 +338,12 @@ void write_text(const std::string &text, char *buffer, std::size_t capacity, std
 }
 
 // Values that came with the pattern of a plan. What cannot be computed with is no help, but no fault either.
-libperm::Values hints(const libperm::InputPattern &input, const perm_csr &a) {
+libperm::Values hints(const libperm::InputPattern &input, const perm_csr &a, const libperm::Poll &poll) {
     if (!a.values || input.value_type == PERM_VALUE_PATTERN) return {};
     try {
-        return libperm::read_values(input, a.values);
-    } catch (const Error &) {
+        return libperm::read_values(input, a.values, poll);
+    } catch (const Error &error) {
+        if (error.status() != PERM_BAD_MATRIX) throw;
         return {};
     }
 }
@@ -422,10 +424,11 @@ perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan
         Stopwatch watch;
         const libperm::Options options = libperm::read_options(opts);
         auto made = std::make_unique<perm_plan>();
-        libperm::InputPattern input = libperm::read_pattern(a);
-        const libperm::Values values = hints(input, *a);
-        made->seconds_check = watch.lap();
         libperm::RunControl control(options);
+        const libperm::Poll poll = [&control] { control.poll(); };
+        libperm::InputPattern input = libperm::read_pattern(a, poll);
+        const libperm::Values values = hints(input, *a, poll);
+        made->seconds_check = watch.lap();
         libperm::with_threads(options.threads, [&] {
             made->plan = libperm::make_kept_plan(std::move(input), options, values, control);
             libperm::TapePlan::order(made->plan, control);
@@ -445,7 +448,8 @@ perm_status perm_plan_execute(const perm_plan *plan, const void *values, perm_re
             return;
         }
         libperm::RunControl control(plan->plan.options);
-        const libperm::Values checked = libperm::read_values(plan->plan.input, values);
+        const libperm::Values checked =
+            libperm::read_values(plan->plan.input, values, [&control] { control.poll(); });
         r.seconds_check = watch.lap();
         libperm::with_threads(plan->plan.options.threads, [&] {
             fill(r, plan->plan, libperm::execute_kept(plan->plan, checked, control));

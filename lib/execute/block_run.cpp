@@ -196,7 +196,7 @@ void with_gpu_errors(const std::function<void()> &work) {
 }
 
 Outcome run_block(const BlockRun &run, Block block) {
-    const std::int64_t exp2 = run.options.passes.scaling ? scale(block) : 0;
+    const std::int64_t exp2 = run.options.passes.scaling ? scale(block, [&run] { run.control.poll(); }) : 0;
     const Candidate &choice = *run.plan.choice();
     Outcome outcome;
     if (std::optional<Outcome> certain = run_in_wider(run, choice, block)) {

@@ -31,8 +31,9 @@ Outcome run(const Plan &plan, const Values &values, RunControl &control, PieceSt
     MemoryBudget memory(plan.options.memory_limit);
     if (plan.numbers.are_tracked())
         return Evaluation<Tracked>(plan, control, memory, pieces)
-            .run(root_block<Tracked>(plan.input, values));
-    return Evaluation<Gaussian>(plan, control, memory, pieces).run(root_block<Gaussian>(plan.input, values));
+            .run(root_block<Tracked>(plan.input, values, control));
+    return Evaluation<Gaussian>(plan, control, memory, pieces)
+        .run(root_block<Gaussian>(plan.input, values, control));
 }
 
 // What is left of a call when its first answer is there: everything here may be done without.

@@ -27,7 +27,8 @@ template <class Index> std::int64_t load(const void *array, std::int64_t k) {
 constexpr std::int64_t most_entries = std::int64_t{1} << 31; // with what multiplicities and rows of ones add
 
 // The caller's pattern, sorted: of n_rows x n_cols.
-template <class Index> InputPattern read_as(const perm_csr &a) {
+template <class Index> InputPattern read_as(const perm_csr &a, const Poll &poll) {
+    PolledSteps steps(poll);
     InputPattern input;
     Pattern &p = input.pattern;
     const std::int64_t n = a.n_rows;
@@ -51,7 +52,8 @@ template <class Index> InputPattern read_as(const perm_csr &a) {
 
     p.col.resize(at(a.nnz));
     bool sorted = true;
-    for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t i = 0; i < n; ++i) {
+        steps.take(1 + p.row_ptr[at(i) + 1] - p.row_ptr[at(i)]);
         for (std::int64_t k = p.row_ptr[at(i)]; k < p.row_ptr[at(i) + 1]; ++k) {
             const std::int64_t j = load<Index>(a.col_idx, k);
             if (j < 0 || j >= a.n_cols)
@@ -60,12 +62,14 @@ template <class Index> InputPattern read_as(const perm_csr &a) {
             p.col[at(k)] = static_cast<std::int32_t>(j);
             sorted = sorted && (k == p.row_ptr[at(i)] || p.col[at(k) - 1] < p.col[at(k)]);
         }
+    }
     if (sorted) return input;
 
     input.source.resize(at(a.nnz));
     std::iota(input.source.begin(), input.source.end(), std::int64_t{0});
     std::vector<std::int32_t> col(at(a.nnz));
     for (std::int64_t i = 0; i < n; ++i) {
+        steps.take(1 + 16 * (p.row_ptr[at(i) + 1] - p.row_ptr[at(i)]));
         const auto begin = input.source.begin() + p.row_ptr[at(i)];
         const auto end = input.source.begin() + p.row_ptr[at(i) + 1];
         std::sort(begin, end, [&p](std::int64_t x, std::int64_t y) { return p.col[at(x)] < p.col[at(y)]; });
@@ -250,12 +254,13 @@ const char *difference(const InputPattern &x, const InputPattern &y) {
     return same_counts ? nullptr : "multiplicities";
 }
 
-InputPattern read_pattern(const perm_csr *given) {
+InputPattern read_pattern(const perm_csr *given, const Poll &poll) {
     if (!given) throw Error(PERM_BAD_ARGUMENT, "the matrix is a null pointer");
     constexpr std::size_t first_version = offsetof(perm_csr, row_multiplicity);
     const perm_csr a = read_known(*given, first_version, "perm_csr");
     check_sizes(a);
-    InputPattern input = a.index_type == PERM_INDEX_I32 ? read_as<std::int32_t>(a) : read_as<std::int64_t>(a);
+    InputPattern input =
+        a.index_type == PERM_INDEX_I32 ? read_as<std::int32_t>(a, poll) : read_as<std::int64_t>(a, poll);
     input.value_type = static_cast<perm_value_type>(a.value_type);
     const Multiplicities row_count(a.row_multiplicity, a.n_rows, "row");
     const Multiplicities column_count(a.col_multiplicity, a.n_cols, "col");
@@ -284,13 +289,13 @@ Values spread(const Values &written, const std::vector<std::int64_t> &source) {
 
 } // namespace
 
-Values read_values(const InputPattern &input, const void *values) {
+Values read_values(const InputPattern &input, const void *values, const Poll &poll) {
     const std::size_t nnz = input.pattern.col.size();
     if (input.value_type == PERM_VALUE_PATTERN) {
         if (values) throw Error(PERM_BAD_ARGUMENT, "a pattern matrix has no values: pass NULL");
         return {std::vector<double>(nnz, 1.0), {}};
     }
-    if (input.written) return spread(read_values(*input.written, values), input.source);
+    if (input.written) return spread(read_values(*input.written, values, poll), input.source);
     if (nnz > 0 && !values)
         throw Error(PERM_BAD_ARGUMENT,
                     "values is a null pointer; use PERM_VALUE_PATTERN if every entry is 1");
@@ -298,7 +303,9 @@ Values read_values(const InputPattern &input, const void *values) {
     out.real.reserve(nnz);
     const ValueReader reader(input.value_type, values);
     std::int32_t row = 0;
+    PolledSteps steps(poll);
     for (std::size_t k = 0; k < nnz; ++k) {
+        steps.take(out.wide.empty() ? 2 : 32);
         while (input.pattern.row_ptr[at(row) + 1] <= static_cast<std::int64_t>(k)) ++row;
         double real = 1;
         Gaussian wide;

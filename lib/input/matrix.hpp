@@ -37,9 +37,9 @@ struct Values {
 const char *difference(const InputPattern &x, const InputPattern &y);
 
 // Throws Error (PERM_BAD_ARGUMENT, PERM_BAD_MATRIX, PERM_UNSUPPORTED) naming the row and column at fault.
-InputPattern read_pattern(const perm_csr *a);
+InputPattern read_pattern(const perm_csr *a, const Poll &poll = no_poll);
 
-Values read_values(const InputPattern &input, const void *values);
+Values read_values(const InputPattern &input, const void *values, const Poll &poll = no_poll);
 
 // Leaves out the entries whose value is 0. Complex values that are all real become real.
 void simplify(InputPattern &input, Values &values);

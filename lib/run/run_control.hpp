@@ -1,7 +1,7 @@
 // Progress, cancelling and the time limit of one call, as its workers see them, and what they need not do.
 #pragma once
 
-#include "lib/base/poll.hpp"
+#include "preprocess/poll.hpp"
 #include "lib/input/call_watch.hpp"
 #include "lib/run/piece_store.hpp"
 
