@@ -55,7 +55,7 @@ def rows(seed: int) -> Iterator[Row]:
         growth = 5
     for n in (8, 12, 16):
         yield Row(f"integers, n = {n}", g.integers(-9, 10, (n, n)), perm.permanent, peer_calls.INTEGER)
-    for n, each in ((4, 2), (4, 3), (4, 5), (8, 2), (10, 2), (2, 50)):
+    for n, each in ((4, 2), (4, 3), (4, 5), (4, 10), (8, 2), (10, 2), (2, 50)):
         yield repeated(unitary(n), each)
     for n in (8, 10, 12):
         yield Row(

@@ -1,4 +1,5 @@
 // The C API: where exceptions end and statuses begin.
+#include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/threads.hpp"
@@ -9,12 +10,14 @@
 #include "lib/input/machine.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
+#include "lib/number/gmp_memory.hpp"
 #include "lib/plan/plan.hpp"
 #include "lib/report/explain.hpp"
 #include "lib/report/info.hpp"
 #include "lib/report/kernel_source.hpp"
 #include "lib/run/answer.hpp"
 #include "lib/saved/bytes.hpp"
+#include "lib/small/exact_kinds.hpp"
 #include "lib/small/small.hpp"
 #include "lib/small/straight_plan.hpp"
 #include "lib/tape/gradient.hpp"
@@ -43,6 +46,8 @@ struct perm_plan {
     libperm::LazyGradient gradient;
     libperm::IdleTapes idle_tapes;
     double seconds_check = 0, seconds_plan = 0;
+    bool is_account =
+        false; // of a computation: of the entries as that took them, not as the caller gave them
 };
 
 namespace {
@@ -62,6 +67,7 @@ perm_status fail(perm_status status, const char *text) noexcept {
 // The one way from an exception to a status.
 template <class Work> perm_status guarded(const Work &work) noexcept {
     try {
+        libperm::keep_memory_for_gmp();
         work();
         return PERM_OK;
     } catch (const Error &e) {
@@ -116,8 +122,15 @@ void require_for_here(const libperm::Options &options, const char *instead) {
                                          "), not to be executed here: " + instead);
 }
 
-void require_executable(const perm_plan *plan) {
+void require_kept(const perm_plan *plan) {
     if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+    if (plan->is_account)
+        throw Error(PERM_BAD_ARGUMENT, "the plan tells of a computation (perm_compute_with_plan): to save or "
+                                       "execute one, make it with perm_plan_create");
+}
+
+void require_executable(const perm_plan *plan) {
+    require_kept(plan);
     require_for_here(plan->plan.options,
                      "save the plan and load it there, or without the option machine here");
 }
@@ -184,7 +197,7 @@ void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome
     result.mantissa_im = answer.mantissa_im;
     result.exp2 = answer.exp2;
     result.rel_error_bound = outcome.rel_error_bound;
-    result.abs_error_bound = libperm::to_double_up(outcome.error);
+    result.abs_error_bound = libperm::to_double_up(answer.error);
     result.exact = outcome.exact;
     result.tolerance_met = outcome.rel_error_bound <= plan.options.tolerance;
     result.engine = libperm::engine_name(outcome.engine);
@@ -220,6 +233,15 @@ void fill(perm_result &result, const perm_plan &plan, const libperm::TapeAnswer 
     result.threads = 1;
 }
 
+void fill(perm_result &result, const libperm::Options &options, libperm::ExactKinds kinds) {
+    libperm::round_off(options, kinds.outcome);
+    libperm::Plan none;
+    none.options = options;
+    fill(result, none, kinds.outcome);
+    result.n = kinds.n;
+    result.nnz = kinds.nnz;
+}
+
 // False if the plan is to be executed otherwise.
 bool execute_directly(const perm_plan &plan, const void *values, perm_result &result) {
     if (!values || plan.plan.options.device == libperm::Device::gpu) return false;
@@ -248,8 +270,67 @@ bool compute_straight(const perm_csr *a, const perm_opts *opts, perm_result *res
     if (result->struct_size != sizeof(perm_result)) return false;
     Stopwatch watch;
     if (!libperm::compute_small(a, opts, *result)) return false;
+    if (opts && opts->progress) opts->progress(1, 0, opts->progress_user);
     result->seconds_run = result->seconds_total = watch.lap();
     return true;
+}
+
+// Thousands of each kind: exactly, and never written out.
+bool compute_kinds(const perm_csr *a, const perm_opts *opts, perm_result &r) {
+    Stopwatch watch;
+    const libperm::Options options = libperm::read_options(opts);
+    require_for_here(options, "leave out the option machine, or explain a plan that is made with it");
+    libperm::RunControl control(options);
+    auto kinds = libperm::compute_exact_kinds(a, options, control);
+    if (!kinds) return false;
+    fill(r, options, *std::move(kinds));
+    r.seconds_run = r.seconds_total = watch.lap();
+    return true;
+}
+
+// To be executed once: without a tape, which takes longer to write down than the plan's own way. In the
+// arena of its threads `work` follows, given the plan and the values.
+template <class Work>
+std::unique_ptr<perm_plan> plan_for_once(const perm_csr *a, const perm_opts *opts, const Work &work) {
+    Stopwatch watch;
+    auto made = std::make_unique<perm_plan>();
+    made->is_account = true;
+    const libperm::Options options = libperm::read_options(opts);
+    require_for_here(options, "leave out the option machine, or explain a plan that is made with it");
+    libperm::RunControl control(options);
+    const libperm::Poll poll = [&control] { control.poll(); };
+    libperm::InputPattern input = libperm::read_pattern(a, poll);
+    libperm::Values values = libperm::read_values(input, a->values, poll);
+    libperm::simplify(input, values);
+    made->seconds_check = watch.lap();
+    libperm::with_threads(options.threads, [&] {
+        made->plan = libperm::make_kept_plan(std::move(input), options, values, control);
+        made->seconds_plan = watch.lap();
+        work(made->plan, values, control);
+    });
+    return made;
+}
+
+std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const perm_opts *opts, perm_result &r) {
+    auto made = plan_for_once(
+        a, opts,
+        [&r](const libperm::Plan &plan, const libperm::Values &values, libperm::RunControl &control) {
+            Stopwatch watch;
+            fill(r, plan, libperm::execute_kept(plan, values, control));
+            r.seconds_run = watch.lap();
+        });
+    r.seconds_check = made->seconds_check;
+    r.seconds_plan = made->seconds_plan;
+    r.seconds_total = r.seconds_check + r.seconds_plan + r.seconds_run;
+    return made;
+}
+
+// Of what was computed without a plan: the one that would have been made.
+std::unique_ptr<perm_plan> plan_beside_straight(const perm_csr *a, const perm_opts *opts) {
+    perm_opts general = PERM_OPTS_INIT;
+    if (opts) general = *opts;
+    general.engine = nullptr; // that road has an engine of its own, which no plan has
+    return plan_for_once(a, &general, [](const auto &...) {});
 }
 
 void write_bytes(const char *bytes, std::size_t size, void *buffer, std::size_t capacity,
@@ -268,11 +349,12 @@ void write_text(const std::string &text, char *buffer, std::size_t capacity, std
 }
 
 // Values that came with the pattern of a plan. What cannot be computed with is no help, but no fault either.
-libperm::Values hints(const libperm::InputPattern &input, const perm_csr &a) {
+libperm::Values hints(const libperm::InputPattern &input, const perm_csr &a, const libperm::Poll &poll) {
     if (!a.values || input.value_type == PERM_VALUE_PATTERN) return {};
     try {
-        return libperm::read_values(input, a.values);
-    } catch (const Error &) {
+        return libperm::read_values(input, a.values, poll);
+    } catch (const Error &error) {
+        if (error.status() != PERM_BAD_MATRIX) throw;
         return {};
     }
 }
@@ -332,24 +414,17 @@ perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *
     const perm_status status = guarded([&] { is_answered = compute_straight(a, opts, result); });
     if (is_answered || status != PERM_OK) return status;
     return into(result, [&](perm_result &r) {
-        Stopwatch watch;
-        const libperm::Options options = libperm::read_options(opts);
-        require_for_here(options, "leave out the option machine, or explain a plan that is made with it");
-        libperm::RunControl control(options);
-        libperm::InputPattern input = libperm::read_pattern(a);
-        libperm::Values values = libperm::read_values(input, a->values);
-        libperm::simplify(input, values);
-        const double check = watch.lap();
-        libperm::with_threads(options.threads, [&] {
-            const libperm::Plan plan = libperm::make_kept_plan(std::move(input), options, values, control);
-            const double planning = watch.lap();
-            const libperm::Outcome outcome = libperm::execute_kept(plan, values, control);
-            fill(r, plan, outcome);
-            r.seconds_run = watch.lap();
-            r.seconds_plan = planning;
-        });
-        r.seconds_check = check;
-        r.seconds_total = check + r.seconds_plan + r.seconds_run;
+        if (!compute_kinds(a, opts, r)) compute_by_plan(a, opts, r);
+    });
+}
+
+perm_status perm_compute_with_plan(const perm_csr *a, const perm_opts *opts, perm_result *result,
+                                   perm_plan **plan) {
+    if (plan) *plan = nullptr;
+    return into(result, [&](perm_result &r) {
+        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the place for the plan is a null pointer");
+        *plan = (compute_straight(a, opts, &r) ? plan_beside_straight(a, opts) : compute_by_plan(a, opts, r))
+                    .release();
     });
 }
 
@@ -360,10 +435,11 @@ perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan
         Stopwatch watch;
         const libperm::Options options = libperm::read_options(opts);
         auto made = std::make_unique<perm_plan>();
-        libperm::InputPattern input = libperm::read_pattern(a);
-        const libperm::Values values = hints(input, *a);
-        made->seconds_check = watch.lap();
         libperm::RunControl control(options);
+        const libperm::Poll poll = [&control] { control.poll(); };
+        libperm::InputPattern input = libperm::read_pattern(a, poll);
+        const libperm::Values values = hints(input, *a, poll);
+        made->seconds_check = watch.lap();
         libperm::with_threads(options.threads, [&] {
             made->plan = libperm::make_kept_plan(std::move(input), options, values, control);
             libperm::TapePlan::order(made->plan, control);
@@ -384,7 +460,8 @@ perm_status perm_plan_execute(const perm_plan *plan, const void *values, perm_re
             return;
         }
         libperm::RunControl control(plan->plan.options);
-        const libperm::Values checked = libperm::read_values(plan->plan.input, values);
+        const libperm::Values checked =
+            libperm::read_values(plan->plan.input, values, [&control] { control.poll(); });
         r.seconds_check = watch.lap();
         libperm::with_threads(plan->plan.options.threads, [&] {
             fill(r, plan->plan, libperm::execute_kept(plan->plan, checked, control));
@@ -451,6 +528,7 @@ perm_status perm_plan_gradient(const perm_plan *plan, const void *values, void *
         libperm::Outcome outcome;
         const libperm::TapeAnswer answer = derivatives.run(
             plan->plan, values, static_cast<double *>(gradient), error_bounds, control, outcome);
+        control.finish();
         fill(r, plan->plan, outcome, libperm::answer_of(answer, result != nullptr));
         r.threads = 1;
         r.seconds_run = watch.lap();
@@ -479,7 +557,7 @@ perm_status perm_plan_source(const perm_plan *plan, const char *arch, char *buff
 
 perm_status perm_plan_save(const perm_plan *plan, void *buffer, size_t capacity, size_t *needed) {
     return guarded([&] {
-        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+        require_kept(plan);
         const std::string bytes = libperm::bytes_of(plan->plan);
         write_bytes(bytes.data(), bytes.size(), buffer, capacity, needed);
     });
@@ -499,9 +577,19 @@ perm_status perm_plan_load(const void *bytes, size_t size, const perm_opts *opts
     });
 }
 
-perm_status perm_plan_shards(const perm_plan *plan, int64_t *count, double *seconds) {
+perm_status perm_plan_check_matrix(const perm_plan *plan, const perm_csr *a) {
     return guarded([&] {
         if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+        const char *what = libperm::difference(plan->plan.input, libperm::read_pattern(a));
+        if (what)
+            throw Error(PERM_BAD_ARGUMENT,
+                        libperm::formatted("the plan is of another matrix: the {} differ", what));
+    });
+}
+
+perm_status perm_plan_shards(const perm_plan *plan, int64_t *count, double *seconds) {
+    return guarded([&] {
+        require_kept(plan);
         if (!count) throw Error(PERM_BAD_ARGUMENT, "the place for the count is a null pointer");
         const libperm::ShardCount shards = libperm::shards_of(plan->plan);
         *count = shards.count;

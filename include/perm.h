@@ -112,10 +112,13 @@ typedef struct perm_csr {
 
 /* ---------------------------------------------------------------- options */
 
-/* Called from one of the library's threads, never twice at once for one call, about ten times a second at most.
- * fraction: of the work, 0..1, never less than the last time: where precision "auto" goes on to a second run it
- * stands until that run has passed it. seconds_left: an estimate, of the run that is on; negative while unknown,
- * as in planning. */
+/* Called from one of the library's threads, never twice at once for one call, about ten times a second at most. It
+ * must return: longjmp, pthread_exit and a cancelled thread leave locks held and memory unfreed. An exception of C++
+ * is caught and ends the call with PERM_BAD_OPTION.
+ * fraction: of the work, 0..1, never less than the last time: where a second run follows, in numbers of more digits or
+ * by another engine, it stands until that run has passed it. It is 1 once, when the call has its answer, and not
+ * before; a call of microseconds may tell that alone, a plan's tape (docs/repeated.md) nothing. seconds_left: an
+ * estimate, of the run that is on; negative while unknown, as in planning. */
 typedef void (*perm_progress_fn)(double fraction, double seconds_left, void *user);
 
 /* Polled like perm_progress_fn; nonzero stops the call, which returns PERM_CANCELLED well within a second. */
@@ -196,18 +199,18 @@ typedef struct perm_result {
     double mantissa_re, mantissa_im;
     int64_t exp2;
     double rel_error_bound;      /* |value - perm(A)| <= rel_error_bound * |perm(A)|, for certain, of the value that
-                                  * `text` begins with (a double may round it once more); 0 when exact,
-                                  * INFINITY when no digit is certain */
-    double abs_error_bound;      /* |value - perm(A)| <= abs_error_bound, rounded up to a double; tells something
-                                  * also where cancellation leaves no certain digit */
+                                  * `text` is, read as a decimal number or fraction (re, im and the mantissas may
+                                  * round it once more); 0 when exact, INFINITY when no digit is certain */
+    double abs_error_bound;      /* |value - perm(A)| <= abs_error_bound, of the same value, rounded up to a double;
+                                  * tells something also where cancellation leaves no certain digit */
     int32_t exact;               /* 1: perm(A) is known exactly. mantissa * 2^exp2 is it if it fits a double, else it
                                   * rounded; an integer's text has every digit */
     int32_t tolerance_met;       /* 1: rel_error_bound <= the tolerance asked for */
     char *text;                  /* the library's. Every digit if exact and an integer; "p/q" if exact, a fraction
-                                  * and computed in more than doubles, but for MPFR's numbers; of both 17 digits if
-                                  * they would have more than three million. Else 17 digits, or one more than are
-                                  * certain, or as many as an exact number's bits make up, if these are more.
-                                  * Complex: "a+bi", "a-bi" */
+                                  * and computed in more than doubles, but for MPFR's numbers; these and exact
+                                  * doubles as decimals of all their digits, 17 at least. Of all of these 17 digits
+                                  * if they would have more than three million. What is not exact has 17 digits, or
+                                  * two more than are certain if rel_error_bound < 1e-16. Complex: "a+bi", "a-bi" */
     const char *engine;          /* static: "frontier", "ryser", "hybrid", ...; "none" when the reductions alone
                                   * gave it; of the block that takes longest, if there are several; "glynn" where
                                   * perm_compute went straight (docs/engines.md) */
@@ -241,13 +244,21 @@ PERM_API perm_status perm_result_clear(perm_result *result);
  * that was set runs out; PERM_CANCELLED; 4xx. */
 PERM_API perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *result);
 
+typedef struct perm_plan perm_plan;
+
+/* perm_compute, and the plan that it went by, for perm_plan_explain and perm_plan_source: it is of the entries as they
+ * were computed with, so other calls take it for PERM_BAD_ARGUMENT. Where small dense matrices were answered without a
+ * plan, it is the one that would have been made; the result's times do not count it.
+ * *plan is NULL on failure. Free it with perm_plan_destroy. Errors: those of perm_compute. */
+PERM_API perm_status perm_compute_with_plan(const perm_csr *a, const perm_opts *opts, perm_result *result,
+                                            perm_plan **plan);
+
 /* A plan is everything that follows from the pattern alone: reductions, engines, orders, cost. a->values may be
  * NULL; values that are there tell only which rows and columns are multiples of each other, and that none is
  * negative. Others may be executed: a plan that was told of no negative ones is made anew, each time, for values
- * that have some. The plan keeps nothing of `a`, and keeps the options, their callbacks included. */
-typedef struct perm_plan perm_plan;
-
-/* Analyses the pattern. *plan is NULL on failure. Free it with perm_plan_destroy.
+ * that have some. The plan keeps nothing of `a`, and keeps the options, their callbacks included.
+ *
+ * Analyses the pattern. *plan is NULL on failure. Free it with perm_plan_destroy.
  * What the limits forbid still makes a plan, so that it can be explained; executing it is PERM_REFUSED_*, unless
  * nothing was known of the values and those executed have repeated rows or columns that bring it within the
  * limits. A time limit that runs out while planning is PERM_REFUSED_TIME at once. */
@@ -340,6 +351,14 @@ PERM_API perm_status perm_plan_save(const perm_plan *plan, void *buffer, size_t 
  * Errors: PERM_BAD_ARGUMENT for bytes that are damaged, cut off or no plan; PERM_UNSUPPORTED for a plan of another
  * version of libperm; PERM_BAD_OPTION for options that the plan was not made with. */
 PERM_API perm_status perm_plan_load(const void *bytes, size_t size, const perm_opts *opts, perm_plan **plan);
+
+/* Whether a plan is of this matrix: of its n_rows, n_cols and nnz, its entries in their order, its value_type and
+ * its multiplicities; the values themselves are not read. A plan reads as many values, of such a type, as the
+ * matrix has that it was made of: where the bytes of perm_plan_load and the values came different ways, ask
+ * before they meet. Takes the time of reading the pattern.
+ * Errors: PERM_BAD_ARGUMENT for a plan of another matrix, with a text that says what differs; for a matrix that is
+ * none, those of perm_plan_create. */
+PERM_API perm_status perm_plan_check_matrix(const perm_plan *plan, const perm_csr *a);
 
 /* ---------------------------------------------------------------- shards */
 

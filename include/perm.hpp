@@ -131,6 +131,13 @@ class Plan {
     }
     ~Plan() { perm_plan_destroy(plan_); }
 
+    // perm::compute, and the plan that it went by (perm_compute_with_plan).
+    static Plan compute(const perm_csr &a, const perm_opts &opts, Result &result) {
+        Plan plan;
+        check(perm_compute_with_plan(&a, &opts, result.raw(), &plan.plan_));
+        return plan;
+    }
+
     Result execute(const void *values) const {
         Result result;
         check(perm_plan_execute(plan_, values, result.raw()));
@@ -170,6 +177,9 @@ class Plan {
         check(perm_plan_load(bytes.data(), bytes.size(), &opts, &plan.plan_));
         return plan;
     }
+
+    // Throws Error unless the plan is of this matrix: before values meet a plan that was loaded.
+    void check_matrix(const perm_csr &a) const { check(perm_plan_check_matrix(plan_, &a)); }
 
     // Shards: numbered pieces of the work, which any process may run (perm_plan_run_shard).
     std::int64_t shards() const {

@@ -38,16 +38,20 @@ template <class Value> Pattern nonzero_pattern(const BlockOf<Value> &block) {
 template Pattern nonzero_pattern(const Block &block);
 template Pattern nonzero_pattern(const ExactBlock &block);
 
-template <class Value> BlockOf<Value> transposed(const BlockOf<Value> &block) {
-    Transposed t = transpose(block.pattern);
+template <class Value> BlockOf<Value> transposed(const BlockOf<Value> &block, const Poll &poll) {
+    Transposed t = transpose(block.pattern, poll);
+    PolledSteps steps(poll);
     BlockOf<Value> out;
     out.pattern = std::move(t.pattern);
     out.values.reserve(block.values.size());
-    for (const std::int64_t source : t.source) out.values.push_back(block.values[at(source)]);
+    for (const std::int64_t source : t.source) {
+        steps.take(2);
+        out.values.push_back(block.values[at(source)]);
+    }
     return out;
 }
 
-template Block transposed(const Block &block);
-template ExactBlock transposed(const ExactBlock &block);
+template Block transposed(const Block &block, const Poll &poll);
+template ExactBlock transposed(const ExactBlock &block, const Poll &poll);
 
 } // namespace libperm

@@ -28,6 +28,6 @@ double most_roundings(const Block &block);
 // Without the entries that are 0.
 template <class Value> Pattern nonzero_pattern(const BlockOf<Value> &block);
 
-template <class Value> BlockOf<Value> transposed(const BlockOf<Value> &block);
+template <class Value> BlockOf<Value> transposed(const BlockOf<Value> &block, const Poll &poll = no_poll);
 
 } // namespace libperm

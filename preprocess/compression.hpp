@@ -7,6 +7,7 @@
 #pragma once
 
 #include "preprocess/block.hpp"
+#include "preprocess/poll.hpp"
 
 namespace libperm {
 
@@ -26,7 +27,8 @@ template <class Value> struct Compression {
     std::int64_t degree_1 = 0, degree_2 = 0; // lines taken out
 };
 
-// Ends early when the lines merged become so long that merging them would take far more than O(nnz).
-template <class Value> Compression<Value> compress(const BlockOf<Value> &block, const CompressionRule &rule);
+// O(nnz log nnz), whatever the degrees.
+template <class Value>
+Compression<Value> compress(BlockOf<Value> block, const CompressionRule &rule, const Poll &poll = no_poll);
 
 } // namespace libperm

@@ -41,7 +41,7 @@ template <class Value> bool Decomposition<Value>::next(Step &step) {
 template <class Value> void Decomposition<Value>::match(Block block) {
     const Passes &passes = rule_.passes;
     if (!passes.matching && !passes.dulmage_mendelsohn) return begin(std::move(block));
-    const Matching matching = maximum_matching(block.pattern);
+    const Matching matching = maximum_matching(block.pattern, rule_.poll);
     if (matching.size < block.n()) {
         ++reductions_.zeros;
         return push(Value{});
@@ -49,7 +49,7 @@ template <class Value> void Decomposition<Value>::match(Block block) {
     if (!passes.dulmage_mendelsohn) return begin(std::move(block));
 
     std::int64_t dropped = block.pattern.nnz();
-    std::vector<Block> blocks = dulmage_mendelsohn(std::move(block), matching);
+    std::vector<Block> blocks = dulmage_mendelsohn(std::move(block), matching, rule_.poll);
     for (const Block &b : blocks) dropped -= b.pattern.nnz();
     reductions_.dropped += dropped;
     if (blocks.size() == 1) return begin(std::move(blocks.front()));
@@ -78,7 +78,7 @@ template <class Value> void Decomposition<Value>::begin(Block block) {
 template <class Value> void Decomposition<Value>::compress_lines(Block block) {
     const CompressionRule rule{rule_.passes.degree_1, rule_.passes.degree_2};
     if (!rule.degree_1 && !rule.degree_2) return push(std::move(block), Stage::expand);
-    Compression<Value> done = compress(block, rule);
+    Compression<Value> done = compress(std::move(block), rule, rule_.poll);
     if (done.is_zero) {
         ++reductions_.zeros;
         return push(Value{});
@@ -107,7 +107,7 @@ template <class Value> void Decomposition<Value>::consider_expansion(Block block
     // published rule has not looked again after an expansion, it is time.
     const bool is_matched = !rule_.as_published && (rule_.passes.matching || rule_.passes.dulmage_mendelsohn);
     const bool by_rule = rule_.as_published && may_expand(block);
-    if (!is_matched && !by_rule && maximum_matching(block.pattern).size < block.n()) {
+    if (!is_matched && !by_rule && maximum_matching(block.pattern, rule_.poll).size < block.n()) {
         ++reductions_.zeros;
         return push(Value{});
     }

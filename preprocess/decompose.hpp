@@ -45,6 +45,7 @@ template <class Value> struct DecompositionRule {
     bool as_published = false; // `paper_order` and `paper_degree`; else compression to the end, and ...
     std::function<bool(const BlockOf<Value> &)>
         expand; // ... this decides on expansion along the lightest line
+    Poll poll = no_poll;
 };
 
 template <class Value> class Decomposition {

@@ -1,6 +1,7 @@
 #include "preprocess/dulmage_mendelsohn.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace libperm {
 namespace {
@@ -11,8 +12,13 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 // stack.
 class StrongComponents {
   public:
-    StrongComponents(const Pattern &a, const Matching &matching)
-        : a_(a), matching_(matching), component_(at(a.rows), -1), seen_(at(a.rows), 0), low_(at(a.rows), 0) {
+    StrongComponents(const Pattern &a, const Matching &matching, const Poll &poll)
+        : a_(a),
+          matching_(matching),
+          component_(at(a.rows), -1),
+          seen_(at(a.rows), 0),
+          low_(at(a.rows), 0),
+          steps_(poll) {
         for (std::int32_t i = 0; i < a.rows; ++i)
             if (seen_[at(i)] == 0) search(i);
     }
@@ -46,6 +52,7 @@ class StrongComponents {
     void search(std::int32_t root) {
         enter(root);
         while (!path_.empty()) {
+            steps_.take();
             Visit &visit = path_.back();
             const std::int32_t i = visit.row;
             if (visit.next < a_.row(i).size()) {
@@ -80,18 +87,21 @@ class StrongComponents {
     std::vector<std::int32_t> component_, seen_, low_, open_;
     std::vector<Visit> path_;
     std::int32_t clock_ = 0, count_ = 0;
+    PolledSteps steps_;
 };
 
 } // namespace
 
 std::vector<std::int32_t> triangular_blocks(const Pattern &a, const Matching &perfect) {
-    return StrongComponents(a, perfect).of_row();
+    return StrongComponents(a, perfect, no_poll).of_row();
 }
 
 template <class Value>
-std::vector<BlockOf<Value>> dulmage_mendelsohn(BlockOf<Value> block, const Matching &perfect) {
+std::vector<BlockOf<Value>> dulmage_mendelsohn(BlockOf<Value> block, const Matching &perfect,
+                                               const Poll &poll) {
     const Pattern &a = block.pattern;
-    const StrongComponents components(a, perfect);
+    const StrongComponents components(a, perfect, poll);
+    PolledSteps steps(poll);
     std::vector<BlockOf<Value>> blocks(at(components.count()));
     if (components.count() == 1) {
         blocks.front() = std::move(block);
@@ -99,10 +109,12 @@ std::vector<BlockOf<Value>> dulmage_mendelsohn(BlockOf<Value> block, const Match
     }
     const std::vector<std::int32_t> of_row = components.by_lowest_row();
     std::vector<std::int32_t> place(at(a.cols)); // of a column in its block
+    steps.take(2 * std::int64_t{a.cols});
     for (std::int32_t j = 0; j < a.cols; ++j)
         place[at(j)] = blocks[at(of_row[at(perfect.row_of_col[at(j)])])].pattern.cols++;
     std::size_t k = 0;
     for (std::int32_t i = 0; i < a.rows; ++i) {
+        steps.take(4 + std::ssize(a.row(i)));
         BlockOf<Value> &b = blocks[at(of_row[at(i)])];
         for (const std::int32_t j : a.row(i)) {
             if (of_row[at(perfect.row_of_col[at(j)])] == of_row[at(i)]) {
@@ -117,7 +129,8 @@ std::vector<BlockOf<Value>> dulmage_mendelsohn(BlockOf<Value> block, const Match
     return blocks;
 }
 
-template std::vector<Block> dulmage_mendelsohn(Block block, const Matching &perfect);
-template std::vector<ExactBlock> dulmage_mendelsohn(ExactBlock block, const Matching &perfect);
+template std::vector<Block> dulmage_mendelsohn(Block block, const Matching &perfect, const Poll &poll);
+template std::vector<ExactBlock> dulmage_mendelsohn(ExactBlock block, const Matching &perfect,
+                                                    const Poll &poll);
 
 } // namespace libperm

@@ -13,7 +13,8 @@ namespace libperm {
 
 // The blocks, by their lowest row; rows and columns keep their order inside. O(n + nnz).
 template <class Value>
-std::vector<BlockOf<Value>> dulmage_mendelsohn(BlockOf<Value> block, const Matching &perfect);
+std::vector<BlockOf<Value>> dulmage_mendelsohn(BlockOf<Value> block, const Matching &perfect,
+                                               const Poll &poll = no_poll);
 
 // Of each row, the number of its block, by which the matrix is lower block triangular; a column is in the
 // block of the row it is matched with.

@@ -34,14 +34,14 @@ std::int32_t degree_of(const Pattern &a, Line line) {
 
 template <class Value> std::vector<PartOf<Value>> expand(const BlockOf<Value> &block, Line line) {
     std::vector<PartOf<Value>> parts;
-    const std::vector<EntryOf<Value>> entries = Contraction<Value>(block).entries(line);
-    for (std::size_t k = 0; k < entries.size(); k += 2) {
+    const std::vector<std::int32_t> crossing = Contraction<Value>(block).crossing(line);
+    for (std::size_t k = 0; k < crossing.size(); k += 2) {
         Contraction<Value> matrix(block);
         PartOf<Value> &part = parts.emplace_back();
-        if (k + 1 < entries.size())
-            matrix.contract(line, entries[k].other, entries[k + 1].other);
+        if (k + 1 < crossing.size())
+            matrix.contract(line, crossing[k], crossing[k + 1]);
         else
-            part.factor = matrix.remove(line, entries[k].other);
+            part.factor = matrix.remove(line, crossing[k]);
         part.block = matrix.block();
     }
     return parts;

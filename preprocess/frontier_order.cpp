@@ -1,10 +1,12 @@
 #include "preprocess/frontier_order.hpp"
 
+#include "preprocess/by_degree.hpp"
 #include "preprocess/frontier_state.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <random>
 
@@ -25,6 +27,7 @@ class Random {
 };
 
 constexpr double most_greedy_work = 2e8; // of a line: a fifth of a second
+constexpr std::size_t hub = 2000;        // entries of a column that says nothing of which rows are near
 
 // Over some rows: what each form would take by its price, and how many states there are at most.
 struct RowsCost {
@@ -59,7 +62,8 @@ class Walker {
           a_(side.rows),
           at_(side.columns),
           frontier_(side, log2_binomial),
-          random_(seed) {}
+          random_(seed),
+          steps_(options.poll) {}
 
     const std::vector<std::int32_t> &best() const { return best_; }
     double best_cost() const { return best_cost_; }
@@ -67,12 +71,10 @@ class Walker {
     double work() const { return work_; } // done so far, in about nanoseconds
 
     // `worth`: the work that is worth doing for an order of some cost.
-    template <class Worth>
-    void greedy_starts(int count, const Worth &worth, const std::function<void()> &poll) {
+    template <class Worth> void greedy_starts(int count, const Worth &worth) {
         for (int k = 0; k < count; ++k) {
-            poll();
             if (k > 0 && work_ > std::min(most_greedy_work, worth(best_cost_))) return;
-            const std::vector<std::int32_t> order = greedy(k == 0 ? 0.0 : 0.1 * (k % 20), poll);
+            const std::vector<std::int32_t> order = greedy(k == 0 ? 0.0 : 0.1 * (k % 20));
             const double cost = evaluate(order);
             if (cost < best_cost_) {
                 best_ = order;
@@ -83,13 +85,12 @@ class Walker {
 
     // Annealing by single-row moves. The frontier after a set of rows does not depend on their order, so only
     // the steps between the two ends of a move have to be looked at.
-    void anneal(double budget, const std::function<void()> &poll) {
+    void anneal(double budget) {
         if (a_.rows < 2 || best_.empty() || !has_room_for_snapshots()) return;
         order_ = best_;
         take_snapshots();
         const double start = work_, end = work_ + budget;
-        for (int move = 0; work_ < end; ++move) {
-            if (move % 256 == 0) poll();
+        while (work_ < end) {
             const double temperature = 0.3 * (1.0 - (work_ - start) / budget);
             const double allowed = total_ * std::exp2(-temperature * std::log(1.0 - random_.uniform()));
             const std::int32_t from = random_.below(a_.rows);
@@ -103,6 +104,7 @@ class Walker {
 
   private:
     RowsCost step(std::int32_t row) {
+        steps_.take(64 + 4 * std::ssize(a_.row(row)) + frontier_.width());
         work_ += 2.6 * static_cast<double>(frontier_.open().size()) +
                  10.0 * static_cast<double>(a_.row(row).size()) + 130.0;
         const FrontierStepCost cost = frontier_.advance(row);
@@ -127,20 +129,15 @@ class Walker {
     }
 
     // Next the row that opens least and closes most; ties go to columns that close soonest.
-    std::vector<std::int32_t> greedy(double noise, const std::function<void()> &poll) {
+    std::vector<std::int32_t> greedy(double noise) {
         frontier_.restore({});
         std::vector<char> done(at(a_.rows), 0), listed(at(a_.rows), 0);
         std::vector<std::int32_t> candidates, order;
-        std::vector<std::int32_t> fresh(
-            at(a_.rows)); // where to start when nothing is open: few entries first
-        for (std::int32_t i = 0; i < a_.rows; ++i) fresh[at(i)] = i;
-        std::stable_sort(fresh.begin(), fresh.end(), [this](std::int32_t i, std::int32_t k) {
-            return a_.row(i).size() < a_.row(k).size();
-        });
+        // Where to start when nothing is open: few entries first.
+        std::vector<std::int32_t> fresh = rows_by_degree(a_);
         std::size_t next_fresh = 0;
         if (noise > 0) std::swap(fresh[0], fresh[at(random_.below(a_.rows))]);
         while (order.size() < at(a_.rows)) {
-            if (order.size() % 64 == 0) poll();
             if (candidates.empty()) {
                 while (done[at(fresh[next_fresh])]) ++next_fresh;
                 candidates.push_back(fresh[next_fresh]);
@@ -148,6 +145,7 @@ class Walker {
             std::size_t chosen = 0;
             double lowest = 1e300;
             for (std::size_t c = 0; c < candidates.size(); ++c) {
+                steps_.take(1 + std::ssize(a_.row(candidates[c])));
                 double score = noise > 0 ? noise * random_.uniform() : 0.0;
                 for (const std::int32_t col : a_.row(candidates[c])) {
                     const std::int32_t remaining = frontier_.remaining(col);
@@ -165,7 +163,7 @@ class Walker {
             done[at(row)] = 1;
             order.push_back(row);
             for (const std::int32_t col : a_.row(row)) {
-                if (frontier_.is_open(col)) continue;
+                if (frontier_.is_open(col) || at_.row(col).size() > hub) continue;
                 for (const std::int32_t neighbour : at_.row(col))
                     if (!done[at(neighbour)] && !listed[at(neighbour)]) {
                         listed[at(neighbour)] = 1;
@@ -183,6 +181,7 @@ class Walker {
         std::size_t open = 0;
         frontier_.restore({});
         for (const std::int32_t row : best_) {
+            steps_.take(64 + 4 * std::ssize(a_.row(row)) + frontier_.width());
             frontier_.advance(row);
             open += frontier_.open().size();
         }
@@ -205,6 +204,7 @@ class Walker {
     }
 
     void try_move(std::int32_t from, std::int32_t to, double allowed) {
+        steps_.take(a_.rows / 2);
         const std::size_t lo = at(std::min(from, to)), hi = at(std::max(from, to));
         const auto moved = [&](std::size_t t) { // the row at place t after the move
             if (t == at(to)) return order_[at(from)];
@@ -243,16 +243,14 @@ class Walker {
     double best_cost_ = 1e300, total_ = 0, work_ = 0;
     std::vector<FrontierState::Snapshot> snapshots_, scratch_;
     std::vector<RowsCost> costs_, scratch_costs_;
+    PolledSteps steps_;
 };
 
 // Several lines of search, on both sides, and the time that they may take.
 class Search {
   public:
     Search(const std::array<FrontierSide, 2> &sides, const FrontierOrderOptions &options)
-        : options_(options),
-          poll_(options.poll ? options.poll : [] {}),
-          rows_(sides.front().rows.rows),
-          log2_binomial_(rows_) {
+        : options_(options), rows_(sides.front().rows.rows), log2_binomial_(rows_) {
         for (std::size_t k = 0; k < 2 * lines; ++k)
             walkers_.push_back(std::make_unique<Walker>(sides[k % 2], log2_binomial_, options,
                                                         options.seed * 2 * lines + k + 1));
@@ -261,8 +259,8 @@ class Search {
     void start() {
         const int starts = std::clamp(2000 / std::max(1, rows_), 1, 20);
         in_parallel([&](Walker &w) {
-            w.greedy_starts(
-                starts, [&](double cost) { return worth(cost) / (4 * lines); }, poll_);
+            options_.poll();
+            w.greedy_starts(starts, [&](double cost) { return worth(cost) / (4 * lines); });
         });
     }
 
@@ -280,7 +278,10 @@ class Search {
             if (predicted > hopeless * options_.limit_seconds && spent > short_search) break;
             if (predicted > SearchBudget::far * options_.other_seconds && spent > 1e9 * options_.budget.least)
                 break;
-            in_parallel([&](Walker &w) { w.anneal(round, poll_); });
+            in_parallel([&](Walker &w) {
+                options_.poll();
+                w.anneal(round);
+            });
             // A line that is far behind after two rounds is given up.
             const double lowest = best().best_cost();
             if (round > first_round)
@@ -314,7 +315,6 @@ class Search {
     }
 
     const FrontierOrderOptions &options_;
-    const std::function<void()> poll_;
     const std::int32_t rows_;
     const Log2Binomial log2_binomial_;
     std::vector<std::unique_ptr<Walker>> walkers_;

@@ -4,8 +4,6 @@
 #include "preprocess/frontier_side.hpp"
 #include "preprocess/search_budget.hpp"
 
-#include <functional>
-
 namespace libperm {
 
 // What a form of the frontier is going to take.
@@ -21,7 +19,7 @@ struct FrontierOrderOptions {
     double other_search = 1e300;  // seconds that searching is worth for that one
     SearchBudget budget;          // of the search, on both sides
     double limit_seconds = 1e300; // a run predicted to take many times this will not be run
-    std::function<void()> poll;   // called now and then, from any thread; may throw to stop the search
+    Poll poll = no_poll;          // from any thread
 };
 
 // log2 of states at once beyond which no order is looked at further.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 namespace libperm {
@@ -43,7 +44,9 @@ class StateBits {
 
 } // namespace
 
-FrontierProgram build_frontier_program(const FrontierSide &side, const FrontierOrder &order) {
+FrontierProgram build_frontier_program(const FrontierSide &side, const FrontierOrder &order,
+                                       const Poll &poll) {
+    PolledSteps steps(poll);
     const Pattern &p = side.rows;
     const Log2Binomial log2_binomial(p.rows);
     FrontierState frontier(side, log2_binomial);
@@ -57,6 +60,7 @@ FrontierProgram build_frontier_program(const FrontierSide &side, const FrontierO
         remaining[at(j)] = static_cast<std::int32_t>(side.columns.row(j).size());
     std::int32_t width = 0, used = 0;
     for (const std::int32_t row : order.rows) {
+        steps.take(64 + 16 * std::ssize(p.row(row)) + frontier.width());
         FrontierStep step;
         step.row = row;
         step.width_before = width;
@@ -151,12 +155,13 @@ class MatchingTest {
 } // namespace
 
 void estimate_reachable(FrontierProgram &program, const FrontierSide &side, const FrontierOrder &order,
-                        int samples) {
+                        int samples, const Poll &poll) {
     const Pattern &a = side.rows;
     if (a.rows > 10000) return; // augmenting paths of such length would exhaust the call stack
     double total = 0;
     for (const FrontierStep &s : program.steps) total += s.expansions_bound;
 
+    PolledSteps steps(poll);
     const Log2Binomial log2_binomial(a.rows);
     FrontierState frontier(side, log2_binomial);
     MatchingTest matches(side, order.rows);
@@ -170,6 +175,7 @@ void estimate_reachable(FrontierProgram &program, const FrontierSide &side, cons
     std::vector<OpenColumn> open;
     std::vector<std::int32_t> units; // columns, of a kind so many as its count can vary
     for (std::size_t t = 0; t < program.steps.size(); ++t) {
+        steps.take(64 + 4 * std::ssize(a.row(order.rows[t])) + frontier.width());
         FrontierStep &step = program.steps[t];
         frontier.advance(order.rows[t]);
         for (const std::int32_t j : a.row(order.rows[t]))
@@ -188,6 +194,7 @@ void estimate_reachable(FrontierProgram &program, const FrontierSide &side, cons
         for (const OpenColumn &o : open) units.insert(units.end(), at(frontier.range(o).width()), o.col);
         int hits = 0;
         for (int sample = 0; sample < samples; ++sample) {
+            poll();
             for (const OpenColumn &o : open) allowed[at(o.col)] = frontier.range(o).least;
             std::size_t begin = 0;
             for (std::size_t k = 0; k < open.size(); ++k) { // Fisher-Yates inside each component

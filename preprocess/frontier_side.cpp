@@ -1,5 +1,6 @@
 #include "preprocess/frontier_side.hpp"
 
+#include <iterator>
 #include <numeric>
 
 namespace libperm {
@@ -9,7 +10,8 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // `source`: by entry of p, the entry of A.
 FrontierSide merge_columns(const Pattern &p, const std::vector<std::int64_t> &source,
-                           const std::vector<std::int32_t> &of_col, bool transposed) {
+                           const std::vector<std::int32_t> &of_col, bool transposed, const Poll &poll) {
+    PolledSteps steps(poll);
     FrontierSide side;
     side.transposed = transposed;
     std::vector<std::int32_t> kind(at(p.cols), -1); // of a column that stands for its kind
@@ -24,6 +26,7 @@ FrontierSide merge_columns(const Pattern &p, const std::vector<std::int64_t> &so
     side.rows.rows = p.rows;
     side.rows.cols = static_cast<std::int32_t>(side.multiplicity.size());
     for (std::int32_t i = 0; i < p.rows; ++i) {
+        steps.take(1 + std::ssize(p.row(i)));
         std::int64_t entry = p.row_begin(i);
         for (const std::int32_t j : p.row(i)) {
             if (kind[at(j)] >= 0) {
@@ -34,18 +37,18 @@ FrontierSide merge_columns(const Pattern &p, const std::vector<std::int64_t> &so
         }
         side.rows.row_ptr.push_back(static_cast<std::int64_t>(side.rows.col.size()));
     }
-    side.columns = transpose(side.rows).pattern;
+    side.columns = transpose(side.rows, poll).pattern;
     return side;
 }
 
 } // namespace
 
-std::array<FrontierSide, 2> frontier_sides(const Pattern &a, const Kinds &kinds) {
+std::array<FrontierSide, 2> frontier_sides(const Pattern &a, const Kinds &kinds, const Poll &poll) {
     std::vector<std::int64_t> itself(a.col.size());
     std::iota(itself.begin(), itself.end(), 0);
-    const Transposed t = transpose(a);
-    return {merge_columns(a, itself, kinds.of_col, false),
-            merge_columns(t.pattern, t.source, kinds.of_row, true)};
+    const Transposed t = transpose(a, poll);
+    return {merge_columns(a, itself, kinds.of_col, false, poll),
+            merge_columns(t.pattern, t.source, kinds.of_row, true, poll)};
 }
 
 } // namespace libperm

@@ -21,6 +21,6 @@ struct FrontierSide {
 
 // A, then A^T. Kinds are numbered in the order of their lowest column; without equal columns `rows` is the
 // matrix itself.
-std::array<FrontierSide, 2> frontier_sides(const Pattern &a, const Kinds &kinds);
+std::array<FrontierSide, 2> frontier_sides(const Pattern &a, const Kinds &kinds, const Poll &poll = no_poll);
 
 } // namespace libperm

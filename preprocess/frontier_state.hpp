@@ -65,6 +65,7 @@ class FrontierState {
 
     const std::vector<OpenColumn> &open() const { return open_; }
     double log2_states() const { return log2_states_; }
+    std::int64_t width() const { return static_cast<std::int64_t>(open_.size()); }
 
     // Going back to a frontier seen before costs no more than its width.
     struct Snapshot {

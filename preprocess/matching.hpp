@@ -12,6 +12,6 @@ struct Matching {
 };
 
 // O(nnz sqrt(n)). A square matrix with size < n has no perfect matching: its permanent is 0.
-Matching maximum_matching(const Pattern &a);
+Matching maximum_matching(const Pattern &a, const Poll &poll = no_poll);
 
 } // namespace libperm

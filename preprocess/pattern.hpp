@@ -1,6 +1,8 @@
 // The sparsity pattern of a matrix: all that plans, orders and reductions look at.
 #pragma once
 
+#include "preprocess/poll.hpp"
+
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -28,6 +30,6 @@ struct Transposed {
     std::vector<std::int64_t> source;
 };
 
-Transposed transpose(const Pattern &a);
+Transposed transpose(const Pattern &a, const Poll &poll = no_poll);
 
 } // namespace libperm

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <queue>
 #include <utility>
@@ -14,7 +15,7 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 // Minimum-cost assignment by shortest augmenting paths; cost of an entry = minus its binary exponent.
 class Assignment {
   public:
-    explicit Assignment(const Block &block)
+    Assignment(const Block &block, const Poll &poll)
         : a_(block.pattern),
           cost_(block.values.size(), absent),
           u_(at(a_.rows), 0),
@@ -23,7 +24,8 @@ class Assignment {
           row_of_col_(at(a_.cols), -1),
           distance_(at(a_.cols), far),
           from_(at(a_.cols), -1),
-          final_(at(a_.cols), 0) {
+          final_(at(a_.cols), 0),
+          steps_(poll) {
         for (std::size_t k = 0; k < block.values.size(); ++k)
             if (!is_zero(block.values[k])) cost_[k] = -block.values[k].exp2;
         for (std::int32_t i = 0; i < a_.rows; ++i)
@@ -48,7 +50,8 @@ class Assignment {
     static constexpr std::int64_t far = std::numeric_limits<std::int64_t>::max() / 4;
     static constexpr std::int64_t absent = far;
 
-    template <class F> void for_each(std::int32_t i, F f) const {
+    template <class F> void for_each(std::int32_t i, F f) {
+        steps_.take(1 + 2 * std::ssize(a_.row(i)));
         std::int64_t k = a_.row_begin(i);
         for (const std::int32_t j : a_.row(i)) {
             if (cost_[at(k)] != absent) f(j, cost_[at(k)]);
@@ -118,11 +121,12 @@ class Assignment {
     std::vector<char> final_;
     using Reach = std::pair<std::int64_t, std::int32_t>;
     std::priority_queue<Reach, std::vector<Reach>, std::greater<>> queue_;
+    PolledSteps steps_;
 };
 
 } // namespace
 
-PowerScaling power_scaling(const Block &block) {
+PowerScaling power_scaling(const Block &block, const Poll &poll) {
     const Pattern &a = block.pattern;
     PowerScaling scaling;
     scaling.row.assign(at(a.rows), 0);
@@ -135,7 +139,7 @@ PowerScaling power_scaling(const Block &block) {
     }
     if (highest - lowest < 500 && a.rows * (highest - lowest + 1) < 500) return scaling;
 
-    const Assignment assignment(block);
+    const Assignment assignment(block, poll);
     for (std::int32_t i = 0; i < a.rows; ++i) scaling.total += assignment.u(i);
     for (std::int32_t j = 0; j < a.cols; ++j) scaling.total += assignment.v(j);
     for (std::int32_t i = 0; i < a.rows; ++i) scaling.row[at(i)] = assignment.u(i);
@@ -143,8 +147,8 @@ PowerScaling power_scaling(const Block &block) {
     return scaling;
 }
 
-std::int64_t scale(Block &block) {
-    const PowerScaling scaling = power_scaling(block);
+std::int64_t scale(Block &block, const Poll &poll) {
+    const PowerScaling scaling = power_scaling(block, poll);
     std::size_t k = 0;
     for (std::int32_t i = 0; i < block.n(); ++i)
         for (const std::int32_t j : block.pattern.row(i))

@@ -10,13 +10,14 @@ namespace libperm {
 struct SearchBudget {
     // Times what another way takes: beyond that a longer search will not be enough.
     static constexpr double far = 8;
+    static constexpr double of_short = 0.25; // of a run that takes less than it is worth to search
 
     double share = 0.02; // of the run that the order is for
     double least = 0.02; // seconds: nobody minds
     double effort = 1;   // for a rough idea of the cost less than 1
 
-    // For a run of so many seconds: never more than that.
-    double of(double run) const { return effort * std::max(share * run, std::min(least, run)); }
+    // For a run of so many seconds.
+    double of(double run) const { return effort * std::max(share * run, std::min(least, of_short * run)); }
 };
 
 } // namespace libperm

@@ -24,9 +24,14 @@ class Parts {
     }
 
     const PartFile &first() const { return parts_.front(); }
+    Plan load_plan(const perm_opts &opts) const {
+        return perm::load_plan(files_.front(), first().plan, opts);
+    }
 
     Result combine(const Plan &plan) const {
-        const ValuesView values(first().values, first().plan.value_type);
+        const ValuesView values(first().values, first().plan.pattern.value_type);
+        for (std::size_t k = 0; k < parts_.size(); ++k)
+            require_own_shards(files_[k], parts_[k], plan.shards());
         std::vector<std::string> partials;
         std::vector<std::size_t> owners; // of the partials
         for (std::size_t k = 0; k < parts_.size(); ++k)
@@ -82,11 +87,10 @@ class Parts {
     void require_complete(std::int64_t shards) const {
         std::set<std::int64_t> whole, begun;
         for (const PartFile &part : parts_) (is_whole(part, shards) ? whole : begun).insert(part.index);
-        std::vector<std::int64_t> missing, unfinished;
-        for (std::int64_t k = 0; k < first().of; ++k) {
-            if (whole.contains(k) ||
-                first_shard(shards, first().of, k) == first_shard(shards, first().of, k + 1))
-                continue;
+        std::vector<std::int64_t> missing, unfinished; // of those that have shards, however many there are
+        for (std::int64_t shard = 0, k = 0; shard < shards; shard = first_shard(shards, first().of, k + 1)) {
+            k = index_of(shard, shards, first().of);
+            if (whole.contains(k)) continue;
             missing.push_back(k);
             if (begun.contains(k)) unfinished.push_back(k);
         }
@@ -129,7 +133,7 @@ void run_combine(Options options) {
         perm_opts opts = library_options(options);
         opts.progress = Progress::report;
         opts.progress_user = &progress;
-        const Plan plan = Plan::load(parts.first().plan.plan, opts);
+        const Plan plan = parts.load_plan(opts);
         const double seconds_plan = watch.seconds() - seconds_read;
         result = parts.combine(plan);
         if (options.json) explanation = plan.explain(PERM_FORMAT_JSON);

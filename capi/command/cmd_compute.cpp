@@ -8,10 +8,45 @@
 namespace perm {
 namespace {
 
+struct Computed {
+    Result result;
+    std::string plan; // its explanation, for an answer in JSON
+    Seconds seconds{};
+};
+
+Computed by_plan_file(const Options &options) {
+    const Stopwatch watch;
+    const Job job(options);
+    Computed computed{job.execute(), {}, {}};
+    const Result &r = computed.result;
+    computed.seconds = {watch.seconds(), job.seconds_read(), r->seconds_check, job.seconds_plan(),
+                        r->seconds_run};
+    if (options.json) computed.plan = job.explain(PERM_FORMAT_JSON);
+    return computed;
+}
+
+// A plan of its own would be one for many executions.
+Computed at_once(const Options &options) {
+    const Stopwatch watch;
+    const Input input(options);
+    const double read = watch.seconds();
+    const Cancellable cancellable(notice_of(options));
+    Progress progress(!options.quiet);
+    const perm_opts opts = library_options(options, progress);
+    Computed computed;
+    Result &r = computed.result;
+    if (options.json)
+        computed.plan = Plan::compute(input.csr(), opts, r).explain(PERM_FORMAT_JSON);
+    else
+        r = compute(input.csr(), opts);
+    computed.seconds = {read + r->seconds_total, read, r->seconds_check, r->seconds_plan, r->seconds_run};
+    return computed;
+}
+
 // A stop that leaves a checkpoint says how to go on.
-Result execute(const Options &options, const Job &job) {
+Computed computed_by(const Options &options) {
     try {
-        return job.execute();
+        return options.plan.empty() ? at_once(options) : by_plan_file(options);
     } catch (const Error &error) {
         const bool stopped = error.status() == PERM_CANCELLED || error.status() == PERM_REFUSED_TIME;
         if (!stopped || !libperm::exists(options.checkpoint)) throw;
@@ -22,19 +57,9 @@ Result execute(const Options &options, const Job &job) {
 } // namespace
 
 void run_compute(const Options &options) {
-    const Stopwatch watch;
     if (!options.checkpoint.empty()) require_folder_of(options.checkpoint);
-    Result result;
-    std::string plan;
-    Seconds seconds{};
-    {
-        const Job job(options);
-        result = execute(options, job);
-        if (options.json) plan = job.explain(PERM_FORMAT_JSON);
-        seconds = {watch.seconds(), job.seconds_read(), result->seconds_check, job.seconds_plan(),
-                   result->seconds_run};
-    }
-    write_answer(options, file_name(options), *result.raw(), seconds, plan);
+    Computed computed = computed_by(options);
+    write_answer(options, file_name(options), *computed.result.raw(), computed.seconds, computed.plan);
 }
 
 } // namespace perm

@@ -1,5 +1,6 @@
 #include "commands.hpp"
 #include "job.hpp"
+#include "lib/base/durable_file.hpp"
 #include "output.hpp"
 #include "part_file.hpp"
 #include "shard_run.hpp"
@@ -13,13 +14,12 @@ namespace {
 
 void require_same(const Options &options, const PartFile &found, const PartFile &wanted) {
     const auto fail = [&](const std::string &what) {
-        throw Error(PERM_BAD_OPTION, fmt::format("{} is there and of {}: name another file, or remove this "
-                                                 "one to begin anew",
-                                                 options.output, what));
+        throw Error(PERM_BAD_OPTION, fmt::format("{} is there and of {}: name another file, or remove {} to "
+                                                 "begin anew",
+                                                 options.output, what, libperm::those_kept(options.output)));
     };
     if (found.plan.pattern != wanted.plan.pattern) fail("another matrix, " + found.plan.matrix);
-    if (found.plan.value_type != wanted.plan.value_type || !(found.values == wanted.values))
-        fail("other values");
+    if (!(found.values == wanted.values)) fail("other values");
     if (found.of != wanted.of || found.index != wanted.index)
         fail(fmt::format("index {} of {}", found.index, found.of));
     if (!options.plan.empty() && found.plan.plan != read_plan_file(options.plan).plan)
@@ -30,7 +30,7 @@ void require_same(const Options &options, const PartFile &found, const PartFile 
 PartFile begun_part(const Options &options) {
     const Input input(options);
     PartFile part;
-    part.plan = plan_file_of(input.name(), input.csr(), "");
+    part.plan = {input.name(), pattern_of(input.csr()), ""};
     part.values = values_of(input.csr());
     part.of = options.of;
     part.index = options.index;

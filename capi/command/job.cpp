@@ -24,9 +24,6 @@ const std::int64_t *multiplicity_or_null(const std::vector<std::int64_t> &number
     return numbers.data();
 }
 
-// Pieces under way are given time only where what they come to is kept.
-const char *notice_of(const Options &options) { return options.checkpoint.empty() ? nullptr : finishing; }
-
 } // namespace
 
 Input::Input(const Options &options)
@@ -59,6 +56,15 @@ perm_opts library_options(const Options &options) {
     return opts;
 }
 
+perm_opts library_options(const Options &options, Progress &progress) {
+    perm_opts opts = library_options(options);
+    opts.progress = Progress::report;
+    opts.progress_user = &progress;
+    return opts;
+}
+
+const char *notice_of(const Options &options) { return options.checkpoint.empty() ? nullptr : finishing; }
+
 Job::Job(const Options &options)
     : input_(options),
       seconds_read_(watch_.seconds()),
@@ -69,13 +75,11 @@ Job::Job(const Options &options)
 }
 
 Plan make_plan(const Options &options, const Input &input, Progress &progress) {
-    perm_opts opts = library_options(options);
-    opts.progress = Progress::report;
-    opts.progress_user = &progress;
+    const perm_opts opts = library_options(options, progress);
     if (options.plan.empty()) return Plan(input.csr(), opts);
     const PlanFile file = read_plan_file(options.plan);
-    require_same_matrix(options.plan, file, plan_file_of(input.name(), input.csr(), ""));
-    return Plan::load(file.plan, opts);
+    require_same_matrix(options.plan, file, {input.name(), pattern_of(input.csr()), ""});
+    return load_plan(options.plan, file, opts);
 }
 
 std::string shards_text(const Plan &plan) {

@@ -43,6 +43,10 @@ class Input {
 // Those of the options that the library knows, with the signals as perm_opts.cancel. Valid as long as they
 // are.
 perm_opts library_options(const Options &options);
+perm_opts library_options(const Options &options, Progress &progress); // with what shows it
+
+// For Cancellable: pieces under way are given time only where what they come to is kept.
+const char *notice_of(const Options &options);
 
 // Of the input, or, if the options name one, that of a file.
 Plan make_plan(const Options &options, const Input &input, Progress &progress);
@@ -60,7 +64,7 @@ class Job {
     std::string source(const char *arch) const { return plan_.source(arch); }
 
     const Plan &plan() const { return plan_; }
-    PlanFile plan_file() const { return plan_file_of(input_.name(), input_.csr(), plan_.save()); }
+    PlanFile plan_file() const { return {input_.name(), pattern_of(input_.csr()), plan_.save()}; }
 
     double seconds_read() const { return seconds_read_; }
     double seconds_plan() const { return seconds_plan_; }

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <sstream>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -58,13 +57,16 @@ std::vector<std::int64_t> parse_multiplicities(std::string text) {
     return numbers;
 }
 
-// All of a file.
+// All of a file, or of a pipe: some kB. A device may have no end.
 std::string read_text(const std::string &file) {
+    constexpr std::size_t most = 1 << 20;
     std::ifstream in(file, std::ios::binary);
-    std::ostringstream text;
-    if (in.peek() != std::ifstream::traits_type::eof()) text << in.rdbuf();
+    std::string text(most + 1, '\0');
+    in.read(text.data(), static_cast<std::streamsize>(text.size()));
     if (!in.is_open() || in.bad()) throw std::invalid_argument("cannot read '" + file + "'");
-    return text.str();
+    text.resize(static_cast<std::size_t>(in.gcount()));
+    if (text.size() > most) throw std::invalid_argument("'" + file + "' is longer than any machine's file");
+    return text;
 }
 
 // Adds an option whose text `parse` turns into `target`.

@@ -7,8 +7,6 @@
 #include "lib/base/kept_file.hpp"
 #include "lib/base/seal.hpp"
 
-#include "jit/compile/digest.hpp"
-
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -24,7 +22,10 @@ template <class Archive> void PartFile::save(Archive &ar) const {
 
 template <class Archive> void PartFile::load(Archive &ar) {
     std::uint64_t left = 0;
-    for (ar(plan, values, of, index, left); left > 0; --left) {
+    ar(plan, values, of, index, left);
+    libperm::require(values.are_of(plan.pattern), "values that are not the matrix's");
+    libperm::require(1 <= of && of <= most_parts && 0 <= index && index < of, "the part's index");
+    for (; left > 0; --left) {
         std::int64_t number = 0;
         ar(number);
         ar(partials[number]);
@@ -35,8 +36,8 @@ namespace {
 
 using libperm::Seal;
 
-constexpr Seal plan_seal{"PERMPLNF", 1, "the plan", "perm plan", "make the plan anew with perm plan"};
-constexpr Seal part_seal{"PERMJOBS", 1, "the part", "perm shard",
+constexpr Seal plan_seal{"PERMPLNF", 2, "the plan", "perm plan", "make the plan anew with perm plan"};
+constexpr Seal part_seal{"PERMJOBS", 2, "the part", "perm shard",
                          "finish with that version, or remove it and run perm shard again"};
 
 template <class Content> Content read(const Seal &seal, const std::string &file) {
@@ -61,60 +62,41 @@ void write(const Seal &seal, const std::string &file, const Content &content, bo
     }
 }
 
-template <class T> std::vector<T> vector_of(const void *first, std::int64_t count) {
-    const T *begin = static_cast<const T *>(first);
-    return begin ? std::vector<T>(begin, begin + count) : std::vector<T>();
-}
-
 } // namespace
 
-PlanFile plan_file_of(const std::string &matrix, const perm_csr &a, std::string plan) {
-    const auto numbers = [](const void *first, std::int64_t count) {
-        return libperm::written(vector_of<std::int64_t>(first, count));
-    };
-    const std::string pattern = libperm::written(a.n_cols) + numbers(a.row_ptr, a.n_rows + 1) +
-                                numbers(a.col_idx, a.nnz) + numbers(a.row_multiplicity, a.n_rows) +
-                                numbers(a.col_multiplicity, a.n_cols);
-    return {matrix, libperm::digest_of_bytes(pattern), a.value_type, std::move(plan)};
-}
-
-KeptValues values_of(const perm_csr &a) {
-    KeptValues values;
-    switch (a.value_type) {
-    case PERM_VALUE_F64:
-        values.doubles = vector_of<double>(a.values, a.nnz);
-        break;
-    case PERM_VALUE_C128:
-        values.doubles = vector_of<double>(a.values, 2 * a.nnz);
-        break;
-    case PERM_VALUE_I64:
-        values.integers = vector_of<std::int64_t>(a.values, a.nnz);
-        break;
-    case PERM_VALUE_TEXT:
-        for (const char *text : vector_of<const char *>(a.values, a.nnz)) values.texts.emplace_back(text);
-        break;
-    default: // of a pattern there are none
-        break;
+Plan load_plan(const std::string &file, const PlanFile &from, const perm_opts &opts) {
+    try {
+        Plan plan = Plan::load(from.plan, opts);
+        plan.check_matrix(from.pattern.csr());
+        return plan;
+    } catch (const Error &error) {
+        throw Error(error.status(), fmt::format("{}: {}", file, error.what()));
     }
-    return values;
 }
 
-ValuesView::ValuesView(const KeptValues &values, std::int32_t value_type) {
-    for (const std::string &text : values.texts) texts_.push_back(text.c_str());
-    if (value_type == PERM_VALUE_TEXT) data_ = texts_.data();
-    if (value_type == PERM_VALUE_I64) data_ = values.integers.data();
-    if (value_type == PERM_VALUE_F64 || value_type == PERM_VALUE_C128) data_ = values.doubles.data();
-}
-
-// shards * index / of, without overflow where `of` has 32 bits.
+// shards * index / of, without overflow: `of` has 32 bits, and shards are at most 2^16.
 std::int64_t first_shard(std::int64_t shards, std::int64_t of, std::int64_t index) {
     return shards / of * index + shards % of * index / of;
+}
+
+void require_own_shards(const std::string &file, const PartFile &part, std::int64_t shards) {
+    if (part.partials.empty()) return;
+    if (part.partials.begin()->first < first_shard(shards, part.of, part.index) ||
+        part.partials.rbegin()->first >= first_shard(shards, part.of, part.index + 1))
+        throw Error(PERM_BAD_ARGUMENT,
+                    fmt::format("{} holds shards that are not those of its index {} of {}: "
+                                "remove it and run perm shard again",
+                                file, part.index, part.of));
 }
 
 bool is_whole(const PartFile &part, std::int64_t shards) {
     const std::int64_t first = first_shard(shards, part.of, part.index);
     const std::int64_t last = first_shard(shards, part.of, part.index + 1);
     return static_cast<std::int64_t>(part.partials.size()) == last - first;
+}
+
+std::int64_t index_of(std::int64_t shard, std::int64_t shards, std::int64_t of) {
+    return ((shard + 1) * of - 1) / shards; // the largest k with shards * k / of <= shard
 }
 
 void forget_previous(const std::string &file) {
@@ -156,10 +138,12 @@ std::optional<PartFile> read_begun_part(const std::string &file) {
 }
 
 void require_same_matrix(const std::string &file, const PlanFile &found, const PlanFile &wanted) {
-    if (found.pattern != wanted.pattern)
+    KeptPattern same_type = found.pattern;
+    same_type.value_type = wanted.pattern.value_type;
+    if (same_type != wanted.pattern)
         throw Error(PERM_BAD_ARGUMENT,
                     fmt::format("{} is of another matrix, {}, than {}", file, found.matrix, wanted.matrix));
-    if (found.value_type != wanted.value_type)
+    if (found.pattern.value_type != wanted.pattern.value_type)
         throw Error(PERM_BAD_ARGUMENT,
                     fmt::format("{} is of another kind of numbers: --decimal is to be given to all "
                                 "subcommands or to none",

@@ -2,9 +2,12 @@
 // nothing else to be combined.
 #pragma once
 
+#include "kept_matrix.hpp"
+
 #include <perm.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,36 +16,14 @@
 namespace perm {
 
 struct PlanFile {
-    std::string matrix;          // its name
-    std::string pattern;         // the digest of it and its multiplicities
-    std::int32_t value_type = 0; // perm_value_type
-    std::string plan;            // Plan::save
-    template <class Archive> void serialize(Archive &ar) { ar(matrix, pattern, value_type, plan); }
+    std::string matrix; // its name
+    KeptPattern pattern;
+    std::string plan; // Plan::save
+    template <class Archive> void serialize(Archive &ar) { ar(matrix, pattern, plan); }
 };
 
-PlanFile plan_file_of(const std::string &matrix, const perm_csr &a, std::string plan);
-
-// As perm_plan_execute takes them.
-struct KeptValues {
-    std::vector<double> doubles;
-    std::vector<std::int64_t> integers;
-    std::vector<std::string> texts;
-
-    friend bool operator==(const KeptValues &, const KeptValues &) = default;
-    template <class Archive> void serialize(Archive &ar) { ar(doubles, integers, texts); }
-};
-
-KeptValues values_of(const perm_csr &a);
-
-class ValuesView { // valid as long as the values
-  public:
-    ValuesView(const KeptValues &values, std::int32_t value_type);
-    const void *data() const { return data_; }
-
-  private:
-    std::vector<const char *> texts_;
-    const void *data_ = nullptr;
-};
+// Throws Error, with the file's name, for a plan of another matrix than the file says, too.
+Plan load_plan(const std::string &file, const PlanFile &from, const perm_opts &opts);
 
 // Index `index` of `of`: the shards from first_shard(index) to first_shard(index + 1).
 struct PartFile {
@@ -56,7 +37,15 @@ struct PartFile {
     template <class Archive> void load(Archive &ar);
 };
 
+constexpr std::int64_t most_parts = std::numeric_limits<std::int32_t>::max();
+
 std::int64_t first_shard(std::int64_t shards, std::int64_t of, std::int64_t index);
+
+// The one that a shard is in.
+std::int64_t index_of(std::int64_t shard, std::int64_t shards, std::int64_t of);
+
+// Throws Error where it holds others'.
+void require_own_shards(const std::string &file, const PartFile &part, std::int64_t shards);
 
 // Whether all of its shards are done, of so many of the plan.
 bool is_whole(const PartFile &part, std::int64_t shards);

@@ -22,10 +22,11 @@ ShardRun::ShardRun(const Options &options, PartFile &part, const Stopwatch &watc
     : options_(options),
       part_(part),
       watch_(watch),
-      values_(part.values, part.plan.value_type),
+      values_(part.values, part.plan.pattern.value_type),
       progress_(!options.quiet),
       plan_(load(options.threads)) {
     const std::int64_t shards = plan_.shards();
+    require_own_shards(options.output, part, shards);
     const std::int64_t last = first_shard(shards, part.of, part.index + 1);
     for (std::int64_t k = first_shard(shards, part.of, part.index); k < last; ++k, ++size_)
         if (!part.partials.contains(k)) todo_.push_back(k);
@@ -40,11 +41,7 @@ Plan ShardRun::load(int threads) {
     opts.cancel_user = this;
     opts.progress = [](double, double, void *self) { static_cast<ShardRun *>(self)->report(); };
     opts.progress_user = this;
-    try {
-        return Plan::load(part_.plan.plan, opts);
-    } catch (const Error &error) {
-        throw Error(error.status(), fmt::format("{}: {}", options_.output, error.what()));
-    }
+    return load_plan(options_.output, part_.plan, opts);
 }
 
 // A shard of a frontier, or on a GPU, has work for all threads; another for one.

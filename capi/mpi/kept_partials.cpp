@@ -43,12 +43,20 @@ KeptPartials::KeptPartials(std::string file, double seconds_between, const std::
     is_torn_ = kept->is_previous;
     if (found.digest != digest_ || found.shards.size() != found.partials.size())
         throw Error(PERM_BAD_OPTION, formatted("the checkpoint {} is of another matrix: name another file, "
-                                               "or remove this one to begin anew",
-                                               file_));
+                                               "or remove {} to begin anew",
+                                               file_, those_kept(file_)));
     plan_ = std::move(found.plan);
     for (std::size_t k = 0; k < found.shards.size(); ++k)
         partials_.emplace(found.shards[k], std::move(found.partials[k]));
     written_count_ = partials_.size();
+}
+
+void KeptPartials::require_of(std::int64_t shards) const {
+    if (partials_.empty() || (partials_.begin()->first >= 0 && partials_.rbegin()->first < shards)) return;
+    throw Error(PERM_BAD_OPTION,
+                formatted("the checkpoint {} holds shards that its plan does not have: name another "
+                          "file, or remove {} to begin anew",
+                          file_, those_kept(file_)));
 }
 
 void KeptPartials::write_if_due(const Partials &partials) {

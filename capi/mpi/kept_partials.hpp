@@ -17,6 +17,9 @@ class KeptPartials {
     bool is_wanted() const { return !file_.empty(); }
     const std::string &plan() const { return plan_; } // saved; "": none was kept
     void set_plan(std::string plan) { plan_ = std::move(plan); }
+    // Throws Error where it holds others than those of a plan with so many.
+    void require_of(std::int64_t shards) const;
+
     Partials take_partials() { return std::move(partials_); }
 
     void write_if_due(const Partials &partials);

@@ -91,10 +91,12 @@ class Root {
         task_.plan = kept_->plan().empty() ? planned(input.csr) : kept_->plan();
         kept_->set_plan(task_.plan);
         const perm::Plan plan = perm::Plan::load(task_.plan, opts_);
+        plan.check_matrix(input.csr); // that of a checkpoint may say anything
         task_.on_gpu = is_on_gpu(plan);
         task_.values = input.values;
         task_.value_type = input.csr.value_type;
         shards_ = plan.shards();
+        kept_->require_of(shards_);
         serial_seconds_ = plan.shard_seconds() * static_cast<double>(shards_);
         seconds_plan_ = watch_.seconds() - seconds_check_;
     }

@@ -128,10 +128,36 @@ GpuProperties read_properties(cuda::Device device, int ordinal) {
     return it;
 }
 
+cuda::Device device_of(int ordinal) {
+    cuda::Device device = 0;
+    check(driver().cuDeviceGet(&device, ordinal), "cuDeviceGet");
+    return device;
+}
+
 struct OpenGpus {
     std::mutex mutex;
     std::vector<std::weak_ptr<const Gpu>> of; // ordinal
 };
+
+void require_ordinal(int ordinal) {
+    const DriverStatus &status = driver_status();
+    if (!status.found) throw JitError(JitFailure::unavailable, status.why_not);
+    if (ordinal < 0 || ordinal >= status.gpus)
+        throw JitError(
+            JitFailure::unavailable,
+            formatted("there is no GPU {}: the driver sees {}, numbered from 0", ordinal, status.gpus));
+}
+
+// Whatever a GPU does not do when it is begun with makes it unavailable, but for want of memory.
+template <class Work> auto as_unavailable(int ordinal, const Work &work) {
+    try {
+        return work();
+    } catch (const JitError &error) {
+        if (error.failure() == JitFailure::out_of_memory) throw;
+        throw JitError(JitFailure::unavailable,
+                       formatted("GPU {} cannot be used: {}", ordinal, error.what()));
+    }
+}
 
 } // namespace
 
@@ -139,31 +165,23 @@ const DriverStatus &driver_status() { return loaded_driver().status; }
 
 std::shared_ptr<const Gpu> Gpu::open(int ordinal) {
     static OpenGpus &open = *new OpenGpus;
-    const DriverStatus &status = driver_status();
-    if (!status.found) throw JitError(JitFailure::unavailable, status.why_not);
-    if (ordinal < 0 || ordinal >= status.gpus)
-        throw JitError(
-            JitFailure::unavailable,
-            formatted("there is no GPU {}: the driver sees {}, numbered from 0", ordinal, status.gpus));
-
+    require_ordinal(ordinal);
     const std::lock_guard lock(open.mutex);
-    open.of.resize(static_cast<std::size_t>(status.gpus));
+    open.of.resize(static_cast<std::size_t>(driver_status().gpus));
     auto &known = open.of[static_cast<std::size_t>(ordinal)];
     auto gpu = known.lock();
     if (gpu) return gpu;
-    try {
-        gpu.reset(new Gpu(ordinal));
-    } catch (const JitError &error) {
-        if (error.failure() == JitFailure::out_of_memory) throw;
-        throw JitError(JitFailure::unavailable,
-                       formatted("GPU {} cannot be used: {}", ordinal, error.what()));
-    }
+    gpu = as_unavailable(ordinal, [&] { return std::shared_ptr<const Gpu>(new Gpu(ordinal)); });
     known = gpu;
     return gpu;
 }
 
-Gpu::Gpu(int ordinal) {
-    check(driver().cuDeviceGet(&device_, ordinal), "cuDeviceGet");
+GpuProperties Gpu::look_at(int ordinal) {
+    require_ordinal(ordinal);
+    return as_unavailable(ordinal, [&] { return read_properties(device_of(ordinal), ordinal); });
+}
+
+Gpu::Gpu(int ordinal) : device_(device_of(ordinal)) {
     properties_ = read_properties(device_, ordinal);
     check(driver().cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain");
 }

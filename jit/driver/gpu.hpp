@@ -29,6 +29,8 @@ class Gpu {
   public:
     // The same object for all who ask while somebody holds it. Throws JitError (unavailable).
     static std::shared_ptr<const Gpu> open(int ordinal);
+    // What the driver tells of it without a context, in no time. Throws JitError (unavailable).
+    static GpuProperties look_at(int ordinal);
     ~Gpu();
     Gpu(const Gpu &) = delete;
     Gpu &operator=(const Gpu &) = delete;

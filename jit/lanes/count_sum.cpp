@@ -15,8 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace libperm::HWY_NAMESPACE {
 
-constexpr int count_lanes = 8, of_lanes = count_lanes / static_cast<int>(hn::MaxLanes(Tag()));
-constexpr int most_low = 64; // combinations of the low kinds' counts
+constexpr int of_lanes = count_lanes / static_cast<int>(hn::MaxLanes(Tag()));
 using Eight = Wide<of_lanes>;
 
 // The counts of the first kinds are summed over side by side, a step; those of the others follow a reflected
@@ -28,54 +27,38 @@ template <bool complex, bool split, bool twofold> class CountWalk {
     using Number = typename A::Number;
 
   public:
-    HWY_INLINE explicit CountWalk(const CountedColumns &a) : a_(a) {
+    HWY_INLINE explicit CountWalk(const CountedColumns &a) : a_(a), low_(low_kinds(a)) {
         a.list(part_);
-        choose_low();
         tabulate();
     }
 
-    HWY_INLINE CountSum sum() {
-        begin();
+    HWY_INLINE CountSum sum(std::uint64_t first, std::uint64_t last) {
+        begin(first);
         auto sum = A::zero_sum();
         Eight mass(0.0);
         CountSum all;
-        do {
+        for (std::uint64_t step = first; step < last; ++step) {
+            if (step > first) advance();
             const double weight = step_weight();
             if (weight != 0) {
                 add_step(weight, sum, mass);
                 ++all.steps;
             }
-        } while (advance());
+        }
         total(sum, mass, all);
-        all.step_roundings = low_ / count_lanes - 1;
+        all.step_roundings = low_.lanes / count_lanes - 1;
         return all;
     }
 
   private:
-    // As many kinds as leave the fewest lanes empty, for their number.
-    HWY_INLINE void choose_low() {
-        double best = 0;
-        for (int j = 0, all = 1; j < a_.columns; ++j) {
-            all *= a_.column_count[j] + 1;
-            if (all > most_low) break;
-            const int lanes = (all + count_lanes - 1) / count_lanes * count_lanes;
-            const double share = static_cast<double>(all) / lanes;
-            if (share >= best - 0.1) {
-                best = std::max(best, share);
-                low_kinds_ = j + 1;
-                low_ = lanes;
-            }
-        }
-    }
-
     HWY_INLINE void tabulate() {
-        std::fill_n(low_weight_, low_, 0.0);
-        std::fill_n(table_, a_.rows * parts * low_, 0.0);
-        HWY_ALIGN double times[most_low];
+        std::fill_n(low_weight_, low_.lanes, 0.0);
+        std::fill_n(table_, a_.rows * parts * low_.lanes, 0.0);
+        HWY_ALIGN double times[most_low_counts];
         int period = 1;
-        for (int j = 0; j < low_kinds_; ++j) {
+        for (int j = 0; j < low_.kinds; ++j) {
             const int c = a_.column_count[j];
-            for (int lane = 0; lane < low_; ++lane) {
+            for (int lane = 0; lane < low_.lanes; ++lane) {
                 const int k = lane / period % (c + 1);
                 const double weight = k % 2 ? -binomials.of[c][k] : binomials.of[c][k];
                 low_weight_[lane] = j == 0 ? weight : low_weight_[lane] * weight;
@@ -86,43 +69,39 @@ template <bool complex, bool split, bool twofold> class CountWalk {
                 for (int part = 0; part < parts; ++part) {
                     const Eight entry(part_[part][j * a_.stride + i]);
                     double *const to = table(part, i);
-                    for (int lane = 0; lane < low_; lane += count_lanes)
+                    for (int lane = 0; lane < low_.lanes; lane += count_lanes)
                         store(load<of_lanes>(to + lane) + entry * load<of_lanes>(times + lane), to + lane);
                 }
         }
-        std::fill(low_weight_ + period, low_weight_ + low_, 0.0);
+        std::fill(low_weight_ + period, low_weight_ + low_.lanes, 0.0);
     }
 
-    double *table(int part, int i) { return table_ + (i * parts + part) * low_; }
+    double *table(int part, int i) { return table_ + (i * parts + part) * low_.lanes; }
 
-    // Of the last kind half of the counts will do: k and c - k give the same term.
-    HWY_INLINE int last_count(int j) const {
-        return j == a_.columns - 1 ? a_.column_count[j] / 2 : a_.column_count[j];
-    }
-
-    HWY_INLINE void begin() {
-        for (int part = 0; part < parts; ++part) {
-            std::fill_n(base_[part], a_.stride, 0.0);
-            for (int j = low_kinds_; j < a_.columns; ++j) add_column(part, j, a_.column_count[j]);
-        }
-        for (int j = low_kinds_; j < a_.columns; ++j) {
-            taken_[j] = 0;
-            by_[j] = 1;
+    HWY_INLINE void begin(std::uint64_t step) {
+        for (int part = 0; part < parts; ++part) std::fill_n(base_[part], a_.stride, 0.0);
+        for (int j = low_.kinds; j < a_.columns; ++j) {
+            const int last = last_count(a_, j);
+            const auto counts = static_cast<std::uint64_t>(last) + 1;
+            const auto taken = static_cast<int>(step % counts);
+            step /= counts;
+            by_[j] = step % 2 == 0 ? 1 : -1;
+            taken_[j] = by_[j] > 0 ? taken : last - taken;
+            for (int part = 0; part < parts; ++part) add_column(part, j, a_.column_count[j] - 2 * taken_[j]);
         }
     }
 
-    HWY_INLINE bool advance() {
-        for (int j = low_kinds_; j < a_.columns; ++j) {
+    HWY_INLINE void advance() { // not beyond the last step
+        for (int j = low_.kinds;; ++j) {
             const int next = taken_[j] + by_[j];
-            if (next < 0 || next > last_count(j)) {
+            if (next < 0 || next > last_count(a_, j)) {
                 by_[j] = -by_[j];
                 continue;
             }
             taken_[j] = next;
             for (int part = 0; part < parts; ++part) add_column(part, j, -2 * by_[j]);
-            return true;
+            return;
         }
-        return false;
     }
     HWY_INLINE void add_column(int part, int j, double times) {
         const double *const column = part_[part] + j * a_.stride;
@@ -132,11 +111,11 @@ template <bool complex, bool split, bool twofold> class CountWalk {
     // Of two steps with the same terms one counts, twice; 0 for the other.
     HWY_INLINE double step_weight() const {
         double weight = 1;
-        for (int j = a_.columns; j-- > low_kinds_ && weight == 1;) {
+        for (int j = a_.columns; j-- > low_.kinds && weight == 1;) {
             const int twice = 2 * taken_[j], c = a_.column_count[j];
             if (twice != c) weight = twice < c ? 2 : 0;
         }
-        for (int j = low_kinds_; j < a_.columns && weight != 0; ++j) {
+        for (int j = low_.kinds; j < a_.columns && weight != 0; ++j) {
             const double choices = binomials.of[a_.column_count[j]][taken_[j]];
             weight *= taken_[j] % 2 ? -choices : choices;
         }
@@ -146,7 +125,7 @@ template <bool complex, bool split, bool twofold> class CountWalk {
     HWY_INLINE void add_step(double weight, typename A::Sum &sum, Eight &mass) {
         Number terms = weighted(product(0), 0);
         Eight magnitude = A::magnitude(terms);
-        for (int lane = count_lanes; lane < low_; lane += count_lanes) {
+        for (int lane = count_lanes; lane < low_.lanes; lane += count_lanes) {
             const Number term = weighted(product(lane), lane);
             terms = A::add(terms, term);
             magnitude = magnitude + A::magnitude(term);
@@ -231,20 +210,25 @@ template <bool complex, bool split, bool twofold> class CountWalk {
 
     const CountedColumns &a_;
     const double *part_[parts];
-    int low_kinds_ = 0, low_ = 0;              // kinds; their counts, those of weight 0 that fill up eights
-    int taken_[most_kinds], by_[most_kinds];   // k, and whether it goes up or down
-    HWY_ALIGN double base_[parts][most_kinds]; // the other kinds' part of the row sums
-    HWY_ALIGN double low_weight_[most_low];    // with its sign
-    HWY_ALIGN double table_[most_kinds * parts * most_low]; // what the low kinds add to the row sums
+    const LowKinds low_;
+    int taken_[most_kinds], by_[most_kinds];                       // k, and whether it goes up or down
+    HWY_ALIGN double base_[parts][most_kinds];                     // the other kinds' part of the row sums
+    HWY_ALIGN double low_weight_[most_low_counts];                 // with its sign
+    HWY_ALIGN double table_[most_kinds * parts * most_low_counts]; // what the low kinds add to the row sums
 };
 
-template <bool complex, bool split> CountSum walk(const CountedColumns &a, bool twofold) {
-    return twofold ? CountWalk<complex, split, true>(a).sum() : CountWalk<complex, split, false>(a).sum();
+template <bool complex, bool split>
+CountSum walk(const CountedColumns &a, bool twofold, std::uint64_t first, std::uint64_t last) {
+    return twofold ? CountWalk<complex, split, true>(a).sum(first, last)
+                   : CountWalk<complex, split, false>(a).sum(first, last);
 }
 
-CountSum walk_counts(const CountedColumns &a, bool twofold) {
-    if (a.is_complex()) return a.is_split() ? walk<true, true>(a, twofold) : walk<true, false>(a, twofold);
-    return a.is_split() ? walk<false, true>(a, twofold) : walk<false, false>(a, twofold);
+CountSum walk_counts(const CountedColumns &a, bool twofold, std::uint64_t first, std::uint64_t last) {
+    if (a.is_complex())
+        return a.is_split() ? walk<true, true>(a, twofold, first, last)
+                            : walk<true, false>(a, twofold, first, last);
+    return a.is_split() ? walk<false, true>(a, twofold, first, last)
+                        : walk<false, false>(a, twofold, first, last);
 }
 
 } // namespace libperm::HWY_NAMESPACE
@@ -258,8 +242,31 @@ HWY_EXPORT(walk_counts);
 
 } // namespace
 
-CountSum sum_over_counts(const CountedColumns &a, bool twofold) {
-    return HWY_DYNAMIC_DISPATCH(walk_counts)(a, twofold);
+// As many kinds as leave the fewest lanes empty, for their number.
+LowKinds low_kinds(const CountedColumns &a) {
+    LowKinds low;
+    double best = 0;
+    for (int j = 0, all = 1; j < a.columns; ++j) {
+        all *= a.column_count[j] + 1;
+        if (all > most_low_counts) break;
+        const int lanes = (all + count_lanes - 1) / count_lanes * count_lanes;
+        const double share = static_cast<double>(all) / lanes;
+        if (share < best - 0.1) continue;
+        best = std::max(best, share);
+        low = {j + 1, lanes};
+    }
+    return low;
+}
+
+std::uint64_t count_steps(const CountedColumns &a) {
+    std::uint64_t steps = 1;
+    for (int j = low_kinds(a).kinds; j < a.columns; ++j)
+        steps *= static_cast<std::uint64_t>(last_count(a, j)) + 1;
+    return steps;
+}
+
+CountSum sum_over_counts(const CountedColumns &a, bool twofold, std::uint64_t first, std::uint64_t last) {
+    return HWY_DYNAMIC_DISPATCH(walk_counts)(a, twofold, first, last);
 }
 
 } // namespace libperm

@@ -8,6 +8,8 @@
 #include "jit/lanes/binomials.hpp"
 #include "jit/lanes/grid_columns.hpp"
 
+#include <cstdint>
+
 namespace libperm {
 
 constexpr int most_kinds = 20, most_of_kind = most_binomial; // of columns
@@ -23,7 +25,22 @@ struct CountSum : TermSum {
     double steps = 0;       // that were added up
 };
 
-// twofold: in double-doubles, but for the weights. The same bits on every processor.
-CountSum sum_over_counts(const CountedColumns &a, bool twofold);
+// The counts of the first kinds are summed over side by side, in lanes that are filled up to eights: a step.
+constexpr int count_lanes = 8, most_low_counts = 64;
+struct LowKinds {
+    int kinds = 0, lanes = 0;
+};
+LowKinds low_kinds(const CountedColumns &a);
+
+// Of the last kind half of the counts will do: k and c - k give the same term.
+inline int last_count(const CountedColumns &a, int j) {
+    return j == a.columns - 1 ? a.column_count[j] / 2 : a.column_count[j];
+}
+
+std::uint64_t count_steps(const CountedColumns &a);
+
+// Of steps first to last - 1. twofold: in double-doubles, but for the weights. The same bits on every
+// processor.
+CountSum sum_over_counts(const CountedColumns &a, bool twofold, std::uint64_t first, std::uint64_t last);
 
 } // namespace libperm

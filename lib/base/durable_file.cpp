@@ -1,10 +1,11 @@
 #include "lib/base/durable_file.hpp"
 
+#include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -13,6 +14,19 @@ namespace {
 
 [[noreturn]] void fail(const std::string &file) {
     throw std::system_error(errno, std::generic_category(), file);
+}
+
+// No errno tells of this.
+class NoPlainFile : public std::error_category {
+    const char *name() const noexcept override { return "file"; }
+    std::string message(int) const override { return "It is a device, a pipe or a socket and no plain file"; }
+};
+
+// A device may have no end, and is not to be replaced by a file.
+void require_plain(const struct stat &about, const std::string &file) {
+    static const NoPlainFile category{};
+    if (S_ISDIR(about.st_mode)) throw std::system_error(EISDIR, std::generic_category(), file);
+    if (!S_ISREG(about.st_mode)) throw std::system_error(1, category, file);
 }
 
 class File {
@@ -35,6 +49,22 @@ class File {
             bytes.remove_prefix(static_cast<std::size_t>(written));
         }
     }
+    std::string read_all() const {
+        struct stat about {};
+        if (fstat(number_, &about) != 0) fail(name_);
+        require_plain(about, name_);
+        std::string bytes(static_cast<std::size_t>(about.st_size) + 1, '\0');
+        for (std::size_t done = 0;;) {
+            if (done == bytes.size()) bytes.resize(2 * done); // it has grown
+            const ssize_t got = ::read(number_, bytes.data() + done, bytes.size() - done);
+            if (got < 0 && errno == EINTR) continue;
+            if (got < 0) fail(name_);
+            done += static_cast<std::size_t>(got);
+            if (got > 0) continue;
+            bytes.resize(done);
+            return bytes;
+        }
+    }
     void sync() const {
         if (fsync(number_) != 0) fail(name_);
     }
@@ -53,36 +83,82 @@ void rename(const std::string &from, const std::string &to) {
     if (std::rename(from.c_str(), to.c_str()) != 0) fail(to);
 }
 
+// Of this process, or of one of its number that was killed: it is passed over where it is there.
+std::string temporary_name(const std::string &file) {
+    static std::atomic<unsigned> counter = 0;
+    return file + "." + std::to_string(getpid()) + "." + std::to_string(counter++) + ".writing";
+}
+
+// Others may write too, and whoever may write to the folder may have laid a link there.
+std::string write_temporary(const std::string &file, std::string_view bytes) {
+    for (;;) {
+        const std::string name = temporary_name(file);
+        try {
+            File out(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+            try {
+                out.write(bytes);
+                out.sync();
+                out.finish();
+                return name;
+            } catch (...) {
+                unlink(name.c_str());
+                throw;
+            }
+        } catch (const std::system_error &error) {
+            if (error.code() != std::errc::file_exists) throw;
+        }
+    }
+}
+
+// `file` stays where it is, so that whoever reads meanwhile finds it, and whoever writes too is not in the
+// way.
+void keep_previous(const std::string &file) {
+    for (;;) {
+        const std::string name = temporary_name(file);
+        if (link(file.c_str(), name.c_str()) == 0) {
+            const bool is_renamed = std::rename(name.c_str(), previous_of(file).c_str()) == 0;
+            const int error = errno;
+            unlink(name.c_str()); // it is there still where both were the same file
+            errno = error;
+            if (!is_renamed) fail(previous_of(file));
+            return;
+        }
+        if (errno == EEXIST) continue;
+        if (errno == ENOENT) return;
+        if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS && errno != EMLINK) fail(file);
+        rename(file, previous_of(file)); // a file system without links
+        return;
+    }
+}
+
 } // namespace
 
 std::string previous_of(const std::string &file) { return file + ".previous"; }
 
+std::string those_kept(const std::string &file) {
+    return exists(previous_of(file)) ? "this one and " + previous_of(file) : "this one";
+}
+
 bool exists(const std::string &file) { return access(file.c_str(), F_OK) == 0; }
 
 void write_durably(const std::string &file, std::string_view bytes, bool is_torn) {
-    const std::string temporary = file + "." + std::to_string(getpid()) + ".writing"; // others may write too
+    struct stat about {};
+    const bool is_there = stat(file.c_str(), &about) == 0;
+    if (is_there) require_plain(about, file);
+    const std::string temporary = write_temporary(file, bytes);
     try {
-        File out(temporary, O_WRONLY | O_CREAT | O_TRUNC);
-        out.write(bytes);
-        out.sync();
-        out.finish();
+        if (!is_torn && is_there) keep_previous(file);
+        rename(temporary, file);
     } catch (...) {
         unlink(temporary.c_str());
         throw;
     }
-    if (!is_torn && exists(file)) rename(file, previous_of(file));
-    rename(temporary, file);
     const std::filesystem::path folder = std::filesystem::path(file).parent_path();
     File(folder.empty() ? "." : folder.string(), O_RDONLY | O_DIRECTORY).sync();
 }
 
 std::string read_file(const std::string &file) {
-    errno = 0;
-    std::ifstream in(file, std::ios::binary);
-    if (!in) fail(file);
-    std::string bytes{std::istreambuf_iterator<char>(in), {}};
-    if (in.bad()) fail(file);
-    return bytes;
+    return File(file, O_RDONLY | O_NONBLOCK).read_all(); // a pipe would hold us up
 }
 
 } // namespace libperm

@@ -22,10 +22,13 @@ template <class Content, class ContentOf, class Warn>
 std::optional<KeptFile<Content>> read_kept(const std::string &file, const ContentOf &content_of,
                                            const Warn &warn) {
     std::optional<Error> first;
+    bool is_read = false; // what cannot even be read may be anything, a device say, and is not to be removed
     for (const std::string &name : {file, previous_of(file)}) {
         if (!exists(name)) continue;
         try {
-            Content content = content_of(read_file(name));
+            const std::string bytes = read_file(name);
+            is_read = true;
+            Content content = content_of(bytes);
             if (first) warn(formatted("{}: going on from the one before, {}", first->what(), name));
             return KeptFile<Content>{std::move(content), first.has_value()};
         } catch (const Error &error) {
@@ -37,13 +40,10 @@ std::optional<KeptFile<Content>> read_kept(const std::string &file, const Conten
             if (!first) first = Error(PERM_BAD_OPTION, formatted("cannot read: {}", error.what()));
         }
     }
-    if (first)
-        throw Error(
-            first->status(),
-            formatted("{}; there is no one before that can be read: name another file, or remove this one "
-                      "to begin anew",
-                      first->what()));
-    return {};
+    if (!first) return {};
+    throw Error(first->status(),
+                formatted("{}; there is no one before that can be read: name another file{}", first->what(),
+                          is_read ? formatted(", or remove {} to begin anew", those_kept(file)) : ""));
 }
 
 } // namespace libperm

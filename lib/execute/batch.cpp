@@ -179,6 +179,7 @@ void execute_batch(const Plan &plan, const BatchWays &ways, const void *values, 
                               stride, nnz));
     control.begin(static_cast<double>(count), plan.seconds * static_cast<double>(count));
     Batch(plan, ways, values, stride, control, sink).run(count);
+    control.finish();
 }
 
 } // namespace libperm

@@ -33,8 +33,11 @@ perm_status status_of(JitFailure failure) {
 // A candidate at work on a block: its attempt in the account of pieces, its share of the progress.
 class Attempt {
   public:
-    Attempt(const BlockRun &run, const Candidate &choice, std::uint32_t number)
-        : run_(run), choice_(choice), part_(run.control, seconds_per_step(choice), run.attempt(number)) {}
+    // `slowdown`: of what the candidate's time was predicted for.
+    Attempt(const BlockRun &run, const Candidate &choice, std::uint32_t number, double slowdown = 1)
+        : run_(run),
+          choice_(choice),
+          part_(run.control, slowdown * seconds_per_step(choice), run.attempt(number)) {}
 
     // Sums over subsets are given A^T where that is what was planned.
     template <class Value> BlockOf<Value> lines_of(const BlockOf<Value> &block) const {
@@ -104,6 +107,7 @@ std::optional<Outcome> run_in_wider(const BlockRun &run, const Candidate &choice
     if (!in_wider || !ladder.may_refine_rows()) return {};
     const BlockOf<Value> planned = Attempt(run, choice, 0).lines_of(block);
     std::optional<Outcome> best;
+    double slowdown = 1; // of the first
     std::uint32_t number = 0;
     for (const Wider &wider : in_wider(choice, planned_input(run, planned))) {
         const bool has_time = run.pieces.store || wider.slowdown * predicted_seconds(choice, run.options) <=
@@ -112,7 +116,12 @@ std::optional<Outcome> run_in_wider(const BlockRun &run, const Candidate &choice
         if (!wider.may_meet && ladder.may_change_numbers()) continue; // the next may
         log_decision(formatted("{}: a grid of doubles would leave too few digits, so in numbers {}",
                                name_of(choice), arithmetic_name(wider.arithmetic)));
-        Attempt attempt(run, wider.candidate, ++number);
+        const double slower = best ? wider.slowdown / slowdown : 1; // what comes first is in the plan
+        if (best)
+            run.control.expect_more(slower * wider.candidate.cost.serial_seconds);
+        else
+            slowdown = wider.slowdown;
+        Attempt attempt(run, wider.candidate, ++number, slower);
         const ExactBlock lines = attempt.lines_of(exactly(block));
         const auto work = [&] {
             Outcome outcome = attempt.outcome_of(attempt.run(EngineInput(lines, wider.arithmetic)));
@@ -134,6 +143,7 @@ void try_second(const BlockRun &run, const Candidate &second, const Block &block
     log_decision(formatted("{}: its error bound {:.1e} is above the tolerance, so {} again",
                            name_of(*run.plan.choice()), outcome.rel_error_bound, name_of(second)));
     const Counts first = outcome.counts;
+    run.control.expect_more(second.cost.serial_seconds);
     take_if_better(
         outcome,
         [&] {
@@ -186,7 +196,7 @@ void with_gpu_errors(const std::function<void()> &work) {
 }
 
 Outcome run_block(const BlockRun &run, Block block) {
-    const std::int64_t exp2 = run.options.passes.scaling ? scale(block) : 0;
+    const std::int64_t exp2 = run.options.passes.scaling ? scale(block, [&run] { run.control.poll(); }) : 0;
     const Candidate &choice = *run.plan.choice();
     Outcome outcome;
     if (std::optional<Outcome> certain = run_in_wider(run, choice, block)) {

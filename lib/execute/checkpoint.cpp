@@ -13,6 +13,7 @@
 #include "lib/saved/bytes.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <optional>
 #include <system_error>
 #include <vector>
@@ -32,9 +33,12 @@ struct CheckpointContent {
     std::vector<Piece> pieces; // that are known
 
     template <class Archive> void serialize(Archive &ar) {
-        auto answered = static_cast<std::uint8_t>(is_answered);
-        ar(plan, values, fraction, seconds, run_began, answered, pieces);
-        is_answered = answered != 0;
+        ar(plan, values);
+        amounts(ar, fraction, seconds, run_began);
+        flags(ar, is_answered);
+        ar(pieces);
+        require_read<Archive>(fraction <= 1 && run_began <= seconds && std::isfinite(seconds),
+                              "what is done");
     }
 };
 
@@ -49,8 +53,8 @@ CheckpointContent read_content(std::string_view bytes) {
 
 [[noreturn]] void fail_foreign(const std::string &file, const char *what) {
     throw Error(PERM_BAD_OPTION,
-                formatted("the checkpoint {} is of {}: name another file, or remove this one to begin anew",
-                          file, what));
+                formatted("the checkpoint {} is of {}: name another file, or remove {} to begin anew", file,
+                          what, those_kept(file)));
 }
 
 using KeptCheckpoint = KeptFile<CheckpointContent>;
@@ -95,13 +99,7 @@ std::optional<Plan> plan_of_checkpoint(const InputPattern &input, const Options 
         throw Error(error.status(), formatted("the checkpoint {}: {}; or name another file",
                                               options.checkpoint, error.what()));
     }
-    const auto same = [](const InputPattern &x, const InputPattern &y) {
-        return x.pattern.rows == y.pattern.rows && x.pattern.cols == y.pattern.cols &&
-               x.pattern.row_ptr == y.pattern.row_ptr && x.pattern.col == y.pattern.col &&
-               x.source == y.source && x.value_type == y.value_type && x.rows_of_ones == y.rows_of_ones &&
-               x.repeats == y.repeats;
-    };
-    if (!same(plan.input, input)) fail_foreign(options.checkpoint, "another matrix");
+    if (difference(plan.input, input)) fail_foreign(options.checkpoint, "another matrix");
     return plan;
 }
 
@@ -165,11 +163,16 @@ Plan make_kept_plan(InputPattern input, const Options &options, const Values &va
 
 Outcome execute_kept(const Plan &plan, const Values &values, RunControl &control) {
     const std::string &file = plan.options.checkpoint;
-    if (file.empty()) return execute(plan, values, control);
+    if (file.empty()) {
+        Outcome outcome = execute(plan, values, control);
+        control.finish();
+        return outcome;
+    }
     Checkpoint checkpoint(plan, values, control);
     try {
         Outcome outcome = execute(plan, values, control, &checkpoint.store());
         checkpoint.write(true);
+        control.finish();
         return outcome;
     } catch (const Error &error) {
         const bool kept = checkpoint.write(false);

@@ -20,10 +20,10 @@ constexpr double short_job = 0.01;          // seconds: such blocks are computed
 constexpr std::size_t most_known = 1 << 26; // bytes of keys of known numbers
 
 // Explicit zeros, or entries that have become 0, may leave fewer entries than a perfect matching needs.
-template <class Value> bool zeros_leave_no_matching(const BlockOf<Value> &block) {
+template <class Value> bool zeros_leave_no_matching(const BlockOf<Value> &block, const Poll &poll) {
     if (std::none_of(block.values.begin(), block.values.end(), [](const Value &x) { return is_zero(x); }))
         return false;
-    return maximum_matching(nonzero_pattern(block)).size < block.n();
+    return maximum_matching(nonzero_pattern(block), poll).size < block.n();
 }
 
 template <class Value> auto result_of(const Outcome &outcome) -> typename BallOf<Value>::type {
@@ -36,7 +36,7 @@ template <class Value> auto result_of(const Outcome &outcome) -> typename BallOf
 } // namespace
 
 template <class Value> Outcome Evaluation<Value>::run(BlockOf<Value> root) {
-    DecompositionRule<Value> rule = rule_of<Value>(plan_);
+    DecompositionRule<Value> rule = rule_of<Value>(plan_, control_);
     rule.passes.merging = plan_.options.passes.merging;
     Decomposition<Value> decomposition(std::move(root), std::move(rule));
     for (StepOf<Value> step; decomposition.next(step);) {
@@ -66,7 +66,7 @@ template <class Value> void Evaluation<Value>::take(Leaf leaf) {
     ++sums_.blocks;
     BlockKey key;
     if (plan_.blocks != 1) {
-        key = key_of(leaf);
+        key = key_of(leaf, poll_);
         if (const auto known = known_.find(key); known != known_.end()) {
             tokens_.emplace_back(known->second);
             return;
@@ -109,7 +109,7 @@ template <class Value> void Evaluation<Value>::compute_jobs() {
 
 // A block that takes a moment is one piece; of others their engines' pieces are.
 template <class Value> void Evaluation<Value>::compute(Job &job) {
-    if (zeros_leave_no_matching(job.leaf.block)) return; // the outcome is 0, exactly
+    if (zeros_leave_no_matching(job.leaf.block, poll_)) return; // the outcome is 0, exactly
     PieceScope scope = run_;
     scope.task.block = job.number;
     BlockPlan made;

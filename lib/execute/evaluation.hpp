@@ -48,6 +48,7 @@ template <class Value> class Evaluation {
 
     const Plan &plan_;
     RunControl &control_;
+    const Poll poll_ = [this] { control_.poll(); };
     MemoryBudget &memory_;
     PieceScope run_;
     std::vector<Job> jobs_;     // not computed yet

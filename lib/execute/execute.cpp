@@ -19,8 +19,6 @@ namespace libperm {
 
 namespace {
 
-constexpr int double_bits = std::numeric_limits<double>::digits;
-
 bool is_met(const Plan &plan, const Outcome &outcome) {
     return Ladder(plan.options).is_met(outcome.rel_error_bound, outcome.exact);
 }
@@ -33,30 +31,9 @@ Outcome run(const Plan &plan, const Values &values, RunControl &control, PieceSt
     MemoryBudget memory(plan.options.memory_limit);
     if (plan.numbers.are_tracked())
         return Evaluation<Tracked>(plan, control, memory, pieces)
-            .run(root_block<Tracked>(plan.input, values));
-    return Evaluation<Gaussian>(plan, control, memory, pieces).run(root_block<Gaussian>(plan.input, values));
-}
-
-// What doubles can tell is told in doubles, but for a tolerance that only this rounding would miss; an exact
-// fraction as the number that was asked for, unless that was exact.
-void round_off(const Options &options, Outcome &outcome) {
-    if (!outcome.wide) return;
-    if (!outcome.exact) {
-        if (outcome.rel_error_bound <= 0x1p-53) return;
-        Outcome in_doubles = outcome;
-        round_value(in_doubles);
-        const Ladder ladder(options);
-        if (ladder.is_met(in_doubles.rel_error_bound) || !ladder.is_met(outcome.rel_error_bound))
-            outcome = std::move(in_doubles);
-        return;
-    }
-    if (is_integer(*outcome.wide) || options.precision == Precision::exact) return;
-    int bits = double_bits;
-    if (options.precision == Precision::automatic)
-        bits = std::max(bits, static_cast<int>(std::ceil(2 - std::log2(options.tolerance))));
-    if (options.precision == Precision::dd) bits *= 2;
-    if (options.precision == Precision::mpfr) bits = options.mpfr_bits;
-    round_value(outcome, bits);
+            .run(root_block<Tracked>(plan.input, values, control));
+    return Evaluation<Gaussian>(plan, control, memory, pieces)
+        .run(root_block<Gaussian>(plan.input, values, control));
 }
 
 // What is left of a call when its first answer is there: everything here may be done without.
@@ -114,6 +91,26 @@ class SecondRun {
 };
 
 } // namespace
+
+void round_off(const Options &options, Outcome &outcome) {
+    if (!outcome.wide) return;
+    if (!outcome.exact) {
+        if (outcome.rel_error_bound <= 0x1p-53) return;
+        Outcome in_doubles = outcome;
+        round_value(in_doubles);
+        const Ladder ladder(options);
+        if (ladder.is_met(in_doubles.rel_error_bound) || !ladder.is_met(outcome.rel_error_bound))
+            outcome = std::move(in_doubles);
+        return;
+    }
+    if (is_integer(*outcome.wide) || options.precision == Precision::exact) return;
+    int bits = double_bits;
+    if (options.precision == Precision::automatic)
+        bits = std::max(bits, static_cast<int>(std::ceil(2 - std::log2(options.tolerance))));
+    if (options.precision == Precision::dd) bits *= 2;
+    if (options.precision == Precision::mpfr) bits = options.mpfr_bits;
+    round_value(outcome, bits);
+}
 
 const char *why_planned_anew(const Plan &plan, const Values &values) {
     if ((plan.nonnegative || !plan.numbers.complex) && some_complex(values)) return "some values are complex";

@@ -11,6 +11,10 @@ namespace libperm {
 // are known, and those that are computed. Throws Error.
 Outcome execute(const Plan &plan, const Values &values, RunControl &control, PieceStore *store = nullptr);
 
+// What doubles can tell is told in doubles, but for a tolerance that only this rounding would miss; an exact
+// fraction as the number that was asked for, unless that was exact.
+void round_off(const Options &options, Outcome &outcome);
+
 // Why these values are not computed by this plan, but by one that would be made anew for them; or null.
 const char *why_planned_anew(const Plan &plan, const Values &values);
 

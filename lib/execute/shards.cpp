@@ -7,6 +7,7 @@
 #include "lib/execute/execute.hpp"
 #include "lib/plan/engines.hpp"
 #include "lib/run/piece_fields.hpp"
+#include "lib/run/run_control.hpp"
 #include "lib/saved/bytes.hpp"
 
 #include <algorithm>
@@ -86,6 +87,7 @@ std::string run_shard(const Plan &plan, const Values &values, std::int64_t numbe
     const Shard shard{static_cast<std::uint64_t>(shards.count), static_cast<std::uint64_t>(number)};
     PieceStore store(shard);
     execute_once(plan, values, control, &store);
+    control.finish();
     return sealed(seal, written(Partial{digest_of(plan), digest_of(values), shard.count, shard.number,
                                         store.pieces()}));
 }
@@ -123,7 +125,9 @@ Outcome combine(const Plan &plan, const Values &values, std::span<const std::str
                     formatted("{} of {} shards are missing, the first is {}: run them and combine all",
                               missing, is_there.size(),
                               std::find(is_there.begin(), is_there.end(), 0) - is_there.begin()));
-    return execute(plan, values, control, &store);
+    Outcome outcome = execute(plan, values, control, &store);
+    control.finish();
+    return outcome;
 }
 
 } // namespace libperm

@@ -24,7 +24,7 @@ const std::vector<double> &BoundedOnDevice::begin_step(const FrontierStep &step)
 EngineResult BoundedOnDevice::close(const std::vector<double> &last) const {
     PackedParts value{};
     std::copy_n(last.begin(), parts_of(kind().arithmetic), value.begin());
-    return ledger_.close(value, kind().bounds_itself() ? last.front() : last.back());
+    return ledger_.close(value, magnitude_of(last));
 }
 
 const std::vector<double> &ResiduesOnDevice::begin_step(const FrontierStep &step) {

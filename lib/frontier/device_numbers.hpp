@@ -42,8 +42,15 @@ class BoundedOnDevice final : public DeviceNumbers {
         ledger_.end_step(additions, expansions, extent);
     }
     EngineResult close(const std::vector<double> &last) const;
+    bool has_underflowed(const std::vector<double> &last) const {
+        return ledger_.has_underflowed(magnitude_of(last));
+    }
 
   private:
+    double magnitude_of(const std::vector<double> &last) const {
+        return kind().bounds_itself() ? last.front() : last.back();
+    }
+
     FrontierLedger ledger_;
     std::vector<double> coefficients_;
 };
@@ -85,9 +92,10 @@ EngineResult compute_on_device(const FrontierRun &run, const EngineFor &engine_f
     BoundedOnDevice numbers(run.input);
     auto engine = engine_for(run.control);
     Counts counts;
-    EngineResult result = numbers.close(engine.compute(numbers, counts));
+    const std::vector<double> last = engine.compute(numbers, counts);
+    EngineResult result = numbers.close(last);
     result.counts = counts;
-    return result;
+    return numbers.has_underflowed(last) ? again_in_range(std::move(result), run) : result;
 }
 
 } // namespace libperm

@@ -36,7 +36,8 @@ EngineResult run_on(const EngineRun &run, const FrontierInput &input) {
 EngineResult run_frontier_engine(const EngineRun &run, const EngineInput &input) {
     if (const Residues *residues = input.residues()) return run_on(run, *residues);
     if (const Block *block = input.block()) return run_on(run, *block);
-    return run_on(run, wide_entries(*input.exact(), input.arithmetic(), run.options.passes.scaling));
+    return run_on(run, wide_entries(*input.exact(), input.arithmetic(), run.options.passes.scaling,
+                                    [&run] { run.control.poll(); }));
 }
 
 } // namespace libperm

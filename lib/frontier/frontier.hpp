@@ -64,6 +64,10 @@ struct FrontierRun {
 
 // On a CPU. Progress is counted in expansions, those of one matrix for any number of them. Throws Error.
 EngineResult run_frontier(FrontierForm form, const FrontierRun &run);
+// With states that have exponents of their own, in the sparse form; not of residues.
+EngineResult run_ranged_frontier(const FrontierRun &run);
+// So again, where that is possible, what has underflowed and came to `first`.
+EngineResult again_in_range(EngineResult first, const FrontierRun &run);
 EngineResult run_sparse_frontier(const FrontierRun &run);
 EngineResult run_dense_frontier(const FrontierRun &run);
 

@@ -8,11 +8,13 @@
 
 namespace libperm {
 
-FrontierLedger::FrontierLedger(const Block &block) : block_(block), roundings_(most_roundings(block)) {}
+FrontierLedger::FrontierLedger(const Block &block, bool exponents)
+    : block_(block), exponents_(exponents), roundings_(most_roundings(block)), exact_(!exponents) {}
 
-FrontierLedger::FrontierLedger(const WideEntries &entries)
+FrontierLedger::FrontierLedger(const WideEntries &entries, bool exponents)
     : block_(entries.magnitudes),
       wide_(&entries),
+      exponents_(exponents),
       arithmetic_(entries.arithmetic),
       exp2_(-entries.exp2),
       exact_(false) {}
@@ -29,7 +31,24 @@ Coefficient FrontierLedger::coefficient(std::int64_t entry, int scale) const {
     return c;
 }
 
+// What an exponent cuts off, 2^-500 of a number, counts as one more rounding.
+void FrontierLedger::begin_ranged_step(const FrontierStep &step) {
+    bool copies = false;
+    for (const FrontierTerm &t : step.terms) {
+        coefficients_.push_back(coefficient(t.entry, 0));
+        coefficients_.back().exp2 = block_.values[static_cast<std::size_t>(t.entry)].exp2;
+        copies = copies || t.multiplicity > 1;
+    }
+    const double product = product_roundings(arithmetic_) + 1;
+    roundings_ += (wide_ ? 1 : 0) + (copies ? 2 : 1) * product;
+}
+
 const std::vector<Coefficient> &FrontierLedger::begin_step(const FrontierStep &step) {
+    if (exponents_) {
+        coefficients_.clear();
+        begin_ranged_step(step);
+        return coefficients_;
+    }
     constexpr double least = std::numeric_limits<double>::denorm_min();
     coefficients_.clear();
     double row_sum = 0;
@@ -77,11 +96,15 @@ const std::vector<Coefficient> &FrontierLedger::begin_step(const FrontierStep &s
 }
 
 void FrontierLedger::end_step(double additions, double expansions, const Extent &extent) {
+    roundings_ += additions;
+    if (exponents_) {
+        roundings_ += additions; // and as often something is cut off
+        return;
+    }
     // At most 2^-1074 for each product, and for its entry, times the state and the free copies of the column;
     // of several doubles, for each of up to 16 operations.
     const double least = wide_ ? 0x1p-1068 : 0x1p-1073;
     if (underflows_) underflow_ += (expansions + 1) * least * (1 + most_copies_ * extent_.largest);
-    roundings_ += additions;
     extent_ = extent;
     const double largest = extent.largest;
     // Every partial sum is a multiple of 2^unit_ no larger than the largest magnitude. Below 2^53, not at it:
@@ -92,7 +115,7 @@ void FrontierLedger::end_step(double additions, double expansions, const Extent 
     if (largest > 0x1p200 || (largest < 0x1p-200 && largest > 0)) std::frexp(largest, &shift_);
 }
 
-EngineResult FrontierLedger::close(const PackedParts &value, double magnitude) const {
+EngineResult FrontierLedger::close(const PackedParts &value, double magnitude, std::int64_t exp2) const {
     // True sum of absolute values <= (computed + underflow) / (1 - gamma): it was computed in doubles.
     const double gamma = gamma_bound(roundings_, unit_of(arithmetic_)),
                  gamma_of_sum = gamma_bound(roundings_);
@@ -101,8 +124,13 @@ EngineResult FrontierLedger::close(const PackedParts &value, double magnitude) c
         error = 0;
     else if (gamma_of_sum < 0.5)
         error = gamma * (magnitude + underflow_) / (1 - gamma_of_sum) + underflow_;
-    if (wide_) return {ball_within(unpacked(value, arithmetic_), error, exp2_), {}};
-    return {ball_within(value.front(), error, exp2_), {}};
+    if (wide_) return {ball_within(unpacked(value, arithmetic_), error, exp2_ + exp2), {}};
+    return {ball_within(value.front(), error, exp2_ + exp2), {}};
+}
+
+bool FrontierLedger::has_underflowed(double magnitude) const {
+    const double rounded = gamma_bound(roundings_, unit_of(arithmetic_)) * magnitude;
+    return !exact_ && underflow_ > 0 && !(underflow_ <= rounded);
 }
 
 } // namespace libperm

@@ -15,12 +15,15 @@ namespace libperm {
 struct Coefficient {
     PackedParts value{};
     double magnitude = 0;
+    std::int64_t exp2 = 0; // of both, where the states have exponents
 };
 
 class FrontierLedger {
   public:
-    explicit FrontierLedger(const Block &block); // scaled; it and the entries must outlive the ledger
-    explicit FrontierLedger(const WideEntries &entries);
+    // Of a scaled block; it and the entries must outlive the ledger. `exponents`: the states have their own
+    // (lib/frontier/ranged.hpp).
+    explicit FrontierLedger(const Block &block, bool exponents = false);
+    explicit FrontierLedger(const WideEntries &entries, bool exponents = false);
 
     // The row's entries, by what keeps the states near 1.
     const std::vector<Coefficient> &begin_step(const FrontierStep &step);
@@ -28,15 +31,20 @@ class FrontierLedger {
     // `additions`: on the way of any term through this row, at most.
     void end_step(double additions, double expansions, const Extent &extent);
 
-    // The last state's value and magnitude.
-    EngineResult close(const PackedParts &value, double magnitude) const;
+    // The last state's value and magnitude, both times 2^exp2.
+    EngineResult close(const PackedParts &value, double magnitude, std::int64_t exp2 = 0) const;
+
+    // Whether more may be lost by that than by rounding.
+    bool has_underflowed(double magnitude) const;
 
   private:
     int most_exponent() const;
     Coefficient coefficient(std::int64_t entry, int scale) const;
+    void begin_ranged_step(const FrontierStep &step);
 
     const Block &block_; // of magnitudes, if wide
     const WideEntries *wide_ = nullptr;
+    bool exponents_;
     Arithmetic arithmetic_ = Arithmetic::real;
     std::vector<Coefficient> coefficients_;
     std::int64_t exp2_ = 0;   // the true states are the computed ones times 2^exp2_

@@ -56,16 +56,17 @@ class Proposal {
 
     void run() {
         if (is_hopeless()) return;
-        const std::array<FrontierSide, 2> sides = frontier_sides(task_.a, task_.kinds);
+        const std::array<FrontierSide, 2> sides = frontier_sides(task_.a, task_.kinds, task_.poll());
         const FrontierOrder order = find_order(sides);
         if (!order.feasible) return add_infeasible();
         const FrontierSide &side = sides[order.transposed ? 1 : 0];
-        FrontierProgram sparse = build_frontier_program(side, order);
-        estimate_reachable(sparse, side, order, reachability_samples(task_.a.rows, task_.effort));
+        FrontierProgram sparse = build_frontier_program(side, order, task_.poll());
+        estimate_reachable(sparse, side, order, reachability_samples(task_.a.rows, task_.effort),
+                           task_.poll());
         FrontierProgram dense = sparse;
         if (sparse.counts) { // the dense form has a slot for each column, repeated or not
-            const std::array<FrontierSide, 2> single = frontier_sides(task_.a, {});
-            dense = build_frontier_program(single[order.transposed ? 1 : 0], order);
+            const std::array<FrontierSide, 2> single = frontier_sides(task_.a, {}, task_.poll());
+            dense = build_frontier_program(single[order.transposed ? 1 : 0], order, task_.poll());
         }
         add(std::make_shared<const FrontierPlan>(std::move(sparse)),
             std::make_shared<const FrontierPlan>(std::move(dense)));
@@ -159,6 +160,7 @@ class Proposal {
     }
 
     Candidate candidate(const Plan &plan, FrontierForm form, bool on_gpu) const {
+        task_.control.poll();
         Candidate c;
         c.engine = self_;
         c.form = form;

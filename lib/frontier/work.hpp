@@ -30,6 +30,7 @@ template <class N> class BoundedNumbers {
     using Number = N;
     using Factor = N;
     static constexpr bool uses_fma = N::Arithmetic::parts > 1;
+    static constexpr bool has_exponents = false; // beside those of its doubles
 
     explicit BoundedNumbers(const FrontierLedger &ledger) : ledger_(ledger) {}
 
@@ -63,6 +64,7 @@ template <class N> class BoundedNumbers {
         ledger_.end_step(additions, expansions, extent);
     }
 
+    bool has_underflowed(const Number &last) const { return ledger_.has_underflowed(last.magnitude()); }
     EngineResult close(const Number &last) const {
         PackedParts value{};
         std::memcpy(value.data(), &last.value, sizeof last.value);
@@ -74,38 +76,42 @@ template <class N> class BoundedNumbers {
     std::vector<Factor> factors_;
 };
 
-// The forms are templates `Frontier` of their Trait: what they compute, for each kind of numbers there is.
-template <template <class> class Frontier, class Number>
-EngineResult compute_bounded(const FrontierWork &work, const FrontierLedger &ledger) {
-    using Trait = BoundedNumbers<Number>;
+// The forms are templates `Frontier` of their Trait: what they compute, for each kind of numbers there is, in
+// `Numbers` of that kind.
+template <template <class> class Frontier, template <class> class Numbers, class Number, class Entries>
+EngineResult compute_bounded(const FrontierRun &run, const Entries &entries) {
+    using Trait = Numbers<Number>;
+    const FrontierWork work = work_of(run);
     Counts counts;
-    Trait numbers(ledger);
-    EngineResult result = numbers.close(Frontier<Trait>(work, numbers).compute(counts));
+    Trait numbers{FrontierLedger(entries, Trait::has_exponents)};
+    const typename Trait::Number last = Frontier<Trait>(work, numbers).compute(counts);
+    EngineResult result = numbers.close(last);
     result.counts = counts;
+    if (!Trait::has_exponents && numbers.has_underflowed(last)) return again_in_range(std::move(result), run);
     return result;
 }
 
-template <template <class> class Frontier> EngineResult compute_real(const FrontierRun &run) {
+template <template <class> class Frontier, template <class> class Numbers = BoundedNumbers>
+EngineResult compute_real(const FrontierRun &run) {
     using R = number::Real<double>;
-    const FrontierWork work = work_of(run);
-    const FrontierLedger ledger(*run.input.block());
-    return run.input.states().nonnegative ? compute_bounded<Frontier, NonNegative<R>>(work, ledger)
-                                          : compute_bounded<Frontier, Signed<R>>(work, ledger);
+    const Block &block = *run.input.block();
+    return run.input.states().nonnegative ? compute_bounded<Frontier, Numbers, NonNegative<R>>(run, block)
+                                          : compute_bounded<Frontier, Numbers, Signed<R>>(run, block);
 }
 
-template <template <class> class Frontier> EngineResult compute_wide(const FrontierRun &run) {
+template <template <class> class Frontier, template <class> class Numbers = BoundedNumbers>
+EngineResult compute_wide(const FrontierRun &run) {
     using number::Complex, number::DD, number::Real;
-    const FrontierWork work = work_of(run);
-    const FrontierLedger ledger(*run.input.wide());
+    const WideEntries &entries = *run.input.wide();
     switch (run.input.states().arithmetic) {
     case Arithmetic::complex:
-        return compute_bounded<Frontier, Signed<Complex<Real<double>>>>(work, ledger);
+        return compute_bounded<Frontier, Numbers, Signed<Complex<Real<double>>>>(run, entries);
     case Arithmetic::dd:
         return run.input.states().nonnegative
-                   ? compute_bounded<Frontier, NonNegative<DD<double>>>(work, ledger)
-                   : compute_bounded<Frontier, Signed<DD<double>>>(work, ledger);
+                   ? compute_bounded<Frontier, Numbers, NonNegative<DD<double>>>(run, entries)
+                   : compute_bounded<Frontier, Numbers, Signed<DD<double>>>(run, entries);
     case Arithmetic::complex_dd:
-        return compute_bounded<Frontier, Signed<Complex<DD<double>>>>(work, ledger);
+        return compute_bounded<Frontier, Numbers, Signed<Complex<DD<double>>>>(run, entries);
     default:
         throw Error(PERM_INTERNAL, "engine frontier: exact entries in an arithmetic that needs none");
     }

@@ -27,7 +27,8 @@ template <class Index> std::int64_t load(const void *array, std::int64_t k) {
 constexpr std::int64_t most_entries = std::int64_t{1} << 31; // with what multiplicities and rows of ones add
 
 // The caller's pattern, sorted: of n_rows x n_cols.
-template <class Index> InputPattern read_as(const perm_csr &a) {
+template <class Index> InputPattern read_as(const perm_csr &a, const Poll &poll) {
+    PolledSteps steps(poll);
     InputPattern input;
     Pattern &p = input.pattern;
     const std::int64_t n = a.n_rows;
@@ -51,7 +52,8 @@ template <class Index> InputPattern read_as(const perm_csr &a) {
 
     p.col.resize(at(a.nnz));
     bool sorted = true;
-    for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t i = 0; i < n; ++i) {
+        steps.take(1 + p.row_ptr[at(i) + 1] - p.row_ptr[at(i)]);
         for (std::int64_t k = p.row_ptr[at(i)]; k < p.row_ptr[at(i) + 1]; ++k) {
             const std::int64_t j = load<Index>(a.col_idx, k);
             if (j < 0 || j >= a.n_cols)
@@ -60,12 +62,14 @@ template <class Index> InputPattern read_as(const perm_csr &a) {
             p.col[at(k)] = static_cast<std::int32_t>(j);
             sorted = sorted && (k == p.row_ptr[at(i)] || p.col[at(k) - 1] < p.col[at(k)]);
         }
+    }
     if (sorted) return input;
 
     input.source.resize(at(a.nnz));
     std::iota(input.source.begin(), input.source.end(), std::int64_t{0});
     std::vector<std::int32_t> col(at(a.nnz));
     for (std::int64_t i = 0; i < n; ++i) {
+        steps.take(1 + 16 * (p.row_ptr[at(i) + 1] - p.row_ptr[at(i)]));
         const auto begin = input.source.begin() + p.row_ptr[at(i)];
         const auto end = input.source.begin() + p.row_ptr[at(i) + 1];
         std::sort(begin, end, [&p](std::int64_t x, std::int64_t y) { return p.col[at(x)] < p.col[at(y)]; });
@@ -80,26 +84,31 @@ template <class Index> InputPattern read_as(const perm_csr &a) {
     return input;
 }
 
-// How often each line stands in the matrix; the sum of all.
-std::vector<std::int64_t> read_multiplicities(const std::int64_t *given, std::int64_t lines, const char *what,
-                                              std::int64_t &sum) {
-    std::vector<std::int64_t> count(at(lines), 1);
-    sum = lines;
-    if (!given) return count;
-    sum = 0;
-    for (std::int64_t i = 0; i < lines; ++i) {
-        if (given[i] < 0 || given[i] > most_entries)
-            bad_matrix(formatted("{}_multiplicity[{}] is {}: it must lie in 0..{}", what, i, given[i],
-                                 most_entries));
-        count[at(i)] = given[i];
-        sum += given[i]; // of at most 2^31 lines: below 2^62
+// How often each line stands in the matrix. As long as the caller's numbers: of none no list is made, for a
+// matrix may have 2^31 columns and two entries.
+class Multiplicities {
+  public:
+    Multiplicities(const std::int64_t *given, std::int64_t lines, const char *what)
+        : given_(given), sum_(given ? 0 : lines) {
+        if (!given) return;
+        for (std::int64_t i = 0; i < lines; ++i) {
+            if (given[i] < 0 || given[i] > most_entries)
+                bad_matrix(formatted("{}_multiplicity[{}] is {}: it must lie in 0..{}", what, i, given[i],
+                                     most_entries));
+            sum_ += given[i]; // of at most 2^31 lines: below 2^62
+        }
     }
-    return count;
-}
+    std::int64_t operator[](std::int64_t line) const { return given_ ? given_[line] : 1; }
+    std::int64_t sum() const { return sum_; }
+
+  private:
+    const std::int64_t *given_;
+    std::int64_t sum_;
+};
 
 // Row i row_count[i] times, column j column_count[j] times, and rows of ones until it is square.
-InputPattern expand(InputPattern base, const std::vector<std::int64_t> &row_count,
-                    const std::vector<std::int64_t> &column_count, std::int64_t rows, std::int64_t cols) {
+InputPattern expand(InputPattern base, const Multiplicities &row_count, const Multiplicities &column_count,
+                    std::int64_t rows, std::int64_t cols) {
     const auto written = std::make_shared<const InputPattern>(std::move(base));
     const Pattern &p = written->pattern;
     if (cols > std::numeric_limits<std::int32_t>::max() - 1)
@@ -110,14 +119,14 @@ InputPattern expand(InputPattern base, const std::vector<std::int64_t> &row_coun
     double entries = static_cast<double>(cols) * static_cast<double>(cols - rows);
     for (std::int32_t i = 0; i < p.rows; ++i)
         for (const std::int32_t j : p.row(i))
-            entries += static_cast<double>(row_count[at(i)]) * static_cast<double>(column_count[at(j)]);
+            entries += static_cast<double>(row_count[i]) * static_cast<double>(column_count[j]);
     if (entries > static_cast<double>(most_entries))
         throw Error(PERM_UNSUPPORTED,
                     formatted("written out, the matrix is {0}x{0} with {1:.3g} entries{2}: at most 2^31 can "
                               "be",
                               cols, entries, rows < cols ? " (those of the rows of ones included)" : ""));
     std::vector<std::int64_t> first(at(p.cols) + 1, 0); // of each column's copies
-    for (std::size_t j = 0; j < column_count.size(); ++j) first[j + 1] = first[j] + column_count[j];
+    for (std::int32_t j = 0; j < p.cols; ++j) first[at(j) + 1] = first[at(j)] + column_count[j];
     InputPattern out;
     out.value_type = written->value_type;
     out.written = written;
@@ -128,7 +137,7 @@ InputPattern expand(InputPattern base, const std::vector<std::int64_t> &row_coun
         out.pattern.row_ptr.push_back(static_cast<std::int64_t>(out.pattern.col.size()));
     };
     for (std::int32_t i = 0; i < p.rows; ++i)
-        for (std::int64_t copy = 0; copy < row_count[at(i)]; ++copy, close_row()) {
+        for (std::int64_t copy = 0; copy < row_count[i]; ++copy, close_row()) {
             std::int64_t k = p.row_begin(i);
             for (const std::int32_t j : p.row(i)) {
                 for (std::int64_t to = first[at(j)]; to < first[at(j) + 1]; ++to) {
@@ -232,16 +241,30 @@ Gaussian widened(double x) { return {mpq_class(x), 0}; }
 
 } // namespace
 
-InputPattern read_pattern(const perm_csr *given) {
+const char *difference(const InputPattern &x, const InputPattern &y) {
+    const InputPattern &a = x.written ? *x.written : x, &b = y.written ? *y.written : y; // as they were given
+    const auto same_pattern = [](const Pattern &p, const Pattern &q) {
+        return p.rows == q.rows && p.cols == q.cols && p.row_ptr == q.row_ptr && p.col == q.col;
+    };
+    if (a.pattern.rows != b.pattern.rows || a.pattern.cols != b.pattern.cols) return "rows and columns";
+    if (!same_pattern(a.pattern, b.pattern) || a.source != b.source) return "entries";
+    if (a.value_type != b.value_type || x.value_type != y.value_type) return "kind of numbers";
+    const bool same_counts = same_pattern(x.pattern, y.pattern) && x.source == y.source &&
+                             x.rows_of_ones == y.rows_of_ones && x.repeats == y.repeats;
+    return same_counts ? nullptr : "multiplicities";
+}
+
+InputPattern read_pattern(const perm_csr *given, const Poll &poll) {
     if (!given) throw Error(PERM_BAD_ARGUMENT, "the matrix is a null pointer");
     constexpr std::size_t first_version = offsetof(perm_csr, row_multiplicity);
     const perm_csr a = read_known(*given, first_version, "perm_csr");
     check_sizes(a);
-    InputPattern input = a.index_type == PERM_INDEX_I32 ? read_as<std::int32_t>(a) : read_as<std::int64_t>(a);
+    InputPattern input =
+        a.index_type == PERM_INDEX_I32 ? read_as<std::int32_t>(a, poll) : read_as<std::int64_t>(a, poll);
     input.value_type = static_cast<perm_value_type>(a.value_type);
-    std::int64_t rows = 0, cols = 0;
-    const auto row_count = read_multiplicities(a.row_multiplicity, a.n_rows, "row", rows);
-    const auto column_count = read_multiplicities(a.col_multiplicity, a.n_cols, "col", cols);
+    const Multiplicities row_count(a.row_multiplicity, a.n_rows, "row");
+    const Multiplicities column_count(a.col_multiplicity, a.n_cols, "col");
+    const std::int64_t rows = row_count.sum(), cols = column_count.sum();
     const bool repeats = a.row_multiplicity || a.col_multiplicity;
     if (rows > cols) refuse_tall(rows, cols, repeats ? ", counted with multiplicities" : "");
     if (rows == cols && !repeats) return input;
@@ -266,13 +289,13 @@ Values spread(const Values &written, const std::vector<std::int64_t> &source) {
 
 } // namespace
 
-Values read_values(const InputPattern &input, const void *values) {
+Values read_values(const InputPattern &input, const void *values, const Poll &poll) {
     const std::size_t nnz = input.pattern.col.size();
     if (input.value_type == PERM_VALUE_PATTERN) {
         if (values) throw Error(PERM_BAD_ARGUMENT, "a pattern matrix has no values: pass NULL");
         return {std::vector<double>(nnz, 1.0), {}};
     }
-    if (input.written) return spread(read_values(*input.written, values), input.source);
+    if (input.written) return spread(read_values(*input.written, values, poll), input.source);
     if (nnz > 0 && !values)
         throw Error(PERM_BAD_ARGUMENT,
                     "values is a null pointer; use PERM_VALUE_PATTERN if every entry is 1");
@@ -280,7 +303,9 @@ Values read_values(const InputPattern &input, const void *values) {
     out.real.reserve(nnz);
     const ValueReader reader(input.value_type, values);
     std::int32_t row = 0;
+    PolledSteps steps(poll);
     for (std::size_t k = 0; k < nnz; ++k) {
+        steps.take(out.wide.empty() ? 2 : 32);
         while (input.pattern.row_ptr[at(row) + 1] <= static_cast<std::int64_t>(k)) ++row;
         double real = 1;
         Gaussian wide;

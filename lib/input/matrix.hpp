@@ -33,10 +33,13 @@ struct Values {
     bool empty() const { return real.empty() && wide.empty(); }
 };
 
-// Throws Error (PERM_BAD_ARGUMENT, PERM_BAD_MATRIX, PERM_UNSUPPORTED) naming the row and column at fault.
-InputPattern read_pattern(const perm_csr *a);
+// What tells two matrices apart, in words; null where the same values stand for the same entries of both.
+const char *difference(const InputPattern &x, const InputPattern &y);
 
-Values read_values(const InputPattern &input, const void *values);
+// Throws Error (PERM_BAD_ARGUMENT, PERM_BAD_MATRIX, PERM_UNSUPPORTED) naming the row and column at fault.
+InputPattern read_pattern(const perm_csr *a, const Poll &poll = no_poll);
+
+Values read_values(const InputPattern &input, const void *values, const Poll &poll = no_poll);
 
 // Leaves out the entries whose value is 0. Complex values that are all real become real.
 void simplify(InputPattern &input, Values &values);

@@ -128,15 +128,42 @@ WideBall operator/(const WideBall &x, const mpz_class &y) {
             times(make_scaled(x.error.mantissa / divisor.value, x.error.exp2 - divisor.exp2), up)};
 }
 
+namespace {
+
+// error / 2^value.exp2, or what is nearest to it in the range of double.
+double in_units_of(const Scaled &value, const Scaled &error) {
+    const std::int64_t apart = std::clamp<std::int64_t>(error.exp2 - value.exp2, -1000, 1000);
+    return error.mantissa * power_of_two(static_cast<int>(apart));
+}
+
+// What an error is below when a value has more than 17 digits in its text: 6 % more is below 1e-16 then.
+constexpr double least_of_17_digits = 0.9e-16;
+
+} // namespace
+
+// Rounding to k digits moves a number by 5 * 10^-k of itself at most.
+Scaled written_error(const Scaled &value, const Scaled &error) {
+    if (error.mantissa == 0) return {};
+    const Scaled size = absolute(value);
+    if (in_units_of(value, error) < least_of_17_digits * size.mantissa) return times(error, 1.06);
+    return sum_up(error, times(size, 5.01e-17));
+}
+
 Scaled relative_error(const Scaled &value, const Scaled &error) {
     if (error.mantissa == 0) return {};
-    const std::int64_t apart = error.exp2 - value.exp2;
-    const double in_units =
-        error.mantissa * power_of_two(static_cast<int>(std::clamp<std::int64_t>(apart, -1000, 1000)));
     // |perm| is at least this; a size may be 2^-50 too large.
-    const double certain = std::abs(value.mantissa) * (1 - 0x1p-48) - in_units;
+    const double certain = std::abs(value.mantissa) * (1 - 0x1p-48) - in_units_of(value, error);
     if (!(certain > 0 && std::isfinite(certain))) return make_scaled(infinity);
-    return make_scaled(error.mantissa / certain * slack, apart);
+    const Scaled written = written_error(value, error);
+    return make_scaled(written.mantissa / certain * slack, written.exp2 - value.exp2);
+}
+
+std::size_t written_digits(const Scaled &relative) {
+    constexpr double least = 17, most = 3e6;
+    if (!(to_double_up(relative) < 1e-16)) return static_cast<std::size_t>(least);
+    const double certain =
+        -std::log10(relative.mantissa) - static_cast<double>(relative.exp2) * std::log10(2.0);
+    return static_cast<std::size_t>(std::min(std::ceil(certain) + 2, most));
 }
 
 double gamma_bound(double roundings, double unit) {

@@ -38,9 +38,17 @@ WideBall operator/(const WideBall &x, const mpz_class &y);
 // At least |x|, and hardly more.
 Scaled size_of(const Gaussian &x);
 
-// |value - truth| <= error gives |value - truth| <= bound * |truth|, however far below the range of double
-// the bound is; infinite if no digit is certain.
+// |value - truth| <= error gives |text - truth| <= written_error for the value's text, of 17 digits or, where
+// the relative error is below 1e-16, of written_digits.
+Scaled written_error(const Scaled &value, const Scaled &error);
+
+// And |text - truth| <= bound * |truth|, however far below the range of double the bound is; infinite if no
+// digit is certain.
 Scaled relative_error(const Scaled &value, const Scaled &error);
+
+// Of a text with this relative error, which is not 0: 17, or two more than are certain; three million at
+// most.
+std::size_t written_digits(const Scaled &relative);
 
 // Rounding `roundings` times on the way of each term changes a sum of terms by at most this share of the sum
 // of their absolute values (Higham, Accuracy and Stability, Lemma 3.1: gamma_k).

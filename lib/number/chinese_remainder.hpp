@@ -1,7 +1,7 @@
 // From residues modulo primes back to the integer that they are of.
 #pragma once
 
-#include "lib/base/poll.hpp"
+#include "preprocess/poll.hpp"
 #include "preprocess/gaussian.hpp"
 
 #include <cstdint>

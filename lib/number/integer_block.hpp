@@ -2,7 +2,7 @@
 // exact permanents by residues begin with.
 #pragma once
 
-#include "lib/base/poll.hpp"
+#include "preprocess/poll.hpp"
 #include "preprocess/block.hpp"
 
 #include <gmpxx.h>

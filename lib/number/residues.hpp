@@ -1,7 +1,7 @@
 // A matrix of integers modulo primes: what the engines compute exact permanents of.
 #pragma once
 
-#include "lib/base/poll.hpp"
+#include "preprocess/poll.hpp"
 #include "preprocess/pattern.hpp"
 
 #include <gmpxx.h>

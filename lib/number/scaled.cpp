@@ -2,6 +2,7 @@
 
 #include "lib/number/bits.hpp"
 #include "lib/number/digits.hpp"
+#include "lib/number/mpfr_number.hpp"
 #include "preprocess/gaussian.hpp"
 
 #include <algorithm>
@@ -9,12 +10,12 @@
 #include <charconv>
 #include <cmath>
 #include <memory>
-#include <mpfr.h>
 
 namespace libperm {
 namespace {
 
 constexpr std::int64_t most_integer_bits = 10000000; // three million digits: a second
+constexpr std::size_t least_digits = 17, most_digits = 3000000;
 
 // MPFR's exponents end at 2^30 unless told otherwise (for this thread).
 class WholeExponentRange {
@@ -65,7 +66,7 @@ double to_double_up(const Scaled &x) {
 namespace {
 
 // As many digits as asked for of a number that is not 0.
-std::string to_text(const mpfr_t value, std::size_t digits) {
+std::string to_text(const MpfrNumber &value, std::size_t digits) {
     mpfr_exp_t point = 0; // the value is 0.DIGITS * 10^point
     const std::unique_ptr<char, void (*)(char *)> text(
         mpfr_get_str(nullptr, &point, 10, digits, value, MPFR_RNDN), mpfr_free_str);
@@ -78,50 +79,80 @@ std::string to_text(const mpfr_t value, std::size_t digits) {
     return sign + all.substr(0, 1) + "." + all.substr(1) + "e" + (exponent < 0 ? "-" : "+") + magnitude;
 }
 
+bool is_in_range(const Scaled &x) { return x.exp2 > -1000 && x.exp2 <= 1000; } // of normal doubles
+
+std::int64_t unit_of(const Scaled &x) { return unit_exponent(x.mantissa) + x.exp2; }
+
+bool is_integer(const Scaled &x) { return unit_of(x) >= 0; }
+
+// m 2^-k is m 5^k 10^-k: k digits and those before its point, or one more. 17 at least, and where they are
+// too many.
+std::size_t digits_of_fraction(const Scaled &x) {
+    const double whole = std::floor(static_cast<double>(x.exp2) * std::log10(2.0)) + 1;
+    const double digits = whole - static_cast<double>(unit_of(x));
+    return digits > most_digits ? least_digits : std::max(least_digits, static_cast<std::size_t>(digits));
+}
+
+std::string fixed_text(double integer) {
+    std::string text(320, '\0');
+    text.resize(static_cast<std::size_t>(
+        std::to_chars(text.data(), text.data() + text.size(), integer, std::chars_format::fixed, 0).ptr -
+        text.data()));
+    return text;
+}
+
+std::string scientific_text(double x, std::size_t digits) {
+    std::string text(digits + 16, '\0');
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), x, std::chars_format::scientific,
+                                   static_cast<int>(digits) - 1);
+    text.resize(static_cast<std::size_t>(end.ptr - text.data()));
+    return text;
+}
+
 } // namespace
 
-char *quick_text(const Scaled &x, bool exact, char *to) {
+char *quick_text(const Scaled &x, std::size_t digits, char *to) {
     constexpr std::ptrdiff_t room = 32;
     if (x.mantissa == 0) {
         *to = '0';
         return to + 1;
     }
-    if (x.exp2 <= -1000 || x.exp2 > 1000) return nullptr;
+    if (!is_in_range(x)) return nullptr;
     const double value = to_double(x);
-    if (exact && std::fabs(value) < 0x1p53 && value == std::trunc(value))
-        return std::to_chars(to, to + room, static_cast<std::int64_t>(value)).ptr;
-    if (exact && x.exp2 > 0) return nullptr;
+    if (digits == every_digit) {
+        if (std::fabs(value) < 0x1p53 && value == std::trunc(value))
+            return std::to_chars(to, to + room, static_cast<std::int64_t>(value)).ptr;
+        digits = digits_of_fraction(x);
+    }
+    if (digits != least_digits) return nullptr;
     if (char *const end = write_17_digits(value, to)) return end;
     return std::to_chars(to, to + room, value, std::chars_format::scientific, 16).ptr;
 }
 
-std::string to_text(const Scaled &x, bool exact) {
+std::string to_text(const Scaled &x, std::size_t digits) {
     char quick[32];
-    if (char *const end = quick_text(x, exact, quick))
-        return {quick, end}; // as most often: the same text, sooner
-    if (exact && x.exp2 > 0 && x.exp2 <= most_integer_bits) {
-        const mpq_class value = shifted(mpq_class(x.mantissa), x.exp2);
-        if (value.get_den() == 1) return value.get_str();
+    if (char *const end = quick_text(x, digits, quick)) return {quick, end}; // as most often
+    if (digits == every_digit) {
+        if (is_integer(x) && x.exp2 <= most_integer_bits) {
+            if (is_in_range(x)) return fixed_text(to_double(x));
+            return shifted(mpq_class(x.mantissa), x.exp2).get_num().get_str();
+        }
+        digits = is_integer(x) ? least_digits : digits_of_fraction(x);
     }
+    if (is_in_range(x)) return scientific_text(to_double(x), digits);
     const WholeExponentRange range;
-    mpfr_t value; // 53 bits hold the mantissa
-    mpfr_init2(value, 53);
+    MpfrNumber value(53); // holds the mantissa
     mpfr_set_d(value, x.mantissa, MPFR_RNDN);
     mpfr_mul_2si(value, value, static_cast<long>(x.exp2), MPFR_RNDN);
-    std::string text = to_text(value, 17);
-    mpfr_clear(value);
-    return text;
+    return to_text(value, digits);
 }
 
 std::string to_text(const mpq_class &x, std::size_t digits) {
     if (x == 0) return "0";
     const WholeExponentRange range;
-    mpfr_t value;
-    mpfr_init2(value, static_cast<mpfr_prec_t>(digits * 4 + 64));
+    MpfrNumber value(static_cast<mpfr_prec_t>(digits * 4 + 64));
     mpfr_set_q(value, x.get_mpq_t(), MPFR_RNDN);
-    std::string text = to_text(value, digits);
-    mpfr_clear(value);
-    return text;
+    return to_text(value, digits);
 }
 
 std::string to_text(const mpq_class &x) {

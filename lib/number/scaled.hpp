@@ -17,12 +17,12 @@ double to_double(const Scaled &x);                       // rounded; inf or 0 wh
 
 double to_double_up(const Scaled &x); // of x >= 0: never below it
 
-// Locale-free decimal text: every digit when `exact` and an integer below 2^10,000,000, else 17 significant
-// digits.
-std::string to_text(const Scaled &x, bool exact);
-// The first of these into 32 bytes, without a NUL; where the text ends, or null where more than a double
-// tells it.
-char *quick_text(const Scaled &x, bool exact, char *to);
+// Locale-free decimal text in so many significant digits. `every_digit`: integers without an exponent,
+// fractions with 17 digits or as many as they have, and 17 where these would be more than three million.
+constexpr std::size_t every_digit = 0;
+std::string to_text(const Scaled &x, std::size_t digits);
+// The same into 32 bytes, without a NUL; where the text ends, or null where it takes longer.
+char *quick_text(const Scaled &x, std::size_t digits, char *to);
 std::string to_text(const mpq_class &x, std::size_t digits); // in so many significant digits
 std::string to_text(const mpq_class &x);                     // all of it: "12", "-1/3"; 17 digits of a giant
 

@@ -27,16 +27,18 @@ Parts unpacked(const PackedParts &parts, Arithmetic arithmetic) {
     return out;
 }
 
-WideEntries wide_entries(const ExactBlock &block, Arithmetic arithmetic, bool scaled) {
+WideEntries wide_entries(const ExactBlock &block, Arithmetic arithmetic, bool scaled, const Poll &poll) {
+    PolledSteps steps(poll);
     WideEntries entries{arithmetic, !is_complex(arithmetic), magnitudes_of(block), {}, 0};
     entries.parts.reserve(block.values.size());
     for (std::size_t k = 0; k < block.values.size(); ++k) {
+        steps.take(64);
         const Gaussian &x = block.values[k];
         entries.parts.push_back(
             packed(parts_of(x, entries.magnitudes.values[k].exp2, arithmetic), arithmetic));
         entries.nonnegative = entries.nonnegative && x.re >= 0;
     }
-    if (scaled) entries.exp2 = scale(entries.magnitudes);
+    if (scaled) entries.exp2 = scale(entries.magnitudes, poll);
     return entries;
 }
 

@@ -24,6 +24,7 @@ struct WideEntries {
 };
 
 // If they are to be scaled, the entries that are not 0 must have a perfect matching.
-WideEntries wide_entries(const ExactBlock &block, Arithmetic arithmetic, bool scaled = true);
+WideEntries wide_entries(const ExactBlock &block, Arithmetic arithmetic, bool scaled = true,
+                         const Poll &poll = no_poll);
 
 } // namespace libperm

@@ -72,7 +72,7 @@ void drop_plans_of_no_use(BlockPlan &plan) {
 
 BlockPlan plan_block(const Pattern &a, const Kinds &kinds, const BlockValues &values, const Options &options,
                      RunControl &control, double effort) {
-    const Pattern at = transpose(a).pattern;
+    const Pattern at = transpose(a, [&control] { control.poll(); }).pattern;
     Proposals task(a, at, kinds, values, options, control, effort);
     task.outlook = [&task, known = std::optional<Outlook>()]() mutable {
         if (known) return *known;

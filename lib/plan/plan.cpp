@@ -46,9 +46,9 @@ template <class Value> class Planner {
     Planner(Plan &plan, RunControl &control) : plan_(plan), control_(control) {}
 
     void run(const Values &values) {
-        DecompositionRule<Value> rule = rule_of<Value>(plan_);
+        DecompositionRule<Value> rule = rule_of<Value>(plan_, control_);
         rule.expand = [this](const Block &block) { return decide_expansion(block); };
-        Decomposition decomposition(root_block<Value>(plan_.input, values), std::move(rule));
+        Decomposition decomposition(root_block<Value>(plan_.input, values, control_), std::move(rule));
         std::set<BlockKey> seen; // with values, while there are not too many
         bool complete = true;
         for (Step step; complete && decomposition.next(step);) {
@@ -79,7 +79,7 @@ template <class Value> class Planner {
         plan_.sum_nnz += static_cast<double>(leaf.block.pattern.nnz());
         bool is_new = true;
         if (plan_.values_known && std::ssize(seen) < most_block_plans) {
-            is_new = seen.insert(key_of(leaf)).second;
+            is_new = seen.insert(key_of(leaf, poll_)).second;
         }
         plan_.distinct += is_new;
         const BlockPlan *block = plan_of(leaf.block, leaf.kinds);
@@ -146,14 +146,14 @@ template <class Value> class Planner {
     }
 
     Kinds merged_kinds(Block &block) const {
-        return rule_of<Value>(plan_).passes.merging ? merge_repeated_lines(block).kinds : Kinds{};
+        return rule_of<Value>(plan_, control_).passes.merging ? merge_repeated_lines(block).kinds : Kinds{};
     }
 
     // Of all blocks that a part comes to, after a short search for good orders.
     Estimate rough_estimate(Block part) {
         constexpr double effort = 0.1;
         Estimate sum;
-        Decomposition decomposition(std::move(part), rule_of<Value>(plan_));
+        Decomposition decomposition(std::move(part), rule_of<Value>(plan_, control_));
         for (Step step; decomposition.next(step);)
             if (const auto *leaf = std::get_if<Leaf>(&step)) {
                 const Estimate one = estimate_of(plan_block(
@@ -193,6 +193,7 @@ template <class Value> class Planner {
 
     Plan &plan_;
     RunControl &control_;
+    const Poll poll_ = [this] { control_.poll(); };
     std::set<BlockKey> used_; // of the plans made: the others were trials
     double planned_ = 0;      // blocks whose costs are in the sums
     double costliest_seconds_ = -1;
@@ -201,9 +202,9 @@ template <class Value> class Planner {
 };
 
 // Why there is nothing to compute, in words.
-std::string structure_of(const Plan &plan) {
+std::string structure_of(const Plan &plan, const Poll &poll) {
     if (plan.n() == 0) return "the empty matrix: its permanent is 1";
-    const std::int32_t rank = maximum_matching(plan.input.pattern).size;
+    const std::int32_t rank = maximum_matching(plan.input.pattern, poll).size;
     if (rank < plan.n())
         return formatted("no perfect matching (structural rank {} of {}): the permanent is 0", rank,
                          plan.n());
@@ -266,13 +267,17 @@ void append(BlockKey &key, const Gaussian &x) {
 
 } // namespace
 
-template <class Value> BlockKey key_of(const LeafOf<Value> &leaf) {
+template <class Value> BlockKey key_of(const LeafOf<Value> &leaf, const Poll &poll) {
     BlockKey key = key_of(leaf.block.pattern, leaf.kinds);
-    for (const Value &x : leaf.block.values) append(key, x);
+    PolledSteps steps(poll);
+    for (const Value &x : leaf.block.values) {
+        steps.take(8);
+        append(key, x);
+    }
     return key;
 }
-template BlockKey key_of(const LeafOf<Tracked> &leaf);
-template BlockKey key_of(const LeafOf<Gaussian> &leaf);
+template BlockKey key_of(const LeafOf<Tracked> &leaf, const Poll &poll);
+template BlockKey key_of(const LeafOf<Gaussian> &leaf, const Poll &poll);
 
 namespace {
 
@@ -291,25 +296,32 @@ template <class Value> Value value_as(const Gaussian &x) {
 
 } // namespace
 
-template <class Value> BlockOf<Value> root_block(const InputPattern &input, const Values &values) {
+template <class Value>
+BlockOf<Value> root_block(const InputPattern &input, const Values &values, RunControl &control) {
+    const Poll poll = [&control] { control.poll(); };
+    PolledSteps steps(poll);
     BlockOf<Value> block{input.pattern, {}};
     const std::size_t nnz = input.pattern.col.size();
     block.values.reserve(nnz);
-    for (const double x : values.real) block.values.push_back(value_as<Value>(x));
-    for (const Gaussian &x : values.wide) block.values.push_back(value_as<Value>(x));
+    const auto add = [&](Value x) {
+        steps.take(8);
+        block.values.push_back(std::move(x));
+    };
+    for (const double x : values.real) add(value_as<Value>(x));
+    for (const Gaussian &x : values.wide) add(value_as<Value>(x));
     if (!values.empty()) return block;
     for (std::size_t k = 0; k < nnz; ++k) // another number for each of the caller's entries
-        block.values.push_back(
-            value_as<Value>(input.repeats && !input.source.empty()
+        add(value_as<Value>(input.repeats && !input.source.empty()
                                 ? std::fma(static_cast<double>(input.source[k] + 1), 0x1p-30, 1)
                                 : 1));
     return block;
 }
-template Block root_block(const InputPattern &input, const Values &values);
-template ExactBlock root_block(const InputPattern &input, const Values &values);
+template Block root_block(const InputPattern &input, const Values &values, RunControl &control);
+template ExactBlock root_block(const InputPattern &input, const Values &values, RunControl &control);
 
-template <class Value> DecompositionRule<Value> rule_of(const Plan &plan) {
-    DecompositionRule<Value> rule{plan.options.passes, plan.options.decompose_as_published, {}};
+template <class Value> DecompositionRule<Value> rule_of(const Plan &plan, RunControl &control) {
+    DecompositionRule<Value> rule{
+        plan.options.passes, plan.options.decompose_as_published, {}, [&control] { control.poll(); }};
     rule.passes.merging = rule.passes.merging && (plan.values_known || plan.input.repeats);
     if (!plan.expanded.empty())
         rule.expand = [&plan](const BlockOf<Value> &block) {
@@ -317,21 +329,22 @@ template <class Value> DecompositionRule<Value> rule_of(const Plan &plan) {
         };
     return rule;
 }
-template DecompositionRule<Tracked> rule_of(const Plan &plan);
-template DecompositionRule<Gaussian> rule_of(const Plan &plan);
+template DecompositionRule<Tracked> rule_of(const Plan &plan, RunControl &control);
+template DecompositionRule<Gaussian> rule_of(const Plan &plan, RunControl &control);
 
 namespace {
 
 // Of the entries of a row, made integers by their common denominator; on average. Unknown ones are guessed.
-double entry_bits_of(const InputPattern &input, const Values &values) {
+double entry_bits_of(const InputPattern &input, const Values &values, RunControl &control) {
     if (input.value_type == PERM_VALUE_PATTERN) return 0;
     if (values.empty()) return input.value_type == PERM_VALUE_I64 ? 8 : 60;
-    const ExactBlock block = root_block<Gaussian>(input, values);
+    const ExactBlock block = root_block<Gaussian>(input, values, control);
     const auto bits = [](const mpz_class &z) {
         return static_cast<double>(mpz_sizeinbase(z.get_mpz_t(), 2));
     };
     double sum = 0;
     for (std::int32_t i = 0; i < input.pattern.rows; ++i) {
+        control.poll();
         double most = 0, denominator = 0;
         for (std::int64_t k = input.pattern.row_begin(i);
              k < input.pattern.row_ptr[static_cast<std::size_t>(i) + 1]; ++k)
@@ -362,19 +375,43 @@ double predicted_seconds(const Plan &plan) {
            reduction_seconds(plan.input.pattern.nnz(), plan.blocks, unplanned);
 }
 
-Plan make_plan(InputPattern input, const Options &options, const Values &values, RunControl &control) {
+namespace {
+
+Plan plan_as_seen(InputPattern input, const Options &options, const Values &values, RunControl &control) {
     Plan plan;
     plan.input = std::move(input);
     plan.options = options;
     plan.numbers = numbers_of(options, plan.input.value_type == PERM_VALUE_C128 || some_complex(values));
     plan.values_known = !values.empty() || plan.input.value_type == PERM_VALUE_PATTERN;
     plan.nonnegative = plan.values_known && !some_negative(values);
-    if (plan.numbers.precision == Precision::exact) plan.entry_bits = entry_bits_of(plan.input, values);
+    if (plan.numbers.precision == Precision::exact)
+        plan.entry_bits = entry_bits_of(plan.input, values, control);
     if (plan.numbers.are_tracked())
         Planner<Tracked>(plan, control).run(values);
     else
         Planner<Gaussian>(plan, control).run(values);
-    if (plan.blocks == 0) plan.structure = structure_of(plan);
+    if (plan.blocks == 0) plan.structure = structure_of(plan, [&control] { control.poll(); });
+    return plan;
+}
+
+// Plans are made with what a GPU says it can do, while it is opened.
+bool needs_gpu_not_to_be_had(const Plan &plan) {
+    const bool is_on_gpu =
+        std::any_of(plan.block_plans.begin(), plan.block_plans.end(), [](const auto &block) {
+            const Candidate *choice = block.second.choice();
+            return choice && choice->on_gpu;
+        });
+    return is_on_gpu && !plan.options.machine && !first_gpu().gpu;
+}
+
+} // namespace
+
+Plan make_plan(InputPattern input, const Options &options, const Values &values, RunControl &control) {
+    Plan plan = plan_as_seen(std::move(input), options, values, control);
+    if (needs_gpu_not_to_be_had(plan)) {
+        log_decision(formatted("planned again without a GPU: {}", first_gpu().why_not));
+        plan = plan_as_seen(std::move(plan.input), options, values, control);
+    }
     if (const BlockPlan *block = plan.main_block()) {
         if (block->best().on_gpu) prepare_gpus(options);
         log_decision(formatted("{} block{}; {}", plan.blocks, plan.blocks == 1 ? "" : "s", block->why));

@@ -16,7 +16,8 @@ namespace libperm {
 // A block as its plan depends on it.
 using BlockKey = std::string;
 BlockKey key_of(const Pattern &a, const Kinds &kinds);
-template <class Value> BlockKey key_of(const LeafOf<Value> &leaf); // and as its number depends on it
+template <class Value> // and as its number depends on it
+BlockKey key_of(const LeafOf<Value> &leaf, const Poll &poll = no_poll);
 struct BlockLines {
     Pattern pattern;
     Kinds kinds;
@@ -74,10 +75,11 @@ double predicted_seconds(const Plan &plan);
 
 // The input as the reductions take it. Without values, all ones; if some lines are known to be repeated, only
 // these are equal.
-template <class Value> BlockOf<Value> root_block(const InputPattern &input, const Values &values);
+template <class Value>
+BlockOf<Value> root_block(const InputPattern &input, const Values &values, RunControl &control);
 
-// The rule by which the plan's input is taken apart.
-template <class Value> DecompositionRule<Value> rule_of(const Plan &plan);
+// The rule by which the plan's input is taken apart, for one call.
+template <class Value> DecompositionRule<Value> rule_of(const Plan &plan, RunControl &control);
 
 // `values`, if there are any, only tell which rows and columns are repeated, and what numbers do. Throws
 // Error only when stopped by its control: what cannot be run still makes a plan, to be explained.

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace libperm {
 namespace {
@@ -235,7 +236,7 @@ Json plan_json(const Plan &plan) {
         j["gpu_hours"] = plan.serial_seconds / 3600;
         j["model_error"] = model_error;
     }
-    j["straight_road"] = begins_straight(plan);
+    j["straight_road"] = straight_terms(plan).has_value();
     j["executes_straight"] = executes_straight(plan);
     j["groups"] = groups_json(plan);
     j["candidates"] = Json::Array();
@@ -260,12 +261,13 @@ std::string scale_text(const Plan &plan) {
 
 // Of perm_compute, which may answer without the plan, and of executing it.
 std::string straight_text(const Plan &plan) {
-    if (!begins_straight(plan)) return "";
-    return formatted("{} the straight road: engine glynn, {:.0f} subsets in one sum, where its bound "
-                     "meets the tolerance\n",
+    const std::optional<double> terms = straight_terms(plan);
+    if (!terms) return "";
+    return formatted("{} the straight road: engine glynn, {:.0f} {} in one sum, where its bound meets the "
+                     "tolerance\n",
                      executes_straight(plan) ? "perm_compute and executions of the plan take"
                                              : "perm_compute takes",
-                     std::ldexp(1.0, std::max(0, plan.n() - 1)));
+                     *terms, plan.input.repeats ? "terms" : "subsets");
 }
 
 } // namespace

@@ -8,24 +8,18 @@
 namespace libperm {
 namespace {
 
-constexpr double most_digits = 3e6;
-
-// That tell a number from all others of so many bits.
+// All of them, as decimals: of num / 2^k those of num 5^k.
 double digits_of_bits(const mpq_class &x) {
-    return std::ceil(static_cast<double>(mpz_sizeinbase(x.get_num_mpz_t(), 2)) * std::log10(2.0)) + 1;
+    const auto twos = static_cast<double>(mpz_sizeinbase(x.get_den_mpz_t(), 2) - 1);
+    const auto bits = static_cast<double>(mpz_sizeinbase(x.get_num_mpz_t(), 2));
+    return std::ceil(bits * std::log10(2.0) + twos * std::log10(5.0)) + 1;
 }
 
-// One digit more than is certain, and never fewer than a double has.
 std::size_t digits_of(const Outcome &outcome, const Gaussian &x) {
-    constexpr double least = 17, most = most_digits;
-    const Scaled error = relative_error(outcome);
-    if (error.mantissa == 0) {
-        const double exact = std::max(digits_of_bits(x.re), digits_of_bits(x.im));
-        return static_cast<std::size_t>(exact <= most ? std::max(exact, least) : least);
-    }
-    const double digits =
-        std::ceil(-std::log10(error.mantissa) - static_cast<double>(error.exp2) * std::log10(2.0)) + 1;
-    return static_cast<std::size_t>(digits > least ? std::min(digits, most) : least);
+    if (!outcome.exact) return written_digits(relative_error(outcome));
+    constexpr double least = 17, most = 3e6;
+    const double exact = std::max(digits_of_bits(x.re), digits_of_bits(x.im));
+    return static_cast<std::size_t>(exact <= most ? std::max(exact, least) : least);
 }
 
 std::string text_of(const Outcome &outcome, const Gaussian &x, bool fractions) {
@@ -41,8 +35,10 @@ std::string text_of(const Outcome &outcome, const Gaussian &x, bool fractions) {
 
 Answer answer_of(const Outcome &outcome, bool fractions) {
     Answer answer;
+    answer.error = written_error(outcome.value, outcome.error);
     if (!outcome.wide) {
-        answer.text = to_text(outcome.value, outcome.exact);
+        const bool all = outcome.exact;
+        answer.text = to_text(outcome.value, all ? every_digit : written_digits(relative_error(outcome)));
         answer.re = to_double(outcome.value);
         answer.mantissa_re = outcome.value.mantissa;
         answer.exp2 = outcome.value.exp2;

@@ -12,6 +12,7 @@ struct Answer {
     double re = 0, im = 0;
     double mantissa_re = 0, mantissa_im = 0; // of 2^exp2; the larger in [1/2, 1), or both 0
     std::int64_t exp2 = 0;
+    Scaled error; // |text - perm(A)| <= error
 };
 
 // Exact fractions in full, "p/q", or as decimals of all their bits.

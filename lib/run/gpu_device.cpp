@@ -8,6 +8,7 @@
 #include "lib/input/options.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -16,21 +17,72 @@
 
 namespace libperm {
 
-GpuChoice first_gpu() {
-    static std::mutex mutex;
-    static std::optional<GpuChoice> known;
-    const std::lock_guard lock(mutex);
-    if (known) return *known;
+namespace {
+
+// Never destroyed: a thread may be opening it while the process ends.
+struct FirstGpu {
+    std::mutex sighting, opening; // held while it is looked at, and while it is opened
+    std::optional<GpuSight> sight;
+    std::optional<GpuChoice> known;
+    std::atomic<bool> was_in_vain = false; // and may not be the next time
+};
+FirstGpu &the_first() {
+    static FirstGpu &once = *new FirstGpu;
+    return once;
+}
+
+// "" if kernels can be compiled, or there is no GPU anyway.
+std::string why_no_compiler() {
+    return driver_status().found && !nvrtc_status().found ? nvrtc_status().why_not : "";
+}
+
+GpuSight look() {
+    if (std::string why_not = why_no_compiler(); !why_not.empty()) return {{}, std::move(why_not)};
     try {
-        if (driver_status().found && !nvrtc_status().found)
-            known = {nullptr, nvrtc_status().why_not};
-        else
-            known = {Gpu::open(0), {}};
-        return *known;
+        return {Gpu::look_at(0), {}};
+    } catch (const JitError &error) {
+        return {{}, error.what()};
+    }
+}
+
+} // namespace
+
+GpuSight first_gpu_in_sight() {
+    FirstGpu &first = the_first();
+    if (first.was_in_vain) {
+        const GpuChoice now = first_gpu();
+        if (!now.gpu) return {{}, now.why_not};
+    }
+    const std::lock_guard lock(first.sighting);
+    if (!first.sight) first.sight = look();
+    return *first.sight;
+}
+
+GpuChoice first_gpu() {
+    FirstGpu &first = the_first();
+    const std::lock_guard lock(first.opening);
+    if (first.known) return *first.known;
+    if (std::string why_not = why_no_compiler(); !why_not.empty()) {
+        first.known = {nullptr, std::move(why_not)};
+        return *first.known;
+    }
+    try {
+        first.known = {Gpu::open(0), {}};
+        first.was_in_vain = false;
+        return *first.known;
     } catch (const JitError &error) {
         GpuChoice none{nullptr, error.what()};
-        if (error.failure() == JitFailure::unavailable) known = none; // else it may be there the next time
+        first.was_in_vain = true;
+        if (error.failure() == JitFailure::unavailable)
+            first.known = none; // else it may be there the next time
         return none;
+    }
+}
+
+void open_first_gpu() noexcept {
+    try {
+        (void)first_gpu();
+    } catch (...) { // told to who asks for it
     }
 }
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "jit/driver/gpu.hpp"
+#include "jit/driver/gpu_properties.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,13 +13,22 @@ namespace libperm {
 
 struct Options;
 
-// The first of the machine, or null and why there is none that kernels can be compiled for. Asked for once a
-// process, and held until it ends: it takes some tenths of a second.
+// The first of the machine, as far as it can be told without opening it: what it can do, or why there is none
+// that kernels can be compiled for. Where it was opened in vain, why.
+struct GpuSight {
+    std::optional<GpuProperties> gpu;
+    std::string why_not;
+};
+GpuSight first_gpu_in_sight();
+
+// The first, opened, or null and why not. That is done once a process, and it is held until that ends: it
+// takes some tenths of a second, which who comes meanwhile waits for.
 struct GpuChoice {
     std::shared_ptr<const Gpu> gpu;
     std::string why_not;
 };
 GpuChoice first_gpu();
+void open_first_gpu() noexcept;       // if it can be, for who will ask for it
 std::shared_ptr<const Gpu> the_gpu(); // or JitError is thrown
 
 // All that kernels can be compiled for; of those that cannot be opened a warning is logged.

@@ -3,7 +3,7 @@
 #include "jit/driver/gpu.hpp"
 #include "lib/input/machine.hpp"
 #include "lib/input/options.hpp"
-#include "lib/run/gpu_device.hpp"
+#include "lib/run/run_control.hpp"
 
 #include <algorithm>
 
@@ -29,17 +29,23 @@ GpuProperties h100() {
 
 bool PlanMachine::is_elsewhere() const { return options_.machine != nullptr; }
 
+const GpuSight &PlanMachine::sight() const {
+    if (!sight_) sight_ = first_gpu_in_sight();
+    if (sight_->gpu && call_) call_->begin_beside(open_first_gpu);
+    return *sight_;
+}
+
 bool PlanMachine::has_gpu() const {
-    return options_.machine ? !options_.machine->gpus.empty() : first_gpu().gpu != nullptr;
+    return options_.machine ? !options_.machine->gpus.empty() : sight().gpu.has_value();
 }
 
 std::string PlanMachine::why_no_gpu() const {
-    return options_.machine ? "the machine that is planned for has none" : first_gpu().why_not;
+    return options_.machine ? "the machine that is planned for has none" : sight().why_not;
 }
 
 GpuProperties PlanMachine::gpu() const {
     if (!has_gpu()) return h100();
-    return options_.machine ? options_.machine->gpus.front() : first_gpu().gpu->properties();
+    return options_.machine ? options_.machine->gpus.front() : *sight().gpu;
 }
 
 int PlanMachine::gpu_count() const {

@@ -1,18 +1,22 @@
 // The machine that a plan is made for: the one that its options tell of, or this one.
 #pragma once
 
-#include "jit/driver/gpu_properties.hpp"
+#include "lib/run/gpu_device.hpp"
 
+#include <optional>
 #include <string>
 
 namespace libperm {
 
+class RunControl;
 struct Options;
 
-// Of this machine the GPUs are looked for when a plan first asks: that takes some tenths of a second.
+// Of this machine the first GPU is looked at when a plan first asks. With a call that may use it (it may be
+// null) it is then opened beside: that takes some tenths of a second.
 class PlanMachine {
   public:
-    explicit PlanMachine(const Options &options) : options_(options) {}
+    explicit PlanMachine(const Options &options, RunControl *call = nullptr)
+        : options_(options), call_(call) {}
 
     bool is_elsewhere() const;
     bool has_gpu() const;
@@ -25,7 +29,11 @@ class PlanMachine {
     double memory_limit(bool on_gpu) const;
 
   private:
+    const GpuSight &sight() const;
+
     const Options &options_;
+    RunControl *call_;
+    mutable std::optional<GpuSight> sight_; // the same for the whole of a block's plan
 };
 
 } // namespace libperm

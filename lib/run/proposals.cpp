@@ -33,7 +33,7 @@ Proposals::Proposals(const Pattern &block, const Pattern &transposed, const Kind
       options(of_call),
       control(of_plan),
       effort(of_searches),
-      machine(of_call),
+      machine(of_call, &of_plan),
       bits(permanent_bits(block, of_values.entry_bits)) {}
 
 bool Proposals::asks_for_gpu() const {
@@ -64,7 +64,8 @@ Outlook Proposals::outlook_of(const Cost &cost, bool on_gpu) const {
     const SearchBudget budget = search_budget(on_gpu);
     const double run = cost.serial_seconds - cost.compile_seconds;
     // To start a GPU takes longer than that.
-    return {cost.serial_seconds, budget.of(on_gpu ? std::max(run, budget.least) : run)};
+    return {cost.serial_seconds,
+            budget.of(on_gpu ? std::max(run, budget.least / SearchBudget::of_short) : run)};
 }
 
 Outlook Proposals::best_so_far() const {

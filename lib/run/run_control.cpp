@@ -4,6 +4,7 @@
 #include "lib/base/system.hpp"
 
 #include <algorithm>
+#include <system_error>
 
 namespace libperm {
 
@@ -13,6 +14,16 @@ void RunControl::begin(double work, double seconds) {
     total_ = work;
     expected_seconds_ = seconds;
     begun_ = Clock::now();
+}
+
+void RunControl::expect_more(double work) {
+    if (whole_) return whole_->expect_more(work * scale_);
+    if (total_ > 0) total_.fetch_add(work);
+}
+
+void RunControl::finish() {
+    const std::lock_guard lock(callback_mutex_);
+    if (watch_.progress) watch_.progress(shown_ = 1, 0, watch_.progress_user);
 }
 
 void RunControl::advance(double work, double patience) {
@@ -39,6 +50,16 @@ double RunControl::fraction() const {
     return total_ > 0 ? std::clamp(done_ / total_, 0.0, 1.0) : 0;
 }
 
+void RunControl::begin_beside(void (*work)() noexcept) {
+    if (whole_) return whole_->begin_beside(work);
+    std::call_once(began_beside_, [&] {
+        try {
+            beside_ = std::jthread(work);
+        } catch (const std::system_error &) { // no thread to be had: then it is done when it is needed
+        }
+    });
+}
+
 void RunControl::stop_if_asked(Clock::time_point now, double patience) const {
     const int stop = stop_.load(std::memory_order_acquire);
     if (stop == PERM_OK) return;
@@ -59,21 +80,19 @@ void RunControl::call_back(Clock::time_point now) {
         stop_ = status;
     };
     if (since(start_) > watch_.stop_seconds) stop(PERM_REFUSED_TIME);
-    if (watch_.cancel && watch_.cancel(watch_.cancel_user)) stop(PERM_CANCELLED);
+    if (watch_.is_cancelled()) stop(PERM_CANCELLED);
     if (!watch_.progress) return;
-    if (total_ == 0) { // still planning
-        watch_.progress(shown_, -1, watch_.progress_user);
-        return;
-    }
+    if (total_ == 0) return watch_.tell(shown_, -1); // still planning
     const double fraction = this->fraction();
-    shown_ = std::max(shown_, fraction);
+    constexpr double nearly = 0.999; // more may follow: numbers of more digits, another engine
+    shown_ = std::max(shown_, std::min(fraction, nearly));
     const double elapsed = since(begun_), skipped = std::clamp(skipped_ / total_, 0.0, 1.0);
     // The measured rate is worth more the more of it there is; before that the prediction has to do.
     const double run = fraction - skipped;
     const double left = run > 0.02 * (1 - skipped)
                             ? elapsed * (1 - fraction) / run
                             : std::max(0.0, expected_seconds_ * (1 - skipped) - elapsed);
-    watch_.progress(shown_, left, watch_.progress_user);
+    watch_.tell(shown_, left);
 }
 
 } // namespace libperm

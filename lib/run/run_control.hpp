@@ -1,13 +1,14 @@
 // Progress, cancelling and the time limit of one call, as its workers see them, and what they need not do.
 #pragma once
 
-#include "lib/base/poll.hpp"
+#include "preprocess/poll.hpp"
 #include "lib/input/call_watch.hpp"
 #include "lib/run/piece_store.hpp"
 
 #include <atomic>
 #include <chrono>
 #include <mutex>
+#include <thread>
 
 namespace libperm {
 
@@ -27,6 +28,12 @@ class RunControl {
     // what nobody knows yet. The fraction that was told stands until it is passed.
     void begin(double work, double seconds);
 
+    // What was begun takes another run of so much work.
+    void expect_more(double work);
+
+    // At the end of a call that has its answer: only then the fraction that is told is 1.
+    void finish();
+
     // Called by any thread after a piece of work of a millisecond or so. Throws Error (PERM_CANCELLED,
     // PERM_REFUSED_TIME) once the call is to stop.
     void advance(double work) { advance(work, spares_pieces() ? to_finish : 0); }
@@ -41,6 +48,9 @@ class RunControl {
     void skip(double work);
 
     double fraction() const; // of its work that is done
+
+    // On a thread of its own, which the call waits for however it ends; only the first is begun.
+    void begin_beside(void (*work)() noexcept);
 
   private:
     using Clock = std::chrono::steady_clock;
@@ -64,6 +74,8 @@ class RunControl {
     std::atomic<int> stop_{PERM_OK}; // the perm_status to stop with
     std::atomic<Clock::rep> asked_to_stop_{0};
     std::mutex callback_mutex_;
+    std::once_flag began_beside_;
+    std::jthread beside_;
 };
 
 } // namespace libperm

@@ -3,7 +3,7 @@
 #include "lib/ryser/sums.hpp"
 #include "lib/ryser/walk.hpp"
 
-#include <gmpxx.h>
+#include <vector>
 
 namespace libperm {
 namespace {
@@ -32,10 +32,16 @@ class ModularRing {
     static void round(Product &to, RowSum x) { to = x; }
     void multiply(Product &to, Product x) const { to = field_.multiply(to, x); }
 
-    Product weight(std::int32_t m, std::int32_t k) const {
-        mpz_class choices;
-        mpz_bin_uiui(choices.get_mpz_t(), static_cast<unsigned long>(m), static_cast<unsigned long>(k));
-        return field_.to(mpz_fdiv_ui(choices.get_mpz_t(), field_.prime()));
+    // By the ratios of neighbours; 1 / i = -[p / i] / (p mod i), which has been met.
+    std::vector<Product> weights(std::int32_t m) const {
+        const std::uint64_t p = field_.prime();
+        const auto size = static_cast<std::size_t>(m) + 1;
+        std::vector<Product> inverse(size, one()), choices(size, one());
+        for (std::size_t i = 2; i < size; ++i)
+            inverse[i] = field_.subtract(0, field_.multiply(field_.to(p / i), inverse[p % i]));
+        for (std::size_t k = 1; k < size; ++k)
+            choices[k] = field_.multiply(choices[k - 1], field_.multiply(field_.to(size - k), inverse[k]));
+        return choices;
     }
 
     void add(Total &to, Product term, bool negative) const {

@@ -121,10 +121,14 @@ template <class Field> class MpfrRing {
     static void round(Product &to, const RowSum &x) { Field::set(to, x); }
     static void multiply(Product &to, const Product &x) { Field::multiply(to, x); }
 
-    Product weight(std::int32_t m, std::int32_t k) const {
-        mpz_class choices;
-        mpz_bin_uiui(choices.get_mpz_t(), static_cast<unsigned long>(m), static_cast<unsigned long>(k));
-        return number(bits_, choices, -m);
+    std::vector<Product> weights(std::int32_t m) const {
+        std::vector<Product> weights;
+        mpz_class choices = 1;
+        for (std::int32_t k = 0; k <= m; ++k) {
+            weights.push_back(number(bits_, choices, -m));
+            choices = choices * (m - k) / (k + 1);
+        }
+        return weights;
     }
 
     static void add(Total &to, const Product &term, bool negative) {

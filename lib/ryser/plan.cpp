@@ -3,11 +3,11 @@
 #include "jit/text/text.hpp"
 #include "lib/base/fields.hpp"
 #include "lib/run/proposals.hpp"
+#include "preprocess/by_degree.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <numeric>
 
 namespace libperm {
 namespace {
@@ -45,11 +45,7 @@ RyserPlan plan_ryser_by_subsets(const Pattern &a, const Pattern &at_, bool trans
     RyserPlan plan;
     plan.transposed = transposed;
     plan.terms = std::exp2(columns_of.rows - 1.0);
-    plan.columns.resize(at(columns_of.rows));
-    std::iota(plan.columns.begin(), plan.columns.end(), 0);
-    std::stable_sort(plan.columns.begin(), plan.columns.end(), [&](std::int32_t x, std::int32_t y) {
-        return columns_of.row(x).size() < columns_of.row(y).size();
-    });
+    plan.columns = rows_by_degree(columns_of);
     plan.updates_per_subset = updates_per_subset(columns_of, plan.columns);
     return plan;
 }

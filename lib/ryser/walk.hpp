@@ -9,7 +9,7 @@
 //   is_zero
 //   round(product, row_sum)    product = row_sum
 //   multiply(product, product)
-//   weight(m, k)               the binomial coefficient, times 2^-m where the numbers are not residues
+//   weights(m)                 C(m, 0), ..., C(m, m), times 2^-m where the numbers are not residues
 //   add(total, term, negative), add(total, total)
 #pragma once
 
@@ -78,11 +78,8 @@ template <class Ring> class RyserSum {
                 ++k;
             }
         }
-        for (const EqualLines &c : shape_.columns) {
-            weights_.emplace_back();
-            for (std::int32_t k = 0; k <= c.count && shape_.weighted; ++k)
-                weights_.back().push_back(ring_.weight(c.count, k));
-        }
+        for (const EqualLines &c : shape_.columns)
+            weights_.push_back(shape_.weighted ? ring_.weights(c.count) : std::vector<Product>());
     }
 
     const Ring &ring() const { return ring_; }

@@ -86,10 +86,14 @@ template <class Sums, class Products> class WideRing {
     static void round(Product &to, const RowSum &x) { round_to(to, x); }
     static void multiply(Product &to, const Product &x) { to = Products::multiply(to, x); }
 
-    Product weight(std::int32_t m, std::int32_t k) const {
-        mpz_class choices;
-        mpz_bin_uiui(choices.get_mpz_t(), static_cast<unsigned long>(m), static_cast<unsigned long>(k));
-        return put(parts_of({choices, 0}, m, arithmetic_), 0, Products{});
+    std::vector<Product> weights(std::int32_t m) const {
+        std::vector<Product> weights;
+        mpz_class choices = 1;
+        for (std::int32_t k = 0; k <= m; ++k) {
+            weights.push_back(put(parts_of({choices, 0}, m, arithmetic_), 0, Products{}));
+            choices = choices * (m - k) / (k + 1);
+        }
+        return weights;
     }
 
     static void add(Total &to, const Product &term, bool negative) {

@@ -1,7 +1,8 @@
 #include "lib/small/dense_sum.hpp"
 
-#include "lib/number/ball.hpp"
+#include "lib/number/wide_value.hpp"
 #include "lib/small/in_doubles.hpp"
+#include "lib/small/in_long_integers.hpp"
 
 #include <cmath>
 
@@ -19,9 +20,14 @@ TapeAnswer rounded(const WholePermanent &permanent) {
     answer.exact = fits_double(permanent.re) && fits_double(permanent.im);
     if (answer.exact) return answer;
     const double size = std::hypot(re, im);
-    answer.error = make_scaled(size * 0x1p-53 * (1 + 0x1p-50), permanent.exp2);
-    answer.rel_error_bound = to_double_up(relative_error(make_scaled(size, permanent.exp2), answer.error));
+    answer.set_error(make_scaled(size, permanent.exp2),
+                     make_scaled(size * 0x1p-53 * (1 + 0x1p-50), permanent.exp2));
     return answer;
+}
+
+Scaled nearest(const mpz_class &x) {
+    const Tracked near = tracked_of(mpq_class(x));
+    return make_scaled(near.value, near.exp2);
 }
 
 } // namespace
@@ -35,6 +41,8 @@ bool sum_dense(const DenseMatrix &a, Precision precision, int threads, DenseSum 
     if (const auto whole = sum_in_integers(a, counts, threads)) {
         out.value = rounded(*whole);
         if (counts) out.whole = whole->re;
+    } else if (counts) {
+        out.value.re = nearest(out.longer.emplace(sum_in_long_integers(a, threads)));
     } else if (a.is_whole || !sum_in_doubles(a, threads, out.value)) {
         return false;
     }

@@ -6,13 +6,16 @@
 #include "lib/small/in_integers.hpp"
 #include "lib/tape/tape_run.hpp"
 
+#include <gmpxx.h>
 #include <optional>
 
 namespace libperm {
 
 struct DenseSum {
     TapeAnswer value;
-    std::optional<Int128> whole; // of integers, unless doubles were asked for: every digit
+    // Of integers, unless doubles were asked for: every digit.
+    std::optional<Int128> whole;
+    std::optional<mpz_class> longer; // instead
 };
 
 // On so many threads at most, with the same bits for any number of them. False: this is not for it.

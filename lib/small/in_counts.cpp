@@ -1,11 +1,13 @@
 #include "lib/small/in_counts.hpp"
 
 #include "lib/number/ball.hpp"
+#include "lib/small/pieces.hpp"
 #include "lib/small/term_answer.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <vector>
 
 namespace libperm {
 namespace {
@@ -45,8 +47,29 @@ double share_in_twofold(const CountSum &sum, const CountedColumns &columns, int 
     return ((n - 1) * of_product + 12 + 5 * (sum.step_roundings + sum.steps) + 150) * 0x1p-106;
 }
 
-constexpr double of_result = 0x1.8p-53; // the last addition, and rounding to the text's 17 digits
-constexpr double most_twofold = 0x1p22; // products: tenths of a second
+constexpr std::uint64_t terms_of_piece = 1 << 15; // tenths of a millisecond, or milliseconds in twofold
+constexpr int additions_of_piece = 8;             // of its lanes
+
+// In pieces that follow from the kinds alone.
+CountSum sum_of(const CountedColumns &columns, bool twofold, int threads) {
+    const std::uint64_t steps = count_steps(columns);
+    const std::uint64_t piece = terms_of_piece / static_cast<std::uint64_t>(low_kinds(columns).lanes);
+    if (steps <= piece) return sum_over_counts(columns, twofold, 0, steps);
+    std::vector<CountSum> sums((steps + piece - 1) / piece);
+    in_pieces(sums.size(), threads, [&](std::uint64_t k) {
+        sums[k] = sum_over_counts(columns, twofold, k * piece, std::min((k + 1) * piece, steps));
+    });
+    CountSum all;
+    for (const CountSum &sum : sums) {
+        add(sum, all);
+        all.steps += sum.steps + additions_of_piece;
+        all.step_roundings = sum.step_roundings;
+    }
+    return all;
+}
+
+constexpr double of_result = 0x1.05p-53; // the last addition, and the size's rounding
+constexpr double most_twofold = 0x1p22;  // products: tenths of a second
 
 // Whether the weights of steps are doubles, whichever kinds a step sums over.
 bool has_exact_weights(const SmallKinds &a) {
@@ -61,25 +84,25 @@ bool has_exact_weights(const SmallKinds &a) {
 } // namespace
 
 // Proofs: docs/accuracy.md, "Sums over counts".
-bool sum_in_counts(const SmallKinds &a, double tolerance, bool may_be_twofold, TapeAnswer &answer) {
+bool sum_in_counts(const SmallKinds &a, double tolerance, bool may_be_twofold, int threads,
+                   TapeAnswer &answer) {
     FixedColumns fixed;
     if (!fix_columns(a.matrix, a.row_count, fixed)) return false;
     const CountedColumns columns = columns_of(a, fixed);
     const int n = a.row_count.total;
     const auto compute = [&](bool twofold) {
-        const CountSum sum = sum_over_counts(columns, twofold);
+        const CountSum sum = sum_of(columns, twofold, threads);
         const double mass = sum.mass * (1 + (sum.steps + sum.step_roundings + 16) * 0x1p-52);
         const double share = twofold ? share_in_twofold(sum, columns, n) : share_in_doubles(sum, columns, n);
         const double underflow = (n + 2) * std::exp2(1.5 * n - 1066);
         const double error =
             share * mass * (1 + 0x1p-20) + of_result * size_of(sum) + underflow + std::ldexp(fixed.moved, n);
-        bool exact = false;
+        bool is_exact = false;
         if (!twofold && !fixed.is_split && fixed.moved == 0) {
             const int unit = unit_of_terms(a, fixed, columns.rows);
-            exact = unit > -900 && mass < std::ldexp(1.0, unit + 52);
+            is_exact = unit > -900 && mass < std::ldexp(1.0, unit + 52);
         }
-        answer = answer_of(sum, exact ? 0 : error, fixed.exp2 - n);
-        answer.exact = exact;
+        answer = answer_of(sum, is_exact ? 0 : error, fixed.exp2 - n);
     };
     compute(false);
     if (!(answer.rel_error_bound <= tolerance) && may_be_twofold && a.terms * n <= most_twofold &&

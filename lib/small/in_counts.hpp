@@ -6,8 +6,9 @@
 
 namespace libperm {
 
-// Twice the precision follows, where it may, if the bound misses the tolerance. False: the matrix is not for
-// this (fix_columns).
-bool sum_in_counts(const SmallKinds &a, double tolerance, bool may_be_twofold, TapeAnswer &answer);
+// Twice the precision follows, where it may, if the bound misses the tolerance. On so many threads at most,
+// with the same bits for any number of them. False: the matrix is not for this (fix_columns).
+bool sum_in_counts(const SmallKinds &a, double tolerance, bool may_be_twofold, int threads,
+                   TapeAnswer &answer);
 
 } // namespace libperm

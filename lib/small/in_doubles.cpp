@@ -2,7 +2,6 @@
 
 #include "lib/base/threads.hpp"
 #include "lib/number/ball.hpp"
-#include "lib/number/double_double.hpp"
 #include "lib/small/fixed_columns.hpp"
 #include "lib/small/pieces.hpp"
 #include "lib/small/term_answer.hpp"
@@ -14,12 +13,6 @@
 namespace libperm {
 namespace {
 
-void add(double part, double part_rest, double &sum, double &rest) {
-    const DoubleDouble s = two_sum(sum, part);
-    sum = s.hi;
-    rest += s.lo + part_rest;
-}
-
 TermSum sum_of(const SignColumns &columns, int threads) {
     const std::uint64_t steps = sign_steps(columns), piece = steps_of_piece(columns.n, steps);
     if (piece >= steps) return sum_over_signs(columns, 0, steps);
@@ -27,11 +20,7 @@ TermSum sum_of(const SignColumns &columns, int threads) {
     in_pieces(steps / piece, threads,
               [&](std::uint64_t k) { sums[k] = sum_over_signs(columns, k * piece, (k + 1) * piece); });
     TermSum all;
-    for (std::uint64_t k = 0; k < steps / piece; ++k) {
-        add(sums[k].re, sums[k].re_rest, all.re, all.re_rest);
-        add(sums[k].im, sums[k].im_rest, all.im, all.im_rest);
-        all.mass += sums[k].mass;
-    }
+    for (std::uint64_t k = 0; k < steps / piece; ++k) add(sums[k], all);
     return all;
 }
 

@@ -42,6 +42,17 @@ bool read_lines(const std::int64_t *given, std::int64_t lines, Lines &out) {
     return out.total > 0 && out.total <= most_lines_written;
 }
 
+// Whose sum takes a moment. Whether it is over the rows.
+bool transposes(const Lines &rows, const Lines &columns) { return rows.terms < columns.terms; }
+bool are_few(const Lines &rows, const Lines &columns) {
+    const Lines &summed = transposes(rows, columns) ? rows : columns;
+    return rows.total == columns.total && summed.terms <= most_terms && summed.count[0] <= most_of_kind;
+}
+bool is_worth_summing(const Lines &rows, const Lines &columns, std::int64_t nnz) {
+    return std::min(rows.terms, columns.terms) <= any_density_terms ||
+           10 * nnz >= 6 * std::int64_t{rows.kinds} * columns.kinds;
+}
+
 bool is_plain(const perm_csr &a) {
     return (a.row_multiplicity || a.col_multiplicity) && a.n_rows >= 1 && a.n_rows <= most_lines_read &&
            a.n_cols >= 1 && a.n_cols <= most_lines_read && a.nnz >= 0 && a.nnz <= a.n_rows * a.n_cols &&
@@ -56,11 +67,10 @@ bool read_kinds(const perm_csr &a, SmallKinds &out) {
     if (!is_plain(a)) return false;
     Lines rows, columns;
     if (!read_lines(a.row_multiplicity, a.n_rows, rows) ||
-        !read_lines(a.col_multiplicity, a.n_cols, columns) || rows.total != columns.total)
+        !read_lines(a.col_multiplicity, a.n_cols, columns) || !are_few(rows, columns))
         return false;
-    const bool transposes = rows.terms < columns.terms;
-    const Lines &summed = transposes ? rows : columns, &multiplied = transposes ? columns : rows;
-    if (summed.terms > most_terms || summed.count[0] > most_of_kind) return false;
+    const bool by_rows = transposes(rows, columns);
+    const Lines &summed = by_rows ? rows : columns, &multiplied = by_rows ? columns : rows;
     out.columns = summed.kinds;
     out.column_count = summed.count;
     out.row_count = {multiplied.count, multiplied.total};
@@ -80,7 +90,7 @@ bool read_kinds(const perm_csr &a, SmallKinds &out) {
         const int row = rows.place[static_cast<std::size_t>(i)],
                   column = columns.place[static_cast<std::size_t>(j)];
         if (row < 0 || column < 0 || (re == 0 && im == 0)) return;
-        const std::size_t to = transposes ? matrix.at(column, row) : matrix.at(row, column);
+        const std::size_t to = by_rows ? matrix.at(column, row) : matrix.at(row, column);
         matrix.re[to] = re;
         if (has_pairs) matrix.im[to] = im;
         matrix.is_complex |= im != 0;
@@ -88,8 +98,36 @@ bool read_kinds(const perm_csr &a, SmallKinds &out) {
         out.nnz += std::int64_t{rows.count[static_cast<std::size_t>(row)]} *
                    columns.count[static_cast<std::size_t>(column)];
     });
-    const bool is_dense = 10 * matrix.nnz >= 6 * std::int64_t{rows.kinds} * columns.kinds;
-    return is_read && check == 0 && (is_dense || out.terms <= any_density_terms);
+    return is_read && check == 0 && is_worth_summing(rows, columns, matrix.nnz);
+}
+
+std::optional<double> terms_of_kinds(const InputPattern &input) {
+    if (!input.written || input.rows_of_ones > 0 || input.pattern.rows > most_lines_written) return {};
+    const Pattern &written = input.written->pattern;
+    if (written.rows > most_lines_read || written.cols > most_lines_read) return {};
+    const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+    std::array<std::int64_t, most_lines_read> row_count{}, column_count{};
+    for (std::int32_t i = 0, given = 0; i < input.pattern.rows; ++i) {
+        if (input.pattern.row(i).empty()) return {};
+        const std::size_t begin = at(input.pattern.row_begin(i)), end = at(input.pattern.row_begin(i + 1));
+        while (written.row_begin(given + 1) <= input.source[begin]) ++given;
+        if (row_count[at(given)]++ > 0) continue;
+        // An entry stands there once for each column of its kind.
+        for (std::size_t k = begin; k < end; ++k) {
+            std::int64_t &count = column_count[at(written.col[at(input.source[k])])];
+            count = k > begin && input.source[k] == input.source[k - 1] ? count + 1 : 1;
+        }
+    }
+    Lines rows, columns;
+    if (!read_lines(row_count.data(), written.rows, rows) ||
+        !read_lines(column_count.data(), written.cols, columns) || columns.total != input.pattern.cols ||
+        !are_few(rows, columns))
+        return {};
+    std::int64_t nnz = 0;
+    for (std::int32_t i = 0; i < written.rows; ++i)
+        for (const std::int32_t j : written.row(i)) nnz += row_count[at(i)] > 0 && column_count[at(j)] > 0;
+    if (!is_worth_summing(rows, columns, nnz)) return {};
+    return std::min(rows.terms, columns.terms);
 }
 
 } // namespace libperm

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "jit/lanes/count_sum.hpp"
+#include "lib/input/matrix.hpp"
 #include "lib/small/fixed_columns.hpp"
 
 #include <cstdint>
+#include <optional>
 
 namespace libperm {
 
@@ -21,5 +23,8 @@ struct SmallKinds {
 // False for what has no multiplicities, more terms than take a moment, or is not doubles, not finite or at
 // fault: the general road tells which.
 bool read_kinds(const perm_csr &a, SmallKinds &out);
+
+// Of one of this pattern, of doubles that are none of them 0; none if it is not for this.
+std::optional<double> terms_of_kinds(const InputPattern &input);
 
 } // namespace libperm

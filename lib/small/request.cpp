@@ -2,9 +2,12 @@
 
 #include "jit/lanes/sign_sum.hpp"
 #include "lib/base/error.hpp"
+#include "lib/input/call_watch.hpp"
 #include "lib/plan/plan.hpp"
 #include "lib/small/dense_matrix.hpp"
+#include "lib/small/kinds.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 
@@ -26,7 +29,7 @@ bool is_usual(const perm_opts &o) {
            is_one_of(o.device, "auto", "cpu") && o.tolerance >= 0 && std::isfinite(o.tolerance) &&
            o.threads >= 0 && o.threads <= 4096 && o.reserved == 0 &&
            (o.memory_limit_bytes == 0 || o.memory_limit_bytes >= ample_bytes) &&
-           (o.time_limit_seconds == 0 || o.time_limit_seconds >= ample_seconds) && !o.progress &&
+           (o.time_limit_seconds == 0 || o.time_limit_seconds >= ample_seconds) &&
            is_one_of(o.without, "", "") && is_one_of(o.decompose, "auto", "auto") &&
            is_one_of(o.chunks, "ceg", "ceg") && o.cache_limit_bytes >= 0 && is_one_of(o.checkpoint, "", "") &&
            o.checkpoint_seconds >= 0 && o.gpus == 0 && o.reserved2 == 0 && !o.machine;
@@ -38,8 +41,10 @@ std::optional<SmallRequest> small_request(const perm_opts *opts) {
     SmallRequest request;
     if (!opts) return request;
     if (!is_usual(*opts)) return {};
-    if (opts->cancel && opts->cancel(opts->cancel_user) != 0)
-        throw Error(PERM_CANCELLED, "cancelled by the caller");
+    CallWatch watch;
+    watch.cancel = opts->cancel;
+    watch.cancel_user = opts->cancel_user;
+    if (watch.is_cancelled()) throw Error(PERM_CANCELLED, "cancelled by the caller");
     if (opts->tolerance > 0) request.tolerance = opts->tolerance;
     request.threads = opts->threads;
     if (is_one_of(opts->precision, "auto", "auto")) return request;
@@ -52,7 +57,7 @@ std::optional<SmallRequest> small_request(const perm_opts *opts) {
     return request;
 }
 
-bool begins_straight(const Plan &plan) {
+std::optional<double> straight_terms(const Plan &plan) {
     const Options &o = plan.options;
     const InputPattern &input = plan.input;
     const bool is_whole = input.value_type == PERM_VALUE_I64 || input.value_type == PERM_VALUE_PATTERN;
@@ -62,17 +67,25 @@ bool begins_straight(const Plan &plan) {
                           o.memory_limit >= ample_bytes && o.refuse_seconds >= ample_seconds &&
                           o.passes == Passes() && !o.decompose_as_published && !o.equal_chunks &&
                           o.checkpoint.empty();
-    return is_usual && (is_whole || plan.n() >= least_sign_order) && !input.repeats &&
-           input.rows_of_ones == 0 && input.value_type != PERM_VALUE_TEXT &&
-           is_small_and_dense(plan.n(), input.pattern.nnz()) &&
-           (plan.n() < least_order_compared || plan.reductions.merged == 0);
+    if (!is_usual) return {};
+    if (input.repeats) {
+        const bool is_for_doubles = o.precision != Precision::exact && (input.value_type == PERM_VALUE_F64 ||
+                                                                        input.value_type == PERM_VALUE_C128);
+        return is_for_doubles ? terms_of_kinds(input) : std::nullopt;
+    }
+    const bool is_for_signs = (is_whole || plan.n() >= least_sign_order) && input.rows_of_ones == 0 &&
+                              input.value_type != PERM_VALUE_TEXT &&
+                              is_small_and_dense(plan.n(), input.pattern.nnz()) &&
+                              (plan.n() < least_order_compared || plan.reductions.merged == 0);
+    if (!is_for_signs) return {};
+    return std::ldexp(1.0, std::max(plan.n(), least_sign_order) - 1);
 }
 
 bool executes_straight(const Plan &plan) {
     const InputPattern &input = plan.input;
-    return begins_straight(plan) && input.value_type != PERM_VALUE_PATTERN && input.source.empty() &&
-           !input.written && input.pattern.nnz() == std::int64_t{plan.n()} * plan.n() &&
-           plan.refusal == PERM_OK;
+    return straight_terms(plan) && !input.repeats && input.value_type != PERM_VALUE_PATTERN &&
+           input.source.empty() && !input.written &&
+           input.pattern.nnz() == std::int64_t{plan.n()} * plan.n() && plan.refusal == PERM_OK;
 }
 
 bool is_small_and_dense(std::int64_t n, std::int64_t nnz) {

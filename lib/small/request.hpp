@@ -22,9 +22,9 @@ struct SmallRequest {
 // those at fault.
 std::optional<SmallRequest> small_request(const perm_opts *opts);
 
-// Whether perm_compute would begin with the sum over signs where the plan is one of the same matrix and
-// options.
-bool begins_straight(const Plan &plan);
+// Of the sum over signs, or over counts, that perm_compute would begin with where the plan is one of the same
+// matrix and options; none if it would not.
+std::optional<double> straight_terms(const Plan &plan);
 
 // Whether the plan's executions begin with it: as perm_compute, where the pattern is full.
 bool executes_straight(const Plan &plan);

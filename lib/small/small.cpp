@@ -12,6 +12,7 @@
 #include "lib/small/small_text.hpp"
 
 #include <cmath>
+#include <optional>
 
 namespace libperm {
 namespace {
@@ -28,23 +29,28 @@ bool is_enough(const TapeAnswer &answer, const SmallRequest &request, bool is_co
     return answer.rel_error_bound <= request.tolerance && !(is_complex && is_fraction);
 }
 
-int threads_of(const SmallRequest &request, const DenseMatrix &a) {
-    if (a.order < least_parallel_order(a.is_whole)) return 1;
+constexpr double least_parallel_terms = 1 << 17; // of sums over counts
+
+int threads_of(const SmallRequest &request) {
     const int cores = available_cores();
     return request.threads > 0 ? std::min(request.threads, cores) : cores;
+}
+int threads_of(const SmallRequest &request, const DenseMatrix &a) {
+    return a.order < least_parallel_order(a.is_whole) ? 1 : threads_of(request);
 }
 
 bool compute_kinds(const perm_csr &given, const SmallRequest &request, perm_result &result) {
     SmallKinds kinds;
     TapeAnswer value;
     const bool may_be_twofold = request.precision == Precision::automatic;
-    if (request.precision == Precision::exact || !read_kinds(given, kinds) ||
-        !sum_in_counts(kinds, request.tolerance, may_be_twofold, value) ||
+    if (request.precision == Precision::exact || !read_kinds(given, kinds)) return false;
+    const int threads = kinds.terms < least_parallel_terms ? 1 : threads_of(request);
+    if (!sum_in_counts(kinds, request.tolerance, may_be_twofold, threads, value) ||
         !is_enough(value, request, kinds.matrix.is_complex))
         return false;
     result.text = text_of(value);
     const int n = kinds.row_count.total;
-    fill(result, value, true, {n, kinds.nnz, 1, kinds.terms, kinds.terms * n, sizeof(SmallKinds)});
+    fill(result, value, true, {n, kinds.nnz, threads, kinds.terms, kinds.terms * n, sizeof(SmallKinds)});
     return true;
 }
 
@@ -63,7 +69,7 @@ bool compute_small(const perm_csr *given, const perm_opts *opts, perm_result &re
     DenseSum sum;
     if (!sum_dense(a, request->precision, threads, sum) || !is_enough(sum.value, *request, a.is_complex))
         return false;
-    result.text = sum.whole ? text_of(*sum.whole) : text_of(sum.value);
+    result.text = sum.longer ? text_of(*sum.longer) : sum.whole ? text_of(*sum.whole) : text_of(sum.value);
     fill(result, sum.value, true, account_of(a.given, a.nnz, threads));
     return true;
 }

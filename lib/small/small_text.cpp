@@ -32,12 +32,19 @@ char *text_of(Int128 x) {
     return copy_of({first, static_cast<std::size_t>(text.end() - first)});
 }
 
+char *text_of(const mpz_class &x) {
+    auto *text = static_cast<char *>(std::malloc(mpz_sizeinbase(x.get_mpz_t(), 10) + 2)); // sign and end
+    if (!text) throw std::bad_alloc();
+    return mpz_get_str(text, 10, x.get_mpz_t());
+}
+
 char *text_of(const TapeAnswer &answer) {
     std::array<char, 80> text{};
-    char *end = quick_text(answer.re, answer.exact, text.data());
+    const std::size_t digits = answer.digits();
+    char *end = quick_text(answer.re, digits, text.data());
     if (end && answer.im.mantissa != 0) {
         if (answer.im.mantissa > 0) *end++ = '+';
-        end = quick_text(answer.im, answer.exact, end);
+        end = quick_text(answer.im, digits, end);
         if (end) *end++ = 'i';
     }
     if (end) return copy_of({text.data(), static_cast<std::size_t>(end - text.data())});

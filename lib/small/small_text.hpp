@@ -4,9 +4,12 @@
 #include "lib/small/in_integers.hpp"
 #include "lib/tape/tape_run.hpp"
 
+#include <gmpxx.h>
+
 namespace libperm {
 
 char *text_of(Int128 x);
+char *text_of(const mpz_class &x);
 char *text_of(const TapeAnswer &answer);
 
 } // namespace libperm

@@ -25,7 +25,9 @@ bool StraightPlan::run(const void *values, DenseSum &sum) const {
 }
 
 void StraightPlan::fill(perm_result &result, const DenseSum &sum, bool with_text) const {
-    if (sum.whole && (with_text || !fits_double(*sum.whole)))
+    if (sum.longer)
+        result.text = text_of(*sum.longer);
+    else if (sum.whole && (with_text || !fits_double(*sum.whole)))
         result.text = text_of(*sum.whole);
     else if (with_text)
         result.text = text_of(sum.value);

@@ -351,10 +351,9 @@ class Gradient::Reading {
         TapeAnswer answer;
         answer.re = scaled(last[0], exp2, 1);
         if (parts_ == 2) answer.im = scaled(last[1], exp2, 1);
-        answer.error = scaled(error, exp2, 1 + 0x1p-40);
         answer.exact = error == 0;
-        answer.rel_error_bound = to_double_up(relative_error(
-            scaled(parts_ == 2 ? std::hypot(last[0], last[1]) : last[0], exp2, 1), answer.error));
+        answer.set_error(scaled(parts_ == 2 ? std::hypot(last[0], last[1]) : last[0], exp2, 1),
+                         scaled(error, exp2, 1 + 0x1p-40));
         return answer;
     }
 

@@ -209,14 +209,24 @@ Outcome outcome_of(const Tape &tape, const TapeAnswer &answer, bool on_gpu) {
     return outcome;
 }
 
+void TapeAnswer::set_error(const Scaled &size, const Scaled &of_value) {
+    error = written_error(size, of_value);
+    rel_error_bound = to_double_up(relative_error(size, of_value));
+}
+
+std::size_t TapeAnswer::digits() const {
+    return exact ? every_digit : written_digits(make_scaled(rel_error_bound));
+}
+
 Answer answer_of(const TapeAnswer &of, bool with_text) {
     Answer answer;
     answer.re = to_double(of.re);
     answer.im = to_double(of.im);
+    answer.error = of.error;
     if (with_text) {
-        answer.text = to_text(of.re, of.exact);
+        answer.text = to_text(of.re, of.digits());
         if (of.im.mantissa != 0) {
-            const std::string im = to_text(of.im, of.exact);
+            const std::string im = to_text(of.im, of.digits());
             answer.text += (im.front() == '-' ? "" : "+") + im + "i";
         }
     }
@@ -340,9 +350,7 @@ TapeAnswer TapePlan::answer(const double *block, TapeLayout layout, int lane, co
     // Integers below 2^53 in some unit: whatever reaches the end has reached it times one at least.
     answer.exact = matrix.bits >= 0 && std::ldexp(last.magnitude, matrix.bits) <= 0x1p53 * (1 - 0x1p-20);
     const double error = answer.exact ? 0 : gamma * last.magnitude + 1.01 * last.lows + underflow_;
-    answer.error = make_scaled(error, matrix.exp2);
-    answer.rel_error_bound =
-        to_double_up(relative_error(make_scaled(std::hypot(last.re, last.im), matrix.exp2), answer.error));
+    answer.set_error(make_scaled(std::hypot(last.re, last.im), matrix.exp2), make_scaled(error, matrix.exp2));
     return answer;
 }
 

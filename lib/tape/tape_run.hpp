@@ -16,9 +16,13 @@
 namespace libperm {
 
 struct TapeAnswer {
-    Scaled re, im, error; // |value - perm(A)| <= error
+    Scaled re, im, error; // |text - perm(A)| <= error
     double rel_error_bound = 0;
     bool exact = false;
+
+    // Of `size`, that of the value before it is written.
+    void set_error(const Scaled &size, const Scaled &of_value);
+    std::size_t digits() const; // of the text
 };
 Answer answer_of(const TapeAnswer &answer, bool with_text);
 

@@ -51,16 +51,6 @@ Outcome outcome_of(const perm_csr &a, const perm_opts &opts) {
 
 // ---------------------------------------------------------------- checks
 
-// Of the digits that the text has, half a unit of the last.
-mpq_class text_error(const std::string &text) {
-    const std::size_t end = std::min(text.find('e'), text.size());
-    const auto digits = std::count_if(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end),
-                                      [](char c) { return c >= '0' && c <= '9'; });
-    mpz_class power;
-    mpz_ui_pow_ui(power.get_mpz_t(), 10, static_cast<unsigned long>(digits - 1));
-    return mpq_class(1, 2) / mpq_class(power);
-}
-
 void check_bounds(const Outcome &outcome, const Gaussian &truth) {
     const mpq_class error = squared_distance(value_of(outcome), truth);
     const double bound = outcome.rel_error_bound;
@@ -75,12 +65,15 @@ void check_bounds(const Outcome &outcome, const Gaussian &truth) {
     }
     const std::string text = libperm::answer_of(outcome).text;
     CAPTURE(text);
-    if (outcome.exact && text.find('e') == text.npos) CHECK(number_of(text) == truth);
+    const mpq_class text_error = squared_distance(number_of(text), truth);
+    if (outcome.exact) CHECK(text_error == 0);
+    if (const libperm::Scaled written = libperm::answer_of(outcome).error; std::isfinite(written.mantissa)) {
+        const mpq_class most = exactly(written);
+        CHECK(text_error <= most * most);
+    }
     if (!std::isfinite(bound)) return;
     CHECK(error <= mpq_class(bound) * mpq_class(bound) * squared(truth));
-    if (outcome.exact || text == "0") return;
-    const mpq_class of_text = (mpq_class(bound) + text_error(text) * mpq_class(1 + bound)) * mpq_class(1.01);
-    CHECK(squared_distance(number_of(text), truth) <= of_text * of_text * squared(truth));
+    CHECK(text_error <= mpq_class(bound) * mpq_class(bound) * squared(truth));
 }
 
 // Of one way to compute them.

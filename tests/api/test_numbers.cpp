@@ -375,10 +375,11 @@ TEST_CASE("every digit of integers of more than a million bits") {
     CHECK(perm::compute(a, in_precision("auto", "exact")).text() == "1" + std::string(999990, '0'));
 
     const libperm::Scaled large{0.75, 2000000};
-    CHECK(libperm::to_text(large, true) == mpz_class(3 * (mpz_class(1) << 1999998)).get_str());
-    CHECK(libperm::to_text({0.75, 200000000}, true).size() < 40);
-    CHECK(libperm::to_text({0.75, 1}, true) == "1.5000000000000000e+00");
-    CHECK(libperm::to_text({-0.75, 2}, true) == "-3");
+    CHECK(libperm::to_text(large, libperm::every_digit) ==
+          mpz_class(3 * (mpz_class(1) << 1999998)).get_str());
+    CHECK(libperm::to_text(libperm::Scaled{0.75, 200000000}, libperm::every_digit).size() < 40);
+    CHECK(libperm::to_text(libperm::Scaled{0.75, 1}, libperm::every_digit) == "1.5000000000000000e+00");
+    CHECK(libperm::to_text(libperm::Scaled{-0.75, 2}, libperm::every_digit) == "-3");
 }
 
 TEST_CASE("overflow without scaling says what to do, and doing it helps") {

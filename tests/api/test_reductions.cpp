@@ -3,6 +3,7 @@
 #include "bench/families.hpp"
 #include "tests/support/blocks.hpp"
 #include "tests/support/check.hpp"
+#include "tests/support/hubs.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
@@ -297,4 +298,72 @@ TEST_CASE("compression of numbers out of range that leaves a block for an engine
             CHECK(r->rel_error_bound < 1e-9);
         }
     }
+}
+
+// ---------------------------------------------------------------- hubs
+
+TEST_CASE("hubs of every kind are reduced to the permanent") {
+    const std::int64_t n = run::sanitized ? 10000 : 100000;
+    const auto one = [] { return 1.0; };
+    const auto count = [](std::int64_t i) { return static_cast<long>(i); };
+    Dense six(6, std::vector<double>(6));
+    for (auto &row : six)
+        for (std::size_t h = 0; h < 6; ++h)
+            row[h] = static_cast<double>(1 + (n - 1 - static_cast<std::int64_t>(h)) / 6);
+    // Matchings of a path with leaves: f(k) = 2 f(k-1) + f(k-2) for the spine of k vertices.
+    Exact caterpillar = 2, before = 1;
+    for (std::int64_t k = 1; k < n / 2; ++k) {
+        before += 2 * caterpillar;
+        std::swap(caterpillar, before);
+    }
+    const struct {
+        perm::Csr a;
+        Exact permanent;
+    } cases[] = {{hubs::arrow(n, one), count(n)},
+                 {hubs::attached(n, 6, one), oracle::by_ryser(from_dense(six))},
+                 {hubs::caterpillar(n, one), caterpillar}};
+    for (const auto &[a, permanent] : cases) {
+        perm_opts opts = PERM_OPTS_INIT;
+        opts.precision = "double";
+        const perm_csr view = a.view();
+        perm::Result r;
+        REQUIRE(perm_compute(&view, &opts, r.raw()) == PERM_OK);
+        check_result(*r.raw(), permanent);
+        CHECK(r->rel_error_bound < 1e-9);
+    }
+}
+
+TEST_CASE("hubs: rectangular ones, with signs and zeros, by every engine") {
+    Random random(run::seed(0x68756272));
+    int compared = 0;
+    for (int trial = 0; trial < 60 * run::multiplier(); ++trial) {
+        const auto value = [&random] { return static_cast<double>(random.integer(-4, 5)); };
+        const std::int64_t n = random.integer(4, 9);
+        perm::Csr a = hubs::attached(n, random.integer(1, 3), value);
+        if (random.chance(0.5)) a = hubs::hessenberg(n, random.integer(1, n), value);
+        Dense rows = to_dense(permute(a, random.permutation(n), random.permutation(n)));
+        for (std::int64_t left_out = random.integer(0, 2); left_out > 0; --left_out) rows.pop_back();
+        const auto cols = static_cast<std::size_t>(n);
+        Dense square = rows; // rows of ones below, and the number of their orders
+        Exact orders = 1;
+        while (square.size() < cols) {
+            square.emplace_back(cols, 1.0);
+            orders *= static_cast<long>(square.size() - rows.size());
+        }
+        const Exact truth = oracle::by_definition(from_dense(square)) / orders;
+        const perm::Csr wide =
+            build(static_cast<std::int64_t>(rows.size()), n, [&](std::int64_t i, std::int64_t j) {
+                return rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+            });
+        for (const char *engine : {"auto", "ryser", "frontier"}) {
+            const perm_csr view = wide.view();
+            perm_opts opts = PERM_OPTS_INIT;
+            opts.engine = engine;
+            perm::Result r;
+            REQUIRE(perm_compute(&view, &opts, r.raw()) == PERM_OK);
+            check_result(*r.raw(), truth);
+            ++compared;
+        }
+    }
+    CHECK(compared > 0);
 }

@@ -6,6 +6,7 @@
 #include "lib/run/run_control.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/gaussian_calls.hpp"
+#include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
 
@@ -15,6 +16,7 @@
 #include <vector>
 
 using libperm::Error, libperm::Outcome;
+using namespace perm::families;
 using namespace std::chrono_literals;
 
 namespace {
@@ -89,7 +91,62 @@ TEST_CASE("progress never falls, and the time left is that of the run that is on
     CHECK(advance(1).fraction == 0.8);
     CHECK(reports.back().seconds_left > 500);
     CHECK(advance(899).fraction == 0.9);
-    CHECK(reports.size() == 5);
+    // A run of more digits of the same, or another engine's.
+    CHECK(advance(100).fraction < 1);
+    control.expect_more(1000);
+    CHECK(advance(500).fraction == reports[5].fraction);
+    CHECK(reports.back().seconds_left > 0);
+    libperm::RunControl part(control, 2);
+    part.expect_more(500);
+    CHECK(advance(1500).fraction < 1);
+    CHECK(control.fraction() == 1);
+    control.finish();
+    CHECK(reports.size() == 9);
+    CHECK(reports.back().fraction == 1);
+    CHECK(reports.back().seconds_left == 0);
+}
+
+TEST_CASE("progress is 1 once, when there is an answer, and rises to it") {
+    const std::uint64_t seed = run::seed(9501);
+    perm::Csr complex = erdos_renyi(run::sanitized ? 14 : 18, 1, Entries::real, seed);
+    Random random(seed);
+    for (const double x : complex.values) complex.complex_values.emplace_back(x, random.uniform(-1, 1));
+    const perm::Csr real = erdos_renyi(16, 0.6, Entries::real, seed);
+    std::vector<Report> reports;
+    const auto check_reports = [&] {
+        CHECK_FALSE(reports.empty());
+        for (std::size_t k = 0; k < reports.size(); ++k) {
+            CHECK((reports[k].fraction == 1) == (k + 1 == reports.size()));
+            if (k > 0) CHECK(reports[k].fraction >= reports[k - 1].fraction);
+        }
+        reports.clear();
+    };
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.progress_user = &reports;
+    opts.progress = [](double fraction, double seconds_left, void *user) {
+        static_cast<std::vector<Report> *>(user)->push_back({fraction, seconds_left});
+    };
+    int several = 0;
+    for (const char *engine : {"tree", "ryser", "frontier"})
+        for (const double tolerance : {1e-9, 1e-15}) // numbers on two grids do, and do not
+            for (const perm::Csr *a : {&complex, &real}) {
+                opts.engine = engine;
+                opts.tolerance = tolerance;
+                opts.without = "all";
+                CHECK(perm::compute(*a, opts)->tolerance_met == 1);
+                several += reports.size() > 1;
+                check_reports();
+            }
+    CHECK(several > 0);
+    const perm::Plan plan(real, opts);
+    reports.clear();
+    std::vector<std::string> parts;
+    for (std::int64_t k = 0; k < plan.shards(); ++k) {
+        parts.push_back(plan.run_shard(real.values.data(), k));
+        check_reports();
+    }
+    plan.combine(real.values.data(), parts);
+    check_reports();
 }
 
 TEST_CASE("what stops a second run leaves the first answer; cancelling it does not") {

@@ -129,12 +129,10 @@ TEST_CASE("the published decomposition leaves the published blocks") {
 }
 
 TEST_CASE("curtis54: the published decomposition leaves some hundred thousand blocks") {
-#ifdef PERM_SANITIZED
-    if (run::multiplier() < 10) {
+    if (run::sanitized && run::multiplier() < 10) {
         run::skip("curtis54: slow with a sanitizer; PERM_TEST_MULTIPLIER=10 runs it");
         return;
     }
-#endif
     perm::Csr a;
     if (!shared_matrix("curtis54", a)) return;
     const nlohmann::json plan = published_plan(without_zeros(a));

@@ -8,6 +8,7 @@
 #include "tests/support/small_entries.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <limits>
@@ -84,6 +85,26 @@ Counts counts(std::int64_t total, std::int64_t most, Random &random) {
     return out;
 }
 
+Gaussian value_with_parts(const perm_result &r) {
+    const auto scaled = [&](double mantissa) {
+        mpq_class value(mantissa);
+        if (r.exp2 >= 0)
+            mpq_mul_2exp(value.get_mpq_t(), value.get_mpq_t(), static_cast<mp_bitcnt_t>(r.exp2));
+        else
+            mpq_div_2exp(value.get_mpq_t(), value.get_mpq_t(), static_cast<mp_bitcnt_t>(-r.exp2));
+        return value;
+    };
+    return {scaled(r.mantissa_re), scaled(r.mantissa_im)};
+}
+
+// No further from each other than both bounds allow.
+void check_near(const perm_result &r, const perm_result &other) {
+    const Gaussian x = value_with_parts(r), y = value_with_parts(other);
+    const Exact apart = abs(Exact(x.re - y.re)) + abs(Exact(x.im - y.im)), size_of_y = abs(y.re) + abs(y.im);
+    const double bound = r.rel_error_bound / (1 - r.rel_error_bound) + other.rel_error_bound + 0x1p-50;
+    CHECK(apart <= size_of_y * Exact(1.5 * bound));
+}
+
 // The general road's bounds may be below what its 17 digits of text have lost.
 bool is_told_by_text(const perm_result &r) {
     return is_straight(r) || r.rel_error_bound == 0 || r.rel_error_bound > 2e-16;
@@ -139,25 +160,33 @@ TEST_CASE("many of each kind agree with the general road, with the same bits eac
         straight[k % 4 / 2] += is_straight(*r.raw());
         check_same_bits(*r.raw(), *perm::compute(a.view(), loose).raw());
         if (!is_straight(*r.raw()) || !informative(*by_dd.raw())) continue;
-        const auto parts = [](const perm_result &x) {
-            const auto scaled = [&](double mantissa) {
-                mpq_class value(mantissa);
-                if (x.exp2 >= 0)
-                    mpq_mul_2exp(value.get_mpq_t(), value.get_mpq_t(), static_cast<mp_bitcnt_t>(x.exp2));
-                else
-                    mpq_div_2exp(value.get_mpq_t(), value.get_mpq_t(), static_cast<mp_bitcnt_t>(-x.exp2));
-                return value;
-            };
-            return Gaussian{scaled(x.mantissa_re), scaled(x.mantissa_im)};
-        };
-        const Gaussian x = parts(*r.raw()), y = parts(*by_dd.raw());
-        const Exact apart = abs(Exact(x.re - y.re)) + abs(Exact(x.im - y.im)),
-                    size_of_y = abs(y.re) + abs(y.im);
-        const double bound = r->rel_error_bound / (1 - r->rel_error_bound) + by_dd->rel_error_bound + 0x1p-50;
-        CHECK(apart <= size_of_y * Exact(1.5 * bound));
+        check_near(*r.raw(), *by_dd.raw());
     }
     CHECK(straight[0] > 5);
     CHECK(straight[1] > 5);
+}
+
+TEST_CASE("hundreds of thousands of terms have the same bits on any number of threads") {
+    Random random(run::seed(934));
+    const std::int64_t each = run::sanitized ? 20 : 24;
+    for (const bool is_complex : {false, true})
+        for (const double low : {0.1, -1.0}) {
+            const Kinds a = kinds({each, each + 1, each - 1, each}, {each, each, each + 2, each - 2},
+                                  is_complex, [&] { return random.uniform(low, 1); });
+            perm_opts opts = PERM_OPTS_INIT, dd = PERM_OPTS_INIT;
+            opts.threads = 1;
+            opts.tolerance = low > 0 ? 1e-9 : 0.5;
+            dd.precision = "dd";
+            perm::Result r = perm::compute(a.view(), opts);
+            if (low > 0) CHECK(is_straight(*r.raw()));
+            if (!is_straight(*r.raw())) continue;
+            check_near(*r.raw(), *perm::compute(a.view(), dd).raw());
+            CHECK(r->threads == 1);
+            for (const int threads : {2, 5}) {
+                opts.threads = threads;
+                check_same_answer(*r.raw(), *perm::compute(a.view(), opts).raw());
+            }
+        }
 }
 
 TEST_CASE("a few photons in each of many modes: modes without any do not count") {
@@ -211,7 +240,7 @@ TEST_CASE("what is not for the straight road is answered, or refused, as ever") 
     CHECK(!with([](perm_csr &, perm_opts &o) { o.precision = "dd"; }));
     CHECK(!with([](perm_csr &, perm_opts &o) { o.precision = "exact"; }));
     CHECK(!with([](perm_csr &, perm_opts &o) { o.engine = "ryser"; }));
-    CHECK(!with([](perm_csr &, perm_opts &o) { o.progress = [](double, double, void *) {}; }));
+    CHECK(with([](perm_csr &, perm_opts &o) { o.progress = [](double, double, void *) {}; }));
 
     perm_opts fine = PERM_OPTS_INIT; // whose text of 17 digits is further from the truth
     fine.tolerance = 1e-17;
@@ -230,4 +259,33 @@ TEST_CASE("what is not for the straight road is answered, or refused, as ever") 
     Kinds nan = a;
     nan.values[3] = std::numeric_limits<double>::quiet_NaN();
     CHECK(status_of(nan.view(), PERM_OPTS_INIT) == PERM_BAD_MATRIX);
+}
+
+TEST_CASE("an explained plan with multiplicities tells whether perm_compute begins with counts") {
+    Random random(run::seed(935));
+    int straight = 0, others = 0;
+    const auto check = [&](Counts rows, Counts columns, bool is_complex) {
+        const Kinds a =
+            kinds(std::move(rows), std::move(columns), is_complex, [&] { return random.uniform(0.5, 1); });
+        const perm::Plan plan(a.view());
+        const bool is_told = nlohmann::json::parse(plan.explain(PERM_FORMAT_JSON)).at("straight_road");
+        const std::string text = plan.explain(PERM_FORMAT_TEXT);
+        perm::Result r = perm::compute(a.view());
+        CHECK(is_told == is_straight(*r.raw()));
+        CHECK(is_told == (text.find("straight road: engine glynn") != std::string::npos));
+        if (is_told)
+            CHECK(text.find(std::to_string(std::llround(r->subsets)) + " terms") != std::string::npos);
+        ++(is_told ? straight : others);
+    };
+    check({2, 1}, {1, 2}, false);
+    check({0, 3, 2}, {4, 0, 1}, true);
+    check({5, 5, 5, 5}, {20, 0}, true);
+    check({60, 1}, {60, 1}, false); // more than 56 of a kind
+    check({1, 1}, {2, 1}, false);   // a row of ones below
+    for (int k = 0; k < 20; ++k) {
+        const std::int64_t n = random.integer(1, 30);
+        check(counts(n, 9, random), counts(n, 9, random), k % 2 == 0);
+    }
+    CHECK(straight > 10);
+    CHECK(others > 1);
 }

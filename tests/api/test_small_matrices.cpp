@@ -15,6 +15,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 using namespace perm::families;
 using oracle::Exact, oracle::Gaussian, oracle::GaussianMatrix;
@@ -169,7 +170,45 @@ TEST_CASE("integers have every digit") {
         r = perm::compute(a, doubles);
         check_result(*r.raw(), truth);
     }
-    CHECK(count.straight > count.all / 4);
+    CHECK(count.straight > count.all * 9 / 10);
+}
+
+TEST_CASE("integers of hundreds of bits agree with another engine, on any number of threads") {
+    Random random(run::seed(927));
+    for (const auto &[n, bits] :
+         {std::pair{8, 62}, {12, 40}, {15, 63}, {16, 3}, {18, 8}, {20, 4}, {20, 62}}) {
+        if (run::sanitized && n == 20) continue;
+        const std::int64_t most =
+            bits == 63 ? std::numeric_limits<std::int64_t>::max() : std::int64_t{1} << bits;
+        std::vector<std::int64_t> row_ptr{0}, col, values;
+        for (std::int64_t i = 0; i < n; ++i) {
+            for (std::int64_t j = 0; j < n; ++j) {
+                col.push_back(j);
+                values.push_back(bits == 63 && i == j ? std::numeric_limits<std::int64_t>::min()
+                                                      : random.integer(-most, most));
+            }
+            row_ptr.push_back(static_cast<std::int64_t>(col.size()));
+        }
+        perm_csr a = PERM_CSR_INIT;
+        a.n_rows = a.n_cols = n;
+        a.nnz = n * n;
+        a.row_ptr = row_ptr.data();
+        a.col_idx = col.data();
+        a.values = values.data();
+        a.value_type = PERM_VALUE_I64;
+        perm_opts ryser = with_engine("ryser");
+        ryser.precision = "exact";
+        perm::Result r = perm::compute(a), other = perm::compute(a, ryser);
+        CHECK(is_straight(*r.raw()));
+        CHECK(r->exact == 1);
+        CHECK(r.text() == other.text());
+        CHECK(value_of(*r.raw()) == value_of(*other.raw()));
+        for (const int threads : {1, 2, 5}) {
+            perm_opts some = PERM_OPTS_INIT;
+            some.threads = threads;
+            check_same_bits(*r.raw(), *perm::compute(a, some).raw());
+        }
+    }
 }
 
 TEST_CASE("larger matrices agree with another engine, with the same bits on any number of threads") {
@@ -213,6 +252,40 @@ TEST_CASE("a result of the straight road says what was done") {
     CHECK(r->seconds_total > 0);
 }
 
+TEST_CASE("a computation and its plan") {
+    Random random(run::seed(926));
+    const perm::Csr small = build(9, 9, [&](std::int64_t, std::int64_t) { return random.uniform(-1, 1); });
+    const perm::Csr sparse = erdos_renyi(24, 0.2, Entries::real, run::seed(927));
+    for (const perm::Csr *a : {&small, &sparse})
+        for (const char *engine : {"auto", "glynn"}) {
+            perm_opts opts = PERM_OPTS_INIT;
+            opts.engine = engine;
+            if (a == &sparse && engine[0] == 'g') continue; // that is a bad option there
+            perm::Result alone = perm::compute(*a, opts), beside;
+            const perm::Plan plan = perm::Plan::compute(a->view(), opts, beside);
+            check_same_bits(*alone.raw(), *beside.raw());
+            CHECK(is_straight(*beside.raw()) == (a == &small));
+            const auto told = nlohmann::json::parse(plan.explain(PERM_FORMAT_JSON));
+            CHECK(told.at("n") == a->n_rows);
+            CHECK(told.at("straight_road") == (a == &small));
+            CHECK_FALSE(plan.explain().empty());
+            // It may be of other entries than the caller's.
+            CHECK_THROWS_WITH_AS(plan.save(), doctest::Contains("perm_plan_create"), perm::Error);
+            CHECK_THROWS_WITH_AS(plan.execute(a->values.data()), doctest::Contains("perm_plan_create"),
+                                 perm::Error);
+            CHECK_THROWS_AS(plan.shards(), perm::Error);
+        }
+    const perm_csr view = small.view();
+    perm::Result r;
+    CHECK(perm_compute_with_plan(&view, nullptr, r.raw(), nullptr) == PERM_BAD_ARGUMENT);
+    perm_plan *plan = nullptr;
+    perm_opts wrong = PERM_OPTS_INIT;
+    wrong.engine = "warp";
+    CHECK(perm_compute_with_plan(&view, &wrong, r.raw(), &plan) == PERM_BAD_OPTION);
+    CHECK(plan == nullptr);
+    CHECK(cleared(*r.raw()));
+}
+
 TEST_CASE("what the straight road does not serve is answered as ever") {
     Random random(run::seed(925));
     const perm::Csr a = build(7, 7, [&](std::int64_t, std::int64_t) { return random.uniform(-1, 1); });
@@ -224,7 +297,10 @@ TEST_CASE("what the straight road does not serve is answered as ever") {
         check_result(*r.raw(), truth);
         CHECK(is_straight(*r.raw()) == straight);
     };
-    const auto progress = [](double, double, void *) {};
+    std::vector<double> told;
+    const auto progress = [](double fraction, double, void *user) {
+        static_cast<std::vector<double> *>(user)->push_back(fraction);
+    };
     const auto go_on = [](void *) { return 0; };
     check([](perm_opts &) {}, true);
     check([](perm_opts &o) { o.engine = "auto", o.device = "cpu", o.precision = "double", o.threads = 3; },
@@ -238,7 +314,8 @@ TEST_CASE("what the straight road does not serve is answered as ever") {
     check([](perm_opts &o) { o.engine = "frontier"; }, false);
     check([](perm_opts &o) { o.without = "all"; }, false);
     check([](perm_opts &o) { o.decompose = "paper"; }, false);
-    check([&](perm_opts &o) { o.progress = progress; }, false);
+    check([&](perm_opts &o) { o.progress = progress, o.progress_user = &told; }, true);
+    CHECK(told == std::vector<double>{1});
 
     perm_opts exact = PERM_OPTS_INIT;
     exact.precision = "exact";

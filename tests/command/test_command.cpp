@@ -104,6 +104,23 @@ TEST_CASE("compute in JSON") {
     CHECK(s.at("total").get<double>() >= s.at("read").get<double>() + s.at("plan").get<double>());
 }
 
+TEST_CASE("a small dense matrix takes the straight road, its plan is told all the same") {
+    const Folder folder;
+    const std::string file = folder.write("dense.mtx", dense_matrix(12));
+    const json o = run(folder, {"compute", "--json", file}).object();
+    CHECK(o.at("engine") == "glynn");
+    CHECK(o.at("plan").at("straight_road") == true);
+    CHECK(o.at("plan").at("engine") != "glynn");
+    CHECK(o.at("seconds").at("plan") == 0);
+    const Run text = run(folder, {"compute", file});
+    CHECK(contains(text.out, ", glynn on cpu"));
+    CHECK(contains(text.out, o.at("permanent").get<std::string>()));
+    // One that was made beforehand is executed.
+    const std::string plan = folder / "plan";
+    REQUIRE(run(folder, {"plan", file, "-o", plan}).code == 0);
+    CHECK(run(folder, {"compute", "--json", file, "--plan", plan}).object().at("engine") != "glynn");
+}
+
 TEST_CASE("compute with each option") {
     const Folder folder;
     const std::string file = folder.write("small.mtx", small);

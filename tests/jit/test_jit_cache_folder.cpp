@@ -234,8 +234,8 @@ TEST_CASE("the warning comes once for each folder, and stores without a warning 
     CHECK(throwing.misses("key\n"));
 }
 
-TEST_CASE("eight processes on one cold folder load what is right or nothing") {
-    constexpr int processes = 8, keys = 12;
+TEST_CASE("32 processes on one cold folder load what is right or nothing") {
+    constexpr int processes = 32, keys = 12;
     const auto key_of = [](int k) { return "kernel " + std::to_string(k) + "\n"; };
     const auto payload_of = [](int k) {
         return random_bytes(static_cast<std::size_t>(20000 + 3000 * k), 100 + k);
@@ -251,7 +251,7 @@ TEST_CASE("eight processes on one cold folder load what is right or nothing") {
             Cache own(cache.settings.folder);
             if (pruned) own.settings.limit_bytes = 100000;
             std::mt19937_64 random(run::seed(static_cast<std::uint64_t>(process)));
-            for (int round = 0; round < 400; ++round) {
+            for (int round = 0; round < 100; ++round) {
                 const auto k = static_cast<int>(random() % keys);
                 const auto found = own.load(key_of(k));
                 if (found && *found != payloads[static_cast<std::size_t>(k)]) return "wrong bytes";

@@ -249,6 +249,22 @@ TEST_CASE("a driver that does not start") {
     CHECK(contains(said_by_child("FAKE_DRIVER_FAIL=cuInit:34", "child: what was found"), "stand-in"));
 }
 
+TEST_CASE("what a GPU can do is told without a context") {
+    const auto fake = fake_driver();
+    if (!fake) return;
+    const int before = fake->count("cuDevicePrimaryCtxRetain");
+    {
+        const FailingCall failing("cuDevicePrimaryCtxRetain:46");
+        CHECK(Gpu::look_at(0).name == "Fake GPU 0");
+        CHECK(Gpu::look_at(1).compute_capability == 86);
+    }
+    CHECK(Gpu::look_at(0).multiprocessors == Gpu::open(0)->properties().multiprocessors);
+    CHECK(fake->count("cuDevicePrimaryCtxRetain") == before + 1);
+    CHECK(failure_of([] { Gpu::look_at(2); }).how == JitFailure::unavailable);
+    const FailingCall failing("cuDeviceTotalMem_v2:999");
+    CHECK(failure_of([] { Gpu::look_at(0); }).how == JitFailure::unavailable);
+}
+
 TEST_CASE("a GPU is shared by its holders, and given back") {
     const auto fake = fake_driver();
     if (!fake) return;

@@ -34,11 +34,7 @@ namespace {
 const std::string good_source = "extern \"C\" __global__ void twice(double *x) { x[threadIdx.x] *= 2; }\n";
 const std::string bad_source = "extern \"C\" __global__ void twice(double *x) { no_such_name; }\n";
 
-#ifdef PERM_SANITIZED
-constexpr double longest_hit = 1e-2; // seconds
-#else
-constexpr double longest_hit = 1e-4;
-#endif
+const double longest_hit = run::sanitized ? 1e-2 : 1e-4; // seconds
 
 struct Wrong {
     std::string text;

@@ -1,6 +1,9 @@
 // Who runs which shard, as rank 0 decides it; ranks are played here.
+#include "capi/mpi/kept_partials.hpp"
 #include "capi/mpi/shard_hub.hpp"
+#include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -183,4 +186,16 @@ TEST_CASE("every shard is run, whoever fails and in whatever order") {
         CHECK(hub.is_complete());
         CHECK_FALSE(hub.failure().has_value());
     }
+}
+
+TEST_CASE(
+    "a checkpoint with shards that the plan does not have") { // of more than it has it would wait for ever
+    const TemporaryFolder folder;
+    const std::string file = folder / "kept";
+    const auto kept = [&] { return KeptPartials(file, 60, "digest"); };
+    kept().write({{0, "part"}, {7, "part"}});
+    CHECK_NOTHROW(kept().require_of(8));
+    CHECK_THROWS_WITH_AS(kept().require_of(7), doctest::Contains("remove this one and"), libperm::Error);
+    kept().write({{-1, "part"}, {0, "part"}});
+    CHECK_THROWS_AS(kept().require_of(8), libperm::Error);
 }

@@ -17,7 +17,7 @@ from support import MULTIPLIER, rng
 import perm
 from perm import _quick
 from perm._library import library
-from perm.plan import LONG_ORDER
+from perm._matrix import LONG_LINES, LONG_ORDER
 
 np = pytest.importorskip("numpy")
 sparse = pytest.importorskip("scipy.sparse")
@@ -204,6 +204,57 @@ def test_options(options, dtype, same):
         same(lambda: perm.permanent(a, full=True, **options))
 
 
+ONCE = [1] * 4
+COUNTS = {  # those that the extension takes
+    "lists": ([1, 2, 0, 2], [2, 1, 1, 1]), "tuples": ((1, 2, 0, 2), (2, 1, 1, 1)),
+    "rows alone": ([1, 0, 2, 1], None), "columns alone": (None, [1, 0, 2, 1]),
+    "arrays": (np.array([5, 5, 5, 5]), np.array([5, 5, 5, 5], "i4")), "ranges": (range(4), range(3, -1, -1)),
+    "nothing": ([0] * 4, [0] * 4), "rows of ones": (ONCE, [2] * 4), "bools": ([True] * 4, ONCE),
+    "a hundred": ([25] * 4, [97, 1, 1, 1]), "many": ([5, 5, 5, 5], [20, 0, 0, 0]),
+    "fewer terms one way": ([100, 0, 0, 0], [25] * 4),
+}  # fmt: skip
+OTHER_COUNTS = {
+    "none": (None, None), "too few": ([1, 2, 3], ONCE), "too many": ([1] * 5, ONCE),
+    "negative": ([-1, 2, 1, 2], ONCE), "tall": ([2] * 4, ONCE), "floats": ([1.0] * 4, ONCE),
+    "a number": (4, 4), "text": ("1111", ONCE), "an array of floats": (np.ones(4), ONCE),
+    "square": (np.ones((4, 4), int), ONCE),
+    "huge": ([2**70] * 4, ONCE), "beyond a hundred": ([101, 0, 0, 0], [101, 0, 0, 0]),
+    "terms": ([16] * 4, [16] * 4), "a dictionary": ({}, ONCE),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("counts", [*COUNTS, *OTHER_COUNTS])
+@pytest.mark.parametrize("dtype", [float, complex, int])
+def test_multiplicities(counts, dtype, same):
+    rows, columns = {**COUNTS, **OTHER_COUNTS}[counts]
+    a, of_lines = some(4, dtype), {"row_multiplicity": rows, "col_multiplicity": columns}
+    reals, integers = _quick._DEFAULT.addresses
+    is_taken = compiled.permanent(a, reals, integers, rows, columns) is not None
+    assert is_taken == (counts in COUNTS or counts == "none")
+    if counts == "terms":  # seconds
+        return
+    same(lambda: perm.permanent(a, **of_lines))
+    same(lambda: perm.permanent(a, threads=1, tolerance=1e-12, **of_lines))
+    same(lambda: perm.permanent(a, precision="exact", **of_lines))
+    same(lambda: perm.compute(a, **of_lines))
+
+
+def test_an_iterator_is_read_once():
+    a = np.ones((2, 2))
+    assert perm.permanent(a, row_multiplicity=iter([2, 1]), col_multiplicity=iter([1, 2])) == 6.0
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_small_sums_over_counts_start_no_thread(dtype, monkeypatch):
+    monkeypatch.setattr(threading, "Thread", lambda **_: pytest.fail("a thread"))
+    for n, each in ((4, 5), (10, 2), (2, 50), (4, 10)):
+        counts = [each] * n
+        perm.permanent(some(n, dtype), row_multiplicity=counts, col_multiplicity=counts)
+        with monkeypatch.context() as patch:
+            patch.setattr(_quick, "compiled", None)
+            perm.permanent(some(n, dtype), row_multiplicity=counts, col_multiplicity=counts)
+
+
 @pytest.mark.parametrize(
     "values",
     [
@@ -248,6 +299,7 @@ def test_what_lies_where_the_library_reads_it_is_taken_at_once(monkeypatch):
 
 def test_the_largest_order():
     assert compiled.LARGEST_ORDER == LONG_ORDER  # beyond it a call is to be interruptible
+    assert compiled.MOST_LINES == LONG_LINES
 
 
 def test_wrong_use_is_told():

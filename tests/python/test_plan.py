@@ -8,6 +8,7 @@ import pytest
 from support import ROOT, by_definition, rng
 
 import perm
+from perm import _saving
 from perm._library import library
 
 np = pytest.importorskip("numpy")
@@ -348,3 +349,23 @@ def test_damaged_bytes_are_told():
             perm.Plan.from_bytes(bytes(damaged))
     with pytest.raises(ValueError, match="damaged or cut off"):
         perm.Plan.from_bytes(saved[:-1])
+
+
+@needs("perm_plan_check_matrix")
+def test_a_plan_of_another_matrix_is_refused():
+    def sealed(head, native):
+        content = head + b"\n" + native
+        return _saving._MAGIC + _saving._digest(content) + content
+
+    def parts(matrix):
+        return perm.Plan(matrix).to_bytes()[len(_saving._MAGIC) + 64 :].split(b"\n", 1)
+
+    (head, own), (_, larger), (_, whole) = map(parts, (np.eye(3) + 1.5, np.eye(9) + 1, np.full((3, 3), 2)))
+    assert perm.Plan.from_bytes(sealed(head, own)).permanent() == pytest.approx(exact(np.eye(3) + 1.5))
+    for native in (larger, whole):
+        with pytest.raises(perm.Error, match="another matrix"):
+            perm.Plan.from_bytes(sealed(head, native))
+    for there, forged in ((b'"row_ptr": [0, ', b'"row_ptr": ['), (b'"col_idx": [0, ', b'"col_idx": [')):
+        assert there in head
+        with pytest.raises(ValueError, match="its matrix is none"):
+            perm.Plan.from_bytes(sealed(head.replace(there, forged), own))

@@ -246,7 +246,7 @@ class Players {
     // jumps do not, but sanitizers do not know them.
     [[gnu::noinline]] void enter(Player &player) {
         player.fiber.enter();
-        if constexpr (run::sanitized) {
+        if (run::sanitized) {
             swapcontext(&stage_, &player.context);
         } else if (_setjmp(stage_place_) == 0) {
             if (player.begun) _longjmp(player.place, 1);
@@ -256,7 +256,7 @@ class Players {
     }
     [[gnu::noinline]] void leave(Player &player) {
         stage_fiber_.enter();
-        if constexpr (run::sanitized)
+        if (run::sanitized)
             swapcontext(&player.context, &stage_);
         else if (_setjmp(player.place) == 0)
             _longjmp(stage_place_, 1);

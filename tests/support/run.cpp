@@ -11,6 +11,12 @@ namespace {
 std::atomic<int> skip_count = 0;
 }
 
+#ifdef PERM_SANITIZED
+const bool sanitized = true;
+#else
+const bool sanitized = false;
+#endif
+
 std::uint64_t seed(std::uint64_t salt) {
     const char *text = std::getenv("PERM_TEST_SEED");
     const std::uint64_t base = text != nullptr ? std::strtoull(text, nullptr, 0) : 20260101;

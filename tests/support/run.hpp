@@ -13,11 +13,7 @@ std::uint64_t seed(std::uint64_t salt);
 int multiplier();
 
 // Whether a sanitizer makes everything ten times slower: what is long is shorter then.
-#ifdef PERM_SANITIZED
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
+extern const bool sanitized;
 
 // Announces that a part of a test cannot run here, and counts it. A test that compared nothing fails unless
 // it said so by this call.

@@ -2,6 +2,7 @@
 
 #include "capi/python/compiled/array.hpp"
 #include "capi/python/compiled/library.hpp"
+#include "capi/python/compiled/multiplicities.hpp"
 #include "capi/python/compiled/number.hpp"
 
 #include <array>
@@ -25,6 +26,7 @@ class Rows {
     Rows &operator=(const Rows &) = delete;
 
     const perm_csr &csr() const { return csr_; }
+    void count(const Multiplicities &counts) { counts.write_to(csr_); }
 
   private:
     template <class Number> std::int64_t fill(const Array &a) {
@@ -84,17 +86,23 @@ perm_csr in_place(const Array &a) {
 struct Options {
     bool are_given = false;
     const perm_opts *of_reals = nullptr, *of_integers = library.of_integers;
+    PyObject *rows = nullptr, *columns = nullptr; // multiplicities; null: none are given
 
     // They stand behind as many others; false, and an error, if there are more or fewer.
     bool read(PyObject *const *args, Py_ssize_t count, Py_ssize_t others) {
         if (count == others) return true;
-        if (count != others + 2) {
-            PyErr_SetString(PyExc_TypeError, "an array and the addresses of two perm_opts are expected");
+        if (count != others + 2 && count != others + 4) {
+            PyErr_SetString(PyExc_TypeError, "an array, the addresses of two perm_opts and multiplicities of "
+                                             "rows and columns are expected");
             return false;
         }
         are_given = true;
         of_reals = static_cast<const perm_opts *>(PyLong_AsVoidPtr(args[others]));
         of_integers = static_cast<const perm_opts *>(PyLong_AsVoidPtr(args[others + 1]));
+        if (count == others + 4) {
+            rows = args[others + 2];
+            columns = args[others + 3];
+        }
         return !PyErr_Occurred();
     }
 };
@@ -109,7 +117,14 @@ bool compute_small(const Array &a, const Options &options, perm_result &result) 
         const WithoutGil while_running(options.are_given || a.extent(1) >= short_order);
         return library.compute(&csr, of_these, &result) == PERM_OK;
     };
-    return is_square_in_place(a) ? compute(in_place(a)) : compute(Rows(a).csr());
+    if (!options.rows && is_square_in_place(a)) return compute(in_place(a));
+    Rows rows(a);
+    Multiplicities counts;
+    if (options.rows) {
+        if (!counts.read(options.rows, options.columns, rows.csr())) return false;
+        rows.count(counts);
+    }
+    return compute(rows.csr());
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 // warnings and odd inputs are treated in one place.
 #include "capi/python/compiled/library.hpp"
 #include "capi/python/compiled/matrix.hpp"
+#include "capi/python/compiled/multiplicities.hpp"
 #include "capi/python/compiled/plan.hpp"
 
 namespace perm_python {
@@ -31,7 +32,8 @@ PyModuleDef module = {
 
 PyMODINIT_FUNC PyInit__compiled() { // NOLINT(bugprone-reserved-identifier): Python asks for it
     PyObject *module = PyModule_Create(&perm_python::module);
-    if (module && PyModule_AddIntConstant(module, "LARGEST_ORDER", perm_python::largest_order) == 0)
+    if (module && PyModule_AddIntConstant(module, "LARGEST_ORDER", perm_python::largest_order) == 0 &&
+        PyModule_AddIntConstant(module, "MOST_LINES", perm_python::most_lines) == 0)
         return module;
     Py_XDECREF(module);
     return nullptr;

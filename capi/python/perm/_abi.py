@@ -125,6 +125,7 @@ LATER: dict[str, tuple[object, list[object]]] = {
     "perm_plan_gradient": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "perm_plan_save": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p]),
     "perm_plan_load": (c_int, [c_void_p, c_size_t, c_void_p, c_void_p]),
+    "perm_plan_check_matrix": (c_int, [c_void_p, c_void_p]),
     "perm_plan_shards": (c_int, [c_void_p, c_void_p, c_void_p]),
     "perm_plan_run_shard": (c_int, [c_void_p, c_void_p, c_int64, c_void_p]),
     "perm_plan_combine": (c_int, [c_void_p, c_void_p, c_void_p, c_int64, c_void_p]),

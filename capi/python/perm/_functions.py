@@ -14,7 +14,7 @@ from perm._numbers import Kind, Number
 from perm._options import MULTIPLICITIES, Prepared
 from perm._result import Answer, Gradient, Result, result_of, value_of, warn_if_missed
 from perm._values import any_negative, as_array, is_array, is_numpy, kind_of_entries, plain, value_type_of
-from perm.plan import LONG_ORDER, Plan
+from perm.plan import Plan
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -85,7 +85,7 @@ def _computed(a: Any, options: dict[str, Any]) -> tuple[Answer, Kind, bool]:
         matrix, value_type_of(matrix.entries, matrix.kind), *(options.get(name) for name in MULTIPLICITIES)
     )
     arguments = ctypes.addressof(given.struct), ctypes.addressof(prepared.struct), answer.address
-    run(prepared, given.order > LONG_ORDER, lambda: check(library.perm_compute(*arguments)))
+    run(prepared, given.is_long, lambda: check(library.perm_compute(*arguments)))
     return answer, matrix.kind, prepared.wants_exact
 
 

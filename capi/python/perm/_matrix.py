@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import operator
 from array import array
 from collections.abc import Iterable, Sequence
@@ -145,6 +146,12 @@ def union(matrices: Sequence[Matrix]) -> Matrix:
     return Matrix(first.shape, row_ptr, array("q", [j for _, j in places]), [1] * len(places))
 
 
+LONG_ORDER = (
+    16  # bits of the number of terms: what sums more of them may take so long that it is to be stopped
+)
+LONG_LINES = 100  # the same of repeated lines, counted
+
+
 class Input:
     """A perm_csr and all that it points to."""
 
@@ -162,7 +169,11 @@ class Input:
         self._kept = [
             Buffer(x) for x in (matrix.row_ptr, matrix.col_idx, *(c for c in counts if c is not None))
         ]
-        self.order = matrix.shape[1] if counts[1] is None else sum(counts[1])
+        self.is_long = matrix.shape[1] > LONG_ORDER
+        if any(c is not None for c in counts):
+            self.is_long = _may_take_long(
+                [c or array("q", [1] * lines) for c, lines in zip(counts, matrix.shape)]
+            )
         address = [None if c is None else Buffer(c).address for c in counts]
         self.struct = _abi.Csr(
             ctypes.sizeof(_abi.Csr),
@@ -175,6 +186,12 @@ class Input:
             self.value_type,
             *address,
         )
+
+
+def _may_take_long(sides: Sequence[Sequence[int]]) -> bool:
+    """Of a sum over how many of each kind are taken, on the side where these are fewer."""
+    bits = min(math.fsum(math.log2(max(c, 0) + 1) for c in side) for side in sides)
+    return bits > LONG_ORDER or sum(sides[1]) > LONG_LINES
 
 
 def _read_counts(what: str, lines: int, counts: Iterable[int] | None) -> array[int] | None:

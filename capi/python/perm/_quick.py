@@ -29,7 +29,8 @@ except ImportError:
     compiled = None
 
 _KINDS = {_abi.VALUE_F64: Kind.REAL, _abi.VALUE_C128: Kind.COMPLEX, _abi.VALUE_I64: Kind.INTEGER}
-_NOT_FOR_SMALL = {"progress", "checkpoint", *MULTIPLICITIES}
+_NOT_FOR_SMALL = {"progress", "checkpoint"}
+_MULTIPLICITIES = frozenset(MULTIPLICITIES)
 
 
 class Kept:
@@ -66,16 +67,30 @@ def _kept_of(options: Mapping[str, Any]) -> Kept | None:
 small: Callable[[Any], Number | None] = (lambda a: None) if compiled is None else compiled.permanent
 
 
+def _split(options: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[Any, ...]]:
+    """The multiplicities apart, as the compiled calls take them: both, or none."""
+    if _MULTIPLICITIES.isdisjoint(options):
+        return options, ()
+    others = {name: value for name, value in options.items() if name not in _MULTIPLICITIES}
+    return others, tuple(options.get(name) for name in MULTIPLICITIES)
+
+
 def permanent(a: Any, options: Mapping[str, Any]) -> Number | None:
-    kept = _kept_of(options) if compiled is not None else None
-    number: Number | None = None if kept is None else compiled.permanent(a, *kept.addresses)
+    if compiled is None:
+        return None
+    others, counts = _split(options)
+    kept = _kept_of(others) if others else _DEFAULT
+    number: Number | None = None if kept is None else compiled.permanent(a, *kept.addresses, *counts)
     return number
 
 
 def compute(a: Any, options: Mapping[str, Any], result: int) -> tuple[Kind, bool] | None:
     """Into the perm_result at this address; the kind of the numbers, and whether they are to be exact."""
-    kept = _kept_of(options) if compiled is not None else None
-    value_type = None if kept is None else compiled.compute(a, result, *kept.addresses)
+    if compiled is None:
+        return None
+    others, counts = _split(options)
+    kept = _kept_of(others)
+    value_type = None if kept is None else compiled.compute(a, result, *kept.addresses, *counts)
     if kept is None or value_type is None:
         return None
     kind = _KINDS[value_type]

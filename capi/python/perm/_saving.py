@@ -51,6 +51,8 @@ def from_bytes(saved: bytes) -> tuple[Matrix, int, dict[str, Any], bytes]:
     entries = [_read(x, kind) for x in header["entries"]]
     row_ptr, col_idx = (array("q", header[name]) for name in ("row_ptr", "col_idx"))
     rows, cols = header["shape"]
+    if len(row_ptr) != rows + 1 or not len(col_idx) == len(entries) == row_ptr[-1]:
+        raise ValueError("this saved perm.Plan is damaged: its matrix is none")
     return (
         Matrix((rows, cols), row_ptr, col_idx, entries, kind),
         header["value_type"],
@@ -59,8 +61,10 @@ def from_bytes(saved: bytes) -> tuple[Matrix, int, dict[str, Any], bytes]:
     )
 
 
-def load(native: bytes, options: int, place: Any) -> None:
+def load(native: bytes, options: int, csr: int, place: Any) -> None:
+    """A plan of another matrix would read beyond the values of this one."""
     check(require("perm_plan_load")(native, len(native), options, ctypes.byref(place)))
+    check(require("perm_plan_check_matrix")(place, csr))
 
 
 def _written(entry: Any, kind: Kind) -> Any:

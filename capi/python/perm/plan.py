@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from perm._options import Options
 
 LONG_SECONDS = 0.01  # as predicted: a thread more is not noticed then
-LONG_ORDER = 16  # where nothing is predicted yet
 
 
 class Handle:
@@ -111,9 +110,7 @@ class Plan:
             ctypes.addressof(self._options.struct),
             ctypes.byref(handle.address),
         )
-        run(
-            self._options, self._input.order > LONG_ORDER, lambda: check(library.perm_plan_create(*arguments))
-        )
+        run(self._options, self._input.is_long, lambda: check(library.perm_plan_create(*arguments)))
         return handle
 
     def _handle_for(self, entries: Any) -> Handle:
@@ -353,7 +350,8 @@ class Plan:
         matrix, value_type, made_with, native = _saving.from_bytes(saved)
         plan, handle = cls.__new__(cls), Handle()
         plan._set_up(matrix, {**made_with, **options}, value_type)
-        _saving.load(native, ctypes.addressof(plan._options.struct), handle.address)
+        structs = (plan._options.struct, plan._input.struct)
+        _saving.load(native, *map(ctypes.addressof, structs), handle.address)
         plan._handle = handle
         return plan
 

@@ -182,15 +182,15 @@ TEST_CASE("double-double sums err by no more than their stated bounds") {
 }
 
 TEST_CASE("numbers of any exponent become the right text") {
-    CHECK(to_text({}, true) == "0");
-    CHECK(to_text(make_scaled(1), true) == "1");
-    CHECK(to_text(make_scaled(-24), true) == "-24");
-    CHECK(to_text(make_scaled(24), false) == "2.4000000000000000e+01");
-    CHECK(to_text(make_scaled(0.5), true) == "5.0000000000000000e-01");
-    CHECK(to_text(make_scaled(100), true) == "100");
-    CHECK(to_text(make_scaled(1, 200), true) == mpz_class(mpz_class(1) << 200).get_str());
-    CHECK(to_text(make_scaled(1, 4000), false).ends_with("e+1204"));
-    CHECK(to_text(make_scaled(-1, -4000), false).ends_with("e-1205"));
+    CHECK(to_text(Scaled{}, every_digit) == "0");
+    CHECK(to_text(make_scaled(1), every_digit) == "1");
+    CHECK(to_text(make_scaled(-24), every_digit) == "-24");
+    CHECK(to_text(make_scaled(24), 17) == "2.4000000000000000e+01");
+    CHECK(to_text(make_scaled(0.5), every_digit) == "5.0000000000000000e-01");
+    CHECK(to_text(make_scaled(100), every_digit) == "100");
+    CHECK(to_text(make_scaled(1, 200), every_digit) == mpz_class(mpz_class(1) << 200).get_str());
+    CHECK(to_text(make_scaled(1, 4000), 17).ends_with("e+1204"));
+    CHECK(to_text(make_scaled(-1, -4000), 17).ends_with("e-1205"));
     CHECK(to_double(make_scaled(1, 5000)) == HUGE_VAL);
     CHECK(to_double(make_scaled(1, -5000)) == 0);
     CHECK(to_double(make_scaled(3, -1074)) == std::ldexp(3.0, -1074));

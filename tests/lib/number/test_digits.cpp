@@ -1,6 +1,10 @@
-// The 17 digits of doubles against the standard library's.
+// The 17 digits of doubles against the standard library's; and texts, read as exact rationals, within their
+// bounds.
 #include "bench/families.hpp"
+#include "lib/number/ball.hpp"
 #include "lib/number/digits.hpp"
+#include "tests/support/exactly.hpp"
+#include "tests/support/gaussian_calls.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
@@ -54,4 +58,34 @@ TEST_CASE("17 digits are those of the standard library") {
     for (const double x : {0.0, -0.0, 1e300, 5e-324, HUGE_VAL, std::numeric_limits<double>::quiet_NaN()})
         check(x);
     CHECK(compared > 500000 / (run::sanitized ? 10 : 1));
+}
+
+TEST_CASE("what a text says is within its bounds") {
+    using libperm::Scaled;
+    Random random(run::seed(941));
+    int with_17 = 0, with_more = 0;
+    for (int k = 0; k < 20000 * run::multiplier() / (run::sanitized ? 10 : 1); ++k) {
+        const std::int64_t range = random.chance(0.9) ? 1100 : 5000;
+        const double sign = random.chance(0.5) ? 1 : -1;
+        const double size = random.chance(0.2) ? 0.5 + random.uniform() * 1e-3 : random.uniform(0.5, 1);
+        const Scaled value = libperm::make_scaled(sign * size, random.integer(-range, range));
+        const double share =
+            random.chance(0.4) ? random.uniform(0.5e-16, 2e-16) : std::pow(10.0, -random.uniform(0.1, 40));
+        const Scaled error = libperm::make_scaled(size * share, value.exp2);
+        const Scaled bound = libperm::relative_error(value, error),
+                     most = libperm::written_error(value, error);
+        const std::size_t digits = libperm::written_digits(bound);
+        const std::string text = libperm::to_text(value, digits);
+        ++(digits == 17 ? with_17 : with_more);
+        // The truth may lie at either end.
+        const mpq_class exact = exactly(value), written = number_of(text).re;
+        for (const int side : {-1, 1}) {
+            const mpq_class truth = exact + side * exactly(error), off = abs(written - truth);
+            const bool holds = off <= exactly(bound) * abs(truth) && off <= exactly(most);
+            if (!holds) CHECK_MESSAGE(holds, text);
+        }
+        const std::string all = libperm::to_text(value, libperm::every_digit);
+        if (number_of(all).re != exact) CHECK_MESSAGE(number_of(all).re == exact, all);
+    }
+    CHECK((with_17 > 100 && with_more > 100));
 }

@@ -1,0 +1,37 @@
+#include "lib/frontier/ranged.hpp"
+
+#include "lib/base/error.hpp"
+#include "lib/base/log.hpp"
+#include "lib/frontier/sparse.hpp"
+
+namespace libperm {
+namespace {
+
+template <int Words> struct Keys {
+    template <class Numbers> using Frontier = SparseFrontier<Words, Numbers>;
+};
+
+template <int Words> EngineResult compute(const FrontierRun &run) {
+    return run.input.wide() ? compute_wide<Keys<Words>::template Frontier, RangedNumbers>(run)
+                            : compute_real<Keys<Words>::template Frontier, RangedNumbers>(run);
+}
+
+} // namespace
+
+EngineResult run_ranged_frontier(const FrontierRun &run) {
+    const int key_words = sparse_key_words(run.program);
+    if (key_words == 0) throw_too_wide(run.program);
+    return key_words <= 4 ? compute<4>(run) : compute<64>(run);
+}
+
+EngineResult again_in_range(EngineResult first, const FrontierRun &run) {
+    log_decision("engine frontier: states have underflowed, so again with exponents of their own");
+    const PieceStore *store = run.control.pieces().store;
+    EngineResult again;
+    if (!within_limits([&] { again = run_ranged_frontier(run); }, store && store->spares_pieces()))
+        return first;
+    again.counts += first.counts;
+    return again;
+}
+
+} // namespace libperm

@@ -1,0 +1,74 @@
+// Factors kept aside: lines that are merged, each times a number of its own, become the children of a new
+// node, and what a line's entries are to be multiplied by is the product on the way to its root.
+//
+// Paths are shortened as they are gone, which takes O(log n) a time on average (Tarjan and van Leeuwen,
+// J. ACM 31, 1984, for any order of links). Nothing is divided by, so a factor may be 0.
+#pragma once
+
+#include "preprocess/gaussian.hpp"
+#include "preprocess/poll.hpp"
+#include "preprocess/tracked.hpp"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace libperm {
+
+// Of a product that comes to this.
+inline std::int64_t steps_of(const Tracked &) { return 2; }
+inline std::int64_t steps_of(const Gaussian &x) {
+    std::int64_t limbs = 0;
+    for (const mpq_class *q : {&x.re, &x.im})
+        limbs += static_cast<std::int64_t>(mpz_size(q->get_num_mpz_t()) + mpz_size(q->get_den_mpz_t()));
+    return 16 + 16 * limbs;
+}
+
+template <class Value> class WeightedForest {
+  public:
+    // The poll must outlive this.
+    WeightedForest(std::int32_t leaves, const Poll &poll)
+        : parent_(static_cast<std::size_t>(leaves), -1), steps_(poll) {}
+
+    // The new root of two roots.
+    std::int32_t join(std::int32_t x, Value times_x, std::int32_t y, Value times_y) {
+        const auto root = static_cast<std::int32_t>(parent_.size());
+        parent_.push_back(-1);
+        factor_.resize(parent_.size());
+        parent_[at(x)] = parent_[at(y)] = root;
+        factor_[at(x)] = std::move(times_x);
+        factor_[at(y)] = std::move(times_y);
+        return root;
+    }
+
+    // Takes the number from its node to the root.
+    void raise(std::int32_t &node, Value &number) {
+        if (parent_[at(node)] < 0) return;
+        shorten(node);
+        number = number * factor_[at(node)];
+        steps_.take(steps_of(number));
+        node = parent_[at(node)];
+    }
+
+  private:
+    static std::size_t at(std::int32_t node) { return static_cast<std::size_t>(node); }
+
+    // Makes every node on the way a child of the root.
+    void shorten(std::int32_t node) {
+        path_.clear();
+        for (; parent_[at(node)] >= 0; node = parent_[at(node)]) path_.push_back(node);
+        for (std::size_t k = path_.size() - 1; k-- > 0;) {
+            const std::size_t lower = at(path_[k]), upper = at(path_[k + 1]);
+            factor_[lower] = factor_[lower] * factor_[upper];
+            steps_.take(steps_of(factor_[lower]));
+            parent_[lower] = parent_[upper];
+        }
+    }
+
+    std::vector<std::int32_t> parent_; // -1: a root
+    std::vector<Value> factor_;        // on the way to the parent
+    std::vector<std::int32_t> path_;
+    PolledSteps steps_;
+};
+
+} // namespace libperm

@@ -1,0 +1,331 @@
+// Every allocation of every call fails once: the call gives an error status or its answer, nothing ends the
+// process, nothing is lost, and the next call works. And again with all that follow it failing too.
+#include "tests/support/failing_allocations.hpp"
+#include "tests/support/run.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <perm.h>
+
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct Matrix {
+    std::vector<std::int64_t> row_ptr{0}, col_idx;
+    std::vector<double> doubles;
+    std::vector<std::int64_t> integers, row_multiplicity;
+    std::vector<const char *> texts;
+    perm_csr csr = PERM_CSR_INIT;
+};
+
+enum class Kind { doubles, complex, integers, texts, pattern };
+
+// Of order n, all entries or a band; signed.
+Matrix matrix(Kind kind, std::int64_t n, std::int64_t band) {
+    Matrix a;
+    static constexpr const char *words[] = {"1/3", "-0.7", "12345678901234567890123", "2e30"};
+    for (std::int64_t i = 0; i < n; ++i) {
+        for (std::int64_t j = 0; j < n; ++j) {
+            if (std::abs(i - j) > band) continue;
+            a.col_idx.push_back(j);
+            const double x = static_cast<double>((7 * i + 5 * j) % 11 - 4) / 3 + 0.1;
+            a.doubles.push_back(x);
+            if (kind == Kind::complex) a.doubles.push_back(x / 7 - 0.3);
+            a.integers.push_back(1000000007 * ((3 * i + j) % 7 - 2) + j);
+            a.texts.push_back(words[static_cast<std::size_t>((i + 2 * j) % 4)]);
+        }
+        a.row_ptr.push_back(static_cast<std::int64_t>(a.col_idx.size()));
+    }
+    return a;
+}
+
+perm_csr csr(const Matrix &a, Kind kind) {
+    perm_csr out = PERM_CSR_INIT;
+    out.n_rows = out.n_cols = static_cast<std::int64_t>(a.row_ptr.size()) - 1;
+    out.nnz = static_cast<std::int64_t>(a.col_idx.size());
+    out.row_ptr = a.row_ptr.data();
+    out.col_idx = a.col_idx.data();
+    switch (kind) {
+    case Kind::doubles:
+        out.values = a.doubles.data();
+        break;
+    case Kind::complex:
+        out.value_type = PERM_VALUE_C128;
+        out.values = a.doubles.data();
+        break;
+    case Kind::integers:
+        out.value_type = PERM_VALUE_I64;
+        out.values = a.integers.data();
+        break;
+    case Kind::texts:
+        out.value_type = PERM_VALUE_TEXT;
+        out.values = a.texts.data();
+        break;
+    case Kind::pattern:
+        out.value_type = PERM_VALUE_PATTERN;
+        break;
+    }
+    return out;
+}
+
+// What a call came to: its status, and what it answered.
+struct Outcome {
+    perm_status status = PERM_OK;
+    std::string answer;
+};
+
+using Call = std::function<Outcome()>;
+
+std::int64_t asked_for_by_all = 0;
+int calls = 0, failures = 0, refused = 0;
+
+// The answer may be another way's, with another bound: that of a run that was made again, or that was left
+// out.
+void check_outcome(const Outcome &found, const Outcome &expected, bool may_differ) {
+    if (found.status != PERM_OK) {
+        ++refused;
+        CHECK(std::string(perm_last_error()) != "");
+        CHECK((found.status == PERM_OUT_OF_MEMORY || found.status == PERM_INTERNAL ||
+               found.status == PERM_UNSUPPORTED || found.status == PERM_BAD_OPTION ||
+               found.status == PERM_BAD_ARGUMENT));
+        return;
+    }
+    if (!may_differ && found.answer != expected.answer) CHECK(found.answer == expected.answer);
+}
+
+void sweep(const std::string &name, const Call &call, bool may_differ = false) {
+    const Outcome expected = call();
+    INFO(name);
+    REQUIRE_MESSAGE(expected.status == PERM_OK, perm_last_error());
+    failing::arm(-1, failing::Mode::once);
+    call();
+    const std::int64_t asked_for = failing::disarm();
+    asked_for_by_all += asked_for; // a tape's run asks for none
+    const std::int64_t step = run::sanitized ? 1 + asked_for / 60 : 1 + asked_for / (400 * run::multiplier());
+    for (const auto mode : {failing::Mode::once, failing::Mode::from_there_on})
+        for (std::int64_t k = 0; k < asked_for; k += step) {
+            INFO("allocation ", k, " of ", asked_for,
+                 mode == failing::Mode::once ? "" : " and all that follow");
+            std::int64_t alive[2];
+            for (std::int64_t &blocks : alive) {
+                {
+                    failing::arm(k, mode);
+                    const Outcome found = call();
+                    failing::disarm();
+                    ++failures;
+                    check_outcome(found, expected, may_differ);
+                }
+                {
+                    const Outcome again = call();
+                    CHECK(again.status == PERM_OK);
+                    CHECK(again.answer == expected.answer);
+                }
+                blocks = failing::blocks();
+            }
+            if (alive[0] < alive[1]) CHECK(alive[0] == alive[1]);
+        }
+    ++calls;
+}
+
+Outcome told(perm_status status, perm_result &result) {
+    Outcome outcome{status, {}};
+    if (status == PERM_OK && result.text) outcome.answer = result.text;
+    perm_result_clear(&result);
+    return outcome;
+}
+
+perm_opts options(const char *precision, const char *engine = nullptr) {
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.precision = precision;
+    opts.engine = engine;
+    opts.threads = 1;
+    opts.cache_dir = "";
+    opts.device = "cpu";
+    return opts;
+}
+
+struct Plan {
+    perm_plan *plan = nullptr;
+    perm_status status;
+    Plan(const perm_csr &a, const perm_opts &opts)
+        : status(failing::within([&] { return perm_plan_create(&a, &opts, &plan); })) {}
+    ~Plan() { perm_plan_destroy(plan); }
+    Plan(const Plan &) = delete;
+    Plan &operator=(const Plan &) = delete;
+};
+
+template <class Write> Outcome bytes_of(const Write &write) {
+    std::size_t needed = 0;
+    Outcome outcome{failing::within([&] { return write(nullptr, std::size_t{0}, &needed); }), {}};
+    if (outcome.status != PERM_OK) return outcome;
+    static char buffer[1 << 20];
+    if (needed > sizeof buffer) return outcome;
+    outcome.status = failing::within([&] { return write(buffer, needed, &needed); });
+    return outcome;
+}
+
+} // namespace
+
+TEST_CASE("perm_compute in every kind of numbers") {
+    const struct {
+        const char *name;
+        Kind kind;
+        std::int64_t n, band;
+        const char *precision, *engine;
+    } cases[] = {{"doubles, 7 x 7", Kind::doubles, 7, 7, nullptr, nullptr},
+                 {"doubles, a band", Kind::doubles, 12, 1, nullptr, nullptr},
+                 {"doubles, frontier", Kind::doubles, 7, 2, "double", "frontier"},
+                 {"doubles, ryser", Kind::doubles, 7, 7, "double", "ryser"},
+                 {"doubles, tree", Kind::doubles, 7, 3, "dd", "tree"},
+                 {"complex", Kind::complex, 6, 2, nullptr, nullptr},
+                 {"integers", Kind::integers, 7, 3, nullptr, nullptr},
+                 {"texts", Kind::texts, 5, 2, nullptr, nullptr},
+                 {"pattern, exact", Kind::pattern, 8, 2, "exact", nullptr},
+                 {"texts, exact", Kind::texts, 5, 5, "exact", nullptr},
+                 {"MPFR", Kind::doubles, 6, 6, "mpfr:200", nullptr}};
+    for (const auto &c : cases) {
+        const Matrix a = matrix(c.kind, c.n, c.band);
+        const perm_csr given = csr(a, c.kind);
+        const perm_opts opts = options(c.precision, c.engine);
+        sweep(
+            c.name,
+            [&] {
+                perm_result result = PERM_RESULT_INIT;
+                return told(failing::within([&] { return perm_compute(&given, &opts, &result); }), result);
+            },
+            c.precision == nullptr);
+    }
+}
+
+TEST_CASE("plans: made, executed, explained, saved and loaded") {
+    const Matrix a = matrix(Kind::doubles, 9, 2);
+    const perm_csr given = csr(a, Kind::doubles);
+    const perm_opts opts = options("double");
+    sweep("perm_plan_create", [&] { return Outcome{Plan(given, opts).status, {}}; });
+    const Plan made(given, opts);
+    REQUIRE(made.status == PERM_OK);
+    const void *values = a.doubles.data();
+    sweep("perm_plan_execute", [&] {
+        perm_result result = PERM_RESULT_INIT;
+        return told(failing::within([&] { return perm_plan_execute(made.plan, values, &result); }), result);
+    });
+    sweep("perm_plan_execute_batch", [&] {
+        perm_result results[3] = {PERM_RESULT_INIT, PERM_RESULT_INIT, PERM_RESULT_INIT};
+        const perm_status status =
+            failing::within([&] { return perm_plan_execute_batch(made.plan, values, 0, 3, results); });
+        for (perm_result &result : results) perm_result_clear(&result);
+        return Outcome{status, {}};
+    });
+    sweep("perm_plan_gradient", [&] {
+        std::vector<double> gradient(a.col_idx.size());
+        perm_result result = PERM_RESULT_INIT;
+        const Plan fresh(given, opts);
+        if (fresh.status != PERM_OK) return Outcome{fresh.status, {}};
+        return told(failing::within([&] {
+                        return perm_plan_gradient(fresh.plan, values, gradient.data(), nullptr, &result);
+                    }),
+                    result);
+    });
+    for (const perm_format format : {PERM_FORMAT_TEXT, PERM_FORMAT_JSON, PERM_FORMAT_PICTURE})
+        sweep("perm_plan_explain " + std::to_string(format), [&] {
+            return bytes_of([&](char *buffer, std::size_t capacity, std::size_t *needed) {
+                return perm_plan_explain(made.plan, format, buffer, capacity, needed);
+            });
+        });
+    const perm_opts by_tree = options("double", "tree");
+    const Plan tree(given, by_tree);
+    REQUIRE(tree.status == PERM_OK);
+    sweep("perm_plan_source", [&] {
+        return bytes_of([&](char *buffer, std::size_t capacity, std::size_t *needed) {
+            return perm_plan_source(tree.plan, "sm_90", buffer, capacity, needed);
+        });
+    });
+    sweep("perm_plan_save", [&] {
+        return bytes_of([&](char *buffer, std::size_t capacity, std::size_t *needed) {
+            return perm_plan_save(made.plan, buffer, capacity, needed);
+        });
+    });
+    std::size_t needed = 0;
+    REQUIRE(perm_plan_save(made.plan, nullptr, 0, &needed) == PERM_OK);
+    std::string bytes(needed, '\0');
+    REQUIRE(perm_plan_save(made.plan, bytes.data(), bytes.size(), &needed) == PERM_OK);
+    sweep("perm_plan_load", [&] {
+        perm_plan *loaded = nullptr;
+        const perm_status status =
+            failing::within([&] { return perm_plan_load(bytes.data(), bytes.size(), nullptr, &loaded); });
+        perm_plan_destroy(loaded);
+        return Outcome{status, {}};
+    });
+}
+
+TEST_CASE("shards, and what is kept of them") {
+    const Matrix a = matrix(Kind::doubles, 9, 9);
+    const perm_csr given = csr(a, Kind::doubles);
+    const perm_opts opts = options("double", "tree");
+    const Plan made(given, opts);
+    REQUIRE(made.status == PERM_OK);
+    const void *values = a.doubles.data();
+    std::int64_t count = 0;
+    REQUIRE(perm_plan_shards(made.plan, &count, nullptr) == PERM_OK);
+    sweep("perm_plan_run_shard", [&] {
+        perm_partial partial = PERM_PARTIAL_INIT;
+        const perm_status status =
+            failing::within([&] { return perm_plan_run_shard(made.plan, values, 0, &partial); });
+        perm_partial_clear(&partial);
+        return Outcome{status, {}};
+    });
+    std::vector<perm_partial> partials(static_cast<std::size_t>(count), PERM_PARTIAL_INIT);
+    for (std::int64_t k = 0; k < count; ++k)
+        REQUIRE(perm_plan_run_shard(made.plan, values, k, &partials[static_cast<std::size_t>(k)]) == PERM_OK);
+    sweep("perm_plan_combine", [&] {
+        perm_result result = PERM_RESULT_INIT;
+        return told(failing::within([&] {
+                        return perm_plan_combine(made.plan, values, partials.data(), count, &result);
+                    }),
+                    result);
+    });
+    for (perm_partial &partial : partials) perm_partial_clear(&partial);
+}
+
+TEST_CASE("a call with a checkpoint, and what is said of the library") {
+    const TemporaryFolder folder;
+    const std::string file = folder.path() + "/checkpoint";
+    const Matrix a = matrix(Kind::doubles, 9, 9);
+    const perm_csr given = csr(a, Kind::doubles);
+    perm_opts opts = options("double", "tree");
+    opts.checkpoint = file.c_str();
+    sweep("perm_compute with a checkpoint", [&] {
+        perm_result result = PERM_RESULT_INIT;
+        return told(failing::within([&] { return perm_compute(&given, &opts, &result); }), result);
+    });
+    for (const perm_format format : {PERM_FORMAT_TEXT, PERM_FORMAT_JSON})
+        sweep("perm_checkpoint_describe " + std::to_string(format), [&] {
+            return bytes_of([&](char *buffer, std::size_t capacity, std::size_t *needed) {
+                return perm_checkpoint_describe(file.c_str(), format, buffer, capacity, needed);
+            });
+        });
+    for (const perm_format format : {PERM_FORMAT_TEXT, PERM_FORMAT_JSON, PERM_FORMAT_MACHINE})
+        sweep("perm_info " + std::to_string(format), [&] {
+            return bytes_of([&](char *buffer, std::size_t capacity, std::size_t *needed) {
+                return perm_info(format, buffer, capacity, needed);
+            });
+        });
+    for (const perm_format format : {PERM_FORMAT_TEXT, PERM_FORMAT_JSON})
+        sweep("perm_cache_describe " + std::to_string(format), [&] {
+            return bytes_of([&](char *buffer, std::size_t capacity, std::size_t *needed) {
+                return perm_cache_describe(folder.path().c_str(), format, buffer, capacity, needed);
+            });
+        });
+    sweep("perm_cache_clear", [&] {
+        return Outcome{failing::within([&] { return perm_cache_clear(folder.path().c_str(), nullptr); }), {}};
+    });
+    std::printf("%d calls, %d with an allocation that failed, %d of them refused\n", calls, failures,
+                refused);
+    CHECK(refused > 0);
+}

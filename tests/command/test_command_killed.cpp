@@ -1,0 +1,79 @@
+// The command killed and terminated at any moment, again and again: what is in its files is gone on with, to
+// the digits of an undisturbed run.
+#include "bench/families.hpp"
+#include "tests/support/command.hpp"
+#include "tests/support/run.hpp"
+
+#include <doctest/doctest.h>
+
+#include <signal.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace command;
+using Words = std::vector<std::string>;
+
+const Words slow{"--engine", "tree", "--device", "cpu", "--without", "all", "--threads", "2", "--quiet"};
+
+Words operator+(Words words, const Words &more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+}
+
+// Its exit code, when it came to its end in spite of all.
+int disturbed(const Folder &folder, const Words &arguments, perm::families::Random &random) {
+    for (int k = 0; k < (run::sanitized ? 3 : 12); ++k) {
+        const Process process(arguments, "/dev/null", folder / "stdout", folder / "stderr");
+        std::this_thread::sleep_for(std::chrono::milliseconds(random.integer(0, 250)));
+        process.signal(random.chance(0.5) ? SIGKILL : SIGTERM);
+        const int code = process.wait();
+        CAPTURE(folder.read("stderr"));
+        CHECK(
+            (code == -SIGKILL || code == -SIGTERM || code == 130 || code == 0)); // -SIGTERM: it had not begun
+    }
+    return Process(arguments, "/dev/null", folder / "stdout", folder / "stderr").wait();
+}
+
+std::string permanent(const Folder &folder, const Words &arguments) {
+    const Run r = command::run(folder, arguments);
+    CAPTURE(r.err);
+    REQUIRE(r.code == 0);
+    return r.out;
+}
+
+} // namespace
+
+TEST_CASE("a computation with a checkpoint") {
+    perm::families::Random random(run::seed(9701));
+    const Folder folder;
+    const std::string file = folder.write("matrix.mtx", dense_matrix(28));
+    const std::string whole = permanent(folder, Words{"compute", file} + slow);
+    CHECK(disturbed(folder,
+                    Words{"compute", file, "--checkpoint", folder / "kept", "--checkpoint-every", "0.01"} +
+                        slow,
+                    random) == 0);
+    CHECK(folder.read("stdout") == whole);
+}
+
+TEST_CASE("the parts of an array") {
+    perm::families::Random random(run::seed(9702));
+    const Folder folder;
+    const std::string file = folder.write("matrix.mtx", dense_matrix(28));
+    const std::string whole = permanent(folder, Words{"compute", file} + slow);
+    Words combine{"combine", "--quiet"};
+    for (const std::string index : {"0", "1"}) {
+        const std::string part = folder / ("part." + index);
+        CHECK(disturbed(folder,
+                        Words{"shard", file, "--of", "2", "--index", index, "-o", part, "--checkpoint-every",
+                              "0.01"} +
+                            slow,
+                        random) == 0);
+        combine.push_back(part);
+    }
+    CHECK(permanent(folder, combine) == whole);
+}

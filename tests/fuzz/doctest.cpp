@@ -1,0 +1,3 @@
+// What the tests' support library asks of a program: here its checks are never made.
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
