@@ -72,7 +72,7 @@ class TreeRows {
     void change(std::int32_t begin, std::int32_t end, const std::string &name) {
         add("{}void {}(int column, double sign) {{\n", method, name);
         if (in_shared_) { // a loop: code for each column would be longer than all the rest
-            add("#pragma unroll 1\n"
+            add("        if (column < 0) return;\n#pragma unroll 1\n"
                 "        for (int e = pattern_column_ptr[column]; e < pattern_column_ptr[column + 1]; ++e)\n"
                 "            change_row(pattern_row[e], sign, v.a[e]);\n    }}\n\n");
             return;
