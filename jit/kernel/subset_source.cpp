@@ -154,6 +154,7 @@ std::string source_of(const SubsetKernel &kernel) {
     if (kernel.engine == SubsetEngine::hybrid)
         text += formatted("[[maybe_unused]] constexpr int k = {}, c = {}, threads = {};\n", kernel.k,
                           kernel.c, kernel.threads);
+    if (rows_in_shared(kernel)) text += formatted("constexpr int threads = {};\n", kernel.threads);
     text += formatted("[[maybe_unused]] constexpr bool again = {};\n"
                       "[[maybe_unused]] constexpr double accurate_share = 1.0 / {};\n"
                       "[[maybe_unused]] constexpr int accurate_threads = {};\n",

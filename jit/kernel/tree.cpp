@@ -1,5 +1,6 @@
 #include "jit/kernel/tree.hpp"
 
+#include "jit/kernel/leaf_order.hpp"
 #include "jit/kernel/row_sums.hpp"
 #include "jit/kernel/subset_registers.hpp"
 #include "jit/text/text.hpp"
@@ -118,7 +119,7 @@ class TreeRows {
         for (const TreePart &p : part.parts) parts.push_back(looped(p));
         add("{}void {}(Number &sum, double &absolute) {{\n", method, name);
         if (parts.empty()) {
-            leaf(part.leaf);
+            leaf(in_shared_ ? least_alive(tree_, part.leaf, arithmetic_) : part.leaf);
         } else {
             add("        {}(sum, absolute);\n", parts.front());
             for (std::size_t k = 1; k < parts.size(); ++k)
