@@ -41,7 +41,7 @@ __device__ __forceinline__ void walk_tree(Rows &rows, Launch launch, Partial *pa
             double absolute;
             rows.inner(inner, absolute);
             add_turn(rows, sums, m, rows.outer(), inner, absolute);
-            if (++m < 1 << loops) {
+            if (static_cast<unsigned>(++m) < 1u << loops) {
                 settled = lowest_bit(m);
                 column = unrolled + settled;
                 in = comes_in(m, settled);
