@@ -23,23 +23,25 @@ __device__ __forceinline__ void walk_tree(Rows &rows, Launch launch, Partial *pa
         end = segment + 1;
     }
     constexpr int loops = segment_bits - unrolled;
-    u64 to_come = segment ^ segment >> 1; // columns of the first segment that are not in yet
     rows.settle(loops);
     Partial sums = sum_of_nothing<Arith>();
-    // The code of all columns stands here once: it is what takes the compiler's time.
+    // The code of all columns stands here once: it is what takes the compiler's time. In turns below 0 the columns
+    // of the first segment come in, each in a turn of its own whether it does or not: what turn it is must not
+    // depend on the thread, or those of a warp would walk on apart.
 #pragma unroll 1
-    for (unsigned m = 0;;) {
-        int column, settled = loops;
+    for (int m = segment_bits - (n - 1);;) {
+        int column = -1, settled = loops;
         bool in = true;
-        if (to_come > 0) {
-            column = segment_bits + lowest_bit(to_come);
-            to_come &= to_come - 1;
+        if (m < 0) {
+            const int coming = m + (n - 1);
+            if ((segment ^ segment >> 1) >> (coming - segment_bits) & 1) column = coming;
+            if (++m < 0) settled = -1;
         } else {
             Number inner;
             double absolute;
             rows.inner(inner, absolute);
             add_turn(rows, sums, m, rows.outer(), inner, absolute);
-            if (++m < 1u << loops) {
+            if (static_cast<unsigned>(++m) < 1u << loops) {
                 settled = lowest_bit(m);
                 column = unrolled + settled;
                 in = comes_in(m, settled);

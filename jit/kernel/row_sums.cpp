@@ -28,9 +28,13 @@ struct Made {
 
 void collect(const Tree &tree, const TreePart &part, std::vector<std::int32_t> &read) {
     for (const TreePart &p : part.parts) collect(tree, p, read);
-    const std::vector<RowSum> sums = row_sums_of(tree, part.leaf).of;
-    for (std::size_t k = 0; k < sums.size(); ++k)
-        if (part.leaf.code[k].op == Op::add && sums[k].entry < 0) read.push_back(part.leaf.code[k].b);
+    const std::vector<std::int32_t> own = constants_read(part.leaf, row_sums_of(tree, part.leaf));
+    read.insert(read.end(), own.begin(), own.end());
+}
+
+void sort_apart(std::vector<std::int32_t> &numbers) {
+    std::sort(numbers.begin(), numbers.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
 }
 
 } // namespace
@@ -92,11 +96,18 @@ RowSums row_sums_of(const Tree &tree, const StraightLine &leaf) {
     return sums;
 }
 
+std::vector<std::int32_t> constants_read(const StraightLine &leaf, const RowSums &sums) {
+    std::vector<std::int32_t> read;
+    for (std::size_t k = 0; k < sums.of.size(); ++k)
+        if (leaf.code[k].op == Op::add && sums.of[k].entry < 0) read.push_back(leaf.code[k].b);
+    sort_apart(read);
+    return read;
+}
+
 std::vector<std::int32_t> constants_read(const Tree &tree) {
     std::vector<std::int32_t> read;
     collect(tree, tree.root, read);
-    std::sort(read.begin(), read.end());
-    read.erase(std::unique(read.begin(), read.end()), read.end());
+    sort_apart(read);
     return read;
 }
 

@@ -29,7 +29,8 @@ struct RowSums {
 };
 RowSums row_sums_of(const Tree &tree, const StraightLine &leaf);
 
-// The tree's constants that are read after all, ascending, over all leaves.
+// The tree's constants that are read after all, ascending: by a leaf, and over all leaves.
+std::vector<std::int32_t> constants_read(const StraightLine &leaf, const RowSums &sums);
 std::vector<std::int32_t> constants_read(const Tree &tree);
 
 } // namespace libperm

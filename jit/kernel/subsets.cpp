@@ -68,10 +68,18 @@ std::size_t shared_bytes(const SubsetKernel &kernel, int threads) {
     const auto n = static_cast<std::size_t>(kernel.n);
     const std::size_t number = static_cast<std::size_t>(row_parts_of(kernel.arithmetic)) * sizeof(double);
     if (kernel.engine == SubsetEngine::dense) return n * (n + n % 2) * number;
-    if (rows_in_shared(kernel)) return n * static_cast<std::size_t>(threads) * number;
+    if (rows_in_shared(kernel)) return n * static_cast<std::size_t>(kernel.threads) * number;
     if (kernel.engine != SubsetEngine::shared) return 0;
     const std::size_t nnz = kernel.row.size();
     return (nnz + n * static_cast<std::size_t>(threads)) * number + (n + 1 + nnz) * sizeof(int);
+}
+
+int threads_of_rows(const SubsetKernel &kernel) {
+    constexpr std::size_t most_bytes = 96 << 10; // that nearly all GPUs give a block
+    int threads = kernel.threads;
+    const std::size_t rows = shared_bytes(kernel, threads) / static_cast<std::size_t>(threads);
+    while (threads > 32 && rows * static_cast<std::size_t>(threads) > most_bytes) threads /= 2;
+    return threads;
 }
 
 int accurate_threads(const SubsetKernel &kernel) { return 1 << std::min(kernel.segment_bits, 6); }

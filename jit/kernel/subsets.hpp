@@ -46,7 +46,7 @@ struct SubsetKernel {
     std::int32_t segment_bits = 0; // subsets of a segment, by their logarithm; at most n - 1
     std::int32_t unrolled = 0;     // subsets of a block; at most segment_bits
     Tree tree;                     // if that is the engine
-    std::int32_t threads = 128;    // of a block of threads at most; for hybrid exactly
+    std::int32_t threads = 128;    // of a block at most; of hybrid, and of rows in shared memory, exactly
     bool equal_chunks = false;
     Arithmetic arithmetic = Arithmetic::real;
     Summation summation = Summation::plain; // not of `tree`
@@ -83,6 +83,9 @@ constexpr int doubles_of_its_own(Arithmetic a) { return a == Arithmetic::modular
 
 // Whether `tree` keeps x in shared memory (device/shared_rows.cuh); else in registers.
 bool rows_in_shared(const SubsetKernel &kernel);
+
+// Of a block, where it does: fewer if their rows take much.
+int threads_of_rows(const SubsetKernel &kernel);
 
 // Bytes of shared memory of a block of so many threads.
 std::size_t shared_bytes(const SubsetKernel &kernel, int threads);

@@ -1,7 +1,9 @@
 #include "jit/kernel/tree.hpp"
 
+#include "jit/kernel/leaf_order.hpp"
 #include "jit/kernel/row_sums.hpp"
 #include "jit/kernel/subset_registers.hpp"
+#include "jit/program/tree_program.hpp"
 #include "jit/text/text.hpp"
 
 #include <algorithm>
@@ -12,6 +14,20 @@ namespace {
 constexpr const char *method = "    __device__ __forceinline__ ";
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+bool has_same_rows(const Tree &tree, std::int32_t x, std::int32_t y) {
+    const auto begin = [&](std::int32_t c) { return tree.row.begin() + tree.column_ptr[at(c)]; };
+    return std::equal(begin(x), begin(x + 1), begin(y), begin(y + 1));
+}
+
+// Where the code of the columns from c on ends, of `end`: those of the same rows have one that takes their
+// entries from where the column says, if they stand side by side above a segment's, which change most.
+std::int32_t end_of_code(const Tree &tree, std::int32_t c, std::int32_t end) {
+    std::int32_t next = c + 1;
+    if (c >= tree.segment_bits)
+        while (next < end && has_same_rows(tree, c, next)) ++next;
+    return next;
+}
 
 class TreeRows {
   public:
@@ -68,21 +84,30 @@ class TreeRows {
         return in_shared_ ? formatted("row({})", r) : formatted("x{}", r);
     }
 
-    // Sums are exact, so that a sign does not cost a rounding.
+    // Sums are exact, so that a sign does not cost a rounding. Columns of the same rows that stand side by
+    // side have one code.
     void change(std::int32_t begin, std::int32_t end, const std::string &name) {
         add("{}void {}(int column, double sign) {{\n", method, name);
         if (in_shared_) { // a loop: code for each column would be longer than all the rest
-            add("#pragma unroll 1\n"
+            add("        if (column < 0) return;\n#pragma unroll 1\n"
                 "        for (int e = pattern_column_ptr[column]; e < pattern_column_ptr[column + 1]; ++e)\n"
                 "            change_row(pattern_row[e], sign, v.a[e]);\n    }}\n\n");
             return;
         }
         add("        switch (column) {{\n");
-        for (std::int32_t c = begin; c < end; ++c) {
-            add("        case {}:", c);
-            for (auto e = tree_.column_ptr[at(c)]; e < tree_.column_ptr[at(c) + 1]; ++e)
-                add(" x{0} = add_signed(x{0}, sign, v.a[{1}]);", tree_.row[at(e)], e);
+        for (std::int32_t c = begin, next; c < end; c = next) {
+            next = end_of_code(tree_, c, end);
+            const std::int64_t first = tree_.column_ptr[at(c)], last = tree_.column_ptr[at(c) + 1];
+            const bool is_alone = next == c + 1;
+            for (std::int32_t k = c; k < next; ++k) add("        case {}:{}", k, k + 1 < next ? "\n" : "");
+            if (!is_alone)
+                add(" {{\n            const Row *a = v.a + {} + (column - {}) * {};\n           ", first, c,
+                    last - first);
+            for (auto e = first; e < last; ++e)
+                add(" x{0} = add_signed(x{0}, sign, {1}[{2}]);", tree_.row[at(e)], is_alone ? "v.a" : "a",
+                    is_alone ? e : e - first);
             add(" break;\n");
+            if (!is_alone) add("        }}\n");
         }
         add("        default: break;\n        }}\n    }}\n\n");
     }
@@ -118,7 +143,7 @@ class TreeRows {
         for (const TreePart &p : part.parts) parts.push_back(looped(p));
         add("{}void {}(Number &sum, double &absolute) {{\n", method, name);
         if (parts.empty()) {
-            leaf(part.leaf);
+            leaf(in_shared_ ? least_alive(tree_, part.leaf, arithmetic_) : part.leaf);
         } else {
             add("        {}(sum, absolute);\n", parts.front());
             for (std::size_t k = 1; k < parts.size(); ++k)
@@ -241,6 +266,14 @@ std::string tree_text(const SubsetKernel &kernel) { return TreeRows(kernel).text
 
 std::int64_t tree_parameter_count(const Tree &tree) {
     return tree.n + static_cast<std::int64_t>(tree.row.size() + constants_read(tree).size());
+}
+
+std::int64_t tree_text_size(const Tree &tree) {
+    std::int64_t size = leaf_code(tree);
+    for (std::int32_t c = tree.root.parts.empty() ? tree.root.loop : 0; c + 1 < tree.n;
+         c = end_of_code(tree, c, tree.n - 1))
+        size += tree.column_ptr[at(c + 1)] - tree.column_ptr[at(c)];
+    return size;
 }
 
 std::vector<double> tree_parameters(const Tree &tree, const std::vector<double> &values,

@@ -8,6 +8,9 @@ namespace libperm {
 // struct Values and struct Rows.
 std::string tree_text(const SubsetKernel &kernel);
 
+// Instructions and entries that the compiler meets in that, about.
+std::int64_t tree_text_size(const Tree &tree);
+
 // Values as the kernel's first parameter takes them: the row sums, the entries, and the constants that it
 // reads. From all of them.
 std::vector<double> tree_parameters(const Tree &tree, const std::vector<double> &values,

@@ -1,8 +1,8 @@
 #include "lib/subsets/cost.hpp"
 
 #include "jit/kernel/subset_source.hpp"
+#include "jit/kernel/tree.hpp"
 #include "jit/lanes/tree_walk.hpp"
-#include "jit/program/tree_program.hpp"
 #include "lib/subsets/tree_plan.hpp"
 
 #include <algorithm>
@@ -18,8 +18,10 @@ double segment_bytes(double segments) { return 24.0 * segments; }
 // Of a kernel that is not in the cache: part of the choice, whether it is or not.
 double compile_seconds(const SubsetKernel &kernel) {
     constexpr double begin = 0.35, line = 4e-4;
+    constexpr double loops = 0.25; // of `dense`, over all rows, in the walk and in what sums segments again
     if (kernel.engine == SubsetEngine::tree)
-        return begin + line * static_cast<double>(leaf_code(kernel.tree) + value_count(kernel.tree));
+        return begin + line * static_cast<double>(tree_text_size(kernel.tree));
+    if (kernel.engine == SubsetEngine::dense) return begin + loops;
     const double entries = values_by_parameter(kernel) ? static_cast<double>(kernel.row.size()) : 0;
     return begin + 1.5e-3 * entries + 1.5e-6 * entries * entries;
 }

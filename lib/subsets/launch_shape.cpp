@@ -7,8 +7,7 @@ namespace libperm {
 LaunchShape widest_shape(const SubsetKernel &kernel, DeviceQueue &queue) {
     const DeviceLimits limits = queue.limits();
     const auto shared = [&](int threads) { return shared_bytes(kernel, threads); };
-    const bool any_size = // the others' registers are given for one size
-        kernel.engine == SubsetEngine::shared || rows_in_shared(kernel);
+    const bool any_size = kernel.engine == SubsetEngine::shared; // the others' registers are given for one
     const int warp = static_cast<int>(limits.warp), least = any_size ? warp : kernel.threads;
     int most = kernel.threads;
     while (most >= least && shared(most) > limits.shared_bytes) most -= warp;

@@ -194,6 +194,7 @@ SubsetPlan with_arithmetic(SubsetPlan plan, Arithmetic arithmetic, Summation sum
         kernel.unrolled = unrolled_bits(plan.flops_per_subset, kernel.unrolled);
     if (kernel.engine != SubsetEngine::tree) return plan;
     fit_leaves(plan);
+    if (rows_in_shared(kernel)) kernel.threads = threads_of_rows(kernel);
     if (arithmetic == Arithmetic::modular) drop_absolute(kernel.tree.root);
     return plan;
 }

@@ -124,10 +124,14 @@ struct Tally {
 };
 
 SubsetPlan plan_of(SubsetEngine engine, const Pattern &p, Arithmetic arithmetic, Random &random) {
-    if (engine == SubsetEngine::tree)
-        return with_arithmetic(random.chance(0.5) ? trees::planned(p, random.bits())
-                                                  : trees::any_plan(p, 4, random),
-                               arithmetic);
+    if (engine == SubsetEngine::tree) {
+        SubsetPlan tree = with_arithmetic(random.chance(0.5) ? trees::planned(p, random.bits())
+                                                             : trees::any_plan(p, 4, random),
+                                          arithmetic);
+        if (rows_in_shared(tree.kernel))
+            tree.kernel.threads = static_cast<std::int32_t>(random.integer(1, 8));
+        return tree;
+    }
     SubsetPlan plan = plan_subsets(engine, p, transpose(p).pattern, random.chance(0.2));
     SubsetKernel &kernel = plan.kernel;
     kernel.threads = 4;
@@ -310,6 +314,13 @@ TEST_CASE("trees with x in shared memory give the interpreter's bits") {
             blocks.push_back(plans.back().transposed ? transposed(block) : block);
             CHECK(rows_in_shared(plans.back().kernel) == (a != Arithmetic::two_grids));
             by_pointer += !values_by_parameter(plans.back().kernel);
+            if (rows_in_shared(plans.back().kernel)) {
+                SubsetKernel &kernel = plans.back().kernel;
+                const std::size_t bytes = shared_bytes(kernel, kernel.threads);
+                CHECK(bytes <= 96 << 10);
+                CHECK((kernel.threads == 128 || 2 * bytes > 96 << 10));
+                kernel.threads = 4;
+            }
             recipes.push_back(subsets_kernel(plans.back().kernel));
         }
     CHECK(by_pointer == 1);

@@ -141,7 +141,7 @@ Case any_case(SubsetEngine engine, bool equal_chunks, std::int64_t n, Random &ra
 Played any_device(const SubsetPlan &plan, Random &random) {
     const SubsetKernel &kernel = plan.kernel;
     Played it;
-    const bool any_size = kernel.engine == SubsetEngine::shared || rows_in_shared(kernel);
+    const bool any_size = kernel.engine == SubsetEngine::shared;
     it.threads = static_cast<unsigned>(any_size ? random.integer(1, kernel.threads) : kernel.threads);
     it.blocks = static_cast<unsigned>(random.chance(0.1) ? random.integer(40, 80) : random.integer(1, 4));
     it.device.blocks = [threads = it.threads, blocks = it.blocks](unsigned of_block, std::size_t) {

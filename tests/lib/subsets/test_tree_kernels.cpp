@@ -188,6 +188,10 @@ TEST_CASE("on the host, kernels give the bits of the interpreter") {
     std::vector<Case> cases;
     for (int k = 0; k < 32 * run::multiplier(); ++k)
         cases.push_back(any_case(k < 6 ? k + 1 : random.integer(8, 12), k % 4 == 0, random));
+    cases.push_back({{}, trees::block_of(perm::families::constant(12, 0.5))});
+    cases.back().plan = trees::planned(cases.back().block.pattern, random.bits());
+    // Columns of the same rows have one code.
+    CHECK(source_of(cases.back().plan.kernel).find("const Row *a = v.a +") != std::string::npos);
     std::vector<KernelRecipe> recipes;
     int parts = 0, loops = 0;
     for (const Case &c : cases) {

@@ -1,0 +1,97 @@
+#include "jit/kernel/leaf_order.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace libperm {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// Of each instruction the depth; of a row sum that of what first takes it.
+std::vector<std::int32_t> depths_of(const StraightLine &leaf) {
+    constexpr std::int32_t unknown = -1;
+    std::vector<std::int32_t> depths(leaf.code.size(), unknown);
+    for (std::size_t k = 0; k < leaf.code.size(); ++k) {
+        const Instruction &i = leaf.code[k];
+        if (i.op == Op::add) continue;
+        std::int32_t depth = 0;
+        for_operands(i, [&](std::int32_t v) {
+            if (v >= leaf.inputs) depth = std::max(depth, depths[at(v - leaf.inputs)] + 1);
+        });
+        depths[k] = depth;
+        for_operands(i, [&](std::int32_t v) {
+            if (v >= leaf.inputs && depths[at(v - leaf.inputs)] == unknown)
+                depths[at(v - leaf.inputs)] = depth;
+        });
+    }
+    return depths;
+}
+
+StraightLine in_order(const StraightLine &leaf, const std::vector<std::int32_t> &order) {
+    StraightLine result{leaf.inputs, leaf.constants, {}, leaf.outputs};
+    std::vector<std::int32_t> number(at(leaf.inputs) + leaf.code.size());
+    std::iota(number.begin(), number.begin() + leaf.inputs, 0);
+    for (const std::int32_t k : order) {
+        number[at(leaf.inputs + k)] = leaf.inputs + static_cast<std::int32_t>(result.code.size());
+        Instruction i = leaf.code[at(k)];
+        i.a = number[at(i.a)];
+        if (!takes_constant(i.op)) i.b = number[at(i.b)];
+        if (takes_third(i.op)) i.c = number[at(i.c)];
+        result.code.push_back(i);
+    }
+    for (std::int32_t &v : result.outputs) v = number[at(v)];
+    return result;
+}
+
+} // namespace
+
+StraightLine by_depth(const StraightLine &leaf) {
+    const std::vector<std::int32_t> depths = depths_of(leaf);
+    std::vector<std::int32_t> order(leaf.code.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::int32_t x, std::int32_t y) { return depths[at(x)] < depths[at(y)]; });
+    return in_order(leaf, order);
+}
+
+std::int64_t doubles_at_once(const StraightLine &leaf, const RowSums &sums, Arithmetic arithmetic) {
+    std::vector<std::size_t> last(leaf.code.size());
+    const auto use = [&](std::int32_t v, std::size_t k) {
+        if (v >= leaf.inputs) last[at(v - leaf.inputs)] = k;
+    };
+    for (std::size_t k = 0; k < leaf.code.size(); ++k) {
+        last[k] = k;
+        if (leaf.code[k].op == Op::add)
+            use(sums.of[k].from, k);
+        else
+            for_operands(leaf.code[k], [&](std::int32_t v) { use(v, k); });
+    }
+    for (const std::int32_t v : leaf.outputs) use(v, leaf.code.size());
+    std::vector<std::int64_t> change(leaf.code.size() + 2); // of what is alive
+    for (std::size_t k = 0; k < leaf.code.size(); ++k) {
+        const Op op = leaf.code[k].op;
+        const int size = op == Op::add     ? row_parts_of(arithmetic)
+                         : is_absolute(op) ? 1
+                                           : parts_of(arithmetic);
+        change[k] += size;
+        change[last[k] + 1] -= size;
+    }
+    std::int64_t alive = 0, most = 0;
+    for (const std::int64_t c : change) most = std::max(most, alive += c);
+    return most;
+}
+
+StraightLine least_alive(const Tree &tree, const StraightLine &leaf, Arithmetic arithmetic) {
+    StraightLine other = by_depth(leaf);
+    const RowSums sums = row_sums_of(tree, leaf), other_sums = row_sums_of(tree, other);
+    const std::vector<std::int32_t> read = constants_read(leaf, sums),
+                                    other_read = constants_read(other, other_sums);
+    // The constants among a kernel's parameters are those of the program's own order.
+    const bool may = std::includes(read.begin(), read.end(), other_read.begin(), other_read.end());
+    return may && doubles_at_once(other, other_sums, arithmetic) < doubles_at_once(leaf, sums, arithmetic)
+               ? other
+               : leaf;
+}
+
+} // namespace libperm
