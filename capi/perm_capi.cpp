@@ -7,6 +7,7 @@
 #include "lib/execute/checkpoint.hpp"
 #include "lib/execute/execute.hpp"
 #include "lib/execute/shards.hpp"
+#include "lib/input/call_watch.hpp"
 #include "lib/input/machine.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
@@ -262,6 +263,15 @@ bool execute_directly(const perm_plan &plan, const void *values, perm_result &re
     return false;
 }
 
+// Of a call that had no time to tell more.
+void tell_end(const perm_opts *opts) {
+    if (!opts || !opts->progress) return;
+    libperm::CallWatch watch;
+    watch.progress = opts->progress;
+    watch.progress_user = opts->progress_user;
+    watch.tell(1, 0);
+}
+
 // In place: of microseconds each copy counts. False, and the result is cleared: it is to be computed
 // otherwise.
 bool compute_straight(const perm_csr *a, const perm_opts *opts, perm_result *result) {
@@ -270,7 +280,12 @@ bool compute_straight(const perm_csr *a, const perm_opts *opts, perm_result *res
     if (result->struct_size != sizeof(perm_result)) return false;
     Stopwatch watch;
     if (!libperm::compute_small(a, opts, *result)) return false;
-    if (opts && opts->progress) opts->progress(1, 0, opts->progress_user);
+    try {
+        tell_end(opts);
+    } catch (...) {
+        clear(*result);
+        throw;
+    }
     result->seconds_run = result->seconds_total = watch.lap();
     return true;
 }

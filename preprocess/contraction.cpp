@@ -21,7 +21,11 @@ Contraction<Value>::Contraction(BlockOf<Value> block, const Poll &poll)
     }
     node_of_entry_.reserve(values_.size());
     for (std::int32_t i = 0; i < n_; ++i)
-        for (const std::int32_t j : block.pattern.row(i)) node_of_entry_.push_back({i, j});
+        for (const std::int32_t j : block.pattern.row(i)) {
+            node_of_entry_.push_back({i, j});
+            factors_[0].hold(i);
+            factors_[1].hold(j);
+        }
 }
 
 template <class Value> std::vector<std::int32_t> Contraction<Value>::crossing(Line line) {
@@ -37,23 +41,37 @@ template <class Value> Value &Contraction<Value>::value(std::int32_t entry) {
     return values_[at(entry)];
 }
 
+template <class Value> void Contraction<Value>::forget(std::int32_t entry) {
+    for (const std::size_t side : {0u, 1u}) factors_[side].release(node_of_entry_[at(entry)][side]);
+    values_[at(entry)] = Value();
+}
+
+template <class Value> void Contraction<Value>::drop(Line line) {
+    lists_.drop(line, [this](std::int32_t entry) { forget(entry); });
+}
+
 template <class Value> Value Contraction<Value>::remove(Line line, std::int32_t other) {
-    Value factor = value(lists_.entry(line, other));
-    lists_.drop(line);
-    lists_.drop({!line.is_column, other});
+    Value factor = std::move(value(lists_.entry(line, other)));
+    drop(line);
+    drop({!line.is_column, other});
     return factor;
 }
 
 template <class Value> void Contraction<Value>::contract(Line line, std::int32_t first, std::int32_t second) {
-    const Value at_first = value(lists_.entry(line, first)), at_second = value(lists_.entry(line, second));
-    lists_.drop(line);
+    Value at_first = std::move(value(lists_.entry(line, first)));
+    Value at_second = std::move(value(lists_.entry(line, second)));
+    drop(line);
     const bool columns = !line.is_column; // are merged
     const std::size_t side = columns ? 1 : 0;
     std::int32_t &node = node_of_line_[side][at(first)];
-    node = factors_[side].join(node, at_second, node_of_line_[side][at(second)], at_first);
+    node =
+        factors_[side].join(node, std::move(at_second), node_of_line_[side][at(second)], std::move(at_first));
     lists_.merge(columns, first, second, [this](const EntryLists::Twins &twins) {
-        Value sum = value(twins.at_first) + value(twins.at_second);
-        values_[at(twins.first_stays ? twins.at_first : twins.at_second)] = std::move(sum);
+        const std::int32_t stays = twins.first_stays ? twins.at_first : twins.at_second;
+        const std::int32_t goes = twins.first_stays ? twins.at_second : twins.at_first;
+        Value &sum = value(stays);
+        add_to(sum, value(goes));
+        forget(goes);
     });
 }
 

@@ -37,6 +37,8 @@ template <class Value> class Contraction {
     static const Poll never_asked;
 
     Value &value(std::int32_t entry);
+    void drop(Line line);
+    void forget(std::int32_t entry);
 
     std::int32_t n_;
     EntryLists lists_;

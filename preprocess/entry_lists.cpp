@@ -42,14 +42,6 @@ std::int32_t EntryLists::entry(Line line, std::int32_t other) const {
     return find_in(side, list_of(line), list_of_line_[1 - side][at(other)]);
 }
 
-void EntryLists::drop(Line line) {
-    for (const auto &[other, e] : crossings(line)) {
-        changed_.push_back({!line.is_column, other});
-        remove(e);
-    }
-    list_of_line_[side_of(line.is_column)][at(line.index)] = -1;
-}
-
 void EntryLists::link(std::int32_t e, std::size_t side, std::int32_t list) {
     List &into = lists_[side][at(list)];
     Entry &entry = entries_[at(e)];

@@ -34,7 +34,8 @@ class EntryLists {
     const Crossings &crossings(Line line); // until the next call
     std::int32_t entry(Line line, std::int32_t other) const;
 
-    void drop(Line line);
+    // `removed` is told each of its entries.
+    template <class F> void drop(Line line, const F &removed);
 
     // Merges `second` into `first`. Of each line that crosses both, `twins` is told the entry at the first
     // and the one at the second, and which of the two stays.
@@ -84,6 +85,15 @@ class EntryLists {
     std::vector<Line> changed_;
     PolledSteps steps_;
 };
+
+template <class F> void EntryLists::drop(Line line, const F &removed) {
+    for (const auto &[other, e] : crossings(line)) {
+        changed_.push_back({!line.is_column, other});
+        remove(e);
+        removed(e);
+    }
+    list_of_line_[side_of(line.is_column)][at(line.index)] = -1;
+}
 
 template <class F>
 void EntryLists::merge(bool columns, std::int32_t first, std::int32_t second, const F &twins) {

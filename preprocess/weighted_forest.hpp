@@ -2,12 +2,12 @@
 // node, and what a line's entries are to be multiplied by is the product on the way to its root.
 //
 // Paths are shortened as they are gone, which takes O(log n) a time on average (Tarjan and van Leeuwen,
-// J. ACM 31, 1984, for any order of links). Nothing is divided by, so a factor may be 0.
+// J. ACM 31, 1984, for any order of links). Nothing is divided by, so a factor may be 0. Factors that no
+// entry needs any more are forgotten: exact ones grow.
 #pragma once
 
-#include "preprocess/gaussian.hpp"
+#include "preprocess/in_place.hpp"
 #include "preprocess/poll.hpp"
-#include "preprocess/tracked.hpp"
 
 #include <cstdint>
 #include <utility>
@@ -28,45 +28,68 @@ template <class Value> class WeightedForest {
   public:
     // The poll must outlive this.
     WeightedForest(std::int32_t leaves, const Poll &poll)
-        : parent_(static_cast<std::size_t>(leaves), -1), steps_(poll) {}
+        : parent_(static_cast<std::size_t>(leaves), -1),
+          holders_(static_cast<std::size_t>(leaves), 0),
+          steps_(poll) {}
+
+    // An entry begins to need the factors above a node, and does so no longer.
+    void hold(std::int32_t node) { ++holders_[at(node)]; }
+    void release(std::int32_t node) {
+        while (--holders_[at(node)] == 0 && parent_[at(node)] >= 0) {
+            factor_[at(node)] = Value();
+            node = std::exchange(parent_[at(node)], -1);
+        }
+    }
 
     // The new root of two roots.
     std::int32_t join(std::int32_t x, Value times_x, std::int32_t y, Value times_y) {
         const auto root = static_cast<std::int32_t>(parent_.size());
         parent_.push_back(-1);
+        holders_.push_back(0);
         factor_.resize(parent_.size());
-        parent_[at(x)] = parent_[at(y)] = root;
-        factor_[at(x)] = std::move(times_x);
-        factor_[at(y)] = std::move(times_y);
+        hang(x, std::move(times_x), root);
+        hang(y, std::move(times_y), root);
         return root;
     }
 
-    // Takes the number from its node to the root.
+    // Takes the number of an entry from its node to the root.
     void raise(std::int32_t &node, Value &number) {
         if (parent_[at(node)] < 0) return;
         shorten(node);
-        number = number * factor_[at(node)];
+        multiply_by(number, factor_[at(node)]);
         steps_.take(steps_of(number));
-        node = parent_[at(node)];
+        const std::int32_t from = std::exchange(node, parent_[at(node)]);
+        hold(node);
+        release(from);
     }
 
   private:
     static std::size_t at(std::int32_t node) { return static_cast<std::size_t>(node); }
+
+    void hang(std::int32_t node, Value factor, std::int32_t root) {
+        if (holders_[at(node)] == 0) return;
+        parent_[at(node)] = root;
+        factor_[at(node)] = std::move(factor);
+        hold(root);
+    }
 
     // Makes every node on the way a child of the root.
     void shorten(std::int32_t node) {
         path_.clear();
         for (; parent_[at(node)] >= 0; node = parent_[at(node)]) path_.push_back(node);
         for (std::size_t k = path_.size() - 1; k-- > 0;) {
-            const std::size_t lower = at(path_[k]), upper = at(path_[k + 1]);
-            factor_[lower] = factor_[lower] * factor_[upper];
-            steps_.take(steps_of(factor_[lower]));
-            parent_[lower] = parent_[upper];
+            const std::int32_t lower = path_[k], upper = path_[k + 1];
+            multiply_by(factor_[at(lower)], factor_[at(upper)]);
+            steps_.take(steps_of(factor_[at(lower)]));
+            parent_[at(lower)] = parent_[at(upper)];
+            hold(parent_[at(upper)]);
+            release(upper);
         }
     }
 
-    std::vector<std::int32_t> parent_; // -1: a root
-    std::vector<Value> factor_;        // on the way to the parent
+    std::vector<std::int32_t> parent_;  // -1: a root
+    std::vector<std::int32_t> holders_; // entries and children of a node
+    std::vector<Value> factor_;         // on the way to the parent
     std::vector<std::int32_t> path_;
     PolledSteps steps_;
 };

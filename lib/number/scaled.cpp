@@ -122,6 +122,7 @@ char *quick_text(const Scaled &x, std::size_t digits, char *to) {
     if (digits == every_digit) {
         if (std::fabs(value) < 0x1p53 && value == std::trunc(value))
             return std::to_chars(to, to + room, static_cast<std::int64_t>(value)).ptr;
+        if (is_integer(x)) return nullptr;
         digits = digits_of_fraction(x);
     }
     if (digits != least_digits) return nullptr;

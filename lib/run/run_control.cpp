@@ -23,7 +23,7 @@ void RunControl::expect_more(double work) {
 
 void RunControl::finish() {
     const std::lock_guard lock(callback_mutex_);
-    if (watch_.progress) watch_.progress(shown_ = 1, 0, watch_.progress_user);
+    watch_.tell(shown_ = 1, 0);
 }
 
 void RunControl::advance(double work, double patience) {

@@ -57,7 +57,8 @@ template <class Ring> class RyserSum {
     using Product = typename Ring::Product;
     using Total = typename Ring::Total;
 
-    // `values` by entry of the pattern.
+    // `values` by entry of the pattern. Of equal lines only the lowest are looked at: the others need not be
+    // there.
     RyserSum(const RyserPlan &plan, const Pattern &pattern, Ring ring, const std::vector<RowSum> &values)
         : ring_(std::move(ring)), shape_(plan), start_(shape_.rows.size(), ring_.zero()) {
         std::vector<std::size_t> level(pattern.row_ptr.size() - 1, shape_.columns.size());
@@ -67,14 +68,15 @@ template <class Ring> class RyserSum {
         for (std::size_t r = 0; r < shape_.rows.size(); ++r) {
             auto k = static_cast<std::size_t>(pattern.row_begin(shape_.rows[r].line));
             for (const std::int32_t j : pattern.row(shape_.rows[r].line)) {
+                const std::size_t t = level[static_cast<std::size_t>(j)];
                 RowSum half = values[k];
                 ring_.halve(half);
-                if (j == shape_.last_column)
-                    ring_.add(start_[r], half);
-                else
-                    ring_.subtract(start_[r], half);
-                const std::size_t t = level[static_cast<std::size_t>(j)];
-                if (t < entries_.size()) entries_[t].push_back({r, values[k]});
+                if (j == shape_.last_column) ring_.add(start_[r], half);
+                if (t < entries_.size()) {
+                    for (std::int32_t c = 0; c < shape_.columns[t].count; ++c)
+                        ring_.subtract(start_[r], half);
+                    entries_[t].push_back({r, values[k]});
+                }
                 ++k;
             }
         }

@@ -1,7 +1,6 @@
 // The perm command with a driver that sees GPUs (tests/support/fake_driver.c, named by PERM_CUDA_DRIVER) and
 // may not open them: what was planned by what a GPU says it can do is planned again without it.
 #include "tests/support/command.hpp"
-#include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
 
@@ -15,7 +14,7 @@ using namespace command;
 using nlohmann::json;
 
 // Seconds on a GPU, hours on a processor.
-const int order = 36;
+constexpr int order = 36;
 
 struct FailingCall {
     explicit FailingCall(const char *call_and_code) { setenv("FAKE_DRIVER_FAIL", call_and_code, 1); }
@@ -27,7 +26,7 @@ struct FailingCall {
 bool sees_gpus(const Folder &folder) {
     const json info = run(folder, {"info", "--json"}).object();
     if (info.at("driver").at("found") == true && info.at("nvrtc").at("found") == true) return true;
-    run::skip("no fake driver, or no NVRTC");
+    MESSAGE("SKIPPED: no fake driver, or no NVRTC");
     return false;
 }
 

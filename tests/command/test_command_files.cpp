@@ -80,7 +80,7 @@ const std::string decimals = "%%MatrixMarket matrix array real general\n2 2\n0.1
 
 TEST_CASE("a sealed plan of another matrix is not believed") {
     const std::string rows = "%%MatrixMarket matrix coordinate pattern general\n2 2 4\n1 1\n1 2\n2 1\n2 2\n";
-    const Files files(dense_matrix(9)), larger(dense_matrix(30)), smaller(dense_matrix(4)), ones(rows);
+    const Files files(dense_matrix(9)), larger(dense_matrix(12)), smaller(dense_matrix(4)), ones(rows);
     for (const Files *other : {&larger, &smaller, &ones}) {
         const std::string bytes = perm::read_plan_file(other->plan).plan;
         files.change_plan([&](perm::PlanFile &plan) { plan.plan = bytes; });

@@ -21,7 +21,7 @@ extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*)())
 
 namespace {
 
-constexpr int most_seconds = run::sanitized ? 30 : 5;
+const int most_seconds = run::sanitized ? 30 : 5;
 constexpr long most_kilobytes = 2 << 20;
 constexpr const char *left = "fuzz-failure";
 

@@ -176,10 +176,9 @@ TEST_CASE(
 }
 
 TEST_CASE("every pass over a large matrix polls") {
-    const std::int64_t n = run::sanitized ? 30000 : 200000;
+    const std::int64_t n = run::sanitized ? 30000 : 100000;
     const auto one = [] { return 1.0; };
-    const Block block = large_block(
-        families::permute(hubs::hessenberg(n, 3, one), Random(1).permutation(n), Random(2).permutation(n)));
+    const Block block = large_block(hubs::attached(n, 6, one));
     const Pattern &a = block.pattern;
     const auto nnz = static_cast<double>(a.nnz());
     Polls polls;
