@@ -257,11 +257,12 @@ void write_text(const std::string &text, char *buffer, std::size_t capacity, std
 }
 
 // Values that came with the pattern of a plan. What cannot be computed with is no help, but no fault either.
-libperm::Values hints(const libperm::InputPattern &input, const perm_csr &a) {
+libperm::Values hints(const libperm::InputPattern &input, const perm_csr &a, libperm::MemoryBudget &memory) {
     if (!a.values || input.value_type == PERM_VALUE_PATTERN) return {};
     try {
-        return libperm::read_values(input, a.values);
-    } catch (const Error &) {
+        return libperm::read_values(input, a.values, &memory);
+    } catch (const Error &error) {
+        if (error.status() == PERM_REFUSED_MEMORY) throw;
         return {};
     }
 }
@@ -325,8 +326,8 @@ perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *
         const libperm::Options options = libperm::read_options(opts);
         require_for_here(options, "leave out the option machine, or explain a plan that is made with it");
         libperm::RunControl control(options);
-        libperm::InputPattern input = libperm::read_pattern(a);
-        libperm::Values values = libperm::read_values(input, a->values);
+        libperm::InputPattern input = libperm::read_pattern(a, &control.memory());
+        libperm::Values values = libperm::read_values(input, a->values, &control.memory());
         libperm::simplify(input, values);
         const double check = watch.lap();
         libperm::with_threads(options.threads, [&] {
@@ -349,10 +350,10 @@ perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan
         Stopwatch watch;
         const libperm::Options options = libperm::read_options(opts);
         auto made = std::make_unique<perm_plan>();
-        libperm::InputPattern input = libperm::read_pattern(a);
-        const libperm::Values values = hints(input, *a);
-        made->seconds_check = watch.lap();
         libperm::RunControl control(options);
+        libperm::InputPattern input = libperm::read_pattern(a, &control.memory());
+        const libperm::Values values = hints(input, *a, control.memory());
+        made->seconds_check = watch.lap();
         libperm::with_threads(options.threads, [&] {
             made->plan = libperm::make_kept_plan(std::move(input), options, values, control);
             libperm::TapePlan::order(made->plan, control);
@@ -372,7 +373,7 @@ perm_status perm_plan_execute(const perm_plan *plan, const void *values, perm_re
             return;
         }
         libperm::RunControl control(plan->plan.options);
-        const libperm::Values checked = libperm::read_values(plan->plan.input, values);
+        const libperm::Values checked = libperm::read_values(plan->plan.input, values, &control.memory());
         r.seconds_check = watch.lap();
         libperm::with_threads(plan->plan.options.threads, [&] {
             fill(r, plan->plan, libperm::execute_kept(plan->plan, checked, control));
@@ -502,7 +503,7 @@ perm_status perm_plan_run_shard(const perm_plan *plan, const void *values, int64
         clear(*partial);
         require_executable(plan);
         libperm::RunControl control(plan->plan.options);
-        const libperm::Values checked = libperm::read_values(plan->plan.input, values);
+        const libperm::Values checked = libperm::read_values(plan->plan.input, values, &control.memory());
         libperm::with_threads(plan->plan.options.threads, [&] {
             const std::string bytes = libperm::run_shard(plan->plan, checked, number, control);
             partial->bytes = copy_of(bytes);
@@ -530,7 +531,7 @@ perm_status perm_plan_combine(const perm_plan *plan, const void *values, const p
             bytes.emplace_back(static_cast<const char *>(partial.bytes), partial.size);
         }
         libperm::RunControl control(plan->plan.options);
-        const libperm::Values checked = libperm::read_values(plan->plan.input, values);
+        const libperm::Values checked = libperm::read_values(plan->plan.input, values, &control.memory());
         r.seconds_check = watch.lap();
         libperm::with_threads(plan->plan.options.threads, [&] {
             const libperm::Outcome outcome = libperm::combine(plan->plan, checked, bytes, control);

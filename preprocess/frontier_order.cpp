@@ -24,7 +24,9 @@ class Random {
     std::mt19937_64 engine_;
 };
 
-constexpr double most_greedy_work = 2e8; // of a line: a fifth of a second
+constexpr std::size_t between_polls = 64;        // steps of the frontier
+constexpr std::size_t rows_between_polls = 4096; // looked at
+constexpr double most_greedy_work = 2e8;         // of a line: a fifth of a second
 
 // Over some rows: what each form would take by its price, and how many states there are at most.
 struct RowsCost {
@@ -59,7 +61,8 @@ class Walker {
           a_(side.rows),
           at_(side.columns),
           frontier_(side, log2_binomial),
-          random_(seed) {}
+          random_(seed),
+          kept_(options.account) {}
 
     const std::vector<std::int32_t> &best() const { return best_; }
     double best_cost() const { return best_cost_; }
@@ -73,7 +76,7 @@ class Walker {
             poll();
             if (k > 0 && work_ > std::min(most_greedy_work, worth(best_cost_))) return;
             const std::vector<std::int32_t> order = greedy(k == 0 ? 0.0 : 0.1 * (k % 20), poll);
-            const double cost = evaluate(order);
+            const double cost = evaluate(order, poll);
             if (cost < best_cost_) {
                 best_ = order;
                 best_cost_ = cost;
@@ -84,9 +87,9 @@ class Walker {
     // Annealing by single-row moves. The frontier after a set of rows does not depend on their order, so only
     // the steps between the two ends of a move have to be looked at.
     void anneal(double budget, const std::function<void()> &poll) {
-        if (a_.rows < 2 || best_.empty() || !has_room_for_snapshots()) return;
+        if (a_.rows < 2 || best_.empty() || !has_room_for_snapshots(poll)) return;
         order_ = best_;
-        take_snapshots();
+        take_snapshots(poll);
         const double start = work_, end = work_ + budget;
         for (int move = 0; work_ < end; ++move) {
             if (move % 256 == 0) poll();
@@ -115,12 +118,13 @@ class Walker {
     }
 
     // 1e300 for an order that is out of reach, or was left unfinished because it would be.
-    double evaluate(const std::vector<std::int32_t> &order) {
+    double evaluate(const std::vector<std::int32_t> &order, const std::function<void()> &poll) {
         if (order.size() < at(a_.rows)) return 1e300;
         frontier_.restore({});
         RowsCost total;
-        for (const std::int32_t row : order) {
-            total += step(row);
+        for (std::size_t t = 0; t < order.size(); ++t) {
+            if (t % between_polls == 0) poll();
+            total += step(order[t]);
             if (frontier_.log2_states() > frontier_out_of_reach) return 1e300;
         }
         return seconds_of(total, options_);
@@ -134,13 +138,17 @@ class Walker {
         std::vector<std::int32_t> fresh(
             at(a_.rows)); // where to start when nothing is open: few entries first
         for (std::int32_t i = 0; i < a_.rows; ++i) fresh[at(i)] = i;
-        std::stable_sort(fresh.begin(), fresh.end(), [this](std::int32_t i, std::int32_t k) {
+        std::size_t looked = 0; // at rows
+        const auto look = [&looked, &poll] {
+            if (++looked % rows_between_polls == 0) poll();
+        };
+        std::stable_sort(fresh.begin(), fresh.end(), [this, &look](std::int32_t i, std::int32_t k) {
+            look();
             return a_.row(i).size() < a_.row(k).size();
         });
         std::size_t next_fresh = 0;
         if (noise > 0) std::swap(fresh[0], fresh[at(random_.below(a_.rows))]);
         while (order.size() < at(a_.rows)) {
-            if (order.size() % 64 == 0) poll();
             if (candidates.empty()) {
                 while (done[at(fresh[next_fresh])]) ++next_fresh;
                 candidates.push_back(fresh[next_fresh]);
@@ -148,6 +156,7 @@ class Walker {
             std::size_t chosen = 0;
             double lowest = 1e300;
             for (std::size_t c = 0; c < candidates.size(); ++c) {
+                look();
                 double score = noise > 0 ? noise * random_.uniform() : 0.0;
                 for (const std::int32_t col : a_.row(candidates[c])) {
                     const std::int32_t remaining = frontier_.remaining(col);
@@ -178,18 +187,25 @@ class Walker {
         return order;
     }
 
-    bool has_room_for_snapshots() {
-        constexpr std::size_t most = 1000000; // open columns in all snapshots of a line: tens of megabytes
-        std::size_t open = 0;
+    bool has_room_for_snapshots(const std::function<void()> &poll) {
+        constexpr double most = 1000000; // open columns in all snapshots of a line: tens of megabytes
+        constexpr double of_column = 2 * sizeof(OpenColumn); // once more in the window of a move
+        constexpr double of_row = 2 * (sizeof(FrontierState::Snapshot) + sizeof(RowsCost));
+        constexpr double lines = 4;
+        double open = 0;
         frontier_.restore({});
-        for (const std::int32_t row : best_) {
-            frontier_.advance(row);
-            open += frontier_.open().size();
+        for (std::size_t t = 0; t < best_.size(); ++t) {
+            if (t % between_polls == 0) poll();
+            frontier_.advance(best_[t]);
+            open += static_cast<double>(frontier_.open().size());
         }
-        return open <= most;
+        const double bytes = of_column * open + of_row * static_cast<double>(a_.rows);
+        if (open > most || lines * bytes > options_.most_bytes) return false;
+        kept_.resize(static_cast<std::int64_t>(bytes));
+        return true;
     }
 
-    void take_snapshots() {
+    void take_snapshots(const std::function<void()> &poll) {
         snapshots_.resize(at(a_.rows) + 1);
         scratch_.resize(at(a_.rows) + 1);
         costs_.resize(at(a_.rows));
@@ -197,6 +213,7 @@ class Walker {
         frontier_.restore({});
         RowsCost total;
         for (std::size_t t = 0; t < order_.size(); ++t) {
+            if (t % between_polls == 0) poll();
             frontier_.save(snapshots_[t]);
             costs_[t] = step(order_[t]);
             total += costs_[t];
@@ -239,6 +256,7 @@ class Walker {
     const Pattern &a_, &at_;
     FrontierState frontier_;
     Random random_;
+    Charge kept_; // of the snapshots
     std::vector<std::int32_t> best_, order_;
     double best_cost_ = 1e300, total_ = 0, work_ = 0;
     std::vector<FrontierState::Snapshot> snapshots_, scratch_;
@@ -321,6 +339,12 @@ class Search {
 };
 
 } // namespace
+
+std::int64_t frontier_planning_bytes(const Pattern &a) {
+    constexpr std::int64_t of_sides = 2 * (4 + 4 + 8) + 12, of_program = 32; // of an entry
+    constexpr std::int64_t of_a_row = 350; // of four lines of search, a program
+    return (of_sides + of_program) * a.nnz() + of_a_row * a.rows;
+}
 
 FrontierOrder find_frontier_order(const std::array<FrontierSide, 2> &sides,
                                   const FrontierOrderOptions &options) {

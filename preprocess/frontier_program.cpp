@@ -12,6 +12,8 @@ namespace {
 
 std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
+constexpr std::size_t between_polls = 64; // steps
+
 // Which bits of a state are taken.
 class StateBits {
   public:
@@ -43,7 +45,15 @@ class StateBits {
 
 } // namespace
 
-FrontierProgram build_frontier_program(const FrontierSide &side, const FrontierOrder &order) {
+std::int64_t bytes_of(const FrontierProgram &program) {
+    std::int64_t bytes = static_cast<std::int64_t>(program.steps.size() * sizeof(FrontierStep));
+    for (const FrontierStep &step : program.steps)
+        bytes += static_cast<std::int64_t>(step.terms.capacity() * sizeof(FrontierTerm));
+    return bytes;
+}
+
+FrontierProgram build_frontier_program(const FrontierSide &side, const FrontierOrder &order,
+                                       const std::function<void()> &poll) {
     const Pattern &p = side.rows;
     const Log2Binomial log2_binomial(p.rows);
     FrontierState frontier(side, log2_binomial);
@@ -51,16 +61,19 @@ FrontierProgram build_frontier_program(const FrontierSide &side, const FrontierO
     FrontierProgram program;
     program.transposed = side.transposed;
     program.counts = side.counted();
+    program.steps.reserve(order.rows.size());
     StateBits bits;
     std::vector<std::int32_t> slot_of(at(p.cols), -1), remaining(at(p.cols));
     for (std::int32_t j = 0; j < p.cols; ++j)
         remaining[at(j)] = static_cast<std::int32_t>(side.columns.row(j).size());
     std::int32_t width = 0, used = 0;
     for (const std::int32_t row : order.rows) {
+        if (poll && program.steps.size() % between_polls == 0) poll();
         FrontierStep step;
         step.row = row;
         step.width_before = width;
         step.used_before = used++;
+        step.terms.reserve(p.row(row).size());
         std::int64_t entry = p.row_begin(row);
         for (const std::int32_t col : p.row(row)) {
             FrontierTerm t{};
@@ -151,7 +164,7 @@ class MatchingTest {
 } // namespace
 
 void estimate_reachable(FrontierProgram &program, const FrontierSide &side, const FrontierOrder &order,
-                        int samples) {
+                        int samples, const std::function<void()> &poll) {
     const Pattern &a = side.rows;
     if (a.rows > 10000) return; // augmenting paths of such length would exhaust the call stack
     double total = 0;
@@ -188,6 +201,7 @@ void estimate_reachable(FrontierProgram &program, const FrontierSide &side, cons
         for (const OpenColumn &o : open) units.insert(units.end(), at(frontier.range(o).width()), o.col);
         int hits = 0;
         for (int sample = 0; sample < samples; ++sample) {
+            if (poll) poll();
             for (const OpenColumn &o : open) allowed[at(o.col)] = frontier.range(o).least;
             std::size_t begin = 0;
             for (std::size_t k = 0; k < open.size(); ++k) { // Fisher-Yates inside each component

@@ -35,12 +35,16 @@ struct FrontierProgram {
     std::vector<FrontierStep> steps;
 };
 
+std::int64_t bytes_of(const FrontierProgram &program);
+
 // `side` is the one of the order, or the same without merging any columns.
-FrontierProgram build_frontier_program(const FrontierSide &side, const FrontierOrder &order);
+// `poll` (may be none), here and below: called now and then, and may throw.
+FrontierProgram build_frontier_program(const FrontierSide &side, const FrontierOrder &order,
+                                       const std::function<void()> &poll = {});
 
 // Fills FrontierStep::reachable: random subsets of the open columns are tested for whether the processed rows
 // can be matched to them and the closed columns, `samples` times at each step that matters.
 void estimate_reachable(FrontierProgram &program, const FrontierSide &side, const FrontierOrder &order,
-                        int samples);
+                        int samples, const std::function<void()> &poll = {});
 
 } // namespace libperm

@@ -5,6 +5,9 @@
 #pragma once
 
 #include "preprocess/block.hpp"
+#include "preprocess/memory_account.hpp"
+
+#include <functional>
 
 namespace libperm {
 
@@ -19,6 +22,9 @@ template <class Value> struct RepeatedLines {
 };
 
 // Makes proportional lines of `block` equal. Only true multiples count: products are compared exactly.
-template <class Value> RepeatedLines<Value> merge_repeated_lines(BlockOf<Value> &block);
+// `account` and `poll` (may be none): of what is held meanwhile, and called now and then; both may throw.
+template <class Value>
+RepeatedLines<Value> merge_repeated_lines(BlockOf<Value> &block, MemoryAccount *account = nullptr,
+                                          const std::function<void()> &poll = {});
 
 } // namespace libperm

@@ -6,6 +6,7 @@
 #include "lib/execute/evaluation.hpp"
 #include "lib/number/ball.hpp"
 #include "lib/number/wide_value.hpp"
+#include "lib/plan/reduction_bytes.hpp"
 #include "lib/run/ladder.hpp"
 #include "lib/saved/bytes.hpp"
 
@@ -30,11 +31,11 @@ Outcome run(const Plan &plan, const Values &values, RunControl &control, PieceSt
     if (store) pieces.task.plan = std::stoull(digest_of(plan).substr(16), nullptr, 16);
     const double share = store ? store->share() : 1;
     control.begin(plan.serial_seconds * share, plan.seconds * share);
-    MemoryBudget memory(plan.options.memory_limit);
+    const Charge charge(&control.memory(), bytes_of(plan));
     if (plan.numbers.are_tracked())
-        return Evaluation<Tracked>(plan, control, memory, pieces)
-            .run(root_block<Tracked>(plan.input, values));
-    return Evaluation<Gaussian>(plan, control, memory, pieces).run(root_block<Gaussian>(plan.input, values));
+        return Evaluation<Tracked>(plan, control, pieces)
+            .run(root_block<Tracked>(plan.input, values, control));
+    return Evaluation<Gaussian>(plan, control, pieces).run(root_block<Gaussian>(plan.input, values, control));
 }
 
 // What doubles can tell is told in doubles, but for a tolerance that only this rounding would miss; an exact
@@ -127,6 +128,7 @@ Outcome execute_once(const Plan &plan, const Values &values, RunControl &control
 }
 
 Outcome execute(const Plan &plan, const Values &values, RunControl &control, PieceStore *store) {
+    const Charge charge(&control.memory(), bytes_of(values));
     const auto plan_anew = [&] { return make_plan(plan.input, plan.options, values, control); };
     // Numbers of both signs take more memory than was planned with, complex ones other arithmetic.
     if (why_planned_anew(plan, values)) return execute(plan_anew(), values, control, store);
@@ -142,6 +144,8 @@ Outcome execute(const Plan &plan, const Values &values, RunControl &control, Pie
         if (!is_met(plan, outcome)) second.escalate();
     }
     round_off(plan.options, outcome);
+    if (!outcome.on_gpu) // of a second run that came to nothing, too
+        outcome.counts.peak_bytes = std::max(outcome.counts.peak_bytes, control.memory().peak());
     return outcome;
 }
 
