@@ -19,6 +19,7 @@
 #include "lib/saved/bytes.hpp"
 #include "lib/small/exact_kinds.hpp"
 #include "lib/small/small.hpp"
+#include "lib/small/straight_plan.hpp"
 #include "lib/tape/gradient.hpp"
 #include "lib/tape/tape_run.hpp"
 #include "preprocess/parallel.hpp"
@@ -39,7 +40,9 @@
 
 struct perm_plan {
     libperm::Plan plan;
-    std::unique_ptr<const libperm::TapePlan> direct; // null where the plan itself is executed
+    // Null where there is no such way.
+    std::unique_ptr<const libperm::StraightPlan> straight;
+    std::unique_ptr<const libperm::TapePlan> direct;
     libperm::LazyGradient gradient;
     libperm::IdleTapes idle_tapes;
     double seconds_check = 0, seconds_plan = 0;
@@ -241,7 +244,15 @@ void fill(perm_result &result, const libperm::Options &options, libperm::ExactKi
 
 // False if the plan is to be executed otherwise.
 bool execute_directly(const perm_plan &plan, const void *values, perm_result &result) {
-    if (!plan.direct || !values || plan.plan.options.device == libperm::Device::gpu) return false;
+    if (!values || plan.plan.options.device == libperm::Device::gpu) return false;
+    if (plan.straight) {
+        libperm::DenseSum sum;
+        if (plan.straight->run(values, sum)) {
+            plan.straight->fill(result, sum, true);
+            return true;
+        }
+    }
+    if (!plan.direct) return false;
     libperm::TapeAnswer answer;
     for (const bool twofold : plan.direct->ladder().of_tape())
         if (plan.direct->run({&values, 1}, twofold, &answer) && plan.direct->is_enough(answer)) {
@@ -441,6 +452,7 @@ perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan
         libperm::with_threads(options.threads, [&] {
             made->plan = libperm::make_kept_plan(std::move(input), options, values, control);
             libperm::TapePlan::order(made->plan, control);
+            made->straight = libperm::StraightPlan::of(made->plan);
             made->direct = libperm::TapePlan::of(made->plan, control);
         });
         made->seconds_plan = watch.lap();
@@ -477,7 +489,12 @@ perm_status perm_plan_execute_batch(const perm_plan *plan, const void *values, i
             std::free(result(k).text);
             write(result(k), filled);
         };
-        const libperm::BatchSink sink{[&](int64_t k, const libperm::TapeAnswer &answer, bool on_gpu) {
+        const libperm::BatchSink sink{[&](int64_t k, const libperm::DenseSum &sum) {
+                                          perm_result filled = PERM_RESULT_INIT;
+                                          plan->straight->fill(filled, sum, false);
+                                          replace(k, filled);
+                                      },
+                                      [&](int64_t k, const libperm::TapeAnswer &answer, bool on_gpu) {
                                           perm_result filled = PERM_RESULT_INIT;
                                           fill(filled, *plan, answer, false, on_gpu);
                                           replace(k, filled);
@@ -494,8 +511,9 @@ perm_status perm_plan_execute_batch(const perm_plan *plan, const void *values, i
             try {
                 require_executable(plan);
                 libperm::RunControl control(plan->plan.options);
-                libperm::execute_batch(plan->plan, plan->direct.get(), plan->idle_tapes, values, stride,
-                                       count, control, sink);
+                libperm::execute_batch(plan->plan,
+                                       {plan->straight.get(), plan->direct.get(), plan->idle_tapes}, values,
+                                       stride, count, control, sink);
             } catch (...) {
                 for (int64_t k = 0; k < count; ++k) clear(result(k));
                 throw;
@@ -561,6 +579,7 @@ perm_status perm_plan_load(const void *bytes, size_t size, const perm_opts *opts
         auto made = std::make_unique<perm_plan>();
         made->plan = libperm::plan_of({static_cast<const char *>(bytes), size}, libperm::read_options(opts));
         libperm::RunControl control(made->plan.options);
+        made->straight = libperm::StraightPlan::of(made->plan);
         made->direct = libperm::TapePlan::of(made->plan, control);
         *plan = made.release();
     });

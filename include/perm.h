@@ -269,12 +269,13 @@ PERM_API perm_status perm_compute_with_plan(const perm_csr *a, const perm_opts *
 PERM_API perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan **plan);
 
 /* The permanent of the plan's pattern with these values: nnz of them, of the value_type and in the order of
- * the perm_csr that made the plan (NULL for a pattern plan). Explicit zeros are fine. A small plan of doubles runs from
- * its frontier written out (docs/repeated.md): in microseconds, on the calling thread, with the same bits each time, and
- * the last ones perhaps others than perm_compute's. */
+ * the perm_csr that made the plan (NULL for a pattern plan). Explicit zeros are fine. The plan of a full matrix of order
+ * 20 or less begins as perm_compute does, with the same bits (docs/engines.md, "Small dense matrices"). Another small plan
+ * of doubles runs from its frontier written out (docs/repeated.md): in microseconds, on the calling thread, with the same
+ * bits each time, and the last ones perhaps others than perm_compute's. */
 PERM_API perm_status perm_plan_execute(const perm_plan *plan, const void *values, perm_result *result);
 
-/* The permanents of `count` matrices of the plan's pattern, eight at a time on each thread where the plan is small:
+/* The permanents of `count` matrices of the plan's pattern, at the same time on all threads where the plan is small:
  * for thousands of them a small part of the time of as many calls. values: as in perm_plan_execute; matrix k's begin
  * k * stride values after the first's (stride >= nnz, or 0 for the same one). results: `count` of them, each from
  * PERM_RESULT_INIT and, in the end, for perm_result_clear; each is as perm_plan_execute would fill it, but its times

@@ -28,9 +28,7 @@ template <bool complex, bool split, bool twofold> class CountWalk {
 
   public:
     HWY_INLINE explicit CountWalk(const CountedColumns &a) : a_(a), low_(low_kinds(a)) {
-        int part = 0;
-        for (const double *columns : {a.re, a.re_low, a.im, a.im_low})
-            if (columns) part_[part++] = columns;
+        a.list(part_);
         tabulate();
     }
 

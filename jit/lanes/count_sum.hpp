@@ -6,6 +6,7 @@
 #pragma once
 
 #include "jit/lanes/binomials.hpp"
+#include "jit/lanes/grid_columns.hpp"
 
 #include <cstdint>
 
@@ -13,23 +14,13 @@ namespace libperm {
 
 constexpr int most_kinds = 20, most_of_kind = most_binomial; // of columns
 
-// Row i's entry in column j stands at [j * stride + i], from 0 up to stride - 1, stride a multiple of 4. All
-// sums of a row's entries times whole numbers of up to c_j must be doubles, in each of these arrays by
-// itself.
-struct CountedColumns {
-    int rows = 0, columns = 0, stride = 0; // kinds
+// Sums of a row's entries are of these times whole numbers of up to c_j.
+struct CountedColumns : GridColumns {
+    int rows = 0, columns = 0; // kinds
     const int *row_count = nullptr, *column_count = nullptr;
-    const double *re = nullptr, *im = nullptr;         // im: null of real numbers
-    const double *re_low = nullptr, *im_low = nullptr; // to be added to the sums of the others; null: zeros
-
-    bool is_complex() const { return im != nullptr; }
-    bool is_split() const { return re_low != nullptr; }
 };
 
-// The sums of the terms, and what adding them up has lost; the sum of the terms' absolute values (complex: of
-// |re| + |im|).
-struct CountSum {
-    double re = 0, re_rest = 0, im = 0, im_rest = 0, mass = 0;
+struct CountSum : TermSum {
     int step_roundings = 0; // of a term where it is added to those of its step
     double steps = 0;       // that were added up
 };

@@ -14,13 +14,20 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Four = hn::CappedTag<double, 4>;
 
-void raise(const double *columns, int n, int stride, double *largest) {
+bool raise(const double *columns, int n, int stride, double *largest) {
     const Four d;
+    const auto infinite = hn::Inf(d);
+    auto finite = hn::Eq(infinite, infinite);
     for (int i = 0; i < stride; i += static_cast<int>(hn::Lanes(d))) {
         auto most = hn::Load(d, largest + i);
-        for (int j = 0; j < n; ++j) most = hn::Max(most, hn::Abs(hn::Load(d, columns + j * stride + i)));
+        for (int j = 0; j < n; ++j) {
+            const auto x = hn::Abs(hn::Load(d, columns + j * stride + i));
+            most = hn::Max(most, x);
+            finite = hn::And(finite, hn::Lt(x, infinite));
+        }
         hn::Store(most, d, largest + i);
     }
+    return hn::AllTrue(d, finite);
 }
 
 SignCut cut(const double *columns, int n, int stride, const double *scale, SignGrids grids, double *high,
@@ -57,8 +64,8 @@ HWY_EXPORT(cut);
 
 } // namespace
 
-void raise_to_largest(const double *columns, int n, int stride, double *largest) {
-    HWY_DYNAMIC_DISPATCH(raise)(columns, n, stride, largest);
+bool raise_to_largest(const double *columns, int n, int stride, double *largest) {
+    return HWY_DYNAMIC_DISPATCH(raise)(columns, n, stride, largest);
 }
 
 SignCut cut_to_grids(const double *columns, int n, int stride, const double *scale, SignGrids grids,

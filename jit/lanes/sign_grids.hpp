@@ -4,8 +4,8 @@
 
 namespace libperm {
 
-// Raises largest[i] to the largest absolute value of row i.
-void raise_to_largest(const double *columns, int n, int stride, double *largest);
+// Raises largest[i] to the largest absolute value of row i; false if an entry is not finite.
+bool raise_to_largest(const double *columns, int n, int stride, double *largest);
 
 // The grids by constants that leave multiples of their last bit where they are added and subtracted again.
 struct SignGrids {

@@ -59,14 +59,12 @@ template <bool complex, bool split, int vectors> class SignWalk {
 
   public:
     HWY_INLINE explicit SignWalk(const SignColumns &a) : n_(a.n), stride_(a.stride) {
-        int part = 0;
-        for (const double *columns : {a.re, a.re_low, a.im, a.im_low})
-            if (columns) part_[part++] = columns;
-        for (part = 0; part < parts; ++part)
+        a.list(part_);
+        for (int part = 0; part < parts; ++part)
             for (int i = 0; i < n_; ++i) tabulate(part, i);
     }
 
-    HWY_INLINE SignSum sum(std::uint64_t first, std::uint64_t last) {
+    HWY_INLINE TermSum sum(std::uint64_t first, std::uint64_t last) {
         begin(first ^ first >> 1);
         auto sum = Eights::zero_sum();
         EightSigns mass(0.0);
@@ -97,9 +95,9 @@ template <bool complex, bool split, int vectors> class SignWalk {
         HWY_ALIGN static constexpr double sign[3][sign_lanes] = {
             {1, -1, 1, -1, 1, -1, 1, -1}, {1, 1, -1, -1, 1, 1, -1, -1}, {1, 1, 1, 1, -1, -1, -1, -1}};
         double *const to = table(part, i);
-        EightSigns eight(0.0);
-        for (int j = 0; j < 3; ++j)
-            eight = eight + EightSigns(entry(part, i, j + 1)) * load<of_eight>(sign[j]);
+        EightSigns eight = EightSigns(entry(part, i, 1)) * load<of_eight>(sign[0]);
+        for (int j = 1; j < 3; ++j)
+            eight = fma(EightSigns(entry(part, i, j + 1)), load<of_eight>(sign[j]), eight);
         if constexpr (vectors == 1) {
             store(eight, to);
         } else if constexpr (vectors == 2) {
@@ -147,8 +145,8 @@ template <bool complex, bool split, int vectors> class SignWalk {
             return sum_of_grids(0, i);
     }
 
-    static HWY_INLINE SignSum total(const typename Eights::Sum &sum, EightSigns mass) {
-        SignSum all;
+    static HWY_INLINE TermSum total(const typename Eights::Sum &sum, EightSigns mass) {
+        TermSum all;
         if constexpr (complex) {
             const LaneSum re(sum.re.sum, sum.re.error), im(sum.im.sum, sum.im.error);
             all = {re.sum[0], re.error[0], im.sum[0], im.error[0]};
@@ -169,12 +167,12 @@ template <bool complex, bool split, int vectors> class SignWalk {
 };
 
 template <bool complex, bool split, int vectors>
-SignSum walk(const SignColumns &a, std::uint64_t first, std::uint64_t last) {
+TermSum walk(const SignColumns &a, std::uint64_t first, std::uint64_t last) {
     return SignWalk<complex, split, vectors>(a).sum(first, last);
 }
 
 template <bool complex, bool split>
-SignSum walk_by_order(const SignColumns &a, std::uint64_t first, std::uint64_t last) {
+TermSum walk_by_order(const SignColumns &a, std::uint64_t first, std::uint64_t last) {
     switch (vectors_of_step(a)) {
     case 1:
         return walk<complex, split, 1>(a, first, last);
@@ -185,7 +183,7 @@ SignSum walk_by_order(const SignColumns &a, std::uint64_t first, std::uint64_t l
     }
 }
 
-SignSum walk_signs(const SignColumns &a, std::uint64_t first, std::uint64_t last) {
+TermSum walk_signs(const SignColumns &a, std::uint64_t first, std::uint64_t last) {
     if (a.is_complex())
         return a.is_split() ? walk_by_order<true, true>(a, first, last)
                             : walk_by_order<true, false>(a, first, last);
@@ -211,7 +209,7 @@ std::uint64_t sign_steps(const SignColumns &a) {
     return (std::uint64_t{1} << (a.n - 1)) / static_cast<std::uint64_t>(signs * vectors_of_step(a));
 }
 
-SignSum sum_over_signs(const SignColumns &a, std::uint64_t first, std::uint64_t last) {
+TermSum sum_over_signs(const SignColumns &a, std::uint64_t first, std::uint64_t last) {
     return HWY_DYNAMIC_DISPATCH(walk_signs)(a, first, last);
 }
 

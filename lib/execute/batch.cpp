@@ -18,11 +18,12 @@ std::int64_t bytes_of(perm_value_type type) { return type == PERM_VALUE_C128 ? 1
 
 class Batch {
   public:
-    Batch(const Plan &plan, const TapePlan *direct, const IdleTapes &idle_tapes, const void *values,
-          std::int64_t stride, RunControl &control, const BatchSink &sink)
+    Batch(const Plan &plan, const BatchWays &ways, const void *values, std::int64_t stride,
+          RunControl &control, const BatchSink &sink)
         : plan_(plan),
-          direct_(direct),
-          idle_tapes_(idle_tapes),
+          straight_(ways.straight),
+          direct_(ways.direct),
+          idle_tapes_(ways.idle_tapes),
           values_(values),
           stride_(stride),
           control_(control),
@@ -31,19 +32,17 @@ class Batch {
     void run(std::int64_t count) {
         constexpr double short_run =
             0.01; // seconds: such matrices are computed at the same time, if they fit
-        const auto room = static_cast<double>(plan_.options.memory_limit);
-        const bool fit = plan_.options.threads * plan_.bytes < room;
-        if (direct_) {
-            left_.resize(static_cast<std::size_t>(count));
-            std::iota(left_.begin(), left_.end(), 0);
+        const bool fit =
+            plan_.options.threads * plan_.bytes < static_cast<double>(plan_.options.memory_limit);
+        left_.resize(static_cast<std::size_t>(count));
+        std::iota(left_.begin(), left_.end(), 0);
+        if (straight_) straightly();
+        if (direct_)
             for (const bool twofold : direct_->ladder().of_tape()) directly(twofold);
+        if (!direct_ && plan_.seconds < short_run && fit)
+            parallel_for(left_.size(), [&](std::uint64_t k) { generally(left_[k]); });
+        else
             for (const std::int64_t k : left_) generally(k);
-        } else if (plan_.seconds < short_run && fit) {
-            parallel_for(static_cast<std::uint64_t>(count),
-                         [&](std::uint64_t k) { generally(static_cast<std::int64_t>(k)); });
-        } else {
-            for (std::int64_t k = 0; k < count; ++k) generally(k);
-        }
     }
 
   private:
@@ -53,6 +52,28 @@ class Batch {
     }
 
     // What is answered within the tolerance is left no more.
+    void straightly() {
+        constexpr std::size_t at_once = 64; // tens of microseconds
+        std::vector<char> done(left_.size(), 0);
+        const auto compute = [&](std::size_t first, std::size_t count) {
+            for (std::size_t k = first; k < first + count; ++k) {
+                DenseSum sum;
+                if (!straight_->run(matrix(left_[k]), sum)) continue;
+                sink_.straight(left_[k], sum);
+                done[k] = 1;
+            }
+            control_.advance(static_cast<double>(std::count(&done[first], &done[first] + count, 1)));
+        };
+        if (straight_->threads() > 1)
+            for (std::size_t k = 0; k < left_.size(); ++k) compute(k, 1);
+        else
+            parallel_for((left_.size() + at_once - 1) / at_once, [&](std::uint64_t group) {
+                const std::size_t first = group * at_once;
+                compute(first, std::min(at_once, left_.size() - first));
+            });
+        forget(done);
+    }
+
     void directly(bool twofold) { goes_to_gpu(twofold) ? on_gpu(twofold) : on_cpu(twofold); }
 
     void on_cpu(bool twofold) {
@@ -135,6 +156,7 @@ class Batch {
     }
 
     const Plan &plan_;
+    const StraightPlan *straight_;
     const TapePlan *direct_;
     const IdleTapes &idle_tapes_;
     const void *values_;
@@ -146,8 +168,8 @@ class Batch {
 
 } // namespace
 
-void execute_batch(const Plan &plan, const TapePlan *direct, const IdleTapes &idle_tapes, const void *values,
-                   std::int64_t stride, std::int64_t count, RunControl &control, const BatchSink &sink) {
+void execute_batch(const Plan &plan, const BatchWays &ways, const void *values, std::int64_t stride,
+                   std::int64_t count, RunControl &control, const BatchSink &sink) {
     if (plan.input.value_type == PERM_VALUE_PATTERN)
         throw Error(PERM_BAD_ARGUMENT, "a pattern matrix has no values, and so there is no batch of them");
     if (count < 0) throw Error(PERM_BAD_ARGUMENT, "count is negative");
@@ -160,7 +182,7 @@ void execute_batch(const Plan &plan, const TapePlan *direct, const IdleTapes &id
                               "or with stride 0 it is the same",
                               stride, nnz));
     control.begin(static_cast<double>(count), plan.seconds * static_cast<double>(count));
-    Batch(plan, direct, idle_tapes, values, stride, control, sink).run(count);
+    Batch(plan, ways, values, stride, control, sink).run(count);
     control.finish();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lib/execute/execute.hpp"
+#include "lib/small/straight_plan.hpp"
 #include "lib/tape/on_device.hpp"
 #include "lib/tape/tape_run.hpp"
 
@@ -11,14 +12,22 @@ namespace libperm {
 
 // What becomes of matrix k; called by any thread, once for each unless an Error is thrown.
 struct BatchSink {
+    std::function<void(std::int64_t k, const DenseSum &)> straight;
     std::function<void(std::int64_t k, const TapeAnswer &, bool on_gpu)> direct;
     std::function<void(std::int64_t k, const Outcome &)> general;
 };
 
-// Matrix k's values begin k * stride values after the first's. Those that `direct`, which may be null,
-// answers within the tolerance take that way, eight at a time, the others the plan's. Throws Error, naming
-// the matrix. `idle_tapes`: of `direct`.
-void execute_batch(const Plan &plan, const TapePlan *direct, const IdleTapes &idle_tapes, const void *values,
-                   std::int64_t stride, std::int64_t count, RunControl &control, const BatchSink &sink);
+// The ways of a plan that look at nothing but values, or null.
+struct BatchWays {
+    const StraightPlan *straight;
+    const TapePlan *direct;
+    const IdleTapes &idle_tapes; // of `direct`
+};
+
+// Matrix k's values begin k * stride values after the first's. Those that are answered within the tolerance
+// straight, or by the tape, take that way, many at a time, the others the plan's. Throws Error, naming the
+// matrix.
+void execute_batch(const Plan &plan, const BatchWays &ways, const void *values, std::int64_t stride,
+                   std::int64_t count, RunControl &control, const BatchSink &sink);
 
 } // namespace libperm

@@ -237,6 +237,7 @@ Json plan_json(const Plan &plan) {
         j["model_error"] = model_error;
     }
     j["straight_road"] = straight_terms(plan).has_value();
+    j["executes_straight"] = executes_straight(plan);
     j["groups"] = groups_json(plan);
     j["candidates"] = Json::Array();
     for (std::size_t k = 0; block && k < block->candidates.size(); ++k)
@@ -258,14 +259,15 @@ std::string scale_text(const Plan &plan) {
     return text;
 }
 
-// Of perm_compute, which may answer without the plan.
+// Of perm_compute, which may answer without the plan, and of executing it.
 std::string straight_text(const Plan &plan) {
     const std::optional<double> terms = straight_terms(plan);
     if (!terms) return "";
-    return formatted(
-        "perm_compute takes the straight road: engine glynn, {:.0f} {} in one sum, where its bound "
-        "meets the tolerance\n",
-        *terms, plan.input.repeats ? "terms" : "subsets");
+    return formatted("{} the straight road: engine glynn, {:.0f} {} in one sum, where its bound meets the "
+                     "tolerance\n",
+                     executes_straight(plan) ? "perm_compute and executions of the plan take"
+                                             : "perm_compute takes",
+                     *terms, plan.input.repeats ? "terms" : "subsets");
 }
 
 } // namespace

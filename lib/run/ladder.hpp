@@ -37,6 +37,11 @@ class Ladder {
         return is_exact || rel_error_bound <= tolerance_;
     }
 
+    // Of doubles: where only these are asked for, any digit is.
+    bool is_enough_in_doubles(double rel_error_bound) const {
+        return is_met(rel_error_bound) || (!changes_numbers_ && rel_error_bound < 1);
+    }
+
     // The tape's numbers: whether of two doubles.
     std::span<const bool> of_tape() const {
         static constexpr bool rungs[] = {false, true};

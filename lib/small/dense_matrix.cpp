@@ -20,45 +20,105 @@ template <class Number> void set_up(const DenseMatrix &of, SmallColumns<Number> 
     for (int i = of.given; with_ones && i < of.order; ++i) columns[of.at(i, i)] = 1;
 }
 
-bool read_whole(const perm_csr &a, DenseMatrix &out) {
-    out.is_whole = true;
-    set_up(out, out.whole, true);
-    const auto *values = static_cast<const std::int64_t *>(a.values);
-    return for_each_entry(a, [&](std::size_t k, int i, int j) {
-        const std::int64_t x = values ? values[k] : 1;
-        out.whole[out.at(i, j)] = x;
-        out.nnz += x != 0;
-    });
+// The caller's values, by their numbers.
+class WholeValues {
+  public:
+    WholeValues(const void *values, DenseMatrix &out)
+        : values_(static_cast<const std::int64_t *>(values)), out_(out) {
+        out.is_whole = true;
+        set_up(out, out.whole, true);
+    }
+    void put(std::size_t k, std::size_t at) {
+        const std::int64_t x = values_ ? values_[k] : 1;
+        out_.whole[at] = x;
+        out_.nnz += x != 0;
+    }
+
+  private:
+    const std::int64_t *values_; // null: ones
+    DenseMatrix &out_;
+};
+
+class RealValues {
+  public:
+    RealValues(const void *values, DenseMatrix &out)
+        : values_(static_cast<const double *>(values)), out_(out) {
+        set_up(out, out.re, true);
+    }
+    void put(std::size_t k, std::size_t at) {
+        const double x = values_[k];
+        out_.re[at] = x;
+        out_.nnz += x != 0;
+    }
+
+  private:
+    const double *values_;
+    DenseMatrix &out_;
+};
+
+class ComplexValues {
+  public:
+    ComplexValues(const void *values, DenseMatrix &out)
+        : values_(static_cast<const double *>(values)), out_(out) {
+        set_up(out, out.re, true);
+        set_up(out, out.im, false);
+    }
+    void put(std::size_t k, std::size_t at) {
+        const double re = values_[2 * k], im = values_[2 * k + 1];
+        out_.re[at] = re;
+        out_.im[at] = im;
+        out_.nnz += re != 0 || im != 0;
+        out_.is_complex |= im != 0;
+    }
+
+  private:
+    const double *values_;
+    DenseMatrix &out_;
+};
+
+template <class Read> bool with_values(const void *values, int type, DenseMatrix &out, const Read &read) {
+    switch (type) {
+    case PERM_VALUE_F64:
+        return read(RealValues(values, out));
+    case PERM_VALUE_C128:
+        return read(ComplexValues(values, out));
+    case PERM_VALUE_I64:
+    case PERM_VALUE_PATTERN:
+        return read(WholeValues(values, out));
+    default:
+        return false;
+    }
 }
 
-bool read_real(const perm_csr &a, DenseMatrix &out) {
-    set_up(out, out.re, true);
-    const auto *values = static_cast<const double *>(a.values);
-    double check = 0; // infinities and NaN make it NaN
-    return for_each_entry(a,
-                          [&](std::size_t k, int i, int j) {
-                              const double x = values[k];
-                              check += 0 * x;
-                              out.re[out.at(i, j)] = x;
-                              out.nnz += x != 0;
-                          }) &&
-           check == 0;
+void set_order(std::int64_t n, DenseMatrix &out) {
+    out.given = static_cast<int>(n);
+    out.order = std::max(out.given, least_sign_order);
+    out.stride = (out.order + 3) / 4 * 4;
 }
 
-bool read_complex(const perm_csr &a, DenseMatrix &out) {
-    set_up(out, out.re, true);
-    set_up(out, out.im, false);
-    const auto *values = static_cast<const double *>(a.values);
-    double check = 0;
-    const bool is_read = for_each_entry(a, [&](std::size_t k, int i, int j) {
-        const double re = values[2 * k], im = values[2 * k + 1];
-        check += 0 * re + 0 * im;
-        out.re[out.at(i, j)] = re;
-        out.im[out.at(i, j)] = im;
-        out.nnz += re != 0 || im != 0;
-        out.is_complex |= im != 0;
-    });
-    return is_read && check == 0;
+template <class Index> bool lists_all(const perm_csr &a) {
+    const auto *row_ptr = static_cast<const Index *>(a.row_ptr);
+    const auto *col = static_cast<const Index *>(a.col_idx);
+    const auto n = static_cast<Index>(a.n_rows);
+    Index differs = row_ptr[n] ^ (n * n);
+    for (Index i = 0; i < n; ++i) {
+        differs |= row_ptr[i] ^ (i * n);
+        for (Index j = 0; j < n; ++j) differs |= col[i * n + j] ^ j;
+    }
+    return differs == 0;
+}
+
+// Whether the values stand row by row, those of zeros too.
+bool lists_all(const perm_csr &a) {
+    if (a.nnz != a.n_rows * a.n_rows) return false;
+    return a.index_type == PERM_INDEX_I64 ? lists_all<std::int64_t>(a) : lists_all<std::int32_t>(a);
+}
+
+template <class Values> bool put_all(Values &values, const DenseMatrix &out) {
+    std::size_t k = 0;
+    for (int i = 0; i < out.given; ++i)
+        for (int j = 0; j < out.given; ++j) values.put(k++, out.at(i, j));
+    return true;
 }
 
 struct Parts {
@@ -92,20 +152,16 @@ template <class Line> bool some_proportional(int n, const Line &line) {
 
 bool read_dense(const perm_csr &a, DenseMatrix &out) {
     if (!is_plain(a)) return false;
-    out.given = static_cast<int>(a.n_rows);
-    out.order = std::max(out.given, least_sign_order);
-    out.stride = (out.order + 3) / 4 * 4;
-    switch (a.value_type) {
-    case PERM_VALUE_F64:
-        return read_real(a, out);
-    case PERM_VALUE_C128:
-        return read_complex(a, out);
-    case PERM_VALUE_I64:
-    case PERM_VALUE_PATTERN:
-        return read_whole(a, out);
-    default:
-        return false;
-    }
+    set_order(a.n_rows, out);
+    return with_values(a.values, a.value_type, out, [&](auto values) {
+        if (lists_all(a)) return put_all(values, out);
+        return for_each_entry(a, [&](std::size_t k, int i, int j) { values.put(k, out.at(i, j)); });
+    });
+}
+
+bool read_full(const void *values, perm_value_type type, int n, DenseMatrix &out) {
+    set_order(n, out);
+    return with_values(values, type, out, [&](auto all) { return put_all(all, out); });
 }
 
 bool may_have_proportional_lines(const DenseMatrix &a) {

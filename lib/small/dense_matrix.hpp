@@ -33,8 +33,11 @@ struct DenseMatrix {
     std::size_t size() const { return at(0, order); }
 };
 
-// False for what is no such matrix, too large, not finite or at fault: the general road tells which.
+// False for what is no such matrix, too large or at fault: the general road tells which.
 bool read_dense(const perm_csr &a, DenseMatrix &out);
+
+// Of values that stand row by row, n in each.
+bool read_full(const void *values, perm_value_type type, int n, DenseMatrix &out);
 
 constexpr int least_order_compared = 13; // from which on repeated lines are worth looking for
 

@@ -23,6 +23,14 @@ double factorial(int n) { // exact up to 18, rounded at each factor from then on
 
 } // namespace
 
+GridColumns FixedColumns::of(const DenseMatrix &a) const {
+    GridColumns columns{a.stride, re.data()};
+    if (a.is_complex) columns.im = im.data();
+    if (is_split) columns.re_low = re_low.data();
+    if (is_split && a.is_complex) columns.im_low = im_low.data();
+    return columns;
+}
+
 bool fix_columns(const DenseMatrix &a, FixedColumns &out) {
     RowCounts counts;
     std::fill_n(counts.of.begin(), a.order, 1);
@@ -32,8 +40,10 @@ bool fix_columns(const DenseMatrix &a, FixedColumns &out) {
 
 bool fix_columns(const DenseMatrix &a, const RowCounts &counts, FixedColumns &out) {
     alignas(64) double scale[most_small_order] = {};
-    raise_to_largest(a.re.data(), a.order, a.stride, scale);
-    if (a.is_complex) raise_to_largest(a.im.data(), a.order, a.stride, scale);
+    const auto raise = [&](const SmallColumns<double> &part) {
+        return raise_to_largest(part.data(), a.order, a.stride, scale);
+    };
+    if (!raise(a.re) || (a.is_complex && !raise(a.im))) return false;
     const int spread = spread_of(counts.total);
     for (int i = 0; i < a.order; ++i) {
         const int count = counts.of[static_cast<std::size_t>(i)];

@@ -1,6 +1,7 @@
 // A small matrix of doubles on two grids, so that sums of a row's entries with signs are exact.
 #pragma once
 
+#include "jit/lanes/grid_columns.hpp"
 #include "lib/small/dense_matrix.hpp"
 
 namespace libperm {
@@ -13,9 +14,11 @@ struct FixedColumns {
     // NOLINTBEGIN(*-member-init): as many as the order takes are written
     alignas(64) SmallColumns<double> re, re_low, im, im_low;
     // NOLINTEND(*-member-init)
+
+    GridColumns of(const DenseMatrix &a) const; // for as long as this stays where it is
 };
 
-// False if a row is zero, or its exponent far from a double's middle.
+// False if an entry is not finite, a row zero, or its exponent far from a double's middle.
 bool fix_columns(const DenseMatrix &a, FixedColumns &out);
 
 // How often each row counts: 0 of rows of zeros that are not to count, and all of them together, as many as

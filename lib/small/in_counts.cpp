@@ -1,8 +1,8 @@
 #include "lib/small/in_counts.hpp"
 
 #include "lib/number/ball.hpp"
-#include "lib/number/double_double.hpp"
 #include "lib/small/pieces.hpp"
+#include "lib/small/term_answer.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -12,25 +12,11 @@
 namespace libperm {
 namespace {
 
-void add(double part, double part_rest, double &sum, double &rest) {
-    const DoubleDouble s = two_sum(sum, part);
-    sum = s.hi;
-    rest += s.lo + part_rest;
-}
-
 CountedColumns columns_of(const SmallKinds &a, const FixedColumns &fixed) {
-    CountedColumns out;
-    out.rows = static_cast<int>(
-        std::count_if(a.row_count.of.begin(), a.row_count.of.end(), [](int count) { return count > 0; }));
-    out.columns = a.columns;
-    out.stride = a.matrix.stride;
-    out.row_count = a.row_count.of.data();
-    out.column_count = a.column_count.data();
-    out.re = fixed.re.data();
-    if (a.matrix.is_complex) out.im = fixed.im.data();
-    if (fixed.is_split) out.re_low = fixed.re_low.data();
-    if (fixed.is_split && a.matrix.is_complex) out.im_low = fixed.im_low.data();
-    return out;
+    const auto rows =
+        std::count_if(a.row_count.of.begin(), a.row_count.of.end(), [](int count) { return count > 0; });
+    return {fixed.of(a.matrix), static_cast<int>(rows), a.columns, a.row_count.of.data(),
+            a.column_count.data()};
 }
 
 // Of entries on the first grid alone: every term is a multiple of 2 to this.
@@ -51,9 +37,7 @@ int unit_of_terms(const SmallKinds &a, const FixedColumns &fixed, int rows) {
 
 // Of doubles: what roundings are of the terms' absolute values.
 double share_in_doubles(const CountSum &sum, const CountedColumns &columns, int n) {
-    const double of_product = columns.is_complex() ? 3 : 1, of_sum = columns.is_split() ? 1 : 0;
-    const double gamma =
-        gamma_bound((n - 1) * of_product + n * of_sum + columns.columns + sum.step_roundings);
+    const double gamma = gamma_bound(roundings_of_term(columns, n) + columns.columns + sum.step_roundings);
     const double additions = sum.steps + 8;
     return gamma / (1 - gamma) + additions * additions * 0x1p-104;
 }
@@ -77,9 +61,7 @@ CountSum sum_of(const CountedColumns &columns, bool twofold, int threads) {
     });
     CountSum all;
     for (const CountSum &sum : sums) {
-        add(sum.re, sum.re_rest, all.re, all.re_rest);
-        add(sum.im, sum.im_rest, all.im, all.im_rest);
-        all.mass += sum.mass;
+        add(sum, all);
         all.steps += sum.steps + additions_of_piece;
         all.step_roundings = sum.step_roundings;
     }
@@ -110,21 +92,17 @@ bool sum_in_counts(const SmallKinds &a, double tolerance, bool may_be_twofold, i
     const int n = a.row_count.total;
     const auto compute = [&](bool twofold) {
         const CountSum sum = sum_of(columns, twofold, threads);
-        const double re = sum.re + sum.re_rest, im = sum.im + sum.im_rest, size = std::hypot(re, im);
-        const std::int64_t exp2 = fixed.exp2 - n;
-        answer.re = make_scaled(re, exp2);
-        answer.im = make_scaled(im, exp2);
         const double mass = sum.mass * (1 + (sum.steps + sum.step_roundings + 16) * 0x1p-52);
-        if (!twofold && !fixed.is_split && fixed.moved == 0) {
-            const int unit = unit_of_terms(a, fixed, columns.rows);
-            answer.exact = unit > -900 && mass < std::ldexp(1.0, unit + 52);
-        }
-        if (answer.exact) return;
         const double share = twofold ? share_in_twofold(sum, columns, n) : share_in_doubles(sum, columns, n);
         const double underflow = (n + 2) * std::exp2(1.5 * n - 1066);
         const double error =
-            share * mass * (1 + 0x1p-20) + of_result * size + underflow + std::ldexp(fixed.moved, n);
-        answer.set_error(make_scaled(size, exp2), make_scaled(error, exp2));
+            share * mass * (1 + 0x1p-20) + of_result * size_of(sum) + underflow + std::ldexp(fixed.moved, n);
+        bool is_exact = false;
+        if (!twofold && !fixed.is_split && fixed.moved == 0) {
+            const int unit = unit_of_terms(a, fixed, columns.rows);
+            is_exact = unit > -900 && mass < std::ldexp(1.0, unit + 52);
+        }
+        answer = answer_of(sum, is_exact ? 0 : error, fixed.exp2 - n);
     };
     compute(false);
     if (!(answer.rel_error_bound <= tolerance) && may_be_twofold && a.terms * n <= most_twofold &&

@@ -142,13 +142,13 @@ WholePermanent permanent_in_vectors(const WholeColumns &whole_columns, const Den
         std::transform(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(a.size()), to.begin(),
                        [](std::int64_t x) { return static_cast<double>(x); });
     };
-    SignColumns columns{a.order, a.stride, re.data()};
+    SignColumns columns{{a.stride, re.data()}, a.order};
     convert(whole_columns.re, re);
     if (a.is_complex) {
         convert(whole_columns.im, im);
         columns.im = im.data();
     }
-    const SignSum sum = sum_over_signs(columns, 0, sign_steps(columns));
+    const TermSum sum = sum_over_signs(columns, 0, sign_steps(columns));
     const int halvings = a.order - 1;
     return {whole(sum.re, sum.re_rest) >> halvings, whole(sum.im, sum.im_rest) >> halvings,
             whole_columns.exp2};

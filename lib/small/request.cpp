@@ -81,6 +81,13 @@ std::optional<double> straight_terms(const Plan &plan) {
     return std::ldexp(1.0, std::max(plan.n(), least_sign_order) - 1);
 }
 
+bool executes_straight(const Plan &plan) {
+    const InputPattern &input = plan.input;
+    return straight_terms(plan) && !input.repeats && input.value_type != PERM_VALUE_PATTERN &&
+           input.source.empty() && !input.written &&
+           input.pattern.nnz() == std::int64_t{plan.n()} * plan.n() && plan.refusal == PERM_OK;
+}
+
 bool is_small_and_dense(std::int64_t n, std::int64_t nnz) {
     return n >= 1 && n <= most_small_order && (n <= any_density_order || 10 * nnz >= 6 * n * n);
 }

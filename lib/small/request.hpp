@@ -26,6 +26,9 @@ std::optional<SmallRequest> small_request(const perm_opts *opts);
 // matrix and options; none if it would not.
 std::optional<double> straight_terms(const Plan &plan);
 
+// Whether the plan's executions begin with it: as perm_compute, where the pattern is full.
+bool executes_straight(const Plan &plan);
+
 // Whether the sum over signs is the straight road: what there is to gain otherwise takes longer to look for.
 bool is_small_and_dense(std::int64_t n, std::int64_t nnz);
 

@@ -46,10 +46,8 @@ class TapePlan {
     bool run(std::span<const void *const> matrices, bool twofold, TapeAnswer *answers) const;
 
     const Ladder &ladder() const { return ladder_; }
-    // Where only doubles are asked for, any digit is.
     bool is_enough(const TapeAnswer &answer) const {
-        return ladder_.is_met(answer.rel_error_bound) ||
-               (!ladder_.may_change_numbers() && answer.rel_error_bound < 1);
+        return ladder_.is_enough_in_doubles(answer.rel_error_bound);
     }
 
     // For who runs the tape elsewhere, in doubles: the answer from the last state's block, and how the rows

@@ -87,7 +87,7 @@ void check(const Columns &a) {
     CAPTURE(a.view.n);
     CAPTURE(a.view.is_complex());
     CAPTURE(a.view.is_split());
-    const SignSum sum = sum_over_signs(a.view, 0, sign_steps(a.view));
+    const TermSum sum = sum_over_signs(a.view, 0, sign_steps(a.view));
     const ExactSum truth = exact_sum(a);
     const double roundings = 4 * a.view.n + 6;
     const Exact bound = truth.most_mass * Exact(roundings * 0x1.1p-53);
@@ -116,15 +116,15 @@ TEST_CASE("sums over signs have the same bits in every instruction set, and piec
                 CAPTURE(n);
                 const Columns a(n, complex, split, random);
                 const std::uint64_t steps = sign_steps(a.view), middle = steps / 2;
-                const SignSum here = sum_over_signs(a.view, 0, steps);
+                const TermSum here = sum_over_signs(a.view, 0, steps);
                 int targets = 0;
                 for_each_target([&] {
-                    const SignSum there = sum_over_signs(a.view, 0, steps);
+                    const TermSum there = sum_over_signs(a.view, 0, steps);
                     CHECK(std::memcmp(&here, &there, sizeof here) == 0);
                     ++targets;
                 });
                 CHECK(targets > 0);
-                const SignSum first = sum_over_signs(a.view, 0, middle),
+                const TermSum first = sum_over_signs(a.view, 0, middle),
                               second = sum_over_signs(a.view, middle, steps);
                 CHECK(std::fabs(first.mass + second.mass - here.mass) <= 1e-12 * here.mass);
                 CHECK(std::fabs(first.re + second.re - here.re) <= 1e-12 * here.mass);

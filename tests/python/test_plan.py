@@ -168,6 +168,39 @@ def test_a_plan_takes_a_batch_of_whole_matrices(dtype):
         batch[1, 0, 2] = 0
 
 
+@pytest.mark.parametrize("dtype", [int, float, complex])
+def test_batches_of_full_arrays_have_the_bits_of_single_calls(dtype):
+    g = np.random.default_rng(11)
+    for n in (1, 4, 5, 8, 12):
+        batch = g.integers(1, 9, (70, n, n)).astype(dtype)
+        if dtype is not int:
+            batch *= g.normal(size=batch.shape)
+        if dtype is complex:
+            batch = batch * np.exp(1j * g.normal(size=batch.shape))
+        batch[3, 0, 0] = batch[5] = 0
+        singly = [perm.permanent(a) for a in batch]
+        for options in ({}, {}, {"threads": 1}, {"precision": "auto", "seed": 3}):
+            found = list(perm.permanents(batch, **options))
+            assert found == singly
+            assert found[::-1] == list(perm.permanents(batch[::-1], **options))
+        across = perm.permanents(batch.transpose(0, 2, 1))
+        assert list(across) == pytest.approx(singly, rel=1e-9)
+        full = perm.permanents(batch, full=True)
+        assert list(full.values) == singly
+        assert max(full.rel_error_bounds) <= 1e-9
+
+
+def test_a_batch_that_fails_leaves_the_next_as_it_was():
+    batch = np.random.default_rng(12).normal(size=(4, 6, 6))
+    expected = perm.permanents(batch)
+    for bad in (np.nan, np.inf):
+        broken = batch.copy()
+        broken[2, 1, 1] = bad
+        with pytest.raises(perm.InvalidMatrixError, match="matrix 2"):
+            perm.permanents(broken)
+        assert (perm.permanents(batch) == expected).all()
+
+
 def test_batches_of_other_kinds():
     a = [np.array([[1, 2], [3, 4]]), np.array([[5, 0], [7, 8]])]
     assert perm.permanents(a) == [10, 40]

@@ -52,6 +52,36 @@ class Rows {
     alignas(16) std::array<char, most * sizeof(std::complex<double>)> values_;
 };
 
+// Where the entries of full matrices stand, by their order.
+struct Places {
+    std::array<std::int64_t, largest_order + 1> row_ptr{};
+    std::array<std::int64_t, largest_order * largest_order> col_idx{};
+};
+constexpr auto full_places = [] {
+    std::array<Places, largest_order + 1> all{};
+    for (std::size_t n = 0; n < all.size(); ++n)
+        for (std::size_t i = 0; i < n; ++i) {
+            all[n].row_ptr[i + 1] = static_cast<std::int64_t>((i + 1) * n);
+            for (std::size_t j = 0; j < n; ++j) all[n].col_idx[i * n + j] = static_cast<std::int64_t>(j);
+        }
+    return all;
+}();
+
+bool is_square_in_place(const Array &a) { return a.extent(0) == a.extent(1) && a.is_contiguous_from(0); }
+
+// The caller's array itself, zeros included.
+perm_csr in_place(const Array &a) {
+    const Places &places = full_places[static_cast<std::size_t>(a.extent(0))];
+    perm_csr csr = PERM_CSR_INIT;
+    csr.n_rows = csr.n_cols = a.extent(0);
+    csr.nnz = csr.n_rows * csr.n_cols;
+    csr.row_ptr = places.row_ptr.data();
+    csr.col_idx = places.col_idx.data();
+    csr.values = a.data();
+    csr.value_type = a.type();
+    return csr;
+}
+
 // As the caller gave them, by address; a kind of numbers that has none is left to the general way.
 struct Options {
     bool are_given = false;
@@ -82,15 +112,19 @@ bool compute_small(const Array &a, const Options &options, perm_result &result) 
     if (!a || a.dimensions() != 2 || a.extent(0) > largest_order || a.extent(1) > largest_order) return false;
     const perm_opts *of_these = a.type() == PERM_VALUE_I64 ? options.of_integers : options.of_reals;
     if (options.are_given && !of_these) return false;
-    constexpr Py_ssize_t short_order = 6; // below it, with nothing special asked for, it is a microsecond
+    constexpr Py_ssize_t short_order = 9; // below it, with nothing special asked for, it is a microsecond
+    const auto compute = [&](const perm_csr &csr) {
+        const WithoutGil while_running(options.are_given || a.extent(1) >= short_order);
+        return library.compute(&csr, of_these, &result) == PERM_OK;
+    };
+    if (!options.rows && is_square_in_place(a)) return compute(in_place(a));
     Rows rows(a);
     Multiplicities counts;
     if (options.rows) {
         if (!counts.read(options.rows, options.columns, rows.csr())) return false;
         rows.count(counts);
     }
-    const WithoutGil while_running(options.are_given || a.extent(1) >= short_order);
-    return library.compute(&rows.csr(), of_these, &result) == PERM_OK;
+    return compute(rows.csr());
 }
 
 } // namespace

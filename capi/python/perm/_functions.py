@@ -6,7 +6,7 @@ import ctypes
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from perm import _quick
+from perm import _full_batch, _quick
 from perm._call import run
 from perm._library import check, library
 from perm._matrix import Input, Matrix, read, union
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from perm._options import Options
+
+
+_small = _quick.small
 
 
 @overload
@@ -50,7 +53,7 @@ def permanent(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Numb
     >>> perm.permanent([[1, 2, 3]])
     6
     """
-    number = None if full else _quick.permanent(A, options)
+    number = None if full else _small(A) if not options else _quick.permanent(A, options)
     if number is not None:
         return number
     answer, kind, wants_exact = _computed(A, dict(options))
@@ -98,6 +101,9 @@ def permanents(batch: Any, *, full: bool = False, **options: Unpack[Options]) ->
     if is_array(batch):
         if batch.ndim != 3:
             raise TypeError(f"an array of {batch.ndim} dimensions is no batch of matrices: 3 are expected")
+        found = _full_batch.permanents(batch, full, options)
+        if found is not None:
+            return found
         used = (batch != 0).any(axis=0)
         pattern = read(used)
         rows, cols = used.nonzero()

@@ -48,15 +48,23 @@ _kept = functools.lru_cache(maxsize=64, typed=True)(lambda **options: Kept(optio
 _DEFAULT = Kept({})
 
 
+def are_plain(options: Mapping[str, Any]) -> bool:
+    """Whether other calls may share what is made of them."""
+    can_be_read_again = isinstance(options.get("without", ""), (str, tuple))
+    return can_be_read_again and _NOT_FOR_SMALL.isdisjoint(options)
+
+
 def _kept_of(options: Mapping[str, Any]) -> Kept | None:
-    if not _NOT_FOR_SMALL.isdisjoint(options):
-        return None
-    if not isinstance(options.get("without", ""), (str, tuple)):  # an iterator can be read once
+    if not are_plain(options):
         return None
     try:
         return _kept(**options)
     except Exception:  # bad ones, which the general way tells of, or a list, which is no key
         return None
+
+
+# Of an array, with no options.
+small: Callable[[Any], Number | None] = (lambda a: None) if compiled is None else compiled.permanent
 
 
 def _split(options: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[Any, ...]]:
@@ -68,15 +76,11 @@ def _split(options: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[Any, ..
 
 
 def permanent(a: Any, options: Mapping[str, Any]) -> Number | None:
-    number: Number | None
     if compiled is None:
         return None
-    if not options:
-        number = compiled.permanent(a)
-        return number
     others, counts = _split(options)
     kept = _kept_of(others) if others else _DEFAULT
-    number = None if kept is None else compiled.permanent(a, *kept.addresses, *counts)
+    number: Number | None = None if kept is None else compiled.permanent(a, *kept.addresses, *counts)
     return number
 
 

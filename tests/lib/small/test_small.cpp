@@ -5,12 +5,14 @@
 #include "lib/small/in_doubles.hpp"
 #include "lib/small/in_integers.hpp"
 #include "lib/small/small.hpp"
+#include "lib/small/term_answer.hpp"
 #include "tests/support/exactly.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -147,6 +149,15 @@ TEST_CASE("proportional lines are never overlooked, others hardly ever found") {
         CHECK(may_have_proportional_lines(*dense(transpose(a))));
     }
     CHECK(may_have_proportional_lines(*dense(constant(16, 0.1))));
+}
+
+TEST_CASE("a term's roundings are those of its factors and products") {
+    const std::array<double, 1> some{};
+    const double *const is = some.data();
+    CHECK(roundings_of_term({4, is}, 8) == 7);
+    CHECK(roundings_of_term({4, is, nullptr, is}, 8) == 7 + 8);
+    CHECK(roundings_of_term({4, is, is}, 8) == 2 * 7); // products of complex doubles are fused
+    CHECK(roundings_of_term({4, is, is, is, is}, 8) == 2 * 7 + 8);
 }
 
 TEST_CASE("the sum in doubles has the same bits on any number of threads") {

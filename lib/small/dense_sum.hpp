@@ -1,0 +1,29 @@
+// A small dense matrix's permanent by the straight road: in integers where these serve, else in doubles.
+#pragma once
+
+#include "lib/number/precision.hpp"
+#include "lib/small/dense_matrix.hpp"
+#include "lib/small/in_integers.hpp"
+#include "lib/tape/tape_run.hpp"
+
+#include <gmpxx.h>
+#include <optional>
+
+namespace libperm {
+
+struct DenseSum {
+    TapeAnswer value;
+    // Of integers, unless doubles were asked for: every digit.
+    std::optional<Int128> whole;
+    std::optional<mpz_class> longer; // instead
+};
+
+// On so many threads at most, with the same bits for any number of them. False: this is not for it.
+bool sum_dense(const DenseMatrix &a, Precision precision, int threads, DenseSum &out);
+
+bool fits_double(Int128 x);
+
+// Orders from which on threads are worth waking: integers modulo 2^128 take four times as long as doubles.
+constexpr int least_parallel_order(bool is_whole) { return is_whole ? 16 : 18; }
+
+} // namespace libperm

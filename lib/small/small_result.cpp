@@ -1,0 +1,36 @@
+#include "lib/small/small_result.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace libperm {
+
+SmallAccount account_of(int n, std::int64_t nnz, int threads) {
+    const int order = std::max(n, least_sign_order);
+    const double subsets = std::ldexp(1.0, order - 1);
+    return {n, nnz, threads, subsets, subsets * order, sizeof(DenseMatrix)};
+}
+
+void fill(perm_result &result, const TapeAnswer &value, bool tolerance_met, const SmallAccount &account) {
+    const Answer answer = answer_of(value, false);
+    result.re = answer.re;
+    result.im = answer.im;
+    result.mantissa_re = answer.mantissa_re;
+    result.mantissa_im = answer.mantissa_im;
+    result.exp2 = answer.exp2;
+    result.rel_error_bound = value.rel_error_bound;
+    result.abs_error_bound = to_double_up(value.error);
+    result.exact = value.exact;
+    result.tolerance_met = tolerance_met;
+    result.engine = engine_name(Engine::glynn);
+    result.device = "cpu";
+    result.n = account.n;
+    result.nnz = account.nnz;
+    result.threads = account.threads;
+    result.subsets = account.subsets;
+    result.operations = account.operations;
+    result.peak_bytes = static_cast<std::int64_t>(account.bytes);
+    result.blocks = result.blocks_computed = 1;
+}
+
+} // namespace libperm

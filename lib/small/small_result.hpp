@@ -1,0 +1,24 @@
+// What perm_result says of a sum on the straight road.
+#pragma once
+
+#include "lib/small/dense_sum.hpp"
+
+#include <perm.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace libperm {
+
+struct SmallAccount {
+    std::int64_t n, nnz;
+    int threads;
+    double subsets, operations;
+    std::size_t bytes;
+};
+SmallAccount account_of(int n, std::int64_t nnz, int threads); // of a sum over signs
+
+// Into a cleared result, all but its text.
+void fill(perm_result &result, const TapeAnswer &value, bool tolerance_met, const SmallAccount &account);
+
+} // namespace libperm
