@@ -303,6 +303,17 @@ bool compute_kinds(const perm_csr *a, const perm_opts *opts, perm_result &r) {
     return true;
 }
 
+// The caller's matrix, within the call's memory, polled.
+libperm::InputPattern pattern_for(libperm::RunControl &control, const perm_csr *a) {
+    return libperm::read_pattern(
+        a, [&control] { control.poll(); }, &control.memory());
+}
+libperm::Values values_for(libperm::RunControl &control, const libperm::InputPattern &input,
+                           const void *values) {
+    return libperm::read_values(
+        input, values, [&control] { control.poll(); }, &control.memory());
+}
+
 // To be executed once: without a tape, which takes longer to write down than the plan's own way. In the
 // arena of its threads `work` follows, given the plan and the values.
 template <class Work>
@@ -313,9 +324,8 @@ std::unique_ptr<perm_plan> plan_for_once(const perm_csr *a, const perm_opts *opt
     const libperm::Options options = libperm::read_options(opts);
     require_for_here(options, "leave out the option machine, or explain a plan that is made with it");
     libperm::RunControl control(options);
-    const libperm::Poll poll = [&control] { control.poll(); };
-    libperm::InputPattern input = libperm::read_pattern(a, poll);
-    libperm::Values values = libperm::read_values(input, a->values, poll);
+    libperm::InputPattern input = pattern_for(control, a);
+    libperm::Values values = values_for(control, input, a->values);
     libperm::simplify(input, values);
     made->seconds_check = watch.lap();
     libperm::with_threads(options.threads, [&] {
@@ -364,10 +374,10 @@ void write_text(const std::string &text, char *buffer, std::size_t capacity, std
 }
 
 // Values that came with the pattern of a plan. What cannot be computed with is no help, but no fault either.
-libperm::Values hints(const libperm::InputPattern &input, const perm_csr &a, const libperm::Poll &poll) {
+libperm::Values hints(const libperm::InputPattern &input, const perm_csr &a, libperm::RunControl &control) {
     if (!a.values || input.value_type == PERM_VALUE_PATTERN) return {};
     try {
-        return libperm::read_values(input, a.values, poll);
+        return values_for(control, input, a.values);
     } catch (const Error &error) {
         if (error.status() != PERM_BAD_MATRIX) throw;
         return {};
@@ -451,9 +461,8 @@ perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan
         const libperm::Options options = libperm::read_options(opts);
         auto made = std::make_unique<perm_plan>();
         libperm::RunControl control(options);
-        const libperm::Poll poll = [&control] { control.poll(); };
-        libperm::InputPattern input = libperm::read_pattern(a, poll);
-        const libperm::Values values = hints(input, *a, poll);
+        libperm::InputPattern input = pattern_for(control, a);
+        const libperm::Values values = hints(input, *a, control);
         made->seconds_check = watch.lap();
         libperm::with_threads(options.threads, [&] {
             made->plan = libperm::make_kept_plan(std::move(input), options, values, control);
@@ -475,8 +484,7 @@ perm_status perm_plan_execute(const perm_plan *plan, const void *values, perm_re
             return;
         }
         libperm::RunControl control(plan->plan.options);
-        const libperm::Values checked =
-            libperm::read_values(plan->plan.input, values, [&control] { control.poll(); });
+        const libperm::Values checked = values_for(control, plan->plan.input, values);
         r.seconds_check = watch.lap();
         libperm::with_threads(plan->plan.options.threads, [&] {
             fill(r, plan->plan, libperm::execute_kept(plan->plan, checked, control));
@@ -624,7 +632,7 @@ perm_status perm_plan_run_shard(const perm_plan *plan, const void *values, int64
         clear(*partial);
         require_executable(plan);
         libperm::RunControl control(plan->plan.options);
-        const libperm::Values checked = libperm::read_values(plan->plan.input, values);
+        const libperm::Values checked = values_for(control, plan->plan.input, values);
         libperm::with_threads(plan->plan.options.threads, [&] {
             const std::string bytes = libperm::run_shard(plan->plan, checked, number, control);
             partial->bytes = copy_of(bytes);
@@ -652,7 +660,7 @@ perm_status perm_plan_combine(const perm_plan *plan, const void *values, const p
             bytes.emplace_back(static_cast<const char *>(partial.bytes), partial.size);
         }
         libperm::RunControl control(plan->plan.options);
-        const libperm::Values checked = libperm::read_values(plan->plan.input, values);
+        const libperm::Values checked = values_for(control, plan->plan.input, values);
         r.seconds_check = watch.lap();
         libperm::with_threads(plan->plan.options.threads, [&] {
             const libperm::Outcome outcome = libperm::combine(plan->plan, checked, bytes, control);

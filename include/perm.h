@@ -141,9 +141,11 @@ typedef struct perm_opts {
     int32_t threads;            /* at most so many, and never more than the cores this process may use;
                                  * 0 = one for each of these */
     int32_t reserved;           /* must be 0 */
-    int64_t memory_limit_bytes; /* working memory on the CPU, 0 = three quarters of the machine's (or cgroup's);
+    int64_t memory_limit_bytes; /* memory of a call on the CPU, 0 = three quarters of the machine's (or cgroup's);
                                  * the frontier's tables beyond it, or beyond a GPU's memory, are cut into
-                                 * slices (docs/frontier.md) */
+                                 * slices (docs/frontier.md). A second run of precision "auto" that would not
+                                 * fit is not begun; else PERM_REFUSED_MEMORY. The peak of the process lies
+                                 * within a fifth of it and 64 MB more, beside what it holds itself */
     double time_limit_seconds;  /* of a whole call: stop (PERM_REFUSED_TIME) when predicted or found to take longer.
                                  * A second run of precision "auto" that it stops leaves the first answer.
                                  * 0 = refuse what is predicted to take more than a day, never stop what runs;
@@ -222,7 +224,9 @@ typedef struct perm_result {
     double states;               /* frontier: states over all rows of all blocks */
     double peak_states;          /* frontier: the most after any row */
     double operations;           /* multiply-adds done */
-    int64_t peak_bytes;          /* working memory of the engine at its peak, on the GPU if it runs there */
+    int64_t peak_bytes;          /* what counted against memory_limit_bytes at its peak: tables, and beyond 16 MB
+                                  * what planning, reductions and exact numbers held; or on the GPU, the engine's
+                                  * memory there */
     double seconds_total, seconds_check, seconds_plan, seconds_run;
     int64_t blocks;              /* submatrices that the reductions left to be computed by an engine */
     int64_t blocks_computed;     /* of these: identical ones are computed once */

@@ -54,4 +54,27 @@ template <class Value> BlockOf<Value> transposed(const BlockOf<Value> &block, co
 template Block transposed(const Block &block, const Poll &poll);
 template ExactBlock transposed(const ExactBlock &block, const Poll &poll);
 
+namespace {
+
+std::int64_t bytes_beside(const Tracked &) { return 0; }
+std::int64_t bytes_beside(const Gaussian &x) { return number_bytes(x) - std::int64_t{sizeof(Gaussian)}; }
+
+} // namespace
+
+std::int64_t bytes_of(const Pattern &pattern) {
+    constexpr std::int64_t of_a_vector = 48;
+    return 2 * of_a_vector + static_cast<std::int64_t>(pattern.row_ptr.size() * sizeof(std::int64_t) +
+                                                       pattern.col.size() * sizeof(std::int32_t));
+}
+
+template <class Value> std::int64_t bytes_of(const BlockOf<Value> &block) {
+    std::int64_t bytes =
+        bytes_of(block.pattern) + static_cast<std::int64_t>(sizeof(Value) * (block.values.size() + 1));
+    for (const Value &x : block.values) bytes += bytes_beside(x);
+    return bytes;
+}
+
+template std::int64_t bytes_of(const Block &block);
+template std::int64_t bytes_of(const ExactBlock &block);
+
 } // namespace libperm

@@ -30,4 +30,8 @@ template <class Value> Pattern nonzero_pattern(const BlockOf<Value> &block);
 
 template <class Value> BlockOf<Value> transposed(const BlockOf<Value> &block, const Poll &poll = no_poll);
 
+// What it holds, with what the allocator adds: of numbers of any length each one's own.
+std::int64_t bytes_of(const Pattern &pattern);
+template <class Value> std::int64_t bytes_of(const BlockOf<Value> &block);
+
 } // namespace libperm

@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::int64_t most_entries = std::numeric_limits<std::int32_t>::max(); // that a contraction numbers
 
+} // namespace
+
 bool has_light_line(const Pattern &a) {
     std::vector<std::int32_t> of_column(static_cast<std::size_t>(a.cols), 0);
     for (const std::int32_t j : a.col) ++of_column[static_cast<std::size_t>(j)];
@@ -18,8 +20,6 @@ bool has_light_line(const Pattern &a) {
         if (a.row(i).size() <= 2 || of_column[static_cast<std::size_t>(i)] <= 2) return true;
     return false;
 }
-
-} // namespace
 
 template <class Value>
 Compression<Value> compress(BlockOf<Value> block, const CompressionRule &rule, const Poll &poll) {

@@ -27,6 +27,9 @@ template <class Value> struct Compression {
     std::int64_t degree_1 = 0, degree_2 = 0; // lines taken out
 };
 
+// A row or column of at most two entries: else there is nothing to take out.
+bool has_light_line(const Pattern &a);
+
 // O(nnz log nnz), whatever the degrees.
 template <class Value>
 Compression<Value> compress(BlockOf<Value> block, const CompressionRule &rule, const Poll &poll = no_poll);

@@ -6,22 +6,61 @@
 #include "preprocess/matching.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace libperm {
 
-template <class Value> Decomposition<Value>::Decomposition(Block root, Rule rule) : rule_(std::move(rule)) {
+template <class Value>
+Decomposition<Value>::Decomposition(Block root, Rule rule) : rule_(std::move(rule)), in_hand_(rule_.account) {
     push(std::move(root), Stage::match);
 }
+
+template <class Value> void Decomposition<Value>::push(Block block, Stage stage) {
+    Charge charge =
+        std::exchange(in_hand_, Charge(rule_.account)); // the first takes the place of what it was
+    charge.resize(rule_.account ? bytes_of(block) : 0);
+    stack_.emplace_back(Work{std::move(block), stage, std::move(charge)});
+}
+
+template <class Value>
+Charge Decomposition<Value>::passing(const Block &block, double blocks, std::int64_t by_row) const {
+    if (!rule_.account) return {};
+    const double bytes = blocks * static_cast<double>(bytes_of(block));
+    return Charge(rule_.account, static_cast<std::int64_t>(bytes) + by_row * block.n());
+}
+
+namespace {
+
+// Products of exact numbers are of factors of about one size: one by one, each would be as long as all before
+// it. Those of doubles are what they always were, in their order.
+Tracked product_of(std::vector<Tracked> factors, const Poll &) {
+    Tracked product = number_one<Tracked>();
+    for (const Tracked &x : factors) product = product * x;
+    return product;
+}
+Gaussian product_of(std::vector<Gaussian> factors, const Poll &poll) {
+    if (factors.empty()) return number_one<Gaussian>();
+    for (std::size_t count = factors.size(); count > 1; count = (count + 1) / 2)
+        for (std::size_t k = 0; k < count / 2; ++k) {
+            poll();
+            factors[k] = factors[k] * factors[count - 1 - k];
+        }
+    return std::move(factors.front());
+}
+
+} // namespace
 
 template <class Value> bool Decomposition<Value>::next(Step &step) {
     while (!stack_.empty()) {
         Item item = std::move(stack_.back());
         stack_.pop_back();
+        in_hand_.resize(0);
         if (auto *ready = std::get_if<Step>(&item)) {
             step = std::move(*ready);
             return true;
         }
         Work &work = std::get<Work>(item);
+        in_hand_ = std::move(work.charge);
         if (work.block.n() == 0)
             push(number_one<Value>());
         else if (work.block.n() == 1 && !work.block.values.empty())
@@ -41,6 +80,9 @@ template <class Value> bool Decomposition<Value>::next(Step &step) {
 template <class Value> void Decomposition<Value>::match(Block block) {
     const Passes &passes = rule_.passes;
     if (!passes.matching && !passes.dulmage_mendelsohn) return begin(std::move(block));
+    constexpr std::int64_t of_a_row = 60;    // a matching and a search
+    constexpr std::int64_t of_a_block = 250; // what points at its entries
+    Charge charge = passing(block, 1, of_a_row);
     const Matching matching = maximum_matching(block.pattern, rule_.poll);
     if (matching.size < block.n()) {
         ++reductions_.zeros;
@@ -53,19 +95,20 @@ template <class Value> void Decomposition<Value>::match(Block block) {
     for (const Block &b : blocks) dropped -= b.pattern.nnz();
     reductions_.dropped += dropped;
     if (blocks.size() == 1) return begin(std::move(blocks.front()));
+    charge.grow(of_a_block * std::ssize(blocks));
     reductions_.blocks += static_cast<std::int64_t>(blocks.size());
-    Value single = number_one<Value>(); // the product of all blocks of one entry
+    std::vector<Value> singles; // blocks of one entry
     std::size_t larger = 0;
     for (const Block &b : blocks) {
         if (b.n() == 1)
-            single = single * b.values.front();
+            singles.push_back(b.values.front());
         else
             ++larger;
     }
     push(Multiply{larger + 1});
     for (auto b = blocks.rbegin(); b != blocks.rend(); ++b)
         if (b->n() > 1) begin(std::move(*b));
-    push(single);
+    push(product_of(std::move(singles), rule_.poll));
 }
 
 template <class Value> void Decomposition<Value>::begin(Block block) {
@@ -78,6 +121,8 @@ template <class Value> void Decomposition<Value>::begin(Block block) {
 template <class Value> void Decomposition<Value>::compress_lines(Block block) {
     const CompressionRule rule{rule_.passes.degree_1, rule_.passes.degree_2};
     if (!rule.degree_1 && !rule.degree_2) return push(std::move(block), Stage::expand);
+    constexpr std::int64_t of_a_row = 200;
+    const Charge charge = passing(block, has_light_line(block.pattern) ? 2.5 : 0, of_a_row);
     Compression<Value> done = compress(std::move(block), rule, rule_.poll);
     if (done.is_zero) {
         ++reductions_.zeros;
@@ -119,6 +164,7 @@ template <class Value> void Decomposition<Value>::consider_expansion(Block block
         return push(Value{});
     }
     (degree == 1 ? reductions_.degree_1 : degree == 2 ? reductions_.degree_2 : reductions_.expansions) += 1;
+    const Charge charge = passing(block, 3, 200);
     std::vector<PartOf<Value>> parts = expand(block, line);
     if (parts.size() > 1) push(Add{parts.size()});
     for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
@@ -131,7 +177,7 @@ template <class Value> void Decomposition<Value>::consider_expansion(Block block
 template <class Value> void Decomposition<Value>::finish(Block block) {
     LeafOf<Value> leaf{std::move(block), {}};
     if (rule_.passes.merging) {
-        RepeatedLines<Value> repeated = merge_repeated_lines(leaf.block);
+        RepeatedLines<Value> repeated = merge_repeated_lines(leaf.block, rule_.poll, rule_.account);
         for (const std::vector<std::int32_t> *kind : {&repeated.kinds.of_row, &repeated.kinds.of_col})
             for (std::size_t i = 0; i < kind->size(); ++i)
                 reductions_.merged += (*kind)[i] != static_cast<std::int32_t>(i);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "preprocess/compression.hpp"
+#include "preprocess/memory_account.hpp"
 #include "preprocess/passes.hpp"
 #include "preprocess/repeated_lines.hpp"
 
@@ -46,6 +47,7 @@ template <class Value> struct DecompositionRule {
     std::function<bool(const BlockOf<Value> &)>
         expand; // ... this decides on expansion along the lightest line
     Poll poll = no_poll;
+    MemoryAccount *account = nullptr; // what holds the blocks under way, if there is one; may throw
 };
 
 template <class Value> class Decomposition {
@@ -65,6 +67,7 @@ template <class Value> class Decomposition {
     struct Work {
         Block block;
         Stage stage;
+        Charge charge;
     };
     using Item = std::variant<Work, Step>;
 
@@ -74,12 +77,15 @@ template <class Value> class Decomposition {
     void consider_expansion(Block block);
     void finish(Block block);
     void push(Step step) { stack_.emplace_back(std::move(step)); }
-    void push(Block block, Stage stage) { stack_.emplace_back(Work{std::move(block), stage}); }
+    void push(Block block, Stage stage);
+    // Of what a pass takes beside the block: so many blocks like it, and so much for each row.
+    Charge passing(const Block &block, double blocks, std::int64_t by_row) const;
     bool may_expand(const Block &block) const;
 
     Rule rule_;
     Reductions reductions_;
     std::vector<Item> stack_; // to be done, the last first
+    Charge in_hand_;          // of the block that is worked on
 };
 
 } // namespace libperm

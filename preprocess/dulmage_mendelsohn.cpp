@@ -112,6 +112,17 @@ std::vector<BlockOf<Value>> dulmage_mendelsohn(BlockOf<Value> block, const Match
     steps.take(2 * std::int64_t{a.cols});
     for (std::int32_t j = 0; j < a.cols; ++j)
         place[at(j)] = blocks[at(of_row[at(perfect.row_of_col[at(j)])])].pattern.cols++;
+    std::vector<std::size_t> entries(blocks.size(), 0); // so that none grows beyond what it holds
+    for (std::int32_t i = 0; i < a.rows; ++i) {
+        steps.take(4 + std::ssize(a.row(i)));
+        for (const std::int32_t j : a.row(i))
+            entries[at(of_row[at(i)])] += of_row[at(perfect.row_of_col[at(j)])] == of_row[at(i)];
+    }
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+        blocks[b].pattern.row_ptr.reserve(at(blocks[b].pattern.cols) + 1);
+        blocks[b].pattern.col.reserve(entries[b]);
+        blocks[b].values.reserve(entries[b]);
+    }
     std::size_t k = 0;
     for (std::int32_t i = 0; i < a.rows; ++i) {
         steps.take(4 + std::ssize(a.row(i)));

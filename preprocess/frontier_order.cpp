@@ -63,7 +63,8 @@ class Walker {
           at_(side.columns),
           frontier_(side, log2_binomial),
           random_(seed),
-          steps_(options.poll) {}
+          steps_(options.poll),
+          kept_(options.account) {}
 
     const std::vector<std::int32_t> &best() const { return best_; }
     double best_cost() const { return best_cost_; }
@@ -177,15 +178,21 @@ class Walker {
     }
 
     bool has_room_for_snapshots() {
-        constexpr std::size_t most = 1000000; // open columns in all snapshots of a line: tens of megabytes
-        std::size_t open = 0;
+        constexpr double most = 1000000; // open columns in all snapshots of a line: tens of megabytes
+        constexpr double of_column = 2 * sizeof(OpenColumn); // once more in the window of a move
+        constexpr double of_row = 2 * (sizeof(FrontierState::Snapshot) + sizeof(RowsCost));
+        constexpr double lines = 4;
+        double open = 0;
         frontier_.restore({});
         for (const std::int32_t row : best_) {
             steps_.take(64 + 4 * std::ssize(a_.row(row)) + frontier_.width());
             frontier_.advance(row);
-            open += frontier_.open().size();
+            open += static_cast<double>(frontier_.open().size());
         }
-        return open <= most;
+        const double bytes = of_column * open + of_row * static_cast<double>(a_.rows);
+        if (open > most || lines * bytes > options_.most_bytes) return false;
+        kept_.resize(static_cast<std::int64_t>(bytes));
+        return true;
     }
 
     void take_snapshots() {
@@ -244,6 +251,7 @@ class Walker {
     std::vector<FrontierState::Snapshot> snapshots_, scratch_;
     std::vector<RowsCost> costs_, scratch_costs_;
     PolledSteps steps_;
+    Charge kept_; // of the snapshots
 };
 
 // Several lines of search, on both sides, and the time that they may take.
@@ -321,6 +329,12 @@ class Search {
 };
 
 } // namespace
+
+std::int64_t frontier_planning_bytes(const Pattern &a) {
+    constexpr std::int64_t of_sides = 2 * (4 + 4 + 8) + 12, of_program = 32; // of an entry
+    constexpr std::int64_t of_a_row = 350; // of four lines of search, a program
+    return (of_sides + of_program) * a.nnz() + of_a_row * a.rows;
+}
 
 FrontierOrder find_frontier_order(const std::array<FrontierSide, 2> &sides,
                                   const FrontierOrderOptions &options) {

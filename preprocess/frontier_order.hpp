@@ -2,6 +2,7 @@
 #pragma once
 
 #include "preprocess/frontier_side.hpp"
+#include "preprocess/memory_account.hpp"
 #include "preprocess/search_budget.hpp"
 
 namespace libperm {
@@ -19,7 +20,9 @@ struct FrontierOrderOptions {
     double other_search = 1e300;  // seconds that searching is worth for that one
     SearchBudget budget;          // of the search, on both sides
     double limit_seconds = 1e300; // a run predicted to take many times this will not be run
+    double most_bytes = 1e300;    // of frontiers that are kept to go back to; beyond, no order is bettered
     Poll poll = no_poll;          // from any thread
+    MemoryAccount *account = nullptr; // what holds these frontiers, if there is one; may throw
 };
 
 // log2 of states at once beyond which no order is looked at further.
@@ -31,6 +34,9 @@ struct FrontierOrder {
     std::vector<std::int32_t> rows; // of A, or of A^T when transposed
     double seconds = 0;             // the objective: what a run will take, by the prices
 };
+
+// What two sides, a search and a program take; of a search without the frontiers it keeps.
+std::int64_t frontier_planning_bytes(const Pattern &a);
 
 // Greedy starts, then annealing by moving single rows; ends when it has taken what its budget says of the run
 // that it prepares. Deterministic: the same pattern, seed and options give the same order on any number of

@@ -44,6 +44,13 @@ class StateBits {
 
 } // namespace
 
+std::int64_t bytes_of(const FrontierProgram &program) {
+    std::int64_t bytes = static_cast<std::int64_t>(program.steps.size() * sizeof(FrontierStep));
+    for (const FrontierStep &step : program.steps)
+        bytes += static_cast<std::int64_t>(step.terms.capacity() * sizeof(FrontierTerm));
+    return bytes;
+}
+
 FrontierProgram build_frontier_program(const FrontierSide &side, const FrontierOrder &order,
                                        const Poll &poll) {
     PolledSteps steps(poll);
@@ -54,6 +61,7 @@ FrontierProgram build_frontier_program(const FrontierSide &side, const FrontierO
     FrontierProgram program;
     program.transposed = side.transposed;
     program.counts = side.counted();
+    program.steps.reserve(order.rows.size());
     StateBits bits;
     std::vector<std::int32_t> slot_of(at(p.cols), -1), remaining(at(p.cols));
     for (std::int32_t j = 0; j < p.cols; ++j)
@@ -65,6 +73,7 @@ FrontierProgram build_frontier_program(const FrontierSide &side, const FrontierO
         step.row = row;
         step.width_before = width;
         step.used_before = used++;
+        step.terms.reserve(p.row(row).size());
         std::int64_t entry = p.row_begin(row);
         for (const std::int32_t col : p.row(row)) {
             FrontierTerm t{};

@@ -35,6 +35,8 @@ struct FrontierProgram {
     std::vector<FrontierStep> steps;
 };
 
+std::int64_t bytes_of(const FrontierProgram &program);
+
 // `side` is the one of the order, or the same without merging any columns.
 FrontierProgram build_frontier_program(const FrontierSide &side, const FrontierOrder &order,
                                        const Poll &poll = no_poll);

@@ -22,6 +22,18 @@ mpq_class shifted(const mpq_class &x, std::int64_t exp2) {
     return out;
 }
 
+std::int64_t integer_bytes(const mpz_class &x) {
+    constexpr std::int64_t least = 32, grain = 16; // of a block of the allocator
+    const auto limbs = static_cast<std::int64_t>(x.get_mpz_t()->_mp_alloc);
+    const std::int64_t digits = limbs == 0 ? 0 : std::max(least, (8 * limbs + 8 + grain - 1) / grain * grain);
+    return std::int64_t{sizeof x} + digits;
+}
+
+std::int64_t number_bytes(const Gaussian &x) {
+    return integer_bytes(x.re.get_num()) + integer_bytes(x.re.get_den()) + integer_bytes(x.im.get_num()) +
+           integer_bytes(x.im.get_den());
+}
+
 Gaussian rounded(const Gaussian &x, int bits) {
     if (is_zero(x)) return x;
     const std::int64_t unit = std::max(exponent_of(x.re), exponent_of(x.im)) - bits - 2;

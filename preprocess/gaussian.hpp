@@ -26,6 +26,10 @@ mpq_class shifted(const mpq_class &x, std::int64_t exp2); // x * 2^exp2
 // Each part to so many bits of the larger one's, to nearest or next to it: within 2^-bits of |x|.
 Gaussian rounded(const Gaussian &x, int bits);
 
+// What a number holds, with the blocks of the allocator that its digits lie in.
+std::int64_t integer_bytes(const mpz_class &x);
+std::int64_t number_bytes(const Gaussian &x);
+
 inline bool is_integer(const Gaussian &x) { return x.re.get_den() == 1 && x.im.get_den() == 1; }
 inline bool is_real(const Gaussian &x) { return x.im == 0; }
 inline bool is_zero(const Gaussian &x) { return x.re == 0 && x.im == 0; }

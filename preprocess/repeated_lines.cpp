@@ -11,6 +11,22 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
+constexpr std::int64_t node_bytes = 128; // of a map, beside what it names
+
+// Of the rows as lines, then the columns: pattern, places, and what making them takes.
+std::int64_t lines_bytes(const Pattern &a) { return 2 * bytes_of(a) + 8 * a.nnz() + 16 * a.rows; }
+
+// What a pass holds, and how often it is to look up.
+struct Watch {
+    Charge &charge;
+    PolledSteps &steps;
+
+    void after(std::size_t entries) const { steps.take(of_an_entry * static_cast<std::int64_t>(entries)); }
+
+  private:
+    static constexpr std::int64_t of_an_entry = 8; // steps
+};
+
 // A row divided by a number that is proportional to it: the same for all multiples of a row, and computed
 // without rounding.
 template <class Value> class Primitive;
@@ -41,6 +57,7 @@ template <> class Primitive<Tracked> {
     }
 
     bool is_valid() const { return is_valid_; } // not of numbers that are 0 or in which something cancelled
+    std::int64_t bytes() const { return static_cast<std::int64_t>(16 * odd_.size()); }
     Tracked divisor() const { return divisor_; }
     Tracked entry(std::size_t k) const { return times_power(odd_[k], exp2_[k]); }
 
@@ -70,6 +87,10 @@ template <> class Primitive<Gaussian> {
     }
 
     bool is_valid() const { return !entries_.empty(); }
+    std::int64_t bytes() const {
+        return std::transform_reduce(entries_.begin(), entries_.end(), std::int64_t{0}, std::plus<>(),
+                                     number_bytes);
+    }
     const Gaussian &divisor() const { return divisor_; }
     const Gaussian &entry(std::size_t k) const { return entries_[k]; }
 
@@ -91,72 +112,114 @@ std::int32_t roundings_of(const Gaussian &) { return 0; }
 void set_roundings(Tracked &x, std::int32_t roundings) { x.roundings = roundings; }
 void set_roundings(Gaussian &, std::int32_t) {}
 
-// Rows with the same columns, by their first.
-std::map<std::vector<std::int32_t>, std::vector<std::int32_t>> rows_by_pattern(const Pattern &a) {
-    std::map<std::vector<std::int32_t>, std::vector<std::int32_t>> rows;
+// The rows of a block, or its columns: where their values lie in it.
+struct Lines {
+    Pattern pattern;
+    std::vector<std::int64_t> source; // empty: the pattern's entries are the block's
+
+    std::size_t place(std::int64_t entry) const { return source.empty() ? at(entry) : at(source[at(entry)]); }
+};
+
+// Lines with the same entries, by their first.
+std::map<std::vector<std::int32_t>, std::vector<std::int32_t>> lines_by_pattern(const Pattern &a,
+                                                                                const Watch &watch) {
+    std::map<std::vector<std::int32_t>, std::vector<std::int32_t>> lines;
     std::vector<std::pair<std::uint64_t, std::int32_t>> sums; // to leave out at once what stands alone
+    sums.reserve(at(a.rows));
     for (std::int32_t i = 0; i < a.rows; ++i) {
+        watch.after(a.row(i).size());
         std::uint64_t sum = 0;
         for (const std::int32_t j : a.row(i))
             sum = (sum ^ static_cast<std::uint64_t>(j)) * 0x9e3779b97f4a7c15u;
         sums.emplace_back(sum, i);
     }
-    std::sort(sums.begin(), sums.end());
+    std::sort(sums.begin(), sums.end(), [&watch](const auto &x, const auto &y) {
+        watch.after(1);
+        return x < y;
+    });
     for (std::size_t k = 0; k < sums.size(); ++k) {
         const bool alone = (k == 0 || sums[k - 1].first != sums[k].first) &&
                            (k + 1 == sums.size() || sums[k + 1].first != sums[k].first);
+        if (alone) continue;
         const auto row = a.row(sums[k].second);
-        if (!alone) rows[{row.begin(), row.end()}].push_back(sums[k].second);
+        watch.after(row.size());
+        const auto [place, is_new] = lines.try_emplace({row.begin(), row.end()});
+        if (is_new) watch.charge.grow(static_cast<std::int64_t>(row.size_bytes()) + node_bytes);
+        place->second.push_back(sums[k].second);
     }
-    return rows;
+    return lines;
 }
 
-// Makes proportional rows equal; returns for each row the lowest one equal to it, or nothing if none is.
-template <class Value> std::vector<std::int32_t> merge_rows(BlockOf<Value> &block, Value &factor) {
+// Makes proportional lines equal; returns for each line the lowest one equal to it, or nothing if none is.
+template <class Value>
+std::vector<std::int32_t> merge_lines(const Lines &lines, std::vector<Value> &values, Value &factor,
+                                      const Watch &watch) {
     std::vector<std::int32_t> kind;
-    for (const auto &[columns, rows] : rows_by_pattern(block.pattern)) {
+    std::vector<Value> line;
+    const auto primitive_of = [&](std::int32_t i, std::size_t count) {
+        watch.after(count);
+        line.clear();
+        for (std::size_t k = 0; k < count; ++k)
+            line.push_back(values[lines.place(lines.pattern.row_begin(i) + static_cast<std::int64_t>(k))]);
+        return Primitive<Value>(line.data(), count);
+    };
+    for (const auto &[columns, alike] : lines_by_pattern(lines.pattern, watch)) {
         std::map<Primitive<Value>, std::vector<std::int32_t>> multiples;
-        for (const std::int32_t i : rows) {
-            Primitive<Value> p(block.values.data() + block.pattern.row_begin(i), columns.size());
-            if (p.is_valid()) multiples[std::move(p)].push_back(i);
+        const std::int64_t held = watch.charge.bytes();
+        for (const std::int32_t i : alike) {
+            Primitive<Value> p = primitive_of(i, columns.size());
+            if (!p.is_valid()) continue;
+            const std::int64_t bytes = p.bytes() + node_bytes;
+            const auto [place, is_new] = multiples.try_emplace(std::move(p));
+            if (is_new) watch.charge.grow(bytes);
+            place->second.push_back(i);
         }
         for (const auto &[p, equal] : multiples) {
             if (equal.size() < 2) continue;
             if (kind.empty()) {
-                kind.resize(at(block.n()));
+                kind.resize(at(lines.pattern.rows));
                 std::iota(kind.begin(), kind.end(), 0);
             }
             std::vector<std::int32_t> roundings(columns.size(), 0);
             for (const std::int32_t i : equal) {
                 kind[at(i)] = equal.front();
-                const Value *row = block.values.data() + block.pattern.row_begin(i);
-                factor = factor * Primitive<Value>(row, columns.size()).divisor(); // its own
+                factor = factor * primitive_of(i, columns.size()).divisor(); // its own
                 for (std::size_t k = 0; k < columns.size(); ++k)
-                    roundings[k] = std::max(roundings[k], roundings_of(row[k]));
+                    roundings[k] = std::max(roundings[k], roundings_of(line[k]));
             }
-            for (const std::int32_t i : equal)
+            for (const std::int32_t i : equal) {
+                watch.after(columns.size());
                 for (std::size_t k = 0; k < columns.size(); ++k) {
-                    Value &x = block.values[at(block.pattern.row_begin(i)) + k];
+                    Value &x = values[lines.place(lines.pattern.row_begin(i) + static_cast<std::int64_t>(k))];
                     x = p.entry(k);
                     set_roundings(x, roundings[k]);
                 }
+            }
         }
+        watch.charge.resize(held);
     }
     return kind;
 }
 
 } // namespace
 
-template <class Value> RepeatedLines<Value> merge_repeated_lines(BlockOf<Value> &block) {
+template <class Value>
+RepeatedLines<Value> merge_repeated_lines(BlockOf<Value> &block, const Poll &poll, MemoryAccount *account) {
     RepeatedLines<Value> out{{}, number_one<Value>()};
-    out.kinds.of_row = merge_rows(block, out.factor);
-    BlockOf<Value> columns = transposed(block);
-    out.kinds.of_col = merge_rows(columns, out.factor);
-    if (!out.kinds.of_col.empty()) block = transposed(columns);
+    Charge charge(account);
+    PolledSteps steps(poll);
+    const Watch watch{charge, steps};
+    charge.grow(lines_bytes(block.pattern));
+    Lines lines{block.pattern, {}};
+    out.kinds.of_row = merge_lines(lines, block.values, out.factor, watch);
+    Transposed columns = transpose(block.pattern, poll);
+    lines = {std::move(columns.pattern), std::move(columns.source)};
+    out.kinds.of_col = merge_lines(lines, block.values, out.factor, watch);
     return out;
 }
 
-template RepeatedLines<Tracked> merge_repeated_lines(Block &block);
-template RepeatedLines<Gaussian> merge_repeated_lines(ExactBlock &block);
+template RepeatedLines<Tracked> merge_repeated_lines(Block &block, const Poll &poll, MemoryAccount *account);
+template RepeatedLines<Gaussian> merge_repeated_lines(ExactBlock &block, const Poll &poll,
+                                                      MemoryAccount *account);
 
 } // namespace libperm

@@ -5,6 +5,8 @@
 #pragma once
 
 #include "preprocess/block.hpp"
+#include "preprocess/memory_account.hpp"
+#include "preprocess/poll.hpp"
 
 namespace libperm {
 
@@ -19,6 +21,9 @@ template <class Value> struct RepeatedLines {
 };
 
 // Makes proportional lines of `block` equal. Only true multiples count: products are compared exactly.
-template <class Value> RepeatedLines<Value> merge_repeated_lines(BlockOf<Value> &block);
+// `account` (may be none) is of what is held meanwhile.
+template <class Value>
+RepeatedLines<Value> merge_repeated_lines(BlockOf<Value> &block, const Poll &poll = no_poll,
+                                          MemoryAccount *account = nullptr);
 
 } // namespace libperm

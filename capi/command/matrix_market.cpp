@@ -12,6 +12,7 @@
 #include <initializer_list>
 #include <iostream>
 #include <limits>
+#include <memory>
 #include <string_view>
 #include <system_error>
 #include <tuple>
@@ -40,10 +41,21 @@ struct Size {
     std::int64_t n_rows, n_cols, count;
 };
 
+// Nearly all are doubles, and there are many: a text is kept elsewhere.
 struct Entry {
-    std::int64_t row, col; // zero-based
-    FileNumber value;
+    std::int32_t row, col; // zero-based
+    std::complex<double> value;
+    std::unique_ptr<const std::string> text;
     std::int64_t line;
+
+    Entry(std::int64_t i, std::int64_t j, FileNumber number, std::int64_t in_line)
+        : row(static_cast<std::int32_t>(i)),
+          col(static_cast<std::int32_t>(j)),
+          value(number.value),
+          text(number.text.empty() ? nullptr : std::make_unique<const std::string>(std::move(number.text))),
+          line(in_line) {}
+
+    FileNumber number() const { return {value, text ? *text : std::string()}; }
 };
 
 std::string lower_case(std::string_view word) {
@@ -190,16 +202,14 @@ std::vector<Entry> read_coordinates(Lines &lines, const Header &header, const Si
         const auto &words = lines.words();
         if (words.size() != 2 + value_words)
             lines.fail(fmt::format("bad entry of {} words, expected {}", words.size(), forms[value_words]));
-        Entry entry{};
-        entry.row = parse_index(lines, words[0], "row", size.n_rows);
-        entry.col = parse_index(lines, words[1], "column", size.n_cols);
-        entry.value = read_value(lines, 2, header, entry.row, entry.col);
-        entry.line = lines.number();
-        if (header.symmetry == Symmetry::skew && entry.row == entry.col)
+        const std::int64_t row = parse_index(lines, words[0], "row", size.n_rows);
+        const std::int64_t col = parse_index(lines, words[1], "column", size.n_cols);
+        FileNumber value = read_value(lines, 2, header, row, col);
+        if (header.symmetry == Symmetry::skew && row == col)
             lines.fail(fmt::format("entry ({0}, {0}) lies on the diagonal, expected none there in a "
                                    "skew-symmetric file",
-                                   entry.row + 1));
-        entries.push_back(std::move(entry));
+                                   row + 1));
+        entries.emplace_back(row, col, std::move(value), lines.number());
     }
     return entries;
 }
@@ -228,7 +238,7 @@ std::vector<Entry> read_array(Lines &lines, const Header &header, const Size &si
                 lines.fail(fmt::format("{} words, expected one number a line{}", lines.words().size(),
                                        header.field == Field::complex ? ", 're im'" : ""));
             FileNumber value = read_value(lines, 0, header, row, col);
-            if (!is_zero(value)) entries.push_back({row, col, std::move(value), lines.number()});
+            if (!is_zero(value)) entries.emplace_back(row, col, std::move(value), lines.number());
         }
     return entries;
 }
@@ -248,7 +258,9 @@ void mirror(std::vector<Entry> &entries, Symmetry symmetry) {
     const std::size_t count = entries.size();
     for (std::size_t k = 0; k < count; ++k) {
         const Entry &e = entries[k];
-        if (e.row != e.col) entries.push_back({e.col, e.row, mirror_image(e.value, symmetry), e.line});
+        if (e.row == e.col) continue;
+        Entry image(e.col, e.row, mirror_image(e.number(), symmetry), e.line);
+        entries.push_back(std::move(image));
     }
 }
 
@@ -286,15 +298,15 @@ FileMatrix assemble(const std::vector<Entry> &entries, const Header &header, con
     if (a.pattern) return a;
     const auto fill = [&entries](auto &values, const auto &value_of) {
         values.reserve(entries.size());
-        for (const Entry &e : entries) values.push_back(value_of(e.value));
+        for (const Entry &e : entries) values.push_back(value_of(e));
     };
-    if (std::any_of(entries.begin(), entries.end(), [](const Entry &e) { return !e.value.text.empty(); })) {
-        fill(a.texts, text_of);
+    if (std::any_of(entries.begin(), entries.end(), [](const Entry &e) { return e.text != nullptr; })) {
+        fill(a.texts, [](const Entry &e) { return text_of(e.number()); });
     } else if (header.field == Field::complex) {
-        fill(a.complex_values, [](const FileNumber &x) { return x.value; });
+        fill(a.complex_values, [](const Entry &e) { return e.value; });
     } else {
         a.integers = header.field == Field::integer;
-        fill(a.values, [](const FileNumber &x) { return x.value.real(); });
+        fill(a.values, [](const Entry &e) { return e.value.real(); });
     }
     return a;
 }

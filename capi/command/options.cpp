@@ -185,10 +185,10 @@ void add_plan_options(CLI::App &command, Options &options) {
 void add_limit_options(CLI::App &command, Options &options) {
     add_parsed(command, "--threads", options.threads, parse_whole<std::int32_t>, "N",
                "threads, one for each core if not given");
-    add_parsed(
-        command, "--memory", options.memory_bytes, parse_bytes, "BYTES",
-        "working memory on the CPU, such as 512M, 20G or 1.5GiB; three quarters of the machine's if not "
-        "given");
+    add_parsed(command, "--memory", options.memory_bytes, parse_bytes, "BYTES",
+               "memory of the whole call on the CPU, such as 512M, 20G or 1.5GiB; three quarters of the "
+               "machine's if not "
+               "given");
     add_parsed(command, "--time-limit", options.time_limit_seconds, parse_seconds, "TIME",
                "seconds, or such as 10m, 2h, 3d; none for no limit; if not given, compute refuses what is "
                "predicted to "

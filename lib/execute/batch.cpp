@@ -30,13 +30,16 @@ class Batch {
           sink_(sink) {}
 
     void run(std::int64_t count) {
-        constexpr double short_run = 0.01; // seconds: such matrices are computed at the same time
+        constexpr double short_run =
+            0.01; // seconds: such matrices are computed at the same time, if they fit
+        const bool fit =
+            plan_.options.threads * plan_.bytes < static_cast<double>(plan_.options.memory_limit);
         left_.resize(static_cast<std::size_t>(count));
         std::iota(left_.begin(), left_.end(), 0);
         if (straight_) straightly();
         if (direct_)
             for (const bool twofold : direct_->ladder().of_tape()) directly(twofold);
-        if (!direct_ && plan_.seconds < short_run)
+        if (!direct_ && plan_.seconds < short_run && fit)
             parallel_for(left_.size(), [&](std::uint64_t k) { generally(left_[k]); });
         else
             for (const std::int64_t k : left_) generally(k);
@@ -143,8 +146,9 @@ class Batch {
 
     void generally(std::int64_t k) {
         try {
-            RunControl part(control_, 1 / std::max(plan_.serial_seconds, 1e-9));
-            sink_.general(k, execute(plan_, read_values(plan_.input, matrix(k)), part));
+            RunControl part(control_, 1 / std::max(plan_.serial_seconds, 1e-9), RunControl::OwnMemory());
+            sink_.general(k,
+                          execute(plan_, read_values(plan_.input, matrix(k), no_poll, &part.memory()), part));
         } catch (const Error &error) {
             if (error.status() == PERM_CANCELLED || error.status() == PERM_REFUSED_TIME) throw;
             throw Error(error.status(), formatted("matrix {} of the batch: {}", k, error.what()));

@@ -30,6 +30,14 @@ perm_status status_of(JitFailure failure) {
     }
 }
 
+// Sums over subsets are given A^T where that is what was planned.
+bool takes_transpose(const Candidate &c) { return c.transposed && sums_subsets(c.engine); }
+
+template <class Value>
+Charge transpose_held(const BlockRun &run, const Candidate &choice, const BlockOf<Value> &block) {
+    return Charge(&run.memory, takes_transpose(choice) ? bytes_of(block) : 0);
+}
+
 // A candidate at work on a block: its attempt in the account of pieces, its share of the progress.
 class Attempt {
   public:
@@ -39,9 +47,10 @@ class Attempt {
           choice_(choice),
           part_(run.control, slowdown * seconds_per_step(choice), run.attempt(number)) {}
 
-    // Sums over subsets are given A^T where that is what was planned.
-    template <class Value> BlockOf<Value> lines_of(const BlockOf<Value> &block) const {
-        return choice_.transposed && sums_subsets(choice_.engine) ? transposed(block) : block;
+    // In `room`, where they are not the block's own.
+    template <class Value>
+    const BlockOf<Value> &lines_of(const BlockOf<Value> &block, BlockOf<Value> &room) const {
+        return takes_transpose(choice_) ? room = transposed(block) : block;
     }
 
     EngineResult run(const EngineInput &input) {
@@ -105,7 +114,8 @@ std::optional<Outcome> run_in_wider(const BlockRun &run, const Candidate &choice
     const auto in_wider = info_of(choice.engine).in_wider;
     const Ladder ladder(run.options);
     if (!in_wider || !ladder.may_refine_rows()) return {};
-    const BlockOf<Value> planned = Attempt(run, choice, 0).lines_of(block);
+    BlockOf<Value> room;
+    const BlockOf<Value> &planned = Attempt(run, choice, 0).lines_of(block, room);
     std::optional<Outcome> best;
     double slowdown = 1; // of the first
     std::uint32_t number = 0;
@@ -122,7 +132,11 @@ std::optional<Outcome> run_in_wider(const BlockRun &run, const Candidate &choice
         else
             slowdown = wider.slowdown;
         Attempt attempt(run, wider.candidate, ++number, slower);
-        const ExactBlock lines = attempt.lines_of(exactly(block));
+        constexpr std::int64_t of_an_entry = std::is_same_v<Value, Tracked> ? 170 : 0; // made exact
+        const Charge wide(&run.memory, of_an_entry * block.pattern.nnz());
+        ExactBlock room_for_lines;
+        const auto &exact = exactly(block);
+        const ExactBlock &lines = attempt.lines_of(exact, room_for_lines);
         const auto work = [&] {
             Outcome outcome = attempt.outcome_of(attempt.run(EngineInput(lines, wider.arithmetic)));
             if (std::is_same_v<Value, Tracked>) round_value(outcome);
@@ -148,13 +162,17 @@ void try_second(const BlockRun &run, const Candidate &second, const Block &block
         outcome,
         [&] {
             Attempt attempt(run, second, 1);
-            Outcome again = attempt.outcome_of(attempt.run(attempt.lines_of(block)));
+            Block room;
+            Outcome again = attempt.outcome_of(attempt.run(attempt.lines_of(block, room)));
             again.counts.seconds_compile = first.seconds_compile;
             again.counts.kernels_compiled = first.kernels_compiled;
             return again;
         },
         run.pieces.store && run.pieces.store->spares_pieces());
 }
+
+constexpr std::int64_t bounding_bytes =
+    120; // of an entry, while the permanent is bounded: its magnitude, twice
 
 // |re|, |im| < 2^bits: a product of primes above 2^(bits + 1) tells them apart.
 std::vector<std::uint64_t> enough_primes(std::int64_t bits, int prime_bits, bool gaussian, const Poll &poll) {
@@ -169,14 +187,27 @@ std::vector<std::uint64_t> enough_primes(std::int64_t bits, int prime_bits, bool
     }
 }
 
+std::int64_t bytes_of(const std::vector<mpz_class> &numbers) {
+    std::int64_t bytes = 0;
+    for (const mpz_class &x : numbers) bytes += integer_bytes(x);
+    return bytes;
+}
+
 // Modulo as many primes as the permanent needs.
-Outcome run_exactly(Attempt &attempt, const ExactBlock &lines) {
+Outcome run_exactly(const BlockRun &run, Attempt &attempt, const ExactBlock &lines) {
     const Poll poll = attempt.poll();
-    const IntegerBlock integers = integer_block(lines, poll);
+    Charge charge(&run.memory, bytes_of(lines));
+    IntegerBlock integers = integer_block(lines, poll);
     const bool gaussian = !integers.im.empty();
+    charge.resize(bytes_of(integers.pattern) + bytes_of(integers.re) + bytes_of(integers.im));
+    std::vector<std::uint64_t> primes;
+    {
+        const Charge bounding(&run.memory, bounding_bytes * integers.pattern.nnz());
+        primes = enough_primes(permanent_bits(integers, poll), attempt.prime_bits(), gaussian, poll);
+    }
+    charge.grow(std::int64_t{8} * static_cast<std::int64_t>(primes.size()) * integers.pattern.nnz());
     const Residues matrices =
-        residues_of(integers.pattern, integers.re, integers.im,
-                    enough_primes(permanent_bits(integers), attempt.prime_bits(), gaussian, poll), poll);
+        residues_of(integers.pattern, integers.re, integers.im, std::move(primes), poll);
     const EngineResult result = attempt.run(matrices);
     Outcome outcome = attempt.outcome_of(result);
     outcome.wide = from_residues(matrices.primes, std::get<ResidueVector>(result.value), gaussian, poll) *
@@ -198,12 +229,14 @@ void with_gpu_errors(const std::function<void()> &work) {
 Outcome run_block(const BlockRun &run, Block block) {
     const std::int64_t exp2 = run.options.passes.scaling ? scale(block, [&run] { run.control.poll(); }) : 0;
     const Candidate &choice = *run.plan.choice();
+    const Charge charge = transpose_held(run, choice, block);
     Outcome outcome;
     if (std::optional<Outcome> certain = run_in_wider(run, choice, block)) {
         outcome = *std::move(certain);
     } else {
         Attempt attempt(run, choice, 0);
-        const EngineResult result = attempt.run(attempt.lines_of(block));
+        Block room;
+        const EngineResult result = attempt.run(attempt.lines_of(block, room));
         outcome = attempt.outcome_of(result);
         if (const Candidate *second = second_choice(run, choice, result, outcome))
             try_second(run, *second, block, outcome);
@@ -221,12 +254,14 @@ Outcome run_block(const BlockRun &run, Block block) {
 
 Outcome run_block(const BlockRun &run, const ExactBlock &block) {
     const Candidate &choice = *run.plan.choice();
+    const Charge charge = transpose_held(run, choice, block);
     const Numbers &numbers = run.plan.numbers;
     if (numbers.arithmetic() == Arithmetic::complex)
         if (std::optional<Outcome> certain = run_in_wider(run, choice, block)) return *std::move(certain);
     Attempt attempt(run, choice, 0);
-    const ExactBlock lines = attempt.lines_of(block);
-    if (numbers.precision == Precision::exact) return run_exactly(attempt, lines);
+    ExactBlock room;
+    const ExactBlock &lines = attempt.lines_of(block, room);
+    if (numbers.precision == Precision::exact) return run_exactly(run, attempt, lines);
     return attempt.outcome_of(attempt.run(numbers.precision == Precision::mpfr
                                               ? EngineInput::in_mpfr(lines, numbers.bits)
                                               : EngineInput(lines, numbers.arithmetic())));

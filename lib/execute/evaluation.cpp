@@ -13,11 +13,12 @@
 namespace libperm {
 namespace {
 
-constexpr std::size_t most_jobs = 64;       // blocks waiting to be computed
-constexpr std::size_t most_tokens = 10000;  // and what to do with their numbers
-constexpr double unplanned_bytes = 1 << 20; // that a block of order 30 may take
-constexpr double short_job = 0.01;          // seconds: such blocks are computed at the same time
-constexpr std::size_t most_known = 1 << 26; // bytes of keys of known numbers
+constexpr std::size_t most_jobs = 64;             // blocks waiting to be computed
+constexpr std::size_t most_tokens = 10000;        // and what to do with their numbers
+constexpr double unplanned_bytes = 1 << 20;       // that a block of order 30 may take
+constexpr double short_job = 0.01;                // seconds: such blocks are computed at the same time
+constexpr std::size_t most_known = 1 << 26;       // bytes of keys of known numbers
+constexpr std::int64_t most_key_entries = 100000; // of a block whose number is looked up
 
 // Explicit zeros, or entries that have become 0, may leave fewer entries than a perfect matching needs.
 template <class Value> bool zeros_leave_no_matching(const BlockOf<Value> &block, const Poll &poll) {
@@ -58,14 +59,15 @@ template <class Value> Outcome Evaluation<Value>::run(BlockOf<Value> root) {
         stack_.back() = stack_.back() / ways;
     }
     set_value(sums_, stack_.back());
-    sums_.counts.peak_bytes = std::max(sums_.counts.peak_bytes, memory_.peak()); // on a GPU, or here
+    sums_.counts.peak_bytes =
+        std::max(sums_.counts.peak_bytes, control_.memory().peak()); // on a GPU, or here
     return sums_;
 }
 
 template <class Value> void Evaluation<Value>::take(Leaf leaf) {
     ++sums_.blocks;
     BlockKey key;
-    if (plan_.blocks != 1) {
+    if (plan_.blocks != 1 && leaf.block.pattern.nnz() <= most_key_entries) {
         key = key_of(leaf, poll_);
         if (const auto known = known_.find(key); known != known_.end()) {
             tokens_.emplace_back(known->second);
@@ -77,6 +79,7 @@ template <class Value> void Evaluation<Value>::take(Leaf leaf) {
         }
         job_of_.emplace(key, jobs_.size());
     }
+    waiting_.grow(bytes_of(leaf.block) + static_cast<std::int64_t>(key.size()));
     const auto number = static_cast<std::uint64_t>(sums_.blocks_computed++);
     tokens_.emplace_back(ResultOf{jobs_.size()});
     const auto planned = plan_.block_plans.find(key_of(leaf.block.pattern, leaf.kinds));
@@ -89,7 +92,7 @@ template <class Value> void Evaluation<Value>::take(Leaf leaf) {
 
 template <class Value> void Evaluation<Value>::compute_jobs() {
     std::vector<Job *> together, alone;
-    double room = static_cast<double>(plan_.options.memory_limit); // one block alone may take it all
+    double room = static_cast<double>(options_.memory_limit); // one block alone may take it all
     for (Job &job : jobs_) {
         const bool is_short = job.plan ? job.plan->best().cost.serial_seconds < short_job
                                        : job.leaf.block.n() <= paper_order; // planning takes a millisecond
@@ -115,8 +118,8 @@ template <class Value> void Evaluation<Value>::compute(Job &job) {
     BlockPlan made;
     const auto planned = [&]() -> const BlockPlan & {
         if (!job.plan && made.candidates.empty())
-            made = plan_block(job.leaf.block.pattern, job.leaf.kinds, plan_.block_values(), plan_.options,
-                              control_);
+            made =
+                plan_block(job.leaf.block.pattern, job.leaf.kinds, plan_.block_values(), options_, control_);
         return job.plan ? *job.plan : made;
     };
     if (!scope.store) return compute_by(planned(), job, scope);
@@ -138,7 +141,8 @@ template <class Value> void Evaluation<Value>::compute(Job &job) {
 template <class Value>
 void Evaluation<Value>::compute_by(const BlockPlan &plan, Job &job, const PieceScope &pieces) {
     if (plan.refusal != PERM_OK) throw Error(plan.refusal, plan.refusal_text);
-    job.outcome = run_block({plan, plan_.options, control_, memory_, pieces}, job.leaf.block);
+    job.outcome =
+        run_block({plan, plan_.options, control_, control_.memory(), pieces}, std::move(job.leaf.block));
 }
 
 // Puts the waiting tokens together as far as they go, and forgets the jobs.
@@ -154,8 +158,10 @@ template <class Value> void Evaluation<Value>::fold() {
     }
     const auto combine = [this](std::size_t count, const auto &operation) {
         Ball result = stack_[stack_.size() - count];
-        for (std::size_t k = stack_.size() - count + 1; k < stack_.size(); ++k)
+        for (std::size_t k = stack_.size() - count + 1; k < stack_.size(); ++k) {
+            if (!plan_.numbers.are_tracked()) control_.poll();
             result = operation(result, stack_[k]);
+        }
         stack_.resize(stack_.size() - count);
         stack_.push_back(result);
     };
@@ -169,14 +175,18 @@ template <class Value> void Evaluation<Value>::fold() {
         else
             combine(std::get<Add>(token).count, [](const Ball &x, const Ball &y) { return x + y; });
     }
+    const auto most = std::min(most_known, static_cast<std::size_t>(options_.memory_limit) / 4 +
+                                               static_cast<std::size_t>(MemoryBudget::unnoticed_bytes) / 4);
     for (Job &job : jobs_) {
-        if (job.key.empty() || known_bytes_ + job.key.size() > most_known) continue;
+        if (job.key.empty() || known_bytes_ + job.key.size() > most) continue;
         known_bytes_ += job.key.size();
+        kept_.grow(static_cast<std::int64_t>(job.key.size()) + 2 * static_cast<std::int64_t>(sizeof(Ball)));
         known_.emplace(std::move(job.key), result_of<Value>(job.outcome));
     }
     tokens_.clear();
     jobs_.clear();
     job_of_.clear();
+    waiting_.resize(0);
 }
 
 template class Evaluation<Tracked>;

@@ -22,8 +22,13 @@ template <class Value> class Evaluation {
 
   public:
     // `run`: this run of its plan, and the parts that are known.
-    Evaluation(const Plan &plan, RunControl &control, MemoryBudget &memory, const PieceScope &run)
-        : plan_(plan), control_(control), memory_(memory), run_(run) {}
+    Evaluation(const Plan &plan, RunControl &control, const PieceScope &run)
+        : plan_(plan),
+          control_(control),
+          run_(run),
+          options_(options_of_blocks(plan)),
+          waiting_(&control.memory()),
+          kept_(&control.memory()) {}
 
     Outcome run(BlockOf<Value> root); // throws Error
 
@@ -49,8 +54,9 @@ template <class Value> class Evaluation {
     const Plan &plan_;
     RunControl &control_;
     const Poll poll_ = [this] { control_.poll(); };
-    MemoryBudget &memory_;
     PieceScope run_;
+    const Options options_;     // of blocks
+    Charge waiting_, kept_;     // of the jobs, of the numbers of blocks computed before
     std::vector<Job> jobs_;     // not computed yet
     std::vector<Token> tokens_; // not folded yet
     std::vector<Ball> stack_;

@@ -6,6 +6,7 @@
 #include "lib/execute/evaluation.hpp"
 #include "lib/number/ball.hpp"
 #include "lib/number/wide_value.hpp"
+#include "lib/plan/reduction_bytes.hpp"
 #include "lib/run/ladder.hpp"
 #include "lib/saved/bytes.hpp"
 
@@ -28,12 +29,11 @@ Outcome run(const Plan &plan, const Values &values, RunControl &control, PieceSt
     if (store) pieces.task.plan = std::stoull(digest_of(plan).substr(16), nullptr, 16);
     const double share = store ? store->share() : 1;
     control.begin(plan.serial_seconds * share, plan.seconds * share);
-    MemoryBudget memory(plan.options.memory_limit);
+    const Charge charge(&control.memory(), bytes_of(plan));
     if (plan.numbers.are_tracked())
-        return Evaluation<Tracked>(plan, control, memory, pieces)
+        return Evaluation<Tracked>(plan, control, pieces)
             .run(root_block<Tracked>(plan.input, values, control));
-    return Evaluation<Gaussian>(plan, control, memory, pieces)
-        .run(root_block<Gaussian>(plan.input, values, control));
+    return Evaluation<Gaussian>(plan, control, pieces).run(root_block<Gaussian>(plan.input, values, control));
 }
 
 // What is left of a call when its first answer is there: everything here may be done without.
@@ -130,6 +130,7 @@ Outcome execute(const Plan &plan, const Values &values, RunControl &control, Pie
     // With values there may be repeated rows and columns, and less to do.
     if (plan.refusal != PERM_OK && !plan.values_known && plan.options.passes.merging)
         return execute(plan_anew(), values, control, store);
+    const Charge charge(&control.memory(), bytes_of(values));
     Outcome outcome = execute_once(plan, values, control, store);
     if (Ladder(plan.options).may_change_numbers()) {
         SecondRun second(plan, values, control, store, outcome);
@@ -139,6 +140,8 @@ Outcome execute(const Plan &plan, const Values &values, RunControl &control, Pie
         if (!is_met(plan, outcome)) second.escalate();
     }
     round_off(plan.options, outcome);
+    if (!outcome.on_gpu) // of a second run that came to nothing, too
+        outcome.counts.peak_bytes = std::max(outcome.counts.peak_bytes, control.memory().peak());
     return outcome;
 }
 

@@ -56,6 +56,7 @@ class Proposal {
 
     void run() {
         if (is_hopeless()) return;
+        const Charge charge(&task_.control.memory(), frontier_planning_bytes(task_.a));
         const std::array<FrontierSide, 2> sides = frontier_sides(task_.a, task_.kinds, task_.poll());
         const FrontierOrder order = find_order(sides);
         if (!order.feasible) return add_infeasible();
@@ -63,13 +64,13 @@ class Proposal {
         FrontierProgram sparse = build_frontier_program(side, order, task_.poll());
         estimate_reachable(sparse, side, order, reachability_samples(task_.a.rows, task_.effort),
                            task_.poll());
-        FrontierProgram dense = sparse;
-        if (sparse.counts) { // the dense form has a slot for each column, repeated or not
-            const std::array<FrontierSide, 2> single = frontier_sides(task_.a, {}, task_.poll());
-            dense = build_frontier_program(single[order.transposed ? 1 : 0], order, task_.poll());
-        }
-        add(std::make_shared<const FrontierPlan>(std::move(sparse)),
-            std::make_shared<const FrontierPlan>(std::move(dense)));
+        const bool counts = sparse.counts;
+        const Plan plan = std::make_shared<const FrontierPlan>(std::move(sparse));
+        if (!counts) return add(plan, plan);
+        // The dense form has a slot for each column, repeated or not.
+        const std::array<FrontierSide, 2> single = frontier_sides(task_.a, {}, task_.poll());
+        add(plan, std::make_shared<const FrontierPlan>(
+                      build_frontier_program(single[order.transposed ? 1 : 0], order, task_.poll())));
     }
 
   private:
@@ -118,6 +119,9 @@ class Proposal {
     FrontierOrder find_order(const std::array<FrontierSide, 2> &sides) const {
         const bool nonnegative = task_.values.nonnegative;
         FrontierOrderOptions search;
+        search.account = &task_.control.memory();
+        search.most_bytes = std::max(static_cast<double>(MemoryBudget::unnoticed_bytes) / 2,
+                                     task_.machine.memory_limit(false) / 4);
         search.seed = task_.options.seed;
         search.sparse = sparse_price();
         search.dense = dense_price(nonnegative);

@@ -12,6 +12,7 @@ class Proposals;
 class FrontierPlan final : public EnginePlan {
   public:
     explicit FrontierPlan(FrontierProgram of_rows) : program(std::move(of_rows)) {}
+    std::int64_t bytes() const override { return bytes_of(program); }
 
     FrontierProgram program; // of A, or of A^T
 };

@@ -1,10 +1,11 @@
-// When a call is to stop, and who is told how far it is.
+// When a call is to stop, what it may hold, and who is told how far it is.
 #pragma once
 
 #include "lib/base/error.hpp"
 
 #include <perm.h>
 
+#include <cstdint>
 #include <limits>
 
 namespace libperm {
@@ -15,6 +16,7 @@ struct CallWatch {
     void *progress_user = nullptr;
     perm_cancel_fn cancel = nullptr;
     void *cancel_user = nullptr;
+    std::int64_t memory_limit = std::numeric_limits<std::int64_t>::max(); // bytes, on the CPU
 
     bool is_cancelled() const {
         return cancel && guarded([this] { return cancel(cancel_user) != 0; });

@@ -27,7 +27,7 @@ template <class Index> std::int64_t load(const void *array, std::int64_t k) {
 constexpr std::int64_t most_entries = std::int64_t{1} << 31; // with what multiplicities and rows of ones add
 
 // The caller's pattern, sorted: of n_rows x n_cols.
-template <class Index> InputPattern read_as(const perm_csr &a, const Poll &poll) {
+template <class Index> InputPattern read_as(const perm_csr &a, const Poll &poll, MemoryAccount *account) {
     PolledSteps steps(poll);
     InputPattern input;
     Pattern &p = input.pattern;
@@ -45,6 +45,8 @@ template <class Index> InputPattern read_as(const perm_csr &a, const Poll &poll)
     } else if (a.nnz != 0) {
         bad_matrix(formatted("a matrix of 0 rows cannot have nnz = {}", a.nnz));
     }
+    constexpr std::int64_t most = std::int64_t{1} << 56;
+    const Charge charge(account, 8 * n + 4 * std::min(a.nnz, most));
     p.rows = static_cast<std::int32_t>(n);
     p.cols = static_cast<std::int32_t>(a.n_cols);
     p.row_ptr.assign(at(n) + 1, 0);
@@ -108,7 +110,7 @@ class Multiplicities {
 
 // Row i row_count[i] times, column j column_count[j] times, and rows of ones until it is square.
 InputPattern expand(InputPattern base, const Multiplicities &row_count, const Multiplicities &column_count,
-                    std::int64_t rows, std::int64_t cols) {
+                    std::int64_t rows, std::int64_t cols, MemoryAccount *account) {
     const auto written = std::make_shared<const InputPattern>(std::move(base));
     const Pattern &p = written->pattern;
     if (cols > std::numeric_limits<std::int32_t>::max() - 1)
@@ -125,6 +127,7 @@ InputPattern expand(InputPattern base, const Multiplicities &row_count, const Mu
                     formatted("written out, the matrix is {0}x{0} with {1:.3g} entries{2}: at most 2^31 can "
                               "be",
                               cols, entries, rows < cols ? " (those of the rows of ones included)" : ""));
+    const Charge charge(account, static_cast<std::int64_t>(12 * entries) + 8 * cols);
     std::vector<std::int64_t> first(at(p.cols) + 1, 0); // of each column's copies
     for (std::int32_t j = 0; j < p.cols; ++j) first[at(j) + 1] = first[at(j)] + column_count[j];
     InputPattern out;
@@ -133,6 +136,9 @@ InputPattern expand(InputPattern base, const Multiplicities &row_count, const Mu
     out.rows_of_ones = static_cast<std::int32_t>(cols - rows);
     out.pattern.rows = out.pattern.cols = static_cast<std::int32_t>(cols);
     out.pattern.row_ptr.assign(1, 0);
+    out.pattern.row_ptr.reserve(at(cols) + 1);
+    out.pattern.col.reserve(static_cast<std::size_t>(entries));
+    out.source.reserve(static_cast<std::size_t>(entries));
     const auto close_row = [&out] {
         out.pattern.row_ptr.push_back(static_cast<std::int64_t>(out.pattern.col.size()));
     };
@@ -254,13 +260,13 @@ const char *difference(const InputPattern &x, const InputPattern &y) {
     return same_counts ? nullptr : "multiplicities";
 }
 
-InputPattern read_pattern(const perm_csr *given, const Poll &poll) {
+InputPattern read_pattern(const perm_csr *given, const Poll &poll, MemoryAccount *account) {
     if (!given) throw Error(PERM_BAD_ARGUMENT, "the matrix is a null pointer");
     constexpr std::size_t first_version = offsetof(perm_csr, row_multiplicity);
     const perm_csr a = read_known(*given, first_version, "perm_csr");
     check_sizes(a);
-    InputPattern input =
-        a.index_type == PERM_INDEX_I32 ? read_as<std::int32_t>(a, poll) : read_as<std::int64_t>(a, poll);
+    InputPattern input = a.index_type == PERM_INDEX_I32 ? read_as<std::int32_t>(a, poll, account)
+                                                        : read_as<std::int64_t>(a, poll, account);
     input.value_type = static_cast<perm_value_type>(a.value_type);
     const Multiplicities row_count(a.row_multiplicity, a.n_rows, "row");
     const Multiplicities column_count(a.col_multiplicity, a.n_cols, "col");
@@ -268,7 +274,7 @@ InputPattern read_pattern(const perm_csr *given, const Poll &poll) {
     const bool repeats = a.row_multiplicity || a.col_multiplicity;
     if (rows > cols) refuse_tall(rows, cols, repeats ? ", counted with multiplicities" : "");
     if (rows == cols && !repeats) return input;
-    input = expand(std::move(input), row_count, column_count, rows, cols);
+    input = expand(std::move(input), row_count, column_count, rows, cols, account);
     input.repeats = true;
     return input;
 }
@@ -289,13 +295,16 @@ Values spread(const Values &written, const std::vector<std::int64_t> &source) {
 
 } // namespace
 
-Values read_values(const InputPattern &input, const void *values, const Poll &poll) {
+Values read_values(const InputPattern &input, const void *values, const Poll &poll, MemoryAccount *account) {
     const std::size_t nnz = input.pattern.col.size();
+    constexpr std::size_t of_exact = sizeof(Gaussian) + 3 * 32; // with short digits
+    const bool exact = input.value_type == PERM_VALUE_C128 || input.value_type == PERM_VALUE_TEXT;
+    const Charge charge(account, static_cast<std::int64_t>((exact ? of_exact : sizeof(double)) * nnz));
     if (input.value_type == PERM_VALUE_PATTERN) {
         if (values) throw Error(PERM_BAD_ARGUMENT, "a pattern matrix has no values: pass NULL");
         return {std::vector<double>(nnz, 1.0), {}};
     }
-    if (input.written) return spread(read_values(*input.written, values, poll), input.source);
+    if (input.written) return spread(read_values(*input.written, values, poll, account), input.source);
     if (nnz > 0 && !values)
         throw Error(PERM_BAD_ARGUMENT,
                     "values is a null pointer; use PERM_VALUE_PATTERN if every entry is 1");

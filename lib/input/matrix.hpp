@@ -2,6 +2,7 @@
 #pragma once
 
 #include "preprocess/gaussian.hpp"
+#include "preprocess/memory_account.hpp"
 #include "preprocess/pattern.hpp"
 
 #include <perm.h>
@@ -37,9 +38,11 @@ struct Values {
 const char *difference(const InputPattern &x, const InputPattern &y);
 
 // Throws Error (PERM_BAD_ARGUMENT, PERM_BAD_MATRIX, PERM_UNSUPPORTED) naming the row and column at fault.
-InputPattern read_pattern(const perm_csr *a, const Poll &poll = no_poll);
+// `account` (may be none) throws before what it cannot hold is copied.
+InputPattern read_pattern(const perm_csr *a, const Poll &poll = no_poll, MemoryAccount *account = nullptr);
 
-Values read_values(const InputPattern &input, const void *values, const Poll &poll = no_poll);
+Values read_values(const InputPattern &input, const void *values, const Poll &poll = no_poll,
+                   MemoryAccount *account = nullptr);
 
 // Leaves out the entries whose value is 0. Complex values that are all real become real.
 void simplify(InputPattern &input, Values &values);

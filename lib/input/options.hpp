@@ -30,7 +30,6 @@ struct Options : CallWatch {
     int mpfr_bits = 0;
     double tolerance = 1e-9;
     int threads = 1;
-    std::int64_t memory_limit = 0;
     double refuse_seconds = 86400; // predicted to take longer: refused before it starts
     std::uint64_t seed = 0;
     Passes passes;

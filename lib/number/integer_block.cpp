@@ -2,6 +2,7 @@
 
 #include "lib/number/fixed_point_block.hpp"
 #include "lib/number/wide_value.hpp"
+#include "preprocess/matching.hpp"
 #include "preprocess/permanent_bound.hpp"
 
 #include <algorithm>
@@ -39,6 +40,9 @@ IntegerBlock integer_block(const ExactBlock &block, const Poll &poll) {
     const bool real =
         std::all_of(block.values.begin(), block.values.end(), [](const Gaussian &x) { return is_real(x); });
     std::vector<std::int32_t> row;
+    row.reserve(block.values.size());
+    out.re.reserve(block.values.size());
+    if (!real) out.im.reserve(block.values.size());
     std::size_t first = 0;
     for (std::int32_t i = 0; i < block.n(); ++i) {
         const std::size_t end = first + block.pattern.row(i).size();
@@ -67,11 +71,16 @@ std::int64_t permanent_bits(const ExactBlock &block) {
     return has_perfect_matching(block) ? permanent_bound(magnitudes_of(block)).exp2 : 0;
 }
 
-std::int64_t permanent_bits(const IntegerBlock &block) {
-    ExactBlock exact{block.pattern, {}};
-    for (std::size_t k = 0; k < block.re.size(); ++k)
-        exact.values.push_back({block.re[k], block.im.empty() ? mpz_class(0) : block.im[k]});
-    return permanent_bits(exact);
+std::int64_t permanent_bits(const IntegerBlock &block, const Poll &poll) {
+    Block magnitudes{block.pattern, {}};
+    magnitudes.values.reserve(block.re.size());
+    for (std::size_t k = 0; k < block.re.size(); ++k) {
+        poll();
+        magnitudes.values.push_back(
+            magnitude_of({block.re[k], block.im.empty() ? mpz_class(0) : block.im[k]}));
+    }
+    if (maximum_matching(nonzero_pattern(magnitudes)).size < block.pattern.rows) return 0;
+    return permanent_bound(magnitudes).exp2;
 }
 
 } // namespace libperm

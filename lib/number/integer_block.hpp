@@ -2,8 +2,8 @@
 // exact permanents by residues begin with.
 #pragma once
 
-#include "preprocess/poll.hpp"
 #include "preprocess/block.hpp"
+#include "preprocess/poll.hpp"
 
 #include <gmpxx.h>
 
@@ -23,6 +23,6 @@ IntegerBlock integer_block(const ExactBlock &block, const Poll &poll = no_poll);
 
 // b with |re|, |im| < 2^b for the permanent's parts, for certain.
 std::int64_t permanent_bits(const ExactBlock &block);
-std::int64_t permanent_bits(const IntegerBlock &block);
+std::int64_t permanent_bits(const IntegerBlock &block, const Poll &poll = no_poll);
 
 } // namespace libperm

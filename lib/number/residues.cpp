@@ -32,13 +32,17 @@ std::uint64_t square_root_of_minus_one(std::uint64_t p) {
 
 Residues residues_of(const Pattern &pattern, const std::vector<mpz_class> &re,
                      const std::vector<mpz_class> &im, std::vector<std::uint64_t> primes, const Poll &poll) {
+    constexpr std::size_t between_polls = 1 << 16;
     Residues residues{pattern, std::move(primes), {}};
     for (std::size_t m = 0; m < residues.primes.size(); ++m) {
         poll();
         const std::uint64_t p = residues.primes[m];
         std::vector<std::uint64_t> values;
         values.reserve(re.size());
-        for (const mpz_class &x : re) values.push_back(mpz_fdiv_ui(x.get_mpz_t(), p));
+        for (const mpz_class &x : re) {
+            if (values.size() % between_polls == 0) poll();
+            values.push_back(mpz_fdiv_ui(x.get_mpz_t(), p));
+        }
         if (!im.empty()) {
             const Montgomery field(p);
             const std::uint64_t root = square_root_of_minus_one(p), i = field.to(m % 2 ? p - root : root);

@@ -64,27 +64,29 @@ Tracked tracked_of(const mpq_class &x) {
 
 ExactBlock exact_block(const Block &block) {
     ExactBlock exact{block.pattern, {}};
+    exact.values.reserve(block.values.size());
     for (const Tracked &x : block.values) exact.values.push_back({shifted(mpq_class(x.value), x.exp2), 0});
     return exact;
+}
+
+Tracked magnitude_of(const Gaussian &x) {
+    if (is_real(x)) {
+        Tracked size = tracked_of(abs(x.re));
+        if (size.roundings > 0) size = size * tracked(1 + 0x1p-51); // up
+        size.roundings = std::min(size.roundings, 1);
+        return size;
+    }
+    const std::int64_t exp2 = std::max(exponent_of(x.re), exponent_of(x.im));
+    Tracked size = tracked(std::hypot(nearest(x.re, exp2), nearest(x.im, exp2)) * (1 + 0x1p-51));
+    size.exp2 += exp2;
+    size.roundings = 1;
+    return size;
 }
 
 Block magnitudes_of(const ExactBlock &block) {
     Block out{block.pattern, {}};
     out.values.reserve(block.values.size());
-    for (const Gaussian &x : block.values) {
-        if (is_real(x)) {
-            Tracked size = tracked_of(abs(x.re));
-            if (size.roundings > 0) size = size * tracked(1 + 0x1p-51); // up
-            size.roundings = std::min(size.roundings, 1);
-            out.values.push_back(size);
-            continue;
-        }
-        const std::int64_t exp2 = std::max(exponent_of(x.re), exponent_of(x.im));
-        Tracked size = tracked(std::hypot(nearest(x.re, exp2), nearest(x.im, exp2)) * (1 + 0x1p-51));
-        size.exp2 += exp2;
-        size.roundings = 1;
-        out.values.push_back(size);
-    }
+    for (const Gaussian &x : block.values) out.values.push_back(magnitude_of(x));
     return out;
 }
 

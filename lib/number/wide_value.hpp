@@ -24,5 +24,6 @@ ExactBlock exact_block(const Block &block);
 // Of each entry a number that is not below its absolute value, by at most 2^-50 of it, and that has been
 // rounded once: what reductions, scaling and error bounds take for the block.
 Block magnitudes_of(const ExactBlock &block);
+Tracked magnitude_of(const Gaussian &x);
 
 } // namespace libperm

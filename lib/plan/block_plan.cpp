@@ -70,8 +70,19 @@ void drop_plans_of_no_use(BlockPlan &plan) {
 
 } // namespace
 
+std::int64_t bytes_of(const BlockPlan &plan) {
+    std::int64_t bytes = sizeof plan;
+    const EnginePlan *last = nullptr; // the frontier's two forms may share one
+    for (const Candidate &c : plan.candidates) {
+        bytes += std::int64_t{sizeof c} + (c.plan && c.plan.get() != last ? c.plan->bytes() : 0);
+        last = c.plan ? c.plan.get() : last;
+    }
+    return bytes;
+}
+
 BlockPlan plan_block(const Pattern &a, const Kinds &kinds, const BlockValues &values, const Options &options,
                      RunControl &control, double effort) {
+    const Charge charge(&control.memory(), 2 * bytes_of(a) + 8 * a.nnz()); // while it is transposed
     const Pattern at = transpose(a, [&control] { control.poll(); }).pattern;
     Proposals task(a, at, kinds, values, options, control, effort);
     task.outlook = [&task, known = std::optional<Outlook>()]() mutable {

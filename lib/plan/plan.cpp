@@ -4,6 +4,7 @@
 #include "lib/base/log.hpp"
 #include "lib/base/system.hpp"
 #include "lib/number/wide_value.hpp"
+#include "lib/plan/reduction_bytes.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/run_control.hpp"
 #include "preprocess/forbert_marx.hpp"
@@ -17,11 +18,12 @@
 namespace libperm {
 namespace {
 
-constexpr std::int64_t most_block_plans = 1000; // kept; of more blocks the costs are extrapolated
-constexpr std::int64_t most_blocks = 4000000;   // that are counted through
-constexpr double worth_expanding = 0.5;         // seconds of one thread: below, looking for it takes longer
-constexpr double may_come_down = 8;             // times the memory limit that expansions are tried from
-constexpr int most_trials = 200;                // of expansions, in all
+constexpr std::int64_t most_block_plans = 1000;   // kept; of more blocks the costs are extrapolated
+constexpr std::int64_t most_blocks = 4000000;     // that are counted through
+constexpr double worth_expanding = 0.5;           // seconds of one thread: below, looking for it takes longer
+constexpr double may_come_down = 8;               // times the memory limit that expansions are tried from
+constexpr std::int64_t most_key_entries = 100000; // of blocks that are looked for a second time
+constexpr int most_trials = 200;                  // of expansions, in all
 
 // Of taking a matrix apart, values included, and of planning blocks when they come.
 double reduction_seconds(std::int64_t nnz, std::int64_t blocks, std::int64_t unplanned) {
@@ -43,7 +45,8 @@ template <class Value> class Planner {
     using Step = StepOf<Value>;
 
   public:
-    Planner(Plan &plan, RunControl &control) : plan_(plan), control_(control) {}
+    Planner(Plan &plan, RunControl &control)
+        : plan_(plan), control_(control), options_(options_of_blocks(plan)), keys_(&control.memory()) {}
 
     void run(const Values &values) {
         DecompositionRule<Value> rule = rule_of<Value>(plan_, control_);
@@ -53,10 +56,14 @@ template <class Value> class Planner {
         bool complete = true;
         for (Step step; complete && decomposition.next(step);) {
             control_.poll();
-            if (const auto *leaf = std::get_if<Leaf>(&step)) add(*leaf, seen);
+            if (const auto *leaf = std::get_if<Leaf>(&step)) {
+                const Charge charge(&control_.memory(), libperm::bytes_of(leaf->block));
+                add(*leaf, seen);
+            }
             complete = plan_.blocks < most_blocks;
         }
         plan_.reductions = decomposition.reductions();
+        predict_bytes(values);
         finish(complete);
     }
 
@@ -67,10 +74,9 @@ template <class Value> class Planner {
         const auto found = plan_.block_plans.find(key);
         if (found != plan_.block_plans.end()) return &found->second;
         if (std::ssize(plan_.block_plans) >= most_block_plans) return nullptr;
-        return &plan_.block_plans
-                    .emplace(std::move(key),
-                             plan_block(block.pattern, kinds, plan_.block_values(), plan_.options, control_))
-                    .first->second;
+        BlockPlan plan = plan_block(block.pattern, kinds, plan_.block_values(), options_, control_);
+        keys_.grow(3 * bytes_of(key) + bytes_of(plan)); // as the plan's, as used, as the costliest
+        return &plan_.block_plans.emplace(std::move(key), std::move(plan)).first->second;
     }
 
     void add(const Leaf &leaf, std::set<BlockKey> &seen) {
@@ -78,8 +84,10 @@ template <class Value> class Planner {
         plan_.sum_n += leaf.block.n();
         plan_.sum_nnz += static_cast<double>(leaf.block.pattern.nnz());
         bool is_new = true;
-        if (plan_.values_known && std::ssize(seen) < most_block_plans) {
-            is_new = seen.insert(key_of(leaf, poll_)).second;
+        if (plan_.values_known && std::ssize(seen) < most_block_plans && may_come_again(leaf)) {
+            const auto [key, inserted] = seen.insert(key_of(leaf, poll_));
+            is_new = inserted;
+            if (is_new) keys_.grow(bytes_of(*key));
         }
         plan_.distinct += is_new;
         const BlockPlan *block = plan_of(leaf.block, leaf.kinds);
@@ -134,6 +142,18 @@ template <class Value> class Planner {
         std::erase_if(plan_.block_plans, [this](const auto &p) { return !used_.contains(p.first); });
     }
 
+    static bool may_come_again(const Leaf &leaf) { return leaf.block.pattern.nnz() <= most_key_entries; }
+
+    // Of the reductions, or of the tables beside what is left of the matrix.
+    void predict_bytes(const Values &values) {
+        const std::int64_t reductions = libperm::bytes_of(plan_.input.pattern) + libperm::bytes_of(values) +
+                                        reduction_bytes<Value>(plan_.input, values) -
+                                        MemoryBudget::unnoticed_bytes;
+        const std::int64_t beside = plan_.options.memory_limit - options_.memory_limit;
+        plan_.bytes =
+            std::max({0.0, static_cast<double>(reductions), plan_.bytes + static_cast<double>(beside)});
+    }
+
     struct Estimate {
         double seconds = 0, bytes = 0;
         bool refused = false;
@@ -146,7 +166,8 @@ template <class Value> class Planner {
     }
 
     Kinds merged_kinds(Block &block) const {
-        return rule_of<Value>(plan_, control_).passes.merging ? merge_repeated_lines(block).kinds : Kinds{};
+        const DecompositionRule<Value> rule = rule_of<Value>(plan_, control_);
+        return rule.passes.merging ? merge_repeated_lines(block, rule.poll, rule.account).kinds : Kinds{};
     }
 
     // Of all blocks that a part comes to, after a short search for good orders.
@@ -157,7 +178,7 @@ template <class Value> class Planner {
         for (Step step; decomposition.next(step);)
             if (const auto *leaf = std::get_if<Leaf>(&step)) {
                 const Estimate one = estimate_of(plan_block(
-                    leaf->block.pattern, leaf->kinds, plan_.block_values(), plan_.options, control_, effort));
+                    leaf->block.pattern, leaf->kinds, plan_.block_values(), options_, control_, effort));
                 sum.seconds += one.seconds;
                 sum.bytes = std::max(sum.bytes, one.bytes);
             }
@@ -166,9 +187,13 @@ template <class Value> class Planner {
 
     // Is the block cheaper as the sum of what expanding along its lightest line makes of it?
     bool decide_expansion(const Block &block) {
-        Block merged = block;
-        const Kinds kinds = merged_kinds(merged);
-        const BlockPlan *plan = plan_of(merged, kinds);
+        Kinds kinds;
+        {
+            const Charge charge(&control_.memory(), libperm::bytes_of(block));
+            Block merged = block;
+            kinds = merged_kinds(merged);
+        }
+        const BlockPlan *plan = plan_of(block, kinds); // merging changes values alone
         if (!plan) return false;
         const Estimate whole = estimate_of(*plan);
         const bool is_near = whole.bytes < may_come_down * static_cast<double>(plan_.options.memory_limit);
@@ -177,6 +202,7 @@ template <class Value> class Planner {
         if (plan_.expanded.contains(key)) return true;
         if (trials_ == most_trials) return false;
         ++trials_;
+        const Charge charge(&control_.memory(), 3 * libperm::bytes_of(block));
         Estimate parts;
         for (PartOf<Value> &part : expand(block, lightest_line(block.pattern))) {
             const Estimate one = rough_estimate(std::move(part.block));
@@ -191,9 +217,14 @@ template <class Value> class Planner {
         return better;
     }
 
+    static std::int64_t bytes_of(const BlockKey &key) { return static_cast<std::int64_t>(key.size()) + 64; }
+    static std::int64_t bytes_of(const BlockPlan &plan) { return libperm::bytes_of(plan); }
+
     Plan &plan_;
     RunControl &control_;
     const Poll poll_ = [this] { control_.poll(); };
+    const Options options_;   // of blocks
+    Charge keys_;             // of the plans made, and what they are of
     std::set<BlockKey> used_; // of the plans made: the others were trials
     double planned_ = 0;      // blocks whose costs are in the sums
     double costliest_seconds_ = -1;
@@ -298,6 +329,11 @@ template <class Value> Value value_as(const Gaussian &x) {
 
 template <class Value>
 BlockOf<Value> root_block(const InputPattern &input, const Values &values, RunControl &control) {
+    control.memory().require(reduction_bytes<Value>(input, values),
+                             formatted("reducing the matrix (n = {}, {} entries{})", input.pattern.rows,
+                                       input.pattern.nnz(),
+                                       std::is_same_v<Value, Tracked> ? "" : ", in exact numbers"));
+    const Charge charge(&control.memory(), root_bytes<Value>(input, values));
     const Poll poll = [&control] { control.poll(); };
     PolledSteps steps(poll);
     BlockOf<Value> block{input.pattern, {}};
@@ -320,8 +356,11 @@ template Block root_block(const InputPattern &input, const Values &values, RunCo
 template ExactBlock root_block(const InputPattern &input, const Values &values, RunControl &control);
 
 template <class Value> DecompositionRule<Value> rule_of(const Plan &plan, RunControl &control) {
-    DecompositionRule<Value> rule{
-        plan.options.passes, plan.options.decompose_as_published, {}, [&control] { control.poll(); }};
+    DecompositionRule<Value> rule{plan.options.passes,
+                                  plan.options.decompose_as_published,
+                                  {},
+                                  [&control] { control.poll(); },
+                                  &control.memory()};
     rule.passes.merging = rule.passes.merging && (plan.values_known || plan.input.repeats);
     if (!plan.expanded.empty())
         rule.expand = [&plan](const BlockOf<Value> &block) {
@@ -332,28 +371,54 @@ template <class Value> DecompositionRule<Value> rule_of(const Plan &plan, RunCon
 template DecompositionRule<Tracked> rule_of(const Plan &plan, RunControl &control);
 template DecompositionRule<Gaussian> rule_of(const Plan &plan, RunControl &control);
 
+std::int64_t bytes_of(const Plan &plan) {
+    std::int64_t bytes =
+        bytes_of(plan.input.pattern) + static_cast<std::int64_t>(8 * plan.input.source.size());
+    if (plan.input.written) bytes += bytes_of(plan.input.written->pattern);
+    for (const auto &[key, block] : plan.block_plans)
+        bytes += static_cast<std::int64_t>(key.size()) + bytes_of(block);
+    for (const BlockKey &key : plan.expanded) bytes += static_cast<std::int64_t>(key.size());
+    return bytes + static_cast<std::int64_t>(plan.costliest.size());
+}
+
+Options options_of_blocks(const Plan &plan) {
+    // The caller's entry, that of the reductions, and of the plan its key and its terms; exact numbers twice.
+    constexpr std::int64_t in_doubles = 100, in_exact = 400;
+    const std::int64_t bytes =
+        (plan.numbers.are_tracked() ? in_doubles : in_exact) * plan.input.pattern.nnz() -
+        MemoryBudget::unnoticed_bytes;
+    Options options = plan.options;
+    options.memory_limit -= std::clamp<std::int64_t>(bytes, 0, options.memory_limit / 2);
+    return options;
+}
+
 namespace {
 
 // Of the entries of a row, made integers by their common denominator; on average. Unknown ones are guessed.
 double entry_bits_of(const InputPattern &input, const Values &values, RunControl &control) {
     if (input.value_type == PERM_VALUE_PATTERN) return 0;
     if (values.empty()) return input.value_type == PERM_VALUE_I64 ? 8 : 60;
-    const ExactBlock block = root_block<Gaussian>(input, values, control);
     const auto bits = [](const mpz_class &z) {
         return static_cast<double>(mpz_sizeinbase(z.get_mpz_t(), 2));
     };
+    const Poll poll = [&control] { control.poll(); };
+    PolledSteps steps(poll);
     double sum = 0;
     for (std::int32_t i = 0; i < input.pattern.rows; ++i) {
-        control.poll();
+        steps.take();
         double most = 0, denominator = 0;
         for (std::int64_t k = input.pattern.row_begin(i);
-             k < input.pattern.row_ptr[static_cast<std::size_t>(i) + 1]; ++k)
-            for (const mpq_class *x : {&block.values[static_cast<std::size_t>(k)].re,
-                                       &block.values[static_cast<std::size_t>(k)].im}) {
+             k < input.pattern.row_ptr[static_cast<std::size_t>(i) + 1]; ++k) {
+            const auto entry = static_cast<std::size_t>(k);
+            steps.take(8);
+            const Gaussian value =
+                values.wide.empty() ? Gaussian{mpq_class(values.real[entry]), 0} : values.wide[entry];
+            for (const mpq_class *x : {&value.re, &value.im}) {
                 if (*x == 0) continue;
                 most = std::max(most, bits(x->get_num()) - bits(x->get_den()));
                 denominator = std::max(denominator, bits(x->get_den()) - 1);
             }
+        }
         sum += most + denominator;
     }
     return sum / std::max(1, input.pattern.rows);
@@ -379,6 +444,7 @@ namespace {
 
 Plan plan_as_seen(InputPattern input, const Options &options, const Values &values, RunControl &control) {
     Plan plan;
+    const Charge charge(&control.memory(), bytes_of(input.pattern) + bytes_of(values));
     plan.input = std::move(input);
     plan.options = options;
     plan.numbers = numbers_of(options, plan.input.value_type == PERM_VALUE_C128 || some_complex(values));

@@ -73,13 +73,18 @@ Numbers numbers_of(const Options &options, bool complex);
 // By the costs that are known, on the plan's threads.
 double predicted_seconds(const Plan &plan);
 
-// The input as the reductions take it. Without values, all ones; if some lines are known to be repeated, only
-// these are equal.
+// The input as the reductions take it, within what the call may hold. Without values, all ones; if some lines
+// are known to be repeated, only these are equal.
 template <class Value>
 BlockOf<Value> root_block(const InputPattern &input, const Values &values, RunControl &control);
 
 // The rule by which the plan's input is taken apart, for one call.
 template <class Value> DecompositionRule<Value> rule_of(const Plan &plan, RunControl &control);
+
+std::int64_t bytes_of(const Plan &plan);
+
+// The plan's own, but for its memory limit: what its blocks' tables may take beside the matrix.
+Options options_of_blocks(const Plan &plan);
 
 // `values`, if there are any, only tell which rows and columns are repeated, and what numbers do. Throws
 // Error only when stopped by its control: what cannot be run still makes a plan, to be explained.

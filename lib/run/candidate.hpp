@@ -28,6 +28,7 @@ class EnginePlan {
     EnginePlan &operator=(const EnginePlan &) = default;
     EnginePlan &operator=(EnginePlan &&) = default;
     virtual ~EnginePlan() = default;
+    virtual std::int64_t bytes() const { return 0; } // where they grow with the block
 };
 
 // What a plan that was saved is made again from.

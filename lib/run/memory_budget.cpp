@@ -17,17 +17,36 @@ void use_large_pages(void *data, std::size_t bytes) noexcept {
     static_cast<void>(madvise(static_cast<char *>(data) + skipped, whole, MADV_HUGEPAGE));
 }
 
-void MemoryBudget::take(std::int64_t bytes) {
-    const std::int64_t used = used_.fetch_add(bytes) + bytes;
-    if (used > limit_) {
-        used_ -= bytes;
-        throw Error(PERM_REFUSED_MEMORY,
-                    "the work has come to need " + readable_bytes(static_cast<double>(used)) +
-                        ", more than the memory limit of " + readable_bytes(static_cast<double>(limit_)) +
-                        "; allow more with memory_limit_bytes");
-    }
-    for (std::int64_t peak = peak_; used > peak && !peak_.compare_exchange_weak(peak, used);) {
-    }
+namespace {
+
+std::string in_words(std::int64_t bytes) { return readable_bytes(static_cast<double>(bytes)); }
+
+} // namespace
+
+void MemoryBudget::change(std::int64_t taken, std::int64_t held) {
+    const std::lock_guard lock(mutex_);
+    const std::int64_t used = counted(taken_ + taken, held_ + held);
+    if (taken + held > 0 && used > limit_)
+        throw Error(PERM_REFUSED_MEMORY, "the work has come to need " + in_words(used) +
+                                             ", more than the memory limit of " + in_words(limit_) +
+                                             "; allow more with memory_limit_bytes");
+    taken_ += taken;
+    held_ += held;
+    peak_ = std::max(peak_, used);
+}
+
+void MemoryBudget::require(std::int64_t bytes, const std::string &what) const {
+    const std::lock_guard lock(mutex_);
+    const std::int64_t used = counted(taken_, held_ + bytes);
+    if (used > limit_)
+        throw Error(PERM_REFUSED_MEMORY, what + " is predicted to need " + in_words(used) + " of memory, " +
+                                             in_words(limit_) +
+                                             " is the limit; allow more with memory_limit_bytes");
+}
+
+std::int64_t MemoryBudget::peak() const {
+    const std::lock_guard lock(mutex_);
+    return peak_;
 }
 
 } // namespace libperm

@@ -1,26 +1,47 @@
 // The memory limit of one call, and arrays that are counted against it before they are allocated.
 #pragma once
 
-#include <atomic>
+#include "preprocess/memory_account.hpp"
+
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <mutex>
 #include <new>
+#include <string>
 #include <type_traits>
 #include <utility>
 
 namespace libperm {
 
-class MemoryBudget {
+// One account for all of a call: tables and buffers take from it what they allocate, planning, reductions and
+// exact numbers hold what they are about to build. The first `unnoticed_bytes` that are held are not counted:
+// a small matrix has its whole limit for tables, and so the slices that were planned.
+class MemoryBudget final : public MemoryAccount {
   public:
+    static constexpr std::int64_t unnoticed_bytes = std::int64_t{1} << 24;
+
     explicit MemoryBudget(std::int64_t limit) : limit_(limit) {}
-    void take(std::int64_t bytes); // throws Error (PERM_REFUSED_MEMORY)
-    void give_back(std::int64_t bytes) noexcept { used_ -= bytes; }
-    std::int64_t peak() const { return peak_; }
+    void take(std::int64_t bytes) { change(bytes, 0); } // throws Error (PERM_REFUSED_MEMORY)
+    void give_back(std::int64_t bytes) noexcept { change(-bytes, 0); }
+    void hold(std::int64_t bytes) override { change(0, bytes); } // throws the same
+    void let_go(std::int64_t bytes) noexcept override { change(0, -bytes); }
+
+    // Throws what holding so much more would; `what` is to begin the text: "reducing a matrix of ... ".
+    void require(std::int64_t bytes, const std::string &what) const;
+
+    std::int64_t peak() const; // counted against the limit
     std::int64_t limit() const { return limit_; }
 
   private:
-    std::int64_t limit_;
-    std::atomic<std::int64_t> used_{0}, peak_{0};
+    void change(std::int64_t taken, std::int64_t held);
+    static std::int64_t counted(std::int64_t taken, std::int64_t held) {
+        return taken + std::max<std::int64_t>(0, held - unnoticed_bytes);
+    }
+
+    const std::int64_t limit_;
+    mutable std::mutex mutex_;
+    std::int64_t taken_ = 0, held_ = 0, peak_ = 0;
 };
 
 // Asks for large pages: a table of gigabytes is otherwise filled with a page fault every 4 kB.

@@ -21,6 +21,13 @@ double permanent_bits(const Pattern &a, double entry_bits) {
     return bits;
 }
 
+// Of an exact run, beside its tables: the matrix in whole numbers and modulo each prime.
+double bytes_of_residues(const Pattern &a, const Numbers &numbers, double bits) {
+    constexpr double prime_bits = 60, whole = 300; // of a prime; bytes of an entry
+    const double matrices = (numbers.complex ? 2 : 1) * (bits / prime_bits + 1);
+    return static_cast<double>(a.nnz()) * (8 * matrices + whole);
+}
+
 } // namespace
 
 Proposals::Proposals(const Pattern &block, const Pattern &transposed, const Kinds &lines,
@@ -126,6 +133,9 @@ Candidate Proposals::judged(Candidate c, const Slowdown &slowdown) const {
         c.refusal = PERM_UNSUPPORTED;
         c.why_not = "has no numbers of MPFR, engine ryser has; precision exact knows no limit either";
     }
+    if (values.numbers.precision == Precision::exact && !c.on_gpu)
+        c.cost.bytes += std::max(0.0, bytes_of_residues(a, values.numbers, bits) -
+                                          static_cast<double>(MemoryBudget::unnoticed_bytes));
     judge(c);
     return c;
 }

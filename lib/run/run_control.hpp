@@ -1,9 +1,11 @@
-// Progress, cancelling and the time limit of one call, as its workers see them, and what they need not do.
+// Progress, cancelling, the time limit and the memory of one call, as its workers see them, and what they
+// need not do.
 #pragma once
 
-#include "preprocess/poll.hpp"
 #include "lib/input/call_watch.hpp"
+#include "lib/run/memory_budget.hpp"
 #include "lib/run/piece_store.hpp"
+#include "preprocess/poll.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -20,6 +22,13 @@ class RunControl {
     RunControl(RunControl &whole, double scale) : RunControl(whole, scale, whole.pieces_) {}
     RunControl(RunControl &whole, double scale, const PieceScope &pieces)
         : watch_(whole.watch_), whole_(&whole), scale_(scale), pieces_(pieces) {}
+
+    // One of several computations that share a call, each with all the memory there may be.
+    struct OwnMemory {};
+    RunControl(RunControl &whole, double scale, OwnMemory) : RunControl(whole, scale) { owns_memory_ = true; }
+
+    // The whole call's.
+    MemoryBudget &memory() { return whole_ && !owns_memory_ ? whole_->memory() : memory_; }
 
     // Where the parts of its engine's sum are.
     const PieceScope &pieces() const { return pieces_; }
@@ -63,8 +72,10 @@ class RunControl {
     void call_back(Clock::time_point now);
 
     const CallWatch watch_;
+    MemoryBudget memory_{watch_.memory_limit};
     RunControl *whole_ = nullptr;
     double scale_ = 1;
+    bool owns_memory_ = false;
     const Clock::time_point start_ = Clock::now();
     PieceScope pieces_;
     std::atomic<double> done_{0}, total_{0}, skipped_{0};

@@ -57,8 +57,12 @@ class ModularRing {
 } // namespace
 
 EngineResult ryser_modular(const RyserPlan &plan, const Residues &residues, RunControl &control) {
+    // Each sum has the values of its columns, and the row that they stand in.
+    const auto entries = static_cast<std::int64_t>(residues.primes.size()) * residues.pattern.nnz();
+    const Charge charge(&control.memory(), plan.counted() ? 0 : 24 * entries);
     std::vector<RyserSum<ModularRing>> sums;
     for (std::size_t m = 0; m < residues.primes.size(); ++m) {
+        control.poll();
         const ModularRing ring(residues.primes[m]);
         std::vector<std::uint64_t> values;
         for (const std::uint64_t x : residues.values[m]) values.push_back(ring.field().to(x));

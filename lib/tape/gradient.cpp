@@ -73,7 +73,7 @@ void Gradient::make_own_tape(const Plan &plan, RunControl &control) {
     if (const double least = least_frontier(pattern).expansions; least > most_moves)
         refuse_memory(least, limit);
     with_threads(plan.options.threads, [&] {
-        const FrontierOrder order = find_tape_order(pattern, plan.options.seed, poll);
+        const FrontierOrder order = find_tape_order(pattern, plan.options.seed, poll, &control.memory());
         if (!order.feasible)
             throw Error(PERM_REFUSED_MEMORY,
                         formatted("a gradient keeps all states of the frontier: more than "
@@ -409,7 +409,7 @@ class Gradient::Reading {
 TapeAnswer Gradient::run(const Plan &plan, const void *values, double *gradient, double *error_bounds,
                          RunControl &control, Outcome &outcome) const {
     const Tape &tape = *tape_;
-    MemoryBudget memory(plan.options.memory_limit);
+    MemoryBudget &memory = control.memory();
     memory.take(bytes_of(tape) + bytes_of(way_back_));
     const double work = 3 * static_cast<double>(tape.moves.size());
     const std::size_t parts = plan.input.value_type == PERM_VALUE_C128 ? 2 : 1;

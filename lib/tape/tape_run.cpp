@@ -247,8 +247,8 @@ void TapePlan::order(Plan &plan, RunControl &control) {
     if (plan.refusal != PERM_OK || plan.serial_seconds > longest ||
         least_frontier(plan.input.pattern).expansions > most_moves)
         return;
-    const FrontierOrder order =
-        find_tape_order(plan.input.pattern, plan.options.seed, [&control] { control.poll(); });
+    const FrontierOrder order = find_tape_order(
+        plan.input.pattern, plan.options.seed, [&control] { control.poll(); }, &control.memory());
     if (!order.feasible) return;
     // About: to find out by writing them takes as long as many a plan.
     constexpr int samples = 16;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 namespace libperm {
 namespace {
@@ -42,9 +43,12 @@ bool expand(const FrontierStep &step, const std::vector<std::uint64_t> &before, 
     return true;
 }
 
+constexpr std::int64_t of_a_move = 8; // steps of PolledSteps: to look at, or to compare
+
 // States that the last one is not reached from go, and their moves; the others are numbered by key, so that
 // neighbours have neighbours for sources.
-void prune(std::vector<Row> &rows) {
+void prune(std::vector<Row> &rows, const std::function<void()> &poll) {
+    PolledSteps steps(poll);
     std::vector<bool> wanted(1, true);
     for (std::size_t r = rows.size(); r-- > 0;) {
         Row &row = rows[r];
@@ -52,14 +56,17 @@ void prune(std::vector<Row> &rows) {
         std::vector<std::uint32_t> order;
         for (std::uint32_t s = 0; s < row.keys.size(); ++s)
             if (wanted[s]) order.push_back(s);
-        std::sort(order.begin(), order.end(),
-                  [&](std::uint32_t x, std::uint32_t y) { return row.keys[x] < row.keys[y]; });
+        std::sort(order.begin(), order.end(), [&](std::uint32_t x, std::uint32_t y) {
+            steps.take(of_a_move);
+            return row.keys[x] < row.keys[y];
+        });
         std::vector<std::uint32_t> number(row.keys.size());
         for (std::uint32_t k = 0; k < order.size(); ++k) number[order[k]] = k;
         const std::size_t sources = r == 0 ? 1 : rows[r - 1].keys.size();
         std::vector<bool> before(sources, false);
         std::erase_if(row.moves, [&](const Row::Move &m) { return !wanted[m.target]; });
         for (Row::Move &m : row.moves) {
+            steps.take(of_a_move);
             m.target = number[m.target];
             before[m.source] = true;
         }
@@ -70,15 +77,17 @@ void prune(std::vector<Row> &rows) {
     }
 }
 
-Tape written(const std::vector<Row> &rows, std::int64_t nnz) {
+Tape written(std::vector<Row> &rows, std::int64_t nnz, const std::function<void()> &poll) {
+    PolledSteps steps(poll);
     Tape tape;
     tape.n = static_cast<std::int32_t>(rows.size());
     tape.nnz = nnz;
     tape.first_state = {0, 1};
     tape.first_move = {0, 0};
-    for (const Row &row : rows) {
-        std::vector<Row::Move> moves = row.moves;
-        std::sort(moves.begin(), moves.end(), [](const Row::Move &x, const Row::Move &y) {
+    for (Row &row : rows) {
+        std::vector<Row::Move> moves = std::exchange(row.moves, {});
+        std::sort(moves.begin(), moves.end(), [&](const Row::Move &x, const Row::Move &y) {
+            steps.take(of_a_move);
             return x.target != y.target ? x.target < y.target : x.source < y.source;
         });
         std::uint32_t longest = 0;
@@ -99,8 +108,11 @@ Tape written(const std::vector<Row> &rows, std::int64_t nnz) {
 
 } // namespace
 
-FrontierOrder find_tape_order(const Pattern &pattern, std::uint64_t seed, const std::function<void()> &poll) {
+FrontierOrder find_tape_order(const Pattern &pattern, std::uint64_t seed, const std::function<void()> &poll,
+                              MemoryAccount *account) {
+    const Charge charge(account, frontier_planning_bytes(pattern));
     FrontierOrderOptions search;
+    search.account = account;
     search.seed = seed;
     search.sparse = search.dense = sparse_price();
     search.budget.least = 0.005; // a tape runs for less
@@ -128,8 +140,8 @@ std::optional<Tape> make_tape(const FrontierProgram &program, const Pattern &pat
         left -= static_cast<std::int64_t>(rows.back().moves.size());
         keys = rows.back().keys;
     }
-    prune(rows);
-    Tape tape = written(rows, pattern.nnz());
+    prune(rows, poll);
+    Tape tape = written(rows, pattern.nnz(), poll);
     tape.transposed = program.transposed;
     for (std::int32_t i = 0; i < pattern.rows; ++i)
         tape.row.insert(tape.row.end(), pattern.row(i).size(), static_cast<std::uint32_t>(i));

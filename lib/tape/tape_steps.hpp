@@ -11,7 +11,9 @@
 namespace libperm {
 
 // An order of the rows or columns; none is feasible if the search finds nothing within reach.
-FrontierOrder find_tape_order(const Pattern &pattern, std::uint64_t seed, const std::function<void()> &poll);
+// `account` (may be none) holds what is looked at meanwhile; it may throw, and so may `poll`.
+FrontierOrder find_tape_order(const Pattern &pattern, std::uint64_t seed, const std::function<void()> &poll,
+                              MemoryAccount *account = nullptr);
 
 // The steps that a tape is written from. `samples`: of what is reachable (preprocess/frontier_program.hpp).
 FrontierProgram tape_program(const Pattern &pattern, const FrontierOrder &order, int samples = 0);

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,9 +67,11 @@ Process::Process(std::vector<std::string> arguments, const std::string &in, cons
 
 void Process::signal(int number) const { kill(pid_, number); }
 
-int Process::wait() const {
+int Process::wait(std::int64_t *peak_bytes) const {
     int status = 0;
-    REQUIRE(waitpid(pid_, &status, 0) == pid_);
+    rusage used{};
+    REQUIRE(wait4(pid_, &status, 0, &used) == pid_);
+    if (peak_bytes) *peak_bytes = std::int64_t{1024} * used.ru_maxrss;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
@@ -80,8 +83,9 @@ nlohmann::json Run::object() const {
 }
 
 Run run(const Folder &folder, const std::vector<std::string> &arguments, const std::string &in) {
-    const int code = Process(arguments, in, folder / "stdout", folder / "stderr").wait();
-    return {code, folder.read("stdout"), folder.read("stderr")};
+    std::int64_t peak_bytes = 0;
+    const int code = Process(arguments, in, folder / "stdout", folder / "stderr").wait(&peak_bytes);
+    return {code, folder.read("stdout"), folder.read("stderr"), peak_bytes};
 }
 
 std::string dense_matrix(int n) {

@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,9 @@ class Process {
 
     void signal(int number) const;
 
-    // Its exit code, or minus the signal that killed it.
-    int wait() const;
+    // Its exit code, or minus the signal that killed it. Its peak resident set, in bytes, is at least that of
+    // the process that started it.
+    int wait(std::int64_t *peak_bytes = nullptr) const;
 
   private:
     pid_t pid_ = -1;
@@ -39,6 +41,7 @@ class Process {
 struct Run {
     int code;
     std::string out, err;
+    std::int64_t peak_bytes = 0;
 
     nlohmann::json object() const;
 };

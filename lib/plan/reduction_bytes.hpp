@@ -1,0 +1,17 @@
+// What the reductions of an input are predicted to hold, and what they begin from, in bytes.
+#pragma once
+
+#include "lib/input/matrix.hpp"
+#include "preprocess/block.hpp"
+
+namespace libperm {
+
+std::int64_t bytes_of(const Values &values);
+
+// Of the input as the reductions take it, in doubles (Tracked) or exact numbers (Gaussian), about.
+template <class Value> std::int64_t root_bytes(const InputPattern &input, const Values &values);
+
+// What reducing it comes to at its peak.
+template <class Value> std::int64_t reduction_bytes(const InputPattern &input, const Values &values);
+
+} // namespace libperm
