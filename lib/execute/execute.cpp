@@ -29,7 +29,7 @@ Outcome run(const Plan &plan, const Values &values, RunControl &control, PieceSt
     if (store) pieces.task.plan = std::stoull(digest_of(plan).substr(16), nullptr, 16);
     const double share = store ? store->share() : 1;
     control.begin(plan.serial_seconds * share, plan.seconds * share);
-    const Charge charge(&control.memory(), bytes_of(plan));
+    const Charge charge(&control.memory(), held_bytes(plan));
     if (plan.numbers.are_tracked())
         return Evaluation<Tracked>(plan, control, pieces)
             .run(root_block<Tracked>(plan.input, values, control));

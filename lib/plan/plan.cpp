@@ -371,7 +371,7 @@ template <class Value> DecompositionRule<Value> rule_of(const Plan &plan, RunCon
 template DecompositionRule<Tracked> rule_of(const Plan &plan, RunControl &control);
 template DecompositionRule<Gaussian> rule_of(const Plan &plan, RunControl &control);
 
-std::int64_t bytes_of(const Plan &plan) {
+std::int64_t held_bytes(const Plan &plan) {
     std::int64_t bytes =
         bytes_of(plan.input.pattern) + static_cast<std::int64_t>(8 * plan.input.source.size());
     if (plan.input.written) bytes += bytes_of(plan.input.written->pattern);

@@ -81,7 +81,7 @@ BlockOf<Value> root_block(const InputPattern &input, const Values &values, RunCo
 // The rule by which the plan's input is taken apart, for one call.
 template <class Value> DecompositionRule<Value> rule_of(const Plan &plan, RunControl &control);
 
-std::int64_t bytes_of(const Plan &plan);
+std::int64_t held_bytes(const Plan &plan); // by the plan itself
 
 // The plan's own, but for its memory limit: what its blocks' tables may take beside the matrix.
 Options options_of_blocks(const Plan &plan);
