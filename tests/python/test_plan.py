@@ -171,7 +171,7 @@ def test_a_plan_takes_a_batch_of_whole_matrices(dtype):
 @pytest.mark.parametrize("dtype", [int, float, complex])
 def test_batches_of_full_arrays_have_the_bits_of_single_calls(dtype):
     g = np.random.default_rng(11)
-    for n in (1, 4, 5, 8, 12):
+    for n in (4, 5, 8, 12):
         batch = g.integers(1, 9, (70, n, n)).astype(dtype)
         if dtype is not int:
             batch *= g.normal(size=batch.shape)
