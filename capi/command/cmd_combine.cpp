@@ -30,8 +30,9 @@ class Parts {
 
     Result combine(const Plan &plan) const {
         const ValuesView values(first().values, first().plan.pattern.value_type);
-        for (std::size_t k = 0; k < parts_.size(); ++k)
-            require_own_shards(files_[k], parts_[k], plan.shards());
+        for (std::size_t k = 0; k < parts_.size(); ++k) // another plan's are told of below
+            if (parts_[k].plan.plan == first().plan.plan)
+                require_own_shards(files_[k], parts_[k], plan.shards());
         std::vector<std::string> partials;
         std::vector<std::size_t> owners; // of the partials
         for (std::size_t k = 0; k < parts_.size(); ++k)

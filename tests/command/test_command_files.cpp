@@ -50,11 +50,8 @@ struct Files {
     explicit Files(const std::string &text, const Words &options = quick)
         : matrix(folder.write("matrix.mtx", text)) {
         must(folder, Words{"plan", matrix, "-o", plan} + options);
-        const Words numbers = std::find(options.begin(), options.end(), "--decimal") == options.end()
-                                  ? Words{}
-                                  : Words{"--decimal"};
         must(folder,
-             Words{"shard", matrix, "--of", "1", "--index", "0", "-o", part, "--plan", plan} + numbers);
+             Words{"shard", matrix, "--of", "1", "--index", "0", "-o", part, "--plan", plan} + options);
     }
 
     // Sealed again.
@@ -117,7 +114,7 @@ TEST_CASE("a matrix that is none, and values that are not its, in a sealed part"
                                   const std::string &word = "damaged") {
         const perm::PartFile sound = perm::read_part_file(of.part);
         of.change_part(change);
-        check_refused(of.folder, of.combine(), {of.part, word});
+        check_refused(of.folder, of.combine(), {word});
         perm::PartFile again = sound;
         perm::write_part_file(of.part, again);
         perm::forget_previous(of.part);
@@ -136,7 +133,7 @@ TEST_CASE("a matrix that is none, and values that are not its, in a sealed part"
     check_damaged(files, [](perm::PartFile &part) { part.plan.pattern.value_type = 77; });
     check_damaged(files, [](perm::PartFile &part) { part.plan.pattern.row_ptr.clear(); });
     check_damaged(
-        files, [](perm::PartFile &part) { part.plan.pattern.row_ptr.pop_back(); }, "row_ptr");
+        files, [](perm::PartFile &part) { part.plan.pattern.row_ptr.pop_back(); }, "cannot hold");
     check_damaged(
         files, [](perm::PartFile &part) { part.plan.pattern.row_ptr[3] = 1 << 30; }, "row_ptr");
     check_damaged(
@@ -188,16 +185,18 @@ TEST_CASE("a part's place among the others") {
 TEST_CASE("more parts than shards: who is missing is told at once, and none is that has none") {
     const Files files(dense_matrix(22));
     const std::int64_t shards = std::ssize(perm::read_part_file(files.part).partials);
-    const auto shard = [&](std::int64_t of, std::int64_t index) {
-        return Words{"shard",   files.matrix,
-                     "--of",    std::to_string(of),
-                     "--index", std::to_string(index),
-                     "-o",      files.folder / ("part." + std::to_string(index)),
-                     "--plan",  files.plan};
+    const auto part = [&](std::int64_t of, std::int64_t index) {
+        return files.folder / (std::to_string(index) + "." + std::to_string(of));
     };
-    must(files.folder, shard(2'000'000'000, 7)); // it has no shard
-    std::string whole = must(files.folder, files.combine() + Words{"--quiet"});
-    const Run r = run(files.folder, {"combine", files.folder / "part.7"});
+    const auto shard = [&](std::int64_t of, std::int64_t index) {
+        const std::string n = std::to_string(of), k = std::to_string(index);
+        return Words{"shard", files.matrix, "--of",          n,        "--index",
+                     k,       "-o",         part(of, index), "--plan", files.plan};
+    };
+    constexpr std::int64_t many = 2'000'000'000;
+    must(files.folder, shard(many, 7)); // it has no shard
+    const std::string whole = must(files.folder, files.combine() + Words{"--quiet"});
+    const Run r = run(files.folder, {"combine", part(many, 7)});
     CHECK(r.code == 2);
     CHECK(contains(r.err, " of 2000000000: run perm shard with these"));
     const auto listed = std::count(r.err.begin(), r.err.end(), ',');
@@ -208,7 +207,7 @@ TEST_CASE("more parts than shards: who is missing is told at once, and none is t
     for (std::int64_t k = 0, of = shards + 3; k < of; ++k)
         if (perm::first_shard(shards, of, k) < perm::first_shard(shards, of, k + 1)) {
             must(files.folder, shard(of, k));
-            all.push_back(files.folder / ("part." + std::to_string(k)));
+            all.push_back(part(of, k));
             CHECK(perm::index_of(perm::first_shard(shards, of, k), shards, of) == k);
         }
     CHECK(must(files.folder, all + Words{"--quiet"}) == whole);
