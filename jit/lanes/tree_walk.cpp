@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <new>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -385,6 +386,7 @@ TreeWalk::TreeWalk(const Tree &tree, std::span<const double> values, Arithmetic 
 void TreeWalk::walk(std::span<const std::uint64_t> segments, void *partials,
                     const std::function<void()> &poll) const {
     const auto workspace = hwy::AllocateAligned<double>(decoded_->bytes / sizeof(double));
+    if (!workspace) throw std::bad_alloc();
     with_arithmetic_of(arithmetic_, values_, [&](const auto &f) {
         using A = std::remove_cvref_t<decltype(f)>;
         start(tree_, f, values_, segments, workspace.get());

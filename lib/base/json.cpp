@@ -15,111 +15,53 @@ auto position(auto &object, std::string_view key) {
                         [key](const auto &member) { return member.first == key; });
 }
 
-// Only numbers and texts are the library's: where memory has run out, the destructor of its arrays and
-// objects, which asks for more, would end the process.
-template <class Scalar> std::string scalar_text(const Scalar &x) {
-    return LibraryJson(x).dump(-1, ' ', false, LibraryJson::error_handler_t::replace);
+LibraryJson in_library(const Json &json) {
+    return std::visit(
+        [](const auto &x) -> LibraryJson {
+            using Value = std::decay_t<decltype(x)>;
+            if constexpr (std::is_same_v<Value, Json::Array>) {
+                LibraryJson array = LibraryJson::array();
+                for (const Json &element : x) array.push_back(in_library(element));
+                return array;
+            } else if constexpr (std::is_same_v<Value, Json::Object>) {
+                LibraryJson object = LibraryJson::object();
+                for (const auto &[key, element] : x) object[key] = in_library(element);
+                return object;
+            } else {
+                return x;
+            }
+        },
+        json.value());
 }
 
-class Writer {
-  public:
-    explicit Writer(int indent) : indent_(indent) {}
-
-    void write(const Json &json) {
-        std::visit(
-            [this](const auto &x) {
-                using Value = std::decay_t<decltype(x)>;
-                if constexpr (std::is_same_v<Value, Json::Array>)
-                    write_all('[', x, ']', [this](const Json &element) { write(element); });
-                else if constexpr (std::is_same_v<Value, Json::Object>)
-                    write_all('{', x, '}', [this](const auto &member) {
-                        text_ += scalar_text(member.first) + (indent_ < 0 ? ":" : ": ");
-                        write(member.second);
-                    });
-                else if constexpr (std::is_same_v<Value, std::int64_t>)
-                    text_ += std::to_string(x);
-                else
-                    text_ += scalar_text(x);
-            },
-            json.value());
+// `within`: so many arrays and objects. Not many, for the stack has an end.
+Json from_library(const LibraryJson &json, int within = 0) {
+    constexpr int most = 100;
+    if (within > most) throw std::invalid_argument("nested more than a hundred times");
+    switch (json.type()) {
+    case LibraryJson::value_t::boolean:
+        return json.get<bool>();
+    case LibraryJson::value_t::number_integer:
+    case LibraryJson::value_t::number_unsigned:
+        return json.get<std::int64_t>();
+    case LibraryJson::value_t::number_float:
+        return json.get<double>();
+    case LibraryJson::value_t::string:
+        return json.get<std::string>();
+    case LibraryJson::value_t::array: {
+        Json::Array array;
+        for (const LibraryJson &element : json) array.push_back(from_library(element, within + 1));
+        return array;
     }
-    std::string text() { return std::move(text_); }
-
-  private:
-    template <class Elements, class Write>
-    void write_all(char open, const Elements &elements, char close, const Write &write_one) {
-        text_ += open;
-        ++within_;
-        for (std::size_t k = 0; k < elements.size(); ++k) {
-            if (k > 0) text_ += ',';
-            break_line();
-            write_one(elements[k]);
-        }
-        --within_;
-        if (!elements.empty()) break_line();
-        text_ += close;
+    case LibraryJson::value_t::object: {
+        Json object(Json::Object{});
+        for (const auto &[key, element] : json.items()) object[key] = from_library(element, within + 1);
+        return object;
     }
-    void break_line() {
-        if (indent_ >= 0) text_.append(1, '\n').append(static_cast<std::size_t>(indent_ * within_), ' ');
+    default:
+        return nullptr;
     }
-
-    const int indent_;
-    int within_ = 0;
-    std::string text_;
-};
-
-// What the library's parser meets, as it meets it.
-class Reader : public nlohmann::json_sax<LibraryJson> {
-  public:
-    bool null() override { return take(nullptr); }
-    bool boolean(bool flag) override { return take(flag); }
-    bool number_integer(number_integer_t x) override { return take(x); }
-    bool number_unsigned(number_unsigned_t x) override { return take(static_cast<std::int64_t>(x)); }
-    bool number_float(number_float_t x, const string_t &) override { return take(x); }
-    bool string(string_t &text) override { return take(std::move(text)); }
-    bool binary(binary_t &) override { return false; } // no text's
-    bool start_object(std::size_t) override { return open(Json::Object{}); }
-    bool start_array(std::size_t) override { return open(Json::Array{}); }
-    bool key(string_t &key) override {
-        keys_.back() = std::move(key);
-        return true;
-    }
-    bool end_object() override { return close(); }
-    bool end_array() override { return close(); }
-    bool parse_error(std::size_t, const std::string &, const nlohmann::detail::exception &error) override {
-        throw std::invalid_argument(error.what());
-    }
-
-    Json all() { return std::move(all_); }
-
-  private:
-    bool open(Json json) {
-        constexpr std::size_t most = 100; // not many, for the stack has an end
-        if (open_.size() > most) throw std::invalid_argument("nested more than a hundred times");
-        open_.push_back(std::move(json));
-        keys_.emplace_back();
-        return true;
-    }
-    bool close() {
-        Json json = std::move(open_.back());
-        open_.pop_back();
-        keys_.pop_back();
-        return take(std::move(json));
-    }
-    bool take(Json json) {
-        if (open_.empty())
-            all_ = std::move(json);
-        else if (std::holds_alternative<Json::Array>(open_.back().value()))
-            open_.back().push_back(std::move(json));
-        else
-            open_.back()[keys_.back()] = std::move(json);
-        return true;
-    }
-
-    Json all_;
-    std::vector<Json> open_;
-    std::vector<std::string> keys_; // of those that are open, the one that was read last
-};
+}
 
 } // namespace
 
@@ -172,16 +114,10 @@ bool Json::is_null() const { return std::holds_alternative<std::nullptr_t>(value
 
 bool Json::operator==(const Json &other) const { return value_ == other.value_; }
 
-Json Json::read(std::string_view text) {
-    Reader reader;
-    LibraryJson::sax_parse(text, &reader);
-    return reader.all();
-}
+Json Json::read(std::string_view text) { return from_library(LibraryJson::parse(text)); }
 
 std::string Json::written(int indent) const {
-    Writer writer(indent);
-    writer.write(*this);
-    return writer.text();
+    return in_library(*this).dump(indent, ' ', false, LibraryJson::error_handler_t::replace);
 }
 
 } // namespace libperm

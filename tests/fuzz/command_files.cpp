@@ -18,7 +18,7 @@ perm::PartFile part(const char *engine) {
     opts.without = "all";
     const perm::Plan plan(band.csr, opts);
     perm::PartFile part;
-    part.plan = perm::plan_file_of("band.mtx", band.csr, plan.save());
+    part.plan = {"band.mtx", perm::pattern_of(band.csr), plan.save()};
     part.values = perm::values_of(band.csr);
     for (std::int64_t k = 0; k < plan.shards(); ++k) part.partials[k] = plan.run_shard(band.csr.values, k);
     return part;

@@ -17,6 +17,7 @@ std::string saved(const char *engine, const char *precision, std::int32_t type) 
     const std::vector<std::int64_t> ones(band.values.size(), 1);
     if (type == PERM_VALUE_I64) a.values = ones.data();
     perm_opts opts = fuzz::limited();
+    opts.device = nullptr; // a GPU's engine makes plans, too
     opts.engine = engine;
     opts.precision = precision;
     perm_plan *plan = nullptr;

@@ -8,22 +8,20 @@
 namespace {
 
 std::atomic<std::int64_t> asked_for = 0, fails_at = -1, alive = 0;
-std::atomic<bool> is_armed = false, counts = false, goes_on = false;
+std::atomic<bool> is_armed = false, counts = false;
 
 bool fails() {
     if (!counts.load(std::memory_order_relaxed)) return false;
-    const std::int64_t k = asked_for++, at = fails_at;
-    return goes_on ? k >= at : k == at;
+    return asked_for++ == fails_at;
 }
 
 } // namespace
 
 namespace failing {
 
-void arm(std::int64_t k, Mode mode) {
+void arm(std::int64_t k) {
     asked_for = 0;
     fails_at = k;
-    goes_on = mode == Mode::from_there_on;
     is_armed = true;
 }
 

@@ -6,10 +6,8 @@
 
 namespace failing {
 
-enum class Mode { once, from_there_on };
-
-void arm(std::int64_t k, Mode mode);
-std::int64_t disarm(); // how many allocations were asked for meanwhile
+void arm(std::int64_t k); // -1: none fails
+std::int64_t disarm();    // how many allocations were asked for meanwhile
 
 // Those of all threads while `work` runs count, and no others.
 void count(bool counts);
