@@ -22,7 +22,8 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr double least_written = 1 << 20;    // entries; of fewer the general road knows more ways
 constexpr double written_bytes = 64;         // that an entry takes there
-constexpr double worth_writing_out = 10;     // seconds of one thread: what takes longer may be quicker there
+constexpr double worth_writing_out = 0.3;    // seconds of one thread: what takes longer may be quicker there
+constexpr double worth_waiting = 100;        // seconds, where it would not fit the memory limit there
 constexpr std::int64_t most_lines = 1 << 28; // with what they count
 constexpr double most_terms = 0x1p40;
 
@@ -189,8 +190,7 @@ Integers integers_of(const Sides &kinds, const InputPattern &input, const Values
 }
 
 std::size_t primes_for(const Integers &a) {
-    const auto count = static_cast<std::size_t>((a.bits + 2) / certain_bits) + 1;
-    return a.im.empty() ? count : 2 * count; // two square roots of -1
+    return static_cast<std::size_t>((a.bits + 2) / certain_bits) + 1;
 }
 
 double serial_seconds(const Integers &a) {
@@ -200,7 +200,8 @@ double serial_seconds(const Integers &a) {
                    std::popcount(static_cast<std::uint32_t>(r.count));
     for (const EqualLines &c : a.plan.column_kinds) weights += c.count;
     constexpr double term = 20e-9, factor = 2.5e-9, weight = 12e-9, prime = 5e-5;
-    return static_cast<double>(primes_for(a)) *
+    const double matrices = a.im.empty() ? 1 : 2; // of each prime: two square roots of -1
+    return matrices * static_cast<double>(primes_for(a)) *
            (prime + a.plan.terms * (term + factor * factors) + weight * weights);
 }
 
@@ -245,11 +246,13 @@ std::optional<ExactKinds> compute_exact_kinds(const perm_csr *a, const Options &
     const Integers integers = integers_of(kinds, *input, read_values(*input, a->values));
     const double serial = serial_seconds(integers), seconds = seconds_on(options.threads, serial);
     const bool fits = kinds.written * written_bytes <= static_cast<double>(options.memory_limit);
-    if (integers.plan.terms > most_terms || seconds > options.refuse_seconds ||
-        (fits && serial > worth_writing_out))
+    const double most_seconds = std::min(options.refuse_seconds, worth_waiting);
+    if (integers.plan.terms > most_terms || seconds > most_seconds || (fits && serial > worth_writing_out))
         return {};
     ExactKinds result;
-    control.begin(static_cast<double>(primes_for(integers)) * integers.plan.terms, seconds);
+    control.begin((integers.im.empty() ? 1 : 2) * static_cast<double>(primes_for(integers)) *
+                      integers.plan.terms,
+                  seconds);
     with_threads(options.threads, [&] {
         set_value(result.outcome, WideBall{permanent_of(integers, control), {}});
     });
