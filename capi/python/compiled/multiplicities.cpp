@@ -43,6 +43,8 @@ double terms(const std::int64_t *counts, std::int64_t lines) {
 bool Multiplicities::read(PyObject *rows, PyObject *columns, const perm_csr &a) {
     if (!read_counts(rows, a.n_rows, rows_.data()) || !read_counts(columns, a.n_cols, columns_.data()))
         return false;
+    has_rows_ = rows != Py_None;
+    has_columns_ = columns != Py_None;
     std::int64_t lines = 0;
     for (std::int64_t k = 0; k < a.n_cols; ++k) lines += columns_[static_cast<std::size_t>(k)];
     constexpr double most_terms = std::int64_t{1} << largest_order;

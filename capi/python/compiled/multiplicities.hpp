@@ -21,13 +21,14 @@ class Multiplicities {
     bool read(PyObject *rows, PyObject *columns, const perm_csr &a);
 
     void write_to(perm_csr &a) const { // which refers to them
-        a.row_multiplicity = rows_.data();
-        a.col_multiplicity = columns_.data();
+        a.row_multiplicity = has_rows_ ? rows_.data() : nullptr;
+        a.col_multiplicity = has_columns_ ? columns_.data() : nullptr;
     }
 
   private:
     using Counts = std::array<std::int64_t, largest_order>;
     Counts rows_, columns_;
+    bool has_rows_ = false, has_columns_ = false;
 };
 
 } // namespace perm_python
