@@ -14,6 +14,7 @@
 namespace libperm {
 namespace {
 
+constexpr int most_dense_slots = 64;           // of a set
 constexpr int widest_dense = 40;               // columns: beyond it C(w, w/2) numbers are terabytes
 constexpr double most_dense_blocks = 1e8;      // of its table: they are counted through in every row
 constexpr std::size_t most_rough_slices = 256; // of a rough plan
@@ -38,8 +39,7 @@ double runs_of(const Proposals &task, bool on_gpu) {
 }
 
 bool dense_is_narrow(const FrontierProgram &program) {
-    constexpr int most_slots = 64; // of a set
-    return program.slots <= most_slots &&
+    return program.slots <= most_dense_slots &&
            std::none_of(program.steps.begin(), program.steps.end(),
                         [](const FrontierStep &s) { return s.width_after > widest_dense; });
 }
@@ -56,7 +56,7 @@ class Proposal {
 
     void run() {
         if (is_hopeless()) return;
-        const Charge charge(&task_.control.memory(), frontier_planning_bytes(task_.a));
+        Charge charge(&task_.control.memory(), frontier_planning_bytes(task_.a));
         const std::array<FrontierSide, 2> sides = frontier_sides(task_.a, task_.kinds, task_.poll());
         const FrontierOrder order = find_order(sides);
         if (!order.feasible) return add_infeasible();
@@ -64,17 +64,29 @@ class Proposal {
         FrontierProgram sparse = build_frontier_program(side, order, task_.poll());
         estimate_reachable(sparse, side, order, reachability_samples(task_.a.rows, task_.effort),
                            task_.poll());
-        const bool counts = sparse.counts;
         const Plan plan = std::make_shared<const FrontierPlan>(std::move(sparse));
-        if (!counts) return add(plan, plan);
-        // The dense form has a slot for each column, repeated or not.
-        const std::array<FrontierSide, 2> single = frontier_sides(task_.a, {}, task_.poll());
-        add(plan, std::make_shared<const FrontierPlan>(
-                      build_frontier_program(single[order.transposed ? 1 : 0], order, task_.poll())));
+        add(plan, dense_of(plan, order, charge));
     }
 
   private:
     using Plan = std::shared_ptr<const FrontierPlan>;
+
+    // A plan of its own, as it is saved, with a slot for each column, repeated or not. Null: there are more
+    // slots than a set has.
+    Plan dense_of(const Plan &sparse, const FrontierOrder &order, Charge &charge) const {
+        if (!sparse->program.counts) {
+            if (sparse->program.slots > most_dense_slots) return nullptr;
+            charge.grow(sparse->bytes());
+            return std::make_shared<const FrontierPlan>(*sparse);
+        }
+        const Pattern &lines = order.transposed ? task_.at : task_.a;
+        for (std::int32_t i = 0; i < lines.rows; ++i)
+            if (std::ssize(lines.row(i)) > most_dense_slots) return nullptr;
+        charge.grow(frontier_planning_bytes(task_.a));
+        const std::array<FrontierSide, 2> single = frontier_sides(task_.a, {}, task_.poll());
+        return std::make_shared<const FrontierPlan>(
+            build_frontier_program(single[order.transposed ? 1 : 0], order, task_.poll()));
+    }
 
     // Says so at once when no order can fit the memory, and slices would take too long; a search would only
     // find out later.
@@ -154,7 +166,8 @@ class Proposal {
     }
 
     void add(const Plan &sparse, const Plan &dense) {
-        const bool on_cpu = task_.options.device != Device::gpu, narrow = dense_is_narrow(dense->program);
+        const bool on_cpu = task_.options.device != Device::gpu;
+        const bool narrow = dense && dense_is_narrow(dense->program);
         if (on_cpu) add_on_cpu(sparse, FrontierForm::sparse);
         if (on_cpu && narrow && dense_has_few_blocks(dense->program)) add_on_cpu(dense, FrontierForm::dense);
         task_.sliceable = dense;

@@ -72,11 +72,8 @@ void drop_plans_of_no_use(BlockPlan &plan) {
 
 std::int64_t bytes_of(const BlockPlan &plan) {
     std::int64_t bytes = sizeof plan;
-    const EnginePlan *last = nullptr; // the frontier's two forms may share one
-    for (const Candidate &c : plan.candidates) {
-        bytes += std::int64_t{sizeof c} + (c.plan && c.plan.get() != last ? c.plan->bytes() : 0);
-        last = c.plan ? c.plan.get() : last;
-    }
+    for (const Candidate &c : plan.candidates)
+        bytes += std::int64_t{sizeof c} + (c.plan ? c.plan->bytes() : 0);
     return bytes;
 }
 

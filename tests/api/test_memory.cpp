@@ -114,7 +114,7 @@ TEST_CASE("a call that is stopped anywhere says so, and the next one has the sam
     for (Case &one : cases) {
         CAPTURE(one.name);
         const auto began = std::chrono::steady_clock::now();
-        const perm::Result whole = perm::compute(one.matrix, one.opts);
+        perm::Result whole = perm::compute(one.matrix, one.opts);
         const auto takes = std::chrono::steady_clock::now() - began;
         for (int k = 0; k < 8; ++k) {
             Stopper stopper;
