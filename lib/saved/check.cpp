@@ -109,10 +109,14 @@ void check_lines(const BlockLines &lines) {
     check_kinds(lines.kinds.of_col, transpose(lines.pattern).pattern);
 }
 
+// As C reads it.
+bool says_something(const std::string &text) { return *text.c_str() != '\0'; }
+
 void check_choice(const BlockPlan &block) {
     require(!block.candidates.empty() && -1 <= block.chosen && block.chosen < std::ssize(block.candidates),
             "the engine chosen");
     require((block.chosen < 0) == (block.refusal != PERM_OK), "a block refused");
+    require(block.refusal == PERM_OK || says_something(block.refusal_text), "why a block is refused");
     for (const Candidate &c : block.candidates) require(!c.second || c.refusal == PERM_OK, "an engine");
     const auto check = [](const Candidate &c) { info_of(c.engine).check(c); };
     const Candidate *choice = block.choice();

@@ -126,6 +126,7 @@ SavedPlan saved(const Plan &plan, bool with_predictions) {
 Plan restored(SavedPlan saved, const Options &options) {
     check_plan(saved);
     Plan plan = std::move(saved.plan);
+    require(plan.refusal == PERM_OK || says_something(plan.refusal_text), "why a plan is refused");
     plan.options = options;
     plan.numbers = numbers_of(options, plan.numbers.complex);
     if (!saved.written.empty())

@@ -47,6 +47,7 @@ Plan restored(SavedPlan saved, const Options &options);
 // The same for parts of it (lib/saved/check.cpp).
 void check_plan(const SavedPlan &saved);
 void check_lines(const BlockLines &lines);
+bool says_something(const std::string &text);
 void check_choice(const BlockPlan &block);
 
 } // namespace libperm

@@ -120,7 +120,8 @@ void check_call(perm_status status, perm_result &result) {
         require((result.exact != 0) == (result.rel_error_bound == 0), "exact, or a bound of 0, but not both");
     } else {
         require(result.text == nullptr && result.re == 0, "a result that is not cleared");
-        require(*perm_last_error() != '\0', "no text of what went wrong");
+        require(*perm_last_error() != '\0',
+                ("no text of what went wrong: " + std::to_string(status)).c_str());
     }
     perm_result_clear(&result);
 }
