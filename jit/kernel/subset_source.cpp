@@ -6,8 +6,6 @@
 #include "jit/program/tree_program.hpp"
 #include "jit/text/text.hpp"
 
-#include <algorithm>
-
 namespace libperm {
 namespace {
 
@@ -83,20 +81,11 @@ std::string types_text(const SubsetKernel &kernel) {
                      arithmetic_type(kernel.arithmetic), terms[static_cast<std::size_t>(kernel.summation)]);
 }
 
-// Of a multiprocessor, whose registers they are to share: `dense` computes with few beside x, and more
-// threads hide more of what its products wait for.
-int least_blocks(const SubsetKernel &kernel) {
-    if (kernel.engine != SubsetEngine::dense) return 1;
-    constexpr int registers = 65536, beside_x = 48; // beside_x: of each part of a number
-    const int own = parts_of(kernel.arithmetic) * (2 * kernel.n + beside_x);
-    return std::clamp(registers / (kernel.threads * own), 1, 4);
-}
-
 std::string entry_text(const SubsetKernel &kernel) {
     const bool by_parameter = values_by_parameter(kernel), is_tree = kernel.engine == SubsetEngine::tree;
-    std::string text = formatted("\nextern \"C\" __global__ void __launch_bounds__({}, {})\n"
+    std::string text = formatted("\nextern \"C\" __global__ void __launch_bounds__({}, 1)\n"
                                  "{}({}, Launch launch, Number *{}, Partial *partials) {{\n",
-                                 kernel.threads, least_blocks(kernel), walk_entry(kernel),
+                                 kernel.threads, walk_entry(kernel),
                                  by_parameter ? "const __grid_constant__ Values v"
                                  : is_tree    ? "const Values *values"
                                               : "const Number *values",
