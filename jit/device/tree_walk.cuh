@@ -25,9 +25,9 @@ __device__ __forceinline__ void walk_tree(Rows &rows, Launch launch, Partial *pa
     constexpr int loops = segment_bits - unrolled;
     rows.settle(loops);
     Partial sums = sum_of_nothing<Arith>();
-    // The code of all columns stands here once: it is what takes the compiler's time. In turns below 0 the columns
-    // of the first segment come in, each in a turn of its own whether it does or not: what turn it is must not
-    // depend on the thread, or those of a warp would walk on apart.
+    // The code of all columns stands here once: it is what takes the compiler's time. In turns below 0 the
+    // columns of the first segment come in, each in a turn of its own whether it does or not: what turn it is
+    // must not depend on the thread, or those of a warp would walk on apart.
 #pragma unroll 1
     for (int m = segment_bits - (n - 1);;) {
         int column = -1, settled = loops;

@@ -1,8 +1,8 @@
 // From residues modulo primes back to the integer that they are of.
 #pragma once
 
-#include "preprocess/poll.hpp"
 #include "preprocess/gaussian.hpp"
+#include "preprocess/poll.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -1,8 +1,8 @@
 // A matrix of integers modulo primes: what the engines compute exact permanents of.
 #pragma once
 
-#include "preprocess/poll.hpp"
 #include "preprocess/pattern.hpp"
+#include "preprocess/poll.hpp"
 
 #include <gmpxx.h>
 
