@@ -350,8 +350,8 @@ class Plan:
         matrix, value_type, made_with, native = _saving.from_bytes(saved)
         plan, handle = cls.__new__(cls), Handle()
         plan._set_up(matrix, {**made_with, **options}, value_type)
-        structs = (plan._options.struct, plan._input.struct)
-        _saving.load(native, *map(ctypes.addressof, structs), handle.address)
+        options_at, matrix_at = map(ctypes.addressof, (plan._options.struct, plan._input.struct))
+        _saving.load(native, options_at, matrix_at, handle.address)
         plan._handle = handle
         return plan
 
