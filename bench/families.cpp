@@ -109,7 +109,8 @@ std::vector<std::int64_t> composition(std::int64_t n, std::int64_t parts, Random
 
 std::int64_t Random::integer(std::int64_t low, std::int64_t high) {
     const double numbers = static_cast<double>(high) - static_cast<double>(low) + 1; // may be beyond 2^63
-    return low + static_cast<std::int64_t>(uniform() * numbers);
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(low) +
+                                     static_cast<std::uint64_t>(uniform() * numbers));
 }
 
 std::vector<std::int64_t> Random::permutation(std::int64_t n) {

@@ -71,6 +71,8 @@ def _written(entry: Any, kind: Kind) -> Any:
     if kind.is_exact or not is_double(entry):  # of other kinds a long double, or an integer among floats
         if isinstance(entry, numbers.Complex) and not isinstance(entry, numbers.Real):
             raise ValueError(f"{entry!r} has parts that are no doubles: a plan of it cannot be saved")
+        if isinstance(entry, numbers.Integral):  # numpy's have no ratio
+            entry = int(entry)
         return "/".join(hex(part) for part in map(int, entry.as_integer_ratio()))
     number = complex(entry)
     return [number.real.hex(), number.imag.hex()] if kind is Kind.COMPLEX else number.real.hex()
