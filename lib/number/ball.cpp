@@ -160,7 +160,7 @@ Scaled relative_error(const Scaled &value, const Scaled &error) {
 
 std::size_t written_digits(const Scaled &relative) {
     constexpr double least = 17, most = 3e6;
-    if (!(to_double_up(relative) < 1e-16)) return static_cast<std::size_t>(least);
+    if (!(relative.mantissa > 0 && to_double_up(relative) < 1e-16)) return static_cast<std::size_t>(least);
     const double certain =
         -std::log10(relative.mantissa) - static_cast<double>(relative.exp2) * std::log10(2.0);
     return static_cast<std::size_t>(std::min(std::ceil(certain) + 2, most));
