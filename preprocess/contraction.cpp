@@ -7,8 +7,6 @@ namespace {
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 } // namespace
 
-template <class Value> const Poll Contraction<Value>::never_asked = no_poll;
-
 template <class Value>
 Contraction<Value>::Contraction(BlockOf<Value> block, const Poll &poll)
     : n_(block.n()),

@@ -34,7 +34,7 @@ template <class Value> class Contraction {
     BlockOf<Value> block(); // what is left, lines in their old order; nothing may follow
 
   private:
-    static const Poll never_asked;
+    inline static const Poll never_asked = no_poll;
 
     Value &value(std::int32_t entry);
     void drop(Line line);

@@ -33,7 +33,7 @@ namespace {
 
 // Products of exact numbers are of factors of about one size: one by one, each would be as long as all before
 // it. Those of doubles are what they always were, in their order.
-Tracked product_of(std::vector<Tracked> factors, const Poll &) {
+Tracked product_of(const std::vector<Tracked> &factors, const Poll &) {
     Tracked product = number_one<Tracked>();
     for (const Tracked &x : factors) product = product * x;
     return product;
