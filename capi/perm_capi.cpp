@@ -1,4 +1,8 @@
 // The C API: where exceptions end and statuses begin.
+#include "capi/one_call.hpp"
+#include "capi/plan_handle.hpp"
+#include "capi/results.hpp"
+#include "capi/stopwatch.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
@@ -7,8 +11,6 @@
 #include "lib/execute/checkpoint.hpp"
 #include "lib/execute/execute.hpp"
 #include "lib/execute/shards.hpp"
-#include "lib/input/call_watch.hpp"
-#include "lib/input/machine.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
 #include "lib/number/gmp_memory.hpp"
@@ -18,18 +20,12 @@
 #include "lib/report/kernel_source.hpp"
 #include "lib/run/answer.hpp"
 #include "lib/saved/bytes.hpp"
-#include "lib/small/exact_kinds.hpp"
-#include "lib/small/small.hpp"
-#include "lib/small/straight_plan.hpp"
 #include "lib/tape/gradient.hpp"
 #include "lib/tape/tape_run.hpp"
-#include "preprocess/parallel.hpp"
 
 #include <perm.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -39,20 +35,16 @@
 #include <string_view>
 #include <vector>
 
-struct perm_plan {
-    libperm::Plan plan;
-    // Null where there is no such way.
-    std::unique_ptr<const libperm::StraightPlan> straight;
-    std::unique_ptr<const libperm::TapePlan> direct;
-    libperm::LazyGradient gradient;
-    libperm::IdleTapes idle_tapes;
-    double seconds_check = 0, seconds_plan = 0;
-    bool is_account =
-        false; // of a computation: of the entries as that took them, not as the caller gave them
-};
-
 namespace {
 
+using capi::clear;
+using capi::fill;
+using capi::pattern_for;
+using capi::require_for_here;
+using capi::require_result;
+using capi::Stopwatch;
+using capi::values_for;
+using capi::write;
 using libperm::Error;
 
 // A fixed buffer: telling of a failure must not fail.
@@ -83,46 +75,6 @@ template <class Work> perm_status guarded(const Work &work) noexcept {
     }
 }
 
-class Stopwatch {
-  public:
-    double lap() { // seconds since the last lap
-        const auto now = std::chrono::steady_clock::now();
-        return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
-    }
-
-  private:
-    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
-
-void require_result(const perm_result *result) {
-    if (!result) throw Error(PERM_BAD_ARGUMENT, "the result is a null pointer");
-    constexpr std::size_t first_version = offsetof(perm_result, blocks);
-    if (result->struct_size < first_version)
-        throw Error(PERM_BAD_ARGUMENT, "perm_result.struct_size is too small: start from PERM_RESULT_INIT");
-}
-
-// What the caller's struct, which may be of an older version, has room for.
-void write(perm_result &result, const perm_result &all) noexcept {
-    constexpr std::size_t after_size = offsetof(perm_result, re);
-    std::memcpy(reinterpret_cast<char *>(&result) + after_size,
-                reinterpret_cast<const char *>(&all) + after_size,
-                std::min(result.struct_size, sizeof(perm_result)) - after_size);
-}
-
-constexpr perm_result no_result = PERM_RESULT_INIT;
-
-void clear(perm_result &result) noexcept {
-    std::free(result.text);
-    write(result, no_result);
-}
-
-// What was planned for another machine may not fit this one: of its memory, or for want of its GPUs.
-void require_for_here(const libperm::Options &options, const char *instead) {
-    if (options.machine)
-        throw Error(PERM_BAD_OPTION, "this is planned for another machine (" + name_of(*options.machine) +
-                                         "), not to be executed here: " + instead);
-}
-
 void require_kept(const perm_plan *plan) {
     if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
     if (plan->is_account)
@@ -148,24 +100,6 @@ void clear(perm_partial &partial) {
     partial.size = 0;
 }
 
-// Of a batch: the caller's may be of another version.
-perm_result &result_at(perm_result *results, int64_t k) {
-    return *reinterpret_cast<perm_result *>(reinterpret_cast<char *>(results) +
-                                            static_cast<std::size_t>(k) * results->struct_size);
-}
-
-void require_alike(perm_result *results, int64_t count) {
-    constexpr int64_t piece = 1 << 12;
-    std::atomic<bool> alike = true;
-    const auto pieces = static_cast<std::uint64_t>(count > 0 ? (count + piece - 1) / piece : 0);
-    libperm::parallel_for(pieces, [&](std::uint64_t p) {
-        const int64_t first = static_cast<int64_t>(p) * piece;
-        for (int64_t k = first; k < std::min(first + piece, count); ++k)
-            if (result_at(results, k).struct_size != results->struct_size) alike = false;
-    });
-    if (!alike) throw Error(PERM_BAD_ARGUMENT, "the results of a batch differ in struct_size");
-}
-
 // `work` fills a cleared result; if it fails, the caller's is left cleared.
 template <class Work> perm_status into(perm_result *result, const Work &work) noexcept {
     return guarded([&] {
@@ -182,65 +116,10 @@ template <class Work> perm_status into(perm_result *result, const Work &work) no
     });
 }
 
-char *copy_of(const std::string &text) {
-    auto *copy = static_cast<char *>(std::malloc(text.size() + 1));
-    if (!copy) throw std::bad_alloc();
-    std::memcpy(copy, text.c_str(), text.size() + 1);
-    return copy;
-}
-
-void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome &outcome,
-          const libperm::Answer &answer) {
-    if (!answer.text.empty()) result.text = copy_of(answer.text);
-    result.re = answer.re;
-    result.im = answer.im;
-    result.mantissa_re = answer.mantissa_re;
-    result.mantissa_im = answer.mantissa_im;
-    result.exp2 = answer.exp2;
-    result.rel_error_bound = outcome.rel_error_bound;
-    result.abs_error_bound = libperm::to_double_up(answer.error);
-    result.exact = outcome.exact;
-    result.tolerance_met = outcome.rel_error_bound <= plan.options.tolerance;
-    result.engine = libperm::engine_name(outcome.engine);
-    result.device = outcome.on_gpu ? "gpu" : "cpu";
-    result.seconds_compile = outcome.counts.seconds_compile;
-    result.kernels_compiled = outcome.counts.kernels_compiled;
-    result.slices = outcome.counts.slices;
-    result.n = plan.n();
-    result.nnz = plan.input.pattern.nnz();
-    result.threads = plan.options.threads;
-    result.transposed = outcome.transposed;
-    result.blocks = outcome.blocks;
-    result.blocks_computed = outcome.blocks_computed;
-    result.subsets = outcome.counts.subsets;
-    result.states = outcome.counts.states;
-    result.peak_states = outcome.counts.peak_states;
-    result.operations = outcome.counts.operations;
-    result.peak_bytes = outcome.counts.peak_bytes;
-}
-
-// MPFR's numbers are decimals, exact or not.
-libperm::Answer answer_of(const libperm::Plan &plan, const libperm::Outcome &outcome) {
-    return libperm::answer_of(outcome, plan.options.precision != libperm::Precision::mpfr);
-}
-
-void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome &outcome) {
-    fill(result, plan, outcome, answer_of(plan, outcome));
-}
-
 void fill(perm_result &result, const perm_plan &plan, const libperm::TapeAnswer &answer, bool with_text,
           bool on_gpu = false) {
     fill(result, plan.plan, plan.direct->outcome_of(answer, on_gpu), libperm::answer_of(answer, with_text));
     result.threads = 1;
-}
-
-void fill(perm_result &result, const libperm::Options &options, libperm::ExactKinds kinds) {
-    libperm::round_off(options, kinds.outcome);
-    libperm::Plan none;
-    none.options = options;
-    fill(result, none, kinds.outcome);
-    result.n = kinds.n;
-    result.nnz = kinds.nnz;
 }
 
 // False if the plan is to be executed otherwise.
@@ -261,101 +140,6 @@ bool execute_directly(const perm_plan &plan, const void *values, perm_result &re
             return true;
         }
     return false;
-}
-
-// Of a call that had no time to tell more.
-void tell_end(const perm_opts *opts) {
-    if (!opts || !opts->progress) return;
-    libperm::CallWatch watch;
-    watch.progress = opts->progress;
-    watch.progress_user = opts->progress_user;
-    watch.tell(1, 0);
-}
-
-// In place: of microseconds each copy counts. False, and the result is cleared: it is to be computed
-// otherwise.
-bool compute_straight(const perm_csr *a, const perm_opts *opts, perm_result *result) {
-    require_result(result);
-    clear(*result);
-    if (result->struct_size != sizeof(perm_result)) return false;
-    Stopwatch watch;
-    if (!libperm::compute_small(a, opts, *result)) return false;
-    try {
-        tell_end(opts);
-    } catch (...) {
-        clear(*result);
-        throw;
-    }
-    result->seconds_run = result->seconds_total = watch.lap();
-    return true;
-}
-
-// Thousands of each kind: exactly, and never written out.
-bool compute_kinds(const perm_csr *a, const perm_opts *opts, perm_result &r) {
-    Stopwatch watch;
-    const libperm::Options options = libperm::read_options(opts);
-    require_for_here(options, "leave out the option machine, or explain a plan that is made with it");
-    libperm::RunControl control(options);
-    auto kinds = libperm::compute_exact_kinds(a, options, control);
-    if (!kinds) return false;
-    fill(r, options, *std::move(kinds));
-    r.seconds_run = r.seconds_total = watch.lap();
-    return true;
-}
-
-// The caller's matrix, within the call's memory, polled.
-libperm::InputPattern pattern_for(libperm::RunControl &control, const perm_csr *a) {
-    return libperm::read_pattern(
-        a, [&control] { control.poll(); }, &control.memory());
-}
-libperm::Values values_for(libperm::RunControl &control, const libperm::InputPattern &input,
-                           const void *values) {
-    return libperm::read_values(
-        input, values, [&control] { control.poll(); }, &control.memory());
-}
-
-// To be executed once: without a tape, which takes longer to write down than the plan's own way. In the
-// arena of its threads `work` follows, given the plan and the values.
-template <class Work>
-std::unique_ptr<perm_plan> plan_for_once(const perm_csr *a, const perm_opts *opts, const Work &work) {
-    Stopwatch watch;
-    auto made = std::make_unique<perm_plan>();
-    made->is_account = true;
-    const libperm::Options options = libperm::read_options(opts);
-    require_for_here(options, "leave out the option machine, or explain a plan that is made with it");
-    libperm::RunControl control(options);
-    libperm::InputPattern input = pattern_for(control, a);
-    libperm::Values values = values_for(control, input, a->values);
-    libperm::simplify(input, values);
-    made->seconds_check = watch.lap();
-    libperm::with_threads(options.threads, [&] {
-        made->plan = libperm::make_kept_plan(std::move(input), options, values, control);
-        made->seconds_plan = watch.lap();
-        work(made->plan, values, control);
-    });
-    return made;
-}
-
-std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const perm_opts *opts, perm_result &r) {
-    auto made = plan_for_once(
-        a, opts,
-        [&r](const libperm::Plan &plan, const libperm::Values &values, libperm::RunControl &control) {
-            Stopwatch watch;
-            fill(r, plan, libperm::execute_kept(plan, values, control));
-            r.seconds_run = watch.lap();
-        });
-    r.seconds_check = made->seconds_check;
-    r.seconds_plan = made->seconds_plan;
-    r.seconds_total = r.seconds_check + r.seconds_plan + r.seconds_run;
-    return made;
-}
-
-// Of what was computed without a plan: the one that would have been made.
-std::unique_ptr<perm_plan> plan_beside_straight(const perm_csr *a, const perm_opts *opts) {
-    perm_opts general = PERM_OPTS_INIT;
-    if (opts) general = *opts;
-    general.engine = nullptr; // that road has an engine of its own, which no plan has
-    return plan_for_once(a, &general, [](const auto &...) {});
 }
 
 void write_bytes(const char *bytes, std::size_t size, void *buffer, std::size_t capacity,
@@ -436,11 +220,9 @@ perm_status perm_result_clear(perm_result *result) {
 
 perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *result) {
     bool is_answered = false;
-    const perm_status status = guarded([&] { is_answered = compute_straight(a, opts, result); });
+    const perm_status status = guarded([&] { is_answered = capi::compute_straight(a, opts, result); });
     if (is_answered || status != PERM_OK) return status;
-    return into(result, [&](perm_result &r) {
-        if (!compute_kinds(a, opts, r)) compute_by_plan(a, opts, r);
-    });
+    return into(result, [&](perm_result &r) { capi::compute_otherwise(a, opts, r); });
 }
 
 perm_status perm_compute_with_plan(const perm_csr *a, const perm_opts *opts, perm_result *result,
@@ -448,7 +230,8 @@ perm_status perm_compute_with_plan(const perm_csr *a, const perm_opts *opts, per
     if (plan) *plan = nullptr;
     return into(result, [&](perm_result &r) {
         if (!plan) throw Error(PERM_BAD_ARGUMENT, "the place for the plan is a null pointer");
-        *plan = (compute_straight(a, opts, &r) ? plan_beside_straight(a, opts) : compute_by_plan(a, opts, r))
+        *plan = (capi::compute_straight(a, opts, &r) ? capi::plan_beside_straight(a, opts)
+                                                     : capi::compute_by_plan(a, opts, r))
                     .release();
     });
 }
@@ -498,7 +281,7 @@ perm_status perm_plan_execute_batch(const perm_plan *plan, const void *values, i
                                     perm_result *results) {
     return guarded([&] {
         if (count > 0) require_result(results);
-        const auto result = [&](int64_t k) -> perm_result & { return result_at(results, k); };
+        const auto result = [&](int64_t k) -> perm_result & { return capi::result_at(results, k); };
         const auto replace = [&](int64_t k,
                                  const perm_result &filled) { // what the caller left in it is freed
             std::free(result(k).text);
@@ -515,14 +298,14 @@ perm_status perm_plan_execute_batch(const perm_plan *plan, const void *values, i
                                           replace(k, filled);
                                       },
                                       [&](int64_t k, const libperm::Outcome &outcome) {
-                                          libperm::Answer answer = answer_of(plan->plan, outcome);
+                                          libperm::Answer answer = capi::answer_of(plan->plan, outcome);
                                           if (!outcome.wide) answer.text.clear();
                                           perm_result filled = PERM_RESULT_INIT;
                                           fill(filled, plan->plan, outcome, answer);
                                           replace(k, filled);
                                       }};
         libperm::with_threads(plan ? plan->plan.options.threads : 1, [&] {
-            require_alike(results, count);
+            capi::require_alike(results, count);
             try {
                 require_executable(plan);
                 libperm::RunControl control(plan->plan.options);
@@ -635,7 +418,7 @@ perm_status perm_plan_run_shard(const perm_plan *plan, const void *values, int64
         const libperm::Values checked = values_for(control, plan->plan.input, values);
         libperm::with_threads(plan->plan.options.threads, [&] {
             const std::string bytes = libperm::run_shard(plan->plan, checked, number, control);
-            partial->bytes = copy_of(bytes);
+            partial->bytes = capi::copy_of(bytes);
             partial->size = bytes.size();
         });
     });

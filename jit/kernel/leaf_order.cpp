@@ -28,22 +28,6 @@ std::vector<std::int32_t> depths_of(const StraightLine &leaf) {
     return depths;
 }
 
-StraightLine in_order(const StraightLine &leaf, const std::vector<std::int32_t> &order) {
-    StraightLine result{leaf.inputs, leaf.constants, {}, leaf.outputs};
-    std::vector<std::int32_t> number(at(leaf.inputs) + leaf.code.size());
-    std::iota(number.begin(), number.begin() + leaf.inputs, 0);
-    for (const std::int32_t k : order) {
-        number[at(leaf.inputs + k)] = leaf.inputs + static_cast<std::int32_t>(result.code.size());
-        Instruction i = leaf.code[at(k)];
-        i.a = number[at(i.a)];
-        if (!takes_constant(i.op)) i.b = number[at(i.b)];
-        if (takes_third(i.op)) i.c = number[at(i.c)];
-        result.code.push_back(i);
-    }
-    for (std::int32_t &v : result.outputs) v = number[at(v)];
-    return result;
-}
-
 } // namespace
 
 StraightLine by_depth(const StraightLine &leaf) {
@@ -52,7 +36,7 @@ StraightLine by_depth(const StraightLine &leaf) {
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::int32_t x, std::int32_t y) { return depths[at(x)] < depths[at(y)]; });
-    return in_order(leaf, order);
+    return in_order(leaf, order, leaf.outputs);
 }
 
 std::int64_t doubles_at_once(const StraightLine &leaf, const RowSums &sums, Arithmetic arithmetic) {

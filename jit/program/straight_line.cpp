@@ -1,6 +1,7 @@
 #include "jit/program/straight_line.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace libperm {
@@ -116,22 +117,14 @@ std::int32_t ProgramBuilder::subtract_product(std::int32_t c, std::int32_t v) {
     return nmadd(product.a, product.b, c);
 }
 
-StraightLine with_outputs(const StraightLine &program, std::size_t count) {
-    const std::int32_t inputs = program.inputs;
-    StraightLine result{inputs, program.constants, {}, program.outputs};
-    result.outputs.resize(std::min(count, program.outputs.size()));
-    std::vector<bool> needed(at(inputs) + program.code.size());
-    for (const std::int32_t v : result.outputs) needed[at(v)] = true;
-    for (std::size_t k = program.code.size(); k-- > 0;)
-        if (needed[at(inputs) + k])
-            for_operands(program.code[k], [&](std::int32_t v) { needed[at(v)] = true; });
-
-    std::vector<std::int32_t> number(needed.size());
-    for (std::int32_t v = 0; v < inputs; ++v) number[at(v)] = v;
-    for (std::size_t k = 0; k < program.code.size(); ++k) {
-        if (!needed[at(inputs) + k]) continue;
-        number[at(inputs) + k] = inputs + static_cast<std::int32_t>(result.code.size());
-        Instruction i = program.code[k];
+StraightLine in_order(const StraightLine &program, const std::vector<std::int32_t> &order,
+                      std::vector<std::int32_t> outputs) {
+    StraightLine result{program.inputs, program.constants, {}, std::move(outputs)};
+    std::vector<std::int32_t> number(at(program.inputs) + program.code.size());
+    std::iota(number.begin(), number.begin() + program.inputs, 0);
+    for (const std::int32_t k : order) {
+        number[at(program.inputs + k)] = program.inputs + static_cast<std::int32_t>(result.code.size());
+        Instruction i = program.code[at(k)];
         i.a = number[at(i.a)];
         if (!takes_constant(i.op)) i.b = number[at(i.b)];
         if (takes_third(i.op)) i.c = number[at(i.c)];
@@ -139,6 +132,20 @@ StraightLine with_outputs(const StraightLine &program, std::size_t count) {
     }
     for (std::int32_t &v : result.outputs) v = number[at(v)];
     return result;
+}
+
+StraightLine with_outputs(const StraightLine &program, std::size_t count) {
+    std::vector<std::int32_t> outputs = program.outputs;
+    outputs.resize(std::min(count, outputs.size()));
+    std::vector<bool> needed(at(program.inputs) + program.code.size());
+    for (const std::int32_t v : outputs) needed[at(v)] = true;
+    for (std::size_t k = program.code.size(); k-- > 0;)
+        if (needed[at(program.inputs) + k])
+            for_operands(program.code[k], [&](std::int32_t v) { needed[at(v)] = true; });
+    std::vector<std::int32_t> order;
+    for (std::int32_t k = 0; k < std::ssize(program.code); ++k)
+        if (needed[at(program.inputs + k)]) order.push_back(k);
+    return in_order(program, order, std::move(outputs));
 }
 
 StraightLine ProgramBuilder::finish(std::vector<std::int32_t> outputs, std::int32_t constants) && {

@@ -45,6 +45,10 @@ struct StraightLine {
     std::vector<std::int32_t> outputs;
 };
 
+// The program of these instructions alone, in this order, each after those that it takes from.
+StraightLine in_order(const StraightLine &program, const std::vector<std::int32_t> &order,
+                      std::vector<std::int32_t> outputs);
+
 // The program with the first so many outputs alone.
 StraightLine with_outputs(const StraightLine &program, std::size_t count);
 

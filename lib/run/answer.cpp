@@ -60,4 +60,13 @@ Answer answer_of(const Outcome &outcome, bool fractions) {
     return answer;
 }
 
+void put(const Answer &answer, perm_result &result) {
+    result.re = answer.re;
+    result.im = answer.im;
+    result.mantissa_re = answer.mantissa_re;
+    result.mantissa_im = answer.mantissa_im;
+    result.exp2 = answer.exp2;
+    result.abs_error_bound = to_double_up(answer.error);
+}
+
 } // namespace libperm

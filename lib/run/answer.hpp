@@ -3,6 +3,8 @@
 
 #include "lib/run/outcome.hpp"
 
+#include <perm.h>
+
 #include <string>
 
 namespace libperm {
@@ -17,5 +19,8 @@ struct Answer {
 
 // Exact fractions in full, "p/q", or as decimals of all their bits.
 Answer answer_of(const Outcome &outcome, bool fractions = true);
+
+// Its numbers, not its text.
+void put(const Answer &answer, perm_result &result);
 
 } // namespace libperm

@@ -12,14 +12,8 @@ SmallAccount account_of(int n, std::int64_t nnz, int threads) {
 }
 
 void fill(perm_result &result, const TapeAnswer &value, bool tolerance_met, const SmallAccount &account) {
-    const Answer answer = answer_of(value, false);
-    result.re = answer.re;
-    result.im = answer.im;
-    result.mantissa_re = answer.mantissa_re;
-    result.mantissa_im = answer.mantissa_im;
-    result.exp2 = answer.exp2;
+    put(answer_of(value, false), result);
     result.rel_error_bound = value.rel_error_bound;
-    result.abs_error_bound = to_double_up(value.error);
     result.exact = value.exact;
     result.tolerance_met = tolerance_met;
     result.engine = engine_name(Engine::glynn);

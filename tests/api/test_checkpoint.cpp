@@ -6,6 +6,7 @@
 #include "tests/support/run.hpp"
 #include "tests/support/sealed_bytes.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/whole_file.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -20,24 +21,17 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <thread>
 
 using namespace perm::families;
+using whole_file::read;
+using whole_file::write;
 using namespace sealed_bytes;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
 namespace {
 
-std::string read(const std::string &path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
-void write(const std::string &path, const std::string &bytes) {
-    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-}
 std::string previous_of(const std::string &file) { return file + ".previous"; }
 bool contains(const std::string &text, const std::string &part) {
     return text.find(part) != std::string::npos;

@@ -9,6 +9,7 @@
 #include "tests/support/run.hpp"
 #include "tests/support/sealed_bytes.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/whole_file.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -16,22 +17,14 @@
 #include <sys/stat.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
 
 using namespace perm::families;
+using whole_file::read;
+using whole_file::write;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string read(const std::string &path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
-void write(const std::string &path, const std::string &bytes) {
-    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-}
 
 perm_opts with(perm_opts opts, const std::string &file) {
     opts.checkpoint = file.c_str();

@@ -2,6 +2,7 @@
 // from.
 #include "tests/fuzz/inputs.hpp"
 #include "tests/fuzz/sealed.hpp"
+#include "tests/support/whole_file.hpp"
 
 #include <filesystem>
 
@@ -37,7 +38,7 @@ const std::vector<std::string> &genuine() {
             perm_result result = PERM_RESULT_INIT;
             if (perm_compute(&band.csr, &opts, &result) != PERM_OK) fuzz::fail(perm_last_error());
             perm_result_clear(&result);
-            checkpoints.push_back(fuzz::read(name));
+            checkpoints.push_back(whole_file::read(name));
             remove_files();
         }
         return checkpoints;
@@ -51,7 +52,7 @@ void fuzz::run(std::string_view input) {
     Bytes bytes(input);
     const std::size_t kind = bytes.bits(1) % std::size(engines);
     const std::string name = file();
-    write(name, sealed_like(genuine()[kind], std::string(bytes.rest())));
+    whole_file::write(name, sealed_like(genuine()[kind], std::string(bytes.rest())));
     std::size_t needed = 0;
     for (const perm_format format : {PERM_FORMAT_TEXT, PERM_FORMAT_JSON})
         require(perm_checkpoint_describe(name.c_str(), format, nullptr, 0, &needed) != PERM_INTERNAL,

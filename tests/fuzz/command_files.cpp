@@ -1,6 +1,7 @@
 // The files of perm plan and perm shard with anything behind right seals: read, and combined.
 #include "tests/fuzz/inputs.hpp"
 #include "tests/fuzz/sealed.hpp"
+#include "tests/support/whole_file.hpp"
 
 #include "commands.hpp"
 #include "options.hpp"
@@ -35,10 +36,10 @@ const std::vector<Files> &genuine() {
         for (const char *engine : {"frontier", "tree"}) {
             perm::PartFile whole = part(engine);
             perm::write_plan_file(name, whole.plan);
-            const std::string plan = fuzz::read(name);
+            const std::string plan = whole_file::read(name);
             std::remove(name.c_str());
             perm::write_part_file(name, whole);
-            files.push_back({plan, fuzz::read(name)});
+            files.push_back({plan, whole_file::read(name)});
             std::remove(name.c_str());
         }
         return files;
@@ -64,7 +65,7 @@ void fuzz::run(std::string_view input) {
     const Files &files = genuine()[bytes.bits(1) % genuine().size()];
     const bool is_plan = bytes.chance(64);
     const std::string name = scratch_folder() + "/file";
-    write(name, sealed_like(is_plan ? files.plan : files.part, std::string(bytes.rest())));
+    whole_file::write(name, sealed_like(is_plan ? files.plan : files.part, std::string(bytes.rest())));
     if (is_plan) return expect_errors([&] { perm::read_plan_file(name); });
     perm::Options options;
     options.parts = {name};

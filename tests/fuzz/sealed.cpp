@@ -3,9 +3,6 @@
 #include "tests/support/sealed_bytes.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-#include <fstream>
-#include <iterator>
-
 namespace fuzz {
 namespace {
 
@@ -47,15 +44,6 @@ std::string sealed_like(const std::string &genuine, std::string payload) {
 std::string scratch_folder() {
     static const TemporaryFolder folder;
     return folder.path();
-}
-
-void write(const std::string &file, std::string_view bytes) {
-    std::ofstream(file, std::ios::binary) << bytes;
-}
-
-std::string read(const std::string &file) {
-    std::ifstream in(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
 }
 
 } // namespace fuzz

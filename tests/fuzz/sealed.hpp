@@ -13,7 +13,5 @@ std::string sealed_like(const std::string &genuine, std::string payload);
 
 // Of this process, beneath TMPDIR: what is written and read thousands of times is best kept in memory.
 std::string scratch_folder();
-void write(const std::string &file, std::string_view bytes);
-std::string read(const std::string &file);
 
 } // namespace fuzz

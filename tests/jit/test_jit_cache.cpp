@@ -3,13 +3,12 @@
 #include "tests/support/kernel_cache.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/whole_file.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,11 +33,6 @@ std::string file_by_hand(const std::string &key, const std::string &payload, std
         magic + little_endian(version, 4) + little_endian(key.size(), 4) + little_endian(payload.size(), 8);
     const std::string summed = begin + key + payload;
     return begin + little_endian(XXH3_64bits(summed.data(), summed.size()), 8) + key + payload;
-}
-
-std::string contents(const fs::path &file) {
-    std::ifstream in(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
 }
 
 mode_t mode_of(const fs::path &file) {
@@ -94,7 +88,7 @@ TEST_CASE("the format of a file is the one that version 1 has had") {
     const Cache cache(folder.path());
     const std::string key = random_bytes(300, 4), payload = random_bytes(5000, 5);
     cache.store(key, payload);
-    CHECK(contents(file_of(cache, key)) == file_by_hand(key, payload));
+    CHECK(whole_file::read(file_of(cache, key)) == file_by_hand(key, payload));
     put(file_of(cache, "key\n"), file_by_hand("key\n", "by hand"));
     CHECK(cache.load("key\n") == "by hand");
 }
@@ -213,7 +207,7 @@ TEST_CASE("a link in a file's place is not followed") {
     fs::create_symlink(target, file_of(cache, "key\n"));
     cache.store("key\n", "payload"); // without a load before
     CHECK(cache.load("key\n") == "payload");
-    CHECK(contents(target) == file_by_hand("key\n", "not to be trusted"));
+    CHECK(whole_file::read(target) == file_by_hand("key\n", "not to be trusted"));
 }
 
 TEST_CASE("a pipe in a file's place holds nobody up") {

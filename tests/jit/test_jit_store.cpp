@@ -8,6 +8,7 @@
 #include "jit/queue/gpu_queue.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/whole_file.hpp"
 
 #include <doctest/doctest.h>
 
@@ -17,7 +18,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <iostream>
 #include <latch>
@@ -121,11 +121,6 @@ struct Store {
     std::atomic<int> compiles = 0, warnings = 0;
     std::chrono::milliseconds delay{0};
 };
-
-std::string text_in(const fs::path &file) {
-    std::ifstream in(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
 
 } // namespace
 
@@ -335,7 +330,7 @@ TEST_CASE("PERM_JIT_KEEP gets the source and the log of what is compiled, and "
         expect(!store.failure(store.recipe("bad\n", bad_source)).empty(), "the bad source was compiled");
         std::set<std::string> sources, logs;
         for (const auto &file : fs::directory_iterator(kept))
-            (file.path().extension() == ".cu" ? sources : logs).insert(text_in(file.path()));
+            (file.path().extension() == ".cu" ? sources : logs).insert(whole_file::read(file.path()));
         expect(sources == std::set{good_source, bad_source}, "not the sources");
         expect(logs.size() == 2, "not two logs");
         const auto has = [&](const char *word) {

@@ -1,0 +1,137 @@
+#include "capi/one_call.hpp"
+
+#include "capi/results.hpp"
+#include "capi/stopwatch.hpp"
+#include "lib/base/error.hpp"
+#include "lib/base/threads.hpp"
+#include "lib/execute/checkpoint.hpp"
+#include "lib/execute/execute.hpp"
+#include "lib/input/call_watch.hpp"
+#include "lib/input/machine.hpp"
+#include "lib/small/exact_kinds.hpp"
+#include "lib/small/small.hpp"
+
+#include <utility>
+
+namespace capi {
+
+using libperm::Error;
+
+void require_for_here(const libperm::Options &options, const char *instead) {
+    if (options.machine)
+        throw Error(PERM_BAD_OPTION, "this is planned for another machine (" + name_of(*options.machine) +
+                                         "), not to be executed here: " + instead);
+}
+
+libperm::InputPattern pattern_for(libperm::RunControl &control, const perm_csr *a) {
+    return libperm::read_pattern(
+        a, [&control] { control.poll(); }, &control.memory());
+}
+libperm::Values values_for(libperm::RunControl &control, const libperm::InputPattern &input,
+                           const void *values) {
+    return libperm::read_values(
+        input, values, [&control] { control.poll(); }, &control.memory());
+}
+
+namespace {
+
+// Of a call that had no time to tell more.
+void tell_end(const perm_opts *opts) {
+    if (!opts || !opts->progress) return;
+    libperm::CallWatch watch;
+    watch.progress = opts->progress;
+    watch.progress_user = opts->progress_user;
+    watch.tell(1, 0);
+}
+
+libperm::Options options_for_here(const perm_opts *opts) {
+    libperm::Options options = libperm::read_options(opts);
+    require_for_here(options, "leave out the option machine, or explain a plan that is made with it");
+    return options;
+}
+
+// Thousands of each kind: exactly, and never written out.
+bool compute_kinds(const perm_csr *a, const libperm::Options &options, libperm::RunControl &control,
+                   perm_result &r) {
+    Stopwatch watch;
+    auto kinds = libperm::compute_exact_kinds(a, options, control);
+    if (!kinds) return false;
+    fill(r, options, *std::move(kinds));
+    r.seconds_run = r.seconds_total = watch.lap();
+    return true;
+}
+
+// To be executed once: without a tape, which takes longer to write down than the plan's own way. In the
+// arena of its threads `work` follows, given the plan and the values.
+template <class Work>
+std::unique_ptr<perm_plan> plan_for_once(const perm_csr *a, const libperm::Options &options,
+                                         libperm::RunControl &control, const Work &work) {
+    Stopwatch watch;
+    auto made = std::make_unique<perm_plan>();
+    made->is_account = true;
+    libperm::InputPattern input = pattern_for(control, a);
+    libperm::Values values = values_for(control, input, a->values);
+    libperm::simplify(input, values);
+    made->seconds_check = watch.lap();
+    libperm::with_threads(options.threads, [&] {
+        made->plan = libperm::make_kept_plan(std::move(input), options, values, control);
+        made->seconds_plan = watch.lap();
+        work(made->plan, values);
+    });
+    return made;
+}
+
+std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const libperm::Options &options,
+                                           libperm::RunControl &control, perm_result &r) {
+    auto made =
+        plan_for_once(a, options, control, [&](const libperm::Plan &plan, const libperm::Values &values) {
+            Stopwatch watch;
+            fill(r, plan, libperm::execute_kept(plan, values, control));
+            r.seconds_run = watch.lap();
+        });
+    r.seconds_check = made->seconds_check;
+    r.seconds_plan = made->seconds_plan;
+    r.seconds_total = r.seconds_check + r.seconds_plan + r.seconds_run;
+    return made;
+}
+
+} // namespace
+
+bool compute_straight(const perm_csr *a, const perm_opts *opts, perm_result *result) {
+    require_result(result);
+    clear(*result);
+    if (result->struct_size != sizeof(perm_result)) return false;
+    Stopwatch watch;
+    if (!libperm::compute_small(a, opts, *result)) return false;
+    try {
+        tell_end(opts);
+    } catch (...) {
+        clear(*result);
+        throw;
+    }
+    result->seconds_run = result->seconds_total = watch.lap();
+    return true;
+}
+
+void compute_otherwise(const perm_csr *a, const perm_opts *opts, perm_result &r) {
+    const libperm::Options options = options_for_here(opts);
+    libperm::RunControl control(options);
+    if (!compute_kinds(a, options, control, r)) compute_by_plan(a, options, control, r);
+}
+
+std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const perm_opts *opts, perm_result &r) {
+    const libperm::Options options = options_for_here(opts);
+    libperm::RunControl control(options);
+    return compute_by_plan(a, options, control, r);
+}
+
+std::unique_ptr<perm_plan> plan_beside_straight(const perm_csr *a, const perm_opts *opts) {
+    perm_opts general = PERM_OPTS_INIT;
+    if (opts) general = *opts;
+    general.engine = nullptr; // that road has an engine of its own, which no plan has
+    const libperm::Options options = options_for_here(&general);
+    libperm::RunControl control(options);
+    return plan_for_once(a, options, control, [](const auto &...) {});
+}
+
+} // namespace capi

@@ -1,0 +1,34 @@
+// What perm_compute comes to: straight, by a sum over counts, or by a plan that is executed once.
+#pragma once
+
+#include "capi/plan_handle.hpp"
+#include "lib/input/matrix.hpp"
+#include "lib/input/options.hpp"
+#include "lib/run/run_control.hpp"
+
+#include <perm.h>
+
+#include <memory>
+
+namespace capi {
+
+// What was planned for another machine may not fit this one: of its memory, or for want of its GPUs.
+void require_for_here(const libperm::Options &options, const char *instead);
+
+// The caller's matrix, within the call's memory, polled.
+libperm::InputPattern pattern_for(libperm::RunControl &control, const perm_csr *a);
+libperm::Values values_for(libperm::RunControl &control, const libperm::InputPattern &input,
+                           const void *values);
+
+// In place: of microseconds each copy counts. False, and the result is cleared: it is to be computed
+// otherwise.
+bool compute_straight(const perm_csr *a, const perm_opts *opts, perm_result *result);
+
+// Into a cleared result. The plan only tells of the computation; none of thousands of each kind.
+void compute_otherwise(const perm_csr *a, const perm_opts *opts, perm_result &r);
+std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const perm_opts *opts, perm_result &r);
+
+// Of what was computed without a plan: the one that would have been made.
+std::unique_ptr<perm_plan> plan_beside_straight(const perm_csr *a, const perm_opts *opts);
+
+} // namespace capi

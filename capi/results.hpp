@@ -1,0 +1,40 @@
+// A caller's results: of which version they are, cleared and filled.
+#pragma once
+
+#include "lib/input/options.hpp"
+#include "lib/plan/plan.hpp"
+#include "lib/run/answer.hpp"
+#include "lib/small/exact_kinds.hpp"
+
+#include <perm.h>
+
+#include <cstdint>
+#include <string>
+
+namespace capi {
+
+inline constexpr perm_result no_result = PERM_RESULT_INIT;
+
+// Throws Error (PERM_BAD_ARGUMENT) if there is none, or of no version.
+void require_result(const perm_result *result);
+
+// What the caller's struct, which may be of an older version, has room for.
+void write(perm_result &result, const perm_result &all) noexcept;
+void clear(perm_result &result) noexcept;
+
+// Of a batch: the caller's may be of another version. All are of one, or Error is thrown.
+perm_result &result_at(perm_result *results, std::int64_t k);
+void require_alike(perm_result *results, std::int64_t count);
+
+// As a caller gets texts: with malloc, to be freed.
+char *copy_of(const std::string &text);
+
+// Into cleared results.
+void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome &outcome,
+          const libperm::Answer &answer);
+void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome &outcome);
+void fill(perm_result &result, const libperm::Options &options, libperm::ExactKinds kinds);
+
+libperm::Answer answer_of(const libperm::Plan &plan, const libperm::Outcome &outcome);
+
+} // namespace capi
