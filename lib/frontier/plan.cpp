@@ -106,9 +106,10 @@ class Proposal {
             c.cost.serial_seconds = c.cost.operations * dense_price(true, task_.machine.gpu()).expansion;
             task_.judge(c);
         }
+        if (c.refusal != PERM_REFUSED_MEMORY) return false;
         const double most_seconds =
             std::min(task_.worthwhile_seconds(), std::max(task_.outlook().seconds, second_run_seconds));
-        if (c.refusal != PERM_REFUSED_MEMORY || c.cost.serial_seconds < most_seconds) return false;
+        if (c.cost.serial_seconds < most_seconds) return false;
         c.at_least = true;
         c.why_not =
             formatted("needs at the very least {} of memory, whatever the order of the rows; in slices "
@@ -118,17 +119,15 @@ class Proposal {
         return true;
     }
 
-    // Whether an order is to be found for a GPU. Where that is left open a short search says what a CPU would
-    // take, for starting a GPU takes as long as many a run.
-    bool prefers_gpu(const std::array<FrontierSide, 2> &sides, FrontierOrderOptions search) const {
-        if (!task_.asks_for_gpu()) return false;
-        if (task_.options.device == Device::gpu) return true;
+    // What a CPU takes, by a short search: before anything asks for a GPU, where that is left open.
+    void look_ahead(const std::array<FrontierSide, 2> &sides, FrontierOrderOptions search) {
+        if (task_.options.device == Device::gpu || !task_.asks_for_gpu()) return;
         search.budget.effort *= 0.1;
         const FrontierOrder order = find_frontier_order(sides, search);
-        return (!order.feasible || order.seconds > worth_a_gpu) && task_.machine.has_gpu();
+        if (order.feasible) task_.expect_on_cpu(order.seconds * slowdown_of(task_, false).time);
     }
 
-    FrontierOrder find_order(const std::array<FrontierSide, 2> &sides) const {
+    FrontierOrder find_order(const std::array<FrontierSide, 2> &sides) {
         const bool nonnegative = task_.values.nonnegative;
         FrontierOrderOptions search;
         search.account = &task_.control.memory();
@@ -139,11 +138,12 @@ class Proposal {
         search.dense = dense_price(nonnegative);
         search.limit_seconds = task_.options.refuse_seconds;
         search.poll = task_.poll();
+        search.budget = task_.search_budget(false);
+        look_ahead(sides, search);
         const Outlook other = better(task_.outlook(), task_.best_so_far());
         search.other_seconds = other.seconds;
         search.other_search = other.worth_searching;
-        search.budget = task_.search_budget(false);
-        const bool by_gpu = prefers_gpu(sides, search);
+        const bool by_gpu = task_.may_use_gpu();
         if (by_gpu) {
             search.dense = dense_price(nonnegative, task_.machine.gpu());
             search.budget = task_.search_budget(true);
@@ -170,6 +170,7 @@ class Proposal {
         const bool narrow = dense && dense_is_narrow(dense->program);
         if (on_cpu) add_on_cpu(sparse, FrontierForm::sparse);
         if (on_cpu && narrow && dense_has_few_blocks(dense->program)) add_on_cpu(dense, FrontierForm::dense);
+        task_.expect_no_more();
         task_.sliceable = dense;
         if (!task_.may_use_gpu()) return;
         add_on_gpu(sparse, FrontierForm::sparse);

@@ -381,6 +381,18 @@ bool some_negative(const Values &values) {
                        [](const Gaussian &x) { return x.re < 0 || !is_real(x); });
 }
 
+bool some_long(const Values &values) {
+    constexpr int most = 24;
+    const auto is_long = [](const mpq_class &x) {
+        const mpz_class &z = x.get_num();
+        return z != 0 && mpz_sizeinbase(z.get_mpz_t(), 2) - mpz_scan1(z.get_mpz_t(), 0) > most;
+    };
+    return std::any_of(values.real.begin(), values.real.end(),
+                       [](double x) { return static_cast<double>(static_cast<float>(x)) != x; }) ||
+           std::any_of(values.wide.begin(), values.wide.end(),
+                       [&](const Gaussian &x) { return is_long(x.re) || is_long(x.im); });
+}
+
 bool some_complex(const Values &values) {
     return std::any_of(values.wide.begin(), values.wide.end(), [](const Gaussian &x) { return !is_real(x); });
 }

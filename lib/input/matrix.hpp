@@ -48,6 +48,7 @@ Values read_values(const InputPattern &input, const void *values, const Poll &po
 void simplify(InputPattern &input, Values &values);
 
 bool some_negative(const Values &values); // or not real
+bool some_long(const Values &values);     // of more than 24 significant bits
 bool some_complex(const Values &values);
 
 } // namespace libperm

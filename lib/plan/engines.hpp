@@ -22,7 +22,7 @@ struct EngineInfo {
     void (*propose)(Proposals &task, Engine self);
     void (*propose_at_last)(Proposals &task, Engine self) = nullptr;
     // What it would take, found quickly. May be null.
-    Outlook (*outlook)(const Proposals &task, Engine self) = nullptr;
+    Outlook (*outlook)(Proposals &task, Engine self) = nullptr;
     EngineResult (*run)(const EngineRun &run, const EngineInput &input);
     // The candidate in wider numbers, the cheapest first, where its own are sure to miss the tolerance. May
     // be null.

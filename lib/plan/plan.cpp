@@ -450,6 +450,7 @@ Plan plan_as_seen(InputPattern input, const Options &options, const Values &valu
     plan.numbers = numbers_of(options, plan.input.value_type == PERM_VALUE_C128 || some_complex(values));
     plan.values_known = !values.empty() || plan.input.value_type == PERM_VALUE_PATTERN;
     plan.nonnegative = plan.values_known && !some_negative(values);
+    plan.may_be_long = plan.input.value_type != PERM_VALUE_PATTERN && (values.empty() || some_long(values));
     if (plan.numbers.precision == Precision::exact)
         plan.entry_bits = entry_bits_of(plan.input, values, control);
     if (plan.numbers.are_tracked())

@@ -43,12 +43,13 @@ struct Plan {
     Numbers numbers;
     bool values_known = false; // repeated rows and columns have been looked for
     bool nonnegative = false;  // the values are known to be
+    bool may_be_long = true;   // the values, of more than 24 bits; for predictions, while it is made
     // Of the frontier that is written out to be run again and again (lib/tape/tape_run.hpp); none: it is not.
     bool tape_transposed = false;
     std::vector<std::int32_t> tape_rows;
     double entry_bits = 0; // exact: of an entry made an integer, on average over the rows
 
-    BlockValues block_values() const { return {nonnegative, numbers, entry_bits}; }
+    BlockValues block_values() const { return {nonnegative, may_be_long, numbers, entry_bits}; }
 
     std::string structure; // why there is nothing to compute, else empty
     Reductions reductions;

@@ -5,9 +5,10 @@
 
 namespace libperm {
 
-// What is known of a block's values: whether none is negative, and what computes with them.
+// What is known of a block's values: whether none is negative, whether some may have more than 24 bits, and
+// what computes with them.
 struct BlockValues {
-    bool nonnegative = false;
+    bool nonnegative = false, may_be_long = true;
     Numbers numbers;
     double entry_bits = 0; // exact: of an integer entry, on average over the rows
 };

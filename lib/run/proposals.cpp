@@ -47,10 +47,16 @@ bool Proposals::asks_for_gpu() const {
     if (options.device == Device::gpu) return true;
     const EngineFacts &named = facts_of(options.engine);
     if (!named.on_cpu) return true;
-    if (!named.on_gpu || options.device == Device::cpu) return false;
+    if (!named.on_gpu || options.device == Device::cpu || rough_seconds_ < worth_a_gpu) return false;
     return std::none_of(candidates.begin(), candidates.end(), [](const Candidate &c) {
         return !c.on_gpu && c.refusal == PERM_OK && c.cost.serial_seconds < worth_a_gpu;
     });
+}
+
+void Proposals::expect_no_more() {
+    if (std::none_of(candidates.begin(), candidates.end(),
+                     [](const Candidate &c) { return c.refusal == PERM_OK; }))
+        rough_seconds_ = std::numeric_limits<double>::infinity();
 }
 
 bool Proposals::may_use_gpu() const {

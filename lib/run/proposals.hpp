@@ -9,6 +9,7 @@
 #include "preprocess/repeated_lines.hpp"
 #include "preprocess/search_budget.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <vector>
@@ -44,6 +45,7 @@ class Proposals {
     bool wants_on_cpu(Engine engine) const {
         return asks_for(engine) || (!options.names_engine() && options.device != Device::gpu);
     }
+    // Whether to look for a GPU, which takes as long as many a run. Not where a CPU answers sooner.
     bool asks_for_gpu() const;
     bool may_use_gpu() const;
 
@@ -56,6 +58,11 @@ class Proposals {
     // Whether terms of both signs may leave a run in doubles with fewer digits than the tolerance asks for,
     // so that `auto` goes on.
     bool may_go_on() const;
+
+    // What one thread of a CPU takes by a first idea of an engine; until its candidates are there, of which
+    // the limits may forbid all.
+    void expect_on_cpu(double seconds) { rough_seconds_ = std::min(rough_seconds_, seconds); }
+    void expect_no_more();
 
     // What the best candidate so far takes on one thread.
     double least_seconds() const;
@@ -71,8 +78,13 @@ class Proposals {
     Poll poll() const {
         return [&to = control] { to.poll(); };
     }
+
+  private:
+    double rough_seconds_ = std::numeric_limits<double>::infinity();
 };
 
-constexpr double worth_a_gpu = 1; // second of one thread: below, starting the GPU takes longer
+// Seconds of one thread: below, starting the GPU takes longer, for its host has a dozen. Not by the threads
+// that are allowed, on which no result depends.
+constexpr double worth_a_gpu = 2.5;
 
 } // namespace libperm

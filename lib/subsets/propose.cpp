@@ -14,18 +14,29 @@ namespace {
 
 constexpr double worth_a_tree = 2e-3; // seconds of another engine: below, looking for an order takes longer
 
-// Doubles' grid leaves hardly any digits of full mantissas with signs: then the tree has its row sums on two,
-// and what others have done is done again.
+// Doubles' grid leaves hardly any digits of full mantissas with signs.
+bool leaves_the_grid(const Proposals &task) { return task.may_go_on() && task.values.may_be_long; }
+
+// Then what others than the tree have done is done again.
 double expected_runs(const Proposals &task, const SubsetPlan &plan) {
-    constexpr double on_two_grids = 1.4, again = 30;
-    if (!task.may_go_on()) return 1;
-    return plan.kernel.engine == SubsetEngine::tree ? on_two_grids : again;
+    constexpr double again = 30;
+    return plan.kernel.engine != SubsetEngine::tree && leaves_the_grid(task) ? again : 1;
+}
+
+// And the tree has its row sums on two grids, of large complex matrices also in compensated numbers, for
+// terms outgrow their sum with the order; dense ones, measured.
+double slowdown_of_tree(const Proposals &task, bool on_gpu) {
+    constexpr std::int32_t grids_suffice = 30; // rows
+    if (!leaves_the_grid(task)) return 1;
+    if (task.values.numbers.complex && task.a.rows > grids_suffice) return on_gpu ? 13 : 9;
+    return on_gpu ? 3.5 : 2.2;
 }
 
 // With what is summed again.
-Cost whole_cost(Cost cost, const SubsetPlan &plan, const Proposals &task) {
+Cost whole_cost(Cost cost, const SubsetPlan &plan, const Proposals &task, bool on_gpu) {
     const double run = cost.serial_seconds - cost.compile_seconds;
-    cost.serial_seconds = cost.compile_seconds + run * again_slowdown(plan, task.values.nonnegative);
+    const double more = plan.kernel.engine == SubsetEngine::tree ? slowdown_of_tree(task, on_gpu) : 1;
+    cost.serial_seconds = cost.compile_seconds + more * run * again_slowdown(plan, task.values.nonnegative);
     return cost;
 }
 
@@ -37,7 +48,7 @@ void add_on_gpu(Proposals &task, Engine self, SubsetPlan plan_of_doubles) {
     c.on_gpu = true;
     c.transposed = plan->transposed;
     c.plan = plan;
-    c.cost = whole_cost(subsets_cost(*plan, task.machine.gpu()), *plan, task);
+    c.cost = whole_cost(subsets_cost(*plan, task.machine.gpu()), *plan, task, true);
     c.why_not = subsets_why_not(*plan);
     if (c.why_not.empty() && !task.machine.has_gpu()) {
         c.lacks_gpu = true;
@@ -58,10 +69,12 @@ TreeSearch tree_search(const Proposals &task, double seconds) {
     return {task.options.seed, seconds, task.poll(), parts_of(task.values.numbers.arithmetic())};
 }
 
-Outlook outlook_of(const Proposals &task, const SubsetPlan &outline) {
-    const Outlook on_cpu = task.outlook_of(tree_cost(outline), false);
+Outlook outlook_of(Proposals &task, const SubsetPlan &outline) {
+    const Outlook on_cpu = task.outlook_of(whole_cost(tree_cost(outline), outline, task, false), false);
+    task.expect_on_cpu(on_cpu.seconds * subsets_slowdown(false, task.values.numbers, task.bits).time);
     if (!task.may_use_gpu()) return on_cpu;
-    const Outlook on_gpu = task.outlook_of(subsets_cost(outline, task.machine.gpu()), true);
+    const Outlook on_gpu =
+        task.outlook_of(whole_cost(subsets_cost(outline, task.machine.gpu()), outline, task, true), true);
     return task.options.device == Device::gpu ? on_gpu : better(on_cpu, on_gpu);
 }
 
@@ -91,7 +104,7 @@ void propose_kernel(Proposals &task, Engine self, SubsetEngine kernel) {
         add_on_gpu(task, self, plan_subsets(kernel, task.a, task.at, task.options.equal_chunks));
 }
 
-Outlook tree_outlook(const Proposals &task, Engine self) {
+Outlook tree_outlook(Proposals &task, Engine self) {
     if (!wants_tree(task, self) || !tree_why_not(task.a.rows).empty() || task.least_seconds() <= worth_a_tree)
         return {};
     return outlook_of(task, outline_tree(task.a, task.at, tree_search(task, least_search)));
@@ -116,7 +129,7 @@ void propose_tree(Proposals &task, Engine self) {
         c.transposed = plan.transposed;
         const auto in_plan =
             std::make_shared<const SubsetPlan>(in_numbers(plan, task.values.numbers, task.options));
-        c.cost = whole_cost(tree_cost(plan), *in_plan, task);
+        c.cost = whole_cost(tree_cost(plan), *in_plan, task, false);
         c.plan = in_plan;
         c.expected_runs = expected_runs(task, *in_plan);
         task.add(std::move(c), subsets_slowdown(false, task.values.numbers, task.bits));

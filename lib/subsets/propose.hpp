@@ -15,7 +15,7 @@ void propose_kernel(Proposals &task, Engine self, SubsetEngine kernel);
 void propose_tree(Proposals &task, Engine self);
 // What the tree is expected to take on one thread, or on the GPU, after the least search for an order;
 // infinite where that is not worth while.
-Outlook tree_outlook(const Proposals &task, Engine self);
+Outlook tree_outlook(Proposals &task, Engine self);
 
 // As bytes, and back. Throws DamagedField for what is no plan of the block's.
 std::string saved_subsets(const EnginePlan &plan, bool with_predictions);
