@@ -108,7 +108,7 @@ void sweep(const std::string &name, const Call &call, bool may_differ = false) {
     call();
     const std::int64_t asked_for = failing::disarm();
     asked_for_by_all += asked_for; // a tape's run asks for none
-    const std::int64_t step = run::sanitized ? 1 + asked_for / 60 : 1 + asked_for / (400 * run::multiplier());
+    const std::int64_t step = run::sanitized ? 1 + asked_for / 60 : 1 + asked_for / (run::cases(400));
     for (std::int64_t k = 0; k < asked_for; k += step) {
         INFO("allocation ", k, " of ", asked_for);
         std::int64_t alive[2];

@@ -58,7 +58,7 @@ constexpr Way ways[] = {{"auto", "auto", 0},      {"auto", "auto", 1e-15},    {"
 
 TEST_CASE("every matrix of a batch as perm_plan_execute answers it, and near the exact permanent") {
     Random random(run::seed(310));
-    for (int i = 0; i < 6 * run::multiplier(); ++i)
+    for (int i = 0; i < run::cases(6); ++i)
         for (const Way &way : ways) {
             CAPTURE(way.engine);
             CAPTURE(way.precision);
@@ -90,7 +90,7 @@ TEST_CASE("every matrix of a batch as perm_plan_execute answers it, and near the
 
 TEST_CASE("complex numbers") {
     Random random(run::seed(311));
-    for (int i = 0; i < 40 * run::multiplier(); ++i) {
+    for (int i = 0; i < run::cases(40); ++i) {
         const Way way = ways[random.integer(0, 4)];
         perm::Csr a = random_matrix(random.integer(1, 6), random);
         if (a.col_idx.empty()) continue;

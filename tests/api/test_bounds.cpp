@@ -75,7 +75,7 @@ TEST_CASE("numbers that round in every operation") {
 
 TEST_CASE("cancellation: rank one with signs, Hadamard, negated blocks") {
     Random random(run::seed(49));
-    for (int i = 0; i < 20 * run::multiplier(); ++i) {
+    for (int i = 0; i < run::cases(20); ++i) {
         std::vector<double> u, v;
         for (std::int64_t k = random.integer(2, 11); k > 0; --k) {
             u.push_back(sign(random) * static_cast<double>(random.integer(1, 1000)));
@@ -124,7 +124,7 @@ TEST_CASE("answers beyond double's range") {
 
 TEST_CASE("nonnegative matrices: a relative error of at most 1e-13") {
     Random random(run::seed(50));
-    for (int i = 0; i < 40 * run::multiplier(); ++i) {
+    for (int i = 0; i < run::cases(40); ++i) {
         const perm::Csr a = i % 2 == 0 ? permutation_plus(30, 2, Entries::nonnegative, random.bits())
                                        : banded(60, 3, 3, Entries::nonnegative, random.bits());
         const Exact truth = oracle::by_frontier(a);
@@ -136,7 +136,7 @@ TEST_CASE("nonnegative matrices: a relative error of at most 1e-13") {
 
 TEST_CASE("the default tolerance is met by auto, and said to be") {
     Random random(run::seed(51));
-    for (int i = 0; i < 10 * run::multiplier(); ++i) {
+    for (int i = 0; i < run::cases(10); ++i) {
         const perm::Csr a = erdos_renyi(14, 0.5, Entries::nonnegative, random.bits());
         perm::Result r = perm::compute(a);
         check_result(*r.raw(), oracle::by_frontier(a));

@@ -176,7 +176,7 @@ TEST_CASE("no bound is below the true error") {
     Random random(seed);
     Tallies tallies;
     int zeros = 0, refused = 0;
-    for (int round = 0; round < 1000 * run::multiplier(); ++round) {
+    for (int round = 0; round < run::cases(1000); ++round) {
         GaussianMatrix a = adversarial(random.chance(0.9) ? 7 : 9, random);
         const bool written = random.chance(0.3); // as text: of no doubles
         if (written)

@@ -47,7 +47,7 @@ void try_engine(const char *engine, const perm::Csr &a, const Exact &truth, Tall
 TEST_CASE("all engines give the exact permanent of small random matrices") {
     Random random(run::seed(10));
     Tally tally;
-    for (int i = 0; i < 2000 * run::multiplier(); ++i) {
+    for (int i = 0; i < run::cases(2000); ++i) {
         const perm::Csr a = random_matrix(random.integer(0, 9), random);
         CAPTURE(describe(a));
         const Exact truth = oracle::by_frontier(a);
@@ -62,7 +62,7 @@ TEST_CASE("all engines give the exact permanent of small random matrices") {
 TEST_CASE("all engines give the exact permanent of larger random matrices") {
     Random random(run::seed(11));
     Tally tally;
-    for (int i = 0; i < 60 * run::multiplier(); ++i) {
+    for (int i = 0; i < run::cases(60); ++i) {
         const perm::Csr a = random_matrix(random.integer(10, 15), random);
         CAPTURE(describe(a));
         const Exact truth = oracle::by_frontier(a);
@@ -75,7 +75,7 @@ TEST_CASE("all engines give the exact permanent of larger random matrices") {
 
 TEST_CASE("other seeds of the order search give the same permanent") {
     Random random(run::seed(12));
-    for (int i = 0; i < 10 * run::multiplier(); ++i) {
+    for (int i = 0; i < run::cases(10); ++i) {
         const perm::Csr a = permutation_plus(20, 2, Entries::real, random.bits());
         const Exact truth = oracle::by_frontier(a);
         for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{1}, random.bits()}) {
@@ -91,7 +91,7 @@ TEST_CASE("other seeds of the order search give the same permanent") {
 TEST_CASE("tree, ryser and frontier agree where the definition is out of reach") {
     Random random(run::seed(13));
     int compared = 0;
-    for (int i = 0; i < 8 * run::multiplier(); ++i) {
+    for (int i = 0; i < run::cases(8); ++i) {
         const auto entries = static_cast<Entries>(i % 5);
         const perm::Csr a = i % 2 == 0 ? erdos_renyi(random.integer(18, 22), random.uniform(0.15, 0.4),
                                                      entries, random.bits())

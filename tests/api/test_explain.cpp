@@ -66,7 +66,7 @@ TEST_CASE("explain: the counts of a plan agree with each other and with the resu
     int several = 0;
     for (const Family &family : small_families()) {
         CAPTURE(family.name);
-        for (int i = 0; i < 10 * run::multiplier(); ++i) {
+        for (int i = 0; i < run::cases(10); ++i) {
             const perm::Csr a = family.make(static_cast<Entries>(i % 5), random);
             for (const char *names : {"", "d1,d2", "merge,dm"}) {
                 const perm::Plan plan(a, without(names));
@@ -253,7 +253,7 @@ TEST_CASE("pictures: orders of the matrix and of its costliest block") {
     int found = 0, others = 0;
     for (const Family &family : small_families()) {
         CAPTURE(family.name);
-        for (int i = 0; i < 3 * run::multiplier(); ++i) {
+        for (int i = 0; i < run::cases(3); ++i) {
             const perm::Csr a = family.make(static_cast<Entries>(i % 5), random);
             for (const char *names : {"", "d1,d2,fm", "dm"})
                 ++(check_picture(perm::Plan(a, without(names))) ? found : others);

@@ -120,7 +120,7 @@ TEST_CASE("a seed tells the matrix") {
 TEST_CASE("every family has a perfect matching") {
     Random random(run::seed(61));
     for (const Family &family : all_families())
-        for (int i = 0; i < 20 * run::multiplier(); ++i) {
+        for (int i = 0; i < run::cases(20); ++i) {
             const std::uint64_t seed = random.bits();
             CAPTURE(family.name);
             CAPTURE(seed);

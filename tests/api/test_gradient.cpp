@@ -207,7 +207,7 @@ TEST_CASE("each derivative is its minor's permanent, within its bound") {
         const std::string name = kind.name;
         CAPTURE(name);
         Tally tally;
-        for (int round = 0; round < 40 * run::multiplier(); ++round) {
+        for (int round = 0; round < run::cases(40); ++round) {
             CAPTURE(round);
             const std::int64_t n = round < 8 ? 1 + round / 4 : random.integer(1, 8);
             Written a = random_written(n, n, kind, random);
@@ -243,7 +243,7 @@ TEST_CASE("by a number that is written once and stands there often") {
         const std::string name = kind.name;
         CAPTURE(name);
         Tally tally;
-        for (int round = 0; round < 12 * run::multiplier(); ++round) {
+        for (int round = 0; round < run::cases(12); ++round) {
             Written a = random_written(random.integer(1, 4), 4, kind, random);
             for (std::int64_t i = 0; i < a.rows; ++i) a.row_times.push_back(random.integer(0, 2));
             for (std::int64_t j = 0; j < a.cols; ++j) a.col_times.push_back(random.integer(0, 2));
@@ -263,7 +263,7 @@ TEST_CASE("rectangular") {
         const std::string name = kind.name;
         CAPTURE(name);
         Tally tally;
-        for (int round = 0; round < 12 * run::multiplier(); ++round) {
+        for (int round = 0; round < run::cases(12); ++round) {
             const std::int64_t n = random.integer(2, 7);
             Written a = random_written(random.integer(1, n - 1), n, kind, random);
             const perm_csr view = a.view(kind.type);

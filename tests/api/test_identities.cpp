@@ -29,7 +29,7 @@ using Identity = std::function<Sides(const perm::Csr &a, const char *engine, Ran
 
 void check_identity(std::uint64_t salt, std::int64_t largest, const Identity &identity) {
     Random random(run::seed(salt));
-    const int cases = 60 * run::multiplier();
+    const int cases = run::cases(60);
     int told = 0;
     for (int i = 0; i < cases; ++i) {
         const perm::Csr a = random_matrix(random.integer(1, largest), random);

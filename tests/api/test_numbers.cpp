@@ -67,7 +67,7 @@ Given full(const GaussianMatrix &a) {
 TEST_CASE("complex matrices in every precision by every engine of the CPU") {
     Random random(run::seed(701));
     int complex = 0, certain = 0;
-    for (int round = 0; round < 60 * run::multiplier(); ++round)
+    for (int round = 0; round < run::cases(60); ++round)
         for (const Complexes entries : {Complexes::complex, Complexes::imaginary, Complexes::integers,
                                         Complexes::cancelling, Complexes::reals}) {
             const GaussianMatrix a = random_matrix(random.integer(1, 8), entries, random);
@@ -109,7 +109,7 @@ TEST_CASE("more digits: dd and MPFR") {
 
 TEST_CASE("exact: fractions, long integers, decimals as they are written") {
     Random random(run::seed(703));
-    for (int round = 0; round < 100 * run::multiplier(); ++round) {
+    for (int round = 0; round < run::cases(100); ++round) {
         const std::int64_t n = random.integer(1, 8);
         GaussianMatrix a = random_matrix(n, round % 2 ? Complexes::rationals : Complexes::integers, random);
         if (round % 3 == 0) // of 60 digits
@@ -173,7 +173,7 @@ TEST_CASE("an exact fraction: of MPFR a decimal of all its bits") {
 TEST_CASE("rectangular: the sum over injections") {
     Random random(run::seed(704));
     int compared = 0;
-    for (int round = 0; round < 150 * run::multiplier(); ++round) {
+    for (int round = 0; round < run::cases(150); ++round) {
         const std::int64_t n = random.integer(1, 9), m = random.integer(0, n);
         GaussianMatrix square =
             random_matrix(n, round % 2 ? Complexes::integers : Complexes::rationals, random);
@@ -199,7 +199,7 @@ TEST_CASE("rectangular: the sum over injections") {
 
 TEST_CASE("multiplicities: as if each line were written so often") {
     Random random(run::seed(705));
-    for (int round = 0; round < 100 * run::multiplier(); ++round) {
+    for (int round = 0; round < run::cases(100); ++round) {
         const std::int64_t n = random.integer(1, 5);
         const GaussianMatrix a =
             random_matrix(n, round % 2 ? Complexes::integers : Complexes::complex, random);
@@ -247,7 +247,7 @@ TEST_CASE("multiplicities: as if each line were written so often") {
 TEST_CASE("precision auto goes on where doubles do not do") {
     Random random(run::seed(706));
     int lost = 0, found = 0;
-    for (int round = 0; round < 60 * run::multiplier(); ++round) {
+    for (int round = 0; round < run::cases(60); ++round) {
         const GaussianMatrix a = random_matrix(random.integer(2, 8), Complexes::cancelling, random);
         const Gaussian truth = oracle::by_subsets(a);
         Given g = given(a, As::complex);
@@ -271,7 +271,7 @@ TEST_CASE("precision auto goes on where doubles do not do") {
 TEST_CASE("multiplicities of a plan, with zeros among the values") {
     Random random(run::seed(707));
     int zeros = 0;
-    for (int round = 0; round < 60 * run::multiplier(); ++round) {
+    for (int round = 0; round < run::cases(60); ++round) {
         const std::int64_t n = random.integer(1, 4);
         GaussianMatrix a = random_matrix(n, round % 2 ? Complexes::integers : Complexes::complex, random);
         for (auto &row : a)

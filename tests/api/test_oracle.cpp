@@ -23,7 +23,7 @@ TEST_CASE("the exact oracles reproduce every known permanent") {
 
 TEST_CASE("the exact oracles agree on random matrices") {
     Random random(run::seed(1));
-    for (int i = 0; i < 200 * run::multiplier(); ++i) {
+    for (int i = 0; i < run::cases(200); ++i) {
         const auto entries = static_cast<Entries>(random.integer(0, 4));
         const perm::Csr a = erdos_renyi(random.integer(0, 7), random.uniform(0.3, 1), entries, random.bits());
         CAPTURE(describe(a));

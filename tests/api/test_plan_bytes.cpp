@@ -235,7 +235,7 @@ std::vector<perm::Plan> small_plans(Random &random) {
 TEST_CASE("every engine and precision, real matrices") {
     met.clear();
     Random random(run::seed(9100));
-    for (int i = 0; i < 3 * run::multiplier(); ++i)
+    for (int i = 0; i < run::cases(3); ++i)
         for (const char *engine : engines)
             for (const char *precision : precisions)
                 for (const char *left_out : {"", "all"}) {
@@ -250,7 +250,7 @@ TEST_CASE("every engine and precision, real matrices") {
 TEST_CASE("complex matrices and decimals") {
     met.clear();
     Random random(run::seed(9101));
-    for (int i = 0; i < 4 * run::multiplier(); ++i)
+    for (int i = 0; i < run::cases(4); ++i)
         for (const As as : {As::complex, As::text})
             for (const char *engine : {"auto", "ryser", "frontier", "tree"})
                 for (const char *precision : {"auto", "double", "dd", "exact", "mpfr:200"}) {
@@ -265,7 +265,7 @@ TEST_CASE("complex matrices and decimals") {
 TEST_CASE("int64, patterns, unsorted columns, rectangles, multiplicities") {
     met.clear();
     Random random(run::seed(9102));
-    for (int i = 0; i < 60 * run::multiplier(); ++i) {
+    for (int i = 0; i < run::cases(60); ++i) {
         const std::int64_t rows = random.integer(1, 5), cols = random.integer(rows, 6);
         std::vector<std::int64_t> row_ptr{0}, col, values, row_count, col_count;
         for (std::int64_t r = 0; r < rows; ++r) {
@@ -377,7 +377,7 @@ TEST_CASE("what is made again is what was there") {
         else
             check_subsets(plan_of<libperm::SubsetPlan>(x), plan_of<libperm::SubsetPlan>(y));
     };
-    for (int i = 0; i < 40 * run::multiplier(); ++i) {
+    for (int i = 0; i < run::cases(40); ++i) {
         const std::int64_t n = random.integer(4, 14);
         const perm::Csr a = i % 3 == 0 ? repeated_lines(n, 3, 4, Entries::counts, random.bits())
                                        : erdos_renyi(n, 0.6, Entries::real, random.bits());
@@ -400,7 +400,7 @@ TEST_CASE("what is made again is what was there") {
 TEST_CASE("blocks to be expanded") {
     Random random(run::seed(9107));
     int expanded = 0;
-    for (int i = 0; i < 4 * run::multiplier(); ++i) {
+    for (int i = 0; i < run::cases(4); ++i) {
         const libperm::Plan plan = plan_in_memory(few_in_some(26, random), with("ryser", "auto"));
         const libperm::Plan loaded = libperm::plan_of(libperm::bytes_of(plan), plan.options);
         CHECK(loaded.expanded == plan.expanded);
@@ -536,7 +536,7 @@ TEST_CASE("forged bytes with the right checksum") {
                                                             : random.integer(0, 255));
             count(other);
         }
-        for (int i = 0; i < 200 * run::multiplier(); ++i) { // a few words, or a piece of another place
+        for (int i = 0; i < run::cases(200); ++i) { // a few words, or a piece of another place
             std::string other = bytes;
             const auto place = [&] {
                 return static_cast<std::size_t>(

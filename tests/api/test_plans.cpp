@@ -23,7 +23,7 @@ using oracle::Exact;
 
 TEST_CASE("a plan keeps nothing of what made it, and runs on any values") {
     Random random(run::seed(61));
-    for (int i = 0; i < 30 * run::multiplier(); ++i) {
+    for (int i = 0; i < run::cases(30); ++i) {
         for (const char *engine : {"auto", "ryser", "frontier"}) {
             perm::Csr a = erdos_renyi(random.integer(1, 10), 0.6, Entries::real, random.bits());
             std::string name = engine;

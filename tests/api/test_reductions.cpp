@@ -138,7 +138,7 @@ TEST_CASE("decompose: paper gives the permanent, and auto the same") {
         }};
     Random random(run::seed(102));
     std::int64_t expansions = 0, sums = 0, compared = 0;
-    for (int i = 0; i < 30 * run::multiplier(); ++i) {
+    for (int i = 0; i < run::cases(30); ++i) {
         const perm::Csr a = families[static_cast<std::size_t>(i) % families.size()](
             random.integer(31, 40), static_cast<Entries>(i % 5), random.bits());
         CAPTURE(i);
@@ -212,7 +212,7 @@ TEST_CASE("reductions to nothing") {
     check_nothing_left(build(0, 0, {}), 1);
     check_nothing_left(constant(1, -7), -7);
     check_nothing_left(constant(2, -7), 98);
-    for (int i = 0; i < 20 * run::multiplier(); ++i) {
+    for (int i = 0; i < run::cases(20); ++i) {
         const auto entries = static_cast<Entries>(i % 5);
         const std::int64_t n = random.integer(2, 60);
         for (const perm::Csr &a :
@@ -286,7 +286,7 @@ TEST_CASE("chains of numbers far out of the range of double") {
 
 TEST_CASE("compression of numbers out of range that leaves a block for an engine") {
     Random random(run::seed(113));
-    for (int i = 0; i < 10 * run::multiplier(); ++i) {
+    for (int i = 0; i < run::cases(10); ++i) {
         perm::Csr a = degree_chains(120, 6, Entries::nonnegative, random.bits());
         for (double &value : a.values) value *= random.chance(0.5) ? 1e300 : 1e-300;
         const Exact truth = oracle::by_frontier(a);
@@ -336,7 +336,7 @@ TEST_CASE("hubs of every kind are reduced to the permanent") {
 TEST_CASE("hubs: rectangular ones, with signs and zeros, by every engine") {
     Random random(run::seed(0x68756272));
     int compared = 0;
-    for (int trial = 0; trial < 60 * run::multiplier(); ++trial) {
+    for (int trial = 0; trial < run::cases(60); ++trial) {
         const auto value = [&random] { return static_cast<double>(random.integer(-4, 5)); };
         const std::int64_t n = random.integer(4, 9);
         perm::Csr a = hubs::attached(n, random.integer(1, 3), value);

@@ -65,7 +65,7 @@ TEST_CASE("a few kinds of lines, n = 40: what no sum over sets of columns could 
 TEST_CASE("a plan made without values is executed with repeated ones, and the reverse") {
     Random random(run::seed(108));
     int merged = 0, compared = 0;
-    for (int i = 0; i < 60 * run::multiplier(); ++i) {
+    for (int i = 0; i < run::cases(60); ++i) {
         const auto entries = static_cast<Entries>(i % 5);
         const std::int64_t n = random.integer(4, 9);
         const perm::Csr repeated = i % 2 == 0 ? repeated_lines(n, 2, 3, entries, random.bits())
@@ -139,7 +139,7 @@ TEST_CASE("a plan of many blocks is executed with other values, zeros among them
             indecomposable_blocks(1, random.integer(1, 7), 0.5, Entries::real, random.bits()).front());
     const perm::Csr a = diagonal_of(blocks);
     const perm::Plan blind = plan_of_pattern(a), knowing(a);
-    for (int i = 0; i < 20 * run::multiplier(); ++i) {
+    for (int i = 0; i < run::cases(20); ++i) {
         perm::Csr b = with_values(a, random_values(a, static_cast<Entries>(i % 5), random));
         for (double &value : b.values)
             if (random.chance(0.02)) value = 0;

@@ -129,7 +129,7 @@ TEST_CASE("every engine and kind of numbers, divided") {
 
 TEST_CASE("small matrices of every kind, with every engine and precision") {
     Random random(run::seed(9201));
-    for (int i = 0; i < 2 * run::multiplier(); ++i)
+    for (int i = 0; i < run::cases(2); ++i)
         for (const char *engine : {"auto", "ryser", "tree", "frontier"})
             for (const char *precision : {"auto", "double", "dd", "exact"})
                 for (const char *left_out : {"", "all"}) {
@@ -259,7 +259,7 @@ TEST_CASE("large plans: shards are counted without overflow, on a GPU that is no
 
 TEST_CASE("every piece is in one shard, and the shards of a large block are alike") {
     Random random(run::seed(9207));
-    for (int i = 0; i < 200 * run::multiplier(); ++i) {
+    for (int i = 0; i < run::cases(200); ++i) {
         const auto draw = [&](int bits) {
             return std::uint64_t{1} + (random.bits() & ((std::uint64_t{1} << random.integer(0, bits)) - 1));
         };

@@ -115,7 +115,7 @@ bool is_told_by_text(const perm_result &r) {
 TEST_CASE("kinds of every sort are within their bounds, and exact only where they say so") {
     Random random(run::seed(930));
     int straight = 0, all = 0, exact = 0, met = 0;
-    for (int k = 0; k < 3000 * run::multiplier() / (run::sanitized ? 10 : 1); ++k) {
+    for (int k = 0; k < run::cases(3000) / (run::sanitized ? 10 : 1); ++k) {
         const std::int64_t n = random.integer(1, k % 20 == 0 ? 10 : 7), of = random.integer(0, 7);
         const Kinds a = kinds(counts(n, 5, random), counts(n, 5, random), random.chance(0.6),
                               [&] { return entry(of, random); });
@@ -141,7 +141,7 @@ TEST_CASE("kinds of every sort are within their bounds, and exact only where the
 TEST_CASE("many of each kind agree with the general road, with the same bits each time") {
     Random random(run::seed(931));
     int straight[2] = {0, 0}; // in doubles, mostly, and in twice the precision where it takes that
-    for (int k = 0; k < 60 * run::multiplier() / (run::sanitized ? 2 : 1); ++k) {
+    for (int k = 0; k < run::cases(60) / (run::sanitized ? 2 : 1); ++k) {
         const std::int64_t size = random.integer(2, 5), most = size == 2 ? 40 : size == 3 ? 12 : 5;
         Counts rows(at(size)), columns;
         for (std::int64_t &count : rows) count = random.integer(1, most);

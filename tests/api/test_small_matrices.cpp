@@ -78,7 +78,7 @@ bool is_finite(const Dense &a) {
 TEST_CASE("real matrices of every kind are within their bounds, and exact only where they say so") {
     Random random(run::seed(920));
     Count count;
-    for (int k = 0; k < 10000 * run::multiplier() / (run::sanitized ? 10 : 1); ++k) {
+    for (int k = 0; k < run::cases(10000) / (run::sanitized ? 10 : 1); ++k) {
         const std::int64_t n = random.integer(1, k % 20 == 0 ? 10 : 7),
                            kind = random.integer(0, entry_kinds - 1);
         Dense rows(at(n), std::vector<double>(at(n)));
@@ -101,7 +101,7 @@ TEST_CASE("real matrices of every kind are within their bounds, and exact only w
 TEST_CASE("complex matrices of every kind are within their bounds, and exact only where they say so") {
     Random random(run::seed(921));
     Count count;
-    for (int k = 0; k < 6000 * run::multiplier() / (run::sanitized ? 10 : 1); ++k) {
+    for (int k = 0; k < run::cases(6000) / (run::sanitized ? 10 : 1); ++k) {
         const std::int64_t n = random.integer(1, k % 20 == 0 ? 8 : 6),
                            kind = random.integer(0, entry_kinds - 1);
         GaussianMatrix a(at(n), std::vector<Gaussian>(at(n)));
@@ -132,7 +132,7 @@ TEST_CASE("complex matrices of every kind are within their bounds, and exact onl
 TEST_CASE("integers have every digit") {
     Random random(run::seed(922));
     Count count;
-    for (int k = 0; k < 4000 * run::multiplier() / (run::sanitized ? 10 : 1); ++k) {
+    for (int k = 0; k < run::cases(4000) / (run::sanitized ? 10 : 1); ++k) {
         const std::int64_t n = random.integer(1, k % 50 == 0 ? 13 : 8);
         const std::int64_t most = std::int64_t{1} << random.integer(0, 62);
         std::vector<std::int64_t> row_ptr{0}, col, values;

@@ -78,7 +78,7 @@ TEST_CASE("frontier, sparse form, keys of several words: 1 to 8 threads give the
 
 TEST_CASE("frontier, few states: 1 to 8 threads give the same bits") {
     Random random(run::seed(36));
-    for (int i = 0; i < 20 * run::multiplier(); ++i)
+    for (int i = 0; i < run::cases(20); ++i)
         check_all_thread_counts(random_matrix(random.integer(1, 14), random), "frontier");
 }
 

@@ -257,7 +257,7 @@ TEST_CASE("GPU: the literature's random matrices against the frontier") {
                 CAPTURE(reduced);
                 perm_opts opts = on_gpu(engine);
                 if (reduced) opts.without = nullptr;
-                opts.time_limit_seconds = 20 * run::multiplier();
+                opts.time_limit_seconds = run::cases(20);
                 try {
                     perm::Result r = perm::compute(a, opts);
                     check_agree(*r.raw(), *right.raw());

@@ -247,7 +247,7 @@ TEST_CASE("every engine's kernels in wide arithmetics") {
     std::vector<KernelRecipe> recipes;
     for (const Arithmetic a : wide)
         for (const SubsetEngine engine : engines)
-            for (int k = 0; k < 8 * run::multiplier(); ++k) {
+            for (int k = 0; k < run::cases(8); ++k) {
                 if (has_two_grids(a) && engine != SubsetEngine::tree) continue;
                 const bool large = k == 7 && engine == SubsetEngine::tree; // x in shared memory
                 const std::int64_t n = large ? 13 : k < 3 ? k + 1 : random.integer(5, 9);
@@ -388,7 +388,7 @@ TEST_CASE("residues, on a CPU and by every engine's kernel") {
     std::vector<SubsetPlan> plans;
     std::vector<KernelRecipe> recipes;
     for (const SubsetEngine engine : engines)
-        for (int k = 0; k < 6 * run::multiplier(); ++k) {
+        for (int k = 0; k < run::cases(6); ++k) {
             patterns.push_back(any_pattern(k < 3 ? k + 1 : random.integer(5, 11), random));
             plans.push_back(plan_of(engine, patterns.back(), Arithmetic::modular, random));
             recipes.push_back(subsets_kernel(plans.back().kernel));

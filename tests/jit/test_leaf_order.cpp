@@ -51,7 +51,7 @@ Tree tree_of(const perm::Csr &matrix, std::uint64_t seed) {
 TEST_CASE("any order of a leaf gives its values, and the one that is taken needs the fewest at once") {
     Random random(run::seed(0x1eaf));
     int leaves = 0;
-    for (int k = 0; k < 40 * run::multiplier(); ++k) {
+    for (int k = 0; k < run::cases(40); ++k) {
         const std::int64_t n = random.integer(3, 16);
         const Tree tree = tree_of(trees::matrix(n, perm::families::Entries::ones, random), random.bits());
         const StraightLine &leaf = tree.root.leaf;

@@ -183,7 +183,7 @@ TEST_CASE("a product that nothing else uses is subtracted in one step") {
 
 TEST_CASE("finished programs compute what was asked for, and nothing else") {
     Random random(test_seed());
-    for (int k = 0; k < 500 * run::multiplier(); ++k) {
+    for (int k = 0; k < run::cases(500); ++k) {
         CAPTURE(k);
         const Built built = random_builder(random);
         const StraightLine all = ProgramBuilder(built.builder).finish(built.values, constants);
@@ -208,7 +208,7 @@ TEST_CASE("finished programs compute what was asked for, and nothing else") {
 
 TEST_CASE("each value goes to the lowest place that no living one has") {
     Random random(test_seed() + 1);
-    for (int k = 0; k < 500 * run::multiplier(); ++k) {
+    for (int k = 0; k < run::cases(500); ++k) {
         CAPTURE(k);
         const StraightLine program = random_program(random);
         const Places places = places_of(program);
@@ -282,7 +282,7 @@ TEST_CASE("traffic of programs done by hand") {
 
 TEST_CASE("no traffic where there are enough registers, and some where there are not") {
     Random random(test_seed() + 2);
-    for (int k = 0; k < 500 * run::multiplier(); ++k) {
+    for (int k = 0; k < run::cases(500); ++k) {
         CAPTURE(k);
         const StraightLine program = random_program(random);
         const std::int32_t enough = std::max(4, places_of(program).count);

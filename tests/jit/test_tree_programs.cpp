@@ -88,13 +88,13 @@ perm::Csr any_matrix(std::int64_t n, Random &random) {
 TEST_CASE("planned trees give the permanent of the definition") {
     Random random(test_seed());
     Tally tally;
-    for (int k = 0; k < 2000 * run::multiplier(); ++k) {
+    for (int k = 0; k < run::cases(2000); ++k) {
         CAPTURE(k);
         const perm::Csr a = any_matrix(random.integer(1, 9), random);
         const Block block = trees::block_of(a);
         check_plan(trees::planned(block.pattern, random.bits()), block, permanent(a), tally);
     }
-    CHECK(tally.compared == 2000 * run::multiplier());
+    CHECK(tally.compared == run::cases(2000));
     CHECK(tally.nonzero > tally.compared / 2);
     CHECK(tally.exact > tally.compared / 10);
     CHECK(tally.close > tally.nonzero / 2);
@@ -103,7 +103,7 @@ TEST_CASE("planned trees give the permanent of the definition") {
 TEST_CASE("trees of any shape and order do too") {
     Random random(test_seed() + 1);
     Tally tally;
-    for (int k = 0; k < 4000 * run::multiplier(); ++k) {
+    for (int k = 0; k < run::cases(4000); ++k) {
         CAPTURE(k);
         const perm::Csr a = any_matrix(random.integer(1, 9), random);
         const Block block = trees::block_of(a);
@@ -121,7 +121,7 @@ TEST_CASE("trees of any shape and order do too") {
 TEST_CASE("larger ones, planned and of any shape") {
     Random random(test_seed() + 2);
     Tally tally;
-    for (int k = 0; k < 60 * run::multiplier(); ++k) {
+    for (int k = 0; k < run::cases(60); ++k) {
         CAPTURE(k);
         const perm::Csr a = any_matrix(random.integer(10, 15), random);
         const Block block = trees::block_of(a);
@@ -137,7 +137,7 @@ TEST_CASE("larger ones, planned and of any shape") {
 TEST_CASE("signed values that cancel, far apart in size") {
     Random random(test_seed() + 3);
     Tally tally;
-    for (int k = 0; k < 500 * run::multiplier(); ++k) {
+    for (int k = 0; k < run::cases(500); ++k) {
         CAPTURE(k);
         const perm::Csr a = any_matrix(random.integer(2, 8), random);
         Block block = trees::block_of(a);

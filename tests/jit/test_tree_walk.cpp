@@ -456,7 +456,7 @@ TEST_CASE("random trees of random programs, bit for bit") {
     for_each_target([] {
         INFO(std::string("target ") << tree_walk_target());
         Random random(test_seed());
-        for (int k = 0; k < 150 * run::multiplier(); ++k) {
+        for (int k = 0; k < run::cases(150); ++k) {
             CAPTURE(k);
             const auto n = static_cast<std::int32_t>(random.integer(1, 12));
             check_against_reference(RandomTree(n, false, random).make(), random);
@@ -468,7 +468,7 @@ TEST_CASE("permanents by random trees") {
     for_each_target([] {
         INFO(std::string("target ") << tree_walk_target());
         Random random(test_seed() + 1);
-        for (int k = 0; k < 150 * run::multiplier(); ++k) {
+        for (int k = 0; k < run::cases(150); ++k) {
             CAPTURE(k);
             const auto n = static_cast<std::int32_t>(random.integer(2, 13));
             const Work work = RandomTree(n, true, random).make();

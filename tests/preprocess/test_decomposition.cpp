@@ -226,7 +226,7 @@ TEST_CASE("tracked numbers have exponents of their own") {
 TEST_CASE("each reduction alone leaves the permanent as it is") {
     Random random(test_seed() + 1);
     int dropped = 0, compressed = 0, merged = 0, zeros = 0;
-    for (int trial = 0; trial < 4000 * run::multiplier(); ++trial) {
+    for (int trial = 0; trial < run::cases(4000); ++trial) {
         CAPTURE(trial);
         const Block block = block_of(sample(random));
         const Exact truth = permanent(block);
@@ -276,7 +276,7 @@ TEST_CASE("each reduction alone leaves the permanent as it is") {
 
 TEST_CASE("reductions in any order leave the permanent as it is") {
     Random random(test_seed() + 2);
-    for (int trial = 0; trial < 2000 * run::multiplier(); ++trial) {
+    for (int trial = 0; trial < run::cases(2000); ++trial) {
         CAPTURE(trial);
         const Block block = block_of(sample(random));
         const Exact truth = permanent(block);
@@ -287,7 +287,7 @@ TEST_CASE("reductions in any order leave the permanent as it is") {
 TEST_CASE("decompositions with any reductions left out and any blocks expanded") {
     Random random(test_seed() + 3);
     int leaves = 0, sums = 0;
-    for (int trial = 0; trial < 3000 * run::multiplier(); ++trial) {
+    for (int trial = 0; trial < run::cases(3000); ++trial) {
         CAPTURE(trial);
         const Block block = block_of(sample(random));
         DecompositionRule<Tracked> rule;
@@ -307,7 +307,7 @@ TEST_CASE("decompositions with any reductions left out and any blocks expanded")
 TEST_CASE("the published rule: down to n = 30, then no further") {
     Random random(test_seed() + 4);
     int leaves = 0;
-    for (int trial = 0; trial < 8 * run::multiplier(); ++trial) {
+    for (int trial = 0; trial < run::cases(8); ++trial) {
         CAPTURE(trial);
         const Block block =
             block_of(families::banded(random.integer(31, 36), 1, 2, families::Entries::ones, random.bits()));

@@ -110,7 +110,7 @@ Block large_block(const perm::Csr &a) {
 TEST_CASE("hubs: compression leaves the permanent as it is, in doubles and exactly, whatever the values") {
     Random random(test_seed());
     int reduced = 0;
-    for (int trial = 0; trial < 400 * run::multiplier(); ++trial) {
+    for (int trial = 0; trial < run::cases(400); ++trial) {
         CAPTURE(trial);
         const perm::Csr a = sample(random);
         const CompressionRule rule{random.chance(0.8), random.chance(0.8)};
@@ -122,7 +122,7 @@ TEST_CASE("hubs: compression leaves the permanent as it is, in doubles and exact
 
 TEST_CASE("hubs: lists long enough to be hashed come to the same") {
     Random random(test_seed());
-    for (int trial = 0; trial < 10 * run::multiplier(); ++trial) {
+    for (int trial = 0; trial < run::cases(10); ++trial) {
         CAPTURE(trial);
         const std::int64_t n = random.integer(100, 400), count = random.integer(2, 4);
         const auto ones = [] { return 1.0; };

@@ -152,7 +152,7 @@ std::uint64_t test_seed() { return run::seed(0x6f72646572); }
 } // namespace
 
 TEST_CASE("the ordering is that of a slow version, and reordering keeps every entry") {
-    for (std::uint64_t seed = test_seed(); seed < test_seed() + at(400 * run::multiplier()); ++seed) {
+    for (std::uint64_t seed = test_seed(); seed < test_seed() + at(run::cases(400)); ++seed) {
         CAPTURE(seed);
         families::Random random(seed);
         const auto n = static_cast<std::int32_t>(random.integer(1, 20));
@@ -203,7 +203,7 @@ TEST_CASE("reordering carries the values along: the permanent stays") {
 
 TEST_CASE("the partition is that of a slow version in whole numbers") {
     int inside = 0; // partitions that split the matrix
-    for (std::uint64_t seed = test_seed(); seed < test_seed() + at(400 * run::multiplier()); ++seed) {
+    for (std::uint64_t seed = test_seed(); seed < test_seed() + at(run::cases(400)); ++seed) {
         CAPTURE(seed);
         families::Random random(seed);
         const auto n = static_cast<std::int32_t>(random.integer(1, 14));

@@ -52,7 +52,7 @@ TEST_CASE("budget: it grows with the run, is a part of a short one") {
 TEST_CASE("frontier: no budget leaves the first order, a budget none that is worse, any threads the same") {
     Random random(test_seed());
     int better = 0;
-    for (int k = 0; k < 10 * run::multiplier(); ++k) {
+    for (int k = 0; k < run::cases(10); ++k) {
         CAPTURE(k);
         const Pattern a = random_pattern(random.integer(18, 30), random.uniform(0.2, 0.4), random);
         const std::uint64_t seed = random.bits() >> 8;
@@ -74,7 +74,7 @@ TEST_CASE("frontier: no budget leaves the first order, a budget none that is wor
 TEST_CASE("blocks: any number of threads makes the same plan") {
     Random random(test_seed() + 1);
     int compared = 0;
-    for (int k = 0; k < 6 * run::multiplier(); ++k) {
+    for (int k = 0; k < run::cases(6); ++k) {
         CAPTURE(k);
         const Pattern a = random_pattern(random.integer(24, 34), random.uniform(0.2, 0.6), random);
         const auto plan_on = [&](int threads) {

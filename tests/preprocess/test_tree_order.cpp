@@ -145,7 +145,7 @@ TEST_CASE("leaves: the expected instructions are those of the program") {
     Random random(test_seed());
     int compared = 0;
     double instructions = 0;
-    for (int k = 0; k < 5000 * run::multiplier(); ++k) {
+    for (int k = 0; k < run::cases(5000); ++k) {
         CAPTURE(k);
         const std::int64_t rows = random.integer(1, 20);
         const auto columns = random_columns(random.integer(1, 8), rows, random);
@@ -161,7 +161,7 @@ TEST_CASE("leaves: the expected instructions are those of the program") {
 TEST_CASE("shapes are of the columns that they are given, within their limits, and cost what they say") {
     Random random(test_seed() + 1);
     Counts counts;
-    for (int k = 0; k < 2000 * run::multiplier(); ++k) {
+    for (int k = 0; k < run::cases(2000); ++k) {
         CAPTURE(k);
         const auto n = static_cast<std::int32_t>(random.integer(1, 20));
         auto columns = columns_of(trees::block_of(trees::matrix(n, Entries::ones, random)).pattern);
@@ -200,7 +200,7 @@ TEST_CASE("what falls apart costs less than what does not") {
 TEST_CASE("search: the same arguments give the same order, a longer one none that is worse") {
     Random random(test_seed() + 2);
     int better = 0, compared = 0, both_sides = 0;
-    for (int k = 0; k < 60 * run::multiplier(); ++k) {
+    for (int k = 0; k < run::cases(60); ++k) {
         CAPTURE(k);
         const std::int64_t n = random.integer(6, 18);
         const Pattern a = trees::block_of(trees::matrix(n, Entries::ones, random)).pattern;

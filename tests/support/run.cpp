@@ -28,6 +28,8 @@ int multiplier() {
     return text != nullptr ? std::max(1, std::atoi(text)) : 1;
 }
 
+int cases(int usual) { return std::max(1, usual * multiplier() / (sanitized ? 3 : 1)); }
+
 void skip(const std::string &why) {
     ++skip_count;
     std::printf("SKIPPED: %s\n", why.c_str());

@@ -15,6 +15,9 @@ int multiplier();
 // Whether a sanitizer makes everything ten times slower: what is long is shorter then.
 extern const bool sanitized;
 
+// Of random cases, usually so many: times the multiplier, and a third where a sanitizer is.
+int cases(int usual);
+
 // Announces that a part of a test cannot run here, and counts it. A test that compared nothing fails unless
 // it said so by this call.
 void skip(const std::string &why);

@@ -98,7 +98,7 @@ Worker failing(std::int64_t after, Random &random) {
 
 TEST_CASE("each piece is computed once, whatever the speed of the workers") {
     Random random(run::seed(9300));
-    for (int i = 0; i < 30 * run::multiplier(); ++i) {
+    for (int i = 0; i < run::cases(30); ++i) {
         std::vector<Worker> workers;
         for (std::int64_t w = random.integer(1, 6); w > 0; --w) workers.push_back(failing(-1, random));
         const auto pieces = static_cast<std::size_t>(random.integer(0, 300));
@@ -112,7 +112,7 @@ TEST_CASE("each piece is computed once, whatever the speed of the workers") {
 
 TEST_CASE("workers that fail leave their pieces to the others") {
     Random random(run::seed(9301));
-    for (int i = 0; i < 60 * run::multiplier(); ++i) {
+    for (int i = 0; i < run::cases(60); ++i) {
         std::vector<Worker> workers;
         const std::int64_t count = random.integer(2, 6), sound = random.integer(0, count - 1);
         for (std::int64_t w = 0; w < count; ++w)
@@ -129,7 +129,7 @@ TEST_CASE("workers that fail leave their pieces to the others") {
 
 TEST_CASE("when all fail, the failure is told") {
     Random random(run::seed(9302));
-    for (int i = 0; i < 60 * run::multiplier(); ++i) {
+    for (int i = 0; i < run::cases(60); ++i) {
         std::vector<Worker> workers;
         for (std::int64_t w = random.integer(1, 6); w > 0; --w)
             workers.push_back(failing(random.chance(0.5) ? 0 : random.integer(1, 40), random));

@@ -127,7 +127,7 @@ TEST_CASE("random matrices have the same bits on a device") {
     HostQueue queue;
     families::Random random(test_seed());
     double most_states = 1;
-    for (int trial = 0; trial < 60 * run::multiplier() && most_states > 0; ++trial) {
+    for (int trial = 0; trial < run::cases(60) && most_states > 0; ++trial) {
         CAPTURE(trial);
         const std::int64_t n = random.integer(1, 12);
         const auto entries = all_entries[trial % 4];

@@ -110,7 +110,7 @@ TEST_CASE("wide numbers have the same bits on a device: sparse, with and without
     Devices devices;
     Random random(test_seed());
     int compared = 0;
-    for (int trial = 0; trial < 6 * run::multiplier(); ++trial)
+    for (int trial = 0; trial < run::cases(6); ++trial)
         for (const auto &[kind, arithmetic] : all_numbers) {
             CAPTURE(trial);
             CAPTURE(static_cast<int>(kind));
@@ -129,7 +129,7 @@ TEST_CASE("wide numbers have the same bits on a device: dense") {
     Devices devices;
     Random random(test_seed() + 1);
     int compared = 0, high = 0;
-    for (int trial = 0; trial < 2 * run::multiplier(); ++trial)
+    for (int trial = 0; trial < run::cases(2); ++trial)
         for (const auto &[kind, arithmetic] : all_numbers) {
             CAPTURE(trial);
             CAPTURE(static_cast<int>(kind));
@@ -147,7 +147,7 @@ TEST_CASE("residues on a device: several primes just below 2^47, small ones, ent
     Devices devices;
     Random random(test_seed() + 2);
     int compared = 0;
-    for (int trial = 0; trial < 16 * run::multiplier(); ++trial) {
+    for (int trial = 0; trial < run::cases(16); ++trial) {
         CAPTURE(trial);
         const bool dense = trial % 2;
         Case c = make_case(random.integer(1, 13), random.uniform(0.2, 0.7),

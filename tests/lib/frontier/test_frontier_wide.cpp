@@ -48,7 +48,7 @@ std::vector<Arithmetic> arithmetics(Entries kind) {
 TEST_CASE("wide numbers: within their bounds of exact permanents, with counters too") {
     Random random(test_seed());
     int compared = 0, counted = 0;
-    for (int trial = 0; trial < 540 * run::multiplier(); ++trial) {
+    for (int trial = 0; trial < run::cases(540); ++trial) {
         CAPTURE(trial);
         const auto kind = static_cast<Entries>(trial % static_cast<int>(Entries::all));
         const bool repeated = trial % 4 == 1;
@@ -141,7 +141,7 @@ TEST_CASE("wide numbers and residues: the same bits on any number of threads") {
 TEST_CASE("residues: of 1 .. 9 matrices at once, modulo primes just below 2^62 and small ones") {
     Random random(test_seed() + 4);
     int compared = 0;
-    for (int trial = 0; trial < 200 * run::multiplier(); ++trial) {
+    for (int trial = 0; trial < run::cases(200); ++trial) {
         CAPTURE(trial);
         const int bits = trial % 3 == 0 ? 0 : trial % 3 == 1 ? 4 : 70;
         Case c = make_case(random.integer(1, 12), random.uniform(0.1, 1),

@@ -77,7 +77,7 @@ Ring ring(std::int64_t blocks, std::int64_t k, double weak, Random &random) {
 TEST_CASE("ranged: within the bounds of exact permanents, with entries any powers of two apart") {
     Random random(test_seed());
     int compared = 0, doubles = 0;
-    for (int trial = 0; trial < 270 * run::multiplier(); ++trial) {
+    for (int trial = 0; trial < run::cases(270); ++trial) {
         CAPTURE(trial);
         const auto kind = static_cast<Entries>(trial % static_cast<int>(Entries::all));
         const bool repeated = trial % 4 == 1;

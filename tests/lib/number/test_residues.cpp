@@ -125,7 +125,7 @@ TEST_CASE("integers to residues and back, up to half the product of the primes")
 TEST_CASE("whole numbers for fractions: nothing in common, the permanent's factor, and its size") {
     Random random(test_seed() + 2);
     int compared = 0;
-    for (int trial = 0; trial < 200 * run::multiplier(); ++trial) {
+    for (int trial = 0; trial < run::cases(200); ++trial) {
         CAPTURE(trial);
         const auto entries = static_cast<Complexes>(trial % static_cast<int>(Complexes::kinds));
         const GaussianMatrix a = random_matrix(random.integer(1, 6), entries, random);
@@ -159,7 +159,7 @@ TEST_CASE("whole numbers for fractions: nothing in common, the permanent's facto
 TEST_CASE("exact permanents, over subsets and over counts, of real and of complex fractions") {
     Random random(test_seed() + 3);
     int compared = 0, others = 0;
-    for (int trial = 0; trial < 150 * run::multiplier(); ++trial) {
+    for (int trial = 0; trial < run::cases(150); ++trial) {
         CAPTURE(trial);
         const auto entries = static_cast<Complexes>(trial % static_cast<int>(Complexes::kinds));
         const std::int64_t n = random.integer(1, 7);

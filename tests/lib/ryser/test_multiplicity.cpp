@@ -261,7 +261,7 @@ TEST_CASE("sides merge equal columns, and name the entry that stands for all of 
 TEST_CASE("random matrices with equal lines keep their bounds against exact arithmetic") {
     families::Random random(test_seed() + 1);
     int compared = 0, counted = 0, exact = 0, rounded = 0;
-    for (int trial = 0; trial < 3000 * run::multiplier(); ++trial) {
+    for (int trial = 0; trial < run::cases(3000); ++trial) {
         CAPTURE(trial);
         const perm::Csr a = repeated_lines(random.integer(1, 8), random);
         CAPTURE(describe(a));

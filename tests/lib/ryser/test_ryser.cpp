@@ -180,7 +180,7 @@ TEST_CASE("equal entries: a^n n! from n terms, to the last digits") {
 TEST_CASE("block-constant matrices: the sum over contingency tables") {
     families::Random random(test_seed());
     int precise = 0;
-    for (int trial = 0; trial < 60 * run::multiplier(); ++trial) {
+    for (int trial = 0; trial < run::cases(60); ++trial) {
         CAPTURE(trial);
         const std::int64_t n = random.integer(2, 40), r = random.integer(1, n - 1),
                            c = random.integer(1, n - 1);
@@ -208,7 +208,7 @@ TEST_CASE("block-constant matrices: the sum over contingency tables") {
 TEST_CASE("matrices with repeated lines, against the oracle: both sums, of A and of A^T") {
     families::Random random(test_seed() + 1);
     int compared = 0, exact = 0, inexact = 0, counted = 0, agreed = 0;
-    for (int trial = 0; trial < 600 * run::multiplier(); ++trial) {
+    for (int trial = 0; trial < run::cases(600); ++trial) {
         CAPTURE(trial);
         const std::int64_t n = random.integer(1, 9);
         const Block block = with_repeated_lines(n, random);
@@ -260,7 +260,7 @@ TEST_CASE("nothing repeats: the sum over subsets; something does: the fewest ter
 TEST_CASE("entries that come with errors: the result is within its bound of what they stand for") {
     families::Random random(test_seed() + 2);
     int compared = 0, beyond = 0, zero_values = 0;
-    for (int trial = 0; trial < 300 * run::multiplier(); ++trial) {
+    for (int trial = 0; trial < run::cases(300); ++trial) {
         CAPTURE(trial);
         const std::int64_t n = random.integer(1, 7);
         Block block = trial % 2 ? with_repeated_lines(n, random) : all_different(n, random);
@@ -355,7 +355,7 @@ TEST_CASE("row sums that are not exact are in the bound") {
 TEST_CASE("a permanent is never above its bound, which is Bregman's on 0/1 rows") {
     families::Random random(test_seed() + 3);
     int compared = 0;
-    for (int trial = 0; trial < 400 * run::multiplier(); ++trial) {
+    for (int trial = 0; trial < run::cases(400); ++trial) {
         CAPTURE(trial);
         const std::int64_t n = random.integer(1, 8);
         const int spread = trial % 3 ? 2 : 800;

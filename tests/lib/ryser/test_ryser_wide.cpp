@@ -99,7 +99,7 @@ const std::vector<Case> &cases() {
 TEST_CASE("random matrices of every kind, over subsets and over counts") {
     Random random(test_seed());
     int compared = 0, finite = 0, exact = 0, counted = 0;
-    for (int trial = 0; trial < 450 * run::multiplier(); ++trial) {
+    for (int trial = 0; trial < run::cases(450); ++trial) {
         const auto entries = static_cast<Complexes>(trial % static_cast<int>(Complexes::kinds));
         const std::int64_t n = trial % 50 == 0 ? 10 : random.integer(1, 7);
         CAPTURE(trial);

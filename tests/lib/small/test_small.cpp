@@ -53,7 +53,7 @@ mpz_class whole(Int128 x) {
 TEST_CASE("columns on two grids are the matrix, or have moved by less than they say") {
     Random random(run::seed(910));
     int moved = 0, kept = 0;
-    for (int k = 0; k < 300 * run::multiplier(); ++k) {
+    for (int k = 0; k < run::cases(300); ++k) {
         perm::Csr a = random_dense(random.integer(4, 9), random, 0.2);
         if (k % 2 == 0) put_far_below(a, random);
         const auto matrix = dense(a);
@@ -96,7 +96,7 @@ TEST_CASE("columns on two grids are the matrix, or have moved by less than they 
 TEST_CASE("integers are exact, or left to others") {
     Random random(run::seed(911));
     int found = 0, left = 0;
-    for (int k = 0; k < 400 * run::multiplier(); ++k) {
+    for (int k = 0; k < run::cases(400); ++k) {
         const std::int64_t n = random.integer(1, 8);
         const int bits = static_cast<int>(random.integer(1, 63));
         perm::Csr a = build(n, n, [&](std::int64_t, std::int64_t) {
@@ -133,7 +133,7 @@ TEST_CASE("integers are exact, or left to others") {
 
 TEST_CASE("proportional lines are never overlooked, others hardly ever found") {
     Random random(run::seed(912));
-    for (int k = 0; k < 200 * run::multiplier(); ++k) {
+    for (int k = 0; k < run::cases(200); ++k) {
         const std::int64_t n = random.integer(4, 16);
         perm::Csr a = random_dense(n, random, 0.1);
         Dense rows = to_dense(a);

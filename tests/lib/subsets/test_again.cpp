@@ -80,7 +80,7 @@ perm::Csr cancelling(std::int64_t n, Random &random) {
 TEST_CASE("the segments chosen are enough for the tolerance, and few more than are needed") {
     Random random(run::seed(9500));
     int some = 0, none = 0;
-    for (int repeat = 0; repeat < 12 * run::multiplier(); ++repeat) {
+    for (int repeat = 0; repeat < run::cases(12); ++repeat) {
         const std::int64_t n = random.integer(15, 18);
         const double density = random.chance(0.3) ? 1 : random.uniform(0.35, 0.8);
         const perm::Csr a = nonnegative(n, density, random);
@@ -135,7 +135,7 @@ TEST_CASE("whatever the values are, the bound holds, and the same bits come agai
     const auto equal = [&](std::int64_t n) { // one entry in a row: all segments are alike
         return families::permutation_plus(n, 1, families::Entries::nonnegative, random.bits());
     };
-    for (int repeat = 0; repeat < 4 * run::multiplier(); ++repeat)
+    for (int repeat = 0; repeat < run::cases(4); ++repeat)
         for (const perm::Csr &a :
              {one_heavy(12), equal(13), cancelling(12, random), nonnegative(13, 0.6, random)}) {
             const Block block = trees::block_of(a);
@@ -154,7 +154,7 @@ TEST_CASE("whatever the values are, the bound holds, and the same bits come agai
 TEST_CASE("all segments at once in numbers of twice the precision: nearer to the truth than doubles") {
     Random random(run::seed(9502));
     int nearer = 0, compared = 0;
-    for (int repeat = 0; repeat < 20 * run::multiplier(); ++repeat) {
+    for (int repeat = 0; repeat < run::cases(20); ++repeat) {
         const perm::Csr a = nonnegative(random.integer(8, 13), random.uniform(0.4, 1), random);
         const Block block = trees::block_of(a);
         const Exact truth = oracle::by_frontier(a);
@@ -190,7 +190,7 @@ TEST_CASE("row sums on two grids: the bits of a CPU by a kernel, and within the 
         SubsetPlan plan;
     };
     std::vector<Case> cases;
-    for (int repeat = 0; repeat < 12 * run::multiplier(); ++repeat) {
+    for (int repeat = 0; repeat < run::cases(12); ++repeat) {
         const std::int64_t n = random.integer(3, 12);
         perm::Csr a = repeat % 4 == 0 && n >= 4 ? cancelling(n, random)
                                                 : trees::matrix(n, families::Entries::real, random);
@@ -227,7 +227,7 @@ TEST_CASE("row sums on two grids: the bits of a CPU by a kernel, and within the 
 
 TEST_CASE("permanents are estimated to within a factor") {
     Random random(run::seed(9503));
-    for (int repeat = 0; repeat < 60 * run::multiplier(); ++repeat) {
+    for (int repeat = 0; repeat < run::cases(60); ++repeat) {
         const std::int64_t n = random.integer(2, 11);
         const perm::Csr a = nonnegative(n, random.chance(0.3) ? 1 : random.uniform(0.3, 0.9), random);
         const Pattern p = trees::block_of(a).pattern;

@@ -28,7 +28,7 @@ std::uint64_t test_seed() { return run::seed(0x6b726e); }
 TEST_CASE("row sums of the kernels' numbers round nowhere") {
     families::Random random(test_seed() + 5);
     int off_grid = 0;
-    for (int trial = 0; trial < 120 * run::multiplier(); ++trial) {
+    for (int trial = 0; trial < run::cases(120); ++trial) {
         CAPTURE(trial);
         const std::int64_t n = random.integer(1, 24);
         const auto entries = static_cast<families::Entries>(trial % 5);
@@ -105,7 +105,7 @@ TEST_CASE("a row whose values add up to just above 1 is put on a coarser grid") 
 TEST_CASE("what the grid moved is in the bound, on nasty values too") {
     Random random(test_seed() + 6);
     int finite = 0, beyond = 0, infinite = 0, exact = 0;
-    for (int trial = 0; trial < 800 * run::multiplier(); ++trial) {
+    for (int trial = 0; trial < run::cases(800); ++trial) {
         CAPTURE(trial);
         const std::int64_t n = random.integer(1, 8);
         const bool nonnegative = random.chance(0.5);

@@ -227,7 +227,7 @@ TEST_CASE("partial sums are gathered in groups of any size, the last one shorter
     HostQueue queue;
     if (!compiled(queue, {c})) return;
     number::Real<double> f;
-    for (int trial = 0; trial < 40 * run::multiplier(); ++trial) {
+    for (int trial = 0; trial < run::cases(40); ++trial) {
         std::vector<Partial3> partials(at(random.integer(1, 700)));
         for (Partial3 &p : partials)
             p = {{random.uniform(-1, 1), random.uniform(-1, 1) * 0x1p-53}, random.uniform()};

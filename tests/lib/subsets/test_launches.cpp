@@ -33,7 +33,7 @@ SubsetPlan planned(SubsetEngine engine, std::int64_t n, std::int32_t threads) {
 
 TEST_CASE("launches: every segment once, powers of two as long as all threads have one") {
     Random random(test_seed() + 4);
-    for (int trial = 0; trial < 3000 * run::multiplier(); ++trial) {
+    for (int trial = 0; trial < run::cases(3000); ++trial) {
         CAPTURE(trial);
         const bool large = trial % 3 == 0;
         const std::uint64_t first =

@@ -186,7 +186,7 @@ std::string own_part(const std::string &source) {
 TEST_CASE("on the host, kernels give the bits of the interpreter") {
     Random random(test_seed());
     std::vector<Case> cases;
-    for (int k = 0; k < 32 * run::multiplier(); ++k)
+    for (int k = 0; k < run::cases(32); ++k)
         cases.push_back(any_case(k < 6 ? k + 1 : random.integer(8, 12), k % 4 == 0, random));
     cases.push_back({{}, trees::block_of(perm::families::constant(12, 0.5))});
     cases.back().plan = trees::planned(cases.back().block.pattern, random.bits());
@@ -262,7 +262,7 @@ TEST_CASE("kernels have the arithmetic of their programs, and nothing more") {
     int compared = 0, parts = 0, loops = 0, instructions = 0;
     std::vector<SubsetKernel> kernels;
     for (const Golden &golden : golden_kernels()) kernels.push_back(golden.kernel);
-    for (int k = 0; k < 9 * run::multiplier(); ++k)
+    for (int k = 0; k < run::cases(9); ++k)
         kernels.push_back(any_case(k == 0 ? 2 : random.integer(5, 18), k % 3 > 0, random).plan.kernel);
     for (const SubsetKernel &kernel : kernels) {
         CAPTURE(shape_text(kernel.tree.root));
@@ -291,7 +291,7 @@ TEST_CASE("short programs that fit the registers by their count are not spilled"
     if (std::ranges::find(known, 90) == known.end()) return run::skip("this NVRTC does not know sm_90");
     Random random(test_seed() + 2);
     int compiled = 0;
-    for (int k = 0; compiled < 4 * run::multiplier() && k < 400 * run::multiplier(); ++k) {
+    for (int k = 0; compiled < run::cases(4) && k < run::cases(400); ++k) {
         const SubsetKernel kernel = any_case(random.integer(12, 36), true, random).plan.kernel;
         // Of longer ones, and of several leaves side by side, ptxas spills some bytes whatever they need.
         if (leaf_code(kernel.tree) < 100 || leaf_code(kernel.tree) > 400) continue;

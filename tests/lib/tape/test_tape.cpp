@@ -247,7 +247,7 @@ constexpr Arithmetic arithmetics[] = {Arithmetic::real, Arithmetic::complex, Ari
 TEST_CASE("states are the sets of columns that a perfect matching goes through") {
     Random random(run::seed(300));
     int with = 0, without = 0, along_columns = 0;
-    for (int i = 0; i < 300 * run::multiplier(); ++i) {
+    for (int i = 0; i < run::cases(300); ++i) {
         const perm::Csr a = random_matrix(random.integer(1, 9), random);
         const Pattern p = pattern_of(a);
         const Tape tape = tape_of(p, random.bits());
@@ -321,7 +321,7 @@ TEST_CASE("of order 0, 1 and 2") {
 
 TEST_CASE("every arithmetic, one matrix or eight: the same bits, near the exact permanent") {
     Random random(run::seed(301));
-    for (int i = 0; i < 60 * run::multiplier(); ++i) {
+    for (int i = 0; i < run::cases(60); ++i) {
         const Pattern p = pattern_of(random_matrix(random.integer(1, 7), random));
         const Tape tape = tape_of(p, random.bits());
         if (tape.moves.empty()) continue;
