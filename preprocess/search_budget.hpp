@@ -10,7 +10,7 @@ namespace libperm {
 struct SearchBudget {
     // Times what another way takes: beyond that a longer search will not be enough.
     static constexpr double far = 8;
-    static constexpr double of_short = 0.25; // of a run that takes less than it is worth to search
+    static constexpr double of_short = 0.12; // of a run that takes less than it is worth to search
 
     double share = 0.02; // of the run that the order is for
     double least = 0.02; // seconds: nobody minds

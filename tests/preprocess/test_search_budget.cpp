@@ -83,7 +83,7 @@ TEST_CASE("blocks: any number of threads makes the same plan") {
             options.device = Device::cpu;
             RunControl control;
             BlockPlan plan;
-            with_threads(threads, [&] { plan = plan_block(a, {}, {true, {}, 0}, options, control); });
+            with_threads(threads, [&] { plan = plan_block(a, {}, {true, true, {}, 0}, options, control); });
             return plan;
         };
         const BlockPlan one = plan_on(1), four = plan_on(4);
