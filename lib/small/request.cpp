@@ -41,10 +41,12 @@ std::optional<SmallRequest> small_request(const perm_opts *opts) {
     SmallRequest request;
     if (!opts) return request;
     if (!is_usual(*opts)) return {};
-    CallWatch watch;
-    watch.cancel = opts->cancel;
-    watch.cancel_user = opts->cancel_user;
-    if (watch.is_cancelled()) throw Error(PERM_CANCELLED, "cancelled by the caller");
+    request.watch.cancel = opts->cancel;
+    request.watch.cancel_user = opts->cancel_user;
+    request.watch.progress = opts->progress;
+    request.watch.progress_user = opts->progress_user;
+    if (opts->time_limit_seconds > 0) request.watch.stop_seconds = opts->time_limit_seconds;
+    if (request.watch.is_cancelled()) throw Error(PERM_CANCELLED, "cancelled by the caller");
     if (opts->tolerance > 0) request.tolerance = opts->tolerance;
     request.threads = opts->threads;
     if (is_one_of(opts->precision, "auto", "auto")) return request;
