@@ -387,6 +387,11 @@ TEST_CASE("an explained plan tells whether perm_compute does without it") {
             plan.explain(PERM_FORMAT_TEXT).find("straight road: engine glynn") != std::string::npos;
         const auto json = nlohmann::json::parse(plan.explain(PERM_FORMAT_JSON));
         CHECK(json.at("straight_road") == in_words);
+        CHECK(json.at("straight_engine") == (in_words ? nlohmann::json("glynn") : nlohmann::json(nullptr)));
+        // A row of its own where executions take it, by the name that their results tell.
+        const bool has_row = plan.explain(PERM_FORMAT_TEXT).find("\nglynn ") != std::string::npos;
+        CHECK(json.at("executes_straight") == has_row);
+        if (has_row) CHECK(plan.execute(a.values.data())->engine == std::string("glynn"));
         return in_words;
     };
     perm_opts ryser = PERM_OPTS_INIT;
