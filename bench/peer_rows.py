@@ -108,13 +108,13 @@ class Timed:
         self.seconds.append((time.perf_counter() - start) / self.calls)
 
 
-def times_of(row: Row, before: dict[str, float], args: argparse.Namespace) -> dict[str, float]:
-    """Seconds a matrix. Who would be too slow, by what the row before took, is left out."""
+def times_of(row: Row, before: dict[str, float] | None, args: argparse.Namespace) -> dict[str, float]:
+    """Seconds a matrix. Who would be too slow, by what the row before took (if any), is left out."""
     batch = list(row.matrix[:200]) if row.count > 1 else [row.matrix]
     timed = {"ours": Timed(lambda: row.ours(row.matrix))}
     values = {"ours": timed["ours"].value}
     for name, call in row.theirs.items():
-        if row.growth > 1 and before.get(name, math.inf) * row.growth > args.limit:
+        if row.growth > 1 and before is not None and before.get(name, math.inf) * row.growth > args.limit:
             row.notes.append(f"{name}: more than {args.limit:.0f} s")
             continue
         timed[name] = Timed(partial(each_of, batch, call))
@@ -155,23 +155,24 @@ def time_text(seconds: float) -> str:
 def print_rows(args: argparse.Namespace) -> None:
     names = [*peer_calls.COMPLEX, *(["SUPerman"] if args.superman else [])]
     print(f"| | ours | {' | '.join(names)} | theirs/ours | |\n|{'---|' * (len(names) + 4)}", flush=True)
-    before: dict[str, float] = {}
+    before: dict[str, float] | None = None
     ahead = compared = 0
     for row in rows(args.seed):
         if args.only not in row.name:
+            before = None
             continue
-        before = times_of(row, before, args)
-        right = {name: x for name, x in before.items() if name != "ours" and name not in row.wrong}
-        times = [time_text(before[name]) if name in before else "" for name in names]
+        before = took = times_of(row, before, args)
+        right = {name: x for name, x in took.items() if name != "ours" and name not in row.wrong}
+        times = [time_text(took[name]) if name in took else "" for name in names]
         notes = row.notes + [f"wrong: {name}, {apart:.1g} from ours" for name, apart in row.wrong.items()]
         ratio = ""
         if right:
             best = min(right, key=lambda name: right[name])
-            ratio = f"{right[best] / before['ours']:.3g}"
+            ratio = f"{right[best] / took['ours']:.3g}"
             compared += 1
-            if right[best] < before["ours"]:
+            if right[best] < took["ours"]:
                 ahead += 1
                 notes = [f"{best} is ahead", *notes]
-        cells = [row.name, time_text(before["ours"]), *times, ratio, "; ".join(notes)]
+        cells = [row.name, time_text(took["ours"]), *times, ratio, "; ".join(notes)]
         print("| " + " | ".join(cells) + " |", flush=True)
     print(f"\n{compared} rows compared, in {ahead} a peer is ahead")

@@ -127,7 +127,7 @@ bool execute_directly(const perm_plan &plan, const void *values, perm_result &re
     if (!values || plan.plan.options.device == libperm::Device::gpu) return false;
     if (plan.straight) {
         libperm::DenseSum sum;
-        if (plan.straight->run(values, sum)) {
+        if (plan.straight->run(values, sum, plan.plan.options)) {
             plan.straight->fill(result, sum, true);
             return true;
         }

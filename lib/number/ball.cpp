@@ -25,9 +25,9 @@ Scaled product(const Scaled &x, const Scaled &y) {
 
 Scaled absolute(const Scaled &x) { return {std::fabs(x.mantissa), x.exp2}; }
 
-// Of 2^exp2, x.exp2 at most.
+// Of 2^exp2, which x is below.
 double in_units(const Scaled &x, std::int64_t exp2) {
-    return std::ldexp(x.mantissa, static_cast<int>(std::max<std::int64_t>(x.exp2 - exp2, -200)));
+    return x.mantissa * power_of_two(static_cast<int>(std::clamp<std::int64_t>(x.exp2 - exp2, -200, 0)));
 }
 
 // a + b, both >= 0: never less than the sum.

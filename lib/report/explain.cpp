@@ -184,9 +184,17 @@ std::string shown_name(const Candidate &c) {
 
 std::string shown_time(const Candidate &c) { return c.at_least ? "-" : readable_seconds(c.seconds); }
 
-std::string candidates_text(const BlockPlan &block, const Options &options) {
+// Where executions begin with the straight road it is the first row: with the name that results give.
+std::string straight_row(const Plan &plan) {
+    if (!executes_straight(plan)) return "";
+    return formatted("{:<20} {:<9} {:>15.3g} {:>11}\n", engine_name(Engine::glynn), "first",
+                     *straight_terms(plan), "-");
+}
+
+std::string candidates_text(const Plan &plan, const BlockPlan &block) {
     std::string text = formatted("{:<24} {:<9} {:>15} {:>11} {:>11} {:>10} {:>13}\n", "engine", "",
-                                 "states/subsets", "at once", "operations", "memory", "time");
+                                 "states/subsets", "at once", "operations", "memory", "time") +
+                       straight_row(plan);
     for (std::size_t k = 0; k < block.candidates.size(); ++k) {
         const Candidate &c = block.candidates[k];
         const bool by_subsets = sums_subsets(c.engine);
@@ -195,7 +203,7 @@ std::string candidates_text(const BlockPlan &block, const Options &options) {
                           by_subsets ? "-" : formatted("{:.3g}", c.cost.peak_states), c.cost.operations,
                           (c.at_least ? "> " : "") + readable_bytes(c.cost.bytes), shown_time(c));
     }
-    return text + slices_text(block) + tree_text(block, options);
+    return text + slices_text(block) + tree_text(block, plan.options);
 }
 
 Json plan_json(const Plan &plan) {
@@ -236,7 +244,9 @@ Json plan_json(const Plan &plan) {
         j["gpu_hours"] = plan.serial_seconds / 3600;
         j["model_error"] = model_error;
     }
-    j["straight_road"] = straight_terms(plan).has_value();
+    const bool has_straight_road = straight_terms(plan).has_value();
+    j["straight_road"] = has_straight_road;
+    j["straight_engine"] = has_straight_road ? Json(engine_name(Engine::glynn)) : Json(nullptr);
     j["executes_straight"] = executes_straight(plan);
     j["groups"] = groups_json(plan);
     j["candidates"] = Json::Array();
@@ -296,7 +306,7 @@ std::string explain_text(const Plan &plan) {
     if (const std::string reduced = reductions_text(plan); !reduced.empty()) text += reduced + "\n";
     const BlockPlan *block = plan.main_block();
     if (!block) return text + plan.structure + "\n" + straight_text(plan);
-    text += blocks_text(plan) + candidates_text(*block, plan.options) + block->why + "\n" + scale_text(plan) +
+    text += blocks_text(plan) + candidates_text(plan, *block) + block->why + "\n" + scale_text(plan) +
             straight_text(plan);
     if (!plan.values_known && plan.options.passes.merging)
         text += "values unknown: all rows and columns are taken to be different\n";

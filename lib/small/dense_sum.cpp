@@ -32,7 +32,8 @@ Scaled nearest(const mpz_class &x) {
 
 } // namespace
 
-bool sum_dense(const DenseMatrix &a, Precision precision, int threads, DenseSum &out) {
+bool sum_dense(const DenseMatrix &a, Precision precision, int threads, const CallWatch &watch,
+               DenseSum &out) {
     if (a.given >= least_order_compared && may_have_proportional_lines(a)) return false;
     // The general road's reductions leave next to nothing of these: every digit is right there.
     if (!a.is_whole && a.given < least_sign_order) return false;
@@ -42,7 +43,7 @@ bool sum_dense(const DenseMatrix &a, Precision precision, int threads, DenseSum 
         out.value = rounded(*whole);
         if (counts) out.whole = whole->re;
     } else if (counts) {
-        out.value.re = nearest(out.longer.emplace(sum_in_long_integers(a, threads)));
+        out.value.re = nearest(out.longer.emplace(sum_in_long_integers(a, threads, watch)));
     } else if (a.is_whole || !sum_in_doubles(a, threads, out.value)) {
         return false;
     }

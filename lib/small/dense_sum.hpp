@@ -1,6 +1,7 @@
 // A small dense matrix's permanent by the straight road: in integers where these serve, else in doubles.
 #pragma once
 
+#include "lib/input/call_watch.hpp"
 #include "lib/number/precision.hpp"
 #include "lib/small/dense_matrix.hpp"
 #include "lib/small/in_integers.hpp"
@@ -18,8 +19,9 @@ struct DenseSum {
     std::optional<mpz_class> longer; // instead
 };
 
-// On so many threads at most, with the same bits for any number of them. False: this is not for it.
-bool sum_dense(const DenseMatrix &a, Precision precision, int threads, DenseSum &out);
+// On so many threads at most, with the same bits for any number of them. False: this is not for it. What
+// takes long asks the watch, and throws Error.
+bool sum_dense(const DenseMatrix &a, Precision precision, int threads, const CallWatch &watch, DenseSum &out);
 
 bool fits_double(Int128 x);
 

@@ -1,5 +1,6 @@
 #include "lib/small/in_long_integers.hpp"
 
+#include "lib/run/run_control.hpp"
 #include "lib/small/in_integers.hpp"
 #include "lib/small/pieces.hpp"
 
@@ -18,6 +19,8 @@ static_assert(GMP_NUMB_BITS == 64);
 // Row sums are below 20 * 2^63, 2^19 products of 20 of them below 2^1390.
 constexpr std::size_t most_words = 22, room = most_words + 2;
 using Words = std::array<mp_limb_t, room>;
+
+constexpr double seconds_of_step = 5e-7; // of one thread
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -134,11 +137,13 @@ template <class Sum, class Magnitude> class LongWalk {
     std::array<Words, 2> terms_; // the positive ones, and the others
 };
 
-template <class Sum, class Magnitude> mpz_class sum_of(const DenseMatrix &a, const Rows &rows, int threads) {
+template <class Sum, class Magnitude>
+mpz_class sum_of(const DenseMatrix &a, const Rows &rows, int threads, RunControl &control) {
     const std::uint64_t steps = std::uint64_t{1} << (a.order - 1), piece = steps_of_piece(a.order, steps);
     std::vector<mpz_class> sums(steps / piece);
     in_pieces(sums.size(), threads, [&](std::uint64_t k) {
         sums[k] = LongWalk<Sum, Magnitude>(a, rows).sum(k * piece, (k + 1) * piece);
+        control.advance(static_cast<double>(piece));
     });
     mpz_class all;
     for (const mpz_class &x : sums) all += x;
@@ -147,10 +152,14 @@ template <class Sum, class Magnitude> mpz_class sum_of(const DenseMatrix &a, con
 
 } // namespace
 
-mpz_class sum_in_long_integers(const DenseMatrix &a, int threads) {
+mpz_class sum_in_long_integers(const DenseMatrix &a, int threads, const CallWatch &watch) {
     const Rows rows = rows_of(a);
-    const mpz_class sum = rows.largest < 0x1p62 ? sum_of<std::int64_t, std::uint64_t>(a, rows, threads)
-                                                : sum_of<Int128, UInt128>(a, rows, threads);
+    RunControl control(watch);
+    const double steps = std::ldexp(1.0, a.order - 1);
+    control.begin(steps, steps * seconds_of_step / threads);
+    const mpz_class sum = rows.largest < 0x1p62
+                              ? sum_of<std::int64_t, std::uint64_t>(a, rows, threads, control)
+                              : sum_of<Int128, UInt128>(a, rows, threads, control);
     return sum >> (a.order - 1); // which is exact
 }
 

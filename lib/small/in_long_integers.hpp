@@ -1,12 +1,14 @@
 // The sum over signs of integers in as many words as it takes: exact.
 #pragma once
 
+#include "lib/input/call_watch.hpp"
 #include "lib/small/dense_matrix.hpp"
 
 #include <gmpxx.h>
 
 namespace libperm {
 
-mpz_class sum_in_long_integers(const DenseMatrix &a, int threads); // which `is_whole`
+// Of one that `is_whole`. Tenths of a second, which the watch may stop: Error is thrown then.
+mpz_class sum_in_long_integers(const DenseMatrix &a, int threads, const CallWatch &watch);
 
 } // namespace libperm

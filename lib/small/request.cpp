@@ -20,8 +20,12 @@ constexpr std::int64_t ample_bytes = 1 << 20;
 
 constexpr std::int64_t any_density_order = 8; // up to which the sum is sooner done than the pattern looked at
 
-bool is_one_of(const char *given, std::string_view a, std::string_view b) {
-    return !given || given == a || given == b;
+// Most are null: those that are not are compared elsewhere, so that asking is two instructions.
+[[gnu::noinline]] bool is_either(const char *given, std::string_view a, std::string_view b) {
+    return given == a || given == b;
+}
+inline bool is_one_of(const char *given, std::string_view a, std::string_view b) {
+    return !given || is_either(given, a, b);
 }
 
 bool is_usual(const perm_opts &o) {
@@ -41,10 +45,12 @@ std::optional<SmallRequest> small_request(const perm_opts *opts) {
     SmallRequest request;
     if (!opts) return request;
     if (!is_usual(*opts)) return {};
-    CallWatch watch;
-    watch.cancel = opts->cancel;
-    watch.cancel_user = opts->cancel_user;
-    if (watch.is_cancelled()) throw Error(PERM_CANCELLED, "cancelled by the caller");
+    request.watch.cancel = opts->cancel;
+    request.watch.cancel_user = opts->cancel_user;
+    request.watch.progress = opts->progress;
+    request.watch.progress_user = opts->progress_user;
+    if (opts->time_limit_seconds > 0) request.watch.stop_seconds = opts->time_limit_seconds;
+    if (request.watch.is_cancelled()) throw Error(PERM_CANCELLED, "cancelled by the caller");
     if (opts->tolerance > 0) request.tolerance = opts->tolerance;
     request.threads = opts->threads;
     if (is_one_of(opts->precision, "auto", "auto")) return request;

@@ -1,6 +1,7 @@
 // What a call of perm_compute asks for, if that is what small matrices' own road gives.
 #pragma once
 
+#include "lib/input/call_watch.hpp"
 #include "lib/number/precision.hpp"
 
 #include <perm.h>
@@ -14,7 +15,8 @@ struct Plan;
 
 struct SmallRequest {
     double tolerance = 1e-9;
-    int threads = 0;                            // 0: one for each core
+    int threads = 0; // 0: one for each core
+    CallWatch watch;
     Precision precision = Precision::automatic; // or double_ or, which integers alone get here, exact
 };
 

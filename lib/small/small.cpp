@@ -67,7 +67,8 @@ bool compute_small(const perm_csr *given, const perm_opts *opts, perm_result &re
     if (!read_dense(*given, a) || !is_small_and_dense(a.given, a.nnz)) return false;
     const int threads = threads_of(*request, a);
     DenseSum sum;
-    if (!sum_dense(a, request->precision, threads, sum) || !is_enough(sum.value, *request, a.is_complex))
+    if (!sum_dense(a, request->precision, threads, request->watch, sum) ||
+        !is_enough(sum.value, *request, a.is_complex))
         return false;
     result.text = sum.longer ? text_of(*sum.longer) : sum.whole ? text_of(*sum.whole) : text_of(sum.value);
     fill(result, sum.value, true, account_of(a.given, a.nnz, threads));

@@ -1,13 +1,14 @@
 #include "lib/small/small_result.hpp"
 
+#include "lib/number/bits.hpp"
+
 #include <algorithm>
-#include <cmath>
 
 namespace libperm {
 
 SmallAccount account_of(int n, std::int64_t nnz, int threads) {
     const int order = std::max(n, least_sign_order);
-    const double subsets = std::ldexp(1.0, order - 1);
+    const double subsets = power_of_two(order - 1);
     return {n, nnz, threads, subsets, subsets * order, sizeof(DenseMatrix)};
 }
 

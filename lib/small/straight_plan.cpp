@@ -18,9 +18,9 @@ std::unique_ptr<const StraightPlan> StraightPlan::of(const Plan &plan) {
     return std::unique_ptr<const StraightPlan>(new StraightPlan(plan)); // its constructor is private
 }
 
-bool StraightPlan::run(const void *values, DenseSum &sum) const {
+bool StraightPlan::run(const void *values, DenseSum &sum, const CallWatch &watch) const {
     DenseMatrix a;
-    return read_full(values, type_, n_, a) && sum_dense(a, precision_, threads_, sum) &&
+    return read_full(values, type_, n_, a) && sum_dense(a, precision_, threads_, watch, sum) &&
            ladder_.is_enough_in_doubles(sum.value.rel_error_bound);
 }
 

@@ -17,7 +17,7 @@ class StraightPlan {
     static std::unique_ptr<const StraightPlan> of(const Plan &plan);
 
     // False: the plan's other ways are to answer, which know more.
-    bool run(const void *values, DenseSum &sum) const;
+    bool run(const void *values, DenseSum &sum, const CallWatch &watch = {}) const;
 
     // That one matrix is computed on.
     int threads() const { return threads_; }

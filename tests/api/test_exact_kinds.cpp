@@ -101,10 +101,11 @@ Case some(Random &random, bool is_complex, std::int64_t ones) {
     return a;
 }
 
-perm_opts in_few_bytes(const char *precision = nullptr) {
+perm_opts in_few_bytes(const char *precision = nullptr, const char *engine = nullptr) {
     perm_opts opts = PERM_OPTS_INIT;
     opts.memory_limit_bytes = 4 << 20; // a million entries take more
     opts.precision = precision;
+    opts.engine = engine;
     return opts;
 }
 
@@ -118,12 +119,14 @@ TEST_CASE("many of two kinds: exact, real and complex, with rows of ones, in lit
         Case a = some(random, is_complex, k % 4 < 2 ? 0 : random.integer(1, 30));
         const Gaussian truth = a.permanent();
         const perm_csr csr = a.view(is_complex ? PERM_VALUE_C128 : PERM_VALUE_F64);
-        perm::Result r = perm::compute(csr, in_few_bytes("exact"));
-        CHECK(r->exact == 1);
-        CHECK(r->n == a.columns[0] + a.columns[1]);
-        CHECK(r->nnz == r->n * r->n);
-        CHECK(std::string(r->engine) == "ryser");
-        CHECK(number_of(r->text) == truth);
+        for (const char *engine : {"auto", "ryser"}) { // a coefficient, and a sum modulo primes
+            perm::Result r = perm::compute(csr, in_few_bytes("exact", engine));
+            CHECK(r->exact == 1);
+            CHECK(r->n == a.columns[0] + a.columns[1]);
+            CHECK(r->nnz == r->n * r->n);
+            CHECK(std::string(r->engine) == (engine == std::string("auto") ? "none" : "ryser"));
+            CHECK(number_of(r->text) == truth);
+        }
         nonzero += !libperm::is_zero(truth);
 
         perm::Result rounded = perm::compute(csr, in_few_bytes());
@@ -132,6 +135,98 @@ TEST_CASE("many of two kinds: exact, real and complex, with rows of ones, in lit
         CHECK(std::string(rounded->text).size() < 100);
     }
     CHECK(nonzero > 0);
+}
+
+TEST_CASE("two kinds of columns, or of rows, and several of the others, with zeros") {
+    Random random(run::seed(942));
+    int nonzero = 0;
+    for (int k = 0; k < (run::sanitized ? 20 : 200) * run::multiplier(); ++k) {
+        const bool is_complex = k % 2 == 1;
+        Case a;
+        const std::int64_t kinds = random.integer(1, 5), n = random.integer(130, 170);
+        std::int64_t left = n - random.integer(0, 1) * random.integer(0, 9); // rows of ones below, or none
+        for (std::int64_t i = 0; i < kinds; ++i) {
+            a.rows.push_back(i + 1 == kinds ? left : random.integer(0, left));
+            left -= a.rows.back();
+        }
+        const std::int64_t first = random.integer(0, n);
+        a.columns = {first, n - first};
+        for (std::int64_t e = 0; e < 2 * kinds; ++e) {
+            const bool is_there = random.integer(0, 7) > 0;
+            a.re.push_back(is_there ? random.integer(-9, 9) : 0);
+            a.im.push_back(is_there && is_complex ? random.integer(-9, 9) : 0);
+        }
+        const Gaussian truth = a.permanent();
+        perm_csr csr = a.view(is_complex ? PERM_VALUE_C128 : PERM_VALUE_F64);
+        perm_opts opts = PERM_OPTS_INIT;
+        opts.precision = "exact";
+        CHECK(number_of(perm::compute(csr, opts)->text) == truth);
+        nonzero += !libperm::is_zero(truth);
+        if (std::accumulate(a.rows.begin(), a.rows.end(), std::int64_t{0}) < n) continue;
+
+        std::vector<std::int64_t> row_ptr{0, kinds, 2 * kinds}, col; // the transpose
+        std::vector<double> values;
+        for (std::size_t j = 0; j < 2; ++j)
+            for (std::size_t i = 0; i < at(kinds); ++i) {
+                col.push_back(static_cast<std::int64_t>(i));
+                values.push_back(0.25 * static_cast<double>(a.re[2 * i + j]));
+                if (is_complex) values.push_back(0.25 * static_cast<double>(a.im[2 * i + j]));
+            }
+        csr.n_rows = 2;
+        csr.n_cols = kinds;
+        csr.row_ptr = row_ptr.data();
+        csr.col_idx = col.data();
+        csr.values = values.data();
+        csr.row_multiplicity = a.columns.data();
+        csr.col_multiplicity = a.rows.data();
+        CHECK(number_of(perm::compute(csr, opts)->text) == truth);
+    }
+    CHECK(nonzero > 0);
+}
+
+namespace {
+
+struct Square { // 2x2, of equally many of each
+    double values[4];
+    std::int64_t counts[2], row_ptr[3] = {0, 2, 4}, col[4] = {0, 1, 0, 1};
+
+    Square(double a, double b, double c, double d, std::int64_t count)
+        : values{a, b, c, d}, counts{count, count} {}
+
+    perm_csr view() const {
+        perm_csr csr = PERM_CSR_INIT;
+        csr.n_rows = csr.n_cols = 2;
+        csr.nnz = 4;
+        csr.row_ptr = row_ptr;
+        csr.col_idx = col;
+        csr.values = values;
+        csr.value_type = PERM_VALUE_F64;
+        csr.row_multiplicity = csr.col_multiplicity = counts;
+        return csr;
+    }
+};
+
+} // namespace
+
+TEST_CASE("8000 of each of two kinds by their closed forms") {
+    const std::int64_t count = run::sanitized ? 600 : 8000;
+    const Square ones(1, 1, 1, 1, count);
+    CHECK(mpz_class(perm::compute(ones.view())->text) == factorial(2 * count));
+
+    // (m!)^2 sum over k of C(m, k)^2 (a d)^k (b c)^(m - k)
+    const Square square(3, -5, 7, 2, count);
+    mpz_class sum, choices = 1, power = 1;
+    std::vector<mpz_class> powers{1}; // of b c
+    for (std::int64_t k = 0; k < count; ++k) powers.push_back(powers.back() * -35);
+    for (std::int64_t k = 0; k <= count; ++k) {
+        sum += choices * choices * power * powers[at(count - k)];
+        power *= 6;
+        choices = choices * static_cast<long>(count - k) / static_cast<long>(k + 1);
+    }
+    sum *= factorial(count) * factorial(count);
+    const perm::Result r = perm::compute(square.view());
+    CHECK(r->exact == 1);
+    CHECK(mpz_class(r->text) == sum);
 }
 
 TEST_CASE("integers keep every digit, on any number of threads") {
@@ -178,4 +273,27 @@ TEST_CASE("what is no sum over counts of millions is answered, or refused, as ev
     perm_opts stopped = in_few_bytes();
     stopped.cancel = [](void *) { return 1; };
     CHECK(status_of(a.view(PERM_VALUE_F64), stopped) == PERM_CANCELLED);
+}
+
+TEST_CASE("a long recurrence is stopped when it is told to, and refused what it has no memory for") {
+    const Square square(0.3, 0.7, 0.45, -0.21, 20000);
+    int asked = 0;
+    perm_opts cancelled = PERM_OPTS_INIT;
+    cancelled.cancel = [](void *times) { return ++*static_cast<int *>(times) > 2 ? 1 : 0; };
+    cancelled.cancel_user = &asked;
+    CHECK(status_of(square.view(), cancelled) == PERM_CANCELLED);
+    asked = 0;
+    cancelled.engine = "ryser"; // modulo primes
+    cancelled.memory_limit_bytes = 4 << 20;
+    const std::int64_t columns[] = {1, 19999};
+    const Square rows(3, 5, 7, -2, 10000); // some ten seconds
+    perm_csr few = rows.view();
+    few.col_multiplicity = columns;
+    CHECK(status_of(few, cancelled) == PERM_CANCELLED);
+    perm_opts brief = PERM_OPTS_INIT;
+    brief.time_limit_seconds = 0.05;
+    CHECK(status_of(square.view(), brief) == PERM_REFUSED_TIME);
+    perm_opts small = PERM_OPTS_INIT;
+    small.memory_limit_bytes = 1 << 20;
+    CHECK(status_of(Square(0.3, 0.7, 0.45, -0.21, 60000).view(), small) == PERM_REFUSED_MEMORY);
 }

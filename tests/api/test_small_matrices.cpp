@@ -211,6 +211,38 @@ TEST_CASE("integers of hundreds of bits agree with another engine, on any number
     }
 }
 
+TEST_CASE("a long sum of integers is stopped when it is told to, by a call and by a plan") {
+    Random random(run::seed(928));
+    std::vector<std::int64_t> row_ptr{0}, col, values;
+    for (std::int64_t i = 0; i < 18; ++i) {
+        for (std::int64_t j = 0; j < 18; ++j) {
+            col.push_back(j);
+            values.push_back(random.integer(-1000000000, 1000000000));
+        }
+        row_ptr.push_back(static_cast<std::int64_t>(col.size()));
+    }
+    perm_csr a = PERM_CSR_INIT;
+    a.n_rows = a.n_cols = 18;
+    a.nnz = 18 * 18;
+    a.row_ptr = row_ptr.data();
+    a.col_idx = col.data();
+    a.values = values.data();
+    a.value_type = PERM_VALUE_I64;
+    for (const int threads : {1, 2}) {
+        int before = 1; // it is asked before the sum begins
+        perm_opts opts = PERM_OPTS_INIT;
+        opts.threads = threads;
+        opts.cancel = [](void *left) { return (*static_cast<int *>(left))-- > 0 ? 0 : 1; };
+        opts.cancel_user = &before;
+        CHECK(status_of(a, opts) == PERM_CANCELLED);
+        before = 1 << 30;
+        const perm::Plan plan(a, opts);
+        CHECK(is_straight(*plan.execute(values.data()).raw()));
+        before = 0;
+        CHECK_THROWS_WITH_AS(plan.execute(values.data()), "cancelled by the caller", perm::Error);
+    }
+}
+
 TEST_CASE("larger matrices agree with another engine, with the same bits on any number of threads") {
     Random random(run::seed(923));
     for (const std::int64_t n : {12, 14, 16, 17, 18}) {
@@ -355,6 +387,11 @@ TEST_CASE("an explained plan tells whether perm_compute does without it") {
             plan.explain(PERM_FORMAT_TEXT).find("straight road: engine glynn") != std::string::npos;
         const auto json = nlohmann::json::parse(plan.explain(PERM_FORMAT_JSON));
         CHECK(json.at("straight_road") == in_words);
+        CHECK(json.at("straight_engine") == (in_words ? nlohmann::json("glynn") : nlohmann::json(nullptr)));
+        // A row of its own where executions take it, by the name that their results tell.
+        const bool has_row = plan.explain(PERM_FORMAT_TEXT).find("\nglynn ") != std::string::npos;
+        CHECK(json.at("executes_straight") == has_row);
+        if (has_row) CHECK(plan.execute(a.values.data())->engine == std::string("glynn"));
         return in_words;
     };
     perm_opts ryser = PERM_OPTS_INIT;
