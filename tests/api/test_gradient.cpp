@@ -230,7 +230,7 @@ TEST_CASE("each derivative is its minor's permanent, within its bound") {
             CHECK(std::memcmp(again.bounds.data(), found.bounds.data(),
                               found.bounds.size() * sizeof(double)) == 0);
         }
-        CHECK(tally.compared > 100);
+        CHECK(tally.compared > run::enough(100));
         CHECK(tally.beyond <= tally.compared / (name.starts_with("far") ? 1 : 1000));
         const bool whole = name.ends_with("integers") && name != "large integers";
         if (whole || name == "pattern" || name == "halves") CHECK(tally.exact == tally.compared);
@@ -253,7 +253,7 @@ TEST_CASE("by a number that is written once and stands there often") {
             const perm_csr view = a.view(kind.type);
             check_gradient(gradient_of(perm::Plan(view), view), a.derivatives(), kind, tally);
         }
-        CHECK(tally.compared > 20);
+        CHECK(tally.compared > run::enough(20));
     }
 }
 
@@ -269,7 +269,7 @@ TEST_CASE("rectangular") {
             const perm_csr view = a.view(kind.type);
             check_gradient(gradient_of(perm::Plan(view), view), a.derivatives(), kind, tally);
         }
-        CHECK(tally.compared > 20);
+        CHECK(tally.compared > run::enough(20));
     }
 }
 
@@ -321,7 +321,7 @@ TEST_CASE("larger matrices: minors computed exactly, and Euler's identity") {
         CHECK(radius <= abs(sum) * 1e-3);
         CHECK(found.result->rel_error_bound < 1e-3);
     }
-    CHECK(compared > 20);
+    CHECK(compared > run::enough(20));
 }
 
 // Partial products far beyond a double's range, and back.

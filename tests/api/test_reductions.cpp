@@ -156,7 +156,7 @@ TEST_CASE("decompose: paper gives the permanent, and auto the same") {
     }
     CHECK(expansions > 0);
     CHECK(sums > 0);
-    CHECK(compared > 20);
+    CHECK(compared > run::enough(20));
 }
 
 TEST_CASE("decompose: auto is the default, and paper does nothing up to n = 30") {

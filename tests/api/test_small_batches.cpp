@@ -131,7 +131,7 @@ template <class Number> void check_batch(const Many<Number> &many, const perm_op
 TEST_CASE("batches of real and complex matrices of every kind") {
     Random random(run::seed(940));
     Seen seen;
-    for (int round = 0; round < run::cases(40) / (run::sanitized ? 10 : 1); ++round)
+    for (int round = 0; round < run::cases(40) / (run::sanitized ? 3 : 1); ++round)
         for (const perm_value_type type : {PERM_VALUE_F64, PERM_VALUE_C128}) {
             Many<double> many(random.integer(1, round % 10 == 0 ? 9 : 7), type);
             CAPTURE(many.n);
@@ -149,7 +149,7 @@ TEST_CASE("batches of real and complex matrices of every kind") {
 TEST_CASE("batches of integers have every digit") {
     Random random(run::seed(941));
     Seen seen;
-    for (int round = 0; round < run::cases(20) / (run::sanitized ? 10 : 1); ++round) {
+    for (int round = 0; round < run::cases(20) / (run::sanitized ? 3 : 1); ++round) {
         Many<std::int64_t> many(random.integer(1, 8), PERM_VALUE_I64);
         for (std::int64_t k = random.integer(1, 70); k > 0; --k) {
             const std::int64_t most = std::int64_t{1} << random.integer(0, 62);

@@ -115,7 +115,7 @@ bool is_told_by_text(const perm_result &r) {
 TEST_CASE("kinds of every sort are within their bounds, and exact only where they say so") {
     Random random(run::seed(930));
     int straight = 0, all = 0, exact = 0, met = 0;
-    for (int k = 0; k < run::cases(3000) / (run::sanitized ? 10 : 1); ++k) {
+    for (int k = 0; k < run::cases(3000) / (run::sanitized ? 3 : 1); ++k) {
         const std::int64_t n = random.integer(1, k % 20 == 0 ? 10 : 7), of = random.integer(0, 7);
         const Kinds a = kinds(counts(n, 5, random), counts(n, 5, random), random.chance(0.6),
                               [&] { return entry(of, random); });
@@ -141,7 +141,7 @@ TEST_CASE("kinds of every sort are within their bounds, and exact only where the
 TEST_CASE("many of each kind agree with the general road, with the same bits each time") {
     Random random(run::seed(931));
     int straight[2] = {0, 0}; // in doubles, mostly, and in twice the precision where it takes that
-    for (int k = 0; k < run::cases(60) / (run::sanitized ? 2 : 1); ++k) {
+    for (int k = 0; k < run::cases(60); ++k) {
         const std::int64_t size = random.integer(2, 5), most = size == 2 ? 40 : size == 3 ? 12 : 5;
         Counts rows(at(size)), columns;
         for (std::int64_t &count : rows) count = random.integer(1, most);
@@ -162,8 +162,8 @@ TEST_CASE("many of each kind agree with the general road, with the same bits eac
         if (!is_straight(*r.raw()) || !informative(*by_dd.raw())) continue;
         check_near(*r.raw(), *by_dd.raw());
     }
-    CHECK(straight[0] > 5);
-    CHECK(straight[1] > 5);
+    CHECK(straight[0] > run::enough(5));
+    CHECK(straight[1] > run::enough(5));
 }
 
 TEST_CASE("hundreds of thousands of terms have the same bits on any number of threads") {
@@ -287,6 +287,6 @@ TEST_CASE("an explained plan with multiplicities tells whether perm_compute begi
         const std::int64_t n = random.integer(1, 30);
         check(counts(n, 9, random), counts(n, 9, random), k % 2 == 0);
     }
-    CHECK(straight > 10);
+    CHECK(straight > run::enough(10));
     CHECK(others > 1);
 }

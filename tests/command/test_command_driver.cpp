@@ -52,7 +52,7 @@ TEST_CASE("one that cannot be opened is planned without") {
         CHECK(explained.code == 0);
         CHECK(explained.object().at("device") == "cpu");
 
-        const Run refused = run(folder, {"compute", file, "--time-limit", "1"});
+        const Run refused = run(folder, {"compute", file, "--time-limit", "10"});
         CHECK(refused.code == 3);
         CHECK(contains(refused.err, " thread"));
 

@@ -227,7 +227,7 @@ TEST_CASE("trees on a CPU, in wide arithmetics") {
             MESSAGE(std::string(arithmetic_name(a))
                     << ", " << std::string(kinds[kind]) << ": " << t.compared << " compared, " << t.close
                     << " close, " << t.exact << " exact");
-            CHECK(t.compared >= 30);
+            CHECK(t.compared >= run::enough(30));
         }
         CHECK(tally[0].close > tally[0].compared * 3 / 4);
         CHECK(tally[1].close > tally[1].compared * 9 / 10);
@@ -290,9 +290,9 @@ TEST_CASE("every engine's kernels in wide arithmetics") {
             same += static_cast<int>(printed.size());
         });
     }
-    CHECK(tally.compared >= 120);
+    CHECK(tally.compared >= run::enough(120));
     CHECK(tally.close > tally.compared / 2);
-    CHECK(same > 30);
+    CHECK(same > run::enough(30));
 }
 
 TEST_CASE("trees with x in shared memory give the interpreter's bits") {
@@ -425,6 +425,6 @@ TEST_CASE("residues, on a CPU and by every engine's kernel") {
         CHECK(queue.is_whole());
         by_kernels += static_cast<int>(truth.size());
     }
-    CHECK(compared >= 6);
-    if (kernels) CHECK(by_kernels >= 180);
+    CHECK(compared >= run::enough(6));
+    if (kernels) CHECK(by_kernels >= run::enough(180));
 }

@@ -205,8 +205,8 @@ TEST_CASE("tracked numbers: sums and products stay within what they say of thems
         CHECK(times_power_of_two(Exact(x.magnitude), x.exp2) >= (1 - gamma) * terms);
         (x.roundings == 0 ? exact : rounded) += 1;
     }
-    CHECK(exact > 100);
-    CHECK(rounded > 100);
+    CHECK(exact > run::enough(100));
+    CHECK(rounded > run::enough(100));
 }
 
 TEST_CASE("tracked numbers have exponents of their own") {
@@ -271,7 +271,7 @@ TEST_CASE("each reduction alone leaves the permanent as it is") {
         CHECK(value_of(repeated.factor) * permanent(equal) == truth);
         merged += !repeated.kinds.of_row.empty() || !repeated.kinds.of_col.empty();
     }
-    for (const int count : {dropped, compressed, merged, zeros}) CHECK(count > 20);
+    for (const int count : {dropped, compressed, merged, zeros}) CHECK(count > run::enough(20));
 }
 
 TEST_CASE("reductions in any order leave the permanent as it is") {
@@ -300,8 +300,8 @@ TEST_CASE("decompositions with any reductions left out and any blocks expanded")
         CHECK(evaluate(decomposition, &leaves) == permanent(block));
         sums += decomposition.reductions().expansions > 0;
     }
-    CHECK(leaves > 1000);
-    CHECK(sums > 100);
+    CHECK(leaves > run::enough(1000));
+    CHECK(sums > run::enough(100));
 }
 
 TEST_CASE("the published rule: down to n = 30, then no further") {

@@ -30,6 +30,8 @@ int multiplier() {
 
 int cases(int usual) { return std::max(1, usual * multiplier() / (sanitized ? 3 : 1)); }
 
+int enough(int usual) { return std::max(1, usual / (sanitized ? 5 : 1)); }
+
 void skip(const std::string &why) {
     ++skip_count;
     std::printf("SKIPPED: %s\n", why.c_str());

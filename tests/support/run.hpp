@@ -18,6 +18,9 @@ extern const bool sanitized;
 // Of random cases, usually so many: times the multiplier, and a third where a sanitizer is.
 int cases(int usual);
 
+// How many of its random cases a test wants to have been of use, where it usually wants so many.
+int enough(int usual);
+
 // Announces that a part of a test cannot run here, and counts it. A test that compared nothing fails unless
 // it said so by this call.
 void skip(const std::string &why);

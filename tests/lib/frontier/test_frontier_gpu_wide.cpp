@@ -122,7 +122,7 @@ TEST_CASE("wide numbers have the same bits on a device: sparse, with and without
                 return;
             ++compared;
         }
-    CHECK(compared >= 48);
+    CHECK(compared >= run::enough(48));
 }
 
 TEST_CASE("wide numbers have the same bits on a device: dense") {
@@ -139,8 +139,8 @@ TEST_CASE("wide numbers have the same bits on a device: dense") {
             if (!compare(devices, wide_entries(c.block, arithmetic), c.program, FrontierForm::dense)) return;
             ++compared;
         }
-    CHECK(compared >= 16);
-    CHECK(high >= 4);
+    CHECK(compared >= run::enough(16));
+    CHECK(high >= run::enough(4));
 }
 
 TEST_CASE("residues on a device: several primes just below 2^47, small ones, entries of any size") {
@@ -166,7 +166,7 @@ TEST_CASE("residues on a device: several primes just below 2^47, small ones, ent
             return;
         ++compared;
     }
-    CHECK(compared >= 16);
+    CHECK(compared >= run::enough(16));
 }
 
 TEST_CASE("residues on a device: rows with many entries, all near p / 2") {

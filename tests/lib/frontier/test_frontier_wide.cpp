@@ -71,8 +71,8 @@ TEST_CASE("wide numbers: within their bounds of exact permanents, with counters 
                 }
             }
     }
-    CHECK(compared > 2000);
-    CHECK(counted > 100);
+    CHECK(compared > run::enough(2000));
+    CHECK(counted > run::enough(100));
 }
 
 TEST_CASE("wide numbers: the bounds say that most digits are right") {
@@ -162,7 +162,7 @@ TEST_CASE("residues: of 1 .. 9 matrices at once, modulo primes just below 2^62 a
             ++compared;
         }
     }
-    CHECK(compared > 300);
+    CHECK(compared > run::enough(300));
 }
 
 TEST_CASE("wide numbers and residues: keys of many words") {
@@ -220,7 +220,7 @@ TEST_CASE("wide numbers and residues: slices add up to the whole") {
         CHECK(std::get<ResidueVector>(permanents.value) ==
               run_residues(residues, c.program, FrontierForm::sparse));
     }
-    CHECK(several > 15);
+    CHECK(several > run::enough(15));
 }
 
 TEST_CASE("double-doubles and residues: a hundred rows and more") {

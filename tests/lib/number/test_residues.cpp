@@ -148,7 +148,7 @@ TEST_CASE("whole numbers for fractions: nothing in common, the permanent's facto
         CHECK(abs(integer.im) < power_of_two(bits));
         compared += integer.re != 0 || integer.im != 0;
     }
-    CHECK(compared > 150);
+    CHECK(compared > run::enough(150));
     const std::int64_t n = 60;
     const GaussianMatrix ones(at(n), std::vector<Gaussian>(at(n), Gaussian{1, 0}));
     const mpz_class truth = mpz_class::factorial(60);
@@ -177,8 +177,8 @@ TEST_CASE("exact permanents, over subsets and over counts, of real and of comple
         ++compared;
         others += !is_zero(truth);
     }
-    CHECK(compared >= 150);
-    CHECK(others > 100);
+    CHECK(compared >= run::enough(150));
+    CHECK(others > run::enough(100));
 }
 
 TEST_CASE("all entries equal, of order 60; and primes as small as 3") {

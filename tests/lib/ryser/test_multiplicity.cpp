@@ -255,7 +255,7 @@ TEST_CASE("sides merge equal columns, and name the entry that stands for all of 
                 CHECK(std::count(of.begin(), of.end(), stands[kind]) == side.multiplicity[kind]);
         }
     }
-    CHECK(merged > 100);
+    CHECK(merged > run::enough(100));
 }
 
 TEST_CASE("random matrices with equal lines keep their bounds against exact arithmetic") {
@@ -278,7 +278,7 @@ TEST_CASE("random matrices with equal lines keep their bounds against exact arit
         exact += outcome.exact && truth != 0;
         rounded += !outcome.exact && std::isfinite(outcome.rel_error_bound);
     }
-    CHECK(compared > 2000);
+    CHECK(compared > run::enough(2000));
     CHECK(counted > compared / 2);
     CHECK(exact > compared / 20);
     CHECK(rounded > compared / 5);
@@ -324,7 +324,7 @@ TEST_CASE("block constant matrices have the value of their contingency tables, m
         CHECK(outcome.counts.peak_states < one_by_one.counts.peak_states);
         ++compared;
     }
-    CHECK(compared > 10);
+    CHECK(compared > run::enough(10));
 }
 
 TEST_CASE("the rows of a counted program serve the dense form with every column on its own") {
@@ -342,7 +342,7 @@ TEST_CASE("the rows of a counted program serve the dense form with every column 
         check_outcome(compute(p, FrontierForm::dense), truth);
         ++compared;
     }
-    CHECK(compared > 15);
+    CHECK(compared > run::enough(15));
 }
 
 TEST_CASE("large lists of counted states agree with the dense form's single columns") {
@@ -363,7 +363,7 @@ TEST_CASE("large lists of counted states agree with the dense form's single colu
               exactly(counted.error) + exactly(single.error));
         compared += counted.rel_error_bound < 1e-6 && single.rel_error_bound < 1e-6;
     }
-    CHECK(compared > 3);
+    CHECK(compared > run::enough(3));
 }
 
 TEST_CASE("counters may take several words") {

@@ -202,7 +202,7 @@ TEST_CASE("block-constant matrices: the sum over contingency tables") {
             if (plan.counted()) precise += outcome.rel_error_bound < 1e-12;
         }
     }
-    CHECK(precise > 60);
+    CHECK(precise > run::enough(60));
 }
 
 TEST_CASE("matrices with repeated lines, against the oracle: both sums, of A and of A^T") {
@@ -230,11 +230,11 @@ TEST_CASE("matrices with repeated lines, against the oracle: both sums, of A and
                 ++agreed;
             }
     }
-    CHECK(compared >= 2400);
-    CHECK(agreed >= 2000);
-    CHECK(counted >= 1200);
-    CHECK(exact > 400);
-    CHECK(inexact > 400);
+    CHECK(compared >= run::enough(2400));
+    CHECK(agreed >= run::enough(2000));
+    CHECK(counted >= run::enough(1200));
+    CHECK(exact > run::enough(400));
+    CHECK(inexact > run::enough(400));
 }
 
 TEST_CASE("nothing repeats: the sum over subsets; something does: the fewest terms") {
@@ -308,8 +308,8 @@ TEST_CASE("entries that come with errors: the result is within its bound of what
             beyond += abs(exactly(unaware.value) - truth) > exactly(unaware.error);
         }
     }
-    CHECK(compared >= 1200);
-    CHECK(beyond > 600); // so the errors were there to be noticed
+    CHECK(compared >= run::enough(1200));
+    CHECK(beyond > run::enough(600)); // so the errors were there to be noticed
     CHECK(zero_values > 0);
 }
 
@@ -379,7 +379,7 @@ TEST_CASE("a permanent is never above its bound, which is Bregman's on 0/1 rows"
         }
         CHECK(most.get_d() == doctest::Approx(std::min(rows, columns)).epsilon(1e-11));
     }
-    CHECK(compared >= 400);
+    CHECK(compared >= run::enough(400));
     const PermanentBound ones = permanent_bound(block_of(families::constant(60, 1)));
     const Exact most = times_power(Exact(ones.mantissa), ones.exp2);
     CHECK(most >= factorial(60));

@@ -123,7 +123,7 @@ TEST_CASE("random matrices of every kind, over subsets and over counts") {
                     CHECK(outcome.rel_error_bound < c.positive);
             }
     }
-    CHECK(compared > 5000);
+    CHECK(compared > run::enough(5000));
     CHECK(finite > compared / 2);
     CHECK(exact > compared / 50);
     CHECK(counted > compared / 2);
@@ -232,7 +232,7 @@ TEST_CASE("whole numbers, from few bits to more than fit: never exact and wrong"
             check(outcome, oracle::by_subsets(a));
             ++(outcome.exact ? exact : rounded);
         }
-        CHECK(exact > 20);
+        CHECK(exact > run::enough(20));
         CHECK((rounded > 20 || c.name == "mpfr 500"));
     }
 }

@@ -120,7 +120,7 @@ TEST_CASE("the segments chosen are enough for the tolerance, and few more than a
             (chosen > 0 ? some : none) += 1;
         }
     }
-    CHECK(some > 10);
+    CHECK(some > run::enough(10));
 }
 
 TEST_CASE("whatever the values are, the bound holds, and the same bits come again") {
@@ -222,7 +222,7 @@ TEST_CASE("row sums on two grids: the bits of a CPU by a kernel, and within the 
         CHECK(by_kernel.wide->re == on_cpu.wide->re);
         CHECK(by_kernel.error.mantissa == on_cpu.error.mantissa);
     }
-    CHECK(certain > 3);
+    CHECK(certain > run::enough(3));
 }
 
 TEST_CASE("permanents are estimated to within a factor") {

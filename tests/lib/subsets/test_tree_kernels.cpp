@@ -186,7 +186,7 @@ std::string own_part(const std::string &source) {
 TEST_CASE("on the host, kernels give the bits of the interpreter") {
     Random random(test_seed());
     std::vector<Case> cases;
-    for (int k = 0; k < run::cases(32); ++k)
+    for (int k = 0; k < 32 * run::multiplier(); ++k)
         cases.push_back(any_case(k < 6 ? k + 1 : random.integer(8, 12), k % 4 == 0, random));
     cases.push_back({{}, trees::block_of(perm::families::constant(12, 0.5))});
     cases.back().plan = trees::planned(cases.back().block.pattern, random.bits());
@@ -247,8 +247,8 @@ TEST_CASE("on the host, kernels give the bits of the interpreter") {
         CHECK(on_host.rel_error_bound == on_cpu.rel_error_bound);
     }
     CHECK(compared > 10 * cases.size());
-    CHECK(long_chunks > 20);
-    CHECK(segment_bits.size() > 3);
+    CHECK(long_chunks > run::enough(20));
+    CHECK(static_cast<int>(segment_bits.size()) > run::enough(3));
     CHECK(chosen > 0);
 }
 
@@ -311,7 +311,7 @@ TEST_CASE("short programs that fit the registers by their count are not spilled"
                 ++compiled;
             }
     }
-    CHECK(compiled >= 4);
+    CHECK(compiled >= run::enough(4));
 }
 
 TEST_CASE("three kernels, word for word") {
