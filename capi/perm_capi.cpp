@@ -1,4 +1,5 @@
-// The C API: where exceptions end and statuses begin.
+// The C API, but for what lies in files of its own (periodic.cpp).
+#include "capi/boundary.hpp"
 #include "capi/one_call.hpp"
 #include "capi/plan_handle.hpp"
 #include "capi/results.hpp"
@@ -13,7 +14,6 @@
 #include "lib/execute/shards.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
-#include "lib/number/gmp_memory.hpp"
 #include "lib/plan/plan.hpp"
 #include "lib/report/explain.hpp"
 #include "lib/report/info.hpp"
@@ -39,41 +39,18 @@ namespace {
 
 using capi::clear;
 using capi::fill;
+using capi::guarded;
+using capi::into;
+using capi::is_json;
 using capi::pattern_for;
 using capi::require_for_here;
 using capi::require_result;
 using capi::Stopwatch;
 using capi::values_for;
 using capi::write;
+using capi::write_bytes;
+using capi::write_text;
 using libperm::Error;
-
-// A fixed buffer: telling of a failure must not fail.
-thread_local char last_error[2048] = "";
-
-perm_status fail(perm_status status, const char *text) noexcept {
-    const std::size_t length = std::min(std::strlen(text), sizeof(last_error) - 1);
-    std::memcpy(last_error, text, length);
-    last_error[length] = '\0';
-    return status;
-}
-
-// The one way from an exception to a status.
-template <class Work> perm_status guarded(const Work &work) noexcept {
-    try {
-        libperm::keep_memory_for_gmp();
-        work();
-        return PERM_OK;
-    } catch (const Error &e) {
-        return fail(e.status(), e.what());
-    } catch (const std::bad_alloc &) {
-        return fail(PERM_OUT_OF_MEMORY, "the system refused an allocation that was within the memory limit; "
-                                        "lower memory_limit_bytes or free memory");
-    } catch (const std::exception &e) {
-        return fail(PERM_INTERNAL, e.what());
-    } catch (...) {
-        return fail(PERM_INTERNAL, "an unknown exception");
-    }
-}
 
 void require_kept(const perm_plan *plan) {
     if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
@@ -98,22 +75,6 @@ void clear(perm_partial &partial) {
     std::free(partial.bytes);
     partial.bytes = nullptr;
     partial.size = 0;
-}
-
-// `work` fills a cleared result; if it fails, the caller's is left cleared.
-template <class Work> perm_status into(perm_result *result, const Work &work) noexcept {
-    return guarded([&] {
-        require_result(result);
-        clear(*result);
-        perm_result filled = PERM_RESULT_INIT;
-        try {
-            work(filled);
-        } catch (...) {
-            clear(filled);
-            throw;
-        }
-        write(*result, filled);
-    });
 }
 
 void fill(perm_result &result, const perm_plan &plan, const libperm::TapeAnswer &answer, bool with_text,
@@ -142,21 +103,6 @@ bool execute_directly(const perm_plan &plan, const void *values, perm_result &re
     return false;
 }
 
-void write_bytes(const char *bytes, std::size_t size, void *buffer, std::size_t capacity,
-                 std::size_t *needed) {
-    if (needed) *needed = size;
-    if (!buffer && capacity == 0) return;
-    if (!buffer) throw Error(PERM_BAD_ARGUMENT, "buffer is a null pointer, but capacity is not 0");
-    if (capacity < size)
-        throw Error(PERM_BAD_ARGUMENT,
-                    "the buffer is too small: " + std::to_string(size) + " bytes are needed");
-    std::memcpy(buffer, bytes, size);
-}
-
-void write_text(const std::string &text, char *buffer, std::size_t capacity, std::size_t *needed) {
-    write_bytes(text.c_str(), text.size() + 1, buffer, capacity, needed);
-}
-
 // Values that came with the pattern of a plan. What cannot be computed with is no help, but no fault either.
 libperm::Values hints(const libperm::InputPattern &input, const perm_csr &a, libperm::RunControl &control) {
     if (!a.values || input.value_type == PERM_VALUE_PATTERN) return {};
@@ -166,12 +112,6 @@ libperm::Values hints(const libperm::InputPattern &input, const perm_csr &a, lib
         if (error.status() != PERM_BAD_MATRIX) throw;
         return {};
     }
-}
-
-bool is_json(perm_format format) {
-    if (format != PERM_FORMAT_TEXT && format != PERM_FORMAT_JSON)
-        throw Error(PERM_BAD_ARGUMENT, "format is neither PERM_FORMAT_TEXT nor PERM_FORMAT_JSON");
-    return format == PERM_FORMAT_JSON;
 }
 
 } // namespace
@@ -206,7 +146,7 @@ const char *perm_status_text(perm_status status) {
     return "unknown status";
 }
 
-const char *perm_last_error(void) { return last_error; }
+const char *perm_last_error(void) { return capi::last_error(); }
 
 const char *perm_version(void) { return PERM_VERSION_STRING; }
 

@@ -135,7 +135,9 @@ typedef struct perm_opts {
                                  * result has the same bits (docs/scale.md) */
     const char *precision;      /* "auto" (NULL): the cheapest, and again with more where the tolerance is missed;
                                  * "double"; "kahan", "dq" (terms summed in twice the precision); "dd" (all of it in
-                                 * twice the precision); "exact" (integers, rationals); "mpfr:BITS" (CPU)
+                                 * twice the precision); "exact" (integers, rationals); "mod:P" (the residue of
+                                 * real integers or rationals modulo a prime P, 3 <= P < 2^62; on a GPU and by
+                                 * ryser and tree P < 2^47); "mpfr:BITS" (CPU)
                                  * (docs/accuracy.md) */
     double tolerance;           /* relative error wanted, 0 = 1e-9: see perm_result.tolerance_met */
     int32_t threads;            /* at most so many, and never more than the cores this process may use;
@@ -407,6 +409,72 @@ PERM_API perm_status perm_checkpoint_describe(const char *file, perm_format form
 
 /* Frees a plan. NULL is fine. No execution of it may be running. */
 PERM_API perm_status perm_plan_destroy(perm_plan *plan);
+
+/* ---------------------------------------------------------------- periodic matrices */
+
+/* A matrix of `length` cells, each the same: r rows, and r columns of its own, coupled to the columns of the d cells
+ * before it and behind. Strips and cylinders of lattices, circulants, banded Toeplitz matrices are such (docs/periodic.md).
+ * cell: r rows and r (2 d + 1) columns, the blocks for the cells -d, ..., 0, ..., d side by side.
+ * joined = 0: couplings beyond the ends are left out; 1: the cell behind the last is the first, and entries that fall
+ * on one place (of a length below 2 d + 1) are added up.
+ * head, tail (NULL: none; open ends alone): rows above and below those of the cells. The head's columns are p of its
+ * own, 0 <= p <= d r, and the d r of the first d cells; the tail's are the d r of the last d cells, and q of its own.
+ * The head's own columns are the last p of the cells that would stand before the first, so that the cells' couplings
+ * reach into them, and the tail's the first q of those behind the last. Rows and columns of both together must be as
+ * many. None has multiplicities. */
+typedef struct perm_periodic {
+    size_t struct_size;   /* sizeof(perm_periodic) */
+    const perm_csr *cell;
+    const perm_csr *head;
+    const perm_csr *tail;
+    int32_t joined;
+    int32_t reserved;     /* must be 0 */
+} perm_periodic;
+
+#define PERM_PERIODIC_INIT { sizeof(perm_periodic), NULL, NULL, NULL, 0, 0 }
+
+/* The matrix's operator: the frontier's steps of one cell, as a sparse matrix between the states at two cuts. */
+typedef struct perm_periodic_plan perm_periodic_plan;
+
+/* Nothing of `a` is kept. Of the options precision, tolerance, threads, limits and callbacks count. *plan is NULL on
+ * failure; free it with perm_periodic_destroy.
+ * Errors: those of perm_compute, naming the part of the matrix; PERM_BAD_MATRIX for parts that do not fit each other;
+ * PERM_REFUSED_MEMORY where the states of a cut do not fit; PERM_UNSUPPORTED for engines, devices, checkpoints that
+ * this has not: it runs on the CPU. */
+PERM_API perm_status perm_periodic_create(const perm_periodic *a, const perm_opts *opts, perm_periodic_plan **plan);
+
+/* The permanent of so many cells, 0 (with joined ends 1) to 2^62. Whole numbers with precision "auto" are computed
+ * exactly where that takes seconds, else in doubles with a bound; "double", "dd", "exact", "mod:P" as in perm_opts.
+ * Errors: those of perm_compute; PERM_BAD_ARGUMENT for another length. */
+PERM_API perm_status perm_periodic_execute(const perm_periodic_plan *plan, int64_t length, perm_result *result);
+
+/* Those of `count` lengths from `first` on, in one walk. results: `count` of them, each from PERM_RESULT_INIT and for
+ * perm_result_clear. Errors: as above; then all results are cleared. */
+PERM_API perm_status perm_periodic_terms(const perm_periodic_plan *plan, int64_t first, int64_t count,
+                                         perm_result *results);
+
+/* The permanents of all lengths as a quotient of polynomials, sum_m perm(m cells) x^m = numerator / denominator; with
+ * joined ends the sum begins with m = 1. Exact; the denominator, of constant term 1, is the recurrence that they obey.
+ * The text names both, and says how far it is proven; the JSON has numerator and denominator (texts, the lowest power
+ * first), order, states, proven, checked. buffer, capacity and needed as in perm_plan_explain.
+ * Errors: those of perm_compute; PERM_UNSUPPORTED for complex entries. */
+PERM_API perm_status perm_periodic_generating_function(const perm_periodic_plan *plan, perm_format format,
+                                                       char *buffer, size_t capacity, size_t *needed);
+
+/* By what factor the permanent grows from one cell to the next, in the limit of many: the spectral radius of the
+ * operator, lower <= it <= upper for certain (Collatz and Wielandt's bounds). Any of the three may be NULL. 0 where
+ * no long matrix has a permanent but 0.
+ * Errors: PERM_UNSUPPORTED for an entry that is negative or complex. */
+PERM_API perm_status perm_periodic_growth(const perm_periodic_plan *plan, double *growth, double *lower,
+                                          double *upper);
+
+/* The order of rows, columns open at a cut, states, moves of a period. buffer, capacity and needed as in
+ * perm_plan_explain; PERM_FORMAT_TEXT or PERM_FORMAT_JSON. */
+PERM_API perm_status perm_periodic_explain(const perm_periodic_plan *plan, perm_format format, char *buffer,
+                                           size_t capacity, size_t *needed);
+
+/* NULL is fine. No call with it may be running. */
+PERM_API perm_status perm_periodic_destroy(perm_periodic_plan *plan);
 
 /* ---------------------------------------------------------------- the library itself */
 

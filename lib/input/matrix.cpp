@@ -260,14 +260,34 @@ const char *difference(const InputPattern &x, const InputPattern &y) {
     return same_counts ? nullptr : "multiplicities";
 }
 
-InputPattern read_pattern(const perm_csr *given, const Poll &poll, MemoryAccount *account) {
+namespace {
+
+perm_csr checked(const perm_csr *given) {
     if (!given) throw Error(PERM_BAD_ARGUMENT, "the matrix is a null pointer");
     constexpr std::size_t first_version = offsetof(perm_csr, row_multiplicity);
     const perm_csr a = read_known(*given, first_version, "perm_csr");
     check_sizes(a);
+    return a;
+}
+
+InputPattern read_as_given(const perm_csr &a, const Poll &poll, MemoryAccount *account) {
     InputPattern input = a.index_type == PERM_INDEX_I32 ? read_as<std::int32_t>(a, poll, account)
                                                         : read_as<std::int64_t>(a, poll, account);
     input.value_type = static_cast<perm_value_type>(a.value_type);
+    return input;
+}
+
+} // namespace
+
+InputPattern read_rectangle(const perm_csr *given, const Poll &poll, MemoryAccount *account) {
+    const perm_csr a = checked(given);
+    if (a.row_multiplicity || a.col_multiplicity) bad_matrix("its lines have multiplicities: write them out");
+    return read_as_given(a, poll, account);
+}
+
+InputPattern read_pattern(const perm_csr *given, const Poll &poll, MemoryAccount *account) {
+    const perm_csr a = checked(given);
+    InputPattern input = read_as_given(a, poll, account);
     const Multiplicities row_count(a.row_multiplicity, a.n_rows, "row");
     const Multiplicities column_count(a.col_multiplicity, a.n_cols, "col");
     const std::int64_t rows = row_count.sum(), cols = column_count.sum();

@@ -7,6 +7,7 @@
 #include "lib/base/struct_size.hpp"
 #include "lib/base/system.hpp"
 #include "lib/input/machine.hpp"
+#include "lib/number/residues.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -87,17 +88,28 @@ CacheSettings cache_settings(const char *folder, std::int64_t limit_bytes) {
     return cache;
 }
 
+// Exact numbers modulo a prime.
+void read_modulus(std::string_view name, std::string_view digits, Options &out) {
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), out.modulus);
+    constexpr std::uint64_t beyond = std::uint64_t{1} << 62;
+    if (error != std::errc{} || end != digits.data() + digits.size() || out.modulus < 3 || out.modulus >= beyond ||
+        !is_prime(out.modulus))
+        bad_option(formatted("precision \"{}\": P must be a prime from 3 to 2^62", name));
+    out.precision = Precision::exact;
+}
+
 void read_precision(std::string_view name, Options &out) {
-    constexpr std::string_view mpfr = "mpfr:";
+    constexpr std::string_view mpfr = "mpfr:", mod = "mod:";
     for (const Precision p : {Precision::automatic, Precision::double_, Precision::kahan, Precision::dq,
                               Precision::dd, Precision::exact})
         if (name == precision_name(p)) {
             out.precision = p;
             return;
         }
+    if (name.starts_with(mod)) return read_modulus(name, name.substr(mod.size()), out);
     if (!name.starts_with(mpfr))
-        bad_option(
-            formatted("unknown precision \"{}\": use auto, double, kahan, dq, dd, exact or mpfr:BITS", name));
+        bad_option(formatted(
+            "unknown precision \"{}\": use auto, double, kahan, dq, dd, exact, mod:P or mpfr:BITS", name));
     const std::string_view bits = name.substr(mpfr.size());
     const auto [end, error] = std::from_chars(bits.data(), bits.data() + bits.size(), out.mpfr_bits);
     if (error != std::errc{} || end != bits.data() + bits.size() || out.mpfr_bits < 2 ||

@@ -28,6 +28,7 @@ struct Options : CallWatch {
     int reckoned_gpus = 0; // in predictions; 0: as many as there are to be
     Precision precision = Precision::automatic;
     int mpfr_bits = 0;
+    std::uint64_t modulus = 0; // a prime that exact numbers are wanted modulo; 0: none
     double tolerance = 1e-9;
     int threads = 1;
     double refuse_seconds = 86400; // predicted to take longer: refused before it starts

@@ -5,16 +5,19 @@
 
 namespace libperm {
 
+bool is_prime(std::uint64_t n) {
+    const mpz_class candidate = n;
+    return mpz_probab_prime_p(candidate.get_mpz_t(), 30) != 0; // certain, for 64 bits
+}
+
 std::vector<std::uint64_t> primes_below(int bits, std::size_t count, bool gaussian, const Poll &poll) {
     const std::uint64_t step = gaussian ? 4 : 2;
     std::vector<std::uint64_t> primes;
-    mpz_class candidate;
     for (std::uint64_t p = (std::uint64_t{1} << bits) - step + 1; primes.size() < count * (gaussian ? 2 : 1);
          p -= step) {
         if (p < step) throw Error(PERM_INTERNAL, "there are not that many primes");
         poll();
-        candidate = p;
-        if (mpz_probab_prime_p(candidate.get_mpz_t(), 30) == 0) continue; // certain, for 64 bits
+        if (!is_prime(p)) continue;
         primes.push_back(p);
         if (gaussian) primes.push_back(p);
     }

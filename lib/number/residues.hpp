@@ -19,6 +19,8 @@ struct Residues {
     std::vector<std::vector<std::uint64_t>> values; // by matrix, by entry of the pattern: 0 .. prime - 1
 };
 
+bool is_prime(std::uint64_t n);
+
 // The `count` largest primes below 2^bits <= 2^62, descending. `gaussian`: of those that are 1 modulo 4, each
 // twice.
 std::vector<std::uint64_t> primes_below(int bits, std::size_t count, bool gaussian,

@@ -41,6 +41,9 @@ void set_value(Outcome &outcome, const WideBall &ball);
 constexpr int double_bits = std::numeric_limits<double>::digits;
 void round_value(Outcome &outcome, int bits = double_bits);
 
+// Of an exact value, the residue in 0 .. p - 1. Throws Error (PERM_BAD_OPTION) where there is none.
+void reduce(Outcome &outcome, std::uint64_t p);
+
 // With its value, unless that is of residues, and its counts.
 Outcome outcome_of(const EngineResult &result);
 

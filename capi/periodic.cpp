@@ -1,0 +1,156 @@
+// perm_periodic_*: matrices that repeat.
+#include "capi/boundary.hpp"
+#include "capi/one_call.hpp"
+#include "capi/results.hpp"
+#include "capi/stopwatch.hpp"
+#include "lib/base/threads.hpp"
+#include "lib/periodic/answers.hpp"
+#include "lib/periodic/growth.hpp"
+#include "lib/report/periodic.hpp"
+
+#include <perm.h>
+
+#include <limits>
+#include <memory>
+
+using capi::guarded;
+using capi::into;
+using libperm::Error;
+
+struct perm_periodic_plan {
+    libperm::PeriodicPlan plan;
+    double seconds_plan = 0;
+};
+
+namespace {
+
+const libperm::PeriodicPlan &plan_of(const perm_periodic_plan *plan) {
+    if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+    return plan->plan;
+}
+
+libperm::Options options_for_periodic(const perm_opts *opts) {
+    libperm::Options options = libperm::read_options(opts);
+    capi::require_for_here(options, "leave out the option machine");
+    const auto unsupported = [](const char *what) {
+        throw Error(PERM_UNSUPPORTED,
+                    std::string("a periodic matrix is computed by the frontier on the CPU, without ") + what);
+    };
+    if (options.names_engine() && options.engine != libperm::Engine::frontier) unsupported("another engine");
+    if (options.device == libperm::Device::gpu) unsupported("a GPU: use device auto or cpu");
+    if (!options.checkpoint.empty()) unsupported("a checkpoint");
+    return options;
+}
+
+void fill(perm_result &result, const libperm::PeriodicPlan &plan, std::int64_t length,
+          const libperm::Outcome &outcome) {
+    libperm::Plan facts; // what a result tells of a plan
+    facts.options = plan.options;
+    capi::fill(result, facts, outcome, libperm::answer_of(outcome));
+    const auto fits = [length](double each) {
+        return each * static_cast<double>(length + 1) < static_cast<double>(std::numeric_limits<std::int64_t>::max());
+    };
+    if (fits(plan.matrix.rows)) result.n = plan.order(length);
+    if (fits(static_cast<double>(plan.matrix.entries.size()))) result.nnz = plan.nnz(length);
+}
+
+} // namespace
+
+perm_status perm_periodic_create(const perm_periodic *a, const perm_opts *opts, perm_periodic_plan **plan) {
+    if (plan) *plan = nullptr;
+    return guarded([&] {
+        if (!plan) throw Error(PERM_BAD_ARGUMENT, "the place for the plan is a null pointer");
+        capi::Stopwatch watch;
+        const libperm::Options options = options_for_periodic(opts);
+        libperm::RunControl control(options);
+        auto made = std::make_unique<perm_periodic_plan>();
+        libperm::with_threads(options.threads, [&] {
+            made->plan = libperm::make_periodic_plan(
+                libperm::read_periodic(
+                    a, [&control] { control.poll(); }, &control.memory()),
+                options, control);
+        });
+        made->seconds_plan = watch.lap();
+        *plan = made.release();
+    });
+}
+
+perm_status perm_periodic_execute(const perm_periodic_plan *plan, int64_t length, perm_result *result) {
+    return into(result, [&](perm_result &r) {
+        const libperm::PeriodicPlan &p = plan_of(plan);
+        capi::Stopwatch watch;
+        libperm::RunControl control(p.options);
+        libperm::with_threads(p.options.threads, [&] {
+            fill(r, p, length, libperm::periodic_terms(p, length, 1, control).front());
+        });
+        control.finish();
+        r.seconds_run = r.seconds_total = watch.lap();
+    });
+}
+
+perm_status perm_periodic_terms(const perm_periodic_plan *plan, int64_t first, int64_t count,
+                                perm_result *results) {
+    return guarded([&] {
+        if (count > 0) capi::require_result(results);
+        libperm::with_threads(plan ? plan->plan.options.threads : 1, [&] {
+            capi::require_alike(results, count);
+            for (int64_t k = 0; k < count; ++k) capi::clear(capi::result_at(results, k));
+            const libperm::PeriodicPlan &p = plan_of(plan);
+            libperm::RunControl control(p.options);
+            try {
+                const auto outcomes = libperm::periodic_terms(p, first, count, control);
+                for (int64_t k = 0; k < count; ++k) {
+                    perm_result filled = PERM_RESULT_INIT;
+                    fill(filled, p, first + k, outcomes[static_cast<std::size_t>(k)]);
+                    capi::write(capi::result_at(results, k), filled);
+                }
+            } catch (...) {
+                for (int64_t k = 0; k < count; ++k) capi::clear(capi::result_at(results, k));
+                throw;
+            }
+            control.finish();
+        });
+    });
+}
+
+perm_status perm_periodic_generating_function(const perm_periodic_plan *plan, perm_format format, char *buffer,
+                                              size_t capacity, size_t *needed) {
+    return guarded([&] {
+        const libperm::PeriodicPlan &p = plan_of(plan);
+        const bool json = capi::is_json(format);
+        libperm::RunControl control(p.options);
+        libperm::with_threads(p.options.threads, [&] {
+            const libperm::GeneratingFunction f = libperm::generating_function(p, control);
+            capi::write_text(json ? libperm::generating_function_json(f) : libperm::generating_function_text(f),
+                             buffer, capacity, needed);
+        });
+        control.finish();
+    });
+}
+
+perm_status perm_periodic_growth(const perm_periodic_plan *plan, double *growth, double *lower, double *upper) {
+    return guarded([&] {
+        const libperm::PeriodicPlan &p = plan_of(plan);
+        libperm::RunControl control(p.options);
+        libperm::Growth found;
+        libperm::with_threads(p.options.threads, [&] { found = libperm::growth_of(p, control); });
+        control.finish();
+        if (growth) *growth = found.value;
+        if (lower) *lower = found.lower;
+        if (upper) *upper = found.upper;
+    });
+}
+
+perm_status perm_periodic_explain(const perm_periodic_plan *plan, perm_format format, char *buffer,
+                                  size_t capacity, size_t *needed) {
+    return guarded([&] {
+        const libperm::PeriodicPlan &p = plan_of(plan);
+        capi::write_text(capi::is_json(format) ? libperm::periodic_json(p) : libperm::periodic_text(p), buffer,
+                         capacity, needed);
+    });
+}
+
+perm_status perm_periodic_destroy(perm_periodic_plan *plan) {
+    delete plan;
+    return PERM_OK;
+}

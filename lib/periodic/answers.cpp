@@ -1,0 +1,127 @@
+#include "lib/periodic/answers.hpp"
+
+#include "jit/text/text.hpp"
+#include "lib/base/error.hpp"
+#include "lib/periodic/float_terms.hpp"
+#include "lib/periodic/residue_terms.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace libperm {
+namespace {
+
+class Asked {
+  public:
+    Asked(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, RunControl &control)
+        : plan_(&plan), first_(first), count_(count), control_(&control) {}
+
+    std::vector<Outcome> answered() const {
+        const Options &options = plan_->options;
+        if (options.modulus != 0) return modulo(options.modulus);
+        switch (options.precision) {
+        case Precision::exact:
+            return exactly();
+        case Precision::automatic:
+            return automatically();
+        case Precision::double_:
+            return in_floats(false);
+        case Precision::dd:
+            return in_floats(true);
+        default:
+            throw Error(PERM_UNSUPPORTED, "a periodic matrix is computed with precision auto, double, dd, exact or "
+                                          "mod:P");
+        }
+    }
+
+  private:
+    std::int64_t last() const { return first_ + count_ - 1; }
+
+    // Of one more cell a term has no more bits than this, or hardly.
+    double most_bits() const {
+        double bits = 0;
+        std::vector<double> rows(static_cast<std::size_t>(plan_->matrix.rows), 0);
+        for (std::size_t k = 0; k < plan_->matrix.entries.size(); ++k)
+            rows[static_cast<std::size_t>(plan_->matrix.entries[k].row)] +=
+                std::fabs(plan_->matrix.values[k].re.get_d()) + std::fabs(plan_->matrix.values[k].im.get_d());
+        for (const double sum : rows) bits += std::log2(std::max(sum, 1.0));
+        return bits * static_cast<double>(last());
+    }
+
+    void refuse_beyond(double seconds, const char *numbers) const {
+        const double here = seconds / plan_->options.threads;
+        if (here > plan_->options.refuse_seconds)
+            throw Error(PERM_REFUSED_TIME,
+                        formatted("{} cells are predicted to take {:.3g} s {}; the limit is {:.3g} s: raise "
+                                  "time_limit_seconds, or ask for the residue modulo a prime (precision mod:P)",
+                                  last(), here, numbers, plan_->options.refuse_seconds));
+        control_->begin(0, here);
+    }
+
+    std::vector<Outcome> modulo(std::uint64_t prime) const {
+        refuse_beyond(exact_seconds(*plan_, first_, count_, 0), "modulo a prime");
+        std::vector<Outcome> outcomes;
+        for (const std::uint64_t residue : terms_modulo_prime(*plan_, prime, first_, count_, *control_)) {
+            outcomes.emplace_back();
+            set_value(outcomes.back(), WideBall{{mpq_class(mpz_class(residue)), 0}, {}});
+        }
+        return outcomes;
+    }
+
+    std::vector<Outcome> exactly() const {
+        refuse_beyond(exact_seconds(*plan_, first_, count_, most_bits()), "exactly");
+        return exact_terms(*plan_, first_, count_, *control_);
+    }
+
+    std::vector<Outcome> in_floats(bool dd) const {
+        refuse_beyond(float_seconds(*plan_, first_, count_, dd), "in doubles");
+        return float_terms(*plan_, first_, count_, dd, *control_);
+    }
+
+    std::vector<Outcome> automatically() const {
+        constexpr double exact_at_once = 20, times = 4; // seconds; those of doubles
+        const double in_doubles = float_seconds(*plan_, first_, count_, false),
+                     exact = exact_seconds(*plan_, first_, count_, most_bits()) / plan_->options.threads;
+        const bool within = exact <= plan_->options.refuse_seconds;
+        if (plan_->integers && within && exact <= std::max(exact_at_once, times * in_doubles)) return exactly();
+        std::vector<Outcome> outcomes = in_floats(false);
+        const auto misses = [&](const Outcome &x) { return !(x.rel_error_bound <= plan_->options.tolerance); };
+        if (std::none_of(outcomes.begin(), outcomes.end(), misses)) return outcomes;
+        const auto again = [&](auto &&work) {
+            std::vector<Outcome> others;
+            if (!within_limits([&] { others = work(); })) return;
+            for (std::size_t k = 0; k < outcomes.size(); ++k)
+                if (is_better(others[k], outcomes[k])) outcomes[k] = others[k];
+        };
+        again([&] { return in_floats(true); });
+        if (within && std::any_of(outcomes.begin(), outcomes.end(), misses) && exact <= exact_at_once)
+            again([&] { return exactly(); });
+        return outcomes;
+    }
+
+    const PeriodicPlan *plan_;
+    std::int64_t first_, count_;
+    RunControl *control_;
+};
+
+} // namespace
+
+std::vector<Outcome> periodic_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
+                                    RunControl &control) {
+    require_length(plan, first);
+    if (count < 0) throw Error(PERM_BAD_ARGUMENT, formatted("count is {}: it must be 0 or more", count));
+    if (count == 0) return {};
+    require_length(plan, first + count - 1);
+    std::vector<Outcome> outcomes = Asked(plan, first, count, control).answered();
+    for (Outcome &outcome : outcomes) {
+        outcome.engine = Engine::frontier;
+        outcome.transposed = plan.program.transposed;
+        outcome.blocks = outcome.blocks_computed = 1;
+        outcome.counts.peak_states = static_cast<double>(plan.states());
+        outcome.counts.peak_bytes = control.memory().peak();
+    }
+    return outcomes;
+}
+
+} // namespace libperm

@@ -1,0 +1,16 @@
+// What a periodic matrix's permanents are, in the numbers that the options ask for.
+#pragma once
+
+#include "lib/periodic/periodic_plan.hpp"
+#include "lib/run/outcome.hpp"
+
+#include <vector>
+
+namespace libperm {
+
+// a(first), a(first + 1), ...; throws Error. With precision auto whole numbers are exact where that takes seconds;
+// else doubles, and twice as many where the tolerance is missed.
+std::vector<Outcome> periodic_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
+                                    RunControl &control);
+
+} // namespace libperm

@@ -1,0 +1,56 @@
+// The operator of one period, written out as the factors that its rows are, with the way from the first row to the
+// first whole step and from the last whole step to the end (docs/periodic.md).
+#pragma once
+
+#include "jit/program/tape.hpp"
+#include "lib/periodic/period_program.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace libperm {
+
+// The states behind a row: each is the sum over its moves of an entry times a state before the row.
+struct PeriodLevel {
+    std::vector<std::uint32_t> first{0}; // of each state's moves, and their number
+    std::vector<TapeMove> moves;
+
+    std::size_t states() const { return first.size() - 1; }
+};
+using PeriodLevels = std::vector<PeriodLevel>;
+
+double moves_of(const PeriodLevels &levels);
+
+// From the states at a cut to the same at the next.
+struct PeriodBlock {
+    PeriodLevels levels;
+    std::size_t states = 0;
+};
+
+struct OpenOperator {
+    PeriodLevels start, finish; // from one state to those at the first cut; from those at the last one to one
+    PeriodBlock period;
+    std::int64_t least = 0; // cells of `start` and `finish`; the period stands for those beyond
+};
+
+// The values by the moves' entries: the cell's, the head's, the tail's, and 1.
+std::vector<Gaussian> values_of_moves(const PeriodicMatrix &a);
+
+// Of open ends. Only states that lie on a way from end to end; where there is none, none. `account` holds what is
+// written; it may throw, and so may `poll`.
+OpenOperator write_operator(const PeriodicMatrix &a, const PeriodProgram &program, const Poll &poll,
+                            MemoryAccount *account);
+
+// Of open ends and a few cells, from one state to one.
+PeriodLevels write_few(const PeriodicMatrix &a, const PeriodProgram &program, std::int64_t length,
+                       const Poll &poll, MemoryAccount *account);
+
+// The strongly connected components of an operator, those with a loop.
+std::vector<PeriodBlock> loops_of(const PeriodLevels &levels, const Poll &poll);
+
+// Of joined ends: the strongly connected components of the operator's graph, for from no other state a way leads
+// back to where it began. The permanent is the sum of their traces.
+std::vector<PeriodBlock> write_loops(const PeriodicMatrix &a, const PeriodProgram &program, const Poll &poll,
+                                     MemoryAccount *account);
+
+} // namespace libperm

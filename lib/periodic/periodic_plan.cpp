@@ -1,0 +1,81 @@
+#include "lib/periodic/periodic_plan.hpp"
+
+#include "jit/text/text.hpp"
+#include "lib/base/error.hpp"
+#include "lib/periodic/lumping.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace libperm {
+
+std::size_t PeriodicPlan::states() const {
+    std::size_t states = joined() ? 0 : open.period.states;
+    for (const PeriodBlock &block : loops) states += block.states;
+    return states;
+}
+
+double PeriodicPlan::moves() const {
+    double moves = joined() ? 0 : moves_of(open.period.levels);
+    for (const PeriodBlock &block : loops) moves += moves_of(block.levels);
+    return moves;
+}
+
+std::int64_t PeriodicPlan::order(std::int64_t length) const {
+    return length * matrix.rows + matrix.head.rows + matrix.tail.rows;
+}
+
+std::int64_t PeriodicPlan::nnz(std::int64_t length) const {
+    const auto cell = static_cast<std::int64_t>(matrix.entries.size()),
+               ends = static_cast<std::int64_t>(matrix.head.entries.size() + matrix.tail.entries.size());
+    if (joined()) return cell * length + ends;
+    std::int64_t beyond = 0; // of the first and last cells
+    for (const PeriodicEntry &e : matrix.entries) {
+        const std::int64_t cells = std::min<std::int64_t>(std::abs(e.cell), length);
+        const PeriodicEnd &end = e.cell < 0 ? matrix.head : matrix.tail;
+        for (std::int64_t k = 0; k < cells; ++k) {
+            const std::int64_t place =
+                e.cell < 0 ? (k + 1) * matrix.rows - e.column : k * matrix.rows + e.column + 1;
+            beyond += place > end.columns;
+        }
+    }
+    return cell * length - beyond + ends;
+}
+
+std::int64_t PeriodicPlan::recurrence_order() const { return static_cast<std::int64_t>(states()); }
+
+PeriodicPlan make_periodic_plan(PeriodicMatrix a, const Options &options, RunControl &control) {
+    const Poll poll = [&control] { control.poll(); };
+    PeriodicPlan plan;
+    plan.options = options;
+    plan.program = plan_period(a, options.seed, poll);
+    plan.matrix = plan.program.transposed ? transposed(a) : std::move(a);
+    plan.values = values_of_moves(plan.matrix);
+    plan.nonnegative = plan.matrix.is_nonnegative();
+    plan.real = plan.matrix.is_real();
+    plan.integers = plan.matrix.has_integers();
+    MemoryAccount *account = &control.memory();
+    if (plan.matrix.joined)
+        plan.loops = write_loops(plan.matrix, plan.program, poll, account);
+    else {
+        plan.open = write_operator(plan.matrix, plan.program, poll, account);
+        // What looking for them takes is soon more than they save.
+        constexpr double most_moves = 1e6;
+        if (moves_of(plan.open.period.levels) <= most_moves) lump(plan.open, plan.values, poll);
+    }
+    return plan;
+}
+
+void require_length(const PeriodicPlan &plan, std::int64_t length) {
+    const std::int64_t least = plan.joined() ? 1 : 0;
+    if (length < least)
+        throw Error(PERM_BAD_ARGUMENT,
+                    formatted("the length is {}: of {} ends it must be {} or more cells", length,
+                              plan.joined() ? "joined" : "open", least));
+    constexpr std::int64_t most = std::int64_t{1} << 62;
+    if (length > most)
+        throw Error(PERM_BAD_ARGUMENT, formatted("the length is {}: at most 2^62 cells can be", length));
+}
+
+} // namespace libperm

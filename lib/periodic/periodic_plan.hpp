@@ -1,0 +1,38 @@
+// A periodic matrix and its operator: what is asked of them, for any length.
+#pragma once
+
+#include "lib/input/options.hpp"
+#include "lib/periodic/period_operator.hpp"
+#include "lib/run/run_control.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace libperm {
+
+struct PeriodicPlan {
+    Options options;
+    PeriodicMatrix matrix; // as it is computed: A, or A^T
+    PeriodProgram program;
+    std::vector<Gaussian> values; // values_of_moves(matrix)
+    OpenOperator open;            // of open ends
+    std::vector<PeriodBlock> loops; // of joined ones
+    bool nonnegative = false, real = false, integers = false;
+
+    bool joined() const { return matrix.joined; }
+    std::size_t states() const;
+    double moves() const;         // of one period
+    std::int64_t order(std::int64_t length) const; // of the whole matrix
+    std::int64_t nnz(std::int64_t length) const;
+    // Terms a(m) that determine all: from a(first_term()) on they obey a recurrence of that order (Cayley-Hamilton).
+    std::int64_t recurrence_order() const;
+    std::int64_t first_term() const { return matrix.joined ? 1 : open.least; }
+};
+
+// Throws Error (PERM_REFUSED_MEMORY), and what `control` does.
+PeriodicPlan make_periodic_plan(PeriodicMatrix a, const Options &options, RunControl &control);
+
+// Throws Error (PERM_BAD_ARGUMENT).
+void require_length(const PeriodicPlan &plan, std::int64_t length);
+
+} // namespace libperm

@@ -1,0 +1,190 @@
+#include "lib/periodic/residue_terms.hpp"
+
+#include "jit/text/text.hpp"
+#include "lib/base/error.hpp"
+#include "lib/number/chinese_remainder.hpp"
+#include "lib/number/montgomery.hpp"
+#include "lib/number/residues.hpp"
+#include "lib/periodic/float_terms.hpp"
+#include "lib/periodic/recurrence.hpp"
+#include "lib/periodic/terms.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace libperm {
+namespace {
+
+constexpr double seconds_each = 4e-9; // of a move, for each prime
+
+// Of a part's rows: what makes each a row of whole numbers.
+void make_whole(const std::vector<PeriodicEntry> &entries, std::int32_t rows, std::size_t base, IntegerEntries &out,
+                const std::vector<Gaussian> &values, mpz_class &factor) {
+    std::vector<mpz_class> multiple(static_cast<std::size_t>(rows), 1);
+    const auto of = [&](std::size_t k) -> mpz_class & { return multiple[static_cast<std::size_t>(entries[k].row)]; };
+    for (std::size_t k = 0; k < entries.size(); ++k) {
+        const Gaussian &x = values[base + k];
+        of(k) = lcm(lcm(of(k), x.re.get_den()), x.im.get_den());
+    }
+    for (std::size_t k = 0; k < entries.size(); ++k) {
+        const auto whole = [&](const mpq_class &x) { return mpz_class(x.get_num() * (of(k) / x.get_den())); };
+        out.re[base + k] = whole(values[base + k].re);
+        if (!out.im.empty()) out.im[base + k] = whole(values[base + k].im);
+    }
+    for (const mpz_class &m : multiple) factor *= m;
+}
+
+// Few primes at once, each group on a thread.
+template <int K>
+ResidueTerms few(const PeriodicPlan &plan, const Residues &residues, std::size_t begin, std::int64_t first,
+                 std::int64_t count, RunControl &control) {
+    using Numbers = ResidueNumbers<K>;
+    Numbers numbers(residues, begin);
+    const std::vector<typename Numbers::Factor> factors = numbers.begin_step(all_entries(plan.values.size()));
+    const auto terms = terms_of(plan, numbers, factors, first, count, control);
+    ResidueTerms out(std::min<std::size_t>(K, residues.primes.size() - begin));
+    for (const auto &term : terms) {
+        const auto closed = numbers.close(term);
+        for (std::size_t k = 0; k < out.size(); ++k) out[k].push_back(closed[k]);
+    }
+    return out;
+}
+
+// The terms from which a recurrence tells all others: so many, behind the first.
+std::int64_t determining(const PeriodicPlan &plan) { return 2 * plan.recurrence_order() + 2; }
+
+bool recurs(const PeriodicPlan &plan, std::int64_t m) { return m > plan.first_term() + 2 * determining(plan); }
+
+} // namespace
+
+IntegerEntries integer_entries(const PeriodicPlan &plan, const Poll &poll) {
+    poll();
+    IntegerEntries out;
+    out.re.resize(plan.values.size());
+    if (!plan.real) out.im.resize(plan.values.size());
+    const PeriodicMatrix &a = plan.matrix;
+    make_whole(a.entries, a.rows, 0, out, plan.values, out.per_cell);
+    make_whole(a.head.entries, a.head.rows, a.entries.size(), out, plan.values, out.of_ends);
+    make_whole(a.tail.entries, a.tail.rows, a.entries.size() + a.head.entries.size(), out, plan.values, out.of_ends);
+    out.re.back() = 1;
+    return out;
+}
+
+ResidueTerms terms_modulo(const PeriodicPlan &plan, const IntegerEntries &entries,
+                          const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count,
+                          RunControl &control) {
+    const Pattern none;
+    const Residues residues = residues_of(none, entries.re, entries.im, primes, [&control] { control.poll(); });
+    const std::size_t groups = (primes.size() + residues_at_once - 1) / residues_at_once;
+    std::vector<ResidueTerms> by_group(groups);
+    parallel_for(groups, [&](std::uint64_t g) {
+        const std::size_t begin = g * residues_at_once, left = primes.size() - begin;
+        by_group[g] = left == 1   ? few<1>(plan, residues, begin, first, count, control)
+                      : left == 2 ? few<2>(plan, residues, begin, first, count, control)
+                                  : few<4>(plan, residues, begin, first, count, control);
+    });
+    ResidueTerms out;
+    for (ResidueTerms &some : by_group) std::move(some.begin(), some.end(), std::back_inserter(out));
+    return out;
+}
+
+std::vector<std::uint64_t> term_modulo(const PeriodicPlan &plan, const IntegerEntries &entries,
+                                       const std::vector<std::uint64_t> &primes, std::int64_t m,
+                                       RunControl &control) {
+    std::vector<std::uint64_t> out(primes.size());
+    if (!recurs(plan, m)) {
+        const ResidueTerms terms = terms_modulo(plan, entries, primes, m, 1, control);
+        for (std::size_t k = 0; k < primes.size(); ++k) out[k] = terms[k].front();
+        return out;
+    }
+    const std::int64_t first = plan.first_term();
+    const ResidueTerms terms = terms_modulo(plan, entries, primes, first, determining(plan), control);
+    parallel_for(primes.size(), [&](std::uint64_t k) {
+        const Poll poll = [&control] { control.poll(); };
+        const Recurrence recurrence = shortest_recurrence(terms[k], primes[k], poll);
+        out[k] = term_of(recurrence, terms[k], static_cast<std::uint64_t>(m - first), primes[k], poll);
+    });
+    return out;
+}
+
+double exact_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, double bits) {
+    const std::int64_t last = first + count - 1;
+    const bool by_recurrence = count == 1 && recurs(plan, last);
+    const auto terms = static_cast<double>(by_recurrence ? determining(plan) : last - plan.open.least + 1);
+    const double starts = plan.joined() ? static_cast<double>(plan.states()) / static_cast<double>(std::max<std::size_t>(plan.loops.size(), 1)) : 1;
+    double each = terms * plan.moves() * starts * seconds_each;
+    if (by_recurrence) {
+        const auto order = static_cast<double>(plan.recurrence_order());
+        each += order * order * (4 + 2 * std::log2(static_cast<double>(last) + 1)) * 3e-9;
+    }
+    return each * (bits / residue_bits + 1) * (plan.real ? 1 : 2);
+}
+
+std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
+                                 RunControl &control) {
+    const Poll poll = [&control] { control.poll(); };
+    const IntegerEntries entries = integer_entries(plan, poll);
+    const bool gaussian = !entries.im.empty();
+    // Of the whole numbers, which are as much larger as their factor.
+    const std::vector<std::int64_t> bits = term_bits(plan, first, count, control);
+    const auto bits_of = [](const mpz_class &x) { return static_cast<double>(mpz_sizeinbase(x.get_mpz_t(), 2)); };
+    double most = 0;
+    for (std::size_t k = 0; k < bits.size(); ++k)
+        most = std::max(most, static_cast<double>(bits[k]) + bits_of(entries.of_ends) +
+                                  bits_of(entries.per_cell) * static_cast<double>(first + static_cast<std::int64_t>(k)));
+    constexpr double most_bits = 4e9;
+    if (!(most < most_bits))
+        throw Error(PERM_UNSUPPORTED, formatted("the number has {:.3g} bits: ask for it in doubles (precision double) "
+                                                "or modulo a prime (precision mod:P)",
+                                                most));
+    constexpr double of_a_prime = residue_bits - 0.01;
+    const auto needed = static_cast<std::size_t>((std::max(most, 0.0) + 2) / of_a_prime) + 1;
+    const Charge charge(&control.memory(), static_cast<std::int64_t>(needed * static_cast<std::size_t>(count) * 16));
+    const std::vector<std::uint64_t> primes = primes_below(residue_bits, needed, gaussian, poll);
+    ResidueTerms terms;
+    if (count == 1)
+        for (const std::uint64_t x : term_modulo(plan, entries, primes, first, control)) terms.push_back({x});
+    else
+        terms = terms_modulo(plan, entries, primes, first, count, control);
+    std::vector<Outcome> outcomes(static_cast<std::size_t>(count));
+    parallel_for(outcomes.size(), [&](std::uint64_t t) {
+        std::vector<std::uint64_t> residues(primes.size());
+        for (std::size_t k = 0; k < primes.size(); ++k) residues[k] = terms[k][t];
+        mpz_class factor;
+        mpz_pow_ui(factor.get_mpz_t(), entries.per_cell.get_mpz_t(),
+                   static_cast<unsigned long>(first) + static_cast<unsigned long>(t));
+        factor *= entries.of_ends;
+        const Gaussian whole = from_residues(primes, residues, gaussian, poll);
+        set_value(outcomes[t], WideBall{whole / Gaussian{factor, 0}, {}});
+        outcomes[t].exact = true;
+    });
+    return outcomes;
+}
+
+std::vector<std::uint64_t> terms_modulo_prime(const PeriodicPlan &plan, std::uint64_t prime, std::int64_t first,
+                                              std::int64_t count, RunControl &control) {
+    const Poll poll = [&control] { control.poll(); };
+    if (!plan.real)
+        throw Error(PERM_BAD_OPTION, "precision mod:P takes real entries: these are complex");
+    const IntegerEntries entries = integer_entries(plan, poll);
+    const Montgomery field(prime);
+    const auto residue = [&](const mpz_class &x) { return field.to(mpz_fdiv_ui(x.get_mpz_t(), prime)); };
+    const std::uint64_t per_cell = residue(entries.per_cell), of_ends = residue(entries.of_ends);
+    if (per_cell == 0 || of_ends == 0)
+        throw Error(PERM_BAD_OPTION, formatted("an entry's denominator is a multiple of {}: it has no value modulo it",
+                                               prime));
+    std::vector<std::uint64_t> out;
+    if (count == 1)
+        out = term_modulo(plan, entries, {prime}, first, control);
+    else
+        out = terms_modulo(plan, entries, {prime}, first, count, control).front();
+    for (std::size_t k = 0; k < out.size(); ++k) {
+        const auto m = static_cast<std::uint64_t>(first) + k;
+        const std::uint64_t divisor = field.multiply(field.power(per_cell, m), of_ends);
+        out[k] = field.from(field.multiply(field.to(out[k]), field.power(divisor, prime - 2)));
+    }
+    return out;
+}
+
+} // namespace libperm

@@ -1,0 +1,43 @@
+// Permanents of a periodic matrix modulo primes, and from these the whole numbers.
+#pragma once
+
+#include "lib/periodic/periodic_plan.hpp"
+#include "lib/run/outcome.hpp"
+
+#include <gmpxx.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace libperm {
+
+// Whole numbers in place of the entries; the permanent of these is per_cell^m of_ends times that of A.
+struct IntegerEntries {
+    std::vector<mpz_class> re, im; // by move's entry; no `im` if all are real
+    mpz_class per_cell = 1, of_ends = 1;
+};
+IntegerEntries integer_entries(const PeriodicPlan &plan, const Poll &poll);
+
+// By prime, by term, of the whole numbers. `primes`: of Gaussian integers each twice (lib/number/residues.hpp).
+using ResidueTerms = std::vector<std::vector<std::uint64_t>>;
+ResidueTerms terms_modulo(const PeriodicPlan &plan, const IntegerEntries &entries,
+                          const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count,
+                          RunControl &control);
+
+// One term, by the recurrence that the terms obey where that takes less. By prime.
+std::vector<std::uint64_t> term_modulo(const PeriodicPlan &plan, const IntegerEntries &entries,
+                                       const std::vector<std::uint64_t> &primes, std::int64_t m,
+                                       RunControl &control);
+
+// a(first), a(first + 1), ... exactly; `count` > 1 or not.
+std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
+                                 RunControl &control);
+
+// Modulo a prime below 2^62. Throws Error (PERM_BAD_OPTION) where the entries have no values there, or are complex.
+std::vector<std::uint64_t> terms_modulo_prime(const PeriodicPlan &plan, std::uint64_t prime, std::int64_t first,
+                                              std::int64_t count, RunControl &control);
+
+// Seconds on one thread, roughly; `bits` of the largest term.
+double exact_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, double bits);
+
+} // namespace libperm

@@ -1,0 +1,84 @@
+#include "lib/report/periodic.hpp"
+
+#include "jit/text/text.hpp"
+#include "lib/base/json.hpp"
+
+#include <string_view>
+
+namespace libperm {
+namespace {
+
+// "1 - 3 x^2 + 1/2 x^3"
+std::string polynomial(const std::vector<mpq_class> &coefficients) {
+    std::string text;
+    for (std::size_t k = 0; k < coefficients.size(); ++k) {
+        const mpq_class &c = coefficients[k];
+        if (c == 0) continue;
+        const mpq_class size = abs(c);
+        const std::string_view sign = text.empty() ? (c < 0 ? "-" : "") : (c < 0 ? " - " : " + ");
+        const std::string factor = k > 0 && size == 1 ? "" : size.get_str();
+        const std::string power = k == 0 ? "" : k == 1 ? "x" : formatted("x^{}", k);
+        text += formatted("{}{}{}{}", sign, factor, factor.empty() || power.empty() ? "" : " ", power);
+    }
+    return text.empty() ? "0" : text;
+}
+
+Json texts(const std::vector<mpq_class> &coefficients) {
+    Json list = Json::Array();
+    for (const mpq_class &c : coefficients) list.push_back(c.get_str());
+    return list;
+}
+
+} // namespace
+
+std::string periodic_json(const PeriodicPlan &plan) {
+    const PeriodicMatrix &a = plan.matrix;
+    Json j{{"rows", a.rows}, {"reach", a.reach}, {"joined", a.joined}, {"transposed", plan.program.transposed}};
+    Json rows = Json::Array(), behind = Json::Array();
+    for (const PeriodRow &row : plan.program.rows) {
+        rows.push_back(row.row);
+        behind.push_back(row.shift);
+    }
+    j["order"] = rows;
+    j["cells_behind"] = behind;
+    std::int64_t open = 0;
+    for (const PeriodWindow &w : plan.program.windows) open += w.width() - 1;
+    j["open_columns"] = open;
+    j["states"] = static_cast<std::int64_t>(plan.states());
+    j["moves"] = plan.moves();
+    if (a.joined) j["loops"] = static_cast<std::int64_t>(plan.loops.size());
+    j["nonnegative"] = plan.nonnegative;
+    j["integers"] = plan.integers;
+    return j.written();
+}
+
+std::string periodic_text(const PeriodicPlan &plan) {
+    const PeriodicMatrix &a = plan.matrix;
+    std::int64_t open = 0;
+    for (const PeriodWindow &w : plan.program.windows) open += w.width() - 1;
+    std::string text = formatted("cells of {} rows, coupled to {} on either side, {} ends\n", a.rows, a.reach,
+                                 a.joined ? "joined" : "open");
+    text += formatted("frontier over the {}: {} columns open at a cut, {} states, {:.0f} moves a cell\n",
+                      plan.program.transposed ? "columns" : "rows", open, plan.states(), plan.moves());
+    if (a.joined) text += formatted("{} loops of states, each with a trace of its own\n", plan.loops.size());
+    return text;
+}
+
+std::string generating_function_json(const GeneratingFunction &f) {
+    Json j{{"numerator", texts(f.numerator)},
+           {"denominator", texts(f.denominator)},
+           {"order", f.order},
+           {"states", f.states},
+           {"proven", f.proven},
+           {"checked", f.checked}};
+    return j.written();
+}
+
+std::string generating_function_text(const GeneratingFunction &f) {
+    return formatted("({})\n/ ({})\norder {}: no shorter recurrence has these terms, and this one {}\n",
+                     polynomial(f.numerator), polynomial(f.denominator), f.order,
+                     f.proven ? "is proven for all of them"
+                              : formatted("was checked on {} more than it was made from", f.checked));
+}
+
+} // namespace libperm
