@@ -12,6 +12,8 @@
 
 #include <limits>
 #include <memory>
+#include <mutex>
+#include <optional>
 
 using capi::guarded;
 using capi::into;
@@ -19,7 +21,9 @@ using libperm::Error;
 
 struct perm_periodic_plan {
     libperm::PeriodicPlan plan;
-    double seconds_plan = 0;
+    // Found once: a text is asked for twice, of what size it is and then what it says.
+    mutable std::mutex function_mutex;
+    mutable std::optional<libperm::GeneratingFunction> function;
 };
 
 namespace {
@@ -60,7 +64,6 @@ perm_status perm_periodic_create(const perm_periodic *a, const perm_opts *opts, 
     if (plan) *plan = nullptr;
     return guarded([&] {
         if (!plan) throw Error(PERM_BAD_ARGUMENT, "the place for the plan is a null pointer");
-        capi::Stopwatch watch;
         const libperm::Options options = options_for_periodic(opts);
         libperm::RunControl control(options);
         auto made = std::make_unique<perm_periodic_plan>();
@@ -70,7 +73,6 @@ perm_status perm_periodic_create(const perm_periodic *a, const perm_opts *opts, 
                     a, [&control] { control.poll(); }, &control.memory()),
                 options, control);
         });
-        made->seconds_plan = watch.lap();
         *plan = made.release();
     });
 }
@@ -118,13 +120,16 @@ perm_status perm_periodic_generating_function(const perm_periodic_plan *plan, pe
     return guarded([&] {
         const libperm::PeriodicPlan &p = plan_of(plan);
         const bool json = capi::is_json(format);
-        libperm::RunControl control(p.options);
-        libperm::with_threads(p.options.threads, [&] {
-            const libperm::GeneratingFunction f = libperm::generating_function(p, control);
-            capi::write_text(json ? libperm::generating_function_json(f) : libperm::generating_function_text(f),
-                             buffer, capacity, needed);
-        });
-        control.finish();
+        const std::lock_guard lock(plan->function_mutex);
+        if (!plan->function) {
+            libperm::RunControl control(p.options);
+            libperm::with_threads(p.options.threads,
+                                  [&] { plan->function = libperm::generating_function(p, control); });
+            control.finish();
+        }
+        capi::write_text(json ? libperm::generating_function_json(*plan->function)
+                              : libperm::generating_function_text(*plan->function),
+                         buffer, capacity, needed);
     });
 }
 

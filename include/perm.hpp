@@ -220,6 +220,65 @@ class Plan {
     perm_plan *plan_ = nullptr;
 };
 
+// perm_periodic_plan that frees itself: a matrix of equal cells (docs/periodic.md).
+class Periodic {
+  public:
+    explicit Periodic(const perm_periodic &a, const perm_opts &opts = PERM_OPTS_INIT) {
+        check(perm_periodic_create(&a, &opts, &plan_));
+    }
+    // Of a cell alone; joined: the ends are.
+    explicit Periodic(const perm_csr &cell, bool joined = false, const perm_opts &opts = PERM_OPTS_INIT)
+        : Periodic(matrix_of(cell, joined), opts) {}
+    Periodic(Periodic &&other) noexcept : plan_(std::exchange(other.plan_, nullptr)) {}
+    Periodic &operator=(Periodic &&other) noexcept {
+        std::swap(plan_, other.plan_);
+        return *this;
+    }
+    ~Periodic() { perm_periodic_destroy(plan_); }
+
+    Result execute(std::int64_t length) const {
+        Result result;
+        check(perm_periodic_execute(plan_, length, result.raw()));
+        return result;
+    }
+    // Of the lengths first, first + 1, ...
+    std::vector<Result> terms(std::int64_t first, std::int64_t count) const {
+        std::vector<perm_result> raw(static_cast<std::size_t>(count), perm_result PERM_RESULT_INIT);
+        check(perm_periodic_terms(plan_, first, count, raw.data()));
+        std::vector<Result> results(raw.size());
+        for (std::size_t k = 0; k < raw.size(); ++k) *results[k].raw() = raw[k];
+        return results;
+    }
+    std::string generating_function(perm_format format = PERM_FORMAT_TEXT) const {
+        return read_text([&](char *buffer, std::size_t capacity, std::size_t *needed) {
+            return perm_periodic_generating_function(plan_, format, buffer, capacity, needed);
+        });
+    }
+    struct Growth {
+        double value, lower, upper;
+    };
+    Growth growth() const {
+        Growth growth{};
+        check(perm_periodic_growth(plan_, &growth.value, &growth.lower, &growth.upper));
+        return growth;
+    }
+    std::string explain(perm_format format = PERM_FORMAT_TEXT) const {
+        return read_text([&](char *buffer, std::size_t capacity, std::size_t *needed) {
+            return perm_periodic_explain(plan_, format, buffer, capacity, needed);
+        });
+    }
+
+  private:
+    static perm_periodic matrix_of(const perm_csr &cell, bool joined) {
+        perm_periodic a = PERM_PERIODIC_INIT;
+        a.cell = &cell;
+        a.joined = joined;
+        return a;
+    }
+
+    perm_periodic_plan *plan_ = nullptr;
+};
+
 // What stands in a checkpoint.
 inline std::string checkpoint_describe(const std::string &file, perm_format format = PERM_FORMAT_TEXT) {
     return read_text([&](char *buffer, std::size_t capacity, std::size_t *needed) {

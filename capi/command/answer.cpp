@@ -1,6 +1,5 @@
 #include "answer.hpp"
 
-#include "lib/base/json.hpp"
 #include "output.hpp"
 
 #include <fmt/core.h>
@@ -87,14 +86,39 @@ std::string compile_text(const perm_result &r) {
                        r.kernels_compiled == 1 ? "" : "s");
 }
 
-std::string as_text(const std::string &matrix, const perm_result &r, const Seconds &s) {
+// What would tell more than doubles do.
+std::string precision_advice(const Options &options) {
+    for (const char *doubles : {"", "auto", "double", "kahan", "dq"})
+        if (options.precision == doubles) return "; --precision dd or exact may tell more, and takes longer";
+    return "";
+}
+
+} // namespace
+
+void warn_if_missed(const Options &options, const perm_result &r) {
+    if (r.tolerance_met) return;
+    if (certain_digits(r) == 0) {
+        std::string text = "warning: no digit of the permanent is certain (cancellation or underflow)";
+        if (std::isfinite(r.abs_error_bound))
+            text += "; its absolute error is below " + bound_text(r.abs_error_bound);
+        write_message(text + precision_advice(options));
+        return;
+    }
+    constexpr double default_tolerance = 1e-9;
+    const double tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance;
+    write_message(fmt::format("warning: the permanent is less accurate than requested: its relative error "
+                              "bound {} is above the tolerance {:g}{}",
+                              bound_text(r.rel_error_bound), tolerance, precision_advice(options)));
+}
+
+std::string text_of(const std::string &matrix, const perm_result &r, const Seconds &s) {
     return fmt::format("perm({}) = {}\n{}\n{}\n{:.3f} s: read {:.3f} s, plan {:.3f} s, run {:.3f} s{}\n",
                        matrix, r.text, certainty_line(r), work_line(r), s.total, s.read, s.plan, s.run,
                        compile_text(r));
 }
 
 // Infinities and NaN become null.
-std::string as_json(const perm_result &r, const Seconds &s, const std::string &plan) {
+libperm::Json json_of(const perm_result &r, const Seconds &s) {
     using libperm::Json;
     return Json{
         {"permanent", r.text},
@@ -129,45 +153,19 @@ std::string as_json(const perm_result &r, const Seconds &s, const std::string &p
           {"plan", s.plan},
           {"run", s.run},
           {"compile", r.seconds_compile}}},
-        {"plan", Json::read(plan)},
-    }
-        .written();
+    };
 }
-
-// What would tell more than doubles do.
-std::string precision_advice(const Options &options) {
-    for (const char *doubles : {"", "auto", "double", "kahan", "dq"})
-        if (options.precision == doubles) return "; --precision dd or exact may tell more, and takes longer";
-    return "";
-}
-
-void warn_if_missed(const Options &options, const perm_result &r) {
-    if (r.tolerance_met) return;
-    if (certain_digits(r) == 0) {
-        std::string text = "warning: no digit of the permanent is certain (cancellation or underflow)";
-        if (std::isfinite(r.abs_error_bound))
-            text += "; its absolute error is below " + bound_text(r.abs_error_bound);
-        write_message(text + precision_advice(options));
-        return;
-    }
-    constexpr double default_tolerance = 1e-9;
-    const double tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance;
-    write_message(fmt::format("warning: the permanent is less accurate than requested: its relative error "
-                              "bound {} is above the tolerance {:g}{}",
-                              bound_text(r.rel_error_bound), tolerance, precision_advice(options)));
-}
-
-} // namespace
 
 void write_answer(const Options &options, const std::string &matrix, const perm_result &result,
                   const Seconds &seconds, const std::string &plan) {
     warn_if_missed(options, result);
-    if (options.json)
-        write_stdout(as_json(result, seconds, plan));
-    else if (options.quiet)
-        write_stdout(result.text);
-    else
-        write_stdout(as_text(matrix, result, seconds));
+    if (options.json) {
+        libperm::Json answer = json_of(result, seconds);
+        answer["plan"] = libperm::Json::read(plan);
+        write_stdout(answer.written());
+    } else {
+        write_stdout(options.quiet ? result.text : text_of(matrix, result, seconds));
+    }
 }
 
 } // namespace perm

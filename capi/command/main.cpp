@@ -21,7 +21,7 @@ const char *const footer =
     "\"mantissa\" and \"mantissa_imag\" times 2 to the power \"exp2\" are its parts. A failure is\n"
     "{\"error\": {\"status\", \"code\", \"text\"}}.";
 
-const char *const subcommands = "compute, explain, source, plan, shard, combine, status, info or cache";
+const char *const subcommands = "compute, periodic, explain, source, plan, shard, combine, status, info or cache";
 
 // The first that a command does not have, or none.
 std::string unknown_option(const CLI::App &command) {
@@ -70,6 +70,7 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
         return command;
     };
     CLI::App *compute = add("compute", "Compute the permanent of a Matrix Market file");
+    CLI::App *periodic = add("periodic", "Permanents of a matrix of equal cells, of any number of them");
     CLI::App *explain = add("explain", "Show the plan, its cost and its time, without running it");
     CLI::App *source = add("source", "Print the CUDA C++ of the kernel that a GPU would run");
     CLI::App *plan = add("plan", "Save the plan, for shards on other machines");
@@ -88,6 +89,8 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
     add_info_options(*info, options);
     for (CLI::App *command : {compute, combine})
         add_quiet_option(*command, options, ("print the permanent alone; " + quiet).c_str());
+    add_periodic_options(*periodic, options);
+    add_quiet_option(*periodic, options, ("print the numbers alone; " + quiet).c_str());
     add_quiet_option(*shard, options, "print nothing; no progress, no log but errors");
     add_checkpoint_options(*compute, options);
     add_explain_options(*explain, options);
@@ -102,9 +105,9 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
         command->footer(footer);
         add_cache_option(*command, options);
     }
-    for (CLI::App *command : {compute, explain, combine, status, info, list, clear, path})
+    for (CLI::App *command : {compute, periodic, explain, combine, status, info, list, clear, path})
         add_json_option(*command, options);
-    return {{compute, [&] { run_compute(options); }}, {explain, [&] { run_explain(options); }},
+    return {{compute, [&] { run_compute(options); }}, {periodic, [&] { run_periodic(options); }}, {explain, [&] { run_explain(options); }},
             {source, [&] { run_source(options); }},   {plan, [&] { run_plan(options); }},
             {shard, [&] { run_shard(options); }},     {combine, [&] { run_combine(options); }},
             {status, [&] { run_status(options); }},   {info, [&] { run_info(options); }},

@@ -26,6 +26,11 @@ struct Options {
     std::optional<std::string> machine;                                      // what its file says
     bool decimal = false;                                                    // numbers as they are written
     std::vector<std::int64_t> row_multiplicity, col_multiplicity;            // of each line; none: all 1
+    // Of periodic.
+    std::string lattice, head, tail; // its name in place of a file; files
+    std::optional<std::int64_t> length;
+    std::int64_t terms = 0;
+    bool wrap = false, generating_function = false, growth = false;
     double tolerance = 0;
     std::int32_t threads = 0;
     std::int64_t memory_bytes = 0;
@@ -48,6 +53,7 @@ void add_shard_options(CLI::App &command, Options &options);
 void add_output_option(CLI::App &command, Options &options, const char *description); // -o
 void add_parts(CLI::App &command, Options &options);
 void add_status_options(CLI::App &command, Options &options);
+void add_periodic_options(CLI::App &command, Options &options);
 void add_quiet_option(CLI::App &command, Options &options, const char *description);
 void add_machine_option(CLI::App &command, Options &options); // --machine, of what makes a plan alone
 void add_info_options(CLI::App &command, Options &options);

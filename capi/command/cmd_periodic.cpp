@@ -1,0 +1,128 @@
+#include "answer.hpp"
+#include "commands.hpp"
+#include "job.hpp"
+#include "lattice.hpp"
+#include "matrix_market.hpp"
+#include "output.hpp"
+
+#include <fmt/core.h>
+
+#include <optional>
+
+namespace perm {
+namespace {
+
+FileMatrix read_part(const Options &options, const std::string &file) {
+    return without_zeros(read_matrix_market_file(
+        file, options.decimal ? Reading::as_written : Reading::nearest_doubles));
+}
+
+FileMatrix read_cell(const Options &options) {
+    if (options.lattice.empty() == options.file.empty())
+        throw Error(PERM_BAD_OPTION, "a cell is expected: the file CELL, or a name by --lattice");
+    if (options.lattice.empty()) return read_part(options, options.file);
+    FileMatrix cell;
+    static_cast<Csr &>(cell) = lattice_cell(options.lattice);
+    cell.integers = true;
+    return cell;
+}
+
+// A matrix in its views, as long as they live.
+struct Part {
+    explicit Part(FileMatrix m) : matrix(std::move(m)), view(matrix) {}
+    FileMatrix matrix;
+    FileView view;
+};
+
+Periodic plan_of(const Options &options, const perm_opts &opts) {
+    const Part cell(read_cell(options));
+    perm_periodic a = PERM_PERIODIC_INIT;
+    a.cell = &cell.view.csr();
+    a.joined = options.wrap;
+    std::optional<Part> head, tail;
+    if (!options.head.empty()) a.head = &head.emplace(read_part(options, options.head)).view.csr();
+    if (!options.tail.empty()) a.tail = &tail.emplace(read_part(options, options.tail)).view.csr();
+    return Periodic(a, opts);
+}
+
+struct Asked {
+    std::optional<Result> result;
+    Seconds seconds{};
+    std::vector<Result> terms;
+    std::string function; // in the format asked for
+    std::optional<Periodic::Growth> growth;
+    std::string plan;
+};
+
+Asked ask(const Options &options) {
+    const Cancellable cancellable;
+    Progress progress(!options.quiet);
+    const Stopwatch watch;
+    const Periodic plan = plan_of(options, library_options(options, progress));
+    const perm_format format = options.json ? PERM_FORMAT_JSON : PERM_FORMAT_TEXT;
+    Asked asked;
+    asked.seconds.plan = watch.seconds(); // the file's reading included
+    asked.plan = plan.explain(format);
+    if (options.length) {
+        asked.result = plan.execute(*options.length);
+        asked.seconds.run = asked.result->operator->()->seconds_run;
+        asked.seconds.total = asked.seconds.plan + asked.seconds.run;
+        warn_if_missed(options, *asked.result->raw());
+    }
+    if (options.terms > 0) asked.terms = plan.terms(1, options.terms);
+    for (Result &term : asked.terms)
+        if (!term->tolerance_met) {
+            warn_if_missed(options, *term.raw());
+            break;
+        }
+    if (options.generating_function) asked.function = plan.generating_function(format);
+    if (options.growth) asked.growth = plan.growth();
+    return asked;
+}
+
+std::string as_json(Asked &asked) {
+    using libperm::Json;
+    Json out = asked.result ? json_of(*asked.result->raw(), asked.seconds) : Json(Json::Object());
+    if (!asked.terms.empty()) {
+        Json terms = Json::Array();
+        for (const Result &term : asked.terms) terms.push_back(term.text());
+        out["terms"] = terms;
+    }
+    if (!asked.function.empty()) {
+        const Json function = Json::read(asked.function);
+        for (const char *key : {"numerator", "denominator", "order", "proven", "checked"}) out[key] = function.at(key);
+    }
+    if (asked.growth) {
+        out["growth"] = asked.growth->value;
+        out["growth_lower"] = asked.growth->lower;
+        out["growth_upper"] = asked.growth->upper;
+    }
+    out["plan"] = Json::read(asked.plan);
+    return out.written();
+}
+
+std::string as_text(const Options &options, Asked &asked) {
+    const std::string name = options.lattice.empty() ? file_name(options) : options.lattice;
+    std::string out;
+    if (asked.result)
+        out += options.quiet ? asked.result->text() + "\n"
+                             : text_of(fmt::format("{} of {}", *options.length, name), *asked.result->raw(), asked.seconds);
+    for (std::size_t k = 0; k < asked.terms.size(); ++k)
+        out += options.quiet ? asked.terms[k].text() + "\n" : fmt::format("{} {}\n", k + 1, asked.terms[k].text());
+    out += asked.function;
+    if (asked.growth)
+        out += options.quiet ? fmt::format("{:.15g}\n", asked.growth->value)
+                             : fmt::format("growth {:.15g} a cell, from {:.17g} to {:.17g} for certain\n", asked.growth->value,
+                                           asked.growth->lower, asked.growth->upper);
+    return out.empty() ? asked.plan : out;
+}
+
+} // namespace
+
+void run_periodic(const Options &options) {
+    if (options.terms < 0) throw Error(PERM_BAD_OPTION, "--terms must be 0 or more");
+    Asked asked = ask(options);
+    write_stdout(options.json ? as_json(asked) : as_text(options, asked));
+}
+
+} // namespace perm

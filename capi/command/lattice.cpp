@@ -1,0 +1,180 @@
+#include "lattice.hpp"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace perm {
+namespace {
+
+constexpr std::int64_t most_size = 1024;
+
+[[noreturn]] void unknown(const std::string &name) {
+    throw Error(PERM_BAD_OPTION,
+                fmt::format("unknown lattice '{}': use grid:W, grid:AxB, ring:W, ring:AxB, hexagonal:W, circulant:K or "
+                            "toeplitz:A,B with numbers up to {}",
+                            name, most_size));
+}
+
+// One or two numbers with `between` between them; the second is 1 if it is not there.
+std::array<std::int64_t, 2> sizes_of(const std::string &name, std::string_view text, char between, std::int64_t least,
+                                     bool two) {
+    std::array<std::int64_t, 2> sizes{1, 1};
+    for (std::size_t k = 0; k < 2; ++k) {
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), sizes[k]);
+        if (error != std::errc{} || sizes[k] < least || sizes[k] > most_size) unknown(name);
+        text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+        if (text.empty()) {
+            if (two && k == 0) unknown(name);
+            return sizes;
+        }
+        if (k == 1 || text.front() != between) unknown(name);
+        text.remove_prefix(1);
+    }
+    unknown(name);
+}
+
+// Rows of a cell under construction: entries that fall on one place are added up.
+class CellRows {
+  public:
+    CellRows(std::int64_t rows, std::int64_t reach) : reach_(reach), rows_(static_cast<std::size_t>(rows)) {}
+
+    void add(std::int64_t row, std::int64_t column, std::int64_t cell) {
+        const auto r = static_cast<std::int64_t>(rows_.size());
+        ++rows_[static_cast<std::size_t>(row)][(cell + reach_) * r + column];
+    }
+    Csr csr() const {
+        Csr a;
+        a.n_rows = static_cast<std::int64_t>(rows_.size());
+        a.n_cols = a.n_rows * (2 * reach_ + 1);
+        for (const auto &row : rows_) {
+            for (const auto &[column, value] : row) {
+                a.col_idx.push_back(column);
+                a.values.push_back(value);
+            }
+            a.row_ptr.push_back(static_cast<std::int64_t>(a.col_idx.size()));
+        }
+        return a;
+    }
+
+  private:
+    std::int64_t reach_;
+    std::vector<std::map<std::int64_t, double>> rows_;
+};
+
+// A cross-section of a x b sites; around: the first side is a ring.
+struct Section {
+    std::int64_t a, b;
+    bool around;
+
+    std::int64_t sites() const { return a * b; }
+    std::int64_t number(std::int64_t x, std::int64_t y) const { return x * b + y; }
+    template <class Tell> void neighbours(std::int64_t x, std::int64_t y, const Tell &tell) const {
+        for (const std::int64_t by : {-1, 1}) {
+            if (around)
+                tell(number((x + by + a) % a, y));
+            else if (x + by >= 0 && x + by < a)
+                tell(number(x + by, y));
+            if (y + by >= 0 && y + by < b) tell(number(x, y + by));
+        }
+    }
+};
+
+Csr layer_cell(const Section &section, bool along_first) {
+    const auto colour = [&](std::int64_t site) { return (site / section.b + site % section.b) % 2; };
+    const auto half = [](std::int64_t site, const std::vector<std::int64_t> &number) {
+        return number[static_cast<std::size_t>(site)];
+    };
+    std::vector<std::int64_t> number; // of each site among those of its colour
+    std::array<std::int64_t, 2> next{0, 0};
+    for (std::int64_t site = 0; site < section.sites(); ++site)
+        number.push_back(next[static_cast<std::size_t>(colour(site))]++);
+    CellRows rows(next[0], 1);
+    for (std::int64_t x = 0; x < section.a; ++x)
+        for (std::int64_t y = 0; y < section.b; ++y) {
+            const std::int64_t site = section.number(x, y);
+            if (colour(site) != 0) continue;
+            section.neighbours(x, y, [&](std::int64_t to) { rows.add(half(site, number), half(to, number), 0); });
+            const std::int64_t mirrored = along_first ? section.number(section.a - 1 - x, y)
+                                                      : section.number(x, section.b - 1 - y);
+            for (const std::int64_t cell : {-1, 1}) rows.add(half(site, number), half(mirrored, number), cell);
+        }
+    return rows.csr();
+}
+
+Csr two_layer_cell(const Section &section) {
+    const std::int64_t sites = section.sites();
+    const auto colour = [&](std::int64_t site, std::int64_t layer) {
+        return (site / section.b + site % section.b + layer) % 2;
+    };
+    std::vector<std::int64_t> number;
+    std::array<std::int64_t, 2> next{0, 0};
+    for (std::int64_t layer = 0; layer < 2; ++layer)
+        for (std::int64_t site = 0; site < sites; ++site)
+            number.push_back(next[static_cast<std::size_t>(colour(site, layer))]++);
+    CellRows rows(sites, 1);
+    for (std::int64_t layer = 0; layer < 2; ++layer)
+        for (std::int64_t x = 0; x < section.a; ++x)
+            for (std::int64_t y = 0; y < section.b; ++y) {
+                const std::int64_t site = section.number(x, y);
+                if (colour(site, layer) != 0) continue;
+                const auto at = [&](std::int64_t s, std::int64_t l) { return number[static_cast<std::size_t>(l * sites + s)]; };
+                section.neighbours(x, y, [&](std::int64_t to) { rows.add(at(site, layer), at(to, layer), 0); });
+                rows.add(at(site, layer), at(site, 1 - layer), 0);
+                rows.add(at(site, layer), at(site, 1 - layer), layer == 0 ? -1 : 1);
+            }
+    return rows.csr();
+}
+
+Csr lattice(const std::string &name, const Section &section) {
+    if (section.around && section.a % 2 != 0)
+        throw Error(PERM_BAD_OPTION, fmt::format("lattice '{}': a ring of odd length has no two colours, and its "
+                                                 "matchings no matrix",
+                                                 name));
+    if (section.sites() > 4 * most_size) unknown(name);
+    if (section.a % 2 == 0) return layer_cell(section, true);
+    return section.b % 2 == 0 ? layer_cell(section, false) : two_layer_cell(section);
+}
+
+// Brick walls: rungs between the zigzag lines stand at every other place. W black and W white vertices a cell.
+Csr hexagonal(std::int64_t width) {
+    CellRows rows(width, 1);
+    for (std::int64_t k = 0; k < width; ++k) { // black k: white k on either side along the line, white k + 1 across
+        rows.add(k, k, 0);
+        rows.add(k, k, -1);
+        if (k + 1 < width) rows.add(k, k + 1, 0);
+    }
+    return rows.csr();
+}
+
+Csr band(std::int64_t below, std::int64_t above) {
+    const std::int64_t reach = std::max(below, above);
+    CellRows rows(1, reach);
+    for (std::int64_t k = -below; k <= above; ++k) rows.add(0, 0, k);
+    return rows.csr();
+}
+
+} // namespace
+
+Csr lattice_cell(const std::string &name) {
+    const std::size_t colon = name.find(':');
+    if (colon == name.npos) unknown(name);
+    const std::string_view kind = std::string_view(name).substr(0, colon), rest = std::string_view(name).substr(colon + 1);
+    if (kind == "grid" || kind == "ring") {
+        const auto [a, b] = sizes_of(name, rest, 'x', 1, false);
+        return lattice(name, {a, b, kind == "ring"});
+    }
+    if (kind == "hexagonal") return hexagonal(sizes_of(name, rest, '\0', 1, false)[0]);
+    if (kind == "circulant") return band(0, sizes_of(name, rest, '\0', 1, false)[0] - 1);
+    if (kind == "toeplitz") {
+        const auto [below, above] = sizes_of(name, rest, ',', 0, true);
+        return band(below, above);
+    }
+    unknown(name);
+}
+
+} // namespace perm
