@@ -3,6 +3,7 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/number/wide_entries.hpp"
+#include "lib/periodic/growth.hpp"
 #include "lib/periodic/operator_power.hpp"
 #include "lib/periodic/terms.hpp"
 
@@ -80,14 +81,13 @@ template <class N> Outcome outcome_of(const Ranged<N> &number, Arithmetic arithm
 
 bool squares(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, double &seconds, double each) {
     const auto m = static_cast<double>(first + count - 1 - plan.open.least);
-    double starts = 1, cubes = 0;
-    if (plan.joined()) starts = static_cast<double>(plan.states()) / static_cast<double>(std::max<std::size_t>(plan.loops.size(), 1));
+    double cubes = 0;
     const auto cube = [](double n) { return n * n * n; };
     if (plan.joined())
         for (const PeriodBlock &block : plan.loops) cubes += cube(static_cast<double>(block.states));
     else
         cubes = cube(static_cast<double>(plan.states()));
-    const double walking = std::max(m, 0.0) * plan.moves() * starts * each,
+    const double walking = std::max(m, 0.0) * plan.moves_of_starts() * each,
                  squaring = count == 1 && m > 8 ? 2 * std::log2(m) * cubes * each
                                                 : std::numeric_limits<double>::infinity();
     seconds = std::min(walking, squaring);
@@ -120,6 +120,12 @@ std::vector<Outcome> terms_in(const PeriodicPlan &plan, std::int64_t first, std:
 
 } // namespace
 
+[[noreturn]] static void throw_too_long(std::int64_t length) {
+    throw Error(PERM_UNSUPPORTED, formatted("a length of {} cells is too much for exact numbers, whose size is not known "
+                                            "from doubles there: use precision dd or mod:P",
+                                            length));
+}
+
 double float_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, bool dd) {
     double seconds = 0;
     squares(plan, first, count, seconds, dd ? seconds_each_dd : seconds_each);
@@ -141,6 +147,22 @@ std::vector<Outcome> float_terms(const PeriodicPlan &plan, std::int64_t first, s
                : terms_in<Signed<Real<double>>>(plan, first, count, Arithmetic::real, control);
 }
 
+namespace {
+
+// The trace of T^m is at most states * rho^m, for T >= 0.
+std::vector<std::int64_t> trace_bits(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, const Growth &growth) {
+    std::vector<std::int64_t> bits;
+    const double states = std::log2(static_cast<double>(plan.states()) + 1), each = std::log2(std::max(growth.upper, 1.0));
+    for (std::int64_t m = first; m < first + count; ++m) {
+        const double most = (states + each * static_cast<double>(m)) * (1 + 1e-14) + 2;
+        if (!(most < 0x1p60)) throw_too_long(m);
+        bits.push_back(static_cast<std::int64_t>(most));
+    }
+    return bits;
+}
+
+} // namespace
+
 std::vector<std::int64_t> term_bits(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
                                     RunControl &control) {
     PeriodicPlan sizes = plan;
@@ -149,12 +171,10 @@ std::vector<std::int64_t> term_bits(const PeriodicPlan &plan, std::int64_t first
         const Tracked size = magnitude_of(value);
         value = exact_of({size.magnitude, 0, 0, 0}, size.exp2);
     }
+    if (plan.joined() && is_bracketed(sizes)) return trace_bits(plan, first, count, growth_of(sizes, control));
     std::vector<std::int64_t> bits;
     for (const Outcome &outcome : float_terms(sizes, first, count, false, control)) {
-        if (!std::isfinite(outcome.error.mantissa))
-            throw Error(PERM_UNSUPPORTED, formatted("a length of {} cells is too much for exact numbers: their size "
-                                                    "is not known from doubles; use precision dd",
-                                                    first + count - 1));
+        if (!std::isfinite(outcome.error.mantissa)) throw_too_long(first + count - 1);
         const Scaled most = (Ball{outcome.value, {}} + Ball{outcome.error, {}}).value;
         bits.push_back(most.mantissa == 0 ? 1 : most.exp2 + 2);
     }

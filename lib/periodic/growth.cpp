@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 namespace libperm {
 namespace {
@@ -71,8 +72,8 @@ class Bracket {
     std::vector<double> x_;
 };
 
-// No product along the rows of a period may leave the range of doubles, nor one with a number of x.
-std::vector<double> doubles_of(const PeriodicPlan &plan) {
+// No product along the rows of a period may leave the range of doubles, nor one with a number of x: else none.
+std::optional<std::vector<double>> doubles_of(const PeriodicPlan &plan) {
     constexpr double most = 1e90;
     std::vector<double> factors, least(static_cast<std::size_t>(plan.matrix.rows), infinity), sums(least.size(), 0);
     for (const Gaussian &value : plan.values) factors.push_back(parts_of(value, 0, Arithmetic::real)[0]);
@@ -86,23 +87,26 @@ std::vector<double> doubles_of(const PeriodicPlan &plan) {
         shrinks *= std::min(least[i], 1.0);
         grows *= std::max(sums[i], 1.0);
     }
-    if (!(shrinks > 1 / most && grows < most))
-        throw Error(PERM_UNSUPPORTED, "the growth is bracketed where products of a cell's rows stay between 1e-90 and "
-                                      "1e90: scale its rows, which scales the growth likewise");
+    if (!(shrinks > 1 / most && grows < most)) return {};
     return factors;
 }
 
 } // namespace
 
+bool is_bracketed(const PeriodicPlan &plan) { return plan.nonnegative && doubles_of(plan).has_value(); }
+
 Growth growth_of(const PeriodicPlan &plan, RunControl &control) {
     if (!plan.nonnegative)
         throw Error(PERM_UNSUPPORTED, "the growth is bracketed for nonnegative entries alone: a cell or an end has "
                                       "others");
-    const std::vector<double> factors = doubles_of(plan);
+    const auto factors = doubles_of(plan);
+    if (!factors)
+        throw Error(PERM_UNSUPPORTED, "the growth is bracketed where products of a cell's rows stay between 1e-90 and "
+                                      "1e90: scale its rows, which scales the growth likewise");
     Growth growth;
     const auto take = [&](const PeriodBlock &block) {
         if (block.states == 0) return;
-        const Growth found = Bracket(block, factors, control).find();
+        const Growth found = Bracket(block, *factors, control).find();
         growth.lower = std::max(growth.lower, found.lower);
         growth.upper = std::max(growth.upper, found.upper);
         growth.value = 0.5 * (growth.lower + growth.upper);

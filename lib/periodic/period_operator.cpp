@@ -2,10 +2,12 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
+#include "lib/periodic/symmetries.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace libperm {
@@ -398,6 +400,55 @@ std::vector<PeriodBlock> split(const PeriodLevels &levels, const Components &com
     return blocks;
 }
 
+// States at a cut that a symmetry of the cell makes of each other.
+class Orbits {
+  public:
+    Orbits(const PeriodicMatrix &a, const PeriodProgram &program, const Keys &keys, const Poll &poll)
+        : parent_(keys.size()), size_(keys.size(), 0) {
+        std::iota(parent_.begin(), parent_.end(), std::uint32_t{0});
+        if (program.most_shift == 0) // so that the cut is as symmetric as the cell
+            for (const CellSymmetry &symmetry : symmetries_of(a, poll)) join(program, symmetry, keys, poll);
+        for (std::uint32_t s = 0; s < keys.size(); ++s) ++size_[root(s)];
+    }
+
+    // Of the orbit that the state stands for; 0: another one does.
+    std::uint32_t size(std::uint32_t state) const { return size_[state]; }
+
+  private:
+    void join(const PeriodProgram &program, const CellSymmetry &symmetry, const Keys &keys, const Poll &poll) {
+        std::vector<std::pair<PeriodKey, PeriodKey>> moved; // a bit and what it becomes
+        for (std::size_t c = 0; c < program.windows.size(); ++c) {
+            const PeriodWindow &from = program.windows[c], &to = program.windows[at(symmetry.column[c])];
+            for (std::int64_t cell = -from.last; cell + from.first < 0; ++cell) {
+                const std::int64_t image = symmetry.reversed ? -1 - cell : cell;
+                if (!to.is_open(image, 0)) return;
+                moved.emplace_back(bit(from.slot_of(cell, 0)), bit(to.slot_of(image, 0)));
+            }
+        }
+        PolledSteps steps(poll);
+        for (std::uint32_t s = 0; s < keys.size(); ++s) {
+            steps.take(static_cast<std::int64_t>(2 * moved.size()) + 32);
+            PeriodKey image = 0;
+            // Seen from the other end, a column has been used if it had not been.
+            for (const auto &[from, to] : moved)
+                if (((keys[s] & from) != 0) != symmetry.reversed) image |= to;
+            const auto place = std::lower_bound(keys.begin(), keys.end(), image);
+            unite(s, static_cast<std::uint32_t>(place - keys.begin()));
+        }
+    }
+    std::uint32_t root(std::uint32_t s) {
+        while (parent_[s] != s) s = parent_[s] = parent_[parent_[s]];
+        return s;
+    }
+    void unite(std::uint32_t x, std::uint32_t y) {
+        x = root(x);
+        y = root(y);
+        parent_[std::max(x, y)] = std::min(x, y);
+    }
+
+    std::vector<std::uint32_t> parent_, size_;
+};
+
 } // namespace
 
 double moves_of(const PeriodLevels &levels) {
@@ -462,6 +513,13 @@ std::vector<PeriodBlock> loops_of(const PeriodLevels &levels, const Poll &poll) 
     return split(levels, Components(levels, poll));
 }
 
+void mark_ones(PeriodLevels &levels, const std::vector<Gaussian> &values) {
+    const Gaussian one{1, 0};
+    for (PeriodLevel &level : levels)
+        level.ones = std::all_of(level.moves.begin(), level.moves.end(),
+                                 [&](const TapeMove &move) { return values[move.entry] == one; });
+}
+
 std::vector<PeriodBlock> write_loops(const PeriodicMatrix &a, const PeriodProgram &program, const Poll &poll,
                                      MemoryAccount *account) {
     // Every set of open columns; a period's moves are to fit memory, and so are these.
@@ -484,7 +542,18 @@ std::vector<PeriodBlock> write_loops(const PeriodicMatrix &a, const PeriodProgra
     PeriodLevels levels;
     const Keys reached = writer.step(keys, endless, 0, levels);
     close_period(levels, reached, keys);
-    return loops_of(levels, poll);
+    const Components components(levels, poll);
+    std::vector<PeriodBlock> blocks = split(levels, components);
+    // The first of each orbit stands for it.
+    const Orbits orbits(a, program, keys, poll);
+    std::vector<std::uint32_t> next(blocks.size(), 0);
+    for (std::uint32_t s = 0; s < keys.size(); ++s) {
+        const std::uint32_t c = components.of(levels.size() - 1, s);
+        if (c == Components::none) continue;
+        const std::uint32_t state = next[c]++;
+        if (orbits.size(s) > 0) blocks[c].starts.push_back({state, orbits.size(s)});
+    }
+    return blocks;
 }
 
 } // namespace libperm

@@ -14,6 +14,7 @@ namespace libperm {
 struct PeriodLevel {
     std::vector<std::uint32_t> first{0}; // of each state's moves, and their number
     std::vector<TapeMove> moves;
+    bool ones = false; // all of their entries are 1
 
     std::size_t states() const { return first.size() - 1; }
 };
@@ -25,7 +26,15 @@ double moves_of(const PeriodLevels &levels);
 struct PeriodBlock {
     PeriodLevels levels;
     std::size_t states = 0;
+    // Of joined ends: states whose loops are counted, each for so many like it, which may lie in other blocks.
+    struct Start {
+        std::uint32_t state, like_it;
+    };
+    std::vector<Start> starts;
 };
+
+// Which levels have entries of 1 alone.
+void mark_ones(PeriodLevels &levels, const std::vector<Gaussian> &values);
 
 struct OpenOperator {
     PeriodLevels start, finish; // from one state to those at the first cut; from those at the last one to one
@@ -48,8 +57,9 @@ PeriodLevels write_few(const PeriodicMatrix &a, const PeriodProgram &program, st
 // The strongly connected components of an operator, those with a loop.
 std::vector<PeriodBlock> loops_of(const PeriodLevels &levels, const Poll &poll);
 
-// Of joined ends: the strongly connected components of the operator's graph, for from no other state a way leads
-// back to where it began. The permanent is the sum of their traces.
+// Of joined ends, all starts: the strongly connected components of the operator's graph, for from no other state a way leads
+// back to where it began. The permanent is the sum of their traces. States that a symmetry of the cell makes of each
+// other have as many loops: one of them is a start.
 std::vector<PeriodBlock> write_loops(const PeriodicMatrix &a, const PeriodProgram &program, const Poll &poll,
                                      MemoryAccount *account);
 

@@ -3,6 +3,7 @@
 
 #include "lib/frontier/ranged.hpp"
 #include "lib/frontier/residues.hpp"
+#include "lib/number/with_fma.hpp"
 #include "lib/periodic/period_operator.hpp"
 #include "lib/run/run_control.hpp"
 #include "preprocess/parallel.hpp"
@@ -47,6 +48,9 @@ template <class Numbers> class PeriodWalk {
     static constexpr std::size_t moves_of_a_piece = 1 << 15;
 
     void sum(const PeriodLevel &level, std::size_t begin, std::size_t end) {
+        with_fma([&] { level.ones ? sum_of<true>(level, begin, end) : sum_of<false>(level, begin, end); });
+    }
+    template <bool Ones> void sum_of(const PeriodLevel &level, std::size_t begin, std::size_t end) {
         for (std::size_t s = begin; s < end; ++s) {
             std::uint32_t m = level.first[s];
             const std::uint32_t last = level.first[s + 1];
@@ -54,12 +58,13 @@ template <class Numbers> class PeriodWalk {
                 y_[s] = Numbers::zero();
                 continue;
             }
-            Number total = term(level.moves[m]);
-            while (++m < last) total = numbers_->add(total, term(level.moves[m]));
+            Number total = term<Ones>(level.moves[m]);
+            while (++m < last) total = numbers_->add(total, term<Ones>(level.moves[m]));
             y_[s] = total;
         }
     }
-    Number term(const TapeMove &move) const {
+    template <bool Ones> Number term(const TapeMove &move) const {
+        if constexpr (Ones) return x_[move.source];
         return numbers_->multiply((*factors_)[move.entry], x_[move.source]);
     }
 

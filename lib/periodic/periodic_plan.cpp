@@ -16,6 +16,13 @@ std::size_t PeriodicPlan::states() const {
     return states;
 }
 
+double PeriodicPlan::moves_of_starts() const {
+    if (!joined()) return moves_of(open.period.levels);
+    double moves = 0;
+    for (const PeriodBlock &block : loops) moves += moves_of(block.levels) * static_cast<double>(block.starts.size());
+    return moves;
+}
+
 double PeriodicPlan::moves() const {
     double moves = joined() ? 0 : moves_of(open.period.levels);
     for (const PeriodBlock &block : loops) moves += moves_of(block.levels);
@@ -63,6 +70,10 @@ PeriodicPlan make_periodic_plan(PeriodicMatrix a, const Options &options, RunCon
         // What looking for them takes is soon more than they save.
         constexpr double most_moves = 1e6;
         if (moves_of(plan.open.period.levels) <= most_moves) lump(plan.open, plan.values, poll);
+    }
+    if (plan.integers) { // else they may be multiples of 1, in whole numbers
+        mark_ones(plan.open.period.levels, plan.values);
+        for (PeriodBlock &block : plan.loops) mark_ones(block.levels, plan.values);
     }
     return plan;
 }

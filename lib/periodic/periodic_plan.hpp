@@ -21,7 +21,8 @@ struct PeriodicPlan {
 
     bool joined() const { return matrix.joined; }
     std::size_t states() const;
-    double moves() const;         // of one period
+    double moves() const;           // of one period
+    double moves_of_starts() const; // of one period, for each start of joined ends
     std::int64_t order(std::int64_t length) const; // of the whole matrix
     std::int64_t nnz(std::int64_t length) const;
     // Terms a(m) that determine all: from a(first_term()) on they obey a recurrence of that order (Cayley-Hamilton).

@@ -112,8 +112,7 @@ double exact_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t 
     const std::int64_t last = first + count - 1;
     const bool by_recurrence = count == 1 && recurs(plan, last);
     const auto terms = static_cast<double>(by_recurrence ? determining(plan) : last - plan.open.least + 1);
-    const double starts = plan.joined() ? static_cast<double>(plan.states()) / static_cast<double>(std::max<std::size_t>(plan.loops.size(), 1)) : 1;
-    double each = terms * plan.moves() * starts * seconds_each;
+    double each = terms * plan.moves_of_starts() * seconds_each;
     if (by_recurrence) {
         const auto order = static_cast<double>(plan.recurrence_order());
         each += order * order * (4 + 2 * std::log2(static_cast<double>(last) + 1)) * 3e-9;

@@ -52,20 +52,23 @@ void walk_loops(const PeriodicPlan &plan, const Numbers &numbers, const std::vec
     constexpr std::size_t together = 64;
     for (const PeriodBlock &block : plan.loops) {
         const double work = moves_of(block.levels);
-        for (std::size_t begin = 0; begin < block.states; begin += together) {
-            const std::size_t end = std::min(begin + together, block.states);
+        for (std::size_t begin = 0; begin < block.starts.size(); begin += together) {
+            const std::size_t end = std::min(begin + together, block.starts.size());
             std::vector<std::vector<Number>> of_start(end - begin);
             parallel_for(end - begin, [&](std::uint64_t k) {
+                const std::uint32_t start = block.starts[begin + k].state;
                 PeriodWalk<Numbers> walk(numbers, factors);
-                walk.begin(block.states, begin + k);
+                walk.begin(block.states, start);
                 for (std::int64_t m = 1; m < first + static_cast<std::int64_t>(traces.size()); ++m) {
                     walk.advance(block.levels);
                     control.advance(work);
-                    if (m >= first) of_start[k].push_back(walk.numbers()[begin + k]);
+                    if (m >= first) of_start[k].push_back(walk.numbers()[start]);
                 }
             });
-            for (const auto &some : of_start)
-                for (std::size_t m = 0; m < traces.size(); ++m) traces[m] = numbers.add(traces[m], some[m]);
+            for (std::size_t k = 0; k < of_start.size(); ++k)
+                for (std::size_t m = 0; m < traces.size(); ++m)
+                    for (std::uint32_t like = 0; like < block.starts[begin + k].like_it; ++like)
+                        traces[m] = numbers.add(traces[m], of_start[k][m]);
         }
     }
 }
