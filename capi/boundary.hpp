@@ -52,7 +52,8 @@ template <class Work> perm_status into(perm_result *result, const Work &work) no
 }
 
 // As the header says of every call that writes a text or bytes.
-void write_bytes(const char *bytes, std::size_t size, void *buffer, std::size_t capacity, std::size_t *needed);
+void write_bytes(const char *bytes, std::size_t size, void *buffer, std::size_t capacity,
+                 std::size_t *needed);
 void write_text(const std::string &text, char *buffer, std::size_t capacity, std::size_t *needed);
 
 bool is_json(perm_format format); // throws Error where it is neither that nor text

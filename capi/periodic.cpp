@@ -1,4 +1,5 @@
 // perm_periodic_*: matrices that repeat.
+#include "lib/report/periodic.hpp"
 #include "capi/boundary.hpp"
 #include "capi/one_call.hpp"
 #include "capi/results.hpp"
@@ -6,7 +7,6 @@
 #include "lib/base/threads.hpp"
 #include "lib/periodic/answers.hpp"
 #include "lib/periodic/growth.hpp"
-#include "lib/report/periodic.hpp"
 
 #include <perm.h>
 
@@ -52,7 +52,8 @@ void fill(perm_result &result, const libperm::PeriodicPlan &plan, std::int64_t l
     facts.options = plan.options;
     capi::fill(result, facts, outcome, libperm::answer_of(outcome));
     const auto fits = [length](double each) {
-        return each * static_cast<double>(length + 1) < static_cast<double>(std::numeric_limits<std::int64_t>::max());
+        return each * static_cast<double>(length + 1) <
+               static_cast<double>(std::numeric_limits<std::int64_t>::max());
     };
     if (fits(plan.matrix.rows)) result.n = plan.order(length);
     if (fits(static_cast<double>(plan.matrix.entries.size()))) result.nnz = plan.nnz(length);
@@ -68,10 +69,10 @@ perm_status perm_periodic_create(const perm_periodic *a, const perm_opts *opts, 
         libperm::RunControl control(options);
         auto made = std::make_unique<perm_periodic_plan>();
         libperm::with_threads(options.threads, [&] {
-            made->plan = libperm::make_periodic_plan(
-                libperm::read_periodic(
-                    a, [&control] { control.poll(); }, &control.memory()),
-                options, control);
+            made->plan =
+                libperm::make_periodic_plan(libperm::read_periodic(
+                                                a, [&control] { control.poll(); }, &control.memory()),
+                                            options, control);
         });
         *plan = made.release();
     });
@@ -115,8 +116,8 @@ perm_status perm_periodic_terms(const perm_periodic_plan *plan, int64_t first, i
     });
 }
 
-perm_status perm_periodic_generating_function(const perm_periodic_plan *plan, perm_format format, char *buffer,
-                                              size_t capacity, size_t *needed) {
+perm_status perm_periodic_generating_function(const perm_periodic_plan *plan, perm_format format,
+                                              char *buffer, size_t capacity, size_t *needed) {
     return guarded([&] {
         const libperm::PeriodicPlan &p = plan_of(plan);
         const bool json = capi::is_json(format);
@@ -133,7 +134,8 @@ perm_status perm_periodic_generating_function(const perm_periodic_plan *plan, pe
     });
 }
 
-perm_status perm_periodic_growth(const perm_periodic_plan *plan, double *growth, double *lower, double *upper) {
+perm_status perm_periodic_growth(const perm_periodic_plan *plan, double *growth, double *lower,
+                                 double *upper) {
     return guarded([&] {
         const libperm::PeriodicPlan &p = plan_of(plan);
         libperm::RunControl control(p.options);
@@ -150,8 +152,8 @@ perm_status perm_periodic_explain(const perm_periodic_plan *plan, perm_format fo
                                   size_t capacity, size_t *needed) {
     return guarded([&] {
         const libperm::PeriodicPlan &p = plan_of(plan);
-        capi::write_text(capi::is_json(format) ? libperm::periodic_json(p) : libperm::periodic_text(p), buffer,
-                         capacity, needed);
+        capi::write_text(capi::is_json(format) ? libperm::periodic_json(p) : libperm::periodic_text(p),
+                         buffer, capacity, needed);
     });
 }
 

@@ -13,8 +13,8 @@ namespace perm {
 namespace {
 
 FileMatrix read_part(const Options &options, const std::string &file) {
-    return without_zeros(read_matrix_market_file(
-        file, options.decimal ? Reading::as_written : Reading::nearest_doubles));
+    return without_zeros(
+        read_matrix_market_file(file, options.decimal ? Reading::as_written : Reading::nearest_doubles));
 }
 
 FileMatrix read_cell(const Options &options) {
@@ -90,7 +90,8 @@ std::string as_json(Asked &asked) {
     }
     if (!asked.function.empty()) {
         const Json function = Json::read(asked.function);
-        for (const char *key : {"numerator", "denominator", "order", "proven", "checked"}) out[key] = function.at(key);
+        for (const char *key : {"numerator", "denominator", "order", "proven", "checked"})
+            out[key] = function.at(key);
     }
     if (asked.growth) {
         out["growth"] = asked.growth->value;
@@ -106,14 +107,16 @@ std::string as_text(const Options &options, Asked &asked) {
     std::string out;
     if (asked.result)
         out += options.quiet ? asked.result->text() + "\n"
-                             : text_of(fmt::format("{} of {}", *options.length, name), *asked.result->raw(), asked.seconds);
+                             : text_of(fmt::format("{} of {}", *options.length, name), *asked.result->raw(),
+                                       asked.seconds);
     for (std::size_t k = 0; k < asked.terms.size(); ++k)
-        out += options.quiet ? asked.terms[k].text() + "\n" : fmt::format("{} {}\n", k + 1, asked.terms[k].text());
+        out += options.quiet ? asked.terms[k].text() + "\n"
+                             : fmt::format("{} {}\n", k + 1, asked.terms[k].text());
     out += asked.function;
     if (asked.growth)
         out += options.quiet ? fmt::format("{:.15g}\n", asked.growth->value)
-                             : fmt::format("growth {:.15g} a cell, from {:.17g} to {:.17g} for certain\n", asked.growth->value,
-                                           asked.growth->lower, asked.growth->upper);
+                             : fmt::format("growth {:.15g} a cell, from {:.17g} to {:.17g} for certain\n",
+                                           asked.growth->value, asked.growth->lower, asked.growth->upper);
     return out.empty() ? asked.plan : out;
 }
 

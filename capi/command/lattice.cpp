@@ -14,15 +14,17 @@ namespace {
 constexpr std::int64_t most_size = 1024;
 
 [[noreturn]] void unknown(const std::string &name) {
-    throw Error(PERM_BAD_OPTION,
-                fmt::format("unknown lattice '{}': use grid:W, grid:AxB, ring:W, ring:AxB, hexagonal:W, circulant:K or "
-                            "toeplitz:A,B with numbers up to {}",
-                            name, most_size));
+    throw Error(
+        PERM_BAD_OPTION,
+        fmt::format(
+            "unknown lattice '{}': use grid:W, grid:AxB, ring:W, ring:AxB, hexagonal:W, circulant:K or "
+            "toeplitz:A,B with numbers up to {}",
+            name, most_size));
 }
 
 // One or two numbers with `between` between them; the second is 1 if it is not there.
-std::array<std::int64_t, 2> sizes_of(const std::string &name, std::string_view text, char between, std::int64_t least,
-                                     bool two) {
+std::array<std::int64_t, 2> sizes_of(const std::string &name, std::string_view text, char between,
+                                     std::int64_t least, bool two) {
     std::array<std::int64_t, 2> sizes{1, 1};
     for (std::size_t k = 0; k < 2; ++k) {
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), sizes[k]);
@@ -98,10 +100,12 @@ Csr layer_cell(const Section &section, bool along_first) {
         for (std::int64_t y = 0; y < section.b; ++y) {
             const std::int64_t site = section.number(x, y);
             if (colour(site) != 0) continue;
-            section.neighbours(x, y, [&](std::int64_t to) { rows.add(half(site, number), half(to, number), 0); });
-            const std::int64_t mirrored = along_first ? section.number(section.a - 1 - x, y)
-                                                      : section.number(x, section.b - 1 - y);
-            for (const std::int64_t cell : {-1, 1}) rows.add(half(site, number), half(mirrored, number), cell);
+            section.neighbours(x, y,
+                               [&](std::int64_t to) { rows.add(half(site, number), half(to, number), 0); });
+            const std::int64_t mirrored =
+                along_first ? section.number(section.a - 1 - x, y) : section.number(x, section.b - 1 - y);
+            for (const std::int64_t cell : {-1, 1})
+                rows.add(half(site, number), half(mirrored, number), cell);
         }
     return rows.csr();
 }
@@ -122,8 +126,11 @@ Csr two_layer_cell(const Section &section) {
             for (std::int64_t y = 0; y < section.b; ++y) {
                 const std::int64_t site = section.number(x, y);
                 if (colour(site, layer) != 0) continue;
-                const auto at = [&](std::int64_t s, std::int64_t l) { return number[static_cast<std::size_t>(l * sites + s)]; };
-                section.neighbours(x, y, [&](std::int64_t to) { rows.add(at(site, layer), at(to, layer), 0); });
+                const auto at = [&](std::int64_t s, std::int64_t l) {
+                    return number[static_cast<std::size_t>(l * sites + s)];
+                };
+                section.neighbours(x, y,
+                                   [&](std::int64_t to) { rows.add(at(site, layer), at(to, layer), 0); });
                 rows.add(at(site, layer), at(site, 1 - layer), 0);
                 rows.add(at(site, layer), at(site, 1 - layer), layer == 0 ? -1 : 1);
             }
@@ -132,18 +139,21 @@ Csr two_layer_cell(const Section &section) {
 
 Csr lattice(const std::string &name, const Section &section) {
     if (section.around && section.a % 2 != 0)
-        throw Error(PERM_BAD_OPTION, fmt::format("lattice '{}': a ring of odd length has no two colours, and its "
-                                                 "matchings no matrix",
-                                                 name));
+        throw Error(PERM_BAD_OPTION,
+                    fmt::format("lattice '{}': a ring of odd length has no two colours, and its "
+                                "matchings no matrix",
+                                name));
     if (section.sites() > 4 * most_size) unknown(name);
     if (section.a % 2 == 0) return layer_cell(section, true);
     return section.b % 2 == 0 ? layer_cell(section, false) : two_layer_cell(section);
 }
 
-// Brick walls: rungs between the zigzag lines stand at every other place. W black and W white vertices a cell.
+// Brick walls: rungs between the zigzag lines stand at every other place. W black and W white vertices a
+// cell.
 Csr hexagonal(std::int64_t width) {
     CellRows rows(width, 1);
-    for (std::int64_t k = 0; k < width; ++k) { // black k: white k on either side along the line, white k + 1 across
+    for (std::int64_t k = 0; k < width;
+         ++k) { // black k: white k on either side along the line, white k + 1 across
         rows.add(k, k, 0);
         rows.add(k, k, -1);
         if (k + 1 < width) rows.add(k, k + 1, 0);
@@ -163,7 +173,8 @@ Csr band(std::int64_t below, std::int64_t above) {
 Csr lattice_cell(const std::string &name) {
     const std::size_t colon = name.find(':');
     if (colon == name.npos) unknown(name);
-    const std::string_view kind = std::string_view(name).substr(0, colon), rest = std::string_view(name).substr(colon + 1);
+    const std::string_view kind = std::string_view(name).substr(0, colon),
+                           rest = std::string_view(name).substr(colon + 1);
     if (kind == "grid" || kind == "ring") {
         const auto [a, b] = sizes_of(name, rest, 'x', 1, false);
         return lattice(name, {a, b, kind == "ring"});

@@ -21,7 +21,8 @@ const char *const footer =
     "\"mantissa\" and \"mantissa_imag\" times 2 to the power \"exp2\" are its parts. A failure is\n"
     "{\"error\": {\"status\", \"code\", \"text\"}}.";
 
-const char *const subcommands = "compute, periodic, explain, source, plan, shard, combine, status, info or cache";
+const char *const subcommands =
+    "compute, periodic, explain, source, plan, shard, combine, status, info or cache";
 
 // The first that a command does not have, or none.
 std::string unknown_option(const CLI::App &command) {
@@ -107,12 +108,12 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
     }
     for (CLI::App *command : {compute, periodic, explain, combine, status, info, list, clear, path})
         add_json_option(*command, options);
-    return {{compute, [&] { run_compute(options); }}, {periodic, [&] { run_periodic(options); }}, {explain, [&] { run_explain(options); }},
-            {source, [&] { run_source(options); }},   {plan, [&] { run_plan(options); }},
-            {shard, [&] { run_shard(options); }},     {combine, [&] { run_combine(options); }},
-            {status, [&] { run_status(options); }},   {info, [&] { run_info(options); }},
-            {list, [&] { run_cache_list(options); }}, {clear, [&] { run_cache_clear(options); }},
-            {path, [&] { run_cache_path(options); }}};
+    return {{compute, [&] { run_compute(options); }},   {periodic, [&] { run_periodic(options); }},
+            {explain, [&] { run_explain(options); }},   {source, [&] { run_source(options); }},
+            {plan, [&] { run_plan(options); }},         {shard, [&] { run_shard(options); }},
+            {combine, [&] { run_combine(options); }},   {status, [&] { run_status(options); }},
+            {info, [&] { run_info(options); }},         {list, [&] { run_cache_list(options); }},
+            {clear, [&] { run_cache_clear(options); }}, {path, [&] { run_cache_path(options); }}};
 }
 
 int parse_and_run(int argc, char **argv, bool &json) {

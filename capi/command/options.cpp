@@ -242,34 +242,41 @@ void add_explain_options(CLI::App &command, Options &options) {
 }
 
 void add_periodic_options(CLI::App &command, Options &options) {
-    command.add_option("CELL", options.file,
-                       "Matrix Market file of r rows and r (2 d + 1) columns: the blocks that couple a cell to the cells "
-                       "-d, ..., 0, ..., d, side by side; - reads the standard input");
+    command.add_option(
+        "CELL", options.file,
+        "Matrix Market file of r rows and r (2 d + 1) columns: the blocks that couple a cell to the cells "
+        "-d, ..., 0, ..., d, side by side; - reads the standard input");
     command
-        .add_option("--lattice", options.lattice,
-                    "a cell by its name in place of a file: grid:W, grid:AxB, ring:W, ring:AxB (a ring of A by B): the "
-                    "perfect matchings of a lattice whose cross-section that is; hexagonal:W; circulant:K: K ones in "
-                    "a row; toeplitz:A,B: ones from A below the diagonal to B above it")
+        .add_option(
+            "--lattice", options.lattice,
+            "a cell by its name in place of a file: grid:W, grid:AxB, ring:W, ring:AxB (a ring of A by B): "
+            "the "
+            "perfect matchings of a lattice whose cross-section that is; hexagonal:W; circulant:K: K ones in "
+            "a row; toeplitz:A,B: ones from A below the diagonal to B above it")
         ->type_name("NAME");
     command.add_option("--head", options.head, "what stands before the first cell")->type_name("FILE");
     command.add_option("--tail", options.tail, "what stands behind the last cell")->type_name("FILE");
     add_parsed(
-        command, "--length", options.length, [](const std::string &text) { return std::optional(parse_whole<std::int64_t>(text)); },
-        "M", "the permanent of so many cells");
+        command, "--length", options.length,
+        [](const std::string &text) { return std::optional(parse_whole<std::int64_t>(text)); }, "M",
+        "the permanent of so many cells");
     command.add_flag("--wrap", options.wrap, "join the ends: the cell behind the last is the first");
     add_parsed(command, "--terms", options.terms, parse_whole<std::int64_t>, "K",
                "the permanents of 1, 2, ..., K cells");
     command.add_flag("--generating-function", options.generating_function,
                      "those of all lengths, as a quotient of polynomials");
-    command.add_flag("--growth", options.growth, "by what factor the permanent grows with each cell, in a bracket");
+    command.add_flag("--growth", options.growth,
+                     "by what factor the permanent grows with each cell, in a bracket");
     command
         .add_option("--precision", options.precision,
-                    "auto: whole numbers exactly where that takes seconds, else double, and dd where the tolerance is "
+                    "auto: whole numbers exactly where that takes seconds, else double, and dd where the "
+                    "tolerance is "
                     "missed; double; dd; exact; mod:P: modulo a prime")
         ->type_name("NAME");
     add_parsed(command, "--tolerance", options.tolerance, parse_number, "T",
                "requested relative error, 1e-9 if not given");
-    command.add_flag("--decimal", options.decimal, "take the numbers of the files exactly as they are written");
+    command.add_flag("--decimal", options.decimal,
+                     "take the numbers of the files exactly as they are written");
     add_limit_options(command, options);
 }
 

@@ -41,7 +41,8 @@ const char *difference(const InputPattern &x, const InputPattern &y);
 // `account` (may be none) throws before what it cannot hold is copied.
 InputPattern read_pattern(const perm_csr *a, const Poll &poll = no_poll, MemoryAccount *account = nullptr);
 
-// Of any shape with no more rows than columns, as it was given: `pattern` is that, and there are no multiplicities.
+// Of any shape with no more rows than columns, as it was given: `pattern` is that, and there are no
+// multiplicities.
 InputPattern read_rectangle(const perm_csr *a, const Poll &poll = no_poll, MemoryAccount *account = nullptr);
 
 Values read_values(const InputPattern &input, const void *values, const Poll &poll = no_poll,

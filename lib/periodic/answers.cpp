@@ -6,8 +6,6 @@
 #include "lib/periodic/residue_terms.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 namespace libperm {
 namespace {
@@ -30,32 +28,27 @@ class Asked {
         case Precision::dd:
             return in_floats(true);
         default:
-            throw Error(PERM_UNSUPPORTED, "a periodic matrix is computed with precision auto, double, dd, exact or "
-                                          "mod:P");
+            throw Error(PERM_UNSUPPORTED,
+                        "a periodic matrix is computed with precision auto, double, dd, exact or "
+                        "mod:P");
         }
     }
 
   private:
     std::int64_t last() const { return first_ + count_ - 1; }
 
-    // Of one more cell a term has no more bits than this, or hardly.
-    double most_bits() const {
-        double bits = 0;
-        std::vector<double> rows(static_cast<std::size_t>(plan_->matrix.rows), 0);
-        for (std::size_t k = 0; k < plan_->matrix.entries.size(); ++k)
-            rows[static_cast<std::size_t>(plan_->matrix.entries[k].row)] +=
-                std::fabs(plan_->matrix.values[k].re.get_d()) + std::fabs(plan_->matrix.values[k].im.get_d());
-        for (const double sum : rows) bits += std::log2(std::max(sum, 1.0));
-        return bits * static_cast<double>(last());
+    double seconds_exactly() const {
+        return exact_seconds(*plan_, first_, count_, estimated_bits(*plan_, last(), *control_));
     }
 
     void refuse_beyond(double seconds, const char *numbers) const {
         const double here = seconds / plan_->options.threads;
         if (here > plan_->options.refuse_seconds)
-            throw Error(PERM_REFUSED_TIME,
-                        formatted("{} cells are predicted to take {:.3g} s {}; the limit is {:.3g} s: raise "
-                                  "time_limit_seconds, or ask for the residue modulo a prime (precision mod:P)",
-                                  last(), here, numbers, plan_->options.refuse_seconds));
+            throw Error(
+                PERM_REFUSED_TIME,
+                formatted("{} cells are predicted to take {:.3g} s {}; the limit is {:.3g} s: raise "
+                          "time_limit_seconds, or ask for the residue modulo a prime (precision mod:P)",
+                          last(), here, numbers, plan_->options.refuse_seconds));
         control_->begin(0, here);
     }
 
@@ -70,7 +63,7 @@ class Asked {
     }
 
     std::vector<Outcome> exactly() const {
-        refuse_beyond(exact_seconds(*plan_, first_, count_, most_bits()), "exactly");
+        refuse_beyond(seconds_exactly(), "exactly");
         return exact_terms(*plan_, first_, count_, *control_);
     }
 
@@ -80,13 +73,16 @@ class Asked {
     }
 
     std::vector<Outcome> automatically() const {
-        constexpr double exact_at_once = 20, times = 4; // seconds; those of doubles
+        constexpr double exact_at_once = 60, times = 4; // seconds; those of doubles
         const double in_doubles = float_seconds(*plan_, first_, count_, false),
-                     exact = exact_seconds(*plan_, first_, count_, most_bits()) / plan_->options.threads;
+                     exact = seconds_exactly() / plan_->options.threads;
         const bool within = exact <= plan_->options.refuse_seconds;
-        if (plan_->integers && within && exact <= std::max(exact_at_once, times * in_doubles)) return exactly();
+        if (plan_->integers && within && exact <= std::max(exact_at_once, times * in_doubles))
+            return exactly();
         std::vector<Outcome> outcomes = in_floats(false);
-        const auto misses = [&](const Outcome &x) { return !(x.rel_error_bound <= plan_->options.tolerance); };
+        const auto misses = [&](const Outcome &x) {
+            return !(x.rel_error_bound <= plan_->options.tolerance);
+        };
         if (std::none_of(outcomes.begin(), outcomes.end(), misses)) return outcomes;
         const auto again = [&](auto &&work) {
             std::vector<Outcome> others;

@@ -8,8 +8,8 @@
 
 namespace libperm {
 
-// a(first), a(first + 1), ...; throws Error. With precision auto whole numbers are exact where that takes seconds;
-// else doubles, and twice as many where the tolerance is missed.
+// a(first), a(first + 1), ...; throws Error. With precision auto whole numbers are exact where that takes
+// seconds; else doubles, and twice as many where the tolerance is missed.
 std::vector<Outcome> periodic_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
                                     RunControl &control);
 

@@ -53,7 +53,8 @@ class Roundings {
         steps_beyond_ = static_cast<double>(plan.open.least) + 2;
         few_ = !plan.joined() ? plan.open.least : 0;
     }
-    // `squared`: the operator was multiplied with itself; each product of matrices adds what `of_matrix` says.
+    // `squared`: the operator was multiplied with itself; each product of matrices adds what `of_matrix`
+    // says.
     double of(std::int64_t m, double of_matrix = 0) const {
         if (m < few_) return of_few_ * rows_ * (static_cast<double>(m) + 2 * steps_beyond_);
         return ends_ + static_cast<double>(m) * (period_ + 2 * of_matrix);
@@ -68,14 +69,22 @@ class Roundings {
 template <class N> Outcome outcome_of(const Ranged<N> &number, Arithmetic arithmetic, double roundings) {
     PackedParts parts{};
     std::memcpy(parts.data(), &number.number.value, sizeof number.number.value);
-    const double gamma = gamma_bound(roundings, unit_of(arithmetic)), gamma_of_sum = gamma_bound(roundings);
+    // The sum of absolute values is the number itself, or a double beside it.
+    constexpr bool bounds_itself = sizeof(N) == sizeof(typename N::Arithmetic::Number);
+    const double gamma = gamma_bound(roundings, unit_of(arithmetic)),
+                 gamma_of_sum = bounds_itself ? gamma : gamma_bound(roundings);
     double error = std::numeric_limits<double>::infinity();
     if (gamma_of_sum < 0.5) error = gamma * number.number.magnitude() / (1 - gamma_of_sum);
     Outcome outcome;
-    if (arithmetic == Arithmetic::real)
-        set_value(outcome, ball_within(parts.front(), error, number.exp2));
+    const Parts value = unpacked(parts, arithmetic);
+    constexpr std::int64_t most_wide = std::int64_t{1} << 26; // bits that a rational number may begin behind
+    if (arithmetic == Arithmetic::real || (!is_complex(arithmetic) && std::abs(number.exp2) > most_wide))
+        set_value(outcome, ball_within(value[0], error + 2 * std::fabs(value[1]), number.exp2));
+    else if (std::abs(number.exp2) <= most_wide)
+        set_value(outcome, ball_within(value, error, number.exp2));
     else
-        set_value(outcome, ball_within(unpacked(parts, arithmetic), error, number.exp2));
+        throw Error(PERM_UNSUPPORTED, formatted("the permanent is about 2^{}: complex numbers reach to 2^{}",
+                                                number.exp2, most_wide));
     return outcome;
 }
 
@@ -120,10 +129,43 @@ std::vector<Outcome> terms_in(const PeriodicPlan &plan, std::int64_t first, std:
 
 } // namespace
 
+// In place of the entries.
+static void make_magnitudes(PeriodicPlan &plan) {
+    plan.nonnegative = plan.real = true;
+    for (Gaussian &value : plan.values) {
+        const Tracked size = magnitude_of(value);
+        value = exact_of({size.magnitude, 0, 0, 0}, size.exp2);
+    }
+}
+
 [[noreturn]] static void throw_too_long(std::int64_t length) {
-    throw Error(PERM_UNSUPPORTED, formatted("a length of {} cells is too much for exact numbers, whose size is not known "
-                                            "from doubles there: use precision dd or mod:P",
-                                            length));
+    throw Error(PERM_UNSUPPORTED,
+                formatted("a length of {} cells is too much for exact numbers, whose size is not known "
+                          "from doubles there: use precision dd or mod:P",
+                          length));
+}
+
+// Exponents are added up in 63 bits.
+static void require_range(const PeriodicPlan &plan, std::int64_t last) {
+    const std::vector<PeriodicEntry> &entries = plan.matrix.entries;
+    std::vector<double> sums(static_cast<std::size_t>(plan.matrix.rows), 0), exponents(sums.size(), 0);
+    double ends = 0, cells = 0;
+    for (std::size_t k = 0; k < plan.values.size(); ++k) {
+        const auto exponent = std::fabs(static_cast<double>(magnitude_of(plan.values[k]).exp2)) + 1;
+        if (k < entries.size()) {
+            double &largest = exponents[static_cast<std::size_t>(entries[k].row)];
+            largest = std::max(largest, exponent);
+            ++sums[static_cast<std::size_t>(entries[k].row)];
+        } else {
+            ends += exponent;
+        }
+    }
+    for (std::size_t i = 0; i < sums.size(); ++i) cells += exponents[i] + std::log2(sums[i] + 1);
+    if (!(cells * static_cast<double>(last) + ends < 0x1p61))
+        throw Error(PERM_UNSUPPORTED,
+                    formatted("the permanent of {} cells may lie beyond 2^(2^61): ask for it modulo a "
+                              "prime (precision mod:P)",
+                              last));
 }
 
 double float_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, bool dd) {
@@ -135,9 +177,11 @@ double float_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t 
 std::vector<Outcome> float_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, bool dd,
                                  RunControl &control) {
     using number::Complex, number::DD, number::Real;
+    require_range(plan, first + count - 1);
     if (!plan.real && dd)
         return terms_in<Signed<Complex<DD<double>>>>(plan, first, count, Arithmetic::complex_dd, control);
-    if (!plan.real) return terms_in<Signed<Complex<Real<double>>>>(plan, first, count, Arithmetic::complex, control);
+    if (!plan.real)
+        return terms_in<Signed<Complex<Real<double>>>>(plan, first, count, Arithmetic::complex, control);
     if (dd)
         return plan.nonnegative
                    ? terms_in<NonNegative<DD<double>>>(plan, first, count, Arithmetic::dd, control)
@@ -147,12 +191,29 @@ std::vector<Outcome> float_terms(const PeriodicPlan &plan, std::int64_t first, s
                : terms_in<Signed<Real<double>>>(plan, first, count, Arithmetic::real, control);
 }
 
+double estimated_bits(const PeriodicPlan &plan, std::int64_t m, RunControl &control) {
+    PeriodicPlan sizes = plan;
+    make_magnitudes(sizes);
+    double each = 0;
+    if (is_bracketed(sizes)) {
+        each = std::log2(std::max(growth_of(sizes, control).value, 1.0));
+    } else {
+        std::vector<double> rows(static_cast<std::size_t>(plan.matrix.rows), 0);
+        for (std::size_t k = 0; k < plan.matrix.entries.size(); ++k)
+            rows[static_cast<std::size_t>(plan.matrix.entries[k].row)] += sizes.values[k].re.get_d();
+        for (const double sum : rows) each += std::log2(std::max(sum, 1.0));
+    }
+    return each * static_cast<double>(m) + 2;
+}
+
 namespace {
 
 // The trace of T^m is at most states * rho^m, for T >= 0.
-std::vector<std::int64_t> trace_bits(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, const Growth &growth) {
+std::vector<std::int64_t> trace_bits(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
+                                     const Growth &growth) {
     std::vector<std::int64_t> bits;
-    const double states = std::log2(static_cast<double>(plan.states()) + 1), each = std::log2(std::max(growth.upper, 1.0));
+    const double states = std::log2(static_cast<double>(plan.states()) + 1),
+                 each = std::log2(std::max(growth.upper, 1.0));
     for (std::int64_t m = first; m < first + count; ++m) {
         const double most = (states + each * static_cast<double>(m)) * (1 + 1e-14) + 2;
         if (!(most < 0x1p60)) throw_too_long(m);
@@ -166,12 +227,9 @@ std::vector<std::int64_t> trace_bits(const PeriodicPlan &plan, std::int64_t firs
 std::vector<std::int64_t> term_bits(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
                                     RunControl &control) {
     PeriodicPlan sizes = plan;
-    sizes.nonnegative = sizes.real = true;
-    for (Gaussian &value : sizes.values) {
-        const Tracked size = magnitude_of(value);
-        value = exact_of({size.magnitude, 0, 0, 0}, size.exp2);
-    }
-    if (plan.joined() && is_bracketed(sizes)) return trace_bits(plan, first, count, growth_of(sizes, control));
+    make_magnitudes(sizes);
+    if (plan.joined() && is_bracketed(sizes))
+        return trace_bits(plan, first, count, growth_of(sizes, control));
     std::vector<std::int64_t> bits;
     for (const Outcome &outcome : float_terms(sizes, first, count, false, control)) {
         if (!std::isfinite(outcome.error.mantissa)) throw_too_long(first + count - 1);

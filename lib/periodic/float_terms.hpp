@@ -8,8 +8,8 @@
 
 namespace libperm {
 
-// a(first), a(first + 1), ...; `dd`: in twice a double. Bounds as the frontier's (docs/accuracy.md). One alone is
-// found by squaring the operator where that takes less.
+// a(first), a(first + 1), ...; `dd`: in twice a double. Bounds as the frontier's (docs/accuracy.md). One
+// alone is found by squaring the operator where that takes less.
 std::vector<Outcome> float_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, bool dd,
                                  RunControl &control);
 
@@ -17,6 +17,9 @@ std::vector<Outcome> float_terms(const PeriodicPlan &plan, std::int64_t first, s
 // (PERM_UNSUPPORTED).
 std::vector<std::int64_t> term_bits(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
                                     RunControl &control);
+
+// Bits of a(m), roughly: what exact numbers cost.
+double estimated_bits(const PeriodicPlan &plan, std::int64_t m, RunControl &control);
 
 // Seconds on one thread, roughly.
 double float_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, bool dd);

@@ -24,8 +24,8 @@ struct Image {
 
 // The whole numbers below half the product of the primes in absolute value.
 template <class Of>
-std::vector<mpz_class> whole_numbers(const std::vector<const Image *> &images, std::size_t count, const Of &of,
-                                     const Poll &poll) {
+std::vector<mpz_class> whole_numbers(const std::vector<const Image *> &images, std::size_t count,
+                                     const Of &of, const Poll &poll) {
     std::vector<std::uint64_t> primes;
     for (const Image *image : images) primes.push_back(image->prime);
     std::vector<mpz_class> out(count);
@@ -40,7 +40,9 @@ std::vector<mpz_class> whole_numbers(const std::vector<const Image *> &images, s
     return out;
 }
 
-double bits_of(const mpz_class &x) { return x == 0 ? 0 : static_cast<double>(mpz_sizeinbase(x.get_mpz_t(), 2)); }
+double bits_of(const mpz_class &x) {
+    return x == 0 ? 0 : static_cast<double>(mpz_sizeinbase(x.get_mpz_t(), 2));
+}
 
 class Search {
   public:
@@ -65,7 +67,8 @@ class Search {
         for (;;) {
             const std::vector<const Image *> used = of_longest_order();
             std::vector<mpz_class> next = whole_numbers(
-                used, longest_order() + 1, [](const Image &i) -> const auto & { return i.recurrence.c; }, poll());
+                used, longest_order() + 1, [](const Image &i) -> const auto & { return i.recurrence.c; },
+                poll());
             const bool is_stable = next == c;
             c = std::move(next);
             double largest = 0;
@@ -74,7 +77,9 @@ class Search {
             const double needed = of_terms + largest + std::log2(static_cast<double>(c.size())) + 2;
             const double known = static_cast<double>(used.size()) * (residue_bits_ - 0.01);
             if (is_stable && known > needed) return told(c, used, true);
-            const auto more = static_cast<std::size_t>(std::max(1.0, std::min(needed, 2 * known + 1e3) - known) / residue_bits_) + 1;
+            const auto more = static_cast<std::size_t>(
+                                  std::max(1.0, std::min(needed, 2 * known + 1e3) - known) / residue_bits_) +
+                              1;
             refuse_if_long(images_.size() + more);
             add_images(is_stable ? more : std::max(more, images_.size()));
         }
@@ -93,15 +98,19 @@ class Search {
                      seconds = exact_seconds(*plan_, first_, count_, 62.0 * static_cast<double>(primes)) +
                                4e-9 * order * order * static_cast<double>(primes);
         if (seconds > plan_->options.refuse_seconds)
-            throw Error(PERM_REFUSED_TIME,
-                        formatted("the generating function is predicted to take {:.3g} s, for its recurrence may have "
-                                  "order {}; the limit is {:.3g} s: raise time_limit_seconds, or ask for terms",
-                                  seconds, longest_, plan_->options.refuse_seconds));
+            throw Error(
+                PERM_REFUSED_TIME,
+                formatted(
+                    "the generating function is predicted to take {:.3g} s, for its recurrence may have "
+                    "order {}; the limit is {:.3g} s: raise time_limit_seconds, or ask for terms",
+                    seconds, longest_, plan_->options.refuse_seconds));
     }
 
     void add_images(std::size_t more) {
-        const std::vector<std::uint64_t> all = primes_below(residue_bits_, images_.size() + more, false, poll());
-        const std::vector<std::uint64_t> primes(all.begin() + static_cast<std::ptrdiff_t>(images_.size()), all.end());
+        const std::vector<std::uint64_t> all =
+            primes_below(residue_bits_, images_.size() + more, false, poll());
+        const std::vector<std::uint64_t> primes(all.begin() + static_cast<std::ptrdiff_t>(images_.size()),
+                                                all.end());
         const Charge charge(&control_->memory(),
                             static_cast<std::int64_t>(primes.size()) * count_ * std::int64_t{32});
         ResidueTerms terms = terms_modulo(*plan_, entries_, primes, first_, count_, *control_);
@@ -126,7 +135,8 @@ class Search {
         return out;
     }
 
-    GeneratingFunction told(const std::vector<mpz_class> &c, const std::vector<const Image *> &used, bool proven) const {
+    GeneratingFunction told(const std::vector<mpz_class> &c, const std::vector<const Image *> &used,
+                            bool proven) const {
         GeneratingFunction out;
         out.order = static_cast<std::int64_t>(c.size()) - 1;
         out.states = longest_;
@@ -170,7 +180,8 @@ class Search {
 
 GeneratingFunction generating_function(const PeriodicPlan &plan, RunControl &control) {
     if (!plan.real)
-        throw Error(PERM_UNSUPPORTED, "the generating function is found for real entries alone: these are complex");
+        throw Error(PERM_UNSUPPORTED,
+                    "the generating function is found for real entries alone: these are complex");
     return Search(plan, control).find();
 }
 

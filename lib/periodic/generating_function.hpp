@@ -10,16 +10,18 @@
 
 namespace libperm {
 
-// Of lowest power first; denominator[0] = 1. Of open ends the sum begins with m = 0, of joined ones with m = 1.
+// Of lowest power first; denominator[0] = 1. Of open ends the sum begins with m = 0, of joined ones with m
+// = 1.
 struct GeneratingFunction {
     std::vector<mpq_class> numerator, denominator;
-    std::int64_t order = 0;     // of the recurrence: no shorter one has these terms
-    std::int64_t states = 0;    // it cannot be longer than this
-    bool proven = false;        // that it holds for all terms; else for `checked` of them, modulo primes
-    std::int64_t checked = 0;   // terms that it was checked on beyond those it was made from
+    std::int64_t order = 0;   // of the recurrence: no shorter one has these terms
+    std::int64_t states = 0;  // it cannot be longer than this
+    bool proven = false;      // that it holds for all terms; else for `checked` of them, modulo primes
+    std::int64_t checked = 0; // terms that it was checked on beyond those it was made from
 };
 
-// Throws Error (PERM_UNSUPPORTED) for entries that are not real, PERM_REFUSED_TIME or _MEMORY beyond the limits.
+// Throws Error (PERM_UNSUPPORTED) for entries that are not real, PERM_REFUSED_TIME or _MEMORY beyond the
+// limits.
 GeneratingFunction generating_function(const PeriodicPlan &plan, RunControl &control);
 
 } // namespace libperm

@@ -72,10 +72,12 @@ class Bracket {
     std::vector<double> x_;
 };
 
-// No product along the rows of a period may leave the range of doubles, nor one with a number of x: else none.
+// No product along the rows of a period may leave the range of doubles, nor one with a number of x: else
+// none.
 std::optional<std::vector<double>> doubles_of(const PeriodicPlan &plan) {
     constexpr double most = 1e90;
-    std::vector<double> factors, least(static_cast<std::size_t>(plan.matrix.rows), infinity), sums(least.size(), 0);
+    std::vector<double> factors, least(static_cast<std::size_t>(plan.matrix.rows), infinity),
+        sums(least.size(), 0);
     for (const Gaussian &value : plan.values) factors.push_back(parts_of(value, 0, Arithmetic::real)[0]);
     for (std::size_t k = 0; k < plan.matrix.entries.size(); ++k) {
         const auto row = static_cast<std::size_t>(plan.matrix.entries[k].row);
@@ -97,12 +99,14 @@ bool is_bracketed(const PeriodicPlan &plan) { return plan.nonnegative && doubles
 
 Growth growth_of(const PeriodicPlan &plan, RunControl &control) {
     if (!plan.nonnegative)
-        throw Error(PERM_UNSUPPORTED, "the growth is bracketed for nonnegative entries alone: a cell or an end has "
-                                      "others");
+        throw Error(PERM_UNSUPPORTED,
+                    "the growth is bracketed for nonnegative entries alone: a cell or an end has "
+                    "others");
     const auto factors = doubles_of(plan);
     if (!factors)
-        throw Error(PERM_UNSUPPORTED, "the growth is bracketed where products of a cell's rows stay between 1e-90 and "
-                                      "1e90: scale its rows, which scales the growth likewise");
+        throw Error(PERM_UNSUPPORTED,
+                    "the growth is bracketed where products of a cell's rows stay between 1e-90 and "
+                    "1e90: scale its rows, which scales the growth likewise");
     Growth growth;
     const auto take = [&](const PeriodBlock &block) {
         if (block.states == 0) return;
@@ -112,7 +116,8 @@ Growth growth_of(const PeriodicPlan &plan, RunControl &control) {
         growth.value = 0.5 * (growth.lower + growth.upper);
     };
     if (!plan.joined())
-        for (const PeriodBlock &block : loops_of(plan.open.period.levels, [&control] { control.poll(); })) take(block);
+        for (const PeriodBlock &block : loops_of(plan.open.period.levels, [&control] { control.poll(); }))
+            take(block);
     for (const PeriodBlock &block : plan.loops) take(block);
     return growth;
 }

@@ -89,7 +89,8 @@ class Quotient {
             for (std::size_t s = 0; s < before.size(); ++s) {
                 signature.clear();
                 for (std::uint32_t m = moves.first[s]; m < moves.first[s + 1]; ++m)
-                    signature.push_back(std::uint64_t{behind[moves.target[m]]} << 32 | (*kinds_)[moves.entry[m]]);
+                    signature.push_back(std::uint64_t{behind[moves.target[m]]} << 32 |
+                                        (*kinds_)[moves.entry[m]]);
                 steps.take(16 + 16 * static_cast<std::int64_t>(signature.size()));
                 std::sort(signature.begin(), signature.end());
                 before[s] = blocks.of(signature);

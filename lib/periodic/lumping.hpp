@@ -1,6 +1,6 @@
-// States from which the same leads to the end, in every number of steps, are one state: what is summed over them is
-// all that counts (ordinary lumpability; Kemeny and Snell, Finite Markov Chains, 1960, section 6.3). Symmetries of
-// a cell make such states, and so does chance.
+// States from which the same leads to the end, in every number of steps, are one state: what is summed over
+// them is all that counts (ordinary lumpability; Kemeny and Snell, Finite Markov Chains, 1960, section 6.3).
+// Symmetries of a cell make such states, and so does chance.
 #pragma once
 
 #include "lib/periodic/period_operator.hpp"

@@ -16,7 +16,8 @@ template <class Numbers> class OperatorPower {
     using Number = typename Numbers::Number;
     using Factors = std::vector<typename Numbers::Factor>;
 
-    OperatorPower(const PeriodBlock &block, const Numbers &numbers, const Factors &factors, RunControl &control)
+    OperatorPower(const PeriodBlock &block, const Numbers &numbers, const Factors &factors,
+                  RunControl &control)
         : n_(block.states), numbers_(&numbers), control_(&control), charge_(&control.memory()) {
         charge_.resize(static_cast<std::int64_t>(3 * n_ * n_ * sizeof(Number)));
         rows_.resize(n_);

@@ -141,9 +141,10 @@ class Writer {
         const std::size_t each = terms ? terms->size() : 1;
         const Charge candidates(account_, static_cast<std::int64_t>(keys.size() * each * sizeof(Candidate)));
         if (keys.size() >= std::numeric_limits<std::uint32_t>::max() / std::max<std::size_t>(each, 1))
-            throw Error(PERM_REFUSED_MEMORY, formatted("a period has more than 2^32 moves: {} states before a row of "
-                                                       "{} entries",
-                                                       keys.size(), each));
+            throw Error(PERM_REFUSED_MEMORY,
+                        formatted("a period has more than 2^32 moves: {} states before a row of "
+                                  "{} entries",
+                                  keys.size(), each));
         PolledSteps steps(*poll_);
         found.reserve(keys.size() * each);
         for (std::uint32_t s = 0; s < keys.size(); ++s) {
@@ -187,11 +188,13 @@ class Writer {
 };
 
 // Of the states before a level those from which a wanted one is reached.
-std::vector<bool> wanted_before(const PeriodLevel &level, const std::vector<bool> &wanted, std::size_t sources) {
+std::vector<bool> wanted_before(const PeriodLevel &level, const std::vector<bool> &wanted,
+                                std::size_t sources) {
     std::vector<bool> before(sources, false);
     for (std::size_t s = 0; s < level.states(); ++s)
         if (wanted[s])
-            for (std::uint32_t m = level.first[s]; m < level.first[s + 1]; ++m) before[level.moves[m].source] = true;
+            for (std::uint32_t m = level.first[s]; m < level.first[s + 1]; ++m)
+                before[level.moves[m].source] = true;
     return before;
 }
 std::vector<bool> wanted_before(const PeriodLevels &levels, std::vector<bool> wanted, std::size_t sources) {
@@ -207,8 +210,8 @@ std::vector<std::uint32_t> numbers_of(const std::vector<bool> &kept) {
     return number;
 }
 
-// Leaves `kept` of the states behind the last level, `before` of those before the first, and of the others those
-// that lie between.
+// Leaves `kept` of the states behind the last level, `before` of those before the first, and of the others
+// those that lie between.
 void keep(PeriodLevels &levels, std::vector<bool> before, const std::vector<bool> &kept) {
     std::vector<std::vector<bool>> wanted(levels.size());
     std::vector<bool> next = kept;
@@ -415,7 +418,8 @@ class Orbits {
     std::uint32_t size(std::uint32_t state) const { return size_[state]; }
 
   private:
-    void join(const PeriodProgram &program, const CellSymmetry &symmetry, const Keys &keys, const Poll &poll) {
+    void join(const PeriodProgram &program, const CellSymmetry &symmetry, const Keys &keys,
+              const Poll &poll) {
         std::vector<std::pair<PeriodKey, PeriodKey>> moved; // a bit and what it becomes
         for (std::size_t c = 0; c < program.windows.size(); ++c) {
             const PeriodWindow &from = program.windows[c], &to = program.windows[at(symmetry.column[c])];
@@ -475,7 +479,8 @@ OpenOperator write_operator(const PeriodicMatrix &a, const PeriodProgram &progra
     const Extent from_start(a, 0, far);
     writer.stay(1, writer.unit(), out.start);
     Keys first = writer.head({writer.first_key(from_start, 0)}, from_start, out.start);
-    for (std::int64_t step = 0; step < ramps.up; ++step) first = writer.step(first, from_start, step, out.start);
+    for (std::int64_t step = 0; step < ramps.up; ++step)
+        first = writer.step(first, from_start, step, out.start);
     const Extent endless(a, -far, 2 * far);
     const Keys keys = closure(writer, endless, first, out.period.levels);
     close_period(out.start, first, keys);
@@ -528,10 +533,11 @@ std::vector<PeriodBlock> write_loops(const PeriodicMatrix &a, const PeriodProgra
         for (std::int32_t k = 0; k + 1 < w.width(); ++k) open.push_back(w.slot + k);
     constexpr std::size_t most = 26;
     if (open.size() > most)
-        throw Error(PERM_REFUSED_MEMORY,
-                    formatted("the cut between two cells has {} columns open at once: with joined ends at most {} "
-                              "can be, for each of their 2^{} sets is a state to begin with",
-                              open.size(), most, open.size()));
+        throw Error(
+            PERM_REFUSED_MEMORY,
+            formatted("the cut between two cells has {} columns open at once: with joined ends at most {} "
+                      "can be, for each of their 2^{} sets is a state to begin with",
+                      open.size(), most, open.size()));
     Keys keys{0};
     for (std::size_t k = 0; k < open.size(); ++k) { // ascending, for the slots are
         const std::size_t half = keys.size();

@@ -1,5 +1,5 @@
-// The operator of one period, written out as the factors that its rows are, with the way from the first row to the
-// first whole step and from the last whole step to the end (docs/periodic.md).
+// The operator of one period, written out as the factors that its rows are, with the way from the first row
+// to the first whole step and from the last whole step to the end (docs/periodic.md).
 #pragma once
 
 #include "jit/program/tape.hpp"
@@ -26,7 +26,8 @@ double moves_of(const PeriodLevels &levels);
 struct PeriodBlock {
     PeriodLevels levels;
     std::size_t states = 0;
-    // Of joined ends: states whose loops are counted, each for so many like it, which may lie in other blocks.
+    // Of joined ends: states whose loops are counted, each for so many like it, which may lie in other
+    // blocks.
     struct Start {
         std::uint32_t state, like_it;
     };
@@ -45,8 +46,8 @@ struct OpenOperator {
 // The values by the moves' entries: the cell's, the head's, the tail's, and 1.
 std::vector<Gaussian> values_of_moves(const PeriodicMatrix &a);
 
-// Of open ends. Only states that lie on a way from end to end; where there is none, none. `account` holds what is
-// written; it may throw, and so may `poll`.
+// Of open ends. Only states that lie on a way from end to end; where there is none, none. `account` holds
+// what is written; it may throw, and so may `poll`.
 OpenOperator write_operator(const PeriodicMatrix &a, const PeriodProgram &program, const Poll &poll,
                             MemoryAccount *account);
 
@@ -57,9 +58,9 @@ PeriodLevels write_few(const PeriodicMatrix &a, const PeriodProgram &program, st
 // The strongly connected components of an operator, those with a loop.
 std::vector<PeriodBlock> loops_of(const PeriodLevels &levels, const Poll &poll);
 
-// Of joined ends, all starts: the strongly connected components of the operator's graph, for from no other state a way leads
-// back to where it began. The permanent is the sum of their traces. States that a symmetry of the cell makes of each
-// other have as many loops: one of them is a start.
+// Of joined ends, all starts: the strongly connected components of the operator's graph, for from no other
+// state a way leads back to where it began. The permanent is the sum of their traces. States that a symmetry
+// of the cell makes of each other have as many loops: one of them is a start.
 std::vector<PeriodBlock> write_loops(const PeriodicMatrix &a, const PeriodProgram &program, const Poll &poll,
                                      MemoryAccount *account);
 

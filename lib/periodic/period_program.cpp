@@ -34,8 +34,8 @@ std::int32_t most_shift(const Order &order) {
     return most;
 }
 
-// When a column of cell 0 is met, by class. Columns that an end's rows meet are open when those are processed, and so
-// are all that stand before the first row that there is.
+// When a column of cell 0 is met, by class. Columns that an end's rows meet are open when those are
+// processed, and so are all that stand before the first row that there is.
 std::vector<Window> windows_of(const PeriodicMatrix &a, const Order &order) {
     std::vector<Window> windows(at(a.rows));
     for (const PeriodicEntry &e : a.entries) {
@@ -92,13 +92,15 @@ class PeriodCost {
             used -= order[at(i)].shift;
             by_position_[at(order[at(i)].position)] = i;
         }
-        Result result{0, log2_of(width, used), static_cast<std::int32_t>(std::min<std::int64_t>(bits, 1 << 30))};
+        Result result{0, log2_of(width, used),
+                      static_cast<std::int32_t>(std::min<std::int64_t>(bits, 1 << 30))};
         width += opens_[0];
         width -= closes_[0];
         used -= closes_[0];
         for (std::int32_t p = 0; p < a_->rows; ++p) {
             width += opens_[at(p + 1)];
-            result.expansions += std::exp2(std::min(log2_of(width, used), 1000.0)) * degree_[at(by_position_[at(p)])];
+            result.expansions +=
+                std::exp2(std::min(log2_of(width, used), 1000.0)) * degree_[at(by_position_[at(p)])];
             ++used;
             width -= closes_[at(p + 1)];
             used -= closes_[at(p + 1)];
@@ -193,10 +195,11 @@ PeriodProgram program_of(const PeriodicMatrix &a, const Found &found) {
         program.bits += program.windows.back().width();
     }
     if (program.bits > most_period_bits)
-        throw Error(PERM_REFUSED_MEMORY,
-                    formatted("the cut between two cells has {} columns open at once: at most {} can be; ask for a "
-                              "length as a plain matrix (perm_compute), which may be cut into slices",
-                              program.bits, most_period_bits));
+        throw Error(
+            PERM_REFUSED_MEMORY,
+            formatted("the cut between two cells has {} columns open at once: at most {} can be; ask for a "
+                      "length as a plain matrix (perm_compute), which may be cut into slices",
+                      program.bits, most_period_bits));
     for (std::size_t c = 0; c < windows.size(); ++c) {
         const auto behind = static_cast<std::size_t>(std::clamp(windows[c].last.position, 0, a.rows - 1));
         program.rows[behind].closes |= PeriodKey{1} << program.windows[c].slot;

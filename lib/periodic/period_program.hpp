@@ -1,9 +1,10 @@
-// The frontier's steps for one period (docs/periodic.md): the rows of a cell, some of them perhaps of a cell or more
-// behind, in an order that is the same for every step, so that a state is renamed by a shift at its end.
+// The frontier's steps for one period (docs/periodic.md): the rows of a cell, some of them perhaps of a cell
+// or more behind, in an order that is the same for every step, so that a state is renamed by a shift at its
+// end.
 //
-// A column is open from the first step that may meet it to the last. Of class c (its number in its cell) as many
-// cells are open as the window of c is wide; each has a bit of the state, the lowest of them that of the cell whose
-// column closes in this step. At the end of a step every bit moves one down.
+// A column is open from the first step that may meet it to the last. Of class c (its number in its cell) as
+// many cells are open as the window of c is wide; each has a bit of the state, the lowest of them that of the
+// cell whose column closes in this step. At the end of a step every bit moves one down.
 #pragma once
 
 #include "lib/periodic/periodic_matrix.hpp"
@@ -51,8 +52,8 @@ struct PeriodProgram {
     double seconds = 0;          // of one period, roughly
 };
 
-// The best order found, of A or, without head and tail, of A^T. Throws Error (PERM_REFUSED_MEMORY) where states
-// would need more than most_period_bits.
+// The best order found, of A or, without head and tail, of A^T. Throws Error (PERM_REFUSED_MEMORY) where
+// states would need more than most_period_bits.
 PeriodProgram plan_period(const PeriodicMatrix &a, std::uint64_t seed, const Poll &poll);
 
 // A^T has the same permanent; of a matrix without head and tail.

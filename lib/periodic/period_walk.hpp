@@ -19,7 +19,8 @@ template <class Numbers> class PeriodWalk {
     using Number = typename Numbers::Number;
     using Factor = typename Numbers::Factor;
 
-    PeriodWalk(const Numbers &numbers, const std::vector<Factor> &factors) : numbers_(&numbers), factors_(&factors) {}
+    PeriodWalk(const Numbers &numbers, const std::vector<Factor> &factors)
+        : numbers_(&numbers), factors_(&factors) {}
 
     // The number 1 in one of so many states.
     void begin(std::size_t states, std::size_t state) {
@@ -73,8 +74,8 @@ template <class Numbers> class PeriodWalk {
     std::vector<Number> x_, y_;
 };
 
-// Roundings on the way of a term through the levels, where each product takes so many: as the frontier's ledger
-// counts them for numbers with exponents of their own.
+// Roundings on the way of a term through the levels, where each product takes so many: as the frontier's
+// ledger counts them for numbers with exponents of their own.
 inline double roundings_along(const PeriodLevels &levels, double of_product, double of_entry) {
     double roundings = 0;
     for (const PeriodLevel &level : levels) {

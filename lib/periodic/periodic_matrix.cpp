@@ -35,9 +35,10 @@ void take_cell(PeriodicMatrix &out, Rectangle cell) {
     const std::int32_t r = cell.pattern.rows;
     if (r == 0) bad_matrix("the cell has no rows: it must have one at least");
     if (cell.pattern.cols % r != 0 || cell.pattern.cols / r % 2 == 0)
-        bad_matrix(formatted("the cell has {0} rows and {1} columns: {0} (2 d + 1) it must have, the blocks for "
-                             "the cells -d to d side by side",
-                             r, cell.pattern.cols));
+        bad_matrix(
+            formatted("the cell has {0} rows and {1} columns: {0} (2 d + 1) it must have, the blocks for "
+                      "the cells -d to d side by side",
+                      r, cell.pattern.cols));
     out.rows = r;
     out.reach = cell.pattern.cols / r / 2;
     std::size_t k = 0;
@@ -68,8 +69,8 @@ PeriodicEnd end_of(const PeriodicMatrix &a, Rectangle part, bool is_head) {
             // Counted from the first column of the first cell, or of the one behind the last.
             const std::int64_t place = is_head ? j - own : j - inner;
             const std::int64_t cell = (place + 2 * inner) / a.rows - 2 * a.reach;
-            out.entries.push_back({i, static_cast<std::int32_t>(place - cell * a.rows),
-                                   static_cast<std::int32_t>(cell)});
+            out.entries.push_back(
+                {i, static_cast<std::int32_t>(place - cell * a.rows), static_cast<std::int32_t>(cell)});
             out.values.push_back(std::move(value));
         }
     return out;
@@ -101,8 +102,7 @@ PeriodicMatrix read_periodic(const perm_periodic *given, const Poll &poll, Memor
         throw Error(PERM_BAD_ARGUMENT, formatted("perm_periodic.joined is {}: use 0 or 1", a.joined));
     if (a.reserved != 0)
         throw Error(PERM_BAD_ARGUMENT, "perm_periodic.reserved must be 0: start from PERM_PERIODIC_INIT");
-    if (a.joined && (a.head || a.tail))
-        bad_matrix("joined ends have neither a head nor a tail");
+    if (a.joined && (a.head || a.tail)) bad_matrix("joined ends have neither a head nor a tail");
     PeriodicMatrix out;
     out.joined = a.joined != 0;
     take_cell(out, read_part(a.cell, "cell", poll, account));
@@ -122,7 +122,8 @@ Unrolled unrolled(const PeriodicMatrix &a, std::int64_t length) {
     std::vector<std::map<std::int32_t, Gaussian>> rows(static_cast<std::size_t>(n));
     const auto add = [&](std::int64_t row, std::int64_t column, const Gaussian &value) {
         if (column < 0 || column >= n) return;
-        auto [place, is_new] = rows[static_cast<std::size_t>(row)].try_emplace(static_cast<std::int32_t>(column), value);
+        auto [place, is_new] =
+            rows[static_cast<std::size_t>(row)].try_emplace(static_cast<std::int32_t>(column), value);
         if (!is_new) place->second = place->second + value;
     };
     for (std::size_t k = 0; k < a.head.entries.size(); ++k) {

@@ -1,5 +1,5 @@
-// A matrix that repeats: cells of as many rows as columns, each row coupled to columns of the cells around its
-// own, and what may stand before the first cell and behind the last (docs/periodic.md).
+// A matrix that repeats: cells of as many rows as columns, each row coupled to columns of the cells around
+// its own, and what may stand before the first cell and behind the last (docs/periodic.md).
 #pragma once
 
 #include "lib/input/matrix.hpp"
@@ -47,8 +47,8 @@ struct PeriodicMatrix {
 // Throws Error (PERM_BAD_ARGUMENT, PERM_BAD_MATRIX, PERM_UNSUPPORTED).
 PeriodicMatrix read_periodic(const perm_periodic *given, const Poll &poll, MemoryAccount *account);
 
-// The same as one matrix of `length` cells, entries that fall on one place added up: what it is tested against,
-// and what few cells are computed as.
+// The same as one matrix of `length` cells, entries that fall on one place added up: what it is tested
+// against, and what few cells are computed as.
 struct Unrolled {
     Pattern pattern;
     std::vector<Gaussian> values;

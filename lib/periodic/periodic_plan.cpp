@@ -16,10 +16,16 @@ std::size_t PeriodicPlan::states() const {
     return states;
 }
 
+bool PeriodicPlan::has_ones_alone() const {
+    const Gaussian one{1, 0};
+    return std::all_of(values.begin(), values.end(), [&](const Gaussian &value) { return value == one; });
+}
+
 double PeriodicPlan::moves_of_starts() const {
     if (!joined()) return moves_of(open.period.levels);
     double moves = 0;
-    for (const PeriodBlock &block : loops) moves += moves_of(block.levels) * static_cast<double>(block.starts.size());
+    for (const PeriodBlock &block : loops)
+        moves += moves_of(block.levels) * static_cast<double>(block.starts.size());
     return moves;
 }
 
@@ -81,9 +87,8 @@ PeriodicPlan make_periodic_plan(PeriodicMatrix a, const Options &options, RunCon
 void require_length(const PeriodicPlan &plan, std::int64_t length) {
     const std::int64_t least = plan.joined() ? 1 : 0;
     if (length < least)
-        throw Error(PERM_BAD_ARGUMENT,
-                    formatted("the length is {}: of {} ends it must be {} or more cells", length,
-                              plan.joined() ? "joined" : "open", least));
+        throw Error(PERM_BAD_ARGUMENT, formatted("the length is {}: of {} ends it must be {} or more cells",
+                                                 length, plan.joined() ? "joined" : "open", least));
     constexpr std::int64_t most = std::int64_t{1} << 62;
     if (length > most)
         throw Error(PERM_BAD_ARGUMENT, formatted("the length is {}: at most 2^62 cells can be", length));

@@ -14,18 +14,20 @@ struct PeriodicPlan {
     Options options;
     PeriodicMatrix matrix; // as it is computed: A, or A^T
     PeriodProgram program;
-    std::vector<Gaussian> values; // values_of_moves(matrix)
-    OpenOperator open;            // of open ends
+    std::vector<Gaussian> values;   // values_of_moves(matrix)
+    OpenOperator open;              // of open ends
     std::vector<PeriodBlock> loops; // of joined ones
     bool nonnegative = false, real = false, integers = false;
 
+    bool has_ones_alone() const;
     bool joined() const { return matrix.joined; }
     std::size_t states() const;
-    double moves() const;           // of one period
-    double moves_of_starts() const; // of one period, for each start of joined ends
+    double moves() const;                          // of one period
+    double moves_of_starts() const;                // of one period, for each start of joined ends
     std::int64_t order(std::int64_t length) const; // of the whole matrix
     std::int64_t nnz(std::int64_t length) const;
-    // Terms a(m) that determine all: from a(first_term()) on they obey a recurrence of that order (Cayley-Hamilton).
+    // Terms a(m) that determine all: from a(first_term()) on they obey a recurrence of that order
+    // (Cayley-Hamilton).
     std::int64_t recurrence_order() const;
     std::int64_t first_term() const { return matrix.joined ? 1 : open.least; }
 };

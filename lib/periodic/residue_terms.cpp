@@ -16,13 +16,16 @@
 namespace libperm {
 namespace {
 
-constexpr double seconds_each = 4e-9; // of a move, for each prime
+// Of a move, for each prime.
+constexpr double seconds_of_one = 0.7e-9, seconds_each = 2e-9;
 
 // Of a part's rows: what makes each a row of whole numbers.
-void make_whole(const std::vector<PeriodicEntry> &entries, std::int32_t rows, std::size_t base, IntegerEntries &out,
-                const std::vector<Gaussian> &values, mpz_class &factor) {
+void make_whole(const std::vector<PeriodicEntry> &entries, std::int32_t rows, std::size_t base,
+                IntegerEntries &out, const std::vector<Gaussian> &values, mpz_class &factor) {
     std::vector<mpz_class> multiple(static_cast<std::size_t>(rows), 1);
-    const auto of = [&](std::size_t k) -> mpz_class & { return multiple[static_cast<std::size_t>(entries[k].row)]; };
+    const auto of = [&](std::size_t k) -> mpz_class & {
+        return multiple[static_cast<std::size_t>(entries[k].row)];
+    };
     for (std::size_t k = 0; k < entries.size(); ++k) {
         const Gaussian &x = values[base + k];
         of(k) = lcm(lcm(of(k), x.re.get_den()), x.im.get_den());
@@ -54,7 +57,9 @@ ResidueTerms few(const PeriodicPlan &plan, const Residues &residues, std::size_t
 // The terms from which a recurrence tells all others: so many, behind the first.
 std::int64_t determining(const PeriodicPlan &plan) { return 2 * plan.recurrence_order() + 2; }
 
-bool recurs(const PeriodicPlan &plan, std::int64_t m) { return m > plan.first_term() + 2 * determining(plan); }
+bool recurs(const PeriodicPlan &plan, std::int64_t m) {
+    return m > plan.first_term() + 2 * determining(plan);
+}
 
 } // namespace
 
@@ -66,7 +71,8 @@ IntegerEntries integer_entries(const PeriodicPlan &plan, const Poll &poll) {
     const PeriodicMatrix &a = plan.matrix;
     make_whole(a.entries, a.rows, 0, out, plan.values, out.per_cell);
     make_whole(a.head.entries, a.head.rows, a.entries.size(), out, plan.values, out.of_ends);
-    make_whole(a.tail.entries, a.tail.rows, a.entries.size() + a.head.entries.size(), out, plan.values, out.of_ends);
+    make_whole(a.tail.entries, a.tail.rows, a.entries.size() + a.head.entries.size(), out, plan.values,
+               out.of_ends);
     out.re.back() = 1;
     return out;
 }
@@ -75,7 +81,8 @@ ResidueTerms terms_modulo(const PeriodicPlan &plan, const IntegerEntries &entrie
                           const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count,
                           RunControl &control) {
     const Pattern none;
-    const Residues residues = residues_of(none, entries.re, entries.im, primes, [&control] { control.poll(); });
+    const Residues residues =
+        residues_of(none, entries.re, entries.im, primes, [&control] { control.poll(); });
     const std::size_t groups = (primes.size() + residues_at_once - 1) / residues_at_once;
     std::vector<ResidueTerms> by_group(groups);
     parallel_for(groups, [&](std::uint64_t g) {
@@ -112,7 +119,7 @@ double exact_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t 
     const std::int64_t last = first + count - 1;
     const bool by_recurrence = count == 1 && recurs(plan, last);
     const auto terms = static_cast<double>(by_recurrence ? determining(plan) : last - plan.open.least + 1);
-    double each = terms * plan.moves_of_starts() * seconds_each;
+    double each = terms * plan.moves_of_starts() * (plan.has_ones_alone() ? seconds_of_one : seconds_each);
     if (by_recurrence) {
         const auto order = static_cast<double>(plan.recurrence_order());
         each += order * order * (4 + 2 * std::log2(static_cast<double>(last) + 1)) * 3e-9;
@@ -127,19 +134,24 @@ std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, s
     const bool gaussian = !entries.im.empty();
     // Of the whole numbers, which are as much larger as their factor.
     const std::vector<std::int64_t> bits = term_bits(plan, first, count, control);
-    const auto bits_of = [](const mpz_class &x) { return static_cast<double>(mpz_sizeinbase(x.get_mpz_t(), 2)); };
+    const auto bits_of = [](const mpz_class &x) {
+        return static_cast<double>(mpz_sizeinbase(x.get_mpz_t(), 2));
+    };
     double most = 0;
     for (std::size_t k = 0; k < bits.size(); ++k)
         most = std::max(most, static_cast<double>(bits[k]) + bits_of(entries.of_ends) +
-                                  bits_of(entries.per_cell) * static_cast<double>(first + static_cast<std::int64_t>(k)));
+                                  bits_of(entries.per_cell) *
+                                      static_cast<double>(first + static_cast<std::int64_t>(k)));
     constexpr double most_bits = 4e9;
     if (!(most < most_bits))
-        throw Error(PERM_UNSUPPORTED, formatted("the number has {:.3g} bits: ask for it in doubles (precision double) "
-                                                "or modulo a prime (precision mod:P)",
-                                                most));
+        throw Error(PERM_UNSUPPORTED,
+                    formatted("the number has {:.3g} bits: ask for it in doubles (precision double) "
+                              "or modulo a prime (precision mod:P)",
+                              most));
     constexpr double of_a_prime = residue_bits - 0.01;
     const auto needed = static_cast<std::size_t>((std::max(most, 0.0) + 2) / of_a_prime) + 1;
-    const Charge charge(&control.memory(), static_cast<std::int64_t>(needed * static_cast<std::size_t>(count) * 16));
+    const Charge charge(&control.memory(),
+                        static_cast<std::int64_t>(needed * static_cast<std::size_t>(count) * 16));
     const std::vector<std::uint64_t> primes = primes_below(residue_bits, needed, gaussian, poll);
     ResidueTerms terms;
     if (count == 1)
@@ -161,18 +173,18 @@ std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, s
     return outcomes;
 }
 
-std::vector<std::uint64_t> terms_modulo_prime(const PeriodicPlan &plan, std::uint64_t prime, std::int64_t first,
-                                              std::int64_t count, RunControl &control) {
+std::vector<std::uint64_t> terms_modulo_prime(const PeriodicPlan &plan, std::uint64_t prime,
+                                              std::int64_t first, std::int64_t count, RunControl &control) {
     const Poll poll = [&control] { control.poll(); };
-    if (!plan.real)
-        throw Error(PERM_BAD_OPTION, "precision mod:P takes real entries: these are complex");
+    if (!plan.real) throw Error(PERM_BAD_OPTION, "precision mod:P takes real entries: these are complex");
     const IntegerEntries entries = integer_entries(plan, poll);
     const Montgomery field(prime);
     const auto residue = [&](const mpz_class &x) { return field.to(mpz_fdiv_ui(x.get_mpz_t(), prime)); };
     const std::uint64_t per_cell = residue(entries.per_cell), of_ends = residue(entries.of_ends);
     if (per_cell == 0 || of_ends == 0)
-        throw Error(PERM_BAD_OPTION, formatted("an entry's denominator is a multiple of {}: it has no value modulo it",
-                                               prime));
+        throw Error(
+            PERM_BAD_OPTION,
+            formatted("an entry's denominator is a multiple of {}: it has no value modulo it", prime));
     std::vector<std::uint64_t> out;
     if (count == 1)
         out = term_modulo(plan, entries, {prime}, first, control);

@@ -18,7 +18,8 @@ struct IntegerEntries {
 };
 IntegerEntries integer_entries(const PeriodicPlan &plan, const Poll &poll);
 
-// By prime, by term, of the whole numbers. `primes`: of Gaussian integers each twice (lib/number/residues.hpp).
+// By prime, by term, of the whole numbers. `primes`: of Gaussian integers each twice
+// (lib/number/residues.hpp).
 using ResidueTerms = std::vector<std::vector<std::uint64_t>>;
 ResidueTerms terms_modulo(const PeriodicPlan &plan, const IntegerEntries &entries,
                           const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count,
@@ -33,9 +34,10 @@ std::vector<std::uint64_t> term_modulo(const PeriodicPlan &plan, const IntegerEn
 std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
                                  RunControl &control);
 
-// Modulo a prime below 2^62. Throws Error (PERM_BAD_OPTION) where the entries have no values there, or are complex.
-std::vector<std::uint64_t> terms_modulo_prime(const PeriodicPlan &plan, std::uint64_t prime, std::int64_t first,
-                                              std::int64_t count, RunControl &control);
+// Modulo a prime below 2^62. Throws Error (PERM_BAD_OPTION) where the entries have no values there, or are
+// complex.
+std::vector<std::uint64_t> terms_modulo_prime(const PeriodicPlan &plan, std::uint64_t prime,
+                                              std::int64_t first, std::int64_t count, RunControl &control);
 
 // Seconds on one thread, roughly; `bits` of the largest term.
 double exact_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, double bits);

@@ -18,7 +18,8 @@ class CellGraph {
         : lines_(2 * static_cast<std::size_t>(a.rows)), met_(lines_) {
         for (std::size_t k = 0; k < a.entries.size(); ++k) {
             const PeriodicEntry &e = a.entries[k];
-            const auto row = static_cast<std::uint32_t>(e.row), column = static_cast<std::uint32_t>(a.rows + e.column);
+            const auto row = static_cast<std::uint32_t>(e.row),
+                       column = static_cast<std::uint32_t>(a.rows + e.column);
             const std::int32_t cell = reversed ? -e.cell : e.cell;
             met_[row].push_back({cell, kinds[k], column});
             met_[column].push_back({cell, kinds[k], row});
@@ -37,7 +38,8 @@ class CellGraph {
     std::vector<std::vector<Meeting>> met_;
 };
 
-using Signature = std::pair<std::uint32_t, std::vector<std::tuple<std::int32_t, std::uint32_t, std::uint32_t>>>;
+using Signature =
+    std::pair<std::uint32_t, std::vector<std::tuple<std::int32_t, std::uint32_t, std::uint32_t>>>;
 
 Signature signature_of(const CellGraph &graph, const Colours &colours, std::size_t line) {
     Signature signature{colours[line], {}};
@@ -49,7 +51,8 @@ Signature signature_of(const CellGraph &graph, const Colours &colours, std::size
 // Two graphs, coloured alike.
 class Matching {
   public:
-    Matching(const CellGraph &from, const CellGraph &to, const Poll &poll) : from_(&from), to_(&to), poll_(&poll) {}
+    Matching(const CellGraph &from, const CellGraph &to, const Poll &poll)
+        : from_(&from), to_(&to), poll_(&poll) {}
 
     // Of each line the one it becomes; none, or none within reach.
     std::optional<Colours> extended(Colours x, Colours y) {
@@ -88,11 +91,14 @@ class Matching {
             const auto recolour = [&](const CellGraph &graph, const Colours &old) {
                 Colours next(old.size());
                 for (std::size_t k = 0; k < old.size(); ++k)
-                    next[k] = numbers.try_emplace(signature_of(graph, old, k), static_cast<std::uint32_t>(numbers.size()))
+                    next[k] = numbers
+                                  .try_emplace(signature_of(graph, old, k),
+                                               static_cast<std::uint32_t>(numbers.size()))
                                   .first->second;
                 return next;
             };
-            Colours next_x = recolour(*from_, x), next_y = recolour(*to_, y), sorted_x = next_x, sorted_y = next_y;
+            Colours next_x = recolour(*from_, x), next_y = recolour(*to_, y), sorted_x = next_x,
+                    sorted_y = next_y;
             std::sort(sorted_x.begin(), sorted_x.end());
             std::sort(sorted_y.begin(), sorted_y.end());
             if (sorted_x != sorted_y) return false;
@@ -120,7 +126,8 @@ std::vector<std::uint32_t> kinds_of(const std::vector<Gaussian> &values) {
     std::vector<std::uint32_t> kinds;
     std::vector<const Gaussian *> known;
     for (const Gaussian &value : values) {
-        const auto place = std::find_if(known.begin(), known.end(), [&](const Gaussian *x) { return *x == value; });
+        const auto place =
+            std::find_if(known.begin(), known.end(), [&](const Gaussian *x) { return *x == value; });
         kinds.push_back(static_cast<std::uint32_t>(place - known.begin()));
         if (place == known.end()) known.push_back(&value);
     }

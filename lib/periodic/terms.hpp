@@ -10,8 +10,9 @@ namespace libperm {
 
 // `tell(a(m))` for m = first, first + 1, ...; so many. first >= 0, of joined ends >= 1.
 template <class Numbers, class Tell>
-void walk_open(const PeriodicPlan &plan, const Numbers &numbers, const std::vector<typename Numbers::Factor> &factors,
-               std::int64_t first, std::int64_t count, RunControl &control, const Tell &tell) {
+void walk_open(const PeriodicPlan &plan, const Numbers &numbers,
+               const std::vector<typename Numbers::Factor> &factors, std::int64_t first, std::int64_t count,
+               RunControl &control, const Tell &tell) {
     const OpenOperator &op = plan.open;
     const auto last_of = [](const PeriodWalk<Numbers> &walk) {
         return walk.numbers().empty() ? Numbers::zero() : walk.numbers().front();
@@ -43,11 +44,12 @@ void walk_open(const PeriodicPlan &plan, const Numbers &numbers, const std::vect
     }
 }
 
-// The traces of a(first) and those behind it, `traces.size()` of them; each is added to. Starts are shared among
-// threads, and added up in their order.
+// The traces of a(first) and those behind it, `traces.size()` of them; each is added to. Starts are shared
+// among threads, and added up in their order.
 template <class Numbers>
-void walk_loops(const PeriodicPlan &plan, const Numbers &numbers, const std::vector<typename Numbers::Factor> &factors,
-                std::int64_t first, std::vector<typename Numbers::Number> &traces, RunControl &control) {
+void walk_loops(const PeriodicPlan &plan, const Numbers &numbers,
+                const std::vector<typename Numbers::Factor> &factors, std::int64_t first,
+                std::vector<typename Numbers::Number> &traces, RunControl &control) {
     using Number = typename Numbers::Number;
     constexpr std::size_t together = 64;
     for (const PeriodBlock &block : plan.loops) {

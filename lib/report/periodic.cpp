@@ -33,7 +33,8 @@ Json texts(const std::vector<mpq_class> &coefficients) {
 
 std::string periodic_json(const PeriodicPlan &plan) {
     const PeriodicMatrix &a = plan.matrix;
-    Json j{{"rows", a.rows}, {"reach", a.reach}, {"joined", a.joined}, {"transposed", plan.program.transposed}};
+    Json j{
+        {"rows", a.rows}, {"reach", a.reach}, {"joined", a.joined}, {"transposed", plan.program.transposed}};
     Json rows = Json::Array(), behind = Json::Array();
     for (const PeriodRow &row : plan.program.rows) {
         rows.push_back(row.row);

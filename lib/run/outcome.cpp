@@ -40,13 +40,16 @@ void round_value(Outcome &outcome, int bits) {
 
 void reduce(Outcome &outcome, std::uint64_t p) {
     const mpz_class prime = p;
-    const Gaussian value = outcome.wide ? *outcome.wide : exact_of({outcome.value.mantissa, 0, 0, 0}, outcome.value.exp2);
+    const Gaussian value =
+        outcome.wide ? *outcome.wide : exact_of({outcome.value.mantissa, 0, 0, 0}, outcome.value.exp2);
     if (!outcome.exact) throw Error(PERM_INTERNAL, "a residue is asked for of what is not exact");
-    if (!is_real(value)) throw Error(PERM_BAD_OPTION, "precision mod:P takes real entries: these are complex");
+    if (!is_real(value))
+        throw Error(PERM_BAD_OPTION, "precision mod:P takes real entries: these are complex");
     mpz_class residue;
     if (mpz_invert(residue.get_mpz_t(), value.re.get_den_mpz_t(), prime.get_mpz_t()) == 0)
-        throw Error(PERM_BAD_OPTION, "precision mod:" + prime.get_str() + ": the permanent has a denominator that is a "
-                                     "multiple of it");
+        throw Error(PERM_BAD_OPTION, "precision mod:" + prime.get_str() +
+                                         ": the permanent has a denominator that is a "
+                                         "multiple of it");
     residue *= value.re.get_num();
     mpz_fdiv_r(residue.get_mpz_t(), residue.get_mpz_t(), prime.get_mpz_t());
     set_value(outcome, WideBall{{residue, 0}, {}});

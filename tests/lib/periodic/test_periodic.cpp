@@ -9,8 +9,8 @@
 #include "lib/periodic/recurrence.hpp"
 #include "lib/periodic/residue_terms.hpp"
 #include "tests/support/check.hpp"
-#include "tests/support/oracle.hpp"
 #include "tests/support/exactly.hpp"
+#include "tests/support/oracle.hpp"
 #include "tests/support/run.hpp"
 
 #include "bench/families.hpp"
@@ -47,7 +47,9 @@ Gaussian any_value(Kind kind, Random &random) {
     };
     Gaussian value{1, 0};
     if (kind == Kind::ones) return value;
-    do value = {part(kind == Kind::integers ? 1 : random.integer(1, 5)), kind == Kind::complex ? part(2) : mpq_class(0)};
+    do
+        value = {part(kind == Kind::integers ? 1 : random.integer(1, 5)),
+                 kind == Kind::complex ? part(2) : mpq_class(0)};
     while (is_zero(value));
     return value;
 }
@@ -70,17 +72,20 @@ PeriodicMatrix any_matrix(Random &random, Kind kind, bool joined) {
 
 // Rows and columns at the ends, as many of both over all.
 void add_ends(PeriodicMatrix &a, Random &random, Kind kind) {
-    const std::int64_t inner = std::int64_t{a.reach} * a.rows, total = random.integer(0, std::min<std::int64_t>(inner, 3));
+    const std::int64_t inner = std::int64_t{a.reach} * a.rows,
+                       total = random.integer(0, std::min<std::int64_t>(inner, 3));
     a.head.columns = random.integer(0, total);
     a.tail.columns = total - a.head.columns;
     a.head.rows = static_cast<std::int32_t>(random.integer(0, total));
     a.tail.rows = static_cast<std::int32_t>(total) - a.head.rows;
     const auto fill = [&](PeriodicEnd &end, bool is_head) {
         for (std::int32_t i = 0; i < end.rows; ++i)
-            for (std::int64_t place = is_head ? -end.columns : -inner; place < (is_head ? inner : end.columns); ++place) {
+            for (std::int64_t place = is_head ? -end.columns : -inner;
+                 place < (is_head ? inner : end.columns); ++place) {
                 if (random.uniform() < 0.4) continue;
                 const std::int64_t cell = (place + 4 * inner + 4 * a.rows) / a.rows - 4 * a.reach - 4;
-                end.entries.push_back({i, static_cast<std::int32_t>(place - cell * a.rows), static_cast<std::int32_t>(cell)});
+                end.entries.push_back(
+                    {i, static_cast<std::int32_t>(place - cell * a.rows), static_cast<std::int32_t>(cell)});
                 end.values.push_back(any_value(kind, random));
             }
     };
@@ -97,18 +102,21 @@ PeriodicPlan planned(const PeriodicMatrix &a, const char *precision = nullptr) {
 }
 
 std::string text(const PeriodicMatrix &a) {
-    std::string out = std::to_string(a.rows) + " rows, reach " + std::to_string(a.reach) + (a.joined ? ", joined" : "");
+    std::string out =
+        std::to_string(a.rows) + " rows, reach " + std::to_string(a.reach) + (a.joined ? ", joined" : "");
     for (std::size_t k = 0; k < a.entries.size(); ++k) {
         const PeriodicEntry &e = a.entries[k];
-        out += "\n " + std::to_string(e.row) + " " + std::to_string(e.column) + " " + std::to_string(e.cell) + ": " +
-               a.values[k].re.get_str() + " " + a.values[k].im.get_str();
+        out += "\n " + std::to_string(e.row) + " " + std::to_string(e.column) + " " + std::to_string(e.cell) +
+               ": " + a.values[k].re.get_str() + " " + a.values[k].im.get_str();
     }
     out += "\n head " + std::to_string(a.head.rows) + "x" + std::to_string(a.head.columns) + " tail " +
            std::to_string(a.tail.rows) + "x" + std::to_string(a.tail.columns);
     return out;
 }
 
-Gaussian value_of(const Outcome &outcome) { return outcome.wide ? *outcome.wide : Gaussian{exactly(outcome.value), 0}; }
+Gaussian value_of(const Outcome &outcome) {
+    return outcome.wide ? *outcome.wide : Gaussian{exactly(outcome.value), 0};
+}
 
 void check_bound(const Outcome &outcome, const oracle::Gaussian &truth) {
     if (!std::isfinite(outcome.error.mantissa)) return;
@@ -159,11 +167,13 @@ TEST_CASE("a term far out: by squares, by the recurrence, and step by step") {
     Random random(test_seed() + 1);
     int compared = 0;
     for (int trial = 0; trial < run::cases(60); ++trial) {
-        const PeriodicMatrix a = any_matrix(random, trial % 2 == 0 ? Kind::ones : Kind::integers, trial % 3 == 0);
+        const PeriodicMatrix a =
+            any_matrix(random, trial % 2 == 0 ? Kind::ones : Kind::integers, trial % 3 == 0);
         const PeriodicPlan plan = planned(a);
         CAPTURE(text(a));
         RunControl control;
-        const std::int64_t m = plan.first_term() + 2 * (2 * plan.recurrence_order() + 2) + random.integer(1, 30);
+        const std::int64_t m =
+            plan.first_term() + 2 * (2 * plan.recurrence_order() + 2) + random.integer(1, 30);
         if (m > 400) continue;
         const std::uint64_t prime = primes_below(62, 1, false).front();
         const IntegerEntries entries = integer_entries(plan, no_poll);
@@ -173,7 +183,8 @@ TEST_CASE("a term far out: by squares, by the recurrence, and step by step") {
         mpz_class residue;
         mpz_fdiv_r(residue.get_mpz_t(), value_of(exact).re.get_num_mpz_t(), mpz_class(prime).get_mpz_t());
         CHECK(residue == mpz_class(by_steps));
-        const Outcome walked = float_terms(plan, m, 2, false, control).front(), squared = float_terms(plan, m, 1, true, control).front();
+        const Outcome walked = float_terms(plan, m, 2, false, control).front(),
+                      squared = float_terms(plan, m, 1, true, control).front();
         check_bound(walked, value_of(exact));
         check_bound(squared, value_of(exact));
         ++compared;
@@ -203,9 +214,11 @@ TEST_CASE("the generating function has the terms, those beyond it too") {
         for (std::int64_t m = 0; m < first + count; ++m) {
             const auto at = static_cast<std::size_t>(m);
             mpq_class x = at < f.numerator.size() ? f.numerator[at] : mpq_class(0);
-            for (std::size_t j = 1; j < f.denominator.size() && j <= at; ++j) x -= f.denominator[j] * series[at - j];
+            for (std::size_t j = 1; j < f.denominator.size() && j <= at; ++j)
+                x -= f.denominator[j] * series[at - j];
             series.push_back(x);
-            const mpq_class truth = m < first ? mpq_class(0) : value_of(terms[static_cast<std::size_t>(m - first)]).re;
+            const mpq_class truth =
+                m < first ? mpq_class(0) : value_of(terms[static_cast<std::size_t>(m - first)]).re;
             CHECK(series.back() == truth);
             ++compared;
         }
@@ -229,7 +242,8 @@ TEST_CASE("the growth lies within its bracket") {
         const std::int64_t m = plan.open.least + 4000;
         const Outcome late = float_terms(plan, m, 1, true, control).front();
         if (late.value.mantissa == 0) continue;
-        const double root = std::exp2((std::log2(late.value.mantissa) + static_cast<double>(late.value.exp2)) / static_cast<double>(m));
+        const double root = std::exp2(
+            (std::log2(late.value.mantissa) + static_cast<double>(late.value.exp2)) / static_cast<double>(m));
         CHECK(root <= growth.upper * 1.02);
         CHECK(growth.upper - growth.lower <= 1e-6 * growth.upper);
         ++compared;
