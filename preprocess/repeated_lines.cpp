@@ -235,6 +235,7 @@ RepeatedLines<Value> merge_repeated_lines(BlockOf<Value> &block, const Poll &pol
     PolledSteps steps(poll);
     const Watch watch{charge, steps};
     charge.grow(lines_bytes(block.pattern));
+    poll(); // the caller may have copied the block, and its pattern is now
     Lines lines{block.pattern, {}};
     out.kinds.of_row = merge_lines(lines, block.values, out.factor, watch);
     Transposed columns = transpose(block.pattern, poll);

@@ -190,7 +190,13 @@ template <class Value> class Planner {
         Kinds kinds;
         {
             const Charge charge(&control_.memory(), libperm::bytes_of(block));
-            Block merged = block;
+            Block merged{block.pattern, {}};
+            merged.values.reserve(block.values.size());
+            PolledSteps steps(poll_);
+            for (const Value &x : block.values) {
+                steps.take(8);
+                merged.values.push_back(x);
+            }
             kinds = merged_kinds(merged);
         }
         const BlockPlan *plan = plan_of(block, kinds); // merging changes values alone
