@@ -6,7 +6,9 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <locale.h>
 #include <new>
 #include <stdexcept>
 #include <system_error>
@@ -123,8 +125,9 @@ Json number_of(std::string_view text) {
         std::int64_t integer = 0;
         if (std::from_chars(begin, end, integer).ec == std::errc()) return integer;
     }
-    double number = 0;
-    if (std::from_chars(begin, end, number).ec == std::errc()) return number;
+    static const locale_t c_locale = newlocale(LC_ALL_MASK, "C", nullptr); // whatever the program's
+    const double number = strtod_l(std::string(text).c_str(), nullptr, c_locale);
+    if (std::isfinite(number)) return number;
     throw std::out_of_range("the number " + std::string(text) + " is out of range");
 }
 
