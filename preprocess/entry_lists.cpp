@@ -13,6 +13,7 @@ EntryLists::EntryLists(const Pattern &a, const Poll &poll)
     const std::array<std::int32_t, 2> lines{a.rows, a.cols};
     for (const std::size_t side : {0u, 1u})
         for (std::int32_t i = 0; i < lines[side]; ++i) {
+            steps_.take();
             lists_[side].push_back({-1, 0, i});
             list_of_line_[side].push_back(i);
         }
@@ -105,7 +106,13 @@ void EntryLists::enter(std::int32_t e) {
 void EntryLists::hash_all() {
     const auto alive = [](const Entry &e) { return e.list[0] >= 0; };
     entered_ = at(std::count_if(entries_.begin(), entries_.end(), alive));
-    table_.assign(std::bit_ceil(4 * entered_ + 4), -1);
+    const std::size_t places = std::bit_ceil(4 * entered_ + 4);
+    table_.clear();
+    table_.reserve(places);
+    while (table_.size() < places) { // bit by bit: memory that is touched for the first time takes its time
+        table_.resize(std::min(places, table_.size() + PolledSteps::between), -1);
+        steps_.take(PolledSteps::between);
+    }
     for (std::size_t e = 0; e < entries_.size(); ++e) {
         steps_.take(2);
         if (alive(entries_[e]))

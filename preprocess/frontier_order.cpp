@@ -64,16 +64,19 @@ class Walker {
           frontier_(side, log2_binomial),
           random_(seed),
           steps_(options.poll),
-          kept_(options.account) {}
+          kept_(options.account) {
+        for (std::int32_t i = 0; i < a_.rows; ++i) too_wide_ |= a_.row(i).size() > widest_frontier;
+    }
 
     const std::vector<std::int32_t> &best() const { return best_; }
     double best_cost() const { return best_cost_; }
     bool transposed() const { return transposed_; }
+    bool too_wide() const { return too_wide_; }
     double work() const { return work_; } // done so far, in about nanoseconds
 
     // `worth`: the work that is worth doing for an order of some cost.
     template <class Worth> void greedy_starts(int count, const Worth &worth) {
-        for (int k = 0; k < count; ++k) {
+        for (int k = 0; k < count && !too_wide_; ++k) {
             if (k > 0 && work_ > std::min(most_greedy_work, worth(best_cost_))) return;
             const std::vector<std::int32_t> order = greedy(k == 0 ? 0.0 : 0.1 * (k % 20));
             const double cost = evaluate(order);
@@ -173,6 +176,10 @@ class Walker {
             }
             step(row);
             if (frontier_.log2_states() > frontier_out_of_reach) break;
+            if (frontier_.width() > widest_frontier) {
+                too_wide_ = true;
+                break;
+            }
         }
         return order;
     }
@@ -242,7 +249,7 @@ class Walker {
     }
 
     const FrontierOrderOptions &options_;
-    bool transposed_;
+    bool transposed_, too_wide_ = false;
     const Pattern &a_, &at_;
     FrontierState frontier_;
     Random random_;
@@ -297,6 +304,10 @@ class Search {
         }
     }
 
+    bool too_wide() const {
+        return std::all_of(walkers_.begin(), walkers_.end(), [](const auto &w) { return w->too_wide(); });
+    }
+
     const Walker &best() const {
         return **std::min_element(walkers_.begin(), walkers_.end(), [](const auto &x, const auto &y) {
             return x->best_cost() < y->best_cost();
@@ -345,6 +356,7 @@ FrontierOrder find_frontier_order(const std::array<FrontierSide, 2> &sides,
     FrontierOrder order;
     order.rows = best.best();
     order.feasible = !order.rows.empty();
+    order.too_wide = !order.feasible && search.too_wide();
     order.seconds = best.best_cost();
     order.transposed = best.transposed();
     return order;

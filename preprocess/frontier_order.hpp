@@ -28,11 +28,15 @@ struct FrontierOrderOptions {
 // log2 of states at once beyond which no order is looked at further.
 constexpr int frontier_out_of_reach = 100;
 
+// The most columns that a state can tell apart. All of a row's are open when it is taken.
+constexpr std::int32_t widest_frontier = 4096;
+
 struct FrontierOrder {
     bool feasible = false; // else no order within frontier_out_of_reach was found, and `rows` means nothing
     bool transposed = false;
     std::vector<std::int32_t> rows; // of A, or of A^T when transposed
     double seconds = 0;             // the objective: what a run will take, by the prices
+    bool too_wide = false;          // for what none is feasible: the columns that are open, not the states
 };
 
 // What two sides, a search and a program take; of a search without the frontiers it keeps.

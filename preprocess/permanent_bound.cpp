@@ -1,5 +1,6 @@
 #include "preprocess/permanent_bound.hpp"
 
+#include "preprocess/log_factorial.hpp"
 #include "preprocess/scaling.hpp"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-double delta(double k) { return std::exp(std::lgamma(k + 1) / k); }
+double delta(double k) { return std::exp(log_factorial(k) / k); }
 
 struct Magnitude {
     double mantissa;

@@ -150,6 +150,31 @@ std::map<std::vector<std::int32_t>, std::vector<std::int32_t>> lines_by_pattern(
     return lines;
 }
 
+// The lines of these whose first entries are proportional to those of another: no other line is to be looked
+// at to its end. In the order they came in.
+template <class PrimitiveOf>
+std::vector<std::int32_t> that_begin_alike(const std::vector<std::int32_t> &lines, std::size_t entries,
+                                           const PrimitiveOf &primitive_of, Charge &charge) {
+    constexpr std::size_t looked_at = 8;
+    if (entries <= looked_at) return lines;
+    const std::int64_t held = charge.bytes();
+    std::map<decltype(primitive_of(0, entries)), std::vector<std::int32_t>> beginnings;
+    for (const std::int32_t i : lines) {
+        auto p = primitive_of(i, looked_at);
+        if (!p.is_valid()) continue;
+        const std::int64_t bytes = p.bytes() + node_bytes;
+        const auto [place, is_new] = beginnings.try_emplace(std::move(p));
+        if (is_new) charge.grow(bytes);
+        place->second.push_back(i);
+    }
+    std::vector<std::int32_t> alike;
+    for (const auto &[p, equal] : beginnings)
+        if (equal.size() > 1) alike.insert(alike.end(), equal.begin(), equal.end());
+    std::sort(alike.begin(), alike.end());
+    charge.resize(held);
+    return alike;
+}
+
 // Makes proportional lines equal; returns for each line the lowest one equal to it, or nothing if none is.
 template <class Value>
 std::vector<std::int32_t> merge_lines(const Lines &lines, std::vector<Value> &values, Value &factor,
@@ -166,7 +191,7 @@ std::vector<std::int32_t> merge_lines(const Lines &lines, std::vector<Value> &va
     for (const auto &[columns, alike] : lines_by_pattern(lines.pattern, watch)) {
         std::map<Primitive<Value>, std::vector<std::int32_t>> multiples;
         const std::int64_t held = watch.charge.bytes();
-        for (const std::int32_t i : alike) {
+        for (const std::int32_t i : that_begin_alike(alike, columns.size(), primitive_of, watch.charge)) {
             Primitive<Value> p = primitive_of(i, columns.size());
             if (!p.is_valid()) continue;
             const std::int64_t bytes = p.bytes() + node_bytes;
@@ -210,6 +235,7 @@ RepeatedLines<Value> merge_repeated_lines(BlockOf<Value> &block, const Poll &pol
     PolledSteps steps(poll);
     const Watch watch{charge, steps};
     charge.grow(lines_bytes(block.pattern));
+    poll(); // the caller may have copied the block, and its pattern is now
     Lines lines{block.pattern, {}};
     out.kinds.of_row = merge_lines(lines, block.values, out.factor, watch);
     Transposed columns = transpose(block.pattern, poll);

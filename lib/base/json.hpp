@@ -1,5 +1,5 @@
-// A JSON value, made piece by piece: plain data, so that the large library that writes it is compiled in
-// json.cpp alone.
+// A JSON value, made piece by piece: plain data, so that the library that reads and writes it is compiled in
+// json_text.cpp alone.
 #pragma once
 
 #include <concepts>
@@ -38,7 +38,7 @@ class Json {
     ~Json();
 
     Json &operator[](std::string_view key); // null makes an object, and a new key null
-    void push_back(Json element);
+    Json &push_back(Json element);          // where it is now
 
     static Json read(std::string_view text); // throws std::exception
 

@@ -104,7 +104,7 @@ std::optional<Plan> plan_of_checkpoint(const InputPattern &input, const Options 
 }
 
 Checkpoint::Checkpoint(const Plan &plan, const Values &values, RunControl &control)
-    : options_(plan.options), control_(control), store_([this] { write_if_due(); }) {
+    : options_(plan.options), control_(control), store_(&control.memory(), [this] { write_if_due(); }) {
     if (std::optional<KeptCheckpoint> found = read_checkpoint(options_.checkpoint)) {
         content_ = std::move(found->content);
         is_torn_ = found->is_previous;

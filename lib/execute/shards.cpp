@@ -85,7 +85,7 @@ std::string run_shard(const Plan &plan, const Values &values, std::int64_t numbe
                     formatted("there is no shard {}: the plan has {}, counted from 0", number, shards.count));
     require_as_planned(plan, values);
     const Shard shard{static_cast<std::uint64_t>(shards.count), static_cast<std::uint64_t>(number)};
-    PieceStore store(shard);
+    PieceStore store(&control.memory(), shard);
     execute_once(plan, values, control, &store);
     control.finish();
     return sealed(seal, written(Partial{digest_of(plan), digest_of(values), shard.count, shard.number,
@@ -98,7 +98,7 @@ Outcome combine(const Plan &plan, const Values &values, std::span<const std::str
     const ShardCount shards = shards_of(plan);
     const std::string plan_digest = digest_of(plan), values_digest = digest_of(values);
     std::vector<char> is_there(static_cast<std::size_t>(shards.count), 0);
-    PieceStore store;
+    PieceStore store(&control.memory());
     for (std::size_t k = 0; k < partials.size(); ++k) {
         const auto require = [k](bool holds, const char *what) {
             if (!holds)

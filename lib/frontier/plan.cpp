@@ -59,7 +59,7 @@ class Proposal {
         Charge charge(&task_.control.memory(), frontier_planning_bytes(task_.a));
         const std::array<FrontierSide, 2> sides = frontier_sides(task_.a, task_.kinds, task_.poll());
         const FrontierOrder order = find_order(sides);
-        if (!order.feasible) return add_infeasible();
+        if (!order.feasible) return add_infeasible(order);
         const FrontierSide &side = sides[order.transposed ? 1 : 0];
         FrontierProgram sparse = build_frontier_program(side, order, task_.poll());
         estimate_reachable(sparse, side, order, reachability_samples(task_.a.rows, task_.effort),
@@ -153,15 +153,19 @@ class Proposal {
         return find_frontier_order(sides, search);
     }
 
-    void add_infeasible() {
+    void add_infeasible(const FrontierOrder &order) {
         Candidate c;
         c.engine = self_;
         c.cost.states = c.cost.peak_states = c.cost.operations = c.cost.bytes = c.cost.serial_seconds =
             std::exp2(frontier_out_of_reach);
         task_.judge(c);
-        c.refusal = PERM_REFUSED_MEMORY;
+        c.refusal = order.too_wide ? PERM_UNSUPPORTED : PERM_REFUSED_MEMORY;
         c.why_not =
-            formatted("found no order of the rows that keeps fewer than 2^{} states", frontier_out_of_reach);
+            order.too_wide
+                ? formatted("has keys of more than {} bits in every order of the rows that was looked at",
+                            widest_frontier)
+                : formatted("found no order of the rows that keeps fewer than 2^{} states",
+                            frontier_out_of_reach);
         task_.candidates.push_back(std::move(c));
     }
 

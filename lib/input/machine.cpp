@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <new>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -127,6 +128,8 @@ GpuProperties read_gpu(const Json &json, std::size_t k) {
 Json json_of(std::string_view text) {
     try {
         return Json::read(text);
+    } catch (const std::bad_alloc &) {
+        throw;
     } catch (const std::exception &error) {
         fail(formatted("it is not JSON: {}", error.what()));
     }

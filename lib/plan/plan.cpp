@@ -75,7 +75,7 @@ template <class Value> class Planner {
         if (found != plan_.block_plans.end()) return &found->second;
         if (std::ssize(plan_.block_plans) >= most_block_plans) return nullptr;
         BlockPlan plan = plan_block(block.pattern, kinds, plan_.block_values(), options_, control_);
-        keys_.grow(3 * bytes_of(key) + bytes_of(plan)); // as the plan's, as used, as the costliest
+        keys_.grow(2 * bytes_of(key) + bytes_of(plan)); // as the plan's, as the costliest
         return &plan_.block_plans.emplace(std::move(key), std::move(plan)).first->second;
     }
 
@@ -92,7 +92,7 @@ template <class Value> class Planner {
         plan_.distinct += is_new;
         const BlockPlan *block = plan_of(leaf.block, leaf.kinds);
         if (!block) return;
-        used_.insert(key_of(leaf.block.pattern, leaf.kinds));
+        used_.insert(block);
         const Candidate &c = block->best();
         BlockCount &group = plan_.groups[{leaf.block.n(), c.engine, c.form}];
         ++group.blocks;
@@ -139,7 +139,7 @@ template <class Value> class Planner {
                 "{} is predicted to take {}, {} is the limit\n  raise the limit: time_limit_seconds",
                 plan_.blocks == 0 ? "reducing it" : formatted("computing {} blocks", plan_.blocks),
                 readable_seconds(plan_.seconds), readable_seconds(plan_.options.refuse_seconds)));
-        std::erase_if(plan_.block_plans, [this](const auto &p) { return !used_.contains(p.first); });
+        std::erase_if(plan_.block_plans, [this](const auto &p) { return !used_.contains(&p.second); });
     }
 
     static bool may_come_again(const Leaf &leaf) { return leaf.block.pattern.nnz() <= most_key_entries; }
@@ -190,7 +190,13 @@ template <class Value> class Planner {
         Kinds kinds;
         {
             const Charge charge(&control_.memory(), libperm::bytes_of(block));
-            Block merged = block;
+            Block merged{block.pattern, {}};
+            merged.values.reserve(block.values.size());
+            PolledSteps steps(poll_);
+            for (const Value &x : block.values) {
+                steps.take(8);
+                merged.values.push_back(x);
+            }
             kinds = merged_kinds(merged);
         }
         const BlockPlan *plan = plan_of(block, kinds); // merging changes values alone
@@ -223,10 +229,10 @@ template <class Value> class Planner {
     Plan &plan_;
     RunControl &control_;
     const Poll poll_ = [this] { control_.poll(); };
-    const Options options_;   // of blocks
-    Charge keys_;             // of the plans made, and what they are of
-    std::set<BlockKey> used_; // of the plans made: the others were trials
-    double planned_ = 0;      // blocks whose costs are in the sums
+    const Options options_;            // of blocks
+    Charge keys_;                      // of the plans made, and what they are of
+    std::set<const BlockPlan *> used_; // of the plans made: the others were trials
+    double planned_ = 0;               // blocks whose costs are in the sums
     double costliest_seconds_ = -1;
     std::set<std::int32_t> orders_with_kernel_;
     int trials_ = 0;
@@ -246,6 +252,8 @@ std::string structure_of(const Plan &plan, const Poll &poll) {
 
 BlockKey key_of(const Pattern &a, const Kinds &kinds) {
     BlockKey key;
+    key.reserve(4 * sizeof(std::size_t) + a.row_ptr.size() * sizeof a.row_ptr[0] +
+                (a.col.size() + kinds.of_row.size() + kinds.of_col.size()) * sizeof a.col[0]);
     append(key, a.row_ptr);
     append(key, a.col);
     append(key, kinds.of_row);

@@ -11,6 +11,12 @@ namespace {
     throw Error(PERM_BAD_ARGUMENT, "the parts that are known are those of another plan or other values");
 }
 
+// In its maps: one for its number, at worst one for its task.
+std::int64_t bytes_of(const std::string &part) {
+    constexpr std::int64_t nodes = 224;
+    return nodes + static_cast<std::int64_t>(part.size());
+}
+
 } // namespace
 
 std::uint64_t shard_of(const BlockTask &task, std::uint64_t pieces, std::uint64_t number,
@@ -22,9 +28,13 @@ std::uint64_t shard_of(const BlockTask &task, std::uint64_t pieces, std::uint64_
 
 void PieceStore::put(Piece piece) {
     const std::lock_guard lock(mutex_);
+    held_.grow(bytes_of(piece.part));
     Parts &parts = tasks_.try_emplace(piece.task, Parts{piece.pieces, {}}).first->second;
     if (parts.pieces != piece.pieces) fail_contradiction();
-    parts.known.insert_or_assign(piece.number, std::move(piece.part));
+    const auto [place, is_new] = parts.known.try_emplace(piece.number, std::move(piece.part));
+    if (is_new) return;
+    held_.grow(-bytes_of(place->second));
+    place->second = std::move(piece.part); // which is still there
 }
 
 std::optional<std::string> PieceStore::find(const BlockTask &task, std::uint64_t pieces,
@@ -52,7 +62,10 @@ void PieceStore::keep_block(BlockTask task, std::string part) {
     task.attempt = 0;
     const auto first = tasks_.lower_bound(task);
     task.attempt = whole_block;
-    tasks_.erase(first, tasks_.lower_bound(task));
+    const auto end = tasks_.lower_bound(task);
+    for (auto parts = first; parts != end; ++parts)
+        for (const auto &[number, known] : parts->second.known) held_.grow(-bytes_of(known));
+    tasks_.erase(first, end);
     keep({task, 1, 0, std::move(part)});
 }
 

@@ -3,6 +3,8 @@
 // it computes. So work is shared out, put together, stopped and taken up again, and has the same bits.
 #pragma once
 
+#include "preprocess/memory_account.hpp"
+
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -43,11 +45,13 @@ std::uint64_t shard_of(const BlockTask &task, std::uint64_t pieces, std::uint64_
 
 class PieceStore {
   public:
-    // All that is missing is computed. `kept`: called after each part that was, by any thread, with the lock.
-    explicit PieceStore(std::function<void()> kept = {}) : kept_(std::move(kept)) {}
+    // All that is missing is computed. `account`: of the parts, outlives the store. `kept`: called after each
+    // part that was, by any thread, with the lock.
+    explicit PieceStore(MemoryAccount *account = nullptr, std::function<void()> kept = {})
+        : kept_(std::move(kept)), held_(account) {}
 
     // Only this shard's pieces are; results are of no use but for their parts.
-    explicit PieceStore(const Shard &only) : only_(only) {}
+    PieceStore(MemoryAccount *account, const Shard &only) : only_(only), held_(account) {}
 
     void put(Piece piece); // known from before. Throws Error where those that are known contradict it
     std::optional<std::string> find(const BlockTask &task, std::uint64_t pieces, std::uint64_t number) const;
@@ -75,6 +79,7 @@ class PieceStore {
     std::map<BlockTask, Parts> tasks_;
     std::optional<Shard> only_;
     std::function<void()> kept_;
+    Charge held_;
 };
 
 // Where an engine's parts are; without a store it computes them all.

@@ -3,6 +3,7 @@
 #include "jit/text/text.hpp"
 #include "lib/base/system.hpp"
 #include "lib/run/ladder.hpp"
+#include "preprocess/log_factorial.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +17,7 @@ double permanent_bits(const Pattern &a, double entry_bits) {
     double bits = a.rows * entry_bits;
     for (std::int32_t i = 0; i < a.rows; ++i) {
         const auto degree = static_cast<double>(a.row(i).size());
-        bits += std::lgamma(degree + 1) / std::log(2.0) / std::max(1.0, degree);
+        bits += log_factorial(degree) / std::log(2.0) / std::max(1.0, degree);
     }
     return bits;
 }

@@ -1,4 +1,4 @@
-// Every allocation of a call fails once (but for texts in JSON): the call gives an error status or its
+// Every allocation of a call fails once : the call gives an error status or its
 // answer, nothing ends the process, nothing is lost, and the next call works. And again with all that follow
 // it failing too.
 #include "tests/support/failing_allocations.hpp"
@@ -231,11 +231,50 @@ TEST_CASE("plans: made, executed and explained") {
                     }),
                     result);
     });
-    sweep("perm_plan_explain", [&] {
+    const struct {
+        const char *name;
+        perm_format format;
+    } formats[] = {{"perm_plan_explain", PERM_FORMAT_TEXT},
+                   {"perm_plan_explain in JSON", PERM_FORMAT_JSON},
+                   {"perm_plan_explain for pictures", PERM_FORMAT_PICTURE}};
+    for (const auto &f : formats)
+        sweep(f.name, [&] {
+            return bytes_of([&](char *buffer, std::size_t capacity, std::size_t *needed) {
+                return perm_plan_explain(made.plan, f.format, buffer, capacity, needed);
+            });
+        });
+}
+
+TEST_CASE("what the library says of itself and of the machine") {
+    const TemporaryFolder folder;
+    const struct {
+        const char *name;
+        perm_format format;
+    } formats[] = {{"perm_info", PERM_FORMAT_TEXT},
+                   {"perm_info in JSON", PERM_FORMAT_JSON},
+                   {"perm_info of the machine", PERM_FORMAT_MACHINE}};
+    for (const auto &f : formats)
+        sweep(f.name, [&] {
+            return bytes_of([&](char *buffer, std::size_t capacity, std::size_t *needed) {
+                return perm_info(f.format, buffer, capacity, needed);
+            });
+        });
+    sweep("perm_cache_describe", [&] {
         return bytes_of([&](char *buffer, std::size_t capacity, std::size_t *needed) {
-            return perm_plan_explain(made.plan, PERM_FORMAT_TEXT, buffer, capacity, needed);
+            return perm_cache_describe(folder.path().c_str(), PERM_FORMAT_JSON, buffer, capacity, needed);
         });
     });
+}
+
+TEST_CASE("a plan for a machine that is told of") {
+    const Matrix a = matrix(Kind::doubles, 9, 2);
+    const perm_csr given = csr(a, Kind::doubles);
+    static char machine[1 << 16];
+    std::size_t needed = 0;
+    REQUIRE(perm_info(PERM_FORMAT_MACHINE, machine, sizeof machine, &needed) == PERM_OK);
+    perm_opts opts = options("double");
+    opts.machine = machine;
+    sweep("perm_plan_create for a machine", [&] { return Outcome{Plan(given, opts).status, {}}; });
 }
 
 TEST_CASE("shards, and what is kept of them") {
@@ -281,6 +320,11 @@ TEST_CASE("a call with a checkpoint") {
     sweep("perm_checkpoint_describe", [&] {
         return bytes_of([&](char *buffer, std::size_t capacity, std::size_t *needed) {
             return perm_checkpoint_describe(file.c_str(), PERM_FORMAT_TEXT, buffer, capacity, needed);
+        });
+    });
+    sweep("perm_checkpoint_describe in JSON", [&] {
+        return bytes_of([&](char *buffer, std::size_t capacity, std::size_t *needed) {
+            return perm_checkpoint_describe(file.c_str(), PERM_FORMAT_JSON, buffer, capacity, needed);
         });
     });
     std::printf("%d calls, %d with an allocation that failed, %d of them refused\n", calls, failures,

@@ -371,4 +371,20 @@ TEST_CASE("repeated lines are those that are true multiples, whatever their fact
     const RepeatedLines<Tracked> none = merge_repeated_lines(near);
     CHECK(none.kinds.of_row.empty());
     CHECK(none.kinds.of_col.empty());
+
+    // Long ones may begin alike and go on otherwise.
+    families::Dense long_lines(20, std::vector<double>(20));
+    for (std::size_t i = 0; i < 20; ++i)
+        for (std::size_t j = 0; j < 20; ++j)
+            long_lines[i][j] = std::sqrt(static_cast<double>(3 + 20 * i + j * j));
+    for (const std::size_t i : {4, 9, 17})
+        for (std::size_t j = 0; j < 20; ++j) long_lines[i][j] = -4 * long_lines[2][j];
+    long_lines[9][19] *= 2;
+    Block lines = block_of(families::from_dense(long_lines));
+    const RepeatedLines<Tracked> some = merge_repeated_lines(lines);
+    std::vector<std::int32_t> expected(20);
+    std::iota(expected.begin(), expected.end(), 0);
+    expected[4] = expected[17] = 2;
+    CHECK(some.kinds.of_row == expected);
+    CHECK(some.kinds.of_col.empty());
 }

@@ -175,6 +175,35 @@ TEST_CASE(
     CHECK(static_cast<double>(asked * PolledSteps::between) < 4000.0 * static_cast<double>(n));
 }
 
+TEST_CASE(
+    "hubs: a row and a column with more entries than a state has columns rule every order out at once") {
+    const std::int64_t n = 20000;
+    const auto search_of = [&](bool rows_too) {
+        hubs::Rows rows(hubs::at(n));
+        for (std::int64_t i = 0; i < n; ++i) {
+            rows[hubs::at(i)].emplace_back(i, 1.0);
+            if (i != n / 2) rows[hubs::at(i)].emplace_back(n / 2, 1.0);
+            if (rows_too && i != 7) rows[7].emplace_back(i, 1.0);
+        }
+        const auto sides = frontier_sides(large_block(hubs::matrix_of(std::move(rows))).pattern, {});
+        std::atomic<std::int64_t> asked = 0;
+        FrontierOrderOptions search;
+        search.poll = [&asked] { ++asked; };
+        search.budget.share = search.budget.least = 0;
+        const FrontierOrder order = find_frontier_order(sides, search);
+        return std::pair(order, static_cast<double>(asked * PolledSteps::between));
+    };
+    const auto [none, steps] = search_of(true);
+    CHECK_FALSE(none.feasible);
+    CHECK(none.too_wide);
+    CHECK(steps < 100.0 * static_cast<double>(n));
+    const auto [some, more_steps] = search_of(false); // by the rows, of two entries each
+    CHECK(some.feasible);
+    CHECK_FALSE(some.too_wide);
+    CHECK_FALSE(some.transposed);
+    CHECK(more_steps > steps);
+}
+
 TEST_CASE("every pass over a large matrix polls") {
     const std::int64_t n = run::sanitized ? 30000 : 100000;
     const auto one = [] { return 1.0; };

@@ -3,6 +3,7 @@
 #include "lib/base/error.hpp"
 #include "lib/number/integer_block.hpp"
 #include "lib/run/memory_budget.hpp"
+#include "lib/run/piece_store.hpp"
 #include "preprocess/decompose.hpp"
 
 #include <doctest/doctest.h>
@@ -176,4 +177,26 @@ TEST_CASE("merging, and making integers, look up between entries") {
     CHECK(permanent_bits(whole, [] {}) > n);
     struct Stop {};
     CHECK_THROWS_AS(merge_repeated_lines(block, [] { throw Stop(); }), Stop);
+}
+
+TEST_CASE("parts that are kept are told, and let go with the pieces of a block that is done") {
+    Ledger ledger;
+    ledger.limit = 200000;
+    const std::string part(1000, 'x');
+    {
+        PieceStore store(&ledger);
+        for (std::uint64_t k = 0; k < 100; ++k) store.keep({{}, 200, k, part});
+        const std::int64_t held = ledger.now;
+        CHECK(held >= 100 * 1000);
+        store.put({{}, 200, 7, part}); // again
+        CHECK(ledger.now == held);
+        CHECK_THROWS_WITH_AS(for (std::uint64_t k = 100; k < 200; ++k) store.keep({{}, 200, k, part}),
+                             "no more", Error);
+        CHECK(store.find({}, 200, 99) == part);
+        store.keep_block({}, part);
+        CHECK(store.pieces().size() == 1);
+        CHECK(ledger.now < 2000);
+        CHECK(ledger.now >= 1000);
+    }
+    CHECK(ledger.now == 0);
 }
