@@ -91,9 +91,8 @@ CacheSettings cache_settings(const char *folder, std::int64_t limit_bytes) {
 // Exact numbers modulo a prime.
 void read_modulus(std::string_view name, std::string_view digits, Options &out) {
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), out.modulus);
-    constexpr std::uint64_t beyond = std::uint64_t{1} << 62;
     if (error != std::errc{} || end != digits.data() + digits.size() || out.modulus < 3 ||
-        out.modulus >= beyond || !is_prime(out.modulus))
+        out.modulus >= most_modulus || !is_prime(out.modulus))
         bad_option(formatted("precision \"{}\": P must be a prime from 3 to 2^62", name));
     out.precision = Precision::exact;
 }

@@ -20,6 +20,7 @@ struct Residues {
 };
 
 bool is_prime(std::uint64_t n);
+constexpr std::uint64_t most_modulus = std::uint64_t{1} << 62; // below which primes are
 
 // The `count` largest primes below 2^bits <= 2^62, descending. `gaussian`: of those that are 1 modulo 4, each
 // twice.

@@ -2,6 +2,7 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
+#include "preprocess/log_factorial.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -113,7 +114,7 @@ class PeriodCost {
         if (a_->joined) return static_cast<double>(width);
         if (used < 0 || used > width) return 0; // no state at all
         const auto n = static_cast<double>(width), k = static_cast<double>(used);
-        return (std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1)) / std::log(2.0);
+        return (log_factorial(n) - log_factorial(k) - log_factorial(n - k)) / std::log(2.0);
     }
 
     const PeriodicMatrix *a_;

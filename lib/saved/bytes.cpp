@@ -9,7 +9,7 @@
 namespace libperm {
 namespace {
 
-constexpr Seal seal{"PERMPLAN", 2, "the saved plan", "perm_plan_save",
+constexpr Seal seal{"PERMPLAN", 3, "the saved plan", "perm_plan_save",
                     "make the plan anew and save it again"};
 
 // The plan's options with the caller's threads, limits, cache and callbacks.
@@ -22,6 +22,7 @@ class OptionMerge {
         take("device", &Options::device);
         take("precision", &Options::precision);
         take("precision", &Options::mpfr_bits);
+        take("precision", &Options::modulus);
         take("tolerance", &Options::tolerance);
         take("seed", &Options::seed);
         take("without", &Options::passes);

@@ -2,6 +2,7 @@
 #include "lib/saved/plan.hpp"
 
 #include "lib/base/fields.hpp"
+#include "lib/number/residues.hpp"
 #include "lib/plan/engines.hpp"
 #include "preprocess/matching.hpp"
 
@@ -63,6 +64,8 @@ void check_input(const InputPattern &input, const std::vector<InputPattern> &wri
 void check_options(const Options &o) {
     const bool has_bits = o.precision == Precision::mpfr;
     require(has_bits ? 2 <= o.mpfr_bits && o.mpfr_bits <= most_mpfr_bits : o.mpfr_bits == 0, "mpfr's bits");
+    const bool is_modulus = 3 <= o.modulus && o.modulus < most_modulus && is_prime(o.modulus);
+    require(o.modulus == 0 || (o.precision == Precision::exact && is_modulus), "the modulus");
     require(o.tolerance > 0 && std::isfinite(o.tolerance), "the tolerance");
     require(!why_incompatible(o), "options that exclude each other");
 }

@@ -30,7 +30,7 @@ template <class Archive> void serialize(Archive &ar, Options &o) {
     choice(ar, o.engine, last_engine);
     choice(ar, o.device, Device::gpu);
     choice(ar, o.precision, Precision::mpfr);
-    ar(o.mpfr_bits, o.tolerance, o.seed);
+    ar(o.mpfr_bits, o.modulus, o.tolerance, o.seed);
     Passes &p = o.passes;
     flags(ar, p.matching, p.dulmage_mendelsohn, p.degree_1, p.degree_2, p.forbert_marx, p.merging, p.scaling,
           o.decompose_as_published, o.equal_chunks);

@@ -277,6 +277,57 @@ TEST_CASE("a plan for a machine that is told of") {
     sweep("perm_plan_create for a machine", [&] { return Outcome{Plan(given, opts).status, {}}; });
 }
 
+TEST_CASE("periodic matrices: made, executed, explained and what they grow by") {
+    const std::int64_t row_ptr[] = {0, 4, 7}, col[] = {0, 2, 3, 5, 1, 2, 4}, values[] = {1, 2, 1, 1, 1, 3, 1};
+    perm_csr cell = PERM_CSR_INIT;
+    cell.n_rows = 2;
+    cell.n_cols = 6;
+    cell.nnz = 7;
+    cell.row_ptr = row_ptr;
+    cell.col_idx = col;
+    cell.values = values;
+    cell.value_type = PERM_VALUE_I64;
+    const perm_opts opts = options(nullptr);
+    for (const int joined : {0, 1}) {
+        perm_periodic a = PERM_PERIODIC_INIT;
+        a.cell = &cell;
+        a.joined = joined;
+        perm_periodic_plan *plan = nullptr;
+        REQUIRE(perm_periodic_create(&a, &opts, &plan) == PERM_OK);
+        sweep("perm_periodic_create", [&] {
+            perm_periodic_plan *fresh = nullptr;
+            const perm_status status =
+                failing::within([&] { return perm_periodic_create(&a, &opts, &fresh); });
+            perm_periodic_destroy(fresh);
+            return Outcome{status, {}};
+        });
+        sweep("perm_periodic_execute", [&] {
+            perm_result result = PERM_RESULT_INIT;
+            return told(failing::within([&] { return perm_periodic_execute(plan, 9, &result); }), result);
+        });
+        sweep("perm_periodic_growth", [&] {
+            return Outcome{
+                failing::within([&] { return perm_periodic_growth(plan, nullptr, nullptr, nullptr); }), {}};
+        });
+        sweep("perm_periodic_explain", [&] {
+            return bytes_of([&](char *buffer, std::size_t capacity, std::size_t *needed) {
+                return perm_periodic_explain(plan, PERM_FORMAT_JSON, buffer, capacity, needed);
+            });
+        });
+        sweep("perm_periodic_generating_function", [&] {
+            perm_periodic_plan *fresh = nullptr; // a plan keeps what was found
+            if (const perm_status status = perm_periodic_create(&a, &opts, &fresh); status != PERM_OK)
+                return Outcome{status, {}};
+            const Outcome outcome = bytes_of([&](char *buffer, std::size_t capacity, std::size_t *needed) {
+                return perm_periodic_generating_function(fresh, PERM_FORMAT_TEXT, buffer, capacity, needed);
+            });
+            perm_periodic_destroy(fresh);
+            return outcome;
+        });
+        perm_periodic_destroy(plan);
+    }
+}
+
 TEST_CASE("shards, and what is kept of them") {
     const Matrix a = matrix(Kind::doubles, 9, 9);
     const perm_csr given = csr(a, Kind::doubles);
