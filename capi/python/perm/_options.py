@@ -31,7 +31,7 @@ class Options(RunOptions, total=False):
 
     engine: str | None  # "auto", "frontier", "tree", "ryser"; on a GPU "hybrid", "purereg", "dense", "shared"
     device: str | None  # "auto", "cpu", "gpu", "gpu:0,1", "gpu:all", "gpu:all+cpu"
-    precision: str | None  # "auto", "double", "kahan", "dq", "dd", "exact", "mpfr:BITS"
+    precision: str | None  # "auto", "double", "kahan", "dq", "dd", "exact", "mod:P", "mpfr:BITS"
     tolerance: float | None  # relative error wanted; 1e-9
     seed: int | None  # of the search for a good order
     without: str | Iterable[str] | None  # reductions to leave out, "all" for all
