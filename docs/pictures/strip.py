@@ -101,7 +101,8 @@ def strip(left, top, step=52):
             is_open = layer in (CUT, CUT + 1)
             fill = ORANGE if is_open and (layer, x) in taken else "white"
             colour, thick = (ORANGE, 5) if is_open else (GREY, 2)
-            yield f'<circle cx="{px}" cy="{py}" r="9" fill="{fill}" stroke="{colour}" stroke-width="{thick}"/>'
+            pen = f'fill="{fill}" stroke="{colour}" stroke-width="{thick}"'
+            yield f'<circle cx="{px}" cy="{py}" r="9" {pen}/>'
     bottom = top + 3 * step + 62
     yield text(left + step * 1.5, bottom, "rows that have been met")
     yield text(left + step * (CUT + 0.5), top - 44, "cut")
