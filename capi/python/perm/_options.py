@@ -9,6 +9,7 @@ from typing import Any, Callable, TypedDict
 
 from perm import _abi
 from perm._call import Stop
+from perm._numbers import Kind
 from perm._progress import Progress
 from perm._quantities import bytes_of, real, seconds_of, whole
 
@@ -80,8 +81,16 @@ class Prepared:
             self.struct.progress = self.progress.function
 
     @property
+    def is_modular(self) -> bool:
+        return self.precision is not None and self.precision.startswith("mod:")
+
+    @property
     def wants_exact(self) -> bool:
-        return self.precision == "exact"
+        return self.precision == "exact" or self.is_modular
+
+    def kind_of_answer(self, kind: Kind) -> Kind:
+        """Residues are integers, whatever the entries are."""
+        return Kind.INTEGER if self.is_modular else kind
 
 
 def _encoded(name: str, value: object) -> bytes:

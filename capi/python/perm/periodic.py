@@ -14,7 +14,7 @@ from perm._call import run
 from perm._errors import UnsupportedError
 from perm._library import check, later, read_text, require
 from perm._matrix import Input, Matrix, read
-from perm._numbers import Kind, Number, exact_of
+from perm._numbers import Number, exact_of
 from perm._options import MULTIPLICITIES, Prepared
 from perm._quantities import whole
 from perm._result import Answer, Result, result_of, value_of, warn_if_missed
@@ -110,8 +110,7 @@ class Periodic:
         kind = max(part.kind for part in parts if part is not None)
         self._joined = bool(joined)
         self._options = Prepared(dict(options), "exact" if kind.is_exact else None)
-        precision = self._options.precision
-        self._kind = Kind.INTEGER if precision is not None and precision.startswith("mod:") else kind
+        self._kind = self._options.kind_of_answer(kind)
         given = [part and Input(part, value_type_of(part.entries, part.kind)) for part in parts]
         addresses = (part and ctypes.addressof(part.struct) for part in given)
         struct = _abi.Periodic(ctypes.sizeof(_abi.Periodic), *addresses, self._joined)
