@@ -17,6 +17,7 @@ STRUCTS = {
     "perm_opts": _abi.Opts,
     "perm_result": _abi.Result,
     "perm_partial": _abi.Partial,
+    "perm_periodic": _abi.Periodic,
 }
 
 

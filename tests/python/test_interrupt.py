@@ -31,6 +31,7 @@ CALLS = [
     "plan.permanents([sum(dense, [])] * 3)",
     "import numpy; plan.permanents(numpy.array([dense] * 3))",
     "perm.permanent(dense, engine='ryser', progress=lambda *x: None)",
+    "perm.Periodic([[1] * 19], joined=True, time_limit=float('inf')).permanent(100)",
 ]
 
 

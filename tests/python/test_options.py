@@ -42,6 +42,30 @@ def test_none_is_the_default():
     assert perm.permanent(A, **dict.fromkeys(names)) == 12.0
 
 
+@pytest.mark.parametrize("p", [3, 1000003, 4611686018427387847])
+def test_residues(p):
+    """Of small and full matrices, which have roads of their own, and of sparse ones."""
+    np = pytest.importorskip("numpy")
+    full, sparse = [[-5, 2, 7], [3, 4, -1], [2, 2, 9]], [[-5, 2, 0], [3, 4, -1], [0, 2, 9]]
+    for rows in (full, sparse, [[x / 4 for x in row] for row in full]):
+        expected = perm.permanent(rows, precision="exact")
+        expected = Fraction(expected).numerator * pow(Fraction(expected).denominator, -1, p) % p
+        for a in (rows, np.array(rows)):
+            plan = perm.Plan(a, precision=f"mod:{p}")
+            values = [x for row in rows for x in row if x]
+            found = [
+                perm.permanent(a, precision=f"mod:{p}"),
+                perm.compute(a, precision=f"mod:{p}").value,
+                plan.permanent(),
+                plan.permanent(values),
+                plan.compute().value,
+                *plan.permanents([values] * 2),
+                *plan.permanents(np.array([values] * 2)),
+            ]
+            assert found == [expected] * len(found)
+            assert {type(x) for x in found} == {int}
+
+
 @pytest.mark.parametrize(
     ("options", "error"),
     [

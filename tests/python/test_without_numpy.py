@@ -23,6 +23,7 @@ plan = perm.Plan([[1.0, 2.0], [3.0, 4.0]])
 assert plan.permanents([[1, 2, 3, 4], [0.5, 1, 1, 1]]) == [10.0, 1.5]
 assert perm.permanents([[[1j, 2], [3, 4]]]) == [6 + 4j]
 try:
+    assert perm.Periodic([[1, 1, 1]]).terms(5) == [1, 2, 3, 5, 8]
     assert perm.gradient([[1, 2], [3, 4]]) == [[4.0, 3.0], [2.0, 1.0]]
 except perm.UnsupportedError:
     pass

@@ -23,6 +23,7 @@ from perm._functions import compute, gradient, permanent, permanents
 from perm._library import info, set_log_level, version
 from perm._options import Options, RunOptions
 from perm._result import Gradient, Result
+from perm.periodic import GeneratingFunction, Growth, Periodic
 from perm.plan import Plan
 
 __version__ = version()
@@ -31,13 +32,16 @@ __all__ = [
     "Batch",
     "CancelledError",
     "Error",
-    "Gradient",
+    "GeneratingFunction",
     "GpuError",
+    "Gradient",
+    "Growth",
     "InvalidMatrixError",
     "InvalidOptionError",
     "MemoryRefusedError",
     "Options",
     "OutOfMemoryError",
+    "Periodic",
     "Plan",
     "PrecisionWarning",
     "RefusedError",

@@ -64,6 +64,17 @@ class Opts(ctypes.Structure):
     ]
 
 
+class Periodic(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("cell", c_void_p),
+        ("head", c_void_p),
+        ("tail", c_void_p),
+        ("joined", c_int32),
+        ("reserved", c_int32),
+    ]
+
+
 class Partial(ctypes.Structure):
     _fields_ = [("struct_size", c_size_t), ("bytes", c_void_p), ("size", c_size_t)]
 
@@ -131,4 +142,11 @@ LATER: dict[str, tuple[object, list[object]]] = {
     "perm_plan_combine": (c_int, [c_void_p, c_void_p, c_void_p, c_int64, c_void_p]),
     "perm_partial_clear": (c_int, [c_void_p]),
     "perm_checkpoint_describe": (c_int, [c_char_p, c_int, c_void_p, c_size_t, c_void_p]),
+    "perm_periodic_create": (c_int, [c_void_p, c_void_p, c_void_p]),
+    "perm_periodic_execute": (c_int, [c_void_p, c_int64, c_void_p]),
+    "perm_periodic_terms": (c_int, [c_void_p, c_int64, c_int64, c_void_p]),
+    "perm_periodic_generating_function": (c_int, [c_void_p, c_int, c_void_p, c_size_t, c_void_p]),
+    "perm_periodic_growth": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "perm_periodic_explain": (c_int, [c_void_p, c_int, c_void_p, c_size_t, c_void_p]),
+    "perm_periodic_destroy": (c_int, [c_void_p]),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -69,22 +70,25 @@ class Results:
 
     def __init__(self, count: int) -> None:
         self._array = (_abi.Result * count).from_buffer_copy(bytes(_abi.Result(SIZE)) * count)
-        self._first = ctypes.addressof(self._array)
+        self.address = ctypes.addressof(self._array)
+
+    def __iter__(self) -> Iterator[_abi.Result]:
+        return iter(self._array)
 
     def __del__(self, _clear: Any = library.perm_result_clear) -> None:
         for i, struct in enumerate(self._array):
             if struct.text:
-                _clear(self._first + i * SIZE)
+                _clear(self.address + i * SIZE)
 
     def fill(self, plan: Any, values: int, width: int, value_type: int) -> None:
         count = len(self._array)
         batch = later("perm_plan_execute_batch")
         if batch is not None:
-            check(batch(plan, values, width, count, self._first))
+            check(batch(plan, values, width, count, self.address))
             return
         for i in range(count):
             at = values + i * width * _STEP[value_type]
-            status = library.perm_plan_execute(plan, at, self._first + i * SIZE)
+            status = library.perm_plan_execute(plan, at, self.address + i * SIZE)
             if status:
                 raise error_of(status, f"matrix {i} of the batch: {last_error()}")
 

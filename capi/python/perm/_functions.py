@@ -86,7 +86,7 @@ def _computed(a: Any, options: dict[str, Any]) -> tuple[Answer, Kind, bool]:
     )
     arguments = ctypes.addressof(given.struct), ctypes.addressof(prepared.struct), answer.address
     run(prepared, given.is_long, lambda: check(library.perm_compute(*arguments)))
-    return answer, matrix.kind, prepared.wants_exact
+    return answer, prepared.kind_of_answer(matrix.kind), prepared.wants_exact
 
 
 def permanents(batch: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, Callable, TypedDict
 
 from perm import _abi
 from perm._call import Stop
+from perm._numbers import Kind
 from perm._progress import Progress
 from perm._quantities import bytes_of, real, seconds_of, whole
 
@@ -31,7 +32,7 @@ class Options(RunOptions, total=False):
 
     engine: str | None  # "auto", "frontier", "tree", "ryser"; on a GPU "hybrid", "purereg", "dense", "shared"
     device: str | None  # "auto", "cpu", "gpu", "gpu:0,1", "gpu:all", "gpu:all+cpu"
-    precision: str | None  # "auto", "double", "kahan", "dq", "dd", "exact", "mpfr:BITS"
+    precision: str | None  # "auto", "double", "kahan", "dq", "dd", "exact", "mod:P", "mpfr:BITS"
     tolerance: float | None  # relative error wanted; 1e-9
     seed: int | None  # of the search for a good order
     without: str | Iterable[str] | None  # reductions to leave out, "all" for all
@@ -80,8 +81,16 @@ class Prepared:
             self.struct.progress = self.progress.function
 
     @property
+    def is_modular(self) -> bool:
+        return self.precision is not None and self.precision.startswith("mod:")
+
+    @property
     def wants_exact(self) -> bool:
-        return self.precision == "exact"
+        return self.precision == "exact" or self.is_modular
+
+    def kind_of_answer(self, kind: Kind) -> Kind:
+        """Residues are integers, whatever the entries are."""
+        return Kind.INTEGER if self.is_modular else kind
 
 
 def _encoded(name: str, value: object) -> bytes:

@@ -97,6 +97,7 @@ class Plan:
     def _set_up(self, matrix: Matrix, options: dict[str, Any], value_type: int) -> None:
         self._matrix, self._kind, self._given = matrix, matrix.kind, options
         self._options = Prepared(options, "exact" if matrix.kind.is_exact else None)
+        self._answer_kind = self._options.kind_of_answer(matrix.kind)
         self._input = Input(matrix, value_type, *(options.get(name) for name in MULTIPLICITIES))
         self._handle = self._for_signs = self._quick = None
         self._is_signless = False
@@ -133,11 +134,11 @@ class Plan:
             return number
         answer = self._execute(values)
         warn_if_missed(answer.struct, 2)
-        return value_of(answer.struct, answer.text, self._kind, self._options.wants_exact)
+        return value_of(answer.struct, answer.text, self._answer_kind, self._options.wants_exact)
 
     def compute(self, values: Any = None) -> Result:
         """The same, with its bounds and how it was computed."""
-        return result_of(self._execute(values), self._kind, self._options.wants_exact)
+        return result_of(self._execute(values), self._answer_kind, self._options.wants_exact)
 
     def permanents(self, values: Any, full: bool = False) -> Any:
         """Of many matrices: `values` has a row of nnz values for each, or is an array (count, m, n) of
@@ -164,7 +165,7 @@ class Plan:
         arguments = handle.address, buffer.address, self._matrix.nnz, value_type
         is_long = count * handle.seconds() > LONG_SECONDS
         run(self._options, is_long, lambda: results.fill(*arguments))
-        batch = results.read(self._kind, wants_exact, as_numpy)
+        batch = results.read(self._answer_kind, wants_exact, as_numpy)
         return batch if full else batch.values
 
     @overload
@@ -239,7 +240,7 @@ class Plan:
         answer = Answer()
         arguments = handle.address, buffer.address, structs, len(kept), answer.address
         run(self._options, True, lambda: check(function(*arguments)))
-        return result_of(answer, self._kind, self._options.wants_exact)
+        return result_of(answer, self._answer_kind, self._options.wants_exact)
 
     def _execute(self, values: Any) -> Answer:
         handle, buffer = self._encoded(values)
