@@ -432,7 +432,7 @@ TEST_CASE("usage errors") {
     const std::string file = folder.write("small.mtx", small);
     check_usage_error(folder, {}, "subcommand");
     check_usage_error(folder, {"comput", file},
-                      "unknown subcommand 'comput', expected compute, explain, source, plan, shard, combine, "
+                      "unknown subcommand 'comput', expected compute, periodic, explain, source, plan, shard, combine, "
                       "status, info or "
                       "cache (see perm --help)");
     check_usage_error(folder, {"--colour"}, "--colour (see perm --help)");
@@ -456,7 +456,7 @@ TEST_CASE("usage errors") {
                       "unknown option --arch, an option of perm source (see perm compute --help)");
     check_usage_error(
         folder, {"source", file, "--quiet"},
-        "--quiet, an option of perm compute and perm shard and perm combine (see perm source --help)");
+        "--quiet, an option of perm compute and perm periodic and perm shard and perm combine (see perm source --help)");
     check_usage_error(folder, {"cache"}, "a subcommand (list, clear or path)");
     check_usage_error(folder, {"cache", "wipe"}, "wipe");
     check_usage_error(folder, {"cache", "list", "--colour"}, "--colour (see perm cache list --help)");
