@@ -136,6 +136,7 @@ class Values : public rapidjson::BaseReaderHandler<Utf8, Values> {
   public:
     Json root;
 
+    // NOLINTBEGIN(bugprone-derived-method-shadowing-base-method): as RapidJSON wants it
     bool Null() { return put(nullptr); }
     bool Bool(bool flag) { return put(flag); }
     bool RawNumber(const char *text, rapidjson::SizeType length, bool) {
@@ -150,6 +151,7 @@ class Values : public rapidjson::BaseReaderHandler<Utf8, Values> {
     bool StartObject() { return open(Json::Object()); }
     bool EndArray(rapidjson::SizeType) { return close(); }
     bool EndObject(rapidjson::SizeType) { return close(); }
+    // NOLINTEND(bugprone-derived-method-shadowing-base-method)
 
   private:
     Json &place(Json value) {

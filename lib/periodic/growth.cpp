@@ -3,6 +3,7 @@
 #include "lib/base/error.hpp"
 #include "lib/number/ball.hpp"
 #include "lib/number/wide_value.hpp"
+#include "lib/periodic/period_loops.hpp"
 #include "lib/periodic/period_walk.hpp"
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -33,19 +32,6 @@ class Blocks {
 
 std::size_t count(const Partition &partition) {
     return partition.empty() ? 0 : *std::max_element(partition.begin(), partition.end()) + std::size_t{1};
-}
-
-// Equal values have equal numbers.
-std::vector<std::uint32_t> kinds_of(const std::vector<Gaussian> &values) {
-    const auto less = [](const Gaussian *x, const Gaussian *y) {
-        const int re = cmp(x->re, y->re);
-        return re != 0 ? re < 0 : cmp(x->im, y->im) < 0;
-    };
-    std::map<const Gaussian *, std::uint32_t, decltype(less)> known(less);
-    std::vector<std::uint32_t> kinds;
-    for (const Gaussian &value : values)
-        kinds.push_back(known.try_emplace(&value, static_cast<std::uint32_t>(known.size())).first->second);
-    return kinds;
 }
 
 // By source what the moves of a level lead to.

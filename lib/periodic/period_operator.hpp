@@ -55,13 +55,4 @@ OpenOperator write_operator(const PeriodicMatrix &a, const PeriodProgram &progra
 PeriodLevels write_few(const PeriodicMatrix &a, const PeriodProgram &program, std::int64_t length,
                        const Poll &poll, MemoryAccount *account);
 
-// The strongly connected components of an operator, those with a loop.
-std::vector<PeriodBlock> loops_of(const PeriodLevels &levels, const Poll &poll);
-
-// Of joined ends, all starts: the strongly connected components of the operator's graph, for from no other
-// state a way leads back to where it began. The permanent is the sum of their traces. States that a symmetry
-// of the cell makes of each other have as many loops: one of them is a start.
-std::vector<PeriodBlock> write_loops(const PeriodicMatrix &a, const PeriodProgram &program, const Poll &poll,
-                                     MemoryAccount *account);
-
 } // namespace libperm

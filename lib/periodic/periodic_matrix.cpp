@@ -94,6 +94,18 @@ bool PeriodicMatrix::has_integers() const {
     return all_values(*this, [](const Gaussian &x) { return is_integer(x); });
 }
 
+std::vector<std::uint32_t> kinds_of(const std::vector<Gaussian> &values) {
+    const auto less = [](const Gaussian *x, const Gaussian *y) {
+        const int re = cmp(x->re, y->re);
+        return re != 0 ? re < 0 : cmp(x->im, y->im) < 0;
+    };
+    std::map<const Gaussian *, std::uint32_t, decltype(less)> known(less);
+    std::vector<std::uint32_t> kinds;
+    for (const Gaussian &value : values)
+        kinds.push_back(known.try_emplace(&value, static_cast<std::uint32_t>(known.size())).first->second);
+    return kinds;
+}
+
 PeriodicMatrix read_periodic(const perm_periodic *given, const Poll &poll, MemoryAccount *account) {
     if (!given) throw Error(PERM_BAD_ARGUMENT, "the periodic matrix is a null pointer");
     const perm_periodic a = read_known(*given, sizeof(perm_periodic), "perm_periodic");

@@ -44,6 +44,9 @@ struct PeriodicMatrix {
     bool has_integers() const;
 };
 
+// Equal values have equal numbers.
+std::vector<std::uint32_t> kinds_of(const std::vector<Gaussian> &values);
+
 // Throws Error (PERM_BAD_ARGUMENT, PERM_BAD_MATRIX, PERM_UNSUPPORTED).
 PeriodicMatrix read_periodic(const perm_periodic *given, const Poll &poll, MemoryAccount *account);
 

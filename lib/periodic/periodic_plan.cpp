@@ -3,6 +3,7 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/periodic/lumping.hpp"
+#include "lib/periodic/period_loops.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -97,13 +97,9 @@ class Matching {
                                   .first->second;
                 return next;
             };
-            Colours next_x = recolour(*from_, x), next_y = recolour(*to_, y), sorted_x = next_x,
-                    sorted_y = next_y;
-            std::sort(sorted_x.begin(), sorted_x.end());
-            std::sort(sorted_y.begin(), sorted_y.end());
-            if (sorted_x != sorted_y) return false;
-            x = std::move(next_x);
-            y = std::move(next_y);
+            x = recolour(*from_, x);
+            y = recolour(*to_, y);
+            if (!std::is_permutation(x.begin(), x.end(), y.begin())) return false;
             if (numbers.size() == before) return true;
             before = numbers.size();
         }
@@ -117,21 +113,9 @@ class Matching {
 // Discrete colours say nothing wrong: lines that meet alike do so under the map.
 CellSymmetry symmetry_of(const Colours &image, std::int32_t rows, bool reversed) {
     CellSymmetry out{{}, reversed};
-    for (std::int32_t j = 0; j < rows; ++j)
-        out.column.push_back(static_cast<std::int32_t>(image[static_cast<std::size_t>(rows + j)]) - rows);
+    for (std::size_t line = image.size() / 2; line < image.size(); ++line)
+        out.column.push_back(static_cast<std::int32_t>(image[line]) - rows);
     return out;
-}
-
-std::vector<std::uint32_t> kinds_of(const std::vector<Gaussian> &values) {
-    std::vector<std::uint32_t> kinds;
-    std::vector<const Gaussian *> known;
-    for (const Gaussian &value : values) {
-        const auto place =
-            std::find_if(known.begin(), known.end(), [&](const Gaussian *x) { return *x == value; });
-        kinds.push_back(static_cast<std::uint32_t>(place - known.begin()));
-        if (place == known.end()) known.push_back(&value);
-    }
-    return kinds;
 }
 
 } // namespace
@@ -145,7 +129,8 @@ std::vector<CellSymmetry> symmetries_of(const PeriodicMatrix &a, const Poll &pol
     const CellGraph graph(a, kinds, false), reversed(a, kinds, true);
     const auto rows = static_cast<std::size_t>(a.rows);
     Colours colours(2 * rows, 0);
-    std::fill(colours.begin() + a.rows, colours.end(), 1);
+    const auto first_column = colours.begin() + std::ptrdiff_t{a.rows};
+    std::fill(first_column, colours.end(), 1);
     // Columns fixed one after the other, and what can become of the next.
     for (std::size_t j = rows; j < 2 * rows; ++j) {
         const std::uint32_t colour = Matching::new_colour(colours);
@@ -157,7 +142,7 @@ std::vector<CellSymmetry> symmetries_of(const PeriodicMatrix &a, const Poll &pol
         }
         colours[j] = colour;
     }
-    std::fill(colours.begin() + a.rows, colours.end(), 1);
+    std::fill(first_column, colours.end(), 1);
     if (const auto image = Matching(graph, reversed, poll).extended(colours, colours))
         out.push_back(symmetry_of(*image, a.rows, true));
     return out;
