@@ -136,8 +136,7 @@ typedef struct perm_opts {
     const char *precision;      /* "auto" (NULL): the cheapest, and again with more where the tolerance is missed;
                                  * "double"; "kahan", "dq" (terms summed in twice the precision); "dd" (all of it in
                                  * twice the precision); "exact" (integers, rationals); "mod:P" (the residue of
-                                 * real integers or rationals modulo a prime P, 3 <= P < 2^62; on a GPU and by
-                                 * ryser and tree P < 2^47); "mpfr:BITS" (CPU)
+                                 * real integers or rationals modulo a prime P, 3 <= P < 2^62); "mpfr:BITS" (CPU)
                                  * (docs/accuracy.md) */
     double tolerance;           /* relative error wanted, 0 = 1e-9: see perm_result.tolerance_met */
     int32_t threads;            /* at most so many, and never more than the cores this process may use;

@@ -148,15 +148,15 @@ Csr lattice(const std::string &name, const Section &section) {
     return section.b % 2 == 0 ? layer_cell(section, false) : two_layer_cell(section);
 }
 
-// Brick walls: rungs between the zigzag lines stand at every other place. W black and W white vertices a
-// cell.
+// A brick wall, W vertices across: zigzag lines, each joined to the next at every other vertex. A cell is two
+// lines; of each two vertices at one place the black one lies below at even places, above at odd ones, and is
+// joined upwards.
 Csr hexagonal(std::int64_t width) {
     CellRows rows(width, 1);
-    for (std::int64_t k = 0; k < width;
-         ++k) { // black k: white k on either side along the line, white k + 1 across
-        rows.add(k, k, 0);
-        rows.add(k, k, -1);
-        if (k + 1 < width) rows.add(k, k + 1, 0);
+    for (std::int64_t x = 0; x < width; ++x) {
+        for (const std::int64_t to : {x - 1, x + 1})
+            if (to >= 0 && to < width) rows.add(x, to, 0);
+        rows.add(x, x, x % 2);
     }
     return rows.csr();
 }

@@ -28,7 +28,7 @@ using Utf8 = rapidjson::UTF8<>;
 
 // RapidJSON's own gives null where memory is short, and its stacks do not look.
 struct ThrowingAllocator {
-    static constexpr bool kNeedFree = true;
+    [[maybe_unused]] static constexpr bool kNeedFree = true;
     static void *Malloc(std::size_t size) { return ::operator new(size); }
     static void *Realloc(void *old, std::size_t old_size, std::size_t size) {
         void *now = Malloc(size);

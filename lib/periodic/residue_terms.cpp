@@ -96,35 +96,38 @@ ResidueTerms terms_modulo(const PeriodicPlan &plan, const IntegerEntries &entrie
     return out;
 }
 
-std::vector<std::uint64_t> term_modulo(const PeriodicPlan &plan, const IntegerEntries &entries,
-                                       const std::vector<std::uint64_t> &primes, std::int64_t m,
-                                       RunControl &control) {
-    std::vector<std::uint64_t> out(primes.size());
-    if (!recurs(plan, m)) {
-        const ResidueTerms terms = terms_modulo(plan, entries, primes, m, 1, control);
-        for (std::size_t k = 0; k < primes.size(); ++k) out[k] = terms[k].front();
-        return out;
-    }
-    const std::int64_t first = plan.first_term();
-    const ResidueTerms terms = terms_modulo(plan, entries, primes, first, determining(plan), control);
+ResidueTerms terms_by_recurrence(const PeriodicPlan &plan, const IntegerEntries &entries,
+                                 const std::vector<std::uint64_t> &primes, std::int64_t first,
+                                 std::int64_t count, RunControl &control) {
+    if (!recurs(plan, first)) return terms_modulo(plan, entries, primes, first, count, control);
+    const std::int64_t begin = plan.first_term();
+    const ResidueTerms terms = terms_modulo(plan, entries, primes, begin, determining(plan), control);
+    ResidueTerms out(primes.size());
     parallel_for(primes.size(), [&](std::uint64_t k) {
         const Poll poll = [&control] { control.poll(); };
         const Recurrence recurrence = shortest_recurrence(terms[k], primes[k], poll);
-        out[k] = term_of(recurrence, terms[k], static_cast<std::uint64_t>(m - first), primes[k], poll);
+        for (std::int64_t m = first; m < first + count; ++m)
+            out[k].push_back(
+                term_of(recurrence, terms[k], static_cast<std::uint64_t>(m - begin), primes[k], poll));
     });
     return out;
 }
 
 double exact_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, double bits) {
+    // Of a product modulo a prime; of finding one; of a limb times a prime, as numbers are put together.
+    constexpr double product = 3e-9, prime = 6e-5, limb = 6e-9;
     const std::int64_t last = first + count - 1;
-    const bool by_recurrence = count == 1 && recurs(plan, last);
+    const bool by_recurrence = recurs(plan, first);
     const auto terms = static_cast<double>(by_recurrence ? determining(plan) : last - plan.open.least + 1);
-    double each = terms * plan.moves_of_starts() * (plan.has_ones_alone() ? seconds_of_one : seconds_each);
+    double each =
+        terms * plan.moves_of_starts() * (plan.has_ones_alone() ? seconds_of_one : seconds_each) + prime;
     if (by_recurrence) {
         const auto order = static_cast<double>(plan.recurrence_order());
-        each += order * order * (4 + 2 * std::log2(static_cast<double>(last) + 1)) * 3e-9;
+        each += order * order *
+                (4 + 2 * std::log2(static_cast<double>(last) + 1) * static_cast<double>(count)) * product;
     }
-    return each * (bits / residue_bits + 1) * (plan.real ? 1 : 2);
+    const double primes = (bits / residue_bits + 1) * (plan.real ? 1 : 2);
+    return primes * (each + primes * static_cast<double>(count) * limb);
 }
 
 std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
@@ -153,11 +156,7 @@ std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, s
     const Charge charge(&control.memory(),
                         static_cast<std::int64_t>(needed * static_cast<std::size_t>(count) * 16));
     const std::vector<std::uint64_t> primes = primes_below(residue_bits, needed, gaussian, poll);
-    ResidueTerms terms;
-    if (count == 1)
-        for (const std::uint64_t x : term_modulo(plan, entries, primes, first, control)) terms.push_back({x});
-    else
-        terms = terms_modulo(plan, entries, primes, first, count, control);
+    const ResidueTerms terms = terms_by_recurrence(plan, entries, primes, first, count, control);
     std::vector<Outcome> outcomes(static_cast<std::size_t>(count));
     parallel_for(outcomes.size(), [&](std::uint64_t t) {
         std::vector<std::uint64_t> residues(primes.size());
@@ -185,11 +184,8 @@ std::vector<std::uint64_t> terms_modulo_prime(const PeriodicPlan &plan, std::uin
         throw Error(
             PERM_BAD_OPTION,
             formatted("an entry's denominator is a multiple of {}: it has no value modulo it", prime));
-    std::vector<std::uint64_t> out;
-    if (count == 1)
-        out = term_modulo(plan, entries, {prime}, first, control);
-    else
-        out = terms_modulo(plan, entries, {prime}, first, count, control).front();
+    std::vector<std::uint64_t> out =
+        terms_by_recurrence(plan, entries, {prime}, first, count, control).front();
     for (std::size_t k = 0; k < out.size(); ++k) {
         const auto m = static_cast<std::uint64_t>(first) + k;
         const std::uint64_t divisor = field.multiply(field.power(per_cell, m), of_ends);

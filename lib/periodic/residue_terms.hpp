@@ -25,10 +25,10 @@ ResidueTerms terms_modulo(const PeriodicPlan &plan, const IntegerEntries &entrie
                           const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count,
                           RunControl &control);
 
-// One term, by the recurrence that the terms obey where that takes less. By prime.
-std::vector<std::uint64_t> term_modulo(const PeriodicPlan &plan, const IntegerEntries &entries,
-                                       const std::vector<std::uint64_t> &primes, std::int64_t m,
-                                       RunControl &control);
+// The same, by the recurrence that the terms obey where these lie far out.
+ResidueTerms terms_by_recurrence(const PeriodicPlan &plan, const IntegerEntries &entries,
+                                 const std::vector<std::uint64_t> &primes, std::int64_t first,
+                                 std::int64_t count, RunControl &control);
 
 // a(first), a(first + 1), ... exactly; `count` > 1 or not.
 std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
