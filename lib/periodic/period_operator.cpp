@@ -137,6 +137,7 @@ class Writer {
 
     // No terms: a row that is not there.
     Keys row(const Keys &keys, const std::vector<PeriodTerm> *terms, PeriodKey closes, PeriodLevels &levels) {
+        constexpr std::size_t of_allocations = 64; // a level of few moves is hardly more than these
         std::vector<Candidate> found;
         const std::size_t each = terms ? terms->size() : 1;
         const Charge candidates(account_, static_cast<std::int64_t>(keys.size() * each * sizeof(Candidate)));
@@ -164,7 +165,8 @@ class Writer {
             steps.take(16);
             return x.key != y.key ? x.key < y.key : x.move.source < y.move.source;
         });
-        charge_.grow(static_cast<std::int64_t>(found.size() * (sizeof(TapeMove) + sizeof(PeriodKey) + 4)));
+        charge_.grow(static_cast<std::int64_t>(found.size() * (sizeof(TapeMove) + sizeof(PeriodKey) + 4) +
+                                               sizeof(PeriodLevel) + of_allocations));
         Keys out;
         PeriodLevel level;
         level.moves.reserve(found.size());
@@ -538,7 +540,10 @@ std::vector<PeriodBlock> write_loops(const PeriodicMatrix &a, const PeriodProgra
             formatted("the cut between two cells has {} columns open at once: with joined ends at most {} "
                       "can be, for each of their 2^{} sets is a state to begin with",
                       open.size(), most, open.size()));
+    // They stay beside those that a row is met with.
+    const Charge all(account, static_cast<std::int64_t>((2 * sizeof(PeriodKey)) << open.size()));
     Keys keys{0};
+    keys.reserve(std::size_t{1} << open.size());
     for (std::size_t k = 0; k < open.size(); ++k) { // ascending, for the slots are
         const std::size_t half = keys.size();
         for (std::size_t s = 0; s < half; ++s) keys.push_back(keys[s] | bit(open[k]));
