@@ -39,8 +39,7 @@ class Asked {
 
     double seconds_exactly() const {
         constexpr double soon = 1; // then how many it is does not matter, and to find out may take longer
-        const double factor =
-            factor_bits(integer_entries(*plan_, [this] { control_->poll(); }), last());
+        const double factor = factor_bits(integer_entries(*plan_, [this] { control_->poll(); }), last());
         const auto seconds = [&](double bits) {
             return exact_seconds(*plan_, first_, count_, bits + factor);
         };
