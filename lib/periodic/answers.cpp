@@ -38,7 +38,13 @@ class Asked {
     std::int64_t last() const { return first_ + count_ - 1; }
 
     double seconds_exactly() const {
-        return exact_seconds(*plan_, first_, count_, estimated_bits(*plan_, last(), *control_));
+        constexpr double soon = 1; // then how many it is does not matter, and to find out may take longer
+        const double factor = factor_bits(integer_entries(*plan_, [this] { control_->poll(); }), last());
+        const auto seconds = [&](double bits) {
+            return exact_seconds(*plan_, first_, count_, bits + factor);
+        };
+        const double at_most = seconds(most_bits(*plan_, last()));
+        return at_most < soon ? at_most : seconds(estimated_bits(*plan_, last(), *control_));
     }
 
     void refuse_beyond(double seconds, const char *numbers) const {

@@ -191,19 +191,27 @@ std::vector<Outcome> float_terms(const PeriodicPlan &plan, std::int64_t first, s
                : terms_in<Signed<Real<double>>>(plan, first, count, Arithmetic::real, control);
 }
 
+double most_bits(const PeriodicPlan &plan, std::int64_t m) {
+    const std::vector<PeriodicEntry> &entries = plan.matrix.entries;
+    std::vector<double> rows(static_cast<std::size_t>(plan.matrix.rows), // log2 of the sum
+                             -std::numeric_limits<double>::infinity());
+    for (std::size_t k = 0; k < entries.size(); ++k) {
+        const Tracked size = magnitude_of(plan.values[k]);
+        double &row = rows[static_cast<std::size_t>(entries[k].row)];
+        const double entry = std::log2(size.magnitude) + static_cast<double>(size.exp2),
+                     larger = std::max(row, entry);
+        row = larger + std::log2(std::exp2(row - larger) + std::exp2(entry - larger));
+    }
+    double each = 0;
+    for (const double row : rows) each += std::max(row, 0.0);
+    return each * static_cast<double>(m) + 2;
+}
+
 double estimated_bits(const PeriodicPlan &plan, std::int64_t m, RunControl &control) {
     PeriodicPlan sizes = plan;
     make_magnitudes(sizes);
-    double each = 0;
-    if (is_bracketed(sizes)) {
-        each = std::log2(std::max(growth_of(sizes, control).value, 1.0));
-    } else {
-        std::vector<double> rows(static_cast<std::size_t>(plan.matrix.rows), 0);
-        for (std::size_t k = 0; k < plan.matrix.entries.size(); ++k)
-            rows[static_cast<std::size_t>(plan.matrix.entries[k].row)] += sizes.values[k].re.get_d();
-        for (const double sum : rows) each += std::log2(std::max(sum, 1.0));
-    }
-    return each * static_cast<double>(m) + 2;
+    if (!is_bracketed(sizes)) return most_bits(plan, m);
+    return std::log2(std::max(growth_of(sizes, control).value, 1.0)) * static_cast<double>(m) + 2;
 }
 
 namespace {

@@ -18,8 +18,9 @@ std::vector<Outcome> float_terms(const PeriodicPlan &plan, std::int64_t first, s
 std::vector<std::int64_t> term_bits(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
                                     RunControl &control);
 
-// Bits of a(m), roughly: what exact numbers cost.
+// Bits of a(m), roughly: what exact numbers cost. By the sums of a cell's rows it is soon said, and too many.
 double estimated_bits(const PeriodicPlan &plan, std::int64_t m, RunControl &control);
+double most_bits(const PeriodicPlan &plan, std::int64_t m);
 
 // Seconds on one thread, roughly.
 double float_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, bool dd);

@@ -61,8 +61,7 @@ class Search {
         const std::int64_t looked_at = static_cast<std::int64_t>(order) + longest_ + 1;
         const std::vector<std::int64_t> bits = term_bits(*plan_, first_, looked_at, *control_);
         const double of_terms = static_cast<double>(*std::max_element(bits.begin(), bits.end())) +
-                                bits_of(entries_.of_ends) +
-                                bits_of(entries_.per_cell) * static_cast<double>(first_ + looked_at);
+                                factor_bits(entries_, first_ + looked_at);
         std::vector<mpz_class> c;
         for (;;) {
             const std::vector<const Image *> used = of_longest_order();

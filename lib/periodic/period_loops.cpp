@@ -199,7 +199,10 @@ std::vector<PeriodBlock> write_loops(const PeriodicMatrix &a, const PeriodProgra
             formatted("the cut between two cells has {} columns open at once: with joined ends at most {} "
                       "can be, for each of their 2^{} sets is a state to begin with",
                       open.size(), most, open.size()));
+    // They stay beside those that a row is met with.
+    const Charge all(account, static_cast<std::int64_t>((2 * sizeof(PeriodKey)) << open.size()));
     PeriodKeys keys{0};
+    keys.reserve(std::size_t{1} << open.size());
     for (std::size_t k = 0; k < open.size(); ++k) { // ascending, for the slots are
         const std::size_t half = keys.size();
         for (std::size_t s = 0; s < half; ++s) keys.push_back(keys[s] | bit_of(open[k]));

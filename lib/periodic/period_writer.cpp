@@ -124,7 +124,9 @@ PeriodKeys PeriodWriter::row(const PeriodKeys &keys, const std::vector<PeriodTer
         steps.take(16);
         return x.key != y.key ? x.key < y.key : x.move.source < y.move.source;
     });
-    charge_.grow(static_cast<std::int64_t>(found.size() * (sizeof(TapeMove) + sizeof(PeriodKey) + 4)));
+    constexpr std::size_t of_allocations = 64; // a level of few moves is hardly more than these
+    charge_.grow(static_cast<std::int64_t>(found.size() * (sizeof(TapeMove) + sizeof(PeriodKey) + 4) +
+                                           sizeof(PeriodLevel) + of_allocations));
     PeriodKeys out;
     PeriodLevel level;
     level.moves.reserve(found.size());

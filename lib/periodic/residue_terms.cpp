@@ -18,6 +18,8 @@ namespace {
 
 // Of a move, for each prime.
 constexpr double seconds_of_one = 0.7e-9, seconds_each = 2e-9;
+// Of a prime that is found; of two of those that a term is put together from.
+constexpr double seconds_of_prime = 12e-6, seconds_of_pair = 4e-9;
 
 // Of a part's rows: what makes each a row of whole numbers.
 void make_whole(const std::vector<PeriodicEntry> &entries, std::int32_t rows, std::size_t base,
@@ -77,6 +79,15 @@ IntegerEntries integer_entries(const PeriodicPlan &plan, const Poll &poll) {
     return out;
 }
 
+double factor_bits(const IntegerEntries &entries, std::int64_t m) {
+    const auto bits_of = [](const mpz_class &x) { // of 1 none
+        long exp2 = 0;
+        const double mantissa = mpz_get_d_2exp(&exp2, x.get_mpz_t());
+        return (static_cast<double>(exp2) + std::log2(mantissa)) * (1 + 1e-14);
+    };
+    return bits_of(entries.per_cell) * static_cast<double>(m) + bits_of(entries.of_ends);
+}
+
 ResidueTerms terms_modulo(const PeriodicPlan &plan, const IntegerEntries &entries,
                           const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count,
                           RunControl &control) {
@@ -114,20 +125,19 @@ ResidueTerms terms_by_recurrence(const PeriodicPlan &plan, const IntegerEntries 
 }
 
 double exact_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, double bits) {
-    // Of a product modulo a prime; of finding one; of a limb times a prime, as numbers are put together.
-    constexpr double product = 3e-9, prime = 6e-5, limb = 6e-9;
+    constexpr double product = 3e-9; // modulo a prime
     const std::int64_t last = first + count - 1;
     const bool by_recurrence = recurs(plan, first);
     const auto terms = static_cast<double>(by_recurrence ? determining(plan) : last - plan.open.least + 1);
-    double each =
-        terms * plan.moves_of_starts() * (plan.has_ones_alone() ? seconds_of_one : seconds_each) + prime;
+    double each = terms * plan.moves_of_starts() * (plan.has_ones_alone() ? seconds_of_one : seconds_each);
     if (by_recurrence) {
         const auto order = static_cast<double>(plan.recurrence_order());
         each += order * order *
                 (4 + 2 * std::log2(static_cast<double>(last) + 1) * static_cast<double>(count)) * product;
     }
     const double primes = (bits / residue_bits + 1) * (plan.real ? 1 : 2);
-    return primes * (each + primes * static_cast<double>(count) * limb);
+    return (each + seconds_of_prime) * primes +
+           seconds_of_pair * primes * primes * static_cast<double>(count);
 }
 
 std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
@@ -137,14 +147,10 @@ std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, s
     const bool gaussian = !entries.im.empty();
     // Of the whole numbers, which are as much larger as their factor.
     const std::vector<std::int64_t> bits = term_bits(plan, first, count, control);
-    const auto bits_of = [](const mpz_class &x) {
-        return static_cast<double>(mpz_sizeinbase(x.get_mpz_t(), 2));
-    };
     double most = 0;
     for (std::size_t k = 0; k < bits.size(); ++k)
-        most = std::max(most, static_cast<double>(bits[k]) + bits_of(entries.of_ends) +
-                                  bits_of(entries.per_cell) *
-                                      static_cast<double>(first + static_cast<std::int64_t>(k)));
+        most = std::max(most, static_cast<double>(bits[k]) +
+                                  factor_bits(entries, first + static_cast<std::int64_t>(k)));
     constexpr double most_bits = 4e9;
     if (!(most < most_bits))
         throw Error(PERM_UNSUPPORTED,

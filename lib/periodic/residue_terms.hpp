@@ -18,6 +18,9 @@ struct IntegerEntries {
 };
 IntegerEntries integer_entries(const PeriodicPlan &plan, const Poll &poll);
 
+// Of that factor of m cells: 2^it is not below it, and hardly above.
+double factor_bits(const IntegerEntries &entries, std::int64_t m);
+
 // By prime, by term, of the whole numbers. `primes`: of Gaussian integers each twice
 // (lib/number/residues.hpp).
 using ResidueTerms = std::vector<std::vector<std::uint64_t>>;

@@ -176,6 +176,35 @@ TEST_CASE("mod:P of plain matrices: the residue of the exact permanent") {
     }
 }
 
+TEST_CASE("exact: the bits that a number has, and the time that many of them take") {
+    // Ones on and above the diagonal: 1, of however many cells.
+    const perm::Csr triangle = perm::lattice_cell("toeplitz:0,1");
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.precision = "exact";
+    CHECK(perm::Periodic(triangle.view(), false, opts).execute(1000000000000).text() == "1");
+    // Putting together a number of 7 * 10^8 bits takes hours.
+    const perm::Csr ladder = perm::lattice_cell("grid:2");
+    CHECK(perm::Periodic(ladder.view()).execute(1000000000)->exact == 0);
+    // The denominators count: some 2000 bits a cell.
+    const std::int64_t row_ptr[] = {0, 3}, columns[] = {0, 1, 2};
+    const double wide[] = {1e-300, 1, 1e300};
+    perm_csr cell = PERM_CSR_INIT;
+    cell.n_rows = 1;
+    cell.n_cols = cell.nnz = 3;
+    cell.row_ptr = row_ptr;
+    cell.col_idx = columns;
+    cell.values = wide;
+    opts.time_limit_seconds = 50;
+    perm_periodic a = PERM_PERIODIC_INIT;
+    a.cell = &cell;
+    perm_periodic_plan *plan = nullptr;
+    REQUIRE(perm_periodic_create(&a, &opts, &plan) == PERM_OK);
+    perm_result r = PERM_RESULT_INIT;
+    CHECK(perm_periodic_execute(plan, 300000, &r) == PERM_REFUSED_TIME);
+    CHECK(std::string(perm_last_error()).find("predicted") != std::string::npos);
+    perm_periodic_destroy(plan);
+}
+
 TEST_CASE("what is no periodic matrix is refused with a text that says why") {
     const perm::Csr cell = perm::lattice_cell("grid:4");
     const perm_csr view = cell.view();
@@ -248,6 +277,25 @@ TEST_CASE("limits: states beyond memory, time, and a caller who has changed his 
     a.joined = 1; // 2^36 states to begin with
     CHECK(status_of(a, &opts) == PERM_REFUSED_MEMORY);
     CHECK(std::string(perm_last_error()).find("36") != std::string::npos);
+
+    // The states themselves count before they are made, 2^25 of them.
+    const perm::Csr circulant = perm::lattice_cell("circulant:26");
+    const perm_csr circulant_view = circulant.view();
+    a.cell = &circulant_view;
+    CHECK(status_of(a, &opts) == PERM_REFUSED_MEMORY);
+    CHECK(std::string(perm_last_error()).find("1.06 GB") != std::string::npos);
+    // A step for each of the 10^7 cells that the first entry lies before.
+    const std::int64_t row_ptr[] = {0, 1}, column = 0;
+    const double one = 1;
+    perm_csr far = PERM_CSR_INIT;
+    far.n_rows = far.nnz = 1;
+    far.n_cols = 20000001;
+    far.row_ptr = row_ptr;
+    far.col_idx = &column;
+    far.values = &one;
+    a.cell = &far;
+    a.joined = 0;
+    CHECK(status_of(a, &opts) == PERM_REFUSED_MEMORY);
 
     const perm::Csr strip = perm::lattice_cell("grid:10");
     opts = PERM_OPTS_INIT;
