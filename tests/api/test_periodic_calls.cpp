@@ -238,6 +238,12 @@ TEST_CASE("what is no periodic matrix is refused with a text that says why") {
     wide.n_cols = 0;
     CHECK(status_of(a) == PERM_BAD_MATRIX);
 
+    const perm::Csr many = perm::lattice_cell("grid:300");
+    const perm_csr many_view = many.view();
+    a.cell = &many_view;
+    CHECK(status_of(a) == PERM_REFUSED_MEMORY);
+    CHECK(std::string(perm_last_error()).find("take smaller cells") != std::string::npos);
+
     a.cell = &view;
     perm_opts opts = PERM_OPTS_INIT;
     opts.device = "gpu";
