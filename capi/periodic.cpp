@@ -103,6 +103,7 @@ perm_status perm_periodic_terms(const perm_periodic_plan *plan, int64_t first, i
             try {
                 const auto outcomes = libperm::periodic_terms(p, first, count, control);
                 for (int64_t k = 0; k < count; ++k) {
+                    control.poll();
                     perm_result filled = PERM_RESULT_INIT;
                     fill(filled, p, first + k, outcomes[static_cast<std::size_t>(k)]);
                     capi::write(capi::result_at(results, k), filled);

@@ -115,6 +115,7 @@ std::vector<Outcome> periodic_terms(const PeriodicPlan &plan, std::int64_t first
     if (count < 0) throw Error(PERM_BAD_ARGUMENT, formatted("count is {}: it must be 0 or more", count));
     if (count == 0) return {};
     require_length(plan, first + count - 1);
+    const Charge of_outcomes(&control.memory(), count * static_cast<std::int64_t>(2 * sizeof(Outcome)));
     std::vector<Outcome> outcomes = Asked(plan, first, count, control).answered();
     for (Outcome &outcome : outcomes) {
         outcome.engine = Engine::frontier;

@@ -90,14 +90,18 @@ template <class N> Outcome outcome_of(const Ranged<N> &number, Arithmetic arithm
 
 bool squares(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, double &seconds, double each) {
     const auto m = static_cast<double>(first + count - 1 - plan.open.least);
-    double cubes = 0;
-    const auto cube = [](double n) { return n * n * n; };
+    double cubes = 0, rows = 0; // the rows of the full matrix, each a walk over a period
+    const auto take = [&](const PeriodBlock &block) {
+        const auto n = static_cast<double>(block.states);
+        cubes += n * n * n;
+        rows += n * moves_of(block.levels);
+    };
     if (plan.joined())
-        for (const PeriodBlock &block : plan.loops) cubes += cube(static_cast<double>(block.states));
+        for (const PeriodBlock &block : plan.loops) take(block);
     else
-        cubes = cube(static_cast<double>(plan.states()));
+        take(plan.open.period);
     const double walking = std::max(m, 0.0) * plan.moves_of_starts() * each,
-                 squaring = count == 1 && m > 8 ? 2 * std::log2(m) * cubes * each
+                 squaring = count == 1 && m > 8 ? (2 * std::log2(m) * cubes + rows) * each
                                                 : std::numeric_limits<double>::infinity();
     seconds = std::min(walking, squaring);
     return squaring < walking;

@@ -21,7 +21,9 @@ template <class Numbers> class OperatorPower {
         : n_(block.states), numbers_(&numbers), control_(&control), charge_(&control.memory()) {
         charge_.resize(static_cast<std::int64_t>(3 * n_ * n_ * sizeof(Number)));
         rows_.resize(n_);
+        const double work = moves_of(block.levels);
         parallel_for(n_, [&](std::uint64_t s) {
+            control_->advance(work);
             PeriodWalk<Numbers> walk(numbers, factors);
             walk.begin(n_, s);
             walk.advance(block.levels);

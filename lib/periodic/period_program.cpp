@@ -191,16 +191,16 @@ PeriodProgram program_of(const PeriodicMatrix &a, const Found &found) {
         row.row = i;
         row.shift = found.order[at(i)].shift;
     }
+    if (found.cost.bits > most_period_bits)
+        throw Error(PERM_REFUSED_MEMORY,
+                    formatted("while the rows of one cell are met {} columns come to be open: at most {} can "
+                              "be; take smaller cells, or ask for a length as a plain matrix (perm_compute), "
+                              "which may be cut into slices",
+                              found.cost.bits, most_period_bits));
     for (const Window &w : windows) {
         program.windows.push_back({w.first.step, w.last.step, program.bits});
         program.bits += program.windows.back().width();
     }
-    if (program.bits > most_period_bits)
-        throw Error(
-            PERM_REFUSED_MEMORY,
-            formatted("the cut between two cells has {} columns open at once: at most {} can be; ask for a "
-                      "length as a plain matrix (perm_compute), which may be cut into slices",
-                      program.bits, most_period_bits));
     for (std::size_t c = 0; c < windows.size(); ++c) {
         const auto behind = static_cast<std::size_t>(std::clamp(windows[c].last.position, 0, a.rows - 1));
         program.rows[behind].closes |= PeriodKey{1} << program.windows[c].slot;

@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -237,6 +238,12 @@ TEST_CASE("what is no periodic matrix is refused with a text that says why") {
     wide.n_cols = 0;
     CHECK(status_of(a) == PERM_BAD_MATRIX);
 
+    const perm::Csr many = perm::lattice_cell("grid:300");
+    const perm_csr many_view = many.view();
+    a.cell = &many_view;
+    CHECK(status_of(a) == PERM_REFUSED_MEMORY);
+    CHECK(std::string(perm_last_error()).find("take smaller cells") != std::string::npos);
+
     a.cell = &view;
     perm_opts opts = PERM_OPTS_INIT;
     opts.device = "gpu";
@@ -322,5 +329,49 @@ TEST_CASE("limits: states beyond memory, time, and a caller who has changed his 
         perm_periodic_destroy(plan);
     } else {
         CHECK(made == PERM_CANCELLED);
+    }
+}
+
+TEST_CASE("a call stops soon once its caller has changed his mind") {
+    using Clock = std::chrono::steady_clock;
+    struct Patience {
+        Clock::time_point end;
+    } patience{Clock::time_point::max()};
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.cancel_user = &patience;
+    opts.cancel = [](void *user) { return Clock::now() > static_cast<Patience *>(user)->end ? 1 : 0; };
+    opts.precision = "double";
+    opts.time_limit_seconds = 1e9;
+    const auto after = [&](const auto &call) {
+        patience.end = Clock::now() + std::chrono::milliseconds(300);
+        CHECK(call() == PERM_CANCELLED);
+        const double late = std::chrono::duration<double>(Clock::now() - patience.end).count();
+        patience.end = Clock::time_point::max();
+        return late;
+    };
+    perm_periodic a = PERM_PERIODIC_INIT;
+    perm_periodic_plan *plan = nullptr;
+    {
+        const perm::Csr bar = perm::lattice_cell("grid:16"); // to be squared: row by row it is written out
+        const perm_csr view = bar.view();
+        a.cell = &view;
+        REQUIRE(perm_periodic_create(&a, &opts, &plan) == PERM_OK);
+        perm_result r = PERM_RESULT_INIT;
+        CHECK(after([&] { return perm_periodic_execute(plan, std::int64_t{1} << 50, &r); }) < 1);
+        perm_periodic_destroy(plan);
+    }
+    {
+        const perm::Csr ladder = perm::lattice_cell("grid:2"); // terms whose texts take longer than they do
+        const perm_csr view = ladder.view();
+        a.cell = &view;
+        const perm_result empty = PERM_RESULT_INIT;
+        std::vector<perm_result> results(1000000, empty);
+        opts.cancel_user = results.data();
+        opts.cancel = [](void *user) { return static_cast<perm_result *>(user)->text ? 1 : 0; };
+        REQUIRE(perm_periodic_create(&a, &opts, &plan) == PERM_OK);
+        const auto count = static_cast<std::int64_t>(results.size());
+        CHECK(perm_periodic_terms(plan, 1, count, results.data()) == PERM_CANCELLED);
+        CHECK(results.front().text == nullptr);
+        perm_periodic_destroy(plan);
     }
 }
