@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 namespace libperm {
@@ -41,20 +42,37 @@ std::int64_t PeriodicPlan::order(std::int64_t length) const {
 }
 
 std::int64_t PeriodicPlan::nnz(std::int64_t length) const {
-    const auto cell = static_cast<std::int64_t>(matrix.entries.size()),
-               ends = static_cast<std::int64_t>(matrix.head.entries.size() + matrix.tail.entries.size());
-    if (joined()) return cell * length + ends;
+    const std::vector<PeriodicEntry> &entries = matrix.entries;
+    if (joined()) {
+        std::vector<std::tuple<std::int32_t, std::int32_t, std::int64_t>>
+            places; // of a short ring, some alike
+        if (length <= 2 * std::int64_t{matrix.reach})
+            for (const PeriodicEntry &e : entries)
+                places.emplace_back(e.row, e.column, (e.cell % length + length) % length);
+        std::sort(places.begin(), places.end());
+        const auto alike = places.end() - std::unique(places.begin(), places.end());
+        return (static_cast<std::int64_t>(entries.size()) - alike) * length;
+    }
     std::int64_t beyond = 0; // of the first and last cells
-    for (const PeriodicEntry &e : matrix.entries) {
-        const std::int64_t cells = std::min<std::int64_t>(std::abs(e.cell), length);
+    for (const PeriodicEntry &e : entries) {
+        const std::int64_t away = std::abs(e.cell), cells = std::min<std::int64_t>(away, length);
         const PeriodicEnd &end = e.cell < 0 ? matrix.head : matrix.tail;
-        for (std::int64_t k = 0; k < cells; ++k) {
+        for (std::int64_t k = away - cells; k < away; ++k) {
             const std::int64_t place =
                 e.cell < 0 ? (k + 1) * matrix.rows - e.column : k * matrix.rows + e.column + 1;
             beyond += place > end.columns;
         }
     }
-    return cell * length - beyond + ends;
+    // `cells` behind the last, before the first: of few cells an end's rows reach over them all.
+    const auto ends_before = [&](std::int64_t cells, std::int64_t column, const PeriodicEnd &end) {
+        return cells < 0 || cells * matrix.rows + column < end.columns;
+    };
+    std::int64_t ends = 0;
+    for (const PeriodicEntry &e : matrix.head.entries)
+        ends += ends_before(e.cell - length, e.column, matrix.tail);
+    for (const PeriodicEntry &e : matrix.tail.entries)
+        ends += ends_before(-1 - (length + e.cell), matrix.rows - 1 - e.column, matrix.head);
+    return static_cast<std::int64_t>(entries.size()) * length - beyond + ends;
 }
 
 std::int64_t PeriodicPlan::recurrence_order() const { return static_cast<std::int64_t>(states()); }

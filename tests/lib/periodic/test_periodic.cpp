@@ -149,6 +149,7 @@ TEST_CASE("each length is the permanent of the matrix written out, exactly and w
             CAPTURE(first + k);
             const oracle::Gaussian truth = truth_of(a, first + k);
             const auto at = static_cast<std::size_t>(k);
+            CHECK(plan.nnz(first + k) == unrolled(a, first + k).pattern.nnz());
             CHECK(value_of(exact[at]).re == truth.re);
             CHECK(value_of(exact[at]).im == truth.im);
             check_bound(doubles[at], truth);
