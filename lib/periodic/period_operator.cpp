@@ -96,12 +96,6 @@ Ramps ramps_of(const PeriodProgram &program) {
 
 } // namespace
 
-double moves_of(const PeriodLevels &levels) {
-    double moves = 0;
-    for (const PeriodLevel &level : levels) moves += static_cast<double>(level.moves.size());
-    return moves;
-}
-
 std::vector<Gaussian> values_of_moves(const PeriodicMatrix &a) {
     std::vector<Gaussian> values = a.values;
     values.insert(values.end(), a.head.values.begin(), a.head.values.end());
@@ -153,13 +147,6 @@ PeriodLevels write_few(const PeriodicMatrix &a, const PeriodProgram &program, st
     const PeriodKeys first = writer.head({writer.first_key(extent, 0)}, extent, levels);
     writer.to_the_end(first, extent, 0, levels);
     return levels;
-}
-
-void mark_ones(PeriodLevels &levels, const std::vector<Gaussian> &values) {
-    const Gaussian one{1, 0};
-    for (PeriodLevel &level : levels)
-        level.ones = std::all_of(level.moves.begin(), level.moves.end(),
-                                 [&](const TapeMove &move) { return values[move.entry] == one; });
 }
 
 } // namespace libperm

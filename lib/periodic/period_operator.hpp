@@ -2,25 +2,13 @@
 // to the first whole step and from the last whole step to the end (docs/periodic.md).
 #pragma once
 
-#include "jit/program/tape.hpp"
+#include "lib/periodic/period_levels.hpp"
 #include "lib/periodic/period_program.hpp"
 
 #include <cstdint>
 #include <vector>
 
 namespace libperm {
-
-// The states behind a row: each is the sum over its moves of an entry times a state before the row.
-struct PeriodLevel {
-    std::vector<std::uint32_t> first{0}; // of each state's moves, and their number
-    std::vector<TapeMove> moves;
-    bool ones = false; // all of their entries are 1
-
-    std::size_t states() const { return first.size() - 1; }
-};
-using PeriodLevels = std::vector<PeriodLevel>;
-
-double moves_of(const PeriodLevels &levels);
 
 // From the states at a cut to the same at the next.
 struct PeriodBlock {
@@ -33,9 +21,6 @@ struct PeriodBlock {
     };
     std::vector<Start> starts;
 };
-
-// Which levels have entries of 1 alone.
-void mark_ones(PeriodLevels &levels, const std::vector<Gaussian> &values);
 
 struct OpenOperator {
     PeriodLevels start, finish; // from one state to those at the first cut; from those at the last one to one

@@ -1,7 +1,9 @@
 // A period's states, row by row: which there are, and the moves between them.
 #pragma once
 
-#include "lib/periodic/period_operator.hpp"
+#include "lib/periodic/period_levels.hpp"
+#include "lib/periodic/period_program.hpp"
+#include "preprocess/memory_account.hpp"
 
 #include <cstdint>
 #include <vector>
