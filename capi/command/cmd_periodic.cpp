@@ -2,7 +2,6 @@
 #include "commands.hpp"
 #include "job.hpp"
 #include "lattice.hpp"
-#include "matrix_market.hpp"
 #include "output.hpp"
 
 #include <fmt/core.h>
@@ -12,15 +11,10 @@
 namespace perm {
 namespace {
 
-FileMatrix read_part(const Options &options, const std::string &file) {
-    return without_zeros(
-        read_matrix_market_file(file, options.decimal ? Reading::as_written : Reading::nearest_doubles));
-}
-
 FileMatrix read_cell(const Options &options) {
     if (options.lattice.empty() == options.file.empty())
         throw Error(PERM_BAD_OPTION, "a cell is expected: the file CELL, or a name by --lattice");
-    if (options.lattice.empty()) return read_part(options, options.file);
+    if (options.lattice.empty()) return read_file(options, options.file);
     FileMatrix cell;
     static_cast<Csr &>(cell) = lattice_cell(options.lattice);
     cell.integers = true;
@@ -40,8 +34,8 @@ Periodic plan_of(const Options &options, const perm_opts &opts) {
     a.cell = &cell.view.csr();
     a.joined = options.wrap;
     std::optional<Part> head, tail;
-    if (!options.head.empty()) a.head = &head.emplace(read_part(options, options.head)).view.csr();
-    if (!options.tail.empty()) a.tail = &tail.emplace(read_part(options, options.tail)).view.csr();
+    if (!options.head.empty()) a.head = &head.emplace(read_file(options, options.head)).view.csr();
+    if (!options.tail.empty()) a.tail = &tail.emplace(read_file(options, options.tail)).view.csr();
     return Periodic(a, opts);
 }
 

@@ -10,11 +10,6 @@ namespace {
 
 const char *text_or_null(const std::string &text) { return text.empty() ? nullptr : text.c_str(); }
 
-FileMatrix read(const Options &options) {
-    const Reading reading = options.decimal ? Reading::as_written : Reading::nearest_doubles;
-    return without_zeros(read_matrix_market_file(options.file, reading));
-}
-
 const std::int64_t *multiplicity_or_null(const std::vector<std::int64_t> &numbers, std::int64_t lines,
                                          const char *option, const char *what) {
     if (numbers.empty()) return nullptr;
@@ -26,8 +21,16 @@ const std::int64_t *multiplicity_or_null(const std::vector<std::int64_t> &number
 
 } // namespace
 
+FileMatrix read_file(const Options &options, const std::string &file) {
+    const Reading reading = options.decimal ? Reading::as_written : Reading::nearest_doubles;
+    return without_zeros(read_matrix_market_file(file, reading));
+}
+
 Input::Input(const Options &options)
-    : name_(file_name(options)), matrix_(read(options)), view_(matrix_), csr_(view_.csr()) {
+    : name_(file_name(options)),
+      matrix_(read_file(options, options.file)),
+      view_(matrix_),
+      csr_(view_.csr()) {
     csr_.row_multiplicity =
         multiplicity_or_null(options.row_multiplicity, csr_.n_rows, "--row-multiplicity", "rows");
     csr_.col_multiplicity =

@@ -24,6 +24,9 @@ class Stopwatch {
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+// As the options say that its numbers are to be read, without explicit zeros.
+FileMatrix read_file(const Options &options, const std::string &file);
+
 // The matrix of the file, with the multiplicities of the options. Explicit zeros are left out, as
 // perm_compute does.
 class Input {

@@ -52,10 +52,19 @@ template <class N> struct Ranged {
     }
 };
 
-template <class N> class RangedNumbers {
-  public:
+template <class N> struct RangedOperations {
     using Number = Ranged<N>;
     using Factor = Ranged<N>;
+
+    static Number zero() { return {N::number(0), 0}; }
+    static Number one() { return {N::number(1), 0}; }
+    static Number add(const Number &x, const Number &y) { return x + y; }
+    static Number multiply(const Factor &factor, const Number &x) { return factor * x; }
+};
+
+template <class N> class RangedNumbers : public RangedOperations<N> {
+  public:
+    using typename RangedOperations<N>::Number, typename RangedOperations<N>::Factor;
     static constexpr bool uses_fma = N::Arithmetic::parts > 1;
     static constexpr bool has_exponents = true;
 
@@ -73,11 +82,6 @@ template <class N> class RangedNumbers {
     static Factor times(const Factor &factor, std::int32_t copies) {
         return factor * Factor::normalised(N::number(copies), 0);
     }
-
-    static Number zero() { return {N::number(0), 0}; }
-    static Number one() { return {N::number(1), 0}; }
-    static Number add(const Number &x, const Number &y) { return x + y; }
-    static Number multiply(const Factor &factor, const Number &x) { return factor * x; }
 
     static Extent extent_of(const Number *, std::size_t) { return {1, 1}; }
     void end_step(double additions, double expansions, const Extent &extent) {

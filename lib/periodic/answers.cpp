@@ -80,11 +80,12 @@ class Asked {
 
     std::vector<Outcome> automatically() const {
         constexpr double exact_at_once = 60, times = 4; // seconds; those of doubles
-        const double in_doubles = float_seconds(*plan_, first_, count_, false),
-                     exact = seconds_exactly() / plan_->options.threads;
-        const bool within = exact <= plan_->options.refuse_seconds;
-        if (plan_->integers && within && exact <= std::max(exact_at_once, times * in_doubles))
-            return exactly();
+        const auto is_soon = [&](double most) {
+            const double exact = seconds_exactly() / plan_->options.threads;
+            return exact <= plan_->options.refuse_seconds && exact <= most;
+        };
+        const double in_doubles = float_seconds(*plan_, first_, count_, false);
+        if (plan_->integers && is_soon(std::max(exact_at_once, times * in_doubles))) return exactly();
         std::vector<Outcome> outcomes = in_floats(false);
         const auto misses = [&](const Outcome &x) {
             return !(x.rel_error_bound <= plan_->options.tolerance);
@@ -97,7 +98,7 @@ class Asked {
                 if (is_better(others[k], outcomes[k])) outcomes[k] = others[k];
         };
         again([&] { return in_floats(true); });
-        if (within && std::any_of(outcomes.begin(), outcomes.end(), misses) && exact <= exact_at_once)
+        if (std::any_of(outcomes.begin(), outcomes.end(), misses) && is_soon(exact_at_once))
             again([&] { return exactly(); });
         return outcomes;
     }

@@ -7,23 +7,12 @@
 #include "lib/periodic/operator_power.hpp"
 #include "lib/periodic/terms.hpp"
 
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 namespace libperm {
 namespace {
-
-template <class N> struct RangedOperations {
-    using Number = Ranged<N>;
-    using Factor = Ranged<N>;
-
-    static Number zero() { return {N::number(0), 0}; }
-    static Number one() { return {N::number(1), 0}; }
-    static Number add(const Number &x, const Number &y) { return x + y; }
-    static Number multiply(const Factor &factor, const Number &x) { return factor * x; }
-};
 
 template <class N> Ranged<N> factor_of(const Gaussian &value, Arithmetic arithmetic) {
     const Tracked size = magnitude_of(value);
@@ -88,39 +77,42 @@ template <class N> Outcome outcome_of(const Ranged<N> &number, Arithmetic arithm
     return outcome;
 }
 
-bool squares(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, double &seconds, double each) {
+// Of so many terms, in seconds: walked to, or one of them by squares of the operator.
+struct Cost {
+    double walking, squaring = std::numeric_limits<double>::infinity();
+
+    bool squares() const { return squaring < walking; }
+};
+
+Cost cost_of(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, bool dd) {
+    const double each = dd ? 30e-9 : 12e-9; // of a move
     const auto m = static_cast<double>(first + count - 1 - plan.open.least);
-    double cubes = 0, rows = 0; // the rows of the full matrix, each a walk over a period
-    const auto take = [&](const PeriodBlock &block) {
+    Cost cost{std::max(m, 0.0) * plan.moves_of_starts() * each};
+    if (count != 1 || m <= 8) return cost;
+    cost.squaring = 0;
+    const auto take = [&](const PeriodBlock &block) { // the rows of the full matrix are walks over a period
         const auto n = static_cast<double>(block.states);
-        cubes += n * n * n;
-        rows += n * moves_of(block.levels);
+        cost.squaring += (2 * std::log2(m) * n * n * n + n * moves_of(block.levels)) * each;
     };
     if (plan.joined())
         for (const PeriodBlock &block : plan.loops) take(block);
     else
         take(plan.open.period);
-    const double walking = std::max(m, 0.0) * plan.moves_of_starts() * each,
-                 squaring = count == 1 && m > 8 ? (2 * std::log2(m) * cubes + rows) * each
-                                                : std::numeric_limits<double>::infinity();
-    seconds = std::min(walking, squaring);
-    return squaring < walking;
+    return cost;
 }
 
-constexpr double seconds_each = 12e-9, seconds_each_dd = 30e-9; // of a move
-
 template <class N>
-std::vector<Outcome> terms_in(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
-                              Arithmetic arithmetic, RunControl &control) {
+std::vector<Outcome> terms_in(const PeriodicPlan &plan, const std::vector<Gaussian> &values,
+                              std::int64_t first, std::int64_t count, Arithmetic arithmetic,
+                              RunControl &control) {
     using Numbers = RangedOperations<N>;
     const Numbers numbers;
     std::vector<Ranged<N>> factors;
-    factors.reserve(plan.values.size());
-    for (const Gaussian &value : plan.values) factors.push_back(factor_of<N>(value, arithmetic));
+    factors.reserve(values.size());
+    for (const Gaussian &value : values) factors.push_back(factor_of<N>(value, arithmetic));
     const Roundings roundings(plan, product_roundings(arithmetic));
     std::vector<Outcome> outcomes;
-    double seconds = 0;
-    if (squares(plan, first, count, seconds, seconds_each)) {
+    if (cost_of(plan, first, count, is_twofold(arithmetic)).squares()) {
         const auto number = term_by_squares(plan, numbers, factors, first, control);
         const double of_matrix = product_roundings(arithmetic) + 1 + 2 * static_cast<double>(plan.states());
         return {outcome_of(number, arithmetic, roundings.of(first, of_matrix))};
@@ -131,18 +123,18 @@ std::vector<Outcome> terms_in(const PeriodicPlan &plan, std::int64_t first, std:
     return outcomes;
 }
 
-} // namespace
-
-// In place of the entries.
-static void make_magnitudes(PeriodicPlan &plan) {
-    plan.nonnegative = plan.real = true;
-    for (Gaussian &value : plan.values) {
+// In place of the entries, none of them below its absolute value.
+std::vector<Gaussian> magnitudes_of(const PeriodicPlan &plan) {
+    std::vector<Gaussian> sizes;
+    sizes.reserve(plan.values.size());
+    for (const Gaussian &value : plan.values) {
         const Tracked size = magnitude_of(value);
-        value = exact_of({size.magnitude, 0, 0, 0}, size.exp2);
+        sizes.push_back(exact_of({size.magnitude, 0, 0, 0}, size.exp2));
     }
+    return sizes;
 }
 
-[[noreturn]] static void throw_too_long(std::int64_t length) {
+[[noreturn]] void throw_too_long(std::int64_t length) {
     throw Error(PERM_UNSUPPORTED,
                 formatted("a length of {} cells is too much for exact numbers, whose size is not known "
                           "from doubles there: use precision dd or mod:P",
@@ -150,7 +142,7 @@ static void make_magnitudes(PeriodicPlan &plan) {
 }
 
 // Exponents are added up in 63 bits.
-static void require_range(const PeriodicPlan &plan, std::int64_t last) {
+void require_range(const PeriodicPlan &plan, std::int64_t last) {
     const std::vector<PeriodicEntry> &entries = plan.matrix.entries;
     std::vector<double> sums(static_cast<std::size_t>(plan.matrix.rows), 0), exponents(sums.size(), 0);
     double ends = 0, cells = 0;
@@ -172,10 +164,25 @@ static void require_range(const PeriodicPlan &plan, std::int64_t last) {
                               last));
 }
 
+// The trace of T^m is at most states * rho^m, for T >= 0.
+std::vector<std::int64_t> trace_bits(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
+                                     const Growth &growth) {
+    std::vector<std::int64_t> bits;
+    const double states = std::log2(static_cast<double>(plan.states()) + 1),
+                 each = std::log2(std::max(growth.upper, 1.0));
+    for (std::int64_t m = first; m < first + count; ++m) {
+        const double most = (states + each * static_cast<double>(m)) * (1 + 1e-14) + 2;
+        if (!(most < 0x1p60)) throw_too_long(m);
+        bits.push_back(static_cast<std::int64_t>(most));
+    }
+    return bits;
+}
+
+} // namespace
+
 double float_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, bool dd) {
-    double seconds = 0;
-    squares(plan, first, count, seconds, dd ? seconds_each_dd : seconds_each);
-    return seconds;
+    const Cost cost = cost_of(plan, first, count, dd);
+    return std::min(cost.walking, cost.squaring);
 }
 
 std::vector<Outcome> float_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, bool dd,
@@ -183,16 +190,20 @@ std::vector<Outcome> float_terms(const PeriodicPlan &plan, std::int64_t first, s
     using number::Complex, number::DD, number::Real;
     require_range(plan, first + count - 1);
     if (!plan.real && dd)
-        return terms_in<Signed<Complex<DD<double>>>>(plan, first, count, Arithmetic::complex_dd, control);
+        return terms_in<Signed<Complex<DD<double>>>>(plan, plan.values, first, count, Arithmetic::complex_dd,
+                                                     control);
     if (!plan.real)
-        return terms_in<Signed<Complex<Real<double>>>>(plan, first, count, Arithmetic::complex, control);
+        return terms_in<Signed<Complex<Real<double>>>>(plan, plan.values, first, count, Arithmetic::complex,
+                                                       control);
     if (dd)
         return plan.nonnegative
-                   ? terms_in<NonNegative<DD<double>>>(plan, first, count, Arithmetic::dd, control)
-                   : terms_in<Signed<DD<double>>>(plan, first, count, Arithmetic::dd, control);
+                   ? terms_in<NonNegative<DD<double>>>(plan, plan.values, first, count, Arithmetic::dd,
+                                                       control)
+                   : terms_in<Signed<DD<double>>>(plan, plan.values, first, count, Arithmetic::dd, control);
     return plan.nonnegative
-               ? terms_in<NonNegative<Real<double>>>(plan, first, count, Arithmetic::real, control)
-               : terms_in<Signed<Real<double>>>(plan, first, count, Arithmetic::real, control);
+               ? terms_in<NonNegative<Real<double>>>(plan, plan.values, first, count, Arithmetic::real,
+                                                     control)
+               : terms_in<Signed<Real<double>>>(plan, plan.values, first, count, Arithmetic::real, control);
 }
 
 double most_bits(const PeriodicPlan &plan, std::int64_t m) {
@@ -212,38 +223,20 @@ double most_bits(const PeriodicPlan &plan, std::int64_t m) {
 }
 
 double estimated_bits(const PeriodicPlan &plan, std::int64_t m, RunControl &control) {
-    PeriodicPlan sizes = plan;
-    make_magnitudes(sizes);
-    if (!is_bracketed(sizes)) return most_bits(plan, m);
-    return std::log2(std::max(growth_of(sizes, control).value, 1.0)) * static_cast<double>(m) + 2;
+    const std::vector<Gaussian> sizes = magnitudes_of(plan);
+    if (!is_bracketed(plan, sizes)) return most_bits(plan, m);
+    return std::log2(std::max(growth_of(plan, sizes, control).value, 1.0)) * static_cast<double>(m) + 2;
 }
-
-namespace {
-
-// The trace of T^m is at most states * rho^m, for T >= 0.
-std::vector<std::int64_t> trace_bits(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
-                                     const Growth &growth) {
-    std::vector<std::int64_t> bits;
-    const double states = std::log2(static_cast<double>(plan.states()) + 1),
-                 each = std::log2(std::max(growth.upper, 1.0));
-    for (std::int64_t m = first; m < first + count; ++m) {
-        const double most = (states + each * static_cast<double>(m)) * (1 + 1e-14) + 2;
-        if (!(most < 0x1p60)) throw_too_long(m);
-        bits.push_back(static_cast<std::int64_t>(most));
-    }
-    return bits;
-}
-
-} // namespace
 
 std::vector<std::int64_t> term_bits(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
                                     RunControl &control) {
-    PeriodicPlan sizes = plan;
-    make_magnitudes(sizes);
-    if (plan.joined() && is_bracketed(sizes))
-        return trace_bits(plan, first, count, growth_of(sizes, control));
+    const std::vector<Gaussian> sizes = magnitudes_of(plan);
+    if (plan.joined() && is_bracketed(plan, sizes))
+        return trace_bits(plan, first, count, growth_of(plan, sizes, control));
+    require_range(plan, first + count - 1);
     std::vector<std::int64_t> bits;
-    for (const Outcome &outcome : float_terms(sizes, first, count, false, control)) {
+    for (const Outcome &outcome :
+         terms_in<NonNegative<number::Real<double>>>(plan, sizes, first, count, Arithmetic::real, control)) {
         if (!std::isfinite(outcome.error.mantissa)) throw_too_long(first + count - 1);
         const Scaled most = (Ball{outcome.value, {}} + Ball{outcome.error, {}}).value;
         bits.push_back(most.mantissa == 0 ? 1 : most.exp2 + 2);

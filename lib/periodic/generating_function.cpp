@@ -75,7 +75,7 @@ class Search {
             // Of a sum of products of coefficients and terms.
             const double needed = of_terms + largest + std::log2(static_cast<double>(c.size())) + 2;
             const double known = static_cast<double>(used.size()) * (residue_bits_ - 0.01);
-            if (is_stable && known > needed) return told(c, used, true);
+            if (is_stable && known > needed) return told(c, used);
             const auto more = static_cast<std::size_t>(
                                   std::max(1.0, std::min(needed, 2 * known + 1e3) - known) / residue_bits_) +
                               1;
@@ -134,12 +134,10 @@ class Search {
         return out;
     }
 
-    GeneratingFunction told(const std::vector<mpz_class> &c, const std::vector<const Image *> &used,
-                            bool proven) const {
+    GeneratingFunction told(const std::vector<mpz_class> &c, const std::vector<const Image *> &used) const {
         GeneratingFunction out;
         out.order = static_cast<std::int64_t>(c.size()) - 1;
         out.states = longest_;
-        out.proven = proven;
         out.checked = count_ - 2 * out.order;
         const std::vector<mpz_class> a = whole_numbers(
             used, std::min<std::size_t>(c.size(), static_cast<std::size_t>(count_)),

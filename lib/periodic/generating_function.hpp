@@ -14,10 +14,10 @@ namespace libperm {
 // = 1.
 struct GeneratingFunction {
     std::vector<mpq_class> numerator, denominator;
-    std::int64_t order = 0;   // of the recurrence: no shorter one has these terms
-    std::int64_t states = 0;  // it cannot be longer than this
-    bool proven = false;      // that it holds for all terms; else for `checked` of them, modulo primes
-    std::int64_t checked = 0; // terms that it was checked on beyond those it was made from
+    std::int64_t order = 0;              // of the recurrence: no shorter one has these terms
+    static constexpr bool proven = true; // that the recurrence holds for all terms (docs/periodic.md)
+    std::int64_t states = 0;             // it cannot be longer than this
+    std::int64_t checked = 0;            // terms that it was checked on beyond those it was made from
 };
 
 // Throws Error (PERM_UNSUPPORTED) for entries that are not real, PERM_REFUSED_TIME or _MEMORY beyond the

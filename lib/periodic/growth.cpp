@@ -75,11 +75,11 @@ class Bracket {
 
 // No product along the rows of a period may leave the range of doubles, nor one with a number of x: else
 // none.
-std::optional<std::vector<double>> doubles_of(const PeriodicPlan &plan) {
+std::optional<std::vector<double>> doubles_of(const PeriodicPlan &plan, const std::vector<Gaussian> &values) {
     constexpr double most = 1e90;
     std::vector<double> factors, least(static_cast<std::size_t>(plan.matrix.rows), infinity),
         sums(least.size(), 0);
-    for (const Gaussian &value : plan.values) factors.push_back(parts_of(value, 0, Arithmetic::real)[0]);
+    for (const Gaussian &value : values) factors.push_back(parts_of(value, 0, Arithmetic::real)[0]);
     for (std::size_t k = 0; k < plan.matrix.entries.size(); ++k) {
         const auto row = static_cast<std::size_t>(plan.matrix.entries[k].row);
         least[row] = std::min(least[row], factors[k]);
@@ -96,14 +96,20 @@ std::optional<std::vector<double>> doubles_of(const PeriodicPlan &plan) {
 
 } // namespace
 
-bool is_bracketed(const PeriodicPlan &plan) { return plan.nonnegative && doubles_of(plan).has_value(); }
+bool is_bracketed(const PeriodicPlan &plan, const std::vector<Gaussian> &values) {
+    return doubles_of(plan, values).has_value();
+}
 
 Growth growth_of(const PeriodicPlan &plan, RunControl &control) {
     if (!plan.nonnegative)
         throw Error(PERM_UNSUPPORTED,
                     "the growth is bracketed for nonnegative entries alone: a cell or an end has "
                     "others");
-    const auto factors = doubles_of(plan);
+    return growth_of(plan, plan.values, control);
+}
+
+Growth growth_of(const PeriodicPlan &plan, const std::vector<Gaussian> &values, RunControl &control) {
+    const auto factors = doubles_of(plan, values);
     if (!factors)
         throw Error(PERM_UNSUPPORTED,
                     "the growth is bracketed where products of a cell's rows stay between 1e-90 and "

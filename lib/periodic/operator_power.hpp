@@ -3,7 +3,6 @@
 
 #include "lib/periodic/terms.hpp"
 
-#include <bit>
 #include <cstdint>
 #include <utility>
 #include <vector>

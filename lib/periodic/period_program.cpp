@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <tuple>
 
@@ -71,19 +72,13 @@ class PeriodCost {
         for (const PeriodicEntry &e : a.entries) ++degree_[at(e.row)];
     }
 
-    struct Result {
-        double expansions, log2_states;
-        std::int32_t bits;
-    };
-
-    Result operator()(const Order &order) {
+    double operator()(const Order &order) {
         const std::vector<Window> windows = windows_of(*a_, order);
         opens_.assign(at(a_->rows) + 2, 0);
         closes_.assign(at(a_->rows) + 2, 0);
-        std::int64_t width = 0, used = a_->head.rows - a_->head.columns, bits = 0;
+        std::int64_t width = 0, used = a_->head.rows - a_->head.columns;
         for (const Window &w : windows) {
             width += w.last.step - w.first.step;
-            bits += w.last.step - w.first.step + 1;
             used += w.last.step;
             ++opens_[at(w.first.position + 1)];
             ++closes_[at(w.last.position + 1)];
@@ -93,20 +88,19 @@ class PeriodCost {
             used -= order[at(i)].shift;
             by_position_[at(order[at(i)].position)] = i;
         }
-        Result result{0, log2_of(width, used),
-                      static_cast<std::int32_t>(std::min<std::int64_t>(bits, 1 << 30))};
+        double expansions = 0;
         width += opens_[0];
         width -= closes_[0];
         used -= closes_[0];
         for (std::int32_t p = 0; p < a_->rows; ++p) {
             width += opens_[at(p + 1)];
-            result.expansions +=
+            expansions +=
                 std::exp2(std::min(log2_of(width, used), 1000.0)) * degree_[at(by_position_[at(p)])];
             ++used;
             width -= closes_[at(p + 1)];
             used -= closes_[at(p + 1)];
         }
-        return result;
+        return expansions;
     }
 
   private:
@@ -139,7 +133,7 @@ void move_to(Order &order, std::size_t row, std::int32_t position) {
 
 struct Found {
     Order order;
-    PeriodCost::Result cost;
+    double cost;
 };
 
 // From the order that was given: single rows are moved and shifted as long as that makes it cheaper.
@@ -154,8 +148,8 @@ Found search(const PeriodicMatrix &a, const Poll &poll) {
         poll();
         left -= each;
         normalise(candidate);
-        const PeriodCost::Result found = cost(candidate);
-        if (!(found.expansions < best.cost.expansions)) return false;
+        const double found = cost(candidate);
+        if (!(found < best.cost)) return false;
         best = {std::move(candidate), found};
         return true;
     };
@@ -183,20 +177,19 @@ PeriodProgram program_of(const PeriodicMatrix &a, const Found &found) {
     const std::vector<Window> windows = windows_of(a, found.order);
     program.rows.resize(at(a.rows));
     program.most_shift = most_shift(found.order);
-    program.log2_states = found.cost.log2_states;
-    constexpr double expansion = 4e-9; // seconds
-    program.seconds = expansion * found.cost.expansions;
     for (std::int32_t i = 0; i < a.rows; ++i) {
         PeriodRow &row = program.rows[at(found.order[at(i)].position)];
         row.row = i;
         row.shift = found.order[at(i)].shift;
     }
-    if (found.cost.bits > most_period_bits)
+    std::int64_t bits = 0; // before they are numbered in 32
+    for (const Window &w : windows) bits += std::int64_t{w.last.step} - w.first.step + 1;
+    if (bits > most_period_bits)
         throw Error(PERM_REFUSED_MEMORY,
                     formatted("while the rows of one cell are met {} columns come to be open: at most {} can "
                               "be; take smaller cells, or ask for a length as a plain matrix (perm_compute), "
                               "which may be cut into slices",
-                              found.cost.bits, most_period_bits));
+                              bits, most_period_bits));
     for (const Window &w : windows) {
         program.windows.push_back({w.first.step, w.last.step, program.bits});
         program.bits += program.windows.back().width();
@@ -222,12 +215,12 @@ PeriodicMatrix transposed(const PeriodicMatrix &a) {
     return out;
 }
 
-PeriodProgram plan_period(const PeriodicMatrix &a, std::uint64_t /*seed*/, const Poll &poll) {
+PeriodProgram plan_period(const PeriodicMatrix &a, const Poll &poll) {
     const Found upright = search(a, poll);
     if (a.head.is_there() || a.tail.is_there()) return program_of(a, upright);
     const PeriodicMatrix other = transposed(a);
     const Found across = search(other, poll);
-    if (!(across.cost.expansions < upright.cost.expansions)) return program_of(a, upright);
+    if (!(across.cost < upright.cost)) return program_of(a, upright);
     PeriodProgram program = program_of(other, across);
     program.transposed = true;
     return program;

@@ -10,7 +10,6 @@
 #include "lib/periodic/periodic_matrix.hpp"
 
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 namespace libperm {
@@ -48,13 +47,15 @@ struct PeriodProgram {
     std::vector<PeriodWindow> windows; // by class of columns
     std::int32_t bits = 0;
     std::int32_t most_shift = 0; // the least is 0
-    double log2_states = 0;      // at a cut, at most
-    double seconds = 0;          // of one period, roughly
+
+    std::int32_t open_columns() const { // at a cut
+        return bits - static_cast<std::int32_t>(windows.size());
+    }
 };
 
 // The best order found, of A or, without head and tail, of A^T. Throws Error (PERM_REFUSED_MEMORY) where
 // states would need more than most_period_bits.
-PeriodProgram plan_period(const PeriodicMatrix &a, std::uint64_t seed, const Poll &poll);
+PeriodProgram plan_period(const PeriodicMatrix &a, const Poll &poll);
 
 // A^T has the same permanent; of a matrix without head and tail.
 PeriodicMatrix transposed(const PeriodicMatrix &a);

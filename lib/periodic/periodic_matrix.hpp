@@ -50,12 +50,4 @@ std::vector<std::uint32_t> kinds_of(const std::vector<Gaussian> &values);
 // Throws Error (PERM_BAD_ARGUMENT, PERM_BAD_MATRIX, PERM_UNSUPPORTED).
 PeriodicMatrix read_periodic(const perm_periodic *given, const Poll &poll, MemoryAccount *account);
 
-// The same as one matrix of `length` cells, entries that fall on one place added up: what it is tested
-// against, and what few cells are computed as.
-struct Unrolled {
-    Pattern pattern;
-    std::vector<Gaussian> values;
-};
-Unrolled unrolled(const PeriodicMatrix &a, std::int64_t length);
-
 } // namespace libperm

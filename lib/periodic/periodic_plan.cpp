@@ -75,13 +75,11 @@ std::int64_t PeriodicPlan::nnz(std::int64_t length) const {
     return static_cast<std::int64_t>(entries.size()) * length - beyond + ends;
 }
 
-std::int64_t PeriodicPlan::recurrence_order() const { return static_cast<std::int64_t>(states()); }
-
 PeriodicPlan make_periodic_plan(PeriodicMatrix a, const Options &options, RunControl &control) {
     const Poll poll = [&control] { control.poll(); };
     PeriodicPlan plan;
     plan.options = options;
-    plan.program = plan_period(a, options.seed, poll);
+    plan.program = plan_period(a, poll);
     plan.matrix = plan.program.transposed ? transposed(a) : std::move(a);
     plan.values = values_of_moves(plan.matrix);
     plan.nonnegative = plan.matrix.is_nonnegative();

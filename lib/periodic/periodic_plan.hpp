@@ -26,9 +26,8 @@ struct PeriodicPlan {
     double moves_of_starts() const;                // of one period, for each start of joined ends
     std::int64_t order(std::int64_t length) const; // of the whole matrix
     std::int64_t nnz(std::int64_t length) const;
-    // Terms a(m) that determine all: from a(first_term()) on they obey a recurrence of that order
-    // (Cayley-Hamilton).
-    std::int64_t recurrence_order() const;
+    // From a(first_term()) on the terms obey a recurrence of this order (Cayley and Hamilton).
+    std::int64_t recurrence_order() const { return static_cast<std::int64_t>(states()); }
     std::int64_t first_term() const { return matrix.joined ? 1 : open.least; }
 };
 

@@ -4,6 +4,7 @@
 #include "lib/base/json.hpp"
 
 #include <string_view>
+#include <utility>
 
 namespace libperm {
 namespace {
@@ -40,11 +41,9 @@ std::string periodic_json(const PeriodicPlan &plan) {
         rows.push_back(row.row);
         behind.push_back(row.shift);
     }
-    j["order"] = rows;
-    j["cells_behind"] = behind;
-    std::int64_t open = 0;
-    for (const PeriodWindow &w : plan.program.windows) open += w.width() - 1;
-    j["open_columns"] = open;
+    j["order"] = std::move(rows);
+    j["cells_behind"] = std::move(behind);
+    j["open_columns"] = plan.program.open_columns();
     j["states"] = static_cast<std::int64_t>(plan.states());
     j["moves"] = plan.moves();
     if (a.joined) j["loops"] = static_cast<std::int64_t>(plan.loops.size());
@@ -55,12 +54,11 @@ std::string periodic_json(const PeriodicPlan &plan) {
 
 std::string periodic_text(const PeriodicPlan &plan) {
     const PeriodicMatrix &a = plan.matrix;
-    std::int64_t open = 0;
-    for (const PeriodWindow &w : plan.program.windows) open += w.width() - 1;
     std::string text = formatted("cells of {} rows, coupled to {} on either side, {} ends\n", a.rows, a.reach,
                                  a.joined ? "joined" : "open");
     text += formatted("frontier over the {}: {} columns open at a cut, {} states, {:.0f} moves a cell\n",
-                      plan.program.transposed ? "columns" : "rows", open, plan.states(), plan.moves());
+                      plan.program.transposed ? "columns" : "rows", plan.program.open_columns(),
+                      plan.states(), plan.moves());
     if (a.joined) text += formatted("{} loops of states, each with a trace of its own\n", plan.loops.size());
     return text;
 }
@@ -76,10 +74,10 @@ std::string generating_function_json(const GeneratingFunction &f) {
 }
 
 std::string generating_function_text(const GeneratingFunction &f) {
-    return formatted("({})\n/ ({})\norder {}: no shorter recurrence has these terms, and this one {}\n",
-                     polynomial(f.numerator), polynomial(f.denominator), f.order,
-                     f.proven ? "is proven for all of them"
-                              : formatted("was checked on {} more than it was made from", f.checked));
+    return formatted(
+        "({})\n/ ({})\norder {}: no shorter recurrence has these terms, and this one is proven for all "
+        "of them\n",
+        polynomial(f.numerator), polynomial(f.denominator), f.order);
 }
 
 } // namespace libperm

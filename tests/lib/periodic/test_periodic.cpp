@@ -12,6 +12,7 @@
 #include "tests/support/exactly.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/unrolled.hpp"
 
 #include "bench/families.hpp"
 
