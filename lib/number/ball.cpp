@@ -171,4 +171,10 @@ double gamma_bound(double roundings, double unit) {
     return ku < 1 ? ku / (1 - ku) * slack : infinity;
 }
 
+double rounding_error(double roundings, double unit, double magnitude, double unit_of_magnitude) {
+    const double gamma = gamma_bound(roundings, unit),
+                 gamma_of_sum = gamma_bound(roundings, unit_of_magnitude);
+    return gamma_of_sum < 0.5 ? gamma * magnitude / (1 - gamma_of_sum) : infinity;
+}
+
 } // namespace libperm

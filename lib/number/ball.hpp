@@ -54,4 +54,9 @@ std::size_t written_digits(const Scaled &relative);
 // of their absolute values (Higham, Accuracy and Stability, Lemma 3.1: gamma_k).
 double gamma_bound(double roundings, double unit = 0x1p-53); // of the arithmetic
 
+// How far such a sum can be from the truth, `magnitude` being that of the absolute values as it was computed
+// with other roundings of the same number: at most that / (1 - gamma) it truly is. Infinite where nothing is
+// known.
+double rounding_error(double roundings, double unit, double magnitude, double unit_of_magnitude = 0x1p-53);
+
 } // namespace libperm

@@ -2,26 +2,92 @@
 
 #include "lib/base/error.hpp"
 #include "lib/number/montgomery.hpp"
+#include "preprocess/parallel.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
 
 namespace libperm {
 
+namespace {
+
+constexpr std::array<std::uint64_t, 15> small_primes{3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53};
+
+// Of an odd n: to the base b it behaves as a prime does (Rabin, J. Number Theory 12 (1980)).
+bool passes(const Montgomery &field, std::uint64_t b) {
+    const std::uint64_t n = field.prime(), one = field.to(1), minus_one = field.to(n - 1);
+    const int twos = std::countr_zero(n - 1);
+    if (b % n == 0) return true;
+    std::uint64_t x = field.power(field.to(b), (n - 1) >> twos);
+    if (x == one || x == minus_one) return true;
+    for (int k = 1; k < twos; ++k) {
+        x = field.multiply(x, x);
+        if (x == minus_one) return true;
+    }
+    return false;
+}
+
+// Of an odd n from 3 on. No composite number below 3 10^23 passes for the first 12 primes (Sorenson and
+// Webster, Math. Comp. 86 (2017)).
+bool is_odd_prime(std::uint64_t n) {
+    for (const std::uint64_t p : small_primes)
+        if (n % p == 0) return n == p;
+    const Montgomery field(n);
+    constexpr std::size_t bases = 11; // and 2
+    return passes(field, 2) && std::all_of(small_primes.begin(), small_primes.begin() + bases,
+                                           [&](std::uint64_t b) { return passes(field, b); });
+}
+
+// Of the candidates highest, highest - step, ..., so many; the first `wanted`.
+std::vector<std::uint64_t> primes_among(std::uint64_t highest, std::uint64_t step, std::uint64_t candidates,
+                                        std::size_t wanted, const Poll &poll) {
+    std::vector<std::uint64_t> primes;
+    for (std::uint64_t k = 0; k < candidates && primes.size() < wanted; ++k)
+        if (const std::uint64_t n = highest - k * step; is_odd_prime(n)) {
+            poll();
+            primes.push_back(n);
+        }
+    return primes;
+}
+
+} // namespace
+
 bool is_prime(std::uint64_t n) {
-    const mpz_class candidate = n;
-    return mpz_probab_prime_p(candidate.get_mpz_t(), 30) != 0; // certain, for 64 bits
+    if (n < 3 || n % 2 == 0) return n == 2;
+    return is_odd_prime(n);
 }
 
 std::vector<std::uint64_t> primes_below(int bits, std::size_t count, bool gaussian, const Poll &poll) {
+    constexpr std::uint64_t piece = 1024, most_pieces = 64; // candidates of a thread, and threads' pieces
     const std::uint64_t step = gaussian ? 4 : 2;
     std::vector<std::uint64_t> primes;
-    for (std::uint64_t p = (std::uint64_t{1} << bits) - step + 1; primes.size() < count * (gaussian ? 2 : 1);
-         p -= step) {
-        if (p < step) throw Error(PERM_INTERNAL, "there are not that many primes");
-        poll();
-        if (!is_prime(p)) continue;
-        primes.push_back(p);
-        if (gaussian) primes.push_back(p);
+    std::uint64_t next = (std::uint64_t{1} << bits) - step + 1, left = next / step;
+    while (primes.size() < count) {
+        if (left == 0) throw Error(PERM_INTERNAL, "there are not that many primes");
+        // About one in 43 is a prime, near 2^62.
+        const std::uint64_t wanted = 43 / step * (count - primes.size()) / piece,
+                            pieces = std::clamp<std::uint64_t>(wanted, 1, most_pieces);
+        std::vector<std::vector<std::uint64_t>> found(pieces);
+        const auto search = [&](std::uint64_t k) {
+            if (const std::uint64_t before = k * piece; before < left)
+                found[k] = primes_among(next - before * step, step, std::min(piece, left - before),
+                                        count - primes.size(), poll);
+        };
+        if (pieces == 1)
+            search(0);
+        else
+            parallel_for(pieces, search);
+        for (const auto &some : found) primes.insert(primes.end(), some.begin(), some.end());
+        const std::uint64_t done = std::min(left, pieces * piece);
+        next -= done * step;
+        left -= done;
     }
-    return primes;
+    primes.resize(count);
+    if (!gaussian) return primes;
+    std::vector<std::uint64_t> twice;
+    for (const std::uint64_t p : primes) twice.insert(twice.end(), {p, p});
+    return twice;
 }
 
 std::uint64_t square_root_of_minus_one(std::uint64_t p) {

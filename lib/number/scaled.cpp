@@ -63,6 +63,15 @@ double to_double_up(const Scaled &x) {
     return below ? std::nextafter(nearest, HUGE_VAL) : nearest;
 }
 
+double rounded(const Scaled &x, double &bound) {
+    const double value = to_double(x);
+    const Scaled back = make_scaled(value);
+    const bool same = back.mantissa == x.mantissa && (x.mantissa == 0 || back.exp2 == x.exp2);
+    if (!std::isfinite(value)) bound = HUGE_VAL;
+    if (!same) bound = std::nextafter(bound + 0x1p-1074, HUGE_VAL); // it has become subnormal
+    return value;
+}
+
 namespace {
 
 // As many digits as asked for of a number that is not 0.

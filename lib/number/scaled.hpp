@@ -17,6 +17,9 @@ double to_double(const Scaled &x);                       // rounded; inf or 0 wh
 
 double to_double_up(const Scaled &x); // of x >= 0: never below it
 
+// The double next to x; what that moves it, or infinity, is added to the bound.
+double rounded(const Scaled &x, double &bound);
+
 // Locale-free decimal text in so many significant digits. `every_digit`: integers without an exponent,
 // fractions with 17 digits or as many as they have, and 17 where these would be more than three million.
 constexpr std::size_t every_digit = 0;

@@ -12,8 +12,9 @@ namespace {
 
 class Asked {
   public:
-    Asked(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, RunControl &control)
-        : plan_(&plan), first_(first), count_(count), control_(&control) {}
+    Asked(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, RunControl &control,
+          AtOnce at_once)
+        : plan_(&plan), first_(first), count_(count), control_(&control), at_once_(at_once) {}
 
     std::vector<Outcome> answered() const {
         const Options &options = plan_->options;
@@ -37,18 +38,18 @@ class Asked {
   private:
     std::int64_t last() const { return first_ + count_ - 1; }
 
-    double seconds_exactly() const {
-        constexpr double soon = 1; // then how many it is does not matter, and to find out may take longer
+    // Below `soon`, or beyond `late`, how many they are does not matter, and to find out may take longer.
+    double seconds_exactly(double soon, double late) const {
         const double factor = factor_bits(integer_entries(*plan_, [this] { control_->poll(); }), last());
         const auto seconds = [&](double bits) {
-            return exact_seconds(*plan_, first_, count_, bits + factor);
+            return exact_seconds(*plan_, first_, count_, bits + factor) / plan_->options.threads;
         };
-        const double at_most = seconds(most_bits(*plan_, last()));
-        return at_most < soon ? at_most : seconds(estimated_bits(*plan_, last(), *control_));
+        const double at_most = seconds(most_bits(*plan_, last())), at_least = seconds(0);
+        if (at_most < soon || at_least > late) return at_least > late ? at_least : at_most;
+        return seconds(estimated_bits(*plan_, last(), *control_));
     }
 
-    void refuse_beyond(double seconds, const char *numbers) const {
-        const double here = seconds / plan_->options.threads;
+    void refuse_beyond(double here, const char *numbers) const {
         if (here > plan_->options.refuse_seconds)
             throw Error(
                 PERM_REFUSED_TIME,
@@ -59,7 +60,7 @@ class Asked {
     }
 
     std::vector<Outcome> modulo(std::uint64_t prime) const {
-        refuse_beyond(exact_seconds(*plan_, first_, count_, 0), "modulo a prime");
+        refuse_beyond(exact_seconds(*plan_, first_, count_, 0) / plan_->options.threads, "modulo a prime");
         std::vector<Outcome> outcomes;
         for (const std::uint64_t residue : terms_modulo_prime(*plan_, prime, first_, count_, *control_)) {
             outcomes.emplace_back();
@@ -69,23 +70,24 @@ class Asked {
     }
 
     std::vector<Outcome> exactly() const {
-        refuse_beyond(seconds_exactly(), "exactly");
+        const double limit = plan_->options.refuse_seconds;
+        refuse_beyond(seconds_exactly(std::min(limit, 1.0), limit), "exactly");
         return exact_terms(*plan_, first_, count_, *control_);
     }
 
     std::vector<Outcome> in_floats(bool dd) const {
-        refuse_beyond(float_seconds(*plan_, first_, count_, dd), "in doubles");
+        refuse_beyond(float_seconds(*plan_, first_, count_, dd) / plan_->options.threads, "in doubles");
         return float_terms(*plan_, first_, count_, dd, *control_);
     }
 
     std::vector<Outcome> automatically() const {
-        constexpr double exact_at_once = 60, times = 4; // seconds; those of doubles
+        constexpr double times = 4; // those of doubles
         const auto is_soon = [&](double most) {
-            const double exact = seconds_exactly() / plan_->options.threads;
-            return exact <= plan_->options.refuse_seconds && exact <= most;
+            const double limit = std::min(plan_->options.refuse_seconds, most);
+            return seconds_exactly(limit, limit) <= limit;
         };
-        const double in_doubles = float_seconds(*plan_, first_, count_, false);
-        if (plan_->integers && is_soon(std::max(exact_at_once, times * in_doubles))) return exactly();
+        const double in_doubles = float_seconds(*plan_, first_, count_, false), soon = at_once_.exact_seconds;
+        if (plan_->integers && soon > 0 && is_soon(std::max(soon, times * in_doubles))) return exactly();
         std::vector<Outcome> outcomes = in_floats(false);
         const auto misses = [&](const Outcome &x) {
             return !(x.rel_error_bound <= plan_->options.tolerance);
@@ -98,7 +100,8 @@ class Asked {
                 if (is_better(others[k], outcomes[k])) outcomes[k] = others[k];
         };
         again([&] { return in_floats(true); });
-        if (std::any_of(outcomes.begin(), outcomes.end(), misses) && is_soon(exact_at_once))
+        constexpr double exact_when_missed = 60; // seconds
+        if (std::any_of(outcomes.begin(), outcomes.end(), misses) && is_soon(exact_when_missed))
             again([&] { return exactly(); });
         return outcomes;
     }
@@ -106,18 +109,20 @@ class Asked {
     const PeriodicPlan *plan_;
     std::int64_t first_, count_;
     RunControl *control_;
+    AtOnce at_once_;
 };
 
 } // namespace
 
 std::vector<Outcome> periodic_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
-                                    RunControl &control) {
+                                    RunControl &control, AtOnce at_once) {
     require_length(plan, first);
     if (count < 0) throw Error(PERM_BAD_ARGUMENT, formatted("count is {}: it must be 0 or more", count));
     if (count == 0) return {};
     require_length(plan, first + count - 1);
+    const Charge of_plan(&control.memory(), held_bytes(plan));
     const Charge of_outcomes(&control.memory(), count * static_cast<std::int64_t>(2 * sizeof(Outcome)));
-    std::vector<Outcome> outcomes = Asked(plan, first, count, control).answered();
+    std::vector<Outcome> outcomes = Asked(plan, first, count, control, at_once).answered();
     for (Outcome &outcome : outcomes) {
         outcome.engine = Engine::frontier;
         outcome.transposed = plan.program.transposed;
@@ -126,6 +131,16 @@ std::vector<Outcome> periodic_terms(const PeriodicPlan &plan, std::int64_t first
         outcome.counts.peak_bytes = control.memory().peak();
     }
     return outcomes;
+}
+
+double periodic_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, AtOnce at_once) {
+    const Options &options = plan.options;
+    const bool is_exact = options.precision == Precision::exact,
+               is_open = options.precision == Precision::automatic;
+    const double bits = options.modulus != 0 ? 0 : most_bits(plan, first + count - 1),
+                 exactly = exact_seconds(plan, first, count, bits) / options.threads;
+    if (is_exact || (is_open && plan.integers && exactly <= at_once.exact_seconds)) return exactly;
+    return float_seconds(plan, first, count, options.precision == Precision::dd) / options.threads;
 }
 
 } // namespace libperm

@@ -54,16 +54,14 @@ class Roundings {
     std::int64_t few_ = 0;
 };
 
-// As the frontier's ledger does.
 template <class N> Outcome outcome_of(const Ranged<N> &number, Arithmetic arithmetic, double roundings) {
     PackedParts parts{};
     std::memcpy(parts.data(), &number.number.value, sizeof number.number.value);
     // The sum of absolute values is the number itself, or a double beside it.
     constexpr bool bounds_itself = sizeof(N) == sizeof(typename N::Arithmetic::Number);
-    const double gamma = gamma_bound(roundings, unit_of(arithmetic)),
-                 gamma_of_sum = bounds_itself ? gamma : gamma_bound(roundings);
-    double error = std::numeric_limits<double>::infinity();
-    if (gamma_of_sum < 0.5) error = gamma * number.number.magnitude() / (1 - gamma_of_sum);
+    const double unit = unit_of(arithmetic),
+                 error = rounding_error(roundings, unit, number.number.magnitude(),
+                                        bounds_itself ? unit : unit_of(Arithmetic::real));
     Outcome outcome;
     const Parts value = unpacked(parts, arithmetic);
     constexpr std::int64_t most_wide = std::int64_t{1} << 26; // bits that a rational number may begin behind
@@ -77,7 +75,7 @@ template <class N> Outcome outcome_of(const Ranged<N> &number, Arithmetic arithm
     return outcome;
 }
 
-// Of so many terms, in seconds: walked to, or one of them by squares of the operator.
+// Of so many terms, in seconds: walked to, or the first of them by squares of the operator.
 struct Cost {
     double walking, squaring = std::numeric_limits<double>::infinity();
 
@@ -88,11 +86,15 @@ Cost cost_of(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, b
     const double each = dd ? 30e-9 : 12e-9; // of a move
     const auto m = static_cast<double>(first + count - 1 - plan.open.least);
     Cost cost{std::max(m, 0.0) * plan.moves_of_starts() * each};
-    if (count != 1 || m <= 8) return cost;
+    const auto others = static_cast<double>(count - 1), squared = m - others;
+    if (squared <= 8) return cost;
     cost.squaring = 0;
-    const auto take = [&](const PeriodBlock &block) { // the rows of the full matrix are walks over a period
+    // The rows of the full matrix are walks over a period; of joined ends all are walked on.
+    const auto take = [&](const PeriodBlock &block) {
         const auto n = static_cast<double>(block.states);
-        cost.squaring += (2 * std::log2(m) * n * n * n + n * moves_of(block.levels)) * each;
+        cost.squaring += (2 * std::log2(squared) * n * n * n +
+                          (n + others * (plan.joined() ? n : 1)) * moves_of(block.levels)) *
+                         each;
     };
     if (plan.joined())
         for (const PeriodBlock &block : plan.loops) take(block);
@@ -113,9 +115,12 @@ std::vector<Outcome> terms_in(const PeriodicPlan &plan, const std::vector<Gaussi
     const Roundings roundings(plan, product_roundings(arithmetic));
     std::vector<Outcome> outcomes;
     if (cost_of(plan, first, count, is_twofold(arithmetic)).squares()) {
-        const auto number = term_by_squares(plan, numbers, factors, first, control);
         const double of_matrix = product_roundings(arithmetic) + 1 + 2 * static_cast<double>(plan.states());
-        return {outcome_of(number, arithmetic, roundings.of(first, of_matrix))};
+        for (const auto &number : terms_by_squares(plan, numbers, factors, first, count, control))
+            outcomes.push_back(
+                outcome_of(number, arithmetic,
+                           roundings.of(first + static_cast<std::int64_t>(outcomes.size()), of_matrix)));
+        return outcomes;
     }
     for (const auto &number : terms_of(plan, numbers, factors, first, count, control))
         outcomes.push_back(
@@ -132,6 +137,13 @@ std::vector<Gaussian> magnitudes_of(const PeriodicPlan &plan) {
         sizes.push_back(exact_of({size.magnitude, 0, 0, 0}, size.exp2));
     }
     return sizes;
+}
+
+Growth growth_of_sizes(const PeriodicPlan &plan, const std::vector<Gaussian> &sizes, RunControl &control) {
+    KnownGrowth &known = *plan.growth_of_sizes;
+    const std::lock_guard lock(known.mutex);
+    if (!known.found) known.found = growth_of(plan, sizes, control);
+    return *known.found;
 }
 
 [[noreturn]] void throw_too_long(std::int64_t length) {
@@ -225,14 +237,15 @@ double most_bits(const PeriodicPlan &plan, std::int64_t m) {
 double estimated_bits(const PeriodicPlan &plan, std::int64_t m, RunControl &control) {
     const std::vector<Gaussian> sizes = magnitudes_of(plan);
     if (!is_bracketed(plan, sizes)) return most_bits(plan, m);
-    return std::log2(std::max(growth_of(plan, sizes, control).value, 1.0)) * static_cast<double>(m) + 2;
+    const Growth growth = growth_of_sizes(plan, sizes, control);
+    return std::log2(std::max(growth.value, 1.0)) * static_cast<double>(m) + 2;
 }
 
 std::vector<std::int64_t> term_bits(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
                                     RunControl &control) {
     const std::vector<Gaussian> sizes = magnitudes_of(plan);
     if (plan.joined() && is_bracketed(plan, sizes))
-        return trace_bits(plan, first, count, growth_of(plan, sizes, control));
+        return trace_bits(plan, first, count, growth_of_sizes(plan, sizes, control));
     require_range(plan, first + count - 1);
     std::vector<std::int64_t> bits;
     for (const Outcome &outcome :

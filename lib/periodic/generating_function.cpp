@@ -28,6 +28,7 @@ std::vector<mpz_class> whole_numbers(const std::vector<const Image *> &images, s
                                      const Of &of, const Poll &poll) {
     std::vector<std::uint64_t> primes;
     for (const Image *image : images) primes.push_back(image->prime);
+    const ChineseRemainder numbers(primes, false, poll);
     std::vector<mpz_class> out(count);
     parallel_for(count, [&](std::uint64_t k) {
         std::vector<std::uint64_t> residues;
@@ -35,7 +36,7 @@ std::vector<mpz_class> whole_numbers(const std::vector<const Image *> &images, s
             const std::vector<std::uint64_t> &some = of(*image);
             residues.push_back(k < some.size() ? some[k] : 0);
         }
-        out[k] = from_residues(primes, residues, false, poll).re.get_num();
+        out[k] = numbers.from(residues, poll).re.get_num();
     });
     return out;
 }
@@ -51,6 +52,7 @@ class Search {
         first_ = plan.joined() ? 1 : 0;
         longest_ = plan.recurrence_order() + (plan.joined() ? 0 : plan.open.least);
         count_ = 2 * longest_ + 2;
+        residue_bits_ = bits_of_primes(plan, 1e3);
     }
 
     GeneratingFunction find() {
@@ -85,8 +87,7 @@ class Search {
     }
 
   private:
-    static constexpr std::size_t residues_at_once_ = 4;
-    static constexpr int residue_bits_ = 62;
+    static constexpr std::size_t residues_at_once_ = 8;
 
     Poll poll() const {
         return [control = control_] { control->poll(); };
@@ -170,6 +171,7 @@ class Search {
     RunControl *control_;
     IntegerEntries entries_;
     std::int64_t first_ = 0, longest_ = 0, count_ = 0;
+    int residue_bits_ = 0; // of the primes
     std::vector<Image> images_;
 };
 
@@ -179,6 +181,7 @@ GeneratingFunction generating_function(const PeriodicPlan &plan, RunControl &con
     if (!plan.real)
         throw Error(PERM_UNSUPPORTED,
                     "the generating function is found for real entries alone: these are complex");
+    const Charge of_plan(&control.memory(), held_bytes(plan));
     return Search(plan, control).find();
 }
 

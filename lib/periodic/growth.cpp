@@ -101,6 +101,7 @@ bool is_bracketed(const PeriodicPlan &plan, const std::vector<Gaussian> &values)
 }
 
 Growth growth_of(const PeriodicPlan &plan, RunControl &control) {
+    const Charge of_plan(&control.memory(), held_bytes(plan));
     if (!plan.nonnegative)
         throw Error(PERM_UNSUPPORTED,
                     "the growth is bracketed for nonnegative entries alone: a cell or an end has "

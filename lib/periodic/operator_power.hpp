@@ -1,4 +1,4 @@
-// One term far out: the operator as a full matrix, squared again and again.
+// Terms far out: the operator as a full matrix, squared again and again.
 #pragma once
 
 #include "lib/periodic/terms.hpp"
@@ -59,28 +59,39 @@ template <class Numbers> class OperatorPower {
     Rows rows_;
 };
 
-// a(m); m >= the plan's least. The numbers are their own factors.
+// a(first), a(first + 1), ...: the first by squares, those behind it cell by cell; first >= the plan's least.
+// The numbers are their own factors.
 template <class Numbers>
-typename Numbers::Number term_by_squares(const PeriodicPlan &plan, const Numbers &numbers,
-                                         const std::vector<typename Numbers::Factor> &factors, std::int64_t m,
-                                         RunControl &control) {
+std::vector<typename Numbers::Number> terms_by_squares(const PeriodicPlan &plan, const Numbers &numbers,
+                                                       const std::vector<typename Numbers::Factor> &factors,
+                                                       std::int64_t first, std::int64_t count,
+                                                       RunControl &control) {
     using Number = typename Numbers::Number;
-    const auto periods = static_cast<std::uint64_t>(m - plan.open.least);
+    const auto periods = static_cast<std::uint64_t>(first - plan.open.least);
+    std::vector<Number> terms;
     if (!plan.joined()) {
-        PeriodWalk<Numbers> walk(numbers, factors);
+        PeriodWalk<Numbers> walk(numbers, factors), end(numbers, factors);
         walk.begin(1, 0);
         walk.advance(plan.open.start);
         std::vector<Number> x = walk.numbers();
-        OperatorPower<Numbers> power(plan.open.period, numbers, factors, control);
-        for (std::uint64_t left = periods; left != 0; left >>= 1) {
-            if (left & 1) x = power.applied_to(x);
-            if (left > 1) power.square();
+        {
+            OperatorPower<Numbers> power(plan.open.period, numbers, factors, control);
+            for (std::uint64_t left = periods; left != 0; left >>= 1) {
+                if (left & 1) x = power.applied_to(x);
+                if (left > 1) power.square();
+            }
         }
         walk.set(std::move(x));
-        walk.advance(plan.open.finish);
-        return walk.numbers().empty() ? Numbers::zero() : walk.numbers().front();
+        while (std::ssize(terms) < count) {
+            if (!terms.empty()) walk.advance(plan.open.period.levels);
+            control.advance(moves_of(plan.open.period.levels));
+            end.set(walk.numbers());
+            end.advance(plan.open.finish);
+            terms.push_back(end.numbers().empty() ? Numbers::zero() : end.numbers().front());
+        }
+        return terms;
     }
-    Number trace = Numbers::zero();
+    terms.assign(static_cast<std::size_t>(count), Numbers::zero());
     for (const PeriodBlock &block : plan.loops) {
         OperatorPower<Numbers> power(block, numbers, factors, control);
         typename OperatorPower<Numbers>::Rows product;
@@ -88,9 +99,19 @@ typename Numbers::Number term_by_squares(const PeriodicPlan &plan, const Numbers
             if (left & 1) product = product.empty() ? power.rows() : power.times(product);
             if (left > 1) power.square();
         }
-        for (std::size_t s = 0; s < block.states; ++s) trace = numbers.add(trace, product[s][s]);
+        for (std::size_t k = 0; k < terms.size(); ++k) {
+            if (k > 0)
+                parallel_for(block.states, [&](std::uint64_t s) {
+                    PeriodWalk<Numbers> walk(numbers, factors);
+                    walk.set(std::move(product[s]));
+                    walk.advance(block.levels);
+                    control.advance(moves_of(block.levels));
+                    product[s] = walk.numbers();
+                });
+            for (std::size_t s = 0; s < block.states; ++s) terms[k] = numbers.add(terms[k], product[s][s]);
+        }
     }
-    return trace;
+    return terms;
 }
 
 } // namespace libperm

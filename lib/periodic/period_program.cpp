@@ -177,6 +177,7 @@ PeriodProgram program_of(const PeriodicMatrix &a, const Found &found) {
     const std::vector<Window> windows = windows_of(a, found.order);
     program.rows.resize(at(a.rows));
     program.most_shift = most_shift(found.order);
+    program.moves = found.cost;
     for (std::int32_t i = 0; i < a.rows; ++i) {
         PeriodRow &row = program.rows[at(found.order[at(i)].position)];
         row.row = i;

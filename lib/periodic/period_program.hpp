@@ -47,6 +47,7 @@ struct PeriodProgram {
     std::vector<PeriodWindow> windows; // by class of columns
     std::int32_t bits = 0;
     std::int32_t most_shift = 0; // the least is 0
+    double moves = 0;            // of one period, predicted
 
     std::int32_t open_columns() const { // at a cut
         return bits - static_cast<std::int32_t>(windows.size());

@@ -18,6 +18,7 @@ namespace libperm {
 // the cell with this number, counted from the first cell or, at the tail, from the one behind the last.
 struct PeriodicEntry {
     std::int32_t row, column, cell;
+    friend bool operator==(const PeriodicEntry &, const PeriodicEntry &) = default;
 };
 
 // Rows that stand before or behind all cells. Of the cells beyond the end, whose rows do not exist, as many

@@ -76,10 +76,16 @@ std::int64_t PeriodicPlan::nnz(std::int64_t length) const {
 }
 
 PeriodicPlan make_periodic_plan(PeriodicMatrix a, const Options &options, RunControl &control) {
+    PeriodProgram program = plan_period(a, [&control] { control.poll(); });
+    return make_periodic_plan(std::move(a), std::move(program), options, control);
+}
+
+PeriodicPlan make_periodic_plan(PeriodicMatrix a, PeriodProgram program, const Options &options,
+                                RunControl &control) {
     const Poll poll = [&control] { control.poll(); };
     PeriodicPlan plan;
     plan.options = options;
-    plan.program = plan_period(a, poll);
+    plan.program = std::move(program);
     plan.matrix = plan.program.transposed ? transposed(a) : std::move(a);
     plan.values = values_of_moves(plan.matrix);
     plan.nonnegative = plan.matrix.is_nonnegative();
@@ -99,6 +105,20 @@ PeriodicPlan make_periodic_plan(PeriodicMatrix a, const Options &options, RunCon
         for (PeriodBlock &block : plan.loops) mark_ones(block.levels, plan.values);
     }
     return plan;
+}
+
+std::int64_t held_bytes(const PeriodicPlan &plan) {
+    std::int64_t bytes = 0;
+    const auto add = [&bytes](const PeriodLevels &levels) {
+        for (const PeriodLevel &level : levels)
+            bytes += static_cast<std::int64_t>(sizeof level + level.first.size() * sizeof level.first[0] +
+                                               level.moves.size() * sizeof level.moves[0]);
+    };
+    add(plan.open.start);
+    add(plan.open.finish);
+    add(plan.open.period.levels);
+    for (const PeriodBlock &block : plan.loops) add(block.levels);
+    return bytes;
 }
 
 void require_length(const PeriodicPlan &plan, std::int64_t length) {

@@ -6,9 +6,25 @@
 #include "lib/run/run_control.hpp"
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <vector>
 
 namespace libperm {
+
+// Of nonnegative cells: lower <= rho <= upper for certain, by the bounds of Collatz and Wielandt: for T >= 0
+// and x > 0, min (T x)_i / x_i <= rho(T) <= max (T x)_i / x_i (Horn and Johnson, Matrix Analysis,
+// Theorem 8.1.26).
+struct Growth {
+    double value = 0, lower = 0, upper = 0;
+};
+
+// Found once, by the first call that asks.
+struct KnownGrowth {
+    std::mutex mutex;
+    std::optional<Growth> found;
+};
 
 struct PeriodicPlan {
     Options options;
@@ -18,6 +34,7 @@ struct PeriodicPlan {
     OpenOperator open;              // of open ends
     std::vector<PeriodBlock> loops; // of joined ones
     bool nonnegative = false, real = false, integers = false;
+    std::shared_ptr<KnownGrowth> growth_of_sizes = std::make_shared<KnownGrowth>(); // of absolute values
 
     bool has_ones_alone() const;
     bool joined() const { return matrix.joined; }
@@ -33,6 +50,10 @@ struct PeriodicPlan {
 
 // Throws Error (PERM_REFUSED_MEMORY), and what `control` does.
 PeriodicPlan make_periodic_plan(PeriodicMatrix a, const Options &options, RunControl &control);
+PeriodicPlan make_periodic_plan(PeriodicMatrix a, PeriodProgram program, const Options &options,
+                                RunControl &control); // plan_period(a)
+
+std::int64_t held_bytes(const PeriodicPlan &plan); // by its operator
 
 // Throws Error (PERM_BAD_ARGUMENT).
 void require_length(const PeriodicPlan &plan, std::int64_t length);

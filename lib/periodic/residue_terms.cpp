@@ -6,6 +6,7 @@
 #include "lib/number/montgomery.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/periodic/float_terms.hpp"
+#include "lib/periodic/lane_walk.hpp"
 #include "lib/periodic/recurrence.hpp"
 #include "lib/periodic/terms.hpp"
 
@@ -16,10 +17,9 @@
 namespace libperm {
 namespace {
 
-// Of a move, for each prime.
-constexpr double seconds_of_one = 0.7e-9, seconds_each = 2e-9;
-// Of a prime that is found; of two of those that a term is put together from.
-constexpr double seconds_of_prime = 12e-6, seconds_of_pair = 4e-9;
+// Of a move, for each prime: of ones in lanes, of ones, of other entries.
+constexpr double seconds_in_lanes = 0.4e-9, seconds_of_one = 0.7e-9, seconds_each = 2e-9;
+constexpr double seconds_of_prime = 5e-6; // that is found
 
 // Of a part's rows: what makes each a row of whole numbers.
 void make_whole(const std::vector<PeriodicEntry> &entries, std::int32_t rows, std::size_t base,
@@ -59,11 +59,22 @@ ResidueTerms few(const PeriodicPlan &plan, const Residues &residues, std::size_t
 // The terms from which a recurrence tells all others: so many, behind the first.
 std::int64_t determining(const PeriodicPlan &plan) { return 2 * plan.recurrence_order() + 2; }
 
+// Just below 2^59, as lanes take them.
+bool is_of_lanes(const std::vector<std::uint64_t> &primes) {
+    constexpr std::uint64_t highest = std::uint64_t{1} << residue_lane_bits;
+    return std::all_of(primes.begin(), primes.end(),
+                       [](std::uint64_t p) { return p < highest && p > highest - most_below; });
+}
+
 bool recurs(const PeriodicPlan &plan, std::int64_t m) {
     return m > plan.first_term() + 2 * determining(plan);
 }
 
 } // namespace
+
+int bits_of_primes(const PeriodicPlan &plan, double bits) {
+    return walks_in_lanes(plan, bits / residue_lane_bits) ? residue_lane_bits : residue_bits;
+}
 
 IntegerEntries integer_entries(const PeriodicPlan &plan, const Poll &poll) {
     poll();
@@ -91,6 +102,8 @@ double factor_bits(const IntegerEntries &entries, std::int64_t m) {
 ResidueTerms terms_modulo(const PeriodicPlan &plan, const IntegerEntries &entries,
                           const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count,
                           RunControl &control) {
+    if (is_of_lanes(primes) && walks_in_lanes(plan, static_cast<double>(primes.size())))
+        return terms_in_lanes(plan, primes, first, count, control);
     const Pattern none;
     const Residues residues =
         residues_of(none, entries.re, entries.im, primes, [&control] { control.poll(); });
@@ -129,15 +142,17 @@ double exact_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t 
     const std::int64_t last = first + count - 1;
     const bool by_recurrence = recurs(plan, first);
     const auto terms = static_cast<double>(by_recurrence ? determining(plan) : last - plan.open.least + 1);
-    double each = terms * plan.moves_of_starts() * (plan.has_ones_alone() ? seconds_of_one : seconds_each);
+    const double primes = (bits / residue_bits + 1) * (plan.real ? 1 : 2);
+    double each = terms * plan.moves_of_starts() *
+                  (walks_in_lanes(plan, primes) ? seconds_in_lanes
+                   : plan.has_ones_alone()      ? seconds_of_one
+                                                : seconds_each);
     if (by_recurrence) {
         const auto order = static_cast<double>(plan.recurrence_order());
         each += order * order *
                 (4 + 2 * std::log2(static_cast<double>(last) + 1) * static_cast<double>(count)) * product;
     }
-    const double primes = (bits / residue_bits + 1) * (plan.real ? 1 : 2);
-    return (each + seconds_of_prime) * primes +
-           seconds_of_pair * primes * primes * static_cast<double>(count);
+    return (each + seconds_of_prime) * primes + chinese_remainder_seconds(primes, static_cast<double>(count));
 }
 
 std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
@@ -157,12 +172,14 @@ std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, s
                     formatted("the number has {:.3g} bits: ask for it in doubles (precision double) "
                               "or modulo a prime (precision mod:P)",
                               most));
-    constexpr double of_a_prime = residue_bits - 0.01;
+    const int prime_bits = bits_of_primes(plan, most);
+    const double of_a_prime = prime_bits - 0.01;
     const auto needed = static_cast<std::size_t>((std::max(most, 0.0) + 2) / of_a_prime) + 1;
     const Charge charge(&control.memory(),
                         static_cast<std::int64_t>(needed * static_cast<std::size_t>(count) * 16));
-    const std::vector<std::uint64_t> primes = primes_below(residue_bits, needed, gaussian, poll);
+    const std::vector<std::uint64_t> primes = primes_below(prime_bits, needed, gaussian, poll);
     const ResidueTerms terms = terms_by_recurrence(plan, entries, primes, first, count, control);
+    const ChineseRemainder numbers(primes, gaussian, poll, &control.memory());
     std::vector<Outcome> outcomes(static_cast<std::size_t>(count));
     parallel_for(outcomes.size(), [&](std::uint64_t t) {
         std::vector<std::uint64_t> residues(primes.size());
@@ -171,7 +188,7 @@ std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, s
         mpz_pow_ui(factor.get_mpz_t(), entries.per_cell.get_mpz_t(),
                    static_cast<unsigned long>(first) + static_cast<unsigned long>(t));
         factor *= entries.of_ends;
-        const Gaussian whole = from_residues(primes, residues, gaussian, poll);
+        const Gaussian whole = numbers.from(residues, poll);
         set_value(outcomes[t], WideBall{whole / Gaussian{factor, 0}, {}});
         outcomes[t].exact = true;
     });

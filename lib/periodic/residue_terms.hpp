@@ -21,6 +21,9 @@ IntegerEntries integer_entries(const PeriodicPlan &plan, const Poll &poll);
 // Of that factor of m cells: 2^it is not below it, and hardly above.
 double factor_bits(const IntegerEntries &entries, std::int64_t m);
 
+// How long primes are best for numbers of so many bits.
+int bits_of_primes(const PeriodicPlan &plan, double bits);
+
 // By prime, by term, of the whole numbers. `primes`: of Gaussian integers each twice
 // (lib/number/residues.hpp).
 using ResidueTerms = std::vector<std::vector<std::uint64_t>>;

@@ -62,6 +62,26 @@ TEST_CASE("the largest primes, descending; those of Gaussian integers twice") {
         }
 }
 
+TEST_CASE("primes are those that GMP finds, each in its place") {
+    for (std::uint64_t n = 0; n < 20000; ++n)
+        CHECK(is_prime(n) == (mpz_probab_prime_p(mpz_class(n).get_mpz_t(), 30) != 0));
+    // Pseudoprimes to the bases 2, 3, 5 and 7, and to the first 8 and 9 primes.
+    for (const std::uint64_t n :
+         {std::uint64_t{3215031751}, std::uint64_t{341550071728321}, std::uint64_t{3825123056546413051}})
+        CHECK(!is_prime(n));
+    for (const bool gaussian : {false, true}) {
+        const auto primes = primes_below(62, 400, gaussian); // of several pieces
+        std::size_t k = 0;
+        for (std::uint64_t n = (std::uint64_t{1} << 62) - 1; k < primes.size(); n -= 2) {
+            if (gaussian && n % 4 != 1) continue;
+            if (mpz_probab_prime_p(mpz_class(n).get_mpz_t(), 30) == 0) continue;
+            REQUIRE(primes[k] == n);
+            k += gaussian ? 2 : 1;
+        }
+        CHECK(k == (gaussian ? 800 : 400));
+    }
+}
+
 TEST_CASE("Montgomery's arithmetic against GMP's") {
     Random random(test_seed());
     for (std::uint64_t p : {std::uint64_t{3}, std::uint64_t{5}, std::uint64_t{1000003},
@@ -94,7 +114,8 @@ TEST_CASE("Montgomery's arithmetic against GMP's") {
 TEST_CASE("integers to residues and back, up to half the product of the primes") {
     Random random(test_seed() + 1);
     for (const bool gaussian : {false, true})
-        for (const std::size_t count : {1u, 2u, 5u, 40u}) {
+        for (const std::size_t count :
+             {1u, 2u, 5u, 40u, 201u, 3000u}) { // the last by products of halves, on threads
             const auto primes = primes_below(gaussian ? 62 : 47, count, gaussian);
             mpz_class half = 1;
             for (std::size_t k = 0; k < primes.size(); k += gaussian ? 2 : 1) half *= primes[k];
@@ -109,7 +130,7 @@ TEST_CASE("integers to residues and back, up to half the product of the primes")
                                    : x % (2 * half + 1) - half;
             };
             const Pattern one{1, 1, {0, 1}, {0}};
-            for (int trial = 0; trial < 50; ++trial) {
+            for (int trial = 0; trial < (count > 1000 ? 3 : 50); ++trial) {
                 const mpz_class re = pick(), im = pick();
                 const Residues residues =
                     residues_of(one, {re}, gaussian ? std::vector{im} : std::vector<mpz_class>{}, primes);

@@ -1,6 +1,7 @@
 // Matrices that repeat: their permanents by the operator of one cell, against those of the same written out.
 #include "lib/base/error.hpp"
 #include "lib/number/montgomery.hpp"
+#include "lib/number/residues.hpp"
 #include "lib/periodic/answers.hpp"
 #include "lib/periodic/float_terms.hpp"
 #include "lib/periodic/generating_function.hpp"
@@ -165,6 +166,34 @@ TEST_CASE("each length is the permanent of the matrix written out, exactly and w
     CHECK(others > run::enough(400));
 }
 
+TEST_CASE("operators of ones, eight primes or starts side by side") {
+    Random random(test_seed() + 6);
+    int compared = 0;
+    for (int trial = 0; trial < run::cases(60); ++trial) {
+        const bool joined = trial % 2 == 1;
+        PeriodicMatrix a = any_matrix(random, Kind::ones, joined);
+        if (!joined && trial % 4 == 2) add_ends(a, random, Kind::ones);
+        CAPTURE(text(a));
+        const PeriodicPlan plan = planned(a);
+        RunControl control;
+        const std::int64_t extra = a.head.rows + a.tail.rows, first = joined ? 1 : 0,
+                           count = std::min<std::int64_t>((12 - extra) / a.rows, 7) - first + 1;
+        if (count < 1) continue;
+        CHECK(bits_of_primes(plan, 1e3) == 59);
+        const std::vector<std::uint64_t> primes = primes_below(59, 9, false);
+        const ResidueTerms terms =
+            terms_modulo(plan, integer_entries(plan, no_poll), primes, first, count, control);
+        REQUIRE(terms.size() == primes.size());
+        for (std::int64_t k = 0; k < count; ++k) {
+            const mpz_class truth = truth_of(a, first + k).re.get_num();
+            for (std::size_t p = 0; p < primes.size(); ++p)
+                CHECK(terms[p][static_cast<std::size_t>(k)] == mpz_fdiv_ui(truth.get_mpz_t(), primes[p]));
+            compared += truth != 0;
+        }
+    }
+    CHECK(compared > run::enough(100));
+}
+
 TEST_CASE("a term far out: by squares, by the recurrence, and step by step") {
     Random random(test_seed() + 1);
     int compared = 0;
@@ -185,9 +214,12 @@ TEST_CASE("a term far out: by squares, by the recurrence, and step by step") {
         mpz_class residue;
         mpz_fdiv_r(residue.get_mpz_t(), value_of(exact).re.get_num_mpz_t(), mpz_class(prime).get_mpz_t());
         CHECK(residue == mpz_class(by_steps));
-        const Outcome walked = float_terms(plan, m, 2, false, control).front(),
+        const Outcome walked = float_terms(plan, 1, m, false, control).back(),
                       squared = float_terms(plan, m, 1, true, control).front();
         check_bound(walked, value_of(exact));
+        const auto some_exact = exact_terms(plan, m, 3, control),
+                   some = float_terms(plan, m, 3, false, control);
+        for (std::size_t k = 0; k < some.size(); ++k) check_bound(some[k], value_of(some_exact[k]));
         check_bound(squared, value_of(exact));
         ++compared;
     }
