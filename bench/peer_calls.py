@@ -1,4 +1,4 @@
-"""The calls of other packages that answer what perm.permanent() answers."""
+"""The calls of other packages that answer what libperm.permanent() answers."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ import numpy as np
 import peer_calls
 from peer_calls import Array, Call, Superman
 
-import perm
+import libperm
 
 SLICE = 0.02  # seconds of calls that a time is taken over
 WRONG = 1e-6
@@ -47,25 +47,31 @@ def rows(seed: int) -> Iterator[Row]:
 
     growth = 1.0
     for n in range(4, 26, 2):
-        yield Row(f"complex, n = {n}", complexes(n, n), perm.permanent, peer_calls.COMPLEX, growth=growth)
+        yield Row(f"complex, n = {n}", complexes(n, n), libperm.permanent, peer_calls.COMPLEX, growth=growth)
         growth = 5
     growth = 1
     for n in range(4, 26, 2):
-        yield Row(f"real, n = {n}", g.uniform(-1, 1, (n, n)), perm.permanent, peer_calls.REAL, growth=growth)
+        yield Row(
+            f"real, n = {n}", g.uniform(-1, 1, (n, n)), libperm.permanent, peer_calls.REAL, growth=growth
+        )
         growth = 5
     for n in (8, 12, 16):
-        yield Row(f"integers, n = {n}", g.integers(-9, 10, (n, n)), perm.permanent, peer_calls.INTEGER)
+        yield Row(f"integers, n = {n}", g.integers(-9, 10, (n, n)), libperm.permanent, peer_calls.INTEGER)
     for n, each in ((4, 2), (4, 3), (4, 5), (4, 10), (8, 2), (10, 2), (2, 50)):
         yield repeated(unitary(n), each)
     for n in (8, 10, 12):
         yield Row(
-            f"10,000 complex, n = {n}", complexes(10_000, n, n), perm.permanents, peer_calls.COMPLEX, 10_000
+            f"10,000 complex, n = {n}",
+            complexes(10_000, n, n),
+            libperm.permanents,
+            peer_calls.COMPLEX,
+            10_000,
         )
     for sign, low in (("signed", -1), ("positive", 0)):
         for n in (24, 28):
             a = g.uniform(low, 1, (n, n))
             growth = 1 if n == 24 else 18
-            yield Row(f"{sign}, n = {n}", a, perm.permanent, peer_calls.REAL, superman=True, growth=growth)
+            yield Row(f"{sign}, n = {n}", a, libperm.permanent, peer_calls.REAL, superman=True, growth=growth)
 
 
 def repeated(u: Array, each: int) -> Row:
@@ -73,7 +79,7 @@ def repeated(u: Array, each: int) -> Row:
     listed = counts.tolist()
 
     def ours(a: Array) -> complex:
-        return complex(perm.permanent(a, row_multiplicity=listed, col_multiplicity=listed))
+        return complex(libperm.permanent(a, row_multiplicity=listed, col_multiplicity=listed))
 
     name = f"unitary {len(u)}x{len(u)}, each line {each} times"
     return Row(name, u, ours, {"piquasso": peer_calls.repeated_by_piquasso(counts)})

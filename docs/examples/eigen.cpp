@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <limits>
 
 int main() {
     // Ways to cover a board of 2 x 10 squares with dominoes: each of the 10 black squares (rows) with a white
@@ -19,7 +20,7 @@ int main() {
 
     // An error is an exception with the library's text.
     try {
-        perm::compute(Eigen::MatrixXd::Ones(3, 2));
+        perm::compute(Eigen::MatrixXd::Constant(2, 2, std::numeric_limits<double>::quiet_NaN()));
     } catch (const perm::Error &error) {
         std::cout << perm_status_text(error.status()) << '\n';
     }

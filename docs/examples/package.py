@@ -1,12 +1,12 @@
-"""The package perm: lists are enough, numpy and scipy are taken where they are."""
+"""The package libperm: lists are enough, numpy and scipy are taken where they are."""
 
 from fractions import Fraction
 
-import perm
+import libperm
 
-print(perm.permanent([[1, 2], [3, 4]]))
-print(perm.permanent([[Fraction(1, 3), 2], [3, 4]]))
-print(perm.permanent([[1] * 25] * 25))
+print(libperm.permanent([[1, 2], [3, 4]]))
+print(libperm.permanent([[Fraction(1, 3), 2], [3, 4]]))
+print(libperm.permanent([[1] * 25] * 25))
 
-plan = perm.Plan([[1, 1, 0], [0, 1, 1], [1, 0, 1]])
+plan = libperm.Plan([[1, 1, 0], [0, 1, 1], [1, 0, 1]])
 print(plan.permanents([[1, 2, 3, 4, 5, 6], [1, 1, 1, 1, 1, 1]]))

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import perm
+import libperm
 
 ROOT = Path(__file__).resolve().parents[2]
 THEWALRUS, PIQUASSO = "0.22.0", "8.0.2"
@@ -52,11 +52,11 @@ DIFFERENCES = {
 
 def _by_thewalrus(A: Any, method: str = "bbfg") -> Any:
     assert method in ("ryser", "bbfg")
-    return perm.permanent(A)
+    return libperm.permanent(A)
 
 
 def _repeated_by_thewalrus(A: Any, rpt: Any) -> Any:
-    return perm.permanent(A, row_multiplicity=rpt, col_multiplicity=rpt)
+    return libperm.permanent(A, row_multiplicity=rpt, col_multiplicity=rpt)
 
 
 def _bristolian(A: Any, E: Any = 0) -> Any:
@@ -64,7 +64,7 @@ def _bristolian(A: Any, E: Any = 0) -> Any:
     total = 0
     for kept in product((False, True), repeat=len(A)):
         rows = A[np.array(kept, bool)]
-        total += (-1) ** (len(A) - sum(kept)) * perm.permanent(rows.conj().T @ rows + E)
+        total += (-1) ** (len(A) - sum(kept)) * libperm.permanent(rows.conj().T @ rows + E)
     return total
 
 
@@ -75,7 +75,7 @@ def _factorials(counts: Any) -> int:
 def _fock_prob(n: Any, m: Any, U: Any) -> float:
     if sum(n) != sum(m):
         raise ValueError("as many photons come out as go in")
-    amplitude = perm.permanent(U, row_multiplicity=m, col_multiplicity=n)
+    amplitude = libperm.permanent(U, row_multiplicity=m, col_multiplicity=n)
     return abs(amplitude) ** 2 / (_factorials(n) * _factorials(m))
 
 
@@ -88,7 +88,7 @@ def _fock_threshold_prob(n: Any, d: Any, T: Any) -> float:
 
 
 def _by_piquasso(matrix: Any, rows: Any, cols: Any) -> Any:
-    return np.complex128(perm.permanent(matrix, row_multiplicity=rows, col_multiplicity=cols))
+    return np.complex128(libperm.permanent(matrix, row_multiplicity=rows, col_multiplicity=cols))
 
 
 def _written_out(matrix: Any, rows: Any, cols: Any) -> Any:

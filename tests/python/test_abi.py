@@ -1,4 +1,4 @@
-"""The structs of perm/_abi.py lie in memory as a C compiler lays out those of perm.h."""
+"""The structs of libperm/_abi.py lie in memory as a C compiler lays out those of perm.h."""
 
 import ctypes
 import re
@@ -8,8 +8,8 @@ import subprocess
 import pytest
 from support import ROOT
 
-import perm
-from perm import _abi
+import libperm
+from libperm import _abi
 
 HEADER = ROOT / "include" / "perm.h"
 STRUCTS = {
@@ -18,6 +18,8 @@ STRUCTS = {
     "perm_result": _abi.Result,
     "perm_partial": _abi.Partial,
     "perm_periodic": _abi.Periodic,
+    "perm_dense": _abi.Dense,
+    "perm_boson": _abi.Boson,
 }
 
 
@@ -65,13 +67,15 @@ def test_constants():
 def test_version():
     header = re.search(r'PERM_VERSION_STRING "(.*)"', HEADER.read_text()).group(1)
     cmake = re.search(r"project\(perm VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
-    assert header == cmake == perm.version() == perm.__version__
+    assert header == cmake == libperm.version() == libperm.__version__
 
 
 def test_statuses():
     enum = re.search(r"typedef enum perm_status \{(.*?)\}", HEADER.read_text(), re.S).group(1)
     statuses = {int(number) for number in re.findall(r"= (\d+)", enum)} - {0}
     own = {
-        kind.status for kind in vars(perm).values() if isinstance(kind, type) and issubclass(kind, perm.Error)
+        kind.status
+        for kind in vars(libperm).values()
+        if isinstance(kind, type) and issubclass(kind, libperm.Error)
     }
-    assert statuses - own == {101, 402}  # a defect of this package, or of the library: perm.Error itself
+    assert statuses - own == {101, 402}  # a defect of this package, or of the library: libperm.Error itself

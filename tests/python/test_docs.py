@@ -7,14 +7,22 @@ import pkgutil
 import pytest
 from support import ROOT
 
-import perm
+import libperm
 
-MODULES = ["perm"] + [f"perm.{module.name}" for module in pkgutil.iter_modules(perm.__path__)]
+MODULES = ["libperm"] + [f"libperm.{module.name}" for module in pkgutil.iter_modules(libperm.__path__)]
+
+INTEGRATIONS = [f"libperm.{name}" for name in ("jax", "networkx", "piquasso", "thewalrus", "torch")]
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_docstrings(name):
-    assert doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS).failed == 0
+    try:
+        module = importlib.import_module(name)
+    except ImportError as error:
+        if name in INTEGRATIONS:  # with a package that is not here
+            pytest.skip(str(error))
+        raise
+    assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0
 
 
 def test_readme():
@@ -27,4 +35,4 @@ def test_readme():
 
 def test_readme_names_every_option():
     text = (ROOT / "capi" / "python" / "README.md").read_text()
-    assert [name for name in perm.Options.__annotations__ if f"`{name}`" not in text] == []
+    assert [name for name in libperm.Options.__annotations__ if f"`{name}`" not in text] == []

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-import perm
+import libperm
 
 PRELUDE = """
-import random, sys, perm
+import random, sys, libperm
 r = random.Random(1)
 dense = [[r.random() for _ in range(36)] for _ in range(36)]
-plan = perm.Plan(dense, engine="ryser")
-small = perm.Plan([[1.0, 2.0], [3.0, 4.0]])
+plan = libperm.Plan(dense, engine="ryser")
+small = libperm.Plan([[1.0, 2.0], [3.0, 4.0]])
 print("ready", flush=True)
 try:
     {call}
@@ -26,18 +26,18 @@ print("after", small.permanent(), flush=True)
 """
 
 CALLS = [
-    "perm.permanent(dense, engine='ryser')",
+    "libperm.permanent(dense, engine='ryser')",
     "plan.permanent()",
     "plan.permanents([sum(dense, [])] * 3)",
     "import numpy; plan.permanents(numpy.array([dense] * 3))",
-    "perm.permanent(dense, engine='ryser', progress=lambda *x: None)",
-    "perm.Periodic([[1] * 19], joined=True, time_limit=float('inf')).permanent(100)",
+    "libperm.permanent(dense, engine='ryser', progress=lambda *x: None)",
+    "libperm.Periodic([[1] * 19], joined=True, time_limit=float('inf')).permanent(100)",
 ]
 
 
 @pytest.mark.parametrize("call", CALLS)
 def test_interrupted(call):
-    folder = Path(perm.__file__).parents[1]
+    folder = Path(libperm.__file__).parents[1]
     environment = dict(os.environ, PYTHONPATH=f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
     child = subprocess.Popen(
         [sys.executable, "-c", PRELUDE.format(call=call)], stdout=subprocess.PIPE, env=environment, text=True

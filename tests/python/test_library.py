@@ -8,18 +8,23 @@ from pathlib import Path
 
 import pytest
 
-import perm
-from perm._library import library
+import libperm
+from libperm._library import library
 
-SHOW = "import perm._library as it; print(it.library._name)"
+SHOW = "import libperm._library as it; print(it.library._name)"
 
 
 @pytest.fixture
 def bare(tmp_path):
     """A copy of the package that carries no library."""
     shutil.copytree(
-        Path(perm.__file__).parent, tmp_path / "perm", ignore=shutil.ignore_patterns("_lib", "__pycache__")
+        Path(libperm.__file__).parent,
+        tmp_path / "libperm",
+        ignore=shutil.ignore_patterns("_lib", "__pycache__"),
     )
+    of_a_wheel = Path(libperm.__file__).parents[1] / "libperm.libs"  # what its library needs
+    if of_a_wheel.exists():
+        (tmp_path / of_a_wheel.name).symlink_to(of_a_wheel)
     return tmp_path
 
 
@@ -47,16 +52,17 @@ def test_named_and_missing(bare):
 
 
 def test_carried(bare):
-    (bare / "perm" / "_lib").mkdir()
-    carried = bare / "perm" / "_lib" / "libperm.so.1"
+    (bare / "libperm" / "_lib").mkdir()
+    carried = bare / "libperm" / "_lib" / "libperm.so.1"
     carried.symlink_to(Path(library._name).resolve())
     assert imported(bare).stdout == f"{carried}\n"
 
 
 def test_of_the_system(bare):
-    (bare / "libraries").mkdir()
-    (bare / "libraries" / "libperm.so.1").symlink_to(Path(library._name).resolve())
-    assert imported(bare, LD_LIBRARY_PATH=str(bare / "libraries")).stdout == "libperm.so.1\n"
+    folder = bare / "usr" / "lib"
+    folder.mkdir(parents=True)
+    (folder / "libperm.so.1").symlink_to(Path(library._name).resolve())
+    assert imported(bare, LD_LIBRARY_PATH=str(folder)).stdout == "libperm.so.1\n"
 
 
 def test_none(bare):

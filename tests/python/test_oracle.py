@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 from support import MULTIPLIER, by_definition, random_rows, rng
 
-import perm
+import libperm
 
 CASES = range(40 * MULTIPLIER)
 
@@ -22,7 +22,7 @@ def test_integers(case):
     m, n = sizes(r)
     bits = r.choice([3, 40, 62, 100])
     rows = random_rows(r, m, n, r.random(), lambda: r.randint(-(2**bits), 2**bits))
-    value = perm.permanent(rows)
+    value = libperm.permanent(rows)
     assert isinstance(value, int)
     assert value == by_definition(rows), rows
 
@@ -38,7 +38,7 @@ def test_fractions_and_decimals(case):
 
     rows = random_rows(r, m, n, 0.8, entry)
     rows = [[Fraction(x) if x == 0 else x for x in row] for row in rows]
-    value = perm.permanent(rows)
+    value = libperm.permanent(rows)
     assert isinstance(value, (Fraction, int))
     assert value == by_definition(rows), rows
 
@@ -50,9 +50,9 @@ def test_floats(case):
     rows = random_rows(r, m, n, r.random(), lambda: r.gauss(0, 10 ** r.uniform(-5, 5)))
     rows = [[float(x) for x in row] for row in rows]
     exact = by_definition(rows)
-    result = perm.compute(rows)
+    result = libperm.compute(rows)
     assert abs(Fraction(result.re) - exact) <= abs(exact) * Fraction(1, 10**9), rows
-    assert perm.permanent(rows, precision="exact") == exact, rows
+    assert libperm.permanent(rows, precision="exact") == exact, rows
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -61,7 +61,7 @@ def test_complex(case):
     m, n = sizes(r)
     rows = random_rows(r, m, n, r.random(), lambda: complex(r.gauss(0, 1), r.gauss(0, 1)))
     rows = [[complex(x) for x in row] for row in rows]
-    value = perm.permanent(rows)
+    value = libperm.permanent(rows)
     re, im = by_definition(rows) if rows else (1, 0)
     assert value == pytest.approx(complex(re, im), rel=1e-9, abs=1e-300), rows
 
@@ -71,7 +71,7 @@ def test_floats_beside_what_doubles_cannot_hold(case):
     r = rng(4000 + case)
     rows = [[r.choice([0.5, 2**80 + 1, Fraction(1, 3), Decimal("0.1")]) for _ in range(3)] for _ in range(3)]
     rows[0][0] = 0.25
-    value = perm.permanent(rows)
+    value = libperm.permanent(rows)
     assert isinstance(value, float)
     assert value == pytest.approx(float(by_definition(rows)), rel=1e-15), rows
 
@@ -81,11 +81,11 @@ def test_plans_of_one_pattern(case):
     r = rng(5000 + case)
     n = r.randint(1, 6)
     pattern = random_rows(r, n, n, 0.6, lambda: 1)
-    plan = perm.Plan(pattern)
+    plan = libperm.Plan(pattern)
     batch = [[[x * r.randint(-9, 9) for x in row] for row in pattern] for _ in range(3)]
     values = [[row[j] for i, row in enumerate(a) for j in range(n) if pattern[i][j]] for a in batch]
     expected = [by_definition(a) for a in batch]
     assert [plan.permanent(a) for a in batch] == expected
     assert [plan.permanent(v) for v in values] == expected
     assert plan.permanents(values) == expected
-    assert perm.permanents(batch) == expected
+    assert libperm.permanents(batch) == expected

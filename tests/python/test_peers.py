@@ -11,7 +11,7 @@ from math import factorial, prod, sqrt
 import pytest
 from support import SEED, by_definition
 
-import perm
+import libperm
 
 np = pytest.importorskip("numpy")
 
@@ -48,7 +48,7 @@ def counting(m, n, dtype):
     ],
 )
 def test_counting_matrices(m, n, value, dtype, engine):
-    found = perm.permanent(counting(m, n, dtype), engine=engine)
+    found = libperm.permanent(counting(m, n, dtype), engine=engine)
     assert found == pytest.approx(value, rel=1e-12)
     assert type(found) is dtype
 
@@ -64,37 +64,34 @@ def test_counting_matrices(m, n, value, dtype, engine):
     ],
 )
 def test_special_matrices(a, value):
-    assert perm.permanent(a) == value
+    assert libperm.permanent(a) == value
 
 
 def test_more_than_64_lines_are_no_limit_here():
-    assert perm.permanent(np.ones((65, 65))) == pytest.approx(factorial(65), rel=1e-12)
-    assert perm.permanent(np.ones((2, 65))) == 65 * 64
+    assert libperm.permanent(np.ones((65, 65))) == pytest.approx(factorial(65), rel=1e-12)
+    assert libperm.permanent(np.ones((2, 65))) == 65 * 64
 
 
 def test_many_more_columns_than_rows_are_no_limit_here():
-    assert perm.permanent(np.ones((2, 23), int)) == 23 * 22
-    assert perm.permanent(np.ones((43, 64), int)) == factorial(64) // factorial(21)
+    assert libperm.permanent(np.ones((2, 23), int)) == 23 * 22
+    assert libperm.permanent(np.ones((43, 64), int)) == factorial(64) // factorial(21)
 
 
 @pytest.mark.parametrize("shape", [(65, 2), (23, 2), (64, 43)])
-def test_more_rows_than_columns_are_refused(shape):
-    with pytest.raises(ValueError, match="transpose"):
-        perm.permanent(np.ones(shape))
-    assert perm.permanent(np.ones(shape, int).T) == factorial(max(shape)) // factorial(
-        abs(shape[0] - shape[1])
-    )
+def test_more_rows_than_columns(shape):
+    expected = factorial(max(shape)) // factorial(abs(shape[0] - shape[1]))
+    assert libperm.permanent(np.ones(shape, int)) == libperm.permanent(np.ones(shape, int).T) == expected
 
 
 @pytest.mark.parametrize("entry", [object(), {"hi": 1}, "A"])
 def test_no_numbers(entry):
     for a in (np.array([[entry] * 4] * 4), [[entry] * 4] * 4):
         with pytest.raises(TypeError):
-            perm.permanent(a)
+            libperm.permanent(a)
 
 
 def test_bools_are_counted_here():
-    assert perm.permanent(np.ones((4, 4), bool)) == 24
+    assert libperm.permanent(np.ones((4, 4), bool)) == 24
 
 
 # ---------------------------------------------------------------- thewalrus: perm
@@ -102,20 +99,20 @@ def test_bools_are_counted_here():
 
 def test_no_matrix():
     with pytest.raises(TypeError):
-        perm.permanent(1)
+        libperm.permanent(1)
 
 
 def test_not_square_is_a_sum_over_columns_here():
-    assert perm.permanent(np.zeros((2, 3))) == 0
+    assert libperm.permanent(np.zeros((2, 3))) == 0
 
 
 def test_nan():
     with pytest.raises(ValueError, match="NaN"):
-        perm.permanent(np.array([[2, 1], [1, np.nan]]))
+        libperm.permanent(np.array([[2, 1], [1, np.nan]]))
 
 
 def test_order_0():
-    assert perm.permanent(np.zeros((0, 0))) == 1
+    assert libperm.permanent(np.zeros((0, 0))) == 1
 
 
 @pytest.mark.parametrize("dtype", [float, complex])
@@ -123,21 +120,21 @@ def test_order_0():
 def test_random(n, dtype, g):
     a = g.random((n, n)).astype(dtype) * (1 if dtype is float else np.exp(2j * np.pi * g.random((n, n))))
     expected = by_definition(a.tolist())
-    value = perm.permanent(a)
+    value = libperm.permanent(a)
     assert value == pytest.approx(complex(*expected) if dtype is complex else float(expected), rel=1e-12)
-    assert perm.permanent(a, engine="ryser") == pytest.approx(value, rel=1e-9)
+    assert libperm.permanent(a, engine="ryser") == pytest.approx(value, rel=1e-9)
 
 
 def test_complex_with_no_imaginary_parts(g):
     a = g.random((6, 6))
-    assert perm.permanent(a.astype(complex)) == pytest.approx(perm.permanent(a), rel=1e-12)
+    assert libperm.permanent(a.astype(complex)) == pytest.approx(libperm.permanent(a), rel=1e-12)
 
 
 # ---------------------------------------------------------------- thewalrus: permanent_repeated
 
 
 def repeated(a, counts):
-    return perm.permanent(a, row_multiplicity=counts, col_multiplicity=counts)
+    return libperm.permanent(a, row_multiplicity=counts, col_multiplicity=counts)
 
 
 def test_repeated_0_times():
@@ -163,7 +160,7 @@ def test_repeated_ones(n):
 def fock_probability(n, m, u):
     if sum(n) != sum(m):
         raise ValueError("photons are not conserved")
-    amplitude = perm.permanent(u, row_multiplicity=m, col_multiplicity=n)
+    amplitude = libperm.permanent(u, row_multiplicity=m, col_multiplicity=n)
     return abs(amplitude) ** 2 / prod(map(factorial, chain(n, m)))
 
 

@@ -7,7 +7,7 @@ from math import factorial
 import pytest
 from support import rng
 
-import perm
+import libperm
 
 np = pytest.importorskip("numpy")
 sparse = pytest.importorskip("scipy.sparse")
@@ -68,11 +68,11 @@ def test_against_the_matrix_written_out(entry, joined):
         r, d = source.choice([(1, 0), (1, 1), (1, 2), (1, 3), (2, 1), (3, 1), (2, 2)])
         cell = any_cell(source, r, d, lambda: entry(source))
         cell[0][0] = entry(source)  # says what kind of numbers they are
-        plan = perm.Periodic(cell, joined=joined)
+        plan = libperm.Periodic(cell, joined=joined)
         first = 1 if joined else 0
         terms = plan.terms(7, first=first)
         for m, term in enumerate(terms, first):
-            expected = perm.permanent(unrolled(cell, m, joined).tolist()) if m else 1
+            expected = libperm.permanent(unrolled(cell, m, joined).tolist()) if m else 1
             assert term == pytest.approx(expected, rel=1e-9, abs=1e-12), (cell, m)
             assert plan.permanent(m) == pytest.approx(expected, rel=1e-9, abs=1e-12)
             if entry in (an_integer, a_fraction):
@@ -92,18 +92,18 @@ def test_against_ends_written_out():
         )
         if not head or not tail:
             continue
-        plan = perm.Periodic(cell, head=np.array(head), tail=sparse.csr_array(tail))
+        plan = libperm.Periodic(cell, head=np.array(head), tail=sparse.csr_array(tail))
         for m in range(2 * d, 2 * d + 4):
-            assert plan.permanent(m) == perm.permanent(unrolled(cell, m, False, head, tail).tolist())
+            assert plan.permanent(m) == libperm.permanent(unrolled(cell, m, False, head, tail).tolist())
             compared += 1
     assert compared > 20
 
 
 def test_one_end():
     cell = [[1, 2, 3]]
-    plan = perm.Periodic(cell, head=[[4, 5]])  # a column and a row of its own
+    plan = libperm.Periodic(cell, head=[[4, 5]])  # a column and a row of its own
     for m in range(2, 8):
-        assert plan.permanent(m) == perm.permanent(unrolled(cell, m, False, [[4, 5]]).tolist())
+        assert plan.permanent(m) == libperm.permanent(unrolled(cell, m, False, [[4, 5]]).tolist())
 
 
 # ---------------------------------------------------------------- numbers and forms
@@ -113,25 +113,25 @@ def test_forms_of_a_cell():
     cell = [[0, 1, 1, 0, 0, 1], [1, 0, 1, 1, 1, 0]]
     a = np.array(cell)
     for given in (cell, a, a.astype(bool), sparse.csr_array(a), sparse.coo_matrix(a)):
-        value = perm.Periodic(given).permanent(10)
+        value = libperm.Periodic(given).permanent(10)
         assert value == 18061
         assert isinstance(value, int)
-    value = perm.Periodic(np.array(cell, float)).permanent(10)
+    value = libperm.Periodic(np.array(cell, float)).permanent(10)
     assert value == 18061.0
     assert isinstance(value, float)
-    value = perm.Periodic(np.array(cell, complex)).permanent(10)
+    value = libperm.Periodic(np.array(cell, complex)).permanent(10)
     assert value == 18061
     assert isinstance(value, complex)
 
 
 def test_numbers():
-    third = perm.Periodic([[Fraction(1, 3), Fraction(1), 2]])
+    third = libperm.Periodic([[Fraction(1, 3), Fraction(1), 2]])
     assert third.permanent(2) == Fraction(5, 3)
     assert third.terms(2) == [1, Fraction(5, 3)]
     assert isinstance(third.permanent(1), Fraction)
-    assert perm.Periodic([[0.5, 1.0, 2.0]], precision="exact").permanent(3) == 3
-    assert perm.Periodic([[10**30]]).permanent(3) == 10**90
-    decimal = perm.Periodic([[0.1, 1.0, 0.1]])
+    assert libperm.Periodic([[0.5, 1.0, 2.0]], precision="exact").permanent(3) == 3
+    assert libperm.Periodic([[10**30]]).permanent(3) == 10**90
+    decimal = libperm.Periodic([[0.1, 1.0, 0.1]])
     result = decimal.compute(50)
     assert 0 < result.rel_error_bound < 1e-12
     assert float(result) == decimal.permanent(50)
@@ -140,12 +140,12 @@ def test_numbers():
 
 
 def test_beyond_doubles():
-    plan = perm.Periodic([[1.0, 1.0, 1.0]], precision="double")
+    plan = libperm.Periodic([[1.0, 1.0, 1.0]], precision="double")
     with pytest.raises(OverflowError):
         plan.permanent(10**4)
     result = plan.compute(10**15)
     assert result.exp2 == pytest.approx(10**15 * np.log2((1 + 5**0.5) / 2), rel=1e-12)
-    exact = perm.Periodic([[1, 1, 1]]).permanent(20000)
+    exact = libperm.Periodic([[1, 1, 1]]).permanent(20000)
     a, b = 1, 1
     for _ in range(20000):
         a, b = b, a + b
@@ -153,13 +153,13 @@ def test_beyond_doubles():
 
 
 def test_residues():
-    plan = perm.Periodic([[1, 1, 1]])
+    plan = libperm.Periodic([[1, 1, 1]])
     for p in (3, 1000003, 4611686018427387847):
-        modulo = perm.Periodic([[1, 1, 1]], precision=f"mod:{p}")
+        modulo = libperm.Periodic([[1, 1, 1]], precision=f"mod:{p}")
         assert modulo.permanent(300) == plan.permanent(300) % p
         assert modulo.terms(5, first=100) == [x % p for x in plan.terms(5, first=100)]
         assert type(modulo.permanent(300)) is int
-    halves = perm.Periodic([[0.5, 1.0, 0.5]], precision="mod:1000003")
+    halves = libperm.Periodic([[0.5, 1.0, 0.5]], precision="mod:1000003")
     assert halves.permanent(2) == 5 * pow(4, -1, 1000003) % 1000003
     assert type(halves.permanent(2)) is int
 
@@ -176,21 +176,21 @@ def test_residue_of_a_power():
         if left & 1:
             power = times(power, square)
         square, left = times(square, square), left >> 1
-    assert perm.Periodic([[1, 1, 1]], precision=f"mod:{p}").permanent(m) == (power[0][0]) % p
+    assert libperm.Periodic([[1, 1, 1]], precision=f"mod:{p}").permanent(m) == (power[0][0]) % p
 
 
 def test_options():
-    value = perm.Periodic(
+    value = libperm.Periodic(
         [[1.0, 1.0, 1.0]], precision="dd", tolerance=1e-20, threads=2, memory_limit="1G", time_limit="1m"
     ).compute(100)
     assert value.text.startswith("5.73147844013817084101")
     told = []
-    perm.Periodic([[1, 1, 1]], progress=lambda fraction, left: told.append(fraction)).permanent(10)
+    libperm.Periodic([[1, 1, 1]], progress=lambda fraction, left: told.append(fraction)).permanent(10)
     assert told[-1] == 1
-    with pytest.warns(perm.PrecisionWarning):
-        perm.Periodic([[0.1, 1.0, -0.3]], precision="double", tolerance=1e-30).permanent(30)
-    with pytest.warns(perm.PrecisionWarning):
-        perm.Periodic([[0.1, 1.0, -0.3]], precision="double", tolerance=1e-30).terms(30)
+    with pytest.warns(libperm.PrecisionWarning):
+        libperm.Periodic([[0.1, 1.0, -0.3]], precision="double", tolerance=1e-30).permanent(30)
+    with pytest.warns(libperm.PrecisionWarning):
+        libperm.Periodic([[0.1, 1.0, -0.3]], precision="double", tolerance=1e-30).terms(30)
 
 
 # ---------------------------------------------------------------- known numbers
@@ -228,17 +228,17 @@ def layers(a, b=1, ring=False):
     ],
 )
 def test_open_ends(cell, first, terms):
-    assert perm.Periodic(cell).terms(len(terms), first=first) == terms
+    assert libperm.Periodic(cell).terms(len(terms), first=first) == terms
 
 
 def test_circulants():
-    circulant = perm.Periodic([[0] * 4 + [1] * 5], joined=True)
+    circulant = libperm.Periodic([[0] * 4 + [1] * 5], joined=True)
     assert circulant.terms(6, first=5) == [120, 265, 579, 1265, 2783, 6208]
 
 
 @pytest.mark.parametrize(("n", "value"), [(2, 8), (4, 272), (6, 90176), (8, 311853312)])
 def test_tori(n, value):
-    assert perm.Periodic(layers(n, ring=True), joined=True).permanent(n) == value
+    assert libperm.Periodic(layers(n, ring=True), joined=True).permanent(n) == value
 
 
 def series(f, count):
@@ -256,7 +256,7 @@ def test_generating_functions(joined):
     source = rng(232)
     for entry in (an_integer, a_fraction):
         for r, d in ((1, 1), (1, 2), (2, 1)):
-            plan = perm.Periodic(any_cell(source, r, d, lambda e=entry: e(source)), joined=joined)
+            plan = libperm.Periodic(any_cell(source, r, d, lambda e=entry: e(source)), joined=joined)
             f = plan.generating_function()
             assert f.denominator[0] == 1
             assert f.proven
@@ -266,7 +266,7 @@ def test_generating_functions(joined):
 
 
 def test_the_generating_function_of_bricks():
-    f = perm.Periodic(layers(2, 3)).generating_function()
+    f = libperm.Periodic(layers(2, 3)).generating_function()
     assert f.proven
     assert 2 <= f.order <= f.states
     assert f.checked > 0
@@ -277,20 +277,20 @@ def test_the_generating_function_of_bricks():
 
 
 def test_growth():
-    growth = perm.Periodic(layers(4, 4)).growth()
+    growth = libperm.Periodic(layers(4, 4)).growth()
     assert growth.value == pytest.approx(433.942987070936, rel=1e-14)
     assert growth.lower <= growth.value <= growth.upper
     assert growth.upper - growth.lower < 1e-10
-    assert perm.Periodic([[0, 0, 0]]).growth() == (0, 0, 0)
-    assert perm.Periodic([[2.5]], joined=True).growth().value == pytest.approx(2.5, rel=1e-14)
+    assert libperm.Periodic([[0, 0, 0]]).growth() == (0, 0, 0)
+    assert libperm.Periodic([[2.5]], joined=True).growth().value == pytest.approx(2.5, rel=1e-14)
 
 
 def test_explain():
-    plan = perm.Periodic(layers(4))
+    plan = libperm.Periodic(layers(4))
     assert "6 states" in plan.explain()
     explained = plan.explain_json()
     assert (explained["states"], explained["open_columns"], explained["joined"]) == (6, 4, False)
-    assert repr(plan) == "<perm.Periodic of cells of 2 rows, coupled to 1 on either side, open ends>"
+    assert repr(plan) == "<libperm.Periodic of cells of 2 rows, coupled to 1 on either side, open ends>"
     del plan
     gc.collect()
 
@@ -300,68 +300,68 @@ def test_explain():
 
 def test_bad_cells():
     for cell in ([[1, 1]], [[1, 1, 1], [1, 1, 1]], [[1], [1]], np.zeros((0, 0))):
-        with pytest.raises(perm.InvalidMatrixError, match="the cell"):
-            perm.Periodic(cell)
-    with pytest.raises(perm.InvalidMatrixError, match="cell"):
-        perm.Periodic([[1.0, float("nan"), 1.0]])
+        with pytest.raises(libperm.InvalidMatrixError, match="the cell"):
+            libperm.Periodic(cell)
+    with pytest.raises(libperm.InvalidMatrixError, match="cell"):
+        libperm.Periodic([[1.0, float("nan"), 1.0]])
     for cell in (None, 3, "1 1 1", [1, 1, 1]):
         with pytest.raises(TypeError):
-            perm.Periodic(cell)
+            libperm.Periodic(cell)
 
 
 def test_bad_ends():
-    with pytest.raises(perm.InvalidMatrixError, match="joined ends have neither"):
-        perm.Periodic([[1, 1, 1]], joined=True, head=[[1, 1]])
-    with pytest.raises(perm.InvalidMatrixError):
-        perm.Periodic([[1, 1, 1]], head=[[1]])  # a row, and no column of its own
-    with pytest.raises(perm.InvalidMatrixError):
-        perm.Periodic([[1, 1, 1]], head=[[1, 1, 1, 1]])
+    with pytest.raises(libperm.InvalidMatrixError, match="joined ends have neither"):
+        libperm.Periodic([[1, 1, 1]], joined=True, head=[[1, 1]])
+    with pytest.raises(libperm.InvalidMatrixError):
+        libperm.Periodic([[1, 1, 1]], head=[[1]])  # a row, and no column of its own
+    with pytest.raises(libperm.InvalidMatrixError):
+        libperm.Periodic([[1, 1, 1]], head=[[1, 1, 1, 1]])
 
 
 def test_bad_lengths():
-    plan, ring = perm.Periodic([[1, 1, 1]]), perm.Periodic([[1, 1, 1]], joined=True)
+    plan, ring = libperm.Periodic([[1, 1, 1]]), libperm.Periodic([[1, 1, 1]], joined=True)
     for length in (-1, 0.5, "7", 2**63, None):
-        with pytest.raises(perm.InvalidOptionError, match="length"):
+        with pytest.raises(libperm.InvalidOptionError, match="length"):
             plan.permanent(length)
-    with pytest.raises(perm.InvalidOptionError, match="count"):
+    with pytest.raises(libperm.InvalidOptionError, match="count"):
         plan.terms(-1)
-    with pytest.raises(perm.Error, match="at most 2\\^62"):
+    with pytest.raises(libperm.Error, match="at most 2\\^62"):
         plan.permanent(2**62 + 1)
-    with pytest.raises(perm.Error, match="of joined ends it must be 1 or more"):
+    with pytest.raises(libperm.Error, match="of joined ends it must be 1 or more"):
         ring.permanent(0)
-    with pytest.raises(perm.Error, match="1 or more"):
+    with pytest.raises(libperm.Error, match="1 or more"):
         ring.terms(3, first=0)
     assert plan.terms(0) == []
     assert plan.permanent(0) == 1
 
 
 def test_what_is_not_to_be_had():
-    with pytest.raises(perm.UnsupportedError, match="complex"):
-        perm.Periodic([[1j, 1, 1]]).generating_function()
-    with pytest.raises(perm.UnsupportedError, match="negative"):
-        perm.Periodic([[1, -1, 1]]).growth()
-    with pytest.raises(perm.UnsupportedError, match="another engine"):
-        perm.Periodic([[1, 1, 1]], engine="ryser")
-    with pytest.raises(perm.UnsupportedError, match="multiplicities"):
-        perm.Periodic([[1, 1, 1]], row_multiplicity=[2])
-    with pytest.raises(perm.TimeRefusedError, match="modulo a prime"):
-        perm.Periodic([[1, 1, 1]]).permanent(10**15)
-    with pytest.raises(perm.MemoryRefusedError, match="open at once"):
-        perm.Periodic(layers(28), joined=True)
+    with pytest.raises(libperm.UnsupportedError, match="complex"):
+        libperm.Periodic([[1j, 1, 1]]).generating_function()
+    with pytest.raises(libperm.UnsupportedError, match="negative"):
+        libperm.Periodic([[1, -1, 1]]).growth()
+    with pytest.raises(libperm.UnsupportedError, match="another engine"):
+        libperm.Periodic([[1, 1, 1]], engine="ryser")
+    with pytest.raises(libperm.UnsupportedError, match="multiplicities"):
+        libperm.Periodic([[1, 1, 1]], row_multiplicity=[2])
+    with pytest.raises(libperm.TimeRefusedError, match="modulo a prime"):
+        libperm.Periodic([[1, 1, 1]]).permanent(10**15)
+    with pytest.raises(libperm.MemoryRefusedError, match="open at once"):
+        libperm.Periodic(layers(28), joined=True)
 
 
 @pytest.mark.parametrize("precision", ["mod:10", "mod:1", "mod:", "mod:4611686018427387905", "half"])
 def test_bad_precisions(precision):
-    with pytest.raises(perm.InvalidOptionError):
-        perm.Periodic([[1, 1, 1]], precision=precision)
+    with pytest.raises(libperm.InvalidOptionError):
+        libperm.Periodic([[1, 1, 1]], precision=precision)
 
 
 def test_residues_that_there_are_not():
-    with pytest.raises(perm.InvalidOptionError, match="denominator"):
-        perm.Periodic([[Fraction(1, 7), 1, 1]], precision="mod:7").permanent(3)
-    with pytest.raises(perm.InvalidOptionError, match="complex"):
-        perm.Periodic([[1j, 1, 1]], precision="mod:7").permanent(3)
+    with pytest.raises(libperm.InvalidOptionError, match="denominator"):
+        libperm.Periodic([[Fraction(1, 7), 1, 1]], precision="mod:7").permanent(3)
+    with pytest.raises(libperm.InvalidOptionError, match="complex"):
+        libperm.Periodic([[1j, 1, 1]], precision="mod:7").permanent(3)
 
 
 def test_toeplitz_of_ones_is_a_factorial_when_it_is_full():
-    assert perm.Periodic([[1] * 21]).terms(10) == [factorial(n) for n in range(1, 11)]
+    assert libperm.Periodic([[1] * 21]).terms(10) == [factorial(n) for n in range(1, 11)]

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-import perm
+import libperm
 
 
 def matrix(n, seed=1):
@@ -14,23 +14,23 @@ def matrix(n, seed=1):
 
 
 def test_shards_in_any_order_have_the_bits_of_one_run():
-    plan = perm.Plan(matrix(22), engine="ryser", without="all")
+    plan = libperm.Plan(matrix(22), engine="ryser", without="all")
     assert plan.shards() > 1
     numbers = list(range(plan.shards()))
     random.Random(2).shuffle(numbers)
-    other = perm.Plan.from_bytes(plan.to_bytes(), threads=1)
+    other = libperm.Plan.from_bytes(plan.to_bytes(), threads=1)
     partials = [(plan if k % 2 else other).run_shard(k) for k in numbers]
     combined, whole = plan.combine(partials + partials[:1]), plan.compute()
     assert (combined.value, combined.rel_error_bound) == (
         whole.value,
         whole.rel_error_bound,
     )
-    with pytest.raises(perm.Error, match="missing, the first is"):
+    with pytest.raises(libperm.Error, match="missing, the first is"):
         plan.combine(partials[1:])
-    with pytest.raises(perm.Error, match="there is no shard"):
+    with pytest.raises(libperm.Error, match="there is no shard"):
         plan.run_shard(plan.shards())
-    with pytest.raises(perm.Error, match="other values"):
-        perm.Plan(matrix(22, 3), engine="ryser", without="all").combine(partials)
+    with pytest.raises(libperm.Error, match="other values"):
+        libperm.Plan(matrix(22, 3), engine="ryser", without="all").combine(partials)
 
 
 def test_a_stopped_call_goes_on(tmp_path):
@@ -44,10 +44,10 @@ def test_a_stopped_call_goes_on(tmp_path):
             enough.set()
             raise KeyboardInterrupt
 
-    with pytest.raises((KeyboardInterrupt, perm.Error)):
-        perm.permanent(A, checkpoint=file, checkpoint_seconds=0.05, progress=progress, **options)
+    with pytest.raises((KeyboardInterrupt, libperm.Error)):
+        libperm.permanent(A, checkpoint=file, checkpoint_seconds=0.05, progress=progress, **options)
     assert enough.is_set()
     assert file.exists()
-    assert perm.permanent(A, checkpoint=file, **options) == perm.permanent(A, **options)
-    with pytest.raises(perm.Error, match="of other values|of another"):
-        perm.permanent(matrix(25, 4), checkpoint=file, **options)
+    assert libperm.permanent(A, checkpoint=file, **options) == libperm.permanent(A, **options)
+    with pytest.raises(libperm.Error, match="of other values|of another"):
+        libperm.permanent(matrix(25, 4), checkpoint=file, **options)

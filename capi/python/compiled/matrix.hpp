@@ -1,4 +1,4 @@
-// perm.permanent() of a small array.
+// libperm.permanent() of a small array.
 #pragma once
 
 #include "capi/python/compiled/python.hpp"

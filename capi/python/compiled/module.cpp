@@ -1,5 +1,5 @@
-// perm._compiled: the calls of microseconds, without the microseconds that ctypes takes. What they cannot do,
-// or what fails, they leave to the package's general way, in Python: each returns None then. So errors,
+// libperm._compiled: the calls of microseconds, without the microseconds that ctypes takes. What they cannot
+// do, or what fails, they leave to the package's general way, in Python: each returns None then. So errors,
 // warnings and odd inputs are treated in one place.
 #include "capi/python/compiled/library.hpp"
 #include "capi/python/compiled/matrix.hpp"
@@ -25,7 +25,7 @@ PyMethodDef methods[] = {{"bind", bind, METH_VARARGS, nullptr},
                          {}};
 
 PyModuleDef module = {
-    PyModuleDef_HEAD_INIT, "perm._compiled", nullptr, -1, methods, nullptr, nullptr, nullptr, nullptr};
+    PyModuleDef_HEAD_INIT, "libperm._compiled", nullptr, -1, methods, nullptr, nullptr, nullptr, nullptr};
 
 } // namespace
 } // namespace perm_python

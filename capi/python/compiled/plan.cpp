@@ -28,7 +28,7 @@ struct KeptPlan {
     }
 };
 
-constexpr char capsule_name[] = "perm.Plan";
+constexpr char capsule_name[] = "libperm.Plan";
 
 void forget(PyObject *capsule) {
     const std::unique_ptr<KeptPlan> kept(

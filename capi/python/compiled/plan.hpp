@@ -1,4 +1,4 @@
-// The executions of a perm.Plan.
+// The executions of a libperm.Plan.
 #pragma once
 
 #include "capi/python/compiled/python.hpp"

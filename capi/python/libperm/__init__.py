@@ -1,0 +1,66 @@
+"""Exact permanents of sparse matrices, by libperm.
+
+>>> import libperm
+>>> libperm.permanent([[1, 2], [3, 4]])
+10
+"""
+
+from libperm._batch import Batch
+from libperm._dense import sub_permanents
+from libperm._errors import (
+    CancelledError,
+    Error,
+    GpuError,
+    InvalidMatrixError,
+    InvalidOptionError,
+    MemoryRefusedError,
+    OutOfMemoryError,
+    PrecisionWarning,
+    RefusedError,
+    TimeRefusedError,
+    UnsupportedError,
+)
+from libperm._functions import compute, gradient, gradients, permanent, permanents
+from libperm._library import info, set_log_level, version
+from libperm._matchings import Marginals, marginals, matchings
+from libperm._options import Options, RunOptions
+from libperm._result import Gradient, Result
+from libperm.periodic import GeneratingFunction, Growth, Periodic
+from libperm.plan import Plan
+
+__version__ = version()
+
+__all__ = [
+    "Batch",
+    "CancelledError",
+    "Error",
+    "GeneratingFunction",
+    "GpuError",
+    "Gradient",
+    "Growth",
+    "InvalidMatrixError",
+    "InvalidOptionError",
+    "Marginals",
+    "MemoryRefusedError",
+    "Options",
+    "OutOfMemoryError",
+    "Periodic",
+    "Plan",
+    "PrecisionWarning",
+    "RefusedError",
+    "Result",
+    "RunOptions",
+    "TimeRefusedError",
+    "UnsupportedError",
+    "compute",
+    "gradient",
+    "gradients",
+    "info",
+    "marginals",
+    "matchings",
+    "permanent",
+    "permanents",
+    "set_log_level",
+    "sub_permanents",
+    "version",
+]

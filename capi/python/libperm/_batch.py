@@ -1,0 +1,134 @@
+"""Many matrices of one pattern: their values in, an array of perm_result out."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from libperm import _abi
+from libperm._errors import InvalidMatrixError, error_of
+from libperm._library import check, last_error, later, library
+from libperm._matrix import Matrix
+from libperm._numbers import Kind
+from libperm._result import SIZE, text_of_result, value_of
+from libperm._values import as_array, is_array, plain
+
+_STEP = {
+    _abi.VALUE_F64: 8,
+    _abi.VALUE_C128: 16,
+    _abi.VALUE_I64: 8,
+    _abi.VALUE_TEXT: ctypes.sizeof(ctypes.c_void_p),
+}
+
+
+@dataclass(frozen=True)
+class Batch:
+    """`values` as libperm.permanents() returns them, and of each what libperm.Result says."""
+
+    values: Any
+    rel_error_bounds: Any
+    abs_error_bounds: Any
+    exact: Any
+
+
+def rows_in(values: Any, pattern: Matrix) -> tuple[int, Any]:
+    """How many there are, and their entries in one row."""
+    values, width = as_array(values), pattern.nnz
+    if is_array(values):
+        if values.ndim == 3:
+            values = _entries_of(values, pattern)
+        if values.ndim != 2 or values.shape[1] != width:
+            raise InvalidMatrixError(f"values of shape {values.shape}, where the pattern has {width} entries")
+        return len(values), plain(values.reshape(-1))
+    rows = [list(row) for row in values]
+    for i, row in enumerate(rows):
+        if len(row) != width:
+            raise InvalidMatrixError(f"row {i} has {len(row)} values, where the pattern has {width} entries")
+    return len(rows), [x for row in rows for x in row]
+
+
+def _entries_of(matrices: Any, pattern: Matrix) -> Any:
+    import numpy as np
+
+    if matrices.shape[1:] != pattern.shape:
+        raise InvalidMatrixError(
+            f"matrices of shape {matrices.shape[1:]}, where the pattern has {pattern.shape}"
+        )
+    is_outside = np.ones(pattern.shape, bool)
+    at = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.row_ptr)), np.asarray(pattern.col_idx)
+    is_outside[at] = False
+    for k, i, j in np.argwhere((matrices != 0) & is_outside)[:1]:
+        raise InvalidMatrixError(f"matrix {k}: row {i}, column {j} is not in the plan's pattern")
+    return matrices[:, at[0], at[1]]
+
+
+class Results:
+    """An array of perm_result that frees its texts."""
+
+    def __init__(self, count: int) -> None:
+        self._array = (_abi.Result * count).from_buffer_copy(bytes(_abi.Result(SIZE)) * count)
+        self.address = ctypes.addressof(self._array)
+
+    def __iter__(self) -> Iterator[_abi.Result]:
+        return iter(self._array)
+
+    def __del__(self, _clear: Any = library.perm_result_clear) -> None:
+        for i, struct in enumerate(self._array):
+            if struct.text:
+                _clear(self.address + i * SIZE)
+
+    def fill(self, plan: Any, values: int, width: int, value_type: int) -> None:
+        count = len(self._array)
+        batch = later("perm_plan_execute_batch")
+        if batch is not None:
+            check(batch(plan, values, width, count, self.address))
+            return
+        for i in range(count):
+            at = values + i * width * _STEP[value_type]
+            status = library.perm_plan_execute(plan, at, self.address + i * SIZE)
+            if status:
+                raise error_of(status, f"matrix {i} of the batch: {last_error()}")
+
+    def read(self, kind: Kind, wants_exact: bool, as_numpy: bool) -> Batch:
+        wants_exact = wants_exact or kind.is_exact
+        if as_numpy and not (wants_exact and kind is not Kind.COMPLEX):
+            return self.arrays(kind)
+        values = [value_of(x, partial(text_of_result, x), kind, wants_exact) for x in self._array]
+        return Batch(
+            values,
+            [struct.rel_error_bound for struct in self._array],
+            [struct.abs_error_bound for struct in self._array],
+            [bool(struct.exact) for struct in self._array],
+        )
+
+    def arrays(self, kind: Kind) -> Batch:
+        import numpy as np
+
+        names = ("re", "im", "rel_error_bound", "abs_error_bound", "exact")
+        offsets = [getattr(_abi.Result, name).offset for name in names]
+        formats = ["f8"] * 4 + ["i4"]
+        layout: Any = {"names": names, "formats": formats, "offsets": offsets, "itemsize": SIZE}
+        table = np.frombuffer(bytes(self._array), np.dtype(layout))
+        re, im, relative, absolute, exact = (np.ascontiguousarray(table[name]) for name in names)
+        return Batch(_complex(re, im) if kind is Kind.COMPLEX else re, relative, absolute, exact.astype(bool))
+
+
+def _complex(re: Any, im: Any) -> Any:
+    """Not re + 1j * im: that is NaN where re is infinite."""
+    import numpy as np
+
+    whole = np.empty(len(re), np.complex128)
+    whole.real, whole.imag = re, im
+    return whole
+
+
+def numbers_in(parts: ctypes.Array[ctypes.c_double], kind: Kind, as_numpy: bool) -> Any:
+    """Doubles, or pairs of them."""
+    if as_numpy:
+        import numpy as np
+
+        return np.array(parts).view(np.complex128 if kind is Kind.COMPLEX else np.float64)
+    return list(map(complex, parts[::2], parts[1::2])) if kind is Kind.COMPLEX else list(parts)

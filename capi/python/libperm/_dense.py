@@ -1,0 +1,136 @@
+"""Minors of dense matrices: sub-permanents and derivatives by sums over signs, without a plan."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from libperm import _abi
+from libperm._batch import Batch
+from libperm._call import run
+from libperm._library import check, later, require
+from libperm._matrix import LONG_ORDER, read_counts
+from libperm._options import Prepared
+from libperm._result import Gradient
+from libperm._values import as_doubles
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from libperm._options import RunOptions
+
+MOST_LINES = 40
+
+
+class _Dense:
+    """A perm_dense, and all that it points to."""
+
+    def __init__(
+        self,
+        matrices: Any,
+        row_multiplicity: Iterable[int] | None = None,
+        col_multiplicity: Iterable[int] | None = None,
+    ) -> None:
+        import numpy as np
+
+        self._matrices = np.ascontiguousarray(matrices)
+        count, rows, columns = self._matrices.shape
+        self._counts = (
+            read_counts("row", rows, row_multiplicity),
+            read_counts("col", columns, col_multiplicity),
+        )
+        is_complex = self._matrices.dtype.kind == "c"
+        self.struct = _abi.Dense(
+            ctypes.sizeof(_abi.Dense),
+            rows,
+            columns,
+            count,
+            self._matrices.ctypes.data,
+            _abi.VALUE_C128 if is_complex else _abi.VALUE_F64,
+            0,
+            *(None if counts is None else counts.buffer_info()[0] for counts in self._counts),
+        )
+        lines = (sum(c) if c is not None else n for c, n in zip(self._counts, (rows, columns)))
+        self.is_long = max(lines) + count.bit_length() > LONG_ORDER
+
+    def call(self, name: str, options: Mapping[str, Any], outputs: tuple[Any, ...]) -> None:
+        prepared, function = Prepared(options, None), require(name)
+        addresses = [None if x is None else x.ctypes.data for x in outputs]
+        a, opts = ctypes.addressof(self.struct), ctypes.addressof(prepared.struct)
+        run(prepared, self.is_long, lambda: check(function(a, opts, *addresses)))
+
+
+def sub_permanents(
+    A: Any,
+    *,
+    row_multiplicity: Iterable[int] | None = None,
+    col_multiplicity: Iterable[int] | None = None,
+    full: bool = False,
+    **options: Unpack[RunOptions],
+) -> Any:
+    """Of a matrix with one line more one way than the other, multiplicities counted: its permanents when a
+    copy of each line of the longer way is left out, an array; 0 for a line that has no copy. All together
+    take three times as long as one. Of an array (count, m, n) of matrices: an array (count, lines).
+
+    full=True: the array, and one of certain bounds of the errors. At most 40 lines either way.
+
+    >>> import libperm, numpy as np
+    >>> libperm.sub_permanents(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
+    array([38., 16., 10.])
+    >>> libperm.sub_permanents([[1, 2], [3, 4]], row_multiplicity=[2, 1])  # without a copy of each row
+    array([10.,  4.])
+    """
+    import numpy as np
+
+    matrices = as_doubles(A)
+    if matrices.ndim not in (2, 3):
+        raise TypeError(f"an array of {matrices.ndim} dimensions is no matrix, nor a batch of them")
+    batch = matrices[None] if matrices.ndim == 2 else matrices
+    dense = _Dense(batch, row_multiplicity, col_multiplicity)
+    sides = [
+        sum(counts) if counts is not None else extent
+        for counts, extent in zip(dense._counts, batch.shape[1:])
+    ]
+    shape = len(batch), batch.shape[1 if sides[0] > sides[1] else 2]
+    found, bounds = np.empty(shape, batch.dtype), np.empty(shape) if full else None
+    dense.call("perm_sub_permanents", options, (found, bounds))
+    if matrices.ndim == 2:
+        found, bounds = found[0], None if bounds is None else bounds[0]
+    return (found, bounds) if full else found
+
+
+def are_served(batch: Any) -> bool:
+    """Matrices whose derivatives these sums have."""
+    return batch.shape[1] == batch.shape[2] <= MOST_LINES and later("perm_gradients") is not None
+
+
+_LEAST_FULL, _MOST_FULL = 16, 32  # rows: what a plan goes by too, with the same bits
+
+
+def is_full(a: Any) -> bool:
+    """An array of floats whose derivatives a plan would take these sums for."""
+    import sys
+
+    np = sys.modules.get("numpy")
+    return (
+        np is not None
+        and type(a) is np.ndarray
+        and a.dtype.char in "dD"
+        and a.ndim == 2
+        and _LEAST_FULL <= len(a) <= _MOST_FULL
+        and are_served(a[None])
+        and bool(a.all())
+    )
+
+
+def gradients(batch: Any, options: Mapping[str, Any]) -> Gradient:
+    """Of an array (count, n, n) of doubles, with bounds and permanents."""
+    import numpy as np
+
+    derivatives, bounds = np.empty(batch.shape, batch.dtype), np.empty(batch.shape)
+    values, value_bounds = np.empty(len(batch), batch.dtype), np.empty(len(batch))
+    _Dense(batch).call("perm_gradients", options, (derivatives, bounds, values, value_bounds))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = np.where(value_bounds == 0, 0, np.nextafter(value_bounds / np.abs(values), np.inf))
+    return Gradient(derivatives, bounds, Batch(values, relative, value_bounds, value_bounds == 0))

@@ -1,0 +1,110 @@
+"""A perm_status other than PERM_OK as an exception, with the library's own text."""
+
+from __future__ import annotations
+
+import re
+
+
+class Error(Exception):
+    """What libperm could not do, and what to do about it; `status` is the perm_status of perm.h.
+
+    >>> import libperm
+    >>> try:
+    ...     libperm.permanent([[1, 2], [3, float("nan")]])
+    ... except libperm.Error as error:
+    ...     print(error.status, error)  # doctest: +ELLIPSIS
+    102 the value at row 1, column 1 is NaN: ...
+    """
+
+    status: int = 0
+
+    def __init__(self, text: str, status: int | None = None) -> None:
+        super().__init__(text)
+        if status is not None:
+            self.status = status
+
+
+class InvalidMatrixError(Error, ValueError):
+    """NaN, rows of different lengths, an index out of range, ..."""
+
+    status = 102
+
+
+class InvalidOptionError(Error, ValueError):
+    """An engine that is not there, a negative limit, ..."""
+
+    status = 103
+
+
+class RefusedError(Error, RuntimeError):
+    """It would take more than the limits allow."""
+
+
+class MemoryRefusedError(RefusedError):
+    """... of memory; the text says how much."""
+
+    status = 201
+
+
+class TimeRefusedError(RefusedError):
+    """... of time, as predicted or as found."""
+
+    status = 202
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """Numbers, sizes or devices that this library, or this machine, cannot compute with."""
+
+    status = 203
+
+
+class CancelledError(Error, RuntimeError):
+    """Stopped by another thread's interrupt of the same plan."""
+
+    status = 301
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """The system refused memory that was within the limit."""
+
+    status = 401
+
+
+class GpuError(Error, RuntimeError):
+    """The GPU, its driver or its compiler failed; the text is theirs."""
+
+    status = 403
+
+
+class PrecisionWarning(UserWarning):
+    """The answer's error bound is larger than the tolerance asked for."""
+
+
+_CLASSES = {
+    kind.status: kind
+    for kind in (
+        InvalidMatrixError,
+        InvalidOptionError,
+        MemoryRefusedError,
+        TimeRefusedError,
+        UnsupportedError,
+        CancelledError,
+        OutOfMemoryError,
+        GpuError,
+    )
+}
+
+
+# What perm.h calls otherwise.
+_NAMES = {
+    "memory_limit_bytes": "memory_limit",
+    "time_limit_seconds": "time_limit",
+    "cache_limit_bytes": "cache_limit",
+    "INFINITY": "math.inf",
+    "PERM_VALUE_C128": "complex numbers of two doubles",
+}
+_ANY_NAME = re.compile(rf"\b({'|'.join(_NAMES)})\b")
+
+
+def error_of(status: int, text: str) -> Error:
+    return _CLASSES.get(status, Error)(_ANY_NAME.sub(lambda found: _NAMES[found[0]], text), status)

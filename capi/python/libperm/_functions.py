@@ -1,0 +1,204 @@
+"""libperm.permanent and its kin: one matrix, one call."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from libperm import _dense, _full_batch, _quick
+from libperm._call import run
+from libperm._library import check, library
+from libperm._matrix import Input, Matrix, read, union
+from libperm._numbers import Kind, Number
+from libperm._options import MULTIPLICITIES, Prepared
+from libperm._result import Answer, Gradient, Result, result_of, value_of, warn_if_missed
+from libperm._values import (
+    any_negative,
+    as_array,
+    as_doubles,
+    is_array,
+    is_numpy,
+    kind_of_entries,
+    plain,
+    value_type_of,
+)
+from libperm.plan import Plan
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from libperm._options import Options
+
+
+_small = _quick.small
+
+
+@overload
+def permanent(A: Any, *, full: Literal[False] = ..., **options: Unpack[Options]) -> Number: ...
+@overload
+def permanent(A: Any, *, full: Literal[True], **options: Unpack[Options]) -> Result: ...
+def permanent(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Number | Result:
+    """perm(A): the sum over all permutations s of the products of the A[i, s(i)].
+
+    A: rows in a list, a numpy array (or what converts to one), any scipy.sparse matrix. With more columns
+    than rows: the sum over all ways to choose a column for each row.
+
+    An int for integers (bool is one), exact however long; a Fraction for Fraction and Decimal; else a float
+    or a complex, and a PrecisionWarning where the certain digits are fewer than the tolerance asks for.
+    precision="exact" makes floats exact too: a Fraction. Complex numbers are exact only in compute(A).text.
+    Beyond a double's range: OverflowError; compute() returns those.
+    Options: libperm.Options. full=True: a libperm.Result, as from compute().
+
+    >>> import libperm
+    >>> libperm.permanent([[1, 2], [3, 4]])
+    10
+    >>> libperm.permanent([[0.5, 2], [3, 4]])
+    8.0
+    >>> libperm.permanent([[1j, 2], [3, 4]])
+    (6+4j)
+    >>> libperm.permanent([[0.5, 0.25], [3.0, 4.0]], precision="exact")
+    Fraction(11, 4)
+    >>> libperm.permanent([[1, 2, 3]])
+    6
+    """
+    number = None if full else _small(A) if not options else _quick.permanent(A, options)
+    if number is not None:
+        return number
+    answer, kind, wants_exact = _computed(A, dict(options))
+    if full:
+        return result_of(answer, kind, wants_exact)
+    warn_if_missed(answer.struct, 2)
+    return value_of(answer.struct, answer.text, kind, wants_exact)
+
+
+def compute(A: Any, **options: Unpack[Options]) -> Result:
+    """perm(A) with its error bounds and how it was computed.
+
+    >>> import libperm
+    >>> r = libperm.compute([[1] * 30] * 30)
+    >>> int(r), r.exact
+    (265252859812191058636308480000000, True)
+    """
+    return result_of(*_computed(A, dict(options)))
+
+
+def _computed(a: Any, options: dict[str, Any]) -> tuple[Answer, Kind, bool]:
+    answer = Answer()
+    computed = _quick.compute(a, options, answer.address)
+    if computed is not None:
+        return answer, *computed
+    matrix = read(a)
+    prepared = Prepared(options, "exact" if matrix.kind.is_exact else None)
+    given = Input(
+        matrix, value_type_of(matrix.entries, matrix.kind), *(options.get(name) for name in MULTIPLICITIES)
+    )
+    arguments = ctypes.addressof(given.struct), ctypes.addressof(prepared.struct), answer.address
+    run(prepared, given.is_long, lambda: check(library.perm_compute(*arguments)))
+    return answer, prepared.kind_of_answer(matrix.kind), prepared.wants_exact
+
+
+def permanents(batch: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
+    """Of many matrices of one shape: an array (count, n, n), or a list of matrices. Planned once, for all
+    places where any of them has an entry; the result is as Plan.permanents() returns it.
+
+    >>> import libperm
+    >>> libperm.permanents([[[1, 2], [3, 4]], [[1, 0], [0, 5]]])
+    [10, 5]
+    """
+    batch = as_array(batch)
+    if is_array(batch):
+        if batch.ndim != 3:
+            raise TypeError(f"an array of {batch.ndim} dimensions is no batch of matrices: 3 are expected")
+        found = None if _counts_lines(options) else _full_batch.permanents(batch, full, options)
+        if found is not None:
+            return found
+        used = (batch != 0).any(axis=0)
+        pattern = read(used)
+        rows, cols = used.nonzero()
+        flat = plain(batch[:, rows, cols].reshape(-1))
+        kind, as_numpy = kind_of_entries(plain(batch.reshape(-1)[:1])), True
+    else:
+        matrices = [read(a) for a in batch]
+        if not matrices:
+            return []
+        pattern = union(matrices)
+        flat = [x for matrix in matrices for x in matrix.entries_in(pattern)]
+        kind = max(matrix.kind for matrix in matrices)
+        as_numpy = any(is_numpy(matrix.row_ptr) for matrix in matrices)
+    typical = Matrix(pattern.shape, pattern.row_ptr, pattern.col_idx, flat[: pattern.nnz], kind)
+    signless = kind is not Kind.COMPLEX and not any_negative(flat)
+    plan = Plan._of(typical, dict(options), value_type_of(flat, kind), signless)
+    return plan._permanents(len(batch), flat, full, as_numpy)
+
+
+def gradients(batch: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
+    """Of many matrices, an array (count, m, n): the derivatives of each permanent by each of its entries, by
+    zeros too, as an array of that shape, of float64 or complex128. Planned once for that shape.
+    full=True: a libperm.Gradient, with bounds of their errors, and a libperm.Batch of permanents.
+
+    >>> import libperm, numpy as np
+    >>> libperm.gradients(np.array([[[1.0, 2.0], [3.0, 4.0]], [[1.0, 0.0], [0.0, 5.0]]]))
+    array([[[4., 3.],
+            [2., 1.]],
+    <BLANKLINE>
+           [[5., 0.],
+            [0., 1.]]])
+    """
+    batch = as_doubles(batch)
+    if batch.ndim != 3:
+        raise TypeError(f"an array of {batch.ndim} dimensions is no batch of matrices: 3 are expected")
+    found: Any
+    if _counts_lines(options):
+        pattern = read([[1.0] * batch.shape[2]] * batch.shape[1])
+        pattern.kind = kind_of_entries(batch.reshape(-1)[:1])
+        plan = Plan._of(pattern, dict(options), value_type_of(pattern.entries, pattern.kind), False)
+        found = plan.gradients(batch, full)
+    elif _dense.are_served(batch):
+        found = _dense.gradients(batch, options)
+        return found if full else found.derivatives
+    else:
+        found = _full_batch.gradients(batch, full, options)
+    if not full:
+        return found[1].reshape(batch.shape)
+    return replace(
+        found,
+        derivatives=found.derivatives.reshape(batch.shape),
+        error_bounds=found.error_bounds.reshape(batch.shape),
+    )
+
+
+def _counts_lines(options: Any) -> bool:
+    return any(options.get(name) is not None for name in MULTIPLICITIES)
+
+
+@overload
+def gradient(A: Any, *, full: Literal[False] = ..., **options: Unpack[Options]) -> Any: ...
+@overload
+def gradient(A: Any, *, full: Literal[True], **options: Unpack[Options]) -> Gradient: ...
+def gradient(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
+    """The derivatives of perm(A) by its entries: an array for an array, scipy.sparse of the same format for
+    such, lists for lists, of floats or complex numbers. Of arrays and lists by all entries, zeros too: what
+    the permanent would gain. Of scipy.sparse by the entries that it has, which alone is possible where it is
+    large. full=True: a libperm.Gradient, with bounds of their errors.
+
+    >>> import libperm
+    >>> libperm.gradient([[1.0, 2.0], [3.0, 4.0]])
+    [[4.0, 3.0], [2.0, 1.0]]
+    >>> g = libperm.gradient([[0.1, 0.2], [0.3, 0.4]], full=True)
+    >>> g.derivatives[0][0], g.error_bounds[0][0] < 1e-15, g.permanent.text[:5]
+    (0.4, True, '1.000')
+    """
+    if not full and options.keys() <= {"threads"} and _dense.is_full(A):
+        return _dense.gradients(as_doubles(A)[None], options).derivatives[0]
+    matrix = read(A, with_zeros=True)
+    if matrix.kind.is_exact:
+        matrix.kind = Kind.REAL
+    plan = Plan._of(matrix, dict(options), value_type_of(matrix.entries, matrix.kind), True)
+    found = plan.gradient(full=True)
+    derivatives = matrix.like(A, found.derivatives)
+    return (
+        replace(found, derivatives=derivatives, error_bounds=matrix.like(A, found.error_bounds))
+        if full
+        else derivatives
+    )

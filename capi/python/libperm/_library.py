@@ -1,0 +1,101 @@
+"""Finds and loads libperm.so.1: $PERM_LIBRARY, else the one in this package, else the system's."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+from pathlib import Path
+from typing import Any, Callable
+
+from libperm import _abi
+from libperm._errors import UnsupportedError, error_of
+
+_NAME = "libperm.so.1"
+
+
+def _load() -> ctypes.CDLL:
+    named = os.environ.get("PERM_LIBRARY")
+    if named:
+        try:
+            return ctypes.CDLL(named)
+        except OSError as error:
+            raise ImportError(f"PERM_LIBRARY is {named}: {error}") from None
+    carried = Path(__file__).parent / "_lib" / _NAME
+    if carried.exists():
+        return ctypes.CDLL(str(carried))
+    try:
+        return ctypes.CDLL(_NAME)
+    except OSError as error:
+        raise ImportError(
+            f"no {_NAME}: neither in the package nor in the system's folders ({error}). "
+            "Install the package with its library (pip install .), or name one with PERM_LIBRARY"
+        ) from None
+
+
+# ctypes releases the GIL during each call.
+library = _load()
+
+
+def _declare(name: str, signature: tuple[object, list[object]]) -> Any:
+    function: Any = getattr(library, name)
+    function.restype, function.argtypes = signature
+    return function
+
+
+for _name, _signature in _abi.SIGNATURES.items():
+    _declare(_name, _signature)
+
+
+@functools.cache
+def later(name: str) -> Any | None:
+    """A function that older libraries lack."""
+    return _declare(name, _abi.LATER[name]) if hasattr(library, name) else None
+
+
+def require(name: str) -> Any:
+    function = later(name)
+    if function is None:
+        raise UnsupportedError(f"libperm {version()} has no {name}: install a newer one")
+    return function
+
+
+def version() -> str:
+    text: bytes = library.perm_version()
+    return text.decode()
+
+
+def last_error() -> str:
+    text: bytes = library.perm_last_error()
+    return text.decode(errors="replace")
+
+
+def check(status: int) -> None:
+    if status:
+        raise error_of(status, last_error())
+
+
+def read_bytes(fill: Callable[[Any, int, Any], int]) -> bytes:
+    """From a call that fills a caller's buffer."""
+    needed = ctypes.c_size_t()
+    check(fill(None, 0, ctypes.byref(needed)))
+    while True:  # it may have grown since it was measured
+        buffer = ctypes.create_string_buffer(needed.value)
+        status = fill(buffer, len(buffer), ctypes.byref(needed))
+        if not status or needed.value <= len(buffer):
+            check(status)
+            return buffer.raw[: needed.value]
+
+
+def read_text(fill: Callable[[Any, int, Any], int]) -> str:
+    return read_bytes(fill)[:-1].decode()  # without its NUL
+
+
+def info() -> str:
+    """Build, engines, GPUs, the folder of compiled kernels, ..."""
+    return read_text(lambda *to: library.perm_info(_abi.FORMAT_TEXT, *to))
+
+
+def set_log_level(level: int) -> None:
+    """What the library logs to stderr: 0 nothing, 1 errors, 2 warnings, 3 decisions, 4 details."""
+    check(library.perm_set_log_level(level))

@@ -1,0 +1,226 @@
+"""Lines that may stay unmatched: probabilities of entries and lines, and numbers of matchings."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from libperm import _abi
+from libperm._batch import Batch, Results
+from libperm._call import run
+from libperm._errors import InvalidMatrixError
+from libperm._library import check, library, require
+from libperm._matrix import LONG_LINES, LONG_ORDER, Input, Matrix, read
+from libperm._numbers import Kind, numbers_of
+from libperm._options import MULTIPLICITIES, Prepared
+from libperm._result import Answer, Result, result_of
+from libperm._values import (
+    Buffer,
+    as_array,
+    encode,
+    is_array,
+    is_numpy,
+    kind_of_entries,
+    plain,
+    value_type_of,
+)
+from libperm.plan import Handle
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from libperm._options import Options
+
+
+@dataclass(frozen=True, repr=False)
+class Marginals:
+    """Probabilities in a matching that is drawn with its share of the sum over all matchings, and certain
+    bounds of their errors. Of many matrices each has one dimension more, and `result` is a libperm.Batch."""
+
+    entries: Any  # that each is in the matching, in the form of A
+    rows: Any  # that each stays unmatched
+    cols: Any
+    entry_bounds: Any
+    row_bounds: Any
+    col_bounds: Any
+    result: Result | Batch  # the sum over all matchings
+
+    @property
+    def value(self) -> Any:
+        """The sum over all matchings; OverflowError, of a batch inf, where it is beyond a double: a single
+        matrix's `result` has it whole."""
+        return self.result.values if isinstance(self.result, Batch) else self.result.value
+
+    def __repr__(self) -> str:
+        lines = f"{len(self.rows)} rows, {len(self.cols)} columns"
+        if isinstance(self.result, Batch):
+            return f"<libperm.Marginals of {len(self.entries)} matrices>"
+        return f"<libperm.Marginals of {lines}, sum over all matchings {self.result.text}>"
+
+
+def marginals(
+    A: Any, row_unmatched: Any = None, col_unmatched: Any = None, **options: Unpack[Options]
+) -> Marginals:
+    """How likely each entry is to be in a matching of A, and each row and column to stay unmatched: what a
+    tracker asks of its associations (JPDA). The probability of a matching is proportional to the product of
+    its entries and of the weights of the lines that are not in it; none may be negative.
+
+    row_unmatched, col_unmatched: these weights, one for each row or column, or one number for all. None: each
+    must be matched; if both are None, lines of the longer side of a rectangle may stay unmatched, with
+    weight 1.
+    A: as for permanent(); an array (count, m, n) is many matrices, with weights (count, m) and (count, n), or
+    the same for all.
+    No matching with a weight above 0: libperm.InvalidMatrixError.
+
+    >>> import libperm
+    >>> found = libperm.marginals([[2.0, 1.0], [0.0, 3.0]], row_unmatched=[1.0, 1.0], col_unmatched=1.0)
+    >>> [[round(p, 4) for p in row] for row in found.entries], [round(p, 4) for p in found.rows]
+    ([[0.6154, 0.0769], [0.0, 0.6923]], [0.3077, 0.3077])
+    >>> found.value  # 1 + 2 + 1 + 3 + 2 * 3
+    13.0
+    """
+    a = as_array(A)
+    if is_array(a) and a.ndim == 3:
+        return _of_many(a, row_unmatched, col_unmatched, dict(options))
+    matrix = read(a)
+    sides = zip(("row", "col"), matrix.shape, (row_unmatched, col_unmatched))
+    weights = [_weights(*side) for side in sides]
+    as_numpy = is_numpy(matrix.row_ptr)
+    numbers = numbers_of([*matrix.entries, *(x for side in weights if side is not None for x in side)])
+    kind = max(matrix.kind, kind_of_entries(numbers))
+    value_type = value_type_of(numbers, kind)
+    given, buffer = _input(matrix, weights, value_type, numbers, options)
+    handle, prepared, answer = Handle(), Prepared(options, None), Answer()
+    count = matrix.nnz + sum(matrix.shape)
+    found, bounds = (ctypes.c_double * max(1, count))(), (ctypes.c_double * max(1, count))()
+    function = require("perm_plan_marginals")
+
+    def call() -> None:
+        struct, opts = ctypes.addressof(given.struct), ctypes.addressof(prepared.struct)
+        check(library.perm_plan_create(struct, opts, ctypes.byref(handle.address)))
+        places = ctypes.addressof(found), ctypes.addressof(bounds)
+        check(function(handle.address, buffer.address, *places, answer.address))
+
+    run(prepared, max(matrix.shape, default=0) > LONG_ORDER, call)
+    result = result_of(answer, Kind.REAL, False)
+    return Marginals(
+        *_split(matrix, a, list(found), as_numpy), *_split(matrix, a, list(bounds), as_numpy), result
+    )
+
+
+def matchings(A: Any, **options: Unpack[Options]) -> list[Any]:
+    """The numbers of matchings with k entries, a list from k = 0: of how many sets of k entries no two share
+    a row or a column. With numbers other than 1, the sums over these sets of the products of their entries.
+    Ints for integers, Fractions for such; floats are of exact sums, rounded once.
+
+    >>> import libperm
+    >>> libperm.matchings([[1, 1, 1], [1, 1, 1], [1, 1, 1]])
+    [1, 9, 18, 6]
+    >>> libperm.matchings([[0.5, 2.0], [0.0, 3.0]])
+    [1.0, 5.5, 1.5]
+    """
+    matrix, given_options = read(A), dict(options)
+    times: list[Any] = [given_options.get(name) for name in MULTIPLICITIES]
+    prepared = Prepared(given_options, "exact" if matrix.kind.is_exact else None)
+    given = Input(matrix, value_type_of(matrix.entries, matrix.kind), *times)
+    lines = [n if of_lines is None else sum(of_lines) for n, of_lines in zip(matrix.shape, times)]
+    results, function = Results(min(lines) + 1), require("perm_matchings")
+    struct, opts = ctypes.addressof(given.struct), ctypes.addressof(prepared.struct)
+    run(prepared, True, lambda: check(function(struct, opts, min(lines) + 1, results.address)))
+    found: list[Any] = results.read(matrix.kind, prepared.wants_exact, False).values
+    return found
+
+
+def _weights(what: str, lines: int, weights: Any) -> list[Any] | None:
+    if weights is None:
+        return None
+    weights = as_array(weights)
+    if getattr(weights, "ndim", 1) > 1:
+        raise InvalidMatrixError(f"{what}_unmatched has {weights.ndim} dimensions, where one is expected")
+    if is_array(weights):
+        numbers = plain(weights.reshape(-1))
+        numbers = numbers.tolist() if is_array(numbers) else numbers
+        weights = numbers if weights.ndim == 1 else numbers[0]
+    if not isinstance(weights, Iterable):
+        return [weights] * lines
+    found: list[Any] = list(weights)
+    if len(found) != lines:
+        raise InvalidMatrixError(f"{what}_unmatched has {len(found)} weights, the matrix {lines} {what}s")
+    return found
+
+
+def _input(
+    matrix: Matrix, weights: list[list[Any] | None], value_type: int, numbers: Any, options: Any
+) -> tuple[Input, Buffer]:
+    """The matrix, and its values with the weights behind them."""
+    given = Input(matrix, value_type, *(options.get(name) for name in MULTIPLICITIES))
+    buffer = encode(numbers if len(numbers) > 0 else [0], value_type)  # which has an address
+    each = 16 if value_type == _abi.VALUE_C128 else 8
+    at = buffer.address + each * matrix.nnz
+    given.struct.values = buffer.address
+    if weights[0] is not None:
+        given.struct.row_unmatched = at
+        at += each * len(weights[0])
+    if weights[1] is not None:
+        given.struct.col_unmatched = at
+    return given, buffer
+
+
+def _split(matrix: Matrix, a: Any, found: list[float], as_numpy: bool) -> tuple[Any, Any, Any]:
+    nnz, (rows, cols) = matrix.nnz, matrix.shape
+    parts = found[:nnz], found[nnz : nnz + rows], found[nnz + rows : nnz + rows + cols]
+    if not as_numpy:
+        return matrix.like(a, parts[0]), parts[1], parts[2]
+    import numpy as np
+
+    entries, of_rows, of_cols = (np.array(part, float) for part in parts)
+    return matrix.like(a, entries), of_rows, of_cols
+
+
+def _of_many(batch: Any, row_unmatched: Any, col_unmatched: Any, options: dict[str, Any]) -> Marginals:
+    import numpy as np
+
+    if batch.dtype.kind == "c":
+        raise InvalidMatrixError("complex weights: probabilities are of real ones of 0 or more")
+    batch = np.ascontiguousarray(plain(batch.reshape(-1)), float).reshape(batch.shape)
+    count, m, n = batch.shape
+    i, j = (batch != 0).any(axis=0).nonzero()
+    parts = [batch[:, i, j]]
+    for what, lines, weights in (("row", m, row_unmatched), ("col", n, col_unmatched)):
+        if weights is None:
+            continue
+        try:
+            parts.append(np.broadcast_to(np.asarray(weights, float), (count, lines)))
+        except ValueError:
+            raise InvalidMatrixError(
+                f"{what}_unmatched has the shape {np.shape(weights)}, where ({count}, {lines}) is expected"
+            ) from None
+    values = np.ascontiguousarray(np.concatenate(parts, axis=1))
+    row_ptr = np.zeros(m + 1, np.int64)
+    np.cumsum(np.bincount(i, minlength=m), out=row_ptr[1:])
+    pattern = Matrix((m, n), row_ptr, np.ascontiguousarray(j, np.int64), np.ones(len(i)), Kind.REAL)
+    given = Input(pattern, _abi.VALUE_F64, *(options.get(name) for name in MULTIPLICITIES))
+    given.struct.values = None  # they are the matrices' own
+    given.struct.row_unmatched = None if row_unmatched is None else values.ctypes.data
+    given.struct.col_unmatched = None if col_unmatched is None else values.ctypes.data
+    handle, prepared, results = Handle(), Prepared(options, None), Results(count)
+    found, bounds = np.empty((count, len(i) + m + n)), np.empty((count, len(i) + m + n))
+    function = require("perm_plan_marginals_batch")
+
+    def call() -> None:
+        struct, opts = ctypes.addressof(given.struct), ctypes.addressof(prepared.struct)
+        check(library.perm_plan_create(struct, opts, ctypes.byref(handle.address)))
+        places = found.ctypes.data, bounds.ctypes.data, results.address
+        check(function(handle.address, values.ctypes.data, values.shape[1], count, *places))
+
+    if count > 0:
+        run(prepared, count > LONG_LINES or max(m, n) > LONG_ORDER, call)
+
+    def split(numbers: Any) -> tuple[Any, Any, Any]:
+        entries = np.zeros(batch.shape)
+        entries[:, i, j] = numbers[:, : len(i)]
+        return entries, numbers[:, len(i) : len(i) + m], numbers[:, len(i) + m :]
+
+    return Marginals(*split(found), *split(bounds), results.arrays(Kind.REAL))

@@ -1,0 +1,106 @@
+"""Python's numbers as the library's, and back; exact ones as text, of any length."""
+
+from __future__ import annotations
+
+import numbers
+import operator
+from collections.abc import Iterable
+from decimal import Decimal
+from enum import IntEnum
+from fractions import Fraction
+from typing import Any, Union
+
+Number = Union[int, Fraction, float, complex]
+
+
+class Kind(IntEnum):
+    """What a matrix's entries are, and so its permanent. A plan takes values of its kind or a smaller one."""
+
+    INTEGER = 0
+    RATIONAL = 1
+    REAL = 2
+    COMPLEX = 3
+
+    @property
+    def is_exact(self) -> bool:
+        return self <= Kind.RATIONAL
+
+
+def kind_of(entry: Any) -> Kind:
+    if isinstance(entry, numbers.Integral):  # bool and numpy's integers among them
+        return Kind.INTEGER
+    if isinstance(entry, (numbers.Rational, Decimal)):
+        return Kind.RATIONAL
+    if isinstance(entry, numbers.Real):
+        return Kind.REAL
+    if isinstance(entry, numbers.Complex):
+        return Kind.COMPLEX
+    if type(entry).__module__ == "numpy" and type(entry).__name__.startswith("bool"):
+        return Kind.INTEGER
+    raise TypeError(f"{entry!r} is no number: entries are int, float, complex, Fraction or Decimal")
+
+
+_OWN = {int, float, complex, bool, Fraction, Decimal}
+
+
+def numbers_of(entries: list[Any]) -> list[Any]:
+    """Integers and fractions of other packages (sympy's, flint's) as Python's; all else as it is."""
+    if all(type(x) in _OWN for x in entries):
+        return entries
+    return [x if type(x) in _OWN else _number_of(x) for x in entries]
+
+
+def _number_of(entry: Any) -> Any:
+    if isinstance(entry, numbers.Integral) or hasattr(entry, "as_integer_ratio"):
+        return entry
+    if hasattr(entry, "__index__"):
+        return operator.index(entry)
+    if hasattr(entry, "numerator") and hasattr(entry, "denominator"):
+        return Fraction(int(entry.numerator), int(entry.denominator))
+    return entry
+
+
+def kind_of_all(entries: Iterable[Any]) -> Kind:
+    return max(map(kind_of, entries), default=Kind.INTEGER)
+
+
+def is_double(entry: Any) -> bool:
+    """Whether it can be passed as a double, or as two, and stays what it is."""
+    if isinstance(entry, (float, complex)):
+        return True
+    if isinstance(entry, numbers.Complex) and not isinstance(entry, numbers.Real):
+        return is_double(entry.real) and is_double(entry.imag)
+    try:
+        return bool(float(entry) == entry)
+    except OverflowError:
+        return False
+
+
+def text_of(entry: Any) -> bytes:
+    """As PERM_VALUE_TEXT takes it, without loss."""
+    if isinstance(entry, numbers.Complex) and not isinstance(entry, numbers.Real):
+        return text_of(entry.real) + b" " + text_of(entry.imag)
+    try:
+        return text_of_int(int(entry)) if entry == int(entry) else _text_of_ratio(entry)
+    except (ValueError, OverflowError):  # NaN and infinities: the library says what is wrong with them
+        return str(entry).encode()
+
+
+def _text_of_ratio(entry: Any) -> bytes:
+    return b"/".join(map(text_of_int, entry.as_integer_ratio()))
+
+
+def text_of_int(x: int) -> bytes:
+    return str(Decimal(x)).encode()  # str(x) refuses long ones
+
+
+def int_of(text: str) -> int:
+    return int(Decimal(text))  # int(text) refuses long ones
+
+
+def exact_of(text: str) -> int | Fraction | None:
+    """What a result's text says, if that is an integer or a fraction."""
+    numerator, slash, denominator = text.partition("/")
+    if not (numerator.lstrip("-").isdigit() and denominator.isdigit() == bool(slash)):
+        return None
+    return Fraction(int_of(numerator), int_of(denominator)) if slash else int_of(numerator)

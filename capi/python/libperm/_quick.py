@@ -1,0 +1,157 @@
+"""Calls of microseconds, by the compiled extension. It answers what is small and plain, and returns None for
+all else, failures included: the general way, by ctypes, then computes, warns or says what is wrong. Where the
+extension is not built, or PERM_PYTHON_PURE is set, everything goes that way."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any, Callable
+
+from libperm import _abi
+from libperm._batch import Batch
+from libperm._library import check, later, library
+from libperm._matrix import Input
+from libperm._numbers import Kind, Number
+from libperm._options import MULTIPLICITIES, Prepared
+
+try:
+    has_its_abi = sys.version_info >= (3, 11) and "t" not in sys.abiflags  # free-threaded ones have another
+    if os.environ.get("PERM_PYTHON_PURE") or not has_its_abi:
+        raise ImportError
+    from libperm import _compiled
+
+    compiled: Any = _compiled
+except ImportError:
+    compiled = None
+
+_KINDS = {_abi.VALUE_F64: Kind.REAL, _abi.VALUE_C128: Kind.COMPLEX, _abi.VALUE_I64: Kind.INTEGER}
+_NOT_FOR_SMALL = {"progress", "checkpoint"}
+_MULTIPLICITIES = frozenset(MULTIPLICITIES)
+
+
+class Kept:
+    """Options parsed once, for both kinds of numbers. Nobody stops these calls: no callback is asked."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self.of_reals, self.of_integers = Prepared(options, None), Prepared(options, "exact")
+        for prepared in (self.of_reals, self.of_integers):
+            prepared.struct.cancel = _abi.CANCEL_FN()
+        reals, integers = (ctypes.addressof(x.struct) for x in (self.of_reals, self.of_integers))
+        self.addresses = (0 if self.of_reals.wants_exact else reals, integers)  # exact ones are Fractions
+
+
+_kept = functools.lru_cache(maxsize=64, typed=True)(lambda **options: Kept(options))
+_DEFAULT = Kept({})
+
+
+def are_plain(options: Mapping[str, Any]) -> bool:
+    """Whether other calls may share what is made of them."""
+    can_be_read_again = isinstance(options.get("without", ""), (str, tuple))
+    return can_be_read_again and _NOT_FOR_SMALL.isdisjoint(options)
+
+
+def _kept_of(options: Mapping[str, Any]) -> Kept | None:
+    if not are_plain(options):
+        return None
+    try:
+        return _kept(**options)
+    except Exception:  # bad ones, which the general way tells of, or a list, which is no key
+        return None
+
+
+# Of an array, with no options.
+small: Callable[[Any], Number | None] = (lambda a: None) if compiled is None else compiled.permanent
+
+
+def _split(options: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[Any, ...]]:
+    """The multiplicities apart, as the compiled calls take them: both, or none."""
+    if _MULTIPLICITIES.isdisjoint(options):
+        return options, ()
+    others = {name: value for name, value in options.items() if name not in _MULTIPLICITIES}
+    return others, tuple(options.get(name) for name in MULTIPLICITIES)
+
+
+def permanent(a: Any, options: Mapping[str, Any]) -> Number | None:
+    if compiled is None:
+        return None
+    others, counts = _split(options)
+    kept = _kept_of(others) if others else _DEFAULT
+    number: Number | None = None if kept is None else compiled.permanent(a, *kept.addresses, *counts)
+    return number
+
+
+def compute(a: Any, options: Mapping[str, Any], result: int) -> tuple[Kind, bool] | None:
+    """Into the perm_result at this address; the kind of the numbers, and whether they are to be exact."""
+    if compiled is None:
+        return None
+    others, counts = _split(options)
+    kept = _kept_of(others)
+    value_type = None if kept is None else compiled.compute(a, result, *kept.addresses, *counts)
+    if kept is None or value_type is None:
+        return None
+    kind = _KINDS[value_type]
+    return kind, (kept.of_integers if kind.is_exact else kept.of_reals).wants_exact
+
+
+def plan(given: Input, handles: list[Any], is_signless: bool, seconds: float, is_long: bool) -> object | None:
+    """For execute() and permanents(). handles: the plan's, and that for values of both signs."""
+    if compiled is None or given.value_type not in _KINDS:
+        return None
+    of_both = handles[1].address.value if len(handles) > 1 else 0
+    kept: object = compiled.plan(
+        (given, *handles),
+        handles[0].address.value,
+        of_both,
+        ctypes.addressof(given.struct),
+        is_signless,
+        seconds,
+        is_long,
+    )
+    return kept
+
+
+def execute(plan: object, values: Any) -> Number | None:
+    number: Number | None = compiled.execute(plan, values)
+    return number
+
+
+def permanents(
+    plan: object, values: Any, kind: Kind, full: bool, run: Callable[[Callable[[], None]], None]
+) -> Any:
+    """Of an array of real or complex values. run: calls what may be long so that it can be stopped."""
+    import numpy as np
+
+    count = len(values)
+    numbers = np.empty(count, complex if kind is Kind.COMPLEX else float)
+    others = (np.empty(count), np.empty(count), np.empty(count, bool)) if full else (None, None, None)
+    is_done = False
+
+    def call() -> None:
+        nonlocal is_done
+        status = compiled.execute_batch(plan, values, numbers, *others)
+        is_done = status is not None
+        check(status or 0)
+
+    run(call)
+    if not is_done:
+        return None
+    return Batch(numbers, *others) if full else numbers
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+if compiled is not None:
+    _batch = later("perm_plan_execute_batch")
+    compiled.bind(
+        _address(library.perm_compute),
+        _address(library.perm_result_clear),
+        _address(library.perm_plan_execute),
+        0 if _batch is None else _address(_batch),
+        _DEFAULT.addresses[1],
+    )

@@ -1,0 +1,204 @@
+"""perm_result as Python's numbers."""
+
+from __future__ import annotations
+
+import ctypes
+import warnings
+from dataclasses import dataclass, field
+from fractions import Fraction
+from html import escape
+from typing import Any, Callable
+
+from libperm import _abi
+from libperm._errors import PrecisionWarning
+from libperm._library import library
+from libperm._numbers import Kind, Number, exact_of
+
+SIZE = ctypes.sizeof(_abi.Result)
+
+
+class Answer:
+    """A perm_result that frees its text."""
+
+    __slots__ = ("address", "struct")
+
+    def __init__(self) -> None:
+        self.struct = _abi.Result(SIZE)
+        self.address = ctypes.addressof(self.struct)
+
+    def __del__(self, _clear: Any = library.perm_result_clear) -> None:
+        _clear(self.address)
+
+    def text(self) -> str:
+        return text_of_result(self.struct)
+
+
+def text_of_result(struct: _abi.Result) -> str:
+    return ctypes.string_at(struct.text).decode() if struct.text else ""
+
+
+def value_of(struct: _abi.Result | Result, text: Callable[[], str], kind: Kind, wants_exact: bool) -> Number:
+    """Of a matrix of that kind. The type follows from what was asked, not from the value."""
+    if struct.exact and (wants_exact or kind.is_exact):
+        written = text()  # a batch writes down what no double holds
+        value = exact_of(written) if written or kind is Kind.COMPLEX else int(struct.re)
+        if value is not None:
+            return value if kind is Kind.INTEGER else Fraction(value)
+    re: float = struct.re
+    im: float = struct.im
+    if abs(re) == float("inf") or abs(im) == float("inf"):
+        raise OverflowError(_beyond_double(struct, "too large for"))
+    if re == 0 == im and (struct.mantissa_re or struct.mantissa_im):
+        raise OverflowError(_beyond_double(struct, "too close to 0 for"))
+    return complex(re, im) if kind is Kind.COMPLEX else re
+
+
+def _beyond_double(struct: _abi.Result | Result, how: str) -> str:
+    return f"the permanent is {how} a double, about 2**{struct.exp2}: libperm.compute() returns it whole"
+
+
+def warn_if_missed(struct: _abi.Result, level: int) -> None:
+    if not struct.tolerance_met:
+        warnings.warn(
+            f"the relative error bound is {struct.rel_error_bound:.2g}, more than the tolerance; "
+            'precision="dd" or "exact" tells more digits, libperm.compute() what is certain',
+            PrecisionWarning,
+            stacklevel=level + 1,
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """Everything that is known of a permanent: mantissa * 2**exp2, its bounds, and how it was computed.
+
+    The fields are those of perm_result in perm.h.
+
+    >>> import libperm
+    >>> r = libperm.compute([[1e200, 1.0], [1.0, 1e200]])
+    >>> r.text, r.exact, r.rel_error_bound < 1e-15
+    ('9.9999999999999997e+399', False, True)
+    >>> float(libperm.compute([[1.0, 2.0], [3.0, 4.0]]))
+    10.0
+    """
+
+    re: float  # inf or 0 when beyond a double
+    im: float
+    mantissa_re: float
+    mantissa_im: float
+    exp2: int
+    text: str  # all digits that are known
+    rel_error_bound: float  # for certain, of the text
+    abs_error_bound: float
+    exact: bool
+    tolerance_met: bool
+    engine: str
+    device: str
+    n: int
+    nnz: int
+    threads: int
+    transposed: bool
+    subsets: float
+    states: float
+    peak_states: float
+    operations: float
+    peak_bytes: int
+    seconds_total: float
+    seconds_check: float
+    seconds_plan: float
+    seconds_run: float
+    blocks: int
+    blocks_computed: int
+    seconds_compile: float
+    kernels_compiled: int
+    slices: int
+    _kind: Kind = field(repr=False)
+    _wants_exact: bool = field(repr=False)
+
+    def __repr__(self) -> str:
+        how = f"{self._certainty()}, by {self.engine} in {_duration(self.seconds)}"
+        return f"<libperm.Result {_shortened(self.text)}, {how}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        size = f"n = {self.n}, {self.nnz} entries"
+        rows = {
+            "permanent": f"<code>{_shortened(self.text)}</code>",
+            "certain": escape(self._certainty()),
+            "computed by": f"{self.engine} on {self.device}, {self.threads} threads, of {size}",
+            "time": _duration(self.seconds),
+        }
+        cells = (f"<tr><th>{name}</th><td>{what}</td></tr>" for name, what in rows.items())
+        return f"<table>{''.join(cells)}</table>"
+
+    def _certainty(self) -> str:
+        return "exact" if self.exact else f"relative error at most {self.rel_error_bound:.1e}"
+
+    @property
+    def value(self) -> Number:
+        """What libperm.permanent() returns; OverflowError where no double is near."""
+        return value_of(self, lambda: self.text, self._kind, self._wants_exact)
+
+    @property
+    def mantissa(self) -> float | complex:
+        return complex(self.mantissa_re, self.mantissa_im) if self._kind is Kind.COMPLEX else self.mantissa_re
+
+    @property
+    def seconds(self) -> float:
+        return self.seconds_total
+
+    def __int__(self) -> int:
+        """Every digit of an exact integer; of others the whole part of the text's value."""
+        value: Number | None = exact_of(self.text) if self.exact else None
+        if value is None:
+            value = self.value
+        if isinstance(value, complex):
+            raise TypeError(f"{self.text} is not real")
+        return int(value)
+
+    def __float__(self) -> float:
+        value = self.__complex__()
+        if value.imag != 0:
+            raise TypeError(f"{self.text} is not real")
+        return value.real
+
+    def __complex__(self) -> complex:
+        return complex(value_of(self, str, Kind.COMPLEX, False))
+
+
+def _shortened(text: str) -> str:
+    """Long ones by both ends."""
+    return text if len(text) <= 60 else f"{text[:24]}...{text[-24:]} ({len(text)} characters)"
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("s", 1), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-6:.3g} µs"
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """A permanent's derivatives by the entries, and for each a certain bound of its absolute error; of a
+    batch an array of them.
+
+    The bound is 0 for what is exact, inf for what is beyond a double."""
+
+    derivatives: Any
+    error_bounds: Any  # floats, in the same form
+    permanent: Any  # from the same run, in doubles: a Result, or of a batch a libperm.Batch
+
+
+_GIVEN = {name for name, *_ in _abi.Result._fields_} & Result.__dataclass_fields__.keys() - {"text"}
+_FLAGS = {"exact", "tolerance_met", "transposed"}
+_WORDS = {"engine", "device"}
+
+
+def result_of(answer: Answer, kind: Kind, wants_exact: bool) -> Result:
+    fields: dict[str, Any] = {name: getattr(answer.struct, name) for name in _GIVEN}
+    fields.update((name, bool(fields[name])) for name in _FLAGS)
+    fields.update((name, fields[name].decode()) for name in _WORDS)
+    fields.update(text=answer.text(), _kind=kind, _wants_exact=wants_exact)
+    result = Result.__new__(Result)
+    result.__dict__.update(fields)  # a frozen one's __init__ takes three times as long
+    return result

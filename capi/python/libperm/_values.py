@@ -1,0 +1,151 @@
+"""Entries as an array of a perm_value_type that the library can read."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+from libperm import _abi
+from libperm._numbers import Kind, is_double, kind_of_all, numbers_of, text_of
+
+_DTYPES = {_abi.VALUE_F64: "float64", _abi.VALUE_C128: "complex128", _abi.VALUE_I64: "int64"}
+_CHARS = {_abi.VALUE_F64: "d", _abi.VALUE_C128: "D", _abi.VALUE_I64: "l"}
+_KINDS = {"b": Kind.INTEGER, "i": Kind.INTEGER, "u": Kind.INTEGER, "f": Kind.REAL, "c": Kind.COMPLEX}
+_INT64 = range(-(2**63), 2**63)
+
+
+class Buffer:
+    """An address, and what has to live as long as it is used."""
+
+    __slots__ = ("address", "owner")
+
+    def __init__(self, owner: Any) -> None:
+        self.owner = owner
+        if isinstance(owner, array):
+            self.address = owner.buffer_info()[0]
+        elif isinstance(owner, ctypes.Array):
+            self.address = ctypes.addressof(owner)
+        else:
+            self.address = owner.__array_interface__["data"][0]
+
+
+def is_array(entries: Any) -> bool:
+    numpy = sys.modules.get("numpy")  # who has an array has imported it
+    return numpy is not None and isinstance(entries, numpy.ndarray)
+
+
+def as_array(entries: Any) -> Any:
+    """Of another package's, which converts to numpy's; all else stays as it is."""
+    if hasattr(entries, "mask") and hasattr(entries, "filled"):
+        raise TypeError("a masked array: what is masked has no value; say which, e.g. A.filled(0)")
+    if is_array(entries) or not hasattr(entries, "__array__"):
+        return entries
+    import numpy as np
+
+    return np.asarray(entries)
+
+
+def as_doubles(entries: Any) -> Any:
+    """A numpy array of float64 or complex128 from what converts to one."""
+    import numpy as np
+
+    entries = plain(np.asarray(entries))
+    if not is_array(entries) or not are_doubles(entries.reshape(-1)):
+        raise TypeError(
+            "numbers that no double is equal to: the derivatives of a batch are computed in doubles"
+        )
+    return entries.astype(np.complex128 if entries.dtype.kind == "c" else np.float64, copy=False)
+
+
+def is_numpy(x: Any) -> bool:
+    return type(x).__module__.startswith(("numpy", "scipy"))
+
+
+def plain(entries: Any) -> Any:
+    """A numpy array of numbers that C has, or a list."""
+    entries = as_array(entries)
+    if not is_array(entries):
+        return numbers_of(list(entries))
+    kind, size = entries.dtype.kind, entries.dtype.itemsize
+    if kind in "fc" and size > (8 if kind == "f" else 16):  # long double: each taken exactly
+        return list(entries)
+    if kind == "u" and size == 8 and entries.size and int(entries.max()) not in _INT64:
+        return entries.tolist()
+    if kind == "O":
+        return numbers_of(entries.tolist())
+    if entries.dtype.name in ("float16", "bfloat16"):
+        raise TypeError(
+            f"an array of {entries.dtype.name}, of three digits: A.astype(float) says they are all there is"
+        )
+    if kind not in _KINDS:
+        raise TypeError(f"an array of {entries.dtype} holds no numbers that have a permanent")
+    return entries
+
+
+def kind_of_entries(entries: Any) -> Kind:
+    """Of what plain() returned."""
+    return _KINDS[entries.dtype.kind] if is_array(entries) else kind_of_all(entries)
+
+
+def value_type_of(entries: Any, kind: Kind) -> int:
+    """The simplest that holds them without loss."""
+    if kind is Kind.RATIONAL:
+        return _abi.VALUE_TEXT
+    if kind is Kind.INTEGER:
+        fit = is_array(entries) or all(int(x) in _INT64 for x in entries)
+        return _abi.VALUE_I64 if fit else _abi.VALUE_TEXT
+    if not are_doubles(entries):
+        return _abi.VALUE_TEXT
+    return _abi.VALUE_F64 if kind is Kind.REAL else _abi.VALUE_C128
+
+
+def are_doubles(entries: Any) -> bool:
+    if not is_array(entries):
+        return all(map(is_double, entries))
+    if entries.dtype.kind in "fc" or not entries.size:
+        return True
+    return bool(entries.min() >= -(2**53) and entries.max() <= 2**53) or all(map(is_double, entries.tolist()))
+
+
+def any_negative(entries: Any) -> bool:
+    return bool((entries < 0).any()) if is_array(entries) else any(x < 0 for x in entries)
+
+
+def encode(entries: Any, value_type: int) -> Buffer:
+    if value_type == _abi.VALUE_TEXT:
+        texts = list(map(text_of, entries))
+        return Buffer((ctypes.c_char_p * len(texts))(*texts))
+    if value_type != _abi.VALUE_I64 and not are_doubles(entries):
+        raise ValueError("a value that no double is equal to, and the plan was made from doubles")
+    if is_array(entries):
+        import numpy as np
+
+        return Buffer(np.ascontiguousarray(entries, _DTYPES[value_type]))
+    return Buffer(_array_of(entries, value_type))
+
+
+def _array_of(entries: Sequence[Any], value_type: int) -> array[Any]:
+    if value_type == _abi.VALUE_I64:
+        try:
+            return array("q", map(int, entries))
+        except OverflowError:
+            raise OverflowError(
+                "an integer beyond 64 bits, and the plan was made from smaller ones; "
+                "make it from a matrix that has such an entry"
+            ) from None
+    if value_type == _abi.VALUE_F64:
+        return array("d", map(float, entries))
+    return array("d", [part for x in map(complex, entries) for part in (x.real, x.imag)])
+
+
+def is_as_it_should_be(entries: Any, value_type: int, count: int) -> bool:
+    """Whether the library can read this array where it lies."""
+    return bool(
+        entries.dtype.char in _CHARS.get(value_type, "")
+        and entries.shape == (count,)
+        and entries.flags.c_contiguous
+        and entries.dtype.isnative
+    )

@@ -1,0 +1,99 @@
+"""Permanents in JAX: jit, grad, vmap, on a CPU.
+
+>>> import jax, jax.numpy as jnp
+>>> import libperm.jax
+>>> A = jnp.array([[1.0, 2.0], [3.0, 4.0]])
+>>> jax.jit(libperm.jax.permanent)(A)
+Array(10., dtype=float32)
+>>> jax.grad(libperm.jax.permanent)(A)
+Array([[4., 3.],
+       [2., 1.]], dtype=float32)
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from libperm._library import later, library
+
+_TYPES = ("float32", "float64", "complex64", "complex128")
+
+
+def permanent(A: Any, *, precision: str = "", tolerance: float = 0.0, threads: int = 0) -> jax.Array:
+    """perm(A) of an array (..., m, n), m <= n, as an array (...): of its type, float or complex, of 32 or 64
+    bits (for 64 jax_enable_x64 has to be set). Computed in doubles at least, all matrices in one call of XLA.
+
+    Differentiable once, in reverse mode, by all entries, zeros too: derivatives are those of
+    libperm.gradients. Under vmap matrices are put side by side, and computed at the same time.
+    precision, tolerance, threads: as in libperm.Options; derivatives are in doubles. Errors of libperm, NaN
+    among the entries for instance, are raised by JAX as what it raises of a computation, with libperm's
+    words.
+    """
+    A = jnp.asarray(A)
+    if A.dtype.name not in _TYPES:
+        raise TypeError(f"an array of {A.dtype.name}: {', '.join(_TYPES)} are expected, e.g. A.astype(float)")
+    if A.ndim < 2:
+        raise TypeError(f"an array of {A.ndim} dimensions is no matrix, nor a batch of them (..., m, n)")
+    if not all(isinstance(extent, int) for extent in A.shape):
+        raise TypeError(f"an array of shape {A.shape}: its extents have to be known when it is traced")
+    return _permanent(A, str(precision), float(tolerance), int(threads))
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(1, 2, 3))
+def _permanent(A: jax.Array, precision: str, tolerance: float, threads: int) -> jax.Array:
+    call = _call("libperm_permanents", jax.ShapeDtypeStruct(A.shape[:-2], A.dtype))
+    value: jax.Array = call(
+        A, precision=precision, tolerance=np.float64(tolerance), threads=np.int64(threads)
+    )
+    return value
+
+
+def _forwards(A: jax.Array, precision: str, tolerance: float, threads: int) -> tuple[jax.Array, jax.Array]:
+    outputs = (jax.ShapeDtypeStruct(A.shape[:-2], A.dtype), jax.ShapeDtypeStruct(A.shape, A.dtype))
+    value, derivatives = _call("libperm_gradients", outputs)(A, threads=np.int64(threads))
+    if precision or tolerance:  # the value of the other call may have more digits
+        value = _permanent(A, precision, tolerance, threads)
+    return value, derivatives
+
+
+def _backwards(
+    precision: str, tolerance: float, threads: int, derivatives: jax.Array, cotangent: jax.Array
+) -> tuple[jax.Array]:
+    return (cotangent[..., None, None] * derivatives,)
+
+
+_permanent.defvjp(_forwards, _backwards)
+
+
+def _call(name: str, outputs: Any) -> Any:
+    return jax.ffi.ffi_call(name, outputs, vmap_method="broadcast_all")
+
+
+def _register() -> None:
+    path = Path(__file__).with_name("_lib") / "libperm_xla.so"
+    if not path.exists():
+        raise ImportError(
+            "this libperm was built without jaxlib's headers: take a wheel of it, or, where jax is "
+            "installed, build it with pip install --no-build-isolation"
+        )
+    handlers = ctypes.CDLL(str(path))
+    newer = ("perm_plan_execute_batch", "perm_plan_gradient_batch", "perm_gradients")
+    functions = [
+        library.perm_plan_create,
+        *map(later, newer),
+        library.perm_result_clear,
+        library.perm_last_error,
+    ]
+    handlers.libperm_bind(*(ctypes.cast(f, ctypes.c_void_p) if f else None for f in functions))
+    for name in ("libperm_permanents", "libperm_gradients"):
+        jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(getattr(handlers, name)), platform="cpu")
+
+
+_register()

@@ -1,0 +1,114 @@
+"""Matchings of NetworkX's bipartite graphs: how many there are, and how often an edge is in one.
+
+>>> import networkx as nx
+>>> from libperm.networkx import edge_marginals, matchings, perfect_matchings
+>>> perfect_matchings(nx.grid_2d_graph(8, 8))  # of a chessboard with dominoes
+12988816
+>>> round(edge_marginals(nx.path_graph(4))[0, 1], 12)
+1.0
+>>> matchings(nx.path_graph(4))  # with 0, 1 and 2 edges
+[1, 3, 1]
+>>> round(edge_marginals(nx.path_graph(4), unmatched=1)[0, 1], 12)  # in 2 of these 5
+0.4
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+import numpy as np
+from networkx.algorithms import bipartite
+from scipy import sparse
+
+import libperm
+from libperm._errors import InvalidMatrixError
+from libperm._functions import permanent
+from libperm._numbers import Number
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from libperm._options import Options
+
+
+def biadjacency(
+    G: nx.Graph, top_nodes: Iterable[Hashable] | None = None, weight: str | None = None
+) -> tuple[Any, list[Hashable], list[Hashable]]:
+    """Of a bipartite graph: its matrix, as scipy.sparse of the smaller side by the larger, and the nodes of
+    its rows and columns. top_nodes: one side; not given: found, and a ValueError where the graph has no two
+    sides. weight: the edges' attribute (1 where an edge has none); not given: each counts 1.
+
+    Parallel edges add up; an edge within a side is a ValueError.
+    """
+    if G.is_directed():
+        raise ValueError("a directed graph: matchings are of an undirected one, e.g. G.to_undirected()")
+    if top_nodes is None:
+        if not bipartite.is_bipartite(G):
+            raise ValueError("the graph is not bipartite: no matrix's permanent counts its matchings")
+        sides = [[node for node, side in bipartite.color(G).items() if side == k] for k in (0, 1)]
+    else:
+        top = set(top_nodes)
+        sides = [[node for node in G if (node in top) == is_top] for is_top in (True, False)]
+        inside = [edge for edge in G.edges() if (edge[0] in top) == (edge[1] in top)]
+        if inside or not top <= set(G):
+            raise ValueError(f"top_nodes are no side of the graph: {inside[:1] or top - set(G)}")
+    rows, columns = sorted(sides, key=len)
+    if not columns:
+        return sparse.csr_array((0, 0), dtype=int), rows, columns
+    matrix = (
+        bipartite.biadjacency_matrix(G, rows, columns, weight=weight) if rows else np.zeros((0, len(columns)))
+    )
+    return sparse.csr_array(matrix), rows, columns
+
+
+def perfect_matchings(
+    G: nx.Graph,
+    top_nodes: Iterable[Hashable] | None = None,
+    weight: str | None = None,
+    **options: Unpack[Options],
+) -> Number:
+    """How many perfect matchings a bipartite graph has; with `weight` the sum over them of the products of
+    their edges' weights. An exact int where the weights are integers. 0 where the sides have different
+    sizes."""
+    matrix, rows, columns = biadjacency(G, top_nodes, weight)
+    return permanent(matrix, **options) if len(rows) == len(columns) else 0
+
+
+def matchings(
+    G: nx.Graph,
+    top_nodes: Iterable[Hashable] | None = None,
+    weight: str | None = None,
+    **options: Unpack[Options],
+) -> list[Any]:
+    """How many matchings with k edges a bipartite graph has, a list from k = 0; with `weight` the sums over
+    them of the products of their edges' weights. As libperm.matchings()."""
+    found: list[Any] = libperm.matchings(biadjacency(G, top_nodes, weight)[0], **options)
+    return found
+
+
+def edge_marginals(
+    G: nx.Graph,
+    top_nodes: Iterable[Hashable] | None = None,
+    weight: str | None = None,
+    unmatched: float | None = None,
+    **options: Unpack[Options],
+) -> dict[tuple[Hashable, Hashable], float]:
+    """For each edge the probability that it is in a perfect matching drawn with a probability proportional to
+    the product of its edges' weights; without `weight` all are alike. unmatched: the weight of each node that
+    is in no edge of the matching, which then need not be perfect. Keys are pairs (u, v) as G.edges() has
+    them.
+    """
+    matrix, rows, columns = biadjacency(G, top_nodes, weight)
+    row, column = ({node: i for i, node in enumerate(side)} for side in (rows, columns))
+    if unmatched is None and len(rows) != len(columns):
+        raise InvalidMatrixError(
+            f"sides of {len(rows)} and {len(columns)} nodes: there is no perfect matching"
+        )
+    matrix = libperm.marginals(matrix.astype(float), unmatched, unmatched, **options).entries
+    found = {}
+    for u, v in G.edges():
+        i, j = (row[u], column[v]) if u in row else (row[v], column[u])
+        found[u, v] = float(matrix[i, j])
+    return found

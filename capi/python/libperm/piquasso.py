@@ -1,0 +1,59 @@
+"""A connector for Piquasso: its simulators with libperm's permanents.
+
+>>> import piquasso as pq, numpy as np
+>>> from libperm.piquasso import LibpermConnector
+>>> program = pq.Program([pq.NumberState([1, 1]), pq.Beamsplitter(np.pi / 4).on_modes(0, 1)])
+>>> simulator = pq.PassiveSimulator(d=2, connector=LibpermConnector())
+>>> state = simulator.execute(program).state
+>>> float(state.get_particle_detection_probability((1, 1))) < 1e-15  # Hong, Ou, Mandel
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from piquasso import NumpyConnector
+
+from libperm._dense import sub_permanents
+from libperm._functions import permanent
+
+
+class LibpermConnector(NumpyConnector):
+    """Piquasso's NumpyConnector, whose permanents are libperm's, with proven digits.
+
+    Options, those of libperm.permanent(), are keyword arguments: LibpermConnector(threads=1)."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__()
+        self._options = options
+
+    def permanent(self, matrix: Any, rows: Sequence[int], cols: Sequence[int]) -> Any:
+        """Of the matrix with row i repeated rows[i] times and column j cols[j] times."""
+        counts = _counts(rows), _counts(cols)
+        if sum(counts[0]) != sum(counts[1]):
+            raise ValueError(
+                f"{sum(counts[0])} rows and {sum(counts[1])} columns, repeated: a square is expected"
+            )
+        return self._permanent(np.asarray(matrix), *counts)
+
+    def permanent_laplace(self, matrix: Any, rows: Sequence[int], cols: Sequence[int]) -> Any:
+        """For each column j the permanent with one copy of it less, an array; 0 where there is no copy. Of
+        columns there is one more than of rows, repeated."""
+        counts = _counts(rows), _counts(cols)
+        if sum(counts[0]) + 1 != sum(counts[1]):
+            raise ValueError(
+                f"{sum(counts[0])} rows and {sum(counts[1])} columns, repeated: one more is expected"
+            )
+        return sub_permanents(
+            np.asarray(matrix), row_multiplicity=counts[0], col_multiplicity=counts[1], **self._options
+        )
+
+    def _permanent(self, matrix: Any, rows: list[int], cols: list[int]) -> Any:
+        return permanent(matrix, row_multiplicity=rows, col_multiplicity=cols, **self._options)
+
+
+def _counts(repeated: Sequence[int]) -> list[int]:
+    return [int(count) for count in repeated]

@@ -1,0 +1,405 @@
+"""A pattern analysed once, for many matrices that have it."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import math
+from collections.abc import Iterable, Sequence
+from functools import partial
+from html import escape
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from libperm import _abi, _batch, _quick, _saving
+from libperm._call import run
+from libperm._library import check, library, read_text, require
+from libperm._matrix import Input, Matrix, entries_for, read, require_kind
+from libperm._numbers import Kind, Number
+from libperm._options import MULTIPLICITIES, Prepared, RunOptions
+from libperm._result import Answer, Gradient, Result, result_of, value_of, warn_if_missed
+from libperm._values import (
+    Buffer,
+    any_negative,
+    encode,
+    is_array,
+    is_as_it_should_be,
+    is_numpy,
+    kind_of_entries,
+    value_type_of,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from libperm._options import Options
+
+LONG_SECONDS = 0.01  # as predicted: a thread more is not noticed then
+
+
+class Handle:
+    """A perm_plan, freed with the last that refers to it: a running execution is one."""
+
+    __slots__ = ("_seconds", "address")
+
+    def __init__(self) -> None:
+        self.address = ctypes.c_void_p()
+        self._seconds: float | None = None
+
+    def __del__(self, _destroy: Any = library.perm_plan_destroy) -> None:
+        _destroy(self.address)
+
+    def explain(self, form: int) -> str:
+        return read_text(lambda *to: library.perm_plan_explain(self.address, form, *to))
+
+    def seconds(self) -> float:
+        """As predicted. What is refused may still be planned anew, with the values."""
+        if self._seconds is None:
+            explained = json.loads(self.explain(_abi.FORMAT_JSON))
+            self._seconds = math.inf if explained["refused"] else float(explained["predicted_seconds"])
+        return self._seconds
+
+
+class Plan:
+    """What follows from the pattern of A alone: reductions, engines, orders.
+
+    Its numbers are of A's kind: a plan of an integer matrix computes with integers, exactly. It may be
+    executed by many threads at once. Ctrl-C in one execution of a plan stops them all.
+
+    >>> import libperm
+    >>> plan = libperm.Plan([[1.0, 2.0], [0.0, 3.0]])
+    >>> plan.permanent(), plan.permanent([4, 5, 6]), plan.permanent([[1, 1], [0, 7]])
+    (3.0, 24.0, 7.0)
+    >>> with libperm.Plan([[1, 1], [1, 1]]) as plan:
+    ...     plan.permanents([[1, 2, 3, 4], [5, 6, 7, 8]])
+    [10, 82]
+    """
+
+    _handle: Handle | None
+    _for_signs: Handle | None  # another plan, for values of both signs, if the first was told of none
+    _quick: object | None  # both, for the compiled extension, once it is known how long they take
+    _seconds: float
+
+    def __init__(self, A: Any, **options: Unpack[Options]) -> None:
+        matrix = read(A)
+        self._set_up(matrix, dict(options), value_type_of(matrix.entries, matrix.kind))
+        # Told of real values only, a plan would be made anew for each complex one.
+        is_told = matrix.kind is not Kind.COMPLEX or any(complex(x).imag for x in matrix.entries)
+        self._handle = self._create(is_told)
+        self._is_signless = matrix.kind is not Kind.COMPLEX and not any_negative(matrix.entries)
+
+    @classmethod
+    def _of(cls, matrix: Matrix, options: dict[str, Any], value_type: int, is_told: bool) -> Plan:
+        """Which is not told of the values, if their signs or phases will not be those of all."""
+        plan = cls.__new__(cls)
+        plan._set_up(matrix, options, value_type)
+        plan._handle = plan._create(is_told)
+        return plan
+
+    def _set_up(self, matrix: Matrix, options: dict[str, Any], value_type: int) -> None:
+        self._matrix, self._kind, self._given = matrix, matrix.kind, options
+        self._options = Prepared(options, "exact" if matrix.kind.is_exact else None)
+        self._answer_kind = self._options.kind_of_answer(matrix.kind)
+        self._input = Input(matrix, value_type, *(options.get(name) for name in MULTIPLICITIES))
+        self._handle = self._for_signs = self._quick = None
+        self._is_signless = False
+
+    def _create(self, is_told: bool) -> Handle:
+        handle, struct = Handle(), _abi.Csr.from_buffer_copy(self._input.struct)
+        if not is_told:
+            struct.values = None
+        arguments = (
+            ctypes.addressof(struct),
+            ctypes.addressof(self._options.struct),
+            ctypes.byref(handle.address),
+        )
+        run(self._options, self._input.is_long, lambda: check(library.perm_plan_create(*arguments)))
+        return handle
+
+    def _handle_for(self, entries: Any) -> Handle:
+        handle = self._open()
+        if not self._is_signless or not any_negative(entries):
+            return handle
+        if self._for_signs is None:
+            self._for_signs = self._create(is_told=False)
+            self._quick = None
+        return self._for_signs
+
+    # ---------------------------------------------------------------- executing
+
+    def permanent(self, values: Any = None) -> Number:
+        """Of A, or of these values: one for each entry of the pattern, rows by rows, or a matrix that has no
+        entries outside of it. As libperm.permanent() returns it."""
+        quick = self._quick
+        number = None if quick is None else _quick.execute(quick, values)
+        if number is not None:
+            return number
+        answer = self._execute(values)
+        warn_if_missed(answer.struct, 2)
+        return value_of(answer.struct, answer.text, self._answer_kind, self._options.wants_exact)
+
+    def compute(self, values: Any = None) -> Result:
+        """The same, with its bounds and how it was computed."""
+        return result_of(self._execute(values), self._answer_kind, self._options.wants_exact)
+
+    def permanents(self, values: Any, full: bool = False) -> Any:
+        """Of many matrices: `values` has a row of nnz values for each, or is an array (count, m, n) of
+        matrices that have no entries outside of the pattern.
+
+        An array of float64 or complex128 (a list where numpy is not used), a list of int or Fraction if
+        the plan is exact. An array has inf, or 0, where no double is near. full=True: a libperm.Batch."""
+        found = self._quick_permanents(values, full)
+        if found is not None:
+            return found
+        count, flat = _batch.rows_in(values, self._matrix)
+        require_kind(kind_of_entries(flat), self._kind)
+        return self._permanents(count, flat, full, is_numpy(values))
+
+    def _permanents(self, count: int, flat: Any, full: bool, as_numpy: bool) -> Any:
+        value_type, wants_exact = self._input.value_type, self._options.wants_exact
+        handle, buffer = self._handle_for(flat), encode(flat, value_type)
+        self._make_quick()
+        if as_numpy and is_array(buffer.owner):
+            found = self._quick_permanents(buffer.owner.reshape(count, self._matrix.nnz), full)
+            if found is not None:
+                return found
+        results = _batch.Results(count)
+        arguments = handle.address, buffer.address, self._matrix.nnz, value_type
+        is_long = count * handle.seconds() > LONG_SECONDS
+        run(self._options, is_long, lambda: results.fill(*arguments))
+        batch = results.read(self._answer_kind, wants_exact, as_numpy)
+        return batch if full else batch.values
+
+    @overload
+    def gradient(self, values: Any = None, full: Literal[False] = ...) -> tuple[Number, Any]: ...
+    @overload
+    def gradient(self, values: Any = None, *, full: Literal[True]) -> Gradient: ...
+    def gradient(self, values: Any = None, full: bool = False) -> tuple[Number, Any] | Gradient:
+        """The permanent, and its derivatives by each entry of the pattern, in their order: doubles, inf or
+        0 where they are out of range. full=True: a libperm.Gradient, with the bounds of their errors.
+        """
+        function = require("perm_plan_gradient")
+        handle, buffer = self._encoded(values)
+        parts = self._matrix.nnz * (2 if self._kind is Kind.COMPLEX else 1)
+        gradient, bounds = (ctypes.c_double * parts)(), (ctypes.c_double * self._matrix.nnz)()
+        answer, as_numpy = Answer(), is_numpy(self._matrix.row_ptr)
+        arguments = (
+            handle.address,
+            buffer.address,
+            ctypes.addressof(gradient),
+            ctypes.addressof(bounds) if full else None,
+            answer.address,
+        )
+        run(self._options, handle.seconds() > LONG_SECONDS, lambda: check(function(*arguments)))
+        derivatives = _batch.numbers_in(gradient, self._kind, as_numpy)
+        if full:
+            permanent = result_of(answer, self._kind, self._options.wants_exact)
+            return Gradient(derivatives, _batch.numbers_in(bounds, Kind.REAL, as_numpy), permanent)
+        try:
+            value = value_of(answer.struct, answer.text, self._kind, self._options.wants_exact)
+        except OverflowError:  # the derivatives may be in range all the same
+            value = (
+                complex(answer.struct.re, answer.struct.im)
+                if self._kind is Kind.COMPLEX
+                else answer.struct.re
+            )
+        return value, derivatives
+
+    @overload
+    def gradients(self, values: Any, full: Literal[False] = ...) -> tuple[Any, Any]: ...
+    @overload
+    def gradients(self, values: Any, full: Literal[True]) -> Gradient: ...
+    @overload
+    def gradients(self, values: Any, full: bool) -> tuple[Any, Any] | Gradient: ...
+    def gradients(self, values: Any, full: bool = False) -> tuple[Any, Any] | Gradient:
+        """Of many matrices, given as for permanents(): their permanents, an array (count,), and their
+        derivatives by the entries of the pattern, in their order, (count, nnz); inf or 0 where they are out
+        of range. In doubles, on all threads. full=True: a libperm.Gradient, whose `permanent` is a
+        libperm.Batch.
+
+        >>> import libperm
+        >>> libperm.Plan([[1.0, 2.0], [3.0, 4.0]]).gradients([[1, 2, 3, 4], [5, 6, 7, 8]])
+        (array([10., 82.]), array([[4., 3., 2., 1.],
+               [8., 7., 6., 5.]]))
+        """
+        import numpy as np
+
+        function = require("perm_plan_gradient_batch")
+        count, flat = _batch.rows_in(values, self._matrix)
+        require_kind(kind_of_entries(flat), self._kind)
+        handle, buffer = self._handle_for(flat), encode(flat, self._input.value_type)
+        results, nnz = _batch.Results(count), self._matrix.nnz
+        derivatives = np.empty((count, nnz), complex if self._kind is Kind.COMPLEX else float)
+        bounds = np.empty((count, nnz)) if full else None
+        arguments = (
+            handle.address,
+            buffer.address,
+            nnz,
+            count,
+            derivatives.ctypes.data,
+            None if bounds is None else bounds.ctypes.data,
+            results.address,
+        )
+        is_long = 10 * count * handle.seconds() > LONG_SECONDS
+        run(self._options, is_long, lambda: check(function(*arguments)))
+        permanents = results.arrays(Kind.COMPLEX if self._kind is Kind.COMPLEX else Kind.REAL)
+        return Gradient(derivatives, bounds, permanents) if full else (permanents.values, derivatives)
+
+    # ---------------------------------------------------------------- shards
+
+    def shards(self) -> int:
+        """How many numbered pieces the work has that any process may run: run_shard(0 .. shards() - 1)."""
+        count = ctypes.c_int64()
+        check(require("perm_plan_shards")(self._open().address, ctypes.byref(count), None))
+        return count.value
+
+    def run_shard(self, number: int, values: Any = None) -> bytes:
+        """What one comes to, for combine() here or in another process that has the same plan (to_bytes()).
+
+        >>> import libperm
+        >>> plan = libperm.Plan([[1, 2], [3, 4]])
+        >>> plan.combine([plan.run_shard(k) for k in range(plan.shards())]).value
+        10
+        """
+        function, partial = require("perm_plan_run_shard"), _abi.Partial(ctypes.sizeof(_abi.Partial))
+        handle, buffer = self._encoded(values)
+        arguments = handle.address, buffer.address, number, ctypes.addressof(partial)
+        try:
+            run(self._options, True, lambda: check(function(*arguments)))
+            return ctypes.string_at(partial.bytes, partial.size)
+        finally:
+            require("perm_partial_clear")(ctypes.addressof(partial))
+
+    def combine(self, partials: Iterable[bytes], values: Any = None) -> Result:
+        """The permanent from what all shards came to, in any order: the bits of compute()."""
+        function, kept = require("perm_plan_combine"), [bytes(x) for x in partials]
+        structs = (_abi.Partial * len(kept))()
+        for struct, content in zip(structs, kept):
+            struct.struct_size = ctypes.sizeof(_abi.Partial)
+            struct.bytes = ctypes.cast(ctypes.c_char_p(content), ctypes.c_void_p)
+            struct.size = len(content)
+        handle, buffer = self._encoded(values)
+        answer = Answer()
+        arguments = handle.address, buffer.address, structs, len(kept), answer.address
+        run(self._options, True, lambda: check(function(*arguments)))
+        return result_of(answer, self._answer_kind, self._options.wants_exact)
+
+    def _execute(self, values: Any) -> Answer:
+        handle, buffer = self._encoded(values)
+        answer = Answer()
+        if handle.seconds() > LONG_SECONDS or self._options.progress is not None:
+            arguments = handle.address, buffer.address, answer.address
+            run(self._options, True, lambda: check(library.perm_plan_execute(*arguments)))
+        else:
+            check(library.perm_plan_execute(handle.address, buffer.address, answer.address))
+        self._make_quick()
+        return answer
+
+    def _make_quick(self) -> None:
+        handle, of_both = self._handle, self._for_signs
+        if self._quick is not None or handle is None:
+            return
+        if self._kind.is_exact or not self._options.wants_exact:  # else a Fraction
+            handles = [handle] if of_both is None else [handle, of_both]
+            self._seconds = max(each.seconds() for each in handles)
+            is_long = self._seconds > LONG_SECONDS or self._options.progress is not None
+            self._quick = _quick.plan(self._input, handles, self._is_signless, self._seconds, is_long)
+
+    def _quick_permanents(self, values: Any, full: bool) -> Any:
+        quick = self._quick
+        if quick is None or self._kind.is_exact or not is_array(values) or values.ndim < 2:
+            return None
+        is_long = len(values) * self._seconds > LONG_SECONDS
+        return _quick.permanents(quick, values, self._kind, full, partial(run, self._options, is_long))
+
+    def _encoded(self, values: Any) -> tuple[Handle, Buffer]:
+        if values is None:
+            return self._open(), self._input.values
+        if is_array(values) and is_as_it_should_be(values, self._input.value_type, self._matrix.nnz):
+            return self._handle_for(values), Buffer(values)
+        entries = entries_for(self._matrix, self._kind, values)
+        return self._handle_for(entries), encode(entries, self._input.value_type)
+
+    # ---------------------------------------------------------------- explaining
+
+    def explain(self) -> str:
+        """What the plan will do, what that costs, and why."""
+        return self._open().explain(_abi.FORMAT_TEXT)
+
+    def explain_json(self) -> dict[str, Any]:
+        """The same as a dictionary."""
+        explained: dict[str, Any] = json.loads(self._open().explain(_abi.FORMAT_JSON))
+        return explained
+
+    def source(self, arch: str | None = None) -> str:
+        """The CUDA C++ of its kernel, for "sm_90", "compute_90", ..."""
+        handle, target = self._open(), None if arch is None else arch.encode()
+        return read_text(lambda *to: library.perm_plan_source(handle.address, target, *to))
+
+    # ---------------------------------------------------------------- the plan as an object
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self._matrix.shape
+
+    @property
+    def nnz(self) -> int:
+        return self._matrix.nnz
+
+    @property
+    def pattern(self) -> Sequence[tuple[int, int]]:
+        """Row and column of each entry, in the order of `values`."""
+        return self._matrix.positions()
+
+    def close(self) -> None:
+        """Frees it, once what runs has ended."""
+        self._handle = self._for_signs = self._quick = None
+
+    def _open(self) -> Handle:
+        if self._handle is None:
+            raise ValueError("the plan is closed")
+        return self._handle
+
+    def __enter__(self) -> Plan:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        rows, cols = self.shape
+        return f"<libperm.Plan of a {rows}x{cols} matrix of {self.nnz} {self._kind.name.lower()} entries>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what it will do."""
+        return f"<pre>{escape(self.explain() if self._handle is not None else repr(self))}</pre>"
+
+    def to_bytes(self) -> bytes:
+        """For a file or another process: from_bytes() does not analyse again. Without the options progress
+        and machine: a plan for another machine is executed where it is loaded.
+
+        >>> import libperm
+        >>> saved = libperm.Plan([[1, 2], [3, 4]]).to_bytes()
+        >>> libperm.Plan.from_bytes(saved, threads=1, memory_limit="1G").permanent()
+        10
+        """
+        return _saving.to_bytes(self._open().address, self._matrix, self._input.value_type, self._given)
+
+    @classmethod
+    def from_bytes(cls, saved: bytes, **options: Unpack[RunOptions]) -> Plan:
+        """What to_bytes() made, as a plan again: its numbers have the same bits on any machine. What
+        libperm.RunOptions lists is as it was when the plan was made, or as given here; all else is its own.
+        """
+        taken = RunOptions.__annotations__
+        for name in options:
+            if name not in taken:
+                raise TypeError(f"a saved plan takes no option {name!r}; there are {', '.join(taken)}")
+        matrix, value_type, made_with, native = _saving.from_bytes(saved)
+        plan, handle = cls.__new__(cls), Handle()
+        plan._set_up(matrix, {**made_with, **options}, value_type)
+        options_at, matrix_at = map(ctypes.addressof, (plan._options.struct, plan._input.struct))
+        _saving.load(native, options_at, matrix_at, handle.address)
+        plan._handle = handle
+        return plan
+
+    def __reduce__(self) -> Any:
+        return Plan.from_bytes, (self.to_bytes(),)

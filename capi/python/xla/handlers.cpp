@@ -1,0 +1,180 @@
+// What XLA calls: permanents of an array (..., m, n), and their derivatives, of float and double, real or
+// complex. Floats are computed with as doubles.
+#include "capi/python/xla/full_plans.hpp"
+
+#include <xla/ffi/api/ffi.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace perm_xla {
+namespace {
+
+namespace ffi = xla::ffi;
+
+constexpr std::int64_t most_lines = 40; // of perm_gradients
+
+ffi::Error failed() {
+    return {ffi::ErrorCode::kInvalidArgument, std::string("libperm: ") + library.last_error()};
+}
+
+bool is_complex(const ffi::AnyBuffer &a) {
+    return a.element_type() == ffi::DataType::C64 || a.element_type() == ffi::DataType::C128;
+}
+
+bool is_single(const ffi::AnyBuffer &a) {
+    return a.element_type() == ffi::DataType::C64 || a.element_type() == ffi::DataType::F32;
+}
+
+// A buffer's numbers as doubles, in place or copied; what is written goes back by store().
+class Doubles {
+  public:
+    Doubles(ffi::AnyBuffer buffer, bool is_read)
+        : buffer_(buffer), count_(buffer.element_count() * (is_complex(buffer) ? 2 : 1)) {
+        if (!is_single(buffer)) return;
+        copies_.resize(count_);
+        if (is_read) std::copy_n(static_cast<const float *>(buffer_.untyped_data()), count_, copies_.data());
+    }
+
+    double *data() {
+        return is_single(buffer_) ? copies_.data() : static_cast<double *>(buffer_.untyped_data());
+    }
+
+    void store() {
+        auto *to = static_cast<float *>(buffer_.untyped_data());
+        if (is_single(buffer_))
+            std::transform(copies_.begin(), copies_.end(), to,
+                           [](double x) { return static_cast<float>(x); });
+    }
+
+  private:
+    ffi::AnyBuffer buffer_;
+    std::size_t count_;
+    std::vector<double> copies_;
+};
+
+struct Results {
+    explicit Results(std::int64_t size)
+        : count(size), results(new perm_result[static_cast<std::size_t>(size)]) {
+        std::fill_n(results.get(), count, perm_result PERM_RESULT_INIT);
+    }
+    ~Results() {
+        for (std::int64_t k = 0; k < count; ++k) library.clear(&results[static_cast<std::size_t>(k)]);
+    }
+    Results(const Results &) = delete;
+    Results &operator=(const Results &) = delete;
+
+    void write(double *to, bool with_imaginary_parts) const {
+        for (std::int64_t k = 0; k < count; ++k) {
+            const perm_result &result = results[static_cast<std::size_t>(k)];
+            *to++ = result.re;
+            if (with_imaginary_parts) *to++ = result.im;
+        }
+    }
+
+    std::int64_t count;
+    std::unique_ptr<perm_result[]> results;
+};
+
+struct Call {
+    Call(const ffi::AnyBuffer &a, std::string_view precision, double tolerance, std::int64_t threads)
+        : shape{a.dimensions()[a.dimensions().size() - 2],
+                a.dimensions().back(),
+                is_complex(a) ? PERM_VALUE_C128 : PERM_VALUE_F64,
+                std::string(precision),
+                tolerance,
+                static_cast<int>(threads)} {
+        for (const std::int64_t extent : a.dimensions().first(a.dimensions().size() - 2)) count *= extent;
+    }
+
+    Shape shape;
+    std::int64_t count = 1;
+};
+
+ffi::Error permanents(ffi::AnyBuffer a, ffi::Result<ffi::AnyBuffer> values, std::string_view precision,
+                      double tolerance, std::int64_t threads) {
+    const Call call(a, precision, tolerance, threads);
+    const perm_plan *plan = plan_of(call.shape);
+    if (!plan) return failed();
+    Doubles matrices(a, true), to(*values, false);
+    const Results results(call.count);
+    const std::int64_t entries = call.shape.rows * call.shape.columns;
+    if (library.execute_batch(plan, matrices.data(), entries, call.count, results.results.get()) != PERM_OK)
+        return failed();
+    results.write(to.data(), is_complex(a));
+    to.store();
+    return ffi::Error::Success();
+}
+
+ffi::Error gradients(ffi::AnyBuffer a, ffi::Result<ffi::AnyBuffer> values,
+                     ffi::Result<ffi::AnyBuffer> derivatives, std::int64_t threads) {
+    const Call call(a, "", 0, threads);
+    if (call.shape.rows == call.shape.columns && call.shape.rows <= most_lines && library.gradients) {
+        Doubles matrices(a, true), to(*values, false), slopes(*derivatives, false);
+        perm_dense dense = PERM_DENSE_INIT;
+        dense.n_rows = dense.n_cols = call.shape.rows;
+        dense.count = call.count;
+        dense.values = matrices.data();
+        dense.value_type = call.shape.type;
+        perm_opts opts = PERM_OPTS_INIT;
+        opts.threads = call.shape.threads;
+        if (library.gradients(&dense, &opts, slopes.data(), nullptr, to.data(), nullptr) != PERM_OK)
+            return failed();
+        to.store();
+        slopes.store();
+        return ffi::Error::Success();
+    }
+    const perm_plan *plan = plan_of(call.shape);
+    if (!plan) return failed();
+    if (!library.gradient_batch)
+        return {ffi::ErrorCode::kUnimplemented,
+                "libperm has no perm_plan_gradient_batch: install a newer one"};
+    Doubles matrices(a, true), to(*values, false), slopes(*derivatives, false);
+    const Results results(call.count);
+    const std::int64_t entries = call.shape.rows * call.shape.columns;
+    if (library.gradient_batch(plan, matrices.data(), entries, call.count, slopes.data(), nullptr,
+                               results.results.get()) != PERM_OK)
+        return failed();
+    results.write(to.data(), is_complex(a));
+    to.store();
+    slopes.store();
+    return ffi::Error::Success();
+}
+
+} // namespace
+} // namespace perm_xla
+
+#pragma GCC visibility push(default)
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(libperm_permanents, perm_xla::permanents,
+                              xla::ffi::Ffi::Bind()
+                                  .Arg<xla::ffi::AnyBuffer>()
+                                  .Ret<xla::ffi::AnyBuffer>()
+                                  .Attr<std::string_view>("precision")
+                                  .Attr<double>("tolerance")
+                                  .Attr<std::int64_t>("threads"));
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(libperm_gradients, perm_xla::gradients,
+                              xla::ffi::Ffi::Bind()
+                                  .Arg<xla::ffi::AnyBuffer>()
+                                  .Ret<xla::ffi::AnyBuffer>()
+                                  .Ret<xla::ffi::AnyBuffer>()
+                                  .Attr<std::int64_t>("threads"));
+
+// The addresses of libperm's functions, in the order of perm_xla::Library.
+extern "C" void libperm_bind(void *create, void *execute_batch, void *gradient_batch, void *gradients,
+                             void *clear, void *last_error) {
+    using perm_xla::library;
+    library = {reinterpret_cast<decltype(library.create)>(create),
+               reinterpret_cast<decltype(library.execute_batch)>(execute_batch),
+               reinterpret_cast<decltype(library.gradient_batch)>(gradient_batch),
+               reinterpret_cast<decltype(library.gradients)>(gradients),
+               reinterpret_cast<decltype(library.clear)>(clear),
+               reinterpret_cast<decltype(library.last_error)>(last_error)};
+}
+
+#pragma GCC visibility pop

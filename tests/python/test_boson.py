@@ -1,0 +1,68 @@
+"""Samples of boson sampling, from Python."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from support import SEED
+
+import libperm
+import libperm.boson
+
+
+def unitary(modes):
+    rng = np.random.default_rng(SEED + 1)
+    q, r = np.linalg.qr(rng.normal(size=(modes, modes)) + 1j * rng.normal(size=(modes, modes)))
+    return q * (np.diag(r) / abs(np.diag(r)))
+
+
+@pytest.mark.parametrize("came", [[0, 1, 2], [1, 1, 3], [2, 2]])
+def test_samples_follow_the_law(came):
+    u, shots = unitary(4), 20000
+    samples = libperm.boson.sample(u, came, shots, rng=SEED)
+    assert samples.shape == (shots, 4)
+    assert (samples.sum(axis=1) == len(came)).all()
+    seen = {}
+    for sample in samples:
+        seen[tuple(sample)] = seen.get(tuple(sample), 0) + 1
+    copies = math.prod(math.factorial(came.count(j)) for j in range(4))
+    square, cells, total = 0.0, 0, 0.0
+    for out in itertools.combinations_with_replacement(range(4), len(came)):
+        occupation = tuple(out.count(z) for z in range(4))
+        weight = abs(libperm.permanent(u[np.ix_(out, came)])) ** 2
+        probability = weight / (copies * math.prod(map(math.factorial, occupation)))
+        total += probability
+        expected = probability * shots
+        if expected > 5:
+            square += (seen.get(occupation, 0) - expected) ** 2 / expected
+            cells += 1
+    assert total == pytest.approx(1)
+    assert cells > 3
+    assert square < cells + 5.5 * math.sqrt(2 * cells) + 12
+
+
+def test_ways_to_say_which_photons():
+    u = unitary(5)
+    first = libperm.boson.sample(u, 3, 20, rng=4)
+    assert (first == libperm.boson.sample(u, [0, 1, 2], 20, rng=4)).all()
+    assert (first == libperm.boson.sample(u, occupation=[1, 1, 1, 0, 0], shots=20, rng=4)).all()
+    assert (first == libperm.boson.sample(u, 3, 20, rng=np.random.default_rng(4), threads=1)).all()
+    assert libperm.boson.sample(u, [2, 2], 3, rng=1).sum() == 6
+    assert libperm.boson.sample(u[:, :3], 3, 2, rng=1).shape == (2, 5)
+
+
+def test_experiments_at_fault():
+    u = unitary(4)
+    with pytest.raises(libperm.InvalidMatrixError, match="unitary"):
+        libperm.boson.sample(2 * u / 3, 2)
+    with pytest.raises(libperm.Error, match="comes in by mode 4"):
+        libperm.boson.sample(u, [0, 4])
+    with pytest.raises(libperm.InvalidOptionError, match="either photons"):
+        libperm.boson.sample(u)
+    with pytest.raises(libperm.InvalidMatrixError, match="4 modes in"):
+        libperm.boson.sample(u, occupation=[1, 1])
+    with pytest.raises(libperm.InvalidOptionError, match="whole numbers"):
+        libperm.boson.sample(u, [0.5])
+    with pytest.raises(libperm.InvalidOptionError, match="shots"):
+        libperm.boson.sample(u, 2, -1)

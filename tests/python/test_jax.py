@@ -1,0 +1,115 @@
+"""libperm.jax, where JAX is and the package was built with its headers."""
+
+import numpy as np
+import pytest
+from support import SEED
+
+jax = pytest.importorskip("jax")
+
+import jax.numpy as jnp  # noqa: E402
+from jax.test_util import check_grads  # noqa: E402
+
+import libperm  # noqa: E402
+
+try:
+    import libperm.jax
+except ImportError as error:
+    pytest.skip(str(error), allow_module_level=True)
+
+TYPES = ["float32", "float64", "complex64", "complex128"]
+SINGLE = ["float32", "complex64"]
+
+
+@pytest.fixture(autouse=True)
+def doubles():
+    jax.config.update("jax_enable_x64", True)
+    yield
+    jax.config.update("jax_enable_x64", False)
+
+
+def some(*shape, dtype="complex128"):
+    g = np.random.default_rng(SEED + sum(shape))
+    numbers = g.normal(size=shape) + 1j * g.normal(size=shape)
+    return jnp.asarray(numbers if dtype.startswith("c") else numbers.real, dtype)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("shape", [(5, 5), (7, 4, 4), (2, 3, 3, 5), (0, 3, 3), (1, 1)])
+def test_values(dtype, shape):
+    a = some(*shape, dtype=dtype)
+    for function in (libperm.jax.permanent, jax.jit(libperm.jax.permanent)):
+        found = function(a)
+        assert (found.dtype, found.shape) == (dtype, shape[:-2])
+        for index in np.ndindex(shape[:-2]):
+            expected = libperm.permanent(np.asarray(a[index]).astype(complex))
+            assert complex(found[index]) == pytest.approx(expected, rel=1e-5 if dtype in SINGLE else 1e-12)
+
+
+def test_batches_have_the_bits_of_the_package():
+    a = some(50, 6, 6)
+    found = jax.jit(libperm.jax.permanent)(a)
+    assert (np.asarray(found) == libperm.permanents(np.asarray(a))).all()
+
+
+def test_grad():
+    a = some(4, 4, dtype="float64").at[1, 2].set(0)
+    found = jax.jit(jax.grad(libperm.jax.permanent))(a)
+    assert np.allclose(found, libperm.gradients(np.asarray(a)[None])[0], rtol=1e-12)
+    check_grads(libperm.jax.permanent, (a,), order=1, modes=["rev"])
+    single = jax.grad(libperm.jax.permanent)(a.astype("float32"))
+    assert single.dtype == "float32"
+    assert np.allclose(single, found, rtol=1e-5)
+
+
+def test_grad_of_complex():
+    a = some(4, 4)
+    holomorphic = jax.grad(libperm.jax.permanent, holomorphic=True)(a)
+    assert np.allclose(holomorphic, libperm.gradients(np.asarray(a)[None])[0], rtol=1e-12)
+
+    def by_definition(a):
+        if a.shape == (1, 1):
+            return a[0, 0]
+        return sum(a[0, j] * by_definition(jnp.delete(a[1:], j, 1)) for j in range(a.shape[1]))
+
+    of_modulus = [
+        jax.grad(lambda a, f=f: jnp.abs(f(a)) ** 2)(a) for f in (libperm.jax.permanent, by_definition)
+    ]
+    assert np.allclose(*of_modulus, rtol=1e-10)
+
+
+def test_vmap():
+    a = some(6, 3, 4, dtype="float64")
+    assert (jax.vmap(libperm.jax.permanent)(a) == libperm.jax.permanent(a)).all()
+    across = jax.vmap(libperm.jax.permanent, in_axes=2)(a.transpose(1, 2, 0))
+    assert (across == libperm.jax.permanent(a)).all()
+    each = jax.vmap(jax.grad(libperm.jax.permanent))(a)
+    assert (each == jax.grad(lambda a: libperm.jax.permanent(a).sum())(a)).all()
+    twice = jax.vmap(jax.vmap(libperm.jax.permanent))(a.reshape(2, 3, 3, 4))
+    assert (twice.reshape(6) == libperm.jax.permanent(a)).all()
+
+
+def test_options():
+    a = some(12, 12, dtype="float64")
+    exact = libperm.permanent(np.asarray(a), precision="exact")
+    found = libperm.jax.permanent(a, precision="dd", threads=1)
+    assert float(found) == float(exact)
+    value, slope = jax.value_and_grad(lambda a: libperm.jax.permanent(a, precision="dd"))(a)
+    assert value == found
+    assert slope.shape == a.shape
+
+
+def test_refuses():
+    for dtype in ("float16", "bfloat16", "int32"):
+        with pytest.raises(TypeError, match="are expected"):
+            libperm.jax.permanent(jnp.ones((2, 2), dtype))
+    with pytest.raises(TypeError, match="no matrix"):
+        libperm.jax.permanent(jnp.ones(3))
+    with pytest.raises(Exception, match="libperm: .*(nan|NaN)"):
+        libperm.jax.permanent(jnp.full((2, 2), jnp.nan)).block_until_ready()
+    with pytest.raises(Exception, match="precision"):
+        libperm.jax.permanent(jnp.ones((2, 2)), precision="some").block_until_ready()
+    with pytest.raises(Exception, match="custom_vjp|forward-mode"):
+        jax.jvp(libperm.jax.permanent, (jnp.ones((2, 2)),), (jnp.ones((2, 2)),))
+    shape = jax.export.symbolic_shape("n, n")
+    with pytest.raises(TypeError, match="known when it is traced"):
+        jax.export.export(jax.jit(libperm.jax.permanent))(jax.ShapeDtypeStruct(shape, jnp.float64))

@@ -1,0 +1,195 @@
+"""Marginals and numbers of matchings, against sums over all matchings by their definition."""
+
+import itertools
+import math
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import libperm
+
+SEED = 20261123
+
+
+def all_matchings(rows, cols):
+    for count in range(min(rows, cols) + 1):
+        for of_rows in itertools.combinations(range(rows), count):
+            for of_cols in itertools.permutations(range(cols), count):
+                yield list(zip(of_rows, of_cols))
+
+
+def weight(a, matching, row_unmatched, col_unmatched):
+    rows, cols = len(a), len(a[0])
+    free_rows = set(range(rows)) - {i for i, _ in matching}
+    free_cols = set(range(cols)) - {j for _, j in matching}
+    product = Fraction(1)
+    for i, j in matching:
+        product *= Fraction(a[i][j])
+    for lines, weights in ((free_rows, row_unmatched), (free_cols, col_unmatched)):
+        for line in lines:
+            product *= 0 if weights is None else Fraction(weights[line])
+    return product
+
+
+def by_definition(a, row_unmatched, col_unmatched):
+    rows, cols = len(a), len(a[0])
+    if row_unmatched is None and col_unmatched is None:
+        row_unmatched = [1] * rows if rows > cols else None
+        col_unmatched = [1] * cols if cols > rows else None
+    entries = [[Fraction(0)] * cols for _ in range(rows)]
+    of_rows, of_cols = [Fraction(0)] * rows, [Fraction(0)] * cols
+    total = Fraction(0)
+    for matching in all_matchings(rows, cols):
+        share = weight(a, matching, row_unmatched, col_unmatched)
+        total += share
+        for i, j in matching:
+            entries[i][j] += share
+        for i in set(range(rows)) - {i for i, _ in matching}:
+            of_rows[i] += share
+        for j in set(range(cols)) - {j for _, j in matching}:
+            of_cols[j] += share
+    return total, entries, of_rows, of_cols
+
+
+def near(found, bounds, truth, total):
+    for x, bound, t in zip(np.ravel(found), np.ravel(bounds), (t for row in truth for t in row)):
+        assert abs(Fraction(float(x)) - t / total) <= Fraction(float(bound))
+        assert bound < 1e-13
+
+
+@pytest.mark.parametrize("given", ["lists", "array", "sparse", "integers", "fractions"])
+def test_marginals(given):
+    draw, compared = random.Random(SEED), 0
+    for _ in range(25):
+        rows, cols = draw.randint(1, 4), draw.randint(1, 4)
+        numbers = (lambda: draw.randint(1, 9)) if given == "integers" else draw.random
+        if given == "fractions":
+            numbers = lambda: Fraction(draw.randint(1, 9), draw.randint(1, 9))  # noqa: E731
+        a = [[numbers() if draw.random() < 0.8 else 0 for _ in range(cols)] for _ in range(rows)]
+        r = [numbers() for _ in range(rows)] if draw.random() < 0.6 else None
+        c = [numbers() for _ in range(cols)] if draw.random() < 0.6 else None
+        matrix = {"array": np.array, "sparse": sparse.csr_array}.get(given, lambda x: x)(a)
+        total, *truth = by_definition(a, r, c)
+        if total == 0:
+            with pytest.raises(libperm.InvalidMatrixError, match="no matching"):
+                libperm.marginals(matrix, r, c)
+            continue
+        found = libperm.marginals(matrix, r, c)
+        assert type(found.entries) is type(matrix)
+        dense, bounds = (x.toarray() if given == "sparse" else x for x in (found.entries, found.entry_bounds))
+        near(dense, bounds, truth[0], total)
+        near(found.rows, found.row_bounds, [truth[1]], total)
+        near(found.cols, found.col_bounds, [truth[2]], total)
+        assert math.isclose(found.value, total, rel_tol=1e-13)
+        compared += 1
+    assert compared > 15
+
+
+def test_one_weight_for_all():
+    a = [[1.0, 2.0], [3.0, 4.0]]
+    assert (
+        libperm.marginals(a, 0.5, 2).entries == libperm.marginals(a, [0.5, 0.5], np.array([2.0, 2.0])).entries
+    )
+
+
+def test_batches():
+    draw = np.random.default_rng(SEED)
+    batch = draw.random((50, 3, 4)) * (draw.random((50, 3, 4)) < 0.7)
+    rows, cols = draw.random((50, 3)), draw.random(4)
+    found = libperm.marginals(batch, rows, cols)
+    assert found.entries.shape == batch.shape
+    assert (found.rows.shape, found.cols.shape) == ((50, 3), (50, 4))
+    for k in range(50):
+        one = libperm.marginals(batch[k], rows[k], cols)
+        assert np.allclose(found.entries[k], one.entries, rtol=0, atol=1e-15)
+        assert np.allclose(found.rows[k], one.rows, rtol=0, atol=1e-15)
+        assert math.isclose(found.value[k], one.value, rel_tol=1e-14)
+    sums = found.entries.sum(axis=2) + found.rows
+    assert np.allclose(sums, 1, rtol=0, atol=1e-13)
+    assert libperm.marginals(batch[:0], 1.0, 1.0).entries.shape == (0, 3, 4)
+
+
+def test_bad_weights():
+    a = np.ones((2, 3))
+    with pytest.raises(libperm.InvalidMatrixError, match="row_unmatched has 3 weights"):
+        libperm.marginals(a, [1, 1, 1], 1)
+    with pytest.raises(libperm.InvalidMatrixError, match="is negative"):
+        libperm.marginals(-a, 1, 1)
+    with pytest.raises(libperm.InvalidMatrixError, match="leaving column 1 unmatched is NaN"):
+        libperm.marginals(a, 1, [1, math.nan, 1])
+    with pytest.raises(libperm.InvalidMatrixError, match="negative or not real"):
+        libperm.marginals(a * 1j, 1, 1)
+    with pytest.raises(libperm.InvalidMatrixError, match="complex"):
+        libperm.marginals(np.ones((2, 2, 2)) * 1j, 1, 1)
+    with pytest.raises(libperm.InvalidMatrixError, match="no matching"):
+        libperm.marginals(a, 1, None)  # three columns must be matched to two rows
+    with pytest.raises(libperm.InvalidMatrixError, match=r"matrix 1 of the batch.*no matching"):
+        libperm.marginals(np.stack([np.eye(2), np.zeros((2, 2))]))
+    with pytest.raises(libperm.InvalidMatrixError, match="row_unmatched has the shape"):
+        libperm.marginals(np.ones((2, 2, 2)), np.ones(5))
+
+
+@pytest.mark.parametrize("kind", [int, float, Fraction])
+def test_matchings(kind):
+    draw = random.Random(SEED)
+    for _ in range(20):
+        rows, cols = draw.randint(1, 4), draw.randint(1, 5)
+        a = [[kind(draw.randint(-4, 4)) / kind(1) for _ in range(cols)] for _ in range(rows)]
+        a = [[int(x) for x in row] for row in a] if kind is int else a
+        truth = [Fraction(0)] * (min(rows, cols) + 1)
+        for matching in all_matchings(rows, cols):
+            product = Fraction(1)
+            for i, j in matching:
+                product *= Fraction(a[i][j])
+            truth[len(matching)] += product
+        found = libperm.matchings(a)
+        assert found == truth
+        assert all(type(x) is kind for x in found)
+
+
+def test_matchings_of_arrays_and_options():
+    board = np.ones((3, 3), int)
+    assert libperm.matchings(board) == [1, 9, 18, 6]
+    assert libperm.matchings(sparse.csr_array(board), threads=1) == [1, 9, 18, 6]
+    assert libperm.matchings(board, row_multiplicity=[2, 1, 0]) == [1, 9, 18, 6]
+    assert libperm.matchings([]) == [1]
+    with pytest.raises(libperm.InvalidOptionError, match="exact"):
+        libperm.matchings(board, precision="dd")
+
+
+def test_tall():
+    assert libperm.permanent([[1, 4], [2, 5], [3, 6]]) == libperm.permanent([[1, 2, 3], [4, 5, 6]]) == 58
+
+
+def test_weights_of_every_kind():
+    a = [[1.0, 2.0], [3.0, 4.0]]
+    half = libperm.marginals(a, 0.5, 1).rows
+    for weights in (np.float64(0.5), np.array(0.5), np.array([Fraction(1, 2)] * 2, object), (0.5, 0.5)):
+        assert libperm.marginals(a, weights, np.int64(1)).rows == half
+    assert libperm.marginals(a, np.ones(2, "longdouble"), np.array([2**63] * 2, "uint64")).rows
+    with pytest.raises(libperm.InvalidMatrixError, match="2 dimensions"):
+        libperm.marginals(a, np.ones((2, 1)))
+    for empty in ([[]], np.zeros((1, 0))):  # columns need no match, for there are none; the row does
+        with pytest.raises(libperm.InvalidMatrixError, match="no matching"):
+            libperm.marginals(empty, None, np.zeros(0))
+
+
+def test_multiplicities():
+    batch, times = (
+        np.arange(1.0, 5).reshape(1, 2, 2),
+        {"row_multiplicity": [2, 1], "col_multiplicity": [1, 2]},
+    )
+    one = libperm.marginals(batch[0], **times)
+    assert np.allclose(libperm.marginals(batch, **times).entries[0], one.entries)
+    assert np.isclose(one.entries.sum(), 3)
+    assert np.allclose(libperm.gradients(batch, **times)[0], libperm.gradient(batch[0], **times))
+    assert libperm.permanents(batch, **times) == [libperm.permanent(batch[0], **times)]
+    assert libperm.marginals([[1.0, 1.0]], col_multiplicity=[1, 0]).cols == [0, 0]
+
+
+def test_zeros_where_others_are_lost():
+    found = libperm.marginals([[1.0, 1.0, 1e-310, 0.0]], [1.0], [1.0, 2.2e-308, 0.0, 1e-310])
+    assert found.entries[0][3] == found.entry_bounds[0][3] == 0

@@ -1,0 +1,91 @@
+"""libperm.networkx against enumeration, where NetworkX is."""
+
+import random
+from itertools import permutations
+
+import pytest
+from support import SEED
+
+nx = pytest.importorskip("networkx")
+pytest.importorskip("scipy")
+
+import libperm  # noqa: E402
+from libperm.networkx import biadjacency, edge_marginals, perfect_matchings  # noqa: E402
+
+
+def random_bipartite(source, n, density):
+    """With nodes of both sides in any order; connected or not."""
+    G = nx.Graph()
+    nodes = list(range(2 * n))
+    source.shuffle(nodes)
+    G.add_nodes_from(nodes)
+    for u in range(n):
+        for v in range(n, 2 * n):
+            if source.random() < density or v == u + n:
+                G.add_edge(u, v, weight=source.randint(1, 9))
+    return G
+
+
+def by_enumeration(G, n, weight):
+    """All perfect matchings, each with the product of its weights."""
+    for s in permutations(range(n)):
+        edges = [(u, n + v) for u, v in enumerate(s)]
+        if all(G.has_edge(*edge) for edge in edges):
+            product = 1
+            for edge in edges:
+                product *= G.edges[edge]["weight"] if weight else 1
+            yield edges, product
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize("n", range(1, 7))
+def test_counts_and_marginals(n, weight):
+    G = random_bipartite(random.Random(SEED + n), n, 0.4)
+    matchings = list(by_enumeration(G, n, weight))
+    total = sum(product for _, product in matchings)
+    assert perfect_matchings(G, weight=weight) == total
+    assert perfect_matchings(G, top_nodes=range(n), weight=weight) == total
+    found = edge_marginals(G, weight=weight)
+    assert set(found) == set(G.edges())
+    for (u, v), probability in found.items():
+        edge = min(u, v), max(u, v)
+        expected = sum(product for edges, product in matchings if edge in edges) / total
+        assert probability == pytest.approx(expected, rel=1e-12, abs=1e-15)
+
+
+def test_known():
+    assert perfect_matchings(nx.grid_2d_graph(8, 8)) == 12988816
+    assert perfect_matchings(nx.complete_bipartite_graph(25, 25)) == 15511210043330985984000000
+    assert perfect_matchings(nx.path_graph(3)) == 0
+    assert perfect_matchings(nx.hexagonal_lattice_graph(2, 2)) == 6
+    assert perfect_matchings(nx.empty_graph(0)) == 1
+    assert perfect_matchings(nx.empty_graph(2)) == 0
+    G = nx.MultiGraph([(0, 1), (0, 1), (1, 2), (2, 3)])
+    assert perfect_matchings(G) == 2
+
+
+def test_biadjacency():
+    G = nx.Graph([("a", 1), ("a", 2), ("b", 3)])
+    matrix, rows, columns = biadjacency(G, top_nodes=[1, 2, 3])
+    assert (rows, columns) == (["a", "b"], [1, 2, 3])
+    assert matrix.toarray().tolist() == [[1, 1, 0], [0, 0, 1]]
+    assert libperm.permanent(matrix) == 2  # ways to match both letters
+
+
+def test_refuses():
+    with pytest.raises(ValueError, match="not bipartite"):
+        perfect_matchings(nx.cycle_graph(3))
+    with pytest.raises(ValueError, match="directed"):
+        perfect_matchings(nx.DiGraph([(0, 1)]))
+    with pytest.raises(ValueError, match="no side"):
+        perfect_matchings(nx.path_graph(4), top_nodes=[0, 1])
+    with pytest.raises(ValueError, match="no side"):
+        perfect_matchings(nx.path_graph(2), top_nodes=[0, 7])
+    with pytest.raises(ValueError, match="no perfect matching"):
+        edge_marginals(nx.path_graph(3))
+    with pytest.raises(ValueError, match="no matching"):
+        edge_marginals(nx.Graph([(0, 2), (1, 2), (4, 5), (4, 6)]), top_nodes=[0, 1, 4])
+    G = nx.Graph()
+    G.add_edge(0, 1, weight=-1)
+    with pytest.raises(ValueError, match="negative"):
+        edge_marginals(G, weight="weight")

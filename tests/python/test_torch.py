@@ -1,0 +1,95 @@
+"""libperm.torch, where PyTorch is: python -m pytest tests/python/test_torch.py."""
+
+import numpy as np
+import pytest
+from support import SEED
+
+torch = pytest.importorskip("torch", minversion="2.0")
+
+import libperm  # noqa: E402
+import libperm.torch  # noqa: E402
+
+TYPES = [torch.float32, torch.float64, torch.complex64, torch.complex128]
+
+
+def some(*shape, dtype=torch.complex128):
+    g = np.random.default_rng(SEED + sum(shape))
+    return torch.from_numpy(g.normal(size=shape) + 1j * g.normal(size=shape)).to(dtype)
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex")
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("shape", [(5, 5), (7, 4, 4), (2, 3, 3, 5), (0, 3, 3)])
+def test_values(dtype, shape):
+    a = some(*shape, dtype=dtype)
+    found = libperm.torch.permanent(a)
+    assert (found.dtype, found.shape) == (dtype, shape[:-2])
+    for index in np.ndindex(shape[:-2]):
+        expected = libperm.permanent(a[index].numpy().astype(complex))
+        assert complex(found[index]) == pytest.approx(expected, rel=1e-5 if a.element_size() < 9 else 1e-12)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128])
+def test_autograd_is_right(dtype):
+    a = some(2, 4, 4, dtype=dtype)
+    a[0, 1, 2] = 0
+    a.requires_grad_()
+    assert torch.autograd.gradcheck(libperm.torch.permanent, (a,))
+    assert torch.autograd.gradcheck(lambda x: libperm.torch.permanent(x).abs() ** 2, (a,))
+    assert torch.autograd.gradcheck(lambda x: libperm.torch.permanent(x.conj().transpose(1, 2)), (a,))
+
+
+def test_func():
+    a = some(6, 4, 4, dtype=torch.float64)
+    value = torch.func.vmap(libperm.torch.permanent)(a)
+    assert torch.equal(value, libperm.torch.permanent(a))
+    derivatives = torch.func.vmap(torch.func.grad(libperm.torch.permanent))(a)
+    assert torch.allclose(derivatives, torch.from_numpy(libperm.gradients(a.numpy())))
+    across = torch.func.vmap(libperm.torch.permanent, in_dims=2)(a.permute(1, 2, 0))
+    assert torch.equal(across, value)
+
+
+def test_learns():
+    """A gradient step over a batch, as training does it."""
+    a = some(100, 6, 6).requires_grad_()
+    loss = (libperm.torch.permanent(a).abs() ** 2).sum()
+    loss.backward()
+    with torch.no_grad():
+        smaller = (libperm.torch.permanent(a - 1e-6 * a.grad).abs() ** 2).sum()
+    assert smaller < loss
+
+
+def test_options():
+    a = some(5, 5, dtype=torch.float64)
+    assert libperm.torch.permanent(a, precision="dd", threads=1).item() == pytest.approx(
+        libperm.permanent(a.numpy()), rel=1e-12
+    )
+    with pytest.raises(TypeError, match="no option"):
+        libperm.torch.permanent(a, presicion="dd")
+
+
+def test_refuses():
+    for dtype in (torch.float16, torch.bfloat16, torch.int64):
+        with pytest.raises(TypeError, match="are expected"):
+            libperm.torch.permanent(torch.ones(2, 2).to(dtype))
+    with pytest.raises(TypeError, match="no matrix"):
+        libperm.torch.permanent(torch.ones(2))
+    with pytest.raises(TypeError, match="dense"):
+        libperm.torch.permanent(torch.eye(2).to_sparse())
+    with pytest.raises(TypeError, match=r"no torch\.Tensor"):
+        libperm.torch.permanent(np.eye(2))
+    with pytest.raises(libperm.InvalidMatrixError, match="NaN|nan"):
+        libperm.torch.permanent(torch.full((2, 2), float("nan")))
+    a = torch.ones(2, 2, dtype=torch.float64, requires_grad=True)
+    first = torch.autograd.grad(libperm.torch.permanent(a), a, create_graph=True)[0]
+    with pytest.raises(NotImplementedError, match="once"):
+        first.sum().backward()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_on_its_device():
+    a = some(3, 4, 4).cuda().requires_grad_()
+    found = libperm.torch.permanent(a)
+    found.abs().sum().backward()
+    assert found.device == a.device == a.grad.device
+    assert torch.allclose(found.cpu(), libperm.torch.permanent(a.cpu()))
