@@ -23,6 +23,25 @@ void require_for_here(const libperm::Options &options, const char *instead) {
                                          "), not to be executed here: " + instead);
 }
 
+void require_kept(const perm_plan *plan) {
+    if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+    if (plan->is_account)
+        throw Error(PERM_BAD_ARGUMENT, "the plan tells of a computation (perm_compute_with_plan): to save or "
+                                       "execute one, make it with perm_plan_create");
+}
+
+void require_executable(const perm_plan *plan) {
+    require_kept(plan);
+    require_for_here(plan->plan.options,
+                     "save the plan and load it there, or without the option machine here");
+}
+
+libperm::Options options_for_here(const perm_opts *opts) {
+    libperm::Options options = libperm::read_options(opts);
+    require_for_here(options, "leave out the option machine, or explain a plan that is made with it");
+    return options;
+}
+
 libperm::InputPattern pattern_for(libperm::RunControl &control, const perm_csr *a) {
     return libperm::read_pattern(
         a, [&control] { control.poll(); }, &control.memory());
@@ -42,12 +61,6 @@ void tell_end(const perm_opts *opts) {
     watch.progress = opts->progress;
     watch.progress_user = opts->progress_user;
     watch.tell(1, 0);
-}
-
-libperm::Options options_for_here(const perm_opts *opts) {
-    libperm::Options options = libperm::read_options(opts);
-    require_for_here(options, "leave out the option machine, or explain a plan that is made with it");
-    return options;
 }
 
 // Thousands of each kind: exactly, and never written out.
@@ -70,7 +83,7 @@ std::unique_ptr<perm_plan> plan_for_once(const perm_csr *a, const libperm::Optio
     auto made = std::make_unique<perm_plan>();
     made->is_account = true;
     libperm::InputPattern input = pattern_for(control, a);
-    libperm::Values values = values_for(control, input, a->values);
+    libperm::Values values = values_for(control, input, libperm::GivenValues(input, *a).data());
     libperm::simplify(input, values);
     made->seconds_check = watch.lap();
     libperm::with_threads(options.threads, [&] {

@@ -15,6 +15,13 @@ namespace capi {
 // What was planned for another machine may not fit this one: of its memory, or for want of its GPUs.
 void require_for_here(const libperm::Options &options, const char *instead);
 
+// Throw Error: of a null pointer, of a plan that only tells of a computation, or of one for another machine.
+// The caller's, for a computation on this machine. Throws Error.
+libperm::Options options_for_here(const perm_opts *opts);
+
+void require_kept(const perm_plan *plan);
+void require_executable(const perm_plan *plan);
+
 // The caller's matrix, within the call's memory, polled.
 libperm::InputPattern pattern_for(libperm::RunControl &control, const perm_csr *a);
 libperm::Values values_for(libperm::RunControl &control, const libperm::InputPattern &input,

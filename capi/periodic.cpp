@@ -48,15 +48,13 @@ libperm::Options options_for_periodic(const perm_opts *opts) {
 
 void fill(perm_result &result, const libperm::PeriodicPlan &plan, std::int64_t length,
           const libperm::Outcome &outcome) {
-    libperm::Plan facts; // what a result tells of a plan
-    facts.options = plan.options;
-    capi::fill(result, facts, outcome, libperm::answer_of(outcome));
+    capi::fill(result, plan.options, outcome, libperm::answer_of(outcome));
     const auto fits = [length](double each) {
         return each * static_cast<double>(length + 1) <
                static_cast<double>(std::numeric_limits<std::int64_t>::max());
     };
-    if (fits(plan.matrix.rows)) result.n = plan.order(length);
-    if (fits(static_cast<double>(plan.matrix.entries.size()))) result.nnz = plan.nnz(length);
+    result.n = fits(plan.matrix.rows) ? plan.order(length) : -1;
+    result.nnz = fits(static_cast<double>(plan.matrix.entries.size())) ? plan.nnz(length) : -1;
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-// The C API, but for what lies in files of its own (periodic.cpp).
+// The C API, but for what lies in files of its own (gradients.cpp, periodic.cpp).
 #include "capi/boundary.hpp"
 #include "capi/one_call.hpp"
 #include "capi/plan_handle.hpp"
@@ -20,7 +20,6 @@
 #include "lib/report/kernel_source.hpp"
 #include "lib/run/answer.hpp"
 #include "lib/saved/bytes.hpp"
-#include "lib/tape/gradient.hpp"
 #include "lib/tape/tape_run.hpp"
 
 #include <perm.h>
@@ -43,7 +42,8 @@ using capi::guarded;
 using capi::into;
 using capi::is_json;
 using capi::pattern_for;
-using capi::require_for_here;
+using capi::require_executable;
+using capi::require_kept;
 using capi::require_result;
 using capi::Stopwatch;
 using capi::values_for;
@@ -51,19 +51,6 @@ using capi::write;
 using capi::write_bytes;
 using capi::write_text;
 using libperm::Error;
-
-void require_kept(const perm_plan *plan) {
-    if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
-    if (plan->is_account)
-        throw Error(PERM_BAD_ARGUMENT, "the plan tells of a computation (perm_compute_with_plan): to save or "
-                                       "execute one, make it with perm_plan_create");
-}
-
-void require_executable(const perm_plan *plan) {
-    require_kept(plan);
-    require_for_here(plan->plan.options,
-                     "save the plan and load it there, or without the option machine here");
-}
 
 void require_partial(const perm_partial &partial) {
     if (partial.struct_size < sizeof(perm_partial))
@@ -107,7 +94,7 @@ bool execute_directly(const perm_plan &plan, const void *values, perm_result &re
 libperm::Values hints(const libperm::InputPattern &input, const perm_csr &a, libperm::RunControl &control) {
     if (!a.values || input.value_type == PERM_VALUE_PATTERN) return {};
     try {
-        return values_for(control, input, a.values);
+        return values_for(control, input, libperm::GivenValues(input, a).data());
     } catch (const Error &error) {
         if (error.status() != PERM_BAD_MATRIX) throw;
         return {};
@@ -260,28 +247,6 @@ perm_status perm_plan_execute_batch(const perm_plan *plan, const void *values, i
     });
 }
 
-perm_status perm_plan_gradient(const perm_plan *plan, const void *values, void *gradient,
-                               double *error_bounds, perm_result *result) {
-    perm_result unwanted = PERM_RESULT_INIT;
-    return into(result ? result : &unwanted, [&](perm_result &r) {
-        require_executable(plan);
-        if (!gradient && plan->plan.input.pattern.nnz() > 0)
-            throw Error(PERM_BAD_ARGUMENT, "the place for the gradient is a null pointer");
-        Stopwatch watch;
-        libperm::RunControl control(plan->plan.options);
-        const libperm::Gradient &derivatives = plan->gradient.of(plan->plan, plan->direct.get(), control);
-        r.seconds_plan = watch.lap();
-        libperm::Outcome outcome;
-        const libperm::TapeAnswer answer = derivatives.run(
-            plan->plan, values, static_cast<double *>(gradient), error_bounds, control, outcome);
-        control.finish();
-        fill(r, plan->plan, outcome, libperm::answer_of(answer, result != nullptr));
-        r.threads = 1;
-        r.seconds_run = watch.lap();
-        r.seconds_total = r.seconds_plan + r.seconds_run;
-    });
-}
-
 perm_status perm_plan_explain(const perm_plan *plan, perm_format format, char *buffer, size_t capacity,
                               size_t *needed) {
     return guarded([&] {
@@ -304,7 +269,8 @@ perm_status perm_plan_source(const perm_plan *plan, const char *arch, char *buff
 perm_status perm_plan_save(const perm_plan *plan, void *buffer, size_t capacity, size_t *needed) {
     return guarded([&] {
         require_kept(plan);
-        const std::string bytes = libperm::bytes_of(plan->plan);
+        libperm::RunControl control(plan->plan.options);
+        const std::string bytes = libperm::bytes_of(libperm::plan_in_blocks(plan->plan, control));
         write_bytes(bytes.data(), bytes.size(), buffer, capacity, needed);
     });
 }
@@ -337,7 +303,8 @@ perm_status perm_plan_shards(const perm_plan *plan, int64_t *count, double *seco
     return guarded([&] {
         require_kept(plan);
         if (!count) throw Error(PERM_BAD_ARGUMENT, "the place for the count is a null pointer");
-        const libperm::ShardCount shards = libperm::shards_of(plan->plan);
+        libperm::RunControl control(plan->plan.options);
+        const libperm::ShardCount shards = libperm::shards_of(libperm::plan_in_blocks(plan->plan, control));
         *count = shards.count;
         if (seconds) *seconds = shards.seconds;
     });
@@ -357,7 +324,8 @@ perm_status perm_plan_run_shard(const perm_plan *plan, const void *values, int64
         libperm::RunControl control(plan->plan.options);
         const libperm::Values checked = values_for(control, plan->plan.input, values);
         libperm::with_threads(plan->plan.options.threads, [&] {
-            const std::string bytes = libperm::run_shard(plan->plan, checked, number, control);
+            const libperm::Plan &in_blocks = libperm::plan_in_blocks(plan->plan, control);
+            const std::string bytes = libperm::run_shard(in_blocks, checked, number, control);
             partial->bytes = capi::copy_of(bytes);
             partial->size = bytes.size();
         });
@@ -386,9 +354,9 @@ perm_status perm_plan_combine(const perm_plan *plan, const void *values, const p
         const libperm::Values checked = values_for(control, plan->plan.input, values);
         r.seconds_check = watch.lap();
         libperm::with_threads(plan->plan.options.threads, [&] {
-            const libperm::Outcome outcome = libperm::combine(plan->plan, checked, bytes, control);
-            if (!execute_directly(*plan, values, r))
-                fill(r, plan->plan, outcome); // as perm_plan_execute does
+            const libperm::Plan &in_blocks = libperm::plan_in_blocks(plan->plan, control);
+            const libperm::Outcome outcome = libperm::combine(in_blocks, checked, bytes, control);
+            if (!execute_directly(*plan, values, r)) fill(r, in_blocks, outcome); // as perm_plan_execute does
         });
         r.seconds_run = watch.lap();
         r.seconds_total = r.seconds_check + r.seconds_run;

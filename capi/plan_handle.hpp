@@ -1,9 +1,9 @@
 // What a caller's perm_plan points to.
 #pragma once
 
+#include "lib/minors/plan_gradient.hpp"
 #include "lib/plan/plan.hpp"
 #include "lib/small/straight_plan.hpp"
-#include "lib/tape/gradient.hpp"
 #include "lib/tape/on_device.hpp"
 #include "lib/tape/tape_run.hpp"
 
@@ -14,7 +14,7 @@ struct perm_plan {
     // Null where there is no such way.
     std::unique_ptr<const libperm::StraightPlan> straight;
     std::unique_ptr<const libperm::TapePlan> direct;
-    libperm::LazyGradient gradient;
+    libperm::PlanGradient gradient;
     libperm::IdleTapes idle_tapes;
     double seconds_check = 0, seconds_plan = 0;
     // Of a computation that was made: of the entries as that took them, not as the caller gave them.

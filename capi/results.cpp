@@ -60,21 +60,19 @@ void require_alike(perm_result *results, std::int64_t count) {
     if (!alike) throw Error(PERM_BAD_ARGUMENT, "the results of a batch differ in struct_size");
 }
 
-void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome &outcome,
+void fill(perm_result &result, const libperm::Options &options, const libperm::Outcome &outcome,
           const libperm::Answer &answer) {
     if (!answer.text.empty()) result.text = copy_of(answer.text);
     libperm::put(answer, result);
     result.rel_error_bound = outcome.rel_error_bound;
     result.exact = outcome.exact;
-    result.tolerance_met = outcome.rel_error_bound <= plan.options.tolerance;
+    result.tolerance_met = outcome.rel_error_bound <= options.tolerance;
     result.engine = libperm::engine_name(outcome.engine);
     result.device = outcome.on_gpu ? "gpu" : "cpu";
     result.seconds_compile = outcome.counts.seconds_compile;
     result.kernels_compiled = outcome.counts.kernels_compiled;
     result.slices = outcome.counts.slices;
-    result.n = plan.n();
-    result.nnz = plan.input.pattern.nnz();
-    result.threads = plan.options.threads;
+    result.threads = options.threads;
     result.transposed = outcome.transposed;
     result.blocks = outcome.blocks;
     result.blocks_computed = outcome.blocks_computed;
@@ -83,6 +81,13 @@ void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome
     result.peak_states = outcome.counts.peak_states;
     result.operations = outcome.counts.operations;
     result.peak_bytes = outcome.counts.peak_bytes;
+}
+
+void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome &outcome,
+          const libperm::Answer &answer) {
+    fill(result, plan.options, outcome, answer);
+    result.n = plan.n();
+    result.nnz = plan.input.pattern.nnz();
 }
 
 // MPFR's numbers are decimals, exact or not.
@@ -96,9 +101,8 @@ void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome
 
 void fill(perm_result &result, const libperm::Options &options, libperm::ExactKinds kinds) {
     libperm::round_off(options, kinds.outcome);
-    libperm::Plan none;
-    none.options = options;
-    fill(result, none, kinds.outcome);
+    const bool fractions = options.precision != libperm::Precision::mpfr;
+    fill(result, options, kinds.outcome, libperm::answer_of(kinds.outcome, fractions));
     result.n = kinds.n;
     result.nnz = kinds.nnz;
 }

@@ -26,11 +26,40 @@ void clear(perm_result &result) noexcept;
 perm_result &result_at(perm_result *results, std::int64_t k);
 void require_alike(perm_result *results, std::int64_t count);
 
+// Of `count` results (none: null), cleared before they are filled and unless they are kept. Throws Error as
+// require_alike.
+class ClearedOnFailure {
+  public:
+    ClearedOnFailure(perm_result *results, std::int64_t count)
+        : results_(results), count_(results && count > 0 ? count : 0) {
+        if (count_ > 0) {
+            require_result(results);
+            require_alike(results, count);
+        }
+        clear_all();
+    }
+    ~ClearedOnFailure() { clear_all(); }
+    ClearedOnFailure(const ClearedOnFailure &) = delete;
+    ClearedOnFailure &operator=(const ClearedOnFailure &) = delete;
+    void keep() { count_ = 0; }
+
+  private:
+    void clear_all() const {
+        for (std::int64_t k = 0; k < count_; ++k) clear(result_at(results_, k));
+    }
+
+    perm_result *results_;
+    std::int64_t count_;
+};
+
 // As a caller gets texts: with malloc, to be freed.
 char *copy_of(const std::string &text);
 
 // Into cleared results.
 void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome &outcome,
+          const libperm::Answer &answer);
+// Without the order and the entries of the matrix.
+void fill(perm_result &result, const libperm::Options &options, const libperm::Outcome &outcome,
           const libperm::Answer &answer);
 void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome &outcome);
 void fill(perm_result &result, const libperm::Options &options, libperm::ExactKinds kinds);

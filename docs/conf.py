@@ -15,6 +15,8 @@ include_patterns = ["*.md", "**/*.md"]
 exclude_patterns = ["build", ".*"]
 
 html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_title = f"libperm {release}"
 html_additional_pages = {"index": "to_index.html"}
 html_show_copyright = False

@@ -56,7 +56,7 @@ extern "C" {
 typedef enum perm_status {
     PERM_OK = 0,
     PERM_BAD_ARGUMENT = 101,     /* null pointer, struct_size too small */
-    PERM_BAD_MATRIX = 102,       /* more rows than columns, index out of range, duplicate entry, NaN, ... */
+    PERM_BAD_MATRIX = 102,       /* index out of range, duplicate entry, NaN, ... */
     PERM_BAD_OPTION = 103,       /* unknown engine, negative limit, ... */
     PERM_REFUSED_MEMORY = 201,   /* needs more memory than the limit: the text says how much */
     PERM_REFUSED_TIME = 202,     /* predicted (or found) to take longer than the limit */
@@ -91,13 +91,22 @@ typedef enum perm_value_type {
  * row_ptr[i+1] - 1; columns inside a row may stand in any order, none twice. Explicit zeros are allowed. n = 0
  * is allowed: its permanent is 1. The pointers are only read, and only during the call.
  * m x n with m < n: the sum over all ways to choose a column for each row, none twice. It is computed as the
- * square matrix with n - m rows of ones below, over (n - m)! (Minc, Permanents, 1978, section 1.1).
+ * square matrix with n - m rows of ones below, over (n - m)! (Minc, Permanents, 1978, section 1.1). With m > n it is
+ * that of the transpose.
  * Multiplicities: row i counts row_multiplicity[i] times, column j col_multiplicity[j] times, as if it were written
  * so often; 0 leaves it out. Of an amplitude of boson sampling these are the photons in each mode of output and
- * input. What is repeated costs little: engines count how many of a kind are used. */
+ * input. What is repeated costs little: engines count how many of a kind are used.
+ * Lines that may stay unmatched: with row_unmatched or col_unmatched the value is no longer the permanent but
+ *
+ *     sum over matchings of (product of the entries in it) * (product of the weights of the lines not in it),
+ *
+ * a matching being entries no two of which share a row or a column. Without the one, every row must be matched;
+ * without the other, every column: it is 0 where that is impossible. With all weights 1 and all entries 1 it is the number
+ * of matchings of a bipartite graph; with the weights of missed and of false detections the total weight of all
+ * associations of a tracker. (docs/matchings.md) */
 typedef struct perm_csr {
     size_t struct_size;     /* sizeof(perm_csr) */
-    int64_t n_rows, n_cols; /* n_rows <= n_cols, multiplicities counted */
+    int64_t n_rows, n_cols;
     int64_t nnz;            /* number of stored entries */
     const void *row_ptr;    /* n_rows + 1 integers of index_type; may be NULL when n_rows = 0 */
     const void *col_idx;    /* nnz integers of index_type; may be NULL when nnz = 0 */
@@ -106,9 +115,13 @@ typedef struct perm_csr {
     int32_t value_type;     /* perm_value_type */
     const int64_t *row_multiplicity; /* n_rows numbers >= 0; NULL: all 1 */
     const int64_t *col_multiplicity; /* n_cols numbers >= 0; NULL: all 1 */
+    const void *row_unmatched; /* n_rows values of value_type: the weight of leaving each row unmatched. NULL: it must be
+                                * matched. Of PERM_VALUE_PATTERN each weight is 1, and what stands there is not read */
+    const void *col_unmatched; /* n_cols values, of each column */
 } perm_csr;
 
-#define PERM_CSR_INIT { sizeof(perm_csr), 0, 0, 0, NULL, NULL, NULL, PERM_INDEX_I64, PERM_VALUE_F64, NULL, NULL }
+#define PERM_CSR_INIT { sizeof(perm_csr), 0, 0, 0, NULL, NULL, NULL, PERM_INDEX_I64, PERM_VALUE_F64, NULL, NULL, \
+                        NULL, NULL }
 
 /* ---------------------------------------------------------------- options */
 
@@ -158,8 +171,9 @@ typedef struct perm_opts {
     void *cancel_user;
     const char *without;        /* reductions to leave out, by commas: "matching", "dm" (Dulmage-Mendelsohn), "d1",
                                  * "d2" (rows and columns of degree 1, 2), "fm" (Forbert-Marx), "merge" (of
-                                 * repeated rows and columns), "scaling" (by powers of two); "all": all but
-                                 * scaling. NULL or "": none left out */
+                                 * repeated rows and columns), "scaling" (by powers of two), "periodic" (long
+                                 * matrices of equal cells, docs/periodic.md); "all": all but scaling. NULL or
+                                 * "": none left out */
     const char *decompose;      /* "auto" (NULL): what the cost model says is cheapest; "paper": SUperman's
                                  * rule, rows and columns of at most 4 entries expanded down to n = 30 */
     const char *chunks;         /* of the GPU's walk along the Gray code: "ceg" (NULL), a power of two, so that
@@ -216,9 +230,11 @@ typedef struct perm_result {
                                   * two more than are certain if rel_error_bound < 1e-16. Complex: "a+bi", "a-bi" */
     const char *engine;          /* static: "frontier", "ryser", "hybrid", ...; "none" when the reductions alone
                                   * gave it; of the block that takes longest, if there are several; "glynn" where
-                                  * perm_compute went straight (docs/engines.md) */
+                                  * perm_compute went straight, "periodic" for a long matrix of equal cells
+                                  * (docs/engines.md) */
     const char *device;          /* static: "cpu" or "gpu", of the same block */
-    int64_t n, nnz;              /* order; entries that took part (explicit zeros left out by perm_compute) */
+    int64_t n, nnz;              /* order; entries that took part (explicit zeros left out by perm_compute); -1 where
+                                  * a periodic matrix has more than 63 bits count */
     int32_t threads;
     int32_t transposed;          /* 1: the engine worked on the transpose */
     double subsets;              /* all but frontier: subsets summed, over all blocks */
@@ -270,7 +286,8 @@ PERM_API perm_status perm_compute_with_plan(const perm_csr *a, const perm_opts *
 PERM_API perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan **plan);
 
 /* The permanent of the plan's pattern with these values: nnz of them, of the value_type and in the order of
- * the perm_csr that made the plan (NULL for a pattern plan). Explicit zeros are fine. The plan of a full matrix of order
+ * the perm_csr that made the plan (NULL for a pattern plan); behind them, where its rows may stay unmatched, their n_rows
+ * weights, and then, where its columns may, their n_cols. Explicit zeros are fine. The plan of a full matrix of order
  * 20 or less begins as perm_compute does, with the same bits (docs/engines.md, "Small dense matrices"). Another small plan
  * of doubles runs from its frontier written out (docs/repeated.md): in microseconds, on the calling thread, with the same
  * bits each time, and the last ones perhaps others than perm_compute's. */
@@ -278,7 +295,7 @@ PERM_API perm_status perm_plan_execute(const perm_plan *plan, const void *values
 
 /* The permanents of `count` matrices of the plan's pattern, at the same time on all threads where the plan is small:
  * for thousands of them a small part of the time of as many calls. values: as in perm_plan_execute; matrix k's begin
- * k * stride values after the first's (stride >= nnz, or 0 for the same one). results: `count` of them, each from
+ * k * stride values after the first's (stride >= nnz, weights counted, or 0 for the same one). results: `count` of them, each from
  * PERM_RESULT_INIT and, in the end, for perm_result_clear; each is as perm_plan_execute would fill it, but its times
  * are 0, and its text is NULL unless there is more to say than a double holds (exact integers beyond 2^53,
  * fractions, precisions above double).
@@ -288,20 +305,66 @@ PERM_API perm_status perm_plan_execute_batch(const perm_plan *plan, const void *
                                              int64_t count, perm_result *results);
 
 /* The permanent's derivatives by all stored entries, in one call for the time of a few executions: by a[i,j] it is the
- * permanent of what is left without row i and column j. Computed in doubles along the frontier and back, on the CPU,
- * whatever the plan's engine, precision and device (docs/gradients.md).
+ * permanent of what is left without row i and column j. Computed in doubles on the CPU, whatever the plan's precision and
+ * device: along the frontier and back, or, of square matrices up to n = 40 that are nearly full, by sums over signs, if
+ * that is quicker or the frontier does not fit the memory (docs/gradients.md). result->engine says which: "frontier" or
+ * "glynn". A plan of the engine "frontier", by name, keeps to it.
  * gradient: as many numbers as the perm_csr had entries, in its order; doubles, or for PERM_VALUE_C128 pairs of
  * doubles re, im: d perm / d a, the complex derivative. An entry that is 0 has a derivative too; with multiplicities it is
  * by the number as it was written, for all its copies together; of an m x n matrix it is that of its permanent.
  * error_bounds (may be NULL): a double for each, with |derivative as written - true one| <= bound for certain: 0 if
  * it is exact, INFINITY where it is beyond the range of double.
  * result (may be NULL): the permanent, from the same run: in doubles, so perm_plan_execute may tell more digits.
- * The first call makes what the others use again, and it stays with the plan: the frontier's states and the ways
- * between them, written out.
+ * The first call along the frontier makes what the others use again, and it stays with the plan: its states and the
+ * ways between them, written out.
  * Errors: those of perm_plan_execute; PERM_REFUSED_MEMORY where they do not fit memory_limit_bytes: the frontier is
  * not cut into slices here; PERM_UNSUPPORTED for complex numbers in PERM_VALUE_TEXT. Then nothing is written. */
 PERM_API perm_status perm_plan_gradient(const perm_plan *plan, const void *values, void *gradient,
                                         double *error_bounds, perm_result *result);
+
+/* The gradients of `count` matrices of the plan's pattern, at the same time on all threads where the plan is short.
+ * values, stride, count: as in perm_plan_execute_batch. gradients: one after the other, each as perm_plan_gradient writes it,
+ * with the same bits; error_bounds (may be NULL): as many doubles as derivatives in all. results (may be NULL): `count` of
+ * them, as perm_plan_execute_batch has them, without texts.
+ * Errors: those of perm_plan_gradient, naming the matrix; PERM_BAD_ARGUMENT for another stride, or for results of
+ * different struct_size. Then the results are cleared, and what stands in the other two is of no meaning. */
+PERM_API perm_status perm_plan_gradient_batch(const perm_plan *plan, const void *values, int64_t stride,
+                                              int64_t count, void *gradients, double *error_bounds,
+                                              perm_result *results);
+
+/* How likely each entry is to be in the matching, and each line to stay unmatched, where a matching's probability is its
+ * share of the sum over all (perm_csr): what a tracker asks of its associations (joint probabilistic data association).
+ * marginals: nnz + n_rows + n_cols probabilities: of each stored entry, in the order of the perm_csr; that each row stays
+ * unmatched; that each column does. Lines that must be matched have 0; of an m x n matrix without weights those of the
+ * longer side may stay unmatched, with weight 1. With multiplicities they are the expected numbers of copies.
+ * error_bounds (may be NULL): as many, with |told - true| <= bound for certain.
+ * result (may be NULL): the sum over all matchings, from the same run, in doubles.
+ * values: as in perm_plan_execute; none may be negative. They may lie far beyond each other: where products of doubles
+ * would leave their range, numbers have exponents of their own. Small matrices (up to 12 lines on one side) go over the
+ * sets of these lines, others along the frontier and back, as gradients do (docs/matchings.md).
+ * Errors: those of perm_plan_gradient; PERM_BAD_MATRIX for a negative or complex weight, and where no matching has a weight
+ * above 0: then there are no probabilities; PERM_UNSUPPORTED where weights lie too far apart for all that. Nothing is
+ * written then. */
+PERM_API perm_status perm_plan_marginals(const perm_plan *plan, const void *values, double *marginals,
+                                         double *error_bounds, perm_result *result);
+
+/* The same for `count` matrices of the plan's pattern, on all threads: stride as in perm_plan_execute_batch; matrix k's
+ * numbers begin at k * (nnz + n_rows + n_cols). Entries that some of them lack are 0 there: a plan of the union of their
+ * patterns serves all. results (may be NULL): `count` of them, as perm_plan_execute_batch has them, without texts.
+ * Errors: those of perm_plan_marginals, naming the matrix; PERM_BAD_ARGUMENT for another stride, or for results of
+ * different struct_size. Then the results are cleared, and what stands in the other two is of no meaning. */
+PERM_API perm_status perm_plan_marginals_batch(const perm_plan *plan, const void *values, int64_t stride, int64_t count,
+                                               double *marginals, double *error_bounds, perm_result *results);
+
+/* The numbers of matchings with k entries, k = 0 .. min(n_rows, n_cols) (multiplicities counted), which are `count` - 1:
+ * the sums over all sets of k entries, no two in one row or column, of their products. Of a 0/1 matrix these are numbers of
+ * matchings of a bipartite graph, the coefficients of its matching and rook polynomials; the last one of a square matrix is
+ * its permanent. a->row_unmatched and a->col_unmatched must be NULL. results: `count` of them, each from PERM_RESULT_INIT
+ * and, in the end, for perm_result_clear. All are computed exactly, at once; of doubles each is then rounded to a double,
+ * within its bound, unless precision is "exact". What is told of engine, counts and times is of all of them.
+ * Errors: those of perm_compute; PERM_BAD_ARGUMENT for another count; PERM_BAD_OPTION for a precision that is neither
+ * "auto" nor "exact". Then all results are cleared. */
+PERM_API perm_status perm_matchings(const perm_csr *a, const perm_opts *opts, int64_t count, perm_result *results);
 
 typedef enum perm_format {
     PERM_FORMAT_TEXT = 0,
@@ -349,7 +412,8 @@ PERM_API perm_status perm_plan_source(const perm_plan *plan, const char *arch, c
 PERM_API perm_status perm_plan_save(const perm_plan *plan, void *buffer, size_t capacity, size_t *needed);
 
 /* A saved plan again, without analysing the pattern. Executing it gives the same bits as the plan that was saved,
- * on any machine. *plan is NULL on failure.
+ * on any machine; but one of engine "periodic" is saved in blocks, whose digits are as certain and may be others
+ * (docs/engines.md). *plan is NULL on failure.
  * opts (may be NULL): threads, memory_limit_bytes, time_limit_seconds, machine, cache, callbacks: taken from here.
  * All else is the plan's: leave it at its default, or as it was. What limits forbade when the plan was made stays
  * forbidden; those of opts are for its execution.
@@ -365,10 +429,79 @@ PERM_API perm_status perm_plan_load(const void *bytes, size_t size, const perm_o
  * none, those of perm_plan_create. */
 PERM_API perm_status perm_plan_check_matrix(const perm_plan *plan, const perm_csr *a);
 
+/* ---------------------------------------------------------------- minors of dense matrices */
+
+/* Dense matrices of one shape, one behind the other, each row by row. Multiplicities as in perm_csr, the same for all
+ * of them. The pointers are only read, and only during the call. */
+typedef struct perm_dense {
+    size_t struct_size;     /* sizeof(perm_dense) */
+    int64_t n_rows, n_cols; /* of each */
+    int64_t count;          /* of matrices; PERM_DENSE_INIT: 1 */
+    const void *values;     /* count * n_rows * n_cols of value_type; may be NULL where that is 0 */
+    int32_t value_type;     /* PERM_VALUE_F64, _C128, or _I64 (of at most 2^53) */
+    int32_t reserved;       /* must be 0 */
+    const int64_t *row_multiplicity; /* n_rows numbers >= 0; NULL: all 1 */
+    const int64_t *col_multiplicity; /* n_cols numbers >= 0; NULL: all 1 */
+} perm_dense;
+
+#define PERM_DENSE_INIT { sizeof(perm_dense), 0, 0, 1, NULL, PERM_VALUE_F64, 0, NULL, NULL }
+
+/* The permanents of what is left of a matrix with one line more one way than the other, multiplicities counted, when a
+ * copy of each line of the longer way is left out: of n + 1 rows and n columns without each row, of n rows and n + 1
+ * columns without each column. These are the sub-permanents by which a permanent is expanded, and by which a boson
+ * sampler draws its next photon. All together take three times as long as one (docs/gradients.md, "Sub-permanents").
+ * sub_permanents: for each matrix one number for each line of the longer way, as it was written, copies or not; doubles,
+ * or for PERM_VALUE_C128 pairs re, im. Of a line of multiplicity 0 there is no copy to leave out: 0.
+ * error_bounds (may be NULL): a double for each, with |number - true one| <= bound for certain; 0: it is exact, as it is
+ * of integers below 2^53 and their like; INFINITY: beyond the range of double.
+ * Of the options threads, limits and callbacks count; a matrix has the same bits alone, in a batch and for any number
+ * of threads.
+ * Errors: PERM_BAD_ARGUMENT; PERM_BAD_MATRIX for another shape, a value that is not finite; PERM_UNSUPPORTED for more than
+ * 40 lines either way, more than 56 copies of a line that is not left out, integers beyond 2^53; PERM_REFUSED_TIME where
+ * it is predicted to take longer than the limit; PERM_CANCELLED. What the arrays hold then is of no use. */
+PERM_API perm_status perm_sub_permanents(const perm_dense *a, const perm_opts *opts, void *sub_permanents,
+                                         double *error_bounds);
+
+/* The derivatives of the permanents of square matrices (multiplicities counted) by all entries, those that are 0 too: by
+ * a[i,j] the permanent without row i and column j, times the copies of both. No plan is made: by sums over signs, in
+ * O(n 2^n), whatever the entries are. For sparse ones, and other shapes: perm_plan_gradient.
+ * gradients: as many numbers as there are values, in their order; doubles, or pairs for PERM_VALUE_C128.
+ * error_bounds (may be NULL): a double for each, as above.
+ * permanents, permanent_bounds (may be NULL): of each matrix its permanent from the same sums, and the bound.
+ * Options and errors as above; n, counted, at most 40. */
+PERM_API perm_status perm_gradients(const perm_dense *a, const perm_opts *opts, void *gradients, double *error_bounds,
+                                    void *permanents, double *permanent_bounds);
+
+/* ---------------------------------------------------------------- boson sampling */
+
+/* Photons that come into an interferometer: a photon of mode j in leaves by mode z with amplitude
+ * amplitudes[z * inputs + j]. The columns of modes that photons come in by are orthonormal, within 1e-6. */
+typedef struct perm_boson {
+    size_t struct_size;          /* sizeof(perm_boson) */
+    int64_t modes, inputs;       /* out, in: rows and columns of the amplitudes */
+    const void *amplitudes;      /* modes * inputs pairs of doubles re, im, row by row */
+    int64_t photons;             /* at most 41 */
+    const int64_t *photon_modes; /* of each photon the mode in, in any order, some perhaps more than once */
+} perm_boson;
+
+#define PERM_BOSON_INIT { sizeof(perm_boson), 0, 0, NULL, 0, NULL }
+
+/* Draws samples of where the photons leave, independent of each other: the outcome with s_z photons in mode z has probability
+ * |perm(amplitudes of the modes out and in, repeated)|^2 / (prod s_z! prod t_j!), t_j coming in by mode j. By Clifford and
+ * Clifford's algorithm; docs/boson.md says what is exact.
+ * occupations: shots * modes numbers, of each sample how many photons leave by each mode.
+ * seed: the same samples follow from the same seed, for any number of threads.
+ * Of the options threads, limits and callbacks count. Errors: PERM_BAD_ARGUMENT; PERM_BAD_MATRIX for columns that are not
+ * orthonormal; PERM_UNSUPPORTED for more photons; PERM_REFUSED_TIME; PERM_CANCELLED. What the array holds then is of no
+ * use. */
+PERM_API perm_status perm_boson_sample(const perm_boson *a, int64_t shots, uint64_t seed, const perm_opts *opts,
+                                       int64_t *occupations);
+
 /* ---------------------------------------------------------------- shards */
 
 /* A plan's work in numbered shards that know nothing of each other. Who ran which, in which order, how often and
- * with how many threads does not show: combined, they have the bits of one execution with these values.
+ * with how many threads does not show: combined, they have the bits of one execution with these values, of a plan of
+ * engine "periodic" those of its blocks.
  * *count: 1 at least; *seconds (may be NULL): that one is predicted to take, on one thread or GPU. Both follow from
  * the plan alone. */
 PERM_API perm_status perm_plan_shards(const perm_plan *plan, int64_t *count, double *seconds);

@@ -10,9 +10,11 @@
 
 #include <perm.h>
 
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -115,6 +117,21 @@ inline Result compute(const perm_csr &a, const perm_opts &opts = PERM_OPTS_INIT)
 
 inline Result compute(const Csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
     return compute(a.view(), opts);
+}
+
+// The numbers of matchings with 0, 1, 2, ... entries (perm_matchings).
+inline std::vector<Result> matchings(const perm_csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
+    const auto lines = [](const std::int64_t *times, std::int64_t count) {
+        return times ? std::accumulate(times, times + count, std::int64_t{0}) : count;
+    };
+    const std::int64_t count =
+        std::min(lines(a.row_multiplicity, a.n_rows), lines(a.col_multiplicity, a.n_cols)) + 1;
+    std::vector<perm_result> raw(static_cast<std::size_t>(count > 0 ? count : 1),
+                                 perm_result PERM_RESULT_INIT);
+    check(perm_matchings(&a, &opts, count, raw.data()));
+    std::vector<Result> results(raw.size());
+    for (std::size_t k = 0; k < raw.size(); ++k) *results[k].raw() = raw[k];
+    return results;
 }
 
 // perm_plan that frees itself.

@@ -266,9 +266,11 @@ class Search {
   public:
     Search(const std::array<FrontierSide, 2> &sides, const FrontierOrderOptions &options)
         : options_(options), rows_(sides.front().rows.rows), log2_binomial_(rows_) {
-        for (std::size_t k = 0; k < 2 * lines; ++k)
+        for (std::size_t k = 0; k < 2 * lines; ++k) {
+            if (options.transposed && sides[k % 2].transposed != *options.transposed) continue;
             walkers_.push_back(std::make_unique<Walker>(sides[k % 2], log2_binomial_, options,
                                                         options.seed * 2 * lines + k + 1));
+        }
     }
 
     void start() {

@@ -10,6 +10,7 @@ struct Passes {
     bool forbert_marx = true;              // expansion along lines of degree 3 and 4
     bool merging = true;                   // of repeated rows and columns
     bool scaling = true;                   // by powers of two, before an engine starts
+    bool periodic = true;                  // long matrices of equal cells, by the operator of one
     friend bool operator==(const Passes &, const Passes &) = default;
 };
 

@@ -68,7 +68,8 @@ std::string certainty_line(const perm_result &r) {
 }
 
 std::string work_line(const perm_result &r) {
-    std::string line = fmt::format("n = {}, {} entries", r.n, r.nnz);
+    const auto counted = [](std::int64_t n) { return n < 0 ? "more than 2^63" : std::to_string(n); };
+    std::string line = fmt::format("n = {}, {} entries", counted(r.n), counted(r.nnz));
     if (r.blocks > 1) line += fmt::format("; {} blocks, {} computed", r.blocks, r.blocks_computed);
     if (r.subsets > 0) line += fmt::format("; {} subsets", count_text(r.subsets));
     if (r.states > 0)
@@ -135,8 +136,8 @@ libperm::Json json_of(const perm_result &r, const Seconds &s) {
         {"engine", r.engine},
         {"device", r.device},
         {"threads", r.threads},
-        {"n", r.n},
-        {"nnz", r.nnz},
+        {"n", r.n < 0 ? Json(nullptr) : Json(r.n)},
+        {"nnz", r.nnz < 0 ? Json(nullptr) : Json(r.nnz)},
         {"blocks", r.blocks},
         {"blocks_computed", r.blocks_computed},
         {"slices", r.slices},

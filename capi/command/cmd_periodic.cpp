@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <optional>
+#include <unistd.h>
 
 namespace perm {
 namespace {
@@ -39,6 +40,22 @@ Periodic plan_of(const Options &options, const perm_opts &opts) {
     return Periodic(a, opts);
 }
 
+// Results are the caller's: no limit of the library's is asked before they are there.
+void require_room(const Options &options) {
+    const std::int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    const double limit = options.memory_bytes > 0
+                             ? static_cast<double>(options.memory_bytes)
+                             : 0.75 * static_cast<double>(pages) * static_cast<double>(page);
+    constexpr double of_text = 32; // at least
+    const double bytes = static_cast<double>(options.terms) * (2 * sizeof(perm_result) + of_text);
+    if (bytes > limit)
+        throw Error(
+            PERM_REFUSED_MEMORY,
+            fmt::format("{} terms take {:.3g} GB and more; {:.3g} GB is the limit\n  raise the limit: "
+                        "--memory, or ask for fewer",
+                        options.terms, bytes / 1e9, limit / 1e9));
+}
+
 struct Asked {
     std::optional<Result> result;
     Seconds seconds{};
@@ -63,6 +80,7 @@ Asked ask(const Options &options) {
         asked.seconds.total = asked.seconds.plan + asked.seconds.run;
         warn_if_missed(options, *asked.result->raw());
     }
+    require_room(options);
     if (options.terms > 0) asked.terms = plan.terms(1, options.terms);
     for (Result &term : asked.terms)
         if (!term->tolerance_met) {

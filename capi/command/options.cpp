@@ -121,7 +121,7 @@ std::int64_t parse_bytes(const std::string &text) {
 }
 
 double parse_seconds(const std::string &text) {
-    if (text == "none") return std::numeric_limits<double>::infinity();
+    if (text == "none" || text == "inf") return std::numeric_limits<double>::infinity();
     const auto [number, unit] = split_unit(text);
     if (unit.empty() || unit == "s") return number;
     if (unit == "m") return number * 60;
@@ -166,7 +166,7 @@ void add_plan_options(CLI::App &command, Options &options) {
     command
         .add_option("--without", options.without,
                     "reductions to leave out, with commas between them: matching, dm, d1, d2, fm, merge, "
-                    "scaling; all")
+                    "scaling, periodic; all")
         ->type_name("NAMES");
     command
         .add_option(
@@ -189,10 +189,11 @@ void add_limit_options(CLI::App &command, Options &options) {
                "memory of the whole call on the CPU, such as 512M, 20G or 1.5GiB; three quarters of the "
                "machine's if not "
                "given");
-    add_parsed(command, "--time-limit", options.time_limit_seconds, parse_seconds, "TIME",
-               "seconds, or such as 10m, 2h, 3d; none for no limit; if not given, compute refuses what is "
-               "predicted to "
-               "take more than a day");
+    add_parsed(
+        command, "--time-limit", options.time_limit_seconds, parse_seconds, "TIME",
+        "seconds, or such as 10m, 2h, 3d; none or inf for no limit; if not given, compute refuses what is "
+        "predicted to "
+        "take more than a day");
     add_cache_option(command, options);
     command.add_flag("-v,--verbose", options.verbose, "log decisions to stderr; twice: details");
 }

@@ -177,6 +177,19 @@ constexpr Style styles[] = {{"chosen", "fs solid noborder lc rgb '#009E73'"},
                             {"refused", "lc rgb '#777777' fs pattern 4 border"},
                             {"no GPU", "lc rgb '#777777' fs pattern 4 border"}};
 
+// "12 us" as a picture has it.
+std::string with_micro(std::string time) {
+    if (const auto at = time.find(" us"); at != time.npos) time.replace(at, 3, " µs");
+    return time;
+}
+
+// Of a logarithmic axis of seconds.
+constexpr const char times[] =
+    "set xtics ('1 ns' 1e-9, '1 µs' 1e-6, '1 ms' 1e-3, '1 s' 1, '1 min' 60, '1 h' 3600, '1 day' 86400, '1 "
+    "year' 31557600, "
+    "'1000 years' 3.15576e10, '10^{6} years' 3.15576e13, '10^{9} years' 3.15576e16)\n";
+
+// A mark at each engine's time: on a logarithmic axis a bar's length would say nothing.
 std::string plot_engines(const Panel &panel, const Json &plan) {
     const Json::Array &names = plan.at("picture").array("engines");
     const Json::Array &candidates = plan.array("candidates");
@@ -188,13 +201,17 @@ std::string plot_engines(const Panel &panel, const Json &plan) {
         }
     if (most == 0) least = most = 1;
     most = std::min(most, 1e300); // its tic must be a double too
-    const double low = std::pow(10, std::floor(std::log10(least)) - 1),
-                 high = std::pow(10, std::ceil(std::log10(most)));
+    // Some three decades at least, so that there are tics to read it by.
+    const double decades = std::max(3.5, std::log10(most / least) + 1),
+                 middle = (std::log10(most) + std::log10(least)) / 2,
+                 low = std::pow(10, middle - decades / 2),
+                 high = std::pow(10, std::min(middle + decades / 2, 307.0)),
+                 half_mark = std::pow(10, 0.012 * decades); // to either side
     std::string text = begin(panel, two_lines("predicted time of each engine", "refused ones are hatched"));
-    text += fmt::format(
-        "set logscale x\nset format x '10^{{%T}}'\nset xrange [{}:{}]\nset yrange [{}:0]\n"
-        "set tics out nomirror scale 0.5\nunset ytics\nset border 1 lw 0.8\nset xlabel 'seconds'\n",
-        low, high, std::max<std::size_t>(4, candidates.size()));
+    text += fmt::format("set logscale x\n{}set xrange [{}:{}]\nset yrange [{}:0]\n"
+                        "set tics out nomirror scale 0.5\nset grid xtics lc rgb '#dddddd'\nunset ytics\nset "
+                        "border 1 lw 0.8\n",
+                        times, low, high, std::max<std::size_t>(4, candidates.size()));
     std::string data, plots;
     for (const Style &style : styles) {
         std::string bars;
@@ -204,12 +221,13 @@ std::string plot_engines(const Panel &panel, const Json &plan) {
             const std::string what = c.find("why_not") && c.at("status") == "refused"
                                          ? "refused: " + in_short(c.text("why_not"))
                                          : c.text("status");
-            text += fmt::format(
-                "set label {} at graph 0.005, first {} noenhanced font ',11'\n",
-                quoted(fmt::format("{}: {}, {}", names[k].text("name"), names[k].text("time"), what)),
-                static_cast<double>(k) + 0.3);
+            text += fmt::format("set label {} at graph 0.005, first {} noenhanced font ',11'\n",
+                                quoted(fmt::format("{}: {}, {}", names[k].text("name"),
+                                                   with_micro(names[k].text("time")), what)),
+                                static_cast<double>(k) + 0.3);
             if (const Json &s = c.at("seconds"); !s.is_null())
-                fmt::format_to(std::back_inserter(bars), "{} {} {}\n", k, low, std::max(low, s.number()));
+                fmt::format_to(std::back_inserter(bars), "{} {} {}\n", k,
+                               std::max(low, s.number()) / half_mark, std::max(low, s.number()) * half_mark);
         }
         if (bars.empty()) continue;
         const std::string name = fmt::format("$bars{}", &style - styles);
@@ -228,7 +246,7 @@ std::string outcome_line(const Json &plan) {
     if (plan.find("form")) engine += " " + plan.text("form");
     return fmt::format("{} to compute; {} on the {}, predicted {}",
                        count(plan.integer("blocks"), "block", "blocks"), engine,
-                       plan.at("device") == "gpu" ? "GPU" : "CPU", picture.text("time"));
+                       plan.at("device") == "gpu" ? "GPU" : "CPU", with_micro(picture.text("time")));
 }
 
 std::string header(const Json &plan, const std::string &title) {

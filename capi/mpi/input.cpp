@@ -12,28 +12,26 @@
 namespace libperm::mpi {
 namespace {
 
-template <class Value> std::string plain(const perm_csr &a, std::size_t each) {
-    std::string bytes(static_cast<std::size_t>(a.nnz) * each * sizeof(Value), '\0');
-    if (!bytes.empty()) std::memcpy(bytes.data(), a.values, bytes.size());
-    return bytes;
+std::string plain(const void *values, std::size_t bytes) {
+    return bytes == 0 ? std::string() : std::string(static_cast<const char *>(values), bytes);
 }
 
-std::string values_of(const perm_csr &a) {
-    switch (a.value_type) {
+std::string bytes_of(const void *values, std::size_t count, std::int32_t type) {
+    switch (type) {
     case PERM_VALUE_C128:
-        return plain<double>(a, 2);
+        return plain(values, 2 * count * sizeof(double));
     case PERM_VALUE_I64:
-        return plain<std::int64_t>(a, 1);
+        return plain(values, count * sizeof(std::int64_t));
     case PERM_VALUE_PATTERN:
         return {};
     case PERM_VALUE_TEXT: {
         std::string bytes;
-        for (std::int64_t k = 0; k < a.nnz; ++k)
-            (bytes += static_cast<const char *const *>(a.values)[k]) += '\0';
+        for (std::size_t k = 0; k < count; ++k)
+            (bytes += static_cast<const char *const *>(values)[k]) += '\0';
         return bytes;
     }
     default:
-        return plain<double>(a, 1);
+        return plain(values, count * sizeof(double));
     }
 }
 
@@ -41,14 +39,17 @@ std::string values_of(const perm_csr &a) {
 
 Input::Input(const perm_csr *a) {
     const InputPattern input = read_pattern(a);
-    read_values(input, a->values); // throws what it throws
     csr = read_known(*a, offsetof(perm_csr, row_multiplicity), "perm_csr");
-    values = values_of(csr);
     const InputPattern &as_given = input.written ? *input.written : input;
-    std::string bytes = written(input.pattern.row_ptr) + written(input.pattern.col) + written(input.source) +
-                        written(as_given.pattern.row_ptr) + written(as_given.pattern.col) +
-                        written(std::vector<std::int32_t>{input.value_type, input.pattern.cols,
-                                                          input.rows_of_ones, input.repeats});
+    const GivenValues given(input, csr);
+    read_values(input, given.data()); // throws what it throws
+    values = bytes_of(given.data(), static_cast<std::size_t>(value_count(as_given)), csr.value_type);
+    const std::string bytes =
+        written(input.pattern.row_ptr) + written(input.pattern.col) + written(input.source) +
+        written(as_given.pattern.row_ptr) + written(as_given.pattern.col) +
+        written(std::vector<std::int32_t>{input.value_type, input.pattern.cols, input.free_rows,
+                                          input.free_columns, input.repeats, as_given.row_weights,
+                                          as_given.col_weights});
     digest = digest_of_bytes(bytes + values);
 }
 

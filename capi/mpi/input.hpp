@@ -13,7 +13,7 @@ struct Input {
     explicit Input(const perm_csr *a);
 
     perm_csr csr;
-    std::string values; // as bytes, see ValueView
+    std::string values; // and the weights of unmatched lines behind them, as bytes, see ValueView
     std::string digest; // of pattern and values, 32 hexadecimal digits
 };
 

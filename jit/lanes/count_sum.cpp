@@ -1,13 +1,12 @@
 #include "jit/lanes/count_sum.hpp"
 
-#include "jit/lanes/binomials.hpp"
 #include "jit/lanes/lane_targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "jit/lanes/count_sum.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.h.
-#include "jit/lanes/lanes-inl.hpp"
+#include "jit/lanes/count_steps-inl.hpp"
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -15,117 +14,38 @@
 HWY_BEFORE_NAMESPACE();
 namespace libperm::HWY_NAMESPACE {
 
-constexpr int of_lanes = count_lanes / static_cast<int>(hn::MaxLanes(Tag()));
-using Eight = Wide<of_lanes>;
-
-// The counts of the first kinds are summed over side by side, a step; those of the others follow a reflected
-// Gray code (Knuth, The Art of Computer Programming 4A, 7.2.1.1).
 template <bool complex, bool split, bool twofold> class CountWalk {
-    static constexpr int parts = (complex ? 2 : 1) * (split ? 2 : 1);
+    static constexpr int parts = CountSteps<complex, split>::parts;
     using Part = std::conditional_t<twofold, DD<Eight>, Real<Eight>>;
     using A = std::conditional_t<complex, Complex<Part>, Part>;
     using Number = typename A::Number;
 
   public:
-    HWY_INLINE explicit CountWalk(const CountedColumns &a) : a_(a), low_(low_kinds(a)) {
-        a.list(part_);
-        tabulate();
-    }
+    HWY_INLINE explicit CountWalk(const CountedColumns &a) : a_(a), steps_(a) {}
 
     HWY_INLINE CountSum sum(std::uint64_t first, std::uint64_t last) {
-        begin(first);
+        steps_.begin(first);
         auto sum = A::zero_sum();
         Eight mass(0.0);
         CountSum all;
         for (std::uint64_t step = first; step < last; ++step) {
-            if (step > first) advance();
-            const double weight = step_weight();
+            if (step > first) steps_.advance();
+            const double weight = steps_.weight();
             if (weight != 0) {
                 add_step(weight, sum, mass);
                 ++all.steps;
             }
         }
         total(sum, mass, all);
-        all.step_roundings = low_.lanes / count_lanes - 1;
+        all.step_roundings = steps_.lanes() / count_lanes - 1;
         return all;
     }
 
   private:
-    HWY_INLINE void tabulate() {
-        std::fill_n(low_weight_, low_.lanes, 0.0);
-        std::fill_n(table_, a_.rows * parts * low_.lanes, 0.0);
-        HWY_ALIGN double times[most_low_counts];
-        int period = 1;
-        for (int j = 0; j < low_.kinds; ++j) {
-            const int c = a_.column_count[j];
-            for (int lane = 0; lane < low_.lanes; ++lane) {
-                const int k = lane / period % (c + 1);
-                const double weight = k % 2 ? -binomials.of[c][k] : binomials.of[c][k];
-                low_weight_[lane] = j == 0 ? weight : low_weight_[lane] * weight;
-                times[lane] = c - 2 * k;
-            }
-            period *= c + 1;
-            for (int i = 0; i < a_.rows; ++i)
-                for (int part = 0; part < parts; ++part) {
-                    const Eight entry(part_[part][j * a_.stride + i]);
-                    double *const to = table(part, i);
-                    for (int lane = 0; lane < low_.lanes; lane += count_lanes)
-                        store(load<of_lanes>(to + lane) + entry * load<of_lanes>(times + lane), to + lane);
-                }
-        }
-        std::fill(low_weight_ + period, low_weight_ + low_.lanes, 0.0);
-    }
-
-    double *table(int part, int i) { return table_ + (i * parts + part) * low_.lanes; }
-
-    HWY_INLINE void begin(std::uint64_t step) {
-        for (int part = 0; part < parts; ++part) std::fill_n(base_[part], a_.stride, 0.0);
-        for (int j = low_.kinds; j < a_.columns; ++j) {
-            const int last = last_count(a_, j);
-            const auto counts = static_cast<std::uint64_t>(last) + 1;
-            const auto taken = static_cast<int>(step % counts);
-            step /= counts;
-            by_[j] = step % 2 == 0 ? 1 : -1;
-            taken_[j] = by_[j] > 0 ? taken : last - taken;
-            for (int part = 0; part < parts; ++part) add_column(part, j, a_.column_count[j] - 2 * taken_[j]);
-        }
-    }
-
-    HWY_INLINE void advance() { // not beyond the last step
-        for (int j = low_.kinds;; ++j) {
-            const int next = taken_[j] + by_[j];
-            if (next < 0 || next > last_count(a_, j)) {
-                by_[j] = -by_[j];
-                continue;
-            }
-            taken_[j] = next;
-            for (int part = 0; part < parts; ++part) add_column(part, j, -2 * by_[j]);
-            return;
-        }
-    }
-    HWY_INLINE void add_column(int part, int j, double times) {
-        const double *const column = part_[part] + j * a_.stride;
-        for (int i = 0; i < a_.stride; ++i) base_[part][i] += times * column[i];
-    }
-
-    // Of two steps with the same terms one counts, twice; 0 for the other.
-    HWY_INLINE double step_weight() const {
-        double weight = 1;
-        for (int j = a_.columns; j-- > low_.kinds && weight == 1;) {
-            const int twice = 2 * taken_[j], c = a_.column_count[j];
-            if (twice != c) weight = twice < c ? 2 : 0;
-        }
-        for (int j = low_.kinds; j < a_.columns && weight != 0; ++j) {
-            const double choices = binomials.of[a_.column_count[j]][taken_[j]];
-            weight *= taken_[j] % 2 ? -choices : choices;
-        }
-        return weight;
-    }
-
     HWY_INLINE void add_step(double weight, typename A::Sum &sum, Eight &mass) {
         Number terms = weighted(product(0), 0);
         Eight magnitude = A::magnitude(terms);
-        for (int lane = count_lanes; lane < low_.lanes; lane += count_lanes) {
+        for (int lane = count_lanes; lane < steps_.lanes(); lane += count_lanes) {
             const Number term = weighted(product(lane), lane);
             terms = A::add(terms, term);
             magnitude = magnitude + A::magnitude(term);
@@ -142,7 +62,7 @@ template <bool complex, bool split, bool twofold> class CountWalk {
             return Part::multiply(x, Part::number(by));
     }
     HWY_INLINE Number weighted(const Number &x, int lane) const {
-        return times(x, load<of_lanes>(low_weight_ + lane));
+        return times(x, load<vectors_of_eight>(steps_.low_weight(lane)));
     }
 
     HWY_INLINE Number product(int lane) {
@@ -163,7 +83,7 @@ template <bool complex, bool split, bool twofold> class CountWalk {
     }
 
     HWY_INLINE Eight sum_of_part(int part, int i, int lane) {
-        return Eight(base_[part][i]) + load<of_lanes>(table(part, i) + lane);
+        return Eight(steps_.base(part, i)) + load<vectors_of_eight>(steps_.low_sum(part, i, lane));
     }
     HWY_INLINE typename Part::Number sum_of_grids(int part, int i, int lane) {
         if constexpr (!split)
@@ -209,12 +129,7 @@ template <bool complex, bool split, bool twofold> class CountWalk {
     }
 
     const CountedColumns &a_;
-    const double *part_[parts];
-    const LowKinds low_;
-    int taken_[most_kinds], by_[most_kinds];                       // k, and whether it goes up or down
-    HWY_ALIGN double base_[parts][most_kinds];                     // the other kinds' part of the row sums
-    HWY_ALIGN double low_weight_[most_low_counts];                 // with its sign
-    HWY_ALIGN double table_[most_kinds * parts * most_low_counts]; // what the low kinds add to the row sums
+    CountSteps<complex, split> steps_;
 };
 
 template <bool complex, bool split>

@@ -14,8 +14,6 @@
 namespace libperm {
 namespace {
 
-std::int64_t bytes_of(perm_value_type type) { return type == PERM_VALUE_C128 ? 16 : 8; }
-
 class Batch {
   public:
     Batch(const Plan &plan, const BatchWays &ways, const void *values, std::int64_t stride,
@@ -39,7 +37,8 @@ class Batch {
         if (straight_) straightly();
         if (direct_)
             for (const bool twofold : direct_->ladder().of_tape()) directly(twofold);
-        if (!direct_ && plan_.seconds < short_run && fit)
+        // Not of equal cells: the first matrix of other values makes a plan for all such.
+        if (!direct_ && !plan_.repeated && plan_.seconds < short_run && fit)
             parallel_for(left_.size(), [&](std::uint64_t k) { generally(left_[k]); });
         else
             for (const std::int64_t k : left_) generally(k);
@@ -48,7 +47,7 @@ class Batch {
   private:
     const void *matrix(std::int64_t k) const {
         if (!values_) return nullptr; // of matrices without entries
-        return static_cast<const char *>(values_) + k * stride_ * bytes_of(plan_.input.value_type);
+        return static_cast<const char *>(values_) + k * stride_ * bytes_of_value();
     }
 
     // What is answered within the tolerance is left no more.
@@ -103,7 +102,7 @@ class Batch {
     }
 
     void on_gpu(bool twofold) {
-        const std::int64_t doubles = bytes_of(plan_.input.value_type) / 8;
+        const std::int64_t doubles = bytes_of_value() / 8;
         const MatrixList matrices{static_cast<const double *>(values_), stride_ * doubles, left_};
         std::vector<char> done(left_.size(), 0);
         const auto take = [&](std::size_t k, const TapeAnswer &answer) {
@@ -121,6 +120,8 @@ class Batch {
         });
         forget(done);
     }
+
+    std::int64_t bytes_of_value() const { return static_cast<std::int64_t>(size_of(plan_.input.value_type)); }
 
     void forget(const std::vector<char> &done) {
         std::size_t kept = 0;
@@ -168,19 +169,24 @@ class Batch {
 
 } // namespace
 
-void execute_batch(const Plan &plan, const BatchWays &ways, const void *values, std::int64_t stride,
-                   std::int64_t count, RunControl &control, const BatchSink &sink) {
+void check_batch(const Plan &plan, const void *values, std::int64_t stride, std::int64_t count) {
     if (plan.input.value_type == PERM_VALUE_PATTERN)
         throw Error(PERM_BAD_ARGUMENT, "a pattern matrix has no values, and so there is no batch of them");
     if (count < 0) throw Error(PERM_BAD_ARGUMENT, "count is negative");
     if (count == 0) return;
-    const std::int64_t nnz = (plan.input.written ? *plan.input.written : plan.input).pattern.nnz();
+    const std::int64_t nnz = values_given(plan.input);
     if (!values && nnz > 0) throw Error(PERM_BAD_ARGUMENT, "values is a null pointer");
     if (stride != 0 && stride < nnz)
         throw Error(PERM_BAD_ARGUMENT,
                     formatted("stride is {}, but a matrix has {} values: the next one's begin after these, "
                               "or with stride 0 it is the same",
                               stride, nnz));
+}
+
+void execute_batch(const Plan &plan, const BatchWays &ways, const void *values, std::int64_t stride,
+                   std::int64_t count, RunControl &control, const BatchSink &sink) {
+    check_batch(plan, values, stride, count);
+    if (count == 0) return;
     control.begin(static_cast<double>(count), plan.seconds * static_cast<double>(count));
     Batch(plan, ways, values, stride, control, sink).run(count);
     control.finish();

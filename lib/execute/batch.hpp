@@ -24,6 +24,9 @@ struct BatchWays {
     const IdleTapes &idle_tapes; // of `direct`
 };
 
+// Throws Error of what is no batch of the plan's matrices.
+void check_batch(const Plan &plan, const void *values, std::int64_t stride, std::int64_t count);
+
 // Matrix k's values begin k * stride values after the first's. Those that are answered within the tolerance
 // straight, or by the tape, take that way, many at a time, the others the plan's. Throws Error, naming the
 // matrix.

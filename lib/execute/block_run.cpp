@@ -210,8 +210,9 @@ Outcome run_exactly(const BlockRun &run, Attempt &attempt, const ExactBlock &lin
         residues_of(integers.pattern, integers.re, integers.im, std::move(primes), poll);
     const EngineResult result = attempt.run(matrices);
     Outcome outcome = attempt.outcome_of(result);
-    outcome.wide = from_residues(matrices.primes, std::get<ResidueVector>(result.value), gaussian, poll) *
-                   Gaussian{integers.factor, 0};
+    outcome.wide =
+        from_residues(matrices.primes, std::get<ResidueVector>(result.value), gaussian, poll, &run.memory) *
+        Gaussian{integers.factor, 0};
     outcome.exact = true;
     return outcome;
 }

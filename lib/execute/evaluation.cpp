@@ -53,9 +53,9 @@ template <class Value> Outcome Evaluation<Value>::run(BlockOf<Value> root) {
         if (jobs_.size() == most_jobs || tokens_.size() >= most_tokens) compute_jobs();
     }
     compute_jobs();
-    if (plan_.input.rows_of_ones > 0) {
-        mpz_class ways; // that these rows can take the columns left
-        mpz_fac_ui(ways.get_mpz_t(), static_cast<unsigned long>(plan_.input.rows_of_ones));
+    if (plan_.input.free_lines() > 0) {
+        mpz_class ways; // in which these lines can be taken by those that stay unmatched
+        mpz_fac_ui(ways.get_mpz_t(), static_cast<unsigned long>(plan_.input.free_lines()));
         stack_.back() = stack_.back() / ways;
     }
     set_value(sums_, stack_.back());

@@ -125,6 +125,14 @@ Outcome execute_once(const Plan &plan, const Values &values, RunControl &control
 }
 
 Outcome execute(const Plan &plan, const Values &values, RunControl &control, PieceStore *store) {
+    if (plan.repeated) {
+        if (std::optional<Outcome> outcome = plan.repeated->execute(plan.input, values, control)) {
+            if (plan.options.modulus == 0) round_off(plan.options, *outcome);
+            outcome->counts.peak_bytes = control.memory().peak();
+            return *std::move(outcome);
+        }
+        return execute(plan_in_blocks(plan, control), values, control, store);
+    }
     const auto plan_anew = [&] { return make_plan(plan.input, plan.options, values, control); };
     // Numbers of both signs take more memory than was planned with, complex ones other arithmetic.
     if (why_planned_anew(plan, values)) return execute(plan_anew(), values, control, store);

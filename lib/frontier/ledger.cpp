@@ -116,14 +116,9 @@ void FrontierLedger::end_step(double additions, double expansions, const Extent 
 }
 
 EngineResult FrontierLedger::close(const PackedParts &value, double magnitude, std::int64_t exp2) const {
-    // True sum of absolute values <= (computed + underflow) / (1 - gamma): it was computed in doubles.
-    const double gamma = gamma_bound(roundings_, unit_of(arithmetic_)),
-                 gamma_of_sum = gamma_bound(roundings_);
-    double error = std::numeric_limits<double>::infinity();
-    if (exact_)
-        error = 0;
-    else if (gamma_of_sum < 0.5)
-        error = gamma * (magnitude + underflow_) / (1 - gamma_of_sum) + underflow_;
+    // What underflow took is missing from the sum of absolute values too.
+    const double error =
+        exact_ ? 0 : rounding_error(roundings_, unit_of(arithmetic_), magnitude + underflow_) + underflow_;
     if (wide_) return {ball_within(unpacked(value, arithmetic_), error, exp2_ + exp2), {}};
     return {ball_within(value.front(), error, exp2_ + exp2), {}};
 }

@@ -9,6 +9,7 @@ namespace {
 constexpr std::array engines{
     EngineFacts{.id = Engine::none, .name = "none"},
     EngineFacts{.id = Engine::glynn, .name = "glynn", .on_cpu = true, .sums_subsets = true},
+    EngineFacts{.id = Engine::periodic, .name = "periodic", .on_cpu = true},
     EngineFacts{.id = Engine::automatic, .name = "auto", .on_cpu = true, .on_gpu = true},
     EngineFacts{.id = Engine::ryser, .name = "ryser", .on_cpu = true, .sums_subsets = true},
     EngineFacts{
@@ -41,7 +42,7 @@ const EngineFacts &facts_of(Engine engine) {
                          [&](const EngineFacts &e) { return e.id == engine; });
 }
 
-std::span<const EngineFacts> all_engines() { return std::span(engines).subspan(2); }
+std::span<const EngineFacts> all_engines() { return std::span(engines).subspan(3); }
 
 std::optional<Engine> engine_named(std::string_view name) {
     for (const EngineFacts &e : all_engines())

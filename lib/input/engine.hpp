@@ -8,8 +8,9 @@
 namespace libperm {
 
 // none: the structure alone gave the answer.
-enum class Engine { automatic, none, ryser, frontier, tree, shared, dense, purereg, hybrid, glynn };
-constexpr Engine last_engine = Engine::hybrid; // that plans have; glynn works without one (lib/small)
+enum class Engine { automatic, none, ryser, frontier, tree, shared, dense, purereg, hybrid, glynn, periodic };
+// That blocks have: glynn works without a plan (lib/small), periodic on whole matrices (lib/periodic).
+constexpr Engine last_engine = Engine::hybrid;
 
 struct EngineFacts {
     Engine id;

@@ -3,11 +3,13 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/struct_size.hpp"
+#include "lib/input/written_out.hpp"
 #include "lib/number/decimal.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -23,8 +25,6 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 template <class Index> std::int64_t load(const void *array, std::int64_t k) {
     return static_cast<std::int64_t>(static_cast<const Index *>(array)[k]);
 }
-
-constexpr std::int64_t most_entries = std::int64_t{1} << 31; // with what multiplicities and rows of ones add
 
 // The caller's pattern, sorted: of n_rows x n_cols.
 template <class Index> InputPattern read_as(const perm_csr &a, const Poll &poll, MemoryAccount *account) {
@@ -86,93 +86,9 @@ template <class Index> InputPattern read_as(const perm_csr &a, const Poll &poll,
     return input;
 }
 
-// How often each line stands in the matrix. As long as the caller's numbers: of none no list is made, for a
-// matrix may have 2^31 columns and two entries.
-class Multiplicities {
-  public:
-    Multiplicities(const std::int64_t *given, std::int64_t lines, const char *what)
-        : given_(given), sum_(given ? 0 : lines) {
-        if (!given) return;
-        for (std::int64_t i = 0; i < lines; ++i) {
-            if (given[i] < 0 || given[i] > most_entries)
-                bad_matrix(formatted("{}_multiplicity[{}] is {}: it must lie in 0..{}", what, i, given[i],
-                                     most_entries));
-            sum_ += given[i]; // of at most 2^31 lines: below 2^62
-        }
-    }
-    std::int64_t operator[](std::int64_t line) const { return given_ ? given_[line] : 1; }
-    std::int64_t sum() const { return sum_; }
-
-  private:
-    const std::int64_t *given_;
-    std::int64_t sum_;
-};
-
-// Row i row_count[i] times, column j column_count[j] times, and rows of ones until it is square.
-InputPattern expand(InputPattern base, const Multiplicities &row_count, const Multiplicities &column_count,
-                    std::int64_t rows, std::int64_t cols, MemoryAccount *account) {
-    const auto written = std::make_shared<const InputPattern>(std::move(base));
-    const Pattern &p = written->pattern;
-    if (cols > std::numeric_limits<std::int32_t>::max() - 1)
-        throw Error(PERM_UNSUPPORTED,
-                    formatted("written out, the matrix has {} columns: more than this version "
-                              "can index",
-                              cols));
-    double entries = static_cast<double>(cols) * static_cast<double>(cols - rows);
-    for (std::int32_t i = 0; i < p.rows; ++i)
-        for (const std::int32_t j : p.row(i))
-            entries += static_cast<double>(row_count[i]) * static_cast<double>(column_count[j]);
-    if (entries > static_cast<double>(most_entries))
-        throw Error(PERM_UNSUPPORTED,
-                    formatted("written out, the matrix is {0}x{0} with {1:.3g} entries{2}: at most 2^31 can "
-                              "be",
-                              cols, entries, rows < cols ? " (those of the rows of ones included)" : ""));
-    const Charge charge(account, static_cast<std::int64_t>(12 * entries) + 8 * cols);
-    std::vector<std::int64_t> first(at(p.cols) + 1, 0); // of each column's copies
-    for (std::int32_t j = 0; j < p.cols; ++j) first[at(j) + 1] = first[at(j)] + column_count[j];
-    InputPattern out;
-    out.value_type = written->value_type;
-    out.written = written;
-    out.rows_of_ones = static_cast<std::int32_t>(cols - rows);
-    out.pattern.rows = out.pattern.cols = static_cast<std::int32_t>(cols);
-    out.pattern.row_ptr.assign(1, 0);
-    out.pattern.row_ptr.reserve(at(cols) + 1);
-    out.pattern.col.reserve(static_cast<std::size_t>(entries));
-    out.source.reserve(static_cast<std::size_t>(entries));
-    const auto close_row = [&out] {
-        out.pattern.row_ptr.push_back(static_cast<std::int64_t>(out.pattern.col.size()));
-    };
-    for (std::int32_t i = 0; i < p.rows; ++i)
-        for (std::int64_t copy = 0; copy < row_count[i]; ++copy, close_row()) {
-            std::int64_t k = p.row_begin(i);
-            for (const std::int32_t j : p.row(i)) {
-                for (std::int64_t to = first[at(j)]; to < first[at(j) + 1]; ++to) {
-                    out.pattern.col.push_back(static_cast<std::int32_t>(to));
-                    out.source.push_back(k);
-                }
-                ++k;
-            }
-        }
-    for (std::int64_t i = rows; i < cols; ++i, close_row())
-        for (std::int32_t j = 0; j < out.pattern.cols; ++j) {
-            out.pattern.col.push_back(j);
-            out.source.push_back(-1);
-        }
-    return out;
-}
-
-[[noreturn]] void refuse_tall(std::int64_t rows, std::int64_t cols, const char *how) {
-    bad_matrix(
-        formatted("the matrix has {} rows and {} columns{}: with more rows than columns no term is left; "
-                  "pass its transpose",
-                  rows, cols, how));
-}
-
 void check_sizes(const perm_csr &a) {
     if (a.n_rows < 0 || a.n_cols < 0 || a.nnz < 0)
         bad_matrix(formatted("negative size: n_rows = {}, n_cols = {}, nnz = {}", a.n_rows, a.n_cols, a.nnz));
-    if (a.n_rows > a.n_cols && !a.row_multiplicity && !a.col_multiplicity)
-        refuse_tall(a.n_rows, a.n_cols, "");
     if (std::max(a.n_rows, a.n_cols) > std::numeric_limits<std::int32_t>::max() - 1)
         throw Error(PERM_UNSUPPORTED,
                     formatted("{} lines are more than this version can index", std::max(a.n_rows, a.n_cols)));
@@ -252,11 +168,14 @@ const char *difference(const InputPattern &x, const InputPattern &y) {
     const auto same_pattern = [](const Pattern &p, const Pattern &q) {
         return p.rows == q.rows && p.cols == q.cols && p.row_ptr == q.row_ptr && p.col == q.col;
     };
+    if (a.row_weights != b.row_weights || a.col_weights != b.col_weights)
+        return "lines that may stay unmatched";
     if (a.pattern.rows != b.pattern.rows || a.pattern.cols != b.pattern.cols) return "rows and columns";
     if (!same_pattern(a.pattern, b.pattern) || a.source != b.source) return "entries";
     if (a.value_type != b.value_type || x.value_type != y.value_type) return "kind of numbers";
     const bool same_counts = same_pattern(x.pattern, y.pattern) && x.source == y.source &&
-                             x.rows_of_ones == y.rows_of_ones && x.repeats == y.repeats;
+                             x.free_rows == y.free_rows && x.free_columns == y.free_columns &&
+                             x.repeats == y.repeats;
     return same_counts ? nullptr : "multiplicities";
 }
 
@@ -274,6 +193,10 @@ InputPattern read_as_given(const perm_csr &a, const Poll &poll, MemoryAccount *a
     InputPattern input = a.index_type == PERM_INDEX_I32 ? read_as<std::int32_t>(a, poll, account)
                                                         : read_as<std::int64_t>(a, poll, account);
     input.value_type = static_cast<perm_value_type>(a.value_type);
+    input.row_weights = a.row_unmatched != nullptr;
+    input.col_weights = a.col_unmatched != nullptr;
+    if (!input.source.empty())
+        for (std::int64_t k = a.nnz; k < value_count(input); ++k) input.source.push_back(k);
     return input;
 }
 
@@ -282,26 +205,37 @@ InputPattern read_as_given(const perm_csr &a, const Poll &poll, MemoryAccount *a
 InputPattern read_rectangle(const perm_csr *given, const Poll &poll, MemoryAccount *account) {
     const perm_csr a = checked(given);
     if (a.row_multiplicity || a.col_multiplicity) bad_matrix("its lines have multiplicities: write them out");
+    if (a.row_unmatched || a.col_unmatched)
+        throw Error(PERM_UNSUPPORTED, "of a matrix of equal cells no line may stay unmatched");
+    if (a.n_rows > a.n_cols)
+        bad_matrix(
+            formatted("the matrix has {} rows and {} columns: more rows than columns", a.n_rows, a.n_cols));
     return read_as_given(a, poll, account);
+}
+
+InputPattern read_free(const perm_csr *given, const Poll &poll, MemoryAccount *account) {
+    perm_csr a = checked(given);
+    if (a.row_unmatched || a.col_unmatched)
+        throw Error(PERM_BAD_ARGUMENT,
+                    "row_unmatched and col_unmatched must be NULL here: every line may stay unmatched");
+    a.row_unmatched = a.col_unmatched = &a; // any place: what stands there is not read
+    return read_pattern(&a, poll, account);
 }
 
 InputPattern read_pattern(const perm_csr *given, const Poll &poll, MemoryAccount *account) {
     const perm_csr a = checked(given);
     InputPattern input = read_as_given(a, poll, account);
-    const Multiplicities row_count(a.row_multiplicity, a.n_rows, "row");
-    const Multiplicities column_count(a.col_multiplicity, a.n_cols, "col");
-    const std::int64_t rows = row_count.sum(), cols = column_count.sum();
+    const LineCounts row_count(a.row_multiplicity, a.n_rows, "row");
+    const LineCounts column_count(a.col_multiplicity, a.n_cols, "col");
     const bool repeats = a.row_multiplicity || a.col_multiplicity;
-    if (rows > cols) refuse_tall(rows, cols, repeats ? ", counted with multiplicities" : "");
-    if (rows == cols && !repeats) return input;
-    input = expand(std::move(input), row_count, column_count, rows, cols, account);
-    input.repeats = true;
+    if (row_count.sum() == column_count.sum() && !repeats && !input.row_weights && !input.col_weights)
+        return input;
+    input = written_out(std::move(input), row_count, column_count, account);
+    input.multiplied = repeats;
+    input.repeats = repeats || std::max(input.free_rows, input.free_columns) > 1;
     return input;
 }
 
-namespace {
-
-// The caller's values, each as often as its entry stands in the pattern.
 Values spread(const Values &written, const std::vector<std::int64_t> &source) {
     Values out;
     written.wide.empty() ? out.real.reserve(source.size()) : out.wide.reserve(source.size());
@@ -313,36 +247,66 @@ Values spread(const Values &written, const std::vector<std::int64_t> &source) {
     return out;
 }
 
-} // namespace
+std::size_t size_of(perm_value_type type) {
+    static_assert(sizeof(double) == sizeof(std::int64_t));
+    if (type == PERM_VALUE_C128) return 2 * sizeof(double);
+    return type == PERM_VALUE_TEXT ? sizeof(const char *) : sizeof(double);
+}
+
+std::string place_of(const InputPattern &given, std::int64_t value) {
+    const Pattern &a = given.pattern;
+    const std::int64_t line = value - a.nnz(), rows = given.row_weights ? a.rows : 0;
+    if (line < 0) {
+        const auto after = std::upper_bound(a.row_ptr.begin(), a.row_ptr.end(), value);
+        return formatted("the value at row {}, column {}", after - a.row_ptr.begin() - 1, a.col[at(value)]);
+    }
+    return line < rows ? formatted("the weight of leaving row {} unmatched", line)
+                       : formatted("the weight of leaving column {} unmatched", line - rows);
+}
+
+GivenValues::GivenValues(const InputPattern &input, const perm_csr &a) : data_(a.values) {
+    const InputPattern &given = input.written ? *input.written : input;
+    if (given.value_type == PERM_VALUE_PATTERN || (!given.row_weights && !given.col_weights)) return;
+    if (given.pattern.nnz() > 0 && !a.values) return; // which is told of
+    const std::size_t each = size_of(given.value_type);
+    joined_.resize(at(value_count(given)) * each);
+    std::byte *to = joined_.data();
+    const auto append = [&](const void *from, std::int64_t count) {
+        if (count > 0) std::memcpy(to, from, at(count) * each);
+        to += at(count) * each;
+    };
+    append(a.values, given.pattern.nnz());
+    if (given.row_weights) append(a.row_unmatched, given.pattern.rows);
+    if (given.col_weights) append(a.col_unmatched, given.pattern.cols);
+    data_ = joined_.data();
+}
 
 Values read_values(const InputPattern &input, const void *values, const Poll &poll, MemoryAccount *account) {
-    const std::size_t nnz = input.pattern.col.size();
+    const std::size_t count = at(value_count(input));
     constexpr std::size_t of_exact = sizeof(Gaussian) + 3 * 32; // with short digits
     const bool exact = input.value_type == PERM_VALUE_C128 || input.value_type == PERM_VALUE_TEXT;
-    const Charge charge(account, static_cast<std::int64_t>((exact ? of_exact : sizeof(double)) * nnz));
+    const Charge charge(account, static_cast<std::int64_t>((exact ? of_exact : sizeof(double)) * count));
     if (input.value_type == PERM_VALUE_PATTERN) {
         if (values) throw Error(PERM_BAD_ARGUMENT, "a pattern matrix has no values: pass NULL");
-        return {std::vector<double>(nnz, 1.0), {}};
+        return {std::vector<double>(count, 1.0), {}};
     }
     if (input.written) return spread(read_values(*input.written, values, poll, account), input.source);
-    if (nnz > 0 && !values)
+    if (count > 0 && !values)
         throw Error(PERM_BAD_ARGUMENT,
                     "values is a null pointer; use PERM_VALUE_PATTERN if every entry is 1");
     Values out;
-    out.real.reserve(nnz);
+    out.real.reserve(count);
     const ValueReader reader(input.value_type, values);
-    std::int32_t row = 0;
     PolledSteps steps(poll);
-    for (std::size_t k = 0; k < nnz; ++k) {
+    for (std::size_t k = 0; k < count; ++k) {
         steps.take(out.wide.empty() ? 2 : 32);
-        while (input.pattern.row_ptr[at(row) + 1] <= static_cast<std::int64_t>(k)) ++row;
         double real = 1;
         Gaussian wide;
         try {
             const bool is_real = reader.read(
                 input.source.empty() ? static_cast<std::int64_t>(k) : input.source[k], real, wide);
             if (!is_real && out.wide.empty()) { // the first: all of them from now on
-                out.wide.reserve(nnz);
+                out.wide.reserve(count);
                 for (const double x : out.real) out.wide.push_back(widened(x));
                 out.real.clear();
             }
@@ -353,8 +317,7 @@ Values read_values(const InputPattern &input, const void *values, const Poll &po
             else
                 out.wide.push_back(widened(real));
         } catch (const std::invalid_argument &error) {
-            bad_matrix(
-                formatted("the value at row {}, column {} is {}", row, input.pattern.col[k], error.what()));
+            bad_matrix(place_of(input, static_cast<std::int64_t>(k)) + " is " + error.what());
         }
     }
     return out;

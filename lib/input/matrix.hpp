@@ -1,30 +1,22 @@
 // From the caller's perm_csr to a checked pattern and values of the library's own.
 #pragma once
 
+#include "lib/input/input_pattern.hpp"
 #include "preprocess/gaussian.hpp"
 #include "preprocess/memory_account.hpp"
-#include "preprocess/pattern.hpp"
 
 #include <perm.h>
 
-#include <memory>
+#include <cstddef>
+#include <string>
 #include <vector>
 
 namespace libperm {
 
-struct InputPattern {
-    Pattern pattern; // square, columns ascending in each row
-    // Entry k of `pattern` was the caller's source[k], or that of `written`; empty: k itself. -1: of a row of
-    // ones, see below.
-    std::vector<std::int64_t> source;
-    std::shared_ptr<const InputPattern>
-        written; // as the caller did, if lines were repeated, left out or added
-    perm_value_type value_type = PERM_VALUE_F64;
-    // Of an m x n matrix: n - m rows of ones stand below it, and its permanent is that of the whole / (n -
-    // m)!
-    std::int32_t rows_of_ones = 0;
-    bool repeats = false; // rows or columns were given with multiplicities
-};
+// As many as are given for each matrix of a plan.
+inline std::int64_t values_given(const InputPattern &input) {
+    return value_count(input.written ? *input.written : input);
+}
 
 // The entries, in the pattern's order.
 struct Values {
@@ -41,12 +33,34 @@ const char *difference(const InputPattern &x, const InputPattern &y);
 // `account` (may be none) throws before what it cannot hold is copied.
 InputPattern read_pattern(const perm_csr *a, const Poll &poll = no_poll, MemoryAccount *account = nullptr);
 
-// Of any shape with no more rows than columns, as it was given: `pattern` is that, and there are no
-// multiplicities.
+// As if every row and every column might stay unmatched, with weight 1, whose places must be given as 1.
+InputPattern read_free(const perm_csr *a, const Poll &poll = no_poll, MemoryAccount *account = nullptr);
+
+// With no more rows than columns, as it was given: `pattern` is that; there are no multiplicities, and no
+// weights.
 InputPattern read_rectangle(const perm_csr *a, const Poll &poll = no_poll, MemoryAccount *account = nullptr);
+
+std::size_t size_of(perm_value_type type); // of one value, in bytes
+
+// In words: an entry's value, or a line's weight. `given` as the caller gave it, entries in its order.
+std::string place_of(const InputPattern &given, std::int64_t value);
+
+// The caller's values, weights behind them, as a plan is given them.
+class GivenValues {
+  public:
+    GivenValues(const InputPattern &input, const perm_csr &a);
+    const void *data() const { return data_; }
+
+  private:
+    std::vector<std::byte> joined_; // where there are weights
+    const void *data_;
+};
 
 Values read_values(const InputPattern &input, const void *values, const Poll &poll = no_poll,
                    MemoryAccount *account = nullptr);
+
+// The values of `written`, each as often as its entry stands in the pattern; `source` as InputPattern's.
+Values spread(const Values &written, const std::vector<std::int64_t> &source);
 
 // Leaves out the entries whose value is 0. Complex values that are all real become real.
 void simplify(InputPattern &input, Values &values);

@@ -131,7 +131,7 @@ Passes read_passes(std::string_view without) {
     static constexpr Name names[] = {{"matching", &Passes::matching}, {"dm", &Passes::dulmage_mendelsohn},
                                      {"d1", &Passes::degree_1},       {"d2", &Passes::degree_2},
                                      {"fm", &Passes::forbert_marx},   {"merge", &Passes::merging},
-                                     {"scaling", &Passes::scaling}};
+                                     {"scaling", &Passes::scaling},   {"periodic", &Passes::periodic}};
     Passes passes;
     for (bool more = !without.empty(); more;) {
         const std::size_t comma = std::min(without.find(','), without.size());
@@ -143,10 +143,10 @@ Passes read_passes(std::string_view without) {
                 known = true;
             }
         if (!known)
-            bad_option(formatted(
-                "unknown reduction \"{}\" in without: use matching, dm, d1, d2, fm, merge, scaling or all, "
-                "with commas between them",
-                name));
+            bad_option(formatted("unknown reduction \"{}\" in without: use matching, dm, d1, d2, fm, merge, "
+                                 "scaling, periodic or all, "
+                                 "with commas between them",
+                                 name));
         more = comma < without.size();
         if (more) without.remove_prefix(comma + 1);
     }

@@ -14,6 +14,9 @@
 #include <cmath>
 #include <cstring>
 #include <iterator>
+#include <limits>
+#include <mutex>
+#include <optional>
 
 namespace libperm {
 namespace {
@@ -383,6 +386,7 @@ std::int64_t held_bytes(const Plan &plan) {
     std::int64_t bytes =
         bytes_of(plan.input.pattern) + static_cast<std::int64_t>(8 * plan.input.source.size());
     if (plan.input.written) bytes += bytes_of(plan.input.written->pattern);
+    if (plan.repeated) bytes += static_cast<std::int64_t>(plan.repeated->bytes());
     for (const auto &[key, block] : plan.block_plans)
         bytes += static_cast<std::int64_t>(key.size()) + bytes_of(block);
     for (const BlockKey &key : plan.expanded) bytes += static_cast<std::int64_t>(key.size());
@@ -450,15 +454,21 @@ double predicted_seconds(const Plan &plan) {
 
 namespace {
 
-Plan plan_as_seen(InputPattern input, const Options &options, const Values &values, RunControl &control) {
+// With what is known of it without looking at its structure.
+Plan plan_begun(InputPattern input, const Options &options, const Values &values) {
     Plan plan;
-    const Charge charge(&control.memory(), bytes_of(input.pattern) + bytes_of(values));
     plan.input = std::move(input);
     plan.options = options;
     plan.numbers = numbers_of(options, plan.input.value_type == PERM_VALUE_C128 || some_complex(values));
     plan.values_known = !values.empty() || plan.input.value_type == PERM_VALUE_PATTERN;
     plan.nonnegative = plan.values_known && !some_negative(values);
     plan.may_be_long = plan.input.value_type != PERM_VALUE_PATTERN && (values.empty() || some_long(values));
+    return plan;
+}
+
+Plan plan_as_seen(InputPattern input, const Options &options, const Values &values, RunControl &control) {
+    const Charge charge(&control.memory(), bytes_of(input.pattern) + bytes_of(values));
+    Plan plan = plan_begun(std::move(input), options, values);
     if (plan.numbers.precision == Precision::exact)
         plan.entry_bits = entry_bits_of(plan.input, values, control);
     if (plan.numbers.are_tracked())
@@ -479,9 +489,8 @@ bool needs_gpu_not_to_be_had(const Plan &plan) {
     return is_on_gpu && !plan.options.machine && !first_gpu().gpu;
 }
 
-} // namespace
-
-Plan make_plan(InputPattern input, const Options &options, const Values &values, RunControl &control) {
+Plan planned_in_blocks(InputPattern input, const Options &options, const Values &values,
+                       RunControl &control) {
     Plan plan = plan_as_seen(std::move(input), options, values, control);
     if (needs_gpu_not_to_be_had(plan)) {
         log_decision(formatted("planned again without a GPU: {}", first_gpu().why_not));
@@ -496,6 +505,50 @@ Plan make_plan(InputPattern input, const Options &options, const Values &values,
     } else {
         log_decision(plan.structure);
     }
+    return plan;
+}
+
+} // namespace
+
+class PlanInBlocks {
+  public:
+    const Plan &of(const Plan &plan, RunControl &control) {
+        const std::lock_guard lock(mutex_);
+        if (!made_) {
+            Options options = plan.options;
+            options.passes.periodic = false;
+            made_ = std::make_unique<const Plan>(make_plan(plan.input, options, {}, control));
+        }
+        return *made_;
+    }
+
+  private:
+    std::mutex mutex_;
+    std::unique_ptr<const Plan> made_;
+};
+
+const Plan &plan_in_blocks(const Plan &plan, RunControl &control) {
+    return plan.repeated ? plan.in_blocks->of(plan, control) : plan;
+}
+
+Plan make_plan(InputPattern input, const Options &options, const Values &values, RunControl &control) {
+    std::optional<Plan> in_blocks;
+    const auto others = [&] {
+        in_blocks = planned_in_blocks(input, options, values, control);
+        return in_blocks->refusal == PERM_OK ? in_blocks->seconds : std::numeric_limits<double>::infinity();
+    };
+    auto repeated = RepeatedPlan::of(input, values, options, control, others);
+    if (!repeated) {
+        if (in_blocks) return *std::move(in_blocks);
+        return planned_in_blocks(std::move(input), options, values, control);
+    }
+    Plan plan = plan_begun(std::move(input), options, values);
+    plan.structure = repeated->text();
+    plan.serial_seconds = plan.seconds = repeated->seconds();
+    plan.bytes = repeated->bytes();
+    plan.repeated = std::move(repeated);
+    plan.in_blocks = std::make_shared<PlanInBlocks>();
+    log_decision(plan.structure);
     return plan;
 }
 

@@ -5,10 +5,12 @@
 
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
+#include "lib/periodic/repeated_plan.hpp"
 #include "lib/plan/block_plan.hpp"
 #include "preprocess/decompose.hpp"
 
 #include <map>
+#include <memory>
 #include <set>
 
 namespace libperm {
@@ -37,6 +39,8 @@ struct BlockCount {
     double nnz = 0, work = 0, seconds = 0; // of all of them, on one thread; work: states or subsets
 };
 
+class PlanInBlocks;
+
 struct Plan {
     InputPattern input;
     Options options;
@@ -51,7 +55,11 @@ struct Plan {
 
     BlockValues block_values() const { return {nonnegative, may_be_long, numbers, entry_bits}; }
 
-    std::string structure; // why there is nothing to compute, else empty
+    // Of a long matrix of equal cells, which is not taken apart: then there are no blocks. Else null.
+    std::shared_ptr<const RepeatedPlan> repeated;
+    std::shared_ptr<PlanInBlocks> in_blocks; // beside it, for what engines of blocks alone do
+
+    std::string structure; // why there is no block to compute, else empty
     Reductions reductions;
     std::int64_t blocks = 0, distinct = 0; // to be computed; without those identical to another
     double sum_n = 0, sum_nnz = 0;         // over the blocks
@@ -86,6 +94,10 @@ std::int64_t held_bytes(const Plan &plan); // by the plan itself
 
 // The plan's own, but for its memory limit: what its blocks' tables may take beside the matrix.
 Options options_of_blocks(const Plan &plan);
+
+// The plan itself, or of a matrix of equal cells the one that takes it apart: made when it is first asked
+// for.
+const Plan &plan_in_blocks(const Plan &plan, RunControl &control);
 
 // `values`, if there are any, only tell which rows and columns are repeated, and what numbers do. Throws
 // Error only when stopped by its control: what cannot be run still makes a plan, to be explained.

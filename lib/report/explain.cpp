@@ -213,7 +213,10 @@ Json plan_json(const Plan &plan) {
     if (plan.options.machine) j["machine"] = name_of(*plan.options.machine);
     j["n"] = plan.n();
     j["nnz"] = plan.input.pattern.nnz();
-    j["engine"] = choice ? Json(engine_name(choice->engine)) : block ? Json(nullptr) : Json("none");
+    j["engine"] = choice          ? Json(engine_name(choice->engine))
+                  : block         ? Json(nullptr)
+                  : plan.repeated ? Json(engine_name(Engine::periodic))
+                                  : Json(engine_name(Engine::none));
     j["device"] = block && block->best().on_gpu ? "gpu" : "cpu";
     if (choice && facts_of(choice->engine).transfers_states) j["form"] = form_name(choice->form);
     if (choice && !choice->slices.empty()) j["slices"] = choice->slices.size();
@@ -234,6 +237,15 @@ Json plan_json(const Plan &plan) {
         j["transposed"] = choice->transposed;
         j["predicted_bytes"] = std::ceil(plan.bytes);
         j["bytes_per_state"] = choice->bytes_per_state;
+    }
+    if (plan.repeated) {
+        const PeriodicPlan &cells = plan.repeated->cells();
+        j["cells"] = {{"count", plan.repeated->length()},
+                      {"rows", cells.matrix.rows},
+                      {"joined", cells.joined()},
+                      {"states", static_cast<std::int64_t>(cells.states())},
+                      {"moves", cells.moves()}};
+        j["predicted_bytes"] = std::ceil(plan.bytes);
     }
     const ShardCount shards = shards_of(plan);
     j["shards"] = shards.count;

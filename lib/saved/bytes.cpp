@@ -9,7 +9,7 @@
 namespace libperm {
 namespace {
 
-constexpr Seal seal{"PERMPLAN", 3, "the saved plan", "perm_plan_save",
+constexpr Seal seal{"PERMPLAN", 4, "the saved plan", "perm_plan_save",
                     "make the plan anew and save it again"};
 
 // The plan's options with the caller's threads, limits, cache and callbacks.

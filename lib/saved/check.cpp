@@ -39,25 +39,28 @@ void check_square(const Pattern &a) {
 
 // `most`: entries to take from; `least`: -1 where 1 stands for some.
 void check_source(const InputPattern &input, std::int64_t least, std::int64_t most) {
-    require(input.source.size() == input.pattern.col.size(), "the entries' places");
+    require(std::ssize(input.source) == value_count(input), "the entries' places");
     for (const std::int64_t k : input.source) require(least <= k && k < most, "an entry's place");
 }
 
 void check_input(const InputPattern &input, const std::vector<InputPattern> &written) {
     check_square(input.pattern);
     const auto is_as_written = [](const InputPattern &w) {
-        if (!w.source.empty()) check_source(w, 0, w.pattern.nnz());
-        return w.rows_of_ones == 0 && !w.repeats;
+        if (!w.source.empty()) check_source(w, 0, value_count(w));
+        return w.free_lines() == 0 && !w.repeats;
     };
-    require(written.size() <= 1 && 0 <= input.rows_of_ones && input.rows_of_ones <= input.pattern.rows,
+    const auto are_lines = [&](std::int32_t free) { return 0 <= free && free <= input.pattern.rows; };
+    require(written.size() <= 1 && are_lines(input.free_rows) && are_lines(input.free_columns) &&
+                (input.free_rows == 0 || input.free_columns == 0) &&
+                !(written.size() == 1 && (input.row_weights || input.col_weights)),
             "the matrix as it was written");
     if (written.empty()) {
-        require(is_as_written(input), "the matrix");
+        require(is_as_written(input) && !input.row_weights && !input.col_weights, "the matrix");
         return;
     }
     const InputPattern &w = written.front();
     check_pattern(w.pattern);
-    check_source(input, -1, w.pattern.nnz());
+    check_source(input, -1, value_count(w));
     require(is_as_written(w) && w.value_type == input.value_type, "the matrix as it was written");
 }
 

@@ -20,9 +20,9 @@ template <class Archive> void serialize(Archive &ar, BlockLines &lines) {
 }
 
 template <class Archive> void serialize(Archive &ar, InputPattern &input) {
-    ar(input.pattern, input.source, input.rows_of_ones);
+    ar(input.pattern, input.source, input.free_rows, input.free_columns);
     choice(ar, input.value_type, PERM_VALUE_TEXT);
-    flags(ar, input.repeats);
+    flags(ar, input.repeats, input.multiplied, input.row_weights, input.col_weights);
 }
 
 // Those that shape the plan or its results: the others are the machine's and the caller's.
@@ -33,7 +33,7 @@ template <class Archive> void serialize(Archive &ar, Options &o) {
     ar(o.mpfr_bits, o.modulus, o.tolerance, o.seed);
     Passes &p = o.passes;
     flags(ar, p.matching, p.dulmage_mendelsohn, p.degree_1, p.degree_2, p.forbert_marx, p.merging, p.scaling,
-          o.decompose_as_published, o.equal_chunks);
+          p.periodic, o.decompose_as_published, o.equal_chunks);
 }
 
 template <class Archive> void serialize(Archive &ar, Reductions &r) {

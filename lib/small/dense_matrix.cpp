@@ -12,7 +12,8 @@ bool is_plain(const perm_csr &a) {
     return a.struct_size == sizeof(perm_csr) && a.n_rows == a.n_cols && a.n_rows >= 1 &&
            a.n_rows <= most_small_order && a.nnz >= 0 && a.nnz <= a.n_rows * a.n_rows && a.row_ptr &&
            a.col_idx && (a.index_type == PERM_INDEX_I64 || a.index_type == PERM_INDEX_I32) &&
-           !a.row_multiplicity && !a.col_multiplicity && (a.value_type == PERM_VALUE_PATTERN) == !a.values;
+           !a.row_multiplicity && !a.col_multiplicity && !a.row_unmatched && !a.col_unmatched &&
+           (a.value_type == PERM_VALUE_PATTERN) == !a.values;
 }
 
 template <class Number> void set_up(const DenseMatrix &of, SmallColumns<Number> &columns, bool with_ones) {

@@ -38,8 +38,9 @@ constexpr std::size_t primes_at_once = 128;
 
 bool is_for_kinds(const perm_csr *a) {
     return a && a->struct_size == sizeof(perm_csr) && (a->row_multiplicity || a->col_multiplicity) &&
-           a->n_rows >= 1 && a->n_rows <= most_lines_read && a->n_cols >= 1 && a->n_cols <= most_lines_read &&
-           a->nnz >= 0 && a->nnz <= a->n_rows * a->n_cols && a->row_ptr && (a->nnz == 0 || a->col_idx) &&
+           !a->row_unmatched && !a->col_unmatched && a->n_rows >= 1 && a->n_rows <= most_lines_read &&
+           a->n_cols >= 1 && a->n_cols <= most_lines_read && a->nnz >= 0 && a->nnz <= a->n_rows * a->n_cols &&
+           a->row_ptr && (a->nnz == 0 || a->col_idx) &&
            (a->index_type == PERM_INDEX_I64 || a->index_type == PERM_INDEX_I32) &&
            a->value_type >= PERM_VALUE_F64 && a->value_type <= PERM_VALUE_TEXT;
 }
@@ -122,7 +123,8 @@ Gaussian permanent_modulo_primes(const WholeKinds &a, RunControl &control) {
         const auto &found = std::get<ResidueVector>(some.value);
         residues.insert(residues.end(), found.begin(), found.end());
     }
-    return from_residues(primes, residues, gaussian, poll) * Gaussian{factor_of(a, poll), 0};
+    return from_residues(primes, residues, gaussian, poll, &control.memory()) *
+           Gaussian{factor_of(a, poll), 0};
 }
 
 // The permanent is c_0! c_1! times the coefficient of x^c_0 y^c_1 in prod_i (a_i0 x + a_i1 y)^r_i; y is 1

@@ -54,9 +54,9 @@ bool is_worth_summing(const Lines &rows, const Lines &columns, std::int64_t nnz)
 }
 
 bool is_plain(const perm_csr &a) {
-    return (a.row_multiplicity || a.col_multiplicity) && a.n_rows >= 1 && a.n_rows <= most_lines_read &&
-           a.n_cols >= 1 && a.n_cols <= most_lines_read && a.nnz >= 0 && a.nnz <= a.n_rows * a.n_cols &&
-           a.row_ptr && a.col_idx && a.values &&
+    return (a.row_multiplicity || a.col_multiplicity) && !a.row_unmatched && !a.col_unmatched &&
+           a.n_rows >= 1 && a.n_rows <= most_lines_read && a.n_cols >= 1 && a.n_cols <= most_lines_read &&
+           a.nnz >= 0 && a.nnz <= a.n_rows * a.n_cols && a.row_ptr && a.col_idx && a.values &&
            (a.index_type == PERM_INDEX_I64 || a.index_type == PERM_INDEX_I32) &&
            (a.value_type == PERM_VALUE_F64 || a.value_type == PERM_VALUE_C128);
 }
@@ -102,7 +102,7 @@ bool read_kinds(const perm_csr &a, SmallKinds &out) {
 }
 
 std::optional<double> terms_of_kinds(const InputPattern &input) {
-    if (!input.written || input.rows_of_ones > 0 || input.pattern.rows > most_lines_written) return {};
+    if (!input.written || input.free_lines() > 0 || input.pattern.rows > most_lines_written) return {};
     const Pattern &written = input.written->pattern;
     if (written.rows > most_lines_read || written.cols > most_lines_read) return {};
     const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };

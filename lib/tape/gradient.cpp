@@ -47,31 +47,29 @@ std::int64_t bytes_of(const Tape &tape) {
 
 } // namespace
 
-Gradient::Gradient(const Plan &plan, const TapePlan *direct, RunControl &control) {
+Gradient::Gradient(const Plan &plan, const TapePlan *direct, RunControl &control, double most_moves) {
     own_.first_state = {0, 1};
     own_.first_move = {0, 0};
     if (direct) {
         tape_ = &direct->tape();
         numbers_ = plan.input.source; // its entries have the caller's numbers
     } else if (plan.n() > 0) {
-        make_own_tape(plan, control);
+        make_own_tape(plan, control, most_moves);
     }
     describe_rows();
     find_places(plan);
-    mpz_class ways;
-    mpz_fac_ui(ways.get_mpz_t(), static_cast<unsigned long>(plan.input.rows_of_ones));
-    share_ = tracked_of(mpq_class(1) / ways);
 }
 
-void Gradient::make_own_tape(const Plan &plan, RunControl &control) {
+void Gradient::make_own_tape(const Plan &plan, RunControl &control, double wanted_moves) {
     constexpr int samples = 100;
     constexpr double three_deviations = 0.15; // of a share that so many samples tell
-    const Pattern &pattern = plan.input.pattern;
+    const TapePattern pattern{plan.input.pattern, plan.input.free_rows, plan.input.free_columns};
     const auto poll = [&control] { control.poll(); };
     const std::int64_t limit = plan.options.memory_limit;
-    const auto most_moves = std::min(static_cast<double>(limit) / move_bytes, 0x1p32 - 2);
-    if (const double least = least_frontier(pattern).expansions; least > most_moves)
-        refuse_memory(least, limit);
+    const double most_moves = std::min({static_cast<double>(limit) / move_bytes, 0x1p32 - 2, wanted_moves});
+    if (!pattern.has_free())
+        if (const double least = least_frontier(pattern.lines).expansions; least > most_moves)
+            refuse_memory(least, limit);
     with_threads(plan.options.threads, [&] {
         const FrontierOrder order = find_tape_order(pattern, plan.options.seed, poll, &control.memory());
         if (!order.feasible)
@@ -93,7 +91,8 @@ void Gradient::make_own_tape(const Plan &plan, RunControl &control) {
                         formatted("a gradient's states are written in {} bits, and here {} columns are open "
                                   "at once",
                                   most_tape_slots, program.slots));
-        std::optional<Tape> tape = make_tape(program, pattern, static_cast<std::int64_t>(most_moves), poll);
+        std::optional<Tape> tape =
+            make_tape(program, pattern.lines, static_cast<std::int64_t>(most_moves), poll);
         if (!tape) refuse_memory(moves, limit);
         own_ = std::move(*tape);
     });
@@ -150,17 +149,18 @@ void Gradient::describe_rows() {
 void Gradient::find_places(const Plan &plan) {
     const Pattern &pattern = plan.input.pattern;
     places_ = caller_places(plan.input);
-    copies_.resize(at((plan.input.written ? plan.input.written->pattern : pattern).nnz()));
-    for (std::int64_t k = 0; k < pattern.nnz(); ++k) {
-        const std::int64_t place = places_.empty() ? k : places_[at(k)];
-        if (place < 0) continue;
-        if (copies_[at(place)].count++ == 0) copies_[at(place)].entry = k;
-    }
+    copies_.resize(at(values_given(plan.input)));
     for (std::int32_t i = 0; i < pattern.rows; ++i)
         for (const std::int32_t j : pattern.row(i)) {
             pattern_row_.push_back(i);
             pattern_col_.push_back(j);
         }
+    const TapePattern lines{pattern, plan.input.free_rows, plan.input.free_columns};
+    for (std::int64_t k = 0; k < pattern.nnz(); ++k) {
+        const std::int64_t place = places_.empty() ? k : places_[at(k)];
+        if (place < 0 || lines.is_copy(pattern_row_[at(k)], pattern_col_[at(k)])) continue;
+        if (copies_[at(place)].count++ == 0) copies_[at(place)].entry = k;
+    }
 }
 
 // One matrix's way forwards and back. Rows of numbers have powers of two of their own, that keep them near 1.
@@ -205,6 +205,7 @@ class Gradient::Walk {
     const double *last() { return row(tape_.n); }
     std::int64_t exp2_of_last() const { return exp2_.back(); }
 
+    double value(std::size_t number) const { return entries_[number * layout_.block()]; } // of an entry, real
     const double *entry(std::size_t number) const { return gradient_.data() + number * layout_.block(); }
     std::int64_t exp2_of_entry(std::int32_t r) const { return exp2_[at(r) - 1] + exp2_of_slopes_[at(r)]; }
 
@@ -292,9 +293,8 @@ namespace {
 // From a block to a number within a bound: the bookkeeping that permanent and derivatives share.
 class Rounding {
   public:
-    Rounding(TapeLayout layout, std::int32_t n, bool with_share) : layout_(layout) {
-        // Of each row: that of its entry, and what underflow loses.
-        always_ = 2.0 * n + 2 + (with_share ? 3 : 0);
+    Rounding(TapeLayout layout, std::int32_t n) : layout_(layout) {
+        always_ = 2.0 * n + 2; // of each row: that of its entry, and what underflow loses
     }
 
     // `bits`: the numbers are multiples of 2^-bits, unless that is not known.
@@ -315,31 +315,20 @@ class Rounding {
     double always_;
 };
 
-// The double next to x; what that moves it, or infinity, is added to the bound.
-double rounded(const Scaled &x, double &bound) {
-    const double value = to_double(x);
-    const Scaled back = make_scaled(value);
-    const bool same = back.mantissa == x.mantissa && (x.mantissa == 0 || back.exp2 == x.exp2);
-    if (!std::isfinite(value)) bound = infinity;
-    if (!same) bound = std::nextafter(bound + 0x1p-1074, infinity); // it has become subnormal
-    return value;
-}
-
 } // namespace
 
 // What a walk has found, in the caller's entries.
 class Gradient::Reading {
   public:
     Reading(const Gradient &of, const GradientEntries &entries, Walk &walk, TapeLayout layout,
-            std::size_t parts, bool divided)
+            std::size_t parts)
         : of_(of),
           tape_(*of.tape_),
           entries_(entries),
           walk_(walk),
-          rounding_(layout, tape_.n, divided),
-          parts_(parts),
-          divided_(divided) {
-        if (entries.units().empty() || !walk.unscaled() || divided) return;
+          rounding_(layout, tape_.n),
+          parts_(parts) {
+        if (entries.units().empty() || !walk.unscaled()) return;
         bits_ = 0;
         for (const int unit : entries.units()) *bits_ -= unit;
     }
@@ -371,7 +360,7 @@ class Gradient::Reading {
         const double count = static_cast<double>(copies.count); // below 2^31: times 2^22 exact
         const double *block = walk_.entry(number);
         const double error = error_of(block, r, i, count);
-        if (exp2 == 0 && count == 1 && !divided_) {
+        if (exp2 == 0 && count == 1) {
             std::copy_n(block, parts_, to);
             return error;
         }
@@ -381,10 +370,41 @@ class Gradient::Reading {
         return bound;
     }
 
-  private:
-    Scaled scaled(double x, std::int64_t exp2, double factor) const {
-        return make_scaled(x * of_.share_.value * factor, exp2 + of_.share_.exp2);
+    // The entry times the derivative by it, over the permanent: all in scaled numbers, whose scales cancel.
+    double share(const Copies &copies, double &bound) const {
+        bound = 0;
+        if (copies.count == 0) return 0;
+        const std::size_t k = at(copies.entry), number = of_.numbers_.empty() ? k : at(of_.numbers_[k]);
+        const std::int32_t r = of_.row_of_[number];
+        if (r <= 0) return 0;
+        const double *last = walk_.last(), *block = walk_.entry(number);
+        const double value = last[0], count = static_cast<double>(copies.count),
+                     of_value = rounding_.error(last, tape_.roundings, bits_),
+                     of_block = error_of(block, r, of_.pattern_row_[k], count);
+        int of_entry = 0, of_last = 0;
+        const double entry = std::frexp(walk_.value(number), &of_entry),
+                     last_one = std::frexp(value, &of_last);
+        const std::int64_t exp2 = walk_.exp2_of_entry(r) - walk_.exp2_of_last() - of_last;
+        const auto product = [&](double factor, int of_factor, double x) { // over the permanent
+            int of_x = 0;
+            x = std::frexp(x, &of_x);
+            return std::ldexp(factor * x / last_one, ldexp_exponent(exp2 + of_factor + of_x));
+        };
+        // What the entry has lost if scaling has made it subnormal.
+        const double lost =
+            walk_.value(number) < 0x1p-1022 ? product(0.5, -1073, block[0] * count + of_block) : 0;
+        const double share = product(entry, of_entry, block[0] * count),
+                     off = product(entry, of_entry, of_block);
+        const double rest = value - of_value;
+        bound = rest > 0
+                    ? (off + lost + share * (of_value / value + 0x1p-48)) * (value / rest) * (1 + 0x1p-40) +
+                          0x1p-1020
+                    : infinity;
+        return share;
     }
+
+  private:
+    static Scaled scaled(double x, std::int64_t exp2, double factor) { return make_scaled(x * factor, exp2); }
 
     double error_of(const double *block, std::int32_t r, std::int32_t i, double count) const {
         const double states = tape_.first_state[at(r)] - tape_.first_state[at(r) - 1],
@@ -402,12 +422,11 @@ class Gradient::Reading {
     Walk &walk_;
     const Rounding rounding_;
     const std::size_t parts_;
-    const bool divided_;
     std::optional<std::int64_t> bits_; // all products of the entries are multiples of 2^-bits
 };
 
-TapeAnswer Gradient::run(const Plan &plan, const void *values, double *gradient, double *error_bounds,
-                         RunControl &control, Outcome &outcome) const {
+TapeAnswer Gradient::walk(const Plan &plan, const void *values, RunControl &control, Outcome &outcome,
+                          const std::function<void(const Reading *)> &read) const {
     const Tape &tape = *tape_;
     MemoryBudget &memory = control.memory();
     memory.take(bytes_of(tape) + bytes_of(way_back_));
@@ -419,8 +438,7 @@ TapeAnswer Gradient::run(const Plan &plan, const void *values, double *gradient,
     if (tape.moves.empty()) {                               // no perfect matching, or nothing to match
         static_cast<void>(read_values(plan.input, values)); // which checks them
         answer.re = make_scaled(plan.n() == 0 ? 1 : 0);
-        std::fill_n(gradient, copies_.size() * parts, 0.0);
-        if (error_bounds) std::fill_n(error_bounds, copies_.size(), 0.0);
+        read(nullptr);
         outcome = outcome_of(tape, answer);
         return answer;
     }
@@ -438,25 +456,55 @@ TapeAnswer Gradient::run(const Plan &plan, const void *values, double *gradient,
         walk->run();
     }
 
-    const Reading reading(*this, entries, *walk, layout, parts, plan.input.rows_of_ones > 0);
+    const Reading reading(*this, entries, *walk, layout, parts);
     answer = reading.permanent();
-    for (std::size_t c = 0; c < copies_.size(); ++c) {
-        const double bound = reading.derivative(copies_[c], gradient + c * parts);
-        if (error_bounds) error_bounds[c] = bound;
-    }
+    read(&reading);
     outcome = outcome_of(tape, answer);
     outcome.counts.operations = work;
     outcome.counts.peak_bytes = memory.peak();
     return answer;
 }
 
-const Gradient &LazyGradient::of(const Plan &plan, const TapePlan *direct, RunControl &control) const {
+TapeAnswer Gradient::run(const Plan &plan, const void *values, double *gradient, double *error_bounds,
+                         RunControl &control, Outcome &outcome) const {
+    const std::size_t parts = plan.input.value_type == PERM_VALUE_C128 ? 2 : 1;
+    return walk(plan, values, control, outcome, [&](const Reading *reading) {
+        std::fill_n(gradient, copies_.size() * parts, 0.0);
+        if (error_bounds) std::fill_n(error_bounds, copies_.size(), 0.0);
+        for (std::size_t c = 0; reading && c < copies_.size(); ++c) {
+            const double bound = reading->derivative(copies_[c], gradient + c * parts);
+            if (error_bounds) error_bounds[c] = bound;
+        }
+    });
+}
+
+TapeAnswer Gradient::marginals(const Plan &plan, const void *values, double *marginals, double *error_bounds,
+                               RunControl &control, Outcome &outcome) const {
+    const InputPattern &given = plan.input.written ? *plan.input.written : plan.input;
+    const std::size_t entries = at(given.pattern.nnz()), rows = at(given.pattern.rows),
+                      all = entries + rows + at(given.pattern.cols);
+    return walk(plan, values, control, outcome, [&](const Reading *reading) {
+        if (!reading || reading->permanent().re.mantissa == 0) return;
+        std::fill_n(marginals, all, 0.0);
+        if (error_bounds) std::fill_n(error_bounds, all, 0.0);
+        for (std::size_t c = 0; c < copies_.size(); ++c) {
+            const bool is_of_column = c >= entries && !given.row_weights;
+            const std::size_t to = c + (is_of_column ? rows : 0);
+            double bound = 0;
+            marginals[to] = reading->share(copies_[c], bound);
+            if (error_bounds) error_bounds[to] = bound;
+        }
+    });
+}
+
+const Gradient &LazyGradient::of(const Plan &plan, const TapePlan *direct, RunControl &control,
+                                 double most_moves) const {
     std::unique_lock lock(mutex_, std::defer_lock);
     while (!lock.try_lock()) { // another thread is making it
         control.poll();
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    if (!made_) made_ = std::make_unique<const Gradient>(plan, direct, control);
+    if (!made_) made_ = std::make_unique<const Gradient>(plan, direct, control, most_moves);
     return *made_;
 }
 

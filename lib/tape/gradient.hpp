@@ -6,6 +6,7 @@
 #include "lib/tape/gradient_entries.hpp"
 #include "lib/tape/tape_run.hpp"
 
+#include <functional>
 #include <memory>
 #include <mutex>
 
@@ -13,17 +14,27 @@ namespace libperm {
 
 class Gradient {
   public:
-    // Along the tape of `direct`, which stays, or of one made now. Throws Error.
-    Gradient(const Plan &plan, const TapePlan *direct, RunControl &control);
+    // Along the tape of `direct`, which stays, or of one made now, of `most_moves` at most. Throws Error.
+    Gradient(const Plan &plan, const TapePlan *direct, RunControl &control, double most_moves = 0x1p32);
 
     // Of as many entries as the caller has: two doubles for each where they are complex. `error_bounds` may
     // be null. Both are written last. `outcome` goes with the answer, the permanent.
     TapeAnswer run(const Plan &plan, const void *values, double *gradient, double *error_bounds,
                    RunControl &control, Outcome &outcome) const;
 
+    // As many numbers as the matrix has entries, rows and columns: each entry's and weight's share of the
+    // permanent, value times derivative over it, 0 for lines without a weight. The values must not be
+    // negative, which is not looked at; where the permanent is 0 nothing is written.
+    TapeAnswer marginals(const Plan &plan, const void *values, double *marginals, double *error_bounds,
+                         RunControl &control, Outcome &outcome) const;
+
   private:
     class Walk;
     class Reading;
+
+    // Along the tape and back, then read(reading), at last; null: there is no move, and all is 0.
+    TapeAnswer walk(const Plan &plan, const void *values, RunControl &control, Outcome &outcome,
+                    const std::function<void(const Reading *)> &read) const;
 
     // Of a row of the tape: what is known of it beforehand.
     struct Row {
@@ -32,7 +43,7 @@ class Gradient {
                roundings_after = 0; // of a term of a state before it, of a slope after it
     };
 
-    void make_own_tape(const Plan &plan, RunControl &control);
+    void make_own_tape(const Plan &plan, RunControl &control, double most_moves);
     void turn_round();
     void describe_rows();
     void find_places(const Plan &plan);
@@ -51,13 +62,13 @@ class Gradient {
     };
     std::vector<Copies> copies_;
     std::vector<std::int32_t> pattern_row_, pattern_col_;
-    Tracked share_; // of the square matrix's permanent: 1 / (rows of ones)!
 };
 
 // A plan's, made when it is first asked for.
 class LazyGradient {
   public:
-    const Gradient &of(const Plan &plan, const TapePlan *direct, RunControl &control) const;
+    const Gradient &of(const Plan &plan, const TapePlan *direct, RunControl &control,
+                       double most_moves = 0x1p32) const;
 
   private:
     mutable std::mutex mutex_;

@@ -25,6 +25,9 @@ class GradientEntries {
     // None is negative, and none so small that a product with a number like it could lose bits.
     bool narrow() const { return narrow_; }
 
+    // Some were no doubles, or have become subnormal.
+    bool are_rounded() const { return rounded_; }
+
     // By which powers of two the rows and columns were multiplied.
     const PowerScaling &scaling() const { return scaling_; }
 

@@ -1,5 +1,6 @@
 #include "lib/tape/tape_run.hpp"
 
+#include "lib/base/aligned_doubles.hpp"
 #include "lib/frontier/cost.hpp"
 #include "lib/number/bits.hpp"
 #include "lib/run/run_control.hpp"
@@ -10,7 +11,6 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <new>
 #include <span>
 
 namespace libperm {
@@ -23,15 +23,6 @@ constexpr double plan_overhead = 5e-5;       // seconds of executing it, beside 
 constexpr double move_seconds = 1.5e-9;      // of one matrix alone
 constexpr std::int64_t most_entries = 1 << 12;
 
-struct AlignedDelete {
-    void operator()(double *p) const { ::operator delete[](p, std::align_val_t{64}); }
-};
-using Doubles = std::unique_ptr<double[], AlignedDelete>;
-
-Doubles doubles(std::size_t count) {
-    return Doubles(static_cast<double *>(::operator new[](count * sizeof(double), std::align_val_t{64})));
-}
-
 // In a real number.
 std::size_t doubles_of(TapeLayout layout) { return is_twofold(layout.arithmetic) ? 2 : 1; }
 
@@ -40,18 +31,18 @@ bool wants_doubles(const Plan &plan) {
     return (o.precision == Precision::automatic || o.precision == Precision::double_) &&
            (!o.names_engine() || facts_of(o.engine).transfers_states) &&
            (plan.input.value_type == PERM_VALUE_F64 || plan.input.value_type == PERM_VALUE_C128) &&
-           !plan.input.written && plan.input.rows_of_ones == 0 && !plan.input.repeats;
+           !plan.input.written && plan.input.free_lines() == 0 && !plan.input.repeats;
 }
 
 } // namespace
 
 struct TapePlan::Workspace {
     Workspace(const Tape &tape, std::size_t block)
-        : entries(doubles(at(tape.nnz) * block)),
-          states(doubles(2 * std::size_t{tape.most_states} * block)),
+        : entries(aligned_doubles(at(tape.nnz) * block)),
+          states(aligned_doubles(2 * std::size_t{tape.most_states} * block)),
           largest(at(tape.n) * tape_lanes) {}
 
-    Doubles entries, states;
+    AlignedDoubles entries, states;
     std::vector<double> largest; // of each row of each matrix; then the power of two that brings it below 1
 };
 
@@ -248,12 +239,12 @@ void TapePlan::order(Plan &plan, RunControl &control) {
         least_frontier(plan.input.pattern).expansions > most_moves)
         return;
     const FrontierOrder order = find_tape_order(
-        plan.input.pattern, plan.options.seed, [&control] { control.poll(); }, &control.memory());
+        {plan.input.pattern}, plan.options.seed, [&control] { control.poll(); }, &control.memory());
     if (!order.feasible) return;
     // About: to find out by writing them takes as long as many a plan.
     constexpr int samples = 16;
     constexpr double uncertain = 1.5;
-    const FrontierProgram program = tape_program(plan.input.pattern, order, samples);
+    const FrontierProgram program = tape_program({plan.input.pattern}, order, samples);
     if (frontier_cost(program, FrontierForm::sparse, false).operations > uncertain * most_moves) return;
     plan.tape_transposed = order.transposed;
     plan.tape_rows = order.rows;
@@ -263,8 +254,8 @@ std::unique_ptr<const TapePlan> TapePlan::of(const Plan &plan, RunControl &contr
     if (plan.tape_rows.empty() || !wants_doubles(plan) || plan.refusal != PERM_OK) return nullptr;
     const Pattern &pattern = plan.input.pattern;
     std::optional<Tape> tape =
-        make_tape(tape_program(pattern, {true, plan.tape_transposed, plan.tape_rows, 0}), pattern, most_moves,
-                  [&control] { control.poll(); });
+        make_tape(tape_program({pattern}, {true, plan.tape_transposed, plan.tape_rows, 0}), pattern,
+                  most_moves, [&control] { control.poll(); });
     if (!tape || tape->moves.empty()) return nullptr;
     // What is known of the values may have left less to do.
     const double directly = move_seconds * static_cast<double>(tape->moves.size());

@@ -4,6 +4,7 @@
 #include "preprocess/frontier_program.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
 #include <utility>
 
@@ -19,18 +20,21 @@ struct Row {
     std::vector<Move> moves;
 };
 
+// Taken, it leaves no trace in the state.
+bool is_free(const FrontierTerm &t) { return t.multiplicity > 1; }
+
 // False if there are more than `most` moves left.
 bool expand(const FrontierStep &step, const std::vector<std::uint64_t> &before, std::int64_t most,
             const std::function<void()> &poll, Row &row) {
     constexpr std::size_t between_polls = 1 << 12;
     std::uint64_t closing = 0;
     for (const FrontierTerm &t : step.terms)
-        if (t.closes) closing |= std::uint64_t{1} << t.slot;
+        if (t.closes && !is_free(t)) closing |= std::uint64_t{1} << t.slot;
     std::unordered_map<std::uint64_t, std::uint32_t> known;
     for (std::size_t s = 0; s < before.size(); ++s) {
         if (s % between_polls == 0) poll();
         for (const FrontierTerm &t : step.terms) {
-            const std::uint64_t bit = std::uint64_t{1} << t.slot, used = before[s] | bit;
+            const std::uint64_t bit = is_free(t) ? 0 : std::uint64_t{1} << t.slot, used = before[s] | bit;
             if ((before[s] & bit) != 0 || (used & closing) != closing) continue;
             const auto [place, is_new] =
                 known.try_emplace(used & ~closing, static_cast<std::uint32_t>(row.keys.size()));
@@ -108,32 +112,66 @@ Tape written(std::vector<Row> &rows, std::int64_t nnz, const std::function<void(
 
 } // namespace
 
-FrontierOrder find_tape_order(const Pattern &pattern, std::uint64_t seed, const std::function<void()> &poll,
-                              MemoryAccount *account) {
-    const Charge charge(account, frontier_planning_bytes(pattern));
+namespace {
+
+std::vector<std::int32_t> with_last_equal(std::int32_t lines, std::int32_t free) {
+    if (free <= 1) return {};
+    std::vector<std::int32_t> lowest(static_cast<std::size_t>(lines));
+    std::iota(lowest.begin(), lowest.end(), 0);
+    std::fill(lowest.end() - free, lowest.end(), lines - free);
+    return lowest;
+}
+
+std::array<FrontierSide, 2> sides_of(const TapePattern &pattern) {
+    return frontier_sides(pattern.lines, {with_last_equal(pattern.lines.rows, pattern.free_rows),
+                                          with_last_equal(pattern.lines.cols, pattern.free_columns)});
+}
+
+} // namespace
+
+FrontierOrder find_tape_order(const TapePattern &pattern, std::uint64_t seed,
+                              const std::function<void()> &poll, MemoryAccount *account) {
+    const Charge charge(account, frontier_planning_bytes(pattern.lines));
     FrontierOrderOptions search;
     search.account = account;
     search.seed = seed;
+    if (pattern.has_free()) search.transposed = pattern.free_rows > 0; // free lines are columns to walk past
     search.sparse = search.dense = sparse_price();
     search.budget.least = 0.005; // a tape runs for less
     search.poll = poll;
-    return find_frontier_order(frontier_sides(pattern, {}), search);
+    return find_frontier_order(sides_of(pattern), search);
 }
 
-FrontierProgram tape_program(const Pattern &pattern, const FrontierOrder &order, int samples) {
-    const std::array<FrontierSide, 2> sides = frontier_sides(pattern, {});
+FrontierProgram tape_program(const TapePattern &pattern, const FrontierOrder &order, int samples) {
+    const std::array<FrontierSide, 2> sides = sides_of(pattern);
     const FrontierSide &side = sides[order.transposed ? 1 : 0];
     FrontierProgram program = build_frontier_program(side, order);
     if (samples > 0) estimate_reachable(program, side, order, samples);
     return program;
 }
 
+namespace {
+
+// A column without entries leaves too few for the rows, but where any number of these can take the free one.
+bool all_are_met(const FrontierProgram &program) {
+    std::int32_t left = static_cast<std::int32_t>(program.steps.size()), free = 0;
+    for (const FrontierStep &step : program.steps)
+        for (const FrontierTerm &t : step.terms) {
+            if (is_free(t)) free = t.multiplicity;
+            left -= t.closes && !is_free(t);
+        }
+    return free == 0 || left == free;
+}
+
+} // namespace
+
 std::optional<Tape> make_tape(const FrontierProgram &program, const Pattern &pattern, std::int64_t most_moves,
                               const std::function<void()> &poll) {
     if (program.slots > most_tape_slots) return {};
     std::vector<Row> rows;
     std::int64_t left = most_moves;
-    std::vector<std::uint64_t> keys{0};
+    std::vector<std::uint64_t> keys;
+    if (all_are_met(program)) keys.push_back(0);
     for (const FrontierStep &step : program.steps) {
         rows.emplace_back();
         if (!expand(step, keys, left, poll, rows.back())) return {};

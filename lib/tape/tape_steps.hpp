@@ -5,18 +5,32 @@
 #include "preprocess/frontier_program.hpp"
 #include "preprocess/pattern.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 
 namespace libperm {
 
+// What a tape is of. Its last lines, if they are free ones (lib/input/written_out.hpp), are one that any
+// number of lines takes: how many of them are used follows from what else is, and that they come in any order
+// is counted once. So the tape's value is not to be divided by the factorial of their number.
+struct TapePattern {
+    const Pattern &lines;
+    std::int32_t free_rows = 0, free_columns = 0; // not both; a single one is as any other
+
+    bool has_free() const { return free_rows > 1 || free_columns > 1; }
+    bool is_copy(std::int32_t row, std::int32_t col) const { // of an entry of the first free line
+        return row > lines.rows - std::max(free_rows, 1) || col > lines.cols - std::max(free_columns, 1);
+    }
+};
+
 // An order of the rows or columns; none is feasible if the search finds nothing within reach.
 // `account` (may be none) holds what is looked at meanwhile; it may throw, and so may `poll`.
-FrontierOrder find_tape_order(const Pattern &pattern, std::uint64_t seed, const std::function<void()> &poll,
-                              MemoryAccount *account = nullptr);
+FrontierOrder find_tape_order(const TapePattern &pattern, std::uint64_t seed,
+                              const std::function<void()> &poll, MemoryAccount *account = nullptr);
 
 // The steps that a tape is written from. `samples`: of what is reachable (preprocess/frontier_program.hpp).
-FrontierProgram tape_program(const Pattern &pattern, const FrontierOrder &order, int samples = 0);
+FrontierProgram tape_program(const TapePattern &pattern, const FrontierOrder &order, int samples = 0);
 
 constexpr std::int32_t most_tape_slots = 64; // columns open at once: no tape of more
 

@@ -11,7 +11,7 @@
 #define OFFSET(type, field, bytes) _Static_assert(offsetof(type, field) == (bytes), #type "." #field)
 
 #if defined(__LP64__)
-_Static_assert(sizeof(perm_csr) == 80, "perm_csr");
+_Static_assert(sizeof(perm_csr) == 96, "perm_csr");
 OFFSET(perm_csr, struct_size, 0);
 OFFSET(perm_csr, n_rows, 8);
 OFFSET(perm_csr, n_cols, 16);
@@ -23,6 +23,8 @@ OFFSET(perm_csr, index_type, 56);
 OFFSET(perm_csr, value_type, 60);
 OFFSET(perm_csr, row_multiplicity, 64);
 OFFSET(perm_csr, col_multiplicity, 72);
+OFFSET(perm_csr, row_unmatched, 80);
+OFFSET(perm_csr, col_unmatched, 88);
 
 _Static_assert(sizeof(perm_opts) == 176, "perm_opts");
 OFFSET(perm_opts, struct_size, 0);
@@ -182,7 +184,7 @@ static void test_matrix(void) {
     }
     a = good();
     a.n_rows = INT64_MAX;
-    EXPECT_BAD_INPUT(perm_compute(&a, NULL, &r));
+    EXPECT_STATUS(PERM_UNSUPPORTED, perm_compute(&a, NULL, &r));
     a = good();
     a.n_rows = a.n_cols = -2;
     EXPECT_BAD_INPUT(perm_compute(&a, NULL, &r));

@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -221,6 +222,24 @@ TEST_CASE("plans: made, executed and explained") {
         for (perm_result &result : results) perm_result_clear(&result);
         return Outcome{status, {}};
     });
+    sweep("perm_matchings", [&] {
+        std::vector<perm_result> results(10, perm_result PERM_RESULT_INIT);
+        const perm_status status =
+            failing::within([&] { return perm_matchings(&given, nullptr, 10, results.data()); });
+        for (perm_result &result : results) perm_result_clear(&result);
+        return Outcome{status, {}};
+    });
+    sweep("perm_plan_marginals", [&] {
+        std::vector<double> marginals(a.col_idx.size() + 18);
+        std::vector<double> positive = a.doubles;
+        for (double &x : positive) x = std::fabs(x);
+        perm_result result = PERM_RESULT_INIT;
+        return told(failing::within([&] {
+                        return perm_plan_marginals(made.plan, positive.data(), marginals.data(), nullptr,
+                                                   &result);
+                    }),
+                    result);
+    });
     sweep("perm_plan_gradient", [&] {
         std::vector<double> gradient(a.col_idx.size());
         perm_result result = PERM_RESULT_INIT;
@@ -230,6 +249,49 @@ TEST_CASE("plans: made, executed and explained") {
                         return perm_plan_gradient(fresh.plan, values, gradient.data(), nullptr, &result);
                     }),
                     result);
+    });
+    const std::vector<double> full(64, 0.5);
+    perm_dense dense = PERM_DENSE_INIT;
+    dense.n_rows = dense.n_cols = 8;
+    dense.values = full.data();
+    sweep("perm_gradients", [&] {
+        std::vector<double> gradient(64), bounds(64);
+        double permanent = 0;
+        return Outcome{failing::within([&] {
+                           return perm_gradients(&dense, &opts, gradient.data(), bounds.data(), &permanent,
+                                                 nullptr);
+                       }),
+                       {}};
+    });
+    dense.n_cols = 7;
+    sweep("perm_sub_permanents", [&] {
+        std::vector<double> minors(8), bounds(8);
+        return Outcome{
+            failing::within([&] { return perm_sub_permanents(&dense, &opts, minors.data(), bounds.data()); }),
+            {}};
+    });
+    const double beam_splitter[] = {0.6, 0, 0, 0.8, 0, 0.8, 0.6, 0};
+    const std::int64_t photons[] = {0, 1, 1};
+    perm_boson experiment = PERM_BOSON_INIT;
+    experiment.modes = experiment.inputs = 2;
+    experiment.amplitudes = beam_splitter;
+    experiment.photons = 3;
+    experiment.photon_modes = photons;
+    sweep("perm_boson_sample", [&] {
+        std::vector<std::int64_t> samples(8);
+        return Outcome{
+            failing::within([&] { return perm_boson_sample(&experiment, 4, 1, &opts, samples.data()); }), {}};
+    });
+    sweep("perm_plan_gradient_batch", [&] {
+        std::vector<double> gradients(2 * a.col_idx.size());
+        perm_result results[2] = {PERM_RESULT_INIT, PERM_RESULT_INIT};
+        const Plan fresh(given, opts);
+        if (fresh.status != PERM_OK) return Outcome{fresh.status, {}};
+        const perm_status status = failing::within([&] {
+            return perm_plan_gradient_batch(fresh.plan, values, 0, 2, gradients.data(), nullptr, results);
+        });
+        for (perm_result &result : results) perm_result_clear(&result);
+        return Outcome{status, {}};
     });
     const struct {
         const char *name;

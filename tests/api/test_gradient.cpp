@@ -199,6 +199,14 @@ void check_gradient(const Found &found, const std::vector<Gaussian> &truth, cons
     }
 }
 
+struct PlanOfC {
+    explicit PlanOfC(const perm_csr &a) { REQUIRE(perm_plan_create(&a, nullptr, &plan) == PERM_OK); }
+    ~PlanOfC() { perm_plan_destroy(plan); }
+    PlanOfC(const PlanOfC &) = delete;
+    PlanOfC &operator=(const PlanOfC &) = delete;
+    perm_plan *plan = nullptr;
+};
+
 } // namespace
 
 TEST_CASE("each derivative is its minor's permanent, within its bound") {
@@ -235,6 +243,80 @@ TEST_CASE("each derivative is its minor's permanent, within its bound") {
         const bool whole = name.ends_with("integers") && name != "large integers";
         if (whole || name == "pattern" || name == "halves") CHECK(tally.exact == tally.compared);
     }
+}
+
+TEST_CASE("a batch: the bits of one at a time, also of lines that are repeated or of another number") {
+    Random random(run::seed(1207));
+    for (const Kind &kind : kinds) {
+        if (kind.type == PERM_VALUE_PATTERN || kind.type == PERM_VALUE_TEXT) continue;
+        const std::string name = kind.name;
+        CAPTURE(name);
+        const std::size_t parts = kind.type == PERM_VALUE_C128 ? 2 : 1;
+        for (int round = 0; round < run::cases(8); ++round) {
+            CAPTURE(round);
+            const std::int64_t rows = random.integer(1, 6), cols = rows + random.integer(0, 2),
+                               count = random.integer(1, 70);
+            Written a = random_written(rows, cols, kind, random);
+            if (round % 2 == 1) a.row_times.assign(at(rows), 1), a.row_times[0] = cols - rows + 1;
+            const perm_csr view = a.view(kind.type);
+            const perm::Plan plan(view);
+            const PlanOfC of_c(view);
+            const std::size_t nnz = at(view.nnz);
+            const std::int64_t stride = random.chance(0.2) ? 0 : view.nnz + random.integer(0, 2);
+            std::vector<double> many;
+            std::vector<std::int64_t> integers;
+            for (std::int64_t k = 0; k < count * std::max<std::int64_t>(stride, view.nnz); ++k) {
+                const Gaussian x = kind.draw(random);
+                many.push_back(x.re.get_d());
+                if (parts == 2) many.push_back(x.im.get_d());
+                if (kind.type == PERM_VALUE_I64) integers.push_back(x.re.get_num().get_si());
+            }
+            const void *values = many.data();
+            if (kind.type == PERM_VALUE_I64) values = integers.data();
+            std::vector<double> gradients(at(count) * nnz * parts), bounds(at(count) * nnz);
+            std::vector<perm_result> results(at(count), perm_result PERM_RESULT_INIT);
+            REQUIRE(perm_plan_gradient_batch(of_c.plan, values, stride, count, gradients.data(),
+                                             bounds.data(), results.data()) == PERM_OK);
+            for (std::int64_t k = 0; k < count; ++k) {
+                CAPTURE(k);
+                perm_csr alone = view;
+                alone.values = static_cast<const char *>(values) + k * stride * std::int64_t(8 * parts);
+                const Found found = gradient_of(plan, alone);
+                CHECK(std::memcmp(found.gradient.data(), &gradients[at(k) * nnz * parts], nnz * parts * 8) ==
+                      0);
+                CHECK(std::memcmp(found.bounds.data(), &bounds[at(k) * nnz], nnz * 8) == 0);
+                CHECK(results[at(k)].re == found.result->re);
+                CHECK(results[at(k)].im == found.result->im);
+                CHECK(results[at(k)].abs_error_bound == found.result->abs_error_bound);
+                CHECK(results[at(k)].text == nullptr);
+            }
+        }
+    }
+}
+
+TEST_CASE("a batch that is none, or has a matrix that is none") {
+    Random random(run::seed(1208));
+    Written a = random_written(3, 3, kinds[0], random);
+    const perm_csr view = a.view(PERM_VALUE_F64);
+    const PlanOfC of_c(view);
+    const std::size_t nnz = at(view.nnz);
+    std::vector<double> values(2 * nnz, 1), gradients(2 * nnz);
+    perm_result results[2] = {PERM_RESULT_INIT, PERM_RESULT_INIT};
+    const auto status = [&](const void *from, std::int64_t stride, std::int64_t count, double *to) {
+        return perm_plan_gradient_batch(of_c.plan, from, stride, count, to, nullptr, results);
+    };
+    CHECK(status(values.data(), view.nnz - 1, 2, gradients.data()) == PERM_BAD_ARGUMENT);
+    CHECK(status(values.data(), view.nnz, -1, gradients.data()) == PERM_BAD_ARGUMENT);
+    CHECK(status(nullptr, view.nnz, 2, gradients.data()) == PERM_BAD_ARGUMENT);
+    CHECK(status(values.data(), view.nnz, 2, nullptr) == PERM_BAD_ARGUMENT);
+    CHECK(status(nullptr, 0, 0, nullptr) == PERM_OK);
+    CHECK(perm_plan_gradient_batch(nullptr, values.data(), 0, 1, gradients.data(), nullptr, nullptr) ==
+          PERM_BAD_ARGUMENT);
+    values[2 * nnz - 1] = std::nan("");
+    CHECK(status(values.data(), view.nnz, 2, gradients.data()) == PERM_BAD_MATRIX);
+    CHECK(std::string(perm_last_error()).starts_with("matrix 1 of the batch: "));
+    CHECK(results[0].re == 0);
+    CHECK(status(values.data(), view.nnz, 1, gradients.data()) == PERM_OK);
 }
 
 TEST_CASE("by a number that is written once and stands there often") {
@@ -362,6 +444,7 @@ TEST_CASE("what it refuses") {
     for (const perm::Csr *matrix : {&a, &small}) {
         perm_opts opts = PERM_OPTS_INIT;
         opts.memory_limit_bytes = 200000;
+        opts.engine = "frontier";
         std::vector<double> found(matrix->values.size(), 7);
         const auto before = found;
         perm_plan *raw = nullptr;
@@ -379,6 +462,7 @@ TEST_CASE("what it refuses") {
     const perm::Csr dense = erdos_renyi(22, 1, Entries::real, 7);
     perm_opts opts = PERM_OPTS_INIT; // for its 22 * 2^21 ways at 48 bytes each, almost
     opts.memory_limit_bytes = 2'200'000'000;
+    opts.engine = "frontier";
     std::vector<double> derivatives(dense.values.size());
     const perm::Plan plan(dense, opts);
     const auto start = std::chrono::steady_clock::now();
@@ -392,6 +476,27 @@ TEST_CASE("what it refuses") {
     CHECK(found[0] == 7);
     Given text = given({{{1, 1}}}, As::text);
     CHECK_THROWS_AS(perm::Plan(text.csr).gradient(text.csr.values, found.data()), perm::Error);
+}
+
+// 0.6 * 26^2 entries at random: their frontier would be written out in gigabytes, and takes longer.
+TEST_CASE("matrices that are nearly full go by sums over signs, in little memory") {
+    for (const double density : {1.0, 0.7}) {
+        const std::int64_t n = run::sanitized ? 14 : 19;
+        const perm::Csr a = erdos_renyi(n, density, Entries::real, run::seed(1211));
+        const perm_csr view = a.view();
+        perm_opts opts = PERM_OPTS_INIT, along = PERM_OPTS_INIT;
+        opts.memory_limit_bytes = 4'000'000;
+        along.engine = "frontier";
+        const Found sums = gradient_of(perm::Plan(a, opts), view),
+                    tape = gradient_of(perm::Plan(a, along), view);
+        CHECK(std::string(sums.result->engine) == "glynn");
+        CHECK(std::string(tape.result->engine) == "frontier");
+        for (std::size_t k = 0; k < tape.gradient.size(); ++k)
+            CHECK(std::fabs(sums.gradient[k] - tape.gradient[k]) <=
+                  (sums.bounds[k] + tape.bounds[k]) * 1.0001);
+        CHECK(std::fabs(sums.result->re - tape.result->re) <=
+              (sums.result->abs_error_bound + tape.result->abs_error_bound) * 1.0001);
+    }
 }
 
 TEST_CASE("it can be cancelled, also while its frontier is written out") {

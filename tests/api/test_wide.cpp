@@ -27,7 +27,7 @@ void check_frontier(const perm::Csr &a, const Exact &truth) {
     check_result(*r.raw(), truth);
     if (std::ranges::all_of(a.values, [](double x) { return x >= 0; })) {
         check_nonnegative_result(*r.raw(), truth);
-        CHECK(r->rel_error_bound < 1e-11);
+        CHECK(r->rel_error_bound < 1e-9); // as asked for
     }
 }
 
@@ -105,6 +105,6 @@ TEST_CASE("tridiagonal of thousands of rows: Fibonacci numbers far beyond double
         mpz_fib_ui(fibonacci.get_mpz_t(), static_cast<unsigned long>(n + 1));
         perm::Result r = perm::compute(tridiagonal(n, 1, 1, 1));
         check_result(*r.raw(), Exact(fibonacci));
-        CHECK(r->rel_error_bound < 1e-11);
+        CHECK(r->rel_error_bound < 1e-9); // as asked for
     }
 }

@@ -91,3 +91,14 @@ TEST_CASE("usage") {
     CHECK(run(folder, {"periodic", square, "--length", "3", "-q"}).code ==
           0); // cells that know nothing of each other
 }
+
+TEST_CASE("more rows than 63 bits count, and more terms than memory holds") {
+    const Folder folder;
+    const Run far = run(folder, {"periodic", "--lattice", "grid:8", "--length", "4000000000000000000",
+                                 "--precision", "mod:1000000007"});
+    CHECK(far.code == 0);
+    CHECK(contains(far.out, "n = more than 2^63"));
+    const Run many = run(folder, {"periodic", "--lattice", "grid:2", "--terms", "3000000000000"});
+    CHECK(many.code == 3);
+    CHECK(contains(many.err, "is the limit"));
+}

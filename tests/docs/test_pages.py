@@ -1,6 +1,6 @@
 """What the pages show is so: `console` blocks print what they show, where "..." is anything; `python` blocks
 are doctests; code of other languages stands, as it is shown, in a file of docs/examples, and tests/package
-runs these. `perm` is the command on the PATH; the package perm is found as for tests/python."""
+runs these. `perm` is the command on the PATH; the package libperm is found as for tests/python."""
 
 import doctest
 import shutil
@@ -35,7 +35,7 @@ def find_in_examples(example):
         raise AssertionError(f"not in any file of docs/examples:\n{example.parsed}")
 
 
-LANGUAGES = ("c", "cpp", "cmake", "make", "lua")
+LANGUAGES = ("c", "cpp", "cmake", "make", "lua", "r")
 SYBIL = Sybil(
     [PythonCodeBlockParser(doctest_optionflags=FLAGS), CodeBlockParser("console", run_console)]
     + [CodeBlockParser(language, find_in_examples) for language in LANGUAGES]

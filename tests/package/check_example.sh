@@ -7,6 +7,7 @@ example=$1 prefix=$2
 case $example in
 *.py) interpreter=python3 ;;
 *.lua) interpreter=luajit ;;
+*.R) interpreter=Rscript ;;
 esac
 if ! command -v "$interpreter" >/dev/null; then
     echo "no $interpreter here: $example is skipped"
@@ -14,4 +15,10 @@ if ! command -v "$interpreter" >/dev/null; then
 fi
 library=$(find "$prefix" -name libperm.so.1)
 export PERM_LIBRARY=$library PYTHONDONTWRITEBYTECODE=1
+if [[ $example == *.R ]]; then # R calls C by a library of its own
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+    ${CC:-cc} -shared -fPIC "${example%.*}.c" -I "$prefix/include" "$library" -Wl,-rpath,"${library%/*}" -o "$work/in_r.so"
+    library=$work/in_r.so
+fi
 "$interpreter" "$example" "$library" | diff -u "${example%.*}.out" -

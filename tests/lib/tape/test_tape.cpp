@@ -29,7 +29,7 @@ namespace {
 
 std::optional<Tape> make_tape(const Pattern &p, std::int64_t most_moves, std::uint64_t seed,
                               const std::function<void()> &poll) {
-    return libperm::make_tape(tape_program(p, find_tape_order(p, seed, poll)), p, most_moves, poll);
+    return libperm::make_tape(tape_program({p}, find_tape_order({p}, seed, poll)), p, most_moves, poll);
 }
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }

@@ -130,7 +130,7 @@ TEST_CASE("a tape in slices has the tape's moves, in their order") {
     for (int round = 0; round < 20; ++round) {
         const Case matrices(random, static_cast<std::int32_t>(random.integer(1, 9)), false, true, 1);
         const std::optional<Tape> tape =
-            make_tape(tape_program(matrices.pattern, find_tape_order(matrices.pattern, 0, [] {})),
+            make_tape(tape_program({matrices.pattern}, find_tape_order({matrices.pattern}, 0, [] {})),
                       matrices.pattern, 1 << 20, [] {});
         REQUIRE(tape);
         const SlicedTape slices = sliced(*tape);

@@ -1,0 +1,134 @@
+// perm_plan_gradient and perm_plan_gradient_batch.
+#include "capi/boundary.hpp"
+#include "capi/one_call.hpp"
+#include "capi/plan_handle.hpp"
+#include "capi/results.hpp"
+#include "capi/stopwatch.hpp"
+#include "jit/text/text.hpp"
+#include "lib/base/threads.hpp"
+#include "lib/execute/batch.hpp"
+#include "lib/run/run_control.hpp"
+#include "preprocess/parallel.hpp"
+
+#include <perm.h>
+
+#include <algorithm>
+
+using capi::guarded;
+using capi::into;
+using libperm::Error;
+
+namespace {
+
+void require_place(const perm_plan &plan, const void *gradient) {
+    if (!gradient && plan.plan.input.pattern.nnz() > 0)
+        throw Error(PERM_BAD_ARGUMENT, "the place for the gradient is a null pointer");
+}
+
+// `r` is a cleared result.
+void gradient_into(const perm_plan &plan, const libperm::GradientWay &way, int threads, const void *values,
+                   double *gradient, double *error_bounds, libperm::RunControl &control, perm_result &r,
+                   bool with_text) {
+    libperm::Outcome outcome;
+    const libperm::TapeAnswer answer =
+        way.run(plan.plan, threads, values, gradient, error_bounds, control, outcome);
+    capi::fill(r, plan.plan, outcome, libperm::answer_of(answer, with_text));
+    r.threads = outcome.engine == libperm::Engine::frontier ? 1 : threads;
+}
+
+// Where the caller's matrices and their derivatives lie.
+class GradientBatch {
+  public:
+    GradientBatch(const perm_plan &plan, const void *values, std::int64_t stride, double *gradients,
+                  double *error_bounds, perm_result *results)
+        : plan_(plan),
+          values_(static_cast<const char *>(values)),
+          is_complex_(plan.plan.input.value_type == PERM_VALUE_C128),
+          stride_(stride * (is_complex_ ? 16 : 8)),
+          gradients_(gradients),
+          error_bounds_(error_bounds),
+          results_(results) {}
+
+    // All at the same time, if they are short.
+    void run(std::int64_t count, libperm::RunControl &control) const {
+        constexpr double short_run = 0.01; // seconds
+        const double each = std::max(plan_.plan.seconds, 1e-6);
+        control.begin(static_cast<double>(count), each * static_cast<double>(count));
+        const bool is_short = each < short_run;
+        const libperm::GradientWay way = plan_.gradient.way(plan_.plan, plan_.direct.get(), control);
+        const auto compute = [&](std::uint64_t k) {
+            one(static_cast<std::int64_t>(k), way, is_short ? 1 : plan_.plan.options.threads, control);
+        };
+        if (is_short)
+            libperm::parallel_for(static_cast<std::uint64_t>(count), compute);
+        else
+            for (std::int64_t k = 0; k < count; ++k) compute(static_cast<std::uint64_t>(k));
+        control.finish();
+    }
+
+  private:
+    void one(std::int64_t k, const libperm::GradientWay &way, int threads,
+             libperm::RunControl &control) const {
+        const std::int64_t entries = libperm::values_given(plan_.plan.input);
+        perm_result filled = PERM_RESULT_INIT;
+        try {
+            libperm::RunControl part(control, 0, libperm::RunControl::OwnMemory());
+            gradient_into(plan_, way, threads, values_ ? values_ + k * stride_ : nullptr,
+                          gradients_ + k * entries * (is_complex_ ? 2 : 1),
+                          error_bounds_ ? error_bounds_ + k * entries : nullptr, part, filled, false);
+        } catch (const Error &error) {
+            if (error.status() == PERM_CANCELLED || error.status() == PERM_REFUSED_TIME) throw;
+            throw Error(error.status(), libperm::formatted("matrix {} of the batch: {}", k, error.what()));
+        }
+        if (results_) capi::write(capi::result_at(results_, k), filled);
+        control.advance(1);
+    }
+
+    const perm_plan &plan_;
+    const char *values_;
+    bool is_complex_;
+    std::int64_t stride_; // in bytes
+    double *gradients_, *error_bounds_;
+    perm_result *results_;
+};
+
+} // namespace
+
+extern "C" {
+
+perm_status perm_plan_gradient(const perm_plan *plan, const void *values, void *gradient,
+                               double *error_bounds, perm_result *result) {
+    perm_result unwanted = PERM_RESULT_INIT;
+    return into(result ? result : &unwanted, [&](perm_result &r) {
+        capi::require_executable(plan);
+        require_place(*plan, gradient);
+        capi::Stopwatch watch;
+        libperm::RunControl control(plan->plan.options);
+        const libperm::GradientWay way = plan->gradient.way(plan->plan, plan->direct.get(), control);
+        r.seconds_plan = watch.lap();
+        gradient_into(*plan, way, plan->plan.options.threads, values, static_cast<double *>(gradient),
+                      error_bounds, control, r, result != nullptr);
+        control.finish();
+        r.seconds_run = watch.lap();
+        r.seconds_total = r.seconds_plan + r.seconds_run;
+    });
+}
+
+perm_status perm_plan_gradient_batch(const perm_plan *plan, const void *values, int64_t stride, int64_t count,
+                                     void *gradients, double *error_bounds, perm_result *results) {
+    return guarded([&] {
+        capi::ClearedOnFailure of_failure(results, count);
+        capi::require_executable(plan);
+        libperm::check_batch(plan->plan, values, stride, count);
+        if (count == 0) return;
+        require_place(*plan, gradients);
+        libperm::RunControl control(plan->plan.options);
+        libperm::with_threads(plan->plan.options.threads, [&] {
+            GradientBatch(*plan, values, stride, static_cast<double *>(gradients), error_bounds, results)
+                .run(count, control);
+        });
+        of_failure.keep();
+    });
+}
+
+} // extern "C"

@@ -1,0 +1,48 @@
+// perm_sub_permanents, perm_gradients: of dense matrices, without a plan; perm_boson_sample, which the former
+// make.
+#include "capi/boundary.hpp"
+#include "capi/one_call.hpp"
+#include "lib/minors/boson_sample.hpp"
+#include "lib/minors/dense.hpp"
+
+using capi::guarded;
+
+namespace {
+
+template <class Work> perm_status computed(const perm_opts *opts, const Work &work) {
+    return guarded([&] {
+        const libperm::Options options = libperm::read_options(opts);
+        capi::require_for_here(options, "leave out the option machine");
+        libperm::RunControl control(options);
+        work(options, control);
+        control.finish();
+    });
+}
+
+} // namespace
+
+extern "C" {
+
+perm_status perm_sub_permanents(const perm_dense *a, const perm_opts *opts, void *sub_permanents,
+                                double *error_bounds) {
+    return computed(opts, [&](const libperm::Options &options, libperm::RunControl &control) {
+        libperm::compute_sub_permanents(a, options, control, sub_permanents, error_bounds);
+    });
+}
+
+perm_status perm_gradients(const perm_dense *a, const perm_opts *opts, void *gradients, double *error_bounds,
+                           void *permanents, double *permanent_bounds) {
+    return computed(opts, [&](const libperm::Options &options, libperm::RunControl &control) {
+        libperm::compute_gradients(a, options, control, gradients, error_bounds, permanents,
+                                   permanent_bounds);
+    });
+}
+
+perm_status perm_boson_sample(const perm_boson *a, int64_t shots, uint64_t seed, const perm_opts *opts,
+                              int64_t *occupations) {
+    return computed(opts, [&](const libperm::Options &options, libperm::RunControl &control) {
+        libperm::sample_bosons(a, shots, seed, options, control, occupations);
+    });
+}
+
+} // extern "C"

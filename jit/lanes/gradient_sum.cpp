@@ -1,0 +1,388 @@
+#include "jit/lanes/gradient_sum.hpp"
+
+#include "jit/lanes/lane_targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "jit/lanes/gradient_sum.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h.
+#include "jit/lanes/left_out-inl.hpp"
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <bit>
+
+#ifndef LIBPERM_GRADIENT_SHAPE
+#define LIBPERM_GRADIENT_SHAPE
+namespace libperm {
+namespace {
+
+constexpr int most_middle = 6; // columns whose signs change along a piece
+
+// Column 0 keeps its sign; those of the next columns are the lanes', the middle ones' change from step to
+// step, the last ones' from piece to piece.
+struct GradientShape {
+    int vectors, low, middle, high;
+
+    explicit GradientShape(const CountedColumns &a)
+        : vectors(a.columns < 5                     ? 1
+                  : a.columns < 6 || a.is_complex() ? 2
+                                                    : 4),
+          low(3 + std::bit_width(static_cast<unsigned>(vectors)) - 1),
+          middle(std::min(a.columns - 1 - low, most_middle)),
+          high(a.columns - 1 - low - middle) {}
+
+    int first_middle() const { return 1 + low; }
+    int differences() const { return low - 3 + middle; } // of the columns from first_difference on
+    static constexpr int first_difference = 4;
+    int first_high() const { return 1 + low + middle; }
+    int parts(const CountedColumns &a) const { return (a.is_complex() ? 2 : 1) * (a.is_split() ? 2 : 1); }
+};
+
+} // namespace
+} // namespace libperm
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace libperm::HWY_NAMESPACE {
+
+template <bool complex, bool split, int vectors> class GradientWalk {
+    using Products = LeftOut<complex, split, vectors>;
+    using A = typename Products::A;
+    using D = typename Products::D;
+    using Number = typename Products::Number;
+    static constexpr int size = Products::size, lanes = Products::lanes, parts = Products::parts,
+                         numbers = Products::numbers, block = numbers * eight_lanes;
+
+  public:
+    HWY_INLINE GradientWalk(const CountedColumns &a, double *space)
+        : a_(a),
+          shape_(a),
+          rows_(a.rows),
+          products_(a.rows, a.row_count, space),
+          table_(space + Products::space(a.rows)),
+          pending_(table_ + rows_ * parts * lanes),
+          differences_(pending_ + (shape_.middle + 1) * rows_ * block),
+          mass_(differences_ + shape_.differences() * rows_ * block),
+          base_(mass_ + rows_ * eight_lanes) {
+        a.list(part_);
+        tabulate();
+    }
+    static std::size_t space(const CountedColumns &a) {
+        const GradientShape shape(a);
+        const int doubles =
+            a.rows * (parts * lanes + (shape.middle + 1 + shape.differences()) * block + eight_lanes) +
+            parts * a.stride;
+        return Products::space(a.rows) + static_cast<std::size_t>(doubles);
+    }
+
+    HWY_INLINE void add_piece(std::uint64_t piece, LineSums &out) {
+        begin(piece);
+        whole_ = Eights::zero_sum();
+        std::fill(differences_, base_, 0.0); // and the masses
+        const unsigned steps = 1u << shape_.middle;
+        for (unsigned step = 0; step < steps; ++step) {
+            if (step > 0) change(step);
+            if (step % 2 == 0)
+                even_step();
+            else
+                odd_step(step);
+        }
+        finish(piece, out);
+    }
+
+  private:
+    using Eights = typename Products::Eights;
+    using Whole = typename Eights::Number;
+    static constexpr int vector_bits = vectors == 4 ? 2 : vectors == 2 ? 1 : 0;
+
+    double *pending(int level, int i) { return pending_ + (level * rows_ + i) * block; }
+    double entry(int part, int i, int j) const { return part_[part][j * a_.stride + i]; }
+
+    static HWY_INLINE Whole eights(const Number &x) {
+        if constexpr (complex)
+            return {to_eight<size>(x.re), to_eight<size>(x.im)};
+        else
+            return to_eight<size>(x);
+    }
+
+    // The lanes' signs of column 1 .. low, and their product.
+    HWY_INLINE void tabulate() {
+        std::fill_n(sign_, lanes, 1.0);
+        for (int lane = 0; lane < lanes; ++lane)
+            for (int bit = 0; bit < shape_.low; ++bit)
+                if (lane >> bit & 1) sign_[lane] = -sign_[lane];
+        for (int i = 0; i < rows_; ++i)
+            for (int part = 0; part < parts; ++part) {
+                double *const to = table_ + (i * parts + part) * lanes;
+                to[0] = 0;
+                for (int bit = 0; bit < shape_.low; ++bit) to[0] += entry(part, i, bit + 1);
+                for (int lane = 1; lane < lanes; ++lane)
+                    to[lane] =
+                        to[lane & (lane - 1)] - 2 * entry(part, i, std::countr_zero(unsigned(lane)) + 1);
+            }
+    }
+
+    HWY_INLINE void begin(std::uint64_t piece) {
+        for (int part = 0; part < parts; ++part) {
+            std::copy_n(part_[part], a_.stride, base_ + part * a_.stride);
+            for (int j = shape_.first_middle(); j < a_.columns; ++j) {
+                const bool is_off = j >= shape_.first_high() && (piece >> (j - shape_.first_high()) & 1) != 0;
+                add_column(part, j, is_off ? -1 : 1);
+            }
+        }
+    }
+    HWY_INLINE void change(unsigned step) {
+        const int bit = std::countr_zero(step);
+        const double twice = (step ^ step >> 1) >> bit & 1 ? -2 : 2;
+        for (int part = 0; part < parts; ++part) add_column(part, shape_.first_middle() + bit, twice);
+    }
+    HWY_INLINE void add_column(int part, int j, double times) {
+        const double *const column = part_[part] + j * a_.stride;
+        double *const base = base_ + part * a_.stride;
+        for (int i = 0; i < a_.stride; ++i) base[i] += times * column[i];
+    }
+
+    HWY_INLINE D sum_of_part(int part, int i) {
+        return D(base_[part * a_.stride + i]) + load<size>(table_ + (i * parts + part) * lanes);
+    }
+    HWY_INLINE D sum_of_grids(int part, int i) {
+        if constexpr (split)
+            return sum_of_part(part, i) + sum_of_part(part + 1, i);
+        else
+            return sum_of_part(part, i);
+    }
+    HWY_INLINE Number row_sum(int i) {
+        if constexpr (complex)
+            return {sum_of_grids(0, i), sum_of_grids(parts / 2, i)};
+        else
+            return sum_of_grids(0, i);
+    }
+
+    static HWY_INLINE Whole get(const double *p) {
+        if constexpr (complex)
+            return {load<vectors_of_eight>(p), load<vectors_of_eight>(p + eight_lanes)};
+        else
+            return load<vectors_of_eight>(p);
+    }
+    static HWY_INLINE void put(const Whole &x, double *p) {
+        if constexpr (complex) {
+            store(x.re, p);
+            store(x.im, p + eight_lanes);
+        } else {
+            store(x, p);
+        }
+    }
+
+    HWY_INLINE void add_mass(int i, const Number &x) {
+        double *const to = mass_ + i * eight_lanes;
+        store(load<vectors_of_eight>(to) + to_eight<size>(A::magnitude(x)), to);
+    }
+    double *difference(int k, int i) { return differences_ + (k * rows_ + i) * block; }
+    HWY_INLINE void add_difference(int k, int i, const Whole &x) {
+        double *const to = difference(k, i);
+        put(Eights::add(get(to), x), to);
+    }
+    HWY_INLINE void subtract_difference(int k, int i, const Whole &x) {
+        double *const to = difference(k, i);
+        put(Eights::subtract(get(to), x), to);
+    }
+
+    // The sum of a step's eights, whose differences are those of the columns that tell them apart.
+    template <int of> HWY_INLINE Eight fold_vectors(Wide<of> x, Eight *differences) {
+        if constexpr (of == vectors_of_eight) {
+            return x;
+        } else {
+            differences[std::bit_width(static_cast<unsigned>(of / vectors_of_eight)) - 2] =
+                to_eight<of / 2>(x.low - x.high);
+            return fold_vectors<of / 2>(x.low + x.high, differences);
+        }
+    }
+    template <bool even> HWY_INLINE Whole fold(int i, const Number &x) {
+        Whole sum;
+        if constexpr (complex) {
+            Eight re[2], im[2];
+            sum = {fold_vectors<size>(x.re, re), fold_vectors<size>(x.im, im)};
+            for (int k = 0; k < vector_bits; ++k) fold_difference<even>(k, i, {re[k], im[k]});
+        } else {
+            Eight all[2];
+            sum = fold_vectors<size>(x, all);
+            for (int k = 0; k < vector_bits; ++k) fold_difference<even>(k, i, all[k]);
+        }
+        return sum;
+    }
+    template <bool even> HWY_INLINE void fold_difference(int k, int i, const Whole &x) {
+        if constexpr (even)
+            add_difference(k, i, x);
+        else
+            subtract_difference(k, i, x);
+    }
+
+    HWY_INLINE void even_step() {
+        const Number whole = products_.each(
+            load<size>(sign_), [this](int i) HWY_ATTR { return row_sum(i); },
+            [this](int i, const Number &x) HWY_ATTR {
+                add_mass(i, x);
+                put(fold<true>(i, x), pending(0, i));
+            });
+        add_whole(whole, true);
+    }
+    // Its terms' sign is the other than the even step's before it.
+    HWY_INLINE void odd_step(unsigned step) {
+        const int levels = std::countr_one(step); // halves that are done
+        double *const to = pending(levels, 0);
+        const bool is_on = (step >> 1 & 1) == 0;
+        const Number whole = products_.each(
+            load<size>(sign_), [this](int i) HWY_ATTR { return row_sum(i); },
+            [&](int i, const Number &x) HWY_ATTR {
+                add_mass(i, x);
+                const Whole first = get(pending(0, i)), second = fold<false>(i, x);
+                if (is_on)
+                    add_difference(vector_bits, i, Eights::add(first, second));
+                else
+                    subtract_difference(vector_bits, i, Eights::add(first, second));
+                put(Eights::subtract(first, second), to + i * block);
+            });
+        add_whole(whole, false);
+        for (int level = 1; level < levels; ++level) join_halves(level, to, step);
+    }
+    HWY_INLINE void join_halves(int level, double *seconds, unsigned step) {
+        const bool is_on = (step >> (level + 1) & 1) == 0;
+        for (int i = 0; i < rows_; ++i) {
+            const Whole first = get(pending(level, i)), second = get(seconds + i * block);
+            if (is_on)
+                add_difference(vector_bits + level, i, Eights::subtract(first, second));
+            else
+                subtract_difference(vector_bits + level, i, Eights::subtract(first, second));
+            put(Eights::add(first, second), seconds + i * block);
+        }
+    }
+    HWY_INLINE void add_whole(const Number &x, bool is_on) {
+        const Whole e = eights(x);
+        whole_ = Eights::sum(whole_, is_on ? e : Eights::negate(e));
+        whole_mass_ = whole_mass_ + to_eight<size>(A::magnitude(x));
+    }
+
+    // Of numbers, times 1 or -1.
+    static HWY_INLINE void add(double x, double *sum, double *rest) {
+        const Twofold<double> s = two_sum(*sum, x);
+        *sum = s.hi;
+        *rest += s.lo;
+    }
+
+    HWY_INLINE void finish(std::uint64_t piece, LineSums &out) {
+        const double sign = std::popcount(piece) % 2 == 0 ? 1 : -1;
+        for (int part = 0; part < numbers; ++part)
+            for (int i = 0; i < rows_; ++i) {
+                const auto put = [&](int j, double x) HWY_ATTR {
+                    add(sign * x, out.sums(part, j) + i, out.rests(part, j) + i);
+                };
+                double low[4];
+                sum_lanes(pending(shape_.middle, i) + part * eight_lanes, low);
+                for (int j = 0; j < 4; ++j) put(j, low[j]);
+                for (int k = 0; k < shape_.differences(); ++k)
+                    put(GradientShape::first_difference + k,
+                        lane_sum(load<vectors_of_eight>(difference(k, i) + part * eight_lanes)));
+                for (int k = 0; k < shape_.high; ++k)
+                    put(shape_.first_high() + k, piece >> k & 1 ? -low[0] : low[0]);
+            }
+        for (int i = 0; i < rows_; ++i)
+            out.mass()[i] += lane_sum(load<vectors_of_eight>(mass_ + i * eight_lanes));
+        const auto add_part = [&](Eight sums, Eight rests, double &sum, double &rest) HWY_ATTR {
+            add(sign * lane_sum(sums), &sum, &rest);
+            rest += sign * lane_sum(rests);
+        };
+        if constexpr (complex) {
+            add_part(whole_.re.sum, whole_.re.error, out.whole.re, out.whole.re_rest);
+            add_part(whole_.im.sum, whole_.im.error, out.whole.im, out.whole.im_rest);
+        } else {
+            add_part(whole_.sum, whole_.error, out.whole.re, out.whole.re_rest);
+        }
+        out.whole.mass += lane_sum(whole_mass_);
+        whole_mass_ = Eight(0.0);
+    }
+
+    // Of lanes that have their signs: all, and with the sign of each column 1 .. 3 besides.
+    static HWY_INLINE void sum_lanes(const double *x, double *low) {
+        double pair[4], by_one = 0;
+        for (int k = 0; k < 4; ++k) pair[k] = x[2 * k] + x[2 * k + 1];
+        for (int k = 0; k < 4; ++k) by_one += x[2 * k] - x[2 * k + 1];
+        const double even = pair[0] + pair[2], odd = pair[1] + pair[3];
+        low[0] = even + odd;
+        low[1] = by_one;
+        low[2] = even - odd;
+        low[3] = (pair[0] + pair[1]) - (pair[2] + pair[3]);
+    }
+
+    const CountedColumns &a_;
+    const GradientShape shape_;
+    const int rows_;
+    Products products_;
+    double *const table_, *const pending_, *const differences_, *const mass_, *const base_;
+    const double *part_[parts];
+    typename Eights::Sum whole_;
+    Eight whole_mass_ = Eight(0.0);
+    HWY_ALIGN double sign_[lanes];
+};
+
+template <class Walk>
+std::size_t walk(const CountedColumns &a, std::uint64_t first, std::uint64_t last, double *space,
+                 LineSums *out) {
+    if (!out) return Walk::space(a);
+    Walk walk(a, space);
+    for (std::uint64_t piece = first; piece < last; ++piece) walk.add_piece(piece, *out);
+    return 0;
+}
+
+template <bool complex, bool split>
+std::size_t walk_by_order(const CountedColumns &a, std::uint64_t first, std::uint64_t last, double *space,
+                          LineSums *out) {
+    switch (GradientShape(a).vectors) {
+    case 1:
+        return walk<GradientWalk<complex, split, 1>>(a, first, last, space, out);
+    case 2:
+        return walk<GradientWalk<complex, split, 2>>(a, first, last, space, out);
+    default:
+        return walk<GradientWalk<complex, split, complex ? 2 : 4>>(a, first, last, space, out);
+    }
+}
+
+// Without `out`: the space that it takes.
+std::size_t walk_gradient(const CountedColumns &a, std::uint64_t first, std::uint64_t last, double *space,
+                          LineSums *out) {
+    if (a.is_complex())
+        return a.is_split() ? walk_by_order<true, true>(a, first, last, space, out)
+                            : walk_by_order<true, false>(a, first, last, space, out);
+    return a.is_split() ? walk_by_order<false, true>(a, first, last, space, out)
+                        : walk_by_order<false, false>(a, first, last, space, out);
+}
+
+} // namespace libperm::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace libperm {
+namespace {
+
+HWY_EXPORT(walk_gradient);
+
+} // namespace
+
+std::uint64_t gradient_pieces(const CountedColumns &a) { return std::uint64_t{1} << GradientShape(a).high; }
+
+int gradient_additions(const CountedColumns &a) {
+    const GradientShape shape(a);
+    return (1 << shape.middle) + shape.low + 3;
+}
+
+std::size_t gradient_space(const CountedColumns &a) {
+    return HWY_DYNAMIC_DISPATCH(walk_gradient)(a, 0, 0, nullptr, nullptr);
+}
+
+void add_gradient(const CountedColumns &a, std::uint64_t first, std::uint64_t last, double *space,
+                  LineSums &sums) {
+    HWY_DYNAMIC_DISPATCH(walk_gradient)(a, first, last, space, &sums);
+}
+
+} // namespace libperm
+#endif

@@ -1,0 +1,160 @@
+#include "lib/execute/matching_numbers.hpp"
+
+#include "jit/text/text.hpp"
+#include "lib/base/error.hpp"
+#include "lib/base/struct_size.hpp"
+#include "lib/base/system.hpp"
+#include "lib/execute/checkpoint.hpp"
+#include "lib/execute/execute.hpp"
+#include "lib/input/written_out.hpp"
+#include "lib/number/ball.hpp"
+#include "lib/run/run_control.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdlib>
+
+namespace libperm {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// The entries as whole numbers: times their common denominator.
+struct WholeEntries {
+    std::vector<Gaussian> numbers;
+    mpz_class denominator = 1;
+};
+
+WholeEntries whole_entries(Values values, const Poll &poll) {
+    WholeEntries out;
+    PolledSteps steps(poll);
+    for (const double x : values.real) out.numbers.push_back({mpq_class(x), 0});
+    for (Gaussian &x : values.wide) out.numbers.push_back(std::move(x));
+    for (const Gaussian &x : out.numbers)
+        for (const mpq_class *part : {&x.re, &x.im}) {
+            steps.take(16);
+            if (part->get_den() != 1) out.denominator = lcm(out.denominator, part->get_den());
+        }
+    for (Gaussian &x : out.numbers) {
+        steps.take(16);
+        x.re *= out.denominator;
+        x.im *= out.denominator;
+    }
+    return out;
+}
+
+mpq_class number_of(const Scaled &x) {
+    mpq_class number(x.mantissa);
+    const auto shift = static_cast<mp_bitcnt_t>(std::abs(x.exp2));
+    return x.exp2 < 0 ? mpq_class(number >> shift) : mpq_class(number << shift);
+}
+
+// Of any of the numbers of matchings: every row is in none of its entries, or in one.
+double bits_of_numbers(const Pattern &a, const std::vector<Gaussian> &entries, const LineCounts &row_count,
+                       const LineCounts &column_count, const Poll &poll) {
+    PolledSteps steps(poll);
+    double bits = 2; // a sign, and what these sums of logarithms are rounded by
+    for (std::int32_t i = 0; i < a.rows; ++i) {
+        mpz_class sum = 1;
+        std::int64_t k = a.row_begin(i);
+        for (const std::int32_t j : a.row(i)) {
+            steps.take(16);
+            const Gaussian &x = entries[at(k++)];
+            sum += (abs(x.re.get_num()) + abs(x.im.get_num())) * static_cast<long>(column_count[j]);
+        }
+        signed long exp2 = 0;
+        const double mantissa = mpz_get_d_2exp(&exp2, sum.get_mpz_t());
+        bits += static_cast<double>(row_count[i]) * (static_cast<double>(exp2) + std::log2(mantissa) + 1e-9);
+    }
+    return std::ceil(bits);
+}
+
+// From a sum of c_k 2^(b k), |c_k| < 2^(b - 1).
+std::vector<mpz_class> digits_of(mpz_class sum, std::size_t count, unsigned long bits, const Poll &poll) {
+    std::vector<mpz_class> digits(count);
+    const mpz_class half = mpz_class(1) << (bits - 1);
+    for (mpz_class &digit : digits) {
+        poll();
+        mpz_fdiv_r_2exp(digit.get_mpz_t(), sum.get_mpz_t(), bits);
+        if (digit >= half) digit -= mpz_class(1) << bits;
+        sum -= digit;
+        mpz_fdiv_q_2exp(sum.get_mpz_t(), sum.get_mpz_t(), bits);
+    }
+    if (sum != 0) throw Error(PERM_INTERNAL, "the numbers of matchings do not fit into their sum");
+    return digits;
+}
+
+void check_precision(const Options &options) {
+    const bool is_exact = options.precision == Precision::automatic || options.precision == Precision::exact;
+    if (!is_exact || options.modulus != 0)
+        throw Error(PERM_BAD_OPTION, "the numbers of matchings are exact: leave the precision at auto");
+}
+
+} // namespace
+
+MatchingNumbers matching_numbers(const perm_csr *given, const Options &options, std::int64_t count,
+                                 RunControl &control) {
+    const Poll poll = [&control] { control.poll(); };
+    check_precision(options);
+    InputPattern input = read_free(given, poll, &control.memory());
+    const perm_csr csr = read_known(*given, offsetof(perm_csr, row_multiplicity), "perm_csr");
+    InputPattern entries = *input.written;
+    entries.row_weights = entries.col_weights = false;
+    if (!entries.source.empty()) entries.source.resize(at(entries.pattern.nnz()));
+    const Pattern &a = entries.pattern;
+    WholeEntries whole = whole_entries(read_values(entries, csr.values, poll, &control.memory()), poll);
+
+    const LineCounts row_count(csr.row_multiplicity, a.rows, "row"),
+        column_count(csr.col_multiplicity, a.cols, "col");
+    const std::int64_t most = std::min(row_count.sum(), column_count.sum());
+    if (count != most + 1)
+        throw Error(PERM_BAD_ARGUMENT,
+                    formatted("count is {}: of {} rows and {} columns there are {} numbers of "
+                              "matchings",
+                              count, row_count.sum(), column_count.sum(), most + 1));
+    const double bits = bits_of_numbers(a, whole.numbers, row_count, column_count, poll);
+    const double bytes = bits * static_cast<double>(most + 1) / 8 * 4; // residues, the number and its digits
+    if (bytes > static_cast<double>(options.memory_limit))
+        throw Error(
+            PERM_REFUSED_MEMORY,
+            formatted(
+                "the numbers of matchings with 0 to {} edges have up to {:.3g} bits each: {}; {} is the "
+                "limit\n  raise the limit: memory_limit_bytes",
+                most, bits, readable_bytes(bytes),
+                readable_bytes(static_cast<double>(options.memory_limit))));
+    const auto shift = static_cast<unsigned long>(bits);
+    Values values;
+    for (Gaussian &x : whole.numbers) {
+        x.re <<= shift;
+        x.im <<= shift;
+        values.wide.push_back(std::move(x));
+    }
+    values.wide.resize(at(value_count(*input.written)), Gaussian{1, 0});
+    values = spread(values, input.source);
+    input.value_type = PERM_VALUE_TEXT;
+    simplify(input, values);
+
+    Options exact = options;
+    exact.precision = Precision::exact;
+    MatchingNumbers out;
+    out.plan = make_kept_plan(std::move(input), exact, values, control);
+    const Outcome sum = execute_kept(out.plan, values, control);
+    const Gaussian number = sum.wide ? *sum.wide : Gaussian{number_of(sum.value), 0};
+    const std::vector<mpz_class> re = digits_of(number.re.get_num(), at(most + 1), shift, poll),
+                                 im = digits_of(number.im.get_num(), at(most + 1), shift, poll);
+    mpz_class power = 1;
+    for (std::size_t k = 0; k < re.size(); ++k) {
+        Outcome one = sum;
+        Gaussian coefficient{mpq_class(re[k], power), mpq_class(im[k], power)};
+        coefficient.re.canonicalize();
+        coefficient.im.canonicalize();
+        set_value(one, WideBall{std::move(coefficient), {}});
+        round_off(options, one);
+        out.numbers.push_back(std::move(one));
+        power *= whole.denominator;
+    }
+    return out;
+}
+
+} // namespace libperm

@@ -1,0 +1,181 @@
+#include "lib/input/written_out.hpp"
+
+#include "jit/text/text.hpp"
+#include "lib/base/error.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace libperm {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+constexpr std::int64_t most_entries = std::int64_t{1} << 31; // with all that is added
+constexpr std::int64_t one = -1;                             // as an entry's source
+
+// What is added to R rows and C columns.
+struct Added {
+    std::int64_t free_rows = 0, free_columns = 0; // in both: weights, and 1 in the single lines
+    std::int64_t single_rows = 0;                 // one for each column that may stay unmatched
+    std::int64_t single_columns = 0;              // one for each row
+    std::int64_t empty_rows = 0, empty_columns = 0;
+};
+
+Added added_to(std::int64_t rows, std::int64_t cols, bool row_weights, bool col_weights) {
+    Added out;
+    if (row_weights && col_weights) {
+        if (rows <= cols) {
+            out.free_rows = cols;
+            out.single_columns = rows;
+        } else {
+            out.free_columns = rows;
+            out.single_rows = cols;
+        }
+        return out;
+    }
+    const std::int64_t more = std::max(rows, cols) - std::min(rows, cols);
+    if (rows > cols)
+        (col_weights ? out.empty_columns : out.free_columns) = more;
+    else
+        (row_weights ? out.empty_rows : out.free_rows) = more;
+    return out;
+}
+
+// The square matrix, a row at a time.
+class Writer {
+  public:
+    Writer(const InputPattern &given, const LineCounts &row_count, const LineCounts &column_count,
+           MemoryAccount *account)
+        : given_(given),
+          row_count_(row_count),
+          column_count_(column_count),
+          rows_(row_count.sum()),
+          cols_(column_count.sum()),
+          added_(added_to(rows_, cols_, given.row_weights, given.col_weights)),
+          n_(rows_ + added_.free_rows + added_.single_rows + added_.empty_rows) {
+        if (n_ > std::numeric_limits<std::int32_t>::max() - 1)
+            throw Error(PERM_UNSUPPORTED,
+                        formatted("written out, the matrix has {} rows and columns: more than this version "
+                                  "can index",
+                                  n_));
+        const double entries = count_entries();
+        if (entries > static_cast<double>(most_entries))
+            throw Error(
+                PERM_UNSUPPORTED,
+                formatted("written out, the matrix is {0}x{0} with {1:.3g} entries{2}: at most 2^31 can "
+                          "be",
+                          n_, entries,
+                          added_.free_rows + added_.free_columns > 0
+                              ? " (those for lines that stay unmatched included)"
+                              : ""));
+        const Charge charge(account, static_cast<std::int64_t>(12 * entries) + 8 * n_);
+        out_.pattern.row_ptr.reserve(at(n_) + 1);
+        out_.pattern.col.reserve(static_cast<std::size_t>(entries));
+        out_.source.reserve(static_cast<std::size_t>(entries));
+    }
+
+    InputPattern run() {
+        out_.value_type = given_.value_type;
+        out_.free_rows = static_cast<std::int32_t>(added_.free_rows);
+        out_.free_columns = static_cast<std::int32_t>(added_.free_columns);
+        out_.pattern.rows = out_.pattern.cols = static_cast<std::int32_t>(n_);
+        put_given_rows();
+        for (std::int32_t j = 0; added_.single_rows > 0 && j < given_.pattern.cols; ++j)
+            for (std::int64_t copy = 0; copy < column_count_[j]; ++copy, close_row()) {
+                put(first_column(j) + copy, column_weight(j));
+                for (std::int64_t f = 0; f < added_.free_columns; ++f) put(cols_ + f, one);
+            }
+        for (std::int64_t f = 0; f < added_.free_rows; ++f, close_row()) {
+            for (std::int32_t j = 0; j < given_.pattern.cols; ++j)
+                for (std::int64_t copy = 0; copy < column_count_[j]; ++copy)
+                    put(first_column(j) + copy, column_weight(j));
+            for (std::int64_t s = 0; s < added_.single_columns; ++s) put(cols_ + s, one);
+        }
+        for (std::int64_t e = 0; e < added_.empty_rows; ++e) close_row();
+        return std::move(out_);
+    }
+
+  private:
+    std::int64_t row_weight(std::int32_t i) const {
+        return given_.row_weights ? given_.pattern.nnz() + i : one;
+    }
+    std::int64_t column_weight(std::int32_t j) const {
+        const std::int64_t of_rows = given_.row_weights ? given_.pattern.rows : 0;
+        return given_.col_weights ? given_.pattern.nnz() + of_rows + j : one;
+    }
+
+    std::int64_t first_column(std::int32_t j) {
+        if (first_.empty()) { // of no use to a matrix without entries, and too long for some of them
+            first_.assign(at(given_.pattern.cols) + 1, 0);
+            for (std::int32_t k = 0; k < given_.pattern.cols; ++k)
+                first_[at(k) + 1] = first_[at(k)] + column_count_[k];
+        }
+        return first_[at(j)];
+    }
+
+    double count_entries() const {
+        const auto rows = static_cast<double>(rows_), cols = static_cast<double>(cols_);
+        const auto of_free = [](std::int64_t free, double given, std::int64_t single) {
+            return static_cast<double>(free) * (given + static_cast<double>(single));
+        };
+        double entries = of_free(added_.free_rows, cols, added_.single_columns) +
+                         of_free(added_.free_columns, rows, added_.single_rows) +
+                         static_cast<double>(added_.single_rows + added_.single_columns);
+        for (std::int32_t i = 0; i < given_.pattern.rows; ++i)
+            for (const std::int32_t j : given_.pattern.row(i))
+                entries += static_cast<double>(row_count_[i]) * static_cast<double>(column_count_[j]);
+        return entries;
+    }
+
+    void put_given_rows() {
+        std::int64_t single = cols_; // the next row's
+        for (std::int32_t i = 0; i < given_.pattern.rows; ++i)
+            for (std::int64_t copy = 0; copy < row_count_[i]; ++copy, close_row()) {
+                std::int64_t k = given_.pattern.row_begin(i);
+                for (const std::int32_t j : given_.pattern.row(i)) {
+                    for (std::int64_t c = 0; c < column_count_[j]; ++c) put(first_column(j) + c, k);
+                    ++k;
+                }
+                if (added_.single_columns > 0) put(single++, row_weight(i));
+                for (std::int64_t f = 0; f < added_.free_columns; ++f) put(cols_ + f, row_weight(i));
+            }
+    }
+
+    void put(std::int64_t column, std::int64_t source) {
+        out_.pattern.col.push_back(static_cast<std::int32_t>(column));
+        out_.source.push_back(source);
+    }
+    void close_row() { out_.pattern.row_ptr.push_back(static_cast<std::int64_t>(out_.pattern.col.size())); }
+
+    const InputPattern &given_;
+    const LineCounts &row_count_, &column_count_;
+    const std::int64_t rows_, cols_; // counted
+    const Added added_;
+    const std::int64_t n_;
+    std::vector<std::int64_t> first_; // of each column's copies
+    InputPattern out_;
+};
+
+} // namespace
+
+LineCounts::LineCounts(const std::int64_t *given, std::int64_t lines, const char *what)
+    : given_(given), sum_(given ? 0 : lines) {
+    if (!given) return;
+    for (std::int64_t i = 0; i < lines; ++i) {
+        if (given[i] < 0 || given[i] > most_entries)
+            throw Error(PERM_BAD_MATRIX, formatted("{}_multiplicity[{}] is {}: it must lie in 0..{}", what, i,
+                                                   given[i], most_entries));
+        sum_ += given[i]; // of at most 2^31 lines: below 2^62
+    }
+}
+
+InputPattern written_out(InputPattern given, const LineCounts &row_count, const LineCounts &column_count,
+                         MemoryAccount *account) {
+    const auto written = std::make_shared<const InputPattern>(std::move(given));
+    InputPattern out = Writer(*written, row_count, column_count, account).run();
+    out.written = written;
+    return out;
+}
+
+} // namespace libperm

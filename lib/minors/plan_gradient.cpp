@@ -1,0 +1,129 @@
+#include "lib/minors/plan_gradient.hpp"
+
+#include "jit/text/text.hpp"
+#include "lib/base/error.hpp"
+#include "lib/base/system.hpp"
+#include "lib/frontier/cost.hpp"
+#include "lib/minors/gradient_sums.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace libperm {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double move_seconds = 4.5e-9; // of a gradient along a tape
+constexpr double sums_overhead = 5e-6;
+constexpr double making = 4; // times what it takes to go along it once: to make a tape
+
+bool is_complex(const Plan &plan) { return plan.input.value_type == PERM_VALUE_C128; }
+
+// Infinite: not for this.
+double seconds_of_sums(const Plan &plan) {
+    const bool is_square = plan.input.free_lines() == 0;
+    if (plan.n() < 1 || plan.n() > most_gradient_order || !is_square ||
+        plan.options.engine == Engine::frontier)
+        return infinity;
+    const int n = columns_for_gradient(plan.n());
+    const double threads = std::min(plan.options.threads, gradient_threads(n, n, is_complex(plan)));
+    return sums_overhead + gradient_seconds(n, n, is_complex(plan)) / threads;
+}
+
+TapeAnswer run_sums(const Plan &plan, int threads, const void *values, double *gradient, double *error_bounds,
+                    RunControl &control, Outcome &outcome) {
+    control.poll();
+    const Pattern &pattern = plan.input.pattern;
+    const int given = plan.n(), n = columns_for_gradient(given);
+    const bool complex = is_complex(plan);
+    const std::size_t parts = complex ? 2 : 1;
+    const double seconds = seconds_of_sums(plan);
+    if (seconds > plan.options.refuse_seconds)
+        throw Error(PERM_REFUSED_TIME,
+                    formatted("the derivatives by sums over 2^{} signs are predicted to take {}, {} is the "
+                              "limit\n  raise the limit: time_limit_seconds",
+                              n - 1, readable_seconds(seconds),
+                              readable_seconds(plan.options.refuse_seconds)));
+    control.memory().take(gradient_bytes(n, n, complex, threads));
+    control.begin(seconds, seconds);
+
+    const std::vector<std::int64_t> places = caller_places(plan.input);
+    const GradientEntries entries(plan.input, places, values);
+    const std::vector<double> numbers = entries.blocks({entries.arithmetic(), false, 1}, {});
+    GridLines lines(std::vector<int>(at(n), 1), std::vector<int>(at(n), 1), complex);
+    if (entries.are_rounded()) lines.tell_rounded();
+    for (std::int32_t i = 0; i < given; ++i)
+        for (std::int64_t k = pattern.row_begin(i); k < pattern.row_ptr[at(i) + 1]; ++k)
+            lines.set(i, pattern.col[at(k)], numbers[at(k) * parts],
+                      complex ? numbers[at(k) * parts + 1] : 0);
+    for (int i = given; i < n; ++i) lines.set(i, i, 1);
+    lines.fix(); // finite: they were read
+    const GradientSums sums(lines, threads, control);
+
+    // One of an entry's copies stands for all.
+    const auto given_entries =
+        static_cast<std::size_t>((plan.input.written ? plan.input.written->pattern : pattern).nnz());
+    std::vector<std::int32_t> copies(given_entries, 0), row(given_entries, 0), column(given_entries, 0);
+    for (std::int32_t i = 0; i < given; ++i)
+        for (std::int64_t k = pattern.row_begin(i); k < pattern.row_ptr[at(i) + 1]; ++k) {
+            const std::size_t place = at(places.empty() ? k : places[at(k)]);
+            ++copies[place];
+            row[place] = i;
+            column[place] = pattern.col[at(k)];
+        }
+    const PowerScaling &scaling = entries.scaling();
+    for (std::size_t c = 0; c < given_entries; ++c) {
+        double bound = 0;
+        std::fill_n(gradient + c * parts, parts, 0.0);
+        if (copies[c] > 0)
+            bound = sums.put(row[c], column[c], copies[c],
+                             scaling.row[at(row[c])] + scaling.col[at(column[c])] - scaling.total,
+                             gradient + c * parts);
+        if (error_bounds) error_bounds[c] = bound;
+    }
+
+    TapeAnswer answer = sums.permanent(-scaling.total);
+    outcome.value = answer.re;
+    outcome.error = answer.error;
+    outcome.rel_error_bound = answer.rel_error_bound;
+    outcome.exact = answer.exact;
+    outcome.counts.subsets = std::ldexp(1.0, n - 1);
+    outcome.counts.operations = std::ldexp(n * (complex ? 24.0 : 10.0), n - 1);
+    outcome.counts.peak_bytes = control.memory().peak();
+    outcome.blocks = outcome.blocks_computed = 1;
+    outcome.engine = Engine::glynn;
+    return answer;
+}
+
+} // namespace
+
+GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, RunControl &control) const {
+    const double sums = seconds_of_sums(plan);
+    if (sums == infinity) return {&tape_.of(plan, direct, control)};
+    if (sums_) return {nullptr};
+    const double most_moves = making * sums / move_seconds;
+    if (direct) {
+        if (static_cast<double>(direct->tape().moves.size()) * move_seconds > sums) return {nullptr};
+    } else if (least_frontier(plan.input.pattern).expansions > most_moves) {
+        return {nullptr};
+    }
+    try {
+        return {&tape_.of(plan, direct, control, most_moves)};
+    } catch (const Error &error) {
+        if (error.status() != PERM_REFUSED_MEMORY && error.status() != PERM_UNSUPPORTED) throw;
+        if (sums > plan.options.refuse_seconds) throw;
+        sums_ = true;
+        return {nullptr};
+    }
+}
+
+TapeAnswer GradientWay::run(const Plan &plan, int threads, const void *values, double *gradient,
+                            double *error_bounds, RunControl &control, Outcome &outcome) const {
+    return tape ? tape->run(plan, values, gradient, error_bounds, control, outcome)
+                : run_sums(plan, threads, values, gradient, error_bounds, control, outcome);
+}
+
+} // namespace libperm

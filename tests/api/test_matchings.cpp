@@ -1,0 +1,135 @@
+// Numbers of matchings with so many entries, against counting them by the definition.
+#include "tests/support/calls.hpp"
+#include "tests/support/check.hpp"
+#include "tests/support/gaussian_calls.hpp"
+#include "tests/support/matchings.hpp"
+#include "tests/support/run.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <map>
+#include <string>
+
+using namespace perm::families;
+using oracle::Gaussian;
+
+namespace {
+
+Gaussian real(double x) { return {mpq_class(x), 0}; }
+
+// Row after row, by the sets of used columns: of each the sum over ways to it, which have as many entries as
+// it.
+std::vector<Gaussian> by_definition(const MatchingMatrix &a) {
+    const auto lines = [](std::int64_t count, const std::vector<std::int64_t> &times) {
+        std::vector<std::size_t> of;
+        for (std::int64_t i = 0; i < count; ++i)
+            of.insert(of.end(),
+                      times.empty() ? 1 : static_cast<std::size_t>(times[static_cast<std::size_t>(i)]),
+                      static_cast<std::size_t>(i));
+        return of;
+    };
+    const std::vector<std::size_t> rows = lines(a.rows(), a.row_times), cols = lines(a.cols, a.col_times);
+    std::map<std::uint64_t, Gaussian> sums{{0, {1, 0}}};
+    for (const std::size_t i : rows) {
+        std::map<std::uint64_t, Gaussian> next = sums;
+        for (const auto &[used, sum] : sums)
+            for (std::size_t j = 0; j < cols.size(); ++j)
+                if ((used >> j & 1) == 0) {
+                    Gaussian &to = next[used | std::uint64_t{1} << j];
+                    to = to + sum * a.entries[i][cols[j]];
+                }
+        sums = std::move(next);
+    }
+    std::vector<Gaussian> numbers(std::min(rows.size(), cols.size()) + 1);
+    for (const auto &[used, sum] : sums) {
+        const auto edges = static_cast<std::size_t>(std::popcount(used));
+        if (edges < numbers.size()) numbers[edges] = numbers[edges] + sum;
+    }
+    return numbers;
+}
+
+struct Kind {
+    const char *name;
+    perm_value_type type;
+    Gaussian (*draw)(Random &);
+};
+
+const Kind kinds[]{
+    {"ones", PERM_VALUE_PATTERN, [](Random &) { return real(1); }},
+    {"integers", PERM_VALUE_I64, [](Random &r) { return real(static_cast<double>(r.integer(-9, 9))); }},
+    {"doubles", PERM_VALUE_F64, [](Random &r) { return real(r.uniform(-1, 1)); }},
+    {"far apart", PERM_VALUE_F64,
+     [](Random &r) { return real(r.uniform() * std::exp2(static_cast<double>(r.integer(-60, 60)))); }},
+    {"complex", PERM_VALUE_C128,
+     [](Random &r) {
+         return Gaussian{mpq_class(r.uniform(-1, 1)), mpq_class(r.uniform(-1, 1))};
+     }},
+    {"texts", PERM_VALUE_TEXT,
+     [](Random &r) {
+         mpq_class q(static_cast<long>(r.integer(-9, 9)), static_cast<unsigned long>(r.integer(1, 9)));
+         q.canonicalize();
+         return Gaussian{q, 0};
+     }},
+};
+
+} // namespace
+
+TEST_CASE("as many as by the definition") {
+    Random random(run::seed(2421));
+    int compared = 0;
+    for (const Kind &kind : kinds)
+        for (int i = 0; i < run::cases(60); ++i) {
+            MatchingMatrix a = random_matchings(random, kind.draw);
+            a.row_weights.reset(), a.col_weights.reset();
+            if (kind.type == PERM_VALUE_PATTERN) // it cannot have zeros
+                for (auto &row : a.entries)
+                    for (Gaussian &x : row) x = real(1);
+            const MatchingInput input(a, kind.type, random);
+            CAPTURE(kind.name);
+            CAPTURE(i);
+            const std::vector<Gaussian> truth = by_definition(a);
+            for (const char *precision : {"auto", "exact"}) {
+                std::vector<perm::Result> found =
+                    perm::matchings(input.csr(), in_precision("auto", precision));
+                REQUIRE(found.size() == truth.size());
+                for (std::size_t k = 0; k < truth.size(); ++k) {
+                    CAPTURE(k);
+                    check_gaussian(*found[k].raw(), truth[k]);
+                    CHECK(found[k]->rel_error_bound <= 1e-15);
+                    ++compared;
+                }
+            }
+        }
+    CHECK(compared > run::enough(1000));
+}
+
+TEST_CASE("of full boards: binomials, and the permanent at the end") {
+    const perm::Csr a = constant(12, 1);
+    const std::vector<perm::Result> found = perm::matchings(a.view());
+    REQUIRE(found.size() == 13);
+    mpz_class expected = 1; // C(12, k)^2 k!
+    for (unsigned long k = 0; k <= 12; ++k) {
+        CHECK(found[k].text() == expected.get_str());
+        expected = expected * (12 - k) * (12 - k) / (k + 1);
+    }
+}
+
+TEST_CASE("misuse is refused") {
+    const perm::Csr a = constant(3, 1);
+    perm_csr view = a.view();
+    std::vector<perm_result> results(4, perm_result PERM_RESULT_INIT);
+    CHECK(perm_matchings(&view, nullptr, 3, results.data()) == PERM_BAD_ARGUMENT);
+    CHECK(std::string(perm_last_error()).find("4 numbers") != std::string::npos);
+    CHECK(perm_matchings(&view, nullptr, 0, results.data()) == PERM_BAD_ARGUMENT);
+    CHECK(perm_matchings(&view, nullptr, 4, nullptr) == PERM_BAD_ARGUMENT);
+    CHECK(perm_matchings(nullptr, nullptr, 4, results.data()) == PERM_BAD_ARGUMENT);
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.precision = "dd";
+    CHECK(perm_matchings(&view, &opts, 4, results.data()) == PERM_BAD_OPTION);
+    opts.precision = "mod:101";
+    CHECK(perm_matchings(&view, &opts, 4, results.data()) == PERM_BAD_OPTION);
+    view.row_unmatched = a.values.data();
+    CHECK(perm_matchings(&view, nullptr, 4, results.data()) == PERM_BAD_ARGUMENT);
+    for (const perm_result &r : results) CHECK(cleared(r));
+}
