@@ -497,6 +497,86 @@ typedef struct perm_boson {
 PERM_API perm_status perm_boson_sample(const perm_boson *a, int64_t shots, uint64_t seed, const perm_opts *opts,
                                        int64_t *occupations);
 
+/* ---------------------------------------------------------------- bounds, estimates, samples */
+
+/* lower <= |perm(A)| <= upper, for certain, roundings included; each is mantissa * 2^exp2 (0.5 <= mantissa < 1, or 0). Of
+ * nonnegative matrices that is perm(A) itself. Start from PERM_INTERVAL_INIT; nothing in it is to be freed. */
+typedef struct perm_interval {
+    size_t struct_size;       /* sizeof(perm_interval) */
+    double lower_mantissa;
+    int64_t lower_exp2;
+    double upper_mantissa;
+    int64_t upper_exp2;
+    const char *lower_method; /* static: whose bound it is of the block that counts most: "gurvits", "bethe", ...; "exact",
+                               * "none" (docs/estimates.md) */
+    const char *upper_method;
+    int32_t exact;            /* 1: both are perm(A) */
+    int32_t of_magnitude;     /* 1: some entry is negative or complex: bounds of |perm(A)| */
+    int64_t blocks;           /* that the reductions left */
+    int64_t blocks_exact;     /* of these: computed exactly, being quick */
+    double seconds_total;
+} perm_interval;
+
+#define PERM_INTERVAL_INIT { sizeof(perm_interval), 0, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, 0 }
+
+/* Bounds in milliseconds, whatever the size: after the reductions, block by block, the best of the bounds known.
+ * Of the options limits, callbacks, threads and without count. Errors: those of perm_compute but for refusals for time. */
+PERM_API perm_status perm_bounds(const perm_csr *a, const perm_opts *opts, perm_interval *bounds);
+
+/* What an estimate is to come to. All-zero (but struct_size) means the defaults. */
+typedef struct perm_estimate_opts {
+    size_t struct_size;  /* sizeof(perm_estimate_opts) */
+    double epsilon;      /* relative error, above 0 and below 1; 0 = 0.01. Of signed and complex matrices: the half width
+                          * asked for, as a share of the estimate's scale (docs/estimates.md) */
+    double delta;        /* probability that the error is larger, above 0 and below 1; 0 = 0.05 */
+    uint64_t seed;       /* the same bits follow from the same seed, for any number of threads */
+    const char *method;  /* "auto" (NULL): the one predicted to be quickest; others by name (docs/estimates.md) */
+    int64_t samples;     /* at most; 0: as many as the guarantee takes */
+} perm_estimate_opts;
+
+#define PERM_ESTIMATE_OPTS_INIT { sizeof(perm_estimate_opts), 0.0, 0.0, 0, NULL, 0 }
+
+/* Start from PERM_ESTIMATED_INIT; nothing in it is to be freed. Each number is mantissa * 2^exp2. */
+typedef struct perm_estimated {
+    size_t struct_size;          /* sizeof(perm_estimated) */
+    double re, im;               /* the estimate, rounded to double: inf or 0 when out of range */
+    double mantissa_re, mantissa_im;
+    int64_t exp2;
+    double lower_mantissa;       /* perm(A) lies between both with probability 1 - delta; for certain if exact */
+    int64_t lower_exp2;
+    double upper_mantissa;
+    int64_t upper_exp2;
+    double error_mantissa;       /* additive estimates: |estimate - perm(A)| <= this with probability 1 - delta */
+    int64_t error_exp2;
+    double epsilon, delta;       /* what is guaranteed; 0 where exact, epsilon INFINITY where additive */
+    int32_t exact;               /* 1: known for certain, within roundings that the interval holds */
+    int32_t additive;            /* 1: signed or complex entries: the error is additive, lower and upper are of re */
+    int64_t samples;             /* drawn */
+    int64_t accepted;            /* of these */
+    const char *method;          /* static */
+    int64_t blocks, blocks_exact;
+    double seconds_total, seconds_plan;
+} perm_estimated;
+
+#define PERM_ESTIMATED_INIT { sizeof(perm_estimated), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0 }
+
+/* The permanent within a factor 1 +- epsilon, with probability 1 - delta, of a matrix that may be far too large to be
+ * computed: what falls apart is computed exactly, the rest estimated from samples. `opts` and `estimate_opts` may be NULL.
+ * Of a matrix with negative or complex entries: an unbiased estimate whose error is additive.
+ * Errors: those of perm_compute; PERM_BAD_OPTION for epsilon or delta out of (0, 1) and unknown methods;
+ * PERM_REFUSED_TIME where it is predicted, or found, to take longer than the time limit. */
+PERM_API perm_status perm_estimate(const perm_csr *a, const perm_opts *opts, const perm_estimate_opts *estimate_opts,
+                                   perm_estimated *estimate);
+
+/* Draws `shots` matchings of a nonnegative matrix, independent of each other: sigma with probability
+ * prod_i a[i, sigma(i)] / perm(A), exactly (but for roundings within 1e-9): along the frontier backwards where it fits,
+ * else by rejection.
+ * columns: shots * n_rows numbers: of each sample the column of each row, -1 for a row that stays unmatched.
+ * seed: the same samples follow from the same seed, for any number of threads.
+ * Errors: those of perm_compute; PERM_BAD_MATRIX for negative or complex entries, and where the permanent is 0;
+ * PERM_UNSUPPORTED for multiplicities. What the array holds then is of no use. */
+PERM_API perm_status perm_sample(const perm_csr *a, const perm_opts *opts, int64_t shots, uint64_t seed, int64_t *columns);
+
 /* ---------------------------------------------------------------- shards */
 
 /* A plan's work in numbered shards that know nothing of each other. Who ran which, in which order, how often and
