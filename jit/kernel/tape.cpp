@@ -6,38 +6,57 @@
 
 namespace libperm {
 
-const char *tape_entry(Arithmetic arithmetic, bool magnitudes) {
-    if (is_twofold(arithmetic)) return "perm_tape_twofold";
-    return magnitudes ? "perm_tape_with_magnitudes" : "perm_tape";
+namespace {
+
+std::size_t bytes_of_states(const Tape &tape, TapeForm form) {
+    const auto doubles = static_cast<std::size_t>(parts_of(form.arithmetic)) + (form.magnitudes ? 1 : 0);
+    return 8 * doubles * states_kept(tape);
 }
 
-KernelRecipe tape_kernel(Arithmetic arithmetic, bool magnitudes, int threads) {
+} // namespace
+
+const char *tape_entry(TapeForm form) {
+    if (is_twofold(form.arithmetic))
+        return form.in_memory ? "perm_tape_twofold_in_memory" : "perm_tape_twofold";
+    if (form.magnitudes)
+        return form.in_memory ? "perm_tape_with_magnitudes_in_memory" : "perm_tape_with_magnitudes";
+    return form.in_memory ? "perm_tape_in_memory" : "perm_tape";
+}
+
+KernelRecipe tape_kernel(TapeForm form, int threads) {
     KernelRecipe recipe;
-    const std::string name = formatted("{} numbers{}, {} threads", arithmetic_name(arithmetic),
-                                       magnitudes ? " and magnitudes" : "", threads);
+    const std::string name = formatted("{} numbers{}{}, {} threads", arithmetic_name(form.arithmetic),
+                                       form.magnitudes ? " and magnitudes" : "",
+                                       form.in_memory ? ", states in memory" : "", threads);
     recipe.key = formatted("tape: {}\ngenerator {}\n", name, generator_digest);
-    recipe.source = [arithmetic, magnitudes, threads, name] {
+    recipe.source = [form, threads, name] {
         return formatted("// libperm: tapes, {}.\n\n", name) + number_cuh +
-               formatted("\ntypedef {} Arith;\nconstexpr bool with_magnitudes = {};\n"
+               formatted("\ntypedef {} Arith;\nconstexpr bool with_magnitudes = {}, states_in_memory = {};\n"
                          "constexpr unsigned doubles_of_value = {};\n\n",
-                         arithmetic_type(arithmetic), magnitudes, is_twofold(arithmetic) ? 2 : 1) +
+                         arithmetic_type(form.arithmetic), form.magnitudes, form.in_memory,
+                         is_twofold(form.arithmetic) ? 2 : 1) +
                tape_cuh +
                formatted("\nextern \"C\" __global__ void __launch_bounds__({})\n"
                          "{}(const __grid_constant__ Tape tape) {{\n"
                          "    extern __shared__ __align__(16) unsigned char shared_memory[];\n"
                          "    run(tape, shared_memory);\n}}\n",
-                         threads, tape_entry(arithmetic, magnitudes));
+                         threads, tape_entry(form));
     };
     recipe.flags = kernel_flags();
-    recipe.entries = {tape_entry(arithmetic, magnitudes)};
+    recipe.entries = {tape_entry(form)};
     return recipe;
 }
 
-std::size_t tape_shared_bytes(const Tape &tape, Arithmetic arithmetic, bool magnitudes) {
-    const auto parts = static_cast<std::size_t>(parts_of(arithmetic));
-    const std::size_t states = states_kept(tape);
+std::size_t tape_shared_bytes(const Tape &tape, TapeForm form) {
+    const auto parts = static_cast<std::size_t>(parts_of(form.arithmetic));
     const std::size_t rows = static_cast<std::size_t>(tape.n); // each with two numbers of four bytes
-    return 8 * (parts * (static_cast<std::size_t>(tape.nnz) + 1 + states) + (magnitudes ? states : 0) + rows);
+    return 8 * (parts * (static_cast<std::size_t>(tape.nnz) + 1) + rows) +
+           (form.in_memory ? 0 : bytes_of_states(tape, form));
+}
+
+std::size_t tape_room_bytes(const Tape &tape, TapeForm form) {
+    constexpr std::size_t line = 128; // of the cache
+    return form.in_memory ? (bytes_of_states(tape, form) + line - 1) / line * line : 0;
 }
 
 } // namespace libperm

@@ -46,7 +46,7 @@ bool copy_signed(const double *from, std::size_t count, double *to) {
 
 bool fits_device(const TapePlan &direct, bool twofold, std::size_t shared_bytes) {
     return can_be_sliced(direct.tape()) &&
-           tape_shared_bytes(direct.tape(), direct.arithmetic(twofold), true) <= shared_bytes;
+           tape_shared_bytes(direct.tape(), {direct.arithmetic(twofold), true, true}) <= shared_bytes;
 }
 
 TapeOnDevice::TapeOnDevice(DeviceQueue &queue, const TapePlan &direct, bool twofold, std::size_t stage_bytes)
@@ -91,6 +91,7 @@ TapeOnDevice::Stage TapeOnDevice::new_stage() {
     Stage stage{{queue_, room_ * doubles_},
                 {queue_, room_ * answer_doubles_},
                 DeviceArray(queue_),
+                DeviceArray(queue_),
                 DeviceArray(queue_)};
     stage.device_values.reserve(room_ * doubles_ * sizeof(double));
     stage.device_answers.reserve(room_ * answer_doubles_ * sizeof(double));
@@ -109,28 +110,37 @@ bool TapeOnDevice::bring_in(Stage &stage, MatrixList matrices) const {
     return is_signed;
 }
 
+TapeForm TapeOnDevice::form(bool magnitudes) const {
+    const TapeForm in_shared{arithmetic_, magnitudes, false};
+    if (tape_shared_bytes(direct_.tape(), in_shared) <= queue_.limits().shared_bytes) return in_shared;
+    return {arithmetic_, magnitudes, true};
+}
+
 void TapeOnDevice::launch(Stage &stage, bool is_signed) {
     const Tape &tape = direct_.tape();
     const bool magnitudes = is_signed || parts_of(arithmetic_) > 1;
+    const TapeForm form = this->form(magnitudes);
     const unsigned threads = queue_.block_threads(threads_for(tape, arithmetic_));
-    if (!std::exchange(loaded_[magnitudes], true))
-        queue_.load(tape_kernel(arithmetic_, magnitudes, static_cast<int>(threads)));
+    if (!std::exchange(loaded_[magnitudes], true)) queue_.load(tape_kernel(form, static_cast<int>(threads)));
     queue_.send(stage.device_values.address(), stage.values.get(), stage.count * doubles_ * sizeof(double));
+    const char *const entry = tape_entry(form);
+    const std::size_t shared = tape_shared_bytes(tape, form), room = tape_room_bytes(tape, form);
+    queue_.allow_shared(entry, shared);
+    const auto blocks = std::min<std::size_t>(stage.count, queue_.blocks_at_once(entry, threads, shared));
+    stage.room.reserve(blocks * room);
     TapeLaunch launch{moves_.address(),
                       slice_.address(),
                       row_.address(),
                       line_.address(),
                       stage.device_values.address(),
                       stage.device_answers.address(),
+                      stage.room.address(),
+                      room,
                       stage.count,
                       static_cast<std::uint32_t>(tape.n),
                       static_cast<std::uint32_t>(tape.nnz),
                       states_};
     const std::array<void *, 1> arguments{&launch};
-    const char *const entry = tape_entry(arithmetic_, magnitudes);
-    const std::size_t shared = tape_shared_bytes(tape, arithmetic_, magnitudes);
-    queue_.allow_shared(entry, shared);
-    const auto blocks = std::min<std::size_t>(stage.count, queue_.blocks_at_once(entry, threads, shared));
     queue_.launch(entry, static_cast<unsigned>(blocks), threads, arguments, shared);
     queue_.fetch(stage.answers.get(), stage.device_answers.address(),
                  stage.count * answer_doubles_ * sizeof(double));

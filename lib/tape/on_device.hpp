@@ -15,7 +15,8 @@ namespace libperm {
 
 struct CacheSettings;
 
-// Whether a GPU whose blocks can have so much shared memory holds the states.
+// Whether a GPU whose blocks can have so much shared memory has room for the entries; states may stand
+// outside.
 bool fits_device(const TapePlan &direct, bool twofold, std::size_t shared_bytes);
 
 // The values of some of many matrices, each as TapePlan::run takes them.
@@ -43,7 +44,7 @@ class TapeOnDevice {
   private:
     struct Stage { // of as many as are brought in at once
         HostArray<double> values, answers;
-        DeviceArray device_values, device_answers;
+        DeviceArray device_values, device_answers, room;
         std::size_t first = 0, count = 0; // under way
     };
     static constexpr std::size_t stages = 3;
@@ -51,6 +52,7 @@ class TapeOnDevice {
     Stage new_stage();
     bool bring_in(Stage &stage, MatrixList matrices) const;
     void launch(Stage &stage, bool is_signed);
+    TapeForm form(bool magnitudes) const;
     void finish(Stage &stage, const std::function<void(std::size_t, const TapeAnswer &)> &done) const;
 
     DeviceQueue &queue_;

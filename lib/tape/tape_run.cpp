@@ -233,10 +233,11 @@ Answer answer_of(const TapeAnswer &of, bool with_text) {
 
 void TapePlan::order(Plan &plan, RunControl &control) {
     if (!wants_doubles(plan) || plan.input.pattern.nnz() > most_entries || plan.n() == 0) return;
-    // Few moves are enough for no matrix whose plan takes a hundred times as long.
+    // Few moves are enough for no matrix whose plan takes a hundred times as long; but starting a GPU takes
+    // longer.
     constexpr double longest = 100 * move_seconds * most_moves;
-    if (plan.refusal != PERM_OK || plan.serial_seconds > longest ||
-        least_frontier(plan.input.pattern).expansions > most_moves)
+    const bool too_long = plan.options.device != Device::gpu && plan.serial_seconds > longest;
+    if (plan.refusal != PERM_OK || too_long || least_frontier(plan.input.pattern).expansions > most_moves)
         return;
     const FrontierOrder order = find_tape_order(
         {plan.input.pattern}, plan.options.seed, [&control] { control.poll(); }, &control.memory());

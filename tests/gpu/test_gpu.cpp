@@ -1,5 +1,5 @@
 // The engines on a GPU, through the C API, where there is one: what they answer. The program's other files
-// are kept_kernels.cpp and calls.cpp.
+// are batches.cpp, kept_kernels.cpp and calls.cpp.
 #include "tests/support/blocks.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/on_gpu.hpp"

@@ -6,6 +6,7 @@
 #include "jit/kernel/tape.hpp"
 #include "jit/queue/gpu_queue.hpp"
 #include "lib/input/matrix.hpp"
+#include "lib/input/options.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/run_control.hpp"
 #include "lib/tape/on_device.hpp"
@@ -17,8 +18,12 @@
 
 #include <bit>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <numeric>
+#include <sstream>
+#include <string>
 
 using namespace libperm;
 namespace families = perm::families;
@@ -143,6 +148,24 @@ TEST_CASE("a tape in slices has the tape's moves, in their order") {
     CHECK(moves > 0);
 }
 
+TEST_CASE("plans for a GPU have a tape, though starting one takes longer than the tape") {
+    std::ifstream file(std::filesystem::path(PERM_TEST_SOURCE_DIR) / "../docs/machines/h200.json");
+    std::stringstream machine;
+    machine << file.rdbuf();
+    const std::string text = machine.str();
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.machine = text.c_str();
+    opts.device = "gpu";
+    const Options options = read_options(&opts);
+    families::Random random(test_seed());
+    InputPattern input;
+    input.pattern = Case(random, 16, false, true, 1).pattern;
+    RunControl control(options);
+    Plan plan = make_plan(input, options, {}, control);
+    TapePlan::order(plan, control);
+    CHECK(TapePlan::of(plan, control));
+}
+
 TEST_CASE("played on the host: the bits of the CPU") {
     HostQueue queue;
     try {
@@ -154,27 +177,48 @@ TEST_CASE("played on the host: the bits of the CPU") {
     CHECK(compared > 30);
 }
 
+TEST_CASE("played on the host, states that do not fit the shared memory: the bits of the CPU") {
+    HostQueue queue;
+    queue.device.shared_bytes = 3 << 10;
+    int in_memory = 0;
+    queue.before_launch = [&](const HostLaunch &launch) {
+        in_memory += launch.entry.ends_with("_in_memory") ? 1 : 0;
+    };
+    compared = 0;
+    try {
+        check_all(queue, 9);
+    } catch (const JitError &) {
+        return; // no compiler: announced
+    }
+    CHECK(queue.is_whole());
+    CHECK(compared > 30);
+    CHECK(in_memory > 5);
+}
+
 TEST_CASE("on a GPU: the bits of the CPU") {
     const GpuChoice choice = first_gpu();
     if (!choice.gpu) return run::skip("no GPU: " + choice.why_not);
     GpuQueue queue(choice.gpu, {});
     check_all(queue, 12);
+    check_all(queue, 16); // states of complex numbers of twice the precision: 0.5 MB
     CHECK(compared > 30);
 }
 
 TEST_CASE("NVRTC compiles the kernels without a spilled register") {
     if (!nvrtc_status().found) return run::skip(nvrtc_status().why_not);
-    const auto check = [](Arithmetic arithmetic, bool magnitudes) {
+    const auto check = [](Arithmetic arithmetic, bool magnitudes, bool in_memory) {
         CAPTURE(arithmetic_name(arithmetic));
-        const KernelRecipe recipe = tape_kernel(arithmetic, magnitudes, tape_most_threads(arithmetic));
+        const KernelRecipe recipe =
+            tape_kernel({arithmetic, magnitudes, in_memory}, tape_most_threads(arithmetic));
         const Compiled compiled = compile(recipe.source(), "sm_90", recipe.flags);
         for (const PtxasReport &report : read_ptxas(compiled.log)) {
             CHECK(report.spill_stores == 0);
             CHECK(report.kernel == recipe.entries.front());
         }
     };
-    check(Arithmetic::real, false);
+    check(Arithmetic::real, false, false);
+    check(Arithmetic::real, false, true);
     for (const Arithmetic arithmetic :
          {Arithmetic::real, Arithmetic::complex, Arithmetic::dd, Arithmetic::complex_dd})
-        check(arithmetic, true);
+        for (const bool in_memory : {false, true}) check(arithmetic, true, in_memory);
 }
