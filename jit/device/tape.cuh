@@ -1,12 +1,12 @@
 // ---- A tape, for one matrix of many in each block of threads ------------------------------------------
 //
-// States stand in shared memory, or in the block's room on the device where that is too small: those of the row
-// before and of the row that is being made. 32 states that
-// are about equally long to make are a slice: move j of all 32 stands side by side, so that a warp makes a
-// slice. What a slice is short of are moves of the entry that is 0. The order of a state's moves is the
-// tape's.
+// States stand in shared memory, or in the block's room on the device where that is too small: those of the
+// row before and of the row that is being made. 32 states that are about equally long to make are a slice:
+// move j of all 32 stands side by side, so that a warp makes a slice. What a slice is short of are moves of
+// the entry that is 0. The order of a state's moves is the tape's.
 //
-// Arith, with_magnitudes, states_in_memory and doubles_of_value (2 of twofold numbers, the second 0) stand above.
+// Arith, with_magnitudes, states_in_memory and doubles_of_value (2 of twofold numbers, the second 0) stand
+// above.
 
 typedef unsigned long long u64;
 typedef unsigned int u32;
@@ -126,13 +126,13 @@ __device__ __forceinline__ Moves first_moves(const Tape &tape, u32 slice, u32 sl
 
 __device__ __forceinline__ void run(const Tape &tape, unsigned char *shared) {
     Number *const entry = reinterpret_cast<Number *>(shared);
-    Number *const states = states_in_memory ? reinterpret_cast<Number *>(tape.room + blockIdx.x * tape.room_bytes)
-                                            : entry + tape.nnz + 1;
+    Number *const states = states_in_memory
+                               ? reinterpret_cast<Number *>(tape.room + blockIdx.x * tape.room_bytes)
+                               : entry + tape.nnz + 1;
     double *const sizes = reinterpret_cast<double *>(states + tape.states);
     Scaling scaling;
-    scaling.largest = states_in_memory
-                          ? reinterpret_cast<u32 *>(entry + tape.nnz + 1)
-                          : reinterpret_cast<u32 *>(sizes + (with_magnitudes ? tape.states : 0));
+    scaling.largest = states_in_memory ? reinterpret_cast<u32 *>(entry + tape.nnz + 1)
+                                       : reinterpret_cast<u32 *>(sizes + (with_magnitudes ? tape.states : 0));
     scaling.bits = scaling.largest + tape.n;
     const u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
     const u32 slices = tape.row[tape.n];
