@@ -1,6 +1,5 @@
 #include "lib/execute/block_run.hpp"
 
-#include "jit/driver/jit_error.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
@@ -8,6 +7,7 @@
 #include "lib/number/integer_block.hpp"
 #include "lib/plan/engines.hpp"
 #include "lib/run/engine_run.hpp"
+#include "lib/run/gpu_device.hpp"
 #include "lib/run/ladder.hpp"
 #include "preprocess/scaling.hpp"
 
@@ -18,17 +18,6 @@
 
 namespace libperm {
 namespace {
-
-perm_status status_of(JitFailure failure) {
-    switch (failure) {
-    case JitFailure::unavailable:
-        return PERM_UNSUPPORTED;
-    case JitFailure::out_of_memory:
-        return PERM_OUT_OF_MEMORY;
-    default:
-        return PERM_GPU_FAILED;
-    }
-}
 
 // Sums over subsets are given A^T where that is what was planned.
 bool takes_transpose(const Candidate &c) { return c.transposed && sums_subsets(c.engine); }
@@ -218,14 +207,6 @@ Outcome run_exactly(const BlockRun &run, Attempt &attempt, const ExactBlock &lin
 }
 
 } // namespace
-
-void with_gpu_errors(const std::function<void()> &work) {
-    try {
-        work();
-    } catch (const JitError &error) {
-        throw Error(status_of(error.failure()), error.what());
-    }
-}
 
 Outcome run_block(const BlockRun &run, Block block) {
     const std::int64_t exp2 = run.options.passes.scaling ? scale(block, [&run] { run.control.poll(); }) : 0;

@@ -7,8 +7,6 @@
 #include "lib/run/run_control.hpp"
 #include "preprocess/block.hpp"
 
-#include <functional>
-
 namespace libperm {
 
 struct BlockRun {
@@ -28,8 +26,5 @@ struct BlockRun {
 // Throws Error. Of a Block the permanent and its bound; of an ExactBlock outcome.wide, in the plan's numbers.
 Outcome run_block(const BlockRun &run, Block block);
 Outcome run_block(const BlockRun &run, const ExactBlock &block);
-
-// `work` with what the GPU's side throws as an Error.
-void with_gpu_errors(const std::function<void()> &work);
 
 } // namespace libperm

@@ -141,6 +141,29 @@ std::vector<GpuProperties> gpus_here() {
     return gpus;
 }
 
+namespace {
+
+perm_status status_of(JitFailure failure) {
+    switch (failure) {
+    case JitFailure::unavailable:
+        return PERM_UNSUPPORTED;
+    case JitFailure::out_of_memory:
+        return PERM_OUT_OF_MEMORY;
+    default:
+        return PERM_GPU_FAILED;
+    }
+}
+
+} // namespace
+
+void with_gpu_errors(const std::function<void()> &work) {
+    try {
+        work();
+    } catch (const JitError &error) {
+        throw Error(status_of(error.failure()), error.what());
+    }
+}
+
 void prepare_gpus(const Options &options) {
     if (options.machine || !first_gpu().gpu) return;
     try {

@@ -4,6 +4,7 @@
 #include "jit/driver/gpu.hpp"
 #include "jit/driver/gpu_properties.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,5 +40,8 @@ std::vector<GpuProperties> gpus_here();
 std::vector<std::shared_ptr<const Gpu>> gpus_of(const Options &options);
 // Opens them, where there are any and the plan is for this machine, so that executing it need not.
 void prepare_gpus(const Options &options);
+
+// `work` with what the GPU's side throws as an Error.
+void with_gpu_errors(const std::function<void()> &work);
 
 } // namespace libperm
