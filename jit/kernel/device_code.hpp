@@ -19,6 +19,7 @@ extern const char *const chained_tiles_cuh;
 extern const char *const balanced_path_cuh;
 extern const char *const frontier_sparse_cuh;
 extern const char *const tape_cuh;
+extern const char *const gradient_cuh;
 
 // Of all that writes kernels: one of another generator is not taken for one of this.
 extern const char *const generator_digest;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace libperm {
 namespace {
@@ -36,10 +37,14 @@ CountedColumns shape_alone(int rows, int columns, bool is_complex) {
     return a;
 }
 std::uint64_t tasks_in(int rows, int columns, bool is_complex) {
-    return tasks_of({gradient_pieces(shape_alone(rows, columns, is_complex)), pieces_at_once});
+    return tasks_of({gradient_pieces(rows, columns, is_complex), pieces_at_once});
 }
 
 } // namespace
+
+std::uint64_t gradient_pieces(int rows, int columns, bool is_complex) {
+    return gradient_pieces(shape_alone(rows, columns, is_complex));
+}
 
 int gradient_threads(int rows, int columns, bool is_complex) {
     return static_cast<int>(tasks_in(rows, columns, is_complex));
@@ -69,6 +74,9 @@ GradientSums::GradientSums(const GridLines &lines, int threads, RunControl &cont
             });
         });
 }
+
+GradientSums::GradientSums(const GridLines &lines, LineSums sums)
+    : lines_(lines), sums_(std::move(sums)), bounds_(lines, shape_of(lines.view())) {}
 
 TapeAnswer GradientSums::permanent(std::int64_t exp2) const {
     return answer_of(sums_.whole, bounds_.error(sums_.whole, -1),

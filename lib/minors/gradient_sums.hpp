@@ -14,7 +14,8 @@ constexpr int columns_for_gradient(int n) { return n < least_gradient_order ? le
 
 // On one thread; and what it holds beside the matrix.
 double gradient_seconds(int rows, int columns, bool is_complex);
-int gradient_threads(int rows, int columns, bool is_complex); // that have something to do
+std::uint64_t gradient_pieces(int rows, int columns, bool is_complex);
+int gradient_threads(int rows, int columns, bool is_complex); // that have something to do, each with a task
 std::int64_t gradient_bytes(int rows, int columns, bool is_complex, int threads);
 
 class GradientSums {
@@ -22,6 +23,8 @@ class GradientSums {
     // Of lines that are fixed, and stay; every column counts once, as many as rows with their copies. The
     // same bits for any number of threads.
     GradientSums(const GridLines &lines, int threads, RunControl &control);
+    // As another device has summed them.
+    GradientSums(const GridLines &lines, LineSums sums);
 
     // By the entry (i, j) of one copy of row i, times `factor` and 2^exp2; returns its bound.
     double put(int i, int j, double factor, std::int64_t exp2, double *to) const {

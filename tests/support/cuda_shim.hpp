@@ -15,6 +15,7 @@ extern "C" double fabs(double);
 extern "C" double fmax(double, double);
 extern "C" void *memcpy(void *, const void *, unsigned long);
 extern "C" double fma(double, double, double);
+inline int __ffs(int i) { return __builtin_ffs(i); }
 inline int __ffsll(long long i) { return __builtin_ffsll(i); }
 inline unsigned long long atomicAdd(unsigned long long *to, unsigned long long x) {
     const unsigned long long before = *to;
@@ -96,6 +97,16 @@ inline void __syncthreads() {
 
 // All threads of the block do, for a warp's do too.
 inline void __syncwarp() { __syncthreads(); }
+
+// A warp's, by way of memory: all threads of the block do it.
+inline double __shfl_xor_sync(unsigned, double x, int other) {
+    static double of_thread[1024];
+    of_thread[threadIdx.x] = x;
+    __syncthreads();
+    const double y = of_thread[threadIdx.x ^ static_cast<unsigned>(other)];
+    __syncthreads();
+    return y;
+}
 
 SHIM_EXPORT void shim_place(unsigned block, unsigned thread, unsigned blocks, unsigned threads) {
     blockIdx.x = block;
