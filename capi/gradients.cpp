@@ -55,7 +55,8 @@ class GradientBatch {
         const double each = std::max(plan_.plan.seconds, 1e-6);
         control.begin(static_cast<double>(count), each * static_cast<double>(count));
         const bool is_short = each < short_run;
-        const libperm::GradientWay way = plan_.gradient.way(plan_.plan, plan_.direct.get(), control);
+        libperm::GradientWay way = plan_.gradient.way(plan_.plan, plan_.direct.get(), control);
+        if (is_short) way.on_gpu = false; // matrices of which a GPU takes one at a time
         const auto compute = [&](std::uint64_t k) {
             one(static_cast<std::int64_t>(k), way, is_short ? 1 : plan_.plan.options.threads, control);
         };

@@ -5,12 +5,16 @@
 #include "lib/base/system.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/minors/gradient_sums.hpp"
+#include "lib/minors/gradients_on_device.hpp"
 #include "lib/minors/minor_sums.hpp"
+#include "lib/run/gpu_device.hpp"
+#include "lib/run/gpu_queues.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace libperm {
@@ -196,6 +200,29 @@ void for_each_matrix(std::int64_t count, double seconds, const Options &options,
         for (std::uint64_t p = 0; p < pieces; ++p) piece(p);
 }
 
+// As many as the device takes at once, brought in and told by all threads.
+template <class NewLines, class Read, class Tell>
+void for_all_on_device(std::int64_t count, GradientsOnDevice &device, const Options &options,
+                       RunControl &control, const NewLines &new_lines, const Read &read, const Tell &tell) {
+    const double seconds = device.seconds_of_matrix(), all = seconds * static_cast<double>(count);
+    require_time(seconds, all, options);
+    control.poll();
+    control.begin(all, all);
+    const auto at_once = static_cast<std::int64_t>(device.at_once());
+    with_threads(options.threads, [&] {
+        for (std::int64_t first = 0; first < count; first += at_once) {
+            std::vector<GridLines> lines;
+            while (std::ssize(lines) < std::min(at_once, count - first)) lines.push_back(new_lines());
+            parallel_for(lines.size(),
+                         [&](std::uint64_t k) { read(first + static_cast<std::int64_t>(k), lines[k]); });
+            std::vector<LineSums> sums = device.run(lines, control);
+            parallel_for(lines.size(), [&](std::uint64_t k) {
+                tell(first + static_cast<std::int64_t>(k), GradientSums(lines[k], std::move(sums[k])));
+            });
+        }
+    });
+}
+
 double terms_of(const Side &side) {
     return std::accumulate(side.count.begin(), side.count.end(), 0.5,
                            [](double terms, int count) { return terms * (count + 1); });
@@ -285,31 +312,45 @@ void compute_gradients(const perm_dense *a, const Options &options, RunControl &
     auto *const out = static_cast<double *>(gradients), *const whole = static_cast<double *>(permanents);
     std::fill_n(out, at(matrices.count() * matrices.entries()) * parts, 0.0);
     if (error_bounds) std::fill_n(error_bounds, at(matrices.count() * matrices.entries()), 0.0);
-    const double seconds =
-        1e-6 + gradient_seconds(static_cast<int>(row_count.size()), n, matrices.is_complex());
-    control.memory().take(
-        gradient_bytes(static_cast<int>(row_count.size()), n, matrices.is_complex(), options.threads));
-    for_each_matrix(
-        matrices.count(), seconds, options, control, [&](std::int64_t m, int threads, RunControl &part) {
-            GridLines grid(row_count, ones_of_columns, matrices.is_complex());
-            matrices.read(m, rows, columns, is_transposed, grid);
-            for (int k = 0; k < ones; ++k) grid.set(rows.kinds() + k, static_cast<int>(columns.total) + k, 1);
-            grid.fix();
-            const GradientSums sums(grid, threads, part);
-            for (int i = 0; i < rows.kinds(); ++i)
-                for (std::size_t j = 0; j < column_line.size(); ++j) {
-                    const std::int64_t x = rows.line[at(i)], y = column_line[j];
-                    const std::size_t to =
-                        at(m * matrices.entries() + (is_transposed ? y * a->n_cols + x : x * a->n_cols + y));
-                    const double bound =
-                        sums.put(i, static_cast<int>(first_copy[j]),
-                                 rows.count[at(i)] * double{1} * column_count[j], 0, out + to * parts);
-                    if (error_bounds) error_bounds[to] = bound;
-                }
-            double unwanted[2];
-            const double bound = sums.put_permanent(whole ? whole + at(m) * parts : unwanted);
-            if (permanent_bounds) permanent_bounds[m] = bound;
+    const auto read = [&](std::int64_t m, GridLines &grid) {
+        matrices.read(m, rows, columns, is_transposed, grid);
+        for (int k = 0; k < ones; ++k) grid.set(rows.kinds() + k, static_cast<int>(columns.total) + k, 1);
+        grid.fix();
+    };
+    const auto tell = [&](std::int64_t m, const GradientSums &sums) {
+        for (int i = 0; i < rows.kinds(); ++i)
+            for (std::size_t j = 0; j < column_line.size(); ++j) {
+                const std::int64_t x = rows.line[at(i)], y = column_line[j];
+                const std::size_t to =
+                    at(m * matrices.entries() + (is_transposed ? y * a->n_cols + x : x * a->n_cols + y));
+                const double bound =
+                    sums.put(i, static_cast<int>(first_copy[j]),
+                             rows.count[at(i)] * double{1} * column_count[j], 0, out + to * parts);
+                if (error_bounds) error_bounds[to] = bound;
+            }
+        double unwanted[2];
+        const double bound = sums.put_permanent(whole ? whole + at(m) * parts : unwanted);
+        if (permanent_bounds) permanent_bounds[m] = bound;
+    };
+    const int kinds = static_cast<int>(row_count.size());
+    const bool complex = matrices.is_complex();
+    const double seconds = 1e-6 + gradient_seconds(kinds, n, complex),
+                 all_seconds = seconds * static_cast<double>(matrices.count()) / options.threads;
+    const auto new_lines = [&] { return GridLines(row_count, ones_of_columns, complex); };
+    if (gradients_go_to_gpu(options, kinds, n, complex, matrices.count(), all_seconds))
+        return with_gpu_errors([&] {
+            GpuQueues queues(options);
+            GradientsOnDevice device(queues.first(), row_count, n, complex,
+                                     gradient_seconds(kinds, n, complex, the_gpu()->properties()));
+            for_all_on_device(matrices.count(), device, options, control, new_lines, read, tell);
         });
+    control.memory().take(gradient_bytes(kinds, n, complex, options.threads));
+    for_each_matrix(matrices.count(), seconds, options, control,
+                    [&](std::int64_t m, int threads, RunControl &part) {
+                        GridLines grid = new_lines();
+                        read(m, grid);
+                        tell(m, GradientSums(grid, threads, part));
+                    });
 }
 
 } // namespace libperm

@@ -5,10 +5,15 @@
 #include "lib/base/system.hpp"
 #include "lib/frontier/cost.hpp"
 #include "lib/minors/gradient_sums.hpp"
+#include "lib/minors/gradients_on_device.hpp"
+#include "lib/run/gpu_device.hpp"
+#include "lib/run/gpu_queues.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
+#include <vector>
 
 namespace libperm {
 namespace {
@@ -22,32 +27,59 @@ constexpr double making = 4; // times what it takes to go along it once: to make
 
 bool is_complex(const Plan &plan) { return plan.input.value_type == PERM_VALUE_C128; }
 
-// Infinite: not for this.
-double seconds_of_sums(const Plan &plan) {
+// Sums for a plan's values.
+struct SumsWay {
+    double seconds = infinity; // infinite: not for this
+    bool on_gpu = false;
+};
+
+SumsWay way_of_sums(const Plan &plan) {
     const bool is_square = plan.input.free_lines() == 0;
     if (plan.n() < 1 || plan.n() > most_gradient_order || !is_square ||
         plan.options.engine == Engine::frontier)
-        return infinity;
+        return {};
     const int n = columns_for_gradient(plan.n());
     const double threads = std::min(plan.options.threads, gradient_threads(n, n, is_complex(plan)));
-    return sums_overhead + gradient_seconds(n, n, is_complex(plan)) / threads;
+    const double seconds = sums_overhead + gradient_seconds(n, n, is_complex(plan)) / threads;
+    if (!gradients_go_to_gpu(plan.options, n, n, is_complex(plan), 1, seconds)) return {seconds, false};
+    return {gradient_seconds(n, n, is_complex(plan), *first_gpu_in_sight().gpu), true};
 }
 
-TapeAnswer run_sums(const Plan &plan, int threads, const void *values, double *gradient, double *error_bounds,
-                    RunControl &control, Outcome &outcome) {
+// Of lines that are fixed, wherever they are summed.
+GradientSums sums_of(const Plan &plan, const GridLines &lines, const SumsWay &way, int threads,
+                     RunControl &control, Outcome &outcome) {
+    if (!way.on_gpu) return {lines, threads, control};
+    const CountedColumns view = lines.view();
+    std::vector<LineSums> sums;
+    with_gpu_errors([&] {
+        GpuQueues queues(plan.options);
+        GradientsOnDevice device(queues.first(), std::vector<int>(view.row_count, view.row_count + view.rows),
+                                 view.columns, view.is_complex(), way.seconds);
+        sums = device.run({&lines, 1}, control);
+        outcome.on_gpu = true;
+        outcome.counts.seconds_compile = queues.compile_seconds();
+        outcome.counts.kernels_compiled = queues.kernels_compiled();
+    });
+    return {lines, std::move(sums.front())};
+}
+
+TapeAnswer run_sums(const Plan &plan, bool on_gpu, int threads, const void *values, double *gradient,
+                    double *error_bounds, RunControl &control, Outcome &outcome) {
     control.poll();
     const Pattern &pattern = plan.input.pattern;
     const int given = plan.n(), n = columns_for_gradient(given);
     const bool complex = is_complex(plan);
     const std::size_t parts = complex ? 2 : 1;
-    const double seconds = seconds_of_sums(plan);
+    SumsWay way = way_of_sums(plan);
+    way.on_gpu &= on_gpu;
+    const double seconds = way.seconds;
     if (seconds > plan.options.refuse_seconds)
         throw Error(PERM_REFUSED_TIME,
                     formatted("the derivatives by sums over 2^{} signs are predicted to take {}, {} is the "
                               "limit\n  raise the limit: time_limit_seconds",
                               n - 1, readable_seconds(seconds),
                               readable_seconds(plan.options.refuse_seconds)));
-    control.memory().take(gradient_bytes(n, n, complex, threads));
+    if (!way.on_gpu) control.memory().take(gradient_bytes(n, n, complex, threads));
     control.begin(seconds, seconds);
 
     const std::vector<std::int64_t> places = caller_places(plan.input);
@@ -61,7 +93,7 @@ TapeAnswer run_sums(const Plan &plan, int threads, const void *values, double *g
                       complex ? numbers[at(k) * parts + 1] : 0);
     for (int i = given; i < n; ++i) lines.set(i, i, 1);
     lines.fix(); // finite: they were read
-    const GradientSums sums(lines, threads, control);
+    const GradientSums sums = sums_of(plan, lines, way, threads, control, outcome);
 
     // One of an entry's copies stands for all.
     const auto given_entries =
@@ -101,14 +133,15 @@ TapeAnswer run_sums(const Plan &plan, int threads, const void *values, double *g
 } // namespace
 
 GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, RunControl &control) const {
-    const double sums = seconds_of_sums(plan);
+    const auto [sums, on_gpu] = way_of_sums(plan);
     if (sums == infinity) return {&tape_.of(plan, direct, control)};
-    if (sums_) return {nullptr};
+    const GradientWay by_sums{nullptr, on_gpu};
+    if (sums_ || (on_gpu && plan.options.device == Device::gpu)) return by_sums;
     const double most_moves = making * sums / move_seconds;
     if (direct) {
-        if (static_cast<double>(direct->tape().moves.size()) * move_seconds > sums) return {nullptr};
+        if (static_cast<double>(direct->tape().moves.size()) * move_seconds > sums) return by_sums;
     } else if (least_frontier(plan.input.pattern).expansions > most_moves) {
-        return {nullptr};
+        return by_sums;
     }
     try {
         return {&tape_.of(plan, direct, control, most_moves)};
@@ -116,14 +149,14 @@ GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, RunContr
         if (error.status() != PERM_REFUSED_MEMORY && error.status() != PERM_UNSUPPORTED) throw;
         if (sums > plan.options.refuse_seconds) throw;
         sums_ = true;
-        return {nullptr};
+        return by_sums;
     }
 }
 
 TapeAnswer GradientWay::run(const Plan &plan, int threads, const void *values, double *gradient,
                             double *error_bounds, RunControl &control, Outcome &outcome) const {
     return tape ? tape->run(plan, values, gradient, error_bounds, control, outcome)
-                : run_sums(plan, threads, values, gradient, error_bounds, control, outcome);
+                : run_sums(plan, on_gpu, threads, values, gradient, error_bounds, control, outcome);
 }
 
 } // namespace libperm

@@ -11,6 +11,7 @@ namespace libperm {
 // Which of them it is, for values of the plan's pattern.
 struct GradientWay {
     const Gradient *tape; // the plan's; null: by sums
+    bool on_gpu = false;  // these
 
     // As Gradient::run; sums on so many threads at most, with the same bits for any number of them.
     TapeAnswer run(const Plan &plan, int threads, const void *values, double *gradient, double *error_bounds,
