@@ -40,16 +40,16 @@ std::string bytes_of(const void *values, std::size_t count, std::int32_t type) {
 Input::Input(const perm_csr *a) {
     const InputPattern input = read_pattern(a);
     csr = read_known(*a, offsetof(perm_csr, row_multiplicity), "perm_csr");
-    const InputPattern &as_given = input.written ? *input.written : input;
-    const GivenValues given(input, csr);
-    read_values(input, given.data()); // throws what it throws
-    values = bytes_of(given.data(), static_cast<std::size_t>(value_count(as_given)), csr.value_type);
+    const InputPattern &given = as_given(input);
+    const GivenValues numbers(input, csr);
+    read_values(input, numbers.data()); // throws what it throws
+    values = bytes_of(numbers.data(), static_cast<std::size_t>(value_count(given)), csr.value_type);
     const std::string bytes =
         written(input.pattern.row_ptr) + written(input.pattern.col) + written(input.source) +
-        written(as_given.pattern.row_ptr) + written(as_given.pattern.col) +
+        written(given.pattern.row_ptr) + written(given.pattern.col) +
         written(std::vector<std::int32_t>{input.value_type, input.pattern.cols, input.free_rows,
-                                          input.free_columns, input.repeats, as_given.row_weights,
-                                          as_given.col_weights});
+                                          input.free_columns, input.repeats, given.row_weights,
+                                          given.col_weights});
     digest = digest_of_bytes(bytes + values);
 }
 

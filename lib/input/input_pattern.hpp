@@ -30,6 +30,11 @@ struct InputPattern {
     std::int32_t free_lines() const { return free_rows + free_columns; }
 };
 
+// Before lines were repeated, left out or added.
+inline const InputPattern &as_given(const InputPattern &input) {
+    return input.written ? *input.written : input;
+}
+
 // Of a matrix as the caller gave it: entries and weights.
 inline std::int64_t value_count(const InputPattern &given) {
     return given.pattern.nnz() + (given.row_weights ? given.pattern.rows : 0) +

@@ -164,7 +164,7 @@ Gaussian widened(double x) { return {mpq_class(x), 0}; }
 } // namespace
 
 const char *difference(const InputPattern &x, const InputPattern &y) {
-    const InputPattern &a = x.written ? *x.written : x, &b = y.written ? *y.written : y; // as they were given
+    const InputPattern &a = as_given(x), &b = as_given(y);
     const auto same_pattern = [](const Pattern &p, const Pattern &q) {
         return p.rows == q.rows && p.cols == q.cols && p.row_ptr == q.row_ptr && p.col == q.col;
     };
@@ -265,7 +265,7 @@ std::string place_of(const InputPattern &given, std::int64_t value) {
 }
 
 GivenValues::GivenValues(const InputPattern &input, const perm_csr &a) : data_(a.values) {
-    const InputPattern &given = input.written ? *input.written : input;
+    const InputPattern &given = as_given(input);
     if (given.value_type == PERM_VALUE_PATTERN || (!given.row_weights && !given.col_weights)) return;
     if (given.pattern.nnz() > 0 && !a.values) return; // which is told of
     const std::size_t each = size_of(given.value_type);

@@ -14,9 +14,7 @@
 namespace libperm {
 
 // As many as are given for each matrix of a plan.
-inline std::int64_t values_given(const InputPattern &input) {
-    return value_count(input.written ? *input.written : input);
-}
+inline std::int64_t values_given(const InputPattern &input) { return value_count(as_given(input)); }
 
 // The entries, in the pattern's order.
 struct Values {

@@ -12,8 +12,6 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-const InputPattern &as_given(const InputPattern &input) { return input.written ? *input.written : input; }
-
 [[noreturn]] void refuse_no_matching() {
     throw Error(PERM_BAD_MATRIX,
                 "there is no matching with a weight above 0, so no probabilities: let rows or "

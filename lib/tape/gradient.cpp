@@ -480,7 +480,7 @@ TapeAnswer Gradient::run(const Plan &plan, const void *values, double *gradient,
 
 TapeAnswer Gradient::marginals(const Plan &plan, const void *values, double *marginals, double *error_bounds,
                                RunControl &control, Outcome &outcome) const {
-    const InputPattern &given = plan.input.written ? *plan.input.written : plan.input;
+    const InputPattern &given = as_given(plan.input);
     const std::size_t entries = at(given.pattern.nnz()), rows = at(given.pattern.rows),
                       all = entries + rows + at(given.pattern.cols);
     return walk(plan, values, control, outcome, [&](const Reading *reading) {
