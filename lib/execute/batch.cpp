@@ -172,15 +172,9 @@ class Batch {
 void check_batch(const Plan &plan, const void *values, std::int64_t stride, std::int64_t count) {
     if (plan.input.value_type == PERM_VALUE_PATTERN)
         throw Error(PERM_BAD_ARGUMENT, "a pattern matrix has no values, and so there is no batch of them");
-    if (count < 0) throw Error(PERM_BAD_ARGUMENT, "count is negative");
-    if (count == 0) return;
-    const std::int64_t nnz = values_given(plan.input);
-    if (!values && nnz > 0) throw Error(PERM_BAD_ARGUMENT, "values is a null pointer");
-    if (stride != 0 && stride < nnz)
-        throw Error(PERM_BAD_ARGUMENT,
-                    formatted("stride is {}, but a matrix has {} values: the next one's begin after these, "
-                              "or with stride 0 it is the same",
-                              stride, nnz));
+    check_stride(plan.input, stride, count);
+    if (count > 0 && !values && values_given(plan.input) > 0)
+        throw Error(PERM_BAD_ARGUMENT, "values is a null pointer");
 }
 
 void execute_batch(const Plan &plan, const BatchWays &ways, const void *values, std::int64_t stride,

@@ -264,6 +264,16 @@ std::string place_of(const InputPattern &given, std::int64_t value) {
                        : formatted("the weight of leaving column {} unmatched", line - rows);
 }
 
+void check_stride(const InputPattern &input, std::int64_t stride, std::int64_t count) {
+    if (count < 0) throw Error(PERM_BAD_ARGUMENT, "count is negative");
+    const std::int64_t given = values_given(input);
+    if (count > 0 && stride != 0 && stride < given)
+        throw Error(PERM_BAD_ARGUMENT,
+                    formatted("stride is {}, but a matrix has {} values: the next one's begin after these, "
+                              "or with stride 0 it is the same",
+                              stride, given));
+}
+
 GivenValues::GivenValues(const InputPattern &input, const perm_csr &a) : data_(a.values) {
     const InputPattern &given = as_given(input);
     if (given.value_type == PERM_VALUE_PATTERN || (!given.row_weights && !given.col_weights)) return;

@@ -19,15 +19,8 @@ void marginals_of_batch(
     const void *values, std::int64_t stride, std::int64_t count, double *to, double *bounds,
     RunControl &control,
     const std::function<void(std::int64_t k, const TapeAnswer &, const Outcome &)> &tell) {
-    if (count < 0) throw Error(PERM_BAD_ARGUMENT, "count is negative");
+    check_stride(plan.input, stride, count);
     if (count == 0) return;
-    const std::int64_t given = values_given(plan.input);
-    if (stride != 0 && stride < given)
-        throw Error(
-            PERM_BAD_ARGUMENT,
-            formatted("stride is {}, but a matrix has {} values: the next one's begin after these, or with "
-                      "stride 0 it is the same",
-                      stride, given));
     const auto apart = stride * static_cast<std::int64_t>(size_of(plan.input.value_type));
     control.begin(static_cast<double>(count), 0);
     const auto at_once = std::clamp<std::int64_t>(
