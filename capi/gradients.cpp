@@ -4,9 +4,9 @@
 #include "capi/plan_handle.hpp"
 #include "capi/results.hpp"
 #include "capi/stopwatch.hpp"
-#include "jit/text/text.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/execute/batch.hpp"
+#include "lib/run/naming_matrix.hpp"
 #include "lib/run/run_control.hpp"
 #include "preprocess/parallel.hpp"
 
@@ -72,15 +72,12 @@ class GradientBatch {
              libperm::RunControl &control) const {
         const std::int64_t entries = libperm::values_given(plan_.plan.input);
         perm_result filled = PERM_RESULT_INIT;
-        try {
+        libperm::naming_matrix(k, [&] {
             libperm::RunControl part(control, 0, libperm::RunControl::OwnMemory());
             gradient_into(plan_, way, threads, values_ ? values_ + k * stride_ : nullptr,
                           gradients_ + k * entries * (is_complex_ ? 2 : 1),
                           error_bounds_ ? error_bounds_ + k * entries : nullptr, part, filled, false);
-        } catch (const Error &error) {
-            if (error.status() == PERM_CANCELLED || error.status() == PERM_REFUSED_TIME) throw;
-            throw Error(error.status(), libperm::formatted("matrix {} of the batch: {}", k, error.what()));
-        }
+        });
         if (results_) capi::write(capi::result_at(results_, k), filled);
         control.advance(1);
     }

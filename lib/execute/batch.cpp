@@ -1,9 +1,9 @@
 #include "lib/execute/batch.hpp"
 
-#include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/execute/block_run.hpp"
 #include "lib/run/gpu_device.hpp"
+#include "lib/run/naming_matrix.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -146,14 +146,11 @@ class Batch {
     }
 
     void generally(std::int64_t k) {
-        try {
+        naming_matrix(k, [&] {
             RunControl part(control_, 1 / std::max(plan_.serial_seconds, 1e-9), RunControl::OwnMemory());
             sink_.general(k,
                           execute(plan_, read_values(plan_.input, matrix(k), no_poll, &part.memory()), part));
-        } catch (const Error &error) {
-            if (error.status() == PERM_CANCELLED || error.status() == PERM_REFUSED_TIME) throw;
-            throw Error(error.status(), formatted("matrix {} of the batch: {}", k, error.what()));
-        }
+        });
     }
 
     const Plan &plan_;

@@ -1,7 +1,6 @@
 #include "lib/marginals/batch.hpp"
 
-#include "jit/text/text.hpp"
-#include "lib/base/error.hpp"
+#include "lib/run/naming_matrix.hpp"
 #include "lib/run/run_control.hpp"
 #include "preprocess/parallel.hpp"
 
@@ -30,7 +29,8 @@ void marginals_of_batch(
         Marginals::Work work;
         const std::int64_t first = static_cast<std::int64_t>(piece) * group,
                            end = std::min(count, first + group);
-        for (std::int64_t k = first; k < end; ++k) try {
+        for (std::int64_t k = first; k < end; ++k)
+            naming_matrix(k, [&] {
                 RunControl part(control, 0, RunControl::OwnMemory());
                 TapeAnswer value;
                 Outcome outcome;
@@ -38,10 +38,7 @@ void marginals_of_batch(
                 marginals.run(plan, direct, derivatives, of_matrix, work, to + k * marginals.count(),
                               bounds ? bounds + k * marginals.count() : nullptr, part, value, outcome);
                 tell(k, value, outcome);
-            } catch (const Error &error) {
-                if (error.status() == PERM_CANCELLED || error.status() == PERM_REFUSED_TIME) throw;
-                throw Error(error.status(), formatted("matrix {} of the batch: {}", k, error.what()));
-            }
+            });
         control.advance(static_cast<double>(end - first));
     });
 }
