@@ -121,10 +121,15 @@ bool SetWalk::load(const double *values, Workspace &work) const {
     return lost <= range && grown <= range;
 }
 
-void SetWalk::go_forward(const Line &line, const Workspace &work, const double *from, double *to) const {
-    const double stays = line.unmatched == absent ? 0
-                         : line.unmatched == one ? std::ldexp(1.0, -work.exponents[at(&line - lines_.data())])
-                                                 : work.values[at(line.unmatched)];
+double SetWalk::stays_unmatched(std::size_t l, const Workspace &work) const {
+    const std::int64_t place = lines_[l].unmatched;
+    if (place == one) return std::ldexp(1.0, -work.exponents[l]);
+    return place == absent ? 0 : work.values[at(place)];
+}
+
+void SetWalk::go_forward(std::size_t l, const Workspace &work, const double *from, double *to) const {
+    const Line &line = lines_[l];
+    const double stays = stays_unmatched(l, work);
     for (std::int64_t set = 0; set < sets_; ++set) to[set] = stays * from[set];
     for (std::int64_t s = line.begin; s < line.end; ++s) {
         const double a = work.values[at(steps_[at(s)].place)];
@@ -147,7 +152,7 @@ bool SetWalk::run(const double *values, Workspace &work, double *marginals, doub
     forward[0] = 1;
     double roundings = 0; // of a term forwards, and back: a product, and a sum of so many, for each line
     for (std::int64_t l = 0; l < lines; ++l) {
-        go_forward(lines_[at(l)], work, forward + l * sets_, forward + (l + 1) * sets_);
+        go_forward(at(l), work, forward + l * sets_, forward + (l + 1) * sets_);
         roundings += static_cast<double>(lines_[at(l)].end - lines_[at(l)].begin) + 2;
     }
     double *back = work.back.data(), *next = work.next.data();
@@ -188,9 +193,7 @@ bool SetWalk::run(const double *values, Workspace &work, double *marginals, doub
     for (std::int64_t l = lines; l-- > 0;) {
         const Line &line = lines_[at(l)];
         const double *before = forward + l * sets_;
-        const double stays = line.unmatched == absent ? 0
-                             : line.unmatched == one  ? std::ldexp(1.0, -work.exponents[at(l)])
-                                                      : work.values[at(line.unmatched)];
+        const double stays = stays_unmatched(at(l), work);
         if (stays != 0) tell(line.of_unmatched, stays * sum(before, back));
         for (std::int64_t set = 0; set < sets_; ++set) next[set] = stays * back[set];
         for (std::int64_t s = line.begin; s < line.end; ++s) {

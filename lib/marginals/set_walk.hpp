@@ -61,7 +61,9 @@ class SetWalk {
     double number(const double *values, std::int64_t place) const {
         return place >= 0 ? values[place] : place == one ? 1 : 0;
     }
-    void go_forward(const Line &line, const Workspace &work, const double *from, double *to) const;
+    // The weight of leaving long line l unmatched, scaled as it is.
+    double stays_unmatched(std::size_t l, const Workspace &work) const;
+    void go_forward(std::size_t l, const Workspace &work, const double *from, double *to) const;
 
     std::int64_t value_count_, marginal_count_, sets_ = 1;
     double operations_ = 0;
