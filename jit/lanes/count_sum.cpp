@@ -66,22 +66,11 @@ template <bool complex, bool split, bool twofold> class CountWalk {
     }
 
     HWY_INLINE Number product(int lane) {
-        Number product = power(row_sum(0, lane), a_.row_count[0]);
+        Number product = power<A>(row_sum(0, lane), a_.row_count[0]);
         for (int i = 1; i < a_.rows; ++i)
-            product = A::multiply(product, power(row_sum(i, lane), a_.row_count[i]));
+            product = A::multiply(product, power<A>(row_sum(i, lane), a_.row_count[i]));
         return product;
     }
-    // By no more than exponent - 1 roundings of each factor, as if one by one.
-    static HWY_INLINE Number power(Number x, int exponent) {
-        for (; exponent % 2 == 0; exponent /= 2) x = A::multiply(x, x);
-        Number result = x;
-        while (exponent /= 2) {
-            x = A::multiply(x, x);
-            if (exponent % 2) result = A::multiply(result, x);
-        }
-        return result;
-    }
-
     HWY_INLINE Eight sum_of_part(int part, int i, int lane) {
         return Eight(steps_.base(part, i)) + load<vectors_of_eight>(steps_.low_sum(part, i, lane));
     }

@@ -29,6 +29,34 @@ HWY_INLINE double lane_sum(Eight a) {
     return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
 }
 
+// A number of `size` vectors in memory, real or complex: its parts one behind the other.
+template <int size> HWY_INLINE void get_number(const double *p, Wide<size> &x) { x = load<size>(p); }
+template <int size> HWY_INLINE void get_number(const double *p, ComplexOf<Wide<size>> &x) {
+    x.re = load<size>(p);
+    x.im = load<size>(p + size * static_cast<int>(hn::MaxLanes(Tag())));
+}
+template <class Number> HWY_INLINE Number get_number(const double *p) {
+    Number x;
+    get_number(p, x);
+    return x;
+}
+template <int size> HWY_INLINE void put_number(const Wide<size> &x, double *p) { store(x, p); }
+template <int size> HWY_INLINE void put_number(const ComplexOf<Wide<size>> &x, double *p) {
+    store(x.re, p);
+    store(x.im, p + size * static_cast<int>(hn::MaxLanes(Tag())));
+}
+
+// By no more than exponent - 1 roundings of each factor, as if one by one.
+template <class A> HWY_INLINE typename A::Number power(typename A::Number x, int exponent) {
+    for (; exponent % 2 == 0; exponent /= 2) x = A::multiply(x, x);
+    typename A::Number result = x;
+    while (exponent /= 2) {
+        x = A::multiply(x, x);
+        if (exponent % 2) result = A::multiply(result, x);
+    }
+    return result;
+}
+
 } // namespace libperm::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -159,21 +159,6 @@ template <bool complex, bool split, int vectors> class GradientWalk {
             return sum_of_grids(0, i);
     }
 
-    static HWY_INLINE Whole get(const double *p) {
-        if constexpr (complex)
-            return {load<vectors_of_eight>(p), load<vectors_of_eight>(p + eight_lanes)};
-        else
-            return load<vectors_of_eight>(p);
-    }
-    static HWY_INLINE void put(const Whole &x, double *p) {
-        if constexpr (complex) {
-            store(x.re, p);
-            store(x.im, p + eight_lanes);
-        } else {
-            store(x, p);
-        }
-    }
-
     HWY_INLINE void add_mass(int i, const Number &x) {
         double *const to = mass_ + i * eight_lanes;
         store(load<vectors_of_eight>(to) + to_eight<size>(A::magnitude(x)), to);
@@ -181,11 +166,11 @@ template <bool complex, bool split, int vectors> class GradientWalk {
     double *difference(int k, int i) { return differences_ + (k * rows_ + i) * block; }
     HWY_INLINE void add_difference(int k, int i, const Whole &x) {
         double *const to = difference(k, i);
-        put(Eights::add(get(to), x), to);
+        put_number(Eights::add(get_number<Whole>(to), x), to);
     }
     HWY_INLINE void subtract_difference(int k, int i, const Whole &x) {
         double *const to = difference(k, i);
-        put(Eights::subtract(get(to), x), to);
+        put_number(Eights::subtract(get_number<Whole>(to), x), to);
     }
 
     // The sum of a step's eights, whose differences are those of the columns that tell them apart.
@@ -223,7 +208,7 @@ template <bool complex, bool split, int vectors> class GradientWalk {
             load<size>(sign_), [this](int i) HWY_ATTR { return row_sum(i); },
             [this](int i, const Number &x) HWY_ATTR {
                 add_mass(i, x);
-                put(fold<true>(i, x), pending(0, i));
+                put_number(fold<true>(i, x), pending(0, i));
             });
         add_whole(whole, true);
     }
@@ -236,12 +221,12 @@ template <bool complex, bool split, int vectors> class GradientWalk {
             load<size>(sign_), [this](int i) HWY_ATTR { return row_sum(i); },
             [&](int i, const Number &x) HWY_ATTR {
                 add_mass(i, x);
-                const Whole first = get(pending(0, i)), second = fold<false>(i, x);
+                const Whole first = get_number<Whole>(pending(0, i)), second = fold<false>(i, x);
                 if (is_on)
                     add_difference(vector_bits, i, Eights::add(first, second));
                 else
                     subtract_difference(vector_bits, i, Eights::add(first, second));
-                put(Eights::subtract(first, second), to + i * block);
+                put_number(Eights::subtract(first, second), to + i * block);
             });
         add_whole(whole, false);
         for (int level = 1; level < levels; ++level) join_halves(level, to, step);
@@ -249,12 +234,13 @@ template <bool complex, bool split, int vectors> class GradientWalk {
     HWY_INLINE void join_halves(int level, double *seconds, unsigned step) {
         const bool is_on = (step >> (level + 1) & 1) == 0;
         for (int i = 0; i < rows_; ++i) {
-            const Whole first = get(pending(level, i)), second = get(seconds + i * block);
+            const Whole first = get_number<Whole>(pending(level, i)),
+                        second = get_number<Whole>(seconds + i * block);
             if (is_on)
                 add_difference(vector_bits + level, i, Eights::subtract(first, second));
             else
                 subtract_difference(vector_bits + level, i, Eights::subtract(first, second));
-            put(Eights::add(first, second), seconds + i * block);
+            put_number(Eights::add(first, second), seconds + i * block);
         }
     }
     HWY_INLINE void add_whole(const Number &x, bool is_on) {

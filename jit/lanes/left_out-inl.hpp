@@ -33,30 +33,15 @@ template <bool complex, bool split, int vectors> class LeftOut {
             if (row_count[i] > 1) repeated_ = i + 1;
     }
 
-    static HWY_INLINE Number get(const double *p) {
-        if constexpr (complex)
-            return {load<size>(p), load<size>(p + lanes)};
-        else
-            return load<size>(p);
-    }
-    static HWY_INLINE void put(const Number &x, double *p) {
-        if constexpr (complex) {
-            store(x.re, p);
-            store(x.im, p + lanes);
-        } else {
-            store(x, p);
-        }
-    }
-
     // take(i, w * the product without one factor of row i); returns w times the whole product. row_sum(i).
     template <class RowSum, class Take> HWY_INLINE Number each(D w, const RowSum &row_sum, const Take &take) {
         Number product = A::number(w);
         for (int i = 0; i < repeated_; ++i)
-            if (row_count_[i] > 1) product = A::multiply(product, power(row_sum(i), row_count_[i] - 1));
+            if (row_count_[i] > 1) product = A::multiply(product, power<A>(row_sum(i), row_count_[i] - 1));
         for (int i = 0; i < rows_ - 1; ++i) {
             const Number x = row_sum(i);
-            put(x, x_ + i * number_doubles);
-            put(product, before_ + i * number_doubles);
+            put_number(x, x_ + i * number_doubles);
+            put_number(product, before_ + i * number_doubles);
             product = A::multiply(product, x);
         }
         Number behind = row_sum(rows_ - 1);
@@ -64,22 +49,11 @@ template <bool complex, bool split, int vectors> class LeftOut {
         if (rows_ == 1) return A::multiply(product, behind);
         product = A::multiply(product, behind);
         for (int i = rows_ - 2; i > 0; --i) {
-            take(i, A::multiply(get(before_ + i * number_doubles), behind));
-            behind = A::multiply(get(x_ + i * number_doubles), behind);
+            take(i, A::multiply(get_number<Number>(before_ + i * number_doubles), behind));
+            behind = A::multiply(get_number<Number>(x_ + i * number_doubles), behind);
         }
-        take(0, A::multiply(get(before_), behind));
+        take(0, A::multiply(get_number<Number>(before_), behind));
         return product;
-    }
-
-    // By no more than exponent - 1 roundings of each factor, as if one by one.
-    static HWY_INLINE Number power(Number x, int exponent) {
-        for (; exponent % 2 == 0; exponent /= 2) x = A::multiply(x, x);
-        Number result = x;
-        while (exponent /= 2) {
-            x = A::multiply(x, x);
-            if (exponent % 2) result = A::multiply(result, x);
-        }
-        return result;
     }
 
   private:

@@ -59,21 +59,6 @@ template <bool complex, bool split> class MinorWalk {
     }
 
   private:
-    static HWY_INLINE Whole get(const double *p) {
-        if constexpr (complex)
-            return {load<vectors_of_eight>(p), load<vectors_of_eight>(p + eight_lanes)};
-        else
-            return load<vectors_of_eight>(p);
-    }
-    static HWY_INLINE void put(const Whole &x, double *p) {
-        if constexpr (complex) {
-            store(x.re, p);
-            store(x.im, p + eight_lanes);
-        } else {
-            store(x, p);
-        }
-    }
-
     HWY_INLINE void add_step(double weight) {
         int lane = 0;
         for (; lane + Many::lanes <= steps_.lanes(); lane += Many::lanes) add_lanes(many_, weight, lane);
@@ -104,9 +89,11 @@ template <bool complex, bool split> class MinorWalk {
                 double *const mass = mass_ + i * eight_lanes, *const terms = terms_ + i * block;
                 store(load<vectors_of_eight>(mass) + to_eight<size>(Products::A::magnitude(x)), mass);
                 if constexpr (complex)
-                    put(Eights::add(get(terms), Whole{to_eight<size>(x.re), to_eight<size>(x.im)}), terms);
+                    put_number(Eights::add(get_number<Whole>(terms),
+                                           Whole{to_eight<size>(x.re), to_eight<size>(x.im)}),
+                               terms);
                 else
-                    put(Eights::add(get(terms), to_eight<size>(x)), terms);
+                    put_number(Eights::add(get_number<Whole>(terms), to_eight<size>(x)), terms);
             });
         if (++additions_ == additions_between_flushes) flush();
     }
