@@ -18,28 +18,21 @@ using oracle::Gaussian;
 
 namespace {
 
-Gaussian real(double x) { return {mpq_class(x), 0}; }
-
-struct Kind {
-    const char *name;
-    perm_value_type type;
-    Gaussian (*draw)(Random &);
-};
-
-const Kind kinds[]{
-    {"positive", PERM_VALUE_F64, [](Random &r) { return real(1 - r.uniform()); }},
+const DrawnKind kinds[]{
+    {"positive", PERM_VALUE_F64, [](Random &r) { return real_number(1 - r.uniform()); }},
     {"far apart", PERM_VALUE_F64,
      [](Random &r) {
-         return real((1 - r.uniform()) * std::exp2(static_cast<double>(r.integer(-700, 300))));
+         return real_number((1 - r.uniform()) * std::exp2(static_cast<double>(r.integer(-700, 300))));
      }},
-    {"integers", PERM_VALUE_I64, [](Random &r) { return real(static_cast<double>(r.integer(1, 9))); }},
+    {"integers", PERM_VALUE_I64, [](Random &r) { return real_number(static_cast<double>(r.integer(1, 9))); }},
     {"texts", PERM_VALUE_TEXT,
      [](Random &r) {
          mpq_class q(static_cast<long>(r.integer(1, 9)), static_cast<unsigned long>(r.integer(1, 9)));
          q.canonicalize();
          return Gaussian{q, 0};
      }},
-    {"complex without an imaginary part", PERM_VALUE_C128, [](Random &r) { return real(1 - r.uniform()); }},
+    {"complex without an imaginary part", PERM_VALUE_C128,
+     [](Random &r) { return real_number(1 - r.uniform()); }},
 };
 
 Gaussian &number(MatchingMatrix &of, MatchingInput::Place place) {
@@ -110,7 +103,7 @@ int compare(const Found &found, const std::vector<mpq_class> &truth, bool far_ap
 TEST_CASE("probabilities are within their bounds of the exact ones") {
     Random random(run::seed(2411));
     int compared = 0, impossible = 0;
-    for (const Kind &kind : kinds)
+    for (const DrawnKind &kind : kinds)
         for (int i = 0; i < run::cases(120); ++i) {
             MatchingMatrix a = random_matchings(random, kind.draw);
             a.row_times.clear(), a.col_times.clear();
@@ -151,10 +144,10 @@ TEST_CASE("more lines than there are sets for, against fewer") {
         one.entries.assign(6, std::vector<Gaussian>(5));
         for (auto &row : one.entries)
             for (Gaussian &x : row)
-                if (random.chance(0.7)) x = real(1 - random.uniform());
+                if (random.chance(0.7)) x = real_number(1 - random.uniform());
         one.row_weights.emplace(), one.col_weights.emplace();
-        for (int k = 0; k < 6; ++k) one.row_weights->push_back(real(random.uniform()));
-        for (int k = 0; k < 5; ++k) one.col_weights->push_back(real(random.uniform()));
+        for (int k = 0; k < 6; ++k) one.row_weights->push_back(real_number(random.uniform()));
+        for (int k = 0; k < 5; ++k) one.col_weights->push_back(real_number(random.uniform()));
         MatchingMatrix three;
         three.cols = 15;
         three.entries.assign(18, std::vector<Gaussian>(15));

@@ -16,8 +16,6 @@ using oracle::Gaussian;
 
 namespace {
 
-Gaussian real(double x) { return {mpq_class(x), 0}; }
-
 // Row after row, by the sets of used columns: of each the sum over ways to it, which have as many entries as
 // it.
 std::vector<Gaussian> by_definition(const MatchingMatrix &a) {
@@ -49,18 +47,13 @@ std::vector<Gaussian> by_definition(const MatchingMatrix &a) {
     return numbers;
 }
 
-struct Kind {
-    const char *name;
-    perm_value_type type;
-    Gaussian (*draw)(Random &);
-};
-
-const Kind kinds[]{
-    {"ones", PERM_VALUE_PATTERN, [](Random &) { return real(1); }},
-    {"integers", PERM_VALUE_I64, [](Random &r) { return real(static_cast<double>(r.integer(-9, 9))); }},
-    {"doubles", PERM_VALUE_F64, [](Random &r) { return real(r.uniform(-1, 1)); }},
+const DrawnKind kinds[]{
+    {"ones", PERM_VALUE_PATTERN, [](Random &) { return real_number(1); }},
+    {"integers", PERM_VALUE_I64,
+     [](Random &r) { return real_number(static_cast<double>(r.integer(-9, 9))); }},
+    {"doubles", PERM_VALUE_F64, [](Random &r) { return real_number(r.uniform(-1, 1)); }},
     {"far apart", PERM_VALUE_F64,
-     [](Random &r) { return real(r.uniform() * std::exp2(static_cast<double>(r.integer(-60, 60)))); }},
+     [](Random &r) { return real_number(r.uniform() * std::exp2(static_cast<double>(r.integer(-60, 60)))); }},
     {"complex", PERM_VALUE_C128,
      [](Random &r) {
          return Gaussian{mpq_class(r.uniform(-1, 1)), mpq_class(r.uniform(-1, 1))};
@@ -78,13 +71,13 @@ const Kind kinds[]{
 TEST_CASE("as many as by the definition") {
     Random random(run::seed(2421));
     int compared = 0;
-    for (const Kind &kind : kinds)
+    for (const DrawnKind &kind : kinds)
         for (int i = 0; i < run::cases(60); ++i) {
             MatchingMatrix a = random_matchings(random, kind.draw);
             a.row_weights.reset(), a.col_weights.reset();
             if (kind.type == PERM_VALUE_PATTERN) // it cannot have zeros
                 for (auto &row : a.entries)
-                    for (Gaussian &x : row) x = real(1);
+                    for (Gaussian &x : row) x = real_number(1);
             const MatchingInput input(a, kind.type, random);
             CAPTURE(kind.name);
             CAPTURE(i);

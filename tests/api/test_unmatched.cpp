@@ -14,20 +14,15 @@ using oracle::Gaussian;
 
 namespace {
 
-Gaussian real(double x) { return {mpq_class(x), 0}; }
-
-struct Kind {
-    const char *name;
-    perm_value_type type;
-    Gaussian (*draw)(Random &);
-};
-
-const Kind kinds[]{
-    {"positive", PERM_VALUE_F64, [](Random &r) { return real(1 - r.uniform()); }},
-    {"signed", PERM_VALUE_F64, [](Random &r) { return real(r.uniform(-1, 1)); }},
+const DrawnKind kinds[]{
+    {"positive", PERM_VALUE_F64, [](Random &r) { return real_number(1 - r.uniform()); }},
+    {"signed", PERM_VALUE_F64, [](Random &r) { return real_number(r.uniform(-1, 1)); }},
     {"far apart", PERM_VALUE_F64,
-     [](Random &r) { return real(r.uniform() * std::exp2(static_cast<double>(r.integer(-300, 300)))); }},
-    {"integers", PERM_VALUE_I64, [](Random &r) { return real(static_cast<double>(r.integer(-9, 9))); }},
+     [](Random &r) {
+         return real_number(r.uniform() * std::exp2(static_cast<double>(r.integer(-300, 300))));
+     }},
+    {"integers", PERM_VALUE_I64,
+     [](Random &r) { return real_number(static_cast<double>(r.integer(-9, 9))); }},
     {"complex", PERM_VALUE_C128,
      [](Random &r) {
          return Gaussian{mpq_class(r.uniform(-1, 1)), mpq_class(r.uniform(-1, 1))};
@@ -37,7 +32,7 @@ const Kind kinds[]{
          return Gaussian{
              mpq_class(static_cast<long>(r.integer(-9, 9)), static_cast<unsigned long>(r.integer(1, 9))), 0};
      }},
-    {"ones", PERM_VALUE_PATTERN, [](Random &) { return real(1); }},
+    {"ones", PERM_VALUE_PATTERN, [](Random &) { return real_number(1); }},
 };
 
 Gaussian difference(const Gaussian &x, const Gaussian &y) { return {x.re - y.re, x.im - y.im}; }
@@ -46,10 +41,10 @@ Gaussian difference(const Gaussian &x, const Gaussian &y) { return {x.re - y.re,
 void make_pattern(MatchingMatrix &a) {
     for (auto *weights : {&a.row_weights, &a.col_weights})
         if (*weights)
-            for (Gaussian &x : **weights) x = real(1);
+            for (Gaussian &x : **weights) x = real_number(1);
 }
 
-MatchingInput input_of(MatchingMatrix &a, const Kind &kind, Random &random) {
+MatchingInput input_of(MatchingMatrix &a, const DrawnKind &kind, Random &random) {
     for (auto &row : a.entries)
         for (Gaussian &x : row) x.re.canonicalize();
     for (auto *weights : {&a.row_weights, &a.col_weights})
@@ -64,7 +59,7 @@ MatchingInput input_of(MatchingMatrix &a, const Kind &kind, Random &random) {
 TEST_CASE("every engine sums over the matchings") {
     Random random(run::seed(2401));
     int nonzero = 0;
-    for (const Kind &kind : kinds)
+    for (const DrawnKind &kind : kinds)
         for (int i = 0; i < run::cases(120); ++i) {
             MatchingMatrix a = random_matchings(random, kind.draw);
             const MatchingInput input = input_of(a, kind, random);
@@ -101,7 +96,7 @@ TEST_CASE("every engine sums over the matchings") {
 TEST_CASE("derivatives by entries and weights are those of the sum") {
     Random random(run::seed(2402));
     int compared = 0;
-    for (const Kind &kind : kinds) {
+    for (const DrawnKind &kind : kinds) {
         if (kind.type == PERM_VALUE_PATTERN || kind.type == PERM_VALUE_TEXT) continue;
         for (int i = 0; i < run::cases(150); ++i) {
             MatchingMatrix a = random_matchings(random, kind.draw);

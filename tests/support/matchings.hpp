@@ -28,6 +28,15 @@ Gaussian over_matchings(const MatchingMatrix &a);
 
 } // namespace oracle
 
+inline oracle::Gaussian real_number(double x) { return {mpq_class(x), 0}; }
+
+// Numbers that are drawn at random, and as which the C API is given them.
+struct DrawnKind {
+    const char *name;
+    perm_value_type type;
+    oracle::Gaussian (*draw)(perm::families::Random &);
+};
+
 // Of at most 4 x 5 lines, often fewer, some entries missing; `draw` makes entry or weight.
 template <class Draw> MatchingMatrix random_matchings(perm::families::Random &random, const Draw &draw) {
     MatchingMatrix a;
