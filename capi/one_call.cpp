@@ -1,5 +1,6 @@
 #include "capi/one_call.hpp"
 
+#include "capi/interval_beside.hpp"
 #include "capi/results.hpp"
 #include "capi/stopwatch.hpp"
 #include "lib/base/error.hpp"
@@ -129,13 +130,19 @@ bool compute_straight(const perm_csr *a, const perm_opts *opts, perm_result *res
 void compute_otherwise(const perm_csr *a, const perm_opts *opts, perm_result &r) {
     const libperm::Options options = options_for_here(opts);
     libperm::RunControl control(options);
-    if (!compute_kinds(a, options, control, r)) compute_by_plan(a, options, control, r);
+    const auto work = [&] {
+        if (!compute_kinds(a, options, control, r)) compute_by_plan(a, options, control, r);
+    };
+    telling_interval(options, work, a);
 }
 
 std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const perm_opts *opts, perm_result &r) {
     const libperm::Options options = options_for_here(opts);
     libperm::RunControl control(options);
-    return compute_by_plan(a, options, control, r);
+    std::unique_ptr<perm_plan> plan;
+    telling_interval(
+        options, [&] { plan = compute_by_plan(a, options, control, r); }, a);
+    return plan;
 }
 
 std::unique_ptr<perm_plan> plan_beside_straight(const perm_csr *a, const perm_opts *opts) {

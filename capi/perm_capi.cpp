@@ -1,5 +1,6 @@
 // The C API, but for what lies in files of its own (gradients.cpp, periodic.cpp).
 #include "capi/boundary.hpp"
+#include "capi/interval_beside.hpp"
 #include "capi/one_call.hpp"
 #include "capi/plan_handle.hpp"
 #include "capi/results.hpp"
@@ -196,9 +197,12 @@ perm_status perm_plan_execute(const perm_plan *plan, const void *values, perm_re
         libperm::RunControl control(plan->plan.options);
         const libperm::Values checked = values_for(control, plan->plan.input, values);
         r.seconds_check = watch.lap();
-        libperm::with_threads(plan->plan.options.threads, [&] {
-            fill(r, plan->plan, libperm::execute_kept(plan->plan, checked, control));
-        });
+        const auto work = [&] {
+            libperm::with_threads(plan->plan.options.threads, [&] {
+                fill(r, plan->plan, libperm::execute_kept(plan->plan, checked, control));
+            });
+        };
+        capi::telling_interval(plan->plan.options, work, plan->plan.input, values);
         r.seconds_run = watch.lap();
         r.seconds_total = r.seconds_check + r.seconds_run;
     });

@@ -282,6 +282,10 @@ TEST_CASE("plans: made, executed and explained") {
         return Outcome{
             failing::within([&] { return perm_boson_sample(&experiment, 4, 1, &opts, samples.data()); }), {}};
     });
+    sweep("perm_bounds", [&] {
+        perm_interval bounds = PERM_INTERVAL_INIT;
+        return Outcome{failing::within([&] { return perm_bounds(&given, &opts, &bounds); }), {}};
+    });
     sweep("perm_plan_gradient_batch", [&] {
         std::vector<double> gradients(2 * a.col_idx.size());
         perm_result results[2] = {PERM_RESULT_INIT, PERM_RESULT_INIT};

@@ -265,3 +265,31 @@ TEST_CASE("a permanent lost to cancellation is told with its absolute error") {
     CHECK(o.at("abs_error_bound").get<double>() < 1e-15);
     CHECK(o.at("certain_digits") == 0);
 }
+
+TEST_CASE("bounds, rounded outwards, and in refusals") {
+    const Folder folder;
+    const std::string small = folder.write("m.mtx", dense + "real general\n2 2\n1\n2\n3\n4\n");
+    CHECK(run(folder, {"bounds", "--quiet", small}).out == "1.00000e+01 1.00000e+01\n");
+    CHECK(run(folder, {"bounds", small}).out.starts_with("perm = 10\nexact\n"));
+    std::string text = banner + "coordinate real general\n60 60 1200\n";
+    for (int i = 0; i < 60; ++i)
+        for (int k = 0; k < 20; ++k)
+            text += std::to_string(i + 1) + " " +
+                    std::to_string((7 * i + (k < 13 ? k : 3 * k - 17)) % 60 + 1) + " " +
+                    std::to_string(1 + k) + "e200\n";
+    const std::string wide = folder.write("wide.mtx", text);
+    Run r = run(folder, {"bounds", "--json", wide});
+    REQUIRE(r.code == 0);
+    const json bounds = r.object();
+    CHECK(bounds["exact"] == false);
+    CHECK(bounds["of_magnitude"] == false);
+    CHECK(bounds["blocks"] == 1);
+    CHECK(bounds["lower"]["mantissa"] >= 0.5);
+    CHECK(bounds["lower"]["exp2"] > 39000);
+    CHECK(bounds["lower"]["exp2"] <= bounds["upper"]["exp2"]);
+    CHECK(bounds["upper"]["exp2"] < 41000);
+    for (const char *side : {"lower", "upper"}) CHECK(!bounds[side]["method"].get<std::string>().empty());
+    r = run(folder, {"compute", wide});
+    CHECK(r.code == 3);
+    CHECK(r.err.find("perm(A) lies between ") != std::string::npos);
+}

@@ -20,6 +20,7 @@ STRUCTS = {
     "perm_periodic": _abi.Periodic,
     "perm_dense": _abi.Dense,
     "perm_boson": _abi.Boson,
+    "perm_interval": _abi.Interval,
 }
 
 

@@ -21,6 +21,7 @@ from libperm._errors import (
     UnsupportedError,
 )
 from libperm._functions import compute, gradient, gradients, permanent, permanents
+from libperm._intervals import Bound, Interval, bounds
 from libperm._library import info, set_log_level, version
 from libperm._matchings import Marginals, marginals, matchings
 from libperm._options import Options, RunOptions
@@ -32,12 +33,14 @@ __version__ = version()
 
 __all__ = [
     "Batch",
+    "Bound",
     "CancelledError",
     "Error",
     "GeneratingFunction",
     "GpuError",
     "Gradient",
     "Growth",
+    "Interval",
     "InvalidMatrixError",
     "InvalidOptionError",
     "Marginals",
@@ -52,6 +55,7 @@ __all__ = [
     "RunOptions",
     "TimeRefusedError",
     "UnsupportedError",
+    "bounds",
     "compute",
     "gradient",
     "gradients",

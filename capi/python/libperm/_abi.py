@@ -88,6 +88,23 @@ class Boson(ctypes.Structure):
     ]
 
 
+class Interval(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("lower_mantissa", c_double),
+        ("lower_exp2", c_int64),
+        ("upper_mantissa", c_double),
+        ("upper_exp2", c_int64),
+        ("lower_method", c_char_p),
+        ("upper_method", c_char_p),
+        ("exact", c_int32),
+        ("of_magnitude", c_int32),
+        ("blocks", c_int64),
+        ("blocks_exact", c_int64),
+        ("seconds_total", c_double),
+    ]
+
+
 class Partial(ctypes.Structure):
     _fields_ = [("struct_size", c_size_t), ("bytes", c_void_p), ("size", c_size_t)]
 
@@ -173,6 +190,8 @@ LATER: dict[str, tuple[object, list[object]]] = {
     "perm_matchings": (c_int, [c_void_p, c_void_p, c_int64, c_void_p]),
     "perm_sub_permanents": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "perm_gradients": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "perm_bounds": (c_int, [c_void_p, c_void_p, c_void_p]),
+    "perm_sample": (c_int, [c_void_p, c_void_p, c_int64, c_uint64, c_void_p]),
     "perm_boson_sample": (c_int, [c_void_p, c_int64, c_uint64, c_void_p, c_void_p]),
     "perm_plan_save": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p]),
     "perm_plan_load": (c_int, [c_void_p, c_size_t, c_void_p, c_void_p]),

@@ -1,0 +1,64 @@
+#include "capi/interval_beside.hpp"
+
+#include "lib/base/threads.hpp"
+#include "lib/bounds/matrix_bounds.hpp"
+
+#include <limits>
+
+namespace capi {
+namespace {
+
+constexpr std::int64_t most_entries = 3000000; // of more it would take longer than a moment
+
+// The call's own time is over, and its progress told.
+libperm::Options without_clock(libperm::Options options) {
+    options.stop_seconds = std::numeric_limits<double>::infinity();
+    options.progress = nullptr;
+    return options;
+}
+
+libperm::Poll poll_of(libperm::RunControl &control) {
+    return [&control] { control.poll(); };
+}
+
+// `read` leaves the matrix in its arguments.
+template <class Read> std::string line_of(const libperm::Options &given, const Read &read) noexcept {
+    try {
+        const libperm::Options options = without_clock(given);
+        libperm::RunControl control(options);
+        libperm::InputPattern input;
+        libperm::Values values;
+        read(control, input, values);
+        if (input.pattern.nnz() > most_entries) return {};
+        libperm::simplify(input, values);
+        std::string text;
+        libperm::with_threads(options.threads, [&] {
+            text = "\n  " + libperm::text_of(libperm::bounds_of(input, values, options, control));
+        });
+        return text;
+    } catch (...) { // what was refused is what counts
+        return {};
+    }
+}
+
+} // namespace
+
+std::string interval_beside(const libperm::Options &options, const perm_csr *a) noexcept {
+    return line_of(options,
+                   [&](libperm::RunControl &control, libperm::InputPattern &input, libperm::Values &values) {
+                       input = libperm::read_pattern(a, poll_of(control), &control.memory());
+                       values = libperm::read_values(input, libperm::GivenValues(input, *a).data(),
+                                                     poll_of(control), &control.memory());
+                   });
+}
+
+std::string interval_beside(const libperm::Options &options, const libperm::InputPattern &of_plan,
+                            const void *given) noexcept {
+    return line_of(options,
+                   [&](libperm::RunControl &control, libperm::InputPattern &input, libperm::Values &values) {
+                       input = of_plan;
+                       values = libperm::read_values(input, given, poll_of(control), &control.memory());
+                   });
+}
+
+} // namespace capi

@@ -1,0 +1,114 @@
+"""Numbers that a permanent lies between for certain."""
+
+from __future__ import annotations
+
+import ctypes
+import decimal
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from libperm import _abi
+from libperm._call import run
+from libperm._library import check, require
+from libperm._matrix import Input, read
+from libperm._options import MULTIPLICITIES, Prepared
+from libperm._values import value_type_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from libperm._options import Options
+
+
+@dataclass(frozen=True)
+class Bound:
+    """mantissa * 2**exp2, that perm(A) is not below or not above."""
+
+    mantissa: float
+    exp2: int
+    method: str
+
+    def __float__(self) -> float:
+        """To nearest; inf or 0 beyond a double."""
+        try:
+            return math.ldexp(self.mantissa, self.exp2)
+        except OverflowError:
+            return math.inf
+
+    @property
+    def exactly(self) -> Fraction:
+        shift = Fraction(2) ** abs(self.exp2)
+        return Fraction(self.mantissa) * (shift if self.exp2 >= 0 else 1 / shift)
+
+    @property
+    def log10(self) -> float:
+        """-inf of 0."""
+        if self.mantissa == 0:
+            return -math.inf
+        return math.log10(self.mantissa) + self.exp2 * math.log10(2)
+
+    def rounded(self, rounding: str) -> str:
+        """Six digits; `rounding` as in the module decimal."""
+        wide = decimal.Context(prec=40, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
+        number = wide.multiply(decimal.Decimal(self.mantissa), wide.power(decimal.Decimal(2), self.exp2))
+        wide.prec, wide.rounding = 6, rounding
+        return f"{wide.plus(number):.5e}"
+
+
+@dataclass(frozen=True, repr=False)
+class Interval:
+    """What perm(A), or |perm(A)|, lies between: rigorous bounds, with all roundings."""
+
+    lower: Bound
+    upper: Bound
+    exact: bool  # both are perm(A)
+    of_magnitude: bool  # some entry is negative or complex: of |perm(A)|
+    blocks: int  # that the reductions left
+    blocks_exact: int  # of these: computed, being quick
+    seconds: float
+
+    @property
+    def lower_method(self) -> str:
+        return self.lower.method
+
+    @property
+    def upper_method(self) -> str:
+        return self.upper.method
+
+    def __str__(self) -> str:
+        what = "|perm|" if self.of_magnitude else "perm"
+        lower, upper = self.lower.rounded(decimal.ROUND_FLOOR), self.upper.rounded(decimal.ROUND_CEILING)
+        return f"{what} = {float(self.upper):g}" if self.exact else f"{lower} <= {what} <= {upper}"
+
+    def __repr__(self) -> str:
+        return f"<libperm.Interval {self}>"
+
+
+def bounds(A: Any, **options: Unpack[Options]) -> Interval:
+    """Numbers that perm(A) lies between for certain, in milliseconds, whatever the size: docs/estimates.md.
+    Of a matrix with negative or complex entries: of |perm(A)|.
+
+    >>> import libperm
+    >>> float(libperm.bounds([[1.0, 2.0], [3.0, 4.0]]).lower)
+    10.0
+    >>> wide = libperm.bounds([[1.0 + (i * j) % 7 for j in range(50)] for i in range(50)])
+    >>> wide.lower.log10 < wide.upper.log10 < wide.lower.log10 + 2
+    True
+    """
+    matrix, prepared = read(A), Prepared(options, None)
+    times: list[Any] = [options.get(name) for name in MULTIPLICITIES]
+    given = Input(matrix, value_type_of(matrix.entries, matrix.kind), *times)
+    found, function = _abi.Interval(ctypes.sizeof(_abi.Interval)), require("perm_bounds")
+    places = ctypes.addressof(given.struct), ctypes.addressof(prepared.struct), ctypes.addressof(found)
+    run(prepared, given.is_long, lambda: check(function(*places)))
+    return Interval(
+        Bound(found.lower_mantissa, found.lower_exp2, found.lower_method.decode()),
+        Bound(found.upper_mantissa, found.upper_exp2, found.upper_method.decode()),
+        bool(found.exact),
+        bool(found.of_magnitude),
+        found.blocks,
+        found.blocks_exact,
+        found.seconds_total,
+    )

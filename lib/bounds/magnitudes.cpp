@@ -1,0 +1,101 @@
+#include "lib/bounds/magnitudes.hpp"
+
+#include "lib/number/ball.hpp"
+#include "lib/number/wide_value.hpp"
+#include "preprocess/scaling.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace libperm {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// Entries so small beside a perfect matching of entries near 1 count for nothing: 0 from below, this from
+// above.
+constexpr int least_exponent = -900;
+
+// Of x, without its power of two (preprocess/tracked.hpp).
+std::pair<double, double> range_of(const Tracked &x) {
+    const double size = std::fabs(x.value);
+    if (x.roundings == 0) return {size, size};
+    const double gamma = gamma_bound(x.roundings), error = gamma / (1 - gamma) * x.magnitude * (1 + 0x1p-50);
+    return {std::max(0.0, (size - error) * (1 - 0x1p-51)), (size + error) * (1 + 0x1p-51)};
+}
+
+// Signs of the rows and columns whose products are those of the entries, looked for along a search of the
+// lines.
+bool has_signs(const Block &block) {
+    const Pattern &a = block.pattern;
+    const Transposed t = transpose(a);
+    const auto n = at(a.rows);
+    std::vector<int> sign(2 * n, 0); // 0: not met
+    std::vector<std::size_t> waiting;
+    for (std::size_t root = 0; root < n; ++root) {
+        if (sign[root] != 0) continue;
+        sign[root] = 1;
+        waiting.push_back(root);
+        while (!waiting.empty()) {
+            const std::size_t line = waiting.back();
+            waiting.pop_back();
+            const bool is_row = line < n;
+            const Pattern &of = is_row ? a : t.pattern;
+            const auto number = static_cast<std::int32_t>(is_row ? line : line - n);
+            std::int64_t k = of.row_begin(number);
+            for (const std::int32_t j : of.row(number)) {
+                const Tracked &x = block.values[at(is_row ? k : t.source[at(k)])];
+                ++k;
+                if (x.magnitude == 0) continue;
+                if (range_of(x).first == 0) return false; // and nobody knows its sign
+                const int wanted = x.value < 0 ? -sign[line] : sign[line];
+                int &other = sign[is_row ? n + at(j) : at(j)];
+                if (other == 0) {
+                    other = wanted;
+                    waiting.push_back(is_row ? n + at(j) : at(j));
+                } else if (other != wanted) {
+                    return false;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+Magnitudes scaled_magnitudes(Block block, bool of_one_sign, const Poll &poll) {
+    Magnitudes m;
+    m.exp2 = -scale(block, poll);
+    m.of_one_sign = of_one_sign;
+    m.lower.reserve(block.values.size());
+    m.upper.reserve(block.values.size());
+    for (const Tracked &x : block.values) {
+        const auto [lower, upper] = range_of(x);
+        const int exponent = static_cast<int>(std::max<std::int64_t>(x.exp2, least_exponent - 1));
+        const bool is_tiny = x.exp2 < least_exponent;
+        m.lower.push_back(is_tiny ? 0 : std::ldexp(lower, exponent));
+        m.upper.push_back(upper == 0 ? 0
+                          : is_tiny  ? std::ldexp(1.0, least_exponent)
+                                     : std::ldexp(upper, exponent));
+    }
+    m.pattern = std::move(block.pattern);
+    return m;
+}
+
+} // namespace
+
+Magnitudes magnitudes_between(Block block, const Poll &poll) {
+    const bool of_one_sign = has_signs(block);
+    return scaled_magnitudes(std::move(block), of_one_sign, poll);
+}
+
+Magnitudes magnitudes_between(const ExactBlock &block, const Poll &poll) {
+    const bool of_one_sign = std::all_of(block.values.begin(), block.values.end(),
+                                         [](const Gaussian &x) { return is_real(x) && x.re >= 0; });
+    Magnitudes m = scaled_magnitudes(magnitudes_of(block), of_one_sign, poll);
+    for (double &x : m.lower)
+        x *= 1 - 0x1p-48; // these magnitudes are rounded up, by 2^-50 of themselves at most
+    return m;
+}
+
+} // namespace libperm

@@ -1,0 +1,27 @@
+// A block as bounds take it: of each entry numbers that its absolute value lies between.
+#pragma once
+
+#include "preprocess/block.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace libperm {
+
+struct Magnitudes {
+    Pattern pattern;
+    std::vector<double> lower, upper; // by entry, times powers of two of its row and column; some may be 0
+    std::int64_t exp2 = 0;            // |perm| is 2^exp2 times that of the entries as they are here
+
+    // Rows and columns can be given signs such that no entry is negative: |perm| is the permanent of the
+    // absolute values, and lower bounds are worth something.
+    bool of_one_sign = false;
+
+    std::int32_t n() const { return pattern.rows; }
+};
+
+// The block must have a perfect matching.
+Magnitudes magnitudes_between(Block block, const Poll &poll = no_poll);
+Magnitudes magnitudes_between(const ExactBlock &block, const Poll &poll = no_poll);
+
+} // namespace libperm

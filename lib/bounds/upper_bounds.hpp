@@ -1,0 +1,21 @@
+// Upper bounds of the permanent of nonnegative matrices, and so of |perm| of any. Each holds for all column
+// factors (docs/estimates.md): where these come from need not be exact.
+#pragma once
+
+#include "lib/bounds/balance.hpp"
+#include "lib/bounds/magnitudes.hpp"
+
+namespace libperm {
+
+// log2 of  prod_i sum_k (delta(k) - delta(k-1)) m_i(k) / prod_j e_j,   m_i(1) >= m_i(2) >= ... the row's
+// entries times the factors e, delta(k) = (k!)^(1/k) (Soules, Linear Multilinear Algebra 51 (2003); of 0 and
+// 1 it is Minc and Bregman's). The factors are improved from those given, for rows and, of the transpose, for
+// columns.
+double soules_above(const Magnitudes &m, const Balanced &start, const Poll &poll = no_poll);
+
+// log2 of  2^(n/2) max over doubly stochastic b of prod_ij (a_ij / b_ij)^b_ij (1 - b_ij)^(1 - b_ij)  (Anari
+// and Rezaei, A tight analysis of Bethe approximation for permanent, FOCS 2019). The maximum is bounded by
+// its dual at the factors of `found`.
+double bethe_above(const Magnitudes &m, const Beliefs &found, const Poll &poll = no_poll);
+
+} // namespace libperm
