@@ -41,7 +41,6 @@ libperm::Options options_for_periodic(const perm_opts *opts) {
                     std::string("a periodic matrix is computed by the frontier on the CPU, without ") + what);
     };
     if (options.names_engine() && options.engine != libperm::Engine::frontier) unsupported("another engine");
-    if (options.device == libperm::Device::gpu) unsupported("a GPU: use device auto or cpu");
     if (!options.checkpoint.empty()) unsupported("a checkpoint");
     return options;
 }
@@ -70,7 +69,7 @@ perm_status perm_periodic_create(const perm_periodic *a, const perm_opts *opts, 
             made->plan =
                 libperm::make_periodic_plan(libperm::read_periodic(
                                                 a, [&control] { control.poll(); }, &control.memory()),
-                                            options, control);
+                                            options, control, libperm::MayBeTables::yes);
         });
         *plan = made.release();
     });

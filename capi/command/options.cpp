@@ -269,6 +269,10 @@ void add_periodic_options(CLI::App &command, Options &options) {
     command.add_flag("--growth", options.growth,
                      "by what factor the permanent grows with each cell, in a bracket");
     command
+        .add_option("--device", options.device,
+                    "auto: a GPU where there is one and it is worth it; cpu; gpu: the first")
+        ->type_name("NAME");
+    command
         .add_option("--precision", options.precision,
                     "auto: whole numbers exactly where that takes seconds, else double, and dd where the "
                     "tolerance is "

@@ -18,7 +18,9 @@ class Asked {
 
     std::vector<Outcome> answered() const {
         const Options &options = plan_->options;
+        require_device();
         if (options.modulus != 0) return modulo(options.modulus);
+        if (plan_->tables) return by_tables();
         switch (options.precision) {
         case Precision::exact:
             return exactly();
@@ -36,6 +38,18 @@ class Asked {
     }
 
   private:
+    void require_device() const {
+        const Options &options = plan_->options;
+        const bool exact = plan_->tables || options.precision == Precision::exact ||
+                           (options.precision == Precision::automatic && plan_->integers);
+        if (options.device == Device::gpu &&
+            !(exact && options.modulus == 0 && walks_on_device(*plan_, first_)))
+            throw Error(PERM_UNSUPPORTED,
+                        "of periodic matrices a GPU takes exact numbers of joined ends, not too far out, and "
+                        "the growth "
+                        "of operators too large to be written out: leave the device to auto");
+    }
+
     std::int64_t last() const { return first_ + count_ - 1; }
 
     // Below `soon`, or beyond `late`, how many they are does not matter, and to find out may take longer.
@@ -67,6 +81,17 @@ class Asked {
             set_value(outcomes.back(), WideBall{{mpq_class(mpz_class(residue)), 0}, {}});
         }
         return outcomes;
+    }
+
+    // Exactly, whatever is asked: doubles would take as long.
+    std::vector<Outcome> by_tables() const {
+        if (plan_->options.precision != Precision::exact &&
+            plan_->options.precision != Precision::automatic &&
+            plan_->options.precision != Precision::double_ && plan_->options.precision != Precision::dd)
+            throw Error(PERM_UNSUPPORTED,
+                        "a periodic matrix is computed with precision auto, double, dd, exact or "
+                        "mod:P");
+        return exactly();
     }
 
     std::vector<Outcome> exactly() const {

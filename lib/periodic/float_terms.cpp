@@ -5,6 +5,7 @@
 #include "lib/number/wide_entries.hpp"
 #include "lib/periodic/growth.hpp"
 #include "lib/periodic/operator_power.hpp"
+#include "lib/periodic/table_terms.hpp"
 #include "lib/periodic/terms.hpp"
 
 #include <cmath>
@@ -219,6 +220,7 @@ std::vector<Outcome> float_terms(const PeriodicPlan &plan, std::int64_t first, s
 }
 
 double most_bits(const PeriodicPlan &plan, std::int64_t m) {
+    if (plan.tables) return table_bits(plan) * static_cast<double>(m) + 2;
     const std::vector<PeriodicEntry> &entries = plan.matrix.entries;
     std::vector<double> rows(static_cast<std::size_t>(plan.matrix.rows), // log2 of the sum
                              -std::numeric_limits<double>::infinity());
@@ -236,13 +238,19 @@ double most_bits(const PeriodicPlan &plan, std::int64_t m) {
 
 double estimated_bits(const PeriodicPlan &plan, std::int64_t m, RunControl &control) {
     const std::vector<Gaussian> sizes = magnitudes_of(plan);
-    if (!is_bracketed(plan, sizes)) return most_bits(plan, m);
+    if (plan.tables || !is_bracketed(plan, sizes)) return most_bits(plan, m);
     const Growth growth = growth_of_sizes(plan, sizes, control);
     return std::log2(std::max(growth.value, 1.0)) * static_cast<double>(m) + 2;
 }
 
 std::vector<std::int64_t> term_bits(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
                                     RunControl &control) {
+    if (plan.tables) {
+        std::vector<std::int64_t> bits;
+        for (std::int64_t m = first; m < first + count; ++m)
+            bits.push_back(static_cast<std::int64_t>(std::max(most_bits(plan, m), 0.0)) + 1);
+        return bits;
+    }
     const std::vector<Gaussian> sizes = magnitudes_of(plan);
     if (plan.joined() && is_bracketed(plan, sizes))
         return trace_bits(plan, first, count, growth_of_sizes(plan, sizes, control));

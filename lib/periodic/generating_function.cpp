@@ -178,6 +178,10 @@ class Search {
 } // namespace
 
 GeneratingFunction generating_function(const PeriodicPlan &plan, RunControl &control) {
+    if (plan.tables)
+        throw Error(
+            PERM_REFUSED_MEMORY,
+            "the operator is too large to be written out, and so for a generating function: ask for terms");
     if (!plan.real)
         throw Error(PERM_UNSUPPORTED,
                     "the generating function is found for real entries alone: these are complex");

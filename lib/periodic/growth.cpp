@@ -5,6 +5,7 @@
 #include "lib/number/wide_value.hpp"
 #include "lib/periodic/period_loops.hpp"
 #include "lib/periodic/period_walk.hpp"
+#include "lib/periodic/table_growth.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -115,6 +116,7 @@ Growth growth_of(const PeriodicPlan &plan, const std::vector<Gaussian> &values, 
         throw Error(PERM_UNSUPPORTED,
                     "the growth is bracketed where products of a cell's rows stay between 1e-90 and "
                     "1e90: scale its rows, which scales the growth likewise");
+    if (plan.tables) return table_growth(plan, *factors, control);
     Growth growth;
     const auto take = [&](const PeriodBlock &block) {
         if (block.states == 0) return;

@@ -1,5 +1,6 @@
 #include "lib/periodic/lane_walk.hpp"
 
+#include "lib/periodic/lane_levels.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -11,56 +12,6 @@ namespace {
 
 constexpr std::uint64_t whole = std::uint64_t{1} << residue_lane_bits;
 constexpr auto lanes = static_cast<std::size_t>(residue_lanes);
-
-// The levels of an operator, whose entries are 1, with fewer states between them.
-struct LaneLevel {
-    std::vector<std::uint32_t> first{0}, source;
-
-    std::size_t states() const { return first.size() - 1; }
-};
-using LaneLevels = std::vector<LaneLevel>;
-
-LaneLevel lane_level(const PeriodLevel &level) {
-    LaneLevel out{level.first, {}};
-    out.source.reserve(level.moves.size());
-    for (const TapeMove &move : level.moves) out.source.push_back(move.source);
-    return out;
-}
-
-// Both in one: from the states before the first to those behind the second.
-LaneLevel product(const LaneLevel &first, const LaneLevel &second) {
-    LaneLevel out;
-    for (std::size_t t = 0; t < second.states(); ++t) {
-        for (std::uint32_t m = second.first[t]; m < second.first[t + 1]; ++m)
-            out.source.insert(out.source.end(), first.source.begin() + first.first[second.source[m]],
-                              first.source.begin() + first.first[second.source[m] + 1]);
-        std::sort(out.source.begin() + out.first.back(), out.source.end());
-        out.first.push_back(static_cast<std::uint32_t>(out.source.size()));
-    }
-    return out;
-}
-
-// Two levels are one where that has hardly more moves: each state between them costs as much as some.
-LaneLevels lane_levels(const PeriodLevels &levels, const Poll &poll) {
-    constexpr std::size_t of_state = 1, most_moves = std::size_t{1} << 31;
-    LaneLevels out;
-    for (const PeriodLevel &level : levels) {
-        poll();
-        LaneLevel next = lane_level(level);
-        if (!out.empty()) {
-            const LaneLevel &before = out.back();
-            std::size_t together = 0;
-            for (const std::uint32_t s : next.source) together += before.first[s + 1] - before.first[s];
-            if (together < most_moves &&
-                together <= before.source.size() + next.source.size() + of_state * before.states()) {
-                next = product(before, next);
-                out.pop_back();
-            }
-        }
-        out.push_back(std::move(next));
-    }
-    return out;
-}
 
 class LaneWalk {
   public:

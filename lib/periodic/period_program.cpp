@@ -137,7 +137,7 @@ struct Found {
 };
 
 // From the order that was given: single rows are moved and shifted as long as that makes it cheaper.
-Found search(const PeriodicMatrix &a, const Poll &poll) {
+Found search(const PeriodicMatrix &a, const Poll &poll, bool shifts) {
     PeriodCost cost(a);
     Order order(at(a.rows));
     for (std::int32_t i = 0; i < a.rows; ++i) order[at(i)] = {i, 0};
@@ -157,6 +157,7 @@ Found search(const PeriodicMatrix &a, const Poll &poll) {
         better = false;
         for (std::size_t i = 0; i < order.size() && left > 0; ++i) {
             for (const int by : {-1, 1}) {
+                if (!shifts) break;
                 Order candidate = best.order;
                 candidate[i].shift += by;
                 better = try_it(std::move(candidate)) || better;
@@ -216,11 +217,11 @@ PeriodicMatrix transposed(const PeriodicMatrix &a) {
     return out;
 }
 
-PeriodProgram plan_period(const PeriodicMatrix &a, const Poll &poll) {
-    const Found upright = search(a, poll);
+PeriodProgram plan_period(const PeriodicMatrix &a, const Poll &poll, bool shifts) {
+    const Found upright = search(a, poll, shifts);
     if (a.head.is_there() || a.tail.is_there()) return program_of(a, upright);
     const PeriodicMatrix other = transposed(a);
-    const Found across = search(other, poll);
+    const Found across = search(other, poll, shifts);
     if (!(across.cost < upright.cost)) return program_of(a, upright);
     PeriodProgram program = program_of(other, across);
     program.transposed = true;

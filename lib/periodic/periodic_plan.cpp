@@ -4,6 +4,7 @@
 #include "lib/base/error.hpp"
 #include "lib/periodic/lumping.hpp"
 #include "lib/periodic/period_loops.hpp"
+#include "lib/run/gpu_device.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +14,8 @@
 namespace libperm {
 
 std::size_t PeriodicPlan::states() const {
+    if (tables)
+        return static_cast<std::size_t>(joined() ? std::exp2(tables->slots) : tables->states(tables->used));
     std::size_t states = joined() ? 0 : open.period.states;
     for (const PeriodBlock &block : loops) states += block.states;
     return states;
@@ -32,6 +35,7 @@ double PeriodicPlan::moves_of_starts() const {
 }
 
 double PeriodicPlan::moves() const {
+    if (tables) return tables->moves;
     double moves = joined() ? 0 : moves_of(open.period.levels);
     for (const PeriodBlock &block : loops) moves += moves_of(block.levels);
     return moves;
@@ -75,8 +79,48 @@ std::int64_t PeriodicPlan::nnz(std::int64_t length) const {
     return static_cast<std::int64_t>(entries.size()) * length - beyond + ends;
 }
 
-PeriodicPlan make_periodic_plan(PeriodicMatrix a, const Options &options, RunControl &control) {
+namespace {
+
+// Of the operator, while it is written.
+constexpr double bytes_of_move = 28;
+
+// For two tables, here or on a GPU.
+bool has_room(const PeriodicPlan &plan, RunControl &control) {
+    const double bytes = 16 * plan.tables->states(plan.tables->most_used(plan.joined()));
+    if (bytes < static_cast<double>(control.memory().limit())) return true;
+    if (plan.options.device == Device::cpu) return false;
+    const GpuSight sight = first_gpu_in_sight();
+    return sight.gpu && bytes < static_cast<double>(sight.gpu->memory_bytes);
+}
+
+// Where the operator takes more than the limit, or, with open ends, longer to be written than to be applied.
+std::optional<PeriodicPlan> plan_of_tables(PeriodicMatrix a, const PeriodProgram &written,
+                                           const Options &options, RunControl &control) {
+    constexpr double soon_written = 2e7; // moves
+    const bool fits = written.moves * bytes_of_move < static_cast<double>(control.memory().limit());
+    if (fits && (a.joined || written.moves < soon_written)) return {};
+    PeriodicPlan plan;
+    plan.options = options;
+    plan.program = plan_period(
+        a, [&control] { control.poll(); }, false);
+    plan.matrix = plan.program.transposed ? transposed(a) : std::move(a);
+    plan.tables = table_program(plan.matrix, plan.program);
+    if (!plan.tables || !has_room(plan, control)) return {};
+    plan.values = values_of_moves(plan.matrix);
+    plan.nonnegative = plan.matrix.is_nonnegative();
+    plan.real = plan.matrix.is_real();
+    plan.integers = plan.matrix.has_integers();
+    return plan;
+}
+
+} // namespace
+
+PeriodicPlan make_periodic_plan(PeriodicMatrix a, const Options &options, RunControl &control,
+                                MayBeTables tables) {
     PeriodProgram program = plan_period(a, [&control] { control.poll(); });
+    if (tables == MayBeTables::yes)
+        if (std::optional<PeriodicPlan> plan = plan_of_tables(a, program, options, control))
+            return *std::move(plan);
     return make_periodic_plan(std::move(a), std::move(program), options, control);
 }
 

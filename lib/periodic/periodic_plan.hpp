@@ -3,6 +3,7 @@
 
 #include "lib/input/options.hpp"
 #include "lib/periodic/period_operator.hpp"
+#include "lib/periodic/table_program.hpp"
 #include "lib/run/run_control.hpp"
 
 #include <cstdint>
@@ -30,9 +31,10 @@ struct PeriodicPlan {
     Options options;
     PeriodicMatrix matrix; // as it is computed: A, or A^T
     PeriodProgram program;
-    std::vector<Gaussian> values;   // values_of_moves(matrix)
-    OpenOperator open;              // of open ends
-    std::vector<PeriodBlock> loops; // of joined ones
+    std::vector<Gaussian> values;       // values_of_moves(matrix)
+    OpenOperator open;                  // of open ends
+    std::vector<PeriodBlock> loops;     // of joined ones
+    std::optional<TableProgram> tables; // instead of both, where the operator is not written out
     bool nonnegative = false, real = false, integers = false;
     std::shared_ptr<KnownGrowth> growth_of_sizes = std::make_shared<KnownGrowth>(); // of absolute values
 
@@ -49,7 +51,10 @@ struct PeriodicPlan {
 };
 
 // Throws Error (PERM_REFUSED_MEMORY), and what `control` does.
-PeriodicPlan make_periodic_plan(PeriodicMatrix a, const Options &options, RunControl &control);
+// Written out, or where that takes too much and `may_be_tables`, not.
+enum class MayBeTables : bool { no, yes };
+PeriodicPlan make_periodic_plan(PeriodicMatrix a, const Options &options, RunControl &control,
+                                MayBeTables tables = MayBeTables::no);
 PeriodicPlan make_periodic_plan(PeriodicMatrix a, PeriodProgram program, const Options &options,
                                 RunControl &control); // plan_period(a)
 

@@ -5,9 +5,13 @@
 #include "lib/number/chinese_remainder.hpp"
 #include "lib/number/montgomery.hpp"
 #include "lib/number/residues.hpp"
+#include "lib/periodic/device_choice.hpp"
 #include "lib/periodic/float_terms.hpp"
 #include "lib/periodic/lane_walk.hpp"
+#include "lib/periodic/loops_on_device.hpp"
 #include "lib/periodic/recurrence.hpp"
+#include "lib/periodic/table_on_device.hpp"
+#include "lib/periodic/table_terms.hpp"
 #include "lib/periodic/terms.hpp"
 
 #include <algorithm>
@@ -67,12 +71,34 @@ bool is_of_lanes(const std::vector<std::uint64_t> &primes) {
 }
 
 bool recurs(const PeriodicPlan &plan, std::int64_t m) {
-    return m > plan.first_term() + 2 * determining(plan);
+    return !plan.tables && m > plan.first_term() + 2 * determining(plan);
+}
+
+DeviceWork device_work(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, double bits) {
+    constexpr double of_move = 6e-12, of_launch = 3e-6; // seconds, of a start's residue; of a level
+    const double primes = (bits / modular_bits + 1) * (plan.real ? 1 : 2);
+    double launches = 0, most = 0;
+    for (const PeriodBlock &block : plan.loops) {
+        launches += static_cast<double>(block.levels.size() * (block.starts.size() / 128 + 1));
+        most = std::max(most, static_cast<double>(block.states));
+    }
+    const auto terms = static_cast<double>(first + count);
+    if (plan.tables)
+        return {exact_seconds(plan, first, count, bits),
+                table_device_bytes(*plan.tables, plan.tables->used, Arithmetic::modular, 1),
+                primes * table_seconds(plan, first + count) / 150};
+    return {exact_seconds(plan, first, count, bits), 1e9 + 1e4 * most,
+            terms * primes * (plan.moves_of_starts() * of_move + launches * of_launch)};
 }
 
 } // namespace
 
+bool walks_on_device(const PeriodicPlan &plan, std::int64_t first) {
+    return plan.tables ? !plan.joined() : plan.joined() && !recurs(plan, first);
+}
+
 int bits_of_primes(const PeriodicPlan &plan, double bits) {
+    if (plan.tables) return residue_bits;
     return walks_in_lanes(plan, bits / residue_lane_bits) ? residue_lane_bits : residue_bits;
 }
 
@@ -102,11 +128,12 @@ double factor_bits(const IntegerEntries &entries, std::int64_t m) {
 ResidueTerms terms_modulo(const PeriodicPlan &plan, const IntegerEntries &entries,
                           const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count,
                           RunControl &control) {
-    if (is_of_lanes(primes) && walks_in_lanes(plan, static_cast<double>(primes.size())))
+    if (!plan.tables && is_of_lanes(primes) && walks_in_lanes(plan, static_cast<double>(primes.size())))
         return terms_in_lanes(plan, primes, first, count, control);
     const Pattern none;
     const Residues residues =
         residues_of(none, entries.re, entries.im, primes, [&control] { control.poll(); });
+    if (plan.tables) return table_terms(plan, residues, first, count, nullptr, control);
     const std::size_t groups = (primes.size() + residues_at_once - 1) / residues_at_once;
     std::vector<ResidueTerms> by_group(groups);
     parallel_for(groups, [&](std::uint64_t g) {
@@ -139,6 +166,8 @@ ResidueTerms terms_by_recurrence(const PeriodicPlan &plan, const IntegerEntries 
 
 double exact_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, double bits) {
     constexpr double product = 3e-9; // modulo a prime
+    if (plan.tables)
+        return (bits / residue_bits + 1) * (plan.real ? 1 : 2) * table_seconds(plan, first + count - 1);
     const std::int64_t last = first + count - 1;
     const bool by_recurrence = recurs(plan, first);
     const auto terms = static_cast<double>(by_recurrence ? determining(plan) : last - plan.open.least + 1);
@@ -172,13 +201,31 @@ std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, s
                     formatted("the number has {:.3g} bits: ask for it in doubles (precision double) "
                               "or modulo a prime (precision mod:P)",
                               most));
-    const int prime_bits = bits_of_primes(plan, most);
-    const double of_a_prime = prime_bits - 0.01;
-    const auto needed = static_cast<std::size_t>((std::max(most, 0.0) + 2) / of_a_prime) + 1;
-    const Charge charge(&control.memory(),
-                        static_cast<std::int64_t>(needed * static_cast<std::size_t>(count) * 16));
-    const std::vector<std::uint64_t> primes = primes_below(prime_bits, needed, gaussian, poll);
-    const ResidueTerms terms = terms_by_recurrence(plan, entries, primes, first, count, control);
+    Charge charge(&control.memory());
+    std::vector<std::uint64_t> primes;
+    ResidueTerms terms;
+    bool on_gpu = false;
+    const auto find_primes = [&](int length) {
+        const auto needed = static_cast<std::size_t>((std::max(most, 0.0) + 2) / (length - 0.01)) + 1;
+        charge.resize(static_cast<std::int64_t>(needed * static_cast<std::size_t>(count) * 16));
+        primes = primes_below(length, needed, gaussian, poll);
+    };
+    const auto find_terms = [&](DeviceQueue *queue) {
+        on_gpu = queue != nullptr;
+        find_primes(queue ? modular_bits : bits_of_primes(plan, most));
+        if (!queue) {
+            terms = terms_by_recurrence(plan, entries, primes, first, count, control);
+            return;
+        }
+        const Pattern none;
+        const Residues residues = residues_of(none, entries.re, entries.im, primes, poll);
+        terms = plan.tables ? table_terms(plan, residues, first, count, queue, control)
+                            : traces_on_device(*queue, plan, residues, first, count, control);
+    };
+    if (walks_on_device(plan, first))
+        on_best_device(plan.options, device_work(plan, first, count, most), find_terms);
+    else
+        find_terms(nullptr);
     const ChineseRemainder numbers(primes, gaussian, poll, &control.memory());
     std::vector<Outcome> outcomes(static_cast<std::size_t>(count));
     parallel_for(outcomes.size(), [&](std::uint64_t t) {
@@ -191,6 +238,7 @@ std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, s
         const Gaussian whole = numbers.from(residues, poll);
         set_value(outcomes[t], WideBall{whole / Gaussian{factor, 0}, {}});
         outcomes[t].exact = true;
+        outcomes[t].on_gpu = on_gpu;
     });
     return outcomes;
 }

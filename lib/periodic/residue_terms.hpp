@@ -36,7 +36,10 @@ ResidueTerms terms_by_recurrence(const PeriodicPlan &plan, const IntegerEntries 
                                  const std::vector<std::uint64_t> &primes, std::int64_t first,
                                  std::int64_t count, RunControl &control);
 
-// a(first), a(first + 1), ... exactly; `count` > 1 or not.
+// Whether exact numbers may be found on a GPU: traces that are walked to.
+bool walks_on_device(const PeriodicPlan &plan, std::int64_t first);
+
+// a(first), a(first + 1), ... exactly; `count` > 1 or not. On the device of the plan's options.
 std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
                                  RunControl &control);
 

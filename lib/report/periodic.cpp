@@ -46,7 +46,8 @@ std::string periodic_json(const PeriodicPlan &plan) {
     j["open_columns"] = plan.program.open_columns();
     j["states"] = static_cast<std::int64_t>(plan.states());
     j["moves"] = plan.moves();
-    if (a.joined) j["loops"] = static_cast<std::int64_t>(plan.loops.size());
+    j["written_out"] = !plan.tables.has_value();
+    if (a.joined && !plan.tables) j["loops"] = static_cast<std::int64_t>(plan.loops.size());
     j["nonnegative"] = plan.nonnegative;
     j["integers"] = plan.integers;
     return j.written();
@@ -59,7 +60,12 @@ std::string periodic_text(const PeriodicPlan &plan) {
     text += formatted("frontier over the {}: {} columns open at a cut, {} states, {:.0f} moves a cell\n",
                       plan.program.transposed ? "columns" : "rows", plan.program.open_columns(),
                       plan.states(), plan.moves());
-    if (a.joined) text += formatted("{} loops of states, each with a trace of its own\n", plan.loops.size());
+    if (plan.tables)
+        text += formatted(
+            "not written out: a table of {} slots is changed in place, {} cells until they come round\n",
+            plan.tables->slots, plan.tables->periods);
+    if (a.joined && !plan.tables)
+        text += formatted("{} loops of states, each with a trace of its own\n", plan.loops.size());
     return text;
 }
 

@@ -12,6 +12,7 @@
 #include "tests/support/check.hpp"
 #include "tests/support/exactly.hpp"
 #include "tests/support/oracle.hpp"
+#include "tests/support/periodic_cells.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/unrolled.hpp"
 
@@ -39,38 +40,13 @@ oracle::Gaussian truth_of(const PeriodicMatrix &a, std::int64_t length) {
     return oracle::by_subsets(rows);
 }
 
-enum class Kind { ones, integers, rationals, complex };
+using cells::any_value;
+using cells::Kind;
+using cells::planned;
+using cells::text;
+using cells::value_of;
 
-Gaussian any_value(Kind kind, Random &random) {
-    const auto part = [&](std::int64_t denominator) {
-        mpq_class x(static_cast<long>(random.integer(-4, 4)), static_cast<unsigned long>(denominator));
-        x.canonicalize();
-        return x;
-    };
-    Gaussian value{1, 0};
-    if (kind == Kind::ones) return value;
-    do
-        value = {part(kind == Kind::integers ? 1 : random.integer(1, 5)),
-                 kind == Kind::complex ? part(2) : mpq_class(0)};
-    while (is_zero(value));
-    return value;
-}
-
-PeriodicMatrix any_matrix(Random &random, Kind kind, bool joined) {
-    PeriodicMatrix a;
-    a.rows = static_cast<std::int32_t>(random.integer(1, joined ? 3 : 4));
-    a.reach = static_cast<std::int32_t>(random.integer(0, a.rows == 1 ? 3 : joined ? 1 : 2));
-    a.joined = joined;
-    const double density = 0.2 + 0.1 * static_cast<double>(random.integer(0, 6));
-    for (std::int32_t i = 0; i < a.rows; ++i)
-        for (std::int32_t cell = -a.reach; cell <= a.reach; ++cell)
-            for (std::int32_t j = 0; j < a.rows; ++j)
-                if (random.uniform() < density) {
-                    a.entries.push_back({i, j, cell});
-                    a.values.push_back(any_value(kind, random));
-                }
-    return a;
-}
+PeriodicMatrix any_matrix(Random &random, Kind kind, bool joined) { return cells::any(random, kind, joined); }
 
 // Rows and columns at the ends, as many of both over all.
 void add_ends(PeriodicMatrix &a, Random &random, Kind kind) {
@@ -93,31 +69,6 @@ void add_ends(PeriodicMatrix &a, Random &random, Kind kind) {
     };
     fill(a.head, true);
     fill(a.tail, false);
-}
-
-PeriodicPlan planned(const PeriodicMatrix &a, const char *precision = nullptr) {
-    perm_opts opts = PERM_OPTS_INIT;
-    opts.precision = precision;
-    const Options options = read_options(&opts);
-    RunControl control(options);
-    return make_periodic_plan(a, options, control);
-}
-
-std::string text(const PeriodicMatrix &a) {
-    std::string out =
-        std::to_string(a.rows) + " rows, reach " + std::to_string(a.reach) + (a.joined ? ", joined" : "");
-    for (std::size_t k = 0; k < a.entries.size(); ++k) {
-        const PeriodicEntry &e = a.entries[k];
-        out += "\n " + std::to_string(e.row) + " " + std::to_string(e.column) + " " + std::to_string(e.cell) +
-               ": " + a.values[k].re.get_str() + " " + a.values[k].im.get_str();
-    }
-    out += "\n head " + std::to_string(a.head.rows) + "x" + std::to_string(a.head.columns) + " tail " +
-           std::to_string(a.tail.rows) + "x" + std::to_string(a.tail.columns);
-    return out;
-}
-
-Gaussian value_of(const Outcome &outcome) {
-    return outcome.wide ? *outcome.wide : Gaussian{exactly(outcome.value), 0};
 }
 
 void check_bound(const Outcome &outcome, const oracle::Gaussian &truth) {

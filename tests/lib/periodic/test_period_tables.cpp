@@ -1,0 +1,134 @@
+// Operators that are not written out: tables changed in place, on the processor and on a device that the host
+// plays, against operators that are.
+#include "jit/compile/nvrtc.hpp"
+#include "jit/kernel/period_table.hpp"
+#include "lib/base/error.hpp"
+#include "lib/number/residues.hpp"
+#include "lib/periodic/growth.hpp"
+#include "lib/periodic/residue_terms.hpp"
+#include "lib/periodic/table_growth.hpp"
+#include "lib/periodic/table_terms.hpp"
+#include "tests/support/host_queue.hpp"
+#include "tests/support/periodic_cells.hpp"
+#include "tests/support/run.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace libperm;
+using perm::families::Random;
+
+namespace {
+
+std::uint64_t test_seed() { return run::seed(0x7461626c); }
+
+// The plan of the same matrix, not written out; none where a table will not do.
+std::optional<PeriodicPlan> tables_of(const PeriodicMatrix &a) {
+    const PeriodProgram program = plan_period(a, no_poll, false);
+    PeriodicPlan plan = cells::planned(program.transposed ? transposed(a) : a);
+    if (plan.program.transposed) plan.matrix = transposed(plan.matrix);
+    plan.tables = table_program(plan.matrix, program);
+    if (!plan.tables) return {};
+    plan.values = values_of_moves(plan.matrix);
+    return plan;
+}
+
+} // namespace
+
+TEST_CASE("tables changed in place have the terms of the operator") {
+    Random random(test_seed());
+    HostQueue queue;
+    int compared = 0, others = 0, with_gaps = 0;
+    for (int trial = 0; trial < run::cases(80); ++trial) {
+        const PeriodicMatrix a = cells::any(random, static_cast<cells::Kind>(trial % 4), false);
+        CAPTURE(cells::text(a));
+        const std::optional<PeriodicPlan> tables = tables_of(a);
+        if (!tables || tables->tables->slots > 12) continue;
+        RunControl control;
+        const PeriodicPlan written = cells::planned(a);
+        const IntegerEntries entries = integer_entries(*tables, no_poll);
+        const bool gaussian = !entries.im.empty();
+        const std::size_t matrices = trial % 3 == 0 ? 1 : trial % 3 == 1 ? 2 : 5;
+        const std::vector<std::uint64_t> primes = primes_below(47, (matrices + gaussian) / 2 * 2, gaussian);
+        const std::int64_t first = trial % 5, count = 1 + trial % 6;
+        const Pattern none;
+        const Residues residues = residues_of(none, entries.re, entries.im, primes);
+        // The one may be of rows where the other is of columns, each with multiples of its own.
+        const std::vector<Outcome> truth = exact_terms(written, first, count, control),
+                                   found = exact_terms(*tables, first, count, control);
+        for (std::int64_t k = 0; k < count; ++k) {
+            const auto at = static_cast<std::size_t>(k);
+            CHECK(cells::value_of(found[at]).re == cells::value_of(truth[at]).re);
+            CHECK(cells::value_of(found[at]).im == cells::value_of(truth[at]).im);
+            others += cells::value_of(truth[at]).re != 0;
+            ++compared;
+        }
+        if (primes.empty()) continue;
+        const auto here = table_terms(*tables, residues, first, count, nullptr, control);
+        const auto there = table_terms(*tables, residues, first, count, &queue, control);
+        for (std::size_t k = 0; k < primes.size(); ++k) CHECK(here[k] == there[k]);
+        for (const TableStep &step : tables->tables->steps) with_gaps += !step.emptied.empty();
+    }
+    CHECK(queue.is_whole());
+    CHECK(compared > run::enough(100));
+    CHECK(others > run::enough(40));
+    CHECK(with_gaps > 0);
+}
+
+TEST_CASE("the growth by tables is that of the operator, on a device to the bit") {
+    Random random(test_seed() + 1);
+    HostQueue queue;
+    int compared = 0;
+    for (int trial = 0; trial < run::cases(40); ++trial) {
+        PeriodicMatrix a =
+            trial < 6 ? cells::strip(trial % 3 + 2) : cells::any(random, cells::Kind::ones, trial % 2 == 0);
+        a.joined = trial % 2 == 0;
+        CAPTURE(cells::text(a));
+        const std::optional<PeriodicPlan> tables = tables_of(a);
+        if (!tables || tables->tables->slots > 10) continue;
+        RunControl control;
+        const PeriodicPlan written = cells::planned(a), &plan = *tables;
+        const std::vector<double> factors(plan.values.size(), 1);
+        Growth here, there;
+        try {
+            here = table_growth(plan, factors, nullptr, control);
+        } catch (const Error &error) {
+            CHECK(error.status() == PERM_UNSUPPORTED);
+            CHECK(!a.joined);
+            CHECK(trial >= 6);
+            continue;
+        }
+        there = table_growth(plan, factors, &queue, control);
+        CHECK(here.lower == there.lower);
+        CHECK(here.upper == there.upper);
+        const Growth truth = growth_of(written, control);
+        CHECK(here.lower <= truth.upper);
+        CHECK(truth.lower <= here.upper);
+        if (trial < 6) CHECK(here.upper - here.lower <= 1e-12 * here.upper);
+        ++compared;
+    }
+    CHECK(queue.is_whole());
+    CHECK(compared > run::enough(12));
+}
+
+TEST_CASE("NVRTC compiles the kernels of tables without a spilled register") {
+    const NvrtcStatus &status = nvrtc_status();
+    if (!status.found) {
+        run::skip(status.why_not);
+        return;
+    }
+    const std::vector<int> &known = status.architectures;
+    const bool has_90 = std::find(known.begin(), known.end(), 90) != known.end();
+    const std::string target = "sm_" + std::to_string(has_90 ? 90 : known.back());
+    for (const StateNumbers &numbers : {StateNumbers(true), StateNumbers(Arithmetic::modular)}) {
+        CAPTURE(name_of(numbers));
+        for (const KernelRecipe &kernel :
+             {period_table_kernel(numbers), period_table_row_kernel(numbers, {0, 4}),
+              period_table_row_kernel(numbers, {2, 3}), period_table_row_kernel(numbers, {4, 0})})
+            for (const PtxasReport &report : read_ptxas(compile(kernel.source(), target, kernel.flags).log)) {
+                CAPTURE(report.kernel);
+                CHECK(report.spill_stores == 0);
+                CHECK(report.stack == 0);
+                CHECK(report.registers <= 64);
+            }
+    }
+}
