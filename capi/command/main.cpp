@@ -21,8 +21,8 @@ const char *const footer =
     "\"mantissa\" and \"mantissa_imag\" times 2 to the power \"exp2\" are its parts. A failure is\n"
     "{\"error\": {\"status\", \"code\", \"text\"}}.";
 
-const char *const subcommands =
-    "compute, bounds, matchings, periodic, explain, source, plan, shard, combine, status, info or cache";
+const char *const subcommands = "compute, bounds, sample, matchings, periodic, explain, source, plan, shard, "
+                                "combine, status, info or cache";
 
 // The first that a command does not have, or none.
 std::string unknown_option(const CLI::App &command) {
@@ -73,6 +73,7 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
     CLI::App *compute = add("compute", "Compute the permanent of a Matrix Market file");
     CLI::App *bounds =
         add("bounds", "Numbers that the permanent of a Matrix Market file lies between, at once");
+    CLI::App *sample = add("sample", "Draw matchings of a Matrix Market file with their exact probabilities");
     CLI::App *matchings =
         add("matchings", "Count the matchings with 0, 1, 2, ... entries of a Matrix Market file");
     CLI::App *periodic = add("periodic", "Permanents of a matrix of equal cells, of any number of them");
@@ -97,6 +98,8 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
         add_quiet_option(*command, options, ("print the permanent alone; " + quiet).c_str());
     add_periodic_options(*periodic, options);
     add_quiet_option(*bounds, options, ("print the two numbers alone; " + quiet).c_str());
+    add_sample_options(*sample, options);
+    add_quiet_option(*sample, options, ("the samples alone; " + quiet).c_str());
     add_quiet_option(*matchings, options, ("print the numbers alone; " + quiet).c_str());
     add_quiet_option(*periodic, options, ("print the numbers alone; " + quiet).c_str());
     add_quiet_option(*shard, options, "print nothing; no progress, no log but errors");
@@ -114,15 +117,16 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
         add_cache_option(*command, options);
     }
     for (CLI::App *command :
-         {compute, bounds, matchings, periodic, explain, combine, status, info, list, clear, path})
+         {compute, bounds, sample, matchings, periodic, explain, combine, status, info, list, clear, path})
         add_json_option(*command, options);
-    return {{compute, [&] { run_compute(options); }},   {bounds, [&] { run_bounds(options); }},
-            {periodic, [&] { run_periodic(options); }}, {matchings, [&] { run_matchings(options); }},
-            {explain, [&] { run_explain(options); }},   {source, [&] { run_source(options); }},
-            {plan, [&] { run_plan(options); }},         {shard, [&] { run_shard(options); }},
-            {combine, [&] { run_combine(options); }},   {status, [&] { run_status(options); }},
-            {info, [&] { run_info(options); }},         {list, [&] { run_cache_list(options); }},
-            {clear, [&] { run_cache_clear(options); }}, {path, [&] { run_cache_path(options); }}};
+    return {{compute, [&] { run_compute(options); }},     {bounds, [&] { run_bounds(options); }},
+            {sample, [&] { run_sample(options); }},       {periodic, [&] { run_periodic(options); }},
+            {matchings, [&] { run_matchings(options); }}, {explain, [&] { run_explain(options); }},
+            {source, [&] { run_source(options); }},       {plan, [&] { run_plan(options); }},
+            {shard, [&] { run_shard(options); }},         {combine, [&] { run_combine(options); }},
+            {status, [&] { run_status(options); }},       {info, [&] { run_info(options); }},
+            {list, [&] { run_cache_list(options); }},     {clear, [&] { run_cache_clear(options); }},
+            {path, [&] { run_cache_path(options); }}};
 }
 
 int parse_and_run(int argc, char **argv, bool &json) {

@@ -221,6 +221,15 @@ void add_shard_options(CLI::App &command, Options &options) {
     add_every_option(command, options);
 }
 
+void add_sample_options(CLI::App &command, Options &options) {
+    command.add_option("FILE", options.file, "Matrix Market file; - reads the standard input")->required();
+    add_parsed(command, "--shots", options.shots, parse_whole<std::int64_t>, "N",
+               "so many samples, 1 if not given");
+    add_parsed(command, "--seed", options.seed, parse_whole<std::uint64_t>, "N",
+               "the same samples follow from the same seed; 0 if not given");
+    add_limit_options(command, options);
+}
+
 void add_output_option(CLI::App &command, Options &options, const char *description) {
     command.add_option("-o,--output", options.output, description)->type_name("OUT")->required();
 }

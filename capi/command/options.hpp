@@ -30,6 +30,7 @@ struct Options {
     std::string lattice, head, tail; // its name in place of a file; files
     std::optional<std::int64_t> length;
     std::int64_t terms = 0;
+    std::int64_t shots = 1; // of sample
     bool wrap = false, generating_function = false, growth = false;
     double tolerance = 0;
     std::int32_t threads = 0;
@@ -50,6 +51,7 @@ void add_limit_options(CLI::App &command, Options &options);      // of a run
 void add_plan_file_option(CLI::App &command, Options &options);   // --plan
 void add_checkpoint_options(CLI::App &command, Options &options); // of compute
 void add_shard_options(CLI::App &command, Options &options);
+void add_sample_options(CLI::App &command, Options &options); // FILE, and what counts for samples
 void add_output_option(CLI::App &command, Options &options, const char *description); // -o
 void add_parts(CLI::App &command, Options &options);
 void add_status_options(CLI::App &command, Options &options);

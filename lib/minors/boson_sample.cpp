@@ -4,6 +4,7 @@
 #include "jit/text/text.hpp"
 #include "lib/base/aligned_doubles.hpp"
 #include "lib/base/error.hpp"
+#include "lib/base/randomness.hpp"
 #include "lib/base/system.hpp"
 #include "lib/base/threads.hpp"
 #include "preprocess/parallel.hpp"
@@ -20,25 +21,6 @@ namespace {
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr double unitary_enough = 1e-6; // that columns' products may be off
-
-// Of one shot: the same whoever draws it. Steele, Lea and Flood's SplitMix64.
-class Randomness {
-  public:
-    Randomness(std::uint64_t seed, std::uint64_t shot)
-        : state_(mixed(seed) ^ mixed(~shot * 0x9e3779b97f4a7c15)) {}
-
-    std::uint64_t next() { return mixed(state_ += 0x9e3779b97f4a7c15); }
-    double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }          // 0 <= x < 1
-    std::size_t below(std::size_t n) { return static_cast<std::size_t>(next() % n); } // biased by n 2^-64
-
-  private:
-    static std::uint64_t mixed(std::uint64_t x) {
-        x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-        x = (x ^ x >> 27) * 0x94d049bb133111eb;
-        return x ^ x >> 31;
-    }
-    std::uint64_t state_;
-};
 
 // The columns that photons come in by, on a grid on which sums of 40 entries with signs are exact.
 class Amplitudes {

@@ -3,12 +3,11 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"
-#include "lib/base/threads.hpp"
-#include "lib/frontier/cost.hpp"
 #include "lib/number/bits.hpp"
 #include "lib/number/magnitude_range.hpp"
 #include "lib/run/memory_budget.hpp"
 #include "lib/run/run_control.hpp"
+#include "lib/tape/long_tape.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -23,7 +22,6 @@ namespace {
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double move_bytes = 48; // while a tape is made, the states' share among it
 constexpr double move_seconds = 1.5e-9;
 
 // What magnitudes have at least: underflow loses less than a rounding of it.
@@ -31,19 +29,6 @@ constexpr double magnitude_floor = 0x1p-900;
 
 // States of a row that go back together: no entry's sum has more terms, and then sums are added.
 constexpr std::uint32_t most_states_at_once = 512;
-
-[[noreturn]] void refuse_memory(double moves, std::int64_t limit) {
-    throw Error(PERM_REFUSED_MEMORY,
-                formatted("a gradient keeps all states of the frontier and the ways between them, here about "
-                          "{:.3g} ways and {}; {} is the limit\n  raise the limit: memory_limit_bytes",
-                          moves, readable_bytes(moves * move_bytes),
-                          readable_bytes(static_cast<double>(limit))));
-}
-
-std::int64_t bytes_of(const Tape &tape) {
-    return static_cast<std::int64_t>(tape.moves.size() * sizeof(TapeMove) +
-                                     tape.first_move.size() * sizeof(std::uint32_t));
-}
 
 } // namespace
 
@@ -54,48 +39,11 @@ Gradient::Gradient(const Plan &plan, const TapePlan *direct, RunControl &control
         tape_ = &direct->tape();
         numbers_ = plan.input.source; // its entries have the caller's numbers
     } else if (plan.n() > 0) {
-        make_own_tape(plan, control, most_moves);
+        own_ = long_tape({plan.input.pattern, plan.input.free_rows, plan.input.free_columns}, plan.options,
+                         control, "a gradient", most_moves);
     }
     describe_rows();
     find_places(plan);
-}
-
-void Gradient::make_own_tape(const Plan &plan, RunControl &control, double wanted_moves) {
-    constexpr int samples = 100;
-    constexpr double three_deviations = 0.15; // of a share that so many samples tell
-    const TapePattern pattern{plan.input.pattern, plan.input.free_rows, plan.input.free_columns};
-    const auto poll = [&control] { control.poll(); };
-    const std::int64_t limit = plan.options.memory_limit;
-    const double most_moves = std::min({static_cast<double>(limit) / move_bytes, 0x1p32 - 2, wanted_moves});
-    if (!pattern.has_free())
-        if (const double least = least_frontier(pattern.lines).expansions; least > most_moves)
-            refuse_memory(least, limit);
-    with_threads(plan.options.threads, [&] {
-        const FrontierOrder order = find_tape_order(pattern, plan.options.seed, poll, &control.memory());
-        if (!order.feasible)
-            throw Error(PERM_REFUSED_MEMORY,
-                        formatted("a gradient keeps all states of the frontier: more than "
-                                  "2^{} of them in any order of the rows",
-                                  frontier_out_of_reach));
-        const FrontierProgram program = tape_program(pattern, order, samples);
-        double moves = 0, expected = 0, certain = 0;
-        for (const FrontierStep &step : program.steps) {
-            moves += step.expansions_bound;
-            expected += step.expansions_bound * step.reachable;
-            certain += step.expansions_bound * std::max(0.0, step.reachable - three_deviations);
-        }
-        constexpr double misjudged = 4;
-        if (expected > misjudged * most_moves || certain > most_moves) refuse_memory(expected, limit);
-        if (program.slots > most_tape_slots)
-            throw Error(PERM_UNSUPPORTED,
-                        formatted("a gradient's states are written in {} bits, and here {} columns are open "
-                                  "at once",
-                                  most_tape_slots, program.slots));
-        std::optional<Tape> tape =
-            make_tape(program, pattern.lines, static_cast<std::int64_t>(most_moves), poll);
-        if (!tape) refuse_memory(moves, limit);
-        own_ = std::move(*tape);
-    });
 }
 
 // The same states, with the moves from each.

@@ -43,7 +43,6 @@ class Gradient {
                roundings_after = 0; // of a term of a state before it, of a slope after it
     };
 
-    void make_own_tape(const Plan &plan, RunControl &control, double most_moves);
     void turn_round();
     void describe_rows();
     void find_places(const Plan &plan);

@@ -286,6 +286,15 @@ TEST_CASE("plans: made, executed and explained") {
         perm_interval bounds = PERM_INTERVAL_INIT;
         return Outcome{failing::within([&] { return perm_bounds(&given, &opts, &bounds); }), {}};
     });
+    sweep("perm_sample", [&] {
+        std::vector<double> positive = a.doubles;
+        for (double &x : positive) x = std::fabs(x);
+        perm_csr nonnegative = given;
+        nonnegative.values = positive.data();
+        std::vector<std::int64_t> columns(static_cast<std::size_t>(3 * given.n_rows));
+        return Outcome{
+            failing::within([&] { return perm_sample(&nonnegative, &opts, 3, 1, columns.data()); }), {}};
+    });
     sweep("perm_plan_gradient_batch", [&] {
         std::vector<double> gradients(2 * a.col_idx.size());
         perm_result results[2] = {PERM_RESULT_INIT, PERM_RESULT_INIT};

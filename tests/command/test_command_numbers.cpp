@@ -293,3 +293,29 @@ TEST_CASE("bounds, rounded outwards, and in refusals") {
     CHECK(r.code == 3);
     CHECK(r.err.find("perm(A) lies between ") != std::string::npos);
 }
+
+TEST_CASE("samples, a line each") {
+    const Folder folder;
+    const std::string file =
+        folder.write("m.mtx", dense + "integer general\n2 2\n0\n3\n4\n5\n"); // rows 0 4, 3 5
+    CHECK(run(folder, {"sample", file}).out == "2 1\n");
+    CHECK(run(folder, {"sample", file, "--shots", "3", "--quiet"}).out == "2 1\n2 1\n2 1\n");
+    const std::string tall = folder.write("tall.mtx", dense + "integer general\n2 1\n3\n5\n");
+    const Run first = run(folder, {"sample", tall, "--shots", "40", "--seed", "7", "--json"});
+    REQUIRE(first.code == 0);
+    const json samples = first.object();
+    CHECK(samples["shots"] == 40);
+    CHECK(samples["seed"] == 7);
+    int matched = 0;
+    for (const json &one : samples["samples"]) {
+        CHECK((one == json{0, 1} || one == json{1, 0}));
+        matched += one == json{0, 1};
+    }
+    CHECK(samples["samples"].size() == 40);
+    CHECK(matched > 10); // of 25, with probability 5/8 each
+    CHECK(matched < 38);
+    CHECK(run(folder, {"sample", tall, "--shots", "40", "--seed", "7"}).out !=
+          run(folder, {"sample", tall, "--shots", "40", "--seed", "8"}).out);
+    CHECK(run(folder, {"sample", file, "--shots", "-1"}).code == 2);
+    CHECK(run(folder, {"sample", folder.write("none.mtx", dense + "integer general\n1 1\n0\n")}).code == 2);
+}

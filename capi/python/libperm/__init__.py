@@ -26,6 +26,7 @@ from libperm._library import info, set_log_level, version
 from libperm._matchings import Marginals, marginals, matchings
 from libperm._options import Options, RunOptions
 from libperm._result import Gradient, Result
+from libperm._samples import sample
 from libperm.periodic import GeneratingFunction, Growth, Periodic
 from libperm.plan import Plan
 
@@ -64,6 +65,7 @@ __all__ = [
     "matchings",
     "permanent",
     "permanents",
+    "sample",
     "set_log_level",
     "sub_permanents",
     "version",

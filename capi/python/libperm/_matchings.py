@@ -85,13 +85,8 @@ def marginals(
     if is_array(a) and a.ndim == 3:
         return _of_many(a, row_unmatched, col_unmatched, dict(options))
     matrix = read(a)
-    sides = zip(("row", "col"), matrix.shape, (row_unmatched, col_unmatched))
-    weights = [_weights(*side) for side in sides]
     as_numpy = is_numpy(matrix.row_ptr)
-    numbers = numbers_of([*matrix.entries, *(x for side in weights if side is not None for x in side)])
-    kind = max(matrix.kind, kind_of_entries(numbers))
-    value_type = value_type_of(numbers, kind)
-    given, buffer = _input(matrix, weights, value_type, numbers, options)
+    given, buffer = weighted_input(matrix, row_unmatched, col_unmatched, options)
     handle, prepared, answer = Handle(), Prepared(options, None), Answer()
     count = matrix.nnz + sum(matrix.shape)
     found, bounds = (ctypes.c_double * max(1, count))(), (ctypes.c_double * max(1, count))()
@@ -133,6 +128,17 @@ def matchings(A: Any, **options: Unpack[Options]) -> list[Any]:
     return found
 
 
+def weighted_input(
+    matrix: Matrix, row_unmatched: Any, col_unmatched: Any, options: Any
+) -> tuple[Input, Buffer]:
+    """The matrix, and its values with the weights of lines that stay unmatched behind them."""
+    sides = zip(("row", "col"), matrix.shape, (row_unmatched, col_unmatched))
+    weights = [_weights(*side) for side in sides]
+    numbers = numbers_of([*matrix.entries, *(x for side in weights if side is not None for x in side)])
+    kind = max(matrix.kind, kind_of_entries(numbers))
+    return _input(matrix, weights, value_type_of(numbers, kind), numbers, options)
+
+
 def _weights(what: str, lines: int, weights: Any) -> list[Any] | None:
     if weights is None:
         return None
@@ -154,7 +160,6 @@ def _weights(what: str, lines: int, weights: Any) -> list[Any] | None:
 def _input(
     matrix: Matrix, weights: list[list[Any] | None], value_type: int, numbers: Any, options: Any
 ) -> tuple[Input, Buffer]:
-    """The matrix, and its values with the weights behind them."""
     given = Input(matrix, value_type, *(options.get(name) for name in MULTIPLICITIES))
     buffer = encode(numbers if len(numbers) > 0 else [0], value_type)  # which has an address
     each = 16 if value_type == _abi.VALUE_C128 else 8

@@ -1,0 +1,29 @@
+// Random numbers of one draw of many, that follow from a seed and the draw's number: the same whoever makes
+// it. Steele, Lea and Flood's SplitMix64.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace libperm {
+
+class Randomness {
+  public:
+    Randomness() = default;
+    Randomness(std::uint64_t seed, std::uint64_t draw)
+        : state_(mixed(seed) ^ mixed(~draw * 0x9e3779b97f4a7c15)) {}
+
+    std::uint64_t next() { return mixed(state_ += 0x9e3779b97f4a7c15); }
+    double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }          // 0 <= x < 1
+    std::size_t below(std::size_t n) { return static_cast<std::size_t>(next() % n); } // biased by n 2^-64
+
+  private:
+    static std::uint64_t mixed(std::uint64_t x) {
+        x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+        x = (x ^ x >> 27) * 0x94d049bb133111eb;
+        return x ^ x >> 31;
+    }
+    std::uint64_t state_ = 0;
+};
+
+} // namespace libperm

@@ -1,0 +1,17 @@
+// A tape as long as memory allows, for what goes back along the frontier: derivatives, samples.
+#pragma once
+
+#include "lib/input/options.hpp"
+#include "lib/run/run_control.hpp"
+#include "lib/tape/tape_steps.hpp"
+
+namespace libperm {
+
+// With at most so many moves. `who` keeps the states, in the texts of refusals: "a gradient". Throws Error
+// (PERM_REFUSED_MEMORY, PERM_UNSUPPORTED).
+Tape long_tape(const TapePattern &pattern, const Options &options, RunControl &control, const char *who,
+               double most_moves = 0x1p32);
+
+std::int64_t bytes_of(const Tape &tape);
+
+} // namespace libperm

@@ -1,0 +1,266 @@
+// perm_sample: the law of its samples, by chi-square against exact probabilities; the same bits, whoever
+// draws.
+#include "tests/support/calls.hpp"
+#include "tests/support/check.hpp"
+#include "tests/support/gaussian_calls.hpp"
+#include "tests/support/matchings.hpp"
+#include "tests/support/run.hpp"
+#include "tests/support/shared_matrix.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+using namespace perm::families;
+using oracle::Gaussian;
+
+namespace {
+
+using Columns = std::vector<std::int64_t>;
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// Of shots * n_rows columns.
+Columns samples_of(const perm_csr &a, std::int64_t shots, std::uint64_t seed,
+                   const perm_opts &opts = PERM_OPTS_INIT) {
+    Columns columns(at(shots * a.n_rows), -7);
+    const perm_status status = perm_sample(&a, &opts, shots, seed, columns.data());
+    CHECK_MESSAGE(status == PERM_OK, perm_last_error());
+    return columns;
+}
+
+// Observed less expected, in standard deviations of a chi-square of so many degrees of freedom (Wilson and
+// Hilferty).
+double deviations(double chi_square, double freedom) {
+    const double v = 2 / (9 * freedom);
+    return (std::cbrt(chi_square / freedom) - (1 - v)) / std::sqrt(v);
+}
+
+constexpr double unlikely = 5; // deviations: once in some millions
+
+// The weight of each matching, by the columns of its rows.
+void add_matchings(const MatchingMatrix &a, std::size_t row, Columns &so_far, const mpq_class &weight,
+                   std::map<Columns, mpq_class> &out) {
+    const bool is_plain = !a.row_weights && !a.col_weights;
+    if (row == a.entries.size()) {
+        mpq_class all = weight;
+        for (std::int64_t j = 0; j < a.cols; ++j) {
+            if (std::find(so_far.begin(), so_far.end(), j) != so_far.end()) continue;
+            if (a.col_weights)
+                all *= (*a.col_weights)[at(j)].re;
+            else if (!(is_plain && a.rows() <= a.cols))
+                return;
+        }
+        if (all != 0) out[so_far] = all;
+        return;
+    }
+    for (std::int64_t j = -1; j < a.cols; ++j) {
+        mpq_class next = weight;
+        if (j >= 0) {
+            if (std::find(so_far.begin(), so_far.end(), j) != so_far.end()) continue;
+            next *= a.entries[row][at(j)].re;
+        } else if (a.row_weights) {
+            next *= (*a.row_weights)[row].re;
+        } else if (!(is_plain && a.rows() > a.cols)) {
+            continue;
+        }
+        if (next == 0) continue;
+        so_far.push_back(j);
+        add_matchings(a, row + 1, so_far, next, out);
+        so_far.pop_back();
+    }
+}
+
+struct Square {
+    double chi_square = 0, freedom = 0;
+};
+
+// Of drawn matchings; those that are expected fewer than five times count as one.
+Square square_of(const std::map<Columns, mpq_class> &law, const Columns &drawn, std::int64_t shots,
+                 std::int64_t rows) {
+    std::map<Columns, double> counts;
+    for (std::int64_t k = 0; k < shots; ++k)
+        ++counts[Columns(drawn.begin() + k * rows, drawn.begin() + (k + 1) * rows)];
+    mpq_class whole = 0;
+    for (const auto &[matching, weight] : law) whole += weight;
+    Square out;
+    double rare_count = 0, rare_expected = 0, bins = 0;
+    const auto add = [&](double count, double expected) {
+        out.chi_square += (count - expected) * (count - expected) / expected;
+        ++bins;
+    };
+    for (const auto &[matching, weight] : law) {
+        const double expected = static_cast<double>(shots) * mpq_class(weight / whole).get_d();
+        const double count = counts[matching];
+        if (expected >= 5) {
+            add(count, expected);
+        } else {
+            rare_count += count;
+            rare_expected += expected;
+        }
+    }
+    if (rare_expected >= 5)
+        add(rare_count, rare_expected);
+    else
+        CHECK(rare_count < 40);
+    for (const auto &[matching, count] : counts) CHECK(law.contains(matching)); // and nothing else was drawn
+    out.freedom = bins - 1;
+    return out;
+}
+
+} // namespace
+
+TEST_CASE("each matching as often as its share says") {
+    Random random(run::seed(2521));
+    constexpr std::int64_t shots = 3000;
+    Square all;
+    int compared = 0;
+    const struct {
+        perm_value_type type;
+        Gaussian (*draw)(Random &);
+    } kinds[] = {{PERM_VALUE_F64,
+                  [](Random &r) {
+                      return Gaussian{mpq_class(1 - r.uniform()), 0};
+                  }},
+                 {PERM_VALUE_I64,
+                  [](Random &r) {
+                      return Gaussian{mpq_class(static_cast<double>(r.integer(1, 5))), 0};
+                  }},
+                 {PERM_VALUE_TEXT, [](Random &r) {
+                      return Gaussian{mpq_class(static_cast<long>(r.integer(1, 9)), 7), 0};
+                  }}};
+    for (const auto &kind : kinds)
+        for (int i = 0; i < run::cases(60); ++i) {
+            MatchingMatrix a = random_matchings(random, kind.draw);
+            a.row_times.clear(), a.col_times.clear();
+            const MatchingInput input(a, kind.type, random);
+            std::map<Columns, mpq_class> law;
+            Columns none;
+            add_matchings(a, 0, none, 1, law);
+            CAPTURE(i);
+            if (law.empty()) {
+                Columns columns(at(a.rows()) + 1);
+                CHECK(perm_sample(&input.csr(), nullptr, 1, 0, columns.data()) == PERM_BAD_MATRIX);
+                continue;
+            }
+            const Columns drawn = samples_of(input.csr(), shots, random.bits());
+            const Square one = square_of(law, drawn, shots, a.rows());
+            ++compared;
+            if (one.freedom < 1) continue;
+            CHECK(deviations(one.chi_square, one.freedom) < unlikely);
+            all.chi_square += one.chi_square;
+            all.freedom += one.freedom;
+        }
+    CHECK(compared > run::enough(100));
+    CHECK(std::fabs(deviations(all.chi_square, all.freedom)) < unlikely);
+}
+
+TEST_CASE("large matrices: entries as often as the marginals say") {
+    constexpr std::int64_t shots = 20000;
+    std::vector<perm::Csr> matrices{grid(8, 8), grid(12, 10), process(60, Entries::nonnegative, 11),
+                                    mesh2d(6, 12, Entries::nonnegative, 12)};
+    if (perm::Csr curtis; shared_matrix("curtis54", curtis)) matrices.push_back(std::move(curtis));
+    for (const perm::Csr &a : matrices) {
+        const perm_csr csr = a.view();
+        const Columns drawn = samples_of(csr, shots, 17);
+        perm_plan *plan = nullptr;
+        REQUIRE(perm_plan_create(&csr, nullptr, &plan) == PERM_OK);
+        std::vector<double> marginals(at(csr.nnz + csr.n_rows + csr.n_cols));
+        REQUIRE(perm_plan_marginals(plan, a.values.data(), marginals.data(), nullptr, nullptr) == PERM_OK);
+        perm_plan_destroy(plan);
+        std::map<std::pair<std::int64_t, std::int64_t>, double> counts;
+        for (std::int64_t k = 0; k < shots; ++k) {
+            std::vector<bool> taken(at(csr.n_cols), false);
+            for (std::int64_t i = 0; i < csr.n_rows; ++i) {
+                const std::int64_t j = drawn[at(k * csr.n_rows + i)];
+                REQUIRE((j >= 0 && j < csr.n_cols && !taken[at(j)]));
+                taken[at(j)] = true;
+                ++counts[{i, j}];
+            }
+        }
+        double farthest = 0, seen = 0;
+        int compared = 0;
+        for (std::int64_t i = 0; i < csr.n_rows; ++i)
+            for (std::int64_t e = a.row_ptr[at(i)]; e < a.row_ptr[at(i) + 1]; ++e) {
+                const double p = marginals[at(e)], count = counts[{i, a.col_idx[at(e)]}];
+                seen += count;
+                const double deviation = std::sqrt(shots * p * (1 - p));
+                if (deviation < 3) continue;
+                farthest = std::max(farthest, std::fabs(count - shots * p) / deviation);
+                ++compared;
+            }
+        CHECK(seen == shots * static_cast<double>(csr.n_rows)); // entries of the matrix, and no others
+        CHECK(compared > 30);
+        CHECK(farthest < 5.5);
+    }
+}
+
+TEST_CASE("the same samples on any number of threads, and however many are drawn") {
+    const perm::Csr a = grid(8, 6);
+    perm_opts one = PERM_OPTS_INIT, four = PERM_OPTS_INIT;
+    one.threads = 1;
+    four.threads = 4;
+    const Columns x = samples_of(a.view(), 5000, 3, one), y = samples_of(a.view(), 5000, 3, four),
+                  few = samples_of(a.view(), 10, 3, four);
+    CHECK(x == y);
+    CHECK(std::equal(few.begin(), few.end(), x.begin()));
+    CHECK(x != samples_of(a.view(), 5000, 4, one));
+}
+
+TEST_CASE("weights of any size") {
+    Random random(run::seed(2522));
+    // A permutation so heavy that there is no other, its weight spread over rows and columns.
+    const std::int64_t n = 12;
+    const std::vector<std::int64_t> heavy = random.permutation(n);
+    perm::Csr a = build(n, n, [&](std::int64_t i, std::int64_t j) {
+        return heavy[at(i)] == j ? 1e-20 : random.uniform(0.1, 1) * 1e-60;
+    });
+    std::vector<double> rows, columns;
+    for (std::int64_t i = 0; i < n; ++i) {
+        rows.push_back(std::exp2(static_cast<double>(random.integer(-800, 400))));
+        columns.push_back(std::exp2(static_cast<double>(random.integer(-60, 400))));
+    }
+    a = scale(a, rows, columns);
+    const Columns drawn = samples_of(a.view(), 50, 1);
+    for (std::size_t k = 0; k < drawn.size(); ++k) CHECK(drawn[k] == heavy[k % at(n)]);
+}
+
+TEST_CASE("explicit zeros, nothing to draw, bad input") {
+    const perm::Csr a = from_dense({{1, 2}, {3, 4}});
+    perm::Csr with_zero = a;
+    with_zero.values[0] = 0;
+    const Columns forced = samples_of(with_zero.view(), 3, 5);
+    CHECK(forced == Columns{1, 0, 1, 0, 1, 0});
+    CHECK(samples_of(a.view(), 0, 1).empty());
+    const perm_csr empty = PERM_CSR_INIT;
+    CHECK(perm_sample(&empty, nullptr, 5, 1, nullptr) == PERM_OK);
+
+    Columns to(1000);
+    const auto status = [&](const perm_csr &csr, std::int64_t shots = 2) {
+        return perm_sample(&csr, nullptr, shots, 0, to.data());
+    };
+    perm_csr csr = a.view();
+    CHECK(status(csr, -1) == PERM_BAD_ARGUMENT);
+    CHECK(perm_sample(nullptr, nullptr, 1, 0, to.data()) == PERM_BAD_ARGUMENT);
+    CHECK(perm_sample(&csr, nullptr, 1, 0, nullptr) == PERM_BAD_ARGUMENT);
+    const std::int64_t twice[] = {2, 1};
+    csr.row_multiplicity = csr.col_multiplicity = twice;
+    CHECK(status(csr) == PERM_UNSUPPORTED);
+    CHECK(status(from_dense({{1, -2}, {3, 4}}).view()) == PERM_BAD_MATRIX);
+    CHECK(status(given({{Gaussian{1, 1}}}, As::complex).csr) == PERM_BAD_MATRIX);
+    CHECK(status(from_dense({{1, 0}, {3, 0}}).view()) == PERM_BAD_MATRIX);
+    CHECK(std::string(perm_last_error()).find("no matching") != std::string::npos);
+    const perm::Csr wide = erdos_renyi(60, 0.9, Entries::nonnegative, 3);
+    CHECK(status(wide.view()) == PERM_REFUSED_MEMORY);
+    CHECK(std::string(perm_last_error()).find("a sample keeps all states") != std::string::npos);
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.cancel = [](void *) { return 1; };
+    csr = a.view();
+    CHECK(perm_sample(&csr, &opts, 1, 0, to.data()) == PERM_CANCELLED);
+}
