@@ -3,6 +3,7 @@
 #include "lib/bounds/balance.hpp"
 #include "lib/bounds/log_sum.hpp"
 #include "lib/bounds/lower_bounds.hpp"
+#include "lib/bounds/norm_bound.hpp"
 #include "lib/bounds/upper_bounds.hpp"
 #include "preprocess/matching.hpp"
 
@@ -72,6 +73,7 @@ Bounded bounds_of_block(const Magnitudes &m, const Poll &poll) {
     }
     upper.fall(soules_above(m, scaled, poll), "soules");
     upper.fall(bethe_above(m, found, poll), "bethe");
+    if (!m.of_one_sign) upper.fall(norm_above(m, poll), "norm");
     return {{power_of_two_below(lower.log2, m.exp2), power_of_two_above(upper.log2, m.exp2)},
             lower.method,
             upper.method};

@@ -63,20 +63,27 @@ bool has_signs(const Block &block) {
     return true;
 }
 
-Magnitudes scaled_magnitudes(Block block, bool of_one_sign, const Poll &poll) {
+// Small enough to be 0, in place of what would be subnormal.
+double scaled(double x, std::int64_t exp2) {
+    return exp2 < least_exponent ? 0 : std::ldexp(x, static_cast<int>(exp2));
+}
+
+// `value_of(k, exp2)`: entry k times 2^exp2.
+template <class ValueOf>
+Magnitudes scaled_magnitudes(Block block, bool of_one_sign, const ValueOf &value_of, const Poll &poll) {
     Magnitudes m;
+    std::vector<std::int64_t> before;
+    before.reserve(block.values.size());
+    for (const Tracked &x : block.values) before.push_back(x.exp2);
     m.exp2 = -scale(block, poll);
     m.of_one_sign = of_one_sign;
-    m.lower.reserve(block.values.size());
-    m.upper.reserve(block.values.size());
-    for (const Tracked &x : block.values) {
+    for (std::size_t k = 0; k < block.values.size(); ++k) {
+        const Tracked &x = block.values[k];
         const auto [lower, upper] = range_of(x);
-        const int exponent = static_cast<int>(std::max<std::int64_t>(x.exp2, least_exponent - 1));
-        const bool is_tiny = x.exp2 < least_exponent;
-        m.lower.push_back(is_tiny ? 0 : std::ldexp(lower, exponent));
-        m.upper.push_back(upper == 0 ? 0
-                          : is_tiny  ? std::ldexp(1.0, least_exponent)
-                                     : std::ldexp(upper, exponent));
+        m.lower.push_back(scaled(lower, x.exp2));
+        m.upper.push_back(upper > 0 && x.exp2 < least_exponent ? std::ldexp(1.0, least_exponent)
+                                                               : scaled(upper, x.exp2));
+        if (!of_one_sign) m.value.push_back(value_of(k, x.exp2 - before[k]));
     }
     m.pattern = std::move(block.pattern);
     return m;
@@ -86,13 +93,24 @@ Magnitudes scaled_magnitudes(Block block, bool of_one_sign, const Poll &poll) {
 
 Magnitudes magnitudes_between(Block block, const Poll &poll) {
     const bool of_one_sign = has_signs(block);
-    return scaled_magnitudes(std::move(block), of_one_sign, poll);
+    const std::vector<Tracked> entries = of_one_sign ? std::vector<Tracked>() : block.values;
+    const auto value_of = [&](std::size_t k, std::int64_t exp2) -> std::complex<double> {
+        return scaled(entries[k].value, entries[k].exp2 + exp2);
+    };
+    return scaled_magnitudes(std::move(block), of_one_sign, value_of, poll);
 }
 
 Magnitudes magnitudes_between(const ExactBlock &block, const Poll &poll) {
     const bool of_one_sign = std::all_of(block.values.begin(), block.values.end(),
                                          [](const Gaussian &x) { return is_real(x) && x.re >= 0; });
-    Magnitudes m = scaled_magnitudes(magnitudes_of(block), of_one_sign, poll);
+    const auto value_of = [&](std::size_t k, std::int64_t exp2) -> std::complex<double> {
+        const Gaussian &x = block.values[k];
+        const std::int64_t size = std::max(exponent_of(x.re), exponent_of(x.im));
+        if (is_zero(x)) return 0;
+        const Parts parts = parts_of(x, size, Arithmetic::complex);
+        return {scaled(parts[0], size + exp2), scaled(parts[2], size + exp2)};
+    };
+    Magnitudes m = scaled_magnitudes(magnitudes_of(block), of_one_sign, value_of, poll);
     for (double &x : m.lower)
         x *= 1 - 0x1p-48; // these magnitudes are rounded up, by 2^-50 of themselves at most
     return m;

@@ -3,6 +3,8 @@
 
 #include "preprocess/block.hpp"
 
+#include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -16,6 +18,9 @@ struct Magnitudes {
     // Rows and columns can be given signs such that no entry is negative: |perm| is the permanent of the
     // absolute values, and lower bounds are worth something.
     bool of_one_sign = false;
+    // Else the entries themselves, in the same scale, each within radius() of the truth.
+    std::vector<std::complex<double>> value;
+    double radius(std::size_t entry) const { return upper[entry] - lower[entry] + 0x1p-48 * upper[entry]; }
 
     std::int32_t n() const { return pattern.rows; }
 };

@@ -4,6 +4,7 @@
 #include "lib/bounds/doubly_stochastic.hpp"
 #include "lib/bounds/log_sum.hpp"
 #include "lib/bounds/lower_bounds.hpp"
+#include "lib/bounds/norm_bound.hpp"
 #include "lib/bounds/upper_bounds.hpp"
 #include "lib/number/wide_value.hpp"
 #include "preprocess/matching.hpp"
@@ -17,6 +18,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <string>
 
 using namespace libperm;
@@ -221,6 +223,46 @@ TEST_CASE("each lower bound holds for each doubly stochastic matrix, each upper 
         CHECK(bethe_above(m, of_others) >= truth - slack);
     }
     CHECK(compared > run::enough(700));
+}
+
+TEST_CASE("the norm knows of signs and phases") {
+    // Of a unitary matrix |perm| is at most 1.
+    for (const int n : {4, 16, 60}) {
+        CAPTURE(n);
+        ExactBlock fourier;
+        fourier.pattern.rows = fourier.pattern.cols = n;
+        for (int i = 0; i < n; ++i) {
+            for (int j = 0; j < n; ++j) {
+                const double angle = 2 * std::numbers::pi * i * j / n, size = 1 / std::sqrt(n);
+                fourier.pattern.col.push_back(j);
+                fourier.values.push_back(
+                    {mpq_class(size * std::cos(angle)), mpq_class(size * std::sin(angle))});
+            }
+            fourier.pattern.row_ptr.push_back(std::ssize(fourier.pattern.col));
+        }
+        const Bounded b = bounds_of_block(magnitudes_between(fourier));
+        CHECK(std::string(b.upper_method) == "norm");
+        CHECK(to_double(b.interval.upper) > 0.9);
+        CHECK(to_double(b.interval.upper) < 1.4);
+    }
+    Random random(run::seed(2506));
+    int compared = 0, best = 0;
+    for (int i = 0; i < run::cases(300); ++i) {
+        const perm::Csr a =
+            erdos_renyi(random.integer(2, 9), random.uniform(0.5, 1), Entries::real, random.bits());
+        const Block block = block_of(a);
+        if (!has_matching(block)) continue;
+        CAPTURE(describe(a));
+        const Magnitudes m = magnitudes_between(block);
+        if (m.of_one_sign) continue;
+        const mpq_class truth = abs(oracle::by_frontier(a));
+        if (truth == 0) continue;
+        CHECK(norm_above(m) >= log2_of(truth) - static_cast<double>(m.exp2) - 1e-12);
+        best += std::string(bounds_of_block(m).upper_method) == "norm";
+        ++compared;
+    }
+    CHECK(compared > run::enough(200));
+    CHECK(best > run::enough(4));
 }
 
 TEST_CASE("sums of logarithms are within what they say") {

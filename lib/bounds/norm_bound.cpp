@@ -1,0 +1,128 @@
+#include "lib/bounds/norm_bound.hpp"
+
+#include "lib/bounds/balance.hpp"
+#include "lib/bounds/log_sum.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstddef>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace libperm {
+namespace {
+
+using Complex = std::complex<double>;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double most_work = 2e8;  // multiply-adds
+constexpr int most_squarings = 10; // what is left to gain is n^(n / 2^12)
+constexpr double up = 1 + 0x1p-40; // more than the roundings of computing a bound
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// A square matrix by rows; real and imaginary parts apart, so that loops are vectors. Without the latter it
+// is real.
+struct Square {
+    std::size_t n = 0;
+    std::vector<double> re, im;
+
+    bool is_real() const { return im.empty(); }
+    double frobenius() const { // up
+        double sum = 0;
+        for (const double x : re) sum += x * x;
+        for (const double x : im) sum += x * x;
+        return std::sqrt(sum) * (1 + static_cast<double>(re.size() + im.size()) * 0x1p-53) * up;
+    }
+};
+
+// X^* X, Hermitian to the last bit.
+Square gram(const Square &x, const Poll &poll) {
+    const std::size_t n = x.n;
+    Square out{n, std::vector<double>(n * n, 0.0), std::vector<double>(x.im.size(), 0.0)};
+    for (std::size_t k = 0; k < n; ++k) { // row k of X, with itself
+        poll();
+        const double *const re = x.re.data() + k * n, *const im = x.is_real() ? nullptr : x.im.data() + k * n;
+        for (std::size_t i = 0; i < n; ++i) {
+            double *const to = out.re.data() + i * n;
+            for (std::size_t j = i; j < n; ++j) to[j] += re[i] * re[j];
+            if (!im) continue;
+            double *const to_im = out.im.data() + i * n;
+            for (std::size_t j = i; j < n; ++j) {
+                to[j] += im[i] * im[j];
+                to_im[j] += re[i] * im[j] - im[i] * re[j];
+            }
+        }
+    }
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < i; ++j) {
+            out.re[i * n + j] = out.re[j * n + i];
+            if (!x.is_real()) out.im[i * n + j] = -out.im[j * n + i];
+        }
+    return out;
+}
+
+// ||X||, up. With X_0 = X and X_k+1 = X_k^* X_k / s_k, as computed within gamma ||X_k||_F^2 / s_k of that,
+//   ||X_k||^2 <= s_k ||X_k+1|| + gamma ||X_k||_F^2,
+// from the last one back, of which its Frobenius norm is taken: at most n^(1/2) too large, and that to the
+// power 2^-k.
+double norm_of(Square x, int squarings, const Poll &poll) {
+    // Sums of 2 n products, each part; of both parts together half as much again.
+    const double gamma = 1.5 * (2 * static_cast<double>(x.n) + 4) * 0x1p-53 * up;
+    std::vector<std::pair<double, double>> steps; // s_k, and gamma ||X_k||_F^2
+    for (int k = 0; k < squarings; ++k) {
+        const double size = x.frobenius();
+        x = gram(x, poll);
+        const double scale = std::exp2(std::floor(std::log2(x.frobenius()))); // a power of two: no rounding
+        for (double &entry : x.re) entry /= scale;
+        for (double &entry : x.im) entry /= scale;
+        steps.emplace_back(scale, gamma * size * size * up);
+    }
+    double norm = x.frobenius();
+    for (auto step = steps.rbegin(); step != steps.rend(); ++step)
+        norm = std::sqrt(step->first * norm + step->second) * up;
+    return norm;
+}
+
+} // namespace
+
+double norm_above(const Magnitudes &m, const Poll &poll) {
+    const auto n = at(m.n());
+    const double cube = std::pow(static_cast<double>(n), 3);
+    const bool is_real =
+        std::all_of(m.value.begin(), m.value.end(), [](const Complex &x) { return x.imag() == 0; });
+    const int squarings =
+        std::min(most_squarings, static_cast<int>(most_work / (cube * (is_real ? 0.5 : 2))));
+    if (squarings < 3) return infinity;
+    Weights squares{m.pattern, m.upper};
+    for (double &x : squares.value) x *= x;
+    Balanced scaling = balanced(squares, poll);
+    LogSum log;
+    for (std::vector<double> *factors : {&scaling.row, &scaling.column})
+        for (double &x : *factors) {
+            x = std::exp2(0.5 * std::log2(x));
+            if (!(x > 0x1p-400 && x < 0x1p400)) return infinity;
+            log.add_log2(x, -1);
+        }
+    Square b{n, std::vector<double>(n * n, 0.0), std::vector<double>(is_real ? 0 : n * n, 0.0)};
+    double off = 0; // the square of how far b is from the truth, at most
+    std::size_t k = 0;
+    for (std::size_t i = 0; i < n; ++i)
+        for (const std::int32_t j : m.pattern.row(static_cast<std::int32_t>(i))) {
+            const double factor = scaling.row[i] * scaling.column[at(j)];
+            const std::size_t to = i * n + at(j);
+            b.re[to] = m.value[k].real() * factor;
+            if (!is_real) b.im[to] = m.value[k].imag() * factor;
+            const double here = (m.radius(k) + 0x1p-50 * m.upper[k]) * factor;
+            off += here * here * up;
+            ++k;
+        }
+    const double norm = norm_of(std::move(b), squarings, poll) + std::sqrt(off) * (1 + 0x1p-20);
+    if (!(norm > 0 && norm < infinity)) return infinity;
+    log.add_log2(norm, static_cast<double>(n), 0x1p-50);
+    return log.above();
+}
+
+} // namespace libperm

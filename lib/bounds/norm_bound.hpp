@@ -1,0 +1,14 @@
+// An upper bound of |perm| that knows of signs and phases.
+#pragma once
+
+#include "lib/bounds/magnitudes.hpp"
+
+namespace libperm {
+
+// log2 of  ||D A E||^n / prod_i d_i prod_j e_j  with the spectral norm: |perm(B)| <= ||B||^n, for by Glynn's
+// formula it is at most the mean of prod_i |(Bx)_i| over the vectors x of signs, and each product at most
+// (||Bx||^2 / n)^(n/2). D and E make rows and columns equally long. Infinite where the order is so large that
+// it would take long.
+double norm_above(const Magnitudes &m, const Poll &poll = no_poll);
+
+} // namespace libperm
