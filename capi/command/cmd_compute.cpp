@@ -1,5 +1,6 @@
 #include "answer.hpp"
 #include "commands.hpp"
+#include "estimate_answer.hpp"
 #include "job.hpp"
 #include "output.hpp"
 
@@ -56,10 +57,36 @@ Computed computed_by(const Options &options) {
 
 } // namespace
 
-void run_compute(const Options &options) {
-    if (!options.checkpoint.empty()) require_folder_of(options.checkpoint);
+namespace {
+
+void compute_and_write(const Options &options) {
     Computed computed = computed_by(options);
     write_answer(options, file_name(options), *computed.result.raw(), computed.seconds, computed.plan);
+}
+
+bool is_refusal(perm_status status) { return status == PERM_REFUSED_TIME || status == PERM_REFUSED_MEMORY; }
+
+void estimate_instead(const Options &options, const Error &refusal) {
+    const Stopwatch watch;
+    const Input input(options);
+    const Cancellable cancellable;
+    Progress progress(!options.quiet);
+    perm_opts opts = library_options(options, progress);
+    opts.engine = opts.precision = opts.device = opts.checkpoint = nullptr; // of the computation
+    const std::string text = in_command_terms(refusal.what());
+    write_estimate(options, input, opts, watch, text.substr(0, text.find('\n')));
+}
+
+} // namespace
+
+void run_compute(const Options &options) {
+    if (!options.checkpoint.empty()) require_folder_of(options.checkpoint);
+    try {
+        compute_and_write(options);
+    } catch (const Error &refusal) {
+        if (!options.or_estimate || !is_refusal(refusal.status())) throw;
+        estimate_instead(options, refusal);
+    }
 }
 
 } // namespace perm

@@ -7,6 +7,7 @@ namespace perm {
 
 void run_compute(const Options &options);
 void run_bounds(const Options &options);
+void run_estimate(const Options &options);
 void run_sample(const Options &options);
 void run_matchings(const Options &options);
 void run_periodic(const Options &options);

@@ -21,8 +21,9 @@ const char *const footer =
     "\"mantissa\" and \"mantissa_imag\" times 2 to the power \"exp2\" are its parts. A failure is\n"
     "{\"error\": {\"status\", \"code\", \"text\"}}.";
 
-const char *const subcommands = "compute, bounds, sample, matchings, periodic, explain, source, plan, shard, "
-                                "combine, status, info or cache";
+const char *const subcommands =
+    "compute, bounds, estimate, sample, matchings, periodic, explain, source, plan, shard, "
+    "combine, status, info or cache";
 
 // The first that a command does not have, or none.
 std::string unknown_option(const CLI::App &command) {
@@ -73,6 +74,8 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
     CLI::App *compute = add("compute", "Compute the permanent of a Matrix Market file");
     CLI::App *bounds =
         add("bounds", "Numbers that the permanent of a Matrix Market file lies between, at once");
+    CLI::App *estimate =
+        add("estimate", "Estimate the permanent of a Matrix Market file from samples, with a guarantee");
     CLI::App *sample = add("sample", "Draw matchings of a Matrix Market file with their exact probabilities");
     CLI::App *matchings =
         add("matchings", "Count the matchings with 0, 1, 2, ... entries of a Matrix Market file");
@@ -89,13 +92,16 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
     CLI::App *clear = cache->add_subcommand("clear", "Remove the kernels from the folder");
     CLI::App *path = cache->add_subcommand("path", "Print the folder");
 
-    for (CLI::App *command : {compute, bounds, matchings, explain, source, plan, shard})
+    for (CLI::App *command : {compute, bounds, estimate, matchings, explain, source, plan, shard})
         add_plan_options(*command, options);
     for (CLI::App *command : {compute, shard}) add_plan_file_option(*command, options);
     for (CLI::App *command : {explain, source, plan}) add_machine_option(*command, options);
     add_info_options(*info, options);
     for (CLI::App *command : {compute, combine})
         add_quiet_option(*command, options, ("print the permanent alone; " + quiet).c_str());
+    for (CLI::App *command : {compute, estimate}) add_estimate_options(*command, options);
+    add_or_estimate_option(*compute, options);
+    add_quiet_option(*estimate, options, ("print the estimate alone; " + quiet).c_str());
     add_periodic_options(*periodic, options);
     add_quiet_option(*bounds, options, ("print the two numbers alone; " + quiet).c_str());
     add_sample_options(*sample, options);
@@ -116,17 +122,17 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
         command->footer(footer);
         add_cache_option(*command, options);
     }
-    for (CLI::App *command :
-         {compute, bounds, sample, matchings, periodic, explain, combine, status, info, list, clear, path})
+    for (CLI::App *command : {compute, bounds, estimate, sample, matchings, periodic, explain, combine,
+                              status, info, list, clear, path})
         add_json_option(*command, options);
-    return {{compute, [&] { run_compute(options); }},     {bounds, [&] { run_bounds(options); }},
-            {sample, [&] { run_sample(options); }},       {periodic, [&] { run_periodic(options); }},
-            {matchings, [&] { run_matchings(options); }}, {explain, [&] { run_explain(options); }},
-            {source, [&] { run_source(options); }},       {plan, [&] { run_plan(options); }},
-            {shard, [&] { run_shard(options); }},         {combine, [&] { run_combine(options); }},
-            {status, [&] { run_status(options); }},       {info, [&] { run_info(options); }},
-            {list, [&] { run_cache_list(options); }},     {clear, [&] { run_cache_clear(options); }},
-            {path, [&] { run_cache_path(options); }}};
+    return {{compute, [&] { run_compute(options); }},   {bounds, [&] { run_bounds(options); }},
+            {estimate, [&] { run_estimate(options); }}, {sample, [&] { run_sample(options); }},
+            {periodic, [&] { run_periodic(options); }}, {matchings, [&] { run_matchings(options); }},
+            {explain, [&] { run_explain(options); }},   {source, [&] { run_source(options); }},
+            {plan, [&] { run_plan(options); }},         {shard, [&] { run_shard(options); }},
+            {combine, [&] { run_combine(options); }},   {status, [&] { run_status(options); }},
+            {info, [&] { run_info(options); }},         {list, [&] { run_cache_list(options); }},
+            {clear, [&] { run_cache_clear(options); }}, {path, [&] { run_cache_path(options); }}};
 }
 
 int parse_and_run(int argc, char **argv, bool &json) {

@@ -162,7 +162,7 @@ void add_plan_options(CLI::App &command, Options &options) {
     add_parsed(command, "--col-multiplicity", options.col_multiplicity, parse_multiplicities, "LIST",
                "how often each column counts");
     add_parsed(command, "--seed", options.seed, parse_whole<std::uint64_t>, "N",
-               "of the search for a good order");
+               "of the search for a good order, and of the samples of an estimate");
     command
         .add_option("--without", options.without,
                     "reductions to leave out, with commas between them: matching, dm, d1, d2, fm, merge, "
@@ -180,6 +180,32 @@ void add_plan_options(CLI::App &command, Options &options) {
                     "same column; or equal, to see what that is worth")
         ->type_name("NAME");
     add_limit_options(command, options);
+}
+
+void add_estimate_options(CLI::App &command, Options &options) {
+    const auto parse_share = [](const std::string &text) {
+        const double number = parse_number(text);
+        if (!(number > 0 && number < 1))
+            throw std::invalid_argument("'" + text + "' is not above 0 and below 1");
+        return number;
+    };
+    add_parsed(command, "--epsilon", options.epsilon, parse_share, "E",
+               "relative error of an estimate, 0.01 if not given; of matrices with negative or complex "
+               "entries a share of "
+               "the estimate's scale");
+    add_parsed(command, "--delta", options.delta, parse_share, "D",
+               "probability that its error is larger, 0.05 if not given");
+    command
+        .add_option("--method", options.method,
+                    "of an estimate: auto; nesting or rejection, of nonnegative matrices; glynn")
+        ->type_name("NAME");
+    add_parsed(command, "--samples", options.samples, parse_whole<std::int64_t>, "N",
+               "at most so many, as many as the guarantee takes if not given");
+}
+
+void add_or_estimate_option(CLI::App &command, Options &options) {
+    command.add_flag("--or-estimate", options.or_estimate,
+                     "where the computation is refused: an estimate (perm estimate)");
 }
 
 void add_limit_options(CLI::App &command, Options &options) {

@@ -33,6 +33,10 @@ struct Options {
     std::int64_t shots = 1; // of sample
     bool wrap = false, generating_function = false, growth = false;
     double tolerance = 0;
+    double epsilon = 0, delta = 0; // of estimates; 0 is the library's default
+    std::int64_t samples = 0;
+    std::string method;
+    bool or_estimate = false;
     std::int32_t threads = 0;
     std::int64_t memory_bytes = 0;
     double time_limit_seconds = 0;
@@ -52,6 +56,8 @@ void add_plan_file_option(CLI::App &command, Options &options);   // --plan
 void add_checkpoint_options(CLI::App &command, Options &options); // of compute
 void add_shard_options(CLI::App &command, Options &options);
 void add_sample_options(CLI::App &command, Options &options); // FILE, and what counts for samples
+void add_estimate_options(CLI::App &command, Options &options);
+void add_or_estimate_option(CLI::App &command, Options &options);                     // of compute
 void add_output_option(CLI::App &command, Options &options, const char *description); // -o
 void add_parts(CLI::App &command, Options &options);
 void add_status_options(CLI::App &command, Options &options);

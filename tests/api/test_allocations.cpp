@@ -282,6 +282,10 @@ TEST_CASE("plans: made, executed and explained") {
         return Outcome{
             failing::within([&] { return perm_boson_sample(&experiment, 4, 1, &opts, samples.data()); }), {}};
     });
+    sweep("perm_estimate", [&] {
+        perm_estimated estimate = PERM_ESTIMATED_INIT;
+        return Outcome{failing::within([&] { return perm_estimate(&given, &opts, nullptr, &estimate); }), {}};
+    });
     sweep("perm_bounds", [&] {
         perm_interval bounds = PERM_INTERVAL_INIT;
         return Outcome{failing::within([&] { return perm_bounds(&given, &opts, &bounds); }), {}};

@@ -431,12 +431,13 @@ TEST_CASE("usage errors") {
     const Folder folder;
     const std::string file = folder.write("small.mtx", small);
     check_usage_error(folder, {}, "subcommand");
-    check_usage_error(folder, {"comput", file},
-                      "unknown subcommand 'comput', expected compute, bounds, sample, matchings, periodic, "
-                      "explain, source, "
-                      "plan, shard, combine, "
-                      "status, info or "
-                      "cache (see perm --help)");
+    check_usage_error(
+        folder, {"comput", file},
+        "unknown subcommand 'comput', expected compute, bounds, estimate, sample, matchings, periodic, "
+        "explain, source, "
+        "plan, shard, combine, "
+        "status, info or "
+        "cache (see perm --help)");
     check_usage_error(folder, {"--colour"}, "--colour (see perm --help)");
     check_usage_error(folder, {"compute", file, "--colour"},
                       "unknown option --colour (see perm compute --help)");
@@ -457,7 +458,8 @@ TEST_CASE("usage errors") {
     check_usage_error(folder, {"compute", file, "--arch", "sm_90"},
                       "unknown option --arch, an option of perm source (see perm compute --help)");
     check_usage_error(folder, {"source", file, "--quiet"},
-                      "--quiet, an option of perm compute and perm bounds and perm sample and perm matchings "
+                      "--quiet, an option of perm compute and perm bounds and perm estimate and perm sample "
+                      "and perm matchings "
                       "and perm periodic and perm "
                       "shard and perm combine "
                       "(see perm source --help)");

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -318,4 +319,44 @@ TEST_CASE("samples, a line each") {
           run(folder, {"sample", tall, "--shots", "40", "--seed", "8"}).out);
     CHECK(run(folder, {"sample", file, "--shots", "-1"}).code == 2);
     CHECK(run(folder, {"sample", folder.write("none.mtx", dense + "integer general\n1 1\n0\n")}).code == 2);
+}
+
+TEST_CASE("estimates, and in place of refusals") {
+    const Folder folder;
+    const std::string small = folder.write("m.mtx", dense + "real general\n2 2\n1\n2\n3\n4\n");
+    CHECK(run(folder, {"estimate", "--quiet", small}).out == "10\n");
+    CHECK(run(folder, {"estimate", small}).out.starts_with("perm = 10\nexact"));
+    std::string text = banner + "coordinate real general\n45 45 1980\n";
+    for (int i = 1; i <= 45; ++i)
+        for (int j = 1; j <= 45; ++j)
+            if (i != j) text += std::to_string(i) + " " + std::to_string(j) + " 1\n";
+    const std::string large = folder.write("large.mtx", text); // the derangements of 45: 45! / e
+    const auto options = [&](const char *command) {
+        return std::vector<std::string>{command,     large, "--without", "merge,periodic",
+                                        "--epsilon", "0.1", "--delta",   "0.01",
+                                        "--seed",    "4",   "--json"};
+    };
+    Run r = run(folder, options("estimate"));
+    REQUIRE(r.code == 0);
+    const json estimate = r.object();
+    CHECK(estimate["exact"] == false);
+    CHECK(estimate["epsilon"] == 0.1);
+    CHECK(estimate["delta"] == 0.01);
+    CHECK(estimate["method"] == "nesting");
+    CHECK(estimate["samples"] > 0);
+    CHECK(!estimate.contains("refusal"));
+    const double log2 = std::log2(estimate["mantissa"].get<double>()) + estimate["exp2"].get<double>();
+    CHECK(log2 == doctest::Approx((std::lgamma(46.0) - 1) / std::log(2.0)).epsilon(0.15 / 185));
+    for (const char *side : {"lower", "upper"}) CHECK(estimate[side]["mantissa"] >= 0.5);
+    std::vector<std::string> refused = options("compute");
+    refused.insert(refused.end(), {"--or-estimate", "--time-limit", "5"});
+    r = run(folder, refused);
+    REQUIRE(r.code == 0);
+    const json instead = r.object();
+    CHECK(instead["refusal"].get<std::string>().find("too large") != std::string::npos);
+    CHECK(instead["mantissa"] == estimate["mantissa"]);
+    CHECK(run(folder, {"compute", "--or-estimate", "--quiet", small}).out == "10\n");
+    r = run(folder, {"estimate", small, "--epsilon", "1"});
+    CHECK(r.code == 2);
+    CHECK(r.err.find("above 0 and below 1") != std::string::npos);
 }

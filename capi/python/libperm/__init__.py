@@ -20,6 +20,7 @@ from libperm._errors import (
     TimeRefusedError,
     UnsupportedError,
 )
+from libperm._estimates import Estimate, Scaled, estimate
 from libperm._functions import compute, gradient, gradients, permanent, permanents
 from libperm._intervals import Bound, Interval, bounds
 from libperm._library import info, set_log_level, version
@@ -37,6 +38,7 @@ __all__ = [
     "Bound",
     "CancelledError",
     "Error",
+    "Estimate",
     "GeneratingFunction",
     "GpuError",
     "Gradient",
@@ -54,10 +56,12 @@ __all__ = [
     "RefusedError",
     "Result",
     "RunOptions",
+    "Scaled",
     "TimeRefusedError",
     "UnsupportedError",
     "bounds",
     "compute",
+    "estimate",
     "gradient",
     "gradients",
     "info",

@@ -105,6 +105,45 @@ class Interval(ctypes.Structure):
     ]
 
 
+class EstimateOpts(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("epsilon", c_double),
+        ("delta", c_double),
+        ("seed", c_uint64),
+        ("method", c_char_p),
+        ("samples", c_int64),
+    ]
+
+
+class Estimated(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("re", c_double),
+        ("im", c_double),
+        ("mantissa_re", c_double),
+        ("mantissa_im", c_double),
+        ("exp2", c_int64),
+        ("lower_mantissa", c_double),
+        ("lower_exp2", c_int64),
+        ("upper_mantissa", c_double),
+        ("upper_exp2", c_int64),
+        ("error_mantissa", c_double),
+        ("error_exp2", c_int64),
+        ("epsilon", c_double),
+        ("delta", c_double),
+        ("exact", c_int32),
+        ("additive", c_int32),
+        ("samples", c_int64),
+        ("accepted", c_int64),
+        ("method", c_char_p),
+        ("blocks", c_int64),
+        ("blocks_exact", c_int64),
+        ("seconds_total", c_double),
+        ("seconds_plan", c_double),
+    ]
+
+
 class Partial(ctypes.Structure):
     _fields_ = [("struct_size", c_size_t), ("bytes", c_void_p), ("size", c_size_t)]
 
@@ -190,6 +229,7 @@ LATER: dict[str, tuple[object, list[object]]] = {
     "perm_matchings": (c_int, [c_void_p, c_void_p, c_int64, c_void_p]),
     "perm_sub_permanents": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "perm_gradients": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "perm_estimate": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "perm_bounds": (c_int, [c_void_p, c_void_p, c_void_p]),
     "perm_sample": (c_int, [c_void_p, c_void_p, c_int64, c_uint64, c_void_p]),
     "perm_boson_sample": (c_int, [c_void_p, c_int64, c_uint64, c_void_p, c_void_p]),

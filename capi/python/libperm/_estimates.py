@@ -1,0 +1,154 @@
+"""Permanents that are too large to be computed, from samples, with a guarantee."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from libperm import _abi
+from libperm._call import run
+from libperm._errors import InvalidOptionError
+from libperm._library import check, require
+from libperm._matrix import Input, read
+from libperm._options import MULTIPLICITIES, Prepared
+from libperm._values import value_type_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from libperm._options import Options
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """mantissa * 2**exp2."""
+
+    mantissa: float | complex
+    exp2: int
+
+    def __float__(self) -> float:
+        """To nearest; inf or 0 beyond a double."""
+        if isinstance(self.mantissa, complex):
+            raise TypeError("a complex number: complex() of it")
+        return _shifted(self.mantissa, self.exp2)
+
+    def __complex__(self) -> complex:
+        mantissa = complex(self.mantissa)
+        return complex(_shifted(mantissa.real, self.exp2), _shifted(mantissa.imag, self.exp2))
+
+    @property
+    def log10(self) -> float:
+        """Of the absolute value; -inf of 0."""
+        size = abs(self.mantissa)
+        return math.log10(size) + self.exp2 * math.log10(2) if size > 0 else -math.inf
+
+    def __str__(self) -> str:
+        if isinstance(self.mantissa, complex):
+            return str(complex(self))
+        if self.mantissa == 0:
+            return "0"
+        whole = math.floor(self.log10)
+        digits, exponent = f"{10 ** (self.log10 - whole):.5e}".split("e")
+        return f"{'-' if self.mantissa < 0 else ''}{digits}e{whole + int(exponent):+03d}"
+
+
+@dataclass(frozen=True, repr=False)
+class Estimate:
+    """The permanent of a nonnegative matrix within a factor 1 +- epsilon with probability 1 - delta; of any
+    other `value` is within `error` of it with that probability. Where `exact`, for certain."""
+
+    value: Scaled
+    lower: Scaled  # the permanent, or its real part, lies between both with probability 1 - delta
+    upper: Scaled
+    error: Scaled  # of additive estimates
+    epsilon: float  # what is guaranteed; 0 where exact, inf where additive
+    delta: float
+    exact: bool
+    additive: bool  # some entry is negative or complex
+    samples: int
+    accepted: int  # of these
+    method: str
+    blocks: int  # that the reductions left
+    blocks_exact: int
+    seconds: float
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __complex__(self) -> complex:
+        return complex(self.value)
+
+    def __str__(self) -> str:
+        if self.exact:
+            return str(self.value)
+        if self.additive:
+            return f"{self.value} within {self.error}, probability {1 - self.delta:g}"
+        return f"{self.value} within a factor 1 +- {self.epsilon:.3g}, probability {1 - self.delta:g}"
+
+    def __repr__(self) -> str:
+        return f"<libperm.Estimate {self}>"
+
+
+def estimate(
+    A: Any,
+    epsilon: float = 0.01,
+    delta: float = 0.05,
+    method: str | None = None,
+    samples: int = 0,
+    **options: Unpack[Options],
+) -> Estimate:
+    """The permanent of a matrix that may be far too large to be computed (docs/estimates.md). What falls
+    apart is computed exactly, the rest estimated from samples: of a nonnegative matrix within a factor
+    1 +- epsilon, with probability 1 - delta; of one with negative or complex entries with an additive error.
+    The same numbers follow from the same option seed.
+
+    method: "auto", "nesting", "rejection", "glynn".
+    samples: at most so many; 0: as many as it takes.
+
+    >>> import libperm
+    >>> print(libperm.estimate([[1.0, 2.0], [3.0, 4.0]]))
+    1.00000e+01
+    >>> large = libperm.estimate([[1.0] * 50 for _ in range(50)], epsilon=0.1, without="merge")
+    >>> abs(large.value.log10 - 64.483) < 0.05
+    True
+    """
+    for name, number in (("epsilon", epsilon), ("delta", delta)):
+        if not 0 < number < 1:
+            raise InvalidOptionError(f"{name} is {number}: it must be above 0 and below 1")
+    if not 0 <= samples < 2**63:
+        raise InvalidOptionError(f"samples is {samples}: 0 (as many as it takes) or more")
+    matrix, prepared = read(A), Prepared(options, None)
+    times: list[Any] = [options.get(name) for name in MULTIPLICITIES]
+    given = Input(matrix, value_type_of(matrix.entries, matrix.kind), *times)
+    method_name = None if method is None else method.encode()
+    seed = prepared.struct.seed
+    wanted = _abi.EstimateOpts(ctypes.sizeof(_abi.EstimateOpts), epsilon, delta, seed, method_name, samples)
+    found, function = _abi.Estimated(ctypes.sizeof(_abi.Estimated)), require("perm_estimate")
+    places = [ctypes.addressof(x) for x in (given.struct, prepared.struct, wanted, found)]
+    run(prepared, True, lambda: check(function(*places)))
+    mantissa = found.mantissa_re if found.mantissa_im == 0 else complex(found.mantissa_re, found.mantissa_im)
+    return Estimate(
+        Scaled(mantissa, found.exp2),
+        Scaled(found.lower_mantissa, found.lower_exp2),
+        Scaled(found.upper_mantissa, found.upper_exp2),
+        Scaled(found.error_mantissa, found.error_exp2),
+        found.epsilon,
+        found.delta,
+        bool(found.exact),
+        bool(found.additive),
+        found.samples,
+        found.accepted,
+        found.method.decode(),
+        found.blocks,
+        found.blocks_exact,
+        found.seconds_total,
+    )
+
+
+def _shifted(mantissa: float, exp2: int) -> float:
+    try:
+        return math.ldexp(mantissa, exp2)
+    except OverflowError:
+        return math.copysign(math.inf, mantissa)

@@ -1,0 +1,45 @@
+// What is left to be estimated of a matrix: after the reductions, the blocks that are not computed exactly in
+// a moment.
+#pragma once
+
+#include "lib/execute/evaluation.hpp"
+#include "lib/input/matrix.hpp"
+#include "lib/input/options.hpp"
+#include "lib/run/run_control.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace libperm {
+
+template <class Value> class BlocksLeft {
+    using Ball = typename BallOf<Value>::type;
+
+  public:
+    struct Left {
+        LeafOf<Value> leaf;
+        std::optional<BlockPlan> plan; // of computing it exactly
+    };
+
+    // The permanent is `known` times those of `left`. Throws Error.
+    BlocksLeft(const InputPattern &input, const Values &values, const Options &options, RunControl &control);
+
+    // Computes the block exactly where that is predicted to take less, in seconds of one thread; whether it
+    // did.
+    bool computed_within(double seconds, Left &one);
+
+    Ball known;
+    bool is_zero = false;
+    std::vector<Left> left;
+    std::int64_t blocks = 0, blocks_exact = 0;
+
+  private:
+    void take(LeafOf<Value> leaf);
+    void compute(Left one);
+
+    const Options options_;
+    RunControl &control_;
+    BlockValues values_;
+};
+
+} // namespace libperm

@@ -1,0 +1,20 @@
+// The gamma Bernoulli approximation scheme (Huber, A Bernoulli mean estimate with known relative error
+// distribution, Random Structures and Algorithms 50 (2017)): samples are drawn until k are successes, and R
+// is the sum of so many exponential variables; then (k - 1) / R over the mean has the law of (k - 1) / G, G
+// being gamma distributed with shape k, whatever the mean.
+#pragma once
+
+#include <cstdint>
+
+namespace libperm {
+
+// The probability that a gamma distributed variable of shape k is at most x.
+double gamma_distribution(std::int64_t k, double x);
+
+// That |(k - 1) / G - 1| > epsilon.
+double gamma_scheme_failure(std::int64_t k, double epsilon);
+
+// The least k with which that is delta at most.
+std::int64_t gamma_scheme_successes(double epsilon, double delta);
+
+} // namespace libperm

@@ -1,0 +1,156 @@
+#include "lib/estimates/glynn.hpp"
+
+#include "lib/estimates/random_words.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace libperm {
+namespace {
+
+using Complex = std::complex<double>;
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+template <class Use> void for_entries(const Pattern &a, const Use &use) { // use(k, i, j)
+    std::size_t k = 0;
+    for (std::int32_t i = 0; i < a.rows; ++i)
+        for (const std::int32_t j : a.row(i)) use(k++, at(i), at(j));
+}
+
+// Divides rows and columns by factors, and returns the logarithm of their product. A few turns: any factors
+// will do.
+double scale_norms(const Pattern &a, std::vector<Complex> &entries) {
+    constexpr int turns = 30;
+    double log = 0;
+    std::vector<double> norm(at(a.rows));
+    for (int turn = 0; turn < 2 * turns; ++turn) {
+        const bool rows = turn % 2 == 1; // last
+        std::fill(norm.begin(), norm.end(), 0.0);
+        for_entries(a, [&](std::size_t k, std::size_t i, std::size_t j) {
+            norm[rows ? i : j] = std::hypot(norm[rows ? i : j], std::abs(entries[k]));
+        });
+        for (double &x : norm) {
+            x = std::exp2(std::round(std::log2(x) * 16) / 16); // the same whatever the last bits
+            log += std::log(x);
+        }
+        for_entries(a,
+                    [&](std::size_t k, std::size_t i, std::size_t j) { entries[k] /= norm[rows ? i : j]; });
+    }
+    return log;
+}
+
+// At least the largest singular value: that of M = A* A is at most the root of the trace of (M^2)^(2^s) for
+// any s.
+double singular_value_above(const Pattern &a, const std::vector<Complex> &entries, const Poll &poll) {
+    const auto n = at(a.rows);
+    constexpr std::size_t most_rows = 400;
+    std::vector<double> row(n, 0.0), column(n, 0.0);
+    for_entries(a, [&](std::size_t k, std::size_t i, std::size_t j) {
+        row[i] += std::abs(entries[k]);
+        column[j] += std::abs(entries[k]);
+    });
+    const double simple = std::sqrt(*std::max_element(row.begin(), row.end()) *
+                                    *std::max_element(column.begin(), column.end())) *
+                          (1 + 1e-9);
+    if (n > most_rows) return simple;
+    std::vector<Complex> m(n * n), square(n * n), dense(n * n);
+    for_entries(a, [&](std::size_t k, std::size_t i, std::size_t j) { dense[i * n + j] = entries[k]; });
+    const auto multiply = [&](const std::vector<Complex> &x, bool adjoint, const std::vector<Complex> &y) {
+        std::fill(square.begin(), square.end(), Complex());
+        for (std::size_t i = 0; i < n; ++i) {
+            poll();
+            for (std::size_t k = 0; k < n; ++k) {
+                const Complex f = adjoint ? std::conj(x[k * n + i]) : x[i * n + k];
+                if (f == Complex()) continue;
+                const double re = f.real(), im = f.imag();
+                for (std::size_t j = 0; j < n; ++j) {
+                    const Complex g = y[k * n + j];
+                    square[i * n + j] +=
+                        Complex(re * g.real() - im * g.imag(), re * g.imag() + im * g.real());
+                }
+            }
+        }
+        std::swap(m, square);
+    };
+    multiply(dense, true, dense);
+    constexpr int squarings = 6;
+    double log = 0, power = 2; // M = A* A has twice the exponent
+    for (int s = 0; s <= squarings; ++s) {
+        double frobenius = 0;
+        for (const Complex &x : m) frobenius += std::norm(x);
+        frobenius = std::sqrt(frobenius);
+        log += std::log(frobenius) / power;
+        if (s == squarings) break;
+        for (Complex &x : m) x /= frobenius;
+        const std::vector<Complex> same = m;
+        multiply(same, false, same);
+        power *= 2;
+    }
+    return std::min(simple, std::exp(log) *
+                                (1 + 1e-9)); // the roundings: n^2 2^-50 at each squaring, of less each time
+}
+
+} // namespace
+
+GlynnSampler::GlynnSampler(const Pattern &a, std::vector<Complex> entries, const Poll &poll) : a_(a) {
+    const double scaled = scale_norms(a, entries);
+    std::vector<double> row(at(a.rows), 0.0);
+    std::size_t longest = 0;
+    for_entries(a, [&](std::size_t k, std::size_t i, std::size_t) { row[i] += std::abs(entries[k]); });
+    for (std::int32_t i = 0; i < a.rows; ++i) longest = std::max(longest, a.row(i).size());
+    double by_rows = 0;
+    for (const double x : row) by_rows += std::log(x) + 1e-14;
+    const double log = std::min(by_rows, a.rows * std::log(singular_value_above(a, entries, poll)));
+    const double of_row = std::exp(log / a.rows);
+    log_bound_ = scaled + log;
+    re_.reserve(entries.size());
+    im_.reserve(entries.size());
+    for (const Complex &x : entries) {
+        re_.push_back(x.real() / of_row);
+        im_.push_back(x.imag() / of_row);
+    }
+    // A row's sum is off by so much, and the product of the others at most sqrt(e).
+    const double widest = *std::max_element(row.begin(), row.end()) / of_row;
+    rounding_ = 2 * a.rows * std::max(widest, 1.0) * static_cast<double>(longest + 8) * 0x1p-52;
+}
+
+GlynnSampler::Sums GlynnSampler::draw(std::uint64_t seed, std::uint64_t number) const {
+    Sums sums;
+    std::vector<double> sign(at(a_.rows));
+    for (std::int64_t s = 0; s < at_once; ++s) {
+        RandomWords random(seed,
+                           number * static_cast<std::uint64_t>(at_once) + static_cast<std::uint64_t>(s));
+        double re = 1, im = 0;
+        std::uint64_t bits = 0;
+        for (std::size_t j = 0; j < sign.size(); ++j, bits >>= 1) {
+            if (j % 64 == 0) bits = random.next();
+            sign[j] = (bits & 1) != 0 ? -1 : 1;
+            re *= sign[j];
+        }
+        std::size_t k = 0;
+        for (std::int32_t i = 0; i < a_.rows; ++i) {
+            double x = 0, y = 0;
+            for (const std::int32_t j : a_.row(i)) {
+                x += sign[at(j)] * re_[k];
+                y += sign[at(j)] * im_[k++];
+            }
+            const double next = re * x - im * y;
+            im = re * y + im * x;
+            re = next;
+        }
+        sums.re += re;
+        sums.im += im;
+        sums.re_squares += re * re;
+        sums.im_squares += im * im;
+    }
+    return sums;
+}
+
+double GlynnSampler::seconds_of_chunk() const {
+    constexpr double of_entry = 1.5e-9, of_row = 5e-9;
+    return static_cast<double>(at_once) *
+           (of_entry * static_cast<double>(re_.size()) + of_row * static_cast<double>(a_.rows));
+}
+
+} // namespace libperm

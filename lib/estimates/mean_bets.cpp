@@ -1,0 +1,218 @@
+#include "lib/estimates/mean_bets.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace libperm {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double planned_share = 0.9; // of an average of bets, that of the planned one
+constexpr double most_upper = 0.98;   // a bet: one sample of 1 then costs a factor of 50
+constexpr double rounding = 1e-6;     // of sums of logarithms: more than all their roundings
+
+// Samples in groups of about one size, for looking for good bets: the largest alone, and those that are 0.
+struct Groups {
+    std::vector<double> value, share;
+    double mean = 0;
+
+    explicit Groups(std::span<const double> samples) {
+        constexpr std::size_t alone = 16, most = 100;
+        std::vector<double> sorted(samples.begin(), samples.end());
+        std::sort(sorted.begin(), sorted.end(), std::greater<>());
+        const auto positive = static_cast<std::size_t>(
+            std::lower_bound(sorted.begin(), sorted.end(), 0.0, std::greater<>()) - sorted.begin());
+        for (std::size_t begin = 0; begin < sorted.size();) {
+            const std::size_t size = begin < alone      ? 1
+                                     : begin < positive ? positive / most + 1
+                                                        : sorted.size();
+            const std::size_t end = std::min(begin + size, begin < positive ? positive : sorted.size());
+            add(std::span(sorted).subspan(begin, end - begin), static_cast<double>(sorted.size()));
+            begin = end;
+        }
+    }
+
+  private:
+    void add(std::span<const double> group, double count) {
+        const double all = std::accumulate(group.begin(), group.end(), 0.0);
+        value.push_back(all / static_cast<double>(group.size()));
+        share.push_back(static_cast<double>(group.size()) / count);
+        mean += all / count;
+    }
+};
+
+struct Growth {
+    double rate = 0, bet = 0; // of the martingale's logarithm, a sample
+};
+
+// Of all bets up to `most` the one that grows quickest against a wrong mean: its rate is concave in the bet.
+// Golden sections of the logarithm.
+template <class Rate> Growth quickest(double most, const Rate &rate) {
+    constexpr double part = 0.6180339887498949;
+    constexpr int sections = 30;
+    double low = std::log(most) - 25, high = std::log(most);
+    double x = high - part * (high - low), y = low + part * (high - low);
+    double at_x = rate(std::exp(x)), at_y = rate(std::exp(y));
+    for (int k = 0; k < sections; ++k) {
+        if (at_x > at_y) {
+            high = std::exchange(y, x);
+            at_y = at_x;
+            at_x = rate(std::exp(x = high - part * (high - low)));
+        } else {
+            low = std::exchange(x, y);
+            at_x = at_y;
+            at_y = rate(std::exp(y = low + part * (high - low)));
+        }
+    }
+    const double bet = std::exp((low + high) / 2);
+    return {rate(bet), bet};
+}
+
+Growth against_upper(const Groups &x, double m) {
+    return quickest(most_upper, [&](double bet) {
+        double sum = -std::log1p(-bet * m);
+        for (std::size_t k = 0; k < x.value.size(); ++k) sum += x.share[k] * std::log1p(-bet * x.value[k]);
+        return sum;
+    });
+}
+
+Growth against_lower(const Groups &x, double m) {
+    return quickest(1e3 / x.mean, [&](double bet) {
+        double sum = -std::log1p(bet * m);
+        for (std::size_t k = 0; k < x.value.size(); ++k) sum += x.share[k] * std::log1p(bet * x.value[k]);
+        return sum;
+    });
+}
+
+double samples_for(double log, const Growth &growth) {
+    return growth.rate > 0 ? log / growth.rate : infinity;
+}
+
+// Of an average of exp(log) with weights exp(log_weight).
+double log_average(std::span<const double> logs) {
+    const double most = *std::max_element(logs.begin(), logs.end());
+    if (!(most > -infinity)) return most;
+    double sum = 0;
+    for (const double log : logs) sum += std::exp(log - most);
+    return most + std::log(sum);
+}
+
+// Where an increasing function of [low, high] passes 0, on the side where it is above.
+template <class Function> double passes_zero(double low, double high, const Function &f) {
+    for (int k = 0; k < 200; ++k) {
+        const double middle = low + (high - low) / 2;
+        if (middle <= low || middle >= high) break;
+        (f(middle) > 0 ? high : low) = middle;
+    }
+    return high;
+}
+
+} // namespace
+
+void BetSums::add(const BetSums &other) {
+    count += other.count;
+    positive += other.positive;
+    sum += other.sum;
+    logs.resize(other.logs.size());
+    for (std::size_t k = 0; k < logs.size(); ++k) logs[k] += other.logs[k];
+}
+
+std::vector<MeanBets::Bet> MeanBets::around(double size, double most) {
+    constexpr std::array others{4.0, 1.0 / 4, 1.0 / 16, 1.0 / 128, 1.0 / 2048};
+    std::vector<Bet> bets{{size, std::log(planned_share)}};
+    for (const double factor : others)
+        bets.push_back({std::min(most, size * factor), std::log((1 - planned_share) / others.size())});
+    return bets;
+}
+
+MeanBets::MeanBets(std::span<const double> pilot, double epsilon, double delta) : expected_(infinity) {
+    const Groups x(pilot);
+    const double ratio = (1 + epsilon) / (1 - epsilon), at_planned = -std::log(planned_share);
+    for (const double share : {0.5, 0.7, 0.85}) { // of delta, above
+        const double above = at_planned - std::log(share * delta),
+                     below = at_planned - std::log((1 - share) * delta);
+        double low = 0, high = ratio - 1; // how far above the mean the upper end is to come
+        Growth up, down;
+        double samples = infinity;
+        for (int k = 0; k < 12; ++k) {
+            const double margin = (low + high) / 2, upper = std::min(x.mean * (1 + margin), 1.0);
+            const Growth this_up = against_upper(x, upper),
+                         this_down = against_lower(x, x.mean * (1 + margin) / ratio);
+            const double of_upper = upper < 1 ? samples_for(above, this_up) : 0, // that is known beforehand
+                of_lower = samples_for(below, this_down);
+            if (std::max(of_upper, of_lower) < samples) {
+                samples = std::max(of_upper, of_lower);
+                up = this_up;
+                down = this_down;
+            }
+            (of_upper > of_lower ? low : high) = margin;
+        }
+        if (samples >= expected_) continue;
+        expected_ = samples;
+        upper_ = around(up.bet, most_upper);
+        lower_ = around(down.bet, infinity);
+        log_upper_ = -std::log(share * delta);
+        log_lower_ = -std::log((1 - share) * delta);
+    }
+    if (!upper_.empty()) return;
+    upper_ = around(most_upper, most_upper); // nothing helps: samples that are all alike do not come here
+    lower_ = around(1 / x.mean, infinity);
+    log_upper_ = log_lower_ = -std::log(delta / 2);
+}
+
+BetSums MeanBets::tally(std::span<const double> x) const {
+    BetSums out;
+    out.count = static_cast<double>(x.size());
+    for (const double one : x) {
+        out.sum += one;
+        out.positive += one > 0 ? 1 : 0;
+    }
+    const auto add = [&](double bet) {
+        double product = 1, log = 0;
+        for (const double one : x) {
+            product *= 1 + bet * one;
+            if (product > 1e-200 && product < 1e200) continue;
+            log += std::log(product);
+            product = 1;
+        }
+        out.logs.push_back(log + std::log(product));
+    };
+    for (const Bet &bet : upper_) add(-bet.size);
+    for (const Bet &bet : lower_) add(bet.size);
+    return out;
+}
+
+MeanInterval MeanBets::interval(const BetSums &sums) const {
+    if (sums.count == 0) return {};
+    std::vector<double> logs(upper_.size());
+    const auto upper_passes = [&](double m) {
+        for (std::size_t k = 0; k < upper_.size(); ++k)
+            logs[k] = upper_[k].log_weight + sums.logs[k] - sums.count * std::log1p(-upper_[k].size * m);
+        return log_average(logs) - log_upper_ - rounding;
+    };
+    const auto lower_passes = [&](double m) { // decreases with m
+        for (std::size_t k = 0; k < lower_.size(); ++k)
+            logs[k] = lower_[k].log_weight + sums.logs[upper_.size() + k] -
+                      sums.count * std::log1p(lower_[k].size * m);
+        return log_average(logs) - log_lower_ - rounding;
+    };
+    const double upper = upper_passes(1) > 0 ? passes_zero(0, 1, upper_passes) : 1;
+    // 1 - m, so that the function increases and its zero is rounded towards a lower m.
+    double lower = 0;
+    if (lower_passes(0) > 0) {
+        double low = 0, high = upper;
+        for (int k = 0; k < 200; ++k) {
+            const double middle = low + (high - low) / 2;
+            if (middle <= low || middle >= high) break;
+            (lower_passes(middle) > 0 ? low : high) = middle;
+        }
+        lower = low;
+    }
+    return {lower, upper};
+}
+
+} // namespace libperm

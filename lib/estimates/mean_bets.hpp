@@ -1,0 +1,51 @@
+// The mean of independent numbers from [0, 1], by bets (docs/estimates.md; Waudby-Smith and Ramdas,
+// Estimating means of bounded random variables by betting, J. R. Stat. Soc. B 86 (2024)).
+//
+// If the mean is m, then prod (1 - b x) / (1 - b m) and prod (1 + b x) / (1 + b m) over the samples x are
+// martingales of mean 1 for any b, 0 < b < 1 or b > 0, fixed beforehand, and so is any average of such. One
+// that is never negative comes to 1 / delta at any time with probability delta at most (Ville 1939). The m at
+// which that of the first kind has not come to 1 / delta_u are those below an upper bound of the mean; of the
+// second, above a lower bound.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace libperm {
+
+struct MeanInterval {
+    double lower = 0, upper = 1;
+};
+
+// Of the samples so far; what a bet needs to know of them.
+struct BetSums {
+    double count = 0, positive = 0, sum = 0;
+    std::vector<double> logs; // of each bet: sum of log(1 - b x), then log(1 + b x)
+
+    void add(const BetSums &other);
+};
+
+class MeanBets {
+  public:
+    // Such that the interval's ends come to the ratio (1 + epsilon) / (1 - epsilon) with few samples, if
+    // these are like `pilot`, one of them not being 0. It covers the mean with probability 1 - delta whatever
+    // they are like.
+    MeanBets(std::span<const double> pilot, double epsilon, double delta);
+
+    double expected_samples() const { return expected_; }
+    BetSums tally(std::span<const double> x) const;
+    MeanInterval interval(const BetSums &sums) const;
+
+  private:
+    struct Bet {
+        double size, log_weight;
+    };
+    static std::vector<Bet> around(double size, double most);
+
+    std::vector<Bet> upper_, lower_;
+    double log_upper_ = 0, log_lower_ = 0; // of 1 / delta_u, 1 / delta_l
+    double expected_ = 0;
+};
+
+} // namespace libperm

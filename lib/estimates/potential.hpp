@@ -1,0 +1,73 @@
+// A bound of the permanent that every step of drawing a matching keeps: what estimates rest on
+// (docs/estimates.md).
+//
+// Columns are given to rows in an order t = 0, 1, ..., n - 1. For any divisors W_t > 0 and starts g_i(n) > 0
+// let
+//
+//   g_i(t) = g_i(t+1) exp(a_it / (g_i(t+1) W_t))   and   U = prod_i g_i(0) prod_t W_t / e.
+//
+// Then perm(A) <= U, and a walk that gives column t to a row i that is left with probability in proportion to
+// a_it / g_i(t+1) has a value between 0 and 1 whose mean is perm(A) / U: with y_t = sum of a_it / (g_i(t+1)
+// W_t) over the rows left it is the product of y_t exp(1 - y_t). Huber's and Law's bound (Fast approximation
+// of the permanent for very dense problems, SODA 2008) is about that with all W_t = e; here they are chosen
+// so that U is least.
+#pragma once
+
+#include "jit/lanes/matching_walk.hpp"
+#include "preprocess/pattern.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace libperm {
+
+// A nonnegative square matrix; of each entry the natural logarithm.
+struct LogMatrix {
+    Pattern pattern;
+    std::vector<double> log;
+
+    std::int32_t n() const { return pattern.rows; }
+};
+LogMatrix transposed(const LogMatrix &a);
+
+class Potential {
+  public:
+    // Columns with few entries that count come first. Throws nothing but what `poll` does.
+    explicit Potential(const LogMatrix &a, const Poll &poll = no_poll);
+
+    double log_bound() const { return log_bound_; }
+
+    // Tries other places for columns, `trials` times.
+    void improve_order(int trials, const Poll &poll = no_poll);
+
+    std::vector<WalkStep> steps() const; // of entries that the potential keeps
+    std::int32_t n() const { return static_cast<std::int32_t>(rows_.size()); }
+    std::int64_t entries() const { return static_cast<std::int64_t>(step_row_.size()); }
+    double largest_log() const; // of all that is computed with
+
+  private:
+    struct Entry {
+        std::int32_t step;
+        double log;
+        double weight = 0; // a / (g W)
+    };
+    struct Passed {
+        double log, excess, slope; // of g_i(0); of the largest weight, its logarithm, and what moves it
+    };
+
+    Passed pass(std::vector<Entry> &row, double start);
+    double least(std::vector<Entry> &row);
+    double bound();
+    void descend(int turns);
+    void arrange(); // the entries by steps
+    void move(std::int32_t from, std::int32_t to);
+
+    std::vector<std::vector<Entry>> rows_; // by steps
+    std::vector<double> log_divisor_;      // of the steps
+    double log_bound_ = 0;
+    std::vector<std::size_t> step_begin_; // in those that follow
+    std::vector<std::int32_t> step_row_;
+    std::vector<double> step_weight_;
+};
+
+} // namespace libperm

@@ -1,0 +1,222 @@
+// Estimates of nonnegative blocks: the bound that they rest on, their law, and what they guarantee.
+#include "bench/families.hpp"
+#include "lib/estimates/block_estimate.hpp"
+#include "lib/estimates/gamma_scheme.hpp"
+#include "lib/estimates/mean_bets.hpp"
+#include "lib/estimates/potential.hpp"
+#include "lib/estimates/random_words.hpp"
+#include "lib/estimates/sampler.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+using namespace libperm;
+using perm::families::Random;
+
+namespace {
+
+using Dense = std::vector<std::vector<double>>;
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+LogMatrix log_matrix(const Dense &a) {
+    LogMatrix out;
+    out.pattern.rows = out.pattern.cols = static_cast<std::int32_t>(a.size());
+    for (const auto &row : a) {
+        for (std::size_t j = 0; j < row.size(); ++j)
+            if (row[j] > 0) {
+                out.pattern.col.push_back(static_cast<std::int32_t>(j));
+                out.log.push_back(std::log(row[j]));
+            }
+        out.pattern.row_ptr.push_back(static_cast<std::int64_t>(out.pattern.col.size()));
+    }
+    return out;
+}
+
+// Over sets of columns: no cancellation.
+double permanent(const Dense &a) {
+    const std::size_t n = a.size();
+    std::vector<double> sum(std::size_t{1} << n, 0.0);
+    sum[0] = 1;
+    for (std::size_t set = 1; set < sum.size(); ++set) {
+        const auto row = at(__builtin_popcountll(set) - 1);
+        for (std::size_t j = 0; j < n; ++j)
+            if ((set >> j & 1) != 0) sum[set] += a[row][j] * sum[set ^ std::size_t{1} << j];
+    }
+    return sum.back();
+}
+
+// Entries of sizes far apart or alike, a share of them 0, with a perfect matching.
+Dense random_dense(std::int64_t n, Random &random) {
+    Dense a(at(n), std::vector<double>(at(n), 0.0));
+    const std::int64_t zeros = random.integer(0, 7), spread = random.integer(0, 3);
+    for (auto &row : a)
+        for (double &x : row)
+            if (random.integer(0, 9) >= zeros)
+                x = std::ldexp(static_cast<double>(random.integer(1, 1000)),
+                               static_cast<int>(spread * random.integer(-10, 10)));
+    for (std::int64_t i = 0; i < n; ++i) a[at(i)][at((3 * i + 1) % n)] += n % 3 == 0 ? 0.0 : 0.5;
+    if (n % 3 == 0)
+        for (std::int64_t i = 0; i < n; ++i) a[at(i)][at(i)] += 0.5;
+    return a;
+}
+
+double mean_of(const std::vector<double> &x) {
+    return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
+}
+
+// The least number that a binomial variable is above with a probability below 1e-9.
+std::int64_t rare_count(double trials, double probability) {
+    double below = 0;
+    for (double k = 0;; ++k) {
+        below += std::exp(std::lgamma(trials + 1) - std::lgamma(k + 1) - std::lgamma(trials - k + 1) +
+                          k * std::log(probability) + (trials - k) * std::log1p(-probability));
+        if (1 - below < 1e-9) return static_cast<std::int64_t>(k);
+    }
+}
+
+} // namespace
+
+TEST_CASE("the potential bounds the permanent, whatever the order") {
+    Random random(20261);
+    for (int trial = 0; trial < 300; ++trial) {
+        CAPTURE(trial);
+        const std::int64_t n = random.integer(1, 9);
+        const Dense a = random_dense(n, random);
+        Potential potential(log_matrix(a));
+        const double truth = std::log(permanent(a));
+        CHECK(truth <= potential.log_bound() + 1e-10);
+        potential.improve_order(5);
+        CHECK(truth <= potential.log_bound() + 1e-10);
+        CHECK(truth <= Potential(transposed(log_matrix(a))).log_bound() + 1e-10);
+    }
+}
+
+TEST_CASE("the potential of matrices whose bound is the permanent") {
+    for (const std::size_t n : {1, 2, 5, 30}) {
+        const Dense ones(n, std::vector<double>(n, 3.0));
+        const double truth = std::lgamma(static_cast<double>(n) + 1) + static_cast<double>(n) * std::log(3.0);
+        CHECK(Potential(log_matrix(ones)).log_bound() == doctest::Approx(truth).epsilon(1e-3));
+        Dense lower(n, std::vector<double>(n, 0.0)); // a triangle, of one matching
+        for (std::size_t i = 0; i < n; ++i)
+            for (std::size_t j = 0; j <= i; ++j) lower[i][j] = static_cast<double>(i + 2 * j + 1);
+        double diagonal = 0;
+        for (std::size_t i = 0; i < n; ++i) diagonal += std::log(lower[i][i]);
+        CHECK(Potential(log_matrix(lower)).log_bound() >= diagonal - 1e-9);
+    }
+}
+
+TEST_CASE("the samples' mean is the permanent over the bound") {
+    Random random(20262);
+    for (int trial = 0; trial < 12; ++trial) {
+        CAPTURE(trial);
+        const Dense a = random_dense(random.integer(2, 8), random);
+        const Potential potential(log_matrix(a));
+        const Sampler sampler(potential);
+        std::vector<double> samples(64 * Sampler::at_once);
+        for (std::size_t k = 0; k < 64; ++k)
+            sampler.draw(7, k, std::span(samples).subspan(k * Sampler::at_once, Sampler::at_once));
+        for (const double x : samples) REQUIRE((x >= 0 && x <= 1));
+        const double mean = mean_of(samples), truth = permanent(a) / std::exp(potential.log_bound());
+        // Of numbers of [0, 1] the variance is at most mean (1 - mean): seven standard deviations.
+        const double far = 7 * std::sqrt(truth / static_cast<double>(samples.size())) + 1e-4;
+        CHECK(std::fabs(mean - truth) < far);
+    }
+}
+
+TEST_CASE("the gamma scheme's arithmetic, against its paper's formula") {
+    // P(G <= x) for shape 1 and 2 in closed form, and by Wilson and Hilferty's law for large ones.
+    for (const double x : {0.1, 1.0, 3.0, 10.0}) {
+        CHECK(gamma_distribution(1, x) == doctest::Approx(1 - std::exp(-x)).epsilon(1e-13));
+        CHECK(gamma_distribution(2, x) == doctest::Approx(1 - std::exp(-x) * (1 + x)).epsilon(1e-12));
+    }
+    const double k = 40000, x = 40100, cube = std::cbrt(x / k), variance = 1 / (9 * k);
+    CHECK(gamma_distribution(40000, x) ==
+          doctest::Approx(std::erfc(-(cube - (1 - variance)) / std::sqrt(2 * variance)) / 2).epsilon(1e-5));
+    for (const double epsilon : {0.3, 0.1, 0.03}) {
+        const std::int64_t successes = gamma_scheme_successes(epsilon, 0.05);
+        CHECK(gamma_scheme_failure(successes, epsilon) <= 0.05);
+        CHECK(gamma_scheme_failure(successes - 1, epsilon) > 0.05);
+        // Huber 2017, Lemma 3: k = ceil(2 epsilon^-2 (1 - 4 epsilon / 3)^-1 log(2 / delta)) suffices.
+        CHECK(static_cast<double>(successes) <=
+              std::ceil(2 / (epsilon * epsilon) / (1 - 4 * epsilon / 3) * std::log(2 / 0.05)));
+    }
+    CHECK(gamma_scheme_successes(0.1, 0.05) ==
+          385); // the number that Harviainen and Koivisto (AAAI 2023) name
+}
+
+TEST_CASE("bets cover the mean, at all times and for any law") {
+    constexpr double delta = 0.2, epsilon = 0.2;
+    constexpr int runs = 300;
+    const std::int64_t allowed = rare_count(runs, delta);
+    struct Law {
+        double often, seldom, probability; // of `seldom`
+    };
+    for (const Law law : {Law{0, 1, 0.05}, Law{0.3, 0.4, 0.5}, Law{0.001, 0.9, 0.002}}) {
+        CAPTURE(law.probability);
+        const double mean = law.often * (1 - law.probability) + law.seldom * law.probability;
+        int misses = 0, compared = 0;
+        for (int run = 0; run < runs; ++run) {
+            RandomWords random(99, static_cast<std::uint64_t>(run));
+            const auto draw = [&](std::size_t count) {
+                std::vector<double> x(count);
+                for (double &one : x) one = random.uniform() < law.probability ? law.seldom : law.often;
+                return x;
+            };
+            std::vector<double> pilot = draw(500);
+            pilot.front() = law.seldom;
+            const MeanBets bets(pilot, epsilon, delta);
+            BetSums sums;
+            MeanInterval interval;
+            bool missed = false;
+            do {
+                sums.add(bets.tally(draw(64)));
+                interval = bets.interval(sums);
+                missed = missed || mean < interval.lower || mean > interval.upper; // at any time
+                ++compared;
+            } while (interval.upper > interval.lower * (1 + epsilon) / (1 - epsilon) && sums.count < 2e5);
+            misses += missed;
+        }
+        CHECK(misses <= allowed);
+        CHECK(compared >= runs);
+    }
+}
+
+TEST_CASE("what bets expect, and how it grows") {
+    RandomWords random(5, 5);
+    std::vector<double> pilot(4000);
+    for (double &x : pilot) x = 0.01 * random.uniform(); // mean 0.005, relative variance 1/3
+    const double coarse = MeanBets(pilot, 0.1, 0.05).expected_samples(),
+                 fine = MeanBets(pilot, 0.01, 0.05).expected_samples();
+    CHECK(coarse > 200);
+    CHECK(coarse < 2 * std::log(40) / (0.1 * 0.1 * 0.005)); // successes and failures alone
+    CHECK(fine > 5 * coarse);
+    CHECK(fine < 150 * coarse);
+}
+
+TEST_CASE("estimates keep their promise") {
+    Random random(20263);
+    constexpr int runs = 200;
+    constexpr double delta = 0.2;
+    const std::int64_t allowed = rare_count(runs, delta);
+    for (const auto method : {EstimateMethod::nesting, EstimateMethod::rejection}) {
+        int misses = 0;
+        for (int run = 0; run < runs; ++run) {
+            const Dense a = random_dense(random.integer(4, 8), random);
+            RunControl control;
+            BlockEstimate estimate(log_matrix(a), static_cast<std::uint64_t>(run), control);
+            constexpr double epsilon = 0.2;
+            estimate.aim(epsilon, delta, method);
+            const ShareFound found = estimate.run(0, control);
+            const double truth = permanent(a) / std::exp(estimate.log_bound());
+            const double off = estimate.rounding();
+            misses += truth < found.interval.lower * (1 - off) || truth > found.interval.upper * (1 + off);
+            CHECK(found.interval.upper <= found.interval.lower * (1 + epsilon) / (1 - epsilon) * (1 + 1e-12));
+            CHECK(found.samples > 0);
+        }
+        CHECK(misses <= allowed);
+    }
+}
