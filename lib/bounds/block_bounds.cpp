@@ -72,6 +72,7 @@ Bounded bounds_of_block(const Magnitudes &m, const Poll &poll) {
         if (lower.log2 == -infinity) lower.rise(matching_below(m, poll), "matching");
     }
     upper.fall(soules_above(m, scaled, poll), "soules");
+    upper.fall(nesting_above(m, poll), "nesting");
     upper.fall(bethe_above(m, found, poll), "bethe");
     if (!m.of_one_sign) upper.fall(norm_above(m, poll), "norm");
     return {{power_of_two_below(lower.log2, m.exp2), power_of_two_above(upper.log2, m.exp2)},

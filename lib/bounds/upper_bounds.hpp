@@ -18,4 +18,8 @@ double soules_above(const Magnitudes &m, const Balanced &start, const Poll &poll
 // its dual at the factors of `found`.
 double bethe_above(const Magnitudes &m, const Beliefs &found, const Poll &poll = no_poll);
 
+// log2 of the bound that walks along the columns keep, the better of the matrix's and the transpose's
+// (potential.hpp).
+double nesting_above(const Magnitudes &m, const Poll &poll = no_poll);
+
 } // namespace libperm

@@ -2,10 +2,10 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
+#include "lib/base/randomness.hpp"
 #include "lib/base/system.hpp"
 #include "lib/estimates/blocks_left.hpp"
 #include "lib/estimates/glynn.hpp"
-#include "lib/estimates/random_words.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -178,7 +178,7 @@ template <class Value> class Additive {
                     request_.epsilon, readable_seconds(seconds), readable_seconds(options_.refuse_seconds)));
         if (!samplers.empty()) control_.begin(static_cast<double>(chunks) * blocks, seconds);
         product_ = disc_of(parts_.known);
-        RandomWords seeds(request_.seed, 2);
+        Randomness seeds(request_.seed, 2);
         const double count = static_cast<double>(chunks) * static_cast<double>(GlynnSampler::at_once);
         for (std::size_t k = 0; k < samplers.size(); ++k) {
             const GlynnSampler::Sums sums = drawn(samplers[k], seeds.next(), chunks);

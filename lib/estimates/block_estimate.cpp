@@ -1,8 +1,8 @@
 #include "lib/estimates/block_estimate.hpp"
 
 #include "lib/base/error.hpp"
+#include "lib/base/randomness.hpp"
 #include "lib/estimates/gamma_scheme.hpp"
-#include "lib/estimates/random_words.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ std::uint64_t chunks_at_once(double wanted, std::int64_t most, std::uint64_t don
 } // namespace
 
 BlockEstimate::BlockEstimate(const LogMatrix &a, std::uint64_t seed, RunControl &control) {
-    RandomWords streams(seed, 0);
+    Randomness streams(seed, 0);
     seed_ = streams.next();
     pilot_seed_ = streams.next();
     const Poll poll = [&control] { control.poll(); };
@@ -149,7 +149,7 @@ ShareFound BlockEstimate::reject(std::int64_t most, RunControl &control) const {
     const auto trials_of = [&](std::uint64_t number, std::int64_t until, std::int64_t &drawn) {
         std::array<double, chunk> samples; // NOLINT(*-member-init): drawn
         sampler_->draw(seed_, number, samples);
-        RandomWords random(~seed_, number);
+        Randomness random(~seed_, number);
         Trials out;
         drawn = 0;
         for (const double x : samples) {

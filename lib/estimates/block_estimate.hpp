@@ -1,8 +1,8 @@
 // The permanent of one nonnegative block from samples.
 #pragma once
 
+#include "lib/bounds/potential.hpp"
 #include "lib/estimates/mean_bets.hpp"
-#include "lib/estimates/potential.hpp"
 #include "lib/estimates/request.hpp"
 #include "lib/estimates/sampler.hpp"
 #include "lib/run/run_control.hpp"

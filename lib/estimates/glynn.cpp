@@ -1,6 +1,6 @@
 #include "lib/estimates/glynn.hpp"
 
-#include "lib/estimates/random_words.hpp"
+#include "lib/base/randomness.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -119,8 +119,7 @@ GlynnSampler::Sums GlynnSampler::draw(std::uint64_t seed, std::uint64_t number) 
     Sums sums;
     std::vector<double> sign(at(a_.rows));
     for (std::int64_t s = 0; s < at_once; ++s) {
-        RandomWords random(seed,
-                           number * static_cast<std::uint64_t>(at_once) + static_cast<std::uint64_t>(s));
+        Randomness random(seed, number * static_cast<std::uint64_t>(at_once) + static_cast<std::uint64_t>(s));
         double re = 1, im = 0;
         std::uint64_t bits = 0;
         for (std::size_t j = 0; j < sign.size(); ++j, bits >>= 1) {

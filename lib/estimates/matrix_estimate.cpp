@@ -3,11 +3,11 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
+#include "lib/base/randomness.hpp"
 #include "lib/base/system.hpp"
 #include "lib/estimates/additive.hpp"
 #include "lib/estimates/block_estimate.hpp"
 #include "lib/estimates/blocks_left.hpp"
-#include "lib/estimates/random_words.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -96,7 +96,7 @@ class Nonnegative {
 
     void plan() {
         std::vector<Parts::Left> left = std::exchange(parts_.left, {});
-        RandomWords seeds(request_.seed, 1);
+        Randomness seeds(request_.seed, 1);
         for (Parts::Left &one : left) {
             double rounding = 0;
             const LogMatrix a = log_matrix(one.leaf.block, rounding);

@@ -217,6 +217,7 @@ TEST_CASE("each lower bound holds for each doubly stochastic matrix, each upper 
             ++compared;
         }
         CHECK(soules_above(m, s) >= truth - slack);
+        CHECK(nesting_above(m) >= truth - slack);
         Beliefs of_others = beliefs(w, s);
         CHECK(bethe_above(m, of_others) >= truth - slack);
         for (double &z : of_others.column) z = std::exp(random.uniform(-2, 2));
@@ -246,7 +247,7 @@ TEST_CASE("the norm knows of signs and phases") {
         CHECK(to_double(b.interval.upper) < 1.4);
     }
     Random random(run::seed(2506));
-    int compared = 0, best = 0;
+    int compared = 0;
     for (int i = 0; i < run::cases(300); ++i) {
         const perm::Csr a =
             erdos_renyi(random.integer(2, 9), random.uniform(0.5, 1), Entries::real, random.bits());
@@ -258,11 +259,9 @@ TEST_CASE("the norm knows of signs and phases") {
         const mpq_class truth = abs(oracle::by_frontier(a));
         if (truth == 0) continue;
         CHECK(norm_above(m) >= log2_of(truth) - static_cast<double>(m.exp2) - 1e-12);
-        best += std::string(bounds_of_block(m).upper_method) == "norm";
         ++compared;
     }
     CHECK(compared > run::enough(200));
-    CHECK(best > run::enough(4));
 }
 
 TEST_CASE("sums of logarithms are within what they say") {

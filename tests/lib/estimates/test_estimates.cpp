@@ -1,10 +1,10 @@
 // Estimates of nonnegative blocks: the bound that they rest on, their law, and what they guarantee.
 #include "bench/families.hpp"
+#include "lib/base/randomness.hpp"
+#include "lib/bounds/potential.hpp"
 #include "lib/estimates/block_estimate.hpp"
 #include "lib/estimates/gamma_scheme.hpp"
 #include "lib/estimates/mean_bets.hpp"
-#include "lib/estimates/potential.hpp"
-#include "lib/estimates/random_words.hpp"
 #include "lib/estimates/sampler.hpp"
 
 #include <doctest/doctest.h>
@@ -160,7 +160,7 @@ TEST_CASE("bets cover the mean, at all times and for any law") {
         const double mean = law.often * (1 - law.probability) + law.seldom * law.probability;
         int misses = 0, compared = 0;
         for (int run = 0; run < runs; ++run) {
-            RandomWords random(99, static_cast<std::uint64_t>(run));
+            Randomness random(99, static_cast<std::uint64_t>(run));
             const auto draw = [&](std::size_t count) {
                 std::vector<double> x(count);
                 for (double &one : x) one = random.uniform() < law.probability ? law.seldom : law.often;
@@ -186,7 +186,7 @@ TEST_CASE("bets cover the mean, at all times and for any law") {
 }
 
 TEST_CASE("what bets expect, and how it grows") {
-    RandomWords random(5, 5);
+    Randomness random(5, 5);
     std::vector<double> pilot(4000);
     for (double &x : pilot) x = 0.01 * random.uniform(); // mean 0.005, relative variance 1/3
     const double coarse = MeanBets(pilot, 0.1, 0.05).expected_samples(),

@@ -37,10 +37,14 @@ class Potential {
 
     double log_bound() const { return log_bound_; }
 
+    // log2 of a bound for certain, with all roundings; each entry's logarithm may be `share` of its size off.
+    double log2_above(double share) const;
+
     // Tries other places for columns, `trials` times.
     void improve_order(int trials, const Poll &poll = no_poll);
 
     std::vector<WalkStep> steps() const; // of entries that the potential keeps
+    const std::vector<std::int32_t> &columns() const { return columns_; } // of the steps
     std::int32_t n() const { return static_cast<std::int32_t>(rows_.size()); }
     std::int64_t entries() const { return static_cast<std::int64_t>(step_row_.size()); }
     double largest_log() const; // of all that is computed with
@@ -64,6 +68,7 @@ class Potential {
 
     std::vector<std::vector<Entry>> rows_; // by steps
     std::vector<double> log_divisor_;      // of the steps
+    std::vector<std::int32_t> columns_;
     double log_bound_ = 0;
     std::vector<std::size_t> step_begin_; // in those that follow
     std::vector<std::int32_t> step_row_;

@@ -1,10 +1,12 @@
-#include "lib/estimates/potential.hpp"
+#include "lib/bounds/potential.hpp"
 
-#include "lib/estimates/random_words.hpp"
+#include "lib/base/randomness.hpp"
+#include "lib/bounds/log_sum.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 
 namespace libperm {
@@ -95,6 +97,7 @@ Potential::Potential(const LogMatrix &a, const Poll &poll) : rows_(at(a.n())), l
         std::sort(rows_[at(i)].begin(), rows_[at(i)].end(),
                   [](const Entry &x, const Entry &y) { return x.step < y.step; });
     }
+    columns_ = std::move(order);
     descend(turns_at_first);
     poll();
     arrange();
@@ -184,11 +187,14 @@ void Potential::move(std::int32_t from, std::int32_t to) {
         if (from < t && t <= to) return t - 1;
         return to <= t && t < from ? t + 1 : t;
     };
-    const auto begin = log_divisor_.begin();
-    if (from < to)
-        std::rotate(begin + from, begin + from + 1, begin + to + 1);
-    else
-        std::rotate(begin + to, begin + from, begin + from + 1);
+    const auto rotate = [&](auto begin) {
+        if (from < to)
+            std::rotate(begin + from, begin + from + 1, begin + to + 1);
+        else
+            std::rotate(begin + to, begin + from, begin + from + 1);
+    };
+    rotate(log_divisor_.begin());
+    rotate(columns_.begin());
     for (std::vector<Entry> &row : rows_) {
         for (Entry &e : row) e.step = moved(e.step);
         std::sort(row.begin(), row.end(), [](const Entry &x, const Entry &y) { return x.step < y.step; });
@@ -197,7 +203,7 @@ void Potential::move(std::int32_t from, std::int32_t to) {
 
 void Potential::improve_order(int trials, const Poll &poll) {
     if (n() < 3) return;
-    RandomWords random(0, 0);
+    Randomness random(0, 0);
     for (int trial = 0; trial < trials; ++trial) {
         poll();
         const auto from = static_cast<std::int32_t>(random.below(at(n()))),
@@ -206,11 +212,13 @@ void Potential::improve_order(int trials, const Poll &poll) {
         const double before = log_bound_;
         const std::vector<std::vector<Entry>> rows = rows_;
         const std::vector<double> divisors = log_divisor_;
+        const std::vector<std::int32_t> columns = columns_;
         move(from, to);
         descend(turns_of_a_trial);
         if (log_bound_ < before) continue;
         rows_ = rows;
         log_divisor_ = divisors;
+        columns_ = columns;
         log_bound_ = before;
     }
     descend(turns_at_first);
@@ -231,6 +239,34 @@ void Potential::arrange() {
                 step_row_[next[at(e.step)]] = static_cast<std::int32_t>(i);
                 step_weight_[next[at(e.step)]++] = e.weight;
             }
+}
+
+// For a bound it is enough that g_i(t) >= g_i(t+1) exp(w), so each w and each sum is rounded up. The
+// divisors' logarithms and the starts are what they are in doubles.
+double Potential::log2_above(double share) const {
+    constexpr double of_exponential = 0x1p-50; // its own, and the roundings of these few operations
+    LogSum sum;
+    for (const std::vector<Entry> &row : rows_) {
+        const auto top = std::max_element(row.begin(), row.end(),
+                                          [](const Entry &x, const Entry &y) { return x.weight < y.weight; });
+        if (top == row.end() || !(top->weight > 0)) return infinity;
+        double log = top->log - log_divisor_[at(top->step)] - std::log(top->weight); // of g_i behind it
+        for (auto e = row.rbegin(); &*e != &*top; ++e) log -= e->weight;             // and at the end
+        for (auto e = row.rbegin(); e != row.rend(); ++e) {
+            const double divisor = log_divisor_[at(e->step)], exponent = e->log - divisor - log,
+                         off = share * std::fabs(e->log) +
+                               0x1p-51 * (std::fabs(e->log) + std::fabs(divisor) + std::fabs(log)),
+                         weight = std::exp(exponent) * (1 + 1.1 * off + of_exponential);
+            log = std::nextafter(log + weight, infinity);
+        }
+        sum.add(log);
+    }
+    for (const double divisor : log_divisor_) {
+        sum.add(divisor);
+        sum.add(-1);
+    }
+    const double above = sum.above() * std::numbers::log2e;
+    return above + 0x1p-51 * std::fabs(above);
 }
 
 std::vector<WalkStep> Potential::steps() const {
