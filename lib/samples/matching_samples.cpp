@@ -2,17 +2,21 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
+#include "lib/base/randomness.hpp"
 #include "lib/base/system.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/number/wide_value.hpp"
 #include "lib/samples/tape_sampler.hpp"
+#include "lib/samples/walk_sampler.hpp"
 #include "lib/tape/gradient_entries.hpp"
 #include "lib/tape/long_tape.hpp"
-#include "preprocess/matching.hpp"
+#include "preprocess/dulmage_mendelsohn.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
+#include <utility>
 
 namespace libperm {
 namespace {
@@ -77,6 +81,126 @@ void check(const InputPattern &input, const Values &values) {
             "some entry or weight is negative or not real: probabilities are of weights of 0 or more");
 }
 
+// A block of it: what no other block's choice has to do with.
+struct Part {
+    Pattern pattern;
+    std::vector<Tracked> entries;
+    std::vector<std::uint32_t> origin; // of each entry
+    std::int32_t free_rows = 0, free_columns = 0;
+
+    std::uint32_t entry(std::int32_t row, std::int32_t column) const {
+        const auto columns = pattern.row(row);
+        return static_cast<std::uint32_t>(
+            pattern.row_begin(row) +
+            (std::lower_bound(columns.begin(), columns.end(), column) - columns.begin()));
+    }
+};
+
+// Lines keep their order, so that free ones are the last of their block; being equal they are all in one.
+std::vector<Part> parts_of(const Weighted &a, const Matching &perfect, const InputPattern &input) {
+    const Pattern &p = a.pattern;
+    const std::vector<std::int32_t> block = triangular_blocks(p, perfect);
+    std::vector<Part> parts(at(*std::max_element(block.begin(), block.end()) + 1));
+    std::vector<std::int32_t> place(at(p.cols)); // of a column in its block
+    const auto of_column = [&](std::int32_t j) { return block[at(perfect.row_of_col[at(j)])]; };
+    for (std::int32_t j = 0; j < p.cols; ++j) {
+        Part &part = parts[at(of_column(j))];
+        place[at(j)] = part.pattern.cols++;
+        part.free_columns += j >= p.cols - input.free_columns;
+    }
+    for (std::int32_t i = 0; i < p.rows; ++i) {
+        Part &part = parts[at(block[at(i)])];
+        part.free_rows += i >= p.rows - input.free_rows;
+        auto k = at(p.row_begin(i));
+        for (const std::int32_t j : p.row(i)) {
+            if (of_column(j) == block[at(i)]) {
+                part.pattern.col.push_back(place[at(j)]);
+                part.entries.push_back(a.entries[k]);
+                part.origin.push_back(static_cast<std::uint32_t>(k));
+            }
+            ++k;
+        }
+        part.pattern.row_ptr.push_back(std::ssize(part.pattern.col));
+        ++part.pattern.rows;
+    }
+    return parts;
+}
+
+class PartSampler {
+  public:
+    PartSampler() = default;
+    PartSampler(const PartSampler &) = delete;
+    PartSampler &operator=(const PartSampler &) = delete;
+    virtual ~PartSampler() = default;
+
+    // Of shots `first` to first + count - 1, one after the other for each line: an entry of the part.
+    virtual void draw(std::uint64_t first, std::uint32_t count, std::vector<std::uint32_t> &taken) const = 0;
+};
+
+class AlongTape final : public PartSampler {
+  public:
+    AlongTape(Tape tape, const Part &part, std::uint64_t seed, RunControl &control)
+        : tape_(std::move(tape)),
+          charge_(&control.memory(), bytes_of(tape_) + TapeSampler::bytes(tape_)),
+          seed_(seed),
+          sampler_(tape_, part.entries, [&control] { control.poll(); }) {}
+    void draw(std::uint64_t first, std::uint32_t count, std::vector<std::uint32_t> &taken) const override {
+        sampler_.draw(seed_, first, count, taken);
+    }
+
+  private:
+    const Tape tape_;
+    const Charge charge_;
+    const std::uint64_t seed_;
+    const TapeSampler sampler_;
+};
+
+class ByWalks final : public PartSampler {
+  public:
+    ByWalks(const Part &part, std::int64_t shots, std::uint64_t seed, const Options &options,
+            RunControl &control)
+        : part_(part),
+          charge_(&control.memory(), 2 * std::int64_t{sizeof(std::int32_t)} * part.pattern.rows * shots),
+          columns_(walk_samples(part.pattern, part.entries, shots, seed, options, control)) {}
+    void draw(std::uint64_t first, std::uint32_t count, std::vector<std::uint32_t> &taken) const override {
+        const std::int32_t rows = part_.pattern.rows;
+        taken.resize(at(rows) * count);
+        for (std::uint32_t k = 0; k < count; ++k)
+            for (std::int32_t i = 0; i < rows; ++i)
+                taken[at(i) * count + k] = part_.entry(i, columns_[(first + k) * at(rows) + at(i)]);
+    }
+
+  private:
+    const Part &part_;
+    const Charge charge_;
+    const std::vector<std::int32_t> columns_; // of each shot
+};
+
+// Along the frontier where it is not too long; by rejection; where that would take too long, along any that
+// fits.
+std::unique_ptr<PartSampler> sampler_of(const Part &part, std::int64_t shots, std::uint64_t seed,
+                                        const Options &options, RunControl &control) {
+    constexpr double short_tape = 0x1p26, any_tape = 0x1p32; // moves
+    const auto along_tape = [&](double most_moves) -> std::unique_ptr<PartSampler> {
+        try {
+            Tape tape = long_tape({part.pattern, part.free_rows, part.free_columns}, options, control,
+                                  "a sample", most_moves);
+            return std::make_unique<AlongTape>(std::move(tape), part, seed, control);
+        } catch (const Error &error) {
+            if (error.status() != PERM_REFUSED_MEMORY && error.status() != PERM_UNSUPPORTED) throw;
+            return nullptr;
+        }
+    };
+    if (auto sampler = along_tape(short_tape)) return sampler;
+    try {
+        return std::make_unique<ByWalks>(part, shots, seed, options, control);
+    } catch (const Error &error) {
+        if (error.status() != PERM_REFUSED_TIME) throw;
+        if (auto sampler = along_tape(any_tape)) return sampler;
+        throw;
+    }
+}
+
 } // namespace
 
 void sample_matchings(const InputPattern &input, const Values &values, std::int64_t shots, std::uint64_t seed,
@@ -84,8 +208,8 @@ void sample_matchings(const InputPattern &input, const Values &values, std::int6
     check(input, values);
     const std::int32_t rows = (input.written ? *input.written : input).pattern.rows;
     const Weighted a = weighted(input, values);
-    const Poll poll = [&control] { control.poll(); };
-    if (maximum_matching(a.pattern, poll).size < a.pattern.rows)
+    const Matching perfect = maximum_matching(a.pattern, [&control] { control.poll(); });
+    if (perfect.size < a.pattern.rows)
         throw Error(PERM_BAD_MATRIX,
                     "there is no matching with a weight above 0, so nothing to be sampled: let rows or "
                     "columns stay unmatched (row_unmatched, col_unmatched), or add entries");
@@ -97,28 +221,32 @@ void sample_matchings(const InputPattern &input, const Values &values, std::int6
                               "time_limit_seconds",
                               shots, readable_seconds(seconds), readable_seconds(options.refuse_seconds)));
 
-    const Tape tape =
-        long_tape({a.pattern, input.free_rows, input.free_columns}, options, control, "a sample");
-    const Charge charge(&control.memory(), bytes_of(tape) + TapeSampler::bytes(tape));
-    const TapeSampler sampler(tape, a.entries, poll);
-    control.begin(static_cast<double>(shots), seconds);
-    const auto draw = [&](std::uint64_t piece) {
-        const std::uint64_t first = piece * at_once;
-        const auto count = static_cast<std::uint32_t>(
-            std::min<std::uint64_t>(at_once, static_cast<std::uint64_t>(shots) - first));
-        std::vector<std::uint32_t> taken;
-        sampler.draw(seed, first, count, taken);
-        std::int64_t *const to = columns + static_cast<std::int64_t>(first) * rows;
-        std::fill_n(to, std::int64_t{count} * rows, std::int64_t{-1});
-        for (std::size_t r = 0; r < at(tape.n); ++r)
-            for (std::uint32_t k = 0; k < count; ++k) {
-                const std::uint32_t entry = taken[r * count + k];
-                if (a.row[entry] != no_row) to[std::int64_t{k} * rows + a.row[entry]] = a.column[entry];
+    const std::vector<Part> parts = parts_of(a, perfect, input);
+    std::vector<std::unique_ptr<PartSampler>> samplers;
+    Randomness seeds(seed, ~std::uint64_t{0});
+    with_threads(options.threads, [&] {
+        for (const Part &part : parts)
+            samplers.push_back(sampler_of(part, shots, seeds.next(), options, control));
+        control.begin(static_cast<double>(shots), seconds);
+        const auto draw = [&](std::uint64_t piece) {
+            const std::uint64_t first = piece * at_once;
+            const auto count = static_cast<std::uint32_t>(
+                std::min<std::uint64_t>(at_once, static_cast<std::uint64_t>(shots) - first));
+            std::vector<std::uint32_t> taken;
+            std::int64_t *const to = columns + static_cast<std::int64_t>(first) * rows;
+            std::fill_n(to, std::int64_t{count} * rows, std::int64_t{-1});
+            for (std::size_t p = 0; p < parts.size(); ++p) {
+                samplers[p]->draw(first, count, taken);
+                for (std::size_t k = 0; k < taken.size(); ++k) {
+                    const std::uint32_t entry = parts[p].origin[taken[k]];
+                    if (a.row[entry] != no_row)
+                        to[static_cast<std::int64_t>(k % count) * rows + a.row[entry]] = a.column[entry];
+                }
             }
-        control.advance(count);
-    };
-    const std::uint64_t pieces = (static_cast<std::uint64_t>(shots) + at_once - 1) / at_once;
-    with_threads(options.threads, [&] { parallel_for(pieces, draw); });
+            control.advance(count);
+        };
+        parallel_for((static_cast<std::uint64_t>(shots) + at_once - 1) / at_once, draw);
+    });
 }
 
 } // namespace libperm

@@ -42,6 +42,13 @@ double deviations(double chi_square, double freedom) {
     return (std::cbrt(chi_square / freedom) - (1 - v)) / std::sqrt(v);
 }
 
+// No frontier fits: by rejection.
+perm_opts by_rejection() {
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.memory_limit_bytes = 1000;
+    return opts;
+}
+
 constexpr double unlikely = 5; // deviations: once in some millions
 
 // The weight of each matching, by the columns of its rows.
@@ -80,6 +87,17 @@ void add_matchings(const MatchingMatrix &a, std::size_t row, Columns &so_far, co
 struct Square {
     double chi_square = 0, freedom = 0;
 };
+
+// Of its entries, and the lines behind them.
+std::vector<double> marginals_of(const perm::Csr &a) {
+    const perm_csr csr = a.view();
+    perm_plan *plan = nullptr;
+    REQUIRE(perm_plan_create(&csr, nullptr, &plan) == PERM_OK);
+    std::vector<double> marginals(at(csr.nnz + csr.n_rows + csr.n_cols));
+    REQUIRE(perm_plan_marginals(plan, a.values.data(), marginals.data(), nullptr, nullptr) == PERM_OK);
+    perm_plan_destroy(plan);
+    return marginals;
+}
 
 // Of drawn matchings; those that are expected fewer than five times count as one.
 Square square_of(const std::map<Columns, mpq_class> &law, const Columns &drawn, std::int64_t shots,
@@ -149,15 +167,17 @@ TEST_CASE("each matching as often as its share says") {
                 CHECK(perm_sample(&input.csr(), nullptr, 1, 0, columns.data()) == PERM_BAD_MATRIX);
                 continue;
             }
-            const Columns drawn = samples_of(input.csr(), shots, random.bits());
-            const Square one = square_of(law, drawn, shots, a.rows());
-            ++compared;
-            if (one.freedom < 1) continue;
-            CHECK(deviations(one.chi_square, one.freedom) < unlikely);
-            all.chi_square += one.chi_square;
-            all.freedom += one.freedom;
+            for (const perm_opts &opts : {perm_opts PERM_OPTS_INIT, by_rejection()}) {
+                const Columns drawn = samples_of(input.csr(), shots, random.bits(), opts);
+                const Square one = square_of(law, drawn, shots, a.rows());
+                ++compared;
+                if (one.freedom < 1) continue;
+                CHECK(deviations(one.chi_square, one.freedom) < unlikely);
+                all.chi_square += one.chi_square;
+                all.freedom += one.freedom;
+            }
         }
-    CHECK(compared > run::enough(100));
+    CHECK(compared > run::enough(200));
     CHECK(std::fabs(deviations(all.chi_square, all.freedom)) < unlikely);
 }
 
@@ -169,11 +189,7 @@ TEST_CASE("large matrices: entries as often as the marginals say") {
     for (const perm::Csr &a : matrices) {
         const perm_csr csr = a.view();
         const Columns drawn = samples_of(csr, shots, 17);
-        perm_plan *plan = nullptr;
-        REQUIRE(perm_plan_create(&csr, nullptr, &plan) == PERM_OK);
-        std::vector<double> marginals(at(csr.nnz + csr.n_rows + csr.n_cols));
-        REQUIRE(perm_plan_marginals(plan, a.values.data(), marginals.data(), nullptr, nullptr) == PERM_OK);
-        perm_plan_destroy(plan);
+        const std::vector<double> marginals = marginals_of(a);
         std::map<std::pair<std::int64_t, std::int64_t>, double> counts;
         for (std::int64_t k = 0; k < shots; ++k) {
             std::vector<bool> taken(at(csr.n_cols), false);
@@ -198,6 +214,42 @@ TEST_CASE("large matrices: entries as often as the marginals say") {
         CHECK(seen == shots * static_cast<double>(csr.n_rows)); // entries of the matrix, and no others
         CHECK(compared > 30);
         CHECK(farthest < 5.5);
+    }
+}
+
+TEST_CASE("by rejection: entries as often as the marginals say") {
+    constexpr std::int64_t shots = 4000;
+    Random random(run::seed(2523));
+    for (const perm::Csr &a :
+         {erdos_renyi(14, 0.8, Entries::nonnegative, random.bits()),
+          block_sum(erdos_renyi(9, 0.9, Entries::counts, random.bits()), grid(4, 4)), grid(6, 6)}) {
+        const perm_csr csr = a.view();
+        perm_opts opts = by_rejection(), one_thread = opts;
+        one_thread.threads = 1;
+        const Columns drawn = samples_of(csr, shots, 23, opts);
+        CHECK(drawn == samples_of(csr, shots, 23, one_thread));
+        const Columns few = samples_of(csr, 9, 23, opts);
+        CHECK(std::equal(few.begin(), few.end(), drawn.begin()));
+        const std::vector<double> marginals = marginals_of(a);
+        double farthest = 0;
+        for (std::int64_t i = 0; i < csr.n_rows; ++i)
+            for (std::int64_t e = a.row_ptr[at(i)]; e < a.row_ptr[at(i) + 1]; ++e) {
+                double count = 0;
+                for (std::int64_t k = 0; k < shots; ++k)
+                    count += drawn[at(k * csr.n_rows + i)] == a.col_idx[at(e)];
+                const double p = marginals[at(e)], deviation = std::sqrt(shots * p * (1 - p));
+                if (deviation > 3) farthest = std::max(farthest, std::fabs(count - shots * p) / deviation);
+            }
+        CHECK(farthest > 0.5);
+        CHECK(farthest < 5.5);
+    }
+    // Far too large for anything else, and quick: nearly all ones.
+    const perm::Csr dense = erdos_renyi(60, 0.9, Entries::ones, 3);
+    const Columns drawn = samples_of(dense.view(), 20, 1);
+    for (std::int64_t k = 0; k < 20; ++k) {
+        std::vector<bool> taken(60, false);
+        for (std::size_t i = 0; i < 60; ++i) taken[at(drawn[at(k) * 60 + i])] = true;
+        CHECK(std::count(taken.begin(), taken.end(), true) == 60);
     }
 }
 
@@ -256,10 +308,14 @@ TEST_CASE("explicit zeros, nothing to draw, bad input") {
     CHECK(status(given({{Gaussian{1, 1}}}, As::complex).csr) == PERM_BAD_MATRIX);
     CHECK(status(from_dense({{1, 0}, {3, 0}}).view()) == PERM_BAD_MATRIX);
     CHECK(std::string(perm_last_error()).find("no matching") != std::string::npos);
-    const perm::Csr wide = erdos_renyi(60, 0.9, Entries::nonnegative, 3);
-    CHECK(status(wide.view()) == PERM_REFUSED_MEMORY);
-    CHECK(std::string(perm_last_error()).find("a sample keeps all states") != std::string::npos);
+    // Too wide for a frontier, and few walks come through.
+    const perm::Csr hard = permutation_plus(200, 5, Entries::nonnegative, 3);
+    const perm_csr hard_csr = hard.view();
     perm_opts opts = PERM_OPTS_INIT;
+    opts.time_limit_seconds = 1;
+    CHECK(perm_sample(&hard_csr, &opts, 5, 0, to.data()) == PERM_REFUSED_TIME);
+    CHECK_MESSAGE(std::string(perm_last_error()).find("walks") != std::string::npos, perm_last_error());
+    opts = PERM_OPTS_INIT;
     opts.cancel = [](void *) { return 1; };
     csr = a.view();
     CHECK(perm_sample(&csr, &opts, 1, 0, to.data()) == PERM_CANCELLED);
