@@ -22,7 +22,9 @@ extern const char *const period_table_cuh;
 extern const char *const period_bracket_cuh;
 extern const char *const period_walk_cuh;
 extern const char *const tape_cuh;
+extern const char *const left_out_cuh;
 extern const char *const gradient_cuh;
+extern const char *const minors_cuh;
 
 // Of all that writes kernels: one of another generator is not taken for one of this.
 extern const char *const generator_digest;

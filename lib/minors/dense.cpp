@@ -5,7 +5,7 @@
 #include "lib/base/system.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/minors/gradient_sums.hpp"
-#include "lib/minors/gradients_on_device.hpp"
+#include "lib/minors/left_out_on_device.hpp"
 #include "lib/minors/minor_sums.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/gpu_queues.hpp"
@@ -200,28 +200,59 @@ void for_each_matrix(std::int64_t count, double seconds, const Options &options,
         for (std::uint64_t p = 0; p < pieces; ++p) piece(p);
 }
 
-// As many as the device takes at once, brought in and told by all threads.
-template <class NewLines, class Read, class Tell>
-void for_all_on_device(std::int64_t count, GradientsOnDevice &device, const Options &options,
-                       RunControl &control, const NewLines &new_lines, const Read &read, const Tell &tell) {
-    const double seconds = device.seconds_of_matrix(), all = seconds * static_cast<double>(count);
-    require_time(seconds, all, options);
-    control.poll();
-    control.begin(all, all);
-    const auto at_once = static_cast<std::int64_t>(device.at_once());
-    with_threads(options.threads, [&] {
-        for (std::int64_t first = 0; first < count; first += at_once) {
-            std::vector<GridLines> lines;
-            while (std::ssize(lines) < std::min(at_once, count - first)) lines.push_back(new_lines());
-            parallel_for(lines.size(),
-                         [&](std::uint64_t k) { read(first + static_cast<std::int64_t>(k), lines[k]); });
-            std::vector<LineSums> sums = device.run(lines, control);
-            parallel_for(lines.size(), [&](std::uint64_t k) {
-                tell(first + static_cast<std::int64_t>(k), GradientSums(lines[k], std::move(sums[k])));
-            });
-        }
-    });
-}
+// By the CPU's threads or the GPU, which sum the same: Sums of the lines that read(m, lines) has read, told
+// by tell(m, sums). `seconds`: of a matrix, on one thread.
+template <class Sums> class DenseRun {
+  public:
+    DenseRun(LeftOutShape shape, std::int64_t count, double seconds, const Options &options,
+             RunControl &control)
+        : shape_(std::move(shape)), count_(count), seconds_(seconds), options_(options), control_(control) {}
+
+    template <class Read, class Tell> void run(const Read &read, const Tell &tell) const {
+        const double all = seconds_ * static_cast<double>(count_) / options_.threads;
+        if (goes_to_gpu(options_, shape_, count_, all))
+            with_gpu_errors([&] { on_gpu(read, tell); });
+        else
+            for_each_matrix(count_, seconds_, options_, control_,
+                            [&](std::int64_t m, int threads, RunControl &part) {
+                                GridLines lines = new_lines();
+                                read(m, lines);
+                                tell(m, Sums(lines, threads, part));
+                            });
+    }
+
+  private:
+    GridLines new_lines() const { return {shape_.row_count, shape_.column_count, shape_.is_complex}; }
+
+    template <class Read, class Tell> void on_gpu(const Read &read, const Tell &tell) const {
+        GpuQueues queues(options_);
+        DeviceQueue &queue = queues.first();
+        LeftOutOnDevice device(queue, shape_, left_out_seconds(shape_, the_gpu()->properties()));
+        const double seconds = device.seconds_of_matrix(), all = seconds * static_cast<double>(count_);
+        require_time(seconds, all, options_);
+        control_.poll();
+        control_.begin(all, all);
+        const auto at_once = static_cast<std::int64_t>(device.at_once());
+        with_threads(options_.threads, [&] {
+            for (std::int64_t first = 0; first < count_; first += at_once) {
+                std::vector<GridLines> lines;
+                while (std::ssize(lines) < std::min(at_once, count_ - first)) lines.push_back(new_lines());
+                parallel_for(lines.size(),
+                             [&](std::uint64_t k) { read(first + static_cast<std::int64_t>(k), lines[k]); });
+                std::vector<LineSums> sums = device.run(lines, control_);
+                parallel_for(lines.size(), [&](std::uint64_t k) {
+                    tell(first + static_cast<std::int64_t>(k), Sums(lines[k], std::move(sums[k])));
+                });
+            }
+        });
+    }
+
+    const LeftOutShape shape_;
+    const std::int64_t count_;
+    const double seconds_;
+    const Options &options_;
+    RunControl &control_;
+};
 
 double terms_of(const Side &side) {
     return std::accumulate(side.count.begin(), side.count.end(), 0.5,
@@ -263,18 +294,20 @@ void compute_sub_permanents(const perm_dense *a, const Options &options, RunCont
         return;
     }
     const double seconds = 1e-6 + minor_seconds(left.kinds(), terms_of(summed), matrices.is_complex());
-    for_each_matrix(matrices.count(), seconds, options, control,
-                    [&](std::int64_t m, int threads, RunControl &part) {
-                        GridLines grid(left.count, summed.count, matrices.is_complex());
-                        matrices.read(m, left, summed, !by_rows, grid);
-                        grid.fix();
-                        const MinorSums sums(grid, threads, part);
-                        for (int i = 0; i < left.kinds(); ++i) {
-                            const std::size_t to = at(m * lines + left.line[at(i)]);
-                            const double bound = sums.put(i, out + to * parts);
-                            if (error_bounds) error_bounds[to] = bound;
-                        }
-                    });
+    DenseRun<MinorSums>({LeftOut::minors, left.count, summed.count, matrices.is_complex()}, matrices.count(),
+                        seconds, options, control)
+        .run(
+            [&](std::int64_t m, GridLines &grid) {
+                matrices.read(m, left, summed, !by_rows, grid);
+                grid.fix();
+            },
+            [&](std::int64_t m, const MinorSums &sums) {
+                for (int i = 0; i < left.kinds(); ++i) {
+                    const std::size_t to = at(m * lines + left.line[at(i)]);
+                    const double bound = sums.put(i, out + to * parts);
+                    if (error_bounds) error_bounds[to] = bound;
+                }
+            });
 }
 
 void compute_gradients(const perm_dense *a, const Options &options, RunControl &control, void *gradients,
@@ -334,23 +367,10 @@ void compute_gradients(const perm_dense *a, const Options &options, RunControl &
     };
     const int kinds = static_cast<int>(row_count.size());
     const bool complex = matrices.is_complex();
-    const double seconds = 1e-6 + gradient_seconds(kinds, n, complex),
-                 all_seconds = seconds * static_cast<double>(matrices.count()) / options.threads;
-    const auto new_lines = [&] { return GridLines(row_count, ones_of_columns, complex); };
-    if (gradients_go_to_gpu(options, kinds, n, complex, matrices.count(), all_seconds))
-        return with_gpu_errors([&] {
-            GpuQueues queues(options);
-            GradientsOnDevice device(queues.first(), row_count, n, complex,
-                                     gradient_seconds(kinds, n, complex, the_gpu()->properties()));
-            for_all_on_device(matrices.count(), device, options, control, new_lines, read, tell);
-        });
     control.memory().take(gradient_bytes(kinds, n, complex, options.threads));
-    for_each_matrix(matrices.count(), seconds, options, control,
-                    [&](std::int64_t m, int threads, RunControl &part) {
-                        GridLines grid = new_lines();
-                        read(m, grid);
-                        tell(m, GradientSums(grid, threads, part));
-                    });
+    DenseRun<GradientSums>({LeftOut::gradients, row_count, ones_of_columns, complex}, matrices.count(),
+                           1e-6 + gradient_seconds(kinds, n, complex), options, control)
+        .run(read, tell);
 }
 
 } // namespace libperm

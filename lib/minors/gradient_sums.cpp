@@ -1,7 +1,5 @@
 #include "lib/minors/gradient_sums.hpp"
 
-#include "lib/minors/tasks.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -37,14 +35,12 @@ CountedColumns shape_alone(int rows, int columns, bool is_complex) {
     return a;
 }
 std::uint64_t tasks_in(int rows, int columns, bool is_complex) {
-    return tasks_of({gradient_pieces(rows, columns, is_complex), pieces_at_once});
+    return tasks_of(gradient_share(shape_alone(rows, columns, is_complex)));
 }
 
 } // namespace
 
-std::uint64_t gradient_pieces(int rows, int columns, bool is_complex) {
-    return gradient_pieces(shape_alone(rows, columns, is_complex));
-}
+StepPieces gradient_share(const CountedColumns &a) { return {gradient_pieces(a), pieces_at_once}; }
 
 int gradient_threads(int rows, int columns, bool is_complex) {
     return static_cast<int>(tasks_in(rows, columns, is_complex));
@@ -65,7 +61,7 @@ GradientSums::GradientSums(const GridLines &lines, int threads, RunControl &cont
     const std::uint64_t pieces = gradient_pieces(a);
     const double work = gradient_seconds(a.rows, a.columns, a.is_complex()) / static_cast<double>(pieces);
     sum_in_tasks(
-        {pieces, pieces_at_once}, threads, sums_, [&] { return LineSums(a.rows, a.columns, a.is_complex()); },
+        gradient_share(a), threads, sums_, [&] { return LineSums(a.rows, a.columns, a.is_complex()); },
         [&](const auto &task, LineSums &to) {
             const AlignedDoubles space = aligned_doubles(gradient_space(a));
             task([&](std::uint64_t first, std::uint64_t last) {

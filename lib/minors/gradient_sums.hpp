@@ -4,6 +4,7 @@
 #include "jit/lanes/gradient_sum.hpp"
 #include "lib/minors/grid_lines.hpp"
 #include "lib/minors/minor_bounds.hpp"
+#include "lib/minors/tasks.hpp"
 #include "lib/run/run_control.hpp"
 #include "lib/tape/tape_run.hpp"
 
@@ -14,9 +15,11 @@ constexpr int columns_for_gradient(int n) { return n < least_gradient_order ? le
 
 // On one thread; and what it holds beside the matrix.
 double gradient_seconds(int rows, int columns, bool is_complex);
-std::uint64_t gradient_pieces(int rows, int columns, bool is_complex);
-int gradient_threads(int rows, int columns, bool is_complex); // that have something to do, each with a task
+int gradient_threads(int rows, int columns, bool is_complex); // that have something to do
 std::int64_t gradient_bytes(int rows, int columns, bool is_complex, int threads);
+
+// Pieces, which are shared out among threads.
+StepPieces gradient_share(const CountedColumns &a);
 
 class GradientSums {
   public:

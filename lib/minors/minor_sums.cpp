@@ -1,10 +1,6 @@
 #include "lib/minors/minor_sums.hpp"
 
-#include "lib/minors/tasks.hpp"
-
-#include <algorithm>
-#include <optional>
-#include <vector>
+#include <utility>
 
 namespace libperm {
 namespace {
@@ -25,21 +21,27 @@ double minor_seconds(int rows, double terms, bool is_complex) {
     return rows * terms * (is_complex ? complex_seconds : real_seconds);
 }
 
+StepPieces minor_share(const CountedColumns &a) {
+    return {count_steps(a), terms_of_piece / static_cast<std::uint64_t>(low_kinds(a).lanes)};
+}
+
+MinorSums::MinorSums(const GridLines &lines, LineSums sums)
+    : lines_(lines), sums_(std::move(sums)), bounds_(lines, shape_of(lines.view(), lines.columns_in_all())) {}
+
 MinorSums::MinorSums(const GridLines &lines, int threads, RunControl &control)
     : lines_(lines),
       sums_(lines.view().rows, 1, lines.view().is_complex()),
       bounds_(lines, shape_of(lines.view(), lines.columns_in_all())) {
     const CountedColumns a = lines.view();
-    const std::uint64_t steps = count_steps(a),
-                        piece = terms_of_piece / static_cast<std::uint64_t>(low_kinds(a).lanes);
+    const StepPieces share = minor_share(a);
     const double work = minor_seconds(a.rows, low_kinds(a).lanes, a.is_complex());
     sum_in_tasks(
-        {steps, piece}, threads, sums_, [&] { return LineSums(a.rows, 1, a.is_complex()); },
+        share, threads, sums_, [&] { return LineSums(a.rows, 1, a.is_complex()); },
         [&](const auto &pieces, LineSums &to) {
             const AlignedDoubles space = aligned_doubles(minor_space(a));
             pieces([&](std::uint64_t first, std::uint64_t last) {
                 add_minors(a, first, last, space.get(), to);
-                if (steps > piece) control.advance(work * static_cast<double>(last - first));
+                if (share.steps > share.piece) control.advance(work * static_cast<double>(last - first));
             });
         });
 }

@@ -4,6 +4,7 @@
 #include "jit/lanes/minor_sum.hpp"
 #include "lib/minors/grid_lines.hpp"
 #include "lib/minors/minor_bounds.hpp"
+#include "lib/minors/tasks.hpp"
 #include "lib/run/run_control.hpp"
 
 namespace libperm {
@@ -11,11 +12,16 @@ namespace libperm {
 // Of `rows` kinds of rows over columns of these counts, on one thread.
 double minor_seconds(int rows, double terms, bool is_complex);
 
+// Steps, which are shared out among threads.
+StepPieces minor_share(const CountedColumns &a);
+
 class MinorSums {
   public:
     // Of lines that are fixed, and stay: one row more than columns, copies counted. The same bits for any
     // number of threads.
     MinorSums(const GridLines &lines, int threads, RunControl &control);
+    // As another device has summed them.
+    MinorSums(const GridLines &lines, LineSums sums);
 
     // Without one copy of row i; returns its bound.
     double put(int i, double *to) const {

@@ -5,7 +5,7 @@
 #include "lib/base/system.hpp"
 #include "lib/frontier/cost.hpp"
 #include "lib/minors/gradient_sums.hpp"
-#include "lib/minors/gradients_on_device.hpp"
+#include "lib/minors/left_out_on_device.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/gpu_queues.hpp"
 
@@ -33,6 +33,11 @@ struct SumsWay {
     bool on_gpu = false;
 };
 
+LeftOutShape shape_of(const Plan &plan) {
+    const std::vector<int> ones(at(columns_for_gradient(plan.n())), 1);
+    return {LeftOut::gradients, ones, ones, is_complex(plan)};
+}
+
 SumsWay way_of_sums(const Plan &plan) {
     const bool is_square = plan.input.free_lines() == 0;
     if (plan.n() < 1 || plan.n() > most_gradient_order || !is_square ||
@@ -41,22 +46,22 @@ SumsWay way_of_sums(const Plan &plan) {
     const int n = columns_for_gradient(plan.n());
     const double threads = std::min(plan.options.threads, gradient_threads(n, n, is_complex(plan)));
     const double seconds = sums_overhead + gradient_seconds(n, n, is_complex(plan)) / threads;
-    if (!gradients_go_to_gpu(plan.options, n, n, is_complex(plan), 1, seconds)) return {seconds, false};
-    return {gradient_seconds(n, n, is_complex(plan), *first_gpu_in_sight().gpu), true};
+    const LeftOutShape shape = shape_of(plan);
+    if (!goes_to_gpu(plan.options, shape, 1, seconds)) return {seconds, false};
+    return {left_out_seconds(shape, *first_gpu_in_sight().gpu), true};
 }
 
 // Of lines that are fixed, wherever they are summed.
 GradientSums sums_of(const Plan &plan, const GridLines &lines, const SumsWay &way, int threads,
                      RunControl &control, Outcome &outcome) {
     if (!way.on_gpu) return {lines, threads, control};
-    const CountedColumns view = lines.view();
     std::vector<LineSums> sums;
     with_gpu_errors([&] {
         GpuQueues queues(plan.options);
-        GradientsOnDevice device(queues.first(), std::vector<int>(view.row_count, view.row_count + view.rows),
-                                 view.columns, view.is_complex(), way.seconds);
+        LeftOutOnDevice device(queues.first(), shape_of(plan), way.seconds);
         sums = device.run({&lines, 1}, control);
         outcome.on_gpu = true;
+        outcome.counts.peak_bytes = device.peak_bytes();
         outcome.counts.seconds_compile = queues.compile_seconds();
         outcome.counts.kernels_compiled = queues.kernels_compiled();
     });
@@ -124,7 +129,7 @@ TapeAnswer run_sums(const Plan &plan, bool on_gpu, int threads, const void *valu
     outcome.exact = answer.exact;
     outcome.counts.subsets = std::ldexp(1.0, n - 1);
     outcome.counts.operations = std::ldexp(n * (complex ? 24.0 : 10.0), n - 1);
-    outcome.counts.peak_bytes = control.memory().peak();
+    outcome.counts.peak_bytes += control.memory().peak();
     outcome.blocks = outcome.blocks_computed = 1;
     outcome.engine = Engine::glynn;
     return answer;
