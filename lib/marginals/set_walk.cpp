@@ -127,16 +127,20 @@ double SetWalk::stays_unmatched(std::size_t l, const Workspace &work) const {
     return place == absent ? 0 : work.values[at(place)];
 }
 
-void SetWalk::go_forward(std::size_t l, const Workspace &work, const double *from, double *to) const {
+std::int64_t SetWalk::go_forward(std::size_t l, const Workspace &work, const double *from, double *to) const {
     const Line &line = lines_[l];
     const double stays = stays_unmatched(l, work);
     for (std::int64_t set = 0; set < sets_; ++set) to[set] = stays * from[set];
+    std::int64_t added = 0;
     for (std::int64_t s = line.begin; s < line.end; ++s) {
         const double a = work.values[at(steps_[at(s)].place)];
+        if (a == 0) continue;
+        ++added;
         for_sets_without(steps_[at(s)].bit, sets_, [&](std::int64_t first, std::int64_t run) {
             for (std::int64_t k = 0; k < run; ++k) to[first + run + k] += a * from[first + k];
         });
     }
+    return added;
 }
 
 bool SetWalk::run(const double *values, Workspace &work, double *marginals, double *bounds,
@@ -152,8 +156,8 @@ bool SetWalk::run(const double *values, Workspace &work, double *marginals, doub
     forward[0] = 1;
     double roundings = 0; // of a term forwards, and back: a product, and a sum of so many, for each line
     for (std::int64_t l = 0; l < lines; ++l) {
-        go_forward(at(l), work, forward + l * sets_, forward + (l + 1) * sets_);
-        roundings += static_cast<double>(lines_[at(l)].end - lines_[at(l)].begin) + 2;
+        const std::int64_t added = go_forward(at(l), work, forward + l * sets_, forward + (l + 1) * sets_);
+        roundings += static_cast<double>(added) + 2;
     }
     double *back = work.back.data(), *next = work.next.data();
     back[sets_ - 1] = 1;

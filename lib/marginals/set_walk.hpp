@@ -63,7 +63,8 @@ class SetWalk {
     }
     // The weight of leaving long line l unmatched, scaled as it is.
     double stays_unmatched(std::size_t l, const Workspace &work) const;
-    void go_forward(std::size_t l, const Workspace &work, const double *from, double *to) const;
+    // Returns how many entries are not 0.
+    std::int64_t go_forward(std::size_t l, const Workspace &work, const double *from, double *to) const;
 
     std::int64_t value_count_, marginal_count_, sets_ = 1;
     double operations_ = 0;

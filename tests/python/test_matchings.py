@@ -193,3 +193,25 @@ def test_multiplicities():
 def test_zeros_where_others_are_lost():
     found = libperm.marginals([[1.0, 1.0, 1e-310, 0.0]], [1.0], [1.0, 2.2e-308, 0.0, 1e-310])
     assert found.entries[0][3] == found.entry_bounds[0][3] == 0
+
+
+def test_small_arrays_go_straight():
+    """By a plan of the full shape that is kept: the bits of a plan of their own."""
+    draws, compared = np.random.default_rng(2602), 0
+    for _ in range(60):
+        m, n = draws.integers(1, 9, 2)
+        a = draws.random((m, n)) * (draws.random((m, n)) < 0.5)
+        rows = None if draws.random() < 0.3 else draws.random(m)
+        cols = None if draws.random() < 0.3 else float(draws.random())
+        try:
+            expected = libperm.marginals(a, rows, cols, seed=0)
+        except libperm.InvalidMatrixError:
+            with pytest.raises(libperm.InvalidMatrixError, match="no matching"):
+                libperm.marginals(a, rows, cols)
+            continue
+        found = libperm.marginals(a, rows, cols)
+        for name in ("entries", "rows", "cols", "entry_bounds", "row_bounds", "col_bounds"):
+            assert np.array_equal(getattr(found, name), getattr(expected, name)), name
+        assert found.result.text == expected.result.text
+        compared += 1
+    assert compared > 20

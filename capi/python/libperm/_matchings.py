@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from libperm import _abi
+from libperm import _abi, _small_marginals
 from libperm._batch import Batch, Results
 from libperm._call import run
 from libperm._errors import InvalidMatrixError
@@ -84,6 +84,11 @@ def marginals(
     a = as_array(A)
     if is_array(a) and a.ndim == 3:
         return _of_many(a, row_unmatched, col_unmatched, dict(options))
+    if is_array(a) and not options:
+        small = _small_marginals.marginals(a, row_unmatched, col_unmatched)
+        if small is not None:
+            numbers, errors, result = small
+            return Marginals(*_split_array(a.shape, numbers), *_split_array(a.shape, errors), result)
     matrix = read(a)
     as_numpy = is_numpy(matrix.row_ptr)
     given, buffer = weighted_input(matrix, row_unmatched, col_unmatched, options)
@@ -182,6 +187,11 @@ def _split(matrix: Matrix, a: Any, found: list[float], as_numpy: bool) -> tuple[
 
     entries, of_rows, of_cols = (np.array(part, float) for part in parts)
     return matrix.like(a, entries), of_rows, of_cols
+
+
+def _split_array(shape: tuple[int, int], numbers: Any) -> tuple[Any, Any, Any]:
+    m, n = shape
+    return numbers[: m * n].reshape(shape), numbers[m * n : m * n + m], numbers[m * n + m :]
 
 
 def _of_many(batch: Any, row_unmatched: Any, col_unmatched: Any, options: dict[str, Any]) -> Marginals:
