@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import libperm
 
@@ -46,3 +47,21 @@ def test_straight_to_the_library():
     random = np.random.default_rng(931)
     for a in (random.uniform(size=(8, 8)), random.integers(1, 9, (8, 8))):
         assert libperm.compute(a).engine == "glynn"
+
+
+def test_gradient_of_a_long_band_by_zeros_too():
+    n = 50
+    band = sum(np.diag(np.arange(1.0, n - abs(d) + 1) / n, d) for d in (-1, 0, 1))
+    found = libperm.gradient(band, full=True)
+    derivatives, bounds = found.derivatives, found.error_bounds
+    assert derivatives.shape == bounds.shape == (n, n)
+    of_entries = libperm.gradient(sparse.csr_array(band)).toarray()
+    assert np.allclose(derivatives[band != 0], of_entries[band != 0], rtol=1e-12, atol=0)
+    for i, j in ((0, 5), (17, 12), (30, 33)):
+        without = np.delete(np.delete(band, i, 0), j, 1)
+        expected = libperm.permanent(sparse.csr_array(without))
+        assert expected > 0
+        assert abs(derivatives[i, j] - expected) <= bounds[i, j] + 1e-13 * expected
+    dense = (np.random.default_rng(3).random((60, 60)) < 0.4) * 1.0
+    with pytest.raises(libperm.RefusedError, match=r"pass scipy\.sparse"):
+        libperm.gradient(dense)

@@ -6,8 +6,9 @@ import ctypes
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from libperm import _dense, _full_batch, _quick
+from libperm import _by_rows, _dense, _full_batch, _quick
 from libperm._call import run
+from libperm._errors import MemoryRefusedError, UnsupportedError
 from libperm._library import check, library
 from libperm._matrix import Input, Matrix, read, union
 from libperm._numbers import Kind, Number
@@ -179,8 +180,8 @@ def gradient(A: Any, *, full: Literal[True], **options: Unpack[Options]) -> Grad
 def gradient(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
     """The derivatives of perm(A) by its entries: an array for an array, scipy.sparse of the same format for
     such, lists for lists, of floats or complex numbers. Of arrays and lists by all entries, zeros too: what
-    the permanent would gain. Of scipy.sparse by the entries that it has, which alone is possible where it is
-    large. full=True: a libperm.Gradient, with bounds of their errors.
+    the permanent would gain; where that is too much at once, row by row. Of scipy.sparse by the entries that
+    it has, which alone is possible where it is large. full=True: a libperm.Gradient, with bounds of their errors.
 
     >>> import libperm
     >>> libperm.gradient([[1.0, 2.0], [3.0, 4.0]])
@@ -194,8 +195,13 @@ def gradient(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
     matrix = read(A, with_zeros=True)
     if matrix.kind.is_exact:
         matrix.kind = Kind.REAL
-    plan = Plan._of(matrix, dict(options), value_type_of(matrix.entries, matrix.kind), True)
-    found = plan.gradient(full=True)
+    try:
+        plan = Plan._of(matrix, dict(options), value_type_of(matrix.entries, matrix.kind), True)
+        found = plan.gradient(full=True)
+    except (MemoryRefusedError, UnsupportedError) as refused:
+        if hasattr(A, "tocsr"):
+            raise
+        found = _by_rows.gradient(matrix, options, refused)
     derivatives = matrix.like(A, found.derivatives)
     return (
         replace(found, derivatives=derivatives, error_bounds=matrix.like(A, found.error_bounds))

@@ -1,0 +1,50 @@
+"""Derivatives by all entries of a matrix that is sparse, zeros too: each row's by a plan of its own, in which
+it alone is full. A frontier that is narrow grows little by that."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+from itertools import accumulate
+from typing import Any
+
+from libperm._errors import MemoryRefusedError, UnsupportedError
+from libperm._matrix import Matrix
+from libperm._result import Gradient
+from libperm._values import value_type_of
+from libperm.plan import Plan
+
+
+def gradient(
+    full: Matrix, options: Mapping[str, Any], refused: MemoryRefusedError | UnsupportedError
+) -> Gradient:
+    """Of a matrix that has an entry everywhere, whose own plan was refused."""
+    rows, cols = full.shape
+    entries = list(full.entries)
+    written = [entries[i * cols : (i + 1) * cols] for i in range(rows)]
+    kept = [[j for j in range(cols) if row[j] != 0] for row in written]
+    if all(len(row) == cols for row in kept):
+        raise refused
+    derivatives: list[Any] = []
+    bounds: list[float] = []
+    for i in range(rows):
+        columns = [range(cols) if k == i else row for k, row in enumerate(kept)]
+        one = Matrix(
+            full.shape,
+            array("q", accumulate(map(len, columns), initial=0)),
+            array("q", [j for row in columns for j in row]),
+            [written[k][j] for k, row in enumerate(columns) for j in row],
+            full.kind,
+        )
+        try:
+            plan = Plan._of(one, dict(options), value_type_of(one.entries, one.kind), True)
+            found = plan.gradient(full=True)
+        except (MemoryRefusedError, UnsupportedError) as too_large:
+            raise type(too_large)(
+                f"{too_large}\n  these are the derivatives by zeros too: "
+                "pass scipy.sparse for those by its entries alone"
+            ) from None
+        first = one.row_ptr[i]
+        derivatives += list(found.derivatives)[first : first + cols]
+        bounds += list(found.error_bounds)[first : first + cols]
+    return Gradient(derivatives, bounds, found.permanent)
