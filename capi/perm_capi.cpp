@@ -255,9 +255,11 @@ perm_status perm_plan_explain(const perm_plan *plan, perm_format format, char *b
                               size_t *needed) {
     return guarded([&] {
         if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
-        write_text(format == PERM_FORMAT_PICTURE ? libperm::picture_json(plan->plan)
-                   : is_json(format)             ? libperm::explain_json(plan->plan)
-                                                 : libperm::explain_text(plan->plan),
+        const libperm::Plan &of = plan->plan;
+        const libperm::GradientForecast gradient = plan->gradient.forecast(of, plan->direct.get());
+        write_text(format == PERM_FORMAT_PICTURE ? libperm::picture_json(of, gradient)
+                   : is_json(format)             ? libperm::explain_json(of, gradient)
+                                                 : libperm::explain_text(of, gradient),
                    buffer, capacity, needed);
     });
 }

@@ -135,19 +135,34 @@ TapeAnswer run_sums(const Plan &plan, bool on_gpu, int threads, const void *valu
     return answer;
 }
 
+// Along the tape it is longer for certain, or what it takes to make one is.
+bool is_beyond_tape(const Plan &plan, const TapePlan *direct, double sums) {
+    if (direct) return static_cast<double>(direct->tape().moves.size()) * move_seconds > sums;
+    return least_frontier(plan.input.pattern).expansions > making * sums / move_seconds;
+}
+
 } // namespace
+
+GradientForecast PlanGradient::forecast(const Plan &plan, const TapePlan *direct) const {
+    if (plan.options.machine) return {};
+    SumsWay way;
+    try {
+        way = way_of_sums(plan);
+    } catch (const Error &) { // no GPU, where one is named: told by who runs it
+    }
+    const auto [sums, on_gpu] = way;
+    const bool by_sums = sums < infinity && (sums_ || (on_gpu && plan.options.device == Device::gpu) ||
+                                             is_beyond_tape(plan, direct, sums));
+    return by_sums ? GradientForecast{Engine::glynn, on_gpu} : GradientForecast{};
+}
 
 GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, RunControl &control) const {
     const auto [sums, on_gpu] = way_of_sums(plan);
     if (sums == infinity) return {&tape_.of(plan, direct, control)};
     const GradientWay by_sums{nullptr, on_gpu};
     if (sums_ || (on_gpu && plan.options.device == Device::gpu)) return by_sums;
+    if (is_beyond_tape(plan, direct, sums)) return by_sums;
     const double most_moves = making * sums / move_seconds;
-    if (direct) {
-        if (static_cast<double>(direct->tape().moves.size()) * move_seconds > sums) return by_sums;
-    } else if (least_frontier(plan.input.pattern).expansions > most_moves) {
-        return by_sums;
-    }
     try {
         return {&tape_.of(plan, direct, control, most_moves)};
     } catch (const Error &error) {

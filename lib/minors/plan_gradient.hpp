@@ -18,8 +18,16 @@ struct GradientWay {
                    RunControl &control, Outcome &outcome) const;
 };
 
+// What the way is to be, as far as it can be told before a tape is made, which may turn out to be too large.
+struct GradientForecast {
+    Engine engine = Engine::frontier; // or glynn: by sums
+    bool on_gpu = false;
+};
+
 class PlanGradient {
   public:
+    GradientForecast forecast(const Plan &plan, const TapePlan *direct) const;
+
     // A tape is made when it is first needed. `direct` may be null. Throws Error.
     GradientWay way(const Plan &plan, const TapePlan *direct, RunControl &control) const;
 

@@ -206,7 +206,7 @@ std::string candidates_text(const Plan &plan, const BlockPlan &block) {
     return text + slices_text(block) + tree_text(block, plan.options);
 }
 
-Json plan_json(const Plan &plan) {
+Json plan_json(const Plan &plan, const GradientForecast &gradient) {
     const BlockPlan *block = plan.main_block();
     const Candidate *choice = block ? block->choice() : nullptr;
     Json j;
@@ -260,6 +260,8 @@ Json plan_json(const Plan &plan) {
     j["straight_road"] = has_straight_road;
     j["straight_engine"] = has_straight_road ? Json(engine_name(Engine::glynn)) : Json(nullptr);
     j["executes_straight"] = executes_straight(plan);
+    j["gradient_engine"] = engine_name(gradient.engine);
+    j["gradient_device"] = gradient.on_gpu ? "gpu" : "cpu";
     j["groups"] = groups_json(plan);
     j["candidates"] = Json::Array();
     for (std::size_t k = 0; block && k < block->candidates.size(); ++k)
@@ -294,10 +296,12 @@ std::string straight_text(const Plan &plan) {
 
 } // namespace
 
-std::string explain_json(const Plan &plan) { return plan_json(plan).written(); }
+std::string explain_json(const Plan &plan, const GradientForecast &gradient) {
+    return plan_json(plan, gradient).written();
+}
 
-std::string picture_json(const Plan &plan) {
-    Json j = plan_json(plan);
+std::string picture_json(const Plan &plan, const GradientForecast &gradient) {
+    Json j = plan_json(plan, gradient);
     Json &picture = j["picture"] = picture_of(plan);
     picture["reduced"] = reductions_text(plan);
     picture["time"] = readable_seconds(plan.seconds);
@@ -308,7 +312,7 @@ std::string picture_json(const Plan &plan) {
     return j.written(-1);
 }
 
-std::string explain_text(const Plan &plan) {
+std::string explain_text(const Plan &plan, const GradientForecast &gradient) {
     const Options &options = plan.options;
     std::string text = options.machine ? formatted("for: {}\n", name_of(*options.machine)) : "";
     text +=
@@ -320,6 +324,9 @@ std::string explain_text(const Plan &plan) {
     if (!block) return text + plan.structure + "\n" + straight_text(plan);
     text += blocks_text(plan) + candidates_text(plan, *block) + block->why + "\n" + scale_text(plan) +
             straight_text(plan);
+    if (gradient.engine == Engine::glynn)
+        text += formatted("derivatives: engine glynn, by 2^{} sums over signs{}\n", plan.n() - 1,
+                          gradient.on_gpu ? ", on the GPU" : "");
     if (!plan.values_known && plan.options.passes.merging)
         text += "values unknown: all rows and columns are taken to be different\n";
     if (plan.refusal != PERM_OK) text += plan.refusal_text + "\n";

@@ -1,12 +1,15 @@
 // A plan in words, for a person or as JSON.
 #pragma once
 
+#include "lib/minors/plan_gradient.hpp"
 #include "lib/plan/plan.hpp"
 
 namespace libperm {
 
-std::string explain_text(const Plan &plan);
-std::string explain_json(const Plan &plan);
-std::string picture_json(const Plan &plan); // the same, and what a picture shows besides
+// `gradient`: of the plan's derivatives.
+std::string explain_text(const Plan &plan, const GradientForecast &gradient = {});
+std::string explain_json(const Plan &plan, const GradientForecast &gradient = {});
+// The same, and what a picture shows besides.
+std::string picture_json(const Plan &plan, const GradientForecast &gradient = {});
 
 } // namespace libperm

@@ -266,3 +266,26 @@ TEST_CASE("what has no probabilities") {
     CHECK(perm_plan_marginals_batch(plan, values, 6, -1, out, nullptr, nullptr) == PERM_BAD_ARGUMENT);
     perm_plan_destroy(plan);
 }
+
+TEST_CASE("other precisions than double are refused") {
+    const std::int64_t row_ptr[]{0, 1}, col[]{0};
+    const double value[]{2};
+    perm_csr a = PERM_CSR_INIT;
+    a.n_rows = a.n_cols = a.nnz = 1;
+    a.row_ptr = row_ptr, a.col_idx = col, a.values = value;
+    for (const char *precision : {"auto", "double", "dd", "exact", "mod:101"}) {
+        CAPTURE(precision);
+        perm_opts opts = PERM_OPTS_INIT;
+        opts.precision = precision;
+        perm_plan *plan = nullptr;
+        REQUIRE(perm_plan_create(&a, &opts, &plan) == PERM_OK);
+        double out[3];
+        const std::string name = precision;
+        const bool is_served = name == "auto" || name == "double";
+        CHECK(perm_plan_marginals(plan, value, out, nullptr, nullptr) ==
+              (is_served ? PERM_OK : PERM_UNSUPPORTED));
+        CHECK(perm_plan_marginals_batch(plan, value, 0, 2, std::vector<double>(6).data(), nullptr, nullptr) ==
+              (is_served ? PERM_OK : PERM_UNSUPPORTED));
+        perm_plan_destroy(plan);
+    }
+}

@@ -181,7 +181,8 @@ def gradient(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
     """The derivatives of perm(A) by its entries: an array for an array, scipy.sparse of the same format for
     such, lists for lists, of floats or complex numbers. Of arrays and lists by all entries, zeros too: what
     the permanent would gain; where that is too much at once, row by row. Of scipy.sparse by the entries that
-    it has, which alone is possible where it is large. full=True: a libperm.Gradient, with bounds of their errors.
+    it has, which alone is possible where it is large. full=True: a libperm.Gradient, with bounds of their
+    errors.
 
     >>> import libperm
     >>> libperm.gradient([[1.0, 2.0], [3.0, 4.0]])
