@@ -1,4 +1,4 @@
-// perm_compute and perm_plan_create over all kinds of matrices and options.
+// perm_compute, perm_plan_create and what is asked of plans over all kinds of matrices and options.
 #include "tests/fuzz/inputs.hpp"
 
 void fuzz::run(std::string_view input) {
@@ -17,6 +17,10 @@ void fuzz::run(std::string_view input) {
     for (const perm_format format : {PERM_FORMAT_TEXT, PERM_FORMAT_JSON, PERM_FORMAT_PICTURE})
         require(perm_plan_explain(plan, format, nullptr, 0, &needed) == PERM_OK, perm_last_error());
     check_call(perm_plan_execute(plan, a.csr.values, &result), result);
+    // Of entries, rows and columns, complex numbers at most.
+    std::vector<double> numbers(2 * (a.col_idx.size() + 24)), bounds(numbers.size());
+    check_call(perm_plan_gradient(plan, a.csr.values, numbers.data(), bounds.data(), &result), result);
+    check_call(perm_plan_marginals(plan, a.csr.values, numbers.data(), bounds.data(), &result), result);
     perm_plan_destroy(plan);
 }
 

@@ -1,5 +1,6 @@
 #include "tests/fuzz/inputs.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -25,8 +26,8 @@ Matrix::Matrix(Bytes &bytes) {
         row_ptr.push_back(bytes.chance(254) ? static_cast<std::int64_t>(col_idx.size())
                                             : bytes.integer(-1, 70));
     }
-    // The arrays that row_ptr speaks of are there, whatever it says.
-    const std::size_t there = std::max<std::size_t>(col_idx.size(), 80);
+    // The arrays that row_ptr speaks of are there, whatever it says; and weights behind the values.
+    constexpr std::size_t there = 120;
     const auto nnz = static_cast<std::int64_t>(col_idx.size());
     col_idx.resize(there);
     doubles.resize(2 * there);
@@ -58,6 +59,24 @@ Matrix::Matrix(Bytes &bytes) {
     default:
         break;
     }
+    multiply(bytes);
+    if (bytes.chance(60)) weigh(bytes, static_cast<std::size_t>(nnz));
+}
+
+// As a plan is given them: behind the values.
+void Matrix::weigh(Bytes &bytes, std::size_t nnz) {
+    const std::size_t each = csr.value_type == PERM_VALUE_C128 ? 16 : 8;
+    for (std::size_t k = nnz * each / 8; k < doubles.size(); ++k) doubles[k] = bytes.number();
+    for (std::size_t k = nnz; k < integers.size(); ++k) integers[k] = bytes.integer(-3, 9);
+    const char *at = static_cast<const char *>(csr.values ? csr.values : doubles.data()) + nnz * each;
+    if (bytes.chance(170)) {
+        csr.row_unmatched = at;
+        at += each * static_cast<std::size_t>(std::max<std::int64_t>(csr.n_rows, 0));
+    }
+    if (bytes.chance(170)) csr.col_unmatched = at;
+}
+
+void Matrix::multiply(Bytes &bytes) {
     if (!bytes.chance(40)) return;
     const auto multiplicities = [&](std::vector<std::int64_t> &to) {
         for (int k = 0; k < 16; ++k)

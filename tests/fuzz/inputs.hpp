@@ -19,6 +19,10 @@ struct Matrix {
     explicit Matrix(Bytes &bytes);
     Matrix(const Matrix &) = delete;
     Matrix &operator=(const Matrix &) = delete;
+
+  private:
+    void multiply(Bytes &bytes);
+    void weigh(Bytes &bytes, std::size_t nnz);
 };
 
 // Within a second and 256 MB, on the processor, with no cache.
