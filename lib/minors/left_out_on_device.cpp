@@ -21,10 +21,10 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr double launch_seconds = 0.1; // of one launch at most, as predicted
 
-// Clocks of a multiprocessor for a row and 32 signs; what it takes to bring a kernel and memory in; and of a
-// matrix to bring it in and to tell of it.
-constexpr double real_clocks = 18, complex_clocks = 60;
-constexpr double begin_seconds = 0.02, compile_seconds = 1.5, matrix_seconds = 3e-6;
+// On an H200: clocks of a multiprocessor for a row and 32 signs; what it takes to bring a kernel and memory
+// in; and of a matrix to bring it in and to tell of it.
+constexpr double real_clocks = 27, complex_clocks = 245;
+constexpr double begin_seconds = 0.02, compile_seconds = 1.5, matrix_seconds = 1e-5;
 
 // As the CPU shares them out.
 StepPieces share_of(const LeftOutShape &shape) {

@@ -324,8 +324,8 @@ void HostKernel::launch(const char *entry, unsigned blocks, unsigned threads, st
 
 std::vector<HostKernel> compile_for_host(const std::vector<std::string> &sources) {
     std::vector<HostKernel> kernels;
-    if (access(PERM_TEST_CXX, X_OK) != 0) {
-        run::skip("no C++ compiler " PERM_TEST_CXX " to compile kernels with");
+    if (access(PERM_TEST_CXX, X_OK) != 0 || access(PERM_TEST_SHIM_DIR, X_OK) != 0) {
+        run::skip("no C++ compiler " PERM_TEST_CXX " with " PERM_TEST_SHIM_DIR " to compile kernels");
         return kernels;
     }
     const TemporaryFolder folder;

@@ -94,4 +94,4 @@ def _batch(A: torch.Tensor) -> Any:
 
 
 def _like(A: torch.Tensor, numbers: Any) -> torch.Tensor:
-    return torch.from_numpy(numbers).to(A)
+    return torch.from_numpy(np.require(numbers, requirements="W")).to(A)
