@@ -45,6 +45,12 @@ INTEGER: dict[str, Call] = {
 }
 
 
+# Of one row more than columns, added up: the numbers themselves are in bench/peer_boson.py.
+SUB_PERMANENTS: dict[str, Call] = {
+    "exqalibur": lambda a: complex(sum(_exqalibur.sub_permanents_cx(a))),
+}
+
+
 def repeated_by_piquasso(counts: Array) -> Call:
     return lambda a: complex(_piquasso.permanent(a, counts, counts))
 

@@ -59,6 +59,13 @@ def rows(seed: int) -> Iterator[Row]:
         yield Row(f"integers, n = {n}", g.integers(-9, 10, (n, n)), libperm.permanent, peer_calls.INTEGER)
     for n, each in ((4, 2), (4, 3), (4, 5), (4, 10), (8, 2), (10, 2), (2, 50)):
         yield repeated(unitary(n), each)
+    for n in (8, 12, 16, 20):
+        yield Row(
+            f"{n + 1} sub-permanents, n = {n}",
+            complexes(n + 1, n),
+            lambda a: complex(libperm.sub_permanents(a).sum()),
+            peer_calls.SUB_PERMANENTS,
+        )
     for n in (8, 10, 12):
         yield Row(
             f"10,000 complex, n = {n}",

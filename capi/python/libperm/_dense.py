@@ -55,9 +55,13 @@ class _Dense:
         self.is_long = max(lines) + count.bit_length() > LONG_ORDER
 
     def call(self, name: str, options: Mapping[str, Any], outputs: tuple[Any, ...]) -> None:
-        prepared, function = Prepared(options, None), require(name)
+        function, a = require(name), ctypes.addressof(self.struct)
         addresses = [None if x is None else x.ctypes.data for x in outputs]
-        a, opts = ctypes.addressof(self.struct), ctypes.addressof(prepared.struct)
+        if not options and not self.is_long:
+            check(function(a, None, *addresses))
+            return
+        prepared = Prepared(options, None)
+        opts = ctypes.addressof(prepared.struct)
         run(prepared, self.is_long, lambda: check(function(a, opts, *addresses)))
 
 

@@ -52,6 +52,8 @@ def as_doubles(entries: Any) -> Any:
     """A numpy array of float64 or complex128 from what converts to one."""
     import numpy as np
 
+    if type(entries) is np.ndarray and entries.dtype.char in "dD" and entries.dtype.isnative:
+        return entries
     entries = plain(np.asarray(entries))
     if not is_array(entries) or not are_doubles(entries.reshape(-1)):
         raise TypeError(
