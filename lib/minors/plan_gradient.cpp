@@ -47,6 +47,7 @@ SumsWay way_of_sums(const Plan &plan) {
     const double threads = std::min(plan.options.threads, gradient_threads(n, n, is_complex(plan)));
     const double seconds = sums_overhead + gradient_seconds(n, n, is_complex(plan)) / threads;
     const LeftOutShape shape = shape_of(plan);
+    if (plan.options.device == Device::gpu && !first_gpu_in_sight().gpu) return {seconds, false};
     if (!goes_to_gpu(plan.options, shape, 1, seconds)) return {seconds, false};
     return {left_out_seconds(shape, *first_gpu_in_sight().gpu), true};
 }
@@ -145,14 +146,8 @@ bool is_beyond_tape(const Plan &plan, const TapePlan *direct, double sums) {
 
 GradientForecast PlanGradient::forecast(const Plan &plan, const TapePlan *direct) const {
     if (plan.options.machine) return {};
-    SumsWay way;
-    try {
-        way = way_of_sums(plan);
-    } catch (const Error &) { // no GPU, where one is named: told by who runs it
-    }
-    const auto [sums, on_gpu] = way;
-    const bool by_sums = sums < infinity && (sums_ || (on_gpu && plan.options.device == Device::gpu) ||
-                                             is_beyond_tape(plan, direct, sums));
+    const auto [sums, on_gpu] = way_of_sums(plan);
+    const bool by_sums = sums < infinity && (sums_ || is_beyond_tape(plan, direct, sums));
     return by_sums ? GradientForecast{Engine::glynn, on_gpu} : GradientForecast{};
 }
 
@@ -160,7 +155,7 @@ GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, RunContr
     const auto [sums, on_gpu] = way_of_sums(plan);
     if (sums == infinity) return {&tape_.of(plan, direct, control)};
     const GradientWay by_sums{nullptr, on_gpu};
-    if (sums_ || (on_gpu && plan.options.device == Device::gpu)) return by_sums;
+    if (sums_) return by_sums;
     if (is_beyond_tape(plan, direct, sums)) return by_sums;
     const double most_moves = making * sums / move_seconds;
     try {
