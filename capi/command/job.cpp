@@ -30,7 +30,11 @@ Input::Input(const Options &options)
     : name_(file_name(options)),
       matrix_(read_file(options, options.file)),
       view_(matrix_),
-      csr_(view_.csr()) {
+      csr_(view_.csr()),
+      row_weights_(options.row_unmatched, csr_.n_rows, csr_.value_type, "--row-unmatched"),
+      col_weights_(options.col_unmatched, csr_.n_cols, csr_.value_type, "--col-unmatched") {
+    csr_.row_unmatched = row_weights_.data();
+    csr_.col_unmatched = col_weights_.data();
     csr_.row_multiplicity =
         multiplicity_or_null(options.row_multiplicity, csr_.n_rows, "--row-multiplicity", "rows");
     csr_.col_multiplicity =

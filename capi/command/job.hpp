@@ -3,6 +3,7 @@
 
 #include "file_matrix.hpp"
 #include "interrupt.hpp"
+#include "line_weights.hpp"
 #include "options.hpp"
 #include "part_file.hpp"
 #include "progress.hpp"
@@ -27,7 +28,7 @@ class Stopwatch {
 // As the options say that its numbers are to be read, without explicit zeros.
 FileMatrix read_file(const Options &options, const std::string &file);
 
-// The matrix of the file, with the multiplicities of the options. Explicit zeros are left out, as
+// The matrix of the file, with the multiplicities and weights of the options. Explicit zeros are left out, as
 // perm_compute does.
 class Input {
   public:
@@ -41,6 +42,7 @@ class Input {
     FileMatrix matrix_;
     FileView view_;
     perm_csr csr_;
+    LineWeights row_weights_, col_weights_;
 };
 
 // Those of the options that the library knows, with the signals as perm_opts.cancel. Valid as long as they

@@ -110,6 +110,7 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
     add_quiet_option(*periodic, options, ("print the numbers alone; " + quiet).c_str());
     add_quiet_option(*shard, options, "print nothing; no progress, no log but errors");
     add_checkpoint_options(*compute, options);
+    add_unmatched_options(*compute, options);
     add_explain_options(*explain, options);
     add_source_options(*source, options);
     add_output_option(*plan, options, "the file for it");

@@ -229,6 +229,20 @@ void add_plan_file_option(CLI::App &command, Options &options) {
         ->type_name("PLAN");
 }
 
+void add_unmatched_options(CLI::App &command, Options &options) {
+    const auto add = [&](const char *name, std::vector<std::string> &weights, const char *what) {
+        command.add_option(name, weights, what)
+            ->delimiter(',')
+            ->type_name("LIST")
+            ->excludes(command.get_option("--plan"));
+    };
+    add("--row-unmatched", options.row_unmatched,
+        "weights of leaving rows unmatched: one for each, with commas between, or one for all; then the sum "
+        "is over all "
+        "matchings");
+    add("--col-unmatched", options.col_unmatched, "weights of leaving columns unmatched");
+}
+
 void add_checkpoint_options(CLI::App &command, Options &options) {
     command
         .add_option("--checkpoint", options.checkpoint,

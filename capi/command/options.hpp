@@ -26,6 +26,7 @@ struct Options {
     std::optional<std::string> machine;                                      // what its file says
     bool decimal = false;                                                    // numbers as they are written
     std::vector<std::int64_t> row_multiplicity, col_multiplicity;            // of each line; none: all 1
+    std::vector<std::string> row_unmatched, col_unmatched; // weights as written; none: all are matched
     // Of periodic.
     std::string lattice, head, tail; // its name in place of a file; files
     std::optional<std::int64_t> length;
@@ -53,6 +54,7 @@ struct Options {
 void add_plan_options(CLI::App &command, Options &options);       // FILE, and all that makes a plan
 void add_limit_options(CLI::App &command, Options &options);      // of a run
 void add_plan_file_option(CLI::App &command, Options &options);   // --plan
+void add_unmatched_options(CLI::App &command, Options &options);  // of compute
 void add_checkpoint_options(CLI::App &command, Options &options); // of compute
 void add_shard_options(CLI::App &command, Options &options);
 void add_sample_options(CLI::App &command, Options &options); // FILE, and what counts for samples

@@ -46,6 +46,7 @@ std::string in_command_terms(std::string text) {
     constexpr std::pair<std::string_view, std::string_view> names[] = {
         {"memory_limit_bytes", "--memory"},         {"time_limit_seconds", "--time-limit"},
         {"row_multiplicity", "--row-multiplicity"}, {"col_multiplicity", "--col-multiplicity"},
+        {"row_unmatched", "--row-unmatched"},       {"col_unmatched", "--col-unmatched"},
         {"cancelled by the caller", "cancelled"},   {"the same call goes on", "the same command goes on"}};
     for (const auto &[field, option] : names)
         for (auto at = text.find(field); at != text.npos; at = text.find(field, at + option.size()))

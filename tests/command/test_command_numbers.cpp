@@ -198,6 +198,28 @@ TEST_CASE("multiplicities") {
     check_usage_error(folder, {"compute", path, "--row-multiplicity"}, "--row-multiplicity");
 }
 
+TEST_CASE("lines that may stay unmatched") {
+    const std::string file = dense + "integer general\n2 2\n1\n3\n2\n4\n"; // rows 1 2 and 3 4
+    CHECK(permanent(file, {"--row-unmatched", "1", "--col-unmatched", "1"}) == "21");
+    CHECK(permanent(file, {"--row-unmatched", "1,2", "--col-unmatched", "1,1"}) == "25");
+    CHECK(permanent(file, {"--row-unmatched", "7"}) == "10"); // for each column there is a row
+    const std::string real = dense + "real general\n1 1\n0.5\n";
+    CHECK(permanent(real, {"--row-unmatched", "0.25", "--col-unmatched", "1e1"}) == "3");
+    CHECK(permanent(real, {"--decimal", "--row-unmatched", "1/3", "--col-unmatched", "0.1"}) == "8/15");
+    CHECK(permanent(banner + "coordinate pattern general\n2 2 2\n1 1\n2 2\n",
+                    {"--row-unmatched", "1", "--col-unmatched", "1"}) == "4");
+    CHECK(permanent(dense + "complex general\n1 1\n0 1\n",
+                    {"--row-unmatched", "2", "--col-unmatched", "1"}) == "2+1i");
+
+    const Folder folder;
+    const std::string path = folder.write("m.mtx", file);
+    check_usage_error(folder, {"compute", path, "--row-unmatched", "1,2,3"}, "expected one, or one for each");
+    check_usage_error(folder, {"compute", path, "--row-unmatched", "0.5"}, "'0.5' is not a whole number");
+    check_usage_error(folder, {"compute", path, "--col-unmatched", "x"}, "--col-unmatched");
+    check_usage_error(folder, {"compute", path, "--col-unmatched", "1", "--plan", "p"}, "--plan");
+    check_usage_error(folder, {"explain", path, "--col-unmatched", "1"}, "--col-unmatched");
+}
+
 TEST_CASE("precisions") {
     const Folder folder;
     const std::string path = folder.write("m.mtx", complex_full);
