@@ -4,7 +4,7 @@
 #include "lib/input/options.hpp"
 #include "lib/minors/gradient_sums.hpp"
 #include "lib/minors/minor_sums.hpp"
-#include "lib/run/gpu_device.hpp"
+#include "lib/run/plan_machine.hpp"
 #include "lib/small/term_answer.hpp"
 #include "preprocess/parallel.hpp"
 
@@ -57,13 +57,13 @@ bool goes_to_gpu(const Options &options, const LeftOutShape &shape, std::int64_t
     constexpr double least = begin_seconds + of_compiling * compile_seconds;
     if (options.device == Device::cpu || !device_takes(shape)) return false;
     if (options.device == Device::automatic && cpu_seconds < least) return false;
-    const GpuSight sight = first_gpu_in_sight();
+    const PlanMachine machine(options);
     if (options.device == Device::gpu) {
-        if (!sight.gpu) throw Error(PERM_UNSUPPORTED, sight.why_not);
+        if (!machine.has_gpu()) throw Error(PERM_UNSUPPORTED, machine.why_no_gpu());
         return true;
     }
-    return sight.gpu &&
-           least + static_cast<double>(count) * left_out_seconds(shape, *sight.gpu) < cpu_seconds;
+    return machine.has_gpu() &&
+           least + static_cast<double>(count) * left_out_seconds(shape, machine.gpu()) < cpu_seconds;
 }
 
 LeftOutOnDevice::LeftOutOnDevice(DeviceQueue &queue, LeftOutShape shape, double seconds, std::size_t room)

@@ -8,6 +8,7 @@
 #include "lib/minors/left_out_on_device.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/gpu_queues.hpp"
+#include "lib/run/plan_machine.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -47,9 +48,10 @@ SumsWay way_of_sums(const Plan &plan) {
     const double threads = std::min(plan.options.threads, gradient_threads(n, n, is_complex(plan)));
     const double seconds = sums_overhead + gradient_seconds(n, n, is_complex(plan)) / threads;
     const LeftOutShape shape = shape_of(plan);
-    if (plan.options.device == Device::gpu && !first_gpu_in_sight().gpu) return {seconds, false};
+    const PlanMachine machine(plan.options);
+    if (plan.options.device == Device::gpu && !machine.has_gpu()) return {seconds, false};
     if (!goes_to_gpu(plan.options, shape, 1, seconds)) return {seconds, false};
-    return {left_out_seconds(shape, *first_gpu_in_sight().gpu), true};
+    return {left_out_seconds(shape, machine.gpu()), true};
 }
 
 // Of lines that are fixed, wherever they are summed.
@@ -145,7 +147,6 @@ bool is_beyond_tape(const Plan &plan, const TapePlan *direct, double sums) {
 } // namespace
 
 GradientForecast PlanGradient::forecast(const Plan &plan, const TapePlan *direct) const {
-    if (plan.options.machine) return {};
     const auto [sums, on_gpu] = way_of_sums(plan);
     const bool by_sums = sums < infinity && (sums_ || is_beyond_tape(plan, direct, sums));
     return by_sums ? GradientForecast{Engine::glynn, on_gpu} : GradientForecast{};

@@ -205,7 +205,8 @@ TEST_CASE("lines that may stay unmatched") {
     CHECK(permanent(file, {"--row-unmatched", "7"}) == "10"); // for each column there is a row
     const std::string real = dense + "real general\n1 1\n0.5\n";
     CHECK(permanent(real, {"--row-unmatched", "0.25", "--col-unmatched", "1e1"}) == "3");
-    CHECK(permanent(real, {"--decimal", "--row-unmatched", "1/3", "--col-unmatched", "0.1"}) == "8/15");
+    CHECK(permanent(real, {"--decimal", "--precision", "exact", "--row-unmatched", "1/3", "--col-unmatched",
+                           "0.1"}) == "8/15");
     CHECK(permanent(banner + "coordinate pattern general\n2 2 2\n1 1\n2 2\n",
                     {"--row-unmatched", "1", "--col-unmatched", "1"}) == "4");
     CHECK(permanent(dense + "complex general\n1 1\n0 1\n",
