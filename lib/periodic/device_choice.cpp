@@ -1,5 +1,6 @@
 #include "lib/periodic/device_choice.hpp"
 
+#include "jit/driver/jit_error.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/log.hpp"
 #include "lib/run/gpu_device.hpp"
@@ -28,10 +29,17 @@ void on_best_device(const Options &options, const DeviceWork &predicted,
     log_decision(
         formatted("periodic: on the GPU, predicted to take {:.3g} s on one thread, {:.3g} GB of its memory",
                   predicted.cpu_seconds, predicted.gpu_bytes / 1e9));
-    with_gpu_errors([&] {
+    const auto there = [&] {
         GpuQueues queues(options);
         work(&queues.first());
-    });
+    };
+    if (options.device == Device::gpu) return with_gpu_errors(there);
+    try {
+        there();
+    } catch (const JitError &error) { // it may have less memory left than it has
+        log_warning(formatted("periodic: {}; on the processor now", error.what()));
+        work(nullptr);
+    }
 }
 
 } // namespace libperm

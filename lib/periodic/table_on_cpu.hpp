@@ -60,7 +60,7 @@ template <class Numbers> class TableOnCpu {
         const std::uint64_t all = std::uint64_t{1} << lists.number_bits,
                             pieces = std::min<std::uint64_t>(all, 256);
         parallel_for(pieces, [&](std::uint64_t p) {
-            control_->advance(0.5 * static_cast<double>(layout_.size() / pieces));
+            control_->advance(0.5 * static_cast<double>(layout_.size()) / static_cast<double>(pieces));
             with_fma([&] {
                 for (std::uint64_t n = all * p / pieces; n < all * (p + 1) / pieces; ++n)
                     work(lists.high_set(n));

@@ -1,0 +1,205 @@
+// Sparse matrices by merge path, played on the host: times a vector, and their sum. Whole numbers, so
+// exactly.
+#include "bench/families.hpp"
+#include "jit/compile/nvrtc.hpp"
+#include "jit/kernel/merge_product.hpp"
+#include "jit/kernel/merge_sum.hpp"
+#include "tests/support/host_queue.hpp"
+#include "tests/support/run.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+using namespace libperm;
+using perm::families::Random;
+
+namespace {
+
+struct Csr {
+    std::vector<std::uint32_t> first{0}, column;
+    std::vector<double> value;
+};
+
+// Rows without entries, rows of a few, and some that many tiles share.
+Csr any_matrix(Random &random, std::int64_t rows, std::int64_t columns) {
+    Csr a;
+    const double long_rows = 0.01 * static_cast<double>(random.integer(0, 3));
+    for (std::int64_t i = 0; i < rows; ++i) {
+        const std::int64_t length = random.chance(long_rows) ? random.integer(1000, 4000)
+                                    : random.chance(0.3)     ? 0
+                                                             : random.integer(1, 9);
+        for (std::int64_t k = 0; k < length; ++k) {
+            a.column.push_back(static_cast<std::uint32_t>(random.integer(0, columns - 1)));
+            a.value.push_back(static_cast<double>(random.integer(-9, 9)));
+        }
+        a.first.push_back(static_cast<std::uint32_t>(a.column.size()));
+    }
+    return a;
+}
+
+// No column twice in a row, ascending.
+Csr sorted(const Csr &a) {
+    Csr out;
+    for (std::size_t i = 0; i + 1 < a.first.size(); ++i) {
+        std::map<std::uint32_t, double> row;
+        for (std::uint32_t k = a.first[i]; k < a.first[i + 1]; ++k) row[a.column[k]] = a.value[k];
+        for (const auto &[j, x] : row) {
+            out.column.push_back(j);
+            out.value.push_back(x);
+        }
+        out.first.push_back(static_cast<std::uint32_t>(out.column.size()));
+    }
+    return out;
+}
+
+template <class T> DeviceArray uploaded(DeviceQueue &queue, const std::vector<T> &list) {
+    DeviceArray array(queue);
+    array.reserve(std::max<std::size_t>(list.size(), 1) * sizeof(T));
+    queue.copy_in(array.address(), list.data(), list.size() * sizeof(T));
+    return array;
+}
+
+} // namespace
+
+TEST_CASE("rows of any length, cut into tiles") {
+    Random random(run::seed(0x6d657267));
+    HostQueue queue;
+    queue.load(merge_product_kernels());
+    int compared = 0, in_tiles = 0;
+    for (int trial = 0; trial < run::cases(24); ++trial) {
+        const std::int64_t rows = random.integer(1, trial % 4 == 0 ? 8 : 400),
+                           columns = random.integer(1, 500);
+        const Csr a = any_matrix(random, rows, columns);
+        CAPTURE(rows);
+        CAPTURE(a.column.size());
+        queue.device.block_threads = trial % 2 == 0 ? 16 : 64;
+        const unsigned threads = queue.block_threads(merge_threads);
+        std::vector<double> x;
+        for (std::int64_t j = 0; j < columns; ++j) x.push_back(static_cast<double>(random.integer(-99, 99)));
+        const DeviceArray first = uploaded(queue, a.first), column = uploaded(queue, a.column),
+                          value = uploaded(queue, a.value), from = uploaded(queue, x);
+        MergeMatrix matrix{static_cast<std::uint32_t>(rows),
+                           static_cast<std::uint32_t>(a.column.size()),
+                           first.address(),
+                           column.address(),
+                           value.address(),
+                           0,
+                           threads * merge_items};
+        const std::uint32_t tiles = (matrix.rows + matrix.entries + matrix.tile - 1) / matrix.tile;
+        const DeviceArray cuts = uploaded(queue, std::vector<std::uint32_t>(tiles + 1)),
+                          carries = uploaded(queue, std::vector<MergeCarry>(tiles, {0, 0})),
+                          words = uploaded(queue, std::vector<std::uint64_t>(2, 0)),
+                          to = uploaded(queue, std::vector<double>(static_cast<std::size_t>(rows), -1));
+        matrix.cuts = cuts.address();
+        const std::array<void *, 1> cutting{&matrix};
+        queue.launch(merge_cut_entry, tiles / threads + 1, threads, cutting, 0);
+        DeviceAddress x_at = from.address(), y_at = to.address(), carries_at = carries.address();
+        for (std::uint64_t launch = 1; launch < 3; ++launch) {
+            MergeChain chain{launch, words.address(), words.address() + 8, 0};
+            const std::array<void *, 5> arguments{&matrix, &x_at, &y_at, &carries_at, &chain};
+            queue.launch(merge_product_entry, tiles, threads, arguments, 0);
+            std::vector<double> y(static_cast<std::size_t>(rows));
+            queue.copy_out(y.data(), y_at, 8 * y.size());
+            for (std::size_t i = 0; i < y.size(); ++i) {
+                double sum = 0;
+                for (std::uint32_t k = a.first[i]; k < a.first[i + 1]; ++k)
+                    sum += a.value[k] * x[a.column[k]];
+                CHECK(y[i] == sum);
+                ++compared;
+            }
+        }
+        in_tiles += tiles > 3;
+    }
+    CHECK(queue.is_whole());
+    CHECK(compared > run::enough(1000));
+    CHECK(in_tiles > run::enough(5));
+}
+
+TEST_CASE("the union of two matrices' entries") {
+    Random random(run::seed(0x6d756d));
+    HostQueue queue;
+    queue.load(merge_sum_kernels());
+    int compared = 0, both = 0, in_tiles = 0;
+    for (int trial = 0; trial < run::cases(24); ++trial) {
+        const std::int64_t rows = random.integer(1, trial % 4 == 0 ? 8 : 300),
+                           columns = random.integer(1, 400);
+        queue.device.block_threads = trial % 2 == 0 ? 16 : 64;
+        const unsigned threads = queue.block_threads(sum_threads), tile = threads * sum_items;
+        const Csr a = sorted(any_matrix(random, rows, columns)),
+                  b = sorted(any_matrix(random, rows, columns));
+        const std::size_t all = a.column.size() + b.column.size();
+        if (all == 0) continue;
+        std::vector<DeviceArray> held;
+        const auto hold = [&](DeviceArray array) {
+            held.push_back(std::move(array));
+            return held.back().address();
+        };
+        const auto pairs_of = [&](const Csr &m) {
+            SumRows lines{static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(m.column.size()),
+                          hold(uploaded(queue, m.first)), hold(uploaded(queue, m.column))};
+            DeviceAddress key = hold(uploaded(queue, std::vector<std::uint64_t>(m.column.size())));
+            const std::array<void *, 2> arguments{&lines, &key};
+            if (lines.entries > 0)
+                queue.launch(merge_pairs_entry, (lines.entries + tile - 1) / tile, threads, arguments, 0);
+            return SumPairs{m.column.size(), key, hold(uploaded(queue, m.value))};
+        };
+        SumPairs left = pairs_of(a), right = pairs_of(b);
+        const auto tiles = static_cast<unsigned>((all + tile - 1) / tile);
+        SparseSum c{
+            static_cast<std::uint32_t>(rows),
+            hold(uploaded(queue, std::vector<std::uint32_t>(static_cast<std::size_t>(rows) + 1, ~0U))),
+            hold(uploaded(queue, std::vector<std::uint32_t>(all))),
+            hold(uploaded(queue, std::vector<double>(all)))};
+        SumChain chain{1, hold(uploaded(queue, std::vector<std::uint64_t>(2, 0))), 0,
+                       hold(uploaded(queue, std::vector<std::uint64_t>(tiles, 0)))};
+        chain.done = chain.next + 8;
+        const std::array<void *, 4> arguments{&left, &right, &c, &chain};
+        queue.launch(merge_sum_entry, tiles, threads, arguments, 0);
+        std::vector<std::uint32_t> first(static_cast<std::size_t>(rows) + 1), column(all);
+        std::vector<double> value(all);
+        queue.copy_out(first.data(), c.first, 4 * first.size());
+        queue.copy_out(column.data(), c.column, 4 * all);
+        queue.copy_out(value.data(), c.value, 8 * all);
+        std::uint32_t k = 0;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(rows); ++i) {
+            std::map<std::uint32_t, double> sum;
+            for (const Csr *m : {&a, &b})
+                for (std::uint32_t e = m->first[i]; e < m->first[i + 1]; ++e)
+                    sum[m->column[e]] += m->value[e];
+            CHECK(first[i] == k);
+            for (const auto &[j, x] : sum) {
+                REQUIRE(k < all);
+                CHECK(column[k] == j);
+                CHECK(value[k++] == x);
+                ++compared;
+            }
+        }
+        CHECK(first.back() == k);
+        both += k < all;
+        in_tiles += tiles > 3;
+    }
+    CHECK(queue.is_whole());
+    CHECK(compared > run::enough(1000));
+    CHECK(both > run::enough(5));
+    CHECK(in_tiles > run::enough(5));
+}
+
+TEST_CASE("NVRTC compiles the kernels without a spilled register") {
+    const NvrtcStatus &status = nvrtc_status();
+    if (!status.found) {
+        run::skip(status.why_not);
+        return;
+    }
+    const std::vector<int> &known = status.architectures;
+    const bool has_90 = std::find(known.begin(), known.end(), 90) != known.end();
+    const std::string target = "sm_" + std::to_string(has_90 ? 90 : known.back());
+    for (const KernelRecipe &kernels : {merge_product_kernels(), merge_sum_kernels()})
+        for (const PtxasReport &report : read_ptxas(compile(kernels.source(), target, kernels.flags).log)) {
+            CAPTURE(report.kernel);
+            CHECK(report.spill_stores == 0);
+            CHECK(report.registers <= 48);
+        }
+}
