@@ -70,6 +70,7 @@ def sub_permanents(
     *,
     row_multiplicity: Iterable[int] | None = None,
     col_multiplicity: Iterable[int] | None = None,
+    device: str | None = None,
     full: bool = False,
     **options: Unpack[RunOptions],
 ) -> Any:
@@ -78,6 +79,7 @@ def sub_permanents(
     take three times as long as one. Of an array (count, m, n) of matrices: an array (count, lines).
 
     full=True: the array, and one of certain bounds of the errors. At most 40 lines either way.
+    device: "auto", "cpu" or "gpu", which takes matrices of 12 lines and more, with the same bits.
 
     >>> import libperm, numpy as np
     >>> libperm.sub_permanents(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
@@ -98,7 +100,8 @@ def sub_permanents(
     ]
     shape = len(batch), batch.shape[1 if sides[0] > sides[1] else 2]
     found, bounds = np.empty(shape, batch.dtype), np.empty(shape) if full else None
-    dense.call("perm_sub_permanents", options, (found, bounds))
+    others: Mapping[str, Any] = options if device is None else {**options, "device": device}
+    dense.call("perm_sub_permanents", others, (found, bounds))
     if matrices.ndim == 2:
         found, bounds = found[0], None if bounds is None else bounds[0]
     return (found, bounds) if full else found
