@@ -8,7 +8,7 @@
 namespace capi {
 namespace {
 
-constexpr std::int64_t most_entries = 3000000; // of more it would take longer than a moment
+constexpr std::int64_t most_entries = 300000; // of more it would take longer than a moment
 
 // The call's own time is over, and its progress told.
 libperm::Options without_clock(libperm::Options options) {
@@ -29,7 +29,7 @@ template <class Read> std::string line_of(const libperm::Options &given, const R
         libperm::InputPattern input;
         libperm::Values values;
         read(control, input, values);
-        if (input.pattern.nnz() > most_entries) return {};
+        if (input.pattern.nnz() > most_entries) return "\n  perm_bounds tells what it lies between";
         libperm::simplify(input, values);
         std::string text;
         libperm::with_threads(options.threads, [&] {

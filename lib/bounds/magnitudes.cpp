@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace libperm {
@@ -68,6 +69,41 @@ double scaled(double x, std::int64_t exp2) {
     return exp2 < least_exponent ? 0 : std::ldexp(x, static_cast<int>(exp2));
 }
 
+// So that no entry is above 1 and no perfect matching's product lost: of entries that are alike all rows by
+// one power of two, of others those of an assignment (preprocess/scaling.hpp), or, where that takes long, of
+// each line its largest entry's.
+std::int64_t scale_for_bounds(Block &block, const Poll &poll) {
+    constexpr std::int64_t alike = 200;
+    constexpr std::int32_t most_rows = 5000;
+    constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
+    std::int64_t lowest = std::numeric_limits<std::int64_t>::max(), highest = none;
+    for (const Tracked &x : block.values)
+        if (x.magnitude != 0) {
+            lowest = std::min(lowest, x.exp2);
+            highest = std::max(highest, x.exp2);
+        }
+    if (highest == none) return 0;
+    std::int64_t total = 0;
+    if (highest - lowest < alike) {
+        for (Tracked &x : block.values) x.exp2 -= highest;
+        return -highest * block.n();
+    }
+    if (block.n() <= most_rows) return scale(block, poll);
+    for (const bool by_rows : {true, false}) {
+        std::vector<std::int64_t> most(at(block.n()), none);
+        const auto for_lines = [&](const auto &work) {
+            std::size_t k = 0;
+            for (std::int32_t i = 0; i < block.n(); ++i)
+                for (const std::int32_t j : block.pattern.row(i))
+                    if (Tracked &x = block.values[k++]; x.magnitude != 0) work(most[at(by_rows ? i : j)], x);
+        };
+        for_lines([](std::int64_t &of_line, const Tracked &x) { of_line = std::max(of_line, x.exp2); });
+        for_lines([](std::int64_t of_line, Tracked &x) { x.exp2 -= of_line; });
+        for (const std::int64_t x : most) total -= x == none ? 0 : x;
+    }
+    return total;
+}
+
 // `value_of(k, exp2)`: entry k times 2^exp2.
 template <class ValueOf>
 Magnitudes scaled_magnitudes(Block block, bool of_one_sign, const ValueOf &value_of, const Poll &poll) {
@@ -75,7 +111,7 @@ Magnitudes scaled_magnitudes(Block block, bool of_one_sign, const ValueOf &value
     std::vector<std::int64_t> before;
     before.reserve(block.values.size());
     for (const Tracked &x : block.values) before.push_back(x.exp2);
-    m.exp2 = -scale(block, poll);
+    m.exp2 = -scale_for_bounds(block, poll);
     m.of_one_sign = of_one_sign;
     for (std::size_t k = 0; k < block.values.size(); ++k) {
         const Tracked &x = block.values[k];

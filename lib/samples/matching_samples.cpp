@@ -237,11 +237,13 @@ void sample_matchings(const InputPattern &input, const Values &values, std::int6
             std::fill_n(to, std::int64_t{count} * rows, std::int64_t{-1});
             for (std::size_t p = 0; p < parts.size(); ++p) {
                 samplers[p]->draw(first, count, taken);
-                for (std::size_t k = 0; k < taken.size(); ++k) {
-                    const std::uint32_t entry = parts[p].origin[taken[k]];
-                    if (a.row[entry] != no_row)
-                        to[static_cast<std::int64_t>(k % count) * rows + a.row[entry]] = a.column[entry];
-                }
+                auto next = taken.begin();
+                for (std::int32_t line = 0; line < parts[p].pattern.rows; ++line)
+                    for (std::uint32_t k = 0; k < count; ++k) {
+                        const std::uint32_t entry = parts[p].origin[*next++];
+                        if (a.row[entry] != no_row)
+                            to[std::int64_t{k} * rows + a.row[entry]] = a.column[entry];
+                    }
             }
             control.advance(count);
         };

@@ -161,6 +161,32 @@ TEST_CASE("where bounds are tight they touch") {
     }
 }
 
+TEST_CASE("long matrices of entries far apart") {
+    // The identity and a shift: two perfect matchings. Rows and columns times powers of two.
+    Random random(run::seed(2507));
+    for (const std::int64_t n : {100, 6000}) {
+        Block block;
+        block.pattern.rows = block.pattern.cols = static_cast<std::int32_t>(n);
+        std::vector<std::int64_t> row, column;
+        std::int64_t sum = 0;
+        for (std::int64_t k = 0; k < n; ++k) {
+            row.push_back(random.integer(-500, 500));
+            column.push_back(n > 5000 ? random.integer(-100, 100) : random.integer(-500, 500));
+            sum += row.back() + column.back();
+        }
+        for (std::int64_t i = 0; i < n; ++i) {
+            for (const std::int64_t j : {std::min(i, (i + 1) % n), std::max(i, (i + 1) % n)}) {
+                block.pattern.col.push_back(static_cast<std::int32_t>(j));
+                block.values.push_back(tracked(1));
+                block.values.back().exp2 += row[at(i)] + column[at(j)];
+            }
+            block.pattern.row_ptr.push_back(std::ssize(block.pattern.col));
+        }
+        Gaps gaps;
+        CHECK(check_bounds(magnitudes_between(block), shifted(2, sum), gaps) < 0.6);
+    }
+}
+
 TEST_CASE("one heavy entry, one heavy permutation") {
     Random random(run::seed(2503));
     Gaps gaps;
