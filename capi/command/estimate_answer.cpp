@@ -36,7 +36,7 @@ std::string decimal(double mantissa, std::int64_t exp2, int digits = printed_dig
 
 std::string value_text(const perm_estimated &e) {
     const int digits = e.exact ? 17 : printed_digits;
-    const std::string re = decimal(e.mantissa_re, e.exp2, digits);
+    std::string re = decimal(e.mantissa_re, e.exp2, digits);
     if (e.mantissa_im == 0) return re;
     return fmt::format("{}{}{}i", re, e.mantissa_im < 0 ? "-" : "+",
                        decimal(std::fabs(e.mantissa_im), e.exp2, digits));

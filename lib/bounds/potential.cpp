@@ -107,6 +107,7 @@ Potential::Potential(const LogMatrix &a, const Poll &poll) : rows_(at(a.n())), l
 Potential::Passed Potential::pass(std::vector<Entry> &row, double start) {
     Passed out{start, -infinity, 1};
     double slope = 1;
+    passed_ += static_cast<double>(row.size());
     for (auto e = row.rbegin(); e != row.rend(); ++e) {
         const double log = e->log - log_divisor_[at(e->step)] - out.log;
         if (log > out.excess) {
@@ -201,10 +202,11 @@ void Potential::move(std::int32_t from, std::int32_t to) {
     }
 }
 
-void Potential::improve_order(int trials, const Poll &poll) {
+void Potential::improve_order(int trials, double entries, const Poll &poll) {
     if (n() < 3) return;
-    Randomness random(0, 0);
-    for (int trial = 0; trial < trials; ++trial) {
+    Randomness random(0, searches_++);
+    entries += passed_;
+    for (int trial = 0; trial < trials && passed_ < entries; ++trial) {
         poll();
         const auto from = static_cast<std::int32_t>(random.below(at(n()))),
                    to = static_cast<std::int32_t>(random.below(at(n())));

@@ -40,8 +40,8 @@ class Potential {
     // log2 of a bound for certain, with all roundings; each entry's logarithm may be `share` of its size off.
     double log2_above(double share) const;
 
-    // Tries other places for columns, `trials` times.
-    void improve_order(int trials, const Poll &poll = no_poll);
+    // Tries other places for columns, so many times, or until as many entries as that have been gone through.
+    void improve_order(int trials, double entries, const Poll &poll = no_poll);
 
     std::vector<WalkStep> steps() const; // of entries that the potential keeps
     const std::vector<std::int32_t> &columns() const { return columns_; } // of the steps
@@ -70,6 +70,8 @@ class Potential {
     std::vector<double> log_divisor_;      // of the steps
     std::vector<std::int32_t> columns_;
     double log_bound_ = 0;
+    double passed_ = 0;                   // entries, so far
+    std::uint64_t searches_ = 0;          // for orders, so far
     std::vector<std::size_t> step_begin_; // in those that follow
     std::vector<std::int32_t> step_row_;
     std::vector<double> step_weight_;

@@ -45,10 +45,13 @@ BlockEstimate::BlockEstimate(const LogMatrix &a, std::uint64_t seed, RunControl 
 
 // Until what the samples come to is not a matter of a few.
 void BlockEstimate::draw_pilot(RunControl &control) {
-    constexpr double enough = 30; // samples of one size
+    constexpr double enough = 30, most_pilot_seconds = 4; // samples of one size; on one thread, predicted
     sampler_ = std::make_unique<Sampler>(*potential_);
     pilot_.clear();
-    for (std::size_t chunks = pilot_chunks; chunks <= most_pilot_chunks; chunks *= 2) {
+    const double affordable = most_pilot_seconds / Sampler::seconds_of_chunk(*potential_);
+    for (std::size_t chunks = pilot_chunks;
+         chunks == pilot_chunks || (chunks <= most_pilot_chunks && static_cast<double>(chunks) <= affordable);
+         chunks *= 2) {
         const std::size_t first = pilot_.size() / chunk;
         pilot_.resize(chunks * chunk);
         parallel_for(chunks - first, [&](std::uint64_t k) {
@@ -82,12 +85,13 @@ void BlockEstimate::aim(double epsilon, double delta, EstimateMethod method) {
 }
 
 bool BlockEstimate::improve(RunControl &control) {
-    constexpr double worth_it = 0.02, share = 0.1, of_an_entry = 2e-7; // seconds; of a trial
-    constexpr double most = 3000, most_seconds = 5;
-    const double pays = std::min(share * seconds(), most_seconds);
-    const double trials = std::floor(pays / (of_an_entry * static_cast<double>(potential_->entries())));
-    if (pays < worth_it || trials < 1) return false;
-    potential_->improve_order(static_cast<int>(std::min(trials, most)), [&control] { control.poll(); });
+    constexpr double worth_it = 0.02, share = 0.1, first = 0.5, most = 10, of_an_entry = 1e-8; // seconds
+    constexpr int most_trials = 30000;
+    const double pays = std::min(share * seconds(), most) - searched_;
+    if (pays < worth_it) return false;
+    const double now = std::min(pays, std::max(first, 2 * searched_));
+    searched_ += now;
+    potential_->improve_order(most_trials, now / of_an_entry, [&control] { control.poll(); });
     draw_pilot(control);
     return true;
 }

@@ -28,7 +28,7 @@ class BlockEstimate {
     // How well it is to be known, and how.
     void aim(double epsilon, double delta, EstimateMethod method);
 
-    // Where that pays, a better order of the columns; then it is to be aimed again.
+    // Where that still pays, looks for a better order of the columns; then it is to be aimed again.
     bool improve(RunControl &control);
 
     double chunks() const { return chunks_; } // expected; infinite: no sample has come through
@@ -49,6 +49,7 @@ class BlockEstimate {
     std::unique_ptr<Sampler> sampler_; // of it
     std::uint64_t seed_, pilot_seed_;
     std::vector<double> pilot_;
+    double searched_ = 0;      // seconds, for orders
     bool is_hopeless_ = false; // all samples of the pilot were 0
     double epsilon_ = 0, delta_ = 0;
     bool rejects_ = false;

@@ -13,17 +13,17 @@ double gamma_distribution(std::int64_t k, double x) {
     double sum = 0;
     if (x > shape) { // k - 1, k - 2, ... events
         double term = at_k;
-        for (double j = shape; j >= 1; --j) {
-            term *= j / x;
+        for (std::int64_t j = k; j >= 1; --j) {
+            term *= static_cast<double>(j) / x;
             sum += term;
             if (term < 1e-17 * sum) break;
         }
         return 1 - sum;
     }
     double term = at_k; // k, k + 1, ...
-    for (double j = shape + 1; term > 1e-17 * sum; ++j) {
+    for (std::int64_t j = k + 1; term > 1e-17 * sum; ++j) {
         sum += term;
-        term *= x / j;
+        term *= x / static_cast<double>(j);
     }
     return sum;
 }

@@ -106,7 +106,7 @@ class Nonnegative {
         for (Sampled &one : sampled_) one.share = 1 / static_cast<double>(sampled_.size());
         for (Sampled &one : sampled_) {
             aim(one);
-            if (one.estimate.improve(control_)) aim(one);
+            while (one.estimate.improve(control_)) aim(one);
         }
         const auto is_sooner_exact = [&](Sampled &one) {
             return parts_.computed_within(one.estimate.seconds(), one.exactly);
