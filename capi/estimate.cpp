@@ -1,5 +1,6 @@
 // perm_estimate (lib/estimates).
 #include "capi/boundary.hpp"
+#include "capi/interval_beside.hpp"
 #include "capi/one_call.hpp"
 #include "capi/stopwatch.hpp"
 #include "lib/base/error.hpp"
@@ -56,10 +57,8 @@ void put(const libperm::MatrixEstimate &found, perm_estimated &estimate) {
     estimate.seconds_plan = found.seconds_plan;
 }
 
-libperm::MatrixEstimate estimated(const perm_csr *a, const perm_opts *opts,
-                                  const perm_estimate_opts *estimate_opts) {
-    const libperm::Options options = capi::options_for_here(opts);
-    const libperm::EstimateRequest request = libperm::read_request(estimate_opts);
+libperm::MatrixEstimate estimated(const perm_csr *a, const libperm::Options &options,
+                                  const libperm::EstimateRequest &request) {
     libperm::RunControl control(options);
     libperm::InputPattern input = capi::pattern_for(control, a);
     libperm::Values values = capi::values_for(control, input, libperm::GivenValues(input, *a).data());
@@ -68,6 +67,16 @@ libperm::MatrixEstimate estimated(const perm_csr *a, const perm_opts *opts,
     libperm::with_threads(
         options.threads, [&] { found = libperm::estimate_matrix(input, values, options, request, control); });
     control.finish();
+    return found;
+}
+
+libperm::MatrixEstimate estimated(const perm_csr *a, const perm_opts *opts,
+                                  const perm_estimate_opts *estimate_opts) {
+    const libperm::Options options = capi::options_for_here(opts);
+    const libperm::EstimateRequest request = libperm::read_request(estimate_opts);
+    libperm::MatrixEstimate found;
+    const auto work = [&] { found = estimated(a, options, request); };
+    capi::telling_interval(options, work, a);
     return found;
 }
 

@@ -218,6 +218,7 @@ TEST_CASE("limits: what would take too long is refused before it starts, and can
     const perm_csr view = a.view();
     perm_estimated found = PERM_ESTIMATED_INIT;
     CHECK(perm_estimate(&view, &opts, &wanted, &found) == PERM_REFUSED_TIME);
+    CHECK(std::string(perm_last_error()).find("perm(A) lies between ") != std::string::npos);
     opts = PERM_OPTS_INIT;
     opts.cancel = [](void *) { return 1; };
     CHECK(perm_estimate(&view, &opts, &wanted, &found) == PERM_CANCELLED);
