@@ -137,6 +137,21 @@ class Asked {
     AtOnce at_once_;
 };
 
+// Tables have exact numbers alone. Where doubles will do, and these are longer in coming than the operator in
+// being written, it is.
+bool wants_written(const PeriodicPlan &plan, std::int64_t last, AtOnce at_once) {
+    constexpr double of_move = 300e-9; // seconds; a table's moves are half the operator's
+    const Options &options = plan.options;
+    const bool automatic = options.precision == Precision::automatic,
+               takes_doubles =
+                   automatic || options.precision == Precision::double_ || options.precision == Precision::dd;
+    if (!plan.tables || !plan.may_be_written || options.device == Device::gpu || options.modulus != 0 ||
+        !takes_doubles)
+        return false;
+    const double by_table = exact_seconds(plan, last, 1, most_bits(plan, last)) / options.threads;
+    return by_table > std::max(of_move * plan.moves(), automatic ? at_once.exact_seconds : 0.0);
+}
+
 } // namespace
 
 std::vector<Outcome> periodic_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
@@ -145,6 +160,8 @@ std::vector<Outcome> periodic_terms(const PeriodicPlan &plan, std::int64_t first
     if (count < 0) throw Error(PERM_BAD_ARGUMENT, formatted("count is {}: it must be 0 or more", count));
     if (count == 0) return {};
     require_length(plan, first + count - 1);
+    if (wants_written(plan, first + count - 1, at_once))
+        return periodic_terms(written_out(plan, control), first, count, control, at_once);
     const Charge of_plan(&control.memory(), held_bytes(plan));
     const Charge of_outcomes(&control.memory(), count * static_cast<std::int64_t>(2 * sizeof(Outcome)));
     std::vector<Outcome> outcomes = Asked(plan, first, count, control, at_once).answered();

@@ -178,6 +178,7 @@ class Search {
 } // namespace
 
 GeneratingFunction generating_function(const PeriodicPlan &plan, RunControl &control) {
+    if (plan.tables && plan.may_be_written) return generating_function(written_out(plan, control), control);
     if (plan.tables)
         throw Error(
             PERM_REFUSED_MEMORY,

@@ -116,7 +116,16 @@ Growth growth_of(const PeriodicPlan &plan, const std::vector<Gaussian> &values, 
         throw Error(PERM_UNSUPPORTED,
                     "the growth is bracketed where products of a cell's rows stay between 1e-90 and "
                     "1e90: scale its rows, which scales the growth likewise");
-    if (plan.tables) return table_growth(plan, *factors, control);
+    if (plan.tables) {
+        try {
+            return table_growth(plan, *factors, control);
+        } catch (const Error &error) { // what a table cannot tell for certain
+            if (error.status() != PERM_UNSUPPORTED || !plan.may_be_written ||
+                plan.options.device == Device::gpu)
+                throw;
+        }
+        return growth_of(written_out(plan, control), values, control);
+    }
     Growth growth;
     const auto take = [&](const PeriodBlock &block) {
         if (block.states == 0) return;

@@ -101,6 +101,7 @@ std::optional<PeriodicPlan> plan_of_tables(PeriodicMatrix a, const PeriodProgram
     if (fits && (a.joined || written.moves < soon_written)) return {};
     PeriodicPlan plan;
     plan.options = options;
+    plan.may_be_written = fits;
     plan.program = plan_period(
         a, [&control] { control.poll(); }, false);
     plan.matrix = plan.program.transposed ? transposed(a) : std::move(a);
@@ -149,6 +150,17 @@ PeriodicPlan make_periodic_plan(PeriodicMatrix a, PeriodProgram program, const O
         for (PeriodBlock &block : plan.loops) mark_ones(block.levels, plan.values);
     }
     return plan;
+}
+
+const PeriodicPlan &written_out(const PeriodicPlan &plan, RunControl &control) {
+    WrittenOut &written = *plan.written;
+    const std::lock_guard lock(written.mutex);
+    if (!written.plan) {
+        PeriodicPlan made = make_periodic_plan(plan.matrix, plan.options, control);
+        made.program.transposed = made.program.transposed != plan.program.transposed; // as the caller has it
+        written.plan = std::make_shared<const PeriodicPlan>(std::move(made));
+    }
+    return *written.plan;
 }
 
 std::int64_t held_bytes(const PeriodicPlan &plan) {

@@ -27,6 +27,14 @@ struct KnownGrowth {
     std::optional<Growth> found;
 };
 
+struct PeriodicPlan;
+
+// Made once, by the first call that asks for more than a table answers.
+struct WrittenOut {
+    std::mutex mutex;
+    std::shared_ptr<const PeriodicPlan> plan;
+};
+
 struct PeriodicPlan {
     Options options;
     PeriodicMatrix matrix; // as it is computed: A, or A^T
@@ -35,6 +43,9 @@ struct PeriodicPlan {
     OpenOperator open;                  // of open ends
     std::vector<PeriodBlock> loops;     // of joined ones
     std::optional<TableProgram> tables; // instead of both, where the operator is not written out
+    bool may_be_written =
+        false; // beside its table: the operator fits the limit, but takes long to be written
+    std::shared_ptr<WrittenOut> written = std::make_shared<WrittenOut>();
     bool nonnegative = false, real = false, integers = false;
     std::shared_ptr<KnownGrowth> growth_of_sizes = std::make_shared<KnownGrowth>(); // of absolute values
 
@@ -57,6 +68,9 @@ PeriodicPlan make_periodic_plan(PeriodicMatrix a, const Options &options, RunCon
                                 MayBeTables tables = MayBeTables::no);
 PeriodicPlan make_periodic_plan(PeriodicMatrix a, PeriodProgram program, const Options &options,
                                 RunControl &control); // plan_period(a)
+
+// The same, of tables, written out. Throws Error (PERM_REFUSED_MEMORY), and what `control` does.
+const PeriodicPlan &written_out(const PeriodicPlan &plan, RunControl &control);
 
 std::int64_t held_bytes(const PeriodicPlan &plan); // by its operator
 

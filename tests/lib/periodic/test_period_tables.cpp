@@ -4,6 +4,8 @@
 #include "jit/kernel/period_table.hpp"
 #include "lib/base/error.hpp"
 #include "lib/number/residues.hpp"
+#include "lib/periodic/answers.hpp"
+#include "lib/periodic/generating_function.hpp"
 #include "lib/periodic/growth.hpp"
 #include "lib/periodic/residue_terms.hpp"
 #include "lib/periodic/table_growth.hpp"
@@ -108,6 +110,45 @@ TEST_CASE("the growth by tables is that of the operator, on a device to the bit"
     }
     CHECK(queue.is_whole());
     CHECK(compared > run::enough(12));
+}
+
+TEST_CASE("what a table does not answer the operator does, where it fits") {
+    Random random(test_seed() + 2);
+    constexpr std::int64_t late = 1500; // exactly, a table takes longer than the operator
+    int compared = 0, grown = 0, rounded = 0;
+    for (int trial = 0; trial < run::cases(30); ++trial) {
+        const PeriodicMatrix a =
+            cells::any(random, trial % 2 == 0 ? cells::Kind::ones : cells::Kind::integers, false);
+        CAPTURE(cells::text(a));
+        std::optional<PeriodicPlan> tables = tables_of(a);
+        if (!tables || tables->tables->slots > 10) continue;
+        tables->open = {};
+        tables->may_be_written = true;
+        tables->options.precision = Precision::double_;
+        RunControl control;
+        const PeriodicPlan written = cells::planned(a, "double");
+        if (written.states() > 60) continue;
+        const std::vector<Outcome> here = periodic_terms(*tables, late, 5, control),
+                                   there = exact_terms(written, late, 5, control);
+        for (std::size_t k = 0; k < here.size(); ++k) {
+            rounded += !here[k].exact;
+            const mpq_class error = cells::value_of(here[k]).re - cells::value_of(there[k]).re;
+            CHECK(abs(error) <= exactly(here[k].error));
+            ++compared;
+        }
+        const GeneratingFunction f = generating_function(*tables, control),
+                                 g = generating_function(written, control);
+        CHECK(f.denominator == g.denominator);
+        CHECK(f.numerator == g.numerator);
+        if (!tables->nonnegative) continue;
+        const Growth x = growth_of(*tables, control), y = growth_of(written, control);
+        CHECK(x.lower <= y.upper);
+        CHECK(y.lower <= x.upper);
+        ++grown;
+    }
+    CHECK(compared > run::enough(40));
+    CHECK(rounded > run::enough(20));
+    CHECK(grown > run::enough(5));
 }
 
 TEST_CASE("NVRTC compiles the kernels of tables without a spilled register") {
