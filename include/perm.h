@@ -305,10 +305,11 @@ PERM_API perm_status perm_plan_execute_batch(const perm_plan *plan, const void *
                                              int64_t count, perm_result *results);
 
 /* The permanent's derivatives by all stored entries, in one call for the time of a few executions: by a[i,j] it is the
- * permanent of what is left without row i and column j. Computed in doubles on the CPU, whatever the plan's precision and
- * device: along the frontier and back, or, of square matrices up to n = 40 that are nearly full, by sums over signs, if
- * that is quicker or the frontier does not fit the memory (docs/gradients.md). result->engine says which: "frontier" or
- * "glynn". A plan of the engine "frontier", by name, keeps to it.
+ * permanent of what is left without row i and column j. Computed in doubles, whatever the plan's precision: along
+ * the frontier and back on the CPU, or, of square matrices up to n = 40 that are nearly full, by sums over signs, there or
+ * on a GPU, if that is quicker or the frontier does not fit the memory (docs/gradients.md).
+ * result->engine says which: "frontier" or "glynn"; result->device where. A plan of the engine "frontier", by name, keeps
+ * to it.
  * gradient: as many numbers as the perm_csr had entries, in its order; doubles, or for PERM_VALUE_C128 pairs of
  * doubles re, im: d perm / d a, the complex derivative. An entry that is 0 has a derivative too; with multiplicities it is
  * by the number as it was written, for all its copies together; of an m x n matrix it is that of its permanent.
@@ -343,8 +344,8 @@ PERM_API perm_status perm_plan_gradient_batch(const perm_plan *plan, const void 
  * would leave their range, numbers have exponents of their own. Small matrices (up to 12 lines on one side) go over the
  * sets of these lines, others along the frontier and back, as gradients do (docs/matchings.md).
  * Errors: those of perm_plan_gradient; PERM_BAD_MATRIX for a negative or complex weight, and where no matching has a weight
- * above 0: then there are no probabilities; PERM_UNSUPPORTED where weights lie too far apart for all that. Nothing is
- * written then. */
+ * above 0: then there are no probabilities; PERM_UNSUPPORTED where weights lie too far apart for all that, and for a plan of
+ * a precision other than "auto" and "double". Nothing is written then. */
 PERM_API perm_status perm_plan_marginals(const perm_plan *plan, const void *values, double *marginals,
                                          double *error_bounds, perm_result *result);
 
@@ -454,8 +455,8 @@ typedef struct perm_dense {
  * or for PERM_VALUE_C128 pairs re, im. Of a line of multiplicity 0 there is no copy to leave out: 0.
  * error_bounds (may be NULL): a double for each, with |number - true one| <= bound for certain; 0: it is exact, as it is
  * of integers below 2^53 and their like; INFINITY: beyond the range of double.
- * Of the options threads, limits and callbacks count; a matrix has the same bits alone, in a batch and for any number
- * of threads.
+ * Of the options device, threads, limits and callbacks count; a matrix has the same bits alone, in a batch, for any
+ * number of threads and on a GPU, which takes matrices of 12 lines and more: with device "gpu", or where it is quicker.
  * Errors: PERM_BAD_ARGUMENT; PERM_BAD_MATRIX for another shape, a value that is not finite; PERM_UNSUPPORTED for more than
  * 40 lines either way, more than 56 copies of a line that is not left out, integers beyond 2^53; PERM_REFUSED_TIME where
  * it is predicted to take longer than the limit; PERM_CANCELLED. What the arrays hold then is of no use. */
