@@ -1,5 +1,5 @@
-// One call of perm_compute for a small dense matrix of each kind, from C: microseconds, and which engine
-// answered.
+// One call of perm_compute, and one of perm_permanents, for a small dense matrix of each kind, from C:
+// microseconds, and which engine answered.
 #include "bench/families.hpp"
 
 #include <CLI/CLI.hpp>
@@ -47,11 +47,24 @@ Dense random_dense(std::int64_t n, perm_value_type type, perm::families::Random 
     return a;
 }
 
-double seconds_of_calls(const Dense &a, const perm_opts &opts, int calls, perm_result &result) {
-    const auto begin = std::chrono::steady_clock::now();
-    for (int k = 0; k < calls; ++k)
-        if (perm_compute(&a.csr, &opts, &result) != PERM_OK) throw std::runtime_error(perm_last_error());
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+void require(perm_status status) {
+    if (status != PERM_OK) throw std::runtime_error(perm_last_error());
+}
+
+// Microseconds of a call, sorted.
+template <class Call> std::vector<double> times_of(const Settings &settings, const Call &call) {
+    const auto seconds_of = [&](int calls) {
+        const auto begin = std::chrono::steady_clock::now();
+        for (int k = 0; k < calls; ++k) call();
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    };
+    int calls = 1;
+    for (double took = 0; took < settings.seconds / 4 && calls < 1 << 24; calls *= 2)
+        took = seconds_of(calls);
+    std::vector<double> times;
+    for (int run = 0; run < settings.runs; ++run) times.push_back(seconds_of(calls) * 1e6 / calls);
+    std::sort(times.begin(), times.end());
+    return times;
 }
 
 void measure(std::int64_t n, perm_value_type type, const char *name, const Settings &settings) {
@@ -60,23 +73,27 @@ void measure(std::int64_t n, perm_value_type type, const char *name, const Setti
     perm_opts opts = PERM_OPTS_INIT;
     opts.threads = settings.threads;
     perm_result result = PERM_RESULT_INIT;
-    int calls = 1;
-    for (double took = 0; took < settings.seconds / 4 && calls < 1 << 24; calls *= 2)
-        took = seconds_of_calls(a, opts, calls, result);
-    std::vector<double> times;
-    for (int run = 0; run < settings.runs; ++run)
-        times.push_back(seconds_of_calls(a, opts, calls, result) * 1e6 / calls);
-    std::sort(times.begin(), times.end());
-    fmt::print("n = {:<3} {:<8} {:12.4g} us ({:.4g} to {:.4g})  {:<9} {} bound {:.1e}\n", n, name,
-               times[times.size() / 2], times.front(), times.back(), result.engine, result.text,
-               result.rel_error_bound);
+    const std::vector<double> times =
+        times_of(settings, [&] { require(perm_compute(&a.csr, &opts, &result)); });
+    perm_dense dense = PERM_DENSE_INIT;
+    dense.n_rows = dense.n_cols = n;
+    dense.values = a.csr.values;
+    dense.value_type = type;
+    double number[2], bound;
+    const std::vector<double> as_numbers =
+        times_of(settings, [&] { require(perm_permanents(&dense, &opts, number, &bound)); });
+    fmt::print(
+        "n = {:<3} {:<8} {:12.4g} us ({:.4g} to {:.4g})  perm_permanents {:.4g} us ({:.4g} to {:.4g})  "
+        "{:<9} {} bound {:.1e}\n",
+        n, name, times[times.size() / 2], times.front(), times.back(), as_numbers[as_numbers.size() / 2],
+        as_numbers.front(), as_numbers.back(), result.engine, result.text, result.rel_error_bound);
     perm_result_clear(&result);
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
-    CLI::App app("Single calls of perm_compute for small dense matrices");
+    CLI::App app("Single calls of perm_compute and perm_permanents for small dense matrices");
     Settings settings;
     app.add_option("-n", settings.orders, "orders")->delimiter(',')->capture_default_str();
     app.add_option("--runs", settings.runs, "runs to take the median of")->capture_default_str();

@@ -130,6 +130,11 @@ bool compute_straight(const perm_csr *a, const perm_opts *opts, perm_result *res
 void compute_otherwise(const perm_csr *a, const perm_opts *opts, perm_result &r) {
     const libperm::Options options = options_for_here(opts);
     libperm::RunControl control(options);
+    compute_otherwise(a, options, control, r);
+}
+
+void compute_otherwise(const perm_csr *a, const libperm::Options &options, libperm::RunControl &control,
+                       perm_result &r) {
     const auto work = [&] {
         if (!compute_kinds(a, options, control, r)) compute_by_plan(a, options, control, r);
     };

@@ -33,6 +33,8 @@ bool compute_straight(const perm_csr *a, const perm_opts *opts, perm_result *res
 
 // Into a cleared result. The plan only tells of the computation; none of thousands of each kind.
 void compute_otherwise(const perm_csr *a, const perm_opts *opts, perm_result &r);
+void compute_otherwise(const perm_csr *a, const libperm::Options &options, libperm::RunControl &control,
+                       perm_result &r);
 std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const perm_opts *opts, perm_result &r);
 
 // Of what was computed without a plan: the one that would have been made.

@@ -430,7 +430,7 @@ PERM_API perm_status perm_plan_load(const void *bytes, size_t size, const perm_o
  * none, those of perm_plan_create. */
 PERM_API perm_status perm_plan_check_matrix(const perm_plan *plan, const perm_csr *a);
 
-/* ---------------------------------------------------------------- minors of dense matrices */
+/* ---------------------------------------------------------------- dense matrices */
 
 /* Dense matrices of one shape, one behind the other, each row by row. Multiplicities as in perm_csr, the same for all
  * of them. The pointers are only read, and only during the call. */
@@ -439,13 +439,24 @@ typedef struct perm_dense {
     int64_t n_rows, n_cols; /* of each */
     int64_t count;          /* of matrices; PERM_DENSE_INIT: 1 */
     const void *values;     /* count * n_rows * n_cols of value_type; may be NULL where that is 0 */
-    int32_t value_type;     /* PERM_VALUE_F64, _C128, or _I64 (of at most 2^53) */
+    int32_t value_type;     /* PERM_VALUE_F64, _C128, or _I64 (of at most 2^53, but in perm_permanents) */
     int32_t reserved;       /* must be 0 */
     const int64_t *row_multiplicity; /* n_rows numbers >= 0; NULL: all 1 */
     const int64_t *col_multiplicity; /* n_cols numbers >= 0; NULL: all 1 */
 } perm_dense;
 
 #define PERM_DENSE_INIT { sizeof(perm_dense), 0, 0, 1, NULL, PERM_VALUE_F64, 0, NULL, NULL }
+
+/* The permanents of dense matrices, of millions of small ones too: perm_compute's numbers without what it tells beside.
+ * permanents: `count` numbers; doubles, or for PERM_VALUE_C128 pairs re, im, in which every bit is perm_compute's but where a
+ * matrix has fewer than four rows.
+ * error_bounds (may be NULL): a double for each, with |number - perm| <= bound for certain; 0: it is exact; INFINITY: beyond
+ * the range of double. The tolerance is what perm_compute takes it for: what more digits are looked for.
+ * Up to order 20 each goes straight, many at the same time; others as perm_compute has them, one after the other. A matrix
+ * has the same bits alone, in a batch and for any number of threads. All options count, and those of limits for all of the
+ * matrices together.
+ * Errors: those of perm_compute, naming the matrix. What the arrays hold then is of no use. */
+PERM_API perm_status perm_permanents(const perm_dense *a, const perm_opts *opts, void *permanents, double *error_bounds);
 
 /* The permanents of what is left of a matrix with one line more one way than the other, multiplicities counted, when a
  * copy of each line of the longer way is left out: of n + 1 rows and n columns without each row, of n rows and n + 1

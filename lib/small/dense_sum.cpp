@@ -35,8 +35,6 @@ Scaled nearest(const mpz_class &x) {
 bool sum_dense(const DenseMatrix &a, Precision precision, int threads, const CallWatch &watch,
                DenseSum &out) {
     if (a.given >= least_order_compared && may_have_proportional_lines(a)) return false;
-    // The general road's reductions leave next to nothing of these: every digit is right there.
-    if (!a.is_whole && a.given < least_sign_order) return false;
     if (precision == Precision::exact && !a.is_whole) return false;
     const bool counts = a.is_whole && precision != Precision::double_;
     if (const auto whole = sum_in_integers(a, counts, threads)) {

@@ -263,6 +263,20 @@ TEST_CASE("plans: made, executed and explained") {
                        }),
                        {}};
     });
+    dense.count = 8;
+    const std::vector<double> eight(8 * 64, 0.25);
+    dense.values = eight.data();
+    dense.n_rows = 4; // 16 columns: by a plan each
+    dense.n_cols = 16;
+    sweep("perm_permanents", [&] {
+        std::vector<double> numbers(8), bounds(8);
+        return Outcome{
+            failing::within([&] { return perm_permanents(&dense, &opts, numbers.data(), bounds.data()); }),
+            {}};
+    });
+    dense.count = 1;
+    dense.values = full.data();
+    dense.n_rows = 8;
     dense.n_cols = 7;
     sweep("perm_sub_permanents", [&] {
         std::vector<double> minors(8), bounds(8);

@@ -1,6 +1,7 @@
 #include "capi/python/compiled/matrix.hpp"
 
 #include "capi/python/compiled/array.hpp"
+#include "capi/python/compiled/dense.hpp"
 #include "capi/python/compiled/library.hpp"
 #include "capi/python/compiled/multiplicities.hpp"
 #include "capi/python/compiled/number.hpp"
@@ -133,6 +134,10 @@ PyObject *permanent(PyObject *, PyObject *const *args, Py_ssize_t count) {
     Options options;
     if (!options.read(args, count, 1)) return nullptr;
     const Array a(args[0]);
+    if (count == 1 && a && a.dimensions() == 2 && a.extent(0) <= largest_order && is_square_in_place(a)) {
+        PyObject *number = number_in_place(a);
+        if (number || PyErr_Occurred()) return number;
+    }
     Result result;
     PyObject *number = compute_small(a, options, result.of_c) ? number_of(result.of_c, a.type()) : nullptr;
     return number || PyErr_Occurred() ? number : Py_NewRef(Py_None);

@@ -1,6 +1,7 @@
 // libperm._compiled: the calls of microseconds, without the microseconds that ctypes takes. What they cannot
 // do, or what fails, they leave to the package's general way, in Python: each returns None then. So errors,
 // warnings and odd inputs are treated in one place.
+#include "capi/python/compiled/dense.hpp"
 #include "capi/python/compiled/library.hpp"
 #include "capi/python/compiled/matrix.hpp"
 #include "capi/python/compiled/multiplicities.hpp"
@@ -19,6 +20,7 @@ PyMethodDef named(const char *name, Fast function) noexcept {
 PyMethodDef methods[] = {{"bind", bind, METH_VARARGS, nullptr},
                          {"plan", plan, METH_VARARGS, nullptr},
                          named("permanent", permanent),
+                         named("permanents", permanents),
                          named("compute", compute),
                          named("execute", execute),
                          named("execute_batch", execute_batch),

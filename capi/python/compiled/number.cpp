@@ -5,10 +5,11 @@
 namespace perm_python {
 namespace {
 
+constexpr double most_whole = 9007199254740992; // 2^53: below it doubles are the integers themselves
+
 PyObject *integer_of(const perm_result &result) {
     if (!result.exact) return nullptr;
-    constexpr double most = 9007199254740992; // 2^53: below it doubles are the integers themselves
-    if (std::abs(result.re) < most) return PyLong_FromDouble(result.re);
+    if (std::abs(result.re) < most_whole) return PyLong_FromDouble(result.re);
     char *end = nullptr;
     PyObject *integer = result.text ? PyLong_FromString(result.text, &end, 10) : nullptr;
     if (!integer) PyErr_Clear();
@@ -17,15 +18,18 @@ PyObject *integer_of(const perm_result &result) {
 
 } // namespace
 
+PyObject *number_of(double re, double im, perm_value_type type) {
+    if (!std::isfinite(re) || !std::isfinite(im)) return nullptr;
+    if (type == PERM_VALUE_I64) return std::abs(re) < most_whole ? PyLong_FromDouble(re) : nullptr;
+    return type == PERM_VALUE_C128 ? PyComplex_FromDoubles(re, im) : PyFloat_FromDouble(re);
+}
+
 PyObject *number_of(const perm_result &result, perm_value_type type) {
     if (!result.tolerance_met) return nullptr;
     if (type == PERM_VALUE_I64) return integer_of(result);
     const bool is_0 = result.re == 0 && result.im == 0;
-    if (!std::isfinite(result.re) || !std::isfinite(result.im) ||
-        (is_0 && (result.mantissa_re != 0 || result.mantissa_im != 0)))
-        return nullptr;
-    return type == PERM_VALUE_C128 ? PyComplex_FromDoubles(result.re, result.im)
-                                   : PyFloat_FromDouble(result.re);
+    if (is_0 && (result.mantissa_re != 0 || result.mantissa_im != 0)) return nullptr;
+    return number_of(result.re, result.im, type);
 }
 
 } // namespace perm_python

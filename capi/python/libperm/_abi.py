@@ -228,6 +228,7 @@ LATER: dict[str, tuple[object, list[object]]] = {
     ),
     "perm_matchings": (c_int, [c_void_p, c_void_p, c_int64, c_void_p]),
     "perm_sub_permanents": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "perm_permanents": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "perm_gradients": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "perm_estimate": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "perm_bounds": (c_int, [c_void_p, c_void_p, c_void_p]),

@@ -114,6 +114,17 @@ def plan(given: Input, handles: list[Any], is_signless: bool, seconds: float, is
     return kept
 
 
+def dense_permanents(batch: Any) -> Any:
+    """Of an array (count, n, n) of reals or complex numbers; None where that is not for it, or some miss the
+    tolerance."""
+    import numpy as np
+
+    if compiled is None:
+        return None
+    numbers = np.empty(len(batch), batch.dtype)
+    return numbers if compiled.permanents(batch, numbers) else None
+
+
 def execute(plan: object, values: Any) -> Number | None:
     number: Number | None = compiled.execute(plan, values)
     return number
@@ -147,11 +158,12 @@ def _address(function: Any) -> int:
 
 
 if compiled is not None:
-    _batch = later("perm_plan_execute_batch")
+    _batch, _permanents = later("perm_plan_execute_batch"), later("perm_permanents")
     compiled.bind(
         _address(library.perm_compute),
         _address(library.perm_result_clear),
         _address(library.perm_plan_execute),
         0 if _batch is None else _address(_batch),
+        0 if _permanents is None else _address(_permanents),
         _DEFAULT.addresses[1],
     )

@@ -1,0 +1,179 @@
+// perm_permanents: of dense matrices, straight where they are small, else one after the other.
+#include "capi/boundary.hpp"
+#include "capi/one_call.hpp"
+#include "capi/results.hpp"
+#include "lib/base/threads.hpp"
+#include "lib/input/dense.hpp"
+#include "lib/number/scaled.hpp"
+#include "lib/run/naming_matrix.hpp"
+#include "lib/small/dense_numbers.hpp"
+#include "lib/small/small.hpp"
+#include "preprocess/parallel.hpp"
+
+#include <perm.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string_view>
+#include <vector>
+
+using capi::guarded;
+using libperm::Error;
+
+namespace {
+
+constexpr std::int64_t at_once = 64;           // microseconds
+constexpr double short_call = double{1 << 15}; // terms: less than threads are woken for, or anybody told of
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// Of so few digits that a double has them all.
+bool is_short_integer(std::string_view text) {
+    constexpr std::size_t longest = 15;
+    if (text.starts_with('-')) text.remove_prefix(1);
+    return text.size() <= longest &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Where each matrix's number goes.
+class Places {
+  public:
+    Places(const perm_dense &a, void *permanents, double *bounds)
+        : parts_(libperm::bytes_of_value(a) / sizeof(double)),
+          numbers_(static_cast<double *>(permanents)),
+          bounds_(bounds) {
+        if (!permanents && a.count > 0)
+            throw Error(PERM_BAD_ARGUMENT, "the place for the permanents is a null pointer");
+    }
+
+    bool put(const libperm::DenseNumbers &straight, std::int64_t k) const {
+        double unwanted;
+        return straight.put(k, numbers_ + at(k) * parts_, bounds_ ? bounds_[k] : unwanted);
+    }
+
+    void put(const perm_result &r, std::int64_t k) const {
+        double *const number = numbers_ + at(k) * parts_;
+        double bound = r.abs_error_bound; // of the text, which the double may round
+        number[0] = libperm::rounded({r.mantissa_re, r.exp2}, bound);
+        if (parts_ > 1) number[1] = libperm::rounded({r.mantissa_im, r.exp2}, bound);
+        if (!r.exact || !is_short_integer(r.text))
+            bound = std::nextafter(bound + (std::fabs(r.re) + std::fabs(r.im)) * 0x1p-52, HUGE_VAL);
+        if (bounds_) bounds_[k] = bound;
+    }
+
+  private:
+    const std::size_t parts_;
+    double *const numbers_, *const bounds_;
+};
+
+// By the ways of perm_compute, which tells what is wrong, too.
+class Otherwise {
+  public:
+    Otherwise(const perm_dense &a, const perm_opts *opts, libperm::RunControl &control)
+        : a_(a), opts_(opts), control_(control), row_ptr_(at(a.n_rows + 1)), col_(at(a.n_rows * a.n_cols)) {
+        for (std::int64_t i = 0; i <= a.n_rows; ++i) row_ptr_[at(i)] = i * a.n_cols;
+        for (std::size_t k = 0; k < col_.size(); ++k) col_[k] = static_cast<std::int64_t>(k) % a.n_cols;
+    }
+
+    void compute(std::int64_t k, const libperm::Options &options, const Places &places) {
+        perm_csr csr = PERM_CSR_INIT;
+        csr.n_rows = a_.n_rows;
+        csr.n_cols = a_.n_cols;
+        csr.nnz = std::ssize(col_);
+        csr.row_ptr = row_ptr_.data();
+        csr.col_idx = col_.data();
+        csr.values = static_cast<const char *>(a_.values) + at(k * csr.nnz) * libperm::bytes_of_value(a_);
+        csr.value_type = a_.value_type;
+        csr.row_multiplicity = a_.row_multiplicity;
+        csr.col_multiplicity = a_.col_multiplicity;
+        perm_result r = PERM_RESULT_INIT;
+        const auto answer = [&] {
+            if (!libperm::compute_small(&csr, opts_, r)) {
+                libperm::RunControl part(control_, 0, libperm::RunControl::OwnMemory());
+                capi::compute_otherwise(&csr, options, part, r);
+            }
+            places.put(r, k);
+        };
+        try {
+            a_.count > 1 ? libperm::naming_matrix(k, answer) : answer();
+        } catch (...) {
+            capi::clear(r);
+            throw;
+        }
+        capi::clear(r);
+        control_.advance(1);
+    }
+
+  private:
+    const perm_dense &a_;
+    const perm_opts *const opts_;
+    libperm::RunControl &control_;
+    std::vector<std::int64_t> row_ptr_, col_;
+};
+
+// Those that are not for it.
+std::vector<std::int64_t> put_straight(const libperm::DenseNumbers &straight, const Places &places,
+                                       std::int64_t count, libperm::RunControl &control) {
+    std::vector<char> done(at(count), 0);
+    const auto put = [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t k = first; k < last; ++k) done[at(k)] = places.put(straight, k);
+        control.advance(
+            static_cast<double>(std::count(&done[at(first)], &done[at(first)] + (last - first), 1)));
+    };
+    if (straight.shares_threads())
+        for (std::int64_t k = 0; k < count; ++k) put(k, k + 1);
+    else
+        libperm::with_threads(straight.threads(), [&] {
+            libperm::parallel_for(at((count + at_once - 1) / at_once), [&](std::uint64_t group) {
+                const std::int64_t first = static_cast<std::int64_t>(group) * at_once;
+                put(first, std::min(first + at_once, count));
+            });
+        });
+    std::vector<std::int64_t> left;
+    for (std::int64_t k = 0; k < count; ++k)
+        if (!done[at(k)]) left.push_back(k);
+    return left;
+}
+
+// Of microseconds. False: some are left.
+bool put_at_once(const libperm::DenseNumbers &straight, const Places &places, std::int64_t count) {
+    if (straight.terms() * static_cast<double>(count) > short_call) return false;
+    for (std::int64_t k = 0; k < count; ++k)
+        if (!places.put(straight, k)) return false;
+    straight.request().watch.tell(1, 0);
+    return true;
+}
+
+} // namespace
+
+extern "C" {
+
+perm_status perm_permanents(const perm_dense *a, const perm_opts *opts, void *permanents,
+                            double *error_bounds) {
+    return guarded([&] {
+        const Places places(libperm::require_dense(a), permanents, error_bounds);
+        if (a->count == 0) return;
+        if (!a->values && a->n_rows * a->n_cols > 0)
+            throw Error(PERM_BAD_ARGUMENT, "the values are a null pointer");
+        const auto straight = libperm::DenseNumbers::of(*a, opts);
+        if (straight && put_at_once(*straight, places, a->count)) return;
+        const libperm::Options options = capi::options_for_here(opts);
+        libperm::RunControl control(options);
+        control.begin(static_cast<double>(a->count), 0);
+        std::vector<std::int64_t> left;
+        if (straight) {
+            left = put_straight(*straight, places, a->count, control);
+        } else {
+            left.resize(at(a->count));
+            std::iota(left.begin(), left.end(), 0);
+        }
+        if (!left.empty()) {
+            Otherwise otherwise(*a, opts, control);
+            for (const std::int64_t k : left) otherwise.compute(k, options, places);
+        }
+        control.finish();
+    });
+}
+
+} // extern "C"

@@ -1,0 +1,17 @@
+// Full arrays where they lie, with no options: numbers by perm_permanents, which tells no more than their
+// bounds.
+#pragma once
+
+#include "capi/python/compiled/array.hpp"
+#include "capi/python/compiled/python.hpp"
+
+namespace perm_python {
+
+// A number, or null with no error set: it is to be computed otherwise.
+PyObject *number_in_place(const Array &a);
+
+// permanents(batch, numbers): of an array (count, n, n) into one of as many numbers; False where the general
+// way is to be taken.
+PyObject *permanents(PyObject *, PyObject *const *args, Py_ssize_t count);
+
+} // namespace perm_python
