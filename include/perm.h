@@ -448,8 +448,7 @@ typedef struct perm_dense {
 #define PERM_DENSE_INIT { sizeof(perm_dense), 0, 0, 1, NULL, PERM_VALUE_F64, 0, NULL, NULL }
 
 /* The permanents of dense matrices, of millions of small ones too: perm_compute's numbers without what it tells beside.
- * permanents: `count` numbers; doubles, or for PERM_VALUE_C128 pairs re, im, in which every bit is perm_compute's but where a
- * matrix has fewer than four rows.
+ * permanents: `count` numbers; doubles, or for PERM_VALUE_C128 pairs re, im; every bit is perm_compute's.
  * error_bounds (may be NULL): a double for each, with |number - perm| <= bound for certain; 0: it is exact; INFINITY: beyond
  * the range of double. The tolerance is what perm_compute takes it for: what more digits are looked for.
  * Up to order 20 each goes straight, many at the same time; others as perm_compute has them, one after the other. A matrix

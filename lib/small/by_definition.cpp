@@ -2,7 +2,11 @@
 
 #include "lib/number/double_double.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 namespace libperm {
 namespace {
@@ -38,38 +42,59 @@ void add(const Term &x, Term &sum) {
     sum.size += x.size;
 }
 
-} // namespace
+// Entries as they are, and what they have in common.
+struct Entries {
+    Entry at[most_by_definition][most_by_definition];
+    bool in_range = true;
+    int unit = std::numeric_limits<int>::max(); // all are multiples of 2^unit
 
-bool permanent_by_definition(const DenseMatrix &a, double *number, double &bound) {
-    const int n = a.given;
-    Entry entry[most_by_definition][most_by_definition];
-    bool in_range = true, whole = true;
-    const auto look_at = [&](double x) {
-        in_range = in_range && (x == 0 || (std::fabs(x) >= least && std::fabs(x) <= most));
-        whole = whole && x == std::trunc(x);
+    explicit Entries(const DenseMatrix &a) {
+        for (int i = 0; i < a.given; ++i)
+            for (int j = 0; j < a.given; ++j)
+                at[i][j] = {read(a.re[a.at(i, j)]), a.is_complex ? read(a.im[a.at(i, j)]) : 0};
+    }
+
+  private:
+    double read(double x) {
+        if (x == 0) return x;
+        in_range = in_range && std::fabs(x) >= least && std::fabs(x) <= most;
+        const auto word = std::bit_cast<std::uint64_t>(x);
+        const auto digits = word | std::uint64_t{1} << 52;
+        unit = std::min(unit, static_cast<int>(word >> 52 & 0x7ff) - 1075 + std::countr_zero(digits));
         return x;
-    };
-    for (int i = 0; i < n; ++i)
-        for (int j = 0; j < n; ++j)
-            entry[i][j] = {look_at(a.re[a.at(i, j)]), a.is_complex ? look_at(a.im[a.at(i, j)]) : 0};
-    if (!in_range) return false;
+    }
+};
+
+Term sum_of(const Entries &entry, int n) {
     Term sum{{0, 0}, {0, 0}, 0};
     for (int j = 0; j < n; ++j) {
-        const Term one = Term() * entry[0][j];
+        const Term one = Term() * entry.at[0][j];
         if (n == 1) add(one, sum);
         for (int k = 0; k < n && n > 1; ++k) {
             if (k == j) continue;
-            const Term two = one * entry[1][k];
-            add(n == 2 ? two : two * entry[2][3 - j - k], sum);
+            const Term two = one * entry.at[1][k];
+            add(n == 2 ? two : two * entry.at[2][3 - j - k], sum);
         }
     }
-    // Each of at most six terms has ten roundings of 2^-104 at most, of its size; whole numbers below 2^53
-    // have none.
-    const double error = whole && sum.size <= 0x1p53 ? 0 : sum.size * 0x1p-97;
-    number[0] = sum.re.hi;
-    if (a.is_complex) number[1] = sum.im.hi;
-    bound = error + std::fabs(sum.re.lo) + std::fabs(sum.im.lo);
-    if (bound != 0) bound = std::nextafter(bound * (1 + 0x1p-50), HUGE_VAL);
+    return sum;
+}
+
+} // namespace
+
+bool permanent_by_definition(const DenseMatrix &a, TapeAnswer &answer) {
+    const Entries entries(a);
+    if (!entries.in_range) return false;
+    const Term sum = sum_of(entries, a.given);
+    const bool nothing_rounds = sum.size == 0 || sum.size < std::ldexp(1.0, a.given * entries.unit + 103);
+    const double error =
+        (nothing_rounds ? 0 : sum.size * 0x1p-97) + std::fabs(sum.re.lo) + std::fabs(sum.im.lo);
+    answer.re = make_scaled(sum.re.hi);
+    answer.im = make_scaled(sum.im.hi);
+    answer.exact = error == 0;
+    answer.error = {};
+    answer.rel_error_bound = 0;
+    if (!answer.exact)
+        answer.set_error(make_scaled(std::hypot(sum.re.hi, sum.im.hi)), make_scaled(error * (1 + 0x1p-50)));
     return true;
 }
 

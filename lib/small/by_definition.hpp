@@ -1,14 +1,15 @@
-// Permanents of up to three rows by their definition, in twice the precision: the double next to each.
+// Permanents of up to three rows of doubles by their definition, in double-double numbers: the double next to
+// each.
 #pragma once
 
 #include "lib/small/dense_matrix.hpp"
+#include "lib/tape/tape_run.hpp"
 
 namespace libperm {
 
 constexpr int most_by_definition = 3;
 
-// Of a matrix of doubles: its number, re and, of complex ones, im; |number - perm| <= bound. False: entries
-// lie too far from 1.
-bool permanent_by_definition(const DenseMatrix &a, double *number, double &bound);
+// False: entries lie too far from 1. Proof of the bound: docs/accuracy.md, "Up to three rows".
+bool permanent_by_definition(const DenseMatrix &a, TapeAnswer &answer);
 
 } // namespace libperm

@@ -4,7 +4,6 @@
 #include "lib/input/dense.hpp"
 #include "lib/number/bits.hpp"
 #include "lib/number/scaled.hpp"
-#include "lib/small/by_definition.hpp"
 #include "lib/small/dense_sum.hpp"
 
 #include <algorithm>
@@ -51,18 +50,11 @@ bool DenseNumbers::shares_threads() const {
 bool DenseNumbers::put(std::int64_t k, double *number, double &bound) const {
     const auto type = static_cast<perm_value_type>(a_.value_type);
     const std::size_t apart = static_cast<std::size_t>(n_ * n_) * bytes_of_value(a_);
-    const void *const values = static_cast<const char *>(a_.values) + static_cast<std::size_t>(k) * apart;
     DenseMatrix matrix;
-    if (!read_full(values, type, n_, matrix)) return false;
-    if (!matrix.is_whole && n_ <= most_by_definition) {
-        if (type == PERM_VALUE_C128) number[1] = 0; // of real values
-        if (request_.precision == Precision::exact || !permanent_by_definition(matrix, number, bound))
-            return false;
-        const double size = matrix.is_complex ? std::hypot(number[0], number[1]) : std::fabs(number[0]);
-        return bound <= request_.tolerance * (size - bound);
-    }
     DenseSum sum;
-    if (!is_small_and_dense(n_, matrix.nnz) ||
+    if (!read_full(static_cast<const char *>(a_.values) + static_cast<std::size_t>(k) * apart, type, n_,
+                   matrix) ||
+        !is_small_and_dense(n_, matrix.nnz) ||
         !sum_dense(matrix, request_.precision, shares_threads() ? threads_ : 1, request_.watch, sum) ||
         !(sum.value.rel_error_bound <= request_.tolerance))
         return false;

@@ -79,8 +79,7 @@ std::optional<double> straight_terms(const Plan &plan) {
                                                                         input.value_type == PERM_VALUE_C128);
         return is_for_doubles ? terms_of_kinds(input) : std::nullopt;
     }
-    const bool is_for_signs = (is_whole || plan.n() >= least_sign_order) && input.free_lines() == 0 &&
-                              input.value_type != PERM_VALUE_TEXT &&
+    const bool is_for_signs = input.free_lines() == 0 && input.value_type != PERM_VALUE_TEXT &&
                               is_small_and_dense(plan.n(), input.pattern.nnz()) &&
                               (plan.n() < least_order_compared || plan.reductions.merged == 0);
     if (!is_for_signs) return {};

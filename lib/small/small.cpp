@@ -65,8 +65,6 @@ bool compute_small(const perm_csr *given, const perm_opts *opts, perm_result &re
     if (has_kinds) return compute_kinds(*given, *request, result);
     DenseMatrix a;
     if (!read_dense(*given, a) || !is_small_and_dense(a.given, a.nnz)) return false;
-    // The general road's reductions leave next to nothing of these: every digit is right there.
-    if (!a.is_whole && a.given < least_sign_order) return false;
     const int threads = threads_of(*request, a);
     DenseSum sum;
     if (!sum_dense(a, request->precision, threads, request->watch, sum) ||

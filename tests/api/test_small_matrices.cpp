@@ -390,7 +390,9 @@ TEST_CASE("an explained plan tells whether perm_compute does without it") {
         CHECK(json.at("straight_engine") == (in_words ? nlohmann::json("glynn") : nlohmann::json(nullptr)));
         // A row of its own where executions take it, by the name that their results tell.
         const bool has_row = plan.explain(PERM_FORMAT_TEXT).find("\nglynn ") != std::string::npos;
-        CHECK(json.at("executes_straight") == has_row);
+        const bool has_table =
+            json.at("blocks") > 0; // else the reductions leave nothing to choose an engine for
+        CHECK((json.at("executes_straight") == has_row || !has_table));
         if (has_row) CHECK(plan.execute(a.values.data())->engine == std::string("glynn"));
         return in_words;
     };
