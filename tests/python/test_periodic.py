@@ -346,8 +346,8 @@ def test_what_is_not_to_be_had():
         libperm.Periodic([[1, 1, 1]], row_multiplicity=[2])
     with pytest.raises(libperm.TimeRefusedError, match="modulo a prime"):
         libperm.Periodic([[1, 1, 1]]).permanent(10**15)
-    with pytest.raises(libperm.MemoryRefusedError, match="open at once"):
-        libperm.Periodic(layers(28), joined=True)
+    with pytest.raises(libperm.MemoryRefusedError, match="joined ends"):
+        libperm.Periodic(layers(28), joined=True).permanent(4)
 
 
 @pytest.mark.parametrize("precision", ["mod:10", "mod:1", "mod:", "mod:4611686018427387905", "half"])
