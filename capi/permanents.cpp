@@ -47,18 +47,22 @@ class Places {
             throw Error(PERM_BAD_ARGUMENT, "the place for the permanents is a null pointer");
     }
 
-    bool put(const libperm::DenseNumbers &straight, std::int64_t k) const {
+    bool put(const libperm::DenseNumbers &straight, std::int64_t k,
+             const libperm::CallWatch &watch = {}) const {
         double unwanted;
-        return straight.put(k, numbers_ + at(k) * parts_, bounds_ ? bounds_[k] : unwanted);
+        return straight.put(k, numbers_ + at(k) * parts_, bounds_ ? bounds_[k] : unwanted, watch);
     }
 
     void put(const perm_result &r, std::int64_t k) const {
         double *const number = numbers_ + at(k) * parts_;
-        double bound = r.abs_error_bound; // of the text, which the double may round
-        number[0] = libperm::rounded({r.mantissa_re, r.exp2}, bound);
-        if (parts_ > 1) number[1] = libperm::rounded({r.mantissa_im, r.exp2}, bound);
-        if (!r.exact || !is_short_integer(r.text))
-            bound = std::nextafter(bound + (std::fabs(r.re) + std::fabs(r.im)) * 0x1p-52, HUGE_VAL);
+        number[0] = r.re;
+        if (parts_ > 1) number[1] = r.im;
+        const double size = std::fabs(r.re) + std::fabs(r.im);
+        double bound = r.abs_error_bound; // of the text, which doubles may round
+        if (!std::isfinite(size))
+            bound = HUGE_VAL;
+        else if (!r.exact || !is_short_integer(r.text))
+            bound = std::nextafter(bound + size * 0x1p-52 + 0x1p-1073, HUGE_VAL);
         if (bounds_) bounds_[k] = bound;
     }
 
@@ -116,8 +120,15 @@ class Otherwise {
 std::vector<std::int64_t> put_straight(const libperm::DenseNumbers &straight, const Places &places,
                                        std::int64_t count, libperm::RunControl &control) {
     std::vector<char> done(at(count), 0);
+    libperm::CallWatch
+        watch; // the call's control tells and asks between matrices; one of seconds asks itself
+    if (straight.shares_threads()) {
+        watch.cancel = straight.request().watch.cancel;
+        watch.cancel_user = straight.request().watch.cancel_user;
+        watch.stop_seconds = straight.request().watch.stop_seconds;
+    }
     const auto put = [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t k = first; k < last; ++k) done[at(k)] = places.put(straight, k);
+        for (std::int64_t k = first; k < last; ++k) done[at(k)] = places.put(straight, k, watch);
         control.advance(
             static_cast<double>(std::count(&done[at(first)], &done[at(first)] + (last - first), 1)));
     };

@@ -47,7 +47,7 @@ bool DenseNumbers::shares_threads() const {
     return n_ >= least_parallel_order(a_.value_type == PERM_VALUE_I64);
 }
 
-bool DenseNumbers::put(std::int64_t k, double *number, double &bound) const {
+bool DenseNumbers::put(std::int64_t k, double *number, double &bound, const CallWatch &watch) const {
     const auto type = static_cast<perm_value_type>(a_.value_type);
     const std::size_t apart = static_cast<std::size_t>(n_ * n_) * bytes_of_value(a_);
     DenseMatrix matrix;
@@ -55,7 +55,7 @@ bool DenseNumbers::put(std::int64_t k, double *number, double &bound) const {
     if (!read_full(static_cast<const char *>(a_.values) + static_cast<std::size_t>(k) * apart, type, n_,
                    matrix) ||
         !is_small_and_dense(n_, matrix.nnz) ||
-        !sum_dense(matrix, request_.precision, shares_threads() ? threads_ : 1, request_.watch, sum) ||
+        !sum_dense(matrix, request_.precision, shares_threads() ? threads_ : 1, watch, sum) ||
         !(sum.value.rel_error_bound <= request_.tolerance))
         return false;
     bound = write(sum, type == PERM_VALUE_C128, number);

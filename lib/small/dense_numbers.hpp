@@ -16,8 +16,8 @@ class DenseNumbers {
     static std::optional<DenseNumbers> of(const perm_dense &a, const perm_opts *opts);
 
     // False: matrix k is to be computed otherwise. A matrix has the same bits in any list and on any number
-    // of threads.
-    bool put(std::int64_t k, double *number, double &bound) const;
+    // of threads. `watch` is asked by what takes long: of several matrices at once, none that has callbacks.
+    bool put(std::int64_t k, double *number, double &bound, const CallWatch &watch) const;
 
     double terms() const;                    // of each
     int threads() const { return threads_; } // of the call

@@ -2,6 +2,7 @@
 
 #include "lib/base/system.hpp"
 #include "lib/number/bits.hpp"
+#include "lib/small/by_definition.hpp"
 #include "lib/small/dense_matrix.hpp"
 #include "lib/small/dense_sum.hpp"
 #include "lib/small/entries.hpp"
@@ -23,10 +24,12 @@ bool is_whole(const Scaled &x) {
     return value == std::trunc(value) && value != 0;
 }
 
-// Small complex fractions are told as such: by the general road.
-bool is_enough(const TapeAnswer &answer, const SmallRequest &request, bool is_complex) {
+// Complex fractions are told as such: by the general road, but of those few rows that are right to the last
+// bit here.
+bool is_enough(const TapeAnswer &answer, const SmallRequest &request, bool is_complex, int order) {
     const bool is_fraction = answer.exact && !(is_whole(answer.re) && is_whole(answer.im));
-    return answer.rel_error_bound <= request.tolerance && !(is_complex && is_fraction);
+    return answer.rel_error_bound <= request.tolerance &&
+           !(is_complex && is_fraction && order > most_by_definition);
 }
 
 constexpr double least_parallel_terms = 1 << 17; // of sums over counts
@@ -46,7 +49,7 @@ bool compute_kinds(const perm_csr &given, const SmallRequest &request, perm_resu
     if (request.precision == Precision::exact || !read_kinds(given, kinds)) return false;
     const int threads = kinds.terms < least_parallel_terms ? 1 : threads_of(request);
     if (!sum_in_counts(kinds, request.tolerance, may_be_twofold, threads, value) ||
-        !is_enough(value, request, kinds.matrix.is_complex))
+        !is_enough(value, request, kinds.matrix.is_complex, kinds.row_count.total))
         return false;
     result.text = text_of(value);
     const int n = kinds.row_count.total;
@@ -68,7 +71,7 @@ bool compute_small(const perm_csr *given, const perm_opts *opts, perm_result &re
     const int threads = threads_of(*request, a);
     DenseSum sum;
     if (!sum_dense(a, request->precision, threads, request->watch, sum) ||
-        !is_enough(sum.value, *request, a.is_complex))
+        !is_enough(sum.value, *request, a.is_complex, a.given))
         return false;
     result.text = sum.longer ? text_of(*sum.longer) : sum.whole ? text_of(*sum.whole) : text_of(sum.value);
     fill(result, sum.value, true, account_of(a.given, a.nnz, threads));

@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 #include <perm.hpp>
 
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -278,4 +279,47 @@ TEST_CASE("lists of dense matrices that are none are told, naming the matrix") {
     CHECK(perm_permanents(&a, nullptr, ones, bounds) == PERM_OK);
     CHECK(ones[1] == 1);
     CHECK(bounds[1] == 0);
+}
+
+TEST_CASE("progress of a list of long integers only goes up, told by one thread at a time") {
+    Random random(run::seed(0x64656e76));
+    const Dense a(12, 12, 60, PERM_VALUE_I64, Entries::long_counts, random);
+    struct Told {
+        std::atomic<int> inside = 0;
+        bool together = false, falls = false;
+        double last = 0;
+    } told;
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.progress_user = &told;
+    opts.progress = [](double fraction, double, void *user) {
+        auto &it = *static_cast<Told *>(user);
+        it.together = it.together || it.inside++ > 0;
+        it.falls = it.falls || fraction < it.last;
+        it.last = fraction;
+        --it.inside;
+    };
+    const perm_dense view = a.view();
+    std::vector<double> numbers(60), bounds(60);
+    REQUIRE(perm_permanents(&view, &opts, numbers.data(), bounds.data()) == PERM_OK);
+    CHECK(!told.together);
+    CHECK(!told.falls);
+    CHECK(told.last == 1);
+}
+
+TEST_CASE("parts that lie far apart stay, and a complex number is its own permanent") {
+    for (const double re : {3.0, -1e-300, 3.378616390610921e16})
+        for (const char *precision : {"auto", "exact"}) {
+            const double values[] = {re, re == -1e-300 ? -1e300 : 0.1};
+            perm_dense a = PERM_DENSE_INIT;
+            a.n_rows = a.n_cols = 1;
+            a.values = values;
+            a.value_type = PERM_VALUE_C128;
+            perm_opts opts = PERM_OPTS_INIT;
+            opts.precision = precision;
+            double number[2] = {7, 7}, bound = 7;
+            REQUIRE(perm_permanents(&a, &opts, number, &bound) == PERM_OK);
+            CHECK(same(number[1], values[1]));
+            if (re > 0 || std::string(precision) == "exact") CHECK(same(number[0], re));
+            CHECK(bound <= 0x1p-51 * std::hypot(re, values[1]));
+        }
 }
