@@ -77,8 +77,9 @@ void BlockEstimate::aim(double epsilon, double delta, EstimateMethod method) {
     if (is_hopeless_) return;
     double mean = 0;
     for (const double x : pilot_) mean += x / static_cast<double>(pilot_.size());
-    const double successes = static_cast<double>(gamma_scheme_successes(epsilon, delta));
-    const double rejecting = successes / mean;
+    const double rejecting = method == EstimateMethod::nesting
+                                 ? infinity
+                                 : static_cast<double>(gamma_scheme_successes(epsilon, delta)) / mean;
     bets_.emplace(pilot_, epsilon, delta);
     if (method == EstimateMethod::automatic) rejects_ = rejecting < bets_->expected_samples();
     chunks_ = std::ceil((rejects_ ? rejecting : bets_->expected_samples()) / static_cast<double>(chunk));

@@ -11,10 +11,14 @@ namespace libperm {
 // The probability that a gamma distributed variable of shape k is at most x.
 double gamma_distribution(std::int64_t k, double x);
 
+// That it is more, to all digits however small.
+double gamma_complement(std::int64_t k, double x);
+
 // That |(k - 1) / G - 1| > epsilon.
 double gamma_scheme_failure(std::int64_t k, double epsilon);
 
-// The least k with which that is delta at most.
+// A k with which that is delta at most: the least one, or, beyond a million or for a delta below 1e-200, the
+// least that Chernoff's bound proves, at most twice as many. 2^62 where there is no less.
 std::int64_t gamma_scheme_successes(double epsilon, double delta);
 
 } // namespace libperm

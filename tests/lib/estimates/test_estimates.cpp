@@ -150,6 +150,31 @@ TEST_CASE("the gamma scheme's arithmetic, against its paper's formula") {
           385); // the number that Harviainen and Koivisto (AAAI 2023) name
 }
 
+TEST_CASE("the gamma scheme for the smallest delta and epsilon") {
+    // The upper tail of shape 2 is (1 + x) exp(-x), far below what 1 - P has digits for.
+    for (const double x : {40.0, 100.0, 600.0})
+        CHECK(gamma_complement(2, x) / (std::exp(-x) * (1 + x)) == doctest::Approx(1).epsilon(1e-10));
+    std::int64_t before = 0;
+    for (const double delta : {1e-10, 1e-16, 1e-20, 1e-100, 1e-200, 1e-300, 5e-324}) {
+        CAPTURE(delta);
+        const std::int64_t k = gamma_scheme_successes(0.1, delta);
+        CHECK(k > before);
+        // The upper tail alone is about exp(-k (u - log(1 + u))) / (u (2 pi k)^(1/2)), u being 1 / 9.
+        const double u = 1.0 / 9, size = static_cast<double>(k);
+        CHECK(-size * (u - std::log1p(u)) < std::log(delta) + std::log(size));
+        before = k;
+    }
+    // As many as the normal law says, or up to twice that, and at once; those that no integer has are 2^62.
+    for (const double epsilon : {1e-3, 1e-5, 1e-8}) {
+        const double normal = std::pow(1.959963984540054 / epsilon, 2);
+        const auto k = static_cast<double>(gamma_scheme_successes(epsilon, 0.05));
+        CHECK(k > 0.99 * normal);
+        CHECK(k < 2.1 * normal);
+    }
+    CHECK(gamma_scheme_successes(1e-12, 0.05) == std::int64_t{1} << 62);
+    CHECK(gamma_scheme_successes(0.1, 0) == std::int64_t{1} << 62);
+}
+
 TEST_CASE("bets cover the mean, at all times and for any law") {
     constexpr double delta = 0.2, epsilon = 0.2;
     constexpr int runs = 300;
