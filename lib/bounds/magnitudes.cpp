@@ -14,10 +14,6 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-// Entries so small beside a perfect matching of entries near 1 count for nothing: 0 from below, this from
-// above.
-constexpr int least_exponent = -900;
-
 // Of x, without its power of two (preprocess/tracked.hpp).
 std::pair<double, double> range_of(const Tracked &x) {
     const double size = std::fabs(x.value);
@@ -69,9 +65,31 @@ double scaled(double x, std::int64_t exp2) {
     return exp2 < least_exponent ? 0 : std::ldexp(x, static_cast<int>(exp2));
 }
 
-// So that no entry is above 1 and no perfect matching's product lost: of entries that are alike all rows by
-// one power of two, of others those of an assignment (preprocess/scaling.hpp), or, where that takes long, of
-// each line its largest entry's.
+// `value_of(k, exp2)`: entry k times 2^exp2.
+template <class ValueOf>
+Magnitudes scaled_magnitudes(Block block, bool of_one_sign, const ValueOf &value_of, const Poll &poll) {
+    Magnitudes m;
+    std::vector<std::int64_t> before;
+    before.reserve(block.values.size());
+    for (const Tracked &x : block.values) before.push_back(x.exp2);
+    m.exp2 = -scale_for_bounds(block, poll);
+    m.of_one_sign = of_one_sign;
+    for (std::size_t k = 0; k < block.values.size(); ++k) {
+        const Tracked &x = block.values[k];
+        const auto [lower, upper] = range_of(x);
+        m.lower.push_back(scaled(lower, x.exp2));
+        m.upper.push_back(upper > 0 && x.exp2 < least_exponent ? std::ldexp(1.0, least_exponent)
+                                                               : scaled(upper, x.exp2));
+        if (!of_one_sign) m.value.push_back(value_of(k, x.exp2 - before[k]));
+    }
+    m.pattern = std::move(block.pattern);
+    return m;
+}
+
+} // namespace
+
+// Of entries that are alike all rows by one power of two, of others those of an assignment
+// (preprocess/scaling.hpp), or, where that takes long, of each line its largest entry's.
 std::int64_t scale_for_bounds(Block &block, const Poll &poll) {
     constexpr std::int64_t alike = 200;
     constexpr std::int32_t most_rows = 5000;
@@ -103,29 +121,6 @@ std::int64_t scale_for_bounds(Block &block, const Poll &poll) {
     }
     return total;
 }
-
-// `value_of(k, exp2)`: entry k times 2^exp2.
-template <class ValueOf>
-Magnitudes scaled_magnitudes(Block block, bool of_one_sign, const ValueOf &value_of, const Poll &poll) {
-    Magnitudes m;
-    std::vector<std::int64_t> before;
-    before.reserve(block.values.size());
-    for (const Tracked &x : block.values) before.push_back(x.exp2);
-    m.exp2 = -scale_for_bounds(block, poll);
-    m.of_one_sign = of_one_sign;
-    for (std::size_t k = 0; k < block.values.size(); ++k) {
-        const Tracked &x = block.values[k];
-        const auto [lower, upper] = range_of(x);
-        m.lower.push_back(scaled(lower, x.exp2));
-        m.upper.push_back(upper > 0 && x.exp2 < least_exponent ? std::ldexp(1.0, least_exponent)
-                                                               : scaled(upper, x.exp2));
-        if (!of_one_sign) m.value.push_back(value_of(k, x.exp2 - before[k]));
-    }
-    m.pattern = std::move(block.pattern);
-    return m;
-}
-
-} // namespace
 
 Magnitudes magnitudes_between(Block block, const Poll &poll) {
     const bool of_one_sign = has_signs(block);

@@ -4,8 +4,10 @@
 #include "lib/base/error.hpp"
 #include "lib/base/randomness.hpp"
 #include "lib/base/system.hpp"
+#include "lib/bounds/magnitudes.hpp"
 #include "lib/estimates/blocks_left.hpp"
 #include "lib/estimates/glynn.hpp"
+#include "lib/number/wide_value.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -68,22 +70,54 @@ Disc disc_of(const WideBall &x) {
 std::pair<Tracked, Tracked> parts_of_entry(const Tracked &x) { return {x, Tracked()}; }
 std::pair<Tracked, Tracked> parts_of_entry(const Gaussian &x) { return {tracked_of(x.re), tracked_of(x.im)}; }
 
-// Entries that doubles have room for, times 2^exp2 each.
+const Block &magnitudes_in(const Block &block) { return block; }
+Block magnitudes_in(const ExactBlock &block) { return magnitudes_of(block); }
+
+// Entries that doubles have room for: the permanent is 2^exp2 times theirs. Those that even in this scale are
+// of no account are 0, and what that takes from the permanent is exp(log_lost) at most.
 struct Entries {
     std::vector<Complex> value;
-    std::int64_t exp2 = std::numeric_limits<std::int64_t>::min();
+    std::int64_t exp2 = 0;
     std::int32_t roundings = 0;
+    double log_lost = -infinity;
 
-    template <class Value> explicit Entries(const BlockOf<Value> &block) {
-        for (const Value &x : block.values)
-            for (const Tracked &part : {parts_of_entry(x).first, parts_of_entry(x).second})
-                if (part.value != 0) exp2 = std::max(exp2, part.exp2);
-        for (const Value &x : block.values) {
-            const auto [re, im] = parts_of_entry(x);
-            value.emplace_back(shifted({re.value, re.exp2}, exp2), shifted({im.value, im.exp2}, exp2));
+    template <class Value> Entries(const BlockOf<Value> &block, const Poll &poll) {
+        Block scaled = magnitudes_in(block);
+        std::vector<std::int64_t> shift;
+        for (const Tracked &x : scaled.values) shift.push_back(x.exp2);
+        exp2 = -scale_for_bounds(scaled, poll);
+        for (std::size_t k = 0; k < shift.size(); ++k) {
+            const auto [re, im] = parts_of_entry(block.values[k]);
+            const std::int64_t by = scaled.values[k].exp2 - shift[k];
+            value.emplace_back(part(re, by), part(im, by));
             roundings = std::max({roundings, re.roundings, im.roundings});
         }
+        if (loses_) log_lost = log_of_lost(scaled.pattern);
     }
+
+  private:
+    double part(const Tracked &x, std::int64_t by) {
+        const bool is_lost = x.magnitude != 0 && x.exp2 + by < least_exponent;
+        loses_ = loses_ || is_lost;
+        return is_lost ? 0 : shifted({x.value, x.exp2}, -by);
+    }
+
+    // With rows' sums r_i, none of which is below 1/4, and at most s of such parts in a row: the product of
+    // the r_i + s 2^-900, less that of the r_i.
+    double log_of_lost(const Pattern &pattern) const {
+        double log = 0, most = 0;
+        std::size_t k = 0;
+        for (std::int32_t i = 0; i < pattern.rows; ++i) {
+            double sum = 0;
+            const auto size = static_cast<std::size_t>(pattern.row(i).size());
+            for (std::size_t j = 0; j < size; ++j) sum += std::abs(value[k++]);
+            log += std::log(std::max(sum, 0.25));
+            most = std::max(most, static_cast<double>(size));
+        }
+        return log + std::log(16 * pattern.rows * most) + least_exponent * std::numbers::ln2;
+    }
+
+    bool loses_ = false;
 };
 
 // How many samples, and what follows from them, of parts between -1 and 1 with probability 1 - delta.
@@ -135,6 +169,10 @@ template <class Value> class Additive {
         out.exact = parts_.is_zero || parts_.left.empty();
         if (parts_.is_zero) return out;
         const Disc x = product_;
+        if (!std::isfinite(x.middle.real()) || !std::isfinite(x.middle.imag()) || !std::isfinite(x.radius))
+            throw Error(PERM_UNSUPPORTED,
+                        "the entries are too many orders of magnitude apart for an estimate with signs; "
+                        "perm_bounds tells what the permanent is at most");
         out.re = make_scaled(x.middle.real(), x.exp2);
         out.im = make_scaled(x.middle.imag(), x.exp2);
         out.error = make_scaled(x.radius, x.exp2);
@@ -159,13 +197,15 @@ template <class Value> class Additive {
             std::max(1.0, std::ceil(std::min(samples, 1e18) / static_cast<double>(GlynnSampler::at_once))));
         std::vector<GlynnSampler> samplers;
         std::vector<double> log_scale, rounding;
+        std::vector<std::int64_t> exp2_scale;
         double seconds = 0;
         for (const auto &left : parts_.left) {
-            const Entries entries(left.leaf.block);
+            const Entries entries(left.leaf.block, [this] { control_.poll(); });
             samplers.emplace_back(left.leaf.block.pattern, entries.value, [this] { control_.poll(); });
-            log_scale.push_back(samplers.back().log_bound() +
-                                static_cast<double>(entries.exp2) * left.leaf.block.n() * std::numbers::ln2);
+            log_scale.push_back(samplers.back().log_bound());
+            exp2_scale.push_back(entries.exp2);
             rounding.push_back(samplers.back().rounding() * (1 + entries.roundings) +
+                               std::exp(entries.log_lost - samplers.back().log_bound()) +
                                left.leaf.block.n() * 0x1p-45); // what the logarithm of the bound is off by
             seconds += samplers.back().seconds_of_chunk() * static_cast<double>(chunks) / options_.threads;
         }
@@ -186,7 +226,7 @@ template <class Value> class Additive {
             const double scale = std::exp(log_scale[k] - exp2 * std::numbers::ln2);
             product_ = product_ * Disc{Complex(sums.re, sums.im) / count * scale,
                                        (radius.of(sums, count) + rounding[k]) * scale,
-                                       static_cast<std::int64_t>(exp2)};
+                                       static_cast<std::int64_t>(exp2) + exp2_scale[k]};
             out.samples += static_cast<std::int64_t>(count);
         }
         out.accepted = out.samples;

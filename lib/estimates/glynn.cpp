@@ -31,6 +31,7 @@ double scale_norms(const Pattern &a, std::vector<Complex> &entries) {
             norm[rows ? i : j] = std::hypot(norm[rows ? i : j], std::abs(entries[k]));
         });
         for (double &x : norm) {
+            if (!(x > 0)) x = 1;                               // all of it is below what counts
             x = std::exp2(std::round(std::log2(x) * 16) / 16); // the same whatever the last bits
             log += std::log(x);
         }
@@ -38,6 +39,13 @@ double scale_norms(const Pattern &a, std::vector<Complex> &entries) {
                     [&](std::size_t k, std::size_t i, std::size_t j) { entries[k] /= norm[rows ? i : j]; });
     }
     return log;
+}
+
+// Of entries that have all their digits.
+std::ptrdiff_t count_of_normal(const std::vector<Complex> &entries) {
+    return std::count_if(entries.begin(), entries.end(), [](const Complex &x) {
+        return std::max(std::fabs(x.real()), std::fabs(x.imag())) >= 0x1p-1000;
+    });
 }
 
 // At least the largest singular value: that of M = A* A is at most the root of the trace of (M^2)^(2^s) for
@@ -94,6 +102,7 @@ double singular_value_above(const Pattern &a, const std::vector<Complex> &entrie
 } // namespace
 
 GlynnSampler::GlynnSampler(const Pattern &a, std::vector<Complex> entries, const Poll &poll) : a_(a) {
+    const auto normal = count_of_normal(entries);
     const double scaled = scale_norms(a, entries);
     std::vector<double> row(at(a.rows), 0.0);
     std::size_t longest = 0;
@@ -113,6 +122,10 @@ GlynnSampler::GlynnSampler(const Pattern &a, std::vector<Complex> entries, const
     // A row's sum is off by so much, and the product of the others at most sqrt(e).
     const double widest = *std::max_element(row.begin(), row.end()) / of_row;
     rounding_ = 2 * a.rows * std::max(widest, 1.0) * static_cast<double>(longest + 8) * 0x1p-52;
+    // Scaling has brought the smallest ones so far down that they may have lost digits: as entries that are
+    // off.
+    if (count_of_normal(entries) < normal)
+        rounding_ += a.rows * static_cast<double>(longest) * std::exp(by_rows - log - 690);
 }
 
 GlynnSampler::Sums GlynnSampler::draw(std::uint64_t seed, std::uint64_t number) const {

@@ -177,6 +177,56 @@ TEST_CASE("signed and complex: an additive error that covers the truth") {
     CHECK(small.found.additive == 1);
 }
 
+TEST_CASE("signed entries that no common power of two has room for") {
+    // Blocks that do not fit their memory are sampled, however small.
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.memory_limit_bytes = 1;
+    const std::vector<std::vector<double>> matrices = {
+        {1e200, -1e200, 1, 1, 1, 1e-180, -1, 1, 1e-180},               // 2e20, and smaller terms
+        {1e200, -1e200, 2e200, 1e-200, 1e-200, 1e-200, 1, 2, -5},      // lines that would be 0
+        {1e300, -1e300, 1e300, 1e-300, 1e-300, -1e-300, 1, 2.0, -5.0}, // and columns of one size
+    };
+    int compared = 0;
+    for (const std::vector<double> &entries : matrices) {
+        CAPTURE(entries[2]);
+        const perm::Csr a = build(3, 3, [&](std::int64_t i, std::int64_t j) {
+            return entries[static_cast<std::size_t>(3 * i + j)];
+        });
+        const perm_csr view = a.view();
+        perm_estimate_opts wanted = PERM_ESTIMATE_OPTS_INIT;
+        wanted.epsilon = 0.02;
+        perm_estimated found = PERM_ESTIMATED_INIT;
+        REQUIRE(perm_estimate(&view, &opts, &wanted, &found) == PERM_OK);
+        const double truth = oracle::by_definition(a).get_d();
+        const double error = std::ldexp(found.error_mantissa, static_cast<int>(found.error_exp2));
+        CHECK(std::fabs(found.re - truth) <= error);
+        CHECK(std::ldexp(found.lower_mantissa, static_cast<int>(found.lower_exp2)) <= truth);
+        CHECK(std::ldexp(found.upper_mantissa, static_cast<int>(found.upper_exp2)) >= truth);
+        CHECK(std::isfinite(error));
+        compared += found.exact == 0;
+    }
+    CHECK(compared == 3);
+    // Rows of any size change nothing but the exponent.
+    Random random(run::seed(253));
+    std::vector<double> entries;
+    for (int k = 0; k < 3600; ++k)
+        entries.push_back(std::ldexp(static_cast<double>(random.integer(-99, 99)), -6));
+    const auto scaled = [&](int first, int second) {
+        return build(60, 60, [&](std::int64_t i, std::int64_t j) {
+            return std::ldexp(entries[static_cast<std::size_t>(60 * i + j)], i == 0   ? first
+                                                                             : i == 1 ? second
+                                                                                      : 0);
+        });
+    };
+    const Estimate one = estimate(scaled(0, 0), 0.1), other = estimate(scaled(900, -900), 0.1);
+    REQUIRE(one.status == PERM_OK);
+    REQUIRE(other.status == PERM_OK);
+    CHECK(std::isfinite(one.found.error_mantissa));
+    CHECK(other.found.exact == 0);
+    CHECK(log2_of(other.found.error_mantissa, other.found.error_exp2) ==
+          doctest::Approx(log2_of(one.found.error_mantissa, one.found.error_exp2)).epsilon(1e-3));
+}
+
 TEST_CASE("what it does not do") {
     const perm::Csr a = constant(4, 1), negative = constant(4, -1);
     perm_csr view = a.view();
