@@ -659,11 +659,11 @@ typedef struct perm_periodic {
 /* The matrix's operator: the frontier's steps of one cell, as a sparse matrix between the states at two cuts. */
 typedef struct perm_periodic_plan perm_periodic_plan;
 
-/* Nothing of `a` is kept. Of the options precision, tolerance, threads, limits and callbacks count. *plan is NULL on
- * failure; free it with perm_periodic_destroy.
+/* Nothing of `a` is kept. Of the options device, precision, tolerance, threads, limits and callbacks count. *plan is NULL
+ * on failure; free it with perm_periodic_destroy.
  * Errors: those of perm_compute, naming the part of the matrix; PERM_BAD_MATRIX for parts that do not fit each other;
- * PERM_REFUSED_MEMORY where the states of a cut do not fit; PERM_UNSUPPORTED for engines, devices, checkpoints that
- * this has not: it runs on the CPU. */
+ * PERM_REFUSED_MEMORY where the states of a cut do not fit; PERM_UNSUPPORTED for engines and checkpoints that this has
+ * not. Of several GPUs it takes the first. */
 PERM_API perm_status perm_periodic_create(const perm_periodic *a, const perm_opts *opts, perm_periodic_plan **plan);
 
 /* The permanent of so many cells, 0 (with joined ends 1) to 2^62. Whole numbers with precision "auto" are computed
