@@ -170,6 +170,10 @@ perm_status perm_permanents(const perm_dense *a, const perm_opts *opts, void *pe
         const auto straight = libperm::DenseNumbers::of(*a, opts);
         if (straight && put_at_once(*straight, places, a->count)) return;
         const libperm::Options options = capi::options_for_here(opts);
+        if (a->count > 1 && !options.checkpoint.empty())
+            throw Error(PERM_BAD_OPTION,
+                        "a checkpoint is of one matrix, and these are several: leave it out, or "
+                        "compute one after the other");
         libperm::RunControl control(options);
         control.begin(static_cast<double>(a->count), 0);
         std::vector<std::int64_t> left;

@@ -188,7 +188,7 @@ double bethe_above(const Magnitudes &m, const Beliefs &found, const Poll &poll) 
         if (!(z > 0 && z < infinity)) return infinity;
         log.add_log2(z, -1);
     }
-    return log.above() + 0.5 * static_cast<double>(m.n());
+    return std::nextafter(log.above() + 0.5 * static_cast<double>(m.n()), HUGE_VAL);
 }
 
 double nesting_above(const Magnitudes &m, const Poll &poll) {

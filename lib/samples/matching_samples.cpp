@@ -176,11 +176,12 @@ class ByWalks final : public PartSampler {
     const std::vector<std::int32_t> columns_; // of each shot
 };
 
-// Along the frontier where it is not too long; by rejection; where that would take too long, along any that
-// fits.
+// Along the frontier where it is short; by rejection where that takes a moment; along a longer frontier; by
+// rejection within the limit; along any frontier that fits. How many threads there are has no part in it.
 std::unique_ptr<PartSampler> sampler_of(const Part &part, std::int64_t shots, std::uint64_t seed,
                                         const Options &options, RunControl &control) {
-    constexpr double short_tape = 0x1p26, any_tape = 0x1p32; // moves
+    constexpr double short_tape = 0x1p22, long_one = 0x1p26, any_tape = 0x1p32; // moves
+    constexpr double moment = 2;                                                // seconds of one thread
     const auto along_tape = [&](double most_moves) -> std::unique_ptr<PartSampler> {
         try {
             Tape tape = long_tape({part.pattern, part.free_rows, part.free_columns}, options, control,
@@ -191,14 +192,23 @@ std::unique_ptr<PartSampler> sampler_of(const Part &part, std::int64_t shots, st
             return nullptr;
         }
     };
+    const auto by_walks = [&](const Options &within) -> std::unique_ptr<PartSampler> {
+        try {
+            return std::make_unique<ByWalks>(part, shots, seed, within, control);
+        } catch (const Error &error) {
+            if (error.status() != PERM_REFUSED_TIME) throw;
+            return nullptr;
+        }
+    };
     if (auto sampler = along_tape(short_tape)) return sampler;
-    try {
-        return std::make_unique<ByWalks>(part, shots, seed, options, control);
-    } catch (const Error &error) {
-        if (error.status() != PERM_REFUSED_TIME) throw;
-        if (auto sampler = along_tape(any_tape)) return sampler;
-        throw;
-    }
+    Options in_a_moment = options;
+    in_a_moment.threads = 1;
+    in_a_moment.refuse_seconds = std::min(moment, options.refuse_seconds);
+    if (auto sampler = by_walks(in_a_moment)) return sampler;
+    if (auto sampler = along_tape(long_one)) return sampler;
+    if (auto sampler = by_walks(options)) return sampler;
+    if (auto sampler = along_tape(any_tape)) return sampler;
+    return std::make_unique<ByWalks>(part, shots, seed, options, control); // says how long it takes
 }
 
 } // namespace

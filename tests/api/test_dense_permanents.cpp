@@ -271,6 +271,9 @@ TEST_CASE("lists of dense matrices that are none are told, naming the matrix") {
     opts.engine = "abacus";
     CHECK(status_of(a, &opts) == PERM_BAD_OPTION);
     opts = PERM_OPTS_INIT;
+    opts.checkpoint = "never-written";
+    CHECK(status_of(a, &opts) == PERM_BAD_OPTION);
+    opts = PERM_OPTS_INIT;
     opts.cancel = [](void *) { return 1; };
     CHECK(status_of(a, &opts) == PERM_CANCELLED);
     a.n_rows = a.n_cols = 0;
