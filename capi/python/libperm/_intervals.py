@@ -59,12 +59,12 @@ class Bound:
 
 @dataclass(frozen=True, repr=False)
 class Interval:
-    """What perm(A), or |perm(A)|, lies between: rigorous bounds, with all roundings."""
+    """What perm(A), or ``|perm(A)|``, lies between: rigorous bounds, with all roundings."""
 
     lower: Bound
     upper: Bound
     exact: bool  # both are perm(A)
-    of_magnitude: bool  # some entry is negative or complex: of |perm(A)|
+    of_magnitude: bool  # some entry is negative or complex: of ``|perm(A)|``
     blocks: int  # that the reductions left
     blocks_exact: int  # of these: computed, being quick
     seconds: float
@@ -88,7 +88,7 @@ class Interval:
 
 def bounds(A: Any, **options: Unpack[Options]) -> Interval:
     """Numbers that perm(A) lies between for certain, in milliseconds, whatever the size: docs/estimates.md.
-    Of a matrix with negative or complex entries: of |perm(A)|.
+    Of a matrix with negative or complex entries: of ``|perm(A)|``.
 
     >>> import libperm
     >>> float(libperm.bounds([[1.0, 2.0], [3.0, 4.0]]).lower)
