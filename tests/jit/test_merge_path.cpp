@@ -5,6 +5,7 @@
 #include "jit/kernel/merge_product.hpp"
 #include "jit/kernel/merge_sum.hpp"
 #include "tests/support/host_queue.hpp"
+#include "tests/support/nvrtc_target.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
@@ -188,16 +189,10 @@ TEST_CASE("the union of two matrices' entries") {
 }
 
 TEST_CASE("NVRTC compiles the kernels without a spilled register") {
-    const NvrtcStatus &status = nvrtc_status();
-    if (!status.found) {
-        run::skip(status.why_not);
-        return;
-    }
-    const std::vector<int> &known = status.architectures;
-    const bool has_90 = std::find(known.begin(), known.end(), 90) != known.end();
-    const std::string target = "sm_" + std::to_string(has_90 ? 90 : known.back());
+    const std::optional<std::string> target = nvrtc_target();
+    if (!target) return;
     for (const KernelRecipe &kernels : {merge_product_kernels(), merge_sum_kernels()})
-        for (const PtxasReport &report : read_ptxas(compile(kernels.source(), target, kernels.flags).log)) {
+        for (const PtxasReport &report : read_ptxas(compile(kernels.source(), *target, kernels.flags).log)) {
             CAPTURE(report.kernel);
             CHECK(report.spill_stores == 0);
             CHECK(report.registers <= 48);

@@ -11,6 +11,7 @@
 #include "lib/run/outcome.hpp"
 #include "preprocess/scaling.hpp"
 #include "tests/support/host_queue.hpp"
+#include "tests/support/nvrtc_target.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
@@ -238,21 +239,15 @@ TEST_CASE("lists of many tiles have the same bits on a device") {
 }
 
 TEST_CASE("NVRTC compiles the kernels for every width of keys without a spilled register") {
-    const NvrtcStatus &status = nvrtc_status();
-    if (!status.found) {
-        run::skip(status.why_not);
-        return;
-    }
-    const std::vector<int> &known = status.architectures;
-    const bool has_90 = std::find(known.begin(), known.end(), 90) != known.end();
-    const std::string target = "sm_" + std::to_string(has_90 ? 90 : known.back());
+    const std::optional<std::string> target = nvrtc_target();
+    if (!target) return;
     bool flag = false;
     for (const int words : {1, 2, 4, 8, 16, 64}) {
         CAPTURE(words);
         const KernelRecipe recipe = sparse_frontier_kernels({words, flag, !flag});
         flag = !flag;
         const std::vector<PtxasReport> reports =
-            read_ptxas(compile(recipe.source(), target, recipe.flags).log);
+            read_ptxas(compile(recipe.source(), *target, recipe.flags).log);
         if (reports.empty()) { // compiled before: NVRTC has a cache of its own, and says nothing then
             run::skip("NVRTC says nothing of the kernels");
             continue;

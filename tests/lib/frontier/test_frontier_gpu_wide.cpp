@@ -8,6 +8,7 @@
 #include "lib/frontier/on_device.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "tests/support/host_queue.hpp"
+#include "tests/support/nvrtc_target.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/wide_cases.hpp"
 
@@ -231,24 +232,18 @@ TEST_CASE("a device with less memory than wide numbers and residues need is give
 }
 
 TEST_CASE("NVRTC compiles the kernels for all numbers, the sparse ones without a spilled register") {
-    const NvrtcStatus &status = nvrtc_status();
-    if (!status.found) {
-        run::skip(status.why_not);
-        return;
-    }
-    const std::vector<int> &known = status.architectures;
-    const bool has_90 = std::find(known.begin(), known.end(), 90) != known.end();
-    const std::string target = "sm_" + std::to_string(has_90 ? 90 : known.back());
+    const std::optional<std::string> target = nvrtc_target();
+    if (!target) return;
     for (const StateNumbers &numbers :
          {StateNumbers(Arithmetic::complex), StateNumbers(Arithmetic::dd, true), StateNumbers(Arithmetic::dd),
           StateNumbers(Arithmetic::complex_dd), StateNumbers(Arithmetic::modular)}) {
         CAPTURE(name_of(numbers));
         const KernelRecipe sparse = sparse_frontier_kernels({1, numbers, true}),
                            dense = dense_frontier_kernel(numbers, {3, 2});
-        for (const PtxasReport &report : read_ptxas(compile(sparse.source(), target, sparse.flags).log)) {
+        for (const PtxasReport &report : read_ptxas(compile(sparse.source(), *target, sparse.flags).log)) {
             CHECK(report.spill_stores == 0);
             CHECK(report.stack == 0);
         }
-        CHECK_FALSE(compile(dense.source(), target, dense.flags).image.empty());
+        CHECK_FALSE(compile(dense.source(), *target, dense.flags).image.empty());
     }
 }

@@ -5,6 +5,7 @@
 #include "lib/periodic/loops_on_device.hpp"
 #include "lib/periodic/residue_terms.hpp"
 #include "tests/support/host_queue.hpp"
+#include "tests/support/nvrtc_target.hpp"
 #include "tests/support/periodic_cells.hpp"
 #include "tests/support/run.hpp"
 
@@ -42,16 +43,10 @@ TEST_CASE("traces on a device are those of the processor") {
 }
 
 TEST_CASE("NVRTC compiles the kernels of walks without a spilled register") {
-    const NvrtcStatus &status = nvrtc_status();
-    if (!status.found) {
-        run::skip(status.why_not);
-        return;
-    }
-    const std::vector<int> &known = status.architectures;
-    const bool has_90 = std::find(known.begin(), known.end(), 90) != known.end();
-    const std::string target = "sm_" + std::to_string(has_90 ? 90 : known.back());
+    const std::optional<std::string> target = nvrtc_target();
+    if (!target) return;
     const KernelRecipe kernels = period_walk_kernels();
-    for (const PtxasReport &report : read_ptxas(compile(kernels.source(), target, kernels.flags).log)) {
+    for (const PtxasReport &report : read_ptxas(compile(kernels.source(), *target, kernels.flags).log)) {
         CAPTURE(report.kernel);
         CHECK(report.spill_stores == 0);
         CHECK(report.registers <= 64);

@@ -11,6 +11,7 @@
 #include "lib/periodic/table_growth.hpp"
 #include "lib/periodic/table_terms.hpp"
 #include "tests/support/host_queue.hpp"
+#include "tests/support/nvrtc_target.hpp"
 #include "tests/support/periodic_cells.hpp"
 #include "tests/support/run.hpp"
 
@@ -152,20 +153,15 @@ TEST_CASE("what a table does not answer the operator does, where it fits") {
 }
 
 TEST_CASE("NVRTC compiles the kernels of tables without a spilled register") {
-    const NvrtcStatus &status = nvrtc_status();
-    if (!status.found) {
-        run::skip(status.why_not);
-        return;
-    }
-    const std::vector<int> &known = status.architectures;
-    const bool has_90 = std::find(known.begin(), known.end(), 90) != known.end();
-    const std::string target = "sm_" + std::to_string(has_90 ? 90 : known.back());
+    const std::optional<std::string> target = nvrtc_target();
+    if (!target) return;
     for (const StateNumbers &numbers : {StateNumbers(true), StateNumbers(Arithmetic::modular)}) {
         CAPTURE(name_of(numbers));
         for (const KernelRecipe &kernel :
              {period_table_kernel(numbers), period_table_row_kernel(numbers, {0, 4}),
               period_table_row_kernel(numbers, {2, 3}), period_table_row_kernel(numbers, {4, 0})})
-            for (const PtxasReport &report : read_ptxas(compile(kernel.source(), target, kernel.flags).log)) {
+            for (const PtxasReport &report :
+                 read_ptxas(compile(kernel.source(), *target, kernel.flags).log)) {
                 CAPTURE(report.kernel);
                 CHECK(report.spill_stores == 0);
                 CHECK(report.stack == 0);
