@@ -74,8 +74,14 @@ class Places {
 // By the ways of perm_compute, which tells what is wrong, too.
 class Otherwise {
   public:
-    Otherwise(const perm_dense &a, const perm_opts *opts, libperm::RunControl &control)
-        : a_(a), opts_(opts), control_(control), row_ptr_(at(a.n_rows + 1)), col_(at(a.n_rows * a.n_cols)) {
+    // `missed`: those that sums over signs were tried for.
+    Otherwise(const perm_dense &a, const perm_opts *opts, bool missed, libperm::RunControl &control)
+        : a_(a),
+          opts_(opts),
+          missed_(missed),
+          control_(control),
+          row_ptr_(at(a.n_rows + 1)),
+          col_(at(a.n_rows * a.n_cols)) {
         for (std::int64_t i = 0; i <= a.n_rows; ++i) row_ptr_[at(i)] = i * a.n_cols;
         for (std::size_t k = 0; k < col_.size(); ++k) col_[k] = static_cast<std::int64_t>(k) % a.n_cols;
     }
@@ -93,7 +99,7 @@ class Otherwise {
         csr.col_multiplicity = a_.col_multiplicity;
         perm_result r = PERM_RESULT_INIT;
         const auto answer = [&] {
-            if (!libperm::compute_small(&csr, opts_, r)) {
+            if (missed_ || !libperm::compute_small(&csr, opts_, r)) {
                 libperm::RunControl part(control_, 0, libperm::RunControl::OwnMemory());
                 capi::compute_otherwise(&csr, options, part, r);
             }
@@ -112,6 +118,7 @@ class Otherwise {
   private:
     const perm_dense &a_;
     const perm_opts *const opts_;
+    const bool missed_;
     libperm::RunControl &control_;
     std::vector<std::int64_t> row_ptr_, col_;
 };
@@ -184,7 +191,7 @@ perm_status perm_permanents(const perm_dense *a, const perm_opts *opts, void *pe
             std::iota(left.begin(), left.end(), 0);
         }
         if (!left.empty()) {
-            Otherwise otherwise(*a, opts, control);
+            Otherwise otherwise(*a, opts, straight.has_value(), control);
             for (const std::int64_t k : left) otherwise.compute(k, options, places);
         }
         control.finish();

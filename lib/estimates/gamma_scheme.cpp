@@ -1,5 +1,7 @@
 #include "lib/estimates/gamma_scheme.hpp"
 
+#include "preprocess/log_factorial.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -13,7 +15,7 @@ constexpr std::int64_t most = std::int64_t{1} << 62;
 // `fewer`. Each tail is summed where it is the smaller one, so that it keeps its digits.
 double count_of_events(std::int64_t k, double x) { // just k
     const auto shape = static_cast<double>(k);
-    return std::exp(shape * std::log(x) - x - std::lgamma(shape + 1));
+    return std::exp(shape * std::log(x) - x - log_factorial(shape));
 }
 
 double sum_of_fewer(std::int64_t k, double x) { // k - 1, k - 2, ... events, x > k

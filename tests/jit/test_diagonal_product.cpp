@@ -3,6 +3,7 @@
 #include "jit/kernel/diagonal_product.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/uploaded.hpp"
 
 #include <doctest/doctest.h>
 
@@ -31,13 +32,6 @@ Diagonals any_diagonals(Random &random, std::uint32_t n) {
     for (std::size_t k = 0; k < m.at.size() * n; ++k)
         m.value.push_back(static_cast<double>(random.integer(-9, 9)));
     return m;
-}
-
-template <class T> DeviceArray uploaded(DeviceQueue &queue, const std::vector<T> &list) {
-    DeviceArray array(queue);
-    array.reserve(std::max<std::size_t>(list.size(), 1) * sizeof(T));
-    queue.copy_in(array.address(), list.data(), list.size() * sizeof(T));
-    return array;
 }
 
 } // namespace

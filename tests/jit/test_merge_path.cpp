@@ -7,6 +7,7 @@
 #include "tests/support/host_queue.hpp"
 #include "tests/support/nvrtc_target.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/uploaded.hpp"
 
 #include <doctest/doctest.h>
 
@@ -54,13 +55,6 @@ Csr sorted(const Csr &a) {
         out.first.push_back(static_cast<std::uint32_t>(out.column.size()));
     }
     return out;
-}
-
-template <class T> DeviceArray uploaded(DeviceQueue &queue, const std::vector<T> &list) {
-    DeviceArray array(queue);
-    array.reserve(std::max<std::size_t>(list.size(), 1) * sizeof(T));
-    queue.copy_in(array.address(), list.data(), list.size() * sizeof(T));
-    return array;
 }
 
 } // namespace
