@@ -542,7 +542,7 @@ typedef struct perm_estimate_opts {
     double delta;        /* probability that the error is larger, above 0 and below 1; 0 = 0.05 */
     uint64_t seed;       /* the same bits follow from the same seed, for any number of threads */
     const char *method;  /* "auto" (NULL): the one predicted to be quickest; others by name (docs/estimates.md) */
-    int64_t samples;     /* at most; 0: as many as the guarantee takes */
+    int64_t samples;     /* at most, rounded up to whole chunks of each block; 0: as many as the guarantee takes */
 } perm_estimate_opts;
 
 #define PERM_ESTIMATE_OPTS_INIT { sizeof(perm_estimate_opts), 0.0, 0.0, 0, NULL, 0 }
@@ -575,7 +575,8 @@ typedef struct perm_estimated {
  * computed: what falls apart is computed exactly, the rest estimated from samples. `opts` and `estimate_opts` may be NULL.
  * Of a matrix with negative or complex entries: an unbiased estimate whose error is additive.
  * Errors: those of perm_compute; PERM_BAD_OPTION for epsilon or delta out of (0, 1) and unknown methods;
- * PERM_REFUSED_TIME where it is predicted, or found, to take longer than the time limit. */
+ * PERM_REFUSED_TIME where it is predicted, or found, to take longer than the time limit.
+ * Checkpoints and devices of the options count as in perm_compute; whatever ran it, the bits are the same. */
 PERM_API perm_status perm_estimate(const perm_csr *a, const perm_opts *opts, const perm_estimate_opts *estimate_opts,
                                    perm_estimated *estimate);
 
@@ -623,6 +624,19 @@ PERM_API perm_status perm_plan_run_shard(const perm_plan *plan, const void *valu
  * and where shards are missing: the text names the first; PERM_UNSUPPORTED for one of another version of libperm. */
 PERM_API perm_status perm_plan_combine(const perm_plan *plan, const void *values, const perm_partial *partials,
                                        int64_t count, perm_result *result);
+
+/* An estimate's samples in numbered shards, in the same way: *count of them are expected to be enough, each of about
+ * *seconds (may be NULL) on one thread or GPU; others follow. Everything is as in perm_estimate, with the same matrix and
+ * options in every call: what is planned follows from them and the seed alone.
+ * perm_estimate_run_shard: any number from 0 on. perm_estimate_combine: the bits of perm_estimate, from the shards 0 .. *count
+ * - 1 at least; where their samples prove too few, more are drawn here.
+ * Errors: those of perm_estimate, perm_plan_run_shard and perm_plan_combine. */
+PERM_API perm_status perm_estimate_shards(const perm_csr *a, const perm_opts *opts, const perm_estimate_opts *estimate_opts,
+                                          int64_t *count, double *seconds);
+PERM_API perm_status perm_estimate_run_shard(const perm_csr *a, const perm_opts *opts,
+                                             const perm_estimate_opts *estimate_opts, int64_t number, perm_partial *partial);
+PERM_API perm_status perm_estimate_combine(const perm_csr *a, const perm_opts *opts, const perm_estimate_opts *estimate_opts,
+                                           const perm_partial *partials, int64_t count, perm_estimated *estimate);
 
 /* What stands in a checkpoint (perm_opts.checkpoint): matrix, engine, how much is done, how long that took and what is
  * left. buffer, capacity and needed as in perm_plan_explain.

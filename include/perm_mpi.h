@@ -51,7 +51,12 @@ extern "C" {
  * communicators, or the loss of a rank, does not end the program. */
 PERM_API perm_status perm_mpi_compute(MPI_Comm comm, const perm_csr *a, const perm_opts *opts, perm_result *result);
 
-/* What went wrong in the last failing perm_mpi_compute of this thread, "" if none failed. */
+/* The estimate of rank 0's matrix (perm_estimate), with its bits, the samples drawn by all ranks. Collective, options, errors
+ * and limits as above; estimate_opts is rank 0's. */
+PERM_API perm_status perm_mpi_estimate(MPI_Comm comm, const perm_csr *a, const perm_opts *opts,
+                                       const perm_estimate_opts *estimate_opts, perm_estimated *estimate);
+
+/* What went wrong in the last failing call of this thread, "" if none failed. */
 PERM_API const char *perm_mpi_last_error(void);
 
 #ifdef __cplusplus
