@@ -108,6 +108,15 @@ inline double __shfl_xor_sync(unsigned, double x, int other) {
     return y;
 }
 
+inline double __shfl_sync(unsigned, double x, int lane) {
+    static double of_thread[1024];
+    of_thread[threadIdx.x] = x;
+    __syncthreads();
+    const double y = of_thread[threadIdx.x / 32 * 32 + static_cast<unsigned>(lane)];
+    __syncthreads();
+    return y;
+}
+
 SHIM_EXPORT void shim_place(unsigned block, unsigned thread, unsigned blocks, unsigned threads) {
     blockIdx.x = block;
     threadIdx.x = thread;

@@ -1,0 +1,54 @@
+// The kernels of a sparse matrix in dense blocks times a dense one (jit/device/block_product.cuh), and the
+// matrix as they take it.
+#pragma once
+
+#include "jit/compile/kernel_recipe.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace libperm {
+
+// What follows stands in device/block_product.cuh as well.
+constexpr unsigned block_product_threads = 256, block_product_lanes = 128;
+constexpr std::uint32_t strip_rows = 64, step_columns = 16;
+
+struct BlockStrip {
+    std::uint32_t row, step, steps;
+};
+struct BlockStep {
+    std::uint32_t tile, mask;
+};
+struct BlockProduct {
+    std::uint64_t strips, steps, columns, tiles, rows, x, y; // addresses
+    std::uint32_t lanes, height, steps_before_reducing;
+    double prime, inverse;
+};
+
+// Of doubles: each product and its addition round once at most, in the order of the steps and, within one,
+// in the hardware's. Of residues modulo a prime: exactly.
+// Blocks: strips times ceil(lanes / block_product_lanes), of block_product_threads.
+constexpr const char *block_product_entry = "perm_block_product",
+                     *block_residues_entry = "perm_block_residues";
+
+KernelRecipe block_product_kernels();
+
+// Strips with more steps come first. A strip's columns are those in which it has entries, those that the
+// same tiles have side by side; missing ones of the last step are its last column, with zeros.
+struct RowBlocks {
+    std::vector<BlockStrip> strips;
+    std::vector<BlockStep> steps;
+    std::vector<std::uint32_t> columns, rows;
+    std::vector<double> tiles; // 256 numbers each
+
+    double entries() const { return static_cast<double>(tiles.size()); } // with the zeros among them
+};
+// Rows in the order that is told; columns ascending in each.
+RowBlocks row_blocks(const std::vector<std::uint32_t> &first, const std::vector<std::uint32_t> &column,
+                     const std::vector<double> &value, std::vector<std::uint32_t> order);
+
+// How many steps of residues can be added up (`largest`: of |A|'s entries, `row_sum`: of its rows' sums); 0:
+// not one, the prime is too large.
+std::uint32_t steps_before_reducing(std::uint64_t largest, std::uint64_t row_sum, std::uint64_t prime);
+
+} // namespace libperm
