@@ -1,13 +1,25 @@
-// perm_estimate (lib/estimates).
+// perm_estimate, at once and in shards (lib/estimates).
 #include "capi/boundary.hpp"
 #include "capi/interval_beside.hpp"
 #include "capi/one_call.hpp"
+#include "capi/partials.hpp"
 #include "capi/stopwatch.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/threads.hpp"
-#include "lib/estimates/matrix_estimate.hpp"
+#include "lib/estimates/estimate_shards.hpp"
+#include "lib/estimates/kept_estimate.hpp"
+#include "lib/estimates/plan_estimate.hpp"
 
 #include <perm.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace {
 
@@ -57,38 +69,180 @@ void put(const libperm::MatrixEstimate &found, perm_estimated &estimate) {
     estimate.seconds_plan = found.seconds_plan;
 }
 
-libperm::MatrixEstimate estimated(const perm_csr *a, const libperm::Options &options,
-                                  const libperm::EstimateRequest &request) {
-    libperm::RunControl control(options);
-    libperm::InputPattern input = capi::pattern_for(control, a);
-    libperm::Values values = capi::values_for(control, input, libperm::GivenValues(input, *a).data());
-    libperm::simplify(input, values);
-    libperm::MatrixEstimate found;
-    libperm::with_threads(
-        options.threads, [&] { found = libperm::estimate_matrix(input, values, options, request, control); });
-    control.finish();
-    return found;
-}
+// The last one that was planned: the shards of one follow each other.
+class LastPlan {
+  public:
+    using Plan = std::shared_ptr<const libperm::EstimatePlan>;
 
-libperm::MatrixEstimate estimated(const perm_csr *a, const perm_opts *opts,
-                                  const perm_estimate_opts *estimate_opts) {
+    // make() plans; others that ask for it wait meanwhile, and poll.
+    template <class Make>
+    Plan find(const libperm::EstimateIdentity &identity, libperm::RunControl &control, const Make &make) {
+        constexpr std::int64_t most_bytes = 1 << 28;
+        std::unique_lock lock(mutex_, std::defer_lock);
+        while (!lock.try_lock_for(std::chrono::milliseconds(20))) control.poll();
+        if (plan_ && identity_ == identity) return plan_;
+        plan_.reset();
+        Plan made = make();
+        if (made->bytes() > most_bytes) return made;
+        identity_ = identity;
+        return plan_ = std::move(made);
+    }
+
+    void forget() {
+        const std::lock_guard lock(mutex_);
+        plan_.reset();
+    }
+
+    static LastPlan &here() {
+        static LastPlan last;
+        return last;
+    }
+
+  private:
+    std::timed_mutex mutex_;
+    libperm::EstimateIdentity identity_;
+    Plan plan_;
+};
+
+enum class Keeping { nothing, plan };
+
+// A call's matrix, and how it is estimated.
+class Estimation {
+    template <class Work> auto in_threads(const Work &work) {
+        decltype(work()) out;
+        libperm::with_threads(options_.threads, [&] { out = work(); });
+        return out;
+    }
+
+  public:
+    Estimation(const perm_csr *a, const libperm::Options &options, const libperm::EstimateRequest &request,
+               Keeping keeping)
+        : options_(options), control_(options), input_(capi::pattern_for(control_, a)) {
+        libperm::Values values = capi::values_for(control_, input_, libperm::GivenValues(input_, *a).data());
+        libperm::simplify(input_, values);
+        identity_ = libperm::EstimateIdentity(input_, values, options_, request);
+        const auto make = [&] {
+            LastPlan::Plan made;
+            libperm::with_threads(options_.threads, [&] {
+                made = libperm::plan_estimate(input_, values, options_, request, control_);
+            });
+            return made;
+        };
+        plan_ = keeping == Keeping::plan ? LastPlan::here().find(identity_, control_, make) : make();
+        held_ = libperm::Charge(&control_.memory(), plan_->bytes());
+    }
+
+    const libperm::EstimatePlan &plan() const { return *plan_; }
+
+    libperm::MatrixEstimate run(const libperm::EstimatePlan::Told &told) {
+        plan_->refuse_if_longer(plan_->seconds(), options_);
+        return in_threads(
+            [&] { return libperm::run_kept(*plan_, identity_, input_, options_, control_, told); });
+    }
+
+    std::string run_shard(std::int64_t number) {
+        plan_->refuse_if_longer(plan_->shards().seconds, options_);
+        return in_threads([&] { return libperm::run_estimate_shard(*plan_, identity_, number, control_); });
+    }
+
+    libperm::MatrixEstimate combine(std::span<const std::string_view> partials,
+                                    const libperm::EstimatePlan::Told &told) {
+        return in_threads(
+            [&] { return libperm::combine_estimate(*plan_, identity_, partials, control_, told); });
+    }
+
+  private:
+    const libperm::Options &options_;
+    libperm::RunControl control_;
+    libperm::InputPattern input_;
+    libperm::EstimateIdentity identity_;
+    LastPlan::Plan plan_;
+    libperm::Charge held_;
+};
+
+// work(Estimation &); a refusal tells the interval.
+template <class Work>
+void estimating(const perm_csr *a, const perm_opts *opts, const perm_estimate_opts *estimate_opts,
+                Keeping keeping, const Work &work) {
     const libperm::Options options = capi::options_for_here(opts);
     const libperm::EstimateRequest request = libperm::read_request(estimate_opts);
-    libperm::MatrixEstimate found;
-    const auto work = [&] { found = estimated(a, options, request); };
-    capi::telling_interval(options, work, a);
-    return found;
+    const auto estimate = [&] {
+        Estimation estimation(a, options, request, keeping);
+        work(estimation);
+    };
+    capi::telling_interval(options, estimate, a);
+}
+
+// What is known so far stands in the estimate while the call runs, and what was found when it returns.
+void fill(perm_estimated &estimate,
+          const std::function<libperm::MatrixEstimate(const libperm::EstimatePlan::Told &)> &find) {
+    capi::Stopwatch watch;
+    try {
+        put(find([&](const libperm::MatrixEstimate &found) { put(found, estimate); }), estimate);
+    } catch (...) {
+        estimate = no_estimate;
+        throw;
+    }
+    estimate.seconds_total = watch.lap();
 }
 
 } // namespace
 
-extern "C" perm_status perm_estimate(const perm_csr *a, const perm_opts *opts,
-                                     const perm_estimate_opts *estimate_opts, perm_estimated *estimate) {
+extern "C" {
+
+perm_status perm_estimate(const perm_csr *a, const perm_opts *opts, const perm_estimate_opts *estimate_opts,
+                          perm_estimated *estimate) {
     return capi::guarded([&] {
         require_place(estimate);
         *estimate = no_estimate;
-        capi::Stopwatch watch;
-        put(estimated(a, opts, estimate_opts), *estimate);
-        estimate->seconds_total = watch.lap();
+        fill(*estimate, [&](const libperm::EstimatePlan::Told &told) {
+            libperm::MatrixEstimate found;
+            estimating(a, opts, estimate_opts, Keeping::nothing,
+                       [&](Estimation &estimation) { found = estimation.run(told); });
+            return found;
+        });
     });
 }
+
+perm_status perm_estimate_shards(const perm_csr *a, const perm_opts *opts,
+                                 const perm_estimate_opts *estimate_opts, int64_t *count, double *seconds) {
+    return capi::guarded([&] {
+        if (!count) throw libperm::Error(PERM_BAD_ARGUMENT, "the place for the count is a null pointer");
+        *count = 0;
+        if (seconds) *seconds = 0;
+        estimating(a, opts, estimate_opts, Keeping::plan, [&](const Estimation &estimation) {
+            const libperm::ShardCount shards = estimation.plan().shards();
+            *count = shards.count;
+            if (seconds) *seconds = shards.seconds;
+        });
+    });
+}
+
+perm_status perm_estimate_run_shard(const perm_csr *a, const perm_opts *opts,
+                                    const perm_estimate_opts *estimate_opts, int64_t number,
+                                    perm_partial *partial) {
+    return capi::guarded([&] {
+        perm_partial &place = capi::cleared(partial);
+        estimating(a, opts, estimate_opts, Keeping::plan,
+                   [&](Estimation &estimation) { capi::put(estimation.run_shard(number), place); });
+    });
+}
+
+perm_status perm_estimate_combine(const perm_csr *a, const perm_opts *opts,
+                                  const perm_estimate_opts *estimate_opts, const perm_partial *partials,
+                                  int64_t count, perm_estimated *estimate) {
+    return capi::guarded([&] {
+        require_place(estimate);
+        *estimate = no_estimate;
+        const std::vector<std::string_view> all = capi::bytes_of(partials, count);
+        fill(*estimate, [&](const libperm::EstimatePlan::Told &told) {
+            libperm::MatrixEstimate found;
+            estimating(a, opts, estimate_opts, Keeping::plan,
+                       [&](Estimation &estimation) { found = estimation.combine(all, told); });
+            return found;
+        });
+        LastPlan::here().forget();
+    });
+}
+
+} // extern "C"

@@ -2,6 +2,7 @@
 #include "capi/boundary.hpp"
 #include "capi/interval_beside.hpp"
 #include "capi/one_call.hpp"
+#include "capi/partials.hpp"
 #include "capi/plan_handle.hpp"
 #include "capi/results.hpp"
 #include "capi/stopwatch.hpp"
@@ -9,6 +10,7 @@
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/threads.hpp"
+#include "lib/estimates/kept_estimate.hpp"
 #include "lib/execute/batch.hpp"
 #include "lib/execute/checkpoint.hpp"
 #include "lib/execute/execute.hpp"
@@ -52,18 +54,6 @@ using capi::write;
 using capi::write_bytes;
 using capi::write_text;
 using libperm::Error;
-
-void require_partial(const perm_partial &partial) {
-    if (partial.struct_size < sizeof(perm_partial))
-        throw Error(PERM_BAD_ARGUMENT, "perm_partial.struct_size is too small: start from PERM_PARTIAL_INIT");
-}
-
-void clear(perm_partial &partial) {
-    require_partial(partial);
-    std::free(partial.bytes);
-    partial.bytes = nullptr;
-    partial.size = 0;
-}
 
 void fill(perm_result &result, const perm_plan &plan, const libperm::TapeAnswer &answer, bool with_text,
           bool on_gpu = false) {
@@ -318,22 +308,19 @@ perm_status perm_plan_shards(const perm_plan *plan, int64_t *count, double *seco
 
 perm_status perm_partial_clear(perm_partial *partial) {
     if (!partial) return PERM_OK;
-    return guarded([&] { clear(*partial); });
+    return guarded([&] { capi::clear(*partial); });
 }
 
 perm_status perm_plan_run_shard(const perm_plan *plan, const void *values, int64_t number,
                                 perm_partial *partial) {
     return guarded([&] {
-        if (!partial) throw Error(PERM_BAD_ARGUMENT, "the place for the partial result is a null pointer");
-        clear(*partial);
+        perm_partial &place = capi::cleared(partial);
         require_executable(plan);
         libperm::RunControl control(plan->plan.options);
         const libperm::Values checked = values_for(control, plan->plan.input, values);
         libperm::with_threads(plan->plan.options.threads, [&] {
             const libperm::Plan &in_blocks = libperm::plan_in_blocks(plan->plan, control);
-            const std::string bytes = libperm::run_shard(in_blocks, checked, number, control);
-            partial->bytes = capi::copy_of(bytes);
-            partial->size = bytes.size();
+            capi::put(libperm::run_shard(in_blocks, checked, number, control), place);
         });
     });
 }
@@ -342,20 +329,8 @@ perm_status perm_plan_combine(const perm_plan *plan, const void *values, const p
                               int64_t count, perm_result *result) {
     return into(result, [&](perm_result &r) {
         require_executable(plan);
-        if (count < 0 || (count > 0 && !partials))
-            throw Error(PERM_BAD_ARGUMENT, "the partial results are a null pointer, or less than none");
         Stopwatch watch;
-        std::vector<std::string_view> bytes;
-        for (int64_t k = 0; k < count; ++k) {
-            // The caller's may be of another version.
-            const auto &partial =
-                *reinterpret_cast<const perm_partial *>(reinterpret_cast<const char *>(partials) +
-                                                        static_cast<std::size_t>(k) * partials->struct_size);
-            require_partial(partial);
-            if (!partial.bytes && partial.size > 0)
-                throw Error(PERM_BAD_ARGUMENT, "a partial result is a null pointer");
-            bytes.emplace_back(static_cast<const char *>(partial.bytes), partial.size);
-        }
+        const std::vector<std::string_view> bytes = capi::bytes_of(partials, count);
         libperm::RunControl control(plan->plan.options);
         const libperm::Values checked = values_for(control, plan->plan.input, values);
         r.seconds_check = watch.lap();
@@ -403,8 +378,13 @@ perm_status perm_checkpoint_describe(const char *file, perm_format format, char 
                                      size_t *needed) {
     return guarded([&] {
         if (!file) throw Error(PERM_BAD_ARGUMENT, "the checkpoint's name is a null pointer");
-        write_text(is_json(format) ? libperm::checkpoint_json(file) : libperm::checkpoint_text(file), buffer,
-                   capacity, needed);
+        const bool as_json = is_json(format);
+        if (libperm::is_kept_estimate(file))
+            write_text(as_json ? libperm::kept_estimate_json(file) : libperm::kept_estimate_text(file),
+                       buffer, capacity, needed);
+        else
+            write_text(as_json ? libperm::checkpoint_json(file) : libperm::checkpoint_text(file), buffer,
+                       capacity, needed);
     });
 }
 

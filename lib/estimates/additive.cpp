@@ -1,9 +1,10 @@
 #include "lib/estimates/additive.hpp"
 
 #include "jit/text/text.hpp"
+#include "lib/base/archive.hpp"
 #include "lib/base/error.hpp"
+#include "lib/base/log.hpp"
 #include "lib/base/randomness.hpp"
-#include "lib/base/system.hpp"
 #include "lib/bounds/magnitudes.hpp"
 #include "lib/estimates/blocks_left.hpp"
 #include "lib/estimates/glynn.hpp"
@@ -11,7 +12,7 @@
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
-#include <array>
+#include <chrono>
 #include <cmath>
 #include <complex>
 #include <limits>
@@ -150,25 +151,116 @@ class Radius {
     int parts_;
 };
 
-template <class Value> class Additive {
+template <class Value> class Additive final : public EstimatePlan {
     using Parts = BlocksLeft<Value>;
-    static constexpr int parts = std::is_same_v<Value, Tracked> ? 1 : 2; // real, imaginary
-    static constexpr std::uint64_t at_once = 1024;                       // chunks
+    static constexpr int axes = std::is_same_v<Value, Tracked> ? 1 : 2; // real, imaginary
 
   public:
     Additive(const InputPattern &input, const Values &values, const Options &options,
              const EstimateRequest &request, RunControl &control)
-        : options_(options), request_(request), control_(control), parts_(input, values, options, control) {}
+        : request_(request), radius_(request.delta, axes) {
+        const auto begun = std::chrono::steady_clock::now();
+        Parts parts(input, values, options, control);
+        known_.additive = true;
+        known_.blocks = parts.blocks;
+        known_.blocks_exact = parts.is_zero ? parts.blocks : parts.blocks_exact;
+        known_.exact = parts.is_zero || parts.left.empty();
+        if (!parts.is_zero) {
+            product_ = disc_of(parts.known);
+            plan(parts.left, control);
+        }
+        if (!known_.exact) {
+            known_.epsilon = infinity;
+            known_.delta = request_.delta;
+            known_.method = method();
+        }
+        known_.seconds_plan = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    }
 
-    MatrixEstimate run() {
-        MatrixEstimate out;
-        out.additive = true;
-        if (!parts_.is_zero) sample(out);
-        out.blocks = parts_.blocks;
-        out.blocks_exact = parts_.is_zero ? parts_.blocks : parts_.blocks_exact;
-        out.exact = parts_.is_zero || parts_.left.empty();
-        if (parts_.is_zero) return out;
-        const Disc x = product_;
+    const char *method() const override { return sampled_.empty() ? "exact" : "glynn"; }
+
+  private:
+    struct Sampled {
+        GlynnSampler sampler;
+        std::uint64_t seed;
+        std::int64_t exp2;
+        double rounding;
+    };
+
+    void plan(const std::vector<typename Parts::Left> &left, RunControl &control) {
+        const auto blocks = static_cast<double>(std::max<std::size_t>(left.size(), 1));
+        radius_ = Radius(request_.delta / blocks, axes);
+        double samples = radius_.samples(request_.epsilon);
+        if (request_.samples > 0) samples = std::min(samples, static_cast<double>(request_.samples) / blocks);
+        const auto chunks = static_cast<std::uint64_t>(
+            std::max(1.0, std::ceil(std::min(samples, 1e18) / static_cast<double>(GlynnSampler::at_once))));
+        Randomness seeds(request_.seed, 2);
+        const Poll poll = [&control] { control.poll(); };
+        for (const auto &one : left) {
+            const Entries entries(one.leaf.block, poll);
+            GlynnSampler sampler(one.leaf.block.pattern, entries.value, poll);
+            const double rounding = sampler.rounding() * (1 + entries.roundings) +
+                                    std::exp(entries.log_lost - sampler.log_bound()) +
+                                    one.leaf.block.n() * 0x1p-45; // what the logarithm of the bound is off by
+            bytes_ += sampler.bytes();
+            sampled_.push_back({std::move(sampler), seeds.next(), entries.exp2, rounding});
+        }
+        for (const Sampled &one : sampled_) {
+            const auto sum = [&one](std::uint64_t first, std::span<SampleSums> sums, RunControl &watch) {
+                parallel_for(sums.size(), [&](std::uint64_t k) {
+                    const GlynnSampler::Sums x = one.sampler.draw(one.seed, first + k);
+                    sums[k] = {x.re, x.im, x.re_squares, x.im_squares};
+                    watch.advance(1);
+                });
+            };
+            pieces_.emplace_back(sum, static_cast<double>(chunks), chunks, one.sampler.seconds_of_chunk());
+        }
+    }
+
+    std::string digest_of_block(std::size_t block) const override {
+        const Sampled &one = sampled_[block];
+        return one.sampler.digest() + written(std::vector<std::uint64_t>{one.seed, pieces_[block].limit()});
+    }
+
+    std::string promise() const override {
+        return formatted("an estimate within {} of its scale", request_.epsilon);
+    }
+
+    MatrixEstimate estimate(PieceStore *store, RunControl &control, const Told &told) const override {
+        MatrixEstimate out = known_;
+        Disc all = product_;
+        for (std::size_t k = 0; k < sampled_.size(); ++k) {
+            RunControl part = for_block(k, store, control);
+            const Disc before = all;
+            const std::int64_t samples_before = out.samples;
+            SampleSums sums(4, 0.0);
+            std::int64_t pieces = 0;
+            const auto take = [&](std::span<const SampleSums> next) {
+                for (const SampleSums &one : next) add(sums, one);
+                pieces += std::ssize(next);
+                const auto count = static_cast<std::int64_t>(
+                    pieces_[k].chunks_before(static_cast<std::uint64_t>(pieces)) * GlynnSampler::at_once);
+                all = before * disc_of_block(sampled_[k], sums, static_cast<double>(count));
+                out.samples = out.accepted = samples_before + count;
+                log_decision(formatted("block {} of {}: {} samples", k + 1, sampled_.size(), count));
+                if (told && k + 1 == sampled_.size()) told(with(out, all));
+                return false;
+            };
+            pieces_[k].add_up(take, part);
+        }
+        return with(out, all);
+    }
+
+    Disc disc_of_block(const Sampled &one, const SampleSums &sums, double count) const {
+        const double log_scale = one.sampler.log_bound();
+        const double exp2 = std::floor(log_scale / std::numbers::ln2);
+        const double scale = std::exp(log_scale - exp2 * std::numbers::ln2);
+        const GlynnSampler::Sums all{sums[0], sums[1], sums[2], sums[3]};
+        return {Complex(all.re, all.im) / count * scale, (radius_.of(all, count) + one.rounding) * scale,
+                static_cast<std::int64_t>(exp2) + one.exp2};
+    }
+
+    static MatrixEstimate with(MatrixEstimate out, const Disc &x) {
         if (!std::isfinite(x.middle.real()) || !std::isfinite(x.middle.imag()) || !std::isfinite(x.radius))
             throw Error(PERM_UNSUPPORTED,
                         "the entries are too many orders of magnitude apart for an estimate with signs; "
@@ -179,90 +271,24 @@ template <class Value> class Additive {
         const double lower = x.middle.real() - x.radius, upper = x.middle.real() + x.radius;
         out.lower = make_scaled(x.radius == 0 ? lower : std::nextafter(lower, -infinity), x.exp2);
         out.upper = make_scaled(x.radius == 0 ? upper : std::nextafter(upper, infinity), x.exp2);
-        if (!out.exact) {
-            out.epsilon = infinity;
-            out.delta = request_.delta;
-            out.method = "glynn";
-        }
         return out;
     }
 
-  private:
-    void sample(MatrixEstimate &out) {
-        const auto blocks = static_cast<double>(parts_.left.size());
-        const Radius radius(request_.delta / std::max(blocks, 1.0), parts);
-        double samples = radius.samples(request_.epsilon);
-        if (request_.samples > 0) samples = std::min(samples, static_cast<double>(request_.samples) / blocks);
-        const auto chunks = static_cast<std::uint64_t>(
-            std::max(1.0, std::ceil(std::min(samples, 1e18) / static_cast<double>(GlynnSampler::at_once))));
-        std::vector<GlynnSampler> samplers;
-        std::vector<double> log_scale, rounding;
-        std::vector<std::int64_t> exp2_scale;
-        double seconds = 0;
-        for (const auto &left : parts_.left) {
-            const Entries entries(left.leaf.block, [this] { control_.poll(); });
-            samplers.emplace_back(left.leaf.block.pattern, entries.value, [this] { control_.poll(); });
-            log_scale.push_back(samplers.back().log_bound());
-            exp2_scale.push_back(entries.exp2);
-            rounding.push_back(samplers.back().rounding() * (1 + entries.roundings) +
-                               std::exp(entries.log_lost - samplers.back().log_bound()) +
-                               left.leaf.block.n() * 0x1p-45); // what the logarithm of the bound is off by
-            seconds += samplers.back().seconds_of_chunk() * static_cast<double>(chunks) / options_.threads;
-        }
-        if (seconds > options_.refuse_seconds)
-            throw Error(
-                PERM_REFUSED_TIME,
-                formatted(
-                    "an estimate within {} of its scale is predicted to take {}, {} is the limit\n  allow "
-                    "more with time_limit_seconds, or ask for a larger epsilon",
-                    request_.epsilon, readable_seconds(seconds), readable_seconds(options_.refuse_seconds)));
-        if (!samplers.empty()) control_.begin(static_cast<double>(chunks) * blocks, seconds);
-        product_ = disc_of(parts_.known);
-        Randomness seeds(request_.seed, 2);
-        const double count = static_cast<double>(chunks) * static_cast<double>(GlynnSampler::at_once);
-        for (std::size_t k = 0; k < samplers.size(); ++k) {
-            const GlynnSampler::Sums sums = drawn(samplers[k], seeds.next(), chunks);
-            const double exp2 = std::floor(log_scale[k] / std::numbers::ln2);
-            const double scale = std::exp(log_scale[k] - exp2 * std::numbers::ln2);
-            product_ = product_ * Disc{Complex(sums.re, sums.im) / count * scale,
-                                       (radius.of(sums, count) + rounding[k]) * scale,
-                                       static_cast<std::int64_t>(exp2) + exp2_scale[k]};
-            out.samples += static_cast<std::int64_t>(count);
-        }
-        out.accepted = out.samples;
-    }
-
-    GlynnSampler::Sums drawn(const GlynnSampler &sampler, std::uint64_t seed, std::uint64_t chunks) {
-        GlynnSampler::Sums all;
-        for (std::uint64_t done = 0; done < chunks; done += at_once) {
-            std::vector<GlynnSampler::Sums> sums(std::min(at_once, chunks - done));
-            parallel_for(sums.size(), [&](std::uint64_t k) {
-                sums[k] = sampler.draw(seed, done + k);
-                control_.advance(1);
-            });
-            for (const GlynnSampler::Sums &one : sums) {
-                all.re += one.re;
-                all.im += one.im;
-                all.re_squares += one.re_squares;
-                all.im_squares += one.im_squares;
-            }
-        }
-        return all;
-    }
-
-    const Options &options_;
-    const EstimateRequest &request_;
-    RunControl &control_;
-    Parts parts_;
-    Disc product_;
+    const EstimateRequest request_;
+    Radius radius_;
+    std::vector<Sampled> sampled_;
+    Disc product_; // of what is known
+    MatrixEstimate known_;
 };
 
 } // namespace
 
-MatrixEstimate estimate_additively(const InputPattern &input, const Values &values, const Options &options,
-                                   const EstimateRequest &request, RunControl &control) {
-    if (some_complex(values)) return Additive<Gaussian>(input, values, options, request, control).run();
-    return Additive<Tracked>(input, values, options, request, control).run();
+std::unique_ptr<const EstimatePlan> plan_additive(const InputPattern &input, const Values &values,
+                                                  const Options &options, const EstimateRequest &request,
+                                                  RunControl &control) {
+    if (some_complex(values))
+        return std::make_unique<Additive<Gaussian>>(input, values, options, request, control);
+    return std::make_unique<Additive<Tracked>>(input, values, options, request, control);
 }
 
 } // namespace libperm

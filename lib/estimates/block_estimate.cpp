@@ -1,6 +1,7 @@
 #include "lib/estimates/block_estimate.hpp"
 
-#include "lib/base/error.hpp"
+#include "jit/compile/digest.hpp"
+#include "lib/base/archive.hpp"
 #include "lib/base/randomness.hpp"
 #include "lib/estimates/gamma_scheme.hpp"
 #include "preprocess/parallel.hpp"
@@ -16,18 +17,17 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t chunk = Sampler::at_once;
 constexpr std::size_t pilot_chunks = 4, most_pilot_chunks = 2048;
-constexpr std::uint64_t most_at_once = 4096; // chunks, of which each leaves its sums
 
-bool ends_at(std::int64_t most, double samples) { return most > 0 && samples >= static_cast<double>(most); }
-
-// How many chunks follow at once, `wanted` and no more than are allowed.
-std::uint64_t chunks_at_once(double wanted, std::int64_t most, std::uint64_t done) {
-    const double allowed = most > 0 ? std::ceil(static_cast<double>(most) / static_cast<double>(chunk)) -
-                                          static_cast<double>(done)
-                                    : infinity;
-    return static_cast<std::uint64_t>(
-        std::clamp(std::min(wanted, allowed), 1.0, static_cast<double>(most_at_once)));
+SampleSums flat(const BetSums &x) {
+    SampleSums out{x.count, x.positive, x.sum};
+    out.insert(out.end(), x.logs.begin(), x.logs.end());
+    return out;
 }
+
+BetSums bet_sums(const SampleSums &x) { return {x.at(0), x.at(1), x.at(2), {x.begin() + 3, x.end()}}; }
+
+// Of the gamma scheme's trials.
+enum Trials { trials_drawn, trials_accepted, trials_time, trials_sums };
 
 } // namespace
 
@@ -99,6 +99,12 @@ bool BlockEstimate::improve(RunControl &control) {
 
 double BlockEstimate::seconds() const { return chunks_ * Sampler::seconds_of_chunk(*potential_); }
 
+std::int64_t BlockEstimate::bytes() const {
+    constexpr std::int64_t of_entry = 40, of_line = 120; // in the potential and its steps
+    return of_entry * potential_->entries() + of_line * potential_->n() +
+           static_cast<std::int64_t>(pilot_.size() * sizeof(double));
+}
+
 const char *BlockEstimate::method() const { return rejects_ ? "rejection" : "nesting"; }
 
 // Each weight is within (2 + |its logarithm|) 2^-52 of what the potential says, and the sum of all that count
@@ -107,97 +113,110 @@ double BlockEstimate::rounding() const {
     return potential_->n() * (16 + potential_->largest_log()) * 0x1p-50;
 }
 
-ShareFound BlockEstimate::run(std::int64_t most, RunControl &control) const {
-    return rejects_ ? reject(most, control) : nest(most, control);
+std::string BlockEstimate::digest() const {
+    std::string bytes = written(std::vector<std::uint64_t>{seed_, static_cast<std::uint64_t>(rejects_)}) +
+                        written(std::vector<double>{epsilon_, delta_, chunks_, potential_->log_bound()}) +
+                        written(pilot_);
+    for (const WalkStep &step : potential_->steps())
+        bytes += written(std::vector<std::int32_t>(step.rows.begin(), step.rows.end())) +
+                 written(std::vector<double>(step.weights.begin(), step.weights.end()));
+    return digest_of_bytes(bytes);
 }
 
-ShareFound BlockEstimate::nest(std::int64_t most, RunControl &control) const {
-    const double ratio = (1 + epsilon_) / (1 - epsilon_);
-    BetSums all;
-    std::uint64_t done = 0;
-    ShareFound found;
-    double next = std::max(1.0, std::floor(0.9 * chunks_)), promised = chunks_;
-    for (;;) {
-        const std::uint64_t count = chunks_at_once(next, most, done);
-        std::vector<BetSums> sums(count);
-        parallel_for(count, [&](std::uint64_t k) {
+SamplePieces BlockEstimate::pieces(std::int64_t most) const {
+    const auto samples = static_cast<std::uint64_t>(most);
+    const std::uint64_t limit = most > 0 ? samples / chunk + (samples % chunk != 0) : SamplePieces::no_limit;
+    const auto sum = [this](std::uint64_t first, std::span<SampleSums> sums, RunControl &control) {
+        sum_chunks(first, sums, control);
+    };
+    return {sum, chunks_, limit, Sampler::seconds_of_chunk(*potential_)};
+}
+
+void BlockEstimate::sum_chunks(std::uint64_t first, std::span<SampleSums> sums, RunControl &control) const {
+    parallel_for(sums.size(), [&](std::uint64_t k) {
+        if (rejects_) {
+            sums[k] = trials(first + k, infinity);
+        } else {
             std::array<double, chunk> samples; // NOLINT(*-member-init): drawn
-            sampler_->draw(seed_, done + k, samples);
-            sums[k] = bets_->tally(samples);
-            control.advance(1);
-        });
-        for (const BetSums &one : sums) all.add(one);
-        done += count;
-        found.interval = bets_->interval(all);
-        if (found.interval.upper <= ratio * found.interval.lower || ends_at(most, all.count)) break;
-        next =
-            std::max(1.0, next > static_cast<double>(count) ? next - static_cast<double>(count)
-                                                            : std::floor(0.05 * static_cast<double>(done)));
-        if (const double needed = static_cast<double>(done) + next; needed > promised) {
-            control.expect_more(needed - promised);
-            promised = needed;
+            sampler_->draw(seed_, first + k, samples);
+            sums[k] = flat(bets_->tally(samples));
         }
-    }
-    found.mean = std::clamp(all.sum / all.count, found.interval.lower, found.interval.upper);
-    found.samples = static_cast<std::int64_t>(all.count);
-    found.accepted = static_cast<std::int64_t>(all.positive);
+        control.advance(1);
+    });
+}
+
+ShareFound BlockEstimate::run(const SamplePieces &pieces, RunControl &control, const Told &told) const {
+    return rejects_ ? reject(pieces, control, told) : nest(pieces, control, told);
+}
+
+ShareFound BlockEstimate::nest(const SamplePieces &pieces, RunControl &control, const Told &told) const {
+    const double ratio = (1 + epsilon_) / (1 - epsilon_);
+    SampleSums all;
+    ShareFound found;
+    const auto take = [&](std::span<const SampleSums> next) {
+        for (const SampleSums &one : next) add(all, one);
+        const BetSums sums = bet_sums(all);
+        found.interval = bets_->interval(sums);
+        found.mean = std::clamp(sums.sum / sums.count, found.interval.lower, found.interval.upper);
+        found.samples = static_cast<std::int64_t>(sums.count);
+        found.accepted = static_cast<std::int64_t>(sums.positive);
+        if (told) told(found);
+        return found.interval.upper <= ratio * found.interval.lower;
+    };
+    pieces.add_up(take, control);
     return found;
 }
 
-ShareFound BlockEstimate::reject(std::int64_t most, RunControl &control) const {
-    struct Trials {
-        std::int64_t successes = 0;
-        double time = 0;
-    };
-    const std::int64_t wanted = gamma_scheme_successes(epsilon_, delta_);
-    // Of a chunk, or of its samples until so many are successes.
-    const auto trials_of = [&](std::uint64_t number, std::int64_t until, std::int64_t &drawn) {
-        std::array<double, chunk> samples; // NOLINT(*-member-init): drawn
-        sampler_->draw(seed_, number, samples);
-        Randomness random(~seed_, number);
-        Trials out;
-        drawn = 0;
-        for (const double x : samples) {
-            if (out.successes == until) break;
-            ++drawn;
-            out.time -= std::log1p(-random.uniform());
-            out.successes += random.uniform() < x;
+SampleSums BlockEstimate::trials(std::uint64_t number, double until) const {
+    std::array<double, chunk> samples; // NOLINT(*-member-init): drawn
+    sampler_->draw(seed_, number, samples);
+    Randomness random(~seed_, number);
+    SampleSums out(trials_sums, 0.0);
+    for (const double x : samples) {
+        if (out[trials_accepted] == until) break;
+        ++out[trials_drawn];
+        out[trials_time] -= std::log1p(-random.uniform());
+        out[trials_accepted] += random.uniform() < x ? 1 : 0;
+    }
+    return out;
+}
+
+// The piece in which the last success is wanted is drawn once more, up to that one.
+ShareFound BlockEstimate::reject(const SamplePieces &pieces, RunControl &control, const Told &told) const {
+    const auto wanted = static_cast<double>(gamma_scheme_successes(epsilon_, delta_));
+    SampleSums all(trials_sums, 0.0);
+    std::uint64_t piece = 0;
+    const auto draw_to_the_last = [&] {
+        std::vector<SampleSums> chunks(pieces.chunks_before(piece + 1) - pieces.chunks_before(piece));
+        RunControl untold(control, 0);
+        sum_chunks(pieces.chunks_before(piece), chunks, untold);
+        for (std::uint64_t k = 0; all[trials_accepted] < wanted; ++k) {
+            const double left = wanted - all[trials_accepted];
+            add(all, chunks.at(k)[trials_accepted] < left ? chunks[k]
+                                                          : trials(pieces.chunks_before(piece) + k, left));
         }
-        return out;
     };
     ShareFound found;
-    double time = 0, promised = chunks_;
-    std::uint64_t done = 0;
-    while (found.accepted < wanted && !ends_at(most, static_cast<double>(found.samples))) {
-        const double left = std::max(chunks_ - static_cast<double>(done), 0.05 * static_cast<double>(done));
-        const std::uint64_t count = chunks_at_once(left, most, done);
-        if (static_cast<double>(done + count) > promised) {
-            control.expect_more(static_cast<double>(done + count) - promised);
-            promised = static_cast<double>(done + count);
+    const auto take = [&](std::span<const SampleSums> next) {
+        for (const SampleSums &one : next) {
+            if (all[trials_accepted] + one.at(trials_accepted) >= wanted) {
+                draw_to_the_last();
+                break;
+            }
+            add(all, one);
+            ++piece;
         }
-        std::vector<Trials> trials(count);
-        parallel_for(count, [&](std::uint64_t k) {
-            std::int64_t drawn = 0;
-            trials[k] = trials_of(done + k, std::numeric_limits<std::int64_t>::max(), drawn);
-            control.advance(1);
-        });
-        for (std::uint64_t k = 0; k < count && found.accepted < wanted; ++k) {
-            auto drawn = static_cast<std::int64_t>(chunk);
-            if (found.accepted + trials[k].successes >= wanted)
-                trials[k] = trials_of(done + k, wanted - found.accepted, drawn);
-            found.accepted += trials[k].successes;
-            found.samples += drawn;
-            time += trials[k].time;
-        }
-        done += count;
-    }
-    if (found.accepted < wanted) { // the limit of samples came first
-        found.mean = static_cast<double>(found.accepted) / static_cast<double>(found.samples);
-        return found;
-    }
-    found.mean = std::min(1.0, static_cast<double>(wanted - 1) / time);
-    found.interval = {static_cast<double>(wanted - 1) / time / (1 + epsilon_),
-                      std::min(1.0, static_cast<double>(wanted - 1) / time / (1 - epsilon_))};
+        found.samples = static_cast<std::int64_t>(all[trials_drawn]);
+        found.accepted = static_cast<std::int64_t>(all[trials_accepted]);
+        found.mean = all[trials_accepted] / all[trials_drawn];
+        if (told) told(found);
+        return all[trials_accepted] >= wanted;
+    };
+    pieces.add_up(take, control);
+    if (all[trials_accepted] < wanted) return found; // the limit of samples came first
+    const double mean = (wanted - 1) / all[trials_time];
+    found.mean = std::min(1.0, mean);
+    found.interval = {mean / (1 + epsilon_), std::min(1.0, mean / (1 - epsilon_))};
     return found;
 }
 

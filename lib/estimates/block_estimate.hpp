@@ -4,11 +4,15 @@
 #include "lib/bounds/potential.hpp"
 #include "lib/estimates/mean_bets.hpp"
 #include "lib/estimates/request.hpp"
+#include "lib/estimates/sample_pieces.hpp"
 #include "lib/estimates/sampler.hpp"
 #include "lib/run/run_control.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 
 namespace libperm {
 
@@ -35,15 +39,27 @@ class BlockEstimate {
     double seconds() const;                   // of one thread
     const char *method() const;
     double log_bound() const { return potential_->log_bound(); }
-    double rounding() const; // by which share of itself what is computed may be off
+    std::int64_t bytes() const; // held
+    double rounding() const;    // by which share of itself what is computed may be off
 
-    // `most`: samples; 0: as many as it takes. Progress in chunks.
-    ShareFound run(std::int64_t most, RunControl &control) const;
+    // All that the sums of its samples follow from.
+    std::string digest() const;
+
+    // Its samples, `most` of them; 0: as many as it takes. It must outlive them, and be aimed no more.
+    SamplePieces pieces(std::int64_t most) const;
+
+    // told: now and then, what is found so far.
+    using Told = std::function<void(const ShareFound &)>;
+    ShareFound run(const SamplePieces &pieces, RunControl &control, const Told &told = {}) const;
 
   private:
     void draw_pilot(RunControl &control);
-    ShareFound nest(std::int64_t most, RunControl &control) const;
-    ShareFound reject(std::int64_t most, RunControl &control) const;
+    void sum_chunks(std::uint64_t first, std::span<SampleSums> sums, RunControl &control) const;
+    ShareFound nest(const SamplePieces &pieces, RunControl &control, const Told &told) const;
+    ShareFound reject(const SamplePieces &pieces, RunControl &control, const Told &told) const;
+
+    // Of a chunk, or of its samples until so many are successes.
+    SampleSums trials(std::uint64_t chunk, double until) const;
 
     std::unique_ptr<Potential> potential_;
     std::unique_ptr<Sampler> sampler_; // of it

@@ -1,9 +1,12 @@
 #include "lib/estimates/glynn.hpp"
 
+#include "jit/compile/digest.hpp"
+#include "lib/base/archive.hpp"
 #include "lib/base/randomness.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace libperm {
 namespace {
@@ -101,7 +104,9 @@ double singular_value_above(const Pattern &a, const std::vector<Complex> &entrie
 
 } // namespace
 
-GlynnSampler::GlynnSampler(const Pattern &a, std::vector<Complex> entries, const Poll &poll) : a_(a) {
+GlynnSampler::GlynnSampler(Pattern pattern, std::vector<Complex> entries, const Poll &poll)
+    : a_(std::move(pattern)) {
+    const Pattern &a = a_;
     const auto normal = count_of_normal(entries);
     const double scaled = scale_norms(a, entries);
     std::vector<double> row(at(a.rows), 0.0);
@@ -157,6 +162,15 @@ GlynnSampler::Sums GlynnSampler::draw(std::uint64_t seed, std::uint64_t number) 
         sums.im_squares += im * im;
     }
     return sums;
+}
+
+std::int64_t GlynnSampler::bytes() const {
+    return static_cast<std::int64_t>(re_.size() * (2 * sizeof(double) + sizeof(std::int32_t)));
+}
+
+std::string GlynnSampler::digest() const {
+    return digest_of_bytes(written(a_.row_ptr) + written(a_.col) + written(re_) + written(im_) +
+                           written(std::vector<double>{log_bound_}));
 }
 
 double GlynnSampler::seconds_of_chunk() const {

@@ -9,6 +9,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace libperm {
@@ -22,7 +23,7 @@ class GlynnSampler {
     };
 
     // Not of a matrix that has no perfect matching.
-    GlynnSampler(const Pattern &a, std::vector<std::complex<double>> entries, const Poll &poll);
+    GlynnSampler(Pattern a, std::vector<std::complex<double>> entries, const Poll &poll);
 
     // Of chunk `number`, always the same ones.
     Sums draw(std::uint64_t seed, std::uint64_t number) const;
@@ -30,9 +31,11 @@ class GlynnSampler {
     double log_bound() const { return log_bound_; } // of a sample's absolute value
     double rounding() const { return rounding_; }   // of a sample, as a share of the bound
     double seconds_of_chunk() const;
+    std::int64_t bytes() const; // held
+    std::string digest() const; // of all that samples follow from
 
   private:
-    const Pattern &a_;
+    Pattern a_;
     std::vector<double> re_, im_; // scaled such that the bound is 1
     double log_bound_ = 0, rounding_ = 0;
 };

@@ -8,15 +8,11 @@
 #include "lib/base/seal.hpp"
 #include "lib/base/system.hpp"
 #include "lib/execute/execute.hpp"
+#include "lib/execute/kept_pieces.hpp"
 #include "lib/execute/shards.hpp"
-#include "lib/run/piece_fields.hpp"
 #include "lib/saved/bytes.hpp"
 
-#include <chrono>
-#include <cmath>
 #include <optional>
-#include <system_error>
-#include <vector>
 
 namespace libperm {
 
@@ -24,22 +20,11 @@ namespace {
 
 // What stands in the file.
 struct CheckpointContent {
-    std::string plan;          // perm_plan_save's bytes
-    std::string values;        // their digest
-    double fraction = 0;       // of the run under way that is done
-    double seconds = 0;        // that the calls took so far
-    double run_began = 0;      // of these, when that run did
-    bool is_answered = false;  // there is nothing left to do
-    std::vector<Piece> pieces; // that are known
+    std::string plan;   // perm_plan_save's bytes
+    std::string values; // their digest
+    KeptProgress progress;
 
-    template <class Archive> void serialize(Archive &ar) {
-        ar(plan, values);
-        amounts(ar, fraction, seconds, run_began);
-        flags(ar, is_answered);
-        ar(pieces);
-        require_read<Archive>(fraction <= 1 && run_began <= seconds && std::isfinite(seconds),
-                              "what is done");
-    }
+    template <class Archive> void serialize(Archive &ar) { ar(plan, values, progress); }
 };
 
 constexpr Seal seal{"PERMKEPT", 2, "the checkpoint", "a computation with a checkpoint",
@@ -48,6 +33,9 @@ constexpr Seal seal{"PERMKEPT", 2, "the checkpoint", "a computation with a check
 CheckpointContent read_content(std::string_view bytes) {
     if (bytes.starts_with("PERMRANK"))
         throw Error(PERM_BAD_ARGUMENT, "this is a checkpoint of perm-mpi, which goes on with it");
+    if (bytes.starts_with("PERMESTK"))
+        throw Error(PERM_BAD_ARGUMENT,
+                    "this is a checkpoint of an estimate, which perm_estimate goes on with");
     return content_of<CheckpointContent>(seal, bytes);
 }
 
@@ -62,32 +50,6 @@ std::optional<KeptCheckpoint> read_checkpoint(const std::string &file) {
     return read_kept<CheckpointContent>(file, read_content, log_warning);
 }
 
-class Checkpoint {
-  public:
-    // Goes on from the plan's options' file, if it is there. Throws Error (PERM_BAD_OPTION) where that is of
-    // another plan or other values.
-    Checkpoint(const Plan &plan, const Values &values, RunControl &control);
-    Checkpoint(const Checkpoint &) = delete;
-    Checkpoint &operator=(const Checkpoint &) = delete;
-
-    PieceStore &store() { return store_; }
-
-    // At the end of a call: with everything that it came to. What keeps it from being written is logged.
-    bool write(bool is_answered);
-
-  private:
-    using Clock = std::chrono::steady_clock;
-    void write_if_due();
-
-    const Options &options_;
-    RunControl &control_;
-    CheckpointContent content_; // but for the pieces
-    bool is_torn_ = false;      // the file, and what was read is the one before
-    double seconds_before_ = 0;
-    Clock::time_point start_ = Clock::now(), written_ = start_;
-    PieceStore store_;
-};
-
 // If it is there.
 std::optional<Plan> plan_of_checkpoint(const InputPattern &input, const Options &options) {
     const std::optional<KeptCheckpoint> kept = read_checkpoint(options.checkpoint);
@@ -101,56 +63,6 @@ std::optional<Plan> plan_of_checkpoint(const InputPattern &input, const Options 
     }
     if (difference(plan.input, input)) fail_foreign(options.checkpoint, "another matrix");
     return plan;
-}
-
-Checkpoint::Checkpoint(const Plan &plan, const Values &values, RunControl &control)
-    : options_(plan.options), control_(control), store_(&control.memory(), [this] { write_if_due(); }) {
-    if (std::optional<KeptCheckpoint> found = read_checkpoint(options_.checkpoint)) {
-        content_ = std::move(found->content);
-        is_torn_ = found->is_previous;
-        if (digest_of(plan_of(content_.plan, Options())) != digest_of(plan))
-            fail_foreign(options_.checkpoint, "another plan");
-        if (content_.values != digest_of(values)) fail_foreign(options_.checkpoint, "other values");
-        seconds_before_ = content_.seconds;
-        for (Piece &piece : content_.pieces) store_.put(std::move(piece));
-        content_.pieces.clear();
-        return;
-    }
-    content_.plan = bytes_of(plan);
-    content_.values = digest_of(values);
-    try { // before days are spent on what could not be kept
-        write_durably(options_.checkpoint, sealed(seal, written(content_)));
-    } catch (const std::system_error &error) {
-        throw Error(PERM_BAD_OPTION, formatted("the checkpoint cannot be written: {}", error.what()));
-    }
-}
-
-void Checkpoint::write_if_due() {
-    const std::chrono::duration<double> since = Clock::now() - written_;
-    if (since.count() >= options_.checkpoint_seconds) write(false);
-}
-
-bool Checkpoint::write(bool is_answered) {
-    CheckpointContent content = content_;
-    content.pieces = store_.pieces();
-    content.is_answered = is_answered;
-    content.fraction = is_answered ? 1 : control_.fraction();
-    content.seconds = seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count();
-    if (content.fraction < content_.fraction) content.run_began = content_.seconds; // another run's
-    content_.fraction = content.fraction;
-    content_.seconds = content.seconds;
-    content_.run_began = content.run_began;
-    bool is_written = true;
-    try {
-        write_durably(options_.checkpoint, sealed(seal, written(content)), is_torn_);
-        is_torn_ = false;
-    } catch (const std::system_error &error) {
-        is_written = false;
-        log_warning(formatted("the checkpoint could not be written: {}; what was written before stays",
-                              error.what()));
-    }
-    written_ = Clock::now();
-    return is_written;
 }
 
 } // namespace
@@ -168,22 +80,20 @@ Outcome execute_kept(const Plan &plan, const Values &values, RunControl &control
         control.finish();
         return outcome;
     }
-    Checkpoint checkpoint(plan, values, control);
-    try {
-        Outcome outcome = execute(plan, values, control, &checkpoint.store());
-        checkpoint.write(true);
-        control.finish();
-        return outcome;
-    } catch (const Error &error) {
-        const bool kept = checkpoint.write(false);
-        if (error.status() != PERM_CANCELLED && error.status() != PERM_REFUSED_TIME) throw;
-        throw Error(
-            error.status(),
-            kept
-                ? formatted("{}; what is done is in {}: the same call goes on from there", error.what(), file)
-                : formatted("{}; what was done since the last write to {} is lost: it cannot be written",
-                            error.what(), file));
+    CheckpointContent content{bytes_of(plan), digest_of(values), {}};
+    KeptPieces kept(plan.options, control, [&](const KeptProgress &progress) {
+        return sealed(seal, written(CheckpointContent{content.plan, content.values, progress}));
+    });
+    if (std::optional<KeptCheckpoint> found = read_checkpoint(file)) {
+        CheckpointContent &before = found->content;
+        if (digest_of(plan_of(before.plan, Options())) != digest_of(plan)) fail_foreign(file, "another plan");
+        if (before.values != content.values) fail_foreign(file, "other values");
+        content.plan = std::move(before.plan);
+        kept.go_on_from(std::move(before.progress), found->is_previous);
+    } else {
+        kept.begin();
     }
+    return kept.run([&](PieceStore &store) { return execute(plan, values, control, &store); });
 }
 
 namespace {
@@ -199,9 +109,7 @@ Status status_of(const std::string &file) {
     if (!kept) throw Error(PERM_BAD_OPTION, formatted("there is no checkpoint {}", file));
     CheckpointContent &content = kept->content;
     Plan plan = plan_of(content.plan, Options());
-    // As fast as so far; before there is much of that, as predicted.
-    const double of_run = content.seconds - content.run_began;
-    const double left = content.fraction > 0.001 ? of_run * (1 / content.fraction - 1) : plan.seconds;
+    const double left = content.progress.seconds_left(plan.seconds);
     return {std::move(content), std::move(plan), left};
 }
 
@@ -213,10 +121,10 @@ std::string checkpoint_text(const std::string &file) {
     std::string text =
         formatted("{}: of a matrix of order {}, {} entries\n", file, s.plan.n(), s.plan.input.pattern.nnz());
     text += formatted("engine     {}\n", block ? name_of(block->best()) : "none");
-    text += formatted("done       {:.2f} %, {} parts, in {}\n", 100 * s.content.fraction,
-                      s.content.pieces.size(), readable_seconds(s.content.seconds));
-    text += s.content.is_answered ? "finished: the same command gives the answer again at once\n"
-            : s.content.fraction > 0.9999
+    text += formatted("done       {:.2f} %, {} parts, in {}\n", 100 * s.content.progress.fraction,
+                      s.content.progress.pieces.size(), readable_seconds(s.content.progress.seconds));
+    text += s.content.progress.is_answered ? "finished: the same command gives the answer again at once\n"
+            : s.content.progress.fraction > 0.9999
                 ? "left       a second run in more precise numbers, perhaps: the same command goes on\n"
                 : formatted("left       {}, as fast as so far: the same command goes on\n",
                             readable_seconds(s.seconds_left));
@@ -231,11 +139,11 @@ std::string checkpoint_json(const std::string &file) {
         {"n", s.plan.n()},
         {"nnz", s.plan.input.pattern.nnz()},
         {"engine", block ? name_of(block->best()) : "none"},
-        {"fraction", s.content.fraction},
-        {"parts", s.content.pieces.size()},
-        {"seconds", s.content.seconds},
-        {"seconds_left", s.content.is_answered ? 0 : s.seconds_left},
-        {"finished", s.content.is_answered},
+        {"fraction", s.content.progress.fraction},
+        {"parts", s.content.progress.pieces.size()},
+        {"seconds", s.content.progress.seconds},
+        {"seconds_left", s.seconds_left},
+        {"finished", s.content.progress.is_answered},
     }
         .written();
 }

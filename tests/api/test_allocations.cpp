@@ -300,6 +300,27 @@ TEST_CASE("plans: made, executed and explained") {
         perm_estimated estimate = PERM_ESTIMATED_INIT;
         return Outcome{failing::within([&] { return perm_estimate(&given, &opts, nullptr, &estimate); }), {}};
     });
+    perm_partial partial = PERM_PARTIAL_INIT;
+    sweep("perm_estimate_shards", [&] {
+        std::int64_t count = 0;
+        return Outcome{
+            failing::within([&] { return perm_estimate_shards(&given, &opts, nullptr, &count, nullptr); }),
+            {}};
+    });
+    sweep("perm_estimate_run_shard", [&] {
+        perm_partial_clear(&partial);
+        return Outcome{
+            failing::within([&] { return perm_estimate_run_shard(&given, &opts, nullptr, 0, &partial); }),
+            {}};
+    });
+    sweep("perm_estimate_combine", [&] {
+        perm_estimated estimate = PERM_ESTIMATED_INIT;
+        return Outcome{failing::within([&] {
+                           return perm_estimate_combine(&given, &opts, nullptr, &partial, 1, &estimate);
+                       }),
+                       {}};
+    });
+    perm_partial_clear(&partial);
     sweep("perm_bounds", [&] {
         perm_interval bounds = PERM_INTERVAL_INIT;
         return Outcome{failing::within([&] { return perm_bounds(&given, &opts, &bounds); }), {}};

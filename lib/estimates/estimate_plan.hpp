@@ -1,0 +1,61 @@
+// All of an estimate that comes before its samples: what falls apart and is quick is known then, and how each
+// other block is sampled. It follows from the matrix, the options and the seed alone, and whoever draws the
+// samples, one call, shards or one that goes on from a checkpoint, finds the same.
+#pragma once
+
+#include "lib/estimates/estimate.hpp"
+#include "lib/estimates/request.hpp"
+#include "lib/estimates/sample_pieces.hpp"
+#include "lib/execute/shards.hpp"
+#include "lib/input/matrix.hpp"
+#include "lib/input/options.hpp"
+#include "lib/run/run_control.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace libperm {
+
+class EstimatePlan {
+  public:
+    EstimatePlan() = default;
+    EstimatePlan(const EstimatePlan &) = delete;
+    EstimatePlan &operator=(const EstimatePlan &) = delete;
+    virtual ~EstimatePlan() = default;
+
+    std::string digest() const; // of all that the samples' sums follow from
+    double seconds() const;     // of the samples, on one thread
+    ShardCount shards() const;
+    virtual const char *method() const = 0;       // static
+    std::int64_t bytes() const { return bytes_; } // held
+
+    // Throws Error (PERM_REFUSED_TIME) where so many seconds on as many threads are above the limit.
+    void refuse_if_longer(double seconds, const Options &options) const;
+
+    // Pieces that the store (may be none) has are taken from it, others left there. told: now and then, what
+    // is known so far.
+    using Told = std::function<void(const MatrixEstimate &)>;
+    MatrixEstimate run(PieceStore *store, RunControl &control, const Told &told = {}) const;
+
+    // Leaves the shard's pieces in the store. Throws Error for a number that there is not.
+    void run_shard(std::int64_t number, PieceStore &store, RunControl &control) const;
+
+  protected:
+    virtual MatrixEstimate estimate(PieceStore *store, RunControl &control, const Told &told) const = 0;
+    virtual std::string digest_of_block(std::size_t block) const = 0;
+    virtual std::string promise() const = 0; // "an estimate within 0.01 of ..."
+
+    static RunControl for_block(std::size_t block, PieceStore *store, RunControl &control) {
+        return RunControl(control, 1, PieceScope{store, {0, block, 0}});
+    }
+
+    std::vector<SamplePieces> pieces_; // of each block that is sampled
+    std::int64_t bytes_ = 0;
+
+  private:
+    std::uint64_t first_of(std::int64_t shard, const SamplePieces &pieces) const;
+};
+
+} // namespace libperm

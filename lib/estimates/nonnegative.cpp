@@ -1,0 +1,246 @@
+#include "lib/estimates/nonnegative.hpp"
+
+#include "jit/text/text.hpp"
+#include "lib/base/error.hpp"
+#include "lib/base/log.hpp"
+#include "lib/base/randomness.hpp"
+#include "lib/estimates/block_estimate.hpp"
+#include "lib/estimates/blocks_left.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numbers>
+#include <utility>
+#include <vector>
+
+namespace libperm {
+namespace {
+
+// Without entries that are 0. `rounding`: by which share of themselves products of entries may be off.
+LogMatrix log_matrix(const Block &block, double &rounding) {
+    LogMatrix out;
+    out.pattern.rows = out.pattern.cols = block.n();
+    std::int32_t roundings = 0;
+    for (std::int32_t i = 0; i < block.n(); ++i) {
+        auto k = static_cast<std::size_t>(block.pattern.row_begin(i));
+        for (const std::int32_t j : block.pattern.row(i)) {
+            const Tracked &x = block.values[k++];
+            if (!(x.value > 0)) continue;
+            out.pattern.col.push_back(j);
+            out.log.push_back(std::log(x.value) + static_cast<double>(x.exp2) * std::numbers::ln2);
+            roundings = std::max(roundings, x.roundings);
+        }
+        out.pattern.row_ptr.push_back(static_cast<std::int64_t>(out.pattern.col.size()));
+    }
+    rounding = 2 * block.n() * gamma_bound(roundings);
+    return out;
+}
+
+// exp(log), times `more`.
+Scaled exponential(double log, double more = 1) {
+    const double exp2 = std::floor(log / std::numbers::ln2);
+    return make_scaled(std::exp(log - exp2 * std::numbers::ln2) * more, static_cast<std::int64_t>(exp2));
+}
+
+double quotient(const Scaled &x, const Scaled &y) {
+    return std::ldexp(x.mantissa / y.mantissa,
+                      static_cast<int>(std::clamp<std::int64_t>(x.exp2 - y.exp2, -5000, 5000)));
+}
+
+Scaled product(const Scaled &x, const Scaled &y) {
+    return make_scaled(x.mantissa * y.mantissa, x.exp2 + y.exp2);
+}
+
+// log((1 + epsilon) / (1 - epsilon)), and the epsilon of which it is that.
+double width_of(double epsilon) { return std::log1p(epsilon) - std::log1p(-epsilon); }
+double epsilon_of(double width) { return std::tanh(width / 2); }
+
+class Nonnegative final : public EstimatePlan {
+    using Parts = BlocksLeft<Tracked>;
+
+  public:
+    Nonnegative(const InputPattern &input, const Values &values, const Options &options,
+                const EstimateRequest &request, RunControl &control)
+        : request_(request) {
+        const auto begun = std::chrono::steady_clock::now();
+        Parts parts(input, values, options, control);
+        if (!parts.is_zero) plan(parts, control);
+        known_.blocks = parts.blocks;
+        known_.blocks_exact = parts.is_zero ? parts.blocks : parts.blocks_exact;
+        known_.exact = parts.is_zero || sampled_.empty();
+        if (!parts.is_zero) {
+            const Interval interval = interval_of(parts.known);
+            known_.re = parts.known.value;
+            known_.lower = interval.lower;
+            known_.upper = interval.upper;
+        }
+        known_.seconds_plan = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    }
+
+    const char *method() const override { return known_.method; }
+
+  private:
+    struct Sampled {
+        BlockEstimate estimate;
+        double rounding;     // of the entries, and what is computed with them
+        Parts::Left exactly; // until that is decided
+        double share = 1;    // of the whole width
+    };
+
+    void plan(Parts &parts, RunControl &control) {
+        std::vector<Parts::Left> left = std::exchange(parts.left, {});
+        Randomness seeds(request_.seed, 1);
+        for (Parts::Left &one : left) {
+            double rounding = 0;
+            const LogMatrix a = log_matrix(one.leaf.block, rounding);
+            BlockEstimate estimate(a, seeds.next(), control);
+            sampled_.push_back({std::move(estimate), rounding, std::move(one)});
+        }
+        for (Sampled &one : sampled_) one.share = 1 / static_cast<double>(sampled_.size());
+        for (Sampled &one : sampled_) {
+            aim(one, parts);
+            while (one.estimate.improve(control)) aim(one, parts);
+        }
+        const auto is_sooner_exact = [&](Sampled &one) {
+            return parts.computed_within(one.estimate.seconds(), one.exactly);
+        };
+        std::erase_if(sampled_, is_sooner_exact);
+        share_out(parts);
+        settle_on_pieces();
+    }
+
+    void aim(Sampled &one, const Parts &parts) {
+        double left = width_of(request_.epsilon) - log2_gap(interval_of(parts.known)) * std::numbers::ln2;
+        for (const Sampled &other : sampled_) left -= 2.1 * (other.rounding + other.estimate.rounding());
+        if (!(left > 0))
+            throw Error(PERM_BAD_OPTION,
+                        formatted("epsilon {} is less than what roundings leave of the matrix; ask for "
+                                  "a larger one",
+                                  request_.epsilon));
+        one.estimate.aim(epsilon_of(left * one.share), request_.delta / static_cast<double>(sampled_.size()),
+                         request_.method);
+    }
+
+    // With samples in proportion to 1 / width^2, the least time in all is with widths like its cube root.
+    void share_out(const Parts &parts) {
+        double all = 0;
+        for (Sampled &one : sampled_) all += one.share = std::cbrt(std::min(one.estimate.seconds(), 1e30));
+        for (Sampled &one : sampled_) one.share /= all;
+        for (Sampled &one : sampled_) aim(one, parts);
+    }
+
+    void settle_on_pieces() {
+        double longest = 0;
+        const std::int64_t most =
+            request_.samples == 0 ? 0 : std::max<std::int64_t>(1, request_.samples / std::ssize(sampled_));
+        for (Sampled &one : sampled_) {
+            one.exactly = {};
+            const double seconds = one.estimate.seconds();
+            if (std::isinf(seconds))
+                throw Error(PERM_REFUSED_TIME,
+                            promise() + ": none of the samples that were tried has come through, so that "
+                                        "nobody knows how many it will take\n  ask for a larger epsilon");
+            if (seconds > longest) known_.method = one.estimate.method();
+            longest = std::max(longest, seconds);
+            pieces_.push_back(one.estimate.pieces(most));
+            bytes_ += one.estimate.bytes();
+        }
+    }
+
+    std::string digest_of_block(std::size_t block) const override {
+        return sampled_[block].estimate.digest();
+    }
+
+    std::string promise() const override {
+        return formatted("an estimate within {} of the permanent, with probability {}", request_.epsilon,
+                         1 - request_.delta);
+    }
+
+    MatrixEstimate estimate(PieceStore *store, RunControl &control, const Told &told) const override {
+        MatrixEstimate out = known_;
+        for (std::size_t k = 0; k < sampled_.size(); ++k) {
+            const BlockEstimate &block = sampled_[k].estimate;
+            RunControl part = for_block(k, store, control);
+            const MatrixEstimate before = out;
+            const Interval rest = bounds_from(k + 1);
+            const auto so_far = [&](const ShareFound &found) {
+                MatrixEstimate now = times(before, sampled_[k], found);
+                log_decision(formatted("block {} of {}: {} samples, {} accepted, {}", k + 1, sampled_.size(),
+                                       found.samples, found.accepted, width_text(found.interval)));
+                if (!told) return;
+                const Interval all = Interval{now.lower, now.upper} * rest;
+                now.lower = all.lower;
+                now.upper = all.upper;
+                settle(now);
+                told(now);
+            };
+            out = times(before, sampled_[k], block.run(pieces_[k], part, so_far));
+        }
+        if (!sampled_.empty()) settle(out);
+        return out;
+    }
+
+    static std::string width_text(const MeanInterval &interval) {
+        if (!(interval.lower > 0)) return "nothing certain yet";
+        return formatted("within {:.2g} %", 100 * (interval.upper / interval.lower - 1));
+    }
+
+    // Nothing is known yet of the blocks from that one on but their bounds.
+    Interval bounds_from(std::size_t first) const {
+        Interval all{make_scaled(1, 0), make_scaled(1, 0)};
+        for (std::size_t k = first; k < sampled_.size(); ++k)
+            all = all * Interval{{}, part(sampled_[k], 1, 1)};
+        return all;
+    }
+
+    static double rounding_of(const Sampled &one) { return one.rounding + one.estimate.rounding(); }
+
+    // A share of the block's bound.
+    static Scaled part(const Sampled &one, double share, double more) {
+        return share > 0 ? exponential(one.estimate.log_bound() + std::log(share), more) : Scaled{};
+    }
+
+    static MatrixEstimate times(MatrixEstimate out, const Sampled &one, const ShareFound &found) {
+        out.samples += found.samples;
+        out.accepted += found.accepted;
+        const double rounding = rounding_of(one);
+        const Interval interval =
+            Interval{out.lower, out.upper} * Interval{part(one, found.interval.lower, 1 - rounding),
+                                                      part(one, found.interval.upper, 1 + rounding)};
+        out.lower = interval.lower;
+        out.upper = interval.upper;
+        out.re = product(out.re, part(one, found.mean, 1));
+        return out;
+    }
+
+    // The number told is within epsilon of all of the interval: of its ends.
+    void settle(MatrixEstimate &out) const {
+        out.delta = request_.delta;
+        out.epsilon = request_.epsilon;
+        if (out.lower.mantissa == 0) {
+            out.epsilon = 1;
+            return;
+        }
+        const double ratio = quotient(out.upper, out.lower);
+        if (ratio * (1 - out.epsilon) > 1 + out.epsilon)
+            out.epsilon = std::min(1.0, (ratio - 1) / (ratio + 1));
+        const double low = ratio * (1 - out.epsilon), high = std::max(low, 1 + out.epsilon);
+        out.re = make_scaled(out.lower.mantissa * std::clamp(quotient(out.re, out.lower), low, high),
+                             out.lower.exp2);
+    }
+
+    const EstimateRequest request_;
+    std::vector<Sampled> sampled_;
+    MatrixEstimate known_; // without what is sampled
+};
+
+} // namespace
+
+std::unique_ptr<const EstimatePlan> plan_nonnegative(const InputPattern &input, const Values &values,
+                                                     const Options &options, const EstimateRequest &request,
+                                                     RunControl &control) {
+    return std::make_unique<Nonnegative>(input, values, options, request, control);
+}
+
+} // namespace libperm

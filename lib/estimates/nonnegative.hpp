@@ -1,0 +1,12 @@
+// The permanent of a nonnegative matrix within a relative error.
+#pragma once
+
+#include "lib/estimates/estimate_plan.hpp"
+
+namespace libperm {
+
+std::unique_ptr<const EstimatePlan> plan_nonnegative(const InputPattern &input, const Values &values,
+                                                     const Options &options, const EstimateRequest &request,
+                                                     RunControl &control);
+
+} // namespace libperm

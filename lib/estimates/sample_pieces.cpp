@@ -1,0 +1,121 @@
+#include "lib/estimates/sample_pieces.hpp"
+
+#include "lib/base/error.hpp"
+#include "lib/base/fields.hpp"
+#include "preprocess/parallel.hpp"
+
+#include <oneapi/tbb/task_arena.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+namespace libperm {
+namespace {
+
+constexpr double pieces_expected = 512;                    // at least, and fewer than twice as many
+constexpr double to_spare = 1.05;                          // times the chunks that are expected to be enough
+constexpr std::uint64_t most_at_once = 4096;               // chunks, of which each leaves its sums
+constexpr double kept_seconds = 0.5;                       // of each thread, after which pieces are kept
+constexpr std::uint64_t open_end = std::uint64_t{1} << 62; // that a store holds pieces of
+
+SampleSums sums_of(const std::string &part) {
+    try {
+        return all_from<SampleSums>(part, "the sums of a piece");
+    } catch (const DamagedField &) {
+        throw Error(PERM_BAD_ARGUMENT, "a piece of the samples that is known has no such sums");
+    }
+}
+
+} // namespace
+
+void add(SampleSums &all, const SampleSums &more) {
+    if (all.empty()) all.resize(more.size());
+    if (all.size() != more.size())
+        throw Error(PERM_BAD_ARGUMENT, "pieces of the samples that are known are of different methods");
+    for (std::size_t k = 0; k < more.size(); ++k) all[k] += more[k];
+}
+
+SamplePieces::SamplePieces(SumChunks sum, double expected, std::uint64_t limit, double seconds)
+    : sum_(std::move(sum)), limit_chunks_(limit), seconds_(seconds) {
+    const double most = limit == no_limit ? 0x1p50 : static_cast<double>(limit);
+    wanted_ = std::clamp(expected, 1.0, most);
+    chunks_ = std::bit_floor(static_cast<std::uint64_t>(std::max(1.0, wanted_ / pieces_expected)));
+    limit_ = limit == no_limit ? no_limit : limit / chunks_ + (limit % chunks_ != 0);
+    expected_ = std::min(
+        limit_, static_cast<std::uint64_t>(std::ceil(to_spare * wanted_ / static_cast<double>(chunks_))));
+}
+
+std::uint64_t SamplePieces::chunks_before(std::uint64_t piece) const {
+    return piece >= limit_ ? limit_chunks_ : piece * chunks_;
+}
+
+// Nine tenths of what is expected; where that takes long, after looks at halves of it, and then little by
+// little. It follows from the plan alone.
+std::uint64_t SamplePieces::next_round(std::uint64_t done) const {
+    const double pieces = wanted_ / static_cast<double>(chunks_);
+    const double first = std::max(1.0, std::floor(0.9 * pieces)), so_far = static_cast<double>(done);
+    double next = so_far < first ? first : so_far * 1.05;
+    if (so_far < first && pieces >= pieces_expected)
+        for (double half = first / 2; half >= first / 64 && half > so_far; half /= 2) next = std::ceil(half);
+    return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(next - so_far), 1, limit_ - done);
+}
+
+void SamplePieces::add_up(const Take &take, RunControl &control) const {
+    double promised = wanted_;
+    for (std::uint64_t done = 0; done < limit_;) {
+        const std::uint64_t count = next_round(done);
+        if (const auto needed = static_cast<double>(chunks_before(done + count)); needed > promised) {
+            control.expect_more(needed - promised);
+            promised = needed;
+        }
+        if (take(sums(done, count, control))) return;
+        done += count;
+    }
+}
+
+std::vector<SampleSums> SamplePieces::sums(std::uint64_t first, std::uint64_t count,
+                                           RunControl &control) const {
+    const PieceScope &scope = control.pieces();
+    std::vector<SampleSums> all(count);
+    std::vector<char> is_known(count, 0);
+    for (std::uint64_t k = 0; k < count && scope.store; ++k)
+        if (const auto part = scope.store->find(scope.task, open_end, first + k)) {
+            all[k] = sums_of(*part);
+            is_known[k] = 1;
+            control.skip(static_cast<double>(chunks_before(first + k + 1) - chunks_before(first + k)));
+        }
+    double at_once = most_at_once;
+    if (scope.store)
+        at_once =
+            std::min(at_once, kept_seconds / seconds_ * oneapi::tbb::this_task_arena::max_concurrency());
+    const auto most = static_cast<std::uint64_t>(std::max(1.0, at_once / static_cast<double>(chunks_)));
+    for (std::uint64_t k = 0; k < count;) {
+        if (is_known[k]) {
+            ++k;
+            continue;
+        }
+        std::uint64_t end = k + 1;
+        while (end < count && !is_known[end] && end - k < most) ++end;
+        control.begin_piece();
+        sum_up(first + k, std::span(all).subspan(k, end - k), control);
+        k = end;
+    }
+    return all;
+}
+
+void SamplePieces::sum_up(std::uint64_t first, std::span<SampleSums> sums, RunControl &control) const {
+    const PieceScope &scope = control.pieces();
+    const std::uint64_t end = chunks_before(first + sums.size());
+    std::vector<SampleSums> chunks;
+    for (std::uint64_t done = chunks_before(first); done < end;) {
+        chunks.resize(std::min(most_at_once, end - done));
+        sum_(done, chunks, control);
+        for (const SampleSums &one : chunks) add(sums[done++ / chunks_ - first], one);
+    }
+    for (std::uint64_t k = 0; k < sums.size() && scope.store; ++k)
+        scope.store->keep({scope.task, open_end, first + k, written(sums[k])});
+}
+
+} // namespace libperm
