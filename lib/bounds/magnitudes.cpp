@@ -1,6 +1,7 @@
 #include "lib/bounds/magnitudes.hpp"
 
-#include "lib/number/ball.hpp"
+#include "lib/bounds/entry_range.hpp"
+#include "lib/bounds/line_signs.hpp"
 #include "lib/number/wide_value.hpp"
 #include "preprocess/scaling.hpp"
 
@@ -13,52 +14,6 @@ namespace libperm {
 namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-// Of x, without its power of two (preprocess/tracked.hpp).
-std::pair<double, double> range_of(const Tracked &x) {
-    const double size = std::fabs(x.value);
-    if (x.roundings == 0) return {size, size};
-    const double gamma = gamma_bound(x.roundings), error = gamma / (1 - gamma) * x.magnitude * (1 + 0x1p-50);
-    return {std::max(0.0, (size - error) * (1 - 0x1p-51)), (size + error) * (1 + 0x1p-51)};
-}
-
-// Signs of the rows and columns whose products are those of the entries, looked for along a search of the
-// lines.
-bool has_signs(const Block &block) {
-    const Pattern &a = block.pattern;
-    const Transposed t = transpose(a);
-    const auto n = at(a.rows);
-    std::vector<int> sign(2 * n, 0); // 0: not met
-    std::vector<std::size_t> waiting;
-    for (std::size_t root = 0; root < n; ++root) {
-        if (sign[root] != 0) continue;
-        sign[root] = 1;
-        waiting.push_back(root);
-        while (!waiting.empty()) {
-            const std::size_t line = waiting.back();
-            waiting.pop_back();
-            const bool is_row = line < n;
-            const Pattern &of = is_row ? a : t.pattern;
-            const auto number = static_cast<std::int32_t>(is_row ? line : line - n);
-            std::int64_t k = of.row_begin(number);
-            for (const std::int32_t j : of.row(number)) {
-                const Tracked &x = block.values[at(is_row ? k : t.source[at(k)])];
-                ++k;
-                if (x.magnitude == 0) continue;
-                if (range_of(x).first == 0) return false; // and nobody knows its sign
-                const int wanted = x.value < 0 ? -sign[line] : sign[line];
-                int &other = sign[is_row ? n + at(j) : at(j)];
-                if (other == 0) {
-                    other = wanted;
-                    waiting.push_back(is_row ? n + at(j) : at(j));
-                } else if (other != wanted) {
-                    return false;
-                }
-            }
-        }
-    }
-    return true;
-}
 
 // Small enough to be 0, in place of what would be subnormal.
 double scaled(double x, std::int64_t exp2) {
@@ -123,7 +78,7 @@ std::int64_t scale_for_bounds(Block &block, const Poll &poll) {
 }
 
 Magnitudes magnitudes_between(Block block, const Poll &poll) {
-    const bool of_one_sign = has_signs(block);
+    const bool of_one_sign = sign_by_lines(block) != 0;
     const std::vector<Tracked> entries = of_one_sign ? std::vector<Tracked>() : block.values;
     const auto value_of = [&](std::size_t k, std::int64_t exp2) -> std::complex<double> {
         return scaled(entries[k].value, entries[k].exp2 + exp2);
