@@ -30,6 +30,9 @@ extern const char *const tape_cuh;
 extern const char *const left_out_cuh;
 extern const char *const gradient_cuh;
 extern const char *const minors_cuh;
+extern const char *const walk_value_cuh;
+extern const char *const matching_walk_cuh;
+extern const char *const bet_tally_cuh;
 
 // Of all that writes kernels: one of another generator is not taken for one of this.
 extern const char *const generator_digest;

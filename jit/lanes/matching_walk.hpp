@@ -15,6 +15,7 @@
 namespace libperm {
 
 constexpr int walk_lanes = 32;
+constexpr std::size_t between_foldings = 32; // steps after which a product takes in exp(slack)
 
 // What may be chosen at a step, and with which weight.
 struct WalkStep {

@@ -1,9 +1,12 @@
 #include "lib/estimates/mean_bets.hpp"
 
+#include "jit/lanes/bet_tally.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 #include <utility>
 
@@ -13,7 +16,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double planned_share = 0.9; // of an average of bets, that of the planned one
 constexpr double most_upper = 0.98;   // a bet: one sample of 1 then costs a factor of 50
-constexpr double rounding = 1e-6;     // of sums of logarithms: more than all their roundings
+constexpr double most_lower = 1e30;   // another: that the tally has doubles for
 
 // Samples in groups of about one size, for looking for good bets: the largest alone, and those that are 0.
 struct Groups {
@@ -81,7 +84,7 @@ Growth against_upper(const Groups &x, double m) {
 }
 
 Growth against_lower(const Groups &x, double m) {
-    return quickest(1e3 / x.mean, [&](double bet) {
+    return quickest(std::min(1e3 / x.mean, most_lower), [&](double bet) {
         double sum = -std::log1p(bet * m);
         for (std::size_t k = 0; k < x.value.size(); ++k) sum += x.share[k] * std::log1p(bet * x.value[k]);
         return sum;
@@ -154,51 +157,61 @@ MeanBets::MeanBets(std::span<const double> pilot, double epsilon, double delta) 
         if (samples >= expected_) continue;
         expected_ = samples;
         upper_ = around(up.bet, most_upper);
-        lower_ = around(down.bet, infinity);
+        lower_ = around(down.bet, most_lower);
         log_upper_ = -std::log(share * delta);
         log_lower_ = -std::log((1 - share) * delta);
     }
     if (!upper_.empty()) return;
     upper_ = around(most_upper, most_upper); // nothing helps: samples that are all alike do not come here
-    lower_ = around(1 / x.mean, infinity);
+    lower_ = around(1 / x.mean, most_lower);
     log_upper_ = log_lower_ = -std::log(delta / 2);
 }
 
+std::vector<double> MeanBets::sizes() const {
+    std::vector<double> sizes;
+    for (const Bet &bet : upper_) sizes.push_back(-bet.size);
+    for (const Bet &bet : lower_) sizes.push_back(bet.size);
+    return sizes;
+}
+
 BetSums MeanBets::tally(std::span<const double> x) const {
-    BetSums out;
-    out.count = static_cast<double>(x.size());
-    for (const double one : x) {
-        out.sum += one;
-        out.positive += one > 0 ? 1 : 0;
-    }
-    const auto add = [&](double bet) {
-        double product = 1, log = 0;
-        for (const double one : x) {
-            product *= 1 + bet * one;
-            if (product > 1e-200 && product < 1e200) continue;
-            log += std::log(product);
-            product = 1;
-        }
-        out.logs.push_back(log + std::log(product));
-    };
-    for (const Bet &bet : upper_) add(-bet.size);
-    for (const Bet &bet : lower_) add(bet.size);
+    std::array<double, tally_samples> samples{}; // 0 is in no sum
+    std::copy(x.begin(), x.end(), samples.begin());
+    const std::vector<double> bets = sizes();
+    std::vector<double> told(tally_doubles(bets.size()));
+    tally_bets(samples, bets, told.data());
+    return told_sums(static_cast<double>(x.size()), told);
+}
+
+BetSums MeanBets::told_sums(double count, std::span<const double> told) {
+    BetSums out{count, told[1], told[0], {}};
+    for (std::size_t k = 2; k < told.size(); k += 2)
+        out.logs.push_back(std::log(told[k]) + told[k + 1] * std::numbers::ln2);
     return out;
+}
+
+// More than the roundings of all sums of logarithms: each sample's factor has three, and the sum over the
+// chunks one for each of them, of no more than what it comes to.
+double MeanBets::rounding(const BetSums &sums) {
+    double most = 0;
+    for (const double log : sums.logs) most = std::max(most, std::fabs(log));
+    return 1e-6 + sums.count * (0x1p-50 + most * 0x1p-62);
 }
 
 MeanInterval MeanBets::interval(const BetSums &sums) const {
     if (sums.count == 0) return {};
     std::vector<double> logs(upper_.size());
+    const double off = rounding(sums);
     const auto upper_passes = [&](double m) {
         for (std::size_t k = 0; k < upper_.size(); ++k)
             logs[k] = upper_[k].log_weight + sums.logs[k] - sums.count * std::log1p(-upper_[k].size * m);
-        return log_average(logs) - log_upper_ - rounding;
+        return log_average(logs) - log_upper_ - off;
     };
     const auto lower_passes = [&](double m) { // decreases with m
         for (std::size_t k = 0; k < lower_.size(); ++k)
             logs[k] = lower_[k].log_weight + sums.logs[upper_.size() + k] -
                       sums.count * std::log1p(lower_[k].size * m);
-        return log_average(logs) - log_lower_ - rounding;
+        return log_average(logs) - log_lower_ - off;
     };
     const double upper = upper_passes(1) > 0 ? passes_zero(0, 1, upper_passes) : 1;
     // 1 - m, so that the function increases and its zero is rounded towards a lower m.

@@ -34,13 +34,16 @@ class MeanBets {
     MeanBets(std::span<const double> pilot, double epsilon, double delta);
 
     double expected_samples() const { return expected_; }
-    BetSums tally(std::span<const double> x) const;
+    std::vector<double> sizes() const;              // of all bets, those against the upper end negative
+    BetSums tally(std::span<const double> x) const; // of a chunk of samples at most
+    static BetSums told_sums(double count, std::span<const double> told); // by tally_bets
     MeanInterval interval(const BetSums &sums) const;
 
   private:
     struct Bet {
         double size, log_weight;
     };
+    static double rounding(const BetSums &sums);
     static std::vector<Bet> around(double size, double most);
 
     std::vector<Bet> upper_, lower_;

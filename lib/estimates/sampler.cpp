@@ -1,10 +1,10 @@
 #include "lib/estimates/sampler.hpp"
 
+#include "jit/lanes/walk_value.hpp"
 #include "lib/base/aligned_doubles.hpp"
 #include "lib/base/randomness.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace libperm {
 
@@ -26,7 +26,6 @@ void Sampler::begin(std::uint64_t seed, std::uint64_t sample, WalkLanes &walk, d
 }
 
 void Sampler::draw(std::uint64_t seed, std::uint64_t number, std::span<double> samples) const {
-    constexpr std::size_t between_foldings = 32;
     const AlignedDoubles left = rows_left(rows_);
     WalkLanes walk;
     for (std::size_t first = 0; first < samples.size(); first += lanes) {
@@ -36,7 +35,7 @@ void Sampler::draw(std::uint64_t seed, std::uint64_t number, std::span<double> s
             walk_matchings(std::span(steps_).subspan(begin, count), left.get(), walk);
             bool all_are_0 = true;
             for (std::size_t k = 0; k < lanes; ++k) {
-                walk.product[k] *= std::exp(walk.slack[k]);
+                walk.product[k] *= walk_value::exponential(walk.slack[k]);
                 walk.slack[k] = 0;
                 all_are_0 = all_are_0 && walk.product[k] == 0;
             }
