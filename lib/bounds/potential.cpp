@@ -2,12 +2,17 @@
 
 #include "lib/base/randomness.hpp"
 #include "lib/bounds/log_sum.hpp"
+#include "preprocess/parallel.hpp"
+
+#include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <numbers>
 #include <numeric>
+#include <utility>
 
 namespace libperm {
 namespace {
@@ -15,7 +20,7 @@ namespace {
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr int turns_at_first = 300, turns_of_a_trial = 12;
+constexpr int turns_at_first = 300, turns_of_a_trial = 12, most_tried_at_once = 16;
 constexpr double enough = 1e-3; // that a turn must lower the logarithm of the bound by
 
 // Logarithms of column factors with which, and factors of the rows, the matrix is about doubly stochastic.
@@ -202,26 +207,39 @@ void Potential::move(std::int32_t from, std::int32_t to) {
     }
 }
 
+// One move after the other is made where it lowers the bound. Those that follow are tried at the same time,
+// and what was tried before a move that is made counts for nothing: the same order with any number of
+// threads.
 void Potential::improve_order(int trials, double entries, const Poll &poll) {
     if (n() < 3) return;
+    const auto at_once = static_cast<std::size_t>(
+        std::clamp(oneapi::tbb::this_task_arena::max_concurrency(), 1, most_tried_at_once));
     Randomness random(0, searches_++);
-    entries += passed_;
-    for (int trial = 0; trial < trials && passed_ < entries; ++trial) {
-        poll();
-        const auto from = static_cast<std::int32_t>(random.below(at(n()))),
-                   to = static_cast<std::int32_t>(random.below(at(n())));
-        if (from == to) continue;
-        const double before = log_bound_;
-        const std::vector<std::vector<Entry>> rows = rows_;
-        const std::vector<double> divisors = log_divisor_;
-        const std::vector<std::int32_t> columns = columns_;
-        move(from, to);
-        descend(turns_of_a_trial);
-        if (log_bound_ < before) continue;
-        rows_ = rows;
-        log_divisor_ = divisors;
-        columns_ = columns;
-        log_bound_ = before;
+    const double end = passed_ + entries;
+    std::deque<std::pair<std::int32_t, std::int32_t>> moves;
+    std::vector<Potential> tried(at_once, *this);
+    for (int trial = 0; trial < trials && passed_ < end;) {
+        while (moves.size() < at_once) {
+            const auto from = static_cast<std::int32_t>(random.below(at(n())));
+            moves.emplace_back(from, static_cast<std::int32_t>(random.below(at(n()))));
+        }
+        parallel_for(at_once, [&](std::uint64_t k) {
+            poll();
+            tried[k] = *this;
+            if (moves[k].first == moves[k].second) return;
+            tried[k].move(moves[k].first, moves[k].second);
+            tried[k].descend(turns_of_a_trial);
+        });
+        const double before = passed_;
+        for (Potential &one : tried) {
+            if (trial++ >= trials || passed_ >= end) break;
+            moves.pop_front();
+            passed_ += one.passed_ - before;
+            if (one.log_bound_ >= log_bound_) continue;
+            one.passed_ = passed_;
+            *this = std::move(one);
+            break;
+        }
     }
     descend(turns_at_first);
     arrange();
