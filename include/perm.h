@@ -576,7 +576,7 @@ typedef struct perm_estimated {
  * Of a matrix with negative or complex entries: an unbiased estimate whose error is additive.
  * Errors: those of perm_compute; PERM_BAD_OPTION for epsilon or delta out of (0, 1) and unknown methods;
  * PERM_REFUSED_TIME where it is predicted, or found, to take longer than the time limit.
- * Checkpoints and devices of the options count as in perm_compute; whatever ran it, the bits are the same. */
+ * Checkpoints and devices count as in perm_compute, with the same bits; in its progress *estimate is what is known so far. */
 PERM_API perm_status perm_estimate(const perm_csr *a, const perm_opts *opts, const perm_estimate_opts *estimate_opts,
                                    perm_estimated *estimate);
 

@@ -109,6 +109,22 @@ template <class Fill> std::string read_text(Fill fill) {
     return text;
 }
 
+// Partial results: their bytes, and of many the view that the C API has.
+inline std::string take_bytes(perm_partial &partial) {
+    const std::unique_ptr<perm_partial, perm_status (*)(perm_partial *)> owner(&partial, perm_partial_clear);
+    return std::string(static_cast<const char *>(partial.bytes), partial.size);
+}
+inline std::vector<perm_partial> view_of(const std::vector<std::string> &partials) {
+    std::vector<perm_partial> all;
+    for (const std::string &bytes : partials) {
+        perm_partial partial = PERM_PARTIAL_INIT;
+        partial.bytes = const_cast<char *>(bytes.data()); // it is only read
+        partial.size = bytes.size();
+        all.push_back(partial);
+    }
+    return all;
+}
+
 inline Result compute(const perm_csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
     Result result;
     check(perm_compute(&a, &opts, result.raw()));
@@ -213,18 +229,10 @@ class Plan {
     std::string run_shard(const void *values, std::int64_t number) const {
         perm_partial partial = PERM_PARTIAL_INIT;
         check(perm_plan_run_shard(plan_, values, number, &partial));
-        const std::unique_ptr<perm_partial, perm_status (*)(perm_partial *)> owner(&partial,
-                                                                                   perm_partial_clear);
-        return std::string(static_cast<const char *>(partial.bytes), partial.size);
+        return take_bytes(partial);
     }
     Result combine(const void *values, const std::vector<std::string> &partials) const {
-        std::vector<perm_partial> all;
-        for (const std::string &bytes : partials) {
-            perm_partial partial = PERM_PARTIAL_INIT;
-            partial.bytes = const_cast<char *>(bytes.data()); // it is only read
-            partial.size = bytes.size();
-            all.push_back(partial);
-        }
+        const std::vector<perm_partial> all = view_of(partials);
         Result result;
         check(perm_plan_combine(plan_, values, all.data(), static_cast<std::int64_t>(all.size()),
                                 result.raw()));
@@ -236,6 +244,70 @@ class Plan {
 
     perm_plan *plan_ = nullptr;
 };
+
+// Numbers that the permanent lies between for certain (perm_bounds).
+inline perm_interval bounds(const perm_csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
+    perm_interval found = PERM_INTERVAL_INIT;
+    check(perm_bounds(&a, &opts, &found));
+    return found;
+}
+
+// `shots` matchings, one behind the other: of each, for each row, its column or -1 (perm_sample).
+inline std::vector<std::int64_t> sample(const perm_csr &a, std::int64_t shots, std::uint64_t seed = 0,
+                                        const perm_opts &opts = PERM_OPTS_INIT) {
+    std::vector<std::int64_t> columns(static_cast<std::size_t>(std::max<std::int64_t>(shots, 0) * a.n_rows));
+    check(perm_sample(&a, &opts, shots, seed, columns.data()));
+    return columns;
+}
+
+// A permanent from samples (perm_estimate), drawn at once or in shards. What the matrix and the options point
+// to must outlive it.
+class Estimation {
+  public:
+    explicit Estimation(const perm_csr &a, const perm_estimate_opts &wanted = PERM_ESTIMATE_OPTS_INIT,
+                        const perm_opts &opts = PERM_OPTS_INIT)
+        : a_(a), wanted_(wanted), opts_(opts) {}
+
+    perm_estimated run() const {
+        perm_estimated found = PERM_ESTIMATED_INIT;
+        check(perm_estimate(&a_, &opts_, &wanted_, &found));
+        return found;
+    }
+
+    std::int64_t shards() const { // that are expected to be enough
+        std::int64_t count = 0;
+        check(perm_estimate_shards(&a_, &opts_, &wanted_, &count, nullptr));
+        return count;
+    }
+    double shard_seconds() const { // that one is predicted to take
+        std::int64_t count = 0;
+        double seconds = 0;
+        check(perm_estimate_shards(&a_, &opts_, &wanted_, &count, &seconds));
+        return seconds;
+    }
+    std::string run_shard(std::int64_t number) const {
+        perm_partial partial = PERM_PARTIAL_INIT;
+        check(perm_estimate_run_shard(&a_, &opts_, &wanted_, number, &partial));
+        return take_bytes(partial);
+    }
+    perm_estimated combine(const std::vector<std::string> &partials) const {
+        const std::vector<perm_partial> all = view_of(partials);
+        perm_estimated found = PERM_ESTIMATED_INIT;
+        check(perm_estimate_combine(&a_, &opts_, &wanted_, all.data(), static_cast<std::int64_t>(all.size()),
+                                    &found));
+        return found;
+    }
+
+  private:
+    perm_csr a_;
+    perm_estimate_opts wanted_;
+    perm_opts opts_;
+};
+
+inline perm_estimated estimate(const perm_csr &a, const perm_estimate_opts &wanted = PERM_ESTIMATE_OPTS_INIT,
+                               const perm_opts &opts = PERM_OPTS_INIT) {
+    return Estimation(a, wanted, opts).run();
+}
 
 // perm_periodic_plan that frees itself: a matrix of equal cells (docs/periodic.md).
 class Periodic {

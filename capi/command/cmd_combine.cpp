@@ -1,8 +1,10 @@
 #include "answer.hpp"
 #include "commands.hpp"
+#include "estimate_answer.hpp"
 #include "job.hpp"
 #include "output.hpp"
 #include "part_file.hpp"
+#include "shard_work.hpp"
 
 #include <fmt/format.h>
 
@@ -11,6 +13,7 @@
 #include <limits>
 #include <set>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace perm {
@@ -28,11 +31,24 @@ class Parts {
         return perm::load_plan(files_.front(), first().plan, opts);
     }
 
+    bool are_of_estimate() const { return KeptEstimate::is_in(first().plan.plan); }
+
     Result combine(const Plan &plan) const {
         const ValuesView values(first().values, first().plan.pattern.value_type);
+        return of_all(plan.shards(),
+                      [&](const auto &partials) { return plan.combine(values.data(), partials); });
+    }
+    perm_estimated combine(const EstimateWork &work) const {
+        return of_all(work.shards(), [&](const auto &partials) { return work.combine(partials); });
+    }
+
+  private:
+    // combined(partial results); what is wrong with them is told of the files.
+    template <class Combined>
+    std::invoke_result_t<Combined, const std::vector<std::string> &> of_all(std::int64_t shards,
+                                                                            const Combined &combined) const {
         for (std::size_t k = 0; k < parts_.size(); ++k) // another plan's are told of below
-            if (parts_[k].plan.plan == first().plan.plan)
-                require_own_shards(files_[k], parts_[k], plan.shards());
+            if (parts_[k].plan.plan == first().plan.plan) require_own_shards(files_[k], parts_[k], shards);
         std::vector<std::string> partials;
         std::vector<std::size_t> owners; // of the partials
         for (std::size_t k = 0; k < parts_.size(); ++k)
@@ -41,15 +57,14 @@ class Parts {
                 owners.push_back(k);
             }
         try {
-            return plan.combine(values.data(), partials);
+            return combined(partials);
         } catch (const Error &error) {
             if (const std::size_t bad = refused(error.what()); bad < owners.size()) fail_foreign(owners[bad]);
-            if (error.status() == PERM_BAD_ARGUMENT) require_complete(plan.shards());
+            if (error.status() == PERM_BAD_ARGUMENT) require_complete(shards);
             throw;
         }
     }
 
-  private:
     void add(const std::string &file) {
         if (file.ends_with(".writing")) return; // what a crash left of a write
         PartFile part = read_part_file(file);
@@ -63,6 +78,10 @@ class Parts {
             require(part.values == first().values, "other values");
             require(part.of == first().of,
                     fmt::format("another division, --of {} rather than {},", part.of, first().of));
+            const bool is_estimate = KeptEstimate::is_in(part.plan.plan);
+            require(is_estimate == are_of_estimate(),
+                    is_estimate ? "an estimate, rather" : "a computation, rather");
+            require(!is_estimate || part.plan.plan == first().plan.plan, "an estimate with other options");
         }
         files_.push_back(file);
         parts_.push_back(std::move(part));
@@ -118,11 +137,9 @@ class Parts {
 
 } // namespace
 
-void run_combine(Options options) {
-    // The work was worth its time already.
-    if (options.time_limit_seconds == 0) options.time_limit_seconds = std::numeric_limits<double>::infinity();
-    const Stopwatch watch;
-    const Parts parts(options.parts);
+namespace {
+
+void combine_computation(const Options &options, const Parts &parts, const Stopwatch &watch) {
     const double seconds_read = watch.seconds();
     const std::string matrix = parts.first().plan.matrix;
     Result result;
@@ -131,16 +148,36 @@ void run_combine(Options options) {
     {
         const Cancellable cancellable;
         Progress progress(!options.quiet);
-        perm_opts opts = library_options(options);
-        opts.progress = Progress::report;
-        opts.progress_user = &progress;
-        const Plan plan = parts.load_plan(opts);
+        const Plan plan = parts.load_plan(library_options(options, progress));
         const double seconds_plan = watch.seconds() - seconds_read;
         result = parts.combine(plan);
         if (options.json) explanation = plan.explain(PERM_FORMAT_JSON);
         seconds = {watch.seconds(), seconds_read, result->seconds_check, seconds_plan, result->seconds_run};
     }
     write_answer(options, matrix, *result.raw(), seconds, explanation);
+}
+
+void combine_estimate(const Options &options, const Parts &parts, const Stopwatch &watch) {
+    perm_estimated found = PERM_ESTIMATED_INIT;
+    {
+        const Cancellable cancellable;
+        Progress progress(!options.quiet);
+        found = parts.combine(EstimateWork(parts.first(), library_options(options, progress)));
+    }
+    write_estimate(options, found, parts.first().plan.pattern.csr(), watch.seconds());
+}
+
+} // namespace
+
+void run_combine(Options options) {
+    // The work was worth its time already.
+    if (options.time_limit_seconds == 0) options.time_limit_seconds = std::numeric_limits<double>::infinity();
+    const Stopwatch watch;
+    const Parts parts(options.parts);
+    if (parts.are_of_estimate())
+        combine_estimate(options, parts, watch);
+    else
+        combine_computation(options, parts, watch);
 }
 
 } // namespace perm

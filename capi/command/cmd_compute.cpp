@@ -69,12 +69,11 @@ bool is_refusal(perm_status status) { return status == PERM_REFUSED_TIME || stat
 void estimate_instead(const Options &options, const Error &refusal) {
     const Stopwatch watch;
     const Input input(options);
-    const Cancellable cancellable;
-    Progress progress(!options.quiet);
-    perm_opts opts = library_options(options, progress);
+    perm_opts opts = library_options(options);
     opts.engine = opts.precision = opts.device = opts.checkpoint = nullptr; // of the computation
+    const perm_estimated found = make_estimate(options, input.csr(), opts);
     const std::string text = in_command_terms(refusal.what());
-    write_estimate(options, input, opts, watch, text.substr(0, text.find('\n')));
+    write_estimate(options, found, input.csr(), watch.seconds(), text.substr(0, text.find('\n')));
 }
 
 } // namespace

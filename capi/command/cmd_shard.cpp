@@ -1,9 +1,11 @@
 #include "commands.hpp"
+#include "estimate_answer.hpp"
 #include "job.hpp"
 #include "lib/base/durable_file.hpp"
 #include "output.hpp"
 #include "part_file.hpp"
 #include "shard_run.hpp"
+#include "shard_work.hpp"
 
 #include <fmt/core.h>
 
@@ -20,6 +22,9 @@ void require_same(const Options &options, const PartFile &found, const PartFile 
     };
     if (found.plan.pattern != wanted.plan.pattern) fail("another matrix, " + found.plan.matrix);
     if (!(found.values == wanted.values)) fail("other values");
+    const bool is_estimate = KeptEstimate::is_in(found.plan.plan);
+    if (is_estimate != options.estimate) fail(is_estimate ? "an estimate" : "a computation");
+    if (is_estimate && found.plan.plan != wanted.plan.plan) fail("an estimate with other options");
     if (found.of != wanted.of || found.index != wanted.index)
         fail(fmt::format("index {} of {}", found.index, found.of));
     if (!options.plan.empty() && found.plan.plan != read_plan_file(options.plan).plan)
@@ -34,11 +39,17 @@ PartFile begun_part(const Options &options) {
     part.values = values_of(input.csr());
     part.of = options.of;
     part.index = options.index;
+    if (options.estimate)
+        part.plan.plan = KeptEstimate(wanted_estimate(options), options.without.c_str()).bytes();
     if (std::optional<PartFile> found = read_begun_part(options.output)) {
         require_same(options, *found, part);
         return *found;
     }
     require_folder_of(options.output);
+    if (options.estimate) {
+        write_part_file(options.output, part);
+        return part;
+    }
     Options to_plan = options; // its limit is for the shards
     to_plan.time_limit_seconds = std::numeric_limits<double>::infinity();
     const Cancellable cancellable;
@@ -63,9 +74,9 @@ void run_shard(const Options &options) {
     run.run();
     forget_previous(options.output);
     if (options.quiet) return;
-    write_stdout(fmt::format("{}: index {} of {} {}: {} of the plan's {} shards", options.output, part.index,
-                             part.of, was_done ? "was done before" : "is done", run.size(),
-                             run.plan().shards()));
+    write_stdout(fmt::format("{}: index {} of {} {}: {} of {} {} shards", options.output, part.index, part.of,
+                             was_done ? "was done before" : "is done", run.size(),
+                             options.estimate ? "the estimate's" : "the plan's", run.shards()));
 }
 
 } // namespace perm

@@ -1,6 +1,8 @@
 #include "estimate_answer.hpp"
 
+#include "interrupt.hpp"
 #include "output.hpp"
+#include "progress.hpp"
 
 #include "lib/base/json.hpp"
 
@@ -97,19 +99,40 @@ std::string as_text(const perm_estimated &e, const perm_csr &a, double seconds, 
 
 } // namespace
 
-void write_estimate(const Options &options, const Input &input, const perm_opts &opts, const Stopwatch &watch,
-                    const std::string &refusal) {
+perm_estimate_opts wanted_estimate(const Options &options) {
     perm_estimate_opts wanted = PERM_ESTIMATE_OPTS_INIT;
     wanted.epsilon = options.epsilon;
     wanted.delta = options.delta;
     wanted.seed = options.seed;
     wanted.method = options.method.empty() ? nullptr : options.method.c_str();
     wanted.samples = options.samples;
-    perm_estimated e = PERM_ESTIMATED_INIT;
-    check(perm_estimate(&input.csr(), &opts, &wanted, &e));
-    if (options.json) return write_stdout(as_json(e, input.csr(), watch.seconds(), refusal));
+    return wanted;
+}
+
+perm_estimated make_estimate(const Options &options, const perm_csr &a, perm_opts opts) {
+    const Cancellable cancellable(opts.checkpoint ? finishing : nullptr);
+    Progress progress(!options.quiet);
+    perm_estimated found = PERM_ESTIMATED_INIT;
+    progress.show_beside([&found] { return interval_so_far(found); });
+    opts.progress = Progress::report;
+    opts.progress_user = &progress;
+    const perm_estimate_opts wanted = wanted_estimate(options);
+    check(perm_estimate(&a, &opts, &wanted, &found));
+    return found;
+}
+
+void write_estimate(const Options &options, const perm_estimated &e, const perm_csr &a, double seconds,
+                    const std::string &refusal) {
+    if (options.json) return write_stdout(as_json(e, a, seconds, refusal));
     if (options.quiet) return write_stdout(value_text(e) + "\n");
-    write_stdout(as_text(e, input.csr(), watch.seconds(), refusal));
+    write_stdout(as_text(e, a, seconds, refusal));
+}
+
+std::string interval_so_far(const perm_estimated &e) {
+    constexpr int digits = 4;
+    if (e.upper_mantissa == 0 || (e.lower_mantissa == 0 && e.additive == 0)) return "";
+    return fmt::format("; between {} and {}", decimal(e.lower_mantissa, e.lower_exp2, digits),
+                       decimal(e.upper_mantissa, e.upper_exp2, digits));
 }
 
 } // namespace perm

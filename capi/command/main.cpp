@@ -83,9 +83,10 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
     CLI::App *explain = add("explain", "Show the plan, its cost and its time, without running it");
     CLI::App *source = add("source", "Print the CUDA C++ of the kernel that a GPU would run");
     CLI::App *plan = add("plan", "Save the plan, for shards on other machines");
-    CLI::App *shard = add("shard", "Compute one of N parts of the work, as a job of an array");
-    CLI::App *combine = add("combine", "Put the parts together: the permanent");
-    CLI::App *status = add("status", "Show how far the computation of a checkpoint is");
+    CLI::App *shard =
+        add("shard", "Compute one of N parts of the work, or of an estimate's samples, as a job of an array");
+    CLI::App *combine = add("combine", "Put the parts together: the permanent, or its estimate");
+    CLI::App *status = add("status", "Show how far the computation or the estimate of a checkpoint is");
     CLI::App *info = add("info", "Show this build, this machine and its GPUs");
     CLI::App *cache = add("cache", "Show or clear the folder of compiled kernels");
     CLI::App *list = cache->add_subcommand("list", "Show the kernels in the folder");
@@ -99,7 +100,7 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
     add_info_options(*info, options);
     for (CLI::App *command : {compute, combine})
         add_quiet_option(*command, options, ("print the permanent alone; " + quiet).c_str());
-    for (CLI::App *command : {compute, estimate}) add_estimate_options(*command, options);
+    for (CLI::App *command : {compute, estimate, shard}) add_estimate_options(*command, options);
     add_or_estimate_option(*compute, options);
     add_quiet_option(*estimate, options, ("print the estimate alone; " + quiet).c_str());
     add_periodic_options(*periodic, options);
@@ -109,7 +110,7 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
     add_quiet_option(*matchings, options, ("print the numbers alone; " + quiet).c_str());
     add_quiet_option(*periodic, options, ("print the numbers alone; " + quiet).c_str());
     add_quiet_option(*shard, options, "print nothing; no progress, no log but errors");
-    add_checkpoint_options(*compute, options);
+    for (CLI::App *command : {compute, estimate}) add_checkpoint_options(*command, options);
     add_unmatched_options(*compute, options);
     add_explain_options(*explain, options);
     add_source_options(*source, options);

@@ -257,6 +257,10 @@ void add_shard_options(CLI::App &command, Options &options) {
                "in how many the work is divided");
     add_parsed(command, "--index", options.index, parse_whole<std::int32_t>, "K",
                "which of them to do, from 0 to N - 1");
+    command
+        .add_flag("--estimate", options.estimate,
+                  "the samples of an estimate (perm estimate) rather than a computation")
+        ->excludes(command.get_option("--plan"));
     for (const char *name : {"--of", "--index"}) command.get_option(name)->required();
     add_every_option(command, options);
 }
@@ -279,7 +283,8 @@ void add_parts(CLI::App &command, Options &options) {
 }
 
 void add_status_options(CLI::App &command, Options &options) {
-    command.add_option("CHECKPOINT", options.file, "file of perm compute --checkpoint")->required();
+    command.add_option("CHECKPOINT", options.file, "file of perm compute or perm estimate --checkpoint")
+        ->required();
 }
 
 void add_explain_options(CLI::App &command, Options &options) {

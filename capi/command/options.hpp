@@ -37,7 +37,7 @@ struct Options {
     double epsilon = 0, delta = 0; // of estimates; 0 is the library's default
     std::int64_t samples = 0;
     std::string method;
-    bool or_estimate = false;
+    bool or_estimate = false, estimate = false; // of compute; of shard
     std::int32_t threads = 0;
     std::int64_t memory_bytes = 0;
     double time_limit_seconds = 0;
@@ -55,7 +55,7 @@ void add_plan_options(CLI::App &command, Options &options);       // FILE, and a
 void add_limit_options(CLI::App &command, Options &options);      // of a run
 void add_plan_file_option(CLI::App &command, Options &options);   // --plan
 void add_unmatched_options(CLI::App &command, Options &options);  // of compute
-void add_checkpoint_options(CLI::App &command, Options &options); // of compute
+void add_checkpoint_options(CLI::App &command, Options &options); // of compute, estimate
 void add_shard_options(CLI::App &command, Options &options);
 void add_sample_options(CLI::App &command, Options &options); // FILE, and what counts for samples
 void add_estimate_options(CLI::App &command, Options &options);

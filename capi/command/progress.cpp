@@ -43,6 +43,7 @@ void Progress::show(double fraction, double seconds_left) {
     const double percent = std::floor(std::clamp(fraction, 0.0, 1.0) * 1000) / 10;
     std::string line = fmt::format("{:5.1f} %, {} elapsed", percent, in_words(std::floor(elapsed.count())));
     if (seconds_left >= 0) line += fmt::format(", {} left", in_words(std::ceil(seconds_left)));
+    if (more_) line += more_();
     rewrite(line);
 }
 

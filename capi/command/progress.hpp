@@ -3,7 +3,9 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
+#include <utility>
 
 namespace perm {
 
@@ -17,6 +19,9 @@ class Progress {
     Progress(const Progress &) = delete;
     Progress &operator=(const Progress &) = delete;
 
+    // What more there is to be said, behind the time that is left.
+    void show_beside(std::function<std::string()> more) { more_ = std::move(more); }
+
     // A perm_progress_fn whose user pointer is the Progress.
     static void report(double fraction, double seconds_left, void *user);
 
@@ -25,6 +30,7 @@ class Progress {
     void rewrite(const std::string &line);
 
     bool enabled_;
+    std::function<std::string()> more_;
     std::size_t width_ = 0; // of what stands on the line now
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };

@@ -1,6 +1,5 @@
 #include "shard_run.hpp"
 
-#include "lib/base/json.hpp"
 #include "output.hpp"
 
 #include <fmt/core.h>
@@ -19,13 +18,8 @@ constexpr double default_pause = 60; // between two writes
 } // namespace
 
 ShardRun::ShardRun(const Options &options, PartFile &part, const Stopwatch &watch)
-    : options_(options),
-      part_(part),
-      watch_(watch),
-      values_(part.values, part.plan.pattern.value_type),
-      progress_(!options.quiet),
-      plan_(load(options.threads)) {
-    const std::int64_t shards = plan_.shards();
+    : options_(options), part_(part), watch_(watch), progress_(!options.quiet), work_(load(options.threads)) {
+    const std::int64_t shards = work_->shards();
     require_own_shards(options.output, part, shards);
     const std::int64_t last = first_shard(shards, part.of, part.index + 1);
     for (std::int64_t k = first_shard(shards, part.of, part.index); k < last; ++k, ++size_)
@@ -33,7 +27,7 @@ ShardRun::ShardRun(const Options &options, PartFile &part, const Stopwatch &watc
     begun_at_ = written_at_ = watch.seconds();
 }
 
-Plan ShardRun::load(int threads) {
+std::unique_ptr<const ShardWork> ShardRun::load(int threads) {
     perm_opts opts = library_options(options_);
     opts.threads = threads;
     opts.time_limit_seconds = std::numeric_limits<double>::infinity(); // that of all is seen to here
@@ -41,21 +35,14 @@ Plan ShardRun::load(int threads) {
     opts.cancel_user = this;
     opts.progress = [](double, double, void *self) { static_cast<ShardRun *>(self)->report(); };
     opts.progress_user = this;
-    return load_plan(options_.output, part_.plan, opts);
-}
-
-// A shard of a frontier, or on a GPU, has work for all threads; another for one.
-int ShardRun::runners() const {
-    const auto plan = libperm::Json::read(plan_.explain(PERM_FORMAT_JSON));
-    if (plan.at("device") != "cpu" || plan.at("engine") == "frontier") return 1;
-    return static_cast<int>(std::min<std::int64_t>(std::ssize(todo_), plan.integer("threads")));
+    return work_of(options_.output, part_, opts);
 }
 
 void ShardRun::run() {
     if (todo_.empty()) return;
-    const int count = runners();
-    if (count > 1) plan_ = load(1);
-    expected_ = plan_.shard_seconds() * static_cast<double>(todo_.size()) / count;
+    const int count = work_->runners(std::ssize(todo_));
+    if (count > 1) work_ = load(1);
+    expected_ = work_->shard_seconds() * static_cast<double>(todo_.size()) / count;
     {
         std::vector<std::jthread> others;
         for (int k = 1; k < count; ++k) others.emplace_back([this] { work(); });
@@ -74,7 +61,7 @@ void ShardRun::work() {
         while (!is_stopping()) {
             const std::size_t k = next_++;
             if (k >= todo_.size()) return;
-            keep(todo_[k], plan_.run_shard(values_.data(), todo_[k]));
+            keep(todo_[k], work_->run_shard(todo_[k]));
         }
     } catch (...) {
         const std::lock_guard lock(mutex_);

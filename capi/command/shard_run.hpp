@@ -6,6 +6,7 @@
 #include "options.hpp"
 #include "part_file.hpp"
 #include "progress.hpp"
+#include "shard_work.hpp"
 
 #include <perm.hpp>
 
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <exception>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -23,13 +25,13 @@ namespace perm {
 
 class ShardRun {
   public:
-    // Loads the part's plan. The time limit counts from the start of the watch.
+    // Loads the part's plan, or that of its estimate. The time limit counts from the start of the watch.
     ShardRun(const Options &options, PartFile &part, const Stopwatch &watch);
     ShardRun(const ShardRun &) = delete;
     ShardRun &operator=(const ShardRun &) = delete;
 
-    const Plan &plan() const { return plan_; }
-    std::int64_t size() const { return size_; } // shards of the part
+    std::int64_t shards() const { return work_->shards(); } // of all parts
+    std::int64_t size() const { return size_; }             // shards of the part
     bool is_done() const { return static_cast<std::int64_t>(part_.partials.size()) == size_; }
 
     // Those that are not done, until a signal or the time limit; those under way then have ten seconds more.
@@ -37,8 +39,7 @@ class ShardRun {
     void run();
 
   private:
-    Plan load(int threads);
-    int runners() const;
+    std::unique_ptr<const ShardWork> load(int threads);
     void work();
     void keep(std::int64_t number, std::string partial);
     [[noreturn]] void fail_stopped() const;
@@ -50,7 +51,6 @@ class ShardRun {
     const Options &options_;
     PartFile &part_;
     const Stopwatch &watch_;
-    ValuesView values_;
     Cancellable cancellable_{finishing};
     Progress progress_;
     std::mutex mutex_; // of the part, the progress and the failure
@@ -62,7 +62,7 @@ class ShardRun {
     std::atomic<double> stopped_at_{std::numeric_limits<double>::infinity()}; // by the watch
     double begun_at_ = 0, written_at_ = 0;                                    // by the watch
     double expected_ = 0;                                                     // seconds for all to do
-    Plan plan_;                                                               // the last: it calls back
+    std::unique_ptr<const ShardWork> work_;                                   // the last: it calls back
 };
 
 } // namespace perm

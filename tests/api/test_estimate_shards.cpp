@@ -312,3 +312,26 @@ TEST_CASE("while it runs, progress sees the interval so far") {
     MESSAGE("seen ", watch.seen, " times");
     CHECK(watch.seen > 0);
 }
+
+TEST_CASE("the C++ wrappers") {
+    const Case c("nesting", derangements(40), 0.0005);
+    const perm_csr a = c.matrix.view();
+    const perm::Estimation estimation(a, c.wanted, c.opts);
+    const perm_estimated whole = estimation.run();
+    check_same(whole, perm::estimate(a, c.wanted, c.opts));
+    std::vector<std::string> partials;
+    for (std::int64_t k = 0; k < estimation.shards(); ++k) partials.push_back(estimation.run_shard(k));
+    CHECK(estimation.shard_seconds() > 0);
+    check_same(whole, estimation.combine(partials));
+    const perm_interval bounds = perm::bounds(a);
+    CHECK(std::log2(bounds.lower_mantissa) + static_cast<double>(bounds.lower_exp2) <=
+          std::log2(whole.upper_mantissa) + static_cast<double>(whole.upper_exp2));
+    const perm::Csr positive = constant(5, 1), negative = constant(3, -1);
+    const std::vector<std::int64_t> samples = perm::sample(positive.view(), 3, 7);
+    REQUIRE(samples.size() == 15);
+    for (const std::int64_t column : samples) CHECK((column >= 0 && column < 5));
+    perm_estimate_opts bad = c.wanted;
+    bad.epsilon = 2;
+    CHECK_THROWS_AS(perm::estimate(a, bad), perm::Error);
+    CHECK_THROWS_AS(perm::sample(negative.view(), 1), perm::Error);
+}

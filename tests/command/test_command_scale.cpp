@@ -388,3 +388,46 @@ TEST_CASE("explain tells shards, for GPUs that are not there too") {
     CHECK(contains(run(folder, {"explain", file, "--engine", "tree"}).out, " shards of "));
     check_usage_error(folder, {"explain", file, "--gpus", "-2"}, "gpus");
 }
+
+TEST_CASE("an estimate by an array of jobs, and with a checkpoint") {
+    const Folder folder;
+    std::string text = "%%MatrixMarket matrix coordinate real general\n40 40 1560\n";
+    for (int i = 1; i <= 40; ++i)
+        for (int j = 1; j <= 40; ++j)
+            if (i != j) text += std::to_string(i) + " " + std::to_string(j) + " 1\n";
+    const std::string matrix = folder.write("m.mtx", text);
+    const Words options{"--without", "merge,periodic", "--epsilon", "0.0005", "--seed", "3"};
+    const std::string whole = permanent(folder, Words{"estimate", matrix} + options);
+    const Array jobs(folder, matrix, 3, options + Words{"--estimate"});
+    jobs.run_parts({2, 0});
+    check_refused(folder, jobs.combine({0, 2}), {"missing: 1 of 3"});
+    jobs.run_parts({1});
+    CHECK(permanent(folder, jobs.combine({1, 2, 0, 1})) == whole);
+    const Run again = jobs.run_part(1);
+    CHECK(contains(again.out, "was done before"));
+    CHECK(contains(again.out, "of the estimate's"));
+    const json combined = run(folder, jobs.combine({0, 1, 2}) + Words{"--json"}).object();
+    CHECK(combined["n_rows"] == 40);
+    CHECK(combined["epsilon"] == 0.0005);
+    // Others' parts.
+    const Array other(folder, matrix, 3, options + Words{"--estimate", "--delta", "0.1"});
+    check_refused(folder, other.arguments(1), {"an estimate with other options", "remove"});
+    check_refused(folder, Array(folder, matrix, 3, quick).arguments(1), {"of an estimate", "remove"});
+    fs::rename(jobs.part(1), folder / "kept");
+    other.run_parts({1});
+    check_refused(folder, jobs.combine({0, 1, 2}), {"part.1", "an estimate with other options"});
+    check_refused(folder,
+                  Words{"shard", matrix, "--estimate", "--plan", "x", "--of", "1", "--index", "0", "-o", "y"},
+                  {"--plan"});
+
+    const std::string file = folder / "checkpoint";
+    const Words kept = Words{"estimate", matrix, "--checkpoint", file} + options;
+    CHECK(permanent(folder, kept) == whole);
+    const Run status = run(folder, {"status", file});
+    CHECK(contains(status.out, "an estimate of a matrix of order 40"));
+    CHECK(contains(status.out, "finished"));
+    CHECK(permanent(folder, kept) == whole);
+    check_refused(folder, kept + Words{"--epsilon", "0.1"}, {"--epsilon"});
+    check_refused(folder, Words{"estimate", matrix, "--checkpoint", file}, {"other options", "remove"});
+    check_refused(folder, Words{"compute", matrix, "--checkpoint", file}, {"perm_estimate"});
+}
