@@ -6,6 +6,7 @@
 #include "capi/stopwatch.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/threads.hpp"
+#include "lib/estimates/device_choice.hpp"
 #include "lib/estimates/estimate_shards.hpp"
 #include "lib/estimates/kept_estimate.hpp"
 #include "lib/estimates/plan_estimate.hpp"
@@ -135,14 +136,18 @@ class Estimation {
     const libperm::EstimatePlan &plan() const { return *plan_; }
 
     libperm::MatrixEstimate run(const libperm::EstimatePlan::Told &told) {
-        plan_->refuse_if_longer(plan_->seconds(), options_);
-        return in_threads(
-            [&] { return libperm::run_kept(*plan_, identity_, input_, options_, control_, told); });
+        const libperm::SamplesDrawn drawn = drawn_where(1);
+        return in_threads([&] {
+            return libperm::run_kept(*plan_, identity_, input_, options_, drawn.devices.get(), control_,
+                                     told);
+        });
     }
 
     std::string run_shard(std::int64_t number) {
-        plan_->refuse_if_longer(plan_->shards().seconds, options_);
-        return in_threads([&] { return libperm::run_estimate_shard(*plan_, identity_, number, control_); });
+        const libperm::SamplesDrawn drawn = drawn_where(1 / static_cast<double>(plan_->shards().count));
+        return in_threads([&] {
+            return libperm::run_estimate_shard(*plan_, identity_, number, drawn.devices.get(), control_);
+        });
     }
 
     libperm::MatrixEstimate combine(std::span<const std::string_view> partials,
@@ -152,6 +157,13 @@ class Estimation {
     }
 
   private:
+    // Such a share of the samples; refused where that is predicted to take too long.
+    libperm::SamplesDrawn drawn_where(double share) const {
+        libperm::SamplesDrawn drawn = libperm::choose_device(*plan_, share, options_);
+        plan_->refuse_if_longer(drawn.seconds, options_);
+        return drawn;
+    }
+
     const libperm::Options &options_;
     libperm::RunControl control_;
     libperm::InputPattern input_;

@@ -206,7 +206,8 @@ template <class Value> class Additive final : public EstimatePlan {
             sampled_.push_back({std::move(sampler), seeds.next(), entries.exp2, rounding});
         }
         for (const Sampled &one : sampled_) {
-            const auto sum = [&one](std::uint64_t first, std::span<SampleSums> sums, RunControl &watch) {
+            const auto sum = [&one](std::uint64_t first, std::span<SampleSums> sums, SampleDevices *,
+                                    RunControl &watch) {
                 parallel_for(sums.size(), [&](std::uint64_t k) {
                     const GlynnSampler::Sums x = one.sampler.draw(one.seed, first + k);
                     sums[k] = {x.re, x.im, x.re_squares, x.im_squares};
@@ -226,7 +227,8 @@ template <class Value> class Additive final : public EstimatePlan {
         return formatted("an estimate within {} of its scale", request_.epsilon);
     }
 
-    MatrixEstimate estimate(PieceStore *store, RunControl &control, const Told &told) const override {
+    MatrixEstimate estimate(PieceStore *store, SampleDevices *devices, RunControl &control,
+                            const Told &told) const override {
         MatrixEstimate out = known_;
         Disc all = product_;
         for (std::size_t k = 0; k < sampled_.size(); ++k) {
@@ -246,7 +248,7 @@ template <class Value> class Additive final : public EstimatePlan {
                 if (told && k + 1 == sampled_.size()) told(with(out, all));
                 return false;
             };
-            pieces_[k].add_up(take, part);
+            pieces_[k].add_up(take, devices, part);
         }
         return with(out, all);
     }

@@ -1,9 +1,12 @@
 #include "lib/estimates/block_estimate.hpp"
 
 #include "jit/compile/digest.hpp"
+#include "jit/lanes/bet_tally.hpp"
 #include "lib/base/archive.hpp"
 #include "lib/base/randomness.hpp"
 #include "lib/estimates/gamma_scheme.hpp"
+#include "lib/estimates/sample_devices.hpp"
+#include "lib/estimates/sampler_on_device.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -99,6 +102,10 @@ bool BlockEstimate::improve(RunControl &control) {
 
 double BlockEstimate::seconds() const { return chunks_ * Sampler::seconds_of_chunk(*potential_); }
 
+double BlockEstimate::seconds_on(const GpuProperties &gpu) const {
+    return chunks_ * SamplerOnDevice::seconds_of_chunk(*potential_, gpu);
+}
+
 std::int64_t BlockEstimate::bytes() const {
     constexpr std::int64_t of_entry = 40, of_line = 120; // in the potential and its steps
     return of_entry * potential_->entries() + of_line * potential_->n() +
@@ -126,13 +133,14 @@ std::string BlockEstimate::digest() const {
 SamplePieces BlockEstimate::pieces(std::int64_t most) const {
     const auto samples = static_cast<std::uint64_t>(most);
     const std::uint64_t limit = most > 0 ? samples / chunk + (samples % chunk != 0) : SamplePieces::no_limit;
-    const auto sum = [this](std::uint64_t first, std::span<SampleSums> sums, RunControl &control) {
-        sum_chunks(first, sums, control);
-    };
+    const auto sum = [this](std::uint64_t first, std::span<SampleSums> sums, SampleDevices *devices,
+                            RunControl &control) { sum_chunks(first, sums, devices, control); };
     return {sum, chunks_, limit, Sampler::seconds_of_chunk(*potential_)};
 }
 
-void BlockEstimate::sum_chunks(std::uint64_t first, std::span<SampleSums> sums, RunControl &control) const {
+void BlockEstimate::sum_chunks(std::uint64_t first, std::span<SampleSums> sums, SampleDevices *devices,
+                               RunControl &control) const {
+    if (devices && sum_on(*devices, first, sums, control)) return;
     parallel_for(sums.size(), [&](std::uint64_t k) {
         if (rejects_) {
             sums[k] = trials(first + k, infinity);
@@ -145,11 +153,33 @@ void BlockEstimate::sum_chunks(std::uint64_t first, std::span<SampleSums> sums, 
     });
 }
 
-ShareFound BlockEstimate::run(const SamplePieces &pieces, RunControl &control, const Told &told) const {
-    return rejects_ ? reject(pieces, control, told) : nest(pieces, control, told);
+bool BlockEstimate::sum_on(SampleDevices &devices, std::uint64_t first, std::span<SampleSums> sums,
+                           RunControl &control) const {
+    if (rejects_) {
+        std::vector<double> samples(sums.size() * chunk);
+        if (!devices.draw(*potential_, seed_, first, samples, control)) return false;
+        parallel_for(sums.size(), [&](std::uint64_t k) {
+            sums[k] = trials(first + k, std::span(samples).subspan(k * chunk, chunk), infinity);
+        });
+    } else {
+        const std::vector<double> bets = bets_->sizes();
+        const std::size_t doubles = tally_doubles(bets.size());
+        std::vector<double> told(sums.size() * doubles);
+        if (!devices.tally(*potential_, seed_, first, bets, told, control)) return false;
+        parallel_for(sums.size(), [&](std::uint64_t k) {
+            sums[k] = flat(MeanBets::told_sums(chunk, std::span(told).subspan(k * doubles, doubles)));
+        });
+    }
+    return true;
 }
 
-ShareFound BlockEstimate::nest(const SamplePieces &pieces, RunControl &control, const Told &told) const {
+ShareFound BlockEstimate::run(const SamplePieces &pieces, SampleDevices *devices, RunControl &control,
+                              const Told &told) const {
+    return rejects_ ? reject(pieces, devices, control, told) : nest(pieces, devices, control, told);
+}
+
+ShareFound BlockEstimate::nest(const SamplePieces &pieces, SampleDevices *devices, RunControl &control,
+                               const Told &told) const {
     const double ratio = (1 + epsilon_) / (1 - epsilon_);
     SampleSums all;
     ShareFound found;
@@ -163,13 +193,17 @@ ShareFound BlockEstimate::nest(const SamplePieces &pieces, RunControl &control, 
         if (told) told(found);
         return found.interval.upper <= ratio * found.interval.lower;
     };
-    pieces.add_up(take, control);
+    pieces.add_up(take, devices, control);
     return found;
 }
 
 SampleSums BlockEstimate::trials(std::uint64_t number, double until) const {
     std::array<double, chunk> samples; // NOLINT(*-member-init): drawn
     sampler_->draw(seed_, number, samples);
+    return trials(number, samples, until);
+}
+
+SampleSums BlockEstimate::trials(std::uint64_t number, std::span<const double> samples, double until) const {
     Randomness random(~seed_, number);
     SampleSums out(trials_sums, 0.0);
     for (const double x : samples) {
@@ -182,14 +216,15 @@ SampleSums BlockEstimate::trials(std::uint64_t number, double until) const {
 }
 
 // The piece in which the last success is wanted is drawn once more, up to that one.
-ShareFound BlockEstimate::reject(const SamplePieces &pieces, RunControl &control, const Told &told) const {
+ShareFound BlockEstimate::reject(const SamplePieces &pieces, SampleDevices *devices, RunControl &control,
+                                 const Told &told) const {
     const auto wanted = static_cast<double>(gamma_scheme_successes(epsilon_, delta_));
     SampleSums all(trials_sums, 0.0);
     std::uint64_t piece = 0;
     const auto draw_to_the_last = [&] {
         std::vector<SampleSums> chunks(pieces.chunks_before(piece + 1) - pieces.chunks_before(piece));
         RunControl untold(control, 0);
-        sum_chunks(pieces.chunks_before(piece), chunks, untold);
+        sum_chunks(pieces.chunks_before(piece), chunks, devices, untold);
         for (std::uint64_t k = 0; all[trials_accepted] < wanted; ++k) {
             const double left = wanted - all[trials_accepted];
             add(all, chunks.at(k)[trials_accepted] < left ? chunks[k]
@@ -212,7 +247,7 @@ ShareFound BlockEstimate::reject(const SamplePieces &pieces, RunControl &control
         if (told) told(found);
         return all[trials_accepted] >= wanted;
     };
-    pieces.add_up(take, control);
+    pieces.add_up(take, devices, control);
     if (all[trials_accepted] < wanted) return found; // the limit of samples came first
     const double mean = (wanted - 1) / all[trials_time];
     found.mean = std::min(1.0, mean);

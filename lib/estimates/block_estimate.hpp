@@ -1,6 +1,7 @@
 // The permanent of one nonnegative block from samples.
 #pragma once
 
+#include "jit/driver/gpu_properties.hpp"
 #include "lib/bounds/potential.hpp"
 #include "lib/estimates/mean_bets.hpp"
 #include "lib/estimates/request.hpp"
@@ -37,6 +38,7 @@ class BlockEstimate {
 
     double chunks() const { return chunks_; } // expected; infinite: no sample has come through
     double seconds() const;                   // of one thread
+    double seconds_on(const GpuProperties &gpu) const;
     const char *method() const;
     double log_bound() const { return potential_->log_bound(); }
     std::int64_t bytes() const; // held
@@ -50,16 +52,23 @@ class BlockEstimate {
 
     // told: now and then, what is found so far.
     using Told = std::function<void(const ShareFound &)>;
-    ShareFound run(const SamplePieces &pieces, RunControl &control, const Told &told = {}) const;
+    ShareFound run(const SamplePieces &pieces, SampleDevices *devices, RunControl &control,
+                   const Told &told = {}) const;
 
   private:
     void draw_pilot(RunControl &control);
-    void sum_chunks(std::uint64_t first, std::span<SampleSums> sums, RunControl &control) const;
-    ShareFound nest(const SamplePieces &pieces, RunControl &control, const Told &told) const;
-    ShareFound reject(const SamplePieces &pieces, RunControl &control, const Told &told) const;
+    void sum_chunks(std::uint64_t first, std::span<SampleSums> sums, SampleDevices *devices,
+                    RunControl &control) const;
+    bool sum_on(SampleDevices &devices, std::uint64_t first, std::span<SampleSums> sums,
+                RunControl &control) const;
+    ShareFound nest(const SamplePieces &pieces, SampleDevices *devices, RunControl &control,
+                    const Told &told) const;
+    ShareFound reject(const SamplePieces &pieces, SampleDevices *devices, RunControl &control,
+                      const Told &told) const;
 
     // Of a chunk, or of its samples until so many are successes.
     SampleSums trials(std::uint64_t chunk, double until) const;
+    SampleSums trials(std::uint64_t chunk, std::span<const double> samples, double until) const;
 
     std::unique_ptr<Potential> potential_;
     std::unique_ptr<Sampler> sampler_; // of it

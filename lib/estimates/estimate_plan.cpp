@@ -5,6 +5,7 @@
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/system.hpp"
+#include "lib/estimates/sample_devices.hpp"
 
 #include <oneapi/tbb/task_arena.h>
 
@@ -49,27 +50,29 @@ std::uint64_t EstimatePlan::first_of(std::int64_t shard, const SamplePieces &pie
 }
 
 void EstimatePlan::refuse_if_longer(double seconds, const Options &options) const {
-    const double predicted = seconds / options.threads;
-    if (predicted <= options.refuse_seconds) return;
+    if (seconds <= options.refuse_seconds) return;
     throw Error(PERM_REFUSED_TIME,
                 formatted("{}: it is predicted to take {}, {} is the limit\n  allow more with "
                           "time_limit_seconds, or ask for a larger epsilon",
-                          promise(), readable_seconds(predicted), readable_seconds(options.refuse_seconds)));
+                          promise(), readable_seconds(seconds), readable_seconds(options.refuse_seconds)));
 }
 
-MatrixEstimate EstimatePlan::run(PieceStore *store, RunControl &control, const Told &told) const {
+MatrixEstimate EstimatePlan::run(PieceStore *store, SampleDevices *devices, RunControl &control,
+                                 const Told &told) const {
     double chunks = 0;
     for (const SamplePieces &one : pieces_) chunks += one.wanted_chunks();
     if (!pieces_.empty()) {
-        const double taking = seconds() / oneapi::tbb::this_task_arena::max_concurrency();
+        const double taking =
+            devices ? devices->seconds() : seconds() / oneapi::tbb::this_task_arena::max_concurrency();
         log_decision(formatted("{} block{} estimated ({}): {}", pieces_.size(),
                                pieces_.size() == 1 ? " is" : "s are", method(), readable_seconds(taking)));
         control.begin(chunks, taking);
     }
-    return estimate(store, control, told);
+    return estimate(store, devices, control, told);
 }
 
-void EstimatePlan::run_shard(std::int64_t number, PieceStore &store, RunControl &control) const {
+void EstimatePlan::run_shard(std::int64_t number, PieceStore &store, SampleDevices *devices,
+                             RunControl &control) const {
     if (number < 0 || number >= most_shards)
         throw Error(PERM_BAD_ARGUMENT,
                     formatted("there is no shard {}: they are counted from 0 to 2^32 - 1", number));
@@ -78,12 +81,14 @@ void EstimatePlan::run_shard(std::int64_t number, PieceStore &store, RunControl 
     };
     double all = 0;
     for (const SamplePieces &one : pieces_) all += static_cast<double>(chunks(one));
-    if (all > 0) control.begin(all, shards().seconds / oneapi::tbb::this_task_arena::max_concurrency());
+    if (all > 0)
+        control.begin(all, devices ? devices->seconds()
+                                   : shards().seconds / oneapi::tbb::this_task_arena::max_concurrency());
     for (std::size_t k = 0; k < pieces_.size(); ++k) {
         const std::uint64_t first = first_of(number, pieces_[k]), end = first_of(number + 1, pieces_[k]);
         if (first == end) continue;
         RunControl part = for_block(k, &store, control);
-        pieces_[k].sums(first, end - first, part);
+        pieces_[k].sums(first, end - first, devices, part);
     }
 }
 

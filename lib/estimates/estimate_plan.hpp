@@ -3,6 +3,7 @@
 // samples, one call, shards or one that goes on from a checkpoint, finds the same.
 #pragma once
 
+#include "jit/driver/gpu_properties.hpp"
 #include "lib/estimates/estimate.hpp"
 #include "lib/estimates/request.hpp"
 #include "lib/estimates/sample_pieces.hpp"
@@ -31,19 +32,24 @@ class EstimatePlan {
     virtual const char *method() const = 0;       // static
     std::int64_t bytes() const { return bytes_; } // held
 
-    // Throws Error (PERM_REFUSED_TIME) where so many seconds on as many threads are above the limit.
+    virtual bool may_be_on_gpu() const { return false; }
+    virtual double seconds_on(const GpuProperties &) const { return seconds(); } // if so; once it is warm
+
+    // Throws Error (PERM_REFUSED_TIME) where so many seconds are above the limit.
     void refuse_if_longer(double seconds, const Options &options) const;
 
-    // Pieces that the store (may be none) has are taken from it, others left there. told: now and then, what
-    // is known so far.
+    // Pieces that the store (may be none) has are taken from it, others left there. devices (may be none):
+    // that draw what they can. told: now and then, what is known so far.
     using Told = std::function<void(const MatrixEstimate &)>;
-    MatrixEstimate run(PieceStore *store, RunControl &control, const Told &told = {}) const;
+    MatrixEstimate run(PieceStore *store, SampleDevices *devices, RunControl &control,
+                       const Told &told = {}) const;
 
     // Leaves the shard's pieces in the store. Throws Error for a number that there is not.
-    void run_shard(std::int64_t number, PieceStore &store, RunControl &control) const;
+    void run_shard(std::int64_t number, PieceStore &store, SampleDevices *devices, RunControl &control) const;
 
   protected:
-    virtual MatrixEstimate estimate(PieceStore *store, RunControl &control, const Told &told) const = 0;
+    virtual MatrixEstimate estimate(PieceStore *store, SampleDevices *devices, RunControl &control,
+                                    const Told &told) const = 0;
     virtual std::string digest_of_block(std::size_t block) const = 0;
     virtual std::string promise() const = 0; // "an estimate within 0.01 of ..."
 

@@ -34,9 +34,9 @@ Partial read_partial(std::string_view bytes, std::size_t index) {
 } // namespace
 
 std::string run_estimate_shard(const EstimatePlan &plan, const EstimateIdentity &identity,
-                               std::int64_t number, RunControl &control) {
+                               std::int64_t number, SampleDevices *devices, RunControl &control) {
     PieceStore store(&control.memory());
-    plan.run_shard(number, store, control);
+    plan.run_shard(number, store, devices, control);
     control.finish();
     return sealed(seal, written(Partial{identity, plan.digest(), number, store.pieces()}));
 }
@@ -69,7 +69,7 @@ MatrixEstimate combine_estimate(const EstimatePlan &plan, const EstimateIdentity
                     formatted("{} of {} shards are missing, the first is {}: run them and combine all",
                               missing, is_there.size(),
                               std::find(is_there.begin(), is_there.end(), 0) - is_there.begin()));
-    MatrixEstimate out = plan.run(&store, control, told);
+    MatrixEstimate out = plan.run(&store, nullptr, control, told);
     control.finish();
     return out;
 }

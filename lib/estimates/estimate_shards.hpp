@@ -12,7 +12,7 @@
 namespace libperm {
 
 std::string run_estimate_shard(const EstimatePlan &plan, const EstimateIdentity &identity,
-                               std::int64_t number, RunControl &control);
+                               std::int64_t number, SampleDevices *devices, RunControl &control);
 
 // With the bits of one call. Throws Error, naming the partial result that is at fault or the first shard that
 // is missing.

@@ -67,9 +67,10 @@ void require_same(const Content &found, const Content &wanted, const std::string
 } // namespace
 
 MatrixEstimate run_kept(const EstimatePlan &plan, const EstimateIdentity &identity, const InputPattern &input,
-                        const Options &options, RunControl &control, const EstimatePlan::Told &told) {
+                        const Options &options, SampleDevices *devices, RunControl &control,
+                        const EstimatePlan::Told &told) {
     if (options.checkpoint.empty()) {
-        MatrixEstimate out = plan.run(nullptr, control, told);
+        MatrixEstimate out = plan.run(nullptr, devices, control, told);
         control.finish();
         return out;
     }
@@ -98,7 +99,7 @@ MatrixEstimate run_kept(const EstimatePlan &plan, const EstimateIdentity &identi
         if (told) told(found);
     };
     return kept.run([&](PieceStore &store) {
-        MatrixEstimate out = plan.run(&store, control, tell);
+        MatrixEstimate out = plan.run(&store, devices, control, tell);
         tell(out);
         return out;
     });

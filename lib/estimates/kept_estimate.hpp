@@ -12,7 +12,8 @@ namespace libperm {
 // EstimatePlan::run, going on from the checkpoint that the options name, if they name one. Throws Error
 // (PERM_BAD_OPTION) where that is of another matrix, other options or no estimate.
 MatrixEstimate run_kept(const EstimatePlan &plan, const EstimateIdentity &identity, const InputPattern &input,
-                        const Options &options, RunControl &control, const EstimatePlan::Told &told);
+                        const Options &options, SampleDevices *devices, RunControl &control,
+                        const EstimatePlan::Told &told);
 
 bool is_kept_estimate(const std::string &file); // or the one before it
 std::string kept_estimate_text(const std::string &file);

@@ -60,9 +60,9 @@ class Nonnegative final : public EstimatePlan {
     using Parts = BlocksLeft<Tracked>;
 
   public:
-    Nonnegative(const InputPattern &input, const Values &values, const Options &options,
+    Nonnegative(const InputPattern &input, const Values &values, int sign, const Options &options,
                 const EstimateRequest &request, RunControl &control)
-        : request_(request) {
+        : request_(request), sign_(sign) {
         const auto begun = std::chrono::steady_clock::now();
         Parts parts(input, values, options, control);
         if (!parts.is_zero) plan(parts, control);
@@ -79,6 +79,12 @@ class Nonnegative final : public EstimatePlan {
     }
 
     const char *method() const override { return known_.method; }
+    bool may_be_on_gpu() const override { return !sampled_.empty(); }
+    double seconds_on(const GpuProperties &gpu) const override {
+        double seconds = 0;
+        for (const Sampled &one : sampled_) seconds += one.estimate.seconds_on(gpu);
+        return seconds;
+    }
 
   private:
     struct Sampled {
@@ -157,7 +163,8 @@ class Nonnegative final : public EstimatePlan {
                          1 - request_.delta);
     }
 
-    MatrixEstimate estimate(PieceStore *store, RunControl &control, const Told &told) const override {
+    MatrixEstimate estimate(PieceStore *store, SampleDevices *devices, RunControl &control,
+                            const Told &told) const override {
         MatrixEstimate out = known_;
         for (std::size_t k = 0; k < sampled_.size(); ++k) {
             const BlockEstimate &block = sampled_[k].estimate;
@@ -173,12 +180,12 @@ class Nonnegative final : public EstimatePlan {
                 now.lower = all.lower;
                 now.upper = all.upper;
                 settle(now);
-                told(now);
+                told(with_sign(now));
             };
-            out = times(before, sampled_[k], block.run(pieces_[k], part, so_far));
+            out = times(before, sampled_[k], block.run(pieces_[k], devices, part, so_far));
         }
         if (!sampled_.empty()) settle(out);
-        return out;
+        return with_sign(out);
     }
 
     static std::string width_text(const MeanInterval &interval) {
@@ -230,7 +237,15 @@ class Nonnegative final : public EstimatePlan {
                              out.lower.exp2);
     }
 
+    MatrixEstimate with_sign(MatrixEstimate out) const {
+        if (sign_ > 0) return out;
+        std::swap(out.lower, out.upper);
+        for (Scaled *x : {&out.re, &out.lower, &out.upper}) x->mantissa = 0 - x->mantissa;
+        return out;
+    }
+
     const EstimateRequest request_;
+    const int sign_;
     std::vector<Sampled> sampled_;
     MatrixEstimate known_; // without what is sampled
 };
@@ -238,9 +253,9 @@ class Nonnegative final : public EstimatePlan {
 } // namespace
 
 std::unique_ptr<const EstimatePlan> plan_nonnegative(const InputPattern &input, const Values &values,
-                                                     const Options &options, const EstimateRequest &request,
-                                                     RunControl &control) {
-    return std::make_unique<Nonnegative>(input, values, options, request, control);
+                                                     int sign, const Options &options,
+                                                     const EstimateRequest &request, RunControl &control) {
+    return std::make_unique<Nonnegative>(input, values, sign, options, request, control);
 }
 
 } // namespace libperm

@@ -1,4 +1,4 @@
-// The permanent of a nonnegative matrix within a relative error.
+// The permanent of a nonnegative matrix within a relative error, times 1 or -1.
 #pragma once
 
 #include "lib/estimates/estimate_plan.hpp"
@@ -6,7 +6,7 @@
 namespace libperm {
 
 std::unique_ptr<const EstimatePlan> plan_nonnegative(const InputPattern &input, const Values &values,
-                                                     const Options &options, const EstimateRequest &request,
-                                                     RunControl &control);
+                                                     int sign, const Options &options,
+                                                     const EstimateRequest &request, RunControl &control);
 
 } // namespace libperm

@@ -62,7 +62,7 @@ std::uint64_t SamplePieces::next_round(std::uint64_t done) const {
     return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(next - so_far), 1, limit_ - done);
 }
 
-void SamplePieces::add_up(const Take &take, RunControl &control) const {
+void SamplePieces::add_up(const Take &take, SampleDevices *devices, RunControl &control) const {
     double promised = wanted_;
     for (std::uint64_t done = 0; done < limit_;) {
         const std::uint64_t count = next_round(done);
@@ -70,12 +70,12 @@ void SamplePieces::add_up(const Take &take, RunControl &control) const {
             control.expect_more(needed - promised);
             promised = needed;
         }
-        if (take(sums(done, count, control))) return;
+        if (take(sums(done, count, devices, control))) return;
         done += count;
     }
 }
 
-std::vector<SampleSums> SamplePieces::sums(std::uint64_t first, std::uint64_t count,
+std::vector<SampleSums> SamplePieces::sums(std::uint64_t first, std::uint64_t count, SampleDevices *devices,
                                            RunControl &control) const {
     const PieceScope &scope = control.pieces();
     std::vector<SampleSums> all(count);
@@ -87,7 +87,7 @@ std::vector<SampleSums> SamplePieces::sums(std::uint64_t first, std::uint64_t co
             control.skip(static_cast<double>(chunks_before(first + k + 1) - chunks_before(first + k)));
         }
     double at_once = most_at_once;
-    if (scope.store)
+    if (scope.store && !devices)
         at_once =
             std::min(at_once, kept_seconds / seconds_ * oneapi::tbb::this_task_arena::max_concurrency());
     const auto most = static_cast<std::uint64_t>(std::max(1.0, at_once / static_cast<double>(chunks_)));
@@ -99,19 +99,20 @@ std::vector<SampleSums> SamplePieces::sums(std::uint64_t first, std::uint64_t co
         std::uint64_t end = k + 1;
         while (end < count && !is_known[end] && end - k < most) ++end;
         control.begin_piece();
-        sum_up(first + k, std::span(all).subspan(k, end - k), control);
+        sum_up(first + k, std::span(all).subspan(k, end - k), devices, control);
         k = end;
     }
     return all;
 }
 
-void SamplePieces::sum_up(std::uint64_t first, std::span<SampleSums> sums, RunControl &control) const {
+void SamplePieces::sum_up(std::uint64_t first, std::span<SampleSums> sums, SampleDevices *devices,
+                          RunControl &control) const {
     const PieceScope &scope = control.pieces();
     const std::uint64_t end = chunks_before(first + sums.size());
     std::vector<SampleSums> chunks;
     for (std::uint64_t done = chunks_before(first); done < end;) {
         chunks.resize(std::min(most_at_once, end - done));
-        sum_(done, chunks, control);
+        sum_(done, chunks, devices, control);
         for (const SampleSums &one : chunks) add(sums[done++ / chunks_ - first], one);
     }
     for (std::uint64_t k = 0; k < sums.size() && scope.store; ++k)

@@ -13,13 +13,16 @@
 
 namespace libperm {
 
+class SampleDevices;
+
 // What is to be known of samples, all of it adding up.
 using SampleSums = std::vector<double>;
 void add(SampleSums &all, const SampleSums &more);
 
-// Of the chunks first, first + 1, ..., each one's into its place; on all threads, or by whatever device is
-// quickest. Progress is a chunk.
-using SumChunks = std::function<void(std::uint64_t first, std::span<SampleSums> sums, RunControl &control)>;
+// Of the chunks first, first + 1, ..., each one's into its place; by the devices, or, where there are none,
+// on all threads. Progress is a chunk.
+using SumChunks = std::function<void(std::uint64_t first, std::span<SampleSums> sums, SampleDevices *devices,
+                                     RunControl &control)>;
 
 class SamplePieces {
   public:
@@ -37,15 +40,17 @@ class SamplePieces {
     // All of them from the first on, round by round, until take(those of the next round) says that they are
     // enough, or the limit is reached. Progress grows with what turns out to be needed.
     using Take = std::function<bool(std::span<const SampleSums>)>;
-    void add_up(const Take &take, RunControl &control) const;
+    void add_up(const Take &take, SampleDevices *devices, RunControl &control) const;
 
     // Of `count` pieces; those that the control's store does not have are summed up, and kept there.
-    std::vector<SampleSums> sums(std::uint64_t first, std::uint64_t count, RunControl &control) const;
+    std::vector<SampleSums> sums(std::uint64_t first, std::uint64_t count, SampleDevices *devices,
+                                 RunControl &control) const;
 
   private:
     std::uint64_t next_round(std::uint64_t done) const;
     // Of pieces that follow each other.
-    void sum_up(std::uint64_t first, std::span<SampleSums> sums, RunControl &control) const;
+    void sum_up(std::uint64_t first, std::span<SampleSums> sums, SampleDevices *devices,
+                RunControl &control) const;
 
     SumChunks sum_;
     std::uint64_t chunks_ = 1; // in a piece

@@ -43,7 +43,7 @@ def test_bad_input() -> None:
     with pytest.raises(libperm.InvalidOptionError, match="nesting"):
         libperm.estimate([[1.0]], method="guess")
     with pytest.raises(libperm.InvalidMatrixError, match="negative"):
-        libperm.estimate([[-1.0]], method="nesting")
+        libperm.estimate([[1.0, 1.0], [1.0, -1.0]], method="nesting")
     sparse = [[float((i - j) % 150 in (0, 1, 5, 11, 37, 71)) for j in range(150)] for i in range(150)]
     with pytest.raises(libperm.RefusedError):
         libperm.estimate(sparse, time_limit=1, without="periodic")

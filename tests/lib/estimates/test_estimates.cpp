@@ -208,7 +208,7 @@ TEST_CASE("estimates keep their promise") {
                 RunControl control;
                 BlockEstimate estimate(log_matrix(a), random.bits(), control);
                 estimate.aim(epsilon, delta, method);
-                const ShareFound found = estimate.run(estimate.pieces(0), control);
+                const ShareFound found = estimate.run(estimate.pieces(0), nullptr, control);
                 const double truth = permanent(a) / std::exp(estimate.log_bound());
                 const double off = estimate.rounding();
                 misses +=

@@ -6,6 +6,9 @@
 #include "jit/lanes/bet_tally.hpp"
 #include "jit/lanes/walk_value.hpp"
 #include "jit/queue/gpu_queue.hpp"
+#include "lib/base/error.hpp"
+#include "lib/estimates/block_estimate.hpp"
+#include "lib/estimates/sample_devices.hpp"
 #include "lib/estimates/sampler.hpp"
 #include "lib/estimates/sampler_on_device.hpp"
 #include "lib/run/gpu_device.hpp"
@@ -103,6 +106,47 @@ TEST_CASE("samples and tallies on a device have the bits of the processor") {
     CHECK(compared == run::cases(24));
     CHECK(zeros > run::enough(4));
     CHECK(others > run::enough(12));
+}
+
+TEST_CASE("estimates with devices have the bits of the processor, also where these fail") {
+    Random random(run::seed(0x657374));
+    int compared = 0;
+    for (int trial = 0; trial < run::cases(8); ++trial)
+        for (const auto method : {EstimateMethod::nesting, EstimateMethod::rejection}) {
+            CAPTURE(trial);
+            RunControl control;
+            BlockEstimate estimate(log_matrix(random_dense(random.integer(8, 14), random)), random.bits(),
+                                   control);
+            estimate.aim(0.2, 0.1, method);
+            const std::int64_t most = trial % 2 == 0 ? 0 : 5000;
+            const SamplePieces pieces = estimate.pieces(most);
+            const ShareFound here = estimate.run(pieces, nullptr, control);
+            HostQueue one, other;
+            one.device.launches_left = other.device.launches_left = trial % 4 == 3 ? 3 : 1 << 30;
+            SampleDevices devices(DeviceQueues([&] {
+                                      return std::vector<DeviceQueue *>{&one, &other};
+                                  }),
+                                  false);
+            const ShareFound there = estimate.run(pieces, &devices, control);
+            if (one.launches() + other.launches() == 0) return; // no compiler: skipped
+            CHECK(bits({{there.mean, there.interval.lower, there.interval.upper}}) ==
+                  bits({{here.mean, here.interval.lower, here.interval.upper}}));
+            CHECK(there.samples == here.samples);
+            CHECK(there.accepted == here.accepted);
+            ++compared;
+        }
+    CHECK(compared == 2 * run::cases(8));
+}
+
+TEST_CASE("a device that was named and fails is an error") {
+    Random random(run::seed(0x6661696c));
+    const Potential potential(log_matrix(any_matrix(1, random)));
+    HostQueue queue;
+    queue.device.launches_left = 0;
+    SampleDevices devices(queue, true);
+    std::vector<double> samples(chunk);
+    RunControl control;
+    CHECK_THROWS_AS((void)devices.draw(potential, 1, 0, samples, control), Error);
 }
 
 TEST_CASE("rows that a device's shared memory does not keep") {
