@@ -1,41 +1,54 @@
 // ---- The product of two matrices stored by diagonals -----------------------------------------------------
 //
-// Of an n x n matrix the diagonals c and c - n, which together have n entries, are one list: entry p is that
-// of row p and column (p + c) mod n. So columns go round, and no diagonal has an end (compact diagonal
-// storage: Haque, Parvez, Hossain, "GPU Algorithms for Structured Sparse Matrix Multiplication with Diagonal
-// Storage Schemes", Algorithms 17 (2024), section 3):
+// Haque, Parvez, Hossain, "GPU Algorithms for Structured Sparse Matrix Multiplication with Diagonal Storage
+// Schemes", Algorithms 17 (2024), section 3. Diagonal d has the entries of rows p and columns p + d.
+// - HM: each diagonal, -n < d < n, is a list of its n - |d| entries.
+// - CDM, compact: the diagonals d and d - n, which together have n entries, are one list, and columns go
+//   round: 0 <= d < n, column (p + d) mod n.
+// In both
 //
-//     C_c[p] = sum over a + b = c mod n of A_a[p] * B_b[(p + a) mod n]
+//     C_d[p] = sum over a + b = d of A_a[p] * B_b[p + a]
+//
+// A vector is a matrix with one column, whose list goes down the rows.
 
-typedef unsigned long long u64;
 typedef unsigned int u32;
 
 constexpr int most_threads = 256;
 
 struct Pair {
-    u32 a, b;  // lists of A and of B
-    u32 shift; // a's diagonal
+    u32 a, b;  // where row 0 of the lists of A and of B is, or would be, modulo 2^32
+    u32 shift; // A's diagonal, modulo 2^32
+};
+
+struct Line { // a diagonal of C
+    u32 low, rows, at;
 };
 
 struct Product {
-    u32 n, diagonals;    // of C
-    const double *a, *b; // n numbers a list
+    u32 n, diagonals; // of C
+    const double *a, *b;
     double *c;
     const u32 *first; // of each of C's diagonals its pairs, and their number
     const Pair *pairs;
+    const Line *lines;
 };
 
-__device__ __forceinline__ void multiply(const Product &m) {
+template <bool goes_round> __device__ __forceinline__ void multiply(const Product &m) {
     const u32 tiles = (m.n + blockDim.x - 1) / blockDim.x, c = blockIdx.x / tiles,
-              p = blockIdx.x % tiles * blockDim.x + threadIdx.x;
-    if (p >= m.n) return;
+              i = blockIdx.x % tiles * blockDim.x + threadIdx.x;
+    const Line line = m.lines[c];
+    if (i >= line.rows) return;
+    const u32 p = line.low + i, end = m.first[c + 1];
     double sum = 0;
-    const u32 end = m.first[c + 1];
-#pragma unroll 4
+#pragma unroll 8
     for (u32 k = m.first[c]; k < end; ++k) {
         const Pair pair = m.pairs[k];
-        const u32 q = p + pair.shift < m.n ? p + pair.shift : p + pair.shift - m.n;
-        sum += m.a[static_cast<u64>(pair.a) * m.n + p] * m.b[static_cast<u64>(pair.b) * m.n + q];
+        u32 q = p + pair.shift;
+        if (q >= m.n) {
+            if (!goes_round) continue;
+            q -= m.n;
+        }
+        sum += m.a[pair.a + p] * m.b[pair.b + q];
     }
-    m.c[static_cast<u64>(c) * m.n + p] = sum;
+    m.c[line.at + i] = sum;
 }

@@ -6,19 +6,12 @@
 // matrix-vector multiplication", 2016). Each tile has as much of the list, each thread `items` of it,
 // whatever the rows' lengths. Where tiles begin is found once for a matrix.
 //
-// A row that several tiles share ends in one of them, which adds up what the tiles before it had of it: the
-// same sums in the same order each time.
+// Tiles that share a row leave their parts of it; the last to come adds them up in the tiles' order. So no
+// tile waits for another, and sums are the same each time.
 //
-// device/chained_tiles.cuh, most_threads and items stand above.
+// device/merge_path.cuh, most_threads and items stand above.
 
-typedef unsigned int u32;
-
-struct Carry {
-    u64 state;  // launch, and whether a row ends in the tile
-    double sum; // of its entries behind the last end
-};
-
-struct Matrix {
+struct Matrix { // rows + entries < 2^32
     u32 rows, entries;
     const u32 *first; // of each row's entries, and their number
     const u32 *column;
@@ -27,97 +20,92 @@ struct Matrix {
     u32 tile;  // of the list; threads of a block times items
 };
 
+struct Part {
+    double head, tail; // of a tile: what it has of the row that it ends first, and of the one behind the last
+    u64 arrived;       // tiles that left their parts of the row that ends here; 0 between launches
+};
+
 struct ProductRoom { // of a block
     double product[most_threads * items];
     u32 end[most_threads * items + 1];
-    double tail[most_threads], of_group[most_threads / 16];
-    bool ends[most_threads], group_ends[most_threads / 16];
-    double before[most_threads];
-    double first_sum;
-    u32 first_row;
-    bool any;
+    double of_warp[most_threads / 32];
+    bool ends[most_threads / 32];
+    u32 first_tile[2], row[2]; // of rows that are whole now, to be summed by all threads
+    double sum[most_threads];
 };
 
-__device__ __forceinline__ u32 row_at(const u32 *end, u32 rows, u32 entries, u64 diagonal) {
-    u32 low = diagonal > entries ? static_cast<u32>(diagonal - entries) : 0;
-    u32 high = diagonal < rows ? static_cast<u32>(diagonal) : rows;
-    while (low < high) {
-        const u32 middle = low + (high - low) / 2;
-        if (end[middle] < diagonal - middle)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+constexpr u32 nothing = ~0u, few_tiles = 8;
+
+__device__ __forceinline__ u32 row_at(const u32 *end, u32 rows, u32 entries, u32 diagonal) {
+    return first_behind(diagonal > entries ? diagonal - entries : 0, diagonal < rows ? diagonal : rows,
+                        [&](u32 row) { return end[row] >= diagonal - row; });
 }
 
 __device__ __forceinline__ void cut(const Matrix &a) {
-    const u64 all = static_cast<u64>(a.rows) + a.entries, tiles = (all + a.tile - 1) / a.tile;
-    const u64 t = static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (t <= tiles) a.cuts[t] = row_at(a.first + 1, a.rows, a.entries, smaller(t * a.tile, all));
+    const u32 all = a.rows + a.entries, t = blockIdx.x * blockDim.x + threadIdx.x;
+    if (t <= (all - 1) / a.tile) a.cuts[t] = row_at(a.first + 1, a.rows, a.entries, t * a.tile);
+    if (t == 0) a.cuts[(all - 1) / a.tile + 1] = a.rows;
 }
 
-// The sum of the tiles' parts before this one that belong to the row which it ends first: back to the tile
-// where another row ended.
-__device__ __forceinline__ double parts_before(const Carry *carries, u64 launch, u64 tile, ProductRoom &room,
-                                               ChainRoom &chain_room) {
-    const u32 t = threadIdx.x;
-    double sum = 0;
-    for (u64 end = tile; end > 0; end -= smaller(end, blockDim.x)) {
-        if (t == 0) chain_room.nearest = blockDim.x;
-        __syncthreads();
-        double mine = 0;
-        if (t < end) {
-            const Carry *const carry = carries + (end - 1 - t);
-            u64 state;
-            do state = load(&carry->state);
-            while (state >> 1 != launch);
-            __threadfence();
-            mine = *static_cast<const volatile double *>(&carry->sum);
-            if (state & 1) atomicMin(&chain_room.nearest, t);
-        }
-        __syncthreads();
-        room.before[t] = t <= chain_room.nearest ? mine : 0;
-        for (u32 half = blockDim.x / 2; half > 0; half /= 2) {
-            __syncthreads();
-            if (t < half) room.before[t] += room.before[t + half];
-        }
-        __syncthreads();
-        sum += room.before[0];
-        const bool found = chain_room.nearest < blockDim.x;
-        __syncthreads();
-        if (found) break;
+__device__ __forceinline__ double part_at(const Part *parts, u32 tile, u32 last) {
+    return *static_cast<const volatile double *>(tile < last ? &parts[tile].tail : &parts[tile].head);
+}
+
+// A part of `row`, which ends in tile `last`, has been left.
+__device__ __forceinline__ void arrive(const Matrix &a, Part *parts, u32 row, u32 last, double *y,
+                                       ProductRoom &room, u32 which) {
+    const u32 first_tile = (row + a.first[row]) / a.tile, tiles = last - first_tile + 1;
+    __threadfence();
+    if (atomicAdd(&parts[last].arrived, u64{1}) + 1 < tiles) return;
+    parts[last].arrived = 0;
+    __threadfence();
+    if (tiles > few_tiles) {
+        room.first_tile[which] = first_tile;
+        room.row[which] = row;
+        return;
     }
-    return sum;
+    double sum = 0;
+    for (u32 k = first_tile; k <= last; ++k) sum += part_at(parts, k, last);
+    y[row] = sum;
 }
 
-__device__ __forceinline__ void multiply(const Matrix &a, const double *x, double *y, Carry *carries,
-                                         const Chain &chain) {
+__device__ __forceinline__ void multiply(const Matrix &a, const double *__restrict__ x, double *y,
+                                         Part *parts) {
     __shared__ ProductRoom room;
-    __shared__ ChainRoom chain_room;
-    const u32 t = threadIdx.x, groups = (blockDim.x + 15) / 16;
-    enter(chain);
-    const u64 tile = take_tile(chain, chain_room);
-    const u64 from = tile * a.tile, all = static_cast<u64>(a.rows) + a.entries,
-              to = smaller(from + a.tile, all);
-    const u32 row_begin = a.cuts[tile], rows = a.cuts[tile + 1] - row_begin;
-    const u32 begin = static_cast<u32>(from - row_begin), entries = static_cast<u32>(to - from) - rows;
+    const u32 t = threadIdx.x, tile = blockIdx.x, from = tile * a.tile, all = a.rows + a.entries,
+              size = all - from < a.tile ? all - from : a.tile;
+    const u32 row_begin = a.cuts[tile], rows = a.cuts[tile + 1] - row_begin, begin = from - row_begin,
+              entries = size - rows;
+    u32 column[items]; // read once: __ldcs leaves the caches to x
+    double value[items];
 #pragma unroll
     for (int k = 0; k < items; ++k) {
         const u32 i = t + static_cast<u32>(k) * blockDim.x;
-        if (i < entries) room.product[i] = a.value[begin + i] * x[a.column[begin + i]];
+        column[k] = i < entries ? __ldcs(a.column + begin + i) : 0;
+        value[k] = i < entries ? __ldcs(a.value + begin + i) : 0;
     }
     for (u32 i = t; i <= rows; i += blockDim.x) // the row behind the last end, too
         room.end[i] = row_begin + i < a.rows ? a.first[row_begin + i + 1] - begin : ~0u;
+    const bool head_is_shared = a.first[row_begin] < begin; // with tiles before
+#pragma unroll
+    for (int k = 0; k < items; ++k)
+        if (t + static_cast<u32>(k) * blockDim.x < entries) value[k] *= x[column[k]];
+    if (t < 2) room.first_tile[t] = nothing;
     __syncthreads();
-
-    const u32 size = rows + entries, diagonal = t * items < size ? t * items : size,
+    const u32 diagonal = t * items < size ? t * items : size,
               stop = diagonal + items < size ? diagonal + items : size;
     u32 row = row_at(room.end, rows, entries, diagonal), entry = diagonal - row, first_row = 0;
+#pragma unroll
+    for (int k = 0; k < items; ++k) room.product[t + static_cast<u32>(k) * blockDim.x] = value[k];
+    __syncthreads();
+
     double sum = 0, first_sum = 0;
     bool ends = false;
-    for (u32 k = diagonal; k < stop; ++k) {
-        if (room.end[row] > entry) {
+    u32 end = room.end[row];
+#pragma unroll
+    for (int k = 0; k < items; ++k) {
+        if (diagonal + static_cast<u32>(k) >= stop) break;
+        if (end > entry) {
             sum += room.product[entry++];
             continue;
         }
@@ -127,58 +115,59 @@ __device__ __forceinline__ void multiply(const Matrix &a, const double *x, doubl
             first_row = row, first_sum = sum;
         ends = true;
         sum = 0;
-        ++row;
+        end = room.end[++row];
     }
-    room.tail[t] = sum;
-    room.ends[t] = ends;
+    // What threads have behind their last ends, summed over those since a row ended, in the warp and in those
+    // before.
+    const u32 lane = t % 32, warp = t / 32;
+    const u32 enders = __ballot_sync(all_lanes, ends), upto = enders & ~0u >> (31 - lane),
+              since = upto != 0 ? lane - (31 - static_cast<u32>(__clz(static_cast<int>(upto)))) : lane;
+#pragma unroll
+    for (u32 step = 1; step < 32; step *= 2) {
+        const double other = __shfl_up_sync(all_lanes, sum, step);
+        if (step <= since) sum += other;
+    }
+    const double lane_before = __shfl_up_sync(all_lanes, sum, 1);
+    const bool ended_in_warp = (enders & ~(~0u << lane)) != 0;
+    if (lane == 31 || t + 1 == blockDim.x) {
+        room.of_warp[warp] = sum;
+        room.ends[warp] = enders != 0;
+    }
     __syncthreads();
-    // What the threads before have of the row that a thread ends first: by groups of 16, then over the
-    // groups.
     double carried = 0;
-    if (t < groups) {
-        bool any = false;
-        for (u32 k = 16 * t; k < 16 * t + 16 && k < blockDim.x; ++k) {
-            const double tail = room.tail[k];
-            room.tail[k] = carried;
-            carried = room.ends[k] ? tail : carried + tail;
-            const bool before = any;
-            any = any || room.ends[k];
-            room.before[k] = before ? 1 : 0; // a row ended before it in its group
-        }
-        room.of_group[t] = carried;
-        room.group_ends[t] = any;
+    bool ended_before = false;
+    for (u32 w = 0; w < warp; ++w) {
+        carried = room.ends[w] ? room.of_warp[w] : carried + room.of_warp[w];
+        ended_before = ended_before || room.ends[w];
     }
-    __syncthreads();
-    if (t == 0) {
-        double run = 0;
-        bool any = false;
-        for (u32 g = 0; g < groups; ++g) {
-            const double tail = room.of_group[g];
-            const bool group_ends = room.group_ends[g];
-            room.of_group[g] = run;
-            room.group_ends[g] = any;
-            run = group_ends ? tail : run + tail;
-            any = any || group_ends;
-        }
-        room.any = any;
-        carries[tile].sum = run;
-        __threadfence();
-        *static_cast<volatile u64 *>(&carries[tile].state) = chain.launch << 1 | u64{any};
-    }
-    __syncthreads();
     if (ends) {
-        const bool in_group = room.before[t] != 0;
-        const double whole = (in_group ? room.tail[t] : room.of_group[t / 16] + room.tail[t]) + first_sum;
-        if (in_group || room.group_ends[t / 16]) {
-            y[row_begin + first_row] = whole;
+        const double before = (lane > 0 ? lane_before : 0) + (ended_in_warp ? 0 : carried);
+        if (ended_in_warp || ended_before || !head_is_shared) {
+            y[row_begin + first_row] = before + first_sum;
         } else {
-            room.first_row = first_row;
-            room.first_sum = whole;
+            parts[tile].head = before + first_sum;
+            arrive(a, parts, row_begin, tile, y, room, 0);
         }
     }
-    if (!room.any) return; // of the whole block
+    if (t + 1 == blockDim.x && row_begin + rows < a.rows && (rows == 0 || room.end[rows - 1] < entries)) {
+        const u32 tail_row = row_begin + rows;
+        parts[tile].tail = enders != 0 ? sum : carried + sum;
+        arrive(a, parts, tail_row, (tail_row + a.first[tail_row + 1]) / a.tile, y, room, 1);
+    }
     __syncthreads();
-    const bool shared = begin > a.first[row_begin]; // with tiles before
-    const double prefix = shared ? parts_before(carries, chain.launch, tile, room, chain_room) : 0;
-    if (t == 0) y[row_begin + room.first_row] = prefix + room.first_sum;
+    for (u32 which = 0; which < 2; ++which) {
+        const u32 first_tile = room.first_tile[which];
+        if (first_tile == nothing) continue;
+        const u32 whole = room.row[which], last = (whole + a.first[whole + 1]) / a.tile;
+        double mine = 0;
+        for (u32 k = first_tile + t; k <= last; k += blockDim.x) mine += part_at(parts, k, last);
+        room.sum[t] = mine;
+        for (u32 half = blockDim.x / 2; half > 0; half /= 2) {
+            __syncthreads();
+            if (t < half) room.sum[t] += room.sum[t + half];
+        }
+        __syncthreads();
+        if (t == 0) y[whole] = room.sum[0];
+        __syncthreads();
+    }
 }

@@ -5,7 +5,7 @@
 // output begins (device/chained_tiles.cuh). perm_merge_pairs writes a matrix's pairs out of its rows'
 // beginnings.
 
-typedef unsigned int u32;
+// device/merge_path.cuh and device/balanced_path.cuh stand above.
 
 struct Rows {
     u32 rows, entries;
@@ -28,17 +28,6 @@ struct SumRoom { // of a block
     PathRoom path;
     ChainRoom chain;
 };
-
-__device__ __forceinline__ u32 row_of(const u32 *first, u32 low, u32 high, u32 entry) { // in low .. high
-    while (low < high) {
-        const u32 middle = low + (high - low + 1) / 2;
-        if (first[middle] <= entry)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
 
 __device__ __forceinline__ void write_pairs(const Rows &a, u64 *key) {
     __shared__ u32 ends[2];

@@ -1,4 +1,4 @@
-// The kernel of a product of two matrices stored by diagonals (jit/device/diagonal_product.cuh).
+// The kernels of a product of two matrices stored by diagonals (jit/device/diagonal_product.cuh).
 #pragma once
 
 #include "jit/compile/kernel_recipe.hpp"
@@ -14,22 +14,38 @@ constexpr int diagonal_threads = 256;
 struct DiagonalPair {
     std::uint32_t a, b, shift;
 };
+struct DiagonalLine {
+    std::uint32_t low, rows, at;
+};
 struct DiagonalProduct {
     std::uint32_t n, diagonals;
-    std::uint64_t a, b, c, first, pairs; // addresses
+    std::uint64_t a, b, c, first, pairs, lines; // addresses
 };
 
-// perm_diagonal_product(product): for each of C's diagonals n / threads blocks, rounded up.
-constexpr const char *diagonal_product_entry = "perm_diagonal_product";
+enum class DiagonalStorage { hm, cdm };
 
-KernelRecipe diagonal_product_kernel();
+// Each (product): for each of C's diagonals n / threads blocks, rounded up.
+constexpr const char *hm_product_entry = "perm_hm_product", *cdm_product_entry = "perm_cdm_product";
+inline const char *diagonal_product_entry(DiagonalStorage storage) {
+    return storage == DiagonalStorage::hm ? hm_product_entry : cdm_product_entry;
+}
 
-// Which diagonals C has, 0 .. n - 1 ascending, and of which each comes, from those of A and B.
-struct DiagonalPairs {
-    std::vector<std::uint32_t> diagonals, first{0};
+KernelRecipe diagonal_product_kernels();
+
+// Which diagonals C has, ascending, where they are stored, and of which each comes. Diagonals of A and B
+// ascend: -n < d < n in HM, 0 <= d < n in CDM. Fewer than 2^32 numbers are stored.
+struct DiagonalPlan {
+    std::vector<std::int32_t> diagonals;
+    std::vector<std::uint32_t> first{0};
     std::vector<DiagonalPair> pairs;
+    std::vector<DiagonalLine> lines;
+    std::uint64_t stored = 0; // numbers of C
 };
-DiagonalPairs diagonal_pairs(std::uint32_t n, const std::vector<std::uint32_t> &a,
-                             const std::vector<std::uint32_t> &b);
+DiagonalPlan diagonal_plan(DiagonalStorage storage, std::uint32_t n, const std::vector<std::int32_t> &a,
+                           const std::vector<std::int32_t> &b);
+DiagonalPlan diagonal_plan_of_vector(DiagonalStorage storage, std::uint32_t n,
+                                     const std::vector<std::int32_t> &a); // C = A x
+std::vector<DiagonalLine> diagonal_lines(DiagonalStorage storage, std::uint32_t n,
+                                         const std::vector<std::int32_t> &diagonals);
 
 } // namespace libperm

@@ -4,6 +4,13 @@
 #include "jit/text/text.hpp"
 
 namespace libperm {
+namespace {
+
+// Of a multiprocessor, at least: what bounds the registers. Loads wait for memory most of the time, so more
+// threads are worth more than registers.
+constexpr int least_blocks = 6;
+
+} // namespace
 
 KernelRecipe merge_product_kernels() {
     KernelRecipe recipe;
@@ -12,14 +19,13 @@ KernelRecipe merge_product_kernels() {
         return formatted("// libperm: a sparse matrix times a vector, balanced by merge path.\n\n"
                          "constexpr int items = {}, most_threads = {};\n\n",
                          merge_items, merge_threads) +
-               chained_tiles_cuh + "\n" + merge_product_cuh +
+               merge_path_cuh + "\n" + merge_product_cuh +
                formatted("\nextern \"C\" __global__ void __launch_bounds__(most_threads)\n"
                          "{}(const __grid_constant__ Matrix a) {{\n    cut(a);\n}}\n"
-                         "\nextern \"C\" __global__ void __launch_bounds__(most_threads)\n"
-                         "{}(const __grid_constant__ Matrix a, const double *x, double *y, Carry *carries,\n"
-                         "    const __grid_constant__ Chain chain) {{\n    multiply(a, x, y, carries, "
-                         "chain);\n}}\n",
-                         merge_cut_entry, merge_product_entry);
+                         "\nextern \"C\" __global__ void __launch_bounds__(most_threads, {})\n"
+                         "{}(const __grid_constant__ Matrix a, const double *x, double *y, Part *parts) {{\n"
+                         "    multiply(a, x, y, parts);\n}}\n",
+                         merge_cut_entry, least_blocks, merge_product_entry);
     };
     recipe.flags = kernel_flags();
     recipe.entries = {merge_cut_entry, merge_product_entry};

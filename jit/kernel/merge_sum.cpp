@@ -12,7 +12,7 @@ KernelRecipe merge_sum_kernels() {
         return formatted("// libperm: the sum of two sparse matrices, along a balanced path.\n\n"
                          "constexpr int items = {}, most_threads = {}, words = 1;\n\n",
                          sum_items, sum_threads) +
-               chained_tiles_cuh + "\n" + balanced_path_cuh + "\n" + merge_sum_cuh +
+               merge_path_cuh + "\n" + chained_tiles_cuh + "\n" + balanced_path_cuh + "\n" + merge_sum_cuh +
                formatted("\nextern \"C\" __global__ void __launch_bounds__(most_threads)\n"
                          "{}(const __grid_constant__ Rows a, u64 *key) {{\n    write_pairs(a, key);\n}}\n"
                          "\nextern \"C\" __global__ void __launch_bounds__(most_threads)\n"

@@ -1,9 +1,11 @@
-// Sparse matrices by merge path, played on the host: times a vector, and their sum. Whole numbers, so
-// exactly.
+// Sparse matrices by merge path, played on the host: times a vector, their sum and their product. Whole
+// numbers, so exactly.
 #include "bench/families.hpp"
 #include "jit/compile/nvrtc.hpp"
+#include "jit/kernel/matrix_product.hpp"
 #include "jit/kernel/merge_product.hpp"
 #include "jit/kernel/merge_sum.hpp"
+#include "jit/queue/sparse_matrices.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/nvrtc_target.hpp"
 #include "tests/support/run.hpp"
@@ -85,16 +87,14 @@ TEST_CASE("rows of any length, cut into tiles") {
                            threads * merge_items};
         const std::uint32_t tiles = (matrix.rows + matrix.entries + matrix.tile - 1) / matrix.tile;
         const DeviceArray cuts = uploaded(queue, std::vector<std::uint32_t>(tiles + 1)),
-                          carries = uploaded(queue, std::vector<MergeCarry>(tiles, {0, 0})),
-                          words = uploaded(queue, std::vector<std::uint64_t>(2, 0)),
+                          parts = uploaded(queue, std::vector<MergePart>(tiles, {0, 0, 0})),
                           to = uploaded(queue, std::vector<double>(static_cast<std::size_t>(rows), -1));
         matrix.cuts = cuts.address();
         const std::array<void *, 1> cutting{&matrix};
         queue.launch(merge_cut_entry, tiles / threads + 1, threads, cutting, 0);
-        DeviceAddress x_at = from.address(), y_at = to.address(), carries_at = carries.address();
-        for (std::uint64_t launch = 1; launch < 3; ++launch) {
-            MergeChain chain{launch, words.address(), words.address() + 8, 0};
-            const std::array<void *, 5> arguments{&matrix, &x_at, &y_at, &carries_at, &chain};
+        DeviceAddress x_at = from.address(), y_at = to.address(), parts_at = parts.address();
+        for (int launch = 0; launch < 2; ++launch) {
+            const std::array<void *, 4> arguments{&matrix, &x_at, &y_at, &parts_at};
             queue.launch(merge_product_entry, tiles, threads, arguments, 0);
             std::vector<double> y(static_cast<std::size_t>(rows));
             queue.copy_out(y.data(), y_at, 8 * y.size());
@@ -182,10 +182,80 @@ TEST_CASE("the union of two matrices' entries") {
     CHECK(in_tiles > run::enough(5));
 }
 
+TEST_CASE("the product of two matrices, in tiles of single products") {
+    Random random(run::seed(0x6d7061));
+    HostQueue queue;
+    int compared = 0, in_tiles = 0, shared = 0;
+    for (int trial = 0; trial < run::cases(24); ++trial) {
+        queue.device.block_threads = trial % 2 == 0 ? 16 : 64;
+        const std::int64_t rows = random.integer(1, trial % 4 == 0 ? 8 : 200),
+                           middle = random.integer(1, trial % 3 == 0 ? 4000 : 60),
+                           columns = random.integer(1, 300);
+        // Far apart, they need the map of a row's columns several times.
+        const std::uint32_t apart = random.chance(0.3) ? 2000 : 1;
+        const Csr a = sorted(any_matrix(random, rows, middle));
+        Csr b = sorted(any_matrix(random, middle, columns));
+        for (std::uint32_t &j : b.column) j *= apart;
+        SparseProduct product(queue);
+        std::vector<DeviceArray> held;
+        const auto matrix_of = [&](const Csr &m, std::uint64_t of_columns) {
+            DeviceMatrix out{static_cast<std::uint32_t>(m.first.size() - 1),
+                             static_cast<std::uint32_t>(of_columns),
+                             static_cast<std::uint32_t>(m.column.size())};
+            held.push_back(uploaded(queue, m.first));
+            out.first = held.back().address();
+            held.push_back(uploaded(queue, m.column));
+            out.column = held.back().address();
+            held.push_back(uploaded(queue, m.value));
+            out.value = held.back().address();
+            return out;
+        };
+        const DeviceMatrix left = matrix_of(a, static_cast<std::uint64_t>(middle)),
+                           right = matrix_of(b, static_cast<std::uint64_t>(columns) * apart);
+        const std::uint64_t tile = queue.block_threads(product_threads) * product_items;
+        for (int again = 0; again < 2; ++again) {
+            const DeviceMatrix c = product.multiply(left, right);
+            std::vector<std::uint32_t> first(static_cast<std::size_t>(rows) + 1), column(c.entries);
+            std::vector<double> value(c.entries);
+            queue.copy_out(first.data(), c.first, 4 * first.size());
+            if (c.entries > 0) {
+                queue.copy_out(column.data(), c.column, 4 * column.size());
+                queue.copy_out(value.data(), c.value, 8 * value.size());
+            }
+            std::uint32_t k = 0;
+            std::uint64_t before = 0;
+            for (std::size_t i = 0; i < static_cast<std::size_t>(rows); ++i) {
+                std::map<std::uint32_t, double> sum;
+                const std::uint64_t begin = before;
+                for (std::uint32_t e = a.first[i]; e < a.first[i + 1]; ++e)
+                    for (std::uint32_t f = b.first[a.column[e]]; f < b.first[a.column[e] + 1]; ++f, ++before)
+                        sum[b.column[f]] += a.value[e] * b.value[f];
+                shared += before > begin && begin / tile != (before - 1) / tile;
+                REQUIRE(first[i] == k);
+                for (const auto &[j, x] : sum) {
+                    REQUIRE(k < c.entries);
+                    CHECK(column[k] == j);
+                    CHECK(value[k++] == x);
+                    ++compared;
+                }
+            }
+            CHECK(first.back() == k);
+            CHECK(c.entries == k);
+            CHECK(product.products() == before);
+            in_tiles += before > 3 * tile;
+        }
+    }
+    CHECK(queue.is_whole());
+    CHECK(compared > run::enough(10000));
+    CHECK(in_tiles > run::enough(5));
+    CHECK(shared > run::enough(50));
+}
+
 TEST_CASE("NVRTC compiles the kernels without a spilled register") {
     const std::optional<std::string> target = nvrtc_target();
     if (!target) return;
-    for (const KernelRecipe &kernels : {merge_product_kernels(), merge_sum_kernels()})
+    for (const KernelRecipe &kernels :
+         {merge_product_kernels(), merge_sum_kernels(), matrix_product_kernels()})
         for (const PtxasReport &report : read_ptxas(compile(kernels.source(), *target, kernels.flags).log)) {
             CAPTURE(report.kernel);
             CHECK(report.spill_stores == 0);

@@ -49,6 +49,14 @@ inline unsigned atomicMin(unsigned *to, unsigned x) {
 }
 inline void __threadfence() {}
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
+template <class T> T __ldcs(const T *p) { return *p; }
+template <class T> T __ldg(const T *p) { return *p; }
+inline unsigned atomicOr(unsigned *to, unsigned x) {
+    const unsigned before = *to;
+    *to |= x;
+    return before;
+}
 inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 inline long long __double_as_longlong(double x) {
     long long bits;
@@ -115,6 +123,26 @@ inline double __shfl_sync(unsigned, double x, int lane) {
     const double y = of_thread[threadIdx.x / 32 * 32 + static_cast<unsigned>(lane)];
     __syncthreads();
     return y;
+}
+
+template <class T> T __shfl_up_sync(unsigned, T x, unsigned by) {
+    static T of_thread[1024];
+    of_thread[threadIdx.x] = x;
+    __syncthreads();
+    const T y = threadIdx.x % 32 < by ? x : of_thread[threadIdx.x - by];
+    __syncthreads();
+    return y;
+}
+
+inline unsigned __ballot_sync(unsigned, int yes) {
+    static bool of_thread[1024];
+    of_thread[threadIdx.x] = yes != 0;
+    __syncthreads();
+    unsigned votes = 0;
+    for (unsigned lane = 0; lane < 32 && threadIdx.x / 32 * 32 + lane < blockDim.x; ++lane)
+        votes |= static_cast<unsigned>(of_thread[threadIdx.x / 32 * 32 + lane]) << lane;
+    __syncthreads();
+    return votes;
 }
 
 SHIM_EXPORT void shim_place(unsigned block, unsigned thread, unsigned blocks, unsigned threads) {

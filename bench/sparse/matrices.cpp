@@ -1,0 +1,138 @@
+#include "bench/sparse/matrices.hpp"
+
+#include "capi/command/lattice.hpp"
+#include "lib/periodic/periodic_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+using namespace libperm;
+using perm::families::Random;
+
+namespace bench {
+namespace {
+
+std::uint64_t below(Random &random, std::uint64_t n) {
+    return static_cast<std::uint64_t>(random.integer(0, static_cast<std::int64_t>(n) - 1));
+}
+
+// `length(i)` entries in row i, at random within `reach` of the diagonal; 0: anywhere.
+template <class Length>
+Csr random_rows(const std::string &name, std::uint32_t rows, std::uint32_t columns, std::uint64_t reach,
+                Random &random, const Length &length) {
+    Csr a{name, false, columns, {0}, {}, {}};
+    std::vector<std::uint64_t> places;
+    for (std::uint32_t i = 0; i < rows; ++i) {
+        const std::uint64_t size = std::min<std::uint64_t>(length(i), columns);
+        const std::uint64_t middle = std::uint64_t{i} * columns / rows,
+                            low = reach == 0 || middle < reach ? 0 : middle - reach,
+                            high =
+                                reach == 0 ? columns : std::min<std::uint64_t>(columns, middle + reach + 1);
+        places.clear();
+        for (std::uint64_t k = 0; k < size; ++k) places.push_back(low + below(random, high - low));
+        std::sort(places.begin(), places.end());
+        places.erase(std::unique(places.begin(), places.end()), places.end());
+        for (const std::uint64_t j : places) a.add(j, static_cast<double>(random.integer(1, 9)));
+        a.end_row();
+    }
+    return a;
+}
+
+} // namespace
+
+std::vector<Csr> synthetic_matrices(Random &random) {
+    std::vector<Csr> all;
+    Csr dense{"dense 2000 x 2000", false, 2000, {0}, {}, {}};
+    for (std::uint32_t i = 0; i < 2000; ++i) {
+        for (std::uint32_t j = 0; j < 2000; ++j) dense.add(j, 1);
+        dense.end_row();
+    }
+    all.push_back(std::move(dense));
+    const auto constant = [](std::uint64_t n) { return [n](std::uint32_t) { return n; }; };
+    all.push_back(random_rows("banded, 120 a row", 36000, 36000, 300, random, constant(120)));
+    all.push_back(random_rows("banded, 55 a row", 217000, 217000, 600, random, constant(55)));
+    all.push_back(random_rows("banded, 5 a row", 1000000, 1000000, 8, random, constant(5)));
+    all.push_back(random_rows("random, 6 a row", 207000, 207000, 0, random, constant(6)));
+    all.push_back(random_rows("random, 22 a row", 121000, 121000, 0, random, constant(22)));
+    all.push_back(random_rows("circuit, a few dense rows", 171000, 171000, 0, random, [&](std::uint32_t i) {
+        return i % 17100 == 7 ? std::uint64_t{40000} : std::uint64_t{5};
+    }));
+    // Of row lengths k as k^-2.1: a web's links.
+    all.push_back(random_rows("power law", 1000000, 1000000, 0, random, [&](std::uint32_t) {
+        const double u = std::max(random.uniform(), 1e-6);
+        return static_cast<std::uint64_t>(std::pow(u, -1 / 1.1));
+    }));
+    all.push_back(random_rows("LP, 4284 x 1.1e6", 4284, 1092610, 0, random, [&](std::uint32_t i) {
+        return i % 7 == 0 ? std::uint64_t{15000} : std::uint64_t{600};
+    }));
+    all.push_back(random_rows("rows of 0 or 400", 400000, 400000, 0, random, [&](std::uint32_t i) {
+        return i % 64 == 0 ? std::uint64_t{400} : std::uint64_t{0};
+    }));
+    return all;
+}
+
+Csr operator_of(const std::string &lattice) {
+    const perm::Csr cell = perm::lattice_cell(lattice);
+    const perm_csr view = cell.view();
+    perm_periodic a = PERM_PERIODIC_INIT;
+    a.cell = &view;
+    const Options options = read_options(nullptr);
+    RunControl control(options);
+    const PeriodicPlan plan = make_periodic_plan(read_periodic(
+                                                     &a, [] {}, nullptr),
+                                                 options, control);
+    const PeriodBlock &block = plan.open.period;
+    Csr out{"T of " + lattice, true, static_cast<std::uint32_t>(block.states), {0}, {}, {}};
+    using Row = std::vector<std::pair<std::uint32_t, double>>;
+    std::vector<Row> rows(block.states);
+    for (std::uint32_t s = 0; s < block.states; ++s) rows[s] = {{s, 1}};
+    for (const PeriodLevel &level : block.levels) {
+        std::vector<Row> next(level.states());
+        for (std::size_t t = 0; t < next.size(); ++t) {
+            Row sum;
+            for (std::uint32_t m = level.first[t]; m < level.first[t + 1]; ++m)
+                sum.insert(sum.end(), rows[level.moves[m].source].begin(), rows[level.moves[m].source].end());
+            std::sort(sum.begin(), sum.end());
+            for (const auto &[j, x] : sum)
+                if (!next[t].empty() && next[t].back().first == j)
+                    next[t].back().second += x;
+                else
+                    next[t].push_back({j, x});
+        }
+        rows = std::move(next);
+    }
+    for (const Row &row : rows) {
+        for (const auto &[j, x] : row) out.add(j, x);
+        out.end_row();
+    }
+    return out;
+}
+
+Csr moved(const Csr &a) {
+    Csr b{a.name, a.is_operator, a.columns, a.first, a.column, a.value};
+    for (std::uint32_t i = 0; i < a.rows(); ++i) {
+        const auto begin = b.column.begin() + a.first[i], end = b.column.begin() + a.first[i + 1];
+        for (auto j = begin; j != end; ++j) *j = (*j + 1) % a.columns;
+        if (begin != end && *(end - 1) == 0) std::rotate(begin, end - 1, end);
+    }
+    return b;
+}
+
+Csr transposed(const Csr &a) {
+    Csr b{a.name, a.is_operator, a.rows(), std::vector<std::uint32_t>(std::size_t{a.columns} + 1), {}, {}};
+    for (const std::uint32_t j : a.column) ++b.first[j + 1];
+    for (std::uint32_t j = 0; j < a.columns; ++j) b.first[j + 1] += b.first[j];
+    b.column.resize(a.column.size());
+    b.value.resize(a.value.size());
+    std::vector<std::uint32_t> next(b.first.begin(), b.first.end() - 1);
+    for (std::uint32_t i = 0; i < a.rows(); ++i)
+        for (std::uint32_t k = a.first[i]; k < a.first[i + 1]; ++k) {
+            const std::uint32_t to = next[a.column[k]]++;
+            b.column[to] = i;
+            b.value[to] = a.value[k];
+        }
+    return b;
+}
+
+} // namespace bench

@@ -1,0 +1,226 @@
+// ---- The product of two sparse matrices, as many single products a tile ----------------------------------
+//
+// C = A B is, row by row, the sum of B's rows that A's entries name. All single products lie in one list, in
+// the order of A's entries, and each tile has as much of it, whatever the rows' lengths. A tile expands its
+// products, sorts them by row and column by merge path and adds up equal ones (Dalton, Baxter, Merrill,
+// Garland, Olson, "Optimizing Sparse Matrix Operations on GPUs using Merge Path", §III-C). A row that several
+// tiles share is put together from what they came to (device/product_rows.cuh).
+//
+// device/merge_path.cuh, most_threads and items stand above. A block has a power of two of threads.
+
+struct Cut { // of a tile's first product
+    u32 entry, row;
+};
+
+struct Product {
+    u32 rows, entries; // of A; it has entries
+    const u32 *a_first, *a_column;
+    const double *a_value;
+    const u32 *b_first, *b_column;
+    const double *b_value;
+    u64 *sums;   // of the tiles of a list that is summed, and over all
+    u32 *before; // of each entry of A the products before it, and all
+    u32 products;
+    Cut *cuts; // of each tile, and A's last entry and row
+    u32 *column;
+    double *value;             // what tiles came to, each where its products are
+    u32 *size;                 // of each tile that
+    u32 *begin, *end, *shared; // of each row where it begins and ends there; if tiles share it, its size in C
+    u32 *c_first, *c_column;
+    double *c_value;
+    u32 words; // of the map of columns
+};
+
+constexpr u32 most_products = most_threads * items, place_bits = 11;
+static_assert(most_products <= 1u << place_bits && place_bits + 32 + place_bits <= 64,
+              "row, column and place are one key");
+
+struct TileRoom { // of a block
+    ScanRoom scan;
+    union {
+        u64 key[most_products];
+        struct {
+            u32 entry[most_products], start[most_products];
+        };
+    };
+    double value[most_products];
+    u32 row[most_products]; // that begins with a product, less the tile's first
+};
+
+// ---- Lists of lengths, summed: a pass for the sums of tiles, another for each place ----
+
+template <class Length>
+__device__ __forceinline__ void sum_lengths(u32 count, const Length &length, u64 *sums) {
+    __shared__ ScanRoom room;
+    u64 mine = 0, all;
+#pragma unroll
+    for (int k = 0; k < items; ++k) {
+        const u64 i = (u64{blockIdx.x} * items + k) * blockDim.x + threadIdx.x;
+        if (i < count) mine += length(static_cast<u32>(i));
+    }
+    scan(mine, all, room, Plus());
+    if (threadIdx.x == 0) sums[blockIdx.x] = all;
+}
+
+template <class Length>
+__device__ __forceinline__ void sum_up(u32 count, const Length &length, u64 *sums, u32 *to) {
+    __shared__ ScanRoom room;
+    u64 base = 0, before = 0, all;
+    for (u32 k = threadIdx.x; k < blockIdx.x; k += blockDim.x) before += sums[k];
+    scan(before, base, room, Plus());
+    for (int k = 0; k < items; ++k) {
+        const u64 i = (u64{blockIdx.x} * items + k) * blockDim.x + threadIdx.x;
+        const u64 mine = i < count ? length(static_cast<u32>(i)) : 0, place = scan(mine, all, room, Plus());
+        if (i < count) to[i] = static_cast<u32>(base + place);
+        base += all;
+        if (i + 1 == count) {
+            to[count] = static_cast<u32>(base);
+            sums[gridDim.x] = base;
+        }
+    }
+}
+
+__device__ __forceinline__ u32 products_of(const Product &p, u32 entry) {
+    const u32 row = p.a_column[entry];
+    return p.b_first[row + 1] - p.b_first[row];
+}
+
+__device__ __forceinline__ u32 size_of(const Product &p, u32 row) {
+    const u32 from = p.before[p.a_first[row]], to = p.before[p.a_first[row + 1]], tile = blockDim.x * items;
+    if (from == to) return 0;
+    return from / tile == (to - 1) / tile ? p.end[row] - p.begin[row] : p.shared[row];
+}
+
+__device__ __forceinline__ void cut(const Product &p) {
+    const u32 tile = blockDim.x * items, tiles = (p.products - 1) / tile + 1,
+              t = blockIdx.x * blockDim.x + threadIdx.x;
+    if (t > tiles) return;
+    const u32 entry = t < tiles ? row_of(p.before, 0, p.entries - 1, t * tile) : p.entries - 1;
+    p.cuts[t] = {entry, row_of(p.a_first, 0, p.rows - 1, entry)};
+}
+
+// ---- A tile ----
+
+__device__ __forceinline__ void sort_few(u64 (&key)[items]) { // by neighbours that change places
+#pragma unroll
+    for (int round = 0; round < items; ++round)
+#pragma unroll
+        for (int k = round % 2; k + 1 < items; k += 2) {
+            const u64 x = key[k], y = key[k + 1];
+            key[k] = x < y ? x : y;
+            key[k + 1] = x < y ? y : x;
+        }
+}
+
+// The block's keys in ascending order, each thread's in `key` and all in room.key: runs of a thread, merged
+// by twos, where each thread finds its part of the merge path. Places behind `size` hold ~0.
+__device__ __forceinline__ void sort(u64 (&key)[items], u32 size, TileRoom &room) {
+    const u32 mine = threadIdx.x * items;
+    sort_few(key);
+#pragma unroll
+    for (int k = 0; k < items; ++k) room.key[mine + k] = key[k];
+    __syncthreads();
+    for (u32 width = items; width < size; width *= 2) {
+        const u32 base = mine / (2 * width) * (2 * width), diagonal = mine - base;
+        const u64 *const a = room.key + base, *const b = a + width;
+        u32 i = first_behind(diagonal > width ? diagonal - width : 0, diagonal < width ? diagonal : width,
+                             [&](u32 x) { return a[x] > b[diagonal - 1 - x]; });
+        u32 j = diagonal - i;
+        u64 x = i < width ? a[i] : ~u64{0}, y = j < width ? b[j] : ~u64{0};
+#pragma unroll
+        for (int k = 0; k < items; ++k) {
+            const bool take = x <= y;
+            key[k] = take ? x : y;
+            if (take)
+                x = ++i < width ? a[i] : ~u64{0};
+            else
+                y = ++j < width ? b[j] : ~u64{0};
+        }
+        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < items; ++k) room.key[mine + k] = key[k];
+        __syncthreads();
+    }
+}
+
+// Of each product of the tile: where its row begins, and its entry of A, in room.start and room.entry.
+__device__ __forceinline__ void expand(const Product &p, u32 from, u32 size, TileRoom &room) {
+    const u32 t = threadIdx.x;
+    const Cut first = p.cuts[blockIdx.x], last = p.cuts[blockIdx.x + 1];
+    for (u32 i = t; i < blockDim.x * items; i += blockDim.x) room.entry[i] = room.row[i] = 0;
+    __syncthreads();
+    // Of those that begin at one place the last has products.
+    for (u32 e = first.entry + 1 + t; e <= last.entry; e += blockDim.x) {
+        const u32 place = p.before[e] - from;
+        if (place < size) atomicMax(&room.entry[place], e - first.entry);
+    }
+    for (u32 r = first.row + 1 + t; r <= last.row; r += blockDim.x) {
+        const u32 place = p.before[p.a_first[r]] - from;
+        if (place < size) atomicMax(&room.row[place], r - first.row);
+    }
+    __syncthreads();
+    u32 entry = 0, start = 0, all;
+    for (u32 i = t * items; i < (t + 1) * items; ++i) {
+        entry = Most()(entry, room.entry[i]);
+        if (room.row[i] != 0) start = i;
+    }
+    entry = scan(entry, all, room.scan, Most());
+    start = scan(start, all, room.scan, Most());
+    for (u32 i = t * items; i < (t + 1) * items; ++i) {
+        entry = room.entry[i] = Most()(entry, room.entry[i]);
+        if (room.row[i] != 0) start = i;
+        room.start[i] = start;
+    }
+    __syncthreads();
+}
+
+__device__ __forceinline__ void multiply_tile(const Product &p) {
+    __shared__ TileRoom room;
+    const u32 t = threadIdx.x, tile = blockDim.x * items, from = blockIdx.x * tile,
+              size = p.products - from < tile ? p.products - from : tile;
+    const Cut first = p.cuts[blockIdx.x];
+    expand(p, from, size, room);
+    u64 key[items];
+#pragma unroll
+    for (int k = 0; k < items; ++k) {
+        const u32 i = t + k * blockDim.x;
+        key[k] = ~u64{0};
+        if (i >= size) continue;
+        const u32 entry = first.entry + room.entry[i],
+                  other = p.b_first[p.a_column[entry]] + (from + i - p.before[entry]);
+        key[k] = u64{room.start[i]} << (32 + place_bits) | u64{p.b_column[other]} << place_bits | i;
+        room.value[i] = p.a_value[entry] * p.b_value[other];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < items; ++k) room.key[t + k * blockDim.x] = key[k];
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < items; ++k) key[k] = room.key[t * items + k];
+    __syncthreads();
+    sort(key, size, room);
+    const auto differs = [&](u32 i, u32 bits) { return room.key[i - 1] >> bits != room.key[i] >> bits; };
+    u32 heads = 0, all;
+    for (u32 i = t * items; i < (t + 1) * items && i < size; ++i) heads += i == 0 || differs(i, place_bits);
+    u32 place = from + scan(heads, all, room.scan, Plus());
+    const auto row_at = [&](u32 i) { return first.row + room.row[room.key[i] >> (32 + place_bits)]; };
+    for (u32 i = t * items; i < (t + 1) * items && i < size; ++i) {
+        if (i > 0 && !differs(i, place_bits)) continue;
+        if (i == 0) {
+            if (p.before[p.a_first[first.row]] == from) p.begin[first.row] = from;
+        } else if (differs(i, 32 + place_bits)) {
+            p.end[row_at(i - 1)] = p.begin[row_at(i)] = place;
+        }
+        const u64 here = room.key[i] >> place_bits;
+        double sum = room.value[room.key[i] % (1u << place_bits)];
+        for (u32 j = i + 1; j < size && room.key[j] >> place_bits == here; ++j)
+            sum += room.value[room.key[j] % (1u << place_bits)];
+        p.column[place] = static_cast<u32>(here);
+        p.value[place] = sum;
+        ++place;
+    }
+    if (t > 0) return;
+    p.size[blockIdx.x] = all;
+    const u32 last = row_at(size - 1);
+    if (p.before[p.a_first[last + 1]] == from + size) p.end[last] = from + all;
+}
