@@ -19,14 +19,14 @@ double number_at(std::uint32_t i, std::uint32_t j) { return 1 + (i + 3 * j) % 5;
 
 // One of many, and the sum of what it comes to.
 std::pair<double, double> timed(DeviceQueue &queue, const DiagonalMatrix &a, const std::vector<double> &b,
-                                const DiagonalPlan &plan, int runs) {
+                                const DiagonalPlan &plan, bool is_vector, int runs) {
     const DeviceArray left = uploaded(queue, a.value), right = uploaded(queue, b),
                       first = uploaded(queue, plan.first), pairs = uploaded(queue, plan.pairs),
                       lines = uploaded(queue, plan.lines);
     DeviceArray to(queue);
     to.reserve(8 * plan.stored);
     DiagonalProduct product{a.n,
-                            static_cast<std::uint32_t>(plan.lines.size()),
+                            static_cast<std::uint32_t>(is_vector ? a.diagonals.size() : plan.lines.size()),
                             left.address(),
                             right.address(),
                             to.address(),
@@ -34,11 +34,14 @@ std::pair<double, double> timed(DeviceQueue &queue, const DiagonalMatrix &a, con
                             pairs.address(),
                             lines.address()};
     const std::array<void *, 1> arguments{&product};
-    const unsigned blocks = (a.n + diagonal_threads - 1) / diagonal_threads * product.diagonals;
+    const bool is_hm = a.storage == DiagonalStorage::hm;
+    const char *const entry = is_vector ? is_hm ? hm_vector_entry : cdm_vector_entry
+                              : is_hm   ? hm_product_entry
+                                        : cdm_product_entry;
+    const unsigned rows = is_vector ? diagonal_threads / diagonal_row_threads : diagonal_threads,
+                   blocks = (a.n + rows - 1) / rows * (is_vector ? 1 : product.diagonals);
     const double seconds = seconds_each(
-        runs,
-        [&] { queue.launch(diagonal_product_entry(a.storage), blocks, diagonal_threads, arguments, 0); },
-        [&] { queue.wait(); });
+        runs, [&] { queue.launch(entry, blocks, diagonal_threads, arguments, 0); }, [&] { queue.wait(); });
     std::vector<double> c(plan.stored);
     queue.copy_out(c.data(), to.address(), 8 * c.size());
     return {seconds, std::accumulate(c.begin(), c.end(), 0.0)};
@@ -100,9 +103,10 @@ DiagonalTimes time_diagonal_vector(DeviceQueue &queue, CuSparse *cusparse, const
     const Csr rows = a.rows();
     double truth = 0;
     for (std::size_t k = 0; k < rows.column.size(); ++k) truth += rows.value[k] * x[rows.column[k]];
-    DiagonalTimes out;
-    const auto [seconds, sum] =
-        timed(queue, a, x, diagonal_plan_of_vector(a.storage, a.n, a.diagonals), runs);
+    DiagonalPlan plan;
+    plan.pairs = diagonal_pairs(a.storage, a.n, a.diagonals);
+    plan.stored = a.n;
+    const auto [seconds, sum] = timed(queue, a, x, plan, true, runs);
     if (sum != truth) throw std::runtime_error("a product of diagonals and a vector is wrong");
     const VectorTimes by_rows = time_vector_product(queue, cusparse, rows, runs);
     return {seconds, by_rows.ours, by_rows.usual, a.n};
@@ -117,7 +121,7 @@ DiagonalTimes time_diagonal_product(SparseProduct &product, DeviceQueue &queue, 
         for (std::uint32_t k = right.first[i]; k < right.first[i + 1]; ++k) of_row[i] += right.value[k];
     double truth = 0;
     for (std::size_t k = 0; k < left.column.size(); ++k) truth += left.value[k] * of_row[left.column[k]];
-    const auto [seconds, sum] = timed(queue, a, b.value, plan, runs);
+    const auto [seconds, sum] = timed(queue, a, b.value, plan, false, runs);
     if (sum != truth) throw std::runtime_error("a product of diagonals is wrong");
     const Times by_rows = time_matrix_product(product, queue, cusparse, left, right, std::max(1, runs / 5));
     return {seconds, by_rows.ours, by_rows.theirs, plan.stored};

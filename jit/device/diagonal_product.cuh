@@ -9,11 +9,10 @@
 //
 //     C_d[p] = sum over a + b = d of A_a[p] * B_b[p + a]
 //
-// A vector is a matrix with one column, whose list goes down the rows.
 
 typedef unsigned int u32;
 
-constexpr int most_threads = 256;
+constexpr int most_threads = 256, row_threads = 8;
 
 struct Pair {
     u32 a, b;  // where row 0 of the lists of A and of B is, or would be, modulo 2^32
@@ -51,4 +50,24 @@ template <bool goes_round> __device__ __forceinline__ void multiply(const Produc
         sum += m.a[pair.a + p] * m.b[pair.b + q];
     }
     m.c[line.at + i] = sum;
+}
+
+// A times a vector b: c has the rows, pairs are A's diagonals. Eight threads have a row's diagonals, for rows
+// are few.
+template <bool goes_round> __device__ __forceinline__ void apply(const Product &m) {
+    __shared__ double part[most_threads];
+    const u32 rows = blockDim.x / row_threads, t = threadIdx.x, p = blockIdx.x * rows + t % rows;
+    double sum = 0;
+#pragma unroll 4
+    for (u32 k = t / rows; k < m.diagonals; k += row_threads) {
+        const Pair pair = m.pairs[k];
+        u32 q = p + pair.shift;
+        if (goes_round && q >= m.n) q -= m.n;
+        if (p < m.n && q < m.n) sum += m.a[pair.a + p] * m.b[q];
+    }
+    part[t] = sum;
+    __syncthreads();
+    if (t >= rows || p >= m.n) return;
+    for (u32 k = 1; k < row_threads; ++k) sum += part[k * rows + t];
+    m.c[p] = sum;
 }

@@ -26,9 +26,9 @@ struct Product {
     double *value;             // what tiles came to, each where its products are
     u32 *size;                 // of each tile that
     u32 *begin, *end, *shared; // of each row where it begins and ends there; if tiles share it, its size in C
+    u32 *window;               // of each tile, for a row that begins there, the sizes of its windows
     u32 *c_first, *c_column;
     double *c_value;
-    u32 words; // of the map of columns
 };
 
 constexpr u32 most_products = most_threads * items, place_bits = 11;
@@ -206,10 +206,10 @@ __device__ __forceinline__ void multiply_tile(const Product &p) {
     const auto row_at = [&](u32 i) { return first.row + room.row[room.key[i] >> (32 + place_bits)]; };
     for (u32 i = t * items; i < (t + 1) * items && i < size; ++i) {
         if (i > 0 && !differs(i, place_bits)) continue;
-        if (i == 0) {
-            if (p.before[p.a_first[first.row]] == from) p.begin[first.row] = from;
-        } else if (differs(i, 32 + place_bits)) {
-            p.end[row_at(i - 1)] = p.begin[row_at(i)] = place;
+        if (i == 0 ? p.before[p.a_first[first.row]] == from : differs(i, 32 + place_bits)) {
+            p.begin[row_at(i)] = place;
+            p.shared[row_at(i)] = 0;
+            if (i > 0) p.end[row_at(i - 1)] = place;
         }
         const u64 here = room.key[i] >> place_bits;
         double sum = room.value[room.key[i] % (1u << place_bits)];

@@ -22,21 +22,25 @@ std::vector<std::uint32_t> origins(DiagonalStorage storage, std::uint32_t n,
 } // namespace
 
 KernelRecipe diagonal_product_kernels() {
+    static constexpr std::pair<const char *, const char *> bodies[] = {
+        {hm_product_entry, "multiply<false>"},
+        {cdm_product_entry, "multiply<true>"},
+        {hm_vector_entry, "apply<false>"},
+        {cdm_vector_entry, "apply<true>"},
+    };
     KernelRecipe recipe;
     recipe.key = formatted("product of matrices stored by diagonals\ngenerator {}\n", generator_digest);
     recipe.source = [] {
         std::string text = std::string("// libperm: the product of two matrices stored by diagonals.\n\n") +
                            diagonal_product_cuh;
-        for (const auto &[entry, goes_round] :
-             {std::pair{hm_product_entry, "false"}, std::pair{cdm_product_entry, "true"}})
-            text +=
-                formatted("\nextern \"C\" __global__ void __launch_bounds__(most_threads)\n"
-                          "{}(const __grid_constant__ Product product) {{\n    multiply<{}>(product);\n}}\n",
-                          entry, goes_round);
+        for (const auto &[entry, body] : bodies)
+            text += formatted("\nextern \"C\" __global__ void __launch_bounds__(most_threads)\n"
+                              "{}(const __grid_constant__ Product product) {{\n    {}(product);\n}}\n",
+                              entry, body);
         return text;
     };
     recipe.flags = kernel_flags();
-    recipe.entries = {hm_product_entry, cdm_product_entry};
+    for (const auto &[entry, body] : bodies) recipe.entries.emplace_back(entry);
     return recipe;
 }
 
@@ -78,17 +82,12 @@ DiagonalPlan diagonal_plan(DiagonalStorage storage, std::uint32_t n, const std::
     return out;
 }
 
-DiagonalPlan diagonal_plan_of_vector(DiagonalStorage storage, std::uint32_t n,
-                                     const std::vector<std::int32_t> &a) {
+std::vector<DiagonalPair> diagonal_pairs(DiagonalStorage storage, std::uint32_t n,
+                                         const std::vector<std::int32_t> &a) {
     const std::vector<std::uint32_t> at = origins(storage, n, a);
-    DiagonalPlan out;
-    for (std::size_t i = 0; i < a.size(); ++i)
-        out.pairs.push_back({at[i], 0, static_cast<std::uint32_t>(a[i])});
-    out.diagonals = {0};
-    out.first.push_back(static_cast<std::uint32_t>(a.size()));
-    out.lines = {{0, n, 0}};
-    out.stored = n;
-    return out;
+    std::vector<DiagonalPair> pairs;
+    for (std::size_t i = 0; i < a.size(); ++i) pairs.push_back({at[i], 0, static_cast<std::uint32_t>(a[i])});
+    return pairs;
 }
 
 } // namespace libperm

@@ -9,7 +9,7 @@
 namespace libperm {
 
 // What follows stands in device/diagonal_product.cuh as well.
-constexpr int diagonal_threads = 256;
+constexpr int diagonal_threads = 256, diagonal_row_threads = 8;
 
 struct DiagonalPair {
     std::uint32_t a, b, shift;
@@ -24,11 +24,11 @@ struct DiagonalProduct {
 
 enum class DiagonalStorage { hm, cdm };
 
-// Each (product): for each of C's diagonals n / threads blocks, rounded up.
-constexpr const char *hm_product_entry = "perm_hm_product", *cdm_product_entry = "perm_cdm_product";
-inline const char *diagonal_product_entry(DiagonalStorage storage) {
-    return storage == DiagonalStorage::hm ? hm_product_entry : cdm_product_entry;
-}
+// Each takes a DiagonalProduct. Of matrices: for each of C's diagonals n / threads blocks, rounded up. Of a
+// vector b, with A's diagonals as pairs: row_threads n / threads blocks, rounded up; first and lines are not
+// used.
+constexpr const char *hm_product_entry = "perm_hm_product", *cdm_product_entry = "perm_cdm_product",
+                     *hm_vector_entry = "perm_hm_vector", *cdm_vector_entry = "perm_cdm_vector";
 
 KernelRecipe diagonal_product_kernels();
 
@@ -43,8 +43,8 @@ struct DiagonalPlan {
 };
 DiagonalPlan diagonal_plan(DiagonalStorage storage, std::uint32_t n, const std::vector<std::int32_t> &a,
                            const std::vector<std::int32_t> &b);
-DiagonalPlan diagonal_plan_of_vector(DiagonalStorage storage, std::uint32_t n,
-                                     const std::vector<std::int32_t> &a); // C = A x
+std::vector<DiagonalPair> diagonal_pairs(DiagonalStorage storage, std::uint32_t n,
+                                         const std::vector<std::int32_t> &a); // of A x
 std::vector<DiagonalLine> diagonal_lines(DiagonalStorage storage, std::uint32_t n,
                                          const std::vector<std::int32_t> &diagonals);
 

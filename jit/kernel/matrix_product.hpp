@@ -8,8 +8,8 @@
 
 namespace libperm {
 
-// What follows stands in device/product_tiles.cuh as well.
-constexpr int product_items = 7, product_threads = 256;
+// What follows stands in device/product_tiles.cuh and product_rows.cuh as well.
+constexpr int product_items = 7, product_threads = 256, product_windows = 64;
 
 struct ProductCut {
     std::uint32_t entry, row;
@@ -20,16 +20,14 @@ struct MatrixProduct {
     std::uint64_t b_first, b_column, b_value;
     std::uint64_t sums, before;
     std::uint32_t products;
-    std::uint64_t cuts, column, value, size, begin, end, shared;
+    std::uint64_t cuts, column, value, size, begin, end, shared, window;
     std::uint64_t c_first, c_column, c_value;
-    std::uint32_t words;
 };
 
 // All take a MatrixProduct, and blocks of as many threads. perm_product_lengths and perm_product_places: a
 // block for each tile of A's entries; perm_product_cuts: a thread for each tile of products and one more;
-// perm_product_tiles, perm_product_rows, perm_product_write: a block for each; perm_product_sizes and
-// perm_product_firsts: a block for each tile of rows. perm_product_rows has 4 bytes of shared memory a word
-// of the map, perm_product_write 8.
+// perm_product_tiles, perm_product_rows, perm_product_write: a block for each of these; perm_product_sizes
+// and perm_product_firsts: a block for each tile of rows.
 constexpr const char *product_lengths_entry = "perm_product_lengths",
                      *product_places_entry = "perm_product_places", *product_cuts_entry = "perm_product_cuts",
                      *product_tiles_entry = "perm_product_tiles", *product_rows_entry = "perm_product_rows",

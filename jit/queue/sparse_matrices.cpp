@@ -10,9 +10,6 @@
 namespace libperm {
 namespace {
 
-// Of the map of a row's columns: most rows have one, and several blocks share a multiprocessor.
-constexpr std::size_t most_words = 6000;
-
 std::size_t ceil_div(std::size_t n, std::size_t size) { return (n + size - 1) / size; }
 
 } // namespace
@@ -29,11 +26,11 @@ SparseProduct::SparseProduct(DeviceQueue &queue)
       begin_(queue),
       end_(queue),
       shared_(queue),
+      window_(queue),
       c_first_(queue),
       c_column_(queue),
       c_value_(queue) {
     queue.load(matrix_product_kernels());
-    queue.allow_shared(product_write_entry, 8 * most_words);
 }
 
 DeviceMatrix SparseProduct::multiply(const DeviceMatrix &a, const DeviceMatrix &b) {
@@ -49,10 +46,9 @@ DeviceMatrix SparseProduct::multiply(const DeviceMatrix &a, const DeviceMatrix &
     p.b_first = b.first;
     p.b_column = b.column;
     p.b_value = b.value;
-    p.words = static_cast<std::uint32_t>(std::min<std::size_t>(b.columns / 32 + 1, most_words));
     const std::array<void *, 1> arguments{&p};
-    const auto launch = [&](const char *entry, std::size_t blocks, std::size_t shared = 0) {
-        queue_->launch(entry, static_cast<unsigned>(blocks), threads_, arguments, shared);
+    const auto launch = [&](const char *entry, std::size_t blocks) {
+        queue_->launch(entry, static_cast<unsigned>(blocks), threads_, arguments);
     };
     const auto room = [](DeviceArray &array, std::size_t bytes) {
         array.reserve(bytes);
@@ -90,16 +86,17 @@ DeviceMatrix SparseProduct::multiply(const DeviceMatrix &a, const DeviceMatrix &
     p.begin = room(begin_, 4 * std::size_t{a.rows});
     p.end = room(end_, 4 * std::size_t{a.rows});
     p.shared = room(shared_, 4 * std::size_t{a.rows});
+    p.window = room(window_, 4 * product_windows * tiles);
     launch(product_cuts_entry, tiles / threads_ + 1);
     launch(product_tiles_entry, tiles);
-    launch(product_rows_entry, tiles, 4 * std::size_t{p.words});
+    launch(product_rows_entry, tiles);
     launch(product_sizes_entry, row_tiles);
     launch(product_firsts_entry, row_tiles);
     const std::uint64_t entries = sum_at(row_tiles);
     p.c_column = c.column = room(c_column_, 4 * entries);
     p.c_value = c.value = room(c_value_, 8 * entries);
     c.entries = static_cast<std::uint32_t>(entries);
-    launch(product_write_entry, tiles, 8 * std::size_t{p.words});
+    launch(product_write_entry, tiles);
     return c;
 }
 

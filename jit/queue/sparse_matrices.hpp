@@ -27,7 +27,7 @@ class SparseProduct {
     DeviceQueue *queue_;
     unsigned threads_;
     std::uint64_t products_ = 0;
-    DeviceArray sums_, before_, cuts_, column_, value_, size_, begin_, end_, shared_;
+    DeviceArray sums_, before_, cuts_, column_, value_, size_, begin_, end_, shared_, window_;
     DeviceArray c_first_, c_column_, c_value_;
 };
 

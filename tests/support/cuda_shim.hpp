@@ -51,7 +51,6 @@ inline void __threadfence() {}
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
 template <class T> T __ldcs(const T *p) { return *p; }
-template <class T> T __ldg(const T *p) { return *p; }
 inline unsigned atomicOr(unsigned *to, unsigned x) {
     const unsigned before = *to;
     *to |= x;
