@@ -3,8 +3,8 @@
 
 #include "bench/cusparse.hpp"
 #include "bench/sparse/matrices.hpp"
-#include "jit/queue/sparse_matrices.hpp"
-#include "tests/support/uploaded.hpp"
+#include "bench/uploaded.hpp"
+#include "jit/kernel/sparse_product.hpp"
 
 namespace bench {
 

@@ -4,7 +4,7 @@
 
 #include "bench/cusparse.hpp"
 #include "bench/sparse/matrices.hpp"
-#include "jit/queue/sparse_matrices.hpp"
+#include "jit/kernel/sparse_product.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -5,7 +5,7 @@
 #include "jit/kernel/matrix_product.hpp"
 #include "jit/kernel/merge_product.hpp"
 #include "jit/kernel/merge_sum.hpp"
-#include "jit/queue/sparse_matrices.hpp"
+#include "jit/kernel/sparse_product.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/nvrtc_target.hpp"
 #include "tests/support/run.hpp"

@@ -1,4 +1,4 @@
-#include "jit/queue/sparse_matrices.hpp"
+#include "jit/kernel/sparse_product.hpp"
 
 #include "jit/kernel/matrix_product.hpp"
 
