@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
@@ -47,3 +48,31 @@ def test_bad_input() -> None:
     sparse = [[float((i - j) % 150 in (0, 1, 5, 11, 37, 71)) for j in range(150)] for i in range(150)]
     with pytest.raises(libperm.RefusedError):
         libperm.estimate(sparse, time_limit=1, without="periodic")
+
+
+def test_shards_have_the_bits_of_one_call() -> None:
+    options = {"epsilon": 0.0005, "seed": 5, "without": "merge,periodic"}
+    ones = [[float(i != j) for j in range(40)] for i in range(40)]
+    whole = libperm.estimate(ones, **options)  # type: ignore[arg-type]
+    one = libperm.Estimation(ones, threads=1, **options)  # type: ignore[arg-type]
+    count = one.shards()
+    assert count > 1
+    partials = [libperm.Estimation(ones, **options).run_shard(k) for k in reversed(range(count))]  # type: ignore[arg-type]
+    found = one.combine(partials)
+    assert (found.value, found.lower, found.upper) == (whole.value, whole.lower, whole.upper)
+    assert found.samples == whole.samples
+    with pytest.raises(libperm.Error, match="the first is 0"):
+        one.combine(partials[:-1])
+    with pytest.raises(libperm.Error, match="other options"):
+        libperm.Estimation(ones, epsilon=0.1).combine(partials)
+
+
+def test_checkpoint(tmp_path: Path) -> None:
+    kept, more = tmp_path / "kept", {"epsilon": 0.0005, "without": "merge,periodic"}
+    ones = [[float(i != j) for j in range(40)] for i in range(40)]
+    found = libperm.estimate(ones, checkpoint=kept, **more)  # type: ignore[arg-type]
+    again = libperm.estimate(ones, checkpoint=kept, **more)  # type: ignore[arg-type]
+    assert (again.value, again.samples) == (found.value, found.samples)
+    assert found.value == libperm.estimate(ones, **more).value  # type: ignore[arg-type]
+    with pytest.raises(libperm.InvalidOptionError, match="other options"):
+        libperm.estimate(ones, checkpoint=kept, epsilon=0.1)

@@ -20,7 +20,7 @@ from libperm._errors import (
     TimeRefusedError,
     UnsupportedError,
 )
-from libperm._estimates import Estimate, Scaled, estimate
+from libperm._estimates import Estimate, Estimation, Scaled, estimate
 from libperm._functions import compute, gradient, gradients, permanent, permanents
 from libperm._intervals import Bound, Interval, bounds
 from libperm._library import info, set_log_level, version
@@ -39,6 +39,7 @@ __all__ = [
     "CancelledError",
     "Error",
     "Estimate",
+    "Estimation",
     "GeneratingFunction",
     "GpuError",
     "Gradient",

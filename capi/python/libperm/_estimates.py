@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable
 
 from libperm import _abi
 from libperm._call import run
@@ -13,6 +14,7 @@ from libperm._errors import InvalidOptionError
 from libperm._library import check, require
 from libperm._matrix import Input, read
 from libperm._options import MULTIPLICITIES, Prepared
+from libperm._partials import bytes_from, structs_of
 from libperm._values import value_type_of
 
 if TYPE_CHECKING:
@@ -114,37 +116,94 @@ def estimate(
     >>> abs(large.value.log10 - 64.483) < 0.05
     True
     """
-    for name, number in (("epsilon", epsilon), ("delta", delta)):
-        if not 0 < number < 1:
-            raise InvalidOptionError(f"{name} is {number}: it must be above 0 and below 1")
-    if not 0 <= samples < 2**63:
-        raise InvalidOptionError(f"samples is {samples}: 0 (as many as it takes) or more")
-    matrix, prepared = read(A), Prepared(options, None)
-    times: list[Any] = [options.get(name) for name in MULTIPLICITIES]
-    given = Input(matrix, value_type_of(matrix.entries, matrix.kind), *times)
-    method_name = None if method is None else method.encode()
-    seed = prepared.struct.seed
-    wanted = _abi.EstimateOpts(ctypes.sizeof(_abi.EstimateOpts), epsilon, delta, seed, method_name, samples)
-    found, function = _abi.Estimated(ctypes.sizeof(_abi.Estimated)), require("perm_estimate")
-    places = [ctypes.addressof(x) for x in (given.struct, prepared.struct, wanted, found)]
-    run(prepared, True, lambda: check(function(*places)))
-    mantissa = found.mantissa_re if found.mantissa_im == 0 else complex(found.mantissa_re, found.mantissa_im)
-    return Estimate(
-        Scaled(mantissa, found.exp2),
-        Scaled(found.lower_mantissa, found.lower_exp2),
-        Scaled(found.upper_mantissa, found.upper_exp2),
-        Scaled(found.error_mantissa, found.error_exp2),
-        found.epsilon,
-        found.delta,
-        bool(found.exact),
-        bool(found.additive),
-        found.samples,
-        found.accepted,
-        found.method.decode(),
-        found.blocks,
-        found.blocks_exact,
-        found.seconds_total,
-    )
+    return Estimation(A, epsilon, delta, method, samples, **options).run()
+
+
+class Estimation:
+    """An estimate by any number of processes, each with the same arguments: the samples in numbered shards,
+    and the bits of estimate() from what they came to.
+
+    >>> import libperm
+    >>> ones = [[1.0] * 50 for _ in range(50)]
+    >>> one = libperm.Estimation(ones, epsilon=0.1, without="merge")
+    >>> found = one.combine([one.run_shard(k) for k in range(one.shards())])
+    >>> found.value == one.run().value
+    True
+    """
+
+    def __init__(
+        self,
+        A: Any,
+        epsilon: float = 0.01,
+        delta: float = 0.05,
+        method: str | None = None,
+        samples: int = 0,
+        **options: Unpack[Options],
+    ) -> None:
+        for name, number in (("epsilon", epsilon), ("delta", delta)):
+            if not 0 < number < 1:
+                raise InvalidOptionError(f"{name} is {number}: it must be above 0 and below 1")
+        if not 0 <= samples < 2**63:
+            raise InvalidOptionError(f"samples is {samples}: 0 (as many as it takes) or more")
+        matrix, self._options = read(A), Prepared(options, None)
+        times: list[Any] = [options.get(name) for name in MULTIPLICITIES]
+        self._given = Input(matrix, value_type_of(matrix.entries, matrix.kind), *times)
+        self._wanted = _abi.EstimateOpts(
+            ctypes.sizeof(_abi.EstimateOpts),
+            epsilon,
+            delta,
+            self._options.struct.seed,
+            None if method is None else method.encode(),
+            samples,
+        )
+        places = self._given.struct, self._options.struct, self._wanted
+        self._places = [ctypes.addressof(x) for x in places]
+
+    def run(self) -> Estimate:
+        """What estimate() returns."""
+        function = require("perm_estimate")
+        return self._found(lambda found: function(*self._places, found))
+
+    def shards(self) -> int:
+        """How many are expected to be enough."""
+        count, function = ctypes.c_int64(), require("perm_estimate_shards")
+        run(self._options, True, lambda: check(function(*self._places, ctypes.byref(count), None)))
+        return count.value
+
+    def run_shard(self, number: int) -> bytes:
+        """What one comes to, any number from 0 on, for combine() here or elsewhere."""
+        function = require("perm_estimate_run_shard")
+        return bytes_from(self._options, lambda partial: function(*self._places, number, partial))
+
+    def combine(self, partials: Iterable[bytes]) -> Estimate:
+        """From those of the shards 0 .. shards() - 1 at least, in any order; where their samples prove too few,
+        more are drawn."""
+        structs, kept = structs_of(partials)
+        function = require("perm_estimate_combine")
+        return self._found(lambda found: function(*self._places, structs, len(kept), found))
+
+    def _found(self, call: Callable[[int], int]) -> Estimate:
+        found = _abi.Estimated(ctypes.sizeof(_abi.Estimated))
+        run(self._options, True, lambda: check(call(ctypes.addressof(found))))
+        re, im = found.mantissa_re, found.mantissa_im
+        return Estimate(
+            Scaled(
+                found.mantissa_re if is_real else complex(found.mantissa_re, found.mantissa_im), found.exp2
+            ),
+            Scaled(found.lower_mantissa, found.lower_exp2),
+            Scaled(found.upper_mantissa, found.upper_exp2),
+            Scaled(found.error_mantissa, found.error_exp2),
+            found.epsilon,
+            found.delta,
+            bool(found.exact),
+            bool(found.additive),
+            found.samples,
+            found.accepted,
+            found.method.decode(),
+            found.blocks,
+            found.blocks_exact,
+            found.seconds_total,
+        )
 
 
 def _shifted(mantissa: float, exp2: int) -> float:

@@ -16,6 +16,7 @@ from libperm._library import check, library, read_text, require
 from libperm._matrix import Input, Matrix, entries_for, read, require_kind
 from libperm._numbers import Kind, Number
 from libperm._options import MULTIPLICITIES, Prepared, RunOptions
+from libperm._partials import bytes_from, structs_of
 from libperm._result import Answer, Gradient, Result, result_of, value_of, warn_if_missed
 from libperm._values import (
     Buffer,
@@ -260,23 +261,15 @@ class Plan:
         >>> plan.combine([plan.run_shard(k) for k in range(plan.shards())]).value
         10
         """
-        function, partial = require("perm_plan_run_shard"), _abi.Partial(ctypes.sizeof(_abi.Partial))
+        function = require("perm_plan_run_shard")
         handle, buffer = self._encoded(values)
-        arguments = handle.address, buffer.address, number, ctypes.addressof(partial)
-        try:
-            run(self._options, True, lambda: check(function(*arguments)))
-            return ctypes.string_at(partial.bytes, partial.size)
-        finally:
-            require("perm_partial_clear")(ctypes.addressof(partial))
+        arguments = handle.address, buffer.address, number
+        return bytes_from(self._options, lambda partial: function(*arguments, partial))
 
     def combine(self, partials: Iterable[bytes], values: Any = None) -> Result:
         """The permanent from what all shards came to, in any order: the bits of compute()."""
-        function, kept = require("perm_plan_combine"), [bytes(x) for x in partials]
-        structs = (_abi.Partial * len(kept))()
-        for struct, content in zip(structs, kept):
-            struct.struct_size = ctypes.sizeof(_abi.Partial)
-            struct.bytes = ctypes.cast(ctypes.c_char_p(content), ctypes.c_void_p)
-            struct.size = len(content)
+        function = require("perm_plan_combine")
+        structs, kept = structs_of(partials)
         handle, buffer = self._encoded(values)
         answer = Answer()
         arguments = handle.address, buffer.address, structs, len(kept), answer.address
