@@ -42,9 +42,10 @@ KeptPartials::KeptPartials(std::string file, double seconds_between, const std::
     Content &found = kept->content;
     is_torn_ = kept->is_previous;
     if (found.digest != digest_ || found.shards.size() != found.partials.size())
-        throw Error(PERM_BAD_OPTION, formatted("the checkpoint {} is of another matrix: name another file, "
-                                               "or remove {} to begin anew",
-                                               file_, those_kept(file_)));
+        throw Error(PERM_BAD_OPTION,
+                    formatted("the checkpoint {} is of another matrix, or of an estimate with "
+                              "other options: name another file, or remove {} to begin anew",
+                              file_, those_kept(file_)));
     plan_ = std::move(found.plan);
     for (std::size_t k = 0; k < found.shards.size(); ++k)
         partials_.emplace(found.shards[k], std::move(found.partials[k]));

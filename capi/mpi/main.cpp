@@ -1,5 +1,7 @@
-// perm-mpi: one permanent by all ranks of an MPI job. Rank 0 reads the file, and is the one that speaks.
+// perm-mpi: one permanent, or an estimate of it, by all ranks of an MPI job. Rank 0 reads the file, and is
+// the one that speaks.
 #include "capi/command/answer.hpp"
+#include "capi/command/estimate_answer.hpp"
 #include "capi/command/interrupt.hpp"
 #include "capi/command/job.hpp"
 #include "capi/command/matrix_market.hpp"
@@ -76,7 +78,9 @@ template <class Work> int guarded(const Mpi &mpi, bool json, const Work &work) {
     }
 }
 
-int compute(const Mpi &mpi, const Options &options) {
+// call(rank 0's matrix, options, progress) by all ranks, then tell(its file's name, how long reading took).
+template <class Call, class Tell>
+int by_all(const Mpi &mpi, const Options &options, const Call &call, const Tell &tell) {
     const Stopwatch watch;
     std::optional<Input> input;
     const int code = mpi.agreed(guarded(mpi, options.json, [&] {
@@ -84,7 +88,6 @@ int compute(const Mpi &mpi, const Options &options) {
     }));
     if (code != exit_answered) return code;
     const double seconds_read = watch.seconds();
-    Result result;
     const int answered = guarded(mpi, options.json, [&] {
         const bool is_kept = mpi.is_root() && !options.checkpoint.empty();
         const Cancellable cancellable(is_kept ? finishing : nullptr);
@@ -92,18 +95,41 @@ int compute(const Mpi &mpi, const Options &options) {
         perm_opts opts = library_options(options);
         opts.progress = Progress::report;
         opts.progress_user = &progress;
-        const perm_status status =
-            perm_mpi_compute(MPI_COMM_WORLD, input ? &input->csr() : nullptr, &opts, result.raw());
+        const perm_status status = call(input ? &input->csr() : nullptr, opts);
         if (status != PERM_OK) throw Error(status, perm_mpi_last_error());
     });
     if (answered != exit_answered) return answered;
     return mpi.agreed(guarded(mpi, options.json, [&] {
-        if (mpi.is_root())
-            write_answer(options, input->name(), *result.raw(),
-                         {watch.seconds(), seconds_read, result->seconds_check, result->seconds_plan,
-                          result->seconds_run},
-                         "null");
+        if (mpi.is_root()) tell(*input, watch.seconds(), seconds_read);
     }));
+}
+
+int compute(const Mpi &mpi, const Options &options) {
+    Result result;
+    return by_all(
+        mpi, options,
+        [&](const perm_csr *a, const perm_opts &opts) {
+            return perm_mpi_compute(MPI_COMM_WORLD, a, &opts, result.raw());
+        },
+        [&](const Input &input, double seconds, double seconds_read) {
+            write_answer(
+                options, input.name(), *result.raw(),
+                {seconds, seconds_read, result->seconds_check, result->seconds_plan, result->seconds_run},
+                "null");
+        });
+}
+
+int estimate(const Mpi &mpi, const Options &options) {
+    const perm_estimate_opts wanted = wanted_estimate(options);
+    perm_estimated found = PERM_ESTIMATED_INIT;
+    return by_all(
+        mpi, options,
+        [&](const perm_csr *a, const perm_opts &opts) {
+            return perm_mpi_estimate(MPI_COMM_WORLD, a, &opts, &wanted, &found);
+        },
+        [&](const Input &input, double seconds, double) {
+            write_estimate(options, found, input.csr(), seconds);
+        });
 }
 
 int parse_and_run(int argc, char **argv, const Mpi &mpi) {
@@ -112,13 +138,19 @@ int parse_and_run(int argc, char **argv, const Mpi &mpi) {
     app.footer(footer);
     app.require_subcommand(1, 1);
     app.set_version_flag("--version", std::string("perm-mpi ") + perm_version());
-    CLI::App *command = app.add_subcommand("compute", "Compute the permanent of a Matrix Market file");
-    command->footer(footer);
-    add_plan_options(*command, options);
-    add_checkpoint_options(*command, options);
-    add_json_option(*command, options);
-    add_quiet_option(*command, options,
+    CLI::App *computing = app.add_subcommand("compute", "Compute the permanent of a Matrix Market file");
+    CLI::App *estimating = app.add_subcommand(
+        "estimate", "Estimate the permanent of a Matrix Market file from samples, with a guarantee");
+    for (CLI::App *command : {computing, estimating}) {
+        command->footer(footer);
+        add_plan_options(*command, options);
+        add_checkpoint_options(*command, options);
+        add_json_option(*command, options);
+    }
+    add_estimate_options(*estimating, options);
+    add_quiet_option(*computing, options,
                      "print the permanent alone; no progress; a missed tolerance is still reported");
+    add_quiet_option(*estimating, options, "print the estimate alone; no progress");
     try {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp &) {
@@ -130,11 +162,12 @@ int parse_and_run(int argc, char **argv, const Mpi &mpi) {
     } catch (const CLI::ParseError &error) {
         const bool json =
             std::any_of(argv, argv + argc, [](std::string_view word) { return word == "--json"; });
-        const std::string text = std::string(error.what()) + " (see perm-mpi compute --help)";
+        const std::string text = std::string(error.what()) + " (see perm-mpi " +
+                                 (*estimating ? "estimate" : "compute") + " --help)";
         return mpi.is_root() ? report_failure(PERM_BAD_OPTION, text, json) : exit_bad_input;
     }
     perm_set_log_level(options.log_level());
-    return compute(mpi, options);
+    return *estimating ? estimate(mpi, options) : compute(mpi, options);
 }
 
 } // namespace

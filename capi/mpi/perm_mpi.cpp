@@ -1,11 +1,9 @@
 // One call by all ranks: rank 0 plans and combines, all run shards.
 #include "capi/mpi/communicator.hpp"
-#include "capi/mpi/input.hpp"
-#include "capi/mpi/kept_partials.hpp"
 #include "capi/mpi/machine_share.hpp"
+#include "capi/mpi/root.hpp"
 #include "capi/mpi/shard_traffic.hpp"
 #include "jit/text/text.hpp"
-#include "lib/base/json.hpp"
 #include "lib/base/struct_size.hpp"
 #include "lib/base/system.hpp"
 
@@ -53,119 +51,6 @@ template <class Work> std::optional<Failure> failure_here(const Work &work) {
     });
 }
 
-struct Destroy {
-    void operator()(perm_plan *plan) const { perm_plan_destroy(plan); }
-};
-
-// What all ranks are told before they begin.
-struct Task {
-    std::string plan, values; // as bytes
-    std::int64_t value_type = PERM_VALUE_F64, on_gpu = 0;
-
-    void broadcast(const Communicator &comm) {
-        comm.broadcast(plan);
-        comm.broadcast(values);
-        comm.broadcast(value_type);
-        comm.broadcast(on_gpu);
-    }
-};
-
-// What rank 0 does that no other does.
-class Root {
-  public:
-    // Checks and plans, or takes the plan from the checkpoint.
-    Root(const perm_csr *a, const perm_opts &opts, perm_result *result, const MachineShare &share,
-         Watch &watch)
-        : opts_(opts), watch_(watch) {
-        if (!result) throw Error(PERM_BAD_ARGUMENT, "the result is a null pointer");
-        check(perm_result_clear(result));
-        const Input input(a);
-        seconds_check_ = watch_.seconds();
-        const std::string checkpoint = opts.checkpoint ? opts.checkpoint : "";
-        kept_ = std::make_unique<KeptPartials>(checkpoint, opts.checkpoint_seconds, input.digest);
-        opts_.checkpoint = nullptr;
-        opts_.time_limit_seconds = std::numeric_limits<double>::infinity(); // see refuse_what_takes_too_long
-        if (opts_.memory_limit_bytes == 0) opts_.memory_limit_bytes = share.memory_bytes;
-        opts_.cancel = Watch::is_to_stop;
-        opts_.cancel_user = &watch_;
-        task_.plan = kept_->plan().empty() ? planned(input.csr) : kept_->plan();
-        kept_->set_plan(task_.plan);
-        const perm::Plan plan = perm::Plan::load(task_.plan, opts_);
-        plan.check_matrix(input.csr); // that of a checkpoint may say anything
-        task_.on_gpu = is_on_gpu(plan);
-        task_.values = input.values;
-        task_.value_type = input.csr.value_type;
-        shards_ = plan.shards();
-        kept_->require_of(shards_);
-        serial_seconds_ = plan.shard_seconds() * static_cast<double>(shards_);
-        seconds_plan_ = watch_.seconds() - seconds_check_;
-    }
-
-    Task &task() { return task_; }
-    KeptPartials &kept() { return *kept_; }
-    std::int64_t shards() const { return shards_; }
-
-    // The plan was made for one rank, and they are many. `limit`: the caller's.
-    void refuse_what_takes_too_long(double limit, std::int64_t ranks, std::int64_t threads) const {
-        constexpr double day = 86400;
-        const double most = limit > 0 ? limit : day;
-        const std::int64_t at_once = task_.on_gpu ? ranks : threads;
-        const double seconds = serial_seconds_ / static_cast<double>(at_once);
-        if (kept_->is_wanted() || seconds <= most) return;
-        throw Error(PERM_REFUSED_TIME,
-                    formatted("predicted to take {} on {} {}{}, and the limit is {}: allow more with "
-                              "time_limit_seconds, name a checkpoint, or take more ranks",
-                              readable_seconds(seconds), at_once, task_.on_gpu ? "GPU" : "thread",
-                              at_once == 1 ? "" : "s", readable_seconds(most)));
-    }
-
-    void combine(const Partials &partials, const void *values, std::int64_t threads, perm_result *result) {
-        perm_opts opts = opts_;
-        opts.time_limit_seconds = watch_.seconds_left(); // for a second run
-        opts.progress = nullptr;                         // its caller has been told that all is done
-        perm_plan *loaded = nullptr;
-        check(perm_plan_load(task_.plan.data(), task_.plan.size(), &opts, &loaded));
-        const std::unique_ptr<perm_plan, Destroy> plan(loaded);
-        std::vector<perm_partial> all;
-        for (const auto &[shard, bytes] : partials) {
-            perm_partial partial = PERM_PARTIAL_INIT;
-            partial.bytes = const_cast<char *>(bytes.data()); // it is only read
-            partial.size = bytes.size();
-            all.push_back(partial);
-        }
-        check(
-            perm_plan_combine(plan.get(), values, all.data(), static_cast<std::int64_t>(all.size()), result));
-        result->threads = static_cast<std::int32_t>(threads);
-        result->seconds_check = seconds_check_;
-        result->seconds_plan = seconds_plan_;
-        result->seconds_total = watch_.seconds();
-        result->seconds_run = result->seconds_total - seconds_check_ - seconds_plan_;
-    }
-
-  private:
-    static bool is_on_gpu(const perm::Plan &plan) {
-        return Json::read(plan.explain(PERM_FORMAT_JSON)).at("device") == "gpu";
-    }
-
-    // Saved. On which of a machine's GPUs a rank is to run can only be told to a plan for GPUs.
-    std::string planned(const perm_csr &a) {
-        perm::Plan plan(a, opts_);
-        const bool is_automatic = !opts_.device || std::string_view(opts_.device) == "auto";
-        if (is_automatic && is_on_gpu(plan)) {
-            opts_.device = "gpu";
-            plan = perm::Plan(a, opts_);
-        }
-        return plan.save();
-    }
-
-    perm_opts opts_;
-    Watch &watch_;
-    std::unique_ptr<KeptPartials> kept_;
-    Task task_;
-    std::int64_t shards_ = 1;
-    double serial_seconds_ = 0, seconds_check_ = 0, seconds_plan_ = 0;
-};
-
 // With what is to be said of the checkpoint.
 Failure stopped(Failure why, bool is_kept, const char *checkpoint) {
     if (!checkpoint || (why.status != PERM_CANCELLED && why.status != PERM_REFUSED_TIME)) return why;
@@ -187,10 +72,10 @@ class Call {
         watch_ = std::make_unique<Watch>(opts_);
     }
 
-    void run(const perm_csr *a, perm_result *result) {
+    // make(options, share, watch): rank 0's part.
+    template <class MakeRoot> void run(const MakeRoot &make) {
         if (comm_.is_root() && !failure_)
-            failure_ =
-                failure_of_root([&] { root_ = std::make_unique<Root>(a, opts_, result, share_, *watch_); });
+            failure_ = failure_of_root([&] { root_ = make(opts_, share_, *watch_); });
         comm_.agree(failure_);
         Task received;
         Task &task = root_ ? root_->task() : received;
@@ -198,7 +83,7 @@ class Call {
         const ValueView values(task.values, static_cast<perm_value_type>(task.value_type));
         begin(task, values);
         if (root_)
-            failure_ = lead(values, result);
+            failure_ = lead(values);
         else
             serve_root(comm_, *worker_, *watch_);
         comm_.agree(failure_);
@@ -217,18 +102,19 @@ class Call {
         threads_ = comm_.sum(std::min(own.opts.threads, available_cores()));
         failure_ = failure_here([&] {
             if (root_) root_->refuse_what_takes_too_long(opts_.time_limit_seconds, comm_.size(), threads_);
-            worker_ = std::make_unique<ShardWorker>(task.plan, values.data(), own.opts);
+            const auto make = [&](const perm_opts &own_opts) { return job_of(task, values, own_opts); };
+            worker_ = std::make_unique<ShardWorker>(make, own.opts);
         });
         comm_.agree(failure_);
     }
 
-    std::optional<Failure> lead(const ValueView &values, perm_result *result) {
+    std::optional<Failure> lead(const ValueView &values) {
         KeptPartials &kept = root_->kept();
         ShardHub hub(root_->shards(), kept.take_partials(), comm_.size());
         serve(comm_, hub, *worker_, *watch_, kept);
         const bool is_kept = kept.write(hub.partials());
         if (const auto &failure = hub.failure()) return stopped(*failure, is_kept, opts_.checkpoint);
-        return failure_of_root([&] { root_->combine(hub.partials(), values.data(), threads_, result); });
+        return failure_of_root([&] { root_->combine(hub.partials(), values.data(), threads_); });
     }
 
     const Communicator &comm_;
@@ -253,6 +139,18 @@ void require_mpi(MPI_Comm comm) {
 // A fixed buffer: telling of a failure must not fail.
 thread_local std::array<char, 2048> last_error{};
 
+template <class MakeRoot> perm_status by_all(MPI_Comm comm, const perm_opts *opts, const MakeRoot &make) {
+    const auto failure = failure_here([&] {
+        require_mpi(comm);
+        const Communicator all(comm);
+        Call(all, opts).run(make);
+    });
+    if (!failure) return PERM_OK;
+    const std::size_t length = failure->text.copy(last_error.data(), last_error.size() - 1);
+    last_error[length] = '\0';
+    return failure->status;
+}
+
 } // namespace
 } // namespace libperm::mpi
 
@@ -260,15 +158,17 @@ extern "C" {
 
 perm_status perm_mpi_compute(MPI_Comm comm, const perm_csr *a, const perm_opts *opts, perm_result *result) {
     using namespace libperm::mpi;
-    const auto failure = failure_here([&] {
-        require_mpi(comm);
-        const Communicator all(comm);
-        Call(all, opts).run(a, result);
+    return by_all(comm, opts, [&](const perm_opts &known, const MachineShare &share, Watch &watch) {
+        return plan_root(a, known, result, share, watch);
     });
-    if (!failure) return PERM_OK;
-    const std::size_t length = failure->text.copy(last_error.data(), last_error.size() - 1);
-    last_error[length] = '\0';
-    return failure->status;
+}
+
+perm_status perm_mpi_estimate(MPI_Comm comm, const perm_csr *a, const perm_opts *opts,
+                              const perm_estimate_opts *estimate_opts, perm_estimated *estimate) {
+    using namespace libperm::mpi;
+    return by_all(comm, opts, [&](const perm_opts &known, const MachineShare &share, Watch &watch) {
+        return estimate_root(a, known, estimate_opts, estimate, share, watch);
+    });
 }
 
 const char *perm_mpi_last_error(void) { return libperm::mpi::last_error.data(); }

@@ -6,16 +6,15 @@
 
 namespace libperm::mpi {
 
-ShardWorker::ShardWorker(const std::string &plan, const void *values, perm_opts opts)
-    : values_(values), plan_([&] {
+ShardWorker::ShardWorker(const MakeJob &make, perm_opts opts)
+    : job_([&] {
           opts.progress = on_progress;
           opts.progress_user = this;
           opts.cancel = is_aborted;
           opts.cancel_user = this;
-          return perm::Plan::load(plan, opts);
+          return make(opts);
       }()) {
-    shards_ = plan_.shards();
-    seconds_ = plan_.shard_seconds();
+    seconds_ = job_->shard_seconds();
     thread_ = std::thread([this] { work(); });
 }
 
@@ -56,7 +55,7 @@ ShardWorker::Result ShardWorker::run(std::int64_t shard) {
     fraction_ = 0;
     Result result{shard, PERM_OK, {}};
     try {
-        result.bytes = plan_.run_shard(values_, shard);
+        result.bytes = job_->run_shard(shard);
     } catch (const perm::Error &error) {
         result.status = error.status();
         result.bytes = error.what();
@@ -85,9 +84,8 @@ std::optional<Report> ShardWorker::news(bool cancel) {
     const bool is_due = report.cancel || Clock::now() - reported_ >= between;
     if (results_.empty() && !is_due && (report.wanted == 0 || none_left_)) return {};
     if (is_running_)
-        // The library tells it of the whole plan.
         report.billionths =
-            static_cast<std::int64_t>(1e9 * std::clamp(fraction_ * static_cast<double>(shards_), 0.0, 1.0));
+            static_cast<std::int64_t>(1e9 * std::clamp(job_->fraction_of_shard(fraction_), 0.0, 1.0));
     if (!results_.empty()) {
         Result result = std::move(results_.front());
         results_.pop_front();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "capi/mpi/shard_hub.hpp"
+#include "capi/mpi/shard_job.hpp"
 
 #include <perm.hpp>
 
@@ -20,8 +21,8 @@ namespace libperm::mpi {
 
 class ShardWorker {
   public:
-    // Of the saved plan, whose callbacks become the worker's. Throws perm::Error.
-    ShardWorker(const std::string &plan, const void *values, perm_opts opts);
+    // Of the job, whose callbacks are the worker's. Throws perm::Error.
+    ShardWorker(const MakeJob &make, perm_opts opts);
     ~ShardWorker();
     ShardWorker(const ShardWorker &) = delete;
     ShardWorker &operator=(const ShardWorker &) = delete;
@@ -50,11 +51,9 @@ class ShardWorker {
     static void on_progress(double fraction, double, void *user);
     static int is_aborted(void *user);
 
-    const void *values_;
     std::atomic<bool> aborted_ = false;
     std::atomic<double> fraction_ = 0; // of the running shard
-    perm::Plan plan_;
-    std::int64_t shards_ = 1;
+    std::unique_ptr<const ShardJob> job_;
 
     std::mutex mutex_;
     std::condition_variable given_, told_;

@@ -42,6 +42,15 @@ mpi 2 small.mtx "${tree[@]}" -q
 mpi 2 - "${tree[@]}" --memory nonsense
 ((status == 2)) || fail "status $status"
 
+echo "the estimate of perm"
+awk 'BEGIN { print "%%MatrixMarket matrix array real general\n40 40"; for (k = 0; k < 1600; ++k) print k % 41 ? 1 : 0 }' >ones.mtx
+estimate=(estimate ones.mtx --without merge,periodic --epsilon 0.0005 --seed 5 --threads 1 -q)
+"$perm" "${estimate[@]}" >expected
+for ranks in 1 3; do
+    "$job" "$mpiexec" "$ranks" "$perm_mpi" "${estimate[@]}" --checkpoint sampled >out 2>err </dev/null || fail "estimate"
+    diff expected out || fail "another estimate"
+done
+
 echo "errors are said once"
 for arguments in "missing.mtx" "small.mtx --engine nonsense" "small.mtx --nonsense"; do
     # shellcheck disable=SC2086 # these are several

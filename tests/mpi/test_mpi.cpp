@@ -124,6 +124,63 @@ TEST_CASE("the frontier in slices") {
     check_same_bits(a.view(), opts);
 }
 
+TEST_CASE("estimates: the samples of one call, by all ranks") {
+    const auto but_diagonal = [](double diagonal) {
+        return perm::families::build(40, 40,
+                                     [=](std::int64_t i, std::int64_t j) { return i == j ? diagonal : 1.0; });
+    };
+    const perm::Csr positive = but_diagonal(0), with_signs = but_diagonal(-1);
+    struct Wish {
+        const perm::Csr *a;
+        double epsilon;
+        const char *method;
+        bool is_kept;
+    };
+    for (const auto [a, epsilon, method, is_kept] :
+         {Wish{&positive, 0.0004, nullptr, false}, Wish{&positive, 0.005, "rejection", true},
+          Wish{&with_signs, 0.005, nullptr, true}}) {
+        const TemporaryFolder folder;
+        const std::string file = folder / "kept";
+        perm_opts opts = with(nullptr);
+        opts.without = "merge,periodic";
+        perm_estimate_opts wanted = PERM_ESTIMATE_OPTS_INIT;
+        wanted.epsilon = epsilon;
+        wanted.method = method;
+        wanted.seed = 9;
+        const perm_csr view = a->view();
+        perm_estimated one = PERM_ESTIMATED_INIT;
+        if (rank == 0) REQUIRE(perm_estimate(&view, &opts, &wanted, &one) == PERM_OK);
+        if (is_kept) opts.checkpoint = file.c_str();
+        for (int call = 0; call < (is_kept ? 2 : 1); ++call) {
+            perm_estimated found = PERM_ESTIMATED_INIT;
+            const perm_status status =
+                perm_mpi_estimate(MPI_COMM_WORLD, rank == 0 ? &view : nullptr, &opts,
+                                  rank == 0 ? &wanted : nullptr, rank == 0 ? &found : nullptr);
+            REQUIRE_MESSAGE(status == PERM_OK, perm_mpi_last_error());
+            if (rank != 0) continue;
+            CHECK(found.mantissa_re == one.mantissa_re);
+            CHECK(found.exp2 == one.exp2);
+            CHECK(found.lower_mantissa == one.lower_mantissa);
+            CHECK(found.upper_mantissa == one.upper_mantissa);
+            CHECK(found.samples == one.samples);
+            CHECK(found.samples > 0);
+        }
+        wanted.seed = 10;
+        if (is_kept)
+            check_agreed(perm_mpi_estimate(MPI_COMM_WORLD, rank == 0 ? &view : nullptr, &opts, &wanted,
+                                           rank == 0 ? &one : nullptr),
+                         PERM_BAD_OPTION, "another matrix");
+    }
+    const perm_csr view = positive.view();
+    perm_estimate_opts wanted = PERM_ESTIMATE_OPTS_INIT;
+    wanted.epsilon = 2;
+    perm_estimated found = PERM_ESTIMATED_INIT;
+    check_agreed(perm_mpi_estimate(MPI_COMM_WORLD, &view, nullptr, &wanted, &found), PERM_BAD_OPTION,
+                 "epsilon");
+    check_agreed(perm_mpi_estimate(MPI_COMM_WORLD, &view, nullptr, nullptr, nullptr), PERM_BAD_ARGUMENT,
+                 "null pointer");
+}
+
 TEST_CASE("many blocks, with multiplicities") {
     constexpr std::int64_t blocks = 24, n = 16;
     Random random(5);
