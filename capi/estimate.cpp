@@ -159,7 +159,11 @@ class Estimation {
   private:
     // Such a share of the samples; refused where that is predicted to take too long.
     libperm::SamplesDrawn drawn_where(double share) const {
-        libperm::SamplesDrawn drawn = libperm::choose_device(*plan_, share, options_);
+        const auto on_gpu = [&](const libperm::GpuProperties &gpu) { return share * plan_->seconds_on(gpu); };
+        const double seconds = share * plan_->seconds();
+        libperm::SamplesDrawn drawn = plan_->may_be_on_gpu()
+                                          ? libperm::choose_device(seconds, on_gpu, options_)
+                                          : libperm::SamplesDrawn{nullptr, seconds / options_.threads};
         plan_->refuse_if_longer(drawn.seconds, options_);
         return drawn;
     }

@@ -1,10 +1,11 @@
-// Whether a GPU draws an estimate's samples.
+// Whether a GPU draws samples.
 #pragma once
 
-#include "lib/estimates/estimate_plan.hpp"
+#include "jit/driver/gpu_properties.hpp"
 #include "lib/estimates/sample_devices.hpp"
 #include "lib/input/options.hpp"
 
+#include <functional>
 #include <memory>
 
 namespace libperm {
@@ -14,8 +15,9 @@ struct SamplesDrawn {
     double seconds = 0;                     // as predicted
 };
 
-// `share` of the plan's samples, by what is named, or predicted to be done sooner. Throws Error where a GPU
-// is named and there is none.
-SamplesDrawn choose_device(const EstimatePlan &plan, double share, const Options &options);
+// Samples that take `seconds` of one thread, or, once it is warm, seconds_on() of one GPU: by what is named,
+// or predicted to be done sooner. Throws Error where a GPU is named and there is none.
+SamplesDrawn choose_device(double seconds, const std::function<double(const GpuProperties &)> &seconds_on,
+                           const Options &options);
 
 } // namespace libperm

@@ -5,6 +5,7 @@
 #include "lib/base/randomness.hpp"
 #include "lib/base/system.hpp"
 #include "lib/bounds/potential.hpp"
+#include "lib/estimates/device_choice.hpp"
 #include "lib/estimates/sampler.hpp"
 #include "preprocess/parallel.hpp"
 
@@ -36,16 +37,40 @@ class Rejection {
         sampler_.emplace(by_columns_);
     }
 
-    double seconds_of_chunk() const { return Sampler::seconds_of_chunk(by_columns_); }
+    SamplesDrawn drawn_where(double chunks, const Options &options) const {
+        const auto on_gpu = [&](const GpuProperties &gpu) {
+            return chunks * SamplerOnDevice::seconds_of_chunk(by_columns_, gpu);
+        };
+        return choose_device(chunks * Sampler::seconds_of_chunk(by_columns_), on_gpu, options);
+    }
 
-    // Of a chunk's walks those that come through, each by the column of each row; how many would on average.
-    double draw(std::uint64_t number, std::vector<std::int32_t> &columns) const {
-        std::vector<double> values(chunk);
-        sampler_->draw(seed_, number, values);
+    // Of the walks of chunks those that come through, each by the column of each row; and how many would on
+    // average.
+    void draw(std::uint64_t first, SampleDevices *devices, std::span<std::vector<std::int32_t>> columns,
+              std::span<double> sums, RunControl &control) const {
+        std::vector<double> drawn(devices ? columns.size() * chunk : 0);
+        if (devices && devices->draw(by_columns_, seed_, first, drawn, control)) {
+            parallel_for(columns.size(), [&](std::uint64_t k) {
+                control.poll();
+                sums[k] = accept(first + k, std::span(drawn).subspan(k * chunk, chunk), columns[k]);
+            });
+            return;
+        }
+        parallel_for(columns.size(), [&](std::uint64_t k) {
+            std::vector<double> values(chunk);
+            sampler_->draw(seed_, first + k, values);
+            sums[k] = accept(first + k, values, columns[k]);
+            control.advance(1);
+        });
+    }
+
+  private:
+    double accept(std::uint64_t number, std::span<const double> values,
+                  std::vector<std::int32_t> &columns) const {
         double sum = 0;
         for (std::size_t k = 0; k < chunk; ++k) {
             sum += values[k];
-            if (!(Randomness(~seed_, number * chunk + k).uniform() < values[k])) continue;
+            if (values[k] == 0 || !(Randomness(~seed_, number * chunk + k).uniform() < values[k])) continue;
             const std::vector<std::int32_t> rows = sampler_->rows_of(seed_, number, k);
             const std::size_t first = columns.size();
             columns.resize(first + rows.size());
@@ -58,7 +83,6 @@ class Rejection {
         return sum;
     }
 
-  private:
     std::uint64_t seed_;
     Potential by_columns_; // or of the transpose
     bool is_transposed_ = false;
@@ -76,13 +100,21 @@ std::vector<std::int32_t> walk_samples(const Pattern &a, const std::vector<Track
     const std::size_t size = static_cast<std::size_t>(a.rows) * static_cast<std::size_t>(shots);
     std::vector<std::int32_t> out;
     double values = 0, chunks = 0;
+    SamplesDrawn drawn;
+    double of_chunk = 0; // seconds
+    Options pilot_options = options;
+    pilot_options.device = Device::cpu;
     while (out.size() < size) {
         // As many as are expected to be wanted, so that few are drawn in vain; what they are does not matter.
         const double left = static_cast<double>(size - out.size()) / a.rows,
                      wanted = chunks == 0  ? static_cast<double>(pilot)
                               : values > 0 ? std::min(1.1 * left * chunks / values + 1, most_chunks)
                                            : most_chunks;
-        const double seconds = wanted * rejection.seconds_of_chunk() / options.threads;
+        if (!drawn.devices) {
+            drawn = rejection.drawn_where(wanted, chunks == 0 ? pilot_options : options);
+            of_chunk = drawn.seconds / wanted;
+        }
+        const double seconds = of_chunk * wanted;
         if (chunks > 0 && seconds > options.refuse_seconds)
             throw Error(
                 PERM_REFUSED_TIME,
@@ -96,10 +128,7 @@ std::vector<std::int32_t> walk_samples(const Pattern &a, const std::vector<Track
                    count = static_cast<std::uint64_t>(std::min(wanted, static_cast<double>(most_at_once)));
         std::vector<std::vector<std::int32_t>> found(count);
         std::vector<double> sums(count);
-        parallel_for(count, [&](std::uint64_t k) {
-            sums[k] = rejection.draw(first + k, found[k]);
-            control.advance(1);
-        });
+        rejection.draw(first, drawn.devices.get(), found, sums, control);
         for (std::uint64_t k = 0; k < count; ++k) {
             values += sums[k];
             out.insert(out.end(), found[k].begin(), found[k].end());

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 using namespace perm::families;
 
@@ -55,4 +56,19 @@ TEST_CASE("GPU: estimates have the bits of the CPU") {
                 CHECK(there.upper_exp2 == here.upper_exp2);
             }
     }
+}
+
+TEST_CASE("GPU: matchings by rejection are those of the CPU") {
+    if (!gpu()) return;
+    Random random(run::seed(0x73616d));
+    const perm::Csr a = build(60, 60, [&](std::int64_t, std::int64_t) { return random.uniform(0.1, 1); });
+    const perm_csr view = a.view();
+    constexpr std::int64_t shots = 20000;
+    std::vector<std::int64_t> here(60 * shots), there(here.size());
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.device = "cpu";
+    REQUIRE(perm_sample(&view, &opts, shots, 3, here.data()) == PERM_OK);
+    opts.device = "gpu";
+    REQUIRE(perm_sample(&view, &opts, shots, 3, there.data()) == PERM_OK);
+    CHECK(here == there);
 }

@@ -68,7 +68,7 @@ class Estimate:
     epsilon: float  # what is guaranteed; 0 where exact, inf where additive
     delta: float
     exact: bool
-    additive: bool  # some entry is negative or complex
+    additive: bool  # signs of rows and columns do not make all entries nonnegative
     samples: int
     accepted: int  # of these
     method: str
@@ -102,9 +102,9 @@ def estimate(
     **options: Unpack[Options],
 ) -> Estimate:
     """The permanent of a matrix that may be far too large to be computed (docs/estimates.md). What falls
-    apart is computed exactly, the rest estimated from samples: of a nonnegative matrix within a factor
-    1 +- epsilon, with probability 1 - delta; of one with negative or complex entries with an additive error.
-    The same numbers follow from the same option seed.
+    apart is computed exactly, the rest estimated from samples: of a matrix that is nonnegative,
+    but for signs of rows and columns, within a factor 1 +- epsilon, with probability 1 - delta; of others with
+    an additive error. The same numbers follow from the same option seed.
 
     method: "auto", "nesting", "rejection", "glynn".
     samples: at most so many; 0: as many as it takes.
