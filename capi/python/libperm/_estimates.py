@@ -187,9 +187,7 @@ class Estimation:
         run(self._options, True, lambda: check(call(ctypes.addressof(found))))
         re, im = found.mantissa_re, found.mantissa_im
         return Estimate(
-            Scaled(
-                found.mantissa_re if is_real else complex(found.mantissa_re, found.mantissa_im), found.exp2
-            ),
+            Scaled(re if im == 0 else complex(re, im), found.exp2),
             Scaled(found.lower_mantissa, found.lower_exp2),
             Scaled(found.upper_mantissa, found.upper_exp2),
             Scaled(found.error_mantissa, found.error_exp2),
