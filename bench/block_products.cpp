@@ -2,13 +2,14 @@
 // by tensor cores, row by row, by cuSPARSE; of operators also by the factors that their rows are. Synthetic
 // matrices A(Delta, theta, rho) of Sylos Labini et al., and powers of the operators of joined ends.
 //
-//     perm_block_products [--runs N] [--only TEXT] [--plan]
+//     perm_block_products [--runs N] [--only TEXT] [--plan] [--chains]
 #include "bench/cusparse_many.hpp"
 #include "bench/families.hpp"
 #include "bench/operators.hpp"
 #include "jit/kernel/block_product.hpp"
 #include "jit/kernel/period_walk.hpp"
 #include "jit/queue/gpu_queue.hpp"
+#include "lib/number/residues.hpp"
 #include "lib/periodic/lane_levels.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "preprocess/parallel.hpp"
@@ -101,6 +102,8 @@ __extension__ using Wide = __int128;
 
 constexpr const char *row_product_entry = "row_product", *row_residues_entry = "row_residues";
 
+constexpr std::uint64_t of_residues = 16777213; // below 2^24
+
 struct RowProduct {
     std::uint64_t first, column, value, x, y;
     std::uint32_t rows, lanes, products;
@@ -110,7 +113,7 @@ struct RowProduct {
 // The same row by row: a warp for a row and 128 lanes.
 KernelRecipe row_product_kernels() {
     KernelRecipe recipe;
-    recipe.key = "benchmark: row products, 1\n";
+    recipe.key = "benchmark: row products, 2\n";
     recipe.source = [] {
         return std::string(R"(
 typedef unsigned int u32;
@@ -128,23 +131,30 @@ template <bool residues> __device__ __forceinline__ void multiply(const RowProdu
     const u32 row = item / shares, lane = item % shares * 128 + threadIdx.x % 32;
     if (row >= m.rows) return;
     double sum[together] = {};
-    u32 k = m.first[row];
     const u32 end = m.first[row + 1];
-    while (k < end) {
-        const u32 stop = residues && end - k > m.products ? k + m.products : end;
-#pragma unroll 4
-        for (; k < stop; ++k) {
-            const double value = m.value[k];
-            const double *const from = m.x + static_cast<u64>(m.column[k]) * m.lanes + lane;
+    u32 unreduced = 0;
+    for (u32 begin = m.first[row]; begin < end; begin += 32) { // a warp reads 32 entries, and hands them round
+        const u32 mine = begin + threadIdx.x % 32;
+        const u32 my_column = mine < end ? m.column[mine] : 0;
+        const double my_value = mine < end ? m.value[mine] : 0;
+        const u32 count = end - begin < 32 ? (end - begin + 7) / 8 * 8 : 32;
+        for (u32 k = 0; k < count; k += 8)
 #pragma unroll
-            for (u32 i = 0; i < together; ++i)
-                if (lane + i * 32 < m.lanes) sum[i] = fma(value, from[i * 32], sum[i]);
-        }
-        if (residues)
+            for (u32 j = 0; j < 8; ++j) {
+                const double value = __shfl_sync(0xffffffff, my_value, k + j);
+                const u32 column = __shfl_sync(0xffffffff, my_column, k + j);
+                const double *const from = m.x + static_cast<u64>(column) * m.lanes + lane;
+#pragma unroll
+                for (u32 i = 0; i < together; ++i)
+                    if (lane + i * 32 < m.lanes) sum[i] = fma(value, from[i * 32], sum[i]);
+            }
+        if (residues && ((unreduced += 32) + 32 > m.products || begin + 32 >= end)) {
+            unreduced = 0;
             for (u32 i = 0; i < together; ++i) {
                 const double magic = 0x1.8p52;
                 sum[i] = fma(-(fma(sum[i], m.inverse, magic) - magic), m.prime, sum[i]);
             }
+        }
     }
     for (u32 i = 0; i < together; ++i)
         if (lane + i * 32 < m.lanes) m.y[static_cast<u64>(row) * m.lanes + lane + i * 32] = sum[i];
@@ -247,9 +257,9 @@ class Comparison {
             {a_.columns, a_.rows(),
              of_factors && of_factors->factors ? most_states(*of_factors->factors) : 0});
         std::vector<double> x(most * lanes);
+        const double range = prime == 0 ? 1000 : static_cast<double>(prime), half = std::floor(range / 2);
         for (std::size_t k = 0; k < x.size(); ++k)
-            x[k] = static_cast<double>(k * 2654435761U % (prime == 0 ? 1000 : prime)) -
-                   static_cast<double>(prime / 2);
+            x[k] = std::floor(0x1p-32 * static_cast<std::uint32_t>(k * 2654435761U) * range) - half;
         const DeviceArray from = uploaded(queue_, x), to = uploaded(queue_, x);
         Times out;
         out.blocks = by_blocks(lanes, prime, from.address(), to.address());
@@ -285,6 +295,48 @@ class Comparison {
         return out;
     }
 
+    // A prime for which a row is added up without being reduced, of at most 47 bits.
+    std::uint64_t prime_for_counts() const {
+        const auto sum = static_cast<double>(largest_and_sum(~std::uint64_t{0}).second);
+        const int bits = std::min(47, static_cast<int>(std::floor(53.9 - std::log2(sum + 1))));
+        return primes_below(bits, 1, false).front();
+    }
+
+    // Of doubles of any size, how many have the bits of sums in the order of the columns, one product after
+    // the other.
+    double share_in_order() {
+        constexpr std::uint32_t lanes = 32;
+        Random random(2);
+        std::vector<double> x(std::size_t{a_.columns} * lanes);
+        for (double &number : x) number = random.uniform() - 0.5;
+        const DeviceArray from = uploaded(queue_, x),
+                          to = uploaded(queue_, std::vector<double>(std::size_t{a_.rows()} * lanes));
+        by_blocks(lanes, 0, from.address(), to.address());
+        std::vector<double> y(std::size_t{a_.rows()} * lanes);
+        queue_.copy_out(y.data(), to.address(), 8 * y.size());
+        std::size_t same = 0;
+        for (const BlockStrip &strip : blocks_.strips)
+            for (std::uint32_t place = strip.row; place < std::min(strip.row + strip_rows, a_.rows());
+                 ++place) {
+                const std::uint32_t i = blocks_.rows[place];
+                std::vector<double> value(a_.columns, 0);
+                for (std::uint32_t k = a_.first[i]; k < a_.first[i + 1]; ++k)
+                    value[a_.column[k]] = a_.value[k];
+                for (std::uint32_t l = 0; l < lanes; ++l) {
+                    double sum = 0;
+                    for (std::uint32_t c = strip.step * step_columns;
+                         c < (strip.step + strip.steps) * step_columns; ++c) {
+                        const std::uint32_t j = blocks_.columns[c];
+                        sum = std::fma(value[j], x[std::size_t{j} * lanes + l], sum);
+                        if (value[j] != 0 && c + 1 < blocks_.columns.size() && blocks_.columns[c + 1] == j)
+                            break;
+                    }
+                    same += sum == y[std::size_t{i} * lanes + l];
+                }
+            }
+        return static_cast<double>(same) / static_cast<double>(y.size());
+    }
+
   private:
     static std::size_t most_states(const LaneLevels &levels) {
         std::size_t most = 0;
@@ -293,7 +345,7 @@ class Comparison {
     }
     // A small prime's A is taken for one of any residues.
     std::pair<std::uint64_t, std::uint64_t> largest_and_sum(std::uint64_t prime) const {
-        if (prime < 1 << 25) return {prime / 2, prime * 1000};
+        if (prime == of_residues) return {prime / 2, prime * 1000};
         double largest = 0, most = 0;
         for (std::uint32_t i = 0; i < a_.rows(); ++i) {
             double sum = 0;
@@ -305,6 +357,8 @@ class Comparison {
         }
         return {static_cast<std::uint64_t>(largest), static_cast<std::uint64_t>(most)};
     }
+
+  public:
     double by_blocks(std::uint32_t lanes, std::uint64_t prime, DeviceAddress x, DeviceAddress y) {
         const auto [largest, sum] = largest_and_sum(prime);
         const auto p = static_cast<double>(prime);
@@ -328,10 +382,12 @@ class Comparison {
             runs_,
             [&] {
                 queue_.launch(prime == 0 ? block_product_entry : block_residues_entry, blocks,
-                              block_product_threads, arguments, 0);
+                              block_product_threads, arguments, block_product_bytes);
             },
             [&] { queue_.wait(); });
     }
+
+  private:
     double by_rows(std::uint32_t lanes, std::uint64_t prime, DeviceAddress x, DeviceAddress y) {
         const auto [largest, sum] = largest_and_sum(prime);
         const auto p = static_cast<double>(prime);
@@ -376,6 +432,83 @@ class Comparison {
     DeviceArray first_, column_, value_, strips_, steps_, columns_, tiles_, rows_;
 };
 
+// The cell's factors multiplied out in groups, so that their blocks cost least.
+struct Chain {
+    std::vector<Rows> pieces;
+    std::vector<Blocked> blocks;
+};
+Chain chain_of(const std::string &lattice) {
+    const std::vector<Rows> levels = bench::levels_of(lattice);
+    constexpr std::size_t most_entries = 3000000;
+    constexpr double of_strip = 3; // its rows are written, and read again
+    struct Best {
+        double cost = 0;
+        std::size_t from = 0;
+        Rows piece;
+        Blocked blocks;
+    };
+    std::vector<Best> best(levels.size() + 1);
+    for (std::size_t k = 0; k < levels.size(); ++k) {
+        Rows product = levels[k];
+        for (std::size_t end = k + 1; end <= levels.size(); ++end) {
+            if (end > k + 1) product = bench::product_of(levels[end - 1], product);
+            if (product.column.size() > most_entries) break;
+            Blocked b = blocked(product, 4);
+            const double cost =
+                best[k].cost + cost_of(b.blocks) + of_strip * static_cast<double>(b.blocks.strips.size());
+            if (best[end].cost == 0 || cost < best[end].cost) best[end] = {cost, k, product, std::move(b)};
+        }
+    }
+    Chain out;
+    for (std::size_t end = levels.size(); end > 0; end = best[end].from) {
+        out.pieces.push_back(std::move(best[end].piece));
+        out.blocks.push_back(std::move(best[end].blocks));
+    }
+    return out;
+}
+
+void compare_chain(DeviceQueue *queue, const std::string &lattice, int runs) {
+    const Rows t = bench::operator_of(lattice);
+    const Chain chain = chain_of(lattice);
+    double tiles = 0, steps = 0, longest = 0;
+    for (const Blocked &b : chain.blocks) {
+        tiles += b.blocks.entries() / 256;
+        steps += static_cast<double>(b.blocks.steps.size());
+        longest += b.blocks.strips.front().steps;
+    }
+    std::size_t most = 0;
+    double moves = 0;
+    for (const Rows &piece : chain.pieces) most = std::max<std::size_t>({most, piece.columns, piece.rows()});
+    for (const LaneLevel &level : *t.factors) {
+        most = std::max(most, level.states());
+        moves += static_cast<double>(level.source.size());
+    }
+    fmt::print("{}: {} states, {} moves; {} pieces, {} tiles, {} steps, the longest {}\n", lattice, t.rows(),
+               moves, chain.pieces.size(), tiles, steps, longest);
+    for (const std::uint32_t lanes : {128U, 256U, 512U, 1024U, 2048U, 4096U}) {
+        if (!queue) break;
+        double by_blocks = 0;
+        std::uint64_t prime = std::uint64_t{1} << 47;
+        DeviceArray from(*queue), to(*queue);
+        from.reserve(8 * most * lanes);
+        to.reserve(8 * most * lanes);
+        for (std::size_t k = 0; k < chain.pieces.size(); ++k) {
+            Comparison piece(*queue, nullptr, chain.pieces[k], chain.blocks[k], runs);
+            prime = std::min(prime, piece.prime_for_counts());
+            by_blocks += piece.by_blocks(lanes, piece.prime_for_counts(), from.address(), to.address());
+        }
+        Factors factors(*queue, *t.factors);
+        DeviceAddress here = from.address(), there = to.address();
+        const double by_factors = seconds_each(
+            runs, [&] { factors.advance(*queue, here, there, lanes, static_cast<double>(prime)); },
+            [&] { queue->wait(); });
+        fmt::print("  {:>5} lanes, mod 2^{:.0f}: blocks {:.1f}, factors {:.1f}, {:.2f} times\n", lanes,
+                   std::log2(static_cast<double>(prime)), 1e6 * by_blocks, 1e6 * by_factors,
+                   by_factors / by_blocks);
+    }
+    std::fflush(stdout);
+}
+
 void describe(const Rows &a, const Blocked &b) {
     const double tiles = b.blocks.entries() / 256;
     fmt::print("{:<26}{:>7}{:>10}{:>8.1f}{:>9}{:>8.3f}{:>6.2f}  {:<10}{:>6.2f}", a.name, a.rows(),
@@ -394,6 +527,10 @@ int main(int argc, char **argv) try {
     app.add_option("--only", only, "the matrices whose names have this in them");
     bool plan = false;
     app.add_flag("--plan", plan, "the blocks alone, without a GPU");
+    bool chains = false;
+    app.add_flag("--chains", chains, "operators alone, by a few blocked factors and by those of the rows");
+    bool bits = false;
+    app.add_flag("--bits", bits, "how many doubles have the bits of sums in order");
     std::uint32_t size = 8192;
     app.add_option("--size", size, "rows of the synthetic matrices");
     CLI11_PARSE(app, argc, argv);
@@ -409,6 +546,8 @@ int main(int argc, char **argv) try {
         const std::array<KernelRecipe, 3> kernels{block_product_kernels(), row_product_kernels(),
                                                   period_walk_kernels()};
         queue->load(kernels);
+        for (const char *entry : {block_product_entry, block_residues_entry})
+            queue->allow_shared(entry, block_product_bytes);
         try {
             peer.emplace();
         } catch (const std::exception &error) {
@@ -434,9 +573,10 @@ int main(int argc, char **argv) try {
             return;
         }
         Comparison comparison(*queue, peer ? &*peer : nullptr, a, b, runs);
+        if (bits) fmt::print("{}: {:.4f} of all in order\n", a.name, comparison.share_in_order());
         for (const std::uint32_t lanes : {128U, 1024U})
-            for (const std::uint64_t prime :
-                 {std::uint64_t{0}, std::uint64_t{16777213}, (std::uint64_t{1} << 47) - 115}) {
+            for (const std::uint64_t prime : {std::uint64_t{0}, of_residues, comparison.prime_for_counts()}) {
+                if (prime > of_residues && !a.factors) continue;
                 Comparison::Times t;
                 try {
                     t = comparison.measure(lanes, prime, &a, power);
@@ -446,16 +586,21 @@ int main(int argc, char **argv) try {
                 }
                 describe(a, b);
                 fmt::print("{:>6} {:<9}{:>9.1f}{:>9.1f}{:>9.1f}{:>9.1f}{:>7.2f}{:>7.2f}{:>7.2f}\n", lanes,
-                           prime == 0        ? "doubles"
-                           : prime < 1 << 25 ? "mod 2^24"
-                                             : "mod 2^47",
+                           prime == 0 ? "doubles"
+                                      : fmt::format("mod 2^{:.0f}", std::log2(static_cast<double>(prime))),
                            1e6 * t.blocks, 1e6 * t.rows, 1e6 * t.peer, 1e6 * t.factors, t.rows / t.blocks,
                            t.peer / t.blocks, t.factors / t.blocks);
                 std::fflush(stdout);
             }
     };
     Random random(1);
-    for (const char *lattice : bench::joined_lattices) {
+    for (const char *lattice : bench::joined_lattices)
+        if (chains && std::string(lattice).find(only) != std::string::npos)
+            compare_chain(queue ? &*queue : nullptr, lattice, runs);
+    if (chains) return 0;
+    for (const std::string lattice : bench::joined_lattices) {
+        if (("T^4 of " + lattice + " T^2 of " + lattice + " T of " + lattice).find(only) == std::string::npos)
+            continue;
         Rows t = bench::operator_of(lattice);
         compare(t, 4, 1);
         Rows power = t;
@@ -466,12 +611,10 @@ int main(int argc, char **argv) try {
             compare(power, 4, exponent);
         }
     }
-    for (const std::uint32_t delta : {64U, 32U})
-        for (const double theta : {0.01, 0.1, 0.2, 0.4})
-            for (const double rho : {0.01, 0.05, 0.1, 0.2, 0.5}) {
-                if (delta == 32 && rho != 0.1) continue;
-                compare(synthetic(size, delta, theta, rho, random), delta, 1);
-            }
+    for (const double theta : {0.01, 0.1, 0.4})
+        for (const double rho : {0.01, 0.05, 0.1, 0.2, 0.5})
+            if (fmt::format("A(64, {}, {})", theta, rho).find(only) != std::string::npos)
+                compare(synthetic(size, 64, theta, rho, random), 64, 1);
     return 0;
 } catch (const std::exception &error) {
     fmt::print(stderr, "{}\n", error.what());

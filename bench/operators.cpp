@@ -4,7 +4,6 @@
 #include "lib/periodic/periodic_plan.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 namespace bench {
@@ -30,9 +29,8 @@ struct Product {
     }
 };
 
-} // namespace
-
-Rows operator_of(const std::string &lattice) {
+// Of joined ends, the largest block.
+PeriodBlock block_of(const std::string &lattice) {
     const perm::Csr cell = perm::lattice_cell(lattice);
     const perm_csr view = cell.view();
     perm_periodic a = PERM_PERIODIC_INIT;
@@ -43,29 +41,52 @@ Rows operator_of(const std::string &lattice) {
     const PeriodicPlan plan = make_periodic_plan(read_periodic(
                                                      &a, [] {}, nullptr),
                                                  options, control);
-    const PeriodBlock &block =
-        *std::max_element(plan.loops.begin(), plan.loops.end(),
-                          [](const PeriodBlock &x, const PeriodBlock &y) { return x.states < y.states; });
-    const auto states = static_cast<std::uint32_t>(block.states);
-    Rows out{"T of " + lattice, states, {0}, {}, {}, {}};
-    for (std::uint32_t s = 0; s < states; ++s) {
-        out.add(s, 1);
-        out.end_row();
+    return *std::max_element(plan.loops.begin(), plan.loops.end(),
+                             [](const PeriodBlock &x, const PeriodBlock &y) { return x.states < y.states; });
+}
+
+Rows rows_of(const PeriodLevel &level, std::uint32_t columns) {
+    Rows out{"", columns, {0}, {}, {}, {}};
+    Product product(columns);
+    for (std::size_t t = 0; t < level.states(); ++t) {
+        for (std::uint32_t m = level.first[t]; m < level.first[t + 1]; ++m)
+            product.add(level.moves[m].source, 1);
+        product.end_row(out);
     }
+    return out;
+}
+
+} // namespace
+
+std::vector<Rows> levels_of(const std::string &lattice) {
+    const PeriodBlock block = block_of(lattice);
+    std::vector<Rows> out;
+    auto columns = static_cast<std::uint32_t>(block.states);
     for (const PeriodLevel &level : block.levels) {
-        Rows next{out.name, states, {0}, {}, {}, {}};
-        Product product(states);
-        for (std::size_t t = 0; t < level.states(); ++t) {
-            for (std::uint32_t m = level.first[t]; m < level.first[t + 1]; ++m) {
-                const std::uint32_t s = level.moves[m].source;
-                for (std::uint32_t k = out.first[s]; k < out.first[s + 1]; ++k)
-                    product.add(out.column[k], out.value[k]);
-            }
-            product.end_row(next);
-        }
-        out = std::move(next);
+        out.push_back(rows_of(level, columns));
+        columns = out.back().rows();
     }
-    out.factors = lane_levels(block.levels, [] {});
+    return out;
+}
+
+Rows operator_of(const std::string &lattice) {
+    const std::vector<Rows> levels = levels_of(lattice);
+    Rows out = levels.front();
+    for (std::size_t k = 1; k < levels.size(); ++k) out = product_of(levels[k], out);
+    out.name = "T of " + lattice;
+    out.factors = lane_levels(block_of(lattice).levels, [] {});
+    return out;
+}
+
+Rows product_of(const Rows &a, const Rows &b) {
+    Rows out{"", b.columns, {0}, {}, {}, {}};
+    Product product(b.columns);
+    for (std::uint32_t i = 0; i < a.rows(); ++i) {
+        for (std::uint32_t k = a.first[i]; k < a.first[i + 1]; ++k)
+            for (std::uint32_t l = b.first[a.column[k]]; l < b.first[a.column[k] + 1]; ++l)
+                product.add(b.column[l], a.value[k] * b.value[l]);
+        product.end_row(out);
+    }
     return out;
 }
 

@@ -31,6 +31,9 @@ constexpr std::array<const char *, 14> joined_lattices{
     "grid:2x5", "grid:2x6", "grid:3x4", "ring:4x3", "grid:2x7", "grid:4x4", "ring:4x4"};
 
 Rows operator_of(const std::string &lattice);
+std::vector<Rows> levels_of(const std::string &lattice); // its factors, one by one
+
+Rows product_of(const Rows &a, const Rows &b); // A B
 
 // Without rows if it had more entries than that.
 Rows square_of(const Rows &a, std::size_t most);

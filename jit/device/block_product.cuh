@@ -37,42 +37,85 @@ struct BlockProduct {
     double prime, inverse;
 };
 
-// 16 rows of X on their way from global memory to shared: while one such is multiplied, the next is read.
-class Stage {
-  public:
-    __device__ __forceinline__ Stage(const BlockProduct &m, u32 lane)
-        : x_(m.x),
-          lanes_(m.lanes),
-          at_(lane + 2 * (threadIdx.x % (block_lanes / 2))),
-          row_(threadIdx.x / (block_lanes / 2)) {}
+// Two numbers to shared memory, or zeros; they are there when they have been waited for.
+__device__ __forceinline__ void bring_pair(double *to, const double *from, bool is_there) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 :
+                 : "r"(static_cast<u32>(__cvta_generic_to_shared(to))), "l"(from), "r"(is_there ? 16 : 0)
+                 : "memory");
+#else
+    const Pair none = {0, 0};
+    *reinterpret_cast<Pair *>(to) = is_there ? *reinterpret_cast<const Pair *>(from) : none;
+#endif
+}
+__device__ __forceinline__ void wait_for_what_is_brought() { // by this thread
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" : : : "memory");
+#endif
+}
 
-    __device__ __forceinline__ void fetch(const u32 *columns) {
-#pragma unroll
-        for (int k = 0; k < each; ++k) {
-            const Pair none = {0, 0};
-            pair_[k] = at_ < lanes_
-                           ? *reinterpret_cast<const Pair *>(
-                                 x_ + static_cast<u64>(columns[row_ + rows_at_once * k]) * lanes_ + at_)
-                           : none;
-        }
+struct __align__(16) Room { // what a step multiplies
+    double x[step_columns][pitch];
+    Pair tiles[strip_tiles * tile_pairs];
+};
+
+// Steps on their way from global memory to shared: while one is multiplied the next is brought, and where the
+// one after that lies is looked up.
+class Courier {
+  public:
+    __device__ __forceinline__ Courier(const BlockProduct &m, const Strip &strip, u32 begin)
+        : x_(m.x + begin + 2 * place),
+          tiles_(m.tiles),
+          columns_(m.columns + u64{strip.step} * step_columns + row),
+          steps_(m.steps + strip.step),
+          left_(strip.steps),
+          lanes_(m.lanes),
+          is_there_(begin + 2 * place < m.lanes) {
+        look_up();
     }
-    __device__ __forceinline__ void put(double (*room)[pitch]) const {
+    // The next one, if there is any; which of the strip's tiles it has.
+    __device__ __forceinline__ u32 bring(Room &room) {
+        if (left_ == 0) return 0;
 #pragma unroll
         for (int k = 0; k < each; ++k)
-            *reinterpret_cast<Pair *>(room[row_ + rows_at_once * k] + 2 * (threadIdx.x % (block_lanes / 2))) =
-                pair_[k];
+            bring_pair(room.x[row + rows_at_once * k] + 2 * place,
+                       is_there_ ? x_ + u64{column_[k]} * lanes_ : x_, is_there_);
+        const u32 mask = step_.mask, pairs = static_cast<u32>(__popc(mask)) * tile_pairs;
+        const Pair *const tiles = tiles_ + u64{step_.tile} * tile_pairs;
+        for (u32 k = threadIdx.x; k < pairs; k += most_threads)
+            bring_pair(&room.tiles[k].x, &tiles[k].x, true);
+        --left_;
+        look_up();
+        return mask;
     }
 
   private:
-    static constexpr int rows_at_once = most_threads / (block_lanes / 2), each = step_columns / rows_at_once;
+    static constexpr int row_pairs = block_lanes / 2, rows_at_once = most_threads / row_pairs,
+                         each = step_columns / rows_at_once;
+    const u32 place = threadIdx.x % row_pairs, row = threadIdx.x / row_pairs;
+
+    __device__ __forceinline__ void look_up() {
+        if (left_ == 0) return;
+#pragma unroll
+        for (int k = 0; k < each; ++k) column_[k] = columns_[rows_at_once * k];
+        columns_ += step_columns;
+        step_ = *steps_++;
+    }
 
     const double *x_;
-    u32 lanes_, at_, row_;
-    Pair pair_[each];
+    const Pair *tiles_;
+    const u32 *columns_;
+    const Step *steps_;
+    u32 left_, lanes_, column_[each];
+    bool is_there_;
+    Step step_;
 };
 
+extern __shared__ __align__(16) unsigned char shared_memory[];
+
 template <bool residues> __device__ __forceinline__ void multiply(const BlockProduct &m) {
-    __shared__ __align__(16) double room[2][step_columns][pitch];
+    Room *const room = reinterpret_cast<Room *>(shared_memory);
     constexpr int parts = warp_lanes / tile_columns;
     const u32 groups = (m.lanes + block_lanes - 1) / block_lanes, begin = blockIdx.x % groups * block_lanes;
     const Strip strip = m.strips[blockIdx.x / groups];
@@ -85,34 +128,28 @@ template <bool residues> __device__ __forceinline__ void multiply(const BlockPro
 #pragma unroll
             for (int k = 0; k < 4; ++k) sum[n][k] = reduced(sum[n][k], m.prime, m.inverse);
     };
-    u32 unreduced = 0;
-    Stage stage(m, begin);
-    const u32 *const columns = m.columns + static_cast<u64>(strip.step) * step_columns;
-    if (strip.steps > 0) stage.fetch(columns);
+    Courier courier(m, strip, begin);
+    u32 next = courier.bring(room[0]), unreduced = 0;
     for (u32 s = 0; s < strip.steps; ++s) {
-        stage.put(room[s % 2]);
-        __syncthreads();
-        if (s + 1 < strip.steps) stage.fetch(columns + (s + 1) * step_columns);
-        const Step step = m.steps[strip.step + s];
-        const bool has_tile = step.mask >> tile & 1;
+        wait_for_what_is_brought();
+        __syncthreads(); // and all are done with the step before
+        const u32 mask = next;
+        next = courier.bring(room[(s + 1) % 2]);
+        const bool has_tile = mask >> tile & 1;
         if (warps_go_apart && !has_tile) continue;
-        double a[2 * 4] = {};
-        if (has_tile) {
-            const Pair *const pairs =
-                m.tiles + static_cast<u64>(step.tile + __popc(step.mask & ((1U << tile) - 1))) * tile_pairs +
-                lane;
+        const Pair *const pairs = room[s % 2].tiles + __popc(mask & ((1U << tile) - 1)) * tile_pairs + lane;
+        double a[2 * 4];
 #pragma unroll
-            for (int k = 0; k < 4; ++k) {
-                const Pair pair = pairs[32 * k];
-                a[2 * k] = pair.x;
-                a[2 * k + 1] = pair.y;
-            }
+        for (int k = 0; k < 4; ++k) {
+            const Pair none = {0, 0}, pair = has_tile ? pairs[32 * k] : none;
+            a[2 * k] = pair.x;
+            a[2 * k + 1] = pair.y;
         }
 #pragma unroll
         for (int n = 0; n < parts; ++n) {
             double b[4];
 #pragma unroll
-            for (int k = 0; k < 4; ++k) b[k] = room[s % 2][4 * k + t][part + n * tile_columns + g];
+            for (int k = 0; k < 4; ++k) b[k] = room[s % 2].x[4 * k + t][part + n * tile_columns + g];
             add_product<4>(sum[n], a, b);
         }
         if (residues && has_tile && ++unreduced == m.steps_before_reducing) {
@@ -125,7 +162,7 @@ template <bool residues> __device__ __forceinline__ void multiply(const BlockPro
     for (int half = 0; half < 2; ++half) {
         const u32 place = strip.row + tile * tile_rows + half * 8 + g;
         if (place >= m.height) continue;
-        double *const to = m.y + static_cast<u64>(m.rows[place]) * m.lanes;
+        double *const to = m.y + u64{m.rows[place]} * m.lanes;
 #pragma unroll
         for (int n = 0; n < parts; ++n) {
             const u32 at = begin + part + n * tile_columns + 2 * t;

@@ -27,7 +27,7 @@ KernelRecipe block_product_kernels() {
     recipe.key = formatted("products of a matrix in dense blocks\ngenerator {}\n", generator_digest);
     recipe.source = [] {
         const auto kernel = [](const char *entry, const char *residues) {
-            return formatted("\nextern \"C\" __global__ void __launch_bounds__(most_threads)\n"
+            return formatted("\nextern \"C\" __global__ void __launch_bounds__(most_threads, 2)\n"
                              "{}(const __grid_constant__ BlockProduct product) {{\n"
                              "    multiply<{}>(product);\n}}\n",
                              entry, residues);

@@ -4,6 +4,7 @@
 
 #include "jit/compile/kernel_recipe.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -27,7 +28,10 @@ struct BlockProduct {
 
 // Of doubles: each product and its addition round once at most, in the order of the steps and, within one,
 // in the hardware's. Of residues modulo a prime: exactly.
-// Blocks: strips times ceil(lanes / block_product_lanes), of block_product_threads.
+// Blocks: strips times ceil(lanes / block_product_lanes), of block_product_threads, each with so many bytes
+// of shared memory (DeviceQueue::allow_shared).
+constexpr std::size_t block_product_bytes =
+    2 * 8 * (step_columns * (block_product_lanes + 4) + strip_rows * step_columns);
 constexpr const char *block_product_entry = "perm_block_product",
                      *block_residues_entry = "perm_block_residues";
 

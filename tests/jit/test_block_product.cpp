@@ -1,8 +1,10 @@
-// Products of matrices in dense blocks, played on the host: doubles by the sums' order and its bound,
-// residues exactly.
+// Products of matrices in dense blocks, played on the host, and on a GPU where there is one: doubles within
+// their bound, residues exactly.
 #include "bench/families.hpp"
 #include "jit/kernel/block_product.hpp"
 #include "jit/kernel/tensor_tile.hpp"
+#include "jit/queue/gpu_queue.hpp"
+#include "lib/run/gpu_device.hpp"
 #include "preprocess/similar_rows.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/run.hpp"
@@ -42,6 +44,20 @@ template <class Number> Rows any_rows(Random &random, std::uint32_t columns, con
     return a;
 }
 
+// The first GPU's queue, and the host's.
+template <class Work> void on_each_queue(const Work &work) {
+    if (const GpuChoice choice = first_gpu(); choice.gpu) {
+        const Gpu::Current current(*choice.gpu);
+        GpuQueue gpu(choice.gpu, {});
+        gpu.load(block_product_kernels());
+        work(gpu);
+    }
+    HostQueue host;
+    host.load(block_product_kernels());
+    work(host);
+    CHECK(host.is_whole());
+}
+
 struct Case {
     Rows a;
     std::uint32_t columns, lanes;
@@ -57,7 +73,8 @@ Case any_case(Random &random, const Number &number, const Entry &entry, std::uin
     return c;
 }
 
-std::vector<double> product(HostQueue &queue, const Case &c, double tau, double prime, std::uint32_t steps) {
+std::vector<double> product(DeviceQueue &queue, const Case &c, double tau, double prime,
+                            std::uint32_t steps) {
     const RowGroups groups = similar_rows(c.a.first, c.a.column, c.columns, 4, tau, no_poll);
     const RowBlocks blocks = row_blocks(c.a.first, c.a.column, c.a.value, groups.row);
     const std::vector<double> nothing(std::size_t{c.a.height()} * c.lanes,
@@ -79,10 +96,12 @@ std::vector<double> product(HostQueue &queue, const Case &c, double tau, double 
                    prime,
                    prime == 0 ? 0 : 1 / prime};
     const std::array<void *, 1> arguments{&m};
+    for (const char *entry : {block_product_entry, block_residues_entry})
+        queue.allow_shared(entry, block_product_bytes);
     const auto groups_of_lanes = (c.lanes + block_product_lanes - 1) / block_product_lanes;
     queue.launch(prime == 0 ? block_product_entry : block_residues_entry,
                  static_cast<unsigned>(blocks.strips.size()) * groups_of_lanes, block_product_threads,
-                 arguments, 0);
+                 arguments, block_product_bytes);
     std::vector<double> found(nothing.size());
     queue.copy_out(found.data(), y.address(), 8 * found.size());
     return found;
@@ -91,79 +110,78 @@ std::vector<double> product(HostQueue &queue, const Case &c, double tau, double 
 } // namespace
 
 TEST_CASE("doubles: within the bound of as many roundings as a row has products") {
-    Random random(run::seed(0x626c6f63));
-    HostQueue queue;
-    queue.load(block_product_kernels());
     int compared = 0;
-    for (int trial = 0; trial < run::cases(12); ++trial) {
-        const auto number = [&] { return random.uniform() - 0.5; };
-        const Case c = any_case(random, number, number, 80);
-        CAPTURE(c.a.height());
-        CAPTURE(c.columns);
-        const std::vector<double> y = product(queue, c, random.uniform(), 0, 0);
-        for (std::uint32_t i = 0; i < c.a.height(); ++i)
-            for (std::uint32_t l = 0; l < c.lanes; ++l) {
-                long double sum = 0, size = 0;
-                for (std::uint32_t k = c.a.first[i]; k < c.a.first[i + 1]; ++k) {
-                    const long double term = static_cast<long double>(c.a.value[k]) *
-                                             static_cast<long double>(c.x[c.a.column[k] * c.lanes + l]);
-                    sum += term;
-                    size += std::fabs(term);
+    on_each_queue([&](DeviceQueue &queue) {
+        Random random(run::seed(0x626c6f63));
+        for (int trial = 0; trial < run::cases(12); ++trial) {
+            const auto number = [&] { return random.uniform() - 0.5; };
+            const Case c = any_case(random, number, number, 80);
+            CAPTURE(c.a.height());
+            CAPTURE(c.columns);
+            const std::vector<double> y = product(queue, c, random.uniform(), 0, 0);
+            for (std::uint32_t i = 0; i < c.a.height(); ++i)
+                for (std::uint32_t l = 0; l < c.lanes; ++l) {
+                    long double sum = 0, size = 0;
+                    for (std::uint32_t k = c.a.first[i]; k < c.a.first[i + 1]; ++k) {
+                        const long double term = static_cast<long double>(c.a.value[k]) *
+                                                 static_cast<long double>(c.x[c.a.column[k] * c.lanes + l]);
+                        sum += term;
+                        size += std::fabs(term);
+                    }
+                    const double terms = c.a.first[i + 1] - c.a.first[i];
+                    CHECK(std::fabs(static_cast<double>(y[i * c.lanes + l] - sum)) <=
+                          2 * terms * std::numeric_limits<double>::epsilon() / 2 * static_cast<double>(size));
+                    ++compared;
                 }
-                const double terms = c.a.first[i + 1] - c.a.first[i];
-                CHECK(std::fabs(static_cast<double>(y[i * c.lanes + l] - sum)) <=
-                      2 * terms * std::numeric_limits<double>::epsilon() / 2 * static_cast<double>(size));
-                ++compared;
-            }
-    }
-    CHECK(queue.is_whole());
+        }
+    });
     CHECK(compared > run::enough(1000));
 }
 
 TEST_CASE("residues: of whole numbers and of other residues, exactly") {
-    Random random(run::seed(0x62726573));
-    HostQueue queue;
-    queue.load(block_product_kernels());
-    int compared = 0, reduced_between = 0;
     struct Kind {
         std::int64_t prime, largest; // of A's entries; 0: residues
     };
-    for (const Kind kind : {Kind{33554393, 0}, Kind{16777213, 0}, Kind{140737488355213, 5}, Kind{1048573, 9}})
-        for (int trial = 0; trial < run::cases(4); ++trial) {
-            const auto half = (kind.prime - 1) / 2;
-            const auto largest = kind.largest == 0 ? half : kind.largest;
-            const auto residue = [&] { return static_cast<double>(random.integer(-half, half)); };
-            const auto entry = [&] { return static_cast<double>(random.integer(-largest, largest)); };
-            const Case c = any_case(random, residue, entry, 150);
-            CAPTURE(kind.prime);
-            CAPTURE(c.columns);
-            std::uint64_t row_sum = 0;
-            for (std::uint32_t i = 0; i < c.a.height(); ++i) {
-                std::uint64_t sum = 0;
-                for (std::uint32_t k = c.a.first[i]; k < c.a.first[i + 1]; ++k)
-                    sum += static_cast<std::uint64_t>(std::fabs(c.a.value[k]));
-                row_sum = std::max(row_sum, sum);
-            }
-            const auto prime = static_cast<std::uint64_t>(kind.prime);
-            const std::uint32_t steps =
-                steps_before_reducing(static_cast<std::uint64_t>(largest), row_sum, prime);
-            REQUIRE(steps > 0);
-            if (steps < c.columns / step_columns) ++reduced_between;
-            const std::vector<double> y =
-                product(queue, c, random.uniform(), static_cast<double>(prime), steps);
-            for (std::uint32_t i = 0; i < c.a.height(); ++i)
-                for (std::uint32_t l = 0; l < c.lanes; ++l) {
-                    Wide sum = 0;
+    int compared = 0, reduced_between = 0;
+    on_each_queue([&](DeviceQueue &queue) {
+        Random random(run::seed(0x62726573));
+        for (const Kind kind :
+             {Kind{33554393, 0}, Kind{16777213, 0}, Kind{140737488355213, 5}, Kind{1048573, 9}})
+            for (int trial = 0; trial < run::cases(4); ++trial) {
+                const auto half = (kind.prime - 1) / 2;
+                const auto largest = kind.largest == 0 ? half : kind.largest;
+                const auto residue = [&] { return static_cast<double>(random.integer(-half, half)); };
+                const auto entry = [&] { return static_cast<double>(random.integer(-largest, largest)); };
+                const Case c = any_case(random, residue, entry, 150);
+                CAPTURE(kind.prime);
+                CAPTURE(c.columns);
+                std::uint64_t row_sum = 0;
+                for (std::uint32_t i = 0; i < c.a.height(); ++i) {
+                    std::uint64_t sum = 0;
                     for (std::uint32_t k = c.a.first[i]; k < c.a.first[i + 1]; ++k)
-                        sum += static_cast<Wide>(c.a.value[k]) *
-                               static_cast<Wide>(c.x[c.a.column[k] * c.lanes + l]);
-                    const double found = y[i * c.lanes + l];
-                    CHECK((sum - static_cast<Wide>(found)) % kind.prime == 0);
-                    CHECK(std::fabs(found) <= static_cast<double>(largest_residue(prime)));
-                    ++compared;
+                        sum += static_cast<std::uint64_t>(std::fabs(c.a.value[k]));
+                    row_sum = std::max(row_sum, sum);
                 }
-        }
-    CHECK(queue.is_whole());
+                const auto prime = static_cast<std::uint64_t>(kind.prime);
+                const std::uint32_t steps =
+                    steps_before_reducing(static_cast<std::uint64_t>(largest), row_sum, prime);
+                REQUIRE(steps > 0);
+                if (steps < c.columns / step_columns) ++reduced_between;
+                const std::vector<double> y =
+                    product(queue, c, random.uniform(), static_cast<double>(prime), steps);
+                for (std::uint32_t i = 0; i < c.a.height(); ++i)
+                    for (std::uint32_t l = 0; l < c.lanes; ++l) {
+                        Wide sum = 0;
+                        for (std::uint32_t k = c.a.first[i]; k < c.a.first[i + 1]; ++k)
+                            sum += static_cast<Wide>(c.a.value[k]) *
+                                   static_cast<Wide>(c.x[c.a.column[k] * c.lanes + l]);
+                        const double found = y[i * c.lanes + l];
+                        CHECK((sum - static_cast<Wide>(found)) % kind.prime == 0);
+                        CHECK(std::fabs(found) <= static_cast<double>(largest_residue(prime)));
+                        ++compared;
+                    }
+            }
+    });
     CHECK(compared > run::enough(1000));
     CHECK(reduced_between > 0);
     CHECK(steps_before_reducing(33554424, 1 << 30, 67108859) == 0); // 8 products of these alone
