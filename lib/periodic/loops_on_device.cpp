@@ -107,11 +107,15 @@ class LoopsOnDevice {
   private:
     __extension__ using Wide = unsigned __int128;
 
-    // So many that both tables stay in the second-level cache of a large GPU.
-    static std::size_t lanes_of(std::size_t states, std::size_t starts) {
-        constexpr std::size_t cache = 36 << 20, of_warp = walk_warp * walk_together;
-        const std::size_t most = std::max(cache / (16 * states) / of_warp, std::size_t{1}) * of_warp;
-        return std::min(most, (starts + walk_warp - 1) / walk_warp * walk_warp);
+    // As many as make use of the whole GPU, and of few states as many as leave both tables in its
+    // second-level cache; if there is memory for them.
+    std::size_t lanes_of(std::size_t states, std::size_t starts) {
+        constexpr std::size_t cache = 36 << 20, usual = 1024, of_warp = walk_warp * walk_together;
+        const std::size_t bytes = 16 * states,
+                          fitting = static_cast<std::size_t>(queue_.free_bytes()) / 2 / bytes,
+                          most = std::max(cache / bytes, std::min(usual, fitting));
+        return std::min(std::max(most / of_warp, std::size_t{1}) * of_warp,
+                        (starts + walk_warp - 1) / walk_warp * walk_warp);
     }
 
     // Of some starts, modulo one prime, each for so many like it.

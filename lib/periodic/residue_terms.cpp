@@ -76,7 +76,7 @@ bool recurs(const PeriodicPlan &plan, std::int64_t m) {
 
 DeviceWork device_work(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, double bits) {
     constexpr double of_move = 6e-12, of_launch = 3e-6; // seconds, of a start's residue; of a level
-    constexpr double starts_at_once = 128;
+    constexpr double starts_at_once = 1024;
     const double primes = (bits / modular_bits + 1) * (plan.real ? 1 : 2);
     double launches = 0, most = 0;
     for (const PeriodBlock &block : plan.loops) {
