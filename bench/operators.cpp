@@ -1,9 +1,11 @@
 #include "bench/operators.hpp"
 
 #include "capi/command/lattice.hpp"
+#include "jit/text/text.hpp"
 #include "lib/periodic/periodic_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace bench {
@@ -88,6 +90,33 @@ Rows product_of(const Rows &a, const Rows &b) {
         product.end_row(out);
     }
     return out;
+}
+
+// Blocks of delta x delta, a share theta of them with entries, a share rho of theirs; rows in any order.
+Rows synthetic(std::uint32_t n, std::uint32_t delta, double theta, double rho,
+               perm::families::Random &random) {
+    const std::uint32_t side = n / delta;
+    const auto some = [&](std::int64_t all, double share) { // the first of a permutation
+        std::vector<std::int64_t> order = random.permutation(all);
+        order.resize(static_cast<std::size_t>(std::lround(share * static_cast<double>(all))));
+        std::sort(order.begin(), order.end());
+        return order;
+    };
+    std::vector<std::vector<std::uint32_t>> lines(n);
+    for (const std::int64_t block : some(std::int64_t{side} * side, theta)) {
+        const auto row = static_cast<std::uint32_t>(block / side) * delta,
+                   column = static_cast<std::uint32_t>(block % side) * delta;
+        for (const std::int64_t k : some(std::int64_t{delta} * delta, rho))
+            lines[row + static_cast<std::uint32_t>(k / delta)].push_back(
+                column + static_cast<std::uint32_t>(k % delta));
+    }
+    Rows a{formatted("A({}, {}, {})", delta, theta, rho), n, {0}, {}, {}, {}};
+    for (const std::int64_t i : random.permutation(n)) {
+        for (const std::uint32_t j : lines[static_cast<std::size_t>(i)])
+            a.add(j, static_cast<double>(random.integer(1, 3)));
+        a.end_row();
+    }
+    return a;
 }
 
 Rows square_of(const Rows &a, std::size_t most) {

@@ -1,6 +1,8 @@
-// The operators of joined ends' largest blocks, multiplied out.
+// Matrices for products with many vectors: operators of joined ends (their largest blocks) multiplied out,
+// and synthetic ones.
 #pragma once
 
+#include "bench/families.hpp"
 #include "lib/periodic/lane_levels.hpp"
 
 #include <array>
@@ -34,6 +36,11 @@ Rows operator_of(const std::string &lattice);
 std::vector<Rows> levels_of(const std::string &lattice); // its factors, one by one
 
 Rows product_of(const Rows &a, const Rows &b); // A B
+
+// A(delta, theta, rho) of Sylos Labini et al.: blocks of delta x delta, a share theta of them with entries, a
+// share rho of theirs; rows in any order.
+Rows synthetic(std::uint32_t n, std::uint32_t delta, double theta, double rho,
+               perm::families::Random &random);
 
 // Without rows if it had more entries than that.
 Rows square_of(const Rows &a, std::size_t most);

@@ -1,0 +1,21 @@
+// A sparse matrix times a dense one row by row: a warp for a row and 128 lanes.
+#pragma once
+
+#include "jit/compile/kernel_recipe.hpp"
+
+#include <cstdint>
+
+namespace bench {
+
+// What follows stands in the kernels' text as well.
+struct RowProduct {
+    std::uint64_t first, column, value, x, y;
+    std::uint32_t rows, lanes, products;
+    double prime, inverse;
+};
+
+constexpr const char *row_product_entry = "row_product", *row_residues_entry = "row_residues";
+
+libperm::KernelRecipe row_product_kernels();
+
+} // namespace bench
