@@ -3,7 +3,7 @@
 // matrices of Sylos Labini et al., and powers of the operators of joined ends.
 //
 //     perm_block_products [--runs N] [--only TEXT] [--plan] [--chains] [--bits]
-#include "bench/many_vectors.hpp"
+#include "bench/blocks/many_vectors.hpp"
 #include "jit/queue/gpu_queue.hpp"
 #include "lib/run/gpu_device.hpp"
 

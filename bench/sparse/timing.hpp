@@ -6,7 +6,7 @@
 
 namespace bench {
 
-// Seconds of one of many, the best of three rows of them.
+// Seconds of one of many, the best of three rows of them; of fewer, where a row would take long.
 template <class Work, class Wait> double seconds_each(int runs, const Work &work, const Wait &wait) {
     using Clock = std::chrono::steady_clock;
     double best = 1e9;
@@ -17,6 +17,7 @@ template <class Work, class Wait> double seconds_each(int runs, const Work &work
         wait();
         const double each = std::chrono::duration<double>(Clock::now() - begun).count() / runs;
         if (k > 0) best = std::min(best, each);
+        runs = std::max(1, std::min(runs, static_cast<int>(0.05 / each)));
     }
     return best;
 }

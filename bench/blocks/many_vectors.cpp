@@ -1,13 +1,14 @@
-#include "bench/many_vectors.hpp"
+#include "bench/blocks/many_vectors.hpp"
 
+#include "bench/blocks/row_product.hpp"
 #include "bench/families.hpp"
-#include "bench/row_product.hpp"
+#include "bench/sparse/timing.hpp"
+#include "bench/uploaded.hpp"
 #include "jit/text/text.hpp"
 #include "lib/number/residues.hpp"
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -19,29 +20,6 @@ using namespace libperm;
 namespace {
 
 __extension__ using Wide = __int128;
-
-template <class T> DeviceArray uploaded(DeviceQueue &queue, const std::vector<T> &list) {
-    DeviceArray array(queue);
-    array.reserve(std::max<std::size_t>(list.size(), 1) * sizeof(T));
-    queue.copy_in(array.address(), list.data(), list.size() * sizeof(T));
-    return array;
-}
-
-// Seconds of one of many, the best of three rows of them, each of some milliseconds.
-template <class Work, class Wait> double seconds_each(int runs, const Work &work, const Wait &wait) {
-    using Clock = std::chrono::steady_clock;
-    double best = 1e9;
-    for (int k = 0; k < 4; ++k) { // the first warms up
-        wait();
-        const Clock::time_point begun = Clock::now();
-        for (int r = 0; r < runs; ++r) work();
-        wait();
-        const double each = std::chrono::duration<double>(Clock::now() - begun).count() / runs;
-        if (k > 0) best = std::min(best, each);
-        runs = std::max(1, std::min(runs, static_cast<int>(0.02 / each)));
-    }
-    return best;
-}
 
 } // namespace
 

@@ -1,4 +1,4 @@
-#include "bench/blockings.hpp"
+#include "bench/blocks/blockings.hpp"
 
 #include "jit/text/text.hpp"
 #include "preprocess/parallel.hpp"

@@ -1,4 +1,4 @@
-#include "bench/operators.hpp"
+#include "bench/blocks/operators.hpp"
 
 #include "capi/command/lattice.hpp"
 #include "jit/text/text.hpp"

@@ -1,4 +1,4 @@
-#include "bench/row_product.hpp"
+#include "bench/blocks/row_product.hpp"
 
 namespace bench {
 

@@ -1,7 +1,7 @@
 // Rows brought together by 1-SA and cut into blocks: the best of some widths and thresholds.
 #pragma once
 
-#include "bench/operators.hpp"
+#include "bench/blocks/operators.hpp"
 #include "jit/kernel/block_product.hpp"
 
 #include <string>

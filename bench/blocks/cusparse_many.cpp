@@ -1,4 +1,4 @@
-#include "bench/cusparse_many.hpp"
+#include "bench/blocks/cusparse_many.hpp"
 
 #include <dlfcn.h>
 

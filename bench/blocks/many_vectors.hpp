@@ -1,8 +1,8 @@
 // The time that a matrix takes times many vectors on a GPU: in blocks, row by row, by cuSPARSE, by factors.
 #pragma once
 
-#include "bench/blockings.hpp"
-#include "bench/cusparse_many.hpp"
+#include "bench/blocks/blockings.hpp"
+#include "bench/blocks/cusparse_many.hpp"
 #include "jit/kernel/period_walk.hpp"
 #include "jit/queue/device_queue.hpp"
 
