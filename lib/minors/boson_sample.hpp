@@ -1,6 +1,6 @@
 // Samples of boson sampling (Clifford and Clifford, The classical complexity of boson sampling, SODA 2018,
 // and Faster classical boson sampling, arXiv 2005.04214): photon by photon, each from the law that those
-// before it leave, whose weights are made of all sub-permanents of one matrix.
+// before it leave, whose weights are made of all sub-permanents of one matrix (boson_shot.hpp).
 #pragma once
 
 #include "lib/input/options.hpp"
@@ -9,8 +9,6 @@
 #include <perm.h>
 
 namespace libperm {
-
-constexpr std::int64_t most_photons = 41;
 
 // As perm.h has it. Throws Error.
 void sample_bosons(const perm_boson *a, std::int64_t shots, std::uint64_t seed, const Options &options,
