@@ -1,5 +1,5 @@
-"""Samples a second of boson sampling in circuits of few layers of beam splitters between neighbours, 2n modes for n
-photons, which come in by every other mode or by the first ones.
+"""Samples a second of boson sampling in circuits of few layers of beam splitters between neighbours, twice as
+many modes as photons, which come in by every other mode or by the first ones.
 
     python bench/boson_circuits.py
 
@@ -41,7 +41,7 @@ def main() -> None:
         for count in (20, 40, 60):
             u = circuit(2 * count, layers)
             for name, photons in (("every other", range(0, 2 * count, 2)), ("first", range(count))):
-                print(f"{layers} layers, {count} photons, {name}: {rate(u, list(photons)):.4g} samples a second")
+                print(f"{layers} layers, {count} photons, {name}: {rate(u, list(photons)):.4g} a second")
 
 
 if __name__ == "__main__":

@@ -92,10 +92,14 @@ class DenseMatrices {
             for (int j = 0; j < across.kinds(); ++j) {
                 const std::int64_t x = down.line[at(i)], y = across.line[at(j)],
                                    k = first + (is_transposed ? y * a_.n_cols + x : x * a_.n_cols + y);
-                if (is_complex_)
+                if (is_complex_) {
                     lines.set(i, j, real(2 * k), real(2 * k + 1));
-                else
-                    lines.set(i, j, a_.value_type == PERM_VALUE_I64 ? whole(k) : real(k));
+                } else if (a_.value_type == PERM_VALUE_I64) {
+                    lines.set(i, j, whole(k));
+                    if (std::fabs(whole(k)) > 0x1p53) lines.tell_rounded();
+                } else {
+                    lines.set(i, j, real(k));
+                }
             }
     }
 
@@ -108,18 +112,7 @@ class DenseMatrices {
     void require_values() const {
         const std::int64_t numbers = a_.count * entries();
         if (numbers > 0 && !a_.values) throw Error(PERM_BAD_ARGUMENT, "the values are a null pointer");
-        if (a_.value_type == PERM_VALUE_I64) {
-            constexpr std::int64_t most = std::int64_t{1} << 53;
-            const auto *values = static_cast<const std::int64_t *>(a_.values);
-            for (std::int64_t k = 0; k < numbers; ++k)
-                if (values[k] > most || values[k] < -most)
-                    throw Error(
-                        PERM_UNSUPPORTED,
-                        formatted("entry {} is {}: minors of integers beyond 2^53 are permanents of their "
-                                  "own, by perm_compute",
-                                  place(k), values[k]));
-            return;
-        }
+        if (a_.value_type == PERM_VALUE_I64) return;
         const std::int64_t per = static_cast<std::int64_t>(parts());
         for (std::int64_t k = 0; k < numbers * per; ++k)
             if (!std::isfinite(real(k)))

@@ -1,5 +1,7 @@
 """Small arrays, which go straight to the library, against the same numbers in lists."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -25,7 +27,8 @@ def test_an_array_is_what_its_list_is(n):
         if n == 20 and a.dtype.kind != "f":
             continue  # a second
         expected, found = libperm.compute(a.tolist()), libperm.compute(a)
-        assert type(libperm.permanent(a)) is type(libperm.permanent(a.tolist()))
+        of_numpy = {int: int, float: np.float64, complex: np.complex128}
+        assert type(libperm.permanent(a)) is of_numpy[type(libperm.permanent(a.tolist()))]
         assert (found.text, found.exact) == (expected.text, expected.exact)
         assert (found.n, found.nnz) == (expected.n, expected.nnz)
         for view in (np.asfortranarray(a), a[::-1]):
@@ -65,3 +68,16 @@ def test_gradient_of_a_long_band_by_zeros_too():
     dense = (np.random.default_rng(3).random((60, 60)) < 0.4) * 1.0
     with pytest.raises(libperm.RefusedError, match=r"pass scipy\.sparse"):
         libperm.gradient(dense)
+
+
+def test_minors_of_integers_that_no_double_holds():
+    a = np.array([[2**62 + 1, 3], [-(2**63), 2**53 + 1], [5, 7]])
+    found, bounds = libperm.sub_permanents(a, full=True)
+    for i in range(3):
+        exact = libperm.permanent(np.delete(a, i, 0))
+        assert abs(Fraction(found[i]) - exact) <= Fraction(bounds[i])
+        assert bounds[i] < 1e-12 * 2**117
+    g = libperm.gradients(a[None, :2], full=True)
+    assert abs(Fraction(g.derivatives[0, 0, 0]) - (2**53 + 1)) <= Fraction(g.error_bounds[0, 0, 0])
+    with pytest.raises(TypeError, match="no double"):
+        libperm.sub_permanents(np.array([[10**30], [1]], object))

@@ -31,7 +31,7 @@ def test_arrays_of_integers(dtype):
 def test_arrays_of_floats(dtype):
     value = libperm.permanent(np.array(A, dtype))
     assert value == VALUE
-    assert type(value) is float
+    assert type(value) is np.float64
 
 
 def test_long_doubles_are_taken_exactly():
@@ -49,7 +49,30 @@ def test_long_doubles_are_taken_exactly():
 def test_arrays_of_complex_numbers(dtype):
     value = libperm.permanent(np.array(A, dtype) * 1j)
     assert value == -1j * VALUE
-    assert type(value) is complex
+    assert type(value) is np.complex128
+
+
+def test_what_came_in_numpy_comes_out_as_numpys():
+    a = np.array([[1.5, 2.0], [3.0, 4.0]])
+    plan, listed = libperm.Plan(a), libperm.Plan(a.tolist())
+    for _ in range(2):  # the second time by the extension
+        assert (
+            type(plan.permanent()) is type(plan.permanent(2 * a)) is type(listed.permanent(a)) is np.float64
+        )
+        assert type(listed.permanent()) is type(plan.permanent(a.tolist())) is float
+        assert type(libperm.Plan(1j * a).permanent()) is np.complex128
+    for given in (a, sparse.csr_array(a), sparse.coo_matrix(a), np.asmatrix(a), a.astype("f4")):
+        assert type(libperm.permanent(given)) is np.float64
+        assert type(libperm.permanent(given, threads=1)) is np.float64
+        assert type(libperm.compute(given).value) is np.float64
+        assert type(libperm.Plan(given).gradient()[0]) is np.float64
+        assert type(libperm.marginals(given).value) is np.float64
+        assert {type(x) for x in libperm.matchings(given)} == {np.float64}
+        assert type(libperm.permanent(given, precision="exact")) is Fraction
+    assert type(libperm.compute(a.tolist()).value) is type(libperm.marginals(a.tolist()).value) is float
+    assert {type(x) for x in libperm.matchings(a.tolist())} == {float}
+    assert {type(x) for x in libperm.matchings(a.astype(int))} == {int}
+    assert type(libperm.permanent(a.astype(int))) is type(libperm.compute(a.astype(int)).value) is int
 
 
 def test_bools_count():
@@ -74,7 +97,7 @@ def test_objects():
 
 
 def test_an_array_of_float_is_float_even_where_the_value_is_an_integer():
-    assert type(libperm.permanent(np.eye(3))) is float
+    assert type(libperm.permanent(np.eye(3))) is np.float64
     assert type(libperm.permanent([[0.0]])) is float
     assert type(libperm.permanent([[0]])) is int
 
@@ -86,7 +109,7 @@ def test_scipy_sparse(make, kind):
         a = getattr(sparse, f"{make}_{kind}")(np.array(A, dtype))
         value = libperm.permanent(a)
         assert value == VALUE
-        assert type(value) is dtype
+        assert type(value) is {int: int, float: np.float64, complex: np.complex128}[dtype]
 
 
 def test_sparse_duplicates_are_summed_and_the_input_stays_as_it_is():

@@ -50,7 +50,7 @@ def counting(m, n, dtype):
 def test_counting_matrices(m, n, value, dtype, engine):
     found = libperm.permanent(counting(m, n, dtype), engine=engine)
     assert found == pytest.approx(value, rel=1e-12)
-    assert type(found) is dtype
+    assert isinstance(found, dtype)
 
 
 @pytest.mark.parametrize(

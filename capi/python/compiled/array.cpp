@@ -3,18 +3,22 @@
 #include <string_view>
 
 namespace perm_python {
-namespace {
 
 // Who has an array has imported numpy; it is not imported for those who have none.
+PyObject *of_numpy(const char *name) {
+    PyObject *module = PyUnicode_FromString("numpy"), *numpy = module ? PyImport_GetModule(module) : nullptr;
+    PyObject *found = numpy ? PyObject_GetAttrString(numpy, name) : nullptr;
+    Py_XDECREF(numpy);
+    Py_XDECREF(module);
+    PyErr_Clear();
+    return found;
+}
+
+namespace {
+
 bool is_array(PyObject *object) {
     static PyObject *ndarray = nullptr; // for good
-    if (!ndarray) {
-        PyObject *name = PyUnicode_FromString("numpy"), *numpy = name ? PyImport_GetModule(name) : nullptr;
-        ndarray = numpy ? PyObject_GetAttrString(numpy, "ndarray") : nullptr;
-        Py_XDECREF(numpy);
-        Py_XDECREF(name);
-        PyErr_Clear();
-    }
+    if (!ndarray) ndarray = of_numpy("ndarray");
     return reinterpret_cast<PyObject *>(Py_TYPE(object)) == ndarray;
 }
 

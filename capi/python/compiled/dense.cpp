@@ -1,6 +1,7 @@
 #include "capi/python/compiled/dense.hpp"
 
 #include "capi/python/compiled/library.hpp"
+#include "capi/python/compiled/multiplicities.hpp"
 #include "capi/python/compiled/number.hpp"
 
 #include <algorithm>
@@ -43,7 +44,7 @@ PyObject *number_in_place(const Array &a) {
         if (library.permanents(&dense, nullptr, number, &bound) != PERM_OK) return nullptr;
     }
     if (a.type() == PERM_VALUE_I64 && bound != 0) return nullptr;
-    return is_told(number, parts_of(a), bound) ? number_of(number[0], number[1], a.type()) : nullptr;
+    return is_told(number, parts_of(a), bound) ? number_of(number[0], number[1], a.type(), true) : nullptr;
 }
 
 PyObject *permanents(PyObject *, PyObject *const *args, Py_ssize_t count) {
@@ -70,6 +71,71 @@ PyObject *permanents(PyObject *, PyObject *const *args, Py_ssize_t count) {
             is_done = is_told(numbers.as<double>() + k * parts, parts, bounds[k]);
     }
     return PyBool_FromLong(is_done);
+}
+
+namespace {
+
+// numpy.empty of one or two dimensions, 0 for the second: of one.
+PyObject *empty(Py_ssize_t rows, Py_ssize_t columns, perm_value_type type) {
+    static PyObject *const make = of_numpy("empty"), *const real = of_numpy("float64"),
+                           *const complex = of_numpy("complex128"); // for good
+    PyObject *const of = type == PERM_VALUE_C128 ? complex : real;
+    if (!make || !of) return nullptr;
+    return columns > 0 ? PyObject_CallFunction(make, "(nn)O", rows, columns, of)
+                       : PyObject_CallFunction(make, "nO", rows, of);
+}
+
+bool is_small(const Array &a) {
+    return a && a.dimensions() == 2 && a.type() != PERM_VALUE_I64 && a.extent(0) > 0 && a.extent(1) > 0 &&
+           a.extent(0) <= largest_order && a.extent(1) <= largest_order && a.is_contiguous_from(0);
+}
+
+bool has_zero(const Array &a) {
+    return with_type(a.type(), [&]<class Number>(Number) {
+        for (Py_ssize_t k = 0; k < a.extent(0) * a.extent(1); ++k)
+            if (read<Number>(a.data() + k * a.item_size()) == Number{}) return true;
+        return false;
+    });
+}
+
+// compute(doubles) into a new array, if the library has what it takes.
+template <class Compute>
+PyObject *computed(const Array &a, Py_ssize_t rows, Py_ssize_t columns, const Compute &compute) {
+    PyObject *found = empty(rows, columns, a.type());
+    if (!found) return nullptr;
+    bool is_done = false;
+    {
+        Output numbers;
+        if (numbers.open(found, rows * (columns > 0 ? columns : 1) * a.item_size())) {
+            const WithoutGil while_running(a.extent(1) >= short_order);
+            is_done = compute(numbers.as<double>()) == PERM_OK;
+        }
+    }
+    if (is_done) return found;
+    Py_DECREF(found);
+    return PyErr_Occurred() ? nullptr : Py_NewRef(Py_None);
+}
+
+} // namespace
+
+PyObject *sub_permanents(PyObject *, PyObject *const *args, Py_ssize_t count) {
+    const Array a(count == 1 ? args[0] : Py_None);
+    const Py_ssize_t longer = is_small(a) ? std::max(a.extent(0), a.extent(1)) : 0;
+    if (!library.sub_permanents || longer == 0 || a.extent(0) + a.extent(1) != 2 * longer - 1)
+        return Py_NewRef(Py_None);
+    const perm_dense dense = dense_of(a);
+    return computed(a, longer, 0,
+                    [&](double *to) { return library.sub_permanents(&dense, nullptr, to, nullptr); });
+}
+
+PyObject *gradient(PyObject *, PyObject *const *args, Py_ssize_t count) {
+    const Array a(count == 1 ? args[0] : Py_None);
+    if (!library.gradients || !is_small(a) || a.extent(0) != a.extent(1) || has_zero(a))
+        return Py_NewRef(Py_None);
+    const perm_dense dense = dense_of(a);
+    return computed(a, a.extent(0), a.extent(1), [&](double *to) {
+        return library.gradients(&dense, nullptr, to, nullptr, nullptr, nullptr);
+    });
 }
 
 } // namespace perm_python

@@ -14,4 +14,9 @@ PyObject *number_in_place(const Array &a);
 // way is to be taken.
 PyObject *permanents(PyObject *, PyObject *const *args, Py_ssize_t count);
 
+// sub_permanents(a), gradient(a): of a small array of doubles or complex numbers as a new one; None where the
+// general way is to be taken, of gradients for an entry that is 0, too.
+PyObject *sub_permanents(PyObject *, PyObject *const *args, Py_ssize_t count);
+PyObject *gradient(PyObject *, PyObject *const *args, Py_ssize_t count);
+
 } // namespace perm_python

@@ -14,12 +14,15 @@ struct Library {
     decltype(&perm_plan_execute) execute = nullptr;
     decltype(&perm_plan_execute_batch) execute_batch = nullptr; // null where the library is older
     decltype(&perm_permanents) permanents = nullptr;            // the same
-    const perm_opts *of_integers = nullptr;                     // the options that are theirs by default
+    decltype(&perm_sub_permanents) sub_permanents = nullptr;
+    decltype(&perm_gradients) gradients = nullptr;
+    const perm_opts *of_integers = nullptr; // the options that are theirs by default
 };
 
 extern Library library;
 
-// bind(compute, clear, execute, execute_batch, permanents, of_integers): addresses.
+// bind(compute, clear, execute, execute_batch, permanents, sub_permanents, gradients, of_integers):
+// addresses.
 PyObject *bind(PyObject *, PyObject *args);
 
 // A result that frees its text.

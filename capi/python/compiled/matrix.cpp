@@ -139,7 +139,8 @@ PyObject *permanent(PyObject *, PyObject *const *args, Py_ssize_t count) {
         if (number || PyErr_Occurred()) return number;
     }
     Result result;
-    PyObject *number = compute_small(a, options, result.of_c) ? number_of(result.of_c, a.type()) : nullptr;
+    PyObject *number =
+        compute_small(a, options, result.of_c) ? number_of(result.of_c, a.type(), true) : nullptr;
     return number || PyErr_Occurred() ? number : Py_NewRef(Py_None);
 }
 

@@ -17,7 +17,7 @@ struct KeptPlan {
     PyObject *owner = nullptr;
     const perm_plan *plan = nullptr, *for_signs = nullptr;
     perm_csr pattern = PERM_CSR_INIT;
-    bool is_signless = false, is_long = false;
+    bool is_signless = false, is_long = false, as_numpy = false; // of the pattern's own values
     double seconds = 0;
 
     perm_value_type type() const { return static_cast<perm_value_type>(pattern.value_type); }
@@ -81,10 +81,10 @@ void write(perm_result *results, std::int64_t count, perm_value_type type, const
 PyObject *plan(PyObject *, PyObject *args) {
     PyObject *owner;
     void *of_one_sign, *of_both, *csr;
-    int is_signless, is_long;
+    int is_signless, is_long, as_numpy;
     double seconds;
-    if (!PyArg_ParseTuple(args, "OO&O&O&pdp", &owner, read_address, &of_one_sign, read_address, &of_both,
-                          read_address, &csr, &is_signless, &seconds, &is_long))
+    if (!PyArg_ParseTuple(args, "OO&O&O&pdpp", &owner, read_address, &of_one_sign, read_address, &of_both,
+                          read_address, &csr, &is_signless, &seconds, &is_long, &as_numpy))
         return nullptr;
     std::unique_ptr<KeptPlan> kept(new (std::nothrow) KeptPlan);
     if (!kept) return PyErr_NoMemory();
@@ -94,6 +94,7 @@ PyObject *plan(PyObject *, PyObject *args) {
     kept->is_signless = is_signless != 0;
     kept->seconds = seconds;
     kept->is_long = is_long != 0;
+    kept->as_numpy = as_numpy != 0;
     PyObject *capsule = PyCapsule_New(kept.get(), capsule_name, forget);
     if (capsule) kept.release()->owner = Py_NewRef(owner);
     return capsule;
@@ -118,7 +119,9 @@ PyObject *execute(PyObject *, PyObject *const *args, Py_ssize_t count) {
         const WithoutGil while_running(kept->seconds > short_seconds);
         status = library.execute(plan, entries.first, &result.of_c);
     }
-    PyObject *number = status == PERM_OK ? number_of(result.of_c, kept->type()) : nullptr;
+    PyObject *number = status == PERM_OK
+                           ? number_of(result.of_c, kept->type(), args[1] != Py_None || kept->as_numpy)
+                           : nullptr;
     return number || PyErr_Occurred() ? number : none();
 }
 

@@ -6,17 +6,35 @@ LARGEST_ORDER: int
 MOST_LINES: int
 
 def bind(
-    compute: int, clear: int, execute: int, execute_batch: int, permanents: int, of_integers: int, /
+    compute: int,
+    clear: int,
+    execute: int,
+    execute_batch: int,
+    permanents: int,
+    sub_permanents: int,
+    gradients: int,
+    of_integers: int,
+    /,
 ) -> None: ...
 def permanent(
     a: Any, of_reals: int = ..., of_integers: int = ..., rows: Any = ..., columns: Any = ..., /
 ) -> int | float | complex | None: ...
 def permanents(batch: Any, numbers: Any, /) -> bool: ...
+def sub_permanents(a: Any, /) -> Any: ...
+def gradient(a: Any, /) -> Any: ...
 def compute(
     a: Any, result: int, of_reals: int = ..., of_integers: int = ..., rows: Any = ..., columns: Any = ..., /
 ) -> int | None: ...
 def plan(
-    owner: object, plan: int, for_signs: int, csr: int, is_signless: bool, seconds: float, is_long: bool, /
+    owner: object,
+    plan: int,
+    for_signs: int,
+    csr: int,
+    is_signless: bool,
+    seconds: float,
+    is_long: bool,
+    as_numpy: bool,
+    /,
 ) -> object: ...
 def execute(plan: object, values: Any, /) -> int | float | complex | None: ...
 def execute_batch(

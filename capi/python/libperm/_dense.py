@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from libperm import _abi
+from libperm import _abi, _quick
 from libperm._batch import Batch
 from libperm._call import run
 from libperm._library import check, later, require
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from libperm._options import RunOptions
 
 MOST_LINES = 40
+_VALUE_TYPES = {"f": _abi.VALUE_F64, "c": _abi.VALUE_C128, "i": _abi.VALUE_I64}
 
 
 class _Dense:
@@ -40,14 +41,14 @@ class _Dense:
             read_counts("row", rows, row_multiplicity),
             read_counts("col", columns, col_multiplicity),
         )
-        is_complex = self._matrices.dtype.kind == "c"
+        value_type = _VALUE_TYPES[self._matrices.dtype.kind]
         self.struct = _abi.Dense(
             ctypes.sizeof(_abi.Dense),
             rows,
             columns,
             count,
             self._matrices.ctypes.data,
-            _abi.VALUE_C128 if is_complex else _abi.VALUE_F64,
+            value_type,
             0,
             *(None if counts is None else counts.buffer_info()[0] for counts in self._counts),
         )
@@ -89,7 +90,11 @@ def sub_permanents(
     """
     import numpy as np
 
-    matrices = as_doubles(A)
+    if not full and row_multiplicity is None and col_multiplicity is None and device is None and not options:
+        small = _quick.sub_permanents(A)
+        if small is not None:
+            return small
+    matrices = as_doubles(A, or_int64=True)
     if matrices.ndim not in (2, 3):
         raise TypeError(f"an array of {matrices.ndim} dimensions is no matrix, nor a batch of them")
     batch = matrices[None] if matrices.ndim == 2 else matrices
@@ -99,7 +104,7 @@ def sub_permanents(
         for counts, extent in zip(dense._counts, batch.shape[1:])
     ]
     shape = len(batch), batch.shape[1 if sides[0] > sides[1] else 2]
-    found, bounds = np.empty(shape, batch.dtype), np.empty(shape) if full else None
+    found, bounds = np.empty(shape, _of_doubles(batch)), np.empty(shape) if full else None
     others: Mapping[str, Any] = options if device is None else {**options, "device": device}
     dense.call("perm_sub_permanents", others, (found, bounds))
     if matrices.ndim == 2:
@@ -107,16 +112,20 @@ def sub_permanents(
     return (found, bounds) if full else found
 
 
+def _of_doubles(batch: Any) -> str:
+    return "complex128" if batch.dtype.kind == "c" else "float64"
+
+
 def are_served(batch: Any) -> bool:
     """Matrices whose derivatives these sums have."""
     return batch.shape[1] == batch.shape[2] <= MOST_LINES and later("perm_gradients") is not None
 
 
-_LEAST_FULL, _MOST_FULL = 16, 32  # rows: what a plan goes by too, with the same bits
+_MOST_FULL = 32  # rows: from 16 on a plan goes by these sums too, with the same bits
 
 
 def is_full(a: Any) -> bool:
-    """An array of floats whose derivatives a plan would take these sums for."""
+    """An array of floats without zeros, whose derivatives these sums have sooner than a plan."""
     import sys
 
     np = sys.modules.get("numpy")
@@ -125,7 +134,7 @@ def is_full(a: Any) -> bool:
         and type(a) is np.ndarray
         and a.dtype.char in "dD"
         and a.ndim == 2
-        and _LEAST_FULL <= len(a) <= _MOST_FULL
+        and 0 < len(a) <= _MOST_FULL
         and are_served(a[None])
         and bool(a.all())
     )
@@ -135,8 +144,8 @@ def gradients(batch: Any, options: Mapping[str, Any]) -> Gradient:
     """Of an array (count, n, n) of doubles, with bounds and permanents."""
     import numpy as np
 
-    derivatives, bounds = np.empty(batch.shape, batch.dtype), np.empty(batch.shape)
-    values, value_bounds = np.empty(len(batch), batch.dtype), np.empty(len(batch))
+    derivatives, bounds = np.empty(batch.shape, _of_doubles(batch)), np.empty(batch.shape)
+    values, value_bounds = np.empty(len(batch), _of_doubles(batch)), np.empty(len(batch))
     _Dense(batch).call("perm_gradients", options, (derivatives, bounds, values, value_bounds))
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = np.where(value_bounds == 0, 0, np.nextafter(value_bounds / np.abs(values), np.inf))

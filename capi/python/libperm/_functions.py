@@ -46,7 +46,8 @@ def permanent(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Numb
     than rows: the sum over all ways to choose a column for each row.
 
     An int for integers (bool is one), exact however long; a Fraction for Fraction and Decimal; else a float
-    or a complex, and a PrecisionWarning where the certain digits are fewer than the tolerance asks for.
+    or a complex, numpy's where A is an array or scipy.sparse, and a PrecisionWarning where the certain digits
+    are fewer than the tolerance asks for.
     precision="exact" makes floats exact too: a Fraction. Complex numbers are exact only in compute(A).text.
     Beyond a double's range: OverflowError; compute() returns those.
     Options: libperm.Options. full=True: a libperm.Result, as from compute().
@@ -66,11 +67,11 @@ def permanent(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Numb
     number = None if full else _small(A) if not options else _quick.permanent(A, options)
     if number is not None:
         return number
-    answer, kind, wants_exact = _computed(A, dict(options))
+    answer, kind, wants_exact, as_numpy = _computed(A, dict(options))
     if full:
-        return result_of(answer, kind, wants_exact)
+        return result_of(answer, kind, wants_exact, as_numpy)
     warn_if_missed(answer.struct, 2)
-    return value_of(answer.struct, answer.text, kind, wants_exact)
+    return value_of(answer.struct, answer.text, kind, wants_exact, as_numpy)
 
 
 def compute(A: Any, **options: Unpack[Options]) -> Result:
@@ -84,11 +85,11 @@ def compute(A: Any, **options: Unpack[Options]) -> Result:
     return result_of(*_computed(A, dict(options)))
 
 
-def _computed(a: Any, options: dict[str, Any]) -> tuple[Answer, Kind, bool]:
+def _computed(a: Any, options: dict[str, Any]) -> tuple[Answer, Kind, bool, bool]:
     answer = Answer()
     computed = _quick.compute(a, options, answer.address)
     if computed is not None:
-        return answer, *computed
+        return answer, *computed, True
     matrix = read(a)
     prepared = Prepared(options, "exact" if matrix.kind.is_exact else None)
     given = Input(
@@ -96,7 +97,8 @@ def _computed(a: Any, options: dict[str, Any]) -> tuple[Answer, Kind, bool]:
     )
     arguments = ctypes.addressof(given.struct), ctypes.addressof(prepared.struct), answer.address
     run(prepared, given.is_long, lambda: check(library.perm_compute(*arguments)))
-    return answer, prepared.kind_of_answer(matrix.kind), prepared.wants_exact
+    as_numpy = is_numpy(matrix.row_ptr)
+    return answer, prepared.kind_of_answer(matrix.kind), prepared.wants_exact, as_numpy
 
 
 def permanents(batch: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
@@ -146,7 +148,7 @@ def gradients(batch: Any, *, full: bool = False, **options: Unpack[Options]) -> 
            [[5., 0.],
             [0., 1.]]])
     """
-    batch = as_doubles(batch)
+    batch = as_doubles(batch, or_int64=True)
     if batch.ndim != 3:
         raise TypeError(f"an array of {batch.ndim} dimensions is no batch of matrices: 3 are expected")
     found: Any
@@ -192,7 +194,8 @@ def gradient(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
     (0.4, True, '1.000')
     """
     if not full and options.keys() <= {"threads"} and _dense.is_full(A):
-        return _dense.gradients(as_doubles(A)[None], options).derivatives[0]
+        small = None if options else _quick.gradient(A)
+        return _dense.gradients(as_doubles(A)[None], options).derivatives[0] if small is None else small
     matrix = read(A, with_zeros=True)
     if matrix.kind.is_exact:
         matrix.kind = Kind.REAL

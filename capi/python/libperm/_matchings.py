@@ -15,7 +15,7 @@ from libperm._library import check, library, require
 from libperm._matrix import LONG_LINES, LONG_ORDER, Input, Matrix, read
 from libperm._numbers import Kind, numbers_of
 from libperm._options import MULTIPLICITIES, Prepared
-from libperm._result import Answer, Result, result_of
+from libperm._result import Answer, Result, in_numpy, result_of
 from libperm._values import (
     Buffer,
     as_array,
@@ -104,7 +104,7 @@ def marginals(
         check(function(handle.address, buffer.address, *places, answer.address))
 
     run(prepared, max(matrix.shape, default=0) > LONG_ORDER, call)
-    result = result_of(answer, Kind.REAL, False)
+    result = result_of(answer, Kind.REAL, False, as_numpy)
     return Marginals(
         *_split(matrix, a, list(found), as_numpy), *_split(matrix, a, list(bounds), as_numpy), result
     )
@@ -130,7 +130,8 @@ def matchings(A: Any, **options: Unpack[Options]) -> list[Any]:
     struct, opts = ctypes.addressof(given.struct), ctypes.addressof(prepared.struct)
     run(prepared, True, lambda: check(function(struct, opts, min(lines) + 1, results.address)))
     found: list[Any] = results.read(matrix.kind, prepared.wants_exact, False).values
-    return found
+    is_plain = matrix.kind.is_exact or prepared.wants_exact or not is_numpy(matrix.row_ptr)
+    return found if is_plain else list(map(in_numpy, found))
 
 
 def weighted_input(

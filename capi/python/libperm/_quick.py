@@ -65,6 +65,8 @@ def _kept_of(options: Mapping[str, Any]) -> Kept | None:
 
 # Of an array, with no options.
 small: Callable[[Any], Number | None] = (lambda a: None) if compiled is None else compiled.permanent
+sub_permanents: Callable[[Any], Any] = (lambda a: None) if compiled is None else compiled.sub_permanents
+gradient: Callable[[Any], Any] = (lambda a: None) if compiled is None else compiled.gradient
 
 
 def _split(options: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[Any, ...]]:
@@ -97,7 +99,9 @@ def compute(a: Any, options: Mapping[str, Any], result: int) -> tuple[Kind, bool
     return kind, (kept.of_integers if kind.is_exact else kept.of_reals).wants_exact
 
 
-def plan(given: Input, handles: list[Any], is_signless: bool, seconds: float, is_long: bool) -> object | None:
+def plan(
+    given: Input, handles: list[Any], is_signless: bool, seconds: float, is_long: bool, as_numpy: bool
+) -> object | None:
     """For execute() and permanents(). handles: the plan's, and that for values of both signs."""
     if compiled is None or given.value_type not in _KINDS:
         return None
@@ -110,6 +114,7 @@ def plan(given: Input, handles: list[Any], is_signless: bool, seconds: float, is
         is_signless,
         seconds,
         is_long,
+        as_numpy,
     )
     return kept
 
@@ -158,12 +163,11 @@ def _address(function: Any) -> int:
 
 
 if compiled is not None:
-    _batch, _permanents = later("perm_plan_execute_batch"), later("perm_permanents")
+    _later = ("perm_plan_execute_batch", "perm_permanents", "perm_sub_permanents", "perm_gradients")
     compiled.bind(
         _address(library.perm_compute),
         _address(library.perm_result_clear),
         _address(library.perm_plan_execute),
-        0 if _batch is None else _address(_batch),
-        0 if _permanents is None else _address(_permanents),
+        *(0 if function is None else _address(function) for function in map(later, _later)),
         _DEFAULT.addresses[1],
     )

@@ -37,8 +37,15 @@ def text_of_result(struct: _abi.Result) -> str:
     return ctypes.string_at(struct.text).decode() if struct.text else ""
 
 
-def value_of(struct: _abi.Result | Result, text: Callable[[], str], kind: Kind, wants_exact: bool) -> Number:
-    """Of a matrix of that kind. The type follows from what was asked, not from the value."""
+def value_of(
+    struct: _abi.Result | Result,
+    text: Callable[[], str],
+    kind: Kind,
+    wants_exact: bool,
+    as_numpy: bool = False,
+) -> Number:
+    """Of a matrix of that kind. The type follows from what was asked, not from the value.
+    as_numpy: floats and complex numbers as numpy's."""
     if struct.exact and (wants_exact or kind.is_exact):
         written = text()  # a batch writes down what no double holds
         value = exact_of(written) if written or kind is Kind.COMPLEX else int(struct.re)
@@ -50,7 +57,14 @@ def value_of(struct: _abi.Result | Result, text: Callable[[], str], kind: Kind, 
         raise OverflowError(_beyond_double(struct, "too large for"))
     if re == 0 == im and (struct.mantissa_re or struct.mantissa_im):
         raise OverflowError(_beyond_double(struct, "too close to 0 for"))
-    return complex(re, im) if kind is Kind.COMPLEX else re
+    number = complex(re, im) if kind is Kind.COMPLEX else re
+    return in_numpy(number) if as_numpy else number
+
+
+def in_numpy(value: float | complex) -> Any:
+    import numpy as np
+
+    return np.complex128(value) if isinstance(value, complex) else np.float64(value)
 
 
 def _beyond_double(struct: _abi.Result | Result, how: str) -> str:
@@ -113,6 +127,7 @@ class Result:
     slices: int
     _kind: Kind = field(repr=False)
     _wants_exact: bool = field(repr=False)
+    _as_numpy: bool = field(repr=False)
 
     def __repr__(self) -> str:
         how = f"{self._certainty()}, by {self.engine} in {_duration(self.seconds)}"
@@ -136,7 +151,7 @@ class Result:
     @property
     def value(self) -> Number:
         """What libperm.permanent() returns; OverflowError where no double is near."""
-        return value_of(self, lambda: self.text, self._kind, self._wants_exact)
+        return value_of(self, lambda: self.text, self._kind, self._wants_exact, self._as_numpy)
 
     @property
     def mantissa(self) -> float | complex:
@@ -194,11 +209,11 @@ _FLAGS = {"exact", "tolerance_met", "transposed"}
 _WORDS = {"engine", "device"}
 
 
-def result_of(answer: Answer, kind: Kind, wants_exact: bool) -> Result:
+def result_of(answer: Answer, kind: Kind, wants_exact: bool, as_numpy: bool = False) -> Result:
     fields: dict[str, Any] = {name: getattr(answer.struct, name) for name in _GIVEN}
     fields.update((name, bool(fields[name])) for name in _FLAGS)
     fields.update((name, fields[name].decode()) for name in _WORDS)
-    fields.update(text=answer.text(), _kind=kind, _wants_exact=wants_exact)
+    fields.update(text=answer.text(), _kind=kind, _wants_exact=wants_exact, _as_numpy=as_numpy)
     result = Result.__new__(Result)
     result.__dict__.update(fields)  # a frozen one's __init__ takes three times as long
     return result

@@ -38,7 +38,7 @@ class _Plan:
     def run(self, values: Any, found: Any, bounds: Any) -> Result:
         places = values.ctypes.data, found.ctypes.data, bounds.ctypes.data
         check(self._function(self._handle.address, *places, self._answer.address))
-        return result_of(self._answer, Kind.REAL, False)
+        return result_of(self._answer, Kind.REAL, False, as_numpy=True)
 
 
 def marginals(a: Any, row_unmatched: Any, col_unmatched: Any) -> tuple[Any, Any, Result] | None:

@@ -48,13 +48,16 @@ def as_array(entries: Any) -> Any:
     return np.asarray(entries)
 
 
-def as_doubles(entries: Any) -> Any:
-    """A numpy array of float64 or complex128 from what converts to one."""
+def as_doubles(entries: Any, or_int64: bool = False) -> Any:
+    """A numpy array of float64 or complex128 from what converts to one; or_int64: integers that no double is
+    equal to as such."""
     import numpy as np
 
     if type(entries) is np.ndarray and entries.dtype.char in "dD" and entries.dtype.isnative:
         return entries
     entries = plain(np.asarray(entries))
+    if or_int64 and is_array(entries) and entries.dtype.kind in "iu" and not are_doubles(entries.reshape(-1)):
+        return entries.astype(np.int64, copy=False)
     if not is_array(entries) or not are_doubles(entries.reshape(-1)):
         raise TypeError(
             "numbers that no double is equal to: the derivatives of a batch are computed in doubles"

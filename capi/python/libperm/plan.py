@@ -136,11 +136,16 @@ class Plan:
             return number
         answer = self._execute(values)
         warn_if_missed(answer.struct, 2)
-        return value_of(answer.struct, answer.text, self._answer_kind, self._options.wants_exact)
+        as_numpy = self._answers_numpy(values)
+        return value_of(answer.struct, answer.text, self._answer_kind, self._options.wants_exact, as_numpy)
 
     def compute(self, values: Any = None) -> Result:
         """The same, with its bounds and how it was computed."""
-        return result_of(self._execute(values), self._answer_kind, self._options.wants_exact)
+        answer, as_numpy = self._execute(values), self._answers_numpy(values)
+        return result_of(answer, self._answer_kind, self._options.wants_exact, as_numpy)
+
+    def _answers_numpy(self, values: Any) -> bool:
+        return is_numpy(self._matrix.row_ptr if values is None else values)
 
     def permanents(self, values: Any, full: bool = False) -> Any:
         """Of many matrices: `values` has a row of nnz values for each, or is an array (count, m, n) of
@@ -183,6 +188,7 @@ class Plan:
         parts = self._matrix.nnz * (2 if self._kind is Kind.COMPLEX else 1)
         gradient, bounds = (ctypes.c_double * parts)(), (ctypes.c_double * self._matrix.nnz)()
         answer, as_numpy = Answer(), is_numpy(self._matrix.row_ptr)
+        value_as_numpy = self._answers_numpy(values)
         arguments = (
             handle.address,
             buffer.address,
@@ -193,10 +199,12 @@ class Plan:
         run(self._options, handle.seconds() > LONG_SECONDS, lambda: check(function(*arguments)))
         derivatives = _batch.numbers_in(gradient, self._kind, as_numpy)
         if full:
-            permanent = result_of(answer, self._kind, self._options.wants_exact)
+            permanent = result_of(answer, self._kind, self._options.wants_exact, value_as_numpy)
             return Gradient(derivatives, _batch.numbers_in(bounds, Kind.REAL, as_numpy), permanent)
         try:
-            value = value_of(answer.struct, answer.text, self._kind, self._options.wants_exact)
+            value = value_of(
+                answer.struct, answer.text, self._kind, self._options.wants_exact, value_as_numpy
+            )
         except OverflowError:  # the derivatives may be in range all the same
             value = (
                 complex(answer.struct.re, answer.struct.im)
@@ -274,7 +282,8 @@ class Plan:
         answer = Answer()
         arguments = handle.address, buffer.address, structs, len(kept), answer.address
         run(self._options, True, lambda: check(function(*arguments)))
-        return result_of(answer, self._answer_kind, self._options.wants_exact)
+        as_numpy = self._answers_numpy(values)
+        return result_of(answer, self._answer_kind, self._options.wants_exact, as_numpy)
 
     def _execute(self, values: Any) -> Answer:
         handle, buffer = self._encoded(values)
@@ -295,7 +304,10 @@ class Plan:
             handles = [handle] if of_both is None else [handle, of_both]
             self._seconds = max(each.seconds() for each in handles)
             is_long = self._seconds > LONG_SECONDS or self._options.progress is not None
-            self._quick = _quick.plan(self._input, handles, self._is_signless, self._seconds, is_long)
+            as_numpy = self._answers_numpy(None)
+            self._quick = _quick.plan(
+                self._input, handles, self._is_signless, self._seconds, is_long, as_numpy
+            )
 
     def _quick_permanents(self, values: Any, full: bool) -> Any:
         quick = self._quick

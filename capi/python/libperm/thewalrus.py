@@ -4,9 +4,9 @@ installed.
 >>> import numpy as np
 >>> from libperm.thewalrus import perm, permanent_repeated
 >>> perm(np.array([[1.0, 2.0], [3.0, 4.0]]))
-10.0
+np.float64(10.0)
 >>> permanent_repeated(np.array([[1.0, 2.0], [3.0, 4.0]]), [2, 1])
-32.0
+np.float64(32.0)
 """
 
 from __future__ import annotations
