@@ -274,7 +274,7 @@ def test_gradients_of_a_plan():
     with pytest.raises(TypeError, match="3 are expected"):
         libperm.gradients(a)
     with pytest.raises(TypeError, match="no double"):
-        libperm.gradients(np.full((1, 2, 2), 2**60 + 1))
+        libperm.gradients(np.full((1, 2, 3), 2**60 + 1))
 
 
 @needs("perm_plan_gradient")

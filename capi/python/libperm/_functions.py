@@ -151,8 +151,11 @@ def gradients(batch: Any, *, full: bool = False, **options: Unpack[Options]) -> 
     batch = as_doubles(batch, or_int64=True)
     if batch.ndim != 3:
         raise TypeError(f"an array of {batch.ndim} dimensions is no batch of matrices: 3 are expected")
+    counts_lines = _counts_lines(options)
+    if counts_lines or not _dense.are_served(batch):
+        batch = as_doubles(batch)
     found: Any
-    if _counts_lines(options):
+    if counts_lines:
         pattern = read([[1.0] * batch.shape[2]] * batch.shape[1])
         pattern.kind = kind_of_entries(batch.reshape(-1)[:1])
         plan = Plan._of(pattern, dict(options), value_type_of(pattern.entries, pattern.kind), False)
