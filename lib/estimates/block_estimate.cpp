@@ -88,10 +88,10 @@ void BlockEstimate::aim(double epsilon, double delta, EstimateMethod method) {
     chunks_ = std::ceil((rejects_ ? rejecting : bets_->expected_samples()) / static_cast<double>(chunk));
 }
 
-bool BlockEstimate::improve(RunControl &control) {
+bool BlockEstimate::improve(std::int64_t samples, RunControl &control) {
     constexpr double worth_it = 0.02, share = 0.1, first = 0.5, most = 10, of_an_entry = 1e-8; // seconds
     constexpr int most_trials = 30000;
-    const double pays = std::min(share * seconds(), most) - searched_;
+    const double pays = std::min(share * pieces(samples).seconds(), most) - searched_;
     if (pays < worth_it) return false;
     const double now = std::min(pays, std::max(first, 2 * searched_));
     searched_ += now;

@@ -33,8 +33,9 @@ class BlockEstimate {
     // How well it is to be known, and how.
     void aim(double epsilon, double delta, EstimateMethod method);
 
-    // Where that still pays, looks for a better order of the columns; then it is to be aimed again.
-    bool improve(RunControl &control);
+    // Where that still pays for so many samples at most (0: as many as it takes), looks for a better order of
+    // the columns; then it is to be aimed again.
+    bool improve(std::int64_t most, RunControl &control);
 
     double chunks() const { return chunks_; } // expected; infinite: no sample has come through
     double seconds() const;                   // of one thread

@@ -106,7 +106,7 @@ class Nonnegative final : public EstimatePlan {
         for (Sampled &one : sampled_) one.share = 1 / static_cast<double>(sampled_.size());
         for (Sampled &one : sampled_) {
             aim(one, parts);
-            while (one.estimate.improve(control)) aim(one, parts);
+            while (one.estimate.improve(most_samples(), control)) aim(one, parts);
         }
         const auto is_sooner_exact = [&](Sampled &one) {
             return parts.computed_within(one.estimate.seconds(), one.exactly);
@@ -136,10 +136,13 @@ class Nonnegative final : public EstimatePlan {
         for (Sampled &one : sampled_) aim(one, parts);
     }
 
+    // Of a block; 0: as many as it takes.
+    std::int64_t most_samples() const {
+        return request_.samples == 0 ? 0 : std::max<std::int64_t>(1, request_.samples / std::ssize(sampled_));
+    }
+
     void settle_on_pieces() {
         double longest = 0;
-        const std::int64_t most =
-            request_.samples == 0 ? 0 : std::max<std::int64_t>(1, request_.samples / std::ssize(sampled_));
         for (Sampled &one : sampled_) {
             one.exactly = {};
             const double seconds = one.estimate.seconds();
@@ -149,7 +152,7 @@ class Nonnegative final : public EstimatePlan {
                                         "nobody knows how many it will take\n  ask for a larger epsilon");
             if (seconds > longest) known_.method = one.estimate.method();
             longest = std::max(longest, seconds);
-            pieces_.push_back(one.estimate.pieces(most));
+            pieces_.push_back(one.estimate.pieces(most_samples()));
             bytes_ += one.estimate.bytes();
         }
     }
