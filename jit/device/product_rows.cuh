@@ -1,29 +1,23 @@
 // ---- Rows of a product that tiles share ------------------------------------------------------------------
 //
-// What tiles have of such a row, each in a run, is put together in their order, by a map of the columns that
-// it has: a bit for each. So nothing is sorted twice, and each sum has one order. The columns fall into
-// windows, and the tiles behind the row's first one have a share of these.
+// What tiles have of such a row, each in a run, is sorted together, piece by piece: columns that have no more
+// entries than a tile. Equal ones are added up in the order of their tiles. The tiles behind the row's first
+// one have a share of its columns each, in windows.
 //
 // device/product_tiles.cuh stands above; columns are below 2^31.
 
-constexpr u32 columns_of_thread = 16, least_of_thread = 2, most_windows = 64;
+constexpr u32 most_windows = 256;
 
-struct MapRoom { // of a block
-    ScanRoom scan;
-    u32 low, high;
-    u32 begin[most_threads], end[most_threads]; // of runs, in a piece
-    u32 bits[most_threads * columns_of_thread / 32];
-};
-
-struct SumRoom {
-    double sum[most_threads * columns_of_thread];
-    u32 before[most_threads * columns_of_thread / 32];
+struct PieceRoom { // of a block
+    SortRoom sort;
+    u32 low, high, entries;
+    u32 begin[most_threads], end[most_threads], place[most_threads]; // of runs
 };
 
 struct SharedRow {
     u32 row, first, last; // tiles
     bool is_here;         // in this block's tile, and began before
-    u32 low, width, pieces, pieces_of_window, windows;
+    u32 low, high, width, windows, piece;
 
     __device__ __forceinline__ SharedRow(const Product &p, u32 tile) : row(p.cuts[blockIdx.x].row) {
         const u32 from = p.before[p.a_first[row]];
@@ -39,153 +33,158 @@ struct SharedRow {
     }
     __device__ __forceinline__ u32 *sizes(const Product &p) const { return p.window + first * most_windows; }
 
-    // A piece is what a block has room for; or less, that each tile has one.
-    __device__ __forceinline__ void cut(const Product &p, u32 tile, MapRoom &room) {
+    // Columns into windows, and how many of them are thought to be a piece.
+    __device__ __forceinline__ void cut(const Product &p, u32 tile, PieceRoom &room) {
         if (threadIdx.x == 0) {
             room.low = ~0u;
-            room.high = 0;
+            room.high = room.entries = 0;
         }
         __syncthreads();
         for (u32 k = first + threadIdx.x; k <= last; k += blockDim.x) {
-            atomicMin(&room.low, p.column[begin(p, tile, k)]);
-            atomicMax(&room.high, p.column[end(p, tile, k) - 1]);
+            const u32 from = begin(p, tile, k), to = end(p, tile, k);
+            atomicMin(&room.low, p.column[from]);
+            atomicMax(&room.high, p.column[to - 1] + 1);
+            atomicAdd(&room.entries, to - from);
         }
         __syncthreads();
         low = room.low;
-        const u32 range = room.high - low + 1, most = blockDim.x * columns_of_thread,
-                  least = blockDim.x * least_of_thread, share = range / (last - first) + 1;
-        width = share < least ? least : share > most ? most : (share + 31) / 32 * 32;
-        pieces = (range - 1) / width + 1;
-        pieces_of_window = (pieces - 1) / most_windows + 1;
-        windows = (pieces - 1) / pieces_of_window + 1;
+        high = room.high;
+        const u32 range = high - low, tiles = last - first,
+                  most = tiles < most_windows ? tiles : most_windows, each = tile * 3 / 4;
+        width = (range - 1) / most + 1;
+        windows = (range - 1) / width + 1;
+        piece = room.entries <= tile ? range : static_cast<u32>(u64{range} * each / room.entries) + 1;
     }
 };
 
-// Runs of a piece, as many at once as there are threads: visit(their number), they stand in the room.
-template <class Visit>
-__device__ __forceinline__ void visit_runs(const Product &p, const SharedRow &row, u32 tile, u32 low,
-                                           MapRoom &room, const Visit &visit) {
+// The row's entries in columns from `low` to `high`, run by run; more than a tile: only their number counts.
+__device__ __forceinline__ u32 gather(const Product &p, const SharedRow &row, u32 tile, u32 low, u32 high,
+                                      PieceRoom &room) {
     const u32 t = threadIdx.x;
-    for (u32 k = row.first; k <= row.last; k += blockDim.x) {
+    const bool is_all = low == row.low && high == row.high;
+    u32 total = 0;
+    for (u32 k = row.first; k <= row.last && total <= tile; k += blockDim.x) {
+        u32 begin = 0, end = 0, all;
         if (k + t <= row.last) {
-            u32 begin = row.begin(p, tile, k + t), end = row.end(p, tile, k + t);
-            if (row.pieces > 1) {
+            begin = row.begin(p, tile, k + t);
+            end = row.end(p, tile, k + t);
+            if (!is_all) {
                 begin = first_behind(begin, end, [&](u32 i) { return p.column[i] >= low; });
-                end = first_behind(begin, end, [&](u32 i) { return p.column[i] >= low + row.width; });
+                end = first_behind(begin, end, [&](u32 i) { return p.column[i] >= high; });
             }
-            room.begin[t] = begin;
-            room.end[t] = end;
         }
+        const u32 place = total + scan(end - begin, all, room.sort.scan, Plus());
+        total += all;
+        if (total > tile) break;
+        room.begin[t] = begin;
+        room.end[t] = end;
+        room.place[t] = place;
         __syncthreads();
-        visit(row.last - k + 1 < blockDim.x ? row.last - k + 1 : blockDim.x);
-        __syncthreads();
-    }
-}
-
-// The map of a piece; as many threads for a run as there are for all.
-__device__ __forceinline__ void mark(const Product &p, const SharedRow &row, u32 tile, u32 low,
-                                     MapRoom &room) {
-    const u32 t = threadIdx.x;
-    if (t < row.width / 32) room.bits[t] = 0;
-    visit_runs(p, row, tile, low, room, [&](u32 runs) {
-        u32 group = blockDim.x;
+        const u32 runs = row.last - k + 1 < blockDim.x ? row.last - k + 1 : blockDim.x;
+        u32 group = blockDim.x; // threads for a run
         while (group > 32 && blockDim.x / group < runs) group /= 2;
-        for (u32 k = t / group; k < runs; k += blockDim.x / group)
-#pragma unroll 4
-            for (u32 i = room.begin[k] + t % group; i < room.end[k]; i += group) {
-                const u32 column = p.column[i] - low;
-                atomicOr(&room.bits[column / 32], 1u << column % 32);
+        for (u32 r = t / group; r < runs; r += blockDim.x / group)
+            for (u32 i = room.begin[r] + t % group; i < room.end[r]; i += group) {
+                const u32 to = room.place[r] + (i - room.begin[r]);
+                room.sort.key[to] = u64{p.column[i] - low} << place_bits | to;
+                room.sort.value[to] = p.value[i];
             }
-    });
-}
-
-// The sums of a piece, run by run; the next one's numbers are on their way meanwhile.
-__device__ __forceinline__ void add_up(const Product &p, const SharedRow &row, u32 tile, u32 low,
-                                       MapRoom &room, double *sum) {
-    const u32 t = threadIdx.x;
-    for (u32 i = t; i < row.width; i += blockDim.x) sum[i] = 0;
-    visit_runs(p, row, tile, low, room, [&](u32 runs) {
-        u32 i = room.begin[0] + t, end = room.end[0];
-        u32 column = i < end ? p.column[i] : 0;
-        double value = i < end ? p.value[i] : 0;
-        for (u32 k = 0; k < runs; ++k) {
-            const u32 next = k + 1 < runs ? room.begin[k + 1] + t : 0,
-                      next_end = k + 1 < runs ? room.end[k + 1] : 0;
-            const u32 next_column = next < next_end ? p.column[next] : 0;
-            const double next_value = next < next_end ? p.value[next] : 0;
-            if (i < end) sum[column - low] += value;
-            for (i += blockDim.x; i < end; i += blockDim.x) sum[p.column[i] - low] += p.value[i];
-            __syncthreads();
-            i = next, end = next_end, column = next_column, value = next_value;
-        }
-    });
-}
-
-// visit(window, the first column of each of its pieces) for the windows of this block.
-template <class Begin, class Visit, class End>
-__device__ __forceinline__ void for_windows(const SharedRow &row, const Begin &begin, const Visit &visit,
-                                            const End &end) {
-    for (u32 w = blockIdx.x - row.first - 1; w < row.windows; w += row.last - row.first) {
-        begin(w);
-        for (u32 k = 0; k < row.pieces_of_window; ++k) {
-            const u32 piece = w * row.pieces_of_window + k;
-            if (piece < row.pieces) visit(row.low + piece * row.width);
-        }
-        end(w);
+        __syncthreads();
     }
+    return total;
+}
+
+// One column of which more tiles than a tile has places have an entry.
+__device__ __forceinline__ double sum_column(const Product &p, const SharedRow &row, u32 tile, u32 column,
+                                             PieceRoom &room) {
+    const u32 t = threadIdx.x;
+    double sum = 0;
+    for (u32 k = row.first; k <= row.last; k += blockDim.x) {
+        room.sort.value[t] = 0;
+        if (k + t <= row.last) {
+            const u32 end = row.end(p, tile, k + t),
+                      i = first_behind(row.begin(p, tile, k + t), end,
+                                       [&](u32 x) { return p.column[x] >= column; });
+            if (i < end && p.column[i] == column) room.sort.value[t] = p.value[i];
+        }
+        __syncthreads();
+        for (u32 i = 0; i < blockDim.x; ++i) sum += room.sort.value[i];
+        __syncthreads();
+    }
+    return sum;
+}
+
+// What a window comes to; written where it stands in C, if it is known where.
+template <bool is_known>
+__device__ __forceinline__ u32 put_together(const Product &p, const SharedRow &row, u32 tile, u32 window,
+                                            u32 place, PieceRoom &room) {
+    const u32 t = threadIdx.x, begin = row.low + window * row.width,
+              stop = row.high - begin < row.width ? row.high : begin + row.width;
+    u32 size = 0, piece = row.piece;
+    for (u32 low = begin; low < stop;) {
+        const u32 high = stop - low < piece ? stop : low + piece,
+                  total = gather(p, row, tile, low, high, room);
+        if (total > tile && high - low > 1) {
+            piece = (high - low + 1) / 2;
+            continue;
+        }
+        u32 all = 1;
+        if (total > tile) {
+            const double sum = is_known ? sum_column(p, row, tile, low, room) : 0;
+            if (is_known && t == 0) {
+                p.c_column[place + size] = low;
+                p.c_value[place + size] = sum;
+            }
+        } else {
+            u64 key[items];
+#pragma unroll
+            for (int k = 0; k < items; ++k) {
+                const u32 i = t * items + k;
+                key[k] = i < total ? room.sort.key[i] : ~u64{0};
+            }
+            __syncthreads();
+            sort(key, total, room.sort.key);
+            const u32 heads = heads_of(total, place_bits, room.sort),
+                      before = scan(heads, all, room.sort.scan, Plus());
+            u32 to = place + size + before;
+            if (is_known)
+                for (u32 i = t * items; i < (t + 1) * items && i < total; ++i) {
+                    if (!is_head(i, place_bits, room.sort)) continue;
+                    p.c_column[to] = low + static_cast<u32>(room.sort.key[i] >> place_bits);
+                    p.c_value[to++] = sum_from(i, total, room.sort);
+                }
+            __syncthreads();
+        }
+        size += all;
+        low = high;
+        if (total < tile / 4 && piece < row.width) piece *= 2;
+    }
+    return size;
 }
 
 __device__ __forceinline__ void size_shared(const Product &p) {
-    __shared__ MapRoom room;
-    const u32 tile = blockDim.x * items, t = threadIdx.x;
+    __shared__ PieceRoom room;
+    const u32 tile = blockDim.x * items;
     SharedRow row(p, tile);
     if (!row.is_here) return;
     row.cut(p, tile, room);
-    u32 mine = 0, all;
-    for_windows(
-        row, [&](u32) { mine = 0; },
-        [&](u32 low) {
-            mark(p, row, tile, low, room);
-            if (t < row.width / 32) mine += static_cast<u32>(__popc(room.bits[t]));
-        },
-        [&](u32 window) {
-            scan(mine, all, room.scan, Plus());
-            if (t > 0) return;
-            row.sizes(p)[window] = all;
-            atomicAdd(&p.shared[row.row], all);
-        });
+    for (u32 w = blockIdx.x - row.first - 1; w < row.windows; w += row.last - row.first) {
+        const u32 size = put_together<false>(p, row, tile, w, 0, room);
+        if (threadIdx.x > 0) continue;
+        row.sizes(p)[w] = size;
+        atomicAdd(&p.shared[row.row], size);
+    }
 }
 
 __device__ __forceinline__ void write_shared(const Product &p, SharedRow row, u32 tile) {
-    __shared__ MapRoom room;
-    __shared__ SumRoom sums;
-    const u32 t = threadIdx.x;
+    __shared__ PieceRoom room;
     row.cut(p, tile, room);
-    u32 place = 0;
-    for_windows(
-        row,
-        [&](u32 window) {
-            place = p.c_first[row.row];
-            for (u32 w = 0; w < window; ++w) place += row.sizes(p)[w];
-        },
-        [&](u32 low) {
-            mark(p, row, tile, low, room);
-            u32 all;
-            const u32 count = t < row.width / 32 ? static_cast<u32>(__popc(room.bits[t])) : 0,
-                      before = scan(count, all, room.scan, Plus());
-            if (t < row.width / 32) sums.before[t] = place + before;
-            add_up(p, row, tile, low, room, sums.sum);
-            for (u32 i = t; i < row.width; i += blockDim.x) {
-                const u32 bits = room.bits[i / 32], bit = 1u << i % 32;
-                if ((bits & bit) == 0) continue;
-                const u32 to = sums.before[i / 32] + static_cast<u32>(__popc(bits & (bit - 1)));
-                p.c_column[to] = low + i;
-                p.c_value[to] = sums.sum[i];
-            }
-            place += all;
-            __syncthreads();
-        },
-        [](u32) {});
+    for (u32 w = blockIdx.x - row.first - 1; w < row.windows; w += row.last - row.first) {
+        u32 mine = 0, before;
+        for (u32 k = threadIdx.x; k < w; k += blockDim.x) mine += row.sizes(p)[k];
+        scan(mine, before, room.sort.scan, Plus());
+        put_together<true>(p, row, tile, w, p.c_first[row.row] + before, room);
+    }
 }
 
 // Rows that a tile has whole follow each other there and in C.

@@ -35,15 +35,14 @@ constexpr u32 most_products = most_threads * items, place_bits = 11;
 static_assert(most_products <= 1u << place_bits && place_bits + 32 + place_bits <= 64,
               "row, column and place are one key");
 
-struct TileRoom { // of a block
+struct SortRoom { // of a block
     ScanRoom scan;
-    union {
-        u64 key[most_products];
-        struct {
-            u32 entry[most_products], start[most_products];
-        };
-    };
+    u64 key[most_products]; // each with the place of its number below place_bits
     double value[most_products];
+};
+
+struct TileRoom {
+    SortRoom sort;
     u32 row[most_products]; // that begins with a product, less the tile's first
 };
 
@@ -112,17 +111,17 @@ __device__ __forceinline__ void sort_few(u64 (&key)[items]) { // by neighbours t
         }
 }
 
-// The block's keys in ascending order, each thread's in `key` and all in room.key: runs of a thread, merged
-// by twos, where each thread finds its part of the merge path. Places behind `size` hold ~0.
-__device__ __forceinline__ void sort(u64 (&key)[items], u32 size, TileRoom &room) {
+// The block's keys in ascending order: each thread's, then runs merged by twos, where each thread finds its
+// part of the merge path. Behind `size` they are ~0.
+__device__ __forceinline__ void sort(u64 (&key)[items], u32 size, u64 *sorted) {
     const u32 mine = threadIdx.x * items;
     sort_few(key);
 #pragma unroll
-    for (int k = 0; k < items; ++k) room.key[mine + k] = key[k];
+    for (int k = 0; k < items; ++k) sorted[mine + k] = key[k];
     __syncthreads();
     for (u32 width = items; width < size; width *= 2) {
         const u32 base = mine / (2 * width) * (2 * width), diagonal = mine - base;
-        const u64 *const a = room.key + base, *const b = a + width;
+        const u64 *const a = sorted + base, *const b = a + width;
         u32 i = first_behind(diagonal > width ? diagonal - width : 0, diagonal < width ? diagonal : width,
                              [&](u32 x) { return a[x] > b[diagonal - 1 - x]; });
         u32 j = diagonal - i;
@@ -138,21 +137,41 @@ __device__ __forceinline__ void sort(u64 (&key)[items], u32 size, TileRoom &room
         }
         __syncthreads();
 #pragma unroll
-        for (int k = 0; k < items; ++k) room.key[mine + k] = key[k];
+        for (int k = 0; k < items; ++k) sorted[mine + k] = key[k];
         __syncthreads();
     }
 }
 
-// Of each product of the tile: where its row begins, and its entry of A, in room.start and room.entry.
-__device__ __forceinline__ void expand(const Product &p, u32 from, u32 size, TileRoom &room) {
+// Where a key differs from the one before, in the bits from `bits` on; how often that is among a thread's.
+__device__ __forceinline__ bool is_head(u32 i, u32 bits, const SortRoom &room) {
+    return i == 0 || room.key[i - 1] >> bits != room.key[i] >> bits;
+}
+__device__ __forceinline__ u32 heads_of(u32 size, u32 bits, const SortRoom &room) {
+    u32 heads = 0;
+    for (u32 i = threadIdx.x * items; i < (threadIdx.x + 1) * items && i < size; ++i)
+        heads += is_head(i, bits, room);
+    return heads;
+}
+// The numbers of equal keys, in the order of their places.
+__device__ __forceinline__ double sum_from(u32 i, u32 size, const SortRoom &room) {
+    constexpr u64 places = (u64{1} << place_bits) - 1;
+    double sum = room.value[room.key[i] & places];
+    for (u32 j = i + 1; j < size && room.key[j] >> place_bits == room.key[i] >> place_bits; ++j)
+        sum += room.value[room.key[j] & places];
+    return sum;
+}
+
+// Of each product of the tile its entry of A, less the first one, and where its row begins.
+__device__ __forceinline__ void expand(const Product &p, u32 from, u32 size, TileRoom &room, u32 *entries,
+                                       u32 *starts) {
     const u32 t = threadIdx.x;
     const Cut first = p.cuts[blockIdx.x], last = p.cuts[blockIdx.x + 1];
-    for (u32 i = t; i < blockDim.x * items; i += blockDim.x) room.entry[i] = room.row[i] = 0;
+    for (u32 i = t; i < blockDim.x * items; i += blockDim.x) entries[i] = room.row[i] = 0;
     __syncthreads();
     // Of those that begin at one place the last has products.
     for (u32 e = first.entry + 1 + t; e <= last.entry; e += blockDim.x) {
         const u32 place = p.before[e] - from;
-        if (place < size) atomicMax(&room.entry[place], e - first.entry);
+        if (place < size) atomicMax(&entries[place], e - first.entry);
     }
     for (u32 r = first.row + 1 + t; r <= last.row; r += blockDim.x) {
         const u32 place = p.before[p.a_first[r]] - from;
@@ -161,34 +180,37 @@ __device__ __forceinline__ void expand(const Product &p, u32 from, u32 size, Til
     __syncthreads();
     u32 entry = 0, start = 0, all;
     for (u32 i = t * items; i < (t + 1) * items; ++i) {
-        entry = Most()(entry, room.entry[i]);
+        entry = Most()(entry, entries[i]);
         if (room.row[i] != 0) start = i;
     }
-    entry = scan(entry, all, room.scan, Most());
-    start = scan(start, all, room.scan, Most());
+    entry = scan(entry, all, room.sort.scan, Most());
+    start = scan(start, all, room.sort.scan, Most());
     for (u32 i = t * items; i < (t + 1) * items; ++i) {
-        entry = room.entry[i] = Most()(entry, room.entry[i]);
+        entry = entries[i] = Most()(entry, entries[i]);
         if (room.row[i] != 0) start = i;
-        room.start[i] = start;
+        starts[i] = start;
     }
     __syncthreads();
 }
 
 __device__ __forceinline__ void multiply_tile(const Product &p) {
-    __shared__ TileRoom room;
+    __shared__ TileRoom tile_room;
+    SortRoom &room = tile_room.sort;
     const u32 t = threadIdx.x, tile = blockDim.x * items, from = blockIdx.x * tile,
               size = p.products - from < tile ? p.products - from : tile;
     const Cut first = p.cuts[blockIdx.x];
-    expand(p, from, size, room);
+    // Both lists are where the keys will be.
+    u32 *const entries = reinterpret_cast<u32 *>(room.key), *const starts = entries + most_products;
+    expand(p, from, size, tile_room, entries, starts);
     u64 key[items];
 #pragma unroll
     for (int k = 0; k < items; ++k) {
         const u32 i = t + k * blockDim.x;
         key[k] = ~u64{0};
         if (i >= size) continue;
-        const u32 entry = first.entry + room.entry[i],
+        const u32 entry = first.entry + entries[i],
                   other = p.b_first[p.a_column[entry]] + (from + i - p.before[entry]);
-        key[k] = u64{room.start[i]} << (32 + place_bits) | u64{p.b_column[other]} << place_bits | i;
+        key[k] = u64{starts[i]} << (32 + place_bits) | u64{p.b_column[other]} << place_bits | i;
         room.value[i] = p.a_value[entry] * p.b_value[other];
     }
     __syncthreads();
@@ -198,26 +220,18 @@ __device__ __forceinline__ void multiply_tile(const Product &p) {
 #pragma unroll
     for (int k = 0; k < items; ++k) key[k] = room.key[t * items + k];
     __syncthreads();
-    sort(key, size, room);
-    const auto differs = [&](u32 i, u32 bits) { return room.key[i - 1] >> bits != room.key[i] >> bits; };
-    u32 heads = 0, all;
-    for (u32 i = t * items; i < (t + 1) * items && i < size; ++i) heads += i == 0 || differs(i, place_bits);
-    u32 place = from + scan(heads, all, room.scan, Plus());
-    const auto row_at = [&](u32 i) { return first.row + room.row[room.key[i] >> (32 + place_bits)]; };
+    sort(key, size, room.key);
+    u32 all, place = from + scan(heads_of(size, place_bits, room), all, room.scan, Plus());
+    const auto row_at = [&](u32 i) { return first.row + tile_room.row[room.key[i] >> (32 + place_bits)]; };
     for (u32 i = t * items; i < (t + 1) * items && i < size; ++i) {
-        if (i > 0 && !differs(i, place_bits)) continue;
-        if (i == 0 ? p.before[p.a_first[first.row]] == from : differs(i, 32 + place_bits)) {
+        if (!is_head(i, place_bits, room)) continue;
+        if (i == 0 ? p.before[p.a_first[first.row]] == from : is_head(i, 32 + place_bits, room)) {
             p.begin[row_at(i)] = place;
             p.shared[row_at(i)] = 0;
             if (i > 0) p.end[row_at(i - 1)] = place;
         }
-        const u64 here = room.key[i] >> place_bits;
-        double sum = room.value[room.key[i] % (1u << place_bits)];
-        for (u32 j = i + 1; j < size && room.key[j] >> place_bits == here; ++j)
-            sum += room.value[room.key[j] % (1u << place_bits)];
-        p.column[place] = static_cast<u32>(here);
-        p.value[place] = sum;
-        ++place;
+        p.column[place] = static_cast<u32>(room.key[i] >> place_bits);
+        p.value[place++] = sum_from(i, size, room);
     }
     if (t > 0) return;
     p.size[blockIdx.x] = all;

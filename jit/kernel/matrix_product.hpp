@@ -9,7 +9,7 @@
 namespace libperm {
 
 // What follows stands in device/product_tiles.cuh and product_rows.cuh as well.
-constexpr int product_items = 7, product_threads = 256, product_windows = 64;
+constexpr int product_items = 7, product_threads = 256, product_windows = 256;
 
 struct ProductCut {
     std::uint32_t entry, row;
