@@ -1,8 +1,8 @@
 // ---- Rows of a product that tiles share ------------------------------------------------------------------
 //
-// What tiles have of such a row, each in a run, is sorted together, piece by piece: columns that have no more
-// entries than a tile. Equal ones are added up in the order of their tiles. The tiles behind the row's first
-// one have a share of its columns each, in windows.
+// What tiles have of such a row, each in a run, is sorted together once more, piece by piece: columns that
+// have no more entries than a tile. Equal ones are added up in the order of their tiles. The tiles behind the
+// row's first one have a share of its columns each, in windows.
 //
 // device/product_tiles.cuh stands above; columns are below 2^31.
 
@@ -31,7 +31,9 @@ struct SharedRow {
     __device__ __forceinline__ u32 end(const Product &p, u32 tile, u32 k) const {
         return k == last ? p.end[row] : k * tile + p.size[k];
     }
-    __device__ __forceinline__ u32 *sizes(const Product &p) const { return p.window + first * most_windows; }
+    __device__ __forceinline__ Window *window(const Product &p) const {
+        return p.window + first * most_windows;
+    }
 
     // Columns into windows, and how many of them are thought to be a piece.
     __device__ __forceinline__ void cut(const Product &p, u32 tile, PieceRoom &room) {
@@ -114,12 +116,21 @@ __device__ __forceinline__ double sum_column(const Product &p, const SharedRow &
     return sum;
 }
 
-// What a window comes to; written where it stands in C, if it is known where.
-template <bool is_known>
-__device__ __forceinline__ u32 put_together(const Product &p, const SharedRow &row, u32 tile, u32 window,
-                                            u32 place, PieceRoom &room) {
-    const u32 t = threadIdx.x, begin = row.low + window * row.width,
-              stop = row.high - begin < row.width ? row.high : begin + row.width;
+// Where a window's sums stand until C has room: as many places on as the row has entries before it.
+__device__ __forceinline__ u32 place_of(const Product &p, const SharedRow &row, u32 tile, u32 low,
+                                        PieceRoom &room) {
+    u32 mine = 0, all;
+    for (u32 k = row.first + threadIdx.x; k <= row.last; k += blockDim.x) {
+        const u32 begin = row.begin(p, tile, k), end = row.end(p, tile, k);
+        mine += first_behind(begin, end, [&](u32 i) { return p.column[i] >= low; }) - begin;
+    }
+    scan(mine, all, room.sort.scan, Plus());
+    return p.before[p.a_first[row.row]] + all;
+}
+
+__device__ __forceinline__ u32 put_together(const Product &p, const SharedRow &row, u32 tile, u32 begin,
+                                            u32 stop, u32 place, PieceRoom &room) {
+    const u32 t = threadIdx.x;
     u32 size = 0, piece = row.piece;
     for (u32 low = begin; low < stop;) {
         const u32 high = stop - low < piece ? stop : low + piece,
@@ -130,10 +141,10 @@ __device__ __forceinline__ u32 put_together(const Product &p, const SharedRow &r
         }
         u32 all = 1;
         if (total > tile) {
-            const double sum = is_known ? sum_column(p, row, tile, low, room) : 0;
-            if (is_known && t == 0) {
-                p.c_column[place + size] = low;
-                p.c_value[place + size] = sum;
+            const double sum = sum_column(p, row, tile, low, room);
+            if (t == 0) {
+                p.shared_column[place + size] = low;
+                p.shared_value[place + size] = sum;
             }
         } else {
             u64 key[items];
@@ -144,15 +155,13 @@ __device__ __forceinline__ u32 put_together(const Product &p, const SharedRow &r
             }
             __syncthreads();
             sort(key, total, room.sort.key);
-            const u32 heads = heads_of(total, place_bits, room.sort),
-                      before = scan(heads, all, room.sort.scan, Plus());
-            u32 to = place + size + before;
-            if (is_known)
-                for (u32 i = t * items; i < (t + 1) * items && i < total; ++i) {
-                    if (!is_head(i, place_bits, room.sort)) continue;
-                    p.c_column[to] = low + static_cast<u32>(room.sort.key[i] >> place_bits);
-                    p.c_value[to++] = sum_from(i, total, room.sort);
-                }
+            const u32 heads = heads_of(total, place_bits, room.sort);
+            u32 to = place + size + scan(heads, all, room.sort.scan, Plus());
+            for (u32 i = t * items; i < (t + 1) * items && i < total; ++i) {
+                if (!is_head(i, place_bits, room.sort)) continue;
+                p.shared_column[to] = low + static_cast<u32>(room.sort.key[i] >> place_bits);
+                p.shared_value[to++] = sum_from(i, total, room.sort);
+            }
             __syncthreads();
         }
         size += all;
@@ -162,28 +171,36 @@ __device__ __forceinline__ u32 put_together(const Product &p, const SharedRow &r
     return size;
 }
 
-__device__ __forceinline__ void size_shared(const Product &p) {
+__device__ __forceinline__ void add_shared(const Product &p) {
     __shared__ PieceRoom room;
     const u32 tile = blockDim.x * items;
     SharedRow row(p, tile);
     if (!row.is_here) return;
     row.cut(p, tile, room);
     for (u32 w = blockIdx.x - row.first - 1; w < row.windows; w += row.last - row.first) {
-        const u32 size = put_together<false>(p, row, tile, w, 0, room);
+        const u32 begin = row.low + w * row.width,
+                  stop = row.high - begin < row.width ? row.high : begin + row.width,
+                  place = place_of(p, row, tile, begin, room),
+                  size = put_together(p, row, tile, begin, stop, place, room);
         if (threadIdx.x > 0) continue;
-        row.sizes(p)[w] = size;
+        row.window(p)[w] = {size, place, row.windows};
         atomicAdd(&p.shared[row.row], size);
     }
 }
 
-__device__ __forceinline__ void write_shared(const Product &p, SharedRow row, u32 tile) {
-    __shared__ PieceRoom room;
-    row.cut(p, tile, room);
-    for (u32 w = blockIdx.x - row.first - 1; w < row.windows; w += row.last - row.first) {
+__device__ __forceinline__ void write_shared(const Product &p, const SharedRow &row) {
+    __shared__ ScanRoom room;
+    const Window *const window = row.window(p);
+    const u32 t = threadIdx.x, windows = window->count;
+    for (u32 w = blockIdx.x - row.first - 1; w < windows; w += row.last - row.first) {
         u32 mine = 0, before;
-        for (u32 k = threadIdx.x; k < w; k += blockDim.x) mine += row.sizes(p)[k];
-        scan(mine, before, room.sort.scan, Plus());
-        put_together<true>(p, row, tile, w, p.c_first[row.row] + before, room);
+        for (u32 k = t; k < w; k += blockDim.x) mine += window[k].size;
+        scan(mine, before, room, Plus());
+        const u32 to = p.c_first[row.row] + before, from = window[w].place;
+        for (u32 i = t; i < window[w].size; i += blockDim.x) {
+            p.c_column[to + i] = p.shared_column[from + i];
+            p.c_value[to + i] = p.shared_value[from + i];
+        }
     }
 }
 
@@ -209,5 +226,5 @@ __device__ __forceinline__ void write(const Product &p) {
     const u32 tile = blockDim.x * items;
     write_whole(p, tile);
     const SharedRow row(p, tile);
-    if (row.is_here) write_shared(p, row, tile);
+    if (row.is_here) write_shared(p, row);
 }

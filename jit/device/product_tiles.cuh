@@ -12,6 +12,10 @@ struct Cut { // of a tile's first product
     u32 entry, row;
 };
 
+struct Window {             // of a shared row's columns: its entries in C, and where they are before
+    u32 size, place, count; // windows of the row
+};
+
 struct Product {
     u32 rows, entries; // of A; it has entries
     const u32 *a_first, *a_column;
@@ -26,7 +30,9 @@ struct Product {
     double *value;             // what tiles came to, each where its products are
     u32 *size;                 // of each tile that
     u32 *begin, *end, *shared; // of each row where it begins and ends there; if tiles share it, its size in C
-    u32 *window;               // of each tile, for a row that begins there, the sizes of its windows
+    u32 *shared_column;
+    double *shared_value; // of rows that tiles share, where the row's products are
+    Window *window;       // of the tile where such a row begins
     u32 *c_first, *c_column;
     double *c_value;
 };

@@ -14,7 +14,7 @@ KernelRecipe matrix_product_kernels() {
          "sum_up(p.entries, [&](u32 e) { return products_of(p, e); }, p.sums, p.before);"},
         {product_cuts_entry, "cut(p);"},
         {product_tiles_entry, "multiply_tile(p);"},
-        {product_rows_entry, "size_shared(p);"},
+        {product_rows_entry, "add_shared(p);"},
         {product_sizes_entry, "sum_lengths(p.rows, [&](u32 r) { return size_of(p, r); }, p.sums);"},
         {product_firsts_entry, "sum_up(p.rows, [&](u32 r) { return size_of(p, r); }, p.sums, p.c_first);"},
         {product_write_entry, "write(p);"},

@@ -14,13 +14,16 @@ constexpr int product_items = 7, product_threads = 256, product_windows = 256;
 struct ProductCut {
     std::uint32_t entry, row;
 };
+struct ProductWindow {
+    std::uint32_t size, place, count;
+};
 struct MatrixProduct {
     std::uint32_t rows, entries;              // of A
     std::uint64_t a_first, a_column, a_value; // addresses, as all that follow
     std::uint64_t b_first, b_column, b_value;
     std::uint64_t sums, before;
     std::uint32_t products;
-    std::uint64_t cuts, column, value, size, begin, end, shared, window;
+    std::uint64_t cuts, column, value, size, begin, end, shared, shared_column, shared_value, window;
     std::uint64_t c_first, c_column, c_value;
 };
 

@@ -26,6 +26,8 @@ SparseProduct::SparseProduct(DeviceQueue &queue)
       begin_(queue),
       end_(queue),
       shared_(queue),
+      shared_column_(queue),
+      shared_value_(queue),
       window_(queue),
       c_first_(queue),
       c_column_(queue),
@@ -86,7 +88,9 @@ DeviceMatrix SparseProduct::multiply(const DeviceMatrix &a, const DeviceMatrix &
     p.begin = room(begin_, 4 * std::size_t{a.rows});
     p.end = room(end_, 4 * std::size_t{a.rows});
     p.shared = room(shared_, 4 * std::size_t{a.rows});
-    p.window = room(window_, 4 * product_windows * tiles);
+    p.shared_column = room(shared_column_, 4 * products_);
+    p.shared_value = room(shared_value_, 8 * products_);
+    p.window = room(window_, sizeof(ProductWindow) * product_windows * tiles);
     launch(product_cuts_entry, tiles / threads_ + 1);
     launch(product_tiles_entry, tiles);
     launch(product_rows_entry, tiles);

@@ -18,8 +18,8 @@ class SparseProduct {
     explicit SparseProduct(DeviceQueue &queue); // loads the kernels
 
     // C = A B, columns ascending; sums in the order of A's entries within a tile of single products, and then
-    // of tiles. Its arrays are kept until the next. Refuses 2^32 single products and 2^31 columns
-    // (std::length_error).
+    // of tiles. Its arrays, and 26 bytes a single product, are kept until the next. Refuses 2^32 single
+    // products and 2^31 columns (std::length_error).
     DeviceMatrix multiply(const DeviceMatrix &a, const DeviceMatrix &b);
     std::uint64_t products() const { return products_; } // of the last
 
@@ -27,7 +27,8 @@ class SparseProduct {
     DeviceQueue *queue_;
     unsigned threads_;
     std::uint64_t products_ = 0;
-    DeviceArray sums_, before_, cuts_, column_, value_, size_, begin_, end_, shared_, window_;
+    DeviceArray sums_, before_, cuts_, column_, value_, size_, begin_, end_, shared_, shared_column_,
+        shared_value_, window_;
     DeviceArray c_first_, c_column_, c_value_;
 };
 
