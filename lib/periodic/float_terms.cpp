@@ -3,8 +3,8 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/number/wide_entries.hpp"
+#include "lib/periodic/float_squares.hpp"
 #include "lib/periodic/growth.hpp"
-#include "lib/periodic/operator_power.hpp"
 #include "lib/periodic/table_terms.hpp"
 #include "lib/periodic/terms.hpp"
 
@@ -47,7 +47,7 @@ class Roundings {
     // says.
     double of(std::int64_t m, double of_matrix = 0) const {
         if (m < few_) return of_few_ * rows_ * (static_cast<double>(m) + 2 * steps_beyond_);
-        return ends_ + static_cast<double>(m) * (period_ + 2 * of_matrix);
+        return ends_ + static_cast<double>(m) * (period_ + of_matrix);
     }
 
   private:
@@ -76,7 +76,8 @@ template <class N> Outcome outcome_of(const Ranged<N> &number, Arithmetic arithm
     return outcome;
 }
 
-// Of so many terms, in seconds: walked to, or the first of them by squares of the operator.
+// Of so many terms, in seconds: walked to, or by squares of the operator, of open ends the first of them
+// alone.
 struct Cost {
     double walking, squaring = std::numeric_limits<double>::infinity();
 
@@ -85,48 +86,26 @@ struct Cost {
 
 Cost cost_of(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, bool dd) {
     const double each = dd ? 30e-9 : 12e-9; // of a move
-    const auto m = static_cast<double>(first + count - 1 - plan.open.least);
+    const auto m = static_cast<double>(first + count - 1 - plan.open.least),
+               others = static_cast<double>(count - 1), squared = m - others;
     Cost cost{std::max(m, 0.0) * plan.moves_of_starts() * each};
-    const auto others = static_cast<double>(count - 1), squared = m - others;
-    if (squared <= 8) return cost;
-    cost.squaring = 0;
-    // The rows of the full matrix are walks over a period; of joined ends all are walked on.
-    const auto take = [&](const PeriodBlock &block) {
-        const auto n = static_cast<double>(block.states);
-        cost.squaring += (2 * std::log2(squared) * n * n * n +
-                          (n + others * (plan.joined() ? n : 1)) * moves_of(block.levels)) *
-                         each;
-    };
-    if (plan.joined())
-        for (const PeriodBlock &block : plan.loops) take(block);
-    else
-        take(plan.open.period);
+    if (squared <= 8 || !may_be_squared(plan)) return cost;
+    const double of_first = squares_seconds(plan, first - plan.open.least, !plan.real, dd);
+    cost.squaring = plan.joined() ? of_first * static_cast<double>(count)
+                                  : of_first + others * plan.moves_of_starts() * each;
     return cost;
 }
 
-template <class N>
-std::vector<Outcome> terms_in(const PeriodicPlan &plan, const std::vector<Gaussian> &values,
-                              std::int64_t first, std::int64_t count, Arithmetic arithmetic,
-                              RunControl &control) {
-    using Numbers = RangedOperations<N>;
-    const Numbers numbers;
-    std::vector<Ranged<N>> factors;
-    factors.reserve(values.size());
-    for (const Gaussian &value : values) factors.push_back(factor_of<N>(value, arithmetic));
-    const Roundings roundings(plan, product_roundings(arithmetic));
-    std::vector<Outcome> outcomes;
-    if (cost_of(plan, first, count, is_twofold(arithmetic)).squares()) {
-        const double of_matrix = product_roundings(arithmetic) + 1 + 2 * static_cast<double>(plan.states());
-        for (const auto &number : terms_by_squares(plan, numbers, factors, first, count, control))
-            outcomes.push_back(
-                outcome_of(number, arithmetic,
-                           roundings.of(first + static_cast<std::int64_t>(outcomes.size()), of_matrix)));
-        return outcomes;
-    }
-    for (const auto &number : terms_of(plan, numbers, factors, first, count, control))
-        outcomes.push_back(
-            outcome_of(number, arithmetic, roundings.of(first + static_cast<std::int64_t>(outcomes.size()))));
-    return outcomes;
+template <class N> Ranged<N> number_of(const SquaredNumber &x) {
+    typename N::Arithmetic::Number number;
+    std::memcpy(&number, x.parts.data(), sizeof number);
+    return Ranged<N>::normalised(N::coefficient(number, x.absolute), x.exp2);
+}
+
+template <class N> SquaredNumber squared_number(const Ranged<N> &x) {
+    SquaredNumber out{{}, x.number.magnitude(), x.exp2};
+    std::memcpy(out.parts.data(), &x.number.value, sizeof x.number.value);
+    return out;
 }
 
 // In place of the entries, none of them below its absolute value.
@@ -138,6 +117,81 @@ std::vector<Gaussian> magnitudes_of(const PeriodicPlan &plan) {
         sizes.push_back(exact_of({size.magnitude, 0, 0, 0}, size.exp2));
     }
     return sizes;
+}
+
+// first >= the plan's least.
+template <class A>
+std::vector<Ranged<Signed<A>>> terms_by_squares(const PeriodicPlan &plan, const std::vector<Gaussian> &values,
+                                                const std::vector<Ranged<Signed<A>>> &factors,
+                                                std::int64_t first, std::int64_t count, Arithmetic arithmetic,
+                                                RunControl &control) {
+    using Numbers = RangedOperations<Signed<A>>;
+    const Numbers numbers;
+    const std::vector<Gaussian> sizes = magnitudes_of(plan);
+    std::vector<Ranged<Signed<A>>> terms;
+    if (plan.joined()) {
+        for (std::int64_t m = first; m < first + count; ++m) {
+            terms.push_back(Numbers::zero());
+            for (const SquaredNumber &x : traces_by_squares(plan, values, sizes, m, arithmetic, control))
+                terms.back() =
+                    terms.back() + Ranged<Signed<A>>{Signed<A>::number(x.times), 0} * number_of<Signed<A>>(x);
+        }
+        return terms;
+    }
+    PeriodWalk<Numbers> walk(numbers, factors), end(numbers, factors);
+    walk.begin(1, 0);
+    walk.advance(plan.open.start);
+    std::vector<SquaredNumber> before;
+    for (const auto &x : walk.numbers()) before.push_back(squared_number(x));
+    std::vector<Ranged<Signed<A>>> after;
+    for (const SquaredNumber &x :
+         advanced_by_squares(plan, values, sizes, before, first - plan.open.least, arithmetic, control))
+        after.push_back(number_of<Signed<A>>(x));
+    walk.set(std::move(after));
+    while (std::ssize(terms) < count) {
+        if (!terms.empty()) walk.advance(plan.open.period.levels);
+        control.advance(moves_of(plan.open.period.levels));
+        end.set(walk.numbers());
+        end.advance(plan.open.finish);
+        terms.push_back(end.numbers().empty() ? Numbers::zero() : end.numbers().front());
+    }
+    return terms;
+}
+
+template <class N>
+std::vector<Outcome> terms_in(const PeriodicPlan &plan, const std::vector<Gaussian> &values,
+                              std::int64_t first, std::int64_t count, Arithmetic arithmetic,
+                              RunControl &control) {
+    using Numbers = RangedOperations<N>;
+    const Numbers numbers;
+    const auto factors_as = [&]<class M>() {
+        std::vector<Ranged<M>> factors;
+        factors.reserve(values.size());
+        for (const Gaussian &value : values) factors.push_back(factor_of<M>(value, arithmetic));
+        return factors;
+    };
+    const Roundings roundings(plan, product_roundings(arithmetic));
+    std::vector<Outcome> outcomes;
+    if (cost_of(plan, first, count, is_twofold(arithmetic)).squares()) {
+        using A = typename N::Arithmetic;
+        std::size_t inner = plan.open.period.states;
+        for (const PeriodBlock &block : plan.loops) inner = std::max(inner, block.states);
+        const auto states = static_cast<double>(plan.states());
+        const double of_matrix = product_roundings(inner, is_complex(arithmetic), is_twofold(arithmetic));
+        const auto factors = factors_as.template operator()<Signed<A>>();
+        for (const auto &number :
+             terms_by_squares<A>(plan, values, factors, first, count, arithmetic, control))
+            outcomes.push_back(
+                outcome_of(number, arithmetic,
+                           4 * states + 8 +
+                               roundings.of(first + static_cast<std::int64_t>(outcomes.size()), of_matrix)));
+        return outcomes;
+    }
+    const std::vector<Ranged<N>> factors = factors_as.template operator()<N>();
+    for (const auto &number : terms_of(plan, numbers, factors, first, count, control))
+        outcomes.push_back(
+            outcome_of(number, arithmetic, roundings.of(first + static_cast<std::int64_t>(outcomes.size()))));
+    return outcomes;
 }
 
 Growth growth_of_sizes(const PeriodicPlan &plan, const std::vector<Gaussian> &sizes, RunControl &control) {

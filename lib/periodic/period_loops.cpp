@@ -2,17 +2,19 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
-#include "lib/periodic/period_writer.hpp"
-#include "lib/periodic/symmetries.hpp"
+#include "lib/periodic/state_map.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <numeric>
 
 namespace libperm {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+std::uint32_t place_of(PeriodKey key, const PeriodKeys &keys) {
+    return static_cast<std::uint32_t>(std::lower_bound(keys.begin(), keys.end(), key) - keys.begin());
+}
 
 // The components of the graph of all levels in which states lie on loops (Tarjan, SIAM J. Comput. 1 (1972)).
 class Components {
@@ -136,40 +138,26 @@ class Orbits {
     Orbits(const PeriodicMatrix &a, const PeriodProgram &program, const PeriodKeys &keys, const Poll &poll)
         : parent_(keys.size()), size_(keys.size(), 0) {
         std::iota(parent_.begin(), parent_.end(), std::uint32_t{0});
-        if (program.most_shift == 0) // so that the cut is as symmetric as the cell
-            for (const CellSymmetry &symmetry : symmetries_of(a, poll)) join(program, symmetry, keys, poll);
+        for (const CellSymmetry &symmetry : symmetries_of(a, poll))
+            if (const auto map = StateMap::of(program, symmetry.column, symmetry.column, symmetry.reversed))
+                join(*map, keys, poll);
         for (std::uint32_t s = 0; s < keys.size(); ++s) ++size_[root(s)];
     }
 
     // Of the orbit that the state stands for; 0: another one does.
     std::uint32_t size(std::uint32_t state) const { return size_[state]; }
-
-  private:
-    void join(const PeriodProgram &program, const CellSymmetry &symmetry, const PeriodKeys &keys,
-              const Poll &poll) {
-        std::vector<std::pair<PeriodKey, PeriodKey>> moved; // a bit and what it becomes
-        for (std::size_t c = 0; c < program.windows.size(); ++c) {
-            const PeriodWindow &from = program.windows[c], &to = program.windows[at(symmetry.column[c])];
-            for (std::int64_t cell = -from.last; cell + from.first < 0; ++cell) {
-                const std::int64_t image = symmetry.reversed ? -1 - cell : cell;
-                if (!to.is_open(image, 0)) return;
-                moved.emplace_back(bit_of(from.slot_of(cell, 0)), bit_of(to.slot_of(image, 0)));
-            }
-        }
-        PolledSteps steps(poll);
-        for (std::uint32_t s = 0; s < keys.size(); ++s) {
-            steps.take(static_cast<std::int64_t>(2 * moved.size()) + 32);
-            PeriodKey image = 0;
-            // Seen from the other end, a column has been used if it had not been.
-            for (const auto &[from, to] : moved)
-                if (((keys[s] & from) != 0) != symmetry.reversed) image |= to;
-            const auto place = std::lower_bound(keys.begin(), keys.end(), image);
-            unite(s, static_cast<std::uint32_t>(place - keys.begin()));
-        }
-    }
     std::uint32_t root(std::uint32_t s) {
         while (parent_[s] != s) s = parent_[s] = parent_[parent_[s]];
         return s;
+    }
+
+  private:
+    void join(const StateMap &map, const PeriodKeys &keys, const Poll &poll) {
+        PolledSteps steps(poll);
+        for (std::uint32_t s = 0; s < keys.size(); ++s) {
+            steps.take(map.steps() + 32);
+            unite(s, place_of(map(keys[s]), keys));
+        }
     }
     void unite(std::uint32_t x, std::uint32_t y) {
         x = root(x);
@@ -179,6 +167,80 @@ class Orbits {
 
     std::vector<std::uint32_t> parent_, size_;
 };
+
+// Where all states are, at the cut: the block, and the number in it.
+struct Places {
+    std::vector<std::uint32_t> block, number;
+};
+
+Places places_of(const Components &components, std::size_t cut, std::size_t states) {
+    Places places;
+    std::vector<std::uint32_t> next(components.count(), 0);
+    for (std::uint32_t s = 0; s < states; ++s) {
+        const std::uint32_t c = components.of(cut, s);
+        places.block.push_back(c);
+        places.number.push_back(c == Components::none ? 0 : next[c]++);
+    }
+    return places;
+}
+
+// The first of each orbit stands for it, and one block for all that it has orbits with.
+void count_orbits(std::vector<PeriodBlock> &blocks, Orbits orbits, const Places &places) {
+    std::vector<std::uint32_t> stands(blocks.size());
+    std::iota(stands.begin(), stands.end(), std::uint32_t{0});
+    const auto first_of = [&](std::uint32_t b) {
+        while (stands[b] != b) b = stands[b];
+        return b;
+    };
+    for (std::uint32_t s = 0; s < places.block.size(); ++s) {
+        if (places.block[s] == Components::none) continue;
+        if (orbits.size(s) > 0) blocks[places.block[s]].starts.push_back({places.number[s], orbits.size(s)});
+        const std::uint32_t x = first_of(places.block[s]), y = first_of(places.block[orbits.root(s)]);
+        stands[std::max(x, y)] = std::min(x, y);
+    }
+    for (PeriodBlock &block : blocks) block.alike = 0;
+    for (std::uint32_t b = 0; b < blocks.size(); ++b) ++blocks[first_of(b)].alike;
+}
+
+// Of each block the maps that leave it where it is.
+void find_symmetries(std::vector<PeriodBlock> &blocks, const PeriodicMatrix &a, const PeriodProgram &program,
+                     const PeriodKeys &keys, const Places &places, const Poll &poll) {
+    constexpr std::size_t most_states = std::size_t{1} << 18; // beyond no block is a full matrix
+    if (keys.size() > most_states) return;
+    const std::vector<TurningSymmetry> found = commuting_symmetries(a, poll);
+    std::vector<std::vector<std::uint32_t>> taken(blocks.size()); // of each block's maps their numbers
+    PolledSteps steps(poll);
+    const auto twisted = [&](const TurningSymmetry &symmetry) {
+        ColumnMap map = symmetry.column;
+        for (std::size_t k = 0; k < found.size(); ++k)
+            if (symmetry.twist >> k & 1)
+                for (std::int32_t &j : map) j = found[k].column[static_cast<std::size_t>(j)];
+        return map;
+    };
+    for (std::uint32_t k = 0; k < found.size(); ++k) {
+        const auto map = StateMap::of(program, found[k].column, twisted(found[k]), false);
+        if (!map) continue;
+        std::vector<std::vector<std::uint32_t>> image(blocks.size());
+        std::vector<bool> stays(blocks.size(), true);
+        for (std::uint32_t s = 0; s < keys.size(); ++s) {
+            steps.take(map->steps() + 32);
+            const std::uint32_t b = places.block[s];
+            if (b == Components::none || !stays[b]) continue;
+            const std::uint32_t to = place_of((*map)(keys[s]), keys);
+            stays[b] = places.block[to] == b;
+            image[b].push_back(places.number[to]);
+        }
+        for (std::size_t b = 0; b < blocks.size(); ++b) {
+            std::uint32_t twist = 0; // by the maps that this block has
+            for (std::size_t t = 0; t < taken[b].size(); ++t)
+                twist |= (found[k].twist >> taken[b][t] & 1) << t;
+            if (!stays[b] || std::popcount(twist) != std::popcount(found[k].twist)) continue;
+            blocks[b].symmetries.image.push_back(std::move(image[b]));
+            blocks[b].symmetries.twist.push_back(twist);
+            taken[b].push_back(k);
+        }
+    }
+}
 
 } // namespace
 
@@ -214,15 +276,9 @@ std::vector<PeriodBlock> write_loops(const PeriodicMatrix &a, const PeriodProgra
     close_period(levels, reached, keys);
     const Components components(levels, poll);
     std::vector<PeriodBlock> blocks = split(levels, components);
-    // The first of each orbit stands for it.
-    const Orbits orbits(a, program, keys, poll);
-    std::vector<std::uint32_t> next(blocks.size(), 0);
-    for (std::uint32_t s = 0; s < keys.size(); ++s) {
-        const std::uint32_t c = components.of(levels.size() - 1, s);
-        if (c == Components::none) continue;
-        const std::uint32_t state = next[c]++;
-        if (orbits.size(s) > 0) blocks[c].starts.push_back({state, orbits.size(s)});
-    }
+    const Places places = places_of(components, levels.size() - 1, keys.size());
+    count_orbits(blocks, Orbits(a, program, keys, poll), places);
+    find_symmetries(blocks, a, program, keys, places, poll);
     return blocks;
 }
 

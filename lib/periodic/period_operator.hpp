@@ -10,6 +10,12 @@
 
 namespace libperm {
 
+// Maps of a block's states, each its own inverse, that commute; T D = (the product of the maps in twist) D T.
+struct StateSymmetries {
+    std::vector<std::vector<std::uint32_t>> image; // by map, by state
+    std::vector<std::uint32_t> twist;              // by map: a bit for each map before it
+};
+
 // From the states at a cut to the same at the next.
 struct PeriodBlock {
     PeriodLevels levels;
@@ -20,6 +26,9 @@ struct PeriodBlock {
         std::uint32_t state, like_it;
     };
     std::vector<Start> starts;
+    // Of joined ends: so many blocks have the same trace, and count with this one; 0: with another.
+    std::uint32_t alike = 1;
+    StateSymmetries symmetries;
 };
 
 struct OpenOperator {

@@ -6,7 +6,6 @@
 #include "lib/periodic/float_terms.hpp"
 #include "lib/periodic/generating_function.hpp"
 #include "lib/periodic/growth.hpp"
-#include "lib/periodic/operator_power.hpp"
 #include "lib/periodic/recurrence.hpp"
 #include "lib/periodic/residue_terms.hpp"
 #include "tests/support/check.hpp"

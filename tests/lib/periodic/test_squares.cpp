@@ -1,0 +1,171 @@
+// The operator as full matrices: sectors and their squares against walks and exact numbers.
+#include "lib/base/error.hpp"
+#include "lib/number/residues.hpp"
+#include "lib/number/wide_entries.hpp"
+#include "lib/periodic/dense_matrix.hpp"
+#include "lib/periodic/float_squares.hpp"
+#include "lib/periodic/float_terms.hpp"
+#include "lib/periodic/power_steps.hpp"
+#include "lib/periodic/residue_terms.hpp"
+#include "lib/periodic/sectors.hpp"
+#include "lib/periodic/symmetries.hpp"
+#include "tests/support/check.hpp"
+#include "tests/support/periodic_cells.hpp"
+#include "tests/support/run.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+using namespace libperm;
+using perm::families::Random;
+
+namespace {
+
+// A bar of the square lattice, its layers seen in a mirror by turns; around: its first side is a ring.
+PeriodicMatrix bar(std::int32_t a, std::int32_t b, bool around, int across, int along) {
+    PeriodicMatrix out;
+    out.reach = 1;
+    out.joined = true;
+    std::vector<std::int32_t> number(static_cast<std::size_t>(a * b));
+    std::int32_t next[2] = {0, 0};
+    const auto site = [b](std::int32_t x, std::int32_t y) { return static_cast<std::size_t>(x * b + y); };
+    for (std::int32_t x = 0; x < a; ++x)
+        for (std::int32_t y = 0; y < b; ++y) number[site(x, y)] = next[(x + y) % 2]++;
+    out.rows = next[0];
+    for (std::int32_t x = 0; x < a; ++x)
+        for (std::int32_t y = 0; y < b; ++y) {
+            if ((x + y) % 2 != 0) continue;
+            const auto add = [&](std::int32_t u, std::int32_t v, std::int32_t cell, int value) {
+                if (u < 0 || u >= a || v < 0 || v >= b) return;
+                out.entries.push_back({number[site(x, y)], number[site(u, v)], cell});
+                out.values.push_back({value, 0});
+            };
+            for (const std::int32_t by : {-1, 1}) {
+                add(around ? (x + by + a) % a : x + by, y, 0, across);
+                add(x, y + by, 0, across);
+                add(a - 1 - x, y, by, along);
+            }
+        }
+    return out;
+}
+
+Gaussian number_of(const SquaredNumber &x, Arithmetic arithmetic) {
+    PackedParts parts{};
+    std::copy(x.parts.begin(), x.parts.end(), parts.begin());
+    Gaussian out = exact_of(unpacked(parts, arithmetic), x.exp2);
+    return {out.re * mpq_class(x.times), out.im * mpq_class(x.times)};
+}
+
+// Within so many roundings of the sum of the absolute values, each block's and sector's.
+void check_squares(const PeriodicPlan &plan, std::int64_t m, const Outcome &truth, bool dd) {
+    RunControl control;
+    const Arithmetic arithmetic = plan.real ? (dd ? Arithmetic::dd : Arithmetic::real)
+                                            : (dd ? Arithmetic::complex_dd : Arithmetic::complex);
+    std::vector<Gaussian> sizes;
+    for (const Gaussian &value : plan.values) {
+        const Tracked size = magnitude_of(value);
+        sizes.push_back(exact_of({size.magnitude, 0, 0, 0}, size.exp2));
+    }
+    Gaussian sum{0, 0};
+    mpq_class absolute = 0;
+    for (const SquaredNumber &x : traces_by_squares(plan, plan.values, sizes, m, arithmetic, control)) {
+        sum = sum + number_of(x, arithmetic);
+        absolute += shifted(mpq_class(x.absolute), x.exp2) * mpq_class(x.times);
+    }
+    const mpq_class each = mpq_class(unit_of(arithmetic)) * 40 *
+                           static_cast<long>((m + 1) * (plan.matrix.rows + 20)),
+                    most = each * absolute;
+    const Gaussian value = cells::value_of(truth);
+    CHECK(abs(sum.re - value.re) <= most);
+    CHECK(abs(sum.im - value.im) <= most);
+}
+
+} // namespace
+
+TEST_CASE("the maps of a bar commute, and its sectors are as many orbits as there are states") {
+    for (const auto &[a, b, around, maps] :
+         {std::tuple{2, 3, false, 1}, {2, 4, false, 1}, {4, 1, true, 2}, {4, 2, true, 2}}) {
+        CAPTURE(a);
+        CAPTURE(b);
+        const PeriodicMatrix matrix = bar(a, b, around, 1, 1);
+        CHECK(std::ssize(commuting_symmetries(matrix, no_poll)) >= maps);
+        const PeriodicPlan plan = cells::planned(matrix);
+        for (const PeriodBlock &block : plan.loops) {
+            std::size_t states = 0;
+            for (const Sector &sector : sectors_of(block)) states += sector.size();
+            CHECK(states == block.states);
+        }
+    }
+}
+
+TEST_CASE("the traces of sectors are those of walks") {
+    Random random(run::seed(0x73656374));
+    int compared = 0, split = 0, turning = 0;
+    for (int trial = 0; trial < run::cases(160); ++trial) {
+        const auto any = [&] {
+            return static_cast<int>(random.integer(1, 3)) * (random.uniform() < 0.5 ? 1 : -1);
+        };
+        PeriodicMatrix a = trial % 8 == 0
+                               ? bar(2, static_cast<std::int32_t>(random.integer(2, 4)), false, 1, 1)
+                           : trial % 8 == 1 ? bar(4, 1 + trial % 16 / 8, true, any(), any())
+                           : trial % 8 == 2 ? cells::strip(static_cast<std::int32_t>(random.integer(2, 3)))
+                                            : cells::any(random, static_cast<cells::Kind>(trial % 4), true);
+        a.joined = true;
+        CAPTURE(trial);
+        CAPTURE(cells::text(a));
+        const PeriodicPlan plan = cells::planned(a);
+        RunControl control;
+        const std::int64_t m = random.integer(1, 24);
+        CAPTURE(m);
+        REQUIRE(may_be_squared(plan));
+        const Outcome exact = exact_terms(plan, m, 1, control).front();
+        check_squares(plan, m, exact, false);
+        check_squares(plan, m, exact, true);
+        for (const PeriodBlock &block : plan.loops) {
+            split += block.alike > 0 && sectors_in(block) > 1;
+            for (const std::uint32_t twist : block.symmetries.twist) turning += twist != 0;
+        }
+        compared += !is_zero(cells::value_of(exact));
+    }
+    CHECK(compared > run::enough(80));
+    CHECK(split > run::enough(20));
+    CHECK(turning > run::enough(5));
+}
+
+TEST_CASE("a product of matrices has the bits of its definition") {
+    Random random(run::seed(0x70726f64));
+    RunControl control;
+    for (int trial = 0; trial < run::cases(12); ++trial) {
+        const auto size = [&] {
+            return static_cast<std::size_t>(random.integer(1, trial % 3 == 0 ? 600 : 40));
+        };
+        const std::size_t rows = size(), inner = size(), columns = size();
+        DenseMatrix a = DenseMatrix::zeros(rows, inner, false, false),
+                    b = DenseMatrix::zeros(inner, columns, false, false);
+        for (double &x : a.planes[0]) x = random.uniform() - 0.5;
+        for (double &x : b.planes[0]) x = random.uniform() - 0.5;
+        const DenseMatrix c = product(a, b, control);
+        for (int k = 0; k < 50; ++k) {
+            const auto i = static_cast<std::size_t>(random.integer(0, static_cast<int>(rows) - 1)),
+                       j = static_cast<std::size_t>(random.integer(0, static_cast<int>(columns) - 1));
+            double sum = 0;
+            for (std::size_t first = 0; first < inner; first += 256) {
+                double chunk = 0;
+                for (std::size_t l = first; l < std::min(inner, first + 256); ++l)
+                    chunk = std::fma(a.planes[0][i * inner + l], b.planes[0][l * columns + j], chunk);
+                sum += chunk;
+            }
+            CHECK(sum == c.planes[0][i * columns + j]);
+        }
+    }
+}
+
+TEST_CASE("steps to a power") {
+    for (std::uint64_t power = 1; power < 200; ++power) {
+        std::uint64_t reached = 1;
+        for (const PowerStep step : steps_to(power))
+            reached = step == PowerStep::square ? 2 * reached : reached + 1;
+        CHECK(reached == power);
+    }
+}
