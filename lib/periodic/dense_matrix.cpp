@@ -82,25 +82,29 @@ DenseNumber trace_of(const DenseMatrix &a, const DenseMatrix *b) {
 
 } // namespace
 
-PackedPlane PackedPlane::of_rows(const std::vector<double> &a, std::size_t rows, std::size_t inner) {
+PackedPlane PackedPlane::of_rows(const DensePlane &a, std::size_t rows, std::size_t inner,
+                                 RunControl &control) {
     PackedPlane out;
     out.panel_ = panel_rows;
     out.inner_ = inner;
     const std::size_t panels = panels_of(rows, panel_rows);
     out.packed_.resize(panels * panel_rows * inner);
     parallel_for(panels, [&](std::uint64_t p) {
+        control.poll();
         pack_rows(a.data(), rows, inner, p, out.packed_.data() + p * panel_rows * inner);
     });
     return out;
 }
 
-PackedPlane PackedPlane::of_columns(const std::vector<double> &b, std::size_t columns, std::size_t inner) {
+PackedPlane PackedPlane::of_columns(const DensePlane &b, std::size_t columns, std::size_t inner,
+                                    RunControl &control) {
     PackedPlane out;
     out.panel_ = panel_columns;
     out.inner_ = inner;
     const std::size_t panels = panels_of(columns, panel_columns);
     out.packed_.resize(panels * panel_columns * inner);
     parallel_for(panels, [&](std::uint64_t p) {
+        control.poll();
         pack_columns(b.data(), columns, inner, p, out.packed_.data() + p * panel_columns * inner);
     });
     return out;
@@ -125,17 +129,32 @@ void add_tile_product(const PackedPlane &a, const PackedPlane &b, const DenseTil
         });
 }
 
-DenseMatrix DenseMatrix::zeros(std::size_t rows, std::size_t columns, bool complex, bool twofold) {
+DenseMatrix DenseMatrix::unwritten(std::size_t rows, std::size_t columns, bool complex, bool twofold) {
     DenseMatrix out{complex, twofold, rows, columns, {}};
-    out.planes.assign((complex ? 2 : 1) * (twofold ? 2 : 1), std::vector<double>(rows * columns, 0));
+    out.planes.resize((complex ? 2 : 1) * (twofold ? 2 : 1));
+    for (DensePlane &plane : out.planes) plane.resize(rows * columns);
     return out;
 }
 
 double DenseMatrix::largest() const {
-    double most = 0;
-    for (const auto &plane : planes)
-        for (const double x : plane) most = std::max(most, std::fabs(x));
-    return most;
+    std::vector<double> of_row(rows, 0);
+    parallel_for(rows, [&](std::uint64_t i) {
+        for (const auto &plane : planes)
+            for (std::size_t k = i * columns; k < (i + 1) * columns; ++k)
+                of_row[i] = std::max(of_row[i], std::fabs(plane[k]));
+    });
+    return rows == 0 ? 0 : *std::max_element(of_row.begin(), of_row.end());
+}
+
+void DenseMatrix::take_out(int power) {
+    const int half = power / 2; // 2^-power need not be a double
+    const double one = std::ldexp(1.0, -half), other = std::ldexp(1.0, half - power);
+    parallel_for(rows, [&](std::uint64_t i) {
+        for (auto &plane : planes)
+            for (std::size_t k = i * columns; k < (i + 1) * columns; ++k) plane[k] = plane[k] * one * other;
+    });
+    lost = lost * one * other + 0x1p-1073;
+    exp2 += power;
 }
 
 DenseMatrix product(const DenseMatrix &a, const DenseMatrix &b, RunControl &control) {
@@ -143,19 +162,24 @@ DenseMatrix product(const DenseMatrix &a, const DenseMatrix &b, RunControl &cont
     Charge charge(&control.memory(),
                   static_cast<std::int64_t>(8 * (a.rows * inner + (inner + a.rows) * b.columns) * of_part *
                                             (a.complex ? 2 : 1)));
-    DenseMatrix c = DenseMatrix::zeros(a.rows, b.columns, a.complex, a.twofold);
+    DenseMatrix c = DenseMatrix::unwritten(a.rows, b.columns, a.complex, a.twofold);
     c.exp2 = a.exp2 + b.exp2;
     std::vector<PackedPlane> left, negated, right;
-    for (const auto &plane : a.planes) left.push_back(PackedPlane::of_rows(plane, a.rows, inner));
-    for (const auto &plane : b.planes) right.push_back(PackedPlane::of_columns(plane, b.columns, inner));
+    for (const auto &plane : a.planes) left.push_back(PackedPlane::of_rows(plane, a.rows, inner, control));
+    for (const auto &plane : b.planes)
+        right.push_back(PackedPlane::of_columns(plane, b.columns, inner, control));
     for (std::size_t p = of_part; p < a.planes.size(); ++p) {
-        std::vector<double> plane = a.planes[p];
+        DensePlane plane = a.planes[p];
         for (double &x : plane) x = -x;
-        negated.push_back(PackedPlane::of_rows(plane, a.rows, inner));
+        negated.push_back(PackedPlane::of_rows(plane, a.rows, inner, control));
     }
     const std::vector<PartProduct> parts = parts_of_product(a.complex);
     for_each_tile(a.rows, b.columns, [&](const DenseTile &tile) {
         const std::size_t first = tile.first_row * b.columns + tile.first_column;
+        for (DensePlane &plane : c.planes)
+            for (std::size_t i = 0; i < tile.rows; ++i)
+                std::fill_n(plane.begin() + static_cast<std::ptrdiff_t>(first + i * b.columns), tile.columns,
+                            0.0);
         for (const PartProduct &part : parts) {
             control.poll();
             const PackedPlane *x = part.negative ? negated.data() : left.data() + part.a * of_part,
@@ -186,11 +210,11 @@ DenseMatrix product(const DenseMatrix &a, const DenseMatrix &b, RunControl &cont
 }
 
 double product_roundings(std::size_t inner, bool complex, bool twofold) {
-    constexpr double chunk = dense_chunk, of_fold = 16;
+    constexpr double chunk = dense_chunk;
     const auto n = static_cast<double>(inner);
     // A part of a complex number is a sum of two, and both parts err.
     const double sum = twofold ? fused_roundings(Arithmetic::dd) * n : std::min(n, chunk) + n / chunk + 2;
-    return (complex ? 3 * sum : sum) + of_fold;
+    return complex ? 3 * sum : sum;
 }
 
 double product_seconds(double multiplications, bool complex, bool twofold) {

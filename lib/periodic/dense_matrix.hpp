@@ -6,27 +6,39 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace libperm {
+
+// Numbers that are written before they are read: to clear gigabytes is a part of the work, and shared.
+template <class T> struct Uncleared : std::allocator<T> {
+    template <class U> struct rebind { using other = Uncleared<U>; };
+    template <class U> void construct(U *at) noexcept { ::new (static_cast<void *>(at)) U; }
+    template <class U, class... Rest> void construct(U *at, Rest &&...rest) {
+        ::new (static_cast<void *>(at)) U(std::forward<Rest>(rest)...);
+    }
+};
+using DensePlane = std::vector<double, Uncleared<double>>;
 
 // In planes, by rows: the real part, in two where it is twofold, then the imaginary part, if it is complex.
 struct DenseMatrix {
     bool complex = false, twofold = false;
     std::size_t rows = 0, columns = 0;
-    std::vector<std::vector<double>> planes;
+    std::vector<DensePlane> planes;
     std::int64_t exp2 = 0; // the matrix is these times 2^exp2
     double lost = 0;       // by numbers too small for doubles, of each of these at most
 
-    static DenseMatrix zeros(std::size_t rows, std::size_t columns, bool complex, bool twofold);
+    static DenseMatrix unwritten(std::size_t rows, std::size_t columns, bool complex, bool twofold);
     double largest() const;
+    void take_out(int power); // of two: the numbers become smaller, exp2 larger
 };
 
 // Threads share it; the same bits whatever their number.
 DenseMatrix product(const DenseMatrix &a, const DenseMatrix &b, RunControl &control);
 
-// Roundings on a term's way through a product over so many inner indices, of unit_of(its arithmetic), with
-// those of the sum over a fold of few states.
+// Roundings on a term's way through a product over so many inner indices, of unit_of(its arithmetic).
 double product_roundings(std::size_t inner, bool complex, bool twofold);
 
 // Seconds on one thread.
@@ -46,8 +58,9 @@ void for_each_tile(std::size_t rows, std::size_t columns, const std::function<vo
 // One plane as a left or a right factor.
 class PackedPlane {
   public:
-    static PackedPlane of_rows(const std::vector<double> &a, std::size_t rows, std::size_t inner);
-    static PackedPlane of_columns(const std::vector<double> &b, std::size_t columns, std::size_t inner);
+    static PackedPlane of_rows(const DensePlane &a, std::size_t rows, std::size_t inner, RunControl &control);
+    static PackedPlane of_columns(const DensePlane &b, std::size_t columns, std::size_t inner,
+                                  RunControl &control);
 
     const double *at(std::size_t line, std::size_t inner_index) const { // of a panel's first line
         return packed_.data() + line * inner_ + inner_index * panel_;
@@ -55,7 +68,7 @@ class PackedPlane {
 
   private:
     std::size_t panel_ = 0, inner_ = 0;
-    std::vector<double> packed_;
+    DensePlane packed_;
 };
 
 // c += a b within a tile, over inner indices begin ... end - 1; begin is a multiple of dense_chunk. c is the

@@ -12,6 +12,7 @@ namespace libperm {
 namespace {
 
 constexpr double least = 0x1p-1074;
+constexpr double of_conversion = 1 + 1e-6; // a sum of absolute values as a double, and few sums of such
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -92,20 +93,11 @@ class Rescaling {
             const double largest = x.largest();
             exponents_.push_back(largest > 0 ? std::ilogb(largest) + 1 : 0);
         }
-        take_out(x, exponents_[next_++]);
+        x.take_out(exponents_[next_++]);
     }
-    void as_before(DenseMatrix &x) const { take_out(x, exponents_[next_ - 1]); }
+    void as_before(DenseMatrix &x) const { x.take_out(exponents_[next_ - 1]); }
 
   private:
-    static void take_out(DenseMatrix &x, int exp2) {
-        const int half = exp2 / 2; // 2^-exp2 need not be a double
-        const double one = std::ldexp(1.0, -half), other = std::ldexp(1.0, half - exp2);
-        for (auto &plane : x.planes)
-            for (double &number : plane) number = number * one * other;
-        x.lost = x.lost * one * other + 2 * least;
-        x.exp2 += exp2;
-    }
-
     std::vector<int> exponents_;
     std::size_t next_ = 0;
     bool is_known_ = false;
@@ -130,7 +122,7 @@ DenseMatrix sector_matrix(const PeriodBlock &block, const Sector &from, const Se
                           const std::vector<typename A::Number> &factors, double log_of_moves,
                           Arithmetic arithmetic, RunControl &control) {
     DenseMatrix out =
-        DenseMatrix::zeros(from.size(), to.size(), is_complex(arithmetic), is_twofold(arithmetic));
+        DenseMatrix::unwritten(from.size(), to.size(), is_complex(arithmetic), is_twofold(arithmetic));
     const PlainNumbers<A> numbers;
     write_sector(
         block, from, to, numbers, factors, [](const typename A::Number &x) { return A::negate(x); }, control,
@@ -259,7 +251,7 @@ std::vector<SquaredNumber> traces_by_squares(const PeriodicPlan &plan, const std
             of_sizes(block, sectors, cell, sizes, Arithmetic::real, control);
         const Trace most = (plan.nonnegative ? powers : of_sizes).trace_of_power(0, m, rescaling);
         const auto add = [&](const Trace &trace, std::uint32_t times) {
-            SquaredNumber number{trace.parts, most.parts[0] + trace.lost / unit,
+            SquaredNumber number{trace.parts, most.parts[0] * of_conversion + trace.lost / unit,
                                  trace.exp2 + m * cell.per_period(), static_cast<double>(times)};
             out.push_back(number);
         };
@@ -292,7 +284,7 @@ std::vector<SquaredNumber> advanced_by_squares(const PeriodicPlan &plan, const s
     const auto advanced = [&](const std::vector<Gaussian> &entries, Arithmetic in,
                               const auto &parts_of_state) {
         SectorPowers powers(block, sectors, cell, entries, in, control);
-        DenseMatrix y = DenseMatrix::zeros(1, block.states, is_complex(in), is_twofold(in));
+        DenseMatrix y = DenseMatrix::unwritten(1, block.states, is_complex(in), is_twofold(in));
         for (std::size_t s = 0; s < x.size(); ++s) {
             const auto lower = static_cast<int>(std::max<std::int64_t>(x[s].exp2 - highest, -4000));
             const DenseNumber parts = parts_of_state(x[s]);

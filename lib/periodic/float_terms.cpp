@@ -5,6 +5,7 @@
 #include "lib/number/wide_entries.hpp"
 #include "lib/periodic/float_squares.hpp"
 #include "lib/periodic/growth.hpp"
+#include "lib/periodic/sectors.hpp"
 #include "lib/periodic/table_terms.hpp"
 #include "lib/periodic/terms.hpp"
 
@@ -55,14 +56,14 @@ class Roundings {
     std::int64_t few_ = 0;
 };
 
-template <class N> Outcome outcome_of(const Ranged<N> &number, Arithmetic arithmetic, double roundings) {
+// `unit_of_magnitude`: what the sum of absolute values was computed with.
+template <class N>
+Outcome outcome_of(const Ranged<N> &number, Arithmetic arithmetic, double roundings,
+                   double unit_of_magnitude) {
     PackedParts parts{};
     std::memcpy(parts.data(), &number.number.value, sizeof number.number.value);
-    // The sum of absolute values is the number itself, or a double beside it.
-    constexpr bool bounds_itself = sizeof(N) == sizeof(typename N::Arithmetic::Number);
-    const double unit = unit_of(arithmetic),
-                 error = rounding_error(roundings, unit, number.number.magnitude(),
-                                        bounds_itself ? unit : unit_of(Arithmetic::real));
+    const double error =
+        rounding_error(roundings, unit_of(arithmetic), number.number.magnitude(), unit_of_magnitude);
     Outcome outcome;
     const Parts value = unpacked(parts, arithmetic);
     constexpr std::int64_t most_wide = std::int64_t{1} << 26; // bits that a rational number may begin behind
@@ -174,23 +175,30 @@ std::vector<Outcome> terms_in(const PeriodicPlan &plan, const std::vector<Gaussi
     std::vector<Outcome> outcomes;
     if (cost_of(plan, first, count, is_twofold(arithmetic)).squares()) {
         using A = typename N::Arithmetic;
-        std::size_t inner = plan.open.period.states;
-        for (const PeriodBlock &block : plan.loops) inner = std::max(inner, block.states);
+        std::size_t inner = plan.open.period.states, folded = 0;
+        for (const PeriodBlock &block : plan.loops) {
+            inner = std::max(inner, block.states);
+            folded = std::max(folded, sectors_in(block)); // states of an orbit, added up
+        }
         const auto states = static_cast<double>(plan.states());
-        const double of_matrix = product_roundings(inner, is_complex(arithmetic), is_twofold(arithmetic));
+        const double of_matrix = static_cast<double>(folded) +
+                                 product_roundings(inner, is_complex(arithmetic), is_twofold(arithmetic));
         const auto factors = factors_as.template operator()<Signed<A>>();
         for (const auto &number :
              terms_by_squares<A>(plan, values, factors, first, count, arithmetic, control))
-            outcomes.push_back(
-                outcome_of(number, arithmetic,
-                           4 * states + 8 +
-                               roundings.of(first + static_cast<std::int64_t>(outcomes.size()), of_matrix)));
+            outcomes.push_back(outcome_of(
+                number, arithmetic,
+                4 * states + 8 + roundings.of(first + static_cast<std::int64_t>(outcomes.size()), of_matrix),
+                plan.nonnegative ? unit_of(arithmetic) : unit_of(Arithmetic::real)));
         return outcomes;
     }
     const std::vector<Ranged<N>> factors = factors_as.template operator()<N>();
+    // Of N without them the sum of absolute values is the number itself.
+    constexpr bool bounds_itself = sizeof(N) == sizeof(typename N::Arithmetic::Number);
     for (const auto &number : terms_of(plan, numbers, factors, first, count, control))
-        outcomes.push_back(
-            outcome_of(number, arithmetic, roundings.of(first + static_cast<std::int64_t>(outcomes.size()))));
+        outcomes.push_back(outcome_of(number, arithmetic,
+                                      roundings.of(first + static_cast<std::int64_t>(outcomes.size())),
+                                      unit_of(bounds_itself ? arithmetic : Arithmetic::real)));
     return outcomes;
 }
 

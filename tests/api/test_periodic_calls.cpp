@@ -327,6 +327,9 @@ TEST_CASE("limits: states beyond memory, time, and a caller who has changed his 
     opts.cancel_user = &calls;
     opts.cancel = [](void *user) { return ++*static_cast<int *>(user) > 3 ? 1 : 0; };
     opts.precision = "double";
+    const perm::Csr wide = perm::lattice_cell("grid:14");
+    const perm_csr wide_view = wide.view();
+    a.cell = &wide_view;
     const perm_status made = perm_periodic_create(&a, &opts, &plan);
     if (made == PERM_OK) {
         CHECK(perm_periodic_execute(plan, 3000000, &r) == PERM_CANCELLED);

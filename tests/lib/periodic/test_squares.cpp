@@ -141,8 +141,8 @@ TEST_CASE("a product of matrices has the bits of its definition") {
             return static_cast<std::size_t>(random.integer(1, trial % 3 == 0 ? 600 : 40));
         };
         const std::size_t rows = size(), inner = size(), columns = size();
-        DenseMatrix a = DenseMatrix::zeros(rows, inner, false, false),
-                    b = DenseMatrix::zeros(inner, columns, false, false);
+        DenseMatrix a = DenseMatrix::unwritten(rows, inner, false, false),
+                    b = DenseMatrix::unwritten(inner, columns, false, false);
         for (double &x : a.planes[0]) x = random.uniform() - 0.5;
         for (double &x : b.planes[0]) x = random.uniform() - 0.5;
         const DenseMatrix c = product(a, b, control);
