@@ -29,6 +29,7 @@ extern const char *const merge_sum_cuh;
 extern const char *const diagonal_product_cuh;
 extern const char *const tensor_tile_cuh;
 extern const char *const block_product_cuh;
+extern const char *const dense_product_cuh;
 extern const char *const tape_cuh;
 extern const char *const left_out_cuh;
 extern const char *const gradient_cuh;

@@ -42,12 +42,15 @@ class Asked {
         const Options &options = plan_->options;
         const bool exact = plan_->tables || options.precision == Precision::exact ||
                            (options.precision == Precision::automatic && plan_->integers);
-        if (options.device == Device::gpu &&
+        const bool doubles = options.precision == Precision::double_ && options.modulus == 0 &&
+                             squares_on_device(*plan_, first_, count_);
+        if (options.device == Device::gpu && !doubles &&
             !(exact && options.modulus == 0 && walks_on_device(*plan_, first_)))
-            throw Error(PERM_UNSUPPORTED,
-                        "of periodic matrices a GPU takes exact numbers of joined ends, not too far out, and "
-                        "the growth "
-                        "of operators too large to be written out: leave the device to auto");
+            throw Error(
+                PERM_UNSUPPORTED,
+                "of periodic matrices a GPU takes exact numbers of joined ends, not too far out, doubles "
+                "far out, and the growth of operators too large to be written out: leave the device "
+                "to auto");
     }
 
     std::int64_t last() const { return first_ + count_ - 1; }

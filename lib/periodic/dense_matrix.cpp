@@ -21,16 +21,6 @@ template <class Work> void for_each_panel(const DenseTile &tile, const Work &wor
             work(i, j, std::min(panel_rows, tile.rows - i), std::min(panel_columns, tile.columns - j));
 }
 
-// Planes of a product of real or imaginary parts: which of a, of b, and where they are added.
-struct PartProduct {
-    std::size_t a, b, c;
-    bool negative;
-};
-std::vector<PartProduct> parts_of_product(bool complex) {
-    if (!complex) return {{0, 0, 0, false}};
-    return {{0, 0, 0, false}, {1, 1, 0, true}, {0, 1, 1, false}, {1, 0, 1, false}};
-}
-
 template <class A> typename A::Number number_of(const DenseMatrix &x, std::size_t place);
 template <>
 number::Real<double>::Number number_of<number::Real<double>>(const DenseMatrix &x, std::size_t place) {
@@ -146,15 +136,25 @@ double DenseMatrix::largest() const {
     return rows == 0 ? 0 : *std::max_element(of_row.begin(), of_row.end());
 }
 
-void DenseMatrix::take_out(int power) {
+std::pair<double, double> DenseMatrix::taken_out(int power) {
     const int half = power / 2; // 2^-power need not be a double
     const double one = std::ldexp(1.0, -half), other = std::ldexp(1.0, half - power);
-    parallel_for(rows, [&](std::uint64_t i) {
-        for (auto &plane : planes)
-            for (std::size_t k = i * columns; k < (i + 1) * columns; ++k) plane[k] = plane[k] * one * other;
-    });
     lost = lost * one * other + 0x1p-1073;
     exp2 += power;
+    return {one, other};
+}
+
+void DenseMatrix::take_out(int power) {
+    const auto [one, other] = taken_out(power);
+    parallel_for(rows, [&, x = one, y = other](std::uint64_t i) {
+        for (auto &plane : planes)
+            for (std::size_t k = i * columns; k < (i + 1) * columns; ++k) plane[k] = plane[k] * x * y;
+    });
+}
+
+std::vector<PartProduct> parts_of_product(bool complex) {
+    if (!complex) return {{0, 0, 0, false}};
+    return {{0, 0, 0, false}, {1, 1, 0, true}, {0, 1, 1, false}, {1, 0, 1, false}};
 }
 
 DenseMatrix product(const DenseMatrix &a, const DenseMatrix &b, RunControl &control) {

@@ -33,7 +33,16 @@ struct DenseMatrix {
     static DenseMatrix unwritten(std::size_t rows, std::size_t columns, bool complex, bool twofold);
     double largest() const;
     void take_out(int power); // of two: the numbers become smaller, exp2 larger
+    std::pair<double, double>
+    taken_out(int power); // the same but for the planes: their factors, one after the other
 };
+
+// Products of real and imaginary parts: which of a, of b, and to which they are added, in this order.
+struct PartProduct {
+    std::size_t a, b, c;
+    bool negative;
+};
+std::vector<PartProduct> parts_of_product(bool complex);
 
 // Threads share it; the same bits whatever their number.
 DenseMatrix product(const DenseMatrix &a, const DenseMatrix &b, RunControl &control);

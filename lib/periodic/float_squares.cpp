@@ -88,14 +88,16 @@ class Rescaling {
         is_known_ = true;
         next_ = 0;
     }
-    void operator()(DenseMatrix &x) {
+    void operator()(DenseMachine &machine, PlacedMatrix &x) {
         if (!is_known_) {
-            const double largest = x.largest();
+            const double largest = machine.largest(x);
             exponents_.push_back(largest > 0 ? std::ilogb(largest) + 1 : 0);
         }
-        x.take_out(exponents_[next_++]);
+        machine.take_out(x, exponents_[next_++]);
     }
-    void as_before(DenseMatrix &x) const { x.take_out(exponents_[next_ - 1]); }
+    void as_before(DenseMachine &machine, PlacedMatrix &x) const {
+        machine.take_out(x, exponents_[next_ - 1]);
+    }
 
   private:
     std::vector<int> exponents_;
@@ -145,9 +147,11 @@ class SectorPowers {
         double lost = 0;
     };
 
-    SectorPowers(const PeriodBlock &block, const std::vector<Sector> &sectors, const ScaledCell &cell,
-                 const std::vector<Gaussian> &values, Arithmetic arithmetic, RunControl &control)
-        : block_(block),
+    SectorPowers(DenseMachine &machine, const PeriodBlock &block, const std::vector<Sector> &sectors,
+                 const ScaledCell &cell, const std::vector<Gaussian> &values, Arithmetic arithmetic,
+                 RunControl &control)
+        : machine_(machine),
+          block_(block),
           sectors_(sectors),
           cell_(cell),
           values_(values),
@@ -158,30 +162,31 @@ class SectorPowers {
     Trace trace_of_power(std::size_t which, std::int64_t m, Rescaling &rescaling) {
         const Sector &sector = sectors_[which];
         const Sector &next = sectors_[sector.next];
-        DenseMatrix base = written(sector, next);
-        rescaling(base);
+        PlacedMatrix base = written(sector, next);
+        rescaling(machine_, base);
         if (m % 2 != 0) return trace_of(base, static_cast<std::uint64_t>(m), rescaling);
         if (sector.next == which) {
             base = times(base, base, rescaling);
         } else {
-            DenseMatrix back = written(next, sector);
-            rescaling.as_before(back);
+            PlacedMatrix back = written(next, sector);
+            rescaling.as_before(machine_, back);
             base = times(base, back, rescaling);
         }
         return trace_of(base, static_cast<std::uint64_t>(m) / 2, rescaling);
     }
 
-    DenseMatrix written(const Sector &from, const Sector &to) {
+    PlacedMatrix written(const Sector &from, const Sector &to) {
         using number::Complex, number::DD, number::Real;
-        return arithmetic_ == Arithmetic::real      ? written_in<Real<double>>(from, to)
-               : arithmetic_ == Arithmetic::complex ? written_in<Complex<Real<double>>>(from, to)
-               : arithmetic_ == Arithmetic::dd      ? written_in<DD<double>>(from, to)
-                                                    : written_in<Complex<DD<double>>>(from, to);
+        return machine_.placed(arithmetic_ == Arithmetic::real ? written_in<Real<double>>(from, to)
+                               : arithmetic_ == Arithmetic::complex
+                                   ? written_in<Complex<Real<double>>>(from, to)
+                               : arithmetic_ == Arithmetic::dd ? written_in<DD<double>>(from, to)
+                                                               : written_in<Complex<DD<double>>>(from, to));
     }
-    DenseMatrix times(const DenseMatrix &a, const DenseMatrix &b, Rescaling &rescaling) {
-        DenseMatrix out = product(a, b, control_);
-        out.lost = lost_in_sums(a, b, a.columns);
-        rescaling(out);
+    PlacedMatrix times(const PlacedMatrix &a, const PlacedMatrix &b, Rescaling &rescaling) {
+        PlacedMatrix out = machine_.times(a, b);
+        out.on_host.lost = lost_in_sums(a.on_host, b.on_host, a.on_host.columns);
+        rescaling(machine_, out);
         return out;
     }
 
@@ -191,20 +196,25 @@ class SectorPowers {
                                 cell_.log_of_moves(block_), arithmetic_, control_);
     }
     // tr base^power
-    Trace trace_of(const DenseMatrix &base, std::uint64_t power, Rescaling &rescaling) {
-        if (power == 1) return {trace(base), base.exp2, static_cast<double>(base.rows) * base.lost};
-        DenseMatrix held;
-        const DenseMatrix *half = &base;
+    Trace trace_of(const PlacedMatrix &base, std::uint64_t power, Rescaling &rescaling) {
+        if (power == 1) {
+            const DenseMatrix x = machine_.on_host(base);
+            return {trace(x), x.exp2, static_cast<double>(x.rows) * x.lost};
+        }
+        PlacedMatrix held;
+        const PlacedMatrix *half = &base;
         for (const PowerStep step : steps_to(power / 2)) {
             held = step == PowerStep::square ? times(*half, *half, rescaling) : times(*half, base, rescaling);
             half = &held;
         }
-        const DenseMatrix last = power % 2 == 0 ? DenseMatrix() : times(*half, base, rescaling);
-        const DenseMatrix &other = power % 2 == 0 ? *half : last;
-        return {trace_of_product(other, *half), other.exp2 + half->exp2,
-                lost_in_sums(other, *half, base.rows * base.rows)};
+        const DenseMatrix x = machine_.on_host(*half);
+        const DenseMatrix last =
+            power % 2 == 0 ? DenseMatrix() : machine_.on_host(times(*half, base, rescaling));
+        const DenseMatrix &other = power % 2 == 0 ? x : last;
+        return {trace_of_product(other, x), other.exp2 + x.exp2, lost_in_sums(other, x, x.rows * x.rows)};
     }
 
+    DenseMachine &machine_;
     const PeriodBlock &block_;
     const std::vector<Sector> &sectors_;
     const ScaledCell &cell_;
@@ -234,7 +244,8 @@ bool may_be_squared(const PeriodicPlan &plan) {
     return spread + moves < most;
 }
 
-std::vector<SquaredNumber> traces_by_squares(const PeriodicPlan &plan, const std::vector<Gaussian> &values,
+std::vector<SquaredNumber> traces_by_squares(DenseMachine &machine, const PeriodicPlan &plan,
+                                             const std::vector<Gaussian> &values,
                                              const std::vector<Gaussian> &sizes, std::int64_t m,
                                              Arithmetic arithmetic, RunControl &control) {
     const ScaledCell cell(plan);
@@ -247,8 +258,8 @@ std::vector<SquaredNumber> traces_by_squares(const PeriodicPlan &plan, const std
         Rescaling rescaling;
         // No sector has more than the first one of the absolute values, by every entry.
         using Trace = SectorPowers::Trace;
-        SectorPowers powers(block, sectors, cell, values, arithmetic, control),
-            of_sizes(block, sectors, cell, sizes, Arithmetic::real, control);
+        SectorPowers powers(machine, block, sectors, cell, values, arithmetic, control),
+            of_sizes(machine, block, sectors, cell, sizes, Arithmetic::real, control);
         const Trace most = (plan.nonnegative ? powers : of_sizes).trace_of_power(0, m, rescaling);
         const auto add = [&](const Trace &trace, std::uint32_t times) {
             SquaredNumber number{trace.parts, most.parts[0] * of_conversion + trace.lost / unit,
@@ -267,7 +278,8 @@ std::vector<SquaredNumber> traces_by_squares(const PeriodicPlan &plan, const std
     return out;
 }
 
-std::vector<SquaredNumber> advanced_by_squares(const PeriodicPlan &plan, const std::vector<Gaussian> &values,
+std::vector<SquaredNumber> advanced_by_squares(DenseMachine &machine, const PeriodicPlan &plan,
+                                               const std::vector<Gaussian> &values,
                                                const std::vector<Gaussian> &sizes,
                                                const std::vector<SquaredNumber> &x, std::int64_t periods,
                                                Arithmetic arithmetic, RunControl &control) {
@@ -283,7 +295,7 @@ std::vector<SquaredNumber> advanced_by_squares(const PeriodicPlan &plan, const s
     Rescaling rescaling;
     const auto advanced = [&](const std::vector<Gaussian> &entries, Arithmetic in,
                               const auto &parts_of_state) {
-        SectorPowers powers(block, sectors, cell, entries, in, control);
+        SectorPowers powers(machine, block, sectors, cell, entries, in, control);
         DenseMatrix y = DenseMatrix::unwritten(1, block.states, is_complex(in), is_twofold(in));
         for (std::size_t s = 0; s < x.size(); ++s) {
             const auto lower = static_cast<int>(std::max<std::int64_t>(x[s].exp2 - highest, -4000));
@@ -292,13 +304,14 @@ std::vector<SquaredNumber> advanced_by_squares(const PeriodicPlan &plan, const s
         }
         y.exp2 = highest;
         y.lost = 2 * least;
-        DenseMatrix power = powers.written(sectors.front(), sectors.front());
-        rescaling(power);
+        PlacedMatrix row = machine.placed(std::move(y)),
+                     power = powers.written(sectors.front(), sectors.front());
+        rescaling(machine, power);
         for (auto left = static_cast<std::uint64_t>(periods); left != 0; left >>= 1) {
-            if (left & 1) y = powers.times(y, power, rescaling);
+            if (left & 1) row = powers.times(row, power, rescaling);
             if (left > 1) power = powers.times(power, power, rescaling);
         }
-        return y;
+        return machine.on_host(row);
     };
     const auto of_values = [](const SquaredNumber &number) { return number.parts; };
     DenseMatrix absolute;
@@ -316,6 +329,24 @@ std::vector<SquaredNumber> advanced_by_squares(const PeriodicPlan &plan, const s
         out[s].exp2 = value.exp2 + periods * cell.per_period();
     }
     return out;
+}
+
+DeviceWork squares_device_work(const PeriodicPlan &plan, std::int64_t m, bool complex) {
+    constexpr double of_multiplication = 0.1e-12, of_byte = 0.2e-9, matrices = 8;
+    double largest = 0, multiplications = 0, bytes = 0;
+    const auto products =
+        static_cast<double>(products_to(static_cast<std::uint64_t>(std::max<std::int64_t>(m, 1))));
+    const auto take = [&](const PeriodBlock &block) {
+        const double n = static_cast<double>(block.states) / static_cast<double>(sectors_in(block));
+        largest = std::max(largest, n * n);
+        multiplications += products * sector_products(block) * (complex ? 4 : 1);
+        bytes += 3 * 8 * n * n * static_cast<double>(sectors_in(block)) * (complex ? 2 : 1);
+    };
+    if (!plan.joined()) take(plan.open.period);
+    for (const PeriodBlock &block : plan.loops)
+        if (block.alike > 0) take(block);
+    return {squares_seconds(plan, m, complex, false), matrices * 8 * largest * (complex ? 2 : 1),
+            multiplications * of_multiplication + bytes * of_byte};
 }
 
 double squares_seconds(const PeriodicPlan &plan, std::int64_t m, bool complex, bool twofold) {

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "jit/number/arithmetic.hpp"
-#include "lib/periodic/dense_matrix.hpp"
+#include "lib/periodic/dense_machine.hpp"
+#include "lib/periodic/device_choice.hpp"
 #include "lib/periodic/periodic_plan.hpp"
 
 #include <cstdint>
@@ -22,15 +23,20 @@ struct SquaredNumber {
 bool may_be_squared(const PeriodicPlan &plan);
 
 // Of joined ends: a(m), as the traces of its blocks' sectors. `sizes`: the entries' absolute values, or more.
-std::vector<SquaredNumber> traces_by_squares(const PeriodicPlan &plan, const std::vector<Gaussian> &values,
+std::vector<SquaredNumber> traces_by_squares(DenseMachine &machine, const PeriodicPlan &plan,
+                                             const std::vector<Gaussian> &values,
                                              const std::vector<Gaussian> &sizes, std::int64_t m,
                                              Arithmetic arithmetic, RunControl &control);
 
 // Of open ends: the states so many periods behind `x`.
-std::vector<SquaredNumber> advanced_by_squares(const PeriodicPlan &plan, const std::vector<Gaussian> &values,
+std::vector<SquaredNumber> advanced_by_squares(DenseMachine &machine, const PeriodicPlan &plan,
+                                               const std::vector<Gaussian> &values,
                                                const std::vector<Gaussian> &sizes,
                                                const std::vector<SquaredNumber> &x, std::int64_t periods,
                                                Arithmetic arithmetic, RunControl &control);
+
+// On a device, which takes doubles and complex ones.
+DeviceWork squares_device_work(const PeriodicPlan &plan, std::int64_t m, bool complex);
 
 // Seconds on one thread.
 double squares_seconds(const PeriodicPlan &plan, std::int64_t m, bool complex, bool twofold);

@@ -122,10 +122,10 @@ std::vector<Gaussian> magnitudes_of(const PeriodicPlan &plan) {
 
 // first >= the plan's least.
 template <class A>
-std::vector<Ranged<Signed<A>>> terms_by_squares(const PeriodicPlan &plan, const std::vector<Gaussian> &values,
-                                                const std::vector<Ranged<Signed<A>>> &factors,
-                                                std::int64_t first, std::int64_t count, Arithmetic arithmetic,
-                                                RunControl &control) {
+std::vector<Ranged<Signed<A>>>
+terms_by_squares(DenseMachine &machine, const PeriodicPlan &plan, const std::vector<Gaussian> &values,
+                 const std::vector<Ranged<Signed<A>>> &factors, std::int64_t first, std::int64_t count,
+                 Arithmetic arithmetic, RunControl &control) {
     using Numbers = RangedOperations<Signed<A>>;
     const Numbers numbers;
     const std::vector<Gaussian> sizes = magnitudes_of(plan);
@@ -133,7 +133,8 @@ std::vector<Ranged<Signed<A>>> terms_by_squares(const PeriodicPlan &plan, const 
     if (plan.joined()) {
         for (std::int64_t m = first; m < first + count; ++m) {
             terms.push_back(Numbers::zero());
-            for (const SquaredNumber &x : traces_by_squares(plan, values, sizes, m, arithmetic, control))
+            for (const SquaredNumber &x :
+                 traces_by_squares(machine, plan, values, sizes, m, arithmetic, control))
                 terms.back() =
                     terms.back() + Ranged<Signed<A>>{Signed<A>::number(x.times), 0} * number_of<Signed<A>>(x);
         }
@@ -145,8 +146,8 @@ std::vector<Ranged<Signed<A>>> terms_by_squares(const PeriodicPlan &plan, const 
     std::vector<SquaredNumber> before;
     for (const auto &x : walk.numbers()) before.push_back(squared_number(x));
     std::vector<Ranged<Signed<A>>> after;
-    for (const SquaredNumber &x :
-         advanced_by_squares(plan, values, sizes, before, first - plan.open.least, arithmetic, control))
+    for (const SquaredNumber &x : advanced_by_squares(machine, plan, values, sizes, before,
+                                                      first - plan.open.least, arithmetic, control))
         after.push_back(number_of<Signed<A>>(x));
     walk.set(std::move(after));
     while (std::ssize(terms) < count) {
@@ -184,12 +185,25 @@ std::vector<Outcome> terms_in(const PeriodicPlan &plan, const std::vector<Gaussi
         const double of_matrix = static_cast<double>(folded) +
                                  product_roundings(inner, is_complex(arithmetic), is_twofold(arithmetic));
         const auto factors = factors_as.template operator()<Signed<A>>();
-        for (const auto &number :
-             terms_by_squares<A>(plan, values, factors, first, count, arithmetic, control))
-            outcomes.push_back(outcome_of(
-                number, arithmetic,
-                4 * states + 8 + roundings.of(first + static_cast<std::int64_t>(outcomes.size()), of_matrix),
-                plan.nonnegative ? unit_of(arithmetic) : unit_of(Arithmetic::real)));
+        const auto square = [&](DeviceQueue *queue) {
+            const auto machine = queue ? dense_device(*queue, control) : processor(control);
+            outcomes.clear();
+            for (const auto &number :
+                 terms_by_squares<A>(*machine, plan, values, factors, first, count, arithmetic, control)) {
+                outcomes.push_back(outcome_of(
+                    number, arithmetic,
+                    4 * states + 8 +
+                        roundings.of(first + static_cast<std::int64_t>(outcomes.size()), of_matrix),
+                    plan.nonnegative ? unit_of(arithmetic) : unit_of(Arithmetic::real)));
+                outcomes.back().on_gpu = queue != nullptr;
+            }
+        };
+        if (is_twofold(arithmetic))
+            square(nullptr);
+        else
+            on_best_device(plan.options,
+                           squares_device_work(plan, first - plan.open.least, is_complex(arithmetic)),
+                           square);
         return outcomes;
     }
     const std::vector<Ranged<N>> factors = factors_as.template operator()<N>();
@@ -254,6 +268,10 @@ std::vector<std::int64_t> trace_bits(const PeriodicPlan &plan, std::int64_t firs
 }
 
 } // namespace
+
+bool squares_on_device(const PeriodicPlan &plan, std::int64_t first, std::int64_t count) {
+    return !plan.tables && cost_of(plan, first, count, false).squares();
+}
 
 double float_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, bool dd) {
     const Cost cost = cost_of(plan, first, count, dd);

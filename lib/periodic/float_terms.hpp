@@ -22,6 +22,9 @@ std::vector<std::int64_t> term_bits(const PeriodicPlan &plan, std::int64_t first
 double estimated_bits(const PeriodicPlan &plan, std::int64_t m, RunControl &control);
 double most_bits(const PeriodicPlan &plan, std::int64_t m);
 
+// Whether doubles, not twofold, are those of squares, which a GPU takes as well.
+bool squares_on_device(const PeriodicPlan &plan, std::int64_t first, std::int64_t count);
+
 // Seconds on one thread, roughly.
 double float_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, bool dd);
 
