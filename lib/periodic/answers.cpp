@@ -44,13 +44,14 @@ class Asked {
                            (options.precision == Precision::automatic && plan_->integers);
         const bool doubles = options.precision == Precision::double_ && options.modulus == 0 &&
                              squares_on_device(*plan_, first_, count_);
-        if (options.device == Device::gpu && !doubles &&
+        const bool modulo = options.modulus != 0 && squares_modulo(*plan_, options.modulus, first_, count_);
+        if (options.device == Device::gpu && !doubles && !modulo &&
             !(exact && options.modulus == 0 && walks_on_device(*plan_, first_)))
-            throw Error(
-                PERM_UNSUPPORTED,
-                "of periodic matrices a GPU takes exact numbers of joined ends, not too far out, doubles "
-                "far out, and the growth of operators too large to be written out: leave the device "
-                "to auto");
+            throw Error(PERM_UNSUPPORTED,
+                        "of periodic matrices a GPU takes exact numbers of joined ends, not too far out, "
+                        "doubles and residues "
+                        "far out, and the growth of operators too large to be written out: leave the device "
+                        "to auto");
     }
 
     std::int64_t last() const { return first_ + count_ - 1; }
@@ -77,7 +78,8 @@ class Asked {
     }
 
     std::vector<Outcome> modulo(std::uint64_t prime) const {
-        refuse_beyond(exact_seconds(*plan_, first_, count_, 0) / plan_->options.threads, "modulo a prime");
+        refuse_beyond(modular_seconds(*plan_, prime, first_, count_) / plan_->options.threads,
+                      "modulo a prime");
         std::vector<Outcome> outcomes;
         for (const std::uint64_t residue : terms_modulo_prime(*plan_, prime, first_, count_, *control_)) {
             outcomes.emplace_back();
@@ -182,7 +184,8 @@ double periodic_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64
     const Options &options = plan.options;
     const bool is_exact = options.precision == Precision::exact,
                is_open = options.precision == Precision::automatic;
-    const double bits = options.modulus != 0 ? 0 : most_bits(plan, first + count - 1),
+    if (options.modulus != 0) return modular_seconds(plan, options.modulus, first, count) / options.threads;
+    const double bits = most_bits(plan, first + count - 1),
                  exactly = exact_seconds(plan, first, count, bits) / options.threads;
     if (is_exact || (is_open && plan.integers && exactly <= at_once.exact_seconds)) return exactly;
     return float_seconds(plan, first, count, options.precision == Precision::dd) / options.threads;

@@ -197,21 +197,14 @@ class SectorPowers {
     }
     // tr base^power
     Trace trace_of(const PlacedMatrix &base, std::uint64_t power, Rescaling &rescaling) {
-        if (power == 1) {
-            const DenseMatrix x = machine_.on_host(base);
-            return {trace(x), x.exp2, static_cast<double>(x.rows) * x.lost};
-        }
-        PlacedMatrix held;
-        const PlacedMatrix *half = &base;
-        for (const PowerStep step : steps_to(power / 2)) {
-            held = step == PowerStep::square ? times(*half, *half, rescaling) : times(*half, base, rescaling);
-            half = &held;
-        }
-        const DenseMatrix x = machine_.on_host(*half);
-        const DenseMatrix last =
-            power % 2 == 0 ? DenseMatrix() : machine_.on_host(times(*half, base, rescaling));
-        const DenseMatrix &other = power % 2 == 0 ? x : last;
-        return {trace_of_product(other, x), other.exp2 + x.exp2, lost_in_sums(other, x, x.rows * x.rows)};
+        return trace_by_halves(
+            base, power, [&](const PlacedMatrix &a, const PlacedMatrix &b) { return times(a, b, rescaling); },
+            [this](const PlacedMatrix &a, const PlacedMatrix *b) {
+                const DenseMatrix x = machine_.on_host(a);
+                if (!b) return Trace{trace(x), x.exp2, static_cast<double>(x.rows) * x.lost};
+                const DenseMatrix y = machine_.on_host(*b);
+                return Trace{trace_of_product(x, y), x.exp2 + y.exp2, lost_in_sums(x, y, x.rows * x.rows)};
+            });
     }
 
     DenseMachine &machine_;

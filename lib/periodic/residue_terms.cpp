@@ -10,6 +10,7 @@
 #include "lib/periodic/lane_walk.hpp"
 #include "lib/periodic/loops_on_device.hpp"
 #include "lib/periodic/recurrence.hpp"
+#include "lib/periodic/residue_squares.hpp"
 #include "lib/periodic/table_on_device.hpp"
 #include "lib/periodic/table_terms.hpp"
 #include "lib/periodic/terms.hpp"
@@ -186,6 +187,19 @@ double exact_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t 
     return (each + seconds_of_prime) * primes + chinese_remainder_seconds(primes, static_cast<double>(count));
 }
 
+bool squares_modulo(const PeriodicPlan &plan, std::uint64_t prime, std::int64_t first, std::int64_t count) {
+    return plan.joined() && !plan.tables &&
+           residue_squares_work(plan, first, prime).cpu_seconds * static_cast<double>(count) <
+               exact_seconds(plan, first, count, 0);
+}
+
+double modular_seconds(const PeriodicPlan &plan, std::uint64_t prime, std::int64_t first,
+                       std::int64_t count) {
+    return squares_modulo(plan, prime, first, count)
+               ? residue_squares_work(plan, first, prime).cpu_seconds * static_cast<double>(count)
+               : exact_seconds(plan, first, count, 0);
+}
+
 std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
                                  RunControl &control) {
     const Poll poll = [&control] { control.poll(); };
@@ -257,8 +271,19 @@ std::vector<std::uint64_t> terms_modulo_prime(const PeriodicPlan &plan, std::uin
         throw Error(
             PERM_BAD_OPTION,
             formatted("an entry's denominator is a multiple of {}: it has no value modulo it", prime));
-    std::vector<std::uint64_t> out =
-        terms_by_recurrence(plan, entries, {prime}, first, count, control).front();
+    std::vector<std::uint64_t> out;
+    if (squares_modulo(plan, prime, first, count)) {
+        const Pattern none;
+        const Residues residues = residues_of(none, entries.re, entries.im, {prime}, poll);
+        on_best_device(plan.options, residue_squares_work(plan, first, prime), [&](DeviceQueue *queue) {
+            const auto machine = queue ? dense_device(*queue, control) : processor(control);
+            out.clear();
+            for (std::int64_t m = first; m < first + count; ++m)
+                out.push_back(trace_modulo(*machine, plan, residues, m, control));
+        });
+    } else {
+        out = terms_by_recurrence(plan, entries, {prime}, first, count, control).front();
+    }
     for (std::size_t k = 0; k < out.size(); ++k) {
         const auto m = static_cast<std::uint64_t>(first) + k;
         const std::uint64_t divisor = field.multiply(field.power(per_cell, m), of_ends);

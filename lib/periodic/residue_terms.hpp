@@ -48,7 +48,11 @@ std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, s
 std::vector<std::uint64_t> terms_modulo_prime(const PeriodicPlan &plan, std::uint64_t prime,
                                               std::int64_t first, std::int64_t count, RunControl &control);
 
+// Of joined ends far out: whether the operator is squared, here or on a GPU.
+bool squares_modulo(const PeriodicPlan &plan, std::uint64_t prime, std::int64_t first, std::int64_t count);
+
 // Seconds on one thread, roughly; `bits` of the largest term.
+double modular_seconds(const PeriodicPlan &plan, std::uint64_t prime, std::int64_t first, std::int64_t count);
 double exact_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, double bits);
 
 } // namespace libperm

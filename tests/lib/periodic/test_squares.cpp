@@ -8,6 +8,7 @@
 #include "lib/periodic/float_squares.hpp"
 #include "lib/periodic/float_terms.hpp"
 #include "lib/periodic/power_steps.hpp"
+#include "lib/periodic/residue_squares.hpp"
 #include "lib/periodic/residue_terms.hpp"
 #include "lib/periodic/sectors.hpp"
 #include "lib/periodic/symmetries.hpp"
@@ -209,6 +210,34 @@ TEST_CASE("NVRTC compiles the kernels of products without a spilled register") {
         CHECK(report.spill_stores == 0);
         CHECK(report.registers <= 255);
     }
+}
+
+TEST_CASE("residues of sectors are those of walks") {
+    Random random(run::seed(0x72657371));
+    HostQueue queue;
+    RunControl control;
+    const auto device = dense_device(queue, control), here = processor(control);
+    int compared = 0;
+    for (int trial = 0; trial < run::cases(48); ++trial) {
+        PeriodicMatrix a = trial % 4 == 0 ? bar(4, 1, true, trial % 8 == 0 ? 1 : -2, 1)
+                                          : cells::any(random, static_cast<cells::Kind>(trial % 3), true);
+        CAPTURE(cells::text(a));
+        const PeriodicPlan plan = cells::planned(a);
+        const IntegerEntries entries = integer_entries(plan, no_poll);
+        const int bits = trial % 5 == 0 ? 3 : trial % 5 == 1 ? 62 : static_cast<int>(random.integer(20, 61));
+        const std::uint64_t prime = primes_below(bits, 1, false).front();
+        const std::int64_t m = random.integer(1, 40);
+        CAPTURE(prime);
+        CAPTURE(m);
+        const Pattern none;
+        const Residues residues = residues_of(none, entries.re, entries.im, {prime});
+        const std::uint64_t truth = terms_modulo(plan, entries, {prime}, m, 1, control).front().front();
+        CHECK(trace_modulo(*here, plan, residues, m, control) == truth);
+        if (trial % 12 == 0) CHECK(trace_modulo(*device, plan, residues, m, control) == truth);
+        compared += truth != 0;
+    }
+    CHECK(queue.is_whole());
+    CHECK(compared > run::enough(20));
 }
 
 TEST_CASE("steps to a power") {
