@@ -10,7 +10,7 @@ namespace libperm {
 
 SamplesDrawn choose_device(double seconds, const std::function<double(const GpuProperties &)> &seconds_on,
                            const Options &options) {
-    constexpr double start_seconds = 0.4; // its context, and now and then a kernel to be compiled
+    constexpr double start_seconds = 0.3; // its context, and now and then a kernel to be compiled
     const double here = seconds / options.threads;
     const bool is_named = options.device == Device::gpu;
     if (options.device == Device::cpu || (!is_named && here < start_seconds)) return {nullptr, here};

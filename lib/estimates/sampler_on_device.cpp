@@ -96,7 +96,7 @@ void SamplerOnDevice::tally(std::uint64_t seed, std::uint64_t first, std::uint64
 
 // Clocks of a multiprocessor, on an H200 (docs/benchmarks.md).
 double SamplerOnDevice::seconds_of_chunk(const Potential &potential, const GpuProperties &gpu) {
-    constexpr double of_entry = 0.3, of_step = 0.5;
+    constexpr double of_entry = 0.21, of_step = 0.6;
     return static_cast<double>(chunk) *
            (of_entry * static_cast<double>(potential.entries()) +
             of_step * static_cast<double>(potential.n())) /
