@@ -202,7 +202,12 @@ void BosonShot::sum_minors() {
         space_size_ = size;
     }
     LineSums sums(in.kinds, 1, true);
-    add_minors(a, 0, count_steps(a), space_.get(), sums);
+    constexpr std::uint64_t between_polls = 1 << 14; // steps: some milliseconds
+    const std::uint64_t steps = count_steps(a);
+    for (std::uint64_t first = 0; first < steps; first += between_polls) {
+        if (first > 0) poll_();
+        add_minors(a, first, std::min(first + between_polls, steps), space_.get(), sums);
+    }
     for (int i = 0; i < in.kinds; ++i) {
         const TermSum sum = sums.sum(i, 0);
         shares_.push_back({in.line[at(i)], in.count[at(i)], {sum.re + sum.re_rest, sum.im + sum.im_rest}});
