@@ -66,3 +66,18 @@ def test_experiments_at_fault():
         libperm.boson.sample(u, [0.5])
     with pytest.raises(libperm.InvalidOptionError, match="shots"):
         libperm.boson.sample(u, 2, -1)
+
+
+def test_sixty_photons_in_a_shallow_circuit():
+    u, g = np.eye(120, dtype=complex), np.random.default_rng(SEED + 2)
+    for layer in range(4):
+        for z in range(layer % 2, 119, 2):
+            c, s = math.cos(t := g.uniform(0.5, 1)), math.sin(t)
+            u[z : z + 2] = np.array([[c, -s], [s, c]]) @ u[z : z + 2]
+    samples = libperm.boson.sample(u, range(0, 120, 2), 50, rng=1)
+    assert (samples.sum(axis=1) == 60).all()
+    assert (samples[:, 60:].sum(axis=1) >= 28).all()  # none comes far
+    assert (samples == libperm.boson.sample(u, occupation=[1, 0] * 60, shots=50, rng=1, threads=1)).all()
+    full = np.linalg.qr(g.normal(size=(60, 60)))[0]
+    with pytest.raises(libperm.UnsupportedError, match="shallow circuit"):
+        libperm.boson.sample(full, 50)

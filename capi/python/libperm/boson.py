@@ -36,6 +36,7 @@ def sample(
     photons: the modes that they come in by, one for each photon, in any order and repeated where several
     come together; or an int k, one photon in each of the first k modes. Instead of it occupation: how many
     photons come in by each mode.
+    At most 41 photons, and 64 where few of them reach the same modes, as in a shallow circuit.
     rng: a numpy Generator, or a seed for one; the samples follow from it, for any number of threads.
     Options: threads, time_limit, progress.
 
@@ -89,6 +90,6 @@ def _modes(photons: Any, occupation: Any, inputs: int) -> Any:
         return np.ascontiguousarray(numbers, np.int64)
     if len(numbers) != inputs:
         raise InvalidMatrixError(f"occupation has {len(numbers)} numbers, and there are {inputs} modes in")
-    if (numbers < 0).any() or (numbers > 41).any():
-        raise InvalidOptionError("occupation: 0 to 41 photons in a mode")
+    if (numbers < 0).any() or (numbers > 64).any():
+        raise InvalidOptionError("occupation: 0 to 64 photons in a mode")
     return np.repeat(np.arange(inputs, dtype=np.int64), numbers)
