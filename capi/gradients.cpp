@@ -1,5 +1,6 @@
 // perm_plan_gradient and perm_plan_gradient_batch.
 #include "capi/boundary.hpp"
+#include "capi/interval_beside.hpp"
 #include "capi/one_call.hpp"
 #include "capi/plan_handle.hpp"
 #include "capi/results.hpp"
@@ -102,10 +103,13 @@ perm_status perm_plan_gradient(const perm_plan *plan, const void *values, void *
         require_place(*plan, gradient);
         capi::Stopwatch watch;
         libperm::RunControl control(plan->plan.options);
-        const libperm::GradientWay way = plan->gradient.way(plan->plan, plan->direct.get(), control);
-        r.seconds_plan = watch.lap();
-        gradient_into(*plan, way, plan->plan.options.threads, values, static_cast<double *>(gradient),
-                      error_bounds, control, r, result != nullptr);
+        const auto work = [&] {
+            const libperm::GradientWay way = plan->gradient.way(plan->plan, plan->direct.get(), control);
+            r.seconds_plan = watch.lap();
+            gradient_into(*plan, way, plan->plan.options.threads, values, static_cast<double *>(gradient),
+                          error_bounds, control, r, result != nullptr);
+        };
+        capi::telling_interval(plan->plan.options, work, plan->plan.input, values);
         control.finish();
         r.seconds_run = watch.lap();
         r.seconds_total = r.seconds_plan + r.seconds_run;

@@ -318,10 +318,13 @@ perm_status perm_plan_run_shard(const perm_plan *plan, const void *values, int64
         require_executable(plan);
         libperm::RunControl control(plan->plan.options);
         const libperm::Values checked = values_for(control, plan->plan.input, values);
-        libperm::with_threads(plan->plan.options.threads, [&] {
-            const libperm::Plan &in_blocks = libperm::plan_in_blocks(plan->plan, control);
-            capi::put(libperm::run_shard(in_blocks, checked, number, control), place);
-        });
+        const auto work = [&] {
+            libperm::with_threads(plan->plan.options.threads, [&] {
+                const libperm::Plan &in_blocks = libperm::plan_in_blocks(plan->plan, control);
+                capi::put(libperm::run_shard(in_blocks, checked, number, control), place);
+            });
+        };
+        capi::telling_interval(plan->plan.options, work, plan->plan.input, values);
     });
 }
 
@@ -334,11 +337,15 @@ perm_status perm_plan_combine(const perm_plan *plan, const void *values, const p
         libperm::RunControl control(plan->plan.options);
         const libperm::Values checked = values_for(control, plan->plan.input, values);
         r.seconds_check = watch.lap();
-        libperm::with_threads(plan->plan.options.threads, [&] {
-            const libperm::Plan &in_blocks = libperm::plan_in_blocks(plan->plan, control);
-            const libperm::Outcome outcome = libperm::combine(in_blocks, checked, bytes, control);
-            if (!execute_directly(*plan, values, r)) fill(r, in_blocks, outcome); // as perm_plan_execute does
-        });
+        const auto work = [&] {
+            libperm::with_threads(plan->plan.options.threads, [&] {
+                const libperm::Plan &in_blocks = libperm::plan_in_blocks(plan->plan, control);
+                const libperm::Outcome outcome = libperm::combine(in_blocks, checked, bytes, control);
+                if (!execute_directly(*plan, values, r)) // as perm_plan_execute does
+                    fill(r, in_blocks, outcome);
+            });
+        };
+        capi::telling_interval(plan->plan.options, work, plan->plan.input, values);
         r.seconds_run = watch.lap();
         r.seconds_total = r.seconds_check + r.seconds_run;
     });

@@ -20,7 +20,7 @@ namespace {
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr int turns_at_first = 300, turns_of_a_trial = 12, most_tried_at_once = 16;
+constexpr int turns_at_first = 300, turns_of_a_trial = 12;
 constexpr double enough = 1e-3; // that a turn must lower the logarithm of the bound by
 
 // Logarithms of column factors with which, and factors of the rows, the matrix is about doubly stochastic.

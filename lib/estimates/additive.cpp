@@ -78,8 +78,8 @@ Block magnitudes_in(const ExactBlock &block) { return magnitudes_of(block); }
 // of no account are 0, and what that takes from the permanent is exp(log_lost) at most.
 struct Entries {
     std::vector<Complex> value;
+    std::vector<double> off; // by which each may be: where terms cancelled in it, more than its size says
     std::int64_t exp2 = 0;
-    std::int32_t roundings = 0;
     double log_lost = -infinity;
 
     template <class Value> Entries(const BlockOf<Value> &block, const Poll &poll) {
@@ -91,7 +91,7 @@ struct Entries {
             const auto [re, im] = parts_of_entry(block.values[k]);
             const std::int64_t by = scaled.values[k].exp2 - shift[k];
             value.emplace_back(part(re, by), part(im, by));
-            roundings = std::max({roundings, re.roundings, im.roundings});
+            off.push_back(off_of(re, by) + off_of(im, by));
         }
         if (loses_) log_lost = log_of_lost(scaled.pattern);
     }
@@ -101,6 +101,10 @@ struct Entries {
         const bool is_lost = x.magnitude != 0 && x.exp2 + by < least_exponent;
         loses_ = loses_ || is_lost;
         return is_lost ? 0 : shifted({x.value, x.exp2}, -by);
+    }
+
+    static double off_of(const Tracked &x, std::int64_t by) {
+        return x.roundings == 0 ? 0 : gamma_bound(x.roundings) * shifted({x.magnitude, x.exp2}, -by);
     }
 
     // With rows' sums r_i, none of which is below 1/4, and at most s of such parts in a row: the product of
@@ -198,9 +202,8 @@ template <class Value> class Additive final : public EstimatePlan {
         const Poll poll = [&control] { control.poll(); };
         for (const auto &one : left) {
             const Entries entries(one.leaf.block, poll);
-            GlynnSampler sampler(one.leaf.block.pattern, entries.value, poll);
-            const double rounding = sampler.rounding() * (1 + entries.roundings) +
-                                    std::exp(entries.log_lost - sampler.log_bound()) +
+            GlynnSampler sampler(one.leaf.block.pattern, entries.value, entries.off, poll);
+            const double rounding = sampler.rounding() + std::exp(entries.log_lost - sampler.log_bound()) +
                                     one.leaf.block.n() * 0x1p-45; // what the logarithm of the bound is off by
             bytes_ += sampler.bytes();
             sampled_.push_back({std::move(sampler), seeds.next(), entries.exp2, rounding});

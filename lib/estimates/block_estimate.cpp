@@ -95,6 +95,7 @@ bool BlockEstimate::improve(std::int64_t samples, RunControl &control) {
     if (pays < worth_it) return false;
     const double now = std::min(pays, std::max(first, 2 * searched_));
     searched_ += now;
+    const Charge tried(&control.memory(), potential_->bytes_to_improve());
     potential_->improve_order(most_trials, now / of_an_entry, [&control] { control.poll(); });
     draw_pilot(control);
     return true;
@@ -107,8 +108,7 @@ double BlockEstimate::seconds_on(const GpuProperties &gpu) const {
 }
 
 std::int64_t BlockEstimate::bytes() const {
-    constexpr std::int64_t of_entry = 40, of_line = 120; // in the potential and its steps
-    return of_entry * potential_->entries() + of_line * potential_->n() +
+    return Potential::bytes_for(potential_->entries(), potential_->n()) +
            static_cast<std::int64_t>(pilot_.size() * sizeof(double));
 }
 

@@ -23,7 +23,7 @@ template <class Use> void for_entries(const Pattern &a, const Use &use) { // use
 
 // Divides rows and columns by factors, and returns the logarithm of their product. A few turns: any factors
 // will do.
-double scale_norms(const Pattern &a, std::vector<Complex> &entries) {
+double scale_norms(const Pattern &a, std::vector<Complex> &entries, std::vector<double> &off) {
     constexpr int turns = 30;
     double log = 0;
     std::vector<double> norm(at(a.rows));
@@ -38,8 +38,10 @@ double scale_norms(const Pattern &a, std::vector<Complex> &entries) {
             x = std::exp2(std::round(std::log2(x) * 16) / 16); // the same whatever the last bits
             log += std::log(x);
         }
-        for_entries(a,
-                    [&](std::size_t k, std::size_t i, std::size_t j) { entries[k] /= norm[rows ? i : j]; });
+        for_entries(a, [&](std::size_t k, std::size_t i, std::size_t j) {
+            entries[k] /= norm[rows ? i : j];
+            off[k] /= norm[rows ? i : j];
+        });
     }
     return log;
 }
@@ -104,14 +106,18 @@ double singular_value_above(const Pattern &a, const std::vector<Complex> &entrie
 
 } // namespace
 
-GlynnSampler::GlynnSampler(Pattern pattern, std::vector<Complex> entries, const Poll &poll)
+GlynnSampler::GlynnSampler(Pattern pattern, std::vector<Complex> entries, std::vector<double> off,
+                           const Poll &poll)
     : a_(std::move(pattern)) {
     const Pattern &a = a_;
     const auto normal = count_of_normal(entries);
-    const double scaled = scale_norms(a, entries);
-    std::vector<double> row(at(a.rows), 0.0);
+    const double scaled = scale_norms(a, entries, off);
+    std::vector<double> row(at(a.rows), 0.0), row_off(at(a.rows), 0.0);
     std::size_t longest = 0;
-    for_entries(a, [&](std::size_t k, std::size_t i, std::size_t) { row[i] += std::abs(entries[k]); });
+    for_entries(a, [&](std::size_t k, std::size_t i, std::size_t) {
+        row[i] += std::abs(entries[k]);
+        row_off[i] += off[k];
+    });
     for (std::int32_t i = 0; i < a.rows; ++i) longest = std::max(longest, a.row(i).size());
     double by_rows = 0;
     for (const double x : row) by_rows += std::log(x) + 1e-14;
@@ -124,9 +130,15 @@ GlynnSampler::GlynnSampler(Pattern pattern, std::vector<Complex> entries, const 
         re_.push_back(x.real() / of_row);
         im_.push_back(x.imag() / of_row);
     }
-    // A row's sum is off by so much, and the product of the others at most sqrt(e).
+    // Without k of the rows the product is at most exp(k / 2), so with each row's sum off by so much it is
+    // off by (1 + sqrt(e) so much)^n - 1; where the rows' sums are the bound, by (1 + its share of each
+    // sum)^n - 1.
     const double widest = *std::max_element(row.begin(), row.end()) / of_row;
-    rounding_ = 2 * a.rows * std::max(widest, 1.0) * static_cast<double>(longest + 8) * 0x1p-52;
+    double most_off = 0;
+    for (std::size_t i = 0; i < row.size(); ++i)
+        if (row_off[i] > 0) most_off = std::max(most_off, row_off[i] / std::min(of_row, row[i]));
+    const double in_sums = std::max(widest, 1.0) * static_cast<double>(longest + 8) * 0x1p-52;
+    rounding_ = std::expm1(1.7 * a.rows * (in_sums + most_off));
     // Scaling has brought the smallest ones so far down that they may have lost digits: as entries that are
     // off.
     if (count_of_normal(entries) < normal)

@@ -22,8 +22,9 @@ class GlynnSampler {
         double re = 0, im = 0, re_squares = 0, im_squares = 0;
     };
 
-    // Not of a matrix that has no perfect matching.
-    GlynnSampler(Pattern a, std::vector<std::complex<double>> entries, const Poll &poll);
+    // Not of a matrix that has no perfect matching. off: how far each entry may be from the truth.
+    GlynnSampler(Pattern a, std::vector<std::complex<double>> entries, std::vector<double> off,
+                 const Poll &poll);
 
     // Of chunk `number`, always the same ones.
     Sums draw(std::uint64_t seed, std::uint64_t number) const;

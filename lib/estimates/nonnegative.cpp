@@ -97,10 +97,14 @@ class Nonnegative final : public EstimatePlan {
     void plan(Parts &parts, RunControl &control) {
         std::vector<Parts::Left> left = std::exchange(parts.left, {});
         Randomness seeds(request_.seed, 1);
+        Charge held(&control.memory()); // of both orientations, and the pilots
         for (Parts::Left &one : left) {
+            const Pattern &pattern = one.leaf.block.pattern;
+            held.grow(2 * Potential::bytes_for(pattern.nnz(), pattern.rows));
             double rounding = 0;
             const LogMatrix a = log_matrix(one.leaf.block, rounding);
             BlockEstimate estimate(a, seeds.next(), control);
+            held.grow(estimate.bytes());
             sampled_.push_back({std::move(estimate), rounding, std::move(one)});
         }
         for (Sampled &one : sampled_) one.share = 1 / static_cast<double>(sampled_.size());

@@ -37,7 +37,8 @@ bool sum_dense(const DenseMatrix &a, Precision precision, int threads, const Cal
                DenseSum &out) {
     if (a.given >= least_order_compared && may_have_proportional_lines(a)) return false;
     if (precision == Precision::exact && !a.is_whole) return false;
-    if (!a.is_whole && a.given <= most_by_definition) return permanent_by_definition(a, out.value);
+    out.is_by_definition = !a.is_whole && a.given <= most_by_definition;
+    if (out.is_by_definition) return permanent_by_definition(a, out.value);
     const bool counts = a.is_whole && precision != Precision::double_;
     if (const auto whole = sum_in_integers(a, counts, threads)) {
         out.value = rounded(*whole);

@@ -17,6 +17,7 @@ struct DenseSum {
     // Of integers, unless doubles were asked for: every digit.
     std::optional<Int128> whole;
     std::optional<mpz_class> longer; // instead
+    bool is_by_definition = false;   // over permutations rather than signs
 };
 
 // On so many threads at most, with the same bits for any number of them. False: this is not for it. What

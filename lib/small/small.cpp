@@ -74,7 +74,7 @@ bool compute_small(const perm_csr *given, const perm_opts *opts, perm_result &re
         !is_enough(sum.value, *request, a.is_complex, a.given))
         return false;
     result.text = sum.longer ? text_of(*sum.longer) : sum.whole ? text_of(*sum.whole) : text_of(sum.value);
-    fill(result, sum.value, true, account_of(a.given, a.nnz, threads));
+    fill(result, sum.value, true, account_of(sum, a.given, a.nnz, threads));
     return true;
 }
 

@@ -6,7 +6,11 @@
 
 namespace libperm {
 
-SmallAccount account_of(int n, std::int64_t nnz, int threads) {
+SmallAccount account_of(const DenseSum &sum, int n, std::int64_t nnz, int threads) {
+    if (sum.is_by_definition) {
+        const double permutations = n < 2 ? 1 : n == 2 ? 2 : 6;
+        return {n, nnz, threads, permutations, permutations * n, sizeof(DenseMatrix)};
+    }
     const int order = std::max(n, least_sign_order);
     const double subsets = power_of_two(order - 1);
     return {n, nnz, threads, subsets, subsets * order, sizeof(DenseMatrix)};

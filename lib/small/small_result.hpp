@@ -16,7 +16,7 @@ struct SmallAccount {
     double subsets, operations;
     std::size_t bytes;
 };
-SmallAccount account_of(int n, std::int64_t nnz, int threads); // of a sum over signs
+SmallAccount account_of(const DenseSum &sum, int n, std::int64_t nnz, int threads);
 
 // Into a cleared result, all but its text.
 void fill(perm_result &result, const TapeAnswer &value, bool tolerance_met, const SmallAccount &account);

@@ -32,7 +32,7 @@ void StraightPlan::fill(perm_result &result, const DenseSum &sum, bool with_text
     else if (with_text)
         result.text = text_of(sum.value);
     libperm::fill(result, sum.value, ladder_.is_met(sum.value.rel_error_bound),
-                  account_of(n_, std::int64_t{n_} * n_, threads_));
+                  account_of(sum, n_, std::int64_t{n_} * n_, threads_));
 }
 
 } // namespace libperm

@@ -282,6 +282,15 @@ TEST_CASE("a result of the straight road says what was done") {
     CHECK(r->tolerance_met == 1);
     CHECK(r->seconds_total >= r->seconds_run);
     CHECK(r->seconds_total > 0);
+    // Up to three rows of doubles are summed over permutations.
+    double permutations = 1;
+    for (std::int64_t n = 1; n <= 3; ++n) {
+        permutations *= static_cast<double>(n);
+        a = build(n, n, [&](std::int64_t, std::int64_t) { return random.uniform(0.1, 1); });
+        r = perm::compute(a);
+        REQUIRE(is_straight(*r.raw()));
+        CHECK(r->subsets == permutations);
+    }
 }
 
 TEST_CASE("a computation and its plan") {

@@ -4,6 +4,7 @@
 #include "lib/bounds/potential.hpp"
 #include "lib/estimates/block_estimate.hpp"
 #include "lib/estimates/gamma_scheme.hpp"
+#include "lib/estimates/glynn.hpp"
 #include "lib/estimates/mean_bets.hpp"
 #include "lib/estimates/sampler.hpp"
 #include "tests/support/dense_logs.hpp"
@@ -192,6 +193,37 @@ TEST_CASE("what bets expect, and how it grows") {
     CHECK(coarse < 2 * std::log(40) / (0.1 * 0.1 * 0.005)); // successes and failures alone
     CHECK(fine > 5 * coarse);
     CHECK(fine < 150 * coarse);
+}
+
+TEST_CASE("what entries are off by, signed and nearly cancelled ones too, is in the additive error") {
+    Random random(run::seed(264));
+    int compared = 0;
+    for (int trial = 0; trial < run::cases(200); ++trial) {
+        const std::int64_t n = random.integer(2, 8);
+        Dense a(at(n), std::vector<double>(at(n)));
+        Pattern pattern;
+        pattern.rows = pattern.cols = static_cast<std::int32_t>(n);
+        std::vector<std::complex<double>> entries;
+        std::vector<double> off;
+        Dense other = a;
+        for (std::int64_t i = 0; i < n; ++i) {
+            for (std::int64_t j = 0; j < n; ++j) {
+                const bool is_cancelled = random.integer(0, 9) == 0;
+                a[at(i)][at(j)] = random.uniform(-1, 1) * (is_cancelled ? 1e-12 : 1);
+                off.push_back(is_cancelled ? 1e-4 : 1e-9);
+                other[at(i)][at(j)] = a[at(i)][at(j)] + random.uniform(-1, 1) * off.back();
+                pattern.col.push_back(static_cast<std::int32_t>(j));
+                entries.emplace_back(a[at(i)][at(j)]);
+            }
+            pattern.row_ptr.push_back(std::ssize(pattern.col));
+        }
+        const GlynnSampler sampler(pattern, entries, off, no_poll);
+        const double moved = std::fabs(permanent(a) - permanent(other));
+        CHECK(moved <= sampler.rounding() * std::exp(sampler.log_bound()) * (1 + 1e-9) + 1e-12);
+        CHECK(sampler.rounding() < 1);
+        compared += moved > 1e-9;
+    }
+    CHECK(compared > 0);
 }
 
 TEST_CASE("estimates keep their promise") {
