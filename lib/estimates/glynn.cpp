@@ -115,7 +115,7 @@ GlynnSampler::GlynnSampler(Pattern pattern, std::vector<Complex> entries, std::v
     std::vector<double> row(at(a.rows), 0.0), row_off(at(a.rows), 0.0);
     std::size_t longest = 0;
     for_entries(a, [&](std::size_t k, std::size_t i, std::size_t) {
-        row[i] += std::abs(entries[k]);
+        row[i] += std::abs(entries[k]) + off[k];
         row_off[i] += off[k];
     });
     for (std::int32_t i = 0; i < a.rows; ++i) longest = std::max(longest, a.row(i).size());
@@ -136,9 +136,10 @@ GlynnSampler::GlynnSampler(Pattern pattern, std::vector<Complex> entries, std::v
     const double widest = *std::max_element(row.begin(), row.end()) / of_row;
     double most_off = 0;
     for (std::size_t i = 0; i < row.size(); ++i)
-        if (row_off[i] > 0) most_off = std::max(most_off, row_off[i] / std::min(of_row, row[i]));
+        if (row_off[i] > 0)
+            most_off = std::max(most_off, row_off[i] / (log < by_rows ? of_row : std::min(of_row, row[i])));
     const double in_sums = std::max(widest, 1.0) * static_cast<double>(longest + 8) * 0x1p-52;
-    rounding_ = std::expm1(1.7 * a.rows * (in_sums + most_off));
+    rounding_ = std::expm1(a.rows * std::log1p(1.7 * (in_sums + most_off)));
     // Scaling has brought the smallest ones so far down that they may have lost digits: as entries that are
     // off.
     if (count_of_normal(entries) < normal)
