@@ -3,15 +3,14 @@
 // Y = A X, X and Y by rows, `lanes` numbers each. A's rows, in an order that brings like ones together, are
 // cut into strips of 64; of a strip the columns in which it has entries are met 16 at a time, and each 16 of
 // its rows have a dense tile there, or none. A block of threads takes a strip and 128 lanes: it brings 16
-// rows of X and the tiles to shared memory, and each warp multiplies all of these tiles with 16 lanes, so
-// that all have the same to do however many tiles there are.
+// rows of X and the tiles to shared memory, and each warp multiplies the tile of 16 rows with 64 lanes.
 //
 // device/tensor_tile.cuh stands above.
 
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
-constexpr int most_threads = 256, strip_tiles = 4, step_columns = 16, block_lanes = 128, warp_lanes = 16;
+constexpr int most_threads = 256, strip_tiles = 4, step_columns = 16, block_lanes = 128, warp_lanes = 64;
 constexpr int pitch = block_lanes + 4; // rows in shared memory, so that a warp's reads share no bank
 constexpr int tile_pairs = tile_rows * step_columns / 2;
 
@@ -121,13 +120,14 @@ template <bool residues> __device__ __forceinline__ void multiply(const BlockPro
     const u32 groups = (m.lanes + block_lanes - 1) / block_lanes, begin = blockIdx.x % groups * block_lanes;
     const Strip strip = m.strips[blockIdx.x / groups];
     const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-    double sum[strip_tiles][parts][4] = {};
+    // A tile's two warps are in different quarters of a multiprocessor, each of which has tensor cores.
+    const u32 tile = warp / 2, part = warp % 2 * warp_lanes;
+    double sum[parts][4] = {};
     const auto reduce = [&] {
 #pragma unroll
-        for (int k = 0; k < strip_tiles * parts * 4; ++k) {
-            double &x = sum[k / (parts * 4)][k / 4 % parts][k % 4];
-            x = reduced(x, m.prime, m.inverse);
-        }
+        for (int n = 0; n < parts; ++n)
+#pragma unroll
+            for (int k = 0; k < 4; ++k) sum[n][k] = reduced(sum[n][k], m.prime, m.inverse);
     };
     Courier courier(m, strip, begin);
     u32 next = courier.bring(room[0]), unreduced = 0;
@@ -136,41 +136,40 @@ template <bool residues> __device__ __forceinline__ void multiply(const BlockPro
         __syncthreads(); // and all are done with the step before
         const u32 mask = next;
         next = courier.bring(room[(s + 1) % 2]);
-        const Room &here = room[s % 2];
-        double b[parts][4];
-#pragma unroll
-        for (int k = 0; k < parts * 4; ++k)
-            b[k / 4][k % 4] = here.x[k % 4 * 4 + t][warp * warp_lanes + k / 4 * tile_columns + g];
-        const Pair *pairs = here.tiles + lane;
-#pragma unroll
-        for (int tile = 0; tile < strip_tiles; ++tile) {
-            if ((mask >> tile & 1) == 0) continue;
+        const bool has_tile = mask >> tile & 1;
+        if (has_tile || !warps_go_apart) {
+            const Pair *const pairs =
+                room[s % 2].tiles + __popc(mask & ((1U << tile) - 1)) * tile_pairs + lane;
             double a[2 * 4];
 #pragma unroll
             for (int k = 0; k < 4; ++k) {
-                a[2 * k] = pairs[32 * k].x;
-                a[2 * k + 1] = pairs[32 * k].y;
+                const Pair none = {0, 0}, pair = has_tile ? pairs[32 * k] : none;
+                a[2 * k] = pair.x;
+                a[2 * k + 1] = pair.y;
             }
-            pairs += tile_pairs;
 #pragma unroll
-            for (int n = 0; n < parts; ++n) add_product<4>(sum[tile][n], a, b[n]);
+            for (int n = 0; n < parts; ++n) {
+                double b[4];
+#pragma unroll
+                for (int k = 0; k < 4; ++k) b[k] = room[s % 2].x[4 * k + t][part + n * tile_columns + g];
+                add_product<4>(sum[n], a, b);
+            }
         }
-        if (residues && ++unreduced == m.steps_before_reducing) {
+        if (residues && ++unreduced == m.steps_before_reducing) { // all at once: none waits for another
             reduce();
             unreduced = 0;
         }
     }
     if (residues) reduce();
 #pragma unroll
-    for (int half = 0; half < 2 * strip_tiles; ++half) {
-        const u32 place = strip.row + half * 8 + g;
+    for (int half = 0; half < 2; ++half) {
+        const u32 place = strip.row + tile * tile_rows + half * 8 + g;
         if (place >= m.height) continue;
         double *const to = m.y + u64{m.rows[place]} * m.lanes;
 #pragma unroll
         for (int n = 0; n < parts; ++n) {
-            const u32 at = begin + warp * warp_lanes + n * tile_columns + 2 * t;
-            const double *const two = sum[half / 2][n] + half % 2 * 2;
-            const Pair pair = {two[0], two[1]};
+            const u32 at = begin + part + n * tile_columns + 2 * t;
+            const Pair pair = {sum[n][2 * half], sum[n][2 * half + 1]};
             if (at < m.lanes) *reinterpret_cast<Pair *>(to + at) = pair;
         }
     }

@@ -9,11 +9,17 @@
 //
 // (PTX ISA, "Matrix fragments for mma.m16n8k16", .f64, and in two halves those of mma.m8n8k4). Each product
 // and its addition round once at most, in an order that is the hardware's: whole numbers whose partial sums
-// stay below 2^53 come out the same everywhere. Without tensor cores
-// the products are added one by one; the warps of a block are then to do the same, for the tests' take turns.
+// stay below 2^53 come out the same everywhere. Without tensor cores the products are added one by one.
 
 constexpr unsigned whole_warp = 0xffffffff;
 constexpr int tile_rows = 16, tile_columns = 8, tile_step = 4;
+
+// Else all warps of a block are to do the same products: the tests' take turns.
+#if defined(__CUDA_ARCH__)
+constexpr bool warps_go_apart = true;
+#else
+constexpr bool warps_go_apart = false;
+#endif
 
 template <int steps>
 __device__ __forceinline__ void add_product(double (&c)[4], const double *a, const double *b) {
