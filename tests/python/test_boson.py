@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import sparse
 from support import SEED
 
 import libperm
@@ -50,10 +51,16 @@ def test_ways_to_say_which_photons():
     assert (first == libperm.boson.sample(u, 3, 20, rng=np.random.default_rng(4), threads=1)).all()
     assert libperm.boson.sample(u, [2, 2], 3, rng=1).sum() == 6
     assert libperm.boson.sample(u[:, :3], 3, 2, rng=1).shape == (2, 5)
+    assert (first == libperm.boson.sample(u.tolist(), 3, 20, rng=4)).all()
+    assert (first == libperm.boson.sample(sparse.csr_array(u), 3, 20, rng=4)).all()
 
 
 def test_experiments_at_fault():
     u = unitary(4)
+    with pytest.raises(TypeError, match="masked"):
+        libperm.boson.sample(np.ma.masked_array(u), 2)
+    with pytest.raises(TypeError, match="float16"):
+        libperm.boson.sample(np.eye(3, dtype="f2"), 2)
     with pytest.raises(libperm.InvalidMatrixError, match="unitary"):
         libperm.boson.sample(2 * u / 3, 2)
     with pytest.raises(libperm.Error, match="comes in by mode 4"):

@@ -215,3 +215,10 @@ def test_small_arrays_go_straight():
         assert found.result.text == expected.result.text
         compared += 1
     assert compared > 20
+
+
+def test_masked_weights_are_refused():
+    weights = np.ma.masked_array(np.ones(2), [True, False])
+    for a in (np.ones((2, 2)), np.ones((3, 2, 2)), [[1.0, 2.0], [3.0, 4.0]]):
+        with pytest.raises(TypeError, match="masked"):
+            libperm.marginals(a, row_unmatched=weights)

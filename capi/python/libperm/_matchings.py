@@ -208,7 +208,7 @@ def _of_many(batch: Any, row_unmatched: Any, col_unmatched: Any, options: dict[s
         if weights is None:
             continue
         try:
-            parts.append(np.broadcast_to(np.asarray(weights, float), (count, lines)))
+            parts.append(np.broadcast_to(np.asarray(as_array(weights), float), (count, lines)))
         except ValueError:
             raise InvalidMatrixError(
                 f"{what}_unmatched has the shape {np.shape(weights)}, where ({count}, {lines}) is expected"

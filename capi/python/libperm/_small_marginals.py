@@ -13,6 +13,7 @@ from libperm._matrix import Input, read
 from libperm._numbers import Kind
 from libperm._options import Prepared
 from libperm._result import Answer, Result, result_of
+from libperm._values import as_array
 from libperm.plan import Handle
 
 _MOST_SHORT, _MOST_NUMBERS = 10, 1 << 14  # lines of the shorter side; of all sets after all lines
@@ -57,7 +58,7 @@ def marginals(a: Any, row_unmatched: Any, col_unmatched: Any) -> tuple[Any, Any,
     for lines, weights in ((m, row_unmatched), (n, col_unmatched)):
         if weights is None:
             continue
-        weights = np.asarray(weights)
+        weights = np.asarray(as_array(weights))
         if weights.dtype.char not in "dlf" or weights.shape not in ((), (lines,)):
             return None
         values[at : at + lines] = weights

@@ -55,7 +55,7 @@ def as_doubles(entries: Any, or_int64: bool = False) -> Any:
 
     if type(entries) is np.ndarray and entries.dtype.char in "dD" and entries.dtype.isnative:
         return entries
-    entries = plain(np.asarray(entries))
+    entries = plain(np.asarray(as_array(entries)))
     if or_int64 and is_array(entries) and entries.dtype.kind in "iu" and not are_doubles(entries.reshape(-1)):
         return entries.astype(np.int64, copy=False)
     if not is_array(entries) or not are_doubles(entries.reshape(-1)):

@@ -11,6 +11,7 @@ from libperm._errors import InvalidMatrixError, InvalidOptionError
 from libperm._library import check, require
 from libperm._options import Prepared
 from libperm._quantities import whole
+from libperm._values import as_doubles
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -31,7 +32,7 @@ def sample(
 ) -> Any:
     """Samples of boson sampling (Clifford and Clifford), an int64 array (shots, modes): how many photons
     leave by each mode. A photon of mode j in leaves by mode z with amplitude U[z, j]; U is unitary, or has
-    orthonormal columns.
+    orthonormal columns; an array, lists or scipy.sparse.
 
     photons: the modes that they come in by, one for each photon, in any order and repeated where several
     come together; or an int k, one photon in each of the first k modes. Instead of it occupation: how many
@@ -48,7 +49,7 @@ def sample(
     """
     import numpy as np
 
-    amplitudes = np.ascontiguousarray(U, np.complex128)
+    amplitudes = np.ascontiguousarray(as_doubles(U.toarray() if hasattr(U, "tocsr") else U), np.complex128)
     if amplitudes.ndim != 2:
         raise TypeError(f"an array of {amplitudes.ndim} dimensions is no matrix of amplitudes")
     modes, inputs = amplitudes.shape
