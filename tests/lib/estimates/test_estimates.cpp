@@ -1,6 +1,7 @@
 // Estimates of nonnegative blocks: the bound that they rest on, their law, and what they guarantee.
 #include "bench/families.hpp"
 #include "lib/base/randomness.hpp"
+#include "lib/base/threads.hpp"
 #include "lib/bounds/potential.hpp"
 #include "lib/estimates/block_estimate.hpp"
 #include "lib/estimates/gamma_scheme.hpp"
@@ -66,6 +67,29 @@ TEST_CASE("the potential bounds the permanent, whatever the order") {
         CHECK(truth <= potential.log_bound() + 1e-10);
         CHECK(truth <= Potential(transposed(log_matrix(a))).log_bound() + 1e-10);
     }
+}
+
+TEST_CASE("the order that is found is the same with any number of threads") {
+    Random random(run::seed(264));
+    int moved = 0;
+    for (int trial = 0; trial < run::cases(20); ++trial) {
+        CAPTURE(trial);
+        const LogMatrix a = log_matrix(random_dense(random.integer(3, 20), random));
+        const Potential before(a);
+        const auto improved = [&](int threads) {
+            Potential potential(a);
+            with_threads(threads, [&] { potential.improve_order(100, 50 * 100 * 100); });
+            return potential;
+        };
+        const Potential one = improved(1);
+        for (const int threads : {2, 5, 16}) {
+            const Potential other = improved(threads);
+            CHECK(one.columns() == other.columns());
+            CHECK(one.log_bound() == other.log_bound());
+        }
+        moved += one.columns() != before.columns();
+    }
+    CHECK(moved > run::enough(10));
 }
 
 TEST_CASE("the potential of matrices whose bound is the permanent") {
