@@ -103,8 +103,8 @@ def estimate(
 ) -> Estimate:
     """The permanent of a matrix that may be far too large to be computed (docs/estimates.md). What falls
     apart is computed exactly, the rest estimated from samples: of a matrix that is nonnegative,
-    but for signs of rows and columns, within a factor 1 +- epsilon, with probability 1 - delta; of others with
-    an additive error. The same numbers follow from the same option seed.
+    but for signs of rows and columns, within a factor 1 +- epsilon, with probability 1 - delta; of others
+    with an additive error. The same numbers follow from the same option seed.
 
     method: "auto", "nesting", "rejection", "glynn".
     samples: at most so many; 0: as many as it takes.
@@ -176,8 +176,8 @@ class Estimation:
         return bytes_from(self._options, lambda partial: function(*self._places, number, partial))
 
     def combine(self, partials: Iterable[bytes]) -> Estimate:
-        """From those of the shards 0 .. shards() - 1 at least, in any order; where their samples prove too few,
-        more are drawn."""
+        """From those of the shards 0 .. shards() - 1 at least, in any order; where their samples prove too
+        few, more are drawn."""
         structs, kept = structs_of(partials)
         function = require("perm_estimate_combine")
         return self._found(lambda found: function(*self._places, structs, len(kept), found))
