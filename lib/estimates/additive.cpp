@@ -7,6 +7,7 @@
 #include "lib/base/randomness.hpp"
 #include "lib/bounds/magnitudes.hpp"
 #include "lib/estimates/blocks_left.hpp"
+#include "lib/estimates/disc.hpp"
 #include "lib/estimates/glynn.hpp"
 #include "lib/number/wide_value.hpp"
 #include "preprocess/parallel.hpp"
@@ -26,47 +27,6 @@ namespace {
 using Complex = std::complex<double>;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-// A complex number and how far from the truth it can be, both times 2^exp2.
-struct Disc {
-    Complex middle;
-    double radius = 0;
-    std::int64_t exp2 = 0;
-};
-
-double shifted(const Scaled &x, std::int64_t exp2) {
-    return std::ldexp(x.mantissa, static_cast<int>(std::clamp<std::int64_t>(x.exp2 - exp2, -5000, 5000)));
-}
-
-Disc normal(Disc x) {
-    const double size = std::max(std::abs(x.middle), x.radius);
-    if (size == 0 || !std::isfinite(size)) return x;
-    const int exponent = std::ilogb(size) + 1;
-    return {{std::ldexp(x.middle.real(), -exponent), std::ldexp(x.middle.imag(), -exponent)},
-            std::ldexp(x.radius, -exponent),
-            x.exp2 + exponent};
-}
-
-Disc operator*(const Disc &x, const Disc &y) {
-    const double size = std::abs(x.middle), other = std::abs(y.middle);
-    const double radius = size * y.radius + other * x.radius + x.radius * y.radius + 0x1p-50 * size * other;
-    return normal({x.middle * y.middle, radius * (1 + 0x1p-48), x.exp2 + y.exp2});
-}
-
-Disc disc_of(const Ball &x) {
-    const std::int64_t exp2 = x.value.mantissa == 0 ? x.error.exp2 : x.value.exp2;
-    return normal({{shifted(x.value, exp2), 0}, shifted(x.error, exp2), exp2});
-}
-
-Disc disc_of(const WideBall &x) {
-    const Tracked re = tracked_of(x.value.re), im = tracked_of(x.value.im);
-    const std::int64_t exp2 = is_zero(x.value)                     ? x.error.exp2
-                              : re.value == 0                      ? im.exp2
-                              : im.value == 0 || re.exp2 > im.exp2 ? re.exp2
-                                                                   : im.exp2;
-    const Complex middle(shifted({re.value, re.exp2}, exp2), shifted({im.value, im.exp2}, exp2));
-    return normal({middle, shifted(x.error, exp2) + 0x1p-51 * std::abs(middle), exp2});
-}
 
 std::pair<Tracked, Tracked> parts_of_entry(const Tracked &x) { return {x, Tracked()}; }
 std::pair<Tracked, Tracked> parts_of_entry(const Gaussian &x) { return {tracked_of(x.re), tracked_of(x.im)}; }
@@ -100,11 +60,11 @@ struct Entries {
     double part(const Tracked &x, std::int64_t by) {
         const bool is_lost = x.magnitude != 0 && x.exp2 + by < least_exponent;
         loses_ = loses_ || is_lost;
-        return is_lost ? 0 : shifted({x.value, x.exp2}, -by);
+        return is_lost ? 0 : as_double({x.value, x.exp2}, -by);
     }
 
     static double off_of(const Tracked &x, std::int64_t by) {
-        return x.roundings == 0 ? 0 : gamma_bound(x.roundings) * shifted({x.magnitude, x.exp2}, -by);
+        return x.roundings == 0 ? 0 : gamma_bound(x.roundings) * as_double({x.magnitude, x.exp2}, -by);
     }
 
     // With rows' sums r_i, none of which is below 1/4, and at most s of such parts in a row: the product of

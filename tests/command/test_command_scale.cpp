@@ -427,6 +427,11 @@ TEST_CASE("an estimate by an array of jobs, and with a checkpoint") {
     CHECK(contains(status.out, "an estimate of a matrix of order 40"));
     CHECK(contains(status.out, "finished"));
     CHECK(permanent(folder, kept) == whole);
+    const std::string killed = folder / "killed";
+    const Words again_and_again =
+        Words{"estimate", matrix, "--checkpoint", killed, "--checkpoint-every", "0.01"} + options;
+    for (int k = 0; k < 2; ++k) stopped(folder, again_and_again, killed, {SIGKILL});
+    CHECK(permanent(folder, again_and_again) == whole);
     check_refused(folder, kept + Words{"--epsilon", "0.1"}, {"--epsilon"});
     check_refused(folder, Words{"estimate", matrix, "--checkpoint", file}, {"other options", "remove"});
     check_refused(folder, Words{"compute", matrix, "--checkpoint", file}, {"perm_estimate"});
