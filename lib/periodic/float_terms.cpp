@@ -273,6 +273,21 @@ bool squares_on_device(const PeriodicPlan &plan, std::int64_t first, std::int64_
     return !plan.tables && cost_of(plan, first, count, false).squares();
 }
 
+std::int64_t squared_from(const PeriodicPlan &plan, bool dd) {
+    const auto squares = [&](std::int64_t m) { return cost_of(plan, m, 1, dd).squares(); };
+    if (plan.tables || !may_be_squared(plan)) return 0;
+    constexpr std::int64_t far = std::int64_t{1} << 60;
+    std::int64_t high = plan.first_term() + 8;
+    while (!squares(high) && high < far) high *= 2;
+    if (!squares(high)) return 0;
+    std::int64_t low = plan.first_term(); // here not
+    while (high - low > 1) {
+        const std::int64_t between = low + (high - low) / 2;
+        (squares(between) ? high : low) = between;
+    }
+    return high;
+}
+
 double float_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, bool dd) {
     const Cost cost = cost_of(plan, first, count, dd);
     return std::min(cost.walking, cost.squaring);

@@ -25,6 +25,9 @@ double most_bits(const PeriodicPlan &plan, std::int64_t m);
 // Whether doubles, not twofold, are those of squares, which a GPU takes as well.
 bool squares_on_device(const PeriodicPlan &plan, std::int64_t first, std::int64_t count);
 
+// The least length for which the operator is squared, for one term; 0: none.
+std::int64_t squared_from(const PeriodicPlan &plan, bool dd);
+
 // Seconds on one thread, roughly.
 double float_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, bool dd);
 

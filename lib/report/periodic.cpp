@@ -2,6 +2,7 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/json.hpp"
+#include "lib/periodic/storage.hpp"
 
 #include <string_view>
 #include <utility>
@@ -48,6 +49,17 @@ std::string periodic_json(const PeriodicPlan &plan) {
     j["moves"] = plan.moves();
     j["written_out"] = !plan.tables.has_value();
     if (a.joined && !plan.tables) j["loops"] = static_cast<std::int64_t>(plan.loops.size());
+    const PeriodicStorage storage = storage_of(plan);
+    Json stored{{"form", storage.is_table ? "table" : "factors"},
+                {"seconds_of_cell", storage.seconds_of_cell}};
+    if (const PeriodicStorage::Squares &squares = storage.squares; squares.doubles_from > 0)
+        stored["squares"] = Json{{"doubles_from", squares.doubles_from},
+                                 {"dd_from", squares.dd_from},
+                                 {"blocks", static_cast<std::int64_t>(squares.blocks)},
+                                 {"sectors", static_cast<std::int64_t>(squares.sectors)},
+                                 {"largest", static_cast<std::int64_t>(squares.largest)},
+                                 {"seconds_of_million", squares.seconds_of_million}};
+    j["storage"] = std::move(stored);
     j["nonnegative"] = plan.nonnegative;
     j["integers"] = plan.integers;
     return j.written();
@@ -66,6 +78,14 @@ std::string periodic_text(const PeriodicPlan &plan) {
             plan.tables->slots, plan.tables->periods);
     if (a.joined && !plan.tables)
         text += formatted("{} loops of states, each with a trace of its own\n", plan.loops.size());
+    const PeriodicStorage storage = storage_of(plan);
+    text += formatted("stored as {}: about {:.2g} s a cell\n",
+                      storage.is_table ? "a table of residues" : "the factors that its rows are",
+                      storage.seconds_of_cell);
+    if (const PeriodicStorage::Squares &squares = storage.squares; squares.doubles_from > 0)
+        text += formatted("in doubles squared from {} cells on, as full matrices, the largest {} x {}: about "
+                          "{:.2g} s for a million cells\n",
+                          squares.doubles_from, squares.largest, squares.largest, squares.seconds_of_million);
     return text;
 }
 
