@@ -81,9 +81,12 @@ class Asked {
         refuse_beyond(modular_seconds(*plan_, prime, first_, count_) / plan_->options.threads,
                       "modulo a prime");
         std::vector<Outcome> outcomes;
-        for (const std::uint64_t residue : terms_modulo_prime(*plan_, prime, first_, count_, *control_)) {
+        bool on_gpu = false;
+        for (const std::uint64_t residue :
+             terms_modulo_prime(*plan_, prime, first_, count_, *control_, on_gpu)) {
             outcomes.emplace_back();
             set_value(outcomes.back(), WideBall{{mpq_class(mpz_class(residue)), 0}, {}});
+            outcomes.back().on_gpu = on_gpu;
         }
         return outcomes;
     }

@@ -89,11 +89,11 @@ Cost cost_of(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, b
     const double each = dd ? 30e-9 : 12e-9; // of a move
     const auto m = static_cast<double>(first + count - 1 - plan.open.least),
                others = static_cast<double>(count - 1), squared = m - others;
-    Cost cost{std::max(m, 0.0) * plan.moves_of_starts() * each};
+    Cost cost{std::max(m, 0.0) * plan.moves_of_starts(first, count) * each};
     if (squared <= 8 || !may_be_squared(plan)) return cost;
     const double of_first = squares_seconds(plan, first - plan.open.least, !plan.real, dd);
     cost.squaring = plan.joined() ? of_first * static_cast<double>(count)
-                                  : of_first + others * plan.moves_of_starts() * each;
+                                  : of_first + others * plan.moves_of_starts(first, count) * each;
     return cost;
 }
 

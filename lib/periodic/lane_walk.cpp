@@ -128,7 +128,7 @@ LaneTerms traces(const PeriodicPlan &plan, const std::vector<std::uint64_t> &pri
     std::vector<Piece> pieces;
     std::vector<LaneLevels> levels;
     for (std::size_t b = 0; b < plan.loops.size(); ++b) {
-        const std::vector<PeriodBlock::Start> &starts = plan.loops[b].starts;
+        const std::vector<PeriodBlock::Start> &starts = plan.loops[b].starts_of(first, count);
         levels.push_back(starts.empty() ? LaneLevels()
                                         : lane_levels(plan.loops[b].levels, [&control] { control.poll(); }));
         for (std::size_t k = 0; k < primes.size(); ++k)

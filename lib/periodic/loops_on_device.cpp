@@ -92,9 +92,9 @@ class LoopsOnDevice {
         DeviceTerms terms(residues_.primes.size(),
                           std::vector<std::uint64_t>(static_cast<std::size_t>(count_), 0));
         for (const PeriodBlock &block : plan_.loops) {
-            if (block.starts.empty()) continue;
+            const std::span<const PeriodBlock::Start> starts(block.starts_of(first_, count_));
+            if (starts.empty()) continue;
             const DeviceLevels levels(queue_, block.levels, [this] { control_.poll(); });
-            const std::span<const PeriodBlock::Start> starts(block.starts);
             const std::size_t together = lanes_of(levels.most_states(), starts.size());
             for (std::size_t s = 0; s < starts.size(); s += together)
                 for (std::size_t k = 0; k < terms.size(); ++k)

@@ -141,7 +141,17 @@ class Orbits {
         for (const CellSymmetry &symmetry : symmetries_of(a, poll))
             if (const auto map = StateMap::of(program, symmetry.column, symmetry.column, symmetry.reversed))
                 join(*map, keys, poll);
-        for (std::uint32_t s = 0; s < keys.size(); ++s) ++size_[root(s)];
+        count();
+    }
+
+    // The loops of some lengths have more symmetries.
+    void join(const StateMap &map, const PeriodKeys &keys, const Poll &poll) {
+        PolledSteps steps(poll);
+        for (std::uint32_t s = 0; s < keys.size(); ++s) {
+            steps.take(map.steps() + 32);
+            unite(s, place_of(map(keys[s]), keys));
+        }
+        count();
     }
 
     // Of the orbit that the state stands for; 0: another one does.
@@ -152,12 +162,9 @@ class Orbits {
     }
 
   private:
-    void join(const StateMap &map, const PeriodKeys &keys, const Poll &poll) {
-        PolledSteps steps(poll);
-        for (std::uint32_t s = 0; s < keys.size(); ++s) {
-            steps.take(map.steps() + 32);
-            unite(s, place_of(map(keys[s]), keys));
-        }
+    void count() {
+        std::fill(size_.begin(), size_.end(), 0);
+        for (std::uint32_t s = 0; s < size_.size(); ++s) ++size_[root(s)];
     }
     void unite(std::uint32_t x, std::uint32_t y) {
         x = root(x);
@@ -184,8 +191,16 @@ Places places_of(const Components &components, std::size_t cut, std::size_t stat
     return places;
 }
 
-// The first of each orbit stands for it, and one block for all that it has orbits with.
-void count_orbits(std::vector<PeriodBlock> &blocks, Orbits orbits, const Places &places) {
+// The first of each orbit stands for it.
+void take_starts(std::vector<PeriodBlock> &blocks, const Orbits &orbits, const Places &places,
+                 std::vector<PeriodBlock::Start> PeriodBlock::*starts) {
+    for (std::uint32_t s = 0; s < places.block.size(); ++s)
+        if (places.block[s] != Components::none && orbits.size(s) > 0)
+            (blocks[places.block[s]].*starts).push_back({places.number[s], orbits.size(s)});
+}
+
+// One block stands for all that it has orbits with.
+void count_alike(std::vector<PeriodBlock> &blocks, Orbits orbits, const Places &places) {
     std::vector<std::uint32_t> stands(blocks.size());
     std::iota(stands.begin(), stands.end(), std::uint32_t{0});
     const auto first_of = [&](std::uint32_t b) {
@@ -194,7 +209,6 @@ void count_orbits(std::vector<PeriodBlock> &blocks, Orbits orbits, const Places 
     };
     for (std::uint32_t s = 0; s < places.block.size(); ++s) {
         if (places.block[s] == Components::none) continue;
-        if (orbits.size(s) > 0) blocks[places.block[s]].starts.push_back({places.number[s], orbits.size(s)});
         const std::uint32_t x = first_of(places.block[s]), y = first_of(places.block[orbits.root(s)]);
         stands[std::max(x, y)] = std::min(x, y);
     }
@@ -202,23 +216,27 @@ void count_orbits(std::vector<PeriodBlock> &blocks, Orbits orbits, const Places 
     for (std::uint32_t b = 0; b < blocks.size(); ++b) ++blocks[first_of(b)].alike;
 }
 
+// T D = R D T, R of order two and commuting with both, gives D T^m D = (R T)^m = T^m for even m.
+Orbits of_even_lengths(Orbits orbits, const PeriodProgram &program,
+                       const std::vector<TurningSymmetry> &turning, const PeriodKeys &keys,
+                       const Poll &poll) {
+    for (const TurningSymmetry &symmetry : turning)
+        if (symmetry.twist != 0)
+            if (const auto map = StateMap::of(program, symmetry.of_even_cells, symmetry.of_odd_cells, false))
+                orbits.join(*map, keys, poll);
+    return orbits;
+}
+
 // Of each block the maps that leave it where it is.
-void find_symmetries(std::vector<PeriodBlock> &blocks, const PeriodicMatrix &a, const PeriodProgram &program,
-                     const PeriodKeys &keys, const Places &places, const Poll &poll) {
+void find_symmetries(std::vector<PeriodBlock> &blocks, const std::vector<TurningSymmetry> &found,
+                     const PeriodProgram &program, const PeriodKeys &keys, const Places &places,
+                     const Poll &poll) {
     constexpr std::size_t most_states = std::size_t{1} << 18; // beyond no block is a full matrix
     if (keys.size() > most_states) return;
-    const std::vector<TurningSymmetry> found = commuting_symmetries(a, poll);
     std::vector<std::vector<std::uint32_t>> taken(blocks.size()); // of each block's maps their numbers
     PolledSteps steps(poll);
-    const auto twisted = [&](const TurningSymmetry &symmetry) {
-        ColumnMap map = symmetry.column;
-        for (std::size_t k = 0; k < found.size(); ++k)
-            if (symmetry.twist >> k & 1)
-                for (std::int32_t &j : map) j = found[k].column[static_cast<std::size_t>(j)];
-        return map;
-    };
     for (std::uint32_t k = 0; k < found.size(); ++k) {
-        const auto map = StateMap::of(program, found[k].column, twisted(found[k]), false);
+        const auto map = StateMap::of(program, found[k].of_even_cells, found[k].of_odd_cells, false);
         if (!map) continue;
         std::vector<std::vector<std::uint32_t>> image(blocks.size());
         std::vector<bool> stays(blocks.size(), true);
@@ -277,8 +295,12 @@ std::vector<PeriodBlock> write_loops(const PeriodicMatrix &a, const PeriodProgra
     const Components components(levels, poll);
     std::vector<PeriodBlock> blocks = split(levels, components);
     const Places places = places_of(components, levels.size() - 1, keys.size());
-    count_orbits(blocks, Orbits(a, program, keys, poll), places);
-    find_symmetries(blocks, a, program, keys, places, poll);
+    const std::vector<TurningSymmetry> turning = commuting_symmetries(a, poll);
+    const Orbits orbits(a, program, keys, poll), even = of_even_lengths(orbits, program, turning, keys, poll);
+    take_starts(blocks, orbits, places, &PeriodBlock::starts);
+    take_starts(blocks, even, places, &PeriodBlock::even_starts);
+    count_alike(blocks, orbits, places);
+    find_symmetries(blocks, turning, program, keys, places, poll);
     return blocks;
 }
 

@@ -25,7 +25,10 @@ struct PeriodBlock {
     struct Start {
         std::uint32_t state, like_it;
     };
-    std::vector<Start> starts;
+    std::vector<Start> starts, even_starts; // for any length; for even ones, alone
+    const std::vector<Start> &starts_of(std::int64_t first, std::int64_t count) const {
+        return count == 1 && first % 2 == 0 ? even_starts : starts;
+    }
     // Of joined ends: so many blocks have the same trace, and count with this one; 0: with another.
     std::uint32_t alike = 1;
     StateSymmetries symmetries;

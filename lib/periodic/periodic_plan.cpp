@@ -26,11 +26,11 @@ bool PeriodicPlan::has_ones_alone() const {
     return std::all_of(values.begin(), values.end(), [&](const Gaussian &value) { return value == one; });
 }
 
-double PeriodicPlan::moves_of_starts() const {
+double PeriodicPlan::moves_of_starts(std::int64_t first, std::int64_t count) const {
     if (!joined()) return moves_of(open.period.levels);
     double moves = 0;
     for (const PeriodBlock &block : loops)
-        moves += moves_of(block.levels) * static_cast<double>(block.starts.size());
+        moves += moves_of(block.levels) * static_cast<double>(block.starts_of(first, count).size());
     return moves;
 }
 

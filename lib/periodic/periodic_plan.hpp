@@ -52,8 +52,9 @@ struct PeriodicPlan {
     bool has_ones_alone() const;
     bool joined() const { return matrix.joined; }
     std::size_t states() const;
-    double moves() const;                          // of one period
-    double moves_of_starts() const;                // of one period, for each start of joined ends
+    double moves() const; // of one period
+    // Of one period, for each start of joined ends that so many terms take.
+    double moves_of_starts(std::int64_t first, std::int64_t count) const;
     std::int64_t order(std::int64_t length) const; // of the whole matrix
     std::int64_t nnz(std::int64_t length) const;
     // From a(first_term()) on the terms obey a recurrence of this order (Cayley and Hamilton).

@@ -82,7 +82,7 @@ DeviceWork device_work(const PeriodicPlan &plan, std::int64_t first, std::int64_
     double launches = 0, most = 0;
     for (const PeriodBlock &block : plan.loops) {
         launches += static_cast<double>(block.levels.size()) *
-                    (static_cast<double>(block.starts.size()) / starts_at_once + 1);
+                    (static_cast<double>(block.starts_of(first, count).size()) / starts_at_once + 1);
         most = std::max(most, static_cast<double>(block.states));
     }
     const auto terms = static_cast<double>(first + count);
@@ -91,7 +91,7 @@ DeviceWork device_work(const PeriodicPlan &plan, std::int64_t first, std::int64_
                 table_device_bytes(*plan.tables, plan.tables->used, Arithmetic::modular, 1),
                 primes * table_seconds(plan, first + count) / 150};
     return {exact_seconds(plan, first, count, bits), 1e9 + 1e4 * most,
-            terms * primes * (plan.moves_of_starts() * of_move + launches * of_launch)};
+            terms * primes * (plan.moves_of_starts(first, count) * of_move + launches * of_launch)};
 }
 
 } // namespace
@@ -175,7 +175,7 @@ double exact_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t 
     const bool by_recurrence = recurs(plan, first);
     const auto terms = static_cast<double>(by_recurrence ? determining(plan) : last - plan.open.least + 1);
     const double primes = (bits / residue_bits + 1) * (plan.real ? 1 : 2);
-    double each = terms * plan.moves_of_starts() *
+    double each = terms * plan.moves_of_starts(first, by_recurrence ? determining(plan) : count) *
                   (walks_in_lanes(plan, primes) ? seconds_in_lanes
                    : plan.has_ones_alone()      ? seconds_of_one
                                                 : seconds_each);
@@ -260,7 +260,8 @@ std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, s
 }
 
 std::vector<std::uint64_t> terms_modulo_prime(const PeriodicPlan &plan, std::uint64_t prime,
-                                              std::int64_t first, std::int64_t count, RunControl &control) {
+                                              std::int64_t first, std::int64_t count, RunControl &control,
+                                              bool &on_gpu) {
     const Poll poll = [&control] { control.poll(); };
     if (!plan.real) throw Error(PERM_BAD_OPTION, "precision mod:P takes real entries: these are complex");
     const IntegerEntries entries = integer_entries(plan, poll);
@@ -277,6 +278,7 @@ std::vector<std::uint64_t> terms_modulo_prime(const PeriodicPlan &plan, std::uin
         const Residues residues = residues_of(none, entries.re, entries.im, {prime}, poll);
         on_best_device(plan.options, residue_squares_work(plan, first, prime), [&](DeviceQueue *queue) {
             const auto machine = queue ? dense_device(*queue, control) : processor(control);
+            on_gpu = queue != nullptr;
             out.clear();
             for (std::int64_t m = first; m < first + count; ++m)
                 out.push_back(trace_modulo(*machine, plan, residues, m, control));

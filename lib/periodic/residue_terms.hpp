@@ -46,7 +46,8 @@ std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, s
 // Modulo a prime below 2^62. Throws Error (PERM_BAD_OPTION) where the entries have no values there, or are
 // complex.
 std::vector<std::uint64_t> terms_modulo_prime(const PeriodicPlan &plan, std::uint64_t prime,
-                                              std::int64_t first, std::int64_t count, RunControl &control);
+                                              std::int64_t first, std::int64_t count, RunControl &control,
+                                              bool &on_gpu);
 
 // Of joined ends far out: whether the operator is squared, here or on a GPU.
 bool squares_modulo(const PeriodicPlan &plan, std::uint64_t prime, std::int64_t first, std::int64_t count);

@@ -209,7 +209,7 @@ std::vector<TurningSymmetry> commuting_symmetries(const PeriodicMatrix &a, const
         const ColumnMap both = of_both(map, of_odd_cells);
         if (out.size() == most || !taken.may_take(both)) return;
         taken.take(both);
-        out.push_back({map, static_cast<std::uint32_t>(twist)});
+        out.push_back({map, of_odd_cells, static_cast<std::uint32_t>(twist)});
     };
     for (const ColumnMap &map : group) take(map, map, 0);
     const std::vector<std::uint32_t> kinds = kinds_of(a.values);

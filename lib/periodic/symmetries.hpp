@@ -21,9 +21,9 @@ struct CellSymmetry {
 // tell all lines apart (McKay and Piperno, J. Symbolic Comput. 60 (2014), section 2).
 std::vector<CellSymmetry> symmetries_of(const PeriodicMatrix &a, const Poll &poll);
 
-// A map that takes turns from cell to cell: column j of cell k becomes column(j), of odd k twist(column(j)).
+// A map that takes turns from cell to cell. Of odd cells it is that of even ones and then the twist.
 struct TurningSymmetry {
-    ColumnMap column;
+    ColumnMap of_even_cells, of_odd_cells;
     std::uint32_t twist = 0; // a product of the maps before it, a bit for each; of none it does not turn
 };
 

@@ -54,11 +54,12 @@ void walk_loops(const PeriodicPlan &plan, const Numbers &numbers,
     constexpr std::size_t together = 64;
     for (const PeriodBlock &block : plan.loops) {
         const double work = moves_of(block.levels);
-        for (std::size_t begin = 0; begin < block.starts.size(); begin += together) {
-            const std::size_t end = std::min(begin + together, block.starts.size());
+        const auto &starts = block.starts_of(first, std::ssize(traces));
+        for (std::size_t begin = 0; begin < starts.size(); begin += together) {
+            const std::size_t end = std::min(begin + together, starts.size());
             std::vector<std::vector<Number>> of_start(end - begin);
             parallel_for(end - begin, [&](std::uint64_t k) {
-                const std::uint32_t start = block.starts[begin + k].state;
+                const std::uint32_t start = starts[begin + k].state;
                 PeriodWalk<Numbers> walk(numbers, factors);
                 walk.begin(block.states, start);
                 for (std::int64_t m = 1; m < first + static_cast<std::int64_t>(traces.size()); ++m) {
@@ -69,7 +70,7 @@ void walk_loops(const PeriodicPlan &plan, const Numbers &numbers,
             });
             for (std::size_t k = 0; k < of_start.size(); ++k)
                 for (std::size_t m = 0; m < traces.size(); ++m)
-                    for (std::uint32_t like = 0; like < block.starts[begin + k].like_it; ++like)
+                    for (std::uint32_t like = 0; like < starts[begin + k].like_it; ++like)
                         traces[m] = numbers.add(traces[m], of_start[k][m]);
         }
     }
