@@ -1,5 +1,6 @@
 """Permanents with closed forms, and those of published matrices."""
 
+from decimal import Decimal
 from fractions import Fraction
 from math import factorial, sqrt
 
@@ -7,6 +8,7 @@ import pytest
 from support import by_rows, shared_matrix
 
 import libperm
+from libperm._numbers import int_of
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 5, 20, 30])
@@ -20,6 +22,15 @@ def test_long_integers():
     value = libperm.permanent([[long, 1], [1, -long]])
     assert value == 1 - long**2
     assert isinstance(value, int)
+
+
+@pytest.mark.parametrize("digits", [1, 599, 600, 601, 1199, 1200, 1201, 1801, 3001, 50000])
+def test_texts_of_any_length(digits):
+    text = "1".ljust(digits, "7")
+    for sign in ("", "-"):
+        assert int_of(sign + text) == int(Decimal(sign + text))
+    zeros = "1" + "0" * digits
+    assert int_of(zeros) == 10**digits
 
 
 def test_derangements():

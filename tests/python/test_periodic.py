@@ -1,6 +1,7 @@
 """Matrices of equal cells, against the same written out, against known numbers, and what is refused."""
 
 import gc
+import sys
 from fractions import Fraction
 from math import factorial
 
@@ -8,6 +9,7 @@ import pytest
 from support import rng
 
 import libperm
+from libperm._batch import Results
 
 np = pytest.importorskip("numpy")
 sparse = pytest.importorskip("scipy.sparse")
@@ -333,6 +335,14 @@ def test_bad_lengths():
         ring.terms(3, first=0)
     assert plan.terms(0) == []
     assert plan.permanent(0) == 1
+
+
+def test_more_results_than_memory_holds(monkeypatch):
+    unraisable = []
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+    with pytest.raises(MemoryError):
+        Results(2**45)
+    assert not unraisable
 
 
 def test_what_is_not_to_be_had():

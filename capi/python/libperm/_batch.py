@@ -76,7 +76,7 @@ class Results:
         return iter(self._array)
 
     def __del__(self, _clear: Any = library.perm_result_clear) -> None:
-        for i, struct in enumerate(self._array):
+        for i, struct in enumerate(getattr(self, "_array", ())):  # where there was no memory for it: none
             if struct.text:
                 _clear(self.address + i * SIZE)
 

@@ -94,8 +94,18 @@ def text_of_int(x: int) -> bytes:
     return str(Decimal(x)).encode()  # str(x) refuses long ones
 
 
+_PIECE = 600  # digits that int(text) takes whatever its limit; of n it takes n^2 steps
+
+
 def int_of(text: str) -> int:
-    return int(Decimal(text))  # int(text) refuses long ones
+    digits = text.lstrip("-")
+    pieces = [int(digits[max(0, end - _PIECE) : end]) for end in range(len(digits), 0, -_PIECE)]
+    power: int = 10**_PIECE
+    while len(pieces) > 1:  # neighbours are joined, then neighbours of these: few long products
+        highest = pieces[2 * (len(pieces) // 2) :]
+        pieces = [low + high * power for low, high in zip(pieces[::2], pieces[1::2])] + highest
+        power *= power
+    return -pieces[0] if text.startswith("-") else pieces[0]
 
 
 def exact_of(text: str) -> int | Fraction | None:
