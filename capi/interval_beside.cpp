@@ -29,7 +29,8 @@ template <class Read> std::string line_of(const libperm::Options &given, const R
         libperm::InputPattern input;
         libperm::Values values;
         read(control, input, values);
-        if (input.pattern.nnz() > most_entries) return "\n  perm_bounds tells what it lies between";
+        if (input.pattern.nnz() > most_entries)
+            return "\n  perm_bounds (perm bounds FILE, libperm.bounds) tells what it lies between";
         libperm::simplify(input, values);
         std::string text;
         libperm::with_threads(options.threads, [&] {

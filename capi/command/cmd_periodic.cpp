@@ -14,7 +14,9 @@ namespace {
 
 FileMatrix read_cell(const Options &options) {
     if (options.lattice.empty() == options.file.empty())
-        throw Error(PERM_BAD_OPTION, "a cell is expected: the file CELL, or a name by --lattice");
+        throw Error(PERM_BAD_OPTION, options.file.empty()
+                                         ? "a cell is expected: the file CELL, or a name by --lattice"
+                                         : "two cells are given: take the file CELL or --lattice, not both");
     if (options.lattice.empty()) return read_file(options, options.file);
     FileMatrix cell;
     static_cast<Csr &>(cell) = lattice_cell(options.lattice);

@@ -76,7 +76,9 @@ TEST_CASE("usage") {
     const Folder folder;
     const std::string file = folder.write("ladder.mtx", ladder);
     CHECK(run(folder, {"periodic"}).code == 2);
-    CHECK(run(folder, {"periodic", file, "--lattice", "grid:4"}).code == 2);
+    const Run both = run(folder, {"periodic", file, "--lattice", "grid:4"});
+    CHECK(both.code == 2);
+    CHECK(both.err.find("two cells are given") != std::string::npos);
     CHECK(run(folder, {"periodic", file, "--length", "-1"}).code == 2);
     CHECK(run(folder, {"periodic", file, "--length", "x"}).code == 2);
     CHECK(run(folder, {"periodic", file, "--terms", "-1"}).code == 2);
