@@ -92,18 +92,20 @@ Potential::Potential(const LogMatrix &a, const Poll &poll) : rows_(at(a.n())), l
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::int32_t x, std::int32_t y) { return breadth[at(x)] < breadth[at(y)]; });
+    poll();
     for (std::int32_t t = 0; t < a.n(); ++t) {
         step[at(order[at(t)])] = t;
         log_divisor_[at(t)] = -scale[at(order[at(t)])];
     }
     for (std::int32_t i = 0; i < a.n(); ++i) {
+        if (i % 4096 == 0) poll();
         auto k = at(a.pattern.row_begin(i));
         for (const std::int32_t j : a.pattern.row(i)) rows_[at(i)].push_back({step[at(j)], a.log[k++]});
         std::sort(rows_[at(i)].begin(), rows_[at(i)].end(),
                   [](const Entry &x, const Entry &y) { return x.step < y.step; });
     }
     columns_ = std::move(order);
-    descend(turns_at_first);
+    descend(turns_at_first, poll);
     poll();
     arrange();
 }
@@ -146,21 +148,29 @@ double Potential::least(std::vector<Entry> &row) {
     return passed.excess <= 0 ? passed.log : pass(row, high).log;
 }
 
-double Potential::bound() {
+double Potential::bound(const Poll &poll) {
+    constexpr std::size_t entries_between = std::size_t{1} << 16;
     double sum = 0;
     for (const double w : log_divisor_) sum += w - 1;
-    for (std::vector<Entry> &row : rows_) sum += least(row);
+    std::size_t entries = 0;
+    for (std::vector<Entry> &row : rows_) {
+        sum += least(row);
+        entries += row.size();
+        if (entries < entries_between) continue;
+        entries = 0;
+        poll();
+    }
     return sum;
 }
 
 // log U is convex in the logarithms of the divisors, its slope 1 - sum_i (what is left of row i) (its
 // weight): the mean number of rows that a column gets is to be 1.
-void Potential::descend(int turns) {
+void Potential::descend(int turns, const Poll &poll) {
     std::vector<double> best = log_divisor_, share(best.size()), of_best(best.size(), 1.0);
     log_bound_ = infinity;
     double step = 1;
     for (int turn = 0; turn < turns; ++turn) {
-        const double now = bound();
+        const double now = bound(poll);
         if (now < log_bound_) {
             const bool is_enough = log_bound_ - now < enough && turn > 5 && step >= 0.5;
             log_bound_ = now;
@@ -184,7 +194,7 @@ void Potential::descend(int turns) {
             log_divisor_[t] = best[t] + step * std::log(std::max(of_best[t], 1e-3));
     }
     log_divisor_ = std::move(best);
-    log_bound_ = bound();
+    log_bound_ = bound(poll);
 }
 
 void Potential::move(std::int32_t from, std::int32_t to) {
@@ -228,7 +238,7 @@ void Potential::improve_order(int trials, double entries, const Poll &poll) {
             tried[k] = *this;
             if (moves[k].first == moves[k].second) return;
             tried[k].move(moves[k].first, moves[k].second);
-            tried[k].descend(turns_of_a_trial);
+            tried[k].descend(turns_of_a_trial, poll);
         });
         const double before = passed_;
         for (Potential &one : tried) {
@@ -241,7 +251,7 @@ void Potential::improve_order(int trials, double entries, const Poll &poll) {
             break;
         }
     }
-    descend(turns_at_first);
+    descend(turns_at_first, poll);
     arrange();
 }
 

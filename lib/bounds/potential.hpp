@@ -67,8 +67,8 @@ class Potential {
 
     Passed pass(std::vector<Entry> &row, double start);
     double least(std::vector<Entry> &row);
-    double bound();
-    void descend(int turns);
+    double bound(const Poll &poll);
+    void descend(int turns, const Poll &poll);
     void arrange(); // the entries by steps
     void move(std::int32_t from, std::int32_t to);
 

@@ -92,6 +92,26 @@ TEST_CASE("the order that is found is the same with any number of threads") {
     CHECK(moved > run::enough(10));
 }
 
+TEST_CASE("a potential of many entries looks on its way whether it is to stop") {
+    struct Stopped {};
+    Random random(run::seed(262));
+    Dense full(400, std::vector<double>(400));
+    for (std::vector<double> &row : full)
+        for (double &x : row) x = static_cast<double>(random.integer(1, 1000));
+    const LogMatrix a = log_matrix(full);
+    std::int64_t polls = 0;
+    const Potential potential(a, [&] { ++polls; });
+    REQUIRE(polls > 6); // more than one in each of some turns
+    for (std::int64_t k = 1; k <= polls; k += polls / 4) {
+        std::int64_t left = k;
+        CHECK_THROWS_AS(Potential(a,
+                                  [&] {
+                                      if (--left == 0) throw Stopped{};
+                                  }),
+                        Stopped);
+    }
+}
+
 TEST_CASE("the potential of matrices whose bound is the permanent") {
     for (const std::size_t n : {1, 2, 5, 30}) {
         const Dense ones(n, std::vector<double>(n, 3.0));
