@@ -58,7 +58,8 @@ std::uint64_t SamplePieces::next_round(std::uint64_t done) const {
     const double first = std::max(1.0, std::floor(0.9 * pieces)), so_far = static_cast<double>(done);
     double next = so_far < first ? first : so_far * 1.05;
     if (so_far < first && pieces >= pieces_expected)
-        for (double half = first / 2; half >= first / 64 && half > so_far; half /= 2) next = std::ceil(half);
+        for (const double part : {2, 4, 8, 16, 32, 64})
+            if (first / part > so_far) next = std::ceil(first / part);
     return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(next - so_far), 1, limit_ - done);
 }
 
