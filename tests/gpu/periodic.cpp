@@ -8,11 +8,12 @@
 
 namespace {
 
-perm::Periodic plan_of(const std::string &lattice, bool joined, const char *device, std::int64_t memory) {
+perm::Periodic plan_of(const std::string &lattice, bool joined, const char *device, std::int64_t memory,
+                       const char *precision = "exact") {
     const perm::Csr cell = perm::lattice_cell(lattice);
     perm_opts opts = PERM_OPTS_INIT;
     opts.device = device;
-    opts.precision = "exact";
+    opts.precision = precision;
     opts.memory_limit_bytes = memory;
     return perm::Periodic(cell.view(), joined, opts);
 }
@@ -51,4 +52,21 @@ TEST_CASE("GPU: terms by tables, and traces") {
     const auto here = plan_of("ring:4x4", true, "cpu", 1 << 30).terms(1, 6),
                there = plan_of("ring:4x4", true, "gpu", 1 << 30).terms(1, 6);
     for (std::size_t k = 0; k < here.size(); ++k) CHECK(here[k].text() == there[k].text());
+}
+
+TEST_CASE("GPU: squares have the bits of the processor") {
+    if (!gpu()) return;
+    for (const char *lattice : {"grid:3x4", "ring:4x2"})
+        for (const char *precision : {"double", "mod:1000000007"})
+            for (const std::int64_t length : {4000, 4001}) {
+                CAPTURE(lattice);
+                CAPTURE(precision);
+                CAPTURE(length);
+                const perm::Result here = plan_of(lattice, true, "cpu", 1 << 30, precision).execute(length),
+                                   there = plan_of(lattice, true, "gpu", 1 << 30, precision).execute(length);
+                CHECK(std::string(there->device) == "gpu");
+                CHECK(here->mantissa_re == there->mantissa_re);
+                CHECK(here->exp2 == there->exp2);
+                CHECK(here.text() == there.text());
+            }
 }
