@@ -468,8 +468,8 @@ PERM_API perm_status perm_permanents(const perm_dense *a, const perm_opts *opts,
  * Of the options device, threads, limits and callbacks count; a matrix has the same bits alone, in a batch, for any
  * number of threads and on a GPU, which takes matrices of 12 lines and more: with device "gpu", or where it is quicker.
  * Errors: PERM_BAD_ARGUMENT; PERM_BAD_MATRIX for another shape, a value that is not finite; PERM_UNSUPPORTED for more than
- * 40 lines either way, more than 56 copies of a line that is not left out, integers beyond 2^53; PERM_REFUSED_TIME where
- * it is predicted to take longer than the limit; PERM_CANCELLED. What the arrays hold then is of no use. */
+ * 40 lines either way, more than 56 copies of a line that is not left out; PERM_REFUSED_TIME where it is predicted to
+ * take longer than the limit; PERM_CANCELLED. What the arrays hold then is of no use. */
 PERM_API perm_status perm_sub_permanents(const perm_dense *a, const perm_opts *opts, void *sub_permanents,
                                          double *error_bounds);
 
@@ -491,7 +491,7 @@ typedef struct perm_boson {
     size_t struct_size;          /* sizeof(perm_boson) */
     int64_t modes, inputs;       /* out, in: rows and columns of the amplitudes */
     const void *amplitudes;      /* modes * inputs pairs of doubles re, im, row by row */
-    int64_t photons;             /* at most 41 */
+    int64_t photons;             /* at most 64; more than 41 only where few of them reach the same modes */
     const int64_t *photon_modes; /* of each photon the mode in, in any order, some perhaps more than once */
 } perm_boson;
 
@@ -501,7 +501,7 @@ typedef struct perm_boson {
  * |perm(amplitudes of the modes out and in, repeated)|^2 / (prod s_z! prod t_j!), t_j coming in by mode j. By Clifford and
  * Clifford's algorithm; docs/boson.md says what is exact.
  * occupations: shots * modes numbers, of each sample how many photons leave by each mode.
- * seed: the same samples follow from the same seed, for any number of threads.
+ * seed: the same samples follow from the same seed, for any number of threads, and on a GPU.
  * Of the options threads, limits and callbacks count. Errors: PERM_BAD_ARGUMENT; PERM_BAD_MATRIX for columns that are not
  * orthonormal; PERM_UNSUPPORTED for more photons; PERM_REFUSED_TIME; PERM_CANCELLED. What the array holds then is of no
  * use. */
@@ -561,7 +561,7 @@ typedef struct perm_estimated {
     int64_t error_exp2;
     double epsilon, delta;       /* what is guaranteed; 0 where exact, epsilon INFINITY where additive */
     int32_t exact;               /* 1: known for certain, within roundings that the interval holds */
-    int32_t additive;            /* 1: signed or complex entries: the error is additive, lower and upper are of re */
+    int32_t additive;            /* 1: terms cancel (below): the error is additive, lower and upper are of re */
     int64_t samples;             /* drawn */
     int64_t accepted;            /* of these */
     const char *method;          /* static */
@@ -573,7 +573,7 @@ typedef struct perm_estimated {
 
 /* The permanent within a factor 1 +- epsilon, with probability 1 - delta, of a matrix that may be far too large to be
  * computed: what falls apart is computed exactly, the rest estimated from samples. `opts` and `estimate_opts` may be NULL.
- * Of a matrix with negative or complex entries: an unbiased estimate whose error is additive.
+ * So too where signs of lines make all entries nonnegative. Of others terms cancel: unbiased, its error additive.
  * Errors: those of perm_compute; PERM_BAD_OPTION for epsilon or delta out of (0, 1) and unknown methods;
  * PERM_REFUSED_TIME where it is predicted, or found, to take longer than the time limit.
  * Checkpoints and devices count as in perm_compute, with the same bits; in its progress *estimate is what is known so far. */
@@ -584,7 +584,7 @@ PERM_API perm_status perm_estimate(const perm_csr *a, const perm_opts *opts, con
  * prod_i a[i, sigma(i)] / perm(A), exactly (but for roundings within 1e-9): along the frontier backwards where it fits,
  * else by rejection.
  * columns: shots * n_rows numbers: of each sample the column of each row, -1 for a row that stays unmatched.
- * seed: the same samples follow from the same seed, for any number of threads.
+ * seed: the same samples follow from the same seed, for any number of threads, and on a GPU.
  * Errors: those of perm_compute; PERM_BAD_MATRIX for negative or complex entries, and where the permanent is 0;
  * PERM_UNSUPPORTED for multiplicities. What the array holds then is of no use. */
 PERM_API perm_status perm_sample(const perm_csr *a, const perm_opts *opts, int64_t shots, uint64_t seed, int64_t *columns);
