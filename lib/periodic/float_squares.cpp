@@ -3,6 +3,7 @@
 #include "jit/number/number.hpp"
 #include "lib/number/wide_entries.hpp"
 #include "lib/periodic/power_steps.hpp"
+#include "lib/periodic/scaled_cell.hpp"
 #include "lib/periodic/sector_matrix.hpp"
 
 #include <cmath>
@@ -13,72 +14,6 @@ namespace {
 
 constexpr double least = 0x1p-1074;
 constexpr double of_conversion = 1 + 1e-6; // a sum of absolute values as a double, and few sums of such
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-struct RowExponents {
-    std::int64_t highest = 0, lowest = 0;
-    bool known = false, has_one = false;
-
-    // A walk does not multiply by 1 where that is all there is.
-    std::int64_t taken_out() const { return has_one ? 0 : highest; }
-};
-
-std::vector<RowExponents> row_exponents(const PeriodicPlan &plan) {
-    std::vector<RowExponents> rows(at(plan.matrix.rows));
-    for (std::size_t k = 0; k < plan.matrix.entries.size(); ++k) {
-        RowExponents &row = rows[at(plan.matrix.entries[k].row)];
-        const Tracked size = magnitude_of(plan.values[k]);
-        const std::int64_t exp2 = size.exp2 + std::ilogb(size.magnitude);
-        row.highest = row.known ? std::max(row.highest, exp2) : exp2;
-        row.lowest = row.known ? std::min(row.lowest, exp2) : exp2;
-        row.known = true;
-        row.has_one = row.has_one || plan.values[k] == Gaussian{1, 0};
-    }
-    return rows;
-}
-
-// log2 of what the moves of a period add up to at most, twice at each level; the entries as they are scaled.
-double log_of_moves(const PeriodicPlan &plan, const PeriodBlock &block) {
-    double sum = 0;
-    for (const RowExponents &row : row_exponents(plan))
-        sum += static_cast<double>(std::max<std::int64_t>(row.highest - row.taken_out(), 0));
-    for (const PeriodLevel &level : block.levels) {
-        std::uint32_t longest = 1;
-        for (std::size_t s = 0; s < level.states(); ++s)
-            longest = std::max(longest, level.first[s + 1] - level.first[s]);
-        sum += std::log2(longest) + 1;
-    }
-    return sum;
-}
-
-// Each row of a cell is scaled so that its entries are about 1, and ones stay what they are; a period's
-// numbers are then 2^-per_period of what they are.
-class ScaledCell {
-  public:
-    explicit ScaledCell(const PeriodicPlan &plan) : plan_(plan), rows_(row_exponents(plan)) {
-        for (const RowExponents &row : rows_) per_period_ += row.taken_out();
-    }
-
-    template <class A>
-    std::vector<typename A::Number> factors(const std::vector<Gaussian> &values,
-                                            Arithmetic arithmetic) const {
-        std::vector<typename A::Number> out(values.size(), A::number(1)); // the ends' are not met in a period
-        for (std::size_t k = 0; k < plan_.matrix.entries.size(); ++k) {
-            const std::int64_t exp2 = rows_[at(plan_.matrix.entries[k].row)].taken_out();
-            const PackedParts parts = packed(parts_of(values[k], exp2, arithmetic), arithmetic);
-            std::memcpy(&out[k], parts.data(), sizeof out[k]);
-        }
-        return out;
-    }
-    std::int64_t per_period() const { return per_period_; }
-    double log_of_moves(const PeriodBlock &block) const { return libperm::log_of_moves(plan_, block); }
-
-  private:
-    const PeriodicPlan &plan_;
-    std::vector<RowExponents> rows_;
-    std::int64_t per_period_ = 0;
-};
 
 // Powers of two that numbers are taken out by, so that the largest is near 1: found with the entries' sizes,
 // and used as they are for all whose absolute values are no larger.
@@ -225,18 +160,6 @@ Charge charge_of(std::size_t states, Arithmetic arithmetic, RunControl &control)
 
 } // namespace
 
-bool may_be_squared(const PeriodicPlan &plan) {
-    constexpr double most = 900; // of a double's exponents
-    double spread = 0, moves = 0;
-    for (const RowExponents &row : row_exponents(plan))
-        spread += static_cast<double>(row.highest) - static_cast<double>(row.lowest);
-    if (plan.joined())
-        for (const PeriodBlock &block : plan.loops) moves = std::max(moves, log_of_moves(plan, block));
-    else
-        moves = log_of_moves(plan, plan.open.period);
-    return spread + moves < most;
-}
-
 std::vector<SquaredNumber> traces_by_squares(DenseMachine &machine, const PeriodicPlan &plan,
                                              const std::vector<Gaussian> &values,
                                              const std::vector<Gaussian> &sizes, std::int64_t m,
@@ -322,42 +245,6 @@ std::vector<SquaredNumber> advanced_by_squares(DenseMachine &machine, const Peri
         out[s].exp2 = value.exp2 + periods * cell.per_period();
     }
     return out;
-}
-
-DeviceWork squares_device_work(const PeriodicPlan &plan, std::int64_t m, bool complex) {
-    constexpr double of_multiplication = 0.1e-12, of_byte = 0.2e-9, matrices = 8;
-    double largest = 0, multiplications = 0, bytes = 0;
-    const auto products =
-        static_cast<double>(products_to(static_cast<std::uint64_t>(std::max<std::int64_t>(m, 1))));
-    const auto take = [&](const PeriodBlock &block) {
-        const double n = static_cast<double>(block.states) / static_cast<double>(sectors_in(block));
-        largest = std::max(largest, n * n);
-        multiplications += products * sector_products(block) * (complex ? 4 : 1);
-        bytes += 3 * 8 * n * n * static_cast<double>(sectors_in(block)) * (complex ? 2 : 1);
-    };
-    if (!plan.joined()) take(plan.open.period);
-    for (const PeriodBlock &block : plan.loops)
-        if (block.alike > 0) take(block);
-    return {squares_seconds(plan, m, complex, false), matrices * 8 * largest * (complex ? 2 : 1),
-            multiplications * of_multiplication + bytes * of_byte};
-}
-
-double squares_seconds(const PeriodicPlan &plan, std::int64_t m, bool complex, bool twofold) {
-    const double of_move = (twofold ? 6e-9 : 1e-9) * (complex ? 3 : 1),
-                 products = static_cast<double>(
-                     products_to(static_cast<std::uint64_t>(std::max<std::int64_t>(m, 1))));
-    double seconds = 0;
-    const auto take = [&](const PeriodBlock &block) {
-        const auto n = static_cast<double>(block.states);
-        const double one = sector_products(block);
-        seconds += products * product_seconds(one, complex, twofold) + n * moves_of(block.levels) * of_move;
-        if (!plan.nonnegative) // of one sector, in doubles
-            seconds += products * product_seconds(one / static_cast<double>(sectors_in(block)), false, false);
-    };
-    if (!plan.joined()) take(plan.open.period);
-    for (const PeriodBlock &block : plan.loops)
-        if (block.alike > 0) take(block);
-    return seconds;
 }
 
 } // namespace libperm

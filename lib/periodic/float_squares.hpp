@@ -3,7 +3,6 @@
 
 #include "jit/number/arithmetic.hpp"
 #include "lib/periodic/dense_machine.hpp"
-#include "lib/periodic/device_choice.hpp"
 #include "lib/periodic/periodic_plan.hpp"
 
 #include <cstdint>
@@ -19,9 +18,6 @@ struct SquaredNumber {
     double times = 1; // that it counts
 };
 
-// Whether a period's numbers stay in the range of doubles, its entries scaled.
-bool may_be_squared(const PeriodicPlan &plan);
-
 // Of joined ends: a(m), as the traces of its blocks' sectors. `sizes`: the entries' absolute values, or more.
 std::vector<SquaredNumber> traces_by_squares(DenseMachine &machine, const PeriodicPlan &plan,
                                              const std::vector<Gaussian> &values,
@@ -34,11 +30,5 @@ std::vector<SquaredNumber> advanced_by_squares(DenseMachine &machine, const Peri
                                                const std::vector<Gaussian> &sizes,
                                                const std::vector<SquaredNumber> &x, std::int64_t periods,
                                                Arithmetic arithmetic, RunControl &control);
-
-// On a device, which takes doubles and complex ones.
-DeviceWork squares_device_work(const PeriodicPlan &plan, std::int64_t m, bool complex);
-
-// Seconds on one thread.
-double squares_seconds(const PeriodicPlan &plan, std::int64_t m, bool complex, bool twofold);
 
 } // namespace libperm

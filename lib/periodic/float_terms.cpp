@@ -5,7 +5,9 @@
 #include "lib/number/wide_entries.hpp"
 #include "lib/periodic/float_squares.hpp"
 #include "lib/periodic/growth.hpp"
+#include "lib/periodic/scaled_cell.hpp"
 #include "lib/periodic/sectors.hpp"
+#include "lib/periodic/squares_times.hpp"
 #include "lib/periodic/table_terms.hpp"
 #include "lib/periodic/terms.hpp"
 

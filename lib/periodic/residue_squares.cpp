@@ -4,6 +4,7 @@
 #include "lib/periodic/float_squares.hpp"
 #include "lib/periodic/power_steps.hpp"
 #include "lib/periodic/sector_matrix.hpp"
+#include "lib/periodic/squares_times.hpp"
 
 #include <algorithm>
 #include <bit>

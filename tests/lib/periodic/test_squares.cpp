@@ -10,6 +10,7 @@
 #include "lib/periodic/power_steps.hpp"
 #include "lib/periodic/residue_squares.hpp"
 #include "lib/periodic/residue_terms.hpp"
+#include "lib/periodic/scaled_cell.hpp"
 #include "lib/periodic/sectors.hpp"
 #include "lib/periodic/symmetries.hpp"
 #include "tests/support/check.hpp"
