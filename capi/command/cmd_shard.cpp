@@ -31,7 +31,8 @@ void require_same(const Options &options, const PartFile &found, const PartFile 
         fail("another plan than " + options.plan);
 }
 
-// The part as far as it was done before, which goes on with its own plan; a new one is written at once.
+// The part as far as it was done before, which goes on with its own plan; a new one is written with its plan,
+// and that of an estimate once it is known that there can be one.
 PartFile begun_part(const Options &options) {
     const Input input(options);
     PartFile part;
@@ -39,17 +40,13 @@ PartFile begun_part(const Options &options) {
     part.values = values_of(input.csr());
     part.of = options.of;
     part.index = options.index;
-    if (options.estimate)
-        part.plan.plan = KeptEstimate(wanted_estimate(options), options.without.c_str()).bytes();
+    if (options.estimate) part.plan.plan = KeptEstimate(wanted_estimate(options), options).bytes();
     if (std::optional<PartFile> found = read_begun_part(options.output)) {
         require_same(options, *found, part);
         return *found;
     }
     require_folder_of(options.output);
-    if (options.estimate) {
-        write_part_file(options.output, part);
-        return part;
-    }
+    if (options.estimate) return part;
     Options to_plan = options; // its limit is for the shards
     to_plan.time_limit_seconds = std::numeric_limits<double>::infinity();
     const Cancellable cancellable;
@@ -70,6 +67,7 @@ void run_shard(const Options &options) {
     const Stopwatch watch;
     PartFile part = begun_part(options);
     ShardRun run(options, part, watch);
+    if (options.estimate && !libperm::exists(options.output)) write_part_file(options.output, part);
     const bool was_done = run.is_done() && run.size() > 0;
     run.run();
     forget_previous(options.output);

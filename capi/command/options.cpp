@@ -257,10 +257,13 @@ void add_shard_options(CLI::App &command, Options &options) {
                "in how many the work is divided");
     add_parsed(command, "--index", options.index, parse_whole<std::int32_t>, "K",
                "which of them to do, from 0 to N - 1");
-    command
-        .add_flag("--estimate", options.estimate,
-                  "the samples of an estimate (perm estimate) rather than a computation")
-        ->excludes(command.get_option("--plan"));
+    CLI::Option *estimate =
+        command
+            .add_flag("--estimate", options.estimate,
+                      "the samples of an estimate (perm estimate) rather than a computation")
+            ->excludes(command.get_option("--plan"));
+    for (const char *name : {"--epsilon", "--delta", "--method", "--samples"})
+        command.get_option(name)->needs(estimate);
     for (const char *name : {"--of", "--index"}) command.get_option(name)->required();
     add_every_option(command, options);
 }

@@ -48,13 +48,14 @@ perm_csr with(perm_csr a, const void *values) {
 
 } // namespace
 
-KeptEstimate::KeptEstimate(const perm_estimate_opts &wanted, const char *left_out)
+KeptEstimate::KeptEstimate(const perm_estimate_opts &wanted, const Options &options)
     : epsilon(wanted.epsilon),
       delta(wanted.delta),
       seed(wanted.seed),
       samples(wanted.samples),
       method(wanted.method ? wanted.method : ""),
-      without(left_out ? left_out : "") {}
+      without(options.without),
+      decompose(options.decompose) {}
 
 KeptEstimate::KeptEstimate(const std::string &bytes) {
     try {
@@ -84,6 +85,7 @@ perm_estimate_opts KeptEstimate::wanted() const {
 perm_opts KeptEstimate::options(perm_opts opts) const {
     opts.seed = seed;
     opts.without = text_or_null(without);
+    opts.decompose = text_or_null(decompose);
     opts.engine = opts.precision = opts.checkpoint = nullptr;
     return opts;
 }

@@ -1,6 +1,7 @@
 // What the shards of a part are of: a plan's work, or the samples of an estimate.
 #pragma once
 
+#include "options.hpp"
 #include "part_file.hpp"
 
 #include <perm.hpp>
@@ -36,9 +37,9 @@ struct KeptEstimate {
     double epsilon = 0, delta = 0;
     std::uint64_t seed = 0;
     std::int64_t samples = 0;
-    std::string method, without;
+    std::string method, without, decompose;
 
-    KeptEstimate(const perm_estimate_opts &wanted, const char *without);
+    KeptEstimate(const perm_estimate_opts &wanted, const Options &options);
     explicit KeptEstimate(const std::string &bytes); // throws Error
     std::string bytes() const;
     static bool is_in(const std::string &bytes);
@@ -48,7 +49,7 @@ struct KeptEstimate {
     perm_opts options(perm_opts opts) const; // with its reductions
 
     template <class Archive> void serialize(Archive &ar) {
-        ar(epsilon, delta, seed, samples, method, without);
+        ar(epsilon, delta, seed, samples, method, without, decompose);
     }
 };
 

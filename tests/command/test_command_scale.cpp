@@ -419,6 +419,16 @@ TEST_CASE("an estimate by an array of jobs, and with a checkpoint") {
     check_refused(folder,
                   Words{"shard", matrix, "--estimate", "--plan", "x", "--of", "1", "--index", "0", "-o", "y"},
                   {"--plan"});
+    // No part is begun that could not be an estimate's, or that was meant to be one.
+    const Array refused(folder, matrix, 8, options + Words{"--estimate", "--method", "none"});
+    check_refused(folder, refused.arguments(7), {"none", "rejection"});
+    CHECK(!fs::exists(refused.part(7)));
+    check_usage_error(folder, {"shard", matrix, "--epsilon", "0.1", "--of", "1", "--index", "0", "-o", "y"},
+                      "--estimate");
+    const Folder apart;
+    const Array expanding(apart, matrix, 2, options + Words{"--estimate", "--decompose", "paper"});
+    expanding.run_parts({0, 1});
+    CHECK(permanent(apart, expanding.combine({0, 1})) == whole);
 
     const std::string file = folder / "checkpoint";
     const Words kept = Words{"estimate", matrix, "--checkpoint", file} + options;
