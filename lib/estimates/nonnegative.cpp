@@ -113,7 +113,9 @@ class Nonnegative final : public EstimatePlan {
             while (one.estimate.improve(most_samples(), control)) aim(one, parts);
         }
         const auto is_sooner_exact = [&](Sampled &one) {
-            return parts.computed_within(one.estimate.seconds(), one.exactly);
+            const double all = one.estimate.seconds(); // infinite where that is not known
+            const double drawn = std::isinf(all) ? all : one.estimate.pieces(most_samples()).seconds();
+            return parts.computed_within(drawn, one.exactly);
         };
         std::erase_if(sampled_, is_sooner_exact);
         share_out(parts);

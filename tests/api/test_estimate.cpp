@@ -103,6 +103,21 @@ TEST_CASE("rejection, and a limit of samples") {
     CHECK(found.epsilon < 0.1);
 }
 
+TEST_CASE("few samples are drawn, however many the guarantee would take") {
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.without = no_merging;
+    opts.device = "cpu";
+    perm_estimate_opts wanted = PERM_ESTIMATE_OPTS_INIT;
+    wanted.epsilon = 1e-6; // longer than computing it
+    wanted.samples = 300;
+    const perm::Csr a = derangements(30);
+    const perm_csr view = a.view();
+    perm_estimated found = PERM_ESTIMATED_INIT;
+    REQUIRE(perm_estimate(&view, &opts, &wanted, &found) == PERM_OK);
+    CHECK(found.exact == 0);
+    CHECK(found.samples >= 300);
+}
+
 TEST_CASE("the same bits for one seed, with any number of threads") {
     const perm::Csr a = derangements(40);
     for (const char *method : {"nesting", "rejection"}) {
