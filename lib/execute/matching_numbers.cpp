@@ -2,10 +2,12 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
+#include "lib/base/log.hpp"
 #include "lib/base/struct_size.hpp"
 #include "lib/base/system.hpp"
 #include "lib/execute/checkpoint.hpp"
 #include "lib/execute/execute.hpp"
+#include "lib/execute/matching_sums.hpp"
 #include "lib/input/written_out.hpp"
 #include "lib/number/ball.hpp"
 #include "lib/run/run_control.hpp"
@@ -17,6 +19,8 @@
 
 namespace libperm {
 namespace {
+
+constexpr double as_planning = 0.005; // seconds
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -85,10 +89,84 @@ std::vector<mpz_class> digits_of(mpz_class sum, std::size_t count, unsigned long
     return digits;
 }
 
+// Every entry times 2^bits, the weights 1.
+Values side_by_side(std::vector<Gaussian> entries, unsigned long bits, const InputPattern &written,
+                    const std::vector<std::int64_t> &source) {
+    Values values;
+    for (Gaussian &x : entries) {
+        x.re <<= bits;
+        x.im <<= bits;
+        values.wide.push_back(std::move(x));
+    }
+    values.wide.resize(at(value_count(written)), Gaussian{1, 0});
+    return spread(values, source);
+}
+
 void check_precision(const Options &options) {
     const bool is_exact = options.precision == Precision::automatic || options.precision == Precision::exact;
     if (!is_exact || options.modulus != 0)
         throw Error(PERM_BAD_OPTION, "the numbers of matchings are exact: leave the precision at auto");
+}
+
+// All of them as whole numbers.
+struct WholeNumbers {
+    std::vector<mpz_class> re, im; // times denominator^k; no im: they are real
+};
+
+std::optional<MatchingSums> cheapest_sums(const Pattern &a, const WholeEntries &whole,
+                                          const LineCounts &row_count, const LineCounts &column_count,
+                                          double bits, const Options &options, RunControl &control) {
+    if (options.names_engine() || options.device == Device::gpu || !options.checkpoint.empty()) return {};
+    const Poll poll = [&control] { control.poll(); };
+    PolledSteps steps(poll);
+    const Charge charge(&control.memory(), a.nnz() * 64);
+    std::vector<mpz_class> values, in_columns;
+    for (const Gaussian &x : whole.numbers) {
+        steps.take(16);
+        if (x.im != 0) return {};
+        values.push_back(x.re.get_num());
+    }
+    const Transposed columns = transpose(a, poll);
+    for (const std::int64_t k : columns.source) {
+        steps.take(16);
+        in_columns.push_back(values[at(k)]);
+    }
+    std::optional<MatchingSums> over_columns =
+        MatchingSums::of(columns.pattern, in_columns, column_count, row_count, bits, control);
+    std::optional<MatchingSums> over_rows =
+        MatchingSums::of(a, values, row_count, column_count, bits, control);
+    const bool takes_rows =
+        over_rows && (!over_columns || over_rows->serial_seconds() < over_columns->serial_seconds());
+    return takes_rows ? std::move(over_rows) : std::move(over_columns);
+}
+
+void require_time(double seconds, const MatchingSums &sums, const Options &options) {
+    if (seconds > options.refuse_seconds)
+        throw Error(
+            PERM_REFUSED_TIME,
+            formatted("the numbers of matchings by sums over {:.3g} subsets are predicted to take {}, "
+                      "{} is the limit\n  raise the limit: time_limit_seconds",
+                      sums.terms(), readable_seconds(seconds), readable_seconds(options.refuse_seconds)));
+}
+
+WholeNumbers numbers_by_sums(const MatchingSums &sums, double seconds, std::size_t count,
+                             const Options &options, RunControl &control, Outcome &like) {
+    require_time(seconds, sums, options);
+    log_decision(formatted("numbers of matchings: sums over {:.3g} subsets of lines, {} predicted",
+                           sums.terms(), readable_seconds(seconds)));
+    WholeNumbers out{sums.run(count, options.threads, control), {}};
+    like.engine = Engine::ryser;
+    like.blocks = like.blocks_computed = 1;
+    like.predicted_seconds = seconds;
+    like.counts.subsets = sums.terms();
+    like.counts.peak_bytes = control.memory().peak();
+    return out;
+}
+
+WholeNumbers numbers_of(const Outcome &sum, std::size_t count, unsigned long bits, const Poll &poll) {
+    const Gaussian number = sum.wide ? *sum.wide : Gaussian{number_of(sum.value), 0};
+    return {digits_of(number.re.get_num(), count, bits, poll),
+            digits_of(number.im.get_num(), count, bits, poll)};
 }
 
 } // namespace
@@ -123,30 +201,39 @@ MatchingNumbers matching_numbers(const perm_csr *given, const Options &options, 
                 "limit\n  raise the limit: memory_limit_bytes",
                 most, bits, readable_bytes(bytes),
                 readable_bytes(static_cast<double>(options.memory_limit))));
-    const auto shift = static_cast<unsigned long>(bits);
-    Values values;
-    for (Gaussian &x : whole.numbers) {
-        x.re <<= shift;
-        x.im <<= shift;
-        values.wide.push_back(std::move(x));
-    }
-    values.wide.resize(at(value_count(*input.written)), Gaussian{1, 0});
-    values = spread(values, input.source);
-    input.value_type = PERM_VALUE_TEXT;
-    simplify(input, values);
-
     Options exact = options;
     exact.precision = Precision::exact;
+    const std::optional<MatchingSums> sums =
+        cheapest_sums(a, whole, row_count, column_count, bits, options, control);
+    const double seconds = sums ? sums->serial_seconds() / options.threads : 0;
     MatchingNumbers out;
-    out.plan = make_kept_plan(std::move(input), exact, values, control);
-    const Outcome sum = execute_kept(out.plan, values, control);
-    const Gaussian number = sum.wide ? *sum.wide : Gaussian{number_of(sum.value), 0};
-    const std::vector<mpz_class> re = digits_of(number.re.get_num(), at(most + 1), shift, poll),
-                                 im = digits_of(number.im.get_num(), at(most + 1), shift, poll);
+    Outcome like;
+    WholeNumbers numbers;
+    const auto by_sums = [&] {
+        numbers = numbers_by_sums(*sums, seconds, at(count), options, control, like);
+    };
+    if (sums && seconds < as_planning) {
+        out.plan.input = std::move(input);
+        out.plan.options = exact;
+        by_sums();
+    } else {
+        const auto shift = static_cast<unsigned long>(bits);
+        Values values = side_by_side(std::move(whole.numbers), shift, *input.written, input.source);
+        input.value_type = PERM_VALUE_TEXT;
+        simplify(input, values);
+        out.plan = make_kept_plan(std::move(input), exact, values, control);
+        if (sums && (out.plan.refusal != PERM_OK || seconds < out.plan.seconds)) {
+            by_sums();
+        } else {
+            like = execute_kept(out.plan, values, control);
+            numbers = numbers_of(like, at(count), shift, poll);
+        }
+    }
     mpz_class power = 1;
-    for (std::size_t k = 0; k < re.size(); ++k) {
-        Outcome one = sum;
-        Gaussian coefficient{mpq_class(re[k], power), mpq_class(im[k], power)};
+    for (std::size_t k = 0; k < numbers.re.size(); ++k) {
+        Outcome one = like;
+        Gaussian coefficient{mpq_class(numbers.re[k], power),
+                             numbers.im.empty() ? mpq_class(0) : mpq_class(numbers.im[k], power)};
         coefficient.re.canonicalize();
         coefficient.im.canonicalize();
         set_value(one, WideBall{std::move(coefficient), {}});

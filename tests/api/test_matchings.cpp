@@ -108,6 +108,42 @@ TEST_CASE("of full boards: binomials, and the permanent at the end") {
     }
 }
 
+TEST_CASE("sums over subsets as the frontier has it: of one word, of two and of more, with equal lines") {
+    Random random(run::seed(2422));
+    int compared = 0;
+    for (const double most : {1.0, 40.0, 1e12})
+        for (int i = 0; i < run::cases(4); ++i) {
+            MatchingMatrix a;
+            a.cols = random.integer(6, 9);
+            a.entries.resize(static_cast<std::size_t>(random.integer(6, 9)));
+            for (auto &row : a.entries)
+                for (std::int64_t j = 0; j < a.cols; ++j)
+                    row.push_back(real_number(std::floor(random.uniform(i % 2 ? -most : 0, most + 1))));
+            if (i % 4 > 1) a.col_times.assign(static_cast<std::size_t>(a.cols), 1), a.col_times.front() = 3;
+            const MatchingInput input(a, PERM_VALUE_F64, random);
+            CAPTURE(most);
+            CAPTURE(i);
+            const std::vector<perm::Result> sums = perm::matchings(input.csr()),
+                                            expected = perm::matchings(input.csr(),
+                                                                       in_precision("frontier", "exact"));
+            CHECK(std::string(sums[0]->engine) == "ryser");
+            REQUIRE(sums.size() == expected.size());
+            for (std::size_t k = 0; k < sums.size(); ++k, ++compared)
+                CHECK(sums[k].text() == expected[k].text());
+        }
+    CHECK(compared > run::enough(50));
+}
+
+TEST_CASE("of full boards of any size by the counts of equal columns") {
+    const perm::Csr a = constant(40, 1);
+    const std::vector<perm::Result> found = perm::matchings(a.view());
+    mpz_class expected = 1; // C(40, k)^2 k!
+    for (unsigned long k = 0; k <= 40; ++k) {
+        CHECK(found[k].text() == expected.get_str());
+        expected = expected * (40 - k) * (40 - k) / (k + 1);
+    }
+}
+
 TEST_CASE("misuse is refused") {
     const perm::Csr a = constant(3, 1);
     perm_csr view = a.view();
