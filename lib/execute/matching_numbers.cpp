@@ -7,6 +7,7 @@
 #include "lib/base/system.hpp"
 #include "lib/execute/checkpoint.hpp"
 #include "lib/execute/execute.hpp"
+#include "lib/execute/ferrers_numbers.hpp"
 #include "lib/execute/matching_sums.hpp"
 #include "lib/input/written_out.hpp"
 #include "lib/number/ball.hpp"
@@ -149,6 +150,21 @@ void require_time(double seconds, const MatchingSums &sums, const Options &optio
                       sums.terms(), readable_seconds(seconds), readable_seconds(options.refuse_seconds)));
 }
 
+std::optional<WholeNumbers> numbers_of_board(const Pattern &a, const WholeEntries &whole,
+                                             const LineCounts &row_count, const LineCounts &column_count,
+                                             std::size_t count, const Options &options, RunControl &control) {
+    if (options.names_engine() || options.device == Device::gpu || !options.checkpoint.empty()) return {};
+    const Charge charge(&control.memory(), a.nnz() * 32);
+    std::vector<mpz_class> values;
+    for (const Gaussian &x : whole.numbers) {
+        if (x.im != 0) return {};
+        values.push_back(x.re.get_num());
+    }
+    auto re = ferrers_numbers(a, values, row_count, column_count, count, [&control] { control.poll(); });
+    if (!re) return {};
+    return WholeNumbers{std::move(*re), {}};
+}
+
 WholeNumbers numbers_by_sums(const MatchingSums &sums, double seconds, std::size_t count,
                              const Options &options, RunControl &control, Outcome &like) {
     require_time(seconds, sums, options);
@@ -203,8 +219,10 @@ MatchingNumbers matching_numbers(const perm_csr *given, const Options &options, 
                 readable_bytes(static_cast<double>(options.memory_limit))));
     Options exact = options;
     exact.precision = Precision::exact;
+    std::optional<WholeNumbers> of_board =
+        numbers_of_board(a, whole, row_count, column_count, at(count), options, control);
     const std::optional<MatchingSums> sums =
-        cheapest_sums(a, whole, row_count, column_count, bits, options, control);
+        of_board ? std::nullopt : cheapest_sums(a, whole, row_count, column_count, bits, options, control);
     const double seconds = sums ? sums->serial_seconds() / options.threads : 0;
     MatchingNumbers out;
     Outcome like;
@@ -212,7 +230,11 @@ MatchingNumbers matching_numbers(const perm_csr *given, const Options &options, 
     const auto by_sums = [&] {
         numbers = numbers_by_sums(*sums, seconds, at(count), options, control, like);
     };
-    if (sums && seconds < as_planning) {
+    if (of_board) {
+        out.plan.input = std::move(input);
+        out.plan.options = exact;
+        numbers = std::move(*of_board);
+    } else if (sums && seconds < as_planning) {
         out.plan.input = std::move(input);
         out.plan.options = exact;
         by_sums();

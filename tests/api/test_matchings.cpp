@@ -134,7 +134,7 @@ TEST_CASE("sums over subsets as the frontier has it: of one word, of two and of 
     CHECK(compared > run::enough(50));
 }
 
-TEST_CASE("of full boards of any size by the counts of equal columns") {
+TEST_CASE("of large full boards") {
     const perm::Csr a = constant(40, 1);
     const std::vector<perm::Result> found = perm::matchings(a.view());
     mpz_class expected = 1; // C(40, k)^2 k!
@@ -142,6 +142,30 @@ TEST_CASE("of full boards of any size by the counts of equal columns") {
         CHECK(found[k].text() == expected.get_str());
         expected = expected * (40 - k) * (40 - k) / (k + 1);
     }
+}
+
+TEST_CASE("of a staircase: Stirling numbers of the second kind") {
+    constexpr std::int64_t n = 50; // the board above the diagonal: r_k = S(n, n - k)
+    std::vector<std::int64_t> row_ptr{0}, col;
+    for (std::int64_t i = 0; i < n; ++i) {
+        for (std::int64_t j = i + 1; j < n; ++j) col.push_back(j);
+        row_ptr.push_back(std::ssize(col));
+    }
+    perm_csr csr = PERM_CSR_INIT;
+    csr.n_rows = csr.n_cols = n;
+    csr.nnz = std::ssize(col);
+    csr.row_ptr = row_ptr.data();
+    csr.col_idx = col.data();
+    csr.value_type = PERM_VALUE_PATTERN;
+    std::vector<mpz_class> stirling(n + 1);
+    stirling[0] = 1;
+    for (std::size_t m = 1; m <= n; ++m) {
+        for (std::size_t k = m; k > 0; --k) stirling[k] = stirling[k] * k + stirling[k - 1];
+        stirling[0] = 0;
+    }
+    const std::vector<perm::Result> found = perm::matchings(csr);
+    REQUIRE(found.size() == n + 1);
+    for (std::size_t k = 0; k <= n; ++k) CHECK(found[k].text() == stirling[n - k].get_str());
 }
 
 TEST_CASE("misuse is refused") {

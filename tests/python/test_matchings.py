@@ -150,6 +150,23 @@ def test_matchings(kind):
         assert all(type(x) is kind for x in found)
 
 
+def test_matchings_of_nested_rows():
+    draw = random.Random(SEED)
+    for _ in range(60):
+        rows, cols = draw.randint(1, 4), draw.randint(1, 5)
+        order = draw.sample(range(cols), cols)
+        a = [[0] * cols for _ in range(rows)]
+        for row in a:
+            number = draw.choice([-2, 1, 3])
+            for j in order[: draw.randint(0, cols)]:
+                row[j] = number
+        times = {
+            "row_multiplicity": [draw.randint(0, 2) for _ in range(rows)],
+            "col_multiplicity": [draw.randint(0, 2) for _ in range(cols)],
+        }
+        assert libperm.matchings(a, **times) == libperm.matchings(a, engine="frontier", **times)
+
+
 def test_matchings_of_arrays_and_options():
     board = np.ones((3, 3), int)
     assert libperm.matchings(board) == [1, 9, 18, 6]
