@@ -49,13 +49,13 @@ void require_room(const Options &options) {
                              ? static_cast<double>(options.memory_bytes)
                              : 0.75 * static_cast<double>(pages) * static_cast<double>(page);
     constexpr double of_text = 32; // at least
-    const double bytes = static_cast<double>(options.terms) * (2 * sizeof(perm_result) + of_text);
+    const double bytes = static_cast<double>(options.terms.value_or(0)) * (2 * sizeof(perm_result) + of_text);
     if (bytes > limit)
         throw Error(
             PERM_REFUSED_MEMORY,
             fmt::format("{} terms take {:.3g} GB and more; {:.3g} GB is the limit\n  raise the limit: "
                         "--memory, or ask for fewer",
-                        options.terms, bytes / 1e9, limit / 1e9));
+                        options.terms.value_or(0), bytes / 1e9, limit / 1e9));
 }
 
 struct Asked {
@@ -83,7 +83,7 @@ Asked ask(const Options &options) {
         warn_if_missed(options, *asked.result->raw());
     }
     require_room(options);
-    if (options.terms > 0) asked.terms = plan.terms(1, options.terms);
+    if (options.terms) asked.terms = plan.terms(1, *options.terms);
     for (Result &term : asked.terms)
         if (!term->tolerance_met) {
             warn_if_missed(options, *term.raw());
@@ -137,7 +137,7 @@ std::string as_text(const Options &options, Asked &asked) {
 } // namespace
 
 void run_periodic(const Options &options) {
-    if (options.terms < 0) throw Error(PERM_BAD_OPTION, "--terms must be 0 or more");
+    if (options.terms && *options.terms < 1) throw Error(PERM_BAD_OPTION, "--terms must be 1 or more");
     Asked asked = ask(options);
     write_stdout(options.json ? as_json(asked) : as_text(options, asked));
 }

@@ -319,8 +319,10 @@ void add_periodic_options(CLI::App &command, Options &options) {
         [](const std::string &text) { return std::optional(parse_whole<std::int64_t>(text)); }, "M",
         "the permanent of so many cells");
     command.add_flag("--wrap", options.wrap, "join the ends: the cell behind the last is the first");
-    add_parsed(command, "--terms", options.terms, parse_whole<std::int64_t>, "K",
-               "the permanents of 1, 2, ..., K cells");
+    add_parsed(
+        command, "--terms", options.terms,
+        [](const std::string &text) { return std::optional(parse_whole<std::int64_t>(text)); }, "K",
+        "the permanents of 1, 2, ..., K cells");
     command.add_flag("--generating-function", options.generating_function,
                      "those of all lengths, as a quotient of polynomials");
     command.add_flag("--growth", options.growth,

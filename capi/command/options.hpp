@@ -30,7 +30,7 @@ struct Options {
     // Of periodic.
     std::string lattice, head, tail; // its name in place of a file; files
     std::optional<std::int64_t> length;
-    std::int64_t terms = 0;
+    std::optional<std::int64_t> terms;
     std::int64_t shots = 1; // of sample
     bool wrap = false, generating_function = false, growth = false;
     double tolerance = 0;

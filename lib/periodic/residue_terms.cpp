@@ -188,9 +188,10 @@ double exact_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t 
 }
 
 bool squares_modulo(const PeriodicPlan &plan, std::uint64_t prime, std::int64_t first, std::int64_t count) {
-    return plan.joined() && !plan.tables &&
-           residue_squares_work(plan, first, prime).cpu_seconds * static_cast<double>(count) <
-               exact_seconds(plan, first, count, 0);
+    if (!plan.joined() || plan.tables) return false;
+    if (plan.options.device == Device::gpu) return true; // the other way is the processor's alone
+    return residue_squares_work(plan, first, prime).cpu_seconds * static_cast<double>(count) <
+           exact_seconds(plan, first, count, 0);
 }
 
 double modular_seconds(const PeriodicPlan &plan, std::uint64_t prime, std::int64_t first,

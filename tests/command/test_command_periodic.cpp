@@ -82,6 +82,7 @@ TEST_CASE("usage") {
     CHECK(run(folder, {"periodic", file, "--length", "-1"}).code == 2);
     CHECK(run(folder, {"periodic", file, "--length", "x"}).code == 2);
     CHECK(run(folder, {"periodic", file, "--terms", "-1"}).code == 2);
+    CHECK(run(folder, {"periodic", file, "--terms", "0"}).code == 2);
     CHECK(run(folder, {"periodic", folder / "missing.mtx"}).code == 2);
     const std::string square = folder.write("square.mtx", dense_matrix(2));
     const Run wrong =
