@@ -48,3 +48,12 @@ def test_refusals_tell_them():
     wide = random_rows(rng(2503), 60, 60, 0.9, rng(2504).random)
     with pytest.raises(libperm.RefusedError, match="lies between"):
         libperm.permanent(wide)
+
+
+def test_text_beyond_doubles_and_of_zero():
+    huge, tiny = 2.0**1000, 5e-324
+    assert str(libperm.bounds([[huge, 0.0], [0.0, huge]])) == "perm = 1.14813e+602"
+    assert str(libperm.bounds([[tiny, tiny], [tiny, tiny]])) == "perm = 4.88202e-647"
+    assert str(libperm.bounds([[0.0]])) == "perm = 0"
+    signed = [[-1.0 if (i * i + 3 * j * i + j) % 7 < 3 else 1.0 for j in range(36)] for i in range(36)]
+    assert str(libperm.bounds(signed)).startswith("0 <= |perm| <= ")

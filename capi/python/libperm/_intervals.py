@@ -51,6 +51,8 @@ class Bound:
 
     def rounded(self, rounding: str) -> str:
         """Six digits; `rounding` as in the module decimal."""
+        if self.mantissa == 0:
+            return "0"
         wide = decimal.Context(prec=40, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
         number = wide.multiply(decimal.Decimal(self.mantissa), wide.power(decimal.Decimal(2), self.exp2))
         wide.prec, wide.rounding = 6, rounding
@@ -80,7 +82,11 @@ class Interval:
     def __str__(self) -> str:
         what = "|perm|" if self.of_magnitude else "perm"
         lower, upper = self.lower.rounded(decimal.ROUND_FLOOR), self.upper.rounded(decimal.ROUND_CEILING)
-        return f"{what} = {float(self.upper):g}" if self.exact else f"{lower} <= {what} <= {upper}"
+        if not self.exact:
+            return f"{lower} <= {what} <= {upper}"
+        number = float(self.upper)
+        has_room = math.isfinite(number) and (number != 0 or self.upper.mantissa == 0)
+        return f"{what} = {f'{number:g}' if has_room else self.upper.rounded(decimal.ROUND_HALF_EVEN)}"
 
     def __repr__(self) -> str:
         return f"<libperm.Interval {self}>"
