@@ -58,6 +58,7 @@ void run_sample(const Options &options) {
     const perm_opts opts = library_options(options, progress);
     std::vector<std::int64_t> columns(static_cast<std::size_t>(options.shots * a.n_rows));
     check(perm_sample(&a, &opts, options.shots, options.seed, columns.data()));
+    if (columns.empty() && !options.json) return;
     write_stdout(options.json ? as_json(columns, options, a, watch.seconds()) : as_lines(columns, a.n_rows));
 }
 

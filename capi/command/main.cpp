@@ -5,10 +5,12 @@
 #include "output.hpp"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <new>
 #include <string_view>
+#include <vector>
 
 namespace {
 
@@ -34,11 +36,13 @@ std::string unknown_option(const CLI::App &command) {
 
 // Which other subcommands have it.
 std::string owners_of(const CLI::App &app, const std::string &option) {
-    std::string owners;
+    std::vector<std::string> names;
     for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
-        if (command->get_option_no_throw(option))
-            owners += (owners.empty() ? ", an option of perm " : " and perm ") + command->get_name();
-    return owners;
+        if (command->get_option_no_throw(option)) names.push_back("perm " + command->get_name());
+    if (names.empty()) return "";
+    const std::string last = names.back();
+    names.pop_back();
+    return fmt::format(", an option of {}{}{}", fmt::join(names, ", "), names.empty() ? "" : " and ", last);
 }
 
 // What is wrong with the command line, and whose help says what is right.
@@ -111,7 +115,8 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
     add_quiet_option(*periodic, options, ("print the numbers alone; " + quiet).c_str());
     add_quiet_option(*shard, options, "print nothing; no progress, no log but errors");
     for (CLI::App *command : {compute, estimate}) add_checkpoint_options(*command, options);
-    add_unmatched_options(*compute, options);
+    for (CLI::App *command : {compute, bounds, estimate, sample, explain})
+        add_unmatched_options(*command, options);
     add_explain_options(*explain, options);
     add_source_options(*source, options);
     add_output_option(*plan, options, "the file for it");
@@ -119,6 +124,7 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
     add_output_option(*shard, options, "the file of the part; what is done in it is not done again");
     add_parts(*combine, options);
     add_limit_options(*combine, options);
+    add_cache_option(*combine, options);
     add_status_options(*status, options);
     for (CLI::App *command : {list, clear, path}) {
         command->footer(footer);

@@ -180,6 +180,7 @@ void add_plan_options(CLI::App &command, Options &options) {
                     "same column; or equal, to see what that is worth")
         ->type_name("NAME");
     add_limit_options(command, options);
+    add_cache_option(command, options);
 }
 
 void add_estimate_options(CLI::App &command, Options &options) {
@@ -220,7 +221,6 @@ void add_limit_options(CLI::App &command, Options &options) {
         "seconds, or such as 10m, 2h, 3d; none or inf for no limit; if not given, compute refuses what is "
         "predicted to "
         "take more than a day");
-    add_cache_option(command, options);
     command.add_flag("-v,--verbose", options.verbose, "log decisions to stderr; twice: details");
 }
 
@@ -231,10 +231,8 @@ void add_plan_file_option(CLI::App &command, Options &options) {
 
 void add_unmatched_options(CLI::App &command, Options &options) {
     const auto add = [&](const char *name, std::vector<std::string> &weights, const char *what) {
-        command.add_option(name, weights, what)
-            ->delimiter(',')
-            ->type_name("LIST")
-            ->excludes(command.get_option("--plan"));
+        CLI::Option *option = command.add_option(name, weights, what)->delimiter(',')->type_name("LIST");
+        if (CLI::Option *plan = command.get_option_no_throw("--plan")) option->excludes(plan);
     };
     add("--row-unmatched", options.row_unmatched,
         "weights of leaving rows unmatched: one for each, with commas between, or one for all; then the sum "
@@ -342,6 +340,7 @@ void add_periodic_options(CLI::App &command, Options &options) {
     command.add_flag("--decimal", options.decimal,
                      "take the numbers of the files exactly as they are written");
     add_limit_options(command, options);
+    add_cache_option(command, options);
 }
 
 std::string file_name(const Options &options) {

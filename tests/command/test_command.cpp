@@ -458,10 +458,8 @@ TEST_CASE("usage errors") {
     check_usage_error(folder, {"compute", file, "--arch", "sm_90"},
                       "unknown option --arch, an option of perm source (see perm compute --help)");
     check_usage_error(folder, {"source", file, "--quiet"},
-                      "--quiet, an option of perm compute and perm bounds and perm estimate and perm sample "
-                      "and perm matchings "
-                      "and perm periodic and perm "
-                      "shard and perm combine "
+                      "--quiet, an option of perm compute, perm bounds, perm estimate, perm sample, "
+                      "perm matchings, perm periodic, perm shard and perm combine "
                       "(see perm source --help)");
     check_usage_error(folder, {"cache"}, "a subcommand (list, clear or path)");
     check_usage_error(folder, {"cache", "wipe"}, "wipe");

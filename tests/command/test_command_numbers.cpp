@@ -218,7 +218,12 @@ TEST_CASE("lines that may stay unmatched") {
     check_usage_error(folder, {"compute", path, "--row-unmatched", "0.5"}, "'0.5' is not a whole number");
     check_usage_error(folder, {"compute", path, "--col-unmatched", "x"}, "--col-unmatched");
     check_usage_error(folder, {"compute", path, "--col-unmatched", "1", "--plan", "p"}, "--plan");
-    check_usage_error(folder, {"explain", path, "--col-unmatched", "1"}, "--col-unmatched");
+    check_usage_error(folder, {"matchings", path, "--col-unmatched", "1"}, "--col-unmatched");
+    CHECK(run(folder, {"explain", path, "--row-unmatched", "1", "--col-unmatched", "1"}).code == 0);
+    for (const char *command : {"bounds", "estimate"}) {
+        const Run r = run(folder, {command, path, "--row-unmatched", "1", "--col-unmatched", "1"});
+        CHECK(r.out.find("perm = 21\n") != std::string::npos);
+    }
 }
 
 TEST_CASE("precisions") {
@@ -341,6 +346,14 @@ TEST_CASE("samples, a line each") {
     CHECK(run(folder, {"sample", tall, "--shots", "40", "--seed", "7"}).out !=
           run(folder, {"sample", tall, "--shots", "40", "--seed", "8"}).out);
     CHECK(run(folder, {"sample", file, "--shots", "-1"}).code == 2);
+    CHECK(run(folder, {"sample", file, "--cache", "kernels"}).code == 2);
+    CHECK(run(folder, {"sample", file, "--shots", "0"}).code == 0);
+    CHECK(run(folder, {"sample", file, "--shots", "0"}).out.empty());
+    const std::string lone =
+        folder.write("lone.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 1\n");
+    CHECK(run(folder, {"sample", lone, "--shots", "2"}).code != 0);
+    CHECK(run(folder, {"sample", lone, "--shots", "2", "--row-unmatched", "0,1", "--col-unmatched", "0,1"})
+              .out == "1 0\n1 0\n");
     CHECK(run(folder, {"sample", folder.write("none.mtx", dense + "integer general\n1 1\n0\n")}).code == 2);
 }
 

@@ -55,6 +55,13 @@ def test_ways_to_say_which_photons():
     assert (first == libperm.boson.sample(sparse.csr_array(u), 3, 20, rng=4)).all()
 
 
+def test_the_same_seed_gives_the_same_samples():
+    u = unitary(5)
+    first = libperm.boson.sample(u, 3, 20, seed=SEED)
+    assert (first == libperm.boson.sample(u, 3, 20, seed=SEED, threads=1)).all()
+    assert (first != libperm.boson.sample(u, 3, 20, seed=SEED + 1)).any()
+
+
 def test_experiments_at_fault():
     u = unitary(4)
     with pytest.raises(TypeError, match="masked"):
@@ -63,7 +70,13 @@ def test_experiments_at_fault():
         libperm.boson.sample(np.eye(3, dtype="f2"), 2)
     with pytest.raises(libperm.InvalidMatrixError, match="unitary"):
         libperm.boson.sample(2 * u / 3, 2)
-    with pytest.raises(libperm.Error, match="comes in by mode 4"):
+    with pytest.raises(libperm.InvalidOptionError, match="either seed or rng"):
+        libperm.boson.sample(u, 2, rng=1, seed=1)
+    with pytest.raises(libperm.InvalidOptionError, match="seed"):
+        libperm.boson.sample(u, 2, seed=-1)
+    with pytest.raises(libperm.InvalidOptionError, match="comes in by mode -1"):
+        libperm.boson.sample(u, [0, -1])
+    with pytest.raises(libperm.InvalidOptionError, match="comes in by mode 4"):
         libperm.boson.sample(u, [0, 4])
     with pytest.raises(libperm.InvalidOptionError, match="either photons"):
         libperm.boson.sample(u)

@@ -38,7 +38,15 @@ def test_small_is_exact() -> None:
 
 
 def test_bad_input() -> None:
-    for bad in ({"epsilon": 0}, {"epsilon": 1.0}, {"delta": 0}, {"delta": -1}, {"seed": -1}, {"samples": -1}):
+    for bad in (
+        {"epsilon": 0},
+        {"epsilon": 1.0},
+        {"delta": 0},
+        {"delta": -1},
+        {"seed": -1},
+        {"samples": -1},
+        {"epsilon": "a"},
+    ):
         with pytest.raises(libperm.InvalidOptionError, match=next(iter(bad))):
             libperm.estimate([[1.0]], **bad)  # type: ignore[arg-type]
     with pytest.raises(libperm.InvalidOptionError, match="nesting"):

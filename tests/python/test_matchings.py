@@ -112,10 +112,28 @@ def test_batches():
     assert libperm.marginals(batch[:0], 1.0, 1.0).entries.shape == (0, 3, 4)
 
 
+def test_permanents_where_lines_may_stay_unmatched():
+    a = [[2, 1], [0, 3]]  # 1 + 2 + 1 + 3 + 2 * 3
+    assert libperm.permanent(a, row_unmatched=1, col_unmatched=[1, 1]) == 13
+    assert type(libperm.permanent(a, row_unmatched=1, col_unmatched=1)) is int
+    assert libperm.permanent(a, row_unmatched=1, col_unmatched=0) == 6
+    assert libperm.compute(a, row_unmatched=0.5, col_unmatched=2.0).value == 13.0
+    found = libperm.marginals(np.array(a, float), 0.5, [1.0, 3.0])
+    whole = libperm.permanent(np.array(a, float), row_unmatched=0.5, col_unmatched=[1.0, 3.0])
+    assert whole == pytest.approx(found.value, rel=1e-14)
+    assert libperm.permanent(a, full=True, row_unmatched=1, col_unmatched=1, precision="exact").value == 13
+    with pytest.raises(libperm.InvalidMatrixError, match="row_unmatched has 3 weights"):
+        libperm.permanent(a, row_unmatched=[1, 1, 1])
+
+
 def test_bad_weights():
     a = np.ones((2, 3))
     with pytest.raises(libperm.InvalidMatrixError, match="row_unmatched has 3 weights"):
         libperm.marginals(a, [1, 1, 1], 1)
+    with pytest.raises(TypeError, match="float16"):
+        libperm.marginals(np.ones((2, 2, 2)), np.ones((2, 2), "f2"), 1.0)
+    with pytest.raises(libperm.InvalidMatrixError, match="row_unmatched is 'a'"):
+        libperm.marginals([[1.0]], row_unmatched="a")
     with pytest.raises(libperm.InvalidMatrixError, match="is negative"):
         libperm.marginals(-a, 1, 1)
     with pytest.raises(libperm.InvalidMatrixError, match="leaving column 1 unmatched is NaN"):

@@ -15,6 +15,7 @@ from libperm._library import check, require
 from libperm._matrix import Input, read
 from libperm._options import MULTIPLICITIES, Prepared
 from libperm._partials import bytes_from, structs_of
+from libperm._quantities import real, whole
 from libperm._values import value_type_of
 
 if TYPE_CHECKING:
@@ -141,10 +142,9 @@ class Estimation:
         **options: Unpack[Options],
     ) -> None:
         for name, number in (("epsilon", epsilon), ("delta", delta)):
-            if not 0 < number < 1:
+            if not 0 < real(name, number) < 1:
                 raise InvalidOptionError(f"{name} is {number}: it must be above 0 and below 1")
-        if not 0 <= samples < 2**63:
-            raise InvalidOptionError(f"samples is {samples}: 0 (as many as it takes) or more")
+        samples = whole("samples", samples, 2**63 - 1)
         matrix, self._options = read(A), Prepared(options, None)
         times: list[Any] = [options.get(name) for name in MULTIPLICITIES]
         self._given = Input(matrix, value_type_of(matrix.entries, matrix.kind), *times)

@@ -10,6 +10,7 @@ from libperm import _by_rows, _dense, _full_batch, _quick
 from libperm._call import run
 from libperm._errors import MemoryRefusedError, UnsupportedError
 from libperm._library import check, library
+from libperm._matchings import weighted_input
 from libperm._matrix import Input, Matrix, read, union
 from libperm._numbers import Kind, Number
 from libperm._options import MULTIPLICITIES, Prepared
@@ -36,10 +37,31 @@ _small = _quick.small
 
 
 @overload
-def permanent(A: Any, *, full: Literal[False] = ..., **options: Unpack[Options]) -> Number: ...
+def permanent(
+    A: Any,
+    *,
+    full: Literal[False] = ...,
+    row_unmatched: Any = ...,
+    col_unmatched: Any = ...,
+    **options: Unpack[Options],
+) -> Number: ...
 @overload
-def permanent(A: Any, *, full: Literal[True], **options: Unpack[Options]) -> Result: ...
-def permanent(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Number | Result:
+def permanent(
+    A: Any,
+    *,
+    full: Literal[True],
+    row_unmatched: Any = ...,
+    col_unmatched: Any = ...,
+    **options: Unpack[Options],
+) -> Result: ...
+def permanent(
+    A: Any,
+    *,
+    full: bool = False,
+    row_unmatched: Any = None,
+    col_unmatched: Any = None,
+    **options: Unpack[Options],
+) -> Number | Result:
     """perm(A): the sum over all permutations s of the products of the A[i, s(i)].
 
     A: rows in a list, a numpy array (or what converts to one), any scipy.sparse matrix. With more columns
@@ -50,6 +72,8 @@ def permanent(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Numb
     are fewer than the tolerance asks for.
     precision="exact" makes floats exact too: a Fraction. Complex numbers are exact only in compute(A).text.
     Beyond a double's range: OverflowError; compute() returns those.
+    row_unmatched, col_unmatched: weights of leaving lines unmatched, as in marginals(); then the sum over all
+    matchings of the products of their entries and of the weights of the lines that are left.
     Options: libperm.Options. full=True: a libperm.Result, as from compute().
 
     >>> import libperm
@@ -64,25 +88,44 @@ def permanent(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Numb
     >>> libperm.permanent([[1, 2, 3]])
     6
     """
-    number = None if full else _small(A) if not options else _quick.permanent(A, options)
-    if number is not None:
-        return number
-    answer, kind, wants_exact, as_numpy = _computed(A, dict(options))
+    if row_unmatched is None and col_unmatched is None:
+        number = None if full else _small(A) if not options else _quick.permanent(A, options)
+        if number is not None:
+            return number
+        found = _computed(A, dict(options))
+    else:
+        found = _weighted(A, row_unmatched, col_unmatched, dict(options))
+    answer, kind, wants_exact, as_numpy = found
     if full:
         return result_of(answer, kind, wants_exact, as_numpy)
     warn_if_missed(answer.struct, 2)
     return value_of(answer.struct, answer.text, kind, wants_exact, as_numpy)
 
 
-def compute(A: Any, **options: Unpack[Options]) -> Result:
-    """perm(A) with its error bounds and how it was computed.
+def compute(
+    A: Any, *, row_unmatched: Any = None, col_unmatched: Any = None, **options: Unpack[Options]
+) -> Result:
+    """perm(A) with its error bounds and how it was computed; weights of unmatched lines as in permanent().
 
     >>> import libperm
     >>> r = libperm.compute([[1] * 30] * 30)
     >>> int(r), r.exact
     (265252859812191058636308480000000, True)
     """
-    return result_of(*_computed(A, dict(options)))
+    if row_unmatched is None and col_unmatched is None:
+        return result_of(*_computed(A, dict(options)))
+    return result_of(*_weighted(A, row_unmatched, col_unmatched, dict(options)))
+
+
+def _weighted(
+    a: Any, row_unmatched: Any, col_unmatched: Any, options: dict[str, Any]
+) -> tuple[Answer, Kind, bool, bool]:
+    answer, matrix = Answer(), read(as_array(a))
+    given, _buffer, kind = weighted_input(matrix, row_unmatched, col_unmatched, options)
+    prepared = Prepared(options, "exact" if kind.is_exact else None)
+    arguments = ctypes.addressof(given.struct), ctypes.addressof(prepared.struct), answer.address
+    run(prepared, True, lambda: check(library.perm_compute(*arguments)))
+    return answer, prepared.kind_of_answer(kind), prepared.wants_exact, is_numpy(matrix.row_ptr)
 
 
 def _computed(a: Any, options: dict[str, Any]) -> tuple[Answer, Kind, bool, bool]:

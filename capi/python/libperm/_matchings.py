@@ -19,6 +19,7 @@ from libperm._result import Answer, Result, in_numpy, result_of
 from libperm._values import (
     Buffer,
     as_array,
+    as_doubles,
     encode,
     is_array,
     is_numpy,
@@ -91,7 +92,7 @@ def marginals(
             return Marginals(*_split_array(a.shape, numbers), *_split_array(a.shape, errors), result)
     matrix = read(a)
     as_numpy = is_numpy(matrix.row_ptr)
-    given, buffer = weighted_input(matrix, row_unmatched, col_unmatched, options)
+    given, buffer, _ = weighted_input(matrix, row_unmatched, col_unmatched, options)
     handle, prepared, answer = Handle(), Prepared(options, None), Answer()
     count = matrix.nnz + sum(matrix.shape)
     found, bounds = (ctypes.c_double * max(1, count))(), (ctypes.c_double * max(1, count))()
@@ -136,18 +137,20 @@ def matchings(A: Any, **options: Unpack[Options]) -> list[Any]:
 
 def weighted_input(
     matrix: Matrix, row_unmatched: Any, col_unmatched: Any, options: Any
-) -> tuple[Input, Buffer]:
-    """The matrix, and its values with the weights of lines that stay unmatched behind them."""
+) -> tuple[Input, Buffer, Kind]:
+    """The matrix, its values with the weights of lines that stay unmatched behind them, and their kind."""
     sides = zip(("row", "col"), matrix.shape, (row_unmatched, col_unmatched))
     weights = [_weights(*side) for side in sides]
     numbers = numbers_of([*matrix.entries, *(x for side in weights if side is not None for x in side)])
     kind = max(matrix.kind, kind_of_entries(numbers))
-    return _input(matrix, weights, value_type_of(numbers, kind), numbers, options)
+    return *_input(matrix, weights, value_type_of(numbers, kind), numbers, options), kind
 
 
 def _weights(what: str, lines: int, weights: Any) -> list[Any] | None:
     if weights is None:
         return None
+    if isinstance(weights, (str, bytes)):
+        raise InvalidMatrixError(f"{what}_unmatched is {weights!r}: a number, or one for each {what}")
     weights = as_array(weights)
     if getattr(weights, "ndim", 1) > 1:
         raise InvalidMatrixError(f"{what}_unmatched has {weights.ndim} dimensions, where one is expected")
@@ -208,7 +211,7 @@ def _of_many(batch: Any, row_unmatched: Any, col_unmatched: Any, options: dict[s
         if weights is None:
             continue
         try:
-            parts.append(np.broadcast_to(np.asarray(as_array(weights), float), (count, lines)))
+            parts.append(np.broadcast_to(np.asarray(as_doubles(weights), float), (count, lines)))
         except ValueError:
             raise InvalidMatrixError(
                 f"{what}_unmatched has the shape {np.shape(weights)}, where ({count}, {lines}) is expected"

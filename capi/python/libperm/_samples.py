@@ -37,7 +37,7 @@ def sample(
     [[1, 2, 0], [0, 1, 2], [0, 1, 2], [0, 1, 2]]
     """
     matrix, prepared = read(as_array(A)), Prepared(options, None)
-    given, _buffer = weighted_input(matrix, row_unmatched, col_unmatched, options)
+    given, _buffer, _ = weighted_input(matrix, row_unmatched, col_unmatched, options)
     shots, seed = whole("shots", shots, 2**40), whole("seed", seed, 2**64 - 1)
     rows = matrix.shape[0]
     try:

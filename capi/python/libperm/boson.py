@@ -16,7 +16,7 @@ from libperm._values import as_doubles
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from libperm._options import Options
+    from libperm._options import RunOptions
 
 __all__ = ["sample"]
 
@@ -28,7 +28,8 @@ def sample(
     rng: Any = None,
     *,
     occupation: Any = None,
-    **options: Unpack[Options],
+    seed: int | None = None,
+    **options: Unpack[RunOptions],
 ) -> Any:
     """Samples of boson sampling (Clifford and Clifford), an int64 array (shots, modes): how many photons
     leave by each mode. A photon of mode j in leaves by mode z with amplitude U[z, j]; U is unitary, or has
@@ -38,7 +39,8 @@ def sample(
     come together; or an int k, one photon in each of the first k modes. Instead of it occupation: how many
     photons come in by each mode.
     At most 41 photons, and 64 where few of them reach the same modes, as in a shallow circuit.
-    rng: a numpy Generator, or a seed for one; the samples follow from it, for any number of threads.
+    rng: a numpy Generator, or a seed for one; or instead of it seed, as in libperm.sample(). The samples
+    follow from it, for any number of threads; without either they are others each time.
     Options: threads, time_limit, progress.
 
     >>> import libperm.boson, numpy as np
@@ -55,7 +57,7 @@ def sample(
     modes, inputs = amplitudes.shape
     came = _modes(photons, occupation, inputs)
     count = whole("shots", shots, 2**40)
-    seed = int(np.random.default_rng(rng).integers(2**64, dtype=np.uint64))
+    drawn_from = _seed(rng, seed)
     samples = np.zeros((count, modes), np.int64)
     prepared = Prepared(dict(options), None)
     struct = _abi.Boson(
@@ -67,9 +69,25 @@ def sample(
         photon_modes=came.ctypes.data,
     )
     draw = require("perm_boson_sample")
-    arguments = ctypes.addressof(struct), count, seed, ctypes.addressof(prepared.struct), samples.ctypes.data
+    arguments = (
+        ctypes.addressof(struct),
+        count,
+        drawn_from,
+        ctypes.addressof(prepared.struct),
+        samples.ctypes.data,
+    )
     run(prepared, True, lambda: check(draw(*arguments)))
     return samples
+
+
+def _seed(rng: Any, seed: int | None) -> int:
+    import numpy as np
+
+    if seed is None:
+        return int(np.random.default_rng(rng).integers(2**64, dtype=np.uint64))
+    if rng is not None:
+        raise InvalidOptionError("either seed or rng")
+    return whole("seed", seed, 2**64 - 1)
 
 
 def _modes(photons: Any, occupation: Any, inputs: int) -> Any:
@@ -88,6 +106,9 @@ def _modes(photons: Any, occupation: Any, inputs: int) -> Any:
     if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
         raise InvalidOptionError(f"{name} is a list of whole numbers")
     if occupation is None:
+        outside = numbers[(numbers < 0) | (numbers >= inputs)]
+        if len(outside) > 0:
+            raise InvalidOptionError(f"a photon comes in by mode {outside[0]}: 0 to {inputs - 1} are there")
         return np.ascontiguousarray(numbers, np.int64)
     if len(numbers) != inputs:
         raise InvalidMatrixError(f"occupation has {len(numbers)} numbers, and there are {inputs} modes in")
