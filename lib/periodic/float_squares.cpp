@@ -2,9 +2,9 @@
 
 #include "jit/number/number.hpp"
 #include "lib/number/wide_entries.hpp"
-#include "lib/periodic/power_steps.hpp"
 #include "lib/periodic/scaled_cell.hpp"
-#include "lib/periodic/sector_matrix.hpp"
+#include "lib/power/power_steps.hpp"
+#include "lib/power/sector_matrix.hpp"
 
 #include <cmath>
 #include <cstring>

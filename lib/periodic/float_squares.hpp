@@ -2,8 +2,8 @@
 #pragma once
 
 #include "jit/number/arithmetic.hpp"
-#include "lib/periodic/dense_machine.hpp"
 #include "lib/periodic/periodic_plan.hpp"
+#include "lib/power/dense_machine.hpp"
 
 #include <cstdint>
 #include <vector>

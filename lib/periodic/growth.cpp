@@ -3,8 +3,8 @@
 #include "lib/base/error.hpp"
 #include "lib/number/ball.hpp"
 #include "lib/number/wide_value.hpp"
-#include "lib/periodic/period_loops.hpp"
-#include "lib/periodic/period_walk.hpp"
+#include "lib/period/period_loops.hpp"
+#include "lib/period/period_walk.hpp"
 #include "lib/periodic/table_growth.hpp"
 
 #include <algorithm>

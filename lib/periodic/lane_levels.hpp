@@ -1,7 +1,7 @@
 // The levels of an operator whose entries are all 1: where each sum takes from.
 #pragma once
 
-#include "lib/periodic/period_levels.hpp"
+#include "lib/period/period_levels.hpp"
 #include "preprocess/poll.hpp"
 
 #include <cstddef>

@@ -2,8 +2,8 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
-#include "lib/periodic/lumping.hpp"
-#include "lib/periodic/period_loops.hpp"
+#include "lib/period/lumping.hpp"
+#include "lib/period/period_loops.hpp"
 #include "lib/run/gpu_device.hpp"
 
 #include <algorithm>

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "lib/input/options.hpp"
-#include "lib/periodic/period_operator.hpp"
-#include "lib/periodic/table_program.hpp"
+#include "lib/period/period_operator.hpp"
 #include "lib/run/run_control.hpp"
+#include "lib/table/table_program.hpp"
 
 #include <cstdint>
 #include <memory>

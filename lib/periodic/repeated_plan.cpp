@@ -3,8 +3,8 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"
+#include "lib/cell/recognition.hpp"
 #include "lib/periodic/answers.hpp"
-#include "lib/periodic/recognition.hpp"
 #include "lib/run/ladder.hpp"
 
 #include <algorithm>

@@ -2,9 +2,9 @@
 
 #include "lib/number/montgomery.hpp"
 #include "lib/periodic/float_squares.hpp"
-#include "lib/periodic/power_steps.hpp"
-#include "lib/periodic/sector_matrix.hpp"
 #include "lib/periodic/squares_times.hpp"
+#include "lib/power/power_steps.hpp"
+#include "lib/power/sector_matrix.hpp"
 
 #include <algorithm>
 #include <bit>

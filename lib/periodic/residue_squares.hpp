@@ -2,9 +2,9 @@
 #pragma once
 
 #include "lib/number/residues.hpp"
-#include "lib/periodic/dense_machine.hpp"
 #include "lib/periodic/device_choice.hpp"
 #include "lib/periodic/periodic_plan.hpp"
+#include "lib/power/dense_machine.hpp"
 
 #include <cstdint>
 

@@ -11,9 +11,9 @@
 #include "lib/periodic/loops_on_device.hpp"
 #include "lib/periodic/recurrence.hpp"
 #include "lib/periodic/residue_squares.hpp"
-#include "lib/periodic/table_on_device.hpp"
 #include "lib/periodic/table_terms.hpp"
 #include "lib/periodic/terms.hpp"
+#include "lib/table/table_on_device.hpp"
 
 #include <algorithm>
 #include <cmath>

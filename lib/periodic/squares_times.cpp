@@ -1,8 +1,8 @@
 #include "lib/periodic/squares_times.hpp"
 
-#include "lib/periodic/dense_matrix.hpp"
-#include "lib/periodic/power_steps.hpp"
-#include "lib/periodic/sectors.hpp"
+#include "lib/period/sectors.hpp"
+#include "lib/power/dense_matrix.hpp"
+#include "lib/power/power_steps.hpp"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 #include "lib/periodic/storage.hpp"
 
+#include "lib/period/sectors.hpp"
 #include "lib/periodic/float_terms.hpp"
 #include "lib/periodic/residue_terms.hpp"
-#include "lib/periodic/sectors.hpp"
 #include "lib/periodic/squares_times.hpp"
 
 #include <algorithm>

@@ -3,11 +3,11 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
+#include "lib/cell/symmetries.hpp"
 #include "lib/number/ball.hpp"
 #include "lib/periodic/device_choice.hpp"
-#include "lib/periodic/symmetries.hpp"
-#include "lib/periodic/table_on_cpu.hpp"
-#include "lib/periodic/table_on_device.hpp"
+#include "lib/table/table_on_cpu.hpp"
+#include "lib/table/table_on_device.hpp"
 
 #include <algorithm>
 #include <array>

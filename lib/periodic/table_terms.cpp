@@ -3,9 +3,9 @@
 #include "lib/base/error.hpp"
 #include "lib/frontier/residues.hpp"
 #include "lib/number/wide_value.hpp"
-#include "lib/periodic/period_walk.hpp"
-#include "lib/periodic/table_on_cpu.hpp"
-#include "lib/periodic/table_on_device.hpp"
+#include "lib/period/period_walk.hpp"
+#include "lib/table/table_on_cpu.hpp"
+#include "lib/table/table_on_device.hpp"
 #include "preprocess/log_factorial.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // The permanents of a periodic matrix by length, in any kind of numbers.
 #pragma once
 
-#include "lib/periodic/period_walk.hpp"
+#include "lib/period/period_walk.hpp"
 #include "lib/periodic/periodic_plan.hpp"
 
 #include <vector>

@@ -1,0 +1,132 @@
+#include "lib/cell/periodic_matrix.hpp"
+
+#include "jit/text/text.hpp"
+#include "lib/base/error.hpp"
+#include "lib/base/struct_size.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+
+namespace libperm {
+namespace {
+
+struct Rectangle {
+    Pattern pattern;
+    std::vector<Gaussian> values;
+};
+
+// What goes wrong in it is told with the name of the part.
+Rectangle read_part(const perm_csr *given, const char *name, const Poll &poll, MemoryAccount *account) {
+    try {
+        const InputPattern input = read_rectangle(given, poll, account);
+        Values values = read_values(input, given->values, poll, account);
+        Rectangle out{input.pattern, std::move(values.wide)};
+        for (const double x : values.real) out.values.push_back({mpq_class(x), 0});
+        return out;
+    } catch (const Error &error) {
+        throw Error(error.status(), formatted("the {}: {}", name, error.what()));
+    }
+}
+
+[[noreturn]] void bad_matrix(const std::string &text) { throw Error(PERM_BAD_MATRIX, text); }
+
+void take_cell(PeriodicMatrix &out, Rectangle cell) {
+    const std::int32_t r = cell.pattern.rows;
+    if (r == 0) bad_matrix("the cell has no rows: it must have one at least");
+    if (cell.pattern.cols % r != 0 || cell.pattern.cols / r % 2 == 0)
+        bad_matrix(
+            formatted("the cell has {0} rows and {1} columns: {0} (2 d + 1) it must have, the blocks for "
+                      "the cells -d to d side by side",
+                      r, cell.pattern.cols));
+    out.rows = r;
+    out.reach = cell.pattern.cols / r / 2;
+    std::size_t k = 0;
+    for (std::int32_t i = 0; i < r; ++i)
+        for (const std::int32_t j : cell.pattern.row(i)) {
+            Gaussian &value = cell.values[k++];
+            if (is_zero(value)) continue;
+            out.entries.push_back({i, j % r, j / r - out.reach});
+            out.values.push_back(std::move(value));
+        }
+}
+
+// The head's own columns come first, the tail's last; between them, those of the `reach` cells next to it.
+PeriodicEnd end_of(const PeriodicMatrix &a, Rectangle part, bool is_head) {
+    const std::int64_t inner = std::int64_t{a.reach} * a.rows, own = part.pattern.cols - inner;
+    const char *name = is_head ? "head" : "tail";
+    if (own < 0 || own > inner)
+        bad_matrix(formatted("the {} has {} columns: {} of the cells next to it, and up to {} of its own",
+                             name, part.pattern.cols, inner, inner));
+    PeriodicEnd out;
+    out.rows = part.pattern.rows;
+    out.columns = own;
+    std::size_t k = 0;
+    for (std::int32_t i = 0; i < out.rows; ++i)
+        for (const std::int32_t j : part.pattern.row(i)) {
+            Gaussian &value = part.values[k++];
+            if (is_zero(value)) continue;
+            // Counted from the first column of the first cell, or of the one behind the last.
+            const std::int64_t place = is_head ? j - own : j - inner;
+            const std::int64_t cell = (place + 2 * inner) / a.rows - 2 * a.reach;
+            out.entries.push_back(
+                {i, static_cast<std::int32_t>(place - cell * a.rows), static_cast<std::int32_t>(cell)});
+            out.values.push_back(std::move(value));
+        }
+    return out;
+}
+
+template <class Is> bool all_values(const PeriodicMatrix &a, const Is &is) {
+    return std::all_of(a.values.begin(), a.values.end(), is) &&
+           std::all_of(a.head.values.begin(), a.head.values.end(), is) &&
+           std::all_of(a.tail.values.begin(), a.tail.values.end(), is);
+}
+
+} // namespace
+
+bool PeriodicMatrix::is_nonnegative() const {
+    return all_values(*this, [](const Gaussian &x) { return libperm::is_real(x) && x.re > 0; });
+}
+bool PeriodicMatrix::is_real() const {
+    return all_values(*this, [](const Gaussian &x) { return libperm::is_real(x); });
+}
+bool PeriodicMatrix::has_integers() const {
+    return all_values(*this, [](const Gaussian &x) { return is_integer(x); });
+}
+
+std::vector<std::uint32_t> kinds_of(const std::vector<Gaussian> &values) {
+    const auto less = [](const Gaussian *x, const Gaussian *y) {
+        const int re = cmp(x->re, y->re);
+        return re != 0 ? re < 0 : cmp(x->im, y->im) < 0;
+    };
+    std::map<const Gaussian *, std::uint32_t, decltype(less)> known(less);
+    std::vector<std::uint32_t> kinds;
+    for (const Gaussian &value : values)
+        kinds.push_back(known.try_emplace(&value, static_cast<std::uint32_t>(known.size())).first->second);
+    return kinds;
+}
+
+PeriodicMatrix read_periodic(const perm_periodic *given, const Poll &poll, MemoryAccount *account) {
+    if (!given) throw Error(PERM_BAD_ARGUMENT, "the periodic matrix is a null pointer");
+    const perm_periodic a = read_known(*given, sizeof(perm_periodic), "perm_periodic");
+    if (!a.cell) throw Error(PERM_BAD_ARGUMENT, "perm_periodic.cell is a null pointer");
+    if (a.joined != 0 && a.joined != 1)
+        throw Error(PERM_BAD_ARGUMENT, formatted("perm_periodic.joined is {}: use 0 or 1", a.joined));
+    if (a.reserved != 0)
+        throw Error(PERM_BAD_ARGUMENT, "perm_periodic.reserved must be 0: start from PERM_PERIODIC_INIT");
+    if (a.joined && (a.head || a.tail)) bad_matrix("joined ends have neither a head nor a tail");
+    PeriodicMatrix out;
+    out.joined = a.joined != 0;
+    take_cell(out, read_part(a.cell, "cell", poll, account));
+    if (a.head) out.head = end_of(out, read_part(a.head, "head", poll, account), true);
+    if (a.tail) out.tail = end_of(out, read_part(a.tail, "tail", poll, account), false);
+    const std::int64_t rows = std::int64_t{out.head.rows} + out.tail.rows,
+                       columns = out.head.columns + out.tail.columns;
+    if (rows != columns)
+        bad_matrix(formatted("head and tail have {} rows and {} columns of their own: as many of both there "
+                             "must be, for the whole to be square",
+                             rows, columns));
+    return out;
+}
+
+} // namespace libperm
