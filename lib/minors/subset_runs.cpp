@@ -9,7 +9,7 @@ namespace {
 
 using Binomials = std::array<std::array<std::size_t, most_places + 1>, most_places + 1>;
 
-const Binomials binomials = [] {
+constexpr Binomials binomials = [] {
     Binomials table{};
     for (std::size_t n = 0; n <= most_places; ++n) {
         table[n][0] = 1;

@@ -44,33 +44,38 @@ class Rejection {
         return choose_device(chunks * Sampler::seconds_of_chunk(by_columns_), on_gpu, options);
     }
 
-    // Of the walks of chunks those that come through, each by the column of each row; and how many would on
-    // average.
-    void draw(std::uint64_t first, SampleDevices *devices, std::span<std::vector<std::int32_t>> columns,
-              std::span<double> sums, RunControl &control) const {
+    // Of the walks of chunks those that come through, of each chunk the first `most`, by the column of each
+    // row; and how many would on average.
+    void draw(std::uint64_t first, std::uint64_t most, SampleDevices *devices,
+              std::span<std::vector<std::int32_t>> columns, std::span<double> sums,
+              RunControl &control) const {
         std::vector<double> drawn(devices ? columns.size() * chunk : 0);
         if (devices && devices->draw(by_columns_, seed_, first, drawn, control)) {
             parallel_for(columns.size(), [&](std::uint64_t k) {
                 control.poll();
-                sums[k] = accept(first + k, std::span(drawn).subspan(k * chunk, chunk), columns[k]);
+                sums[k] = accept(first + k, most, std::span(drawn).subspan(k * chunk, chunk), columns[k]);
             });
             return;
         }
         parallel_for(columns.size(), [&](std::uint64_t k) {
             std::vector<double> values(chunk);
             sampler_->draw(seed_, first + k, values);
-            sums[k] = accept(first + k, values, columns[k]);
+            sums[k] = accept(first + k, most, values, columns[k]);
             control.advance(1);
         });
     }
 
   private:
-    double accept(std::uint64_t number, std::span<const double> values,
+    double accept(std::uint64_t number, std::uint64_t most, std::span<const double> values,
                   std::vector<std::int32_t> &columns) const {
         double sum = 0;
+        std::uint64_t taken = 0;
         for (std::size_t k = 0; k < chunk; ++k) {
             sum += values[k];
-            if (values[k] == 0 || !(Randomness(~seed_, number * chunk + k).uniform() < values[k])) continue;
+            if (taken == most || values[k] == 0 ||
+                !(Randomness(~seed_, number * chunk + k).uniform() < values[k]))
+                continue;
+            ++taken;
             const std::vector<std::int32_t> rows = sampler_->rows_of(seed_, number, k);
             const std::size_t first = columns.size();
             columns.resize(first + rows.size());
@@ -128,7 +133,8 @@ std::vector<std::int32_t> walk_samples(const Pattern &a, const std::vector<Track
                    count = static_cast<std::uint64_t>(std::min(wanted, static_cast<double>(most_at_once)));
         std::vector<std::vector<std::int32_t>> found(count);
         std::vector<double> sums(count);
-        rejection.draw(first, drawn.devices.get(), found, sums, control);
+        const std::uint64_t shots_left = (size - out.size()) / static_cast<std::size_t>(a.rows);
+        rejection.draw(first, shots_left, drawn.devices.get(), found, sums, control);
         for (std::uint64_t k = 0; k < count; ++k) {
             values += sums[k];
             out.insert(out.end(), found[k].begin(), found[k].end());
