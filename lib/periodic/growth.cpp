@@ -1,6 +1,8 @@
 #include "lib/periodic/growth.hpp"
 
+#include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
+#include "lib/base/system.hpp"
 #include "lib/number/ball.hpp"
 #include "lib/number/wide_value.hpp"
 #include "lib/period/period_loops.hpp"
@@ -120,9 +122,10 @@ Growth growth_of(const PeriodicPlan &plan, const std::vector<Gaussian> &values, 
         try {
             return table_growth(plan, *factors, control);
         } catch (const Error &error) { // what a table cannot tell for certain
-            if (error.status() != PERM_UNSUPPORTED || !plan.may_be_written ||
-                plan.options.device == Device::gpu)
-                throw;
+            if (error.status() != PERM_UNSUPPORTED || plan.options.device == Device::gpu) throw;
+            if (!plan.may_be_written)
+                throw Error(error.status(), formatted("{} to some {}, for the operator to be written out",
+                                                      error.what(), readable_bytes(plan.written_bytes)));
         }
         return growth_of(written_out(plan, control), values, control);
     }

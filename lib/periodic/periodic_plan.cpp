@@ -2,8 +2,10 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
+#include "lib/base/system.hpp"
 #include "lib/period/lumping.hpp"
 #include "lib/period/period_loops.hpp"
+#include "lib/period/reachable_share.hpp"
 #include "lib/run/gpu_device.hpp"
 
 #include <algorithm>
@@ -93,6 +95,24 @@ bool has_room(const PeriodicPlan &plan, RunControl &control) {
     return sight.gpu && bytes < static_cast<double>(sight.gpu->memory_bytes);
 }
 
+// Before it is written, which may take minutes until memory is at its end.
+void require_room(const PeriodicMatrix &a, const PeriodProgram &program, const Poll &poll,
+                  std::int64_t limit) {
+    constexpr double margin = 4; // of what some sets tell of all, at every row
+    const double most = program.moves * bytes_of_move;
+    if (a.joined || a.head.is_there() || most < margin * static_cast<double>(limit)) return;
+    const double moves = program.moves * reachable_share(a, program, poll), bytes = moves * bytes_of_move;
+    if (bytes > margin * static_cast<double>(limit))
+        throw Error(
+            PERM_REFUSED_MEMORY,
+            formatted("the operator of a cell is predicted to have {:.2g} moves, with {} columns open at a "
+                      "cut: {}; {} is the limit\n  take smaller cells, raise the limit "
+                      "(memory_limit_bytes), or ask for a length as a plain matrix (perm_compute), which may "
+                      "be cut into slices",
+                      moves, program.open_columns(), readable_bytes(bytes),
+                      readable_bytes(static_cast<double>(limit))));
+}
+
 // Where the operator takes more than the limit, or, with open ends, longer to be written than to be applied.
 std::optional<PeriodicPlan> plan_of_tables(PeriodicMatrix a, const PeriodProgram &written,
                                            const Options &options, RunControl &control) {
@@ -102,6 +122,7 @@ std::optional<PeriodicPlan> plan_of_tables(PeriodicMatrix a, const PeriodProgram
     PeriodicPlan plan;
     plan.options = options;
     plan.may_be_written = fits;
+    plan.written_bytes = written.moves * bytes_of_move;
     plan.program = plan_period(
         a, [&control] { control.poll(); }, false);
     plan.matrix = plan.program.transposed ? transposed(a) : std::move(a);
@@ -137,6 +158,7 @@ PeriodicPlan make_periodic_plan(PeriodicMatrix a, PeriodProgram program, const O
     plan.real = plan.matrix.is_real();
     plan.integers = plan.matrix.has_integers();
     MemoryAccount *account = &control.memory();
+    require_room(plan.matrix, plan.program, poll, control.memory().limit());
     if (plan.matrix.joined)
         plan.loops = write_loops(plan.matrix, plan.program, poll, account);
     else {

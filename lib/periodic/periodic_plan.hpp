@@ -43,8 +43,9 @@ struct PeriodicPlan {
     OpenOperator open;                  // of open ends
     std::vector<PeriodBlock> loops;     // of joined ones
     std::optional<TableProgram> tables; // instead of both, where the operator is not written out
-    bool may_be_written =
-        false; // beside its table: the operator fits the limit, but takes long to be written
+    // Beside its table: the operator fits the limit, but takes long to be written.
+    bool may_be_written = false;
+    double written_bytes = 0; // what that takes, predicted
     std::shared_ptr<WrittenOut> written = std::make_shared<WrittenOut>();
     bool nonnegative = false, real = false, integers = false;
     std::shared_ptr<KnownGrowth> growth_of_sizes = std::make_shared<KnownGrowth>(); // of absolute values

@@ -285,6 +285,7 @@ TEST_CASE("limits: states beyond memory, time, and a caller who has changed his 
     opts.memory_limit_bytes = 50 << 20;
     opts.device = "cpu";
     CHECK(status_of(a, &opts) == PERM_REFUSED_MEMORY);
+    CHECK(std::string(perm_last_error()).find("is predicted to have") != std::string::npos);
     a.joined = 1; // 2^36 states to begin with
     CHECK(status_of(a, &opts) == PERM_REFUSED_MEMORY);
     CHECK(std::string(perm_last_error()).find("36") != std::string::npos);
