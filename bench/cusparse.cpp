@@ -1,8 +1,5 @@
 #include "bench/cusparse.hpp"
 
-#include <dlfcn.h>
-
-#include <stdexcept>
 #include <utility>
 
 namespace bench {
@@ -40,75 +37,55 @@ using SetPointers = int (*)(void *, void *, void *, void *);
 constexpr int index_32 = 2, zero_based = 0, doubles = 1, as_it_is = 0;
 constexpr double one = 1, zero = 0;
 
-void check(int status, const char *what) {
-    if (status != 0) throw std::runtime_error(std::string(what) + " failed: " + std::to_string(status));
-}
-
-void *pointer(std::uint64_t address) {
-    return reinterpret_cast<void *>(address); // NOLINT(performance-no-int-to-ptr): a driver's address
-}
-
-void *opened(const char *name) {
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) throw std::runtime_error(dlerror());
-    return library;
-}
-
 } // namespace
 
-template <class F> F CuSparse::find(void *library, const char *name) const {
-    void *symbol = dlsym(library, name);
-    if (symbol == nullptr) throw std::runtime_error(dlerror());
-    return reinterpret_cast<F>(symbol);
-}
-
-CuSparse::CuSparse() : cusparse_(opened("libcusparse.so.12")), cuda_(opened("libcuda.so.1")) {
-    check(find<Create>(cusparse_, "cusparseCreate")(&handle_), "cusparseCreate");
-    check(find<GetVersion>(cusparse_, "cusparseGetVersion")(handle_, &version_), "cusparseGetVersion");
+CuSparse::CuSparse() : cusparse_("libcusparse.so.12"), cuda_("libcuda.so.1") {
+    check(cusparse_.find<Create>("cusparseCreate")(&handle_), "cusparseCreate");
+    check(cusparse_.find<GetVersion>("cusparseGetVersion")(handle_, &version_), "cusparseGetVersion");
 }
 
 CuSparse::~CuSparse() {
     forget();
-    find<Destroy>(cusparse_, "cusparseDestroy")(handle_);
+    cusparse_.find<Destroy>("cusparseDestroy")(handle_);
 }
 
 void CuSparse::synchronize() const {
-    check(find<Synchronize>(cuda_, "cuCtxSynchronize")(), "cuCtxSynchronize");
+    check(cuda_.find<Synchronize>("cuCtxSynchronize")(), "cuCtxSynchronize");
 }
 
 void CuSparse::prepare(const DeviceCsr &a, std::uint64_t x, std::uint64_t y, Algorithm algorithm) {
     forget();
     algorithm_ = algorithm;
-    check(find<CreateCsr>(cusparse_, "cusparseCreateCsr")(
+    check(cusparse_.find<CreateCsr>("cusparseCreateCsr")(
               &matrix_, a.rows, a.columns, a.entries, pointer(a.first), pointer(a.column), pointer(a.value),
               index_32, index_32, zero_based, doubles),
           "cusparseCreateCsr");
-    const auto vector = find<CreateVector>(cusparse_, "cusparseCreateDnVec");
+    const auto vector = cusparse_.find<CreateVector>("cusparseCreateDnVec");
     check(vector(&x_, a.columns, pointer(x), doubles), "cusparseCreateDnVec");
     check(vector(&y_, a.rows, pointer(y), doubles), "cusparseCreateDnVec");
     std::size_t bytes = 0;
     const int kind = static_cast<int>(algorithm);
-    check(find<BufferSize>(cusparse_, "cusparseSpMV_bufferSize")(handle_, as_it_is, &one, matrix_, x_, &zero,
-                                                                 y_, doubles, kind, &bytes),
+    check(cusparse_.find<BufferSize>("cusparseSpMV_bufferSize")(handle_, as_it_is, &one, matrix_, x_, &zero,
+                                                                y_, doubles, kind, &bytes),
           "cusparseSpMV_bufferSize");
-    check(find<Allocate>(cuda_, "cuMemAlloc_v2")(&buffer_, bytes + 256), "cuMemAlloc");
-    check(find<Multiply>(cusparse_, "cusparseSpMV_preprocess")(handle_, as_it_is, &one, matrix_, x_, &zero,
-                                                               y_, doubles, kind, pointer(buffer_)),
+    check(cuda_.find<Allocate>("cuMemAlloc_v2")(&buffer_, bytes + 256), "cuMemAlloc");
+    check(cusparse_.find<Multiply>("cusparseSpMV_preprocess")(handle_, as_it_is, &one, matrix_, x_, &zero, y_,
+                                                              doubles, kind, pointer(buffer_)),
           "cusparseSpMV_preprocess");
 }
 
 void CuSparse::multiply() {
-    check(find<Multiply>(cusparse_, "cusparseSpMV")(handle_, as_it_is, &one, matrix_, x_, &zero, y_, doubles,
-                                                    static_cast<int>(algorithm_), pointer(buffer_)),
+    check(cusparse_.find<Multiply>("cusparseSpMV")(handle_, as_it_is, &one, matrix_, x_, &zero, y_, doubles,
+                                                   static_cast<int>(algorithm_), pointer(buffer_)),
           "cusparseSpMV");
 }
 
 void CuSparse::reserve(std::size_t room, std::size_t bytes) {
     if (bytes <= room_bytes_[room]) return;
-    if (room_[room] != 0) find<Release>(cuda_, "cuMemFree_v2")(room_[room]);
+    if (room_[room] != 0) cuda_.find<Release>("cuMemFree_v2")(room_[room]);
     room_[room] = 0;
     room_bytes_[room] = 0;
-    check(find<Allocate>(cuda_, "cuMemAlloc_v2")(&room_[room], bytes), "cuMemAlloc");
+    check(cuda_.find<Allocate>("cuMemAlloc_v2")(&room_[room], bytes), "cuMemAlloc");
     room_bytes_[room] = bytes;
 }
 
@@ -118,21 +95,21 @@ void CuSparse::add(const DeviceCsr &a, const DeviceCsr &b, const Written &c) {
     const int rows = static_cast<int>(a.rows), columns = static_cast<int>(a.columns),
               a_size = static_cast<int>(a.entries), b_size = static_cast<int>(b.entries);
     if (!general_)
-        check(find<Create>(cusparse_, "cusparseCreateMatDescr")(&general_), "cusparseCreateMatDescr");
+        check(cusparse_.find<Create>("cusparseCreateMatDescr")(&general_), "cusparseCreateMatDescr");
     std::size_t bytes = 0;
-    check(find<SumBuffer>(cusparse_, "cusparseDcsrgeam2_bufferSizeExt")(
+    check(cusparse_.find<SumBuffer>("cusparseDcsrgeam2_bufferSizeExt")(
               handle_, rows, columns, &one, general_, a_size, numbers(a.value), integers(a.first),
               integers(a.column), &one, general_, b_size, numbers(b.value), integers(b.first),
               integers(b.column), general_, numbers(c.value), integers(c.first), integers(c.column), &bytes),
           "cusparseDcsrgeam2_bufferSizeExt");
     reserve(0, bytes + 1);
     int entries = 0;
-    check(find<SumSize>(cusparse_, "cusparseXcsrgeam2Nnz")(
+    check(cusparse_.find<SumSize>("cusparseXcsrgeam2Nnz")(
               handle_, rows, columns, general_, a_size, integers(a.first), integers(a.column), general_,
               b_size, integers(b.first), integers(b.column), general_, integers(c.first), &entries,
               pointer(room_[0])),
           "cusparseXcsrgeam2Nnz");
-    check(find<Sum>(cusparse_, "cusparseDcsrgeam2")(
+    check(cusparse_.find<Sum>("cusparseDcsrgeam2")(
               handle_, rows, columns, &one, general_, a_size, numbers(a.value), integers(a.first),
               integers(a.column), &one, general_, b_size, numbers(b.value), integers(b.first),
               integers(b.column), general_, numbers(c.value), integers(c.first), integers(c.column),
@@ -141,7 +118,7 @@ void CuSparse::add(const DeviceCsr &a, const DeviceCsr &b, const Written &c) {
 }
 
 std::int64_t CuSparse::multiply(const DeviceCsr &a, const DeviceCsr &b) {
-    const auto create = find<CreateCsr>(cusparse_, "cusparseCreateCsr");
+    const auto create = cusparse_.find<CreateCsr>("cusparseCreateCsr");
     void *left = nullptr, *right = nullptr, *to = nullptr, *plan = nullptr;
     for (const auto &[matrix, of] : {std::pair{&left, &a}, std::pair{&right, &b}})
         check(create(matrix, of->rows, of->columns, of->entries, pointer(of->first), pointer(of->column),
@@ -151,12 +128,12 @@ std::int64_t CuSparse::multiply(const DeviceCsr &a, const DeviceCsr &b) {
     check(create(&to, a.rows, b.columns, 0, pointer(room_[1]), nullptr, nullptr, index_32, index_32,
                  zero_based, doubles),
           "cusparseCreateCsr");
-    check(find<Create>(cusparse_, "cusparseSpGEMM_createDescr")(&plan), "cusparseSpGEMM_createDescr");
+    check(cusparse_.find<Create>("cusparseSpGEMM_createDescr")(&plan), "cusparseSpGEMM_createDescr");
     constexpr std::size_t first_room = 2;
     std::size_t room = first_room;
     for (const char *step : {"cusparseSpGEMM_workEstimation", "cusparseSpGEMM_compute"}) {
         std::size_t bytes = 0;
-        const auto call = find<ProductStep>(cusparse_, step);
+        const auto call = cusparse_.find<ProductStep>(step);
         const auto run = [&](void *buffer) {
             check(call(handle_, as_it_is, as_it_is, &one, left, right, &zero, to, doubles, 0, plan, &bytes,
                        buffer),
@@ -168,31 +145,31 @@ std::int64_t CuSparse::multiply(const DeviceCsr &a, const DeviceCsr &b) {
         ++room;
     }
     std::int64_t rows = 0, columns = 0, entries = 0;
-    check(find<SizeOf>(cusparse_, "cusparseSpMatGetSize")(to, &rows, &columns, &entries),
+    check(cusparse_.find<SizeOf>("cusparseSpMatGetSize")(to, &rows, &columns, &entries),
           "cusparseSpMatGetSize");
     reserve(room, 12 * static_cast<std::size_t>(entries) + 512);
     const std::uint64_t values = room_[room], indices = values + 8 * static_cast<std::uint64_t>(entries);
-    check(find<SetPointers>(cusparse_, "cusparseCsrSetPointers")(to, pointer(room_[1]), pointer(indices),
-                                                                 pointer(values)),
+    check(cusparse_.find<SetPointers>("cusparseCsrSetPointers")(to, pointer(room_[1]), pointer(indices),
+                                                                pointer(values)),
           "cusparseCsrSetPointers");
-    check(find<ProductCopy>(cusparse_, "cusparseSpGEMM_copy")(handle_, as_it_is, as_it_is, &one, left, right,
-                                                              &zero, to, doubles, 0, plan),
+    check(cusparse_.find<ProductCopy>("cusparseSpGEMM_copy")(handle_, as_it_is, as_it_is, &one, left, right,
+                                                             &zero, to, doubles, 0, plan),
           "cusparseSpGEMM_copy");
-    find<Destroy>(cusparse_, "cusparseSpGEMM_destroyDescr")(plan);
-    for (void *matrix : {left, right, to}) find<Destroy>(cusparse_, "cusparseDestroySpMat")(matrix);
+    cusparse_.find<Destroy>("cusparseSpGEMM_destroyDescr")(plan);
+    for (void *matrix : {left, right, to}) cusparse_.find<Destroy>("cusparseDestroySpMat")(matrix);
     return entries;
 }
 
 void CuSparse::forget() {
     for (std::size_t k = 0; k < room_.size(); ++k) {
-        if (room_[k] != 0) find<Release>(cuda_, "cuMemFree_v2")(room_[k]);
+        if (room_[k] != 0) cuda_.find<Release>("cuMemFree_v2")(room_[k]);
         room_[k] = 0;
         room_bytes_[k] = 0;
     }
-    if (matrix_) find<Destroy>(cusparse_, "cusparseDestroySpMat")(matrix_);
+    if (matrix_) cusparse_.find<Destroy>("cusparseDestroySpMat")(matrix_);
     for (void *vector : {x_, y_})
-        if (vector) find<Destroy>(cusparse_, "cusparseDestroyDnVec")(vector);
-    if (buffer_ != 0) find<Release>(cuda_, "cuMemFree_v2")(buffer_);
+        if (vector) cusparse_.find<Destroy>("cusparseDestroyDnVec")(vector);
+    if (buffer_ != 0) cuda_.find<Release>("cuMemFree_v2")(buffer_);
     matrix_ = x_ = y_ = nullptr;
     buffer_ = 0;
 }

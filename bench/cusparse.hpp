@@ -1,10 +1,11 @@
 // NVIDIA's cuSPARSE beside our kernels, where there is one on the machine: found when the program runs.
 #pragma once
 
+#include "bench/loaded.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 namespace bench {
 
@@ -42,8 +43,8 @@ class CuSparse {
     void forget();
 
   private:
-    template <class F> F find(void *library, const char *name) const;
-    void *cusparse_ = nullptr, *cuda_ = nullptr, *handle_ = nullptr;
+    Loaded cusparse_, cuda_;
+    void *handle_ = nullptr;
     void reserve(std::size_t room, std::size_t bytes);
 
     std::array<std::uint64_t, 5> room_{};

@@ -1,10 +1,5 @@
 #include "bench/blocks/cusparse_many.hpp"
 
-#include <dlfcn.h>
-
-#include <stdexcept>
-#include <string>
-
 namespace bench {
 namespace {
 
@@ -27,45 +22,25 @@ using Release = int (*)(std::uint64_t);
 constexpr int index_32 = 2, zero_based = 0, doubles = 1, as_it_is = 0, by_rows = 2;
 constexpr double one = 1, zero = 0;
 
-void check(int status, const char *what) {
-    if (status != 0) throw std::runtime_error(std::string(what) + " failed: " + std::to_string(status));
-}
-
-void *pointer(std::uint64_t address) {
-    return reinterpret_cast<void *>(address); // NOLINT(performance-no-int-to-ptr): a driver's address
-}
-
-void *opened(const char *name) {
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) throw std::runtime_error(dlerror());
-    return library;
-}
-
 } // namespace
 
-template <class F> F CuSparseMany::find(void *library, const char *name) const {
-    void *symbol = dlsym(library, name);
-    if (symbol == nullptr) throw std::runtime_error(dlerror());
-    return reinterpret_cast<F>(symbol);
-}
-
-CuSparseMany::CuSparseMany() : cusparse_(opened("libcusparse.so.12")), cuda_(opened("libcuda.so.1")) {
-    check(find<Create>(cusparse_, "cusparseCreate")(&handle_), "cusparseCreate");
+CuSparseMany::CuSparseMany() : cusparse_("libcusparse.so.12"), cuda_("libcuda.so.1") {
+    check(cusparse_.find<Create>("cusparseCreate")(&handle_), "cusparseCreate");
 }
 
 CuSparseMany::~CuSparseMany() {
     forget();
-    find<Destroy>(cusparse_, "cusparseDestroy")(handle_);
+    cusparse_.find<Destroy>("cusparseDestroy")(handle_);
 }
 
 void CuSparseMany::synchronize() const {
-    check(find<Synchronize>(cuda_, "cuCtxSynchronize")(), "cuCtxSynchronize");
+    check(cuda_.find<Synchronize>("cuCtxSynchronize")(), "cuCtxSynchronize");
 }
 
 void CuSparseMany::prepare(const DeviceCsr &a, std::uint64_t x, std::uint64_t y, std::int64_t lanes,
                            Algorithm algorithm) {
     forget();
-    check(find<CreateCsr>(cusparse_, "cusparseCreateCsr")(
+    check(cusparse_.find<CreateCsr>("cusparseCreateCsr")(
               &matrix_, a.rows, a.columns, a.entries, pointer(a.first), pointer(a.column), pointer(a.value),
               index_32, index_32, zero_based, doubles),
           "cusparseCreateCsr");
@@ -74,7 +49,7 @@ void CuSparseMany::prepare(const DeviceCsr &a, std::uint64_t x, std::uint64_t y,
 
 void CuSparseMany::prepare(const DeviceEllpack &a, std::uint64_t x, std::uint64_t y, std::int64_t lanes) {
     forget();
-    check(find<CreateEllpack>(cusparse_, "cusparseCreateBlockedEll")(
+    check(cusparse_.find<CreateEllpack>("cusparseCreateBlockedEll")(
               &matrix_, a.rows, a.columns, a.block, a.width, pointer(a.column), pointer(a.value), index_32,
               zero_based, doubles),
           "cusparseCreateBlockedEll");
@@ -84,32 +59,32 @@ void CuSparseMany::prepare(const DeviceEllpack &a, std::uint64_t x, std::uint64_
 void CuSparseMany::prepare_rest(std::int64_t rows, std::int64_t columns, std::uint64_t x, std::uint64_t y,
                                 std::int64_t lanes, Algorithm algorithm) {
     algorithm_ = algorithm;
-    const auto dense = find<CreateDense>(cusparse_, "cusparseCreateDnMat");
+    const auto dense = cusparse_.find<CreateDense>("cusparseCreateDnMat");
     check(dense(&x_, columns, lanes, lanes, pointer(x), doubles, by_rows), "cusparseCreateDnMat");
     check(dense(&y_, rows, lanes, lanes, pointer(y), doubles, by_rows), "cusparseCreateDnMat");
     std::size_t bytes = 0;
     const int kind = static_cast<int>(algorithm);
-    check(find<BufferSize>(cusparse_, "cusparseSpMM_bufferSize")(handle_, as_it_is, as_it_is, &one, matrix_,
-                                                                 x_, &zero, y_, doubles, kind, &bytes),
+    check(cusparse_.find<BufferSize>("cusparseSpMM_bufferSize")(handle_, as_it_is, as_it_is, &one, matrix_,
+                                                                x_, &zero, y_, doubles, kind, &bytes),
           "cusparseSpMM_bufferSize");
-    check(find<Allocate>(cuda_, "cuMemAlloc_v2")(&buffer_, bytes + 256), "cuMemAlloc");
+    check(cuda_.find<Allocate>("cuMemAlloc_v2")(&buffer_, bytes + 256), "cuMemAlloc");
     if (algorithm != Algorithm::blocked)
-        check(find<Multiply>(cusparse_, "cusparseSpMM_preprocess")(
+        check(cusparse_.find<Multiply>("cusparseSpMM_preprocess")(
                   handle_, as_it_is, as_it_is, &one, matrix_, x_, &zero, y_, doubles, kind, pointer(buffer_)),
               "cusparseSpMM_preprocess");
 }
 
 void CuSparseMany::multiply() {
-    check(find<Multiply>(cusparse_, "cusparseSpMM")(handle_, as_it_is, as_it_is, &one, matrix_, x_, &zero, y_,
-                                                    doubles, static_cast<int>(algorithm_), pointer(buffer_)),
+    check(cusparse_.find<Multiply>("cusparseSpMM")(handle_, as_it_is, as_it_is, &one, matrix_, x_, &zero, y_,
+                                                   doubles, static_cast<int>(algorithm_), pointer(buffer_)),
           "cusparseSpMM");
 }
 
 void CuSparseMany::forget() {
-    if (matrix_) find<Destroy>(cusparse_, "cusparseDestroySpMat")(matrix_);
+    if (matrix_) cusparse_.find<Destroy>("cusparseDestroySpMat")(matrix_);
     for (void *dense : {x_, y_})
-        if (dense) find<Destroy>(cusparse_, "cusparseDestroyDnMat")(dense);
-    if (buffer_ != 0) find<Release>(cuda_, "cuMemFree_v2")(buffer_);
+        if (dense) cusparse_.find<Destroy>("cusparseDestroyDnMat")(dense);
+    if (buffer_ != 0) cuda_.find<Release>("cuMemFree_v2")(buffer_);
     matrix_ = x_ = y_ = nullptr;
     buffer_ = 0;
 }

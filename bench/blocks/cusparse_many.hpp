@@ -29,11 +29,11 @@ class CuSparseMany {
     void forget();
 
   private:
-    template <class F> F find(void *library, const char *name) const;
     void prepare_rest(std::int64_t rows, std::int64_t columns, std::uint64_t x, std::uint64_t y,
                       std::int64_t lanes, Algorithm algorithm);
 
-    void *cusparse_ = nullptr, *cuda_ = nullptr, *handle_ = nullptr;
+    Loaded cusparse_, cuda_;
+    void *handle_ = nullptr;
     void *matrix_ = nullptr, *x_ = nullptr, *y_ = nullptr;
     std::uint64_t buffer_ = 0;
     Algorithm algorithm_ = Algorithm::usual;

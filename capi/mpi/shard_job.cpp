@@ -70,7 +70,8 @@ EstimateTask::EstimateTask(const perm_csr &a, const perm_opts &opts, const perm_
       order_seed(opts.seed),
       samples(asked.samples),
       method(asked.method ? asked.method : ""),
-      without(opts.without ? opts.without : "") {}
+      without(opts.without ? opts.without : ""),
+      decompose(opts.decompose ? opts.decompose : "") {}
 
 perm_csr EstimateTask::csr(const void *values) const {
     perm_csr a = PERM_CSR_INIT;
@@ -107,6 +108,7 @@ perm_estimate_opts EstimateTask::wanted() const {
 perm_opts EstimateTask::options(perm_opts opts) const {
     opts.seed = order_seed;
     opts.without = text_or_null(without);
+    opts.decompose = text_or_null(decompose);
     return opts;
 }
 

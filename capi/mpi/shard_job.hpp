@@ -36,7 +36,7 @@ struct EstimateTask {
     double epsilon = 0, delta = 0;
     std::uint64_t seed = 0, order_seed = 0;
     std::int64_t samples = 0;
-    std::string method, without;
+    std::string method, without, decompose;
 
     EstimateTask() = default;
     EstimateTask(const perm_csr &a, const perm_opts &opts, const perm_estimate_opts &wanted);
@@ -48,7 +48,7 @@ struct EstimateTask {
 
     template <class Archive> void serialize(Archive &ar) {
         ar(n_rows, n_cols, value_type, row_weights, col_weights, row_ptr, col_idx, row_multiplicity,
-           col_multiplicity, epsilon, delta, seed, order_seed, samples, method, without);
+           col_multiplicity, epsilon, delta, seed, order_seed, samples, method, without, decompose);
     }
 };
 
