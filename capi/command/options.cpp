@@ -204,9 +204,17 @@ void add_estimate_options(CLI::App &command, Options &options) {
                "at most so many, as many as the guarantee takes if not given");
 }
 
+namespace {
+void need_estimate(CLI::App &command, CLI::Option *estimate) {
+    for (const char *name : {"--epsilon", "--delta", "--method", "--samples"})
+        command.get_option(name)->needs(estimate);
+}
+} // namespace
+
 void add_or_estimate_option(CLI::App &command, Options &options) {
-    command.add_flag("--or-estimate", options.or_estimate,
-                     "where the computation is refused: an estimate (perm estimate)");
+    CLI::Option *estimate = command.add_flag("--or-estimate", options.or_estimate,
+                                             "where the computation is refused: an estimate (perm estimate)");
+    need_estimate(command, estimate);
 }
 
 void add_limit_options(CLI::App &command, Options &options) {
@@ -260,8 +268,7 @@ void add_shard_options(CLI::App &command, Options &options) {
             .add_flag("--estimate", options.estimate,
                       "the samples of an estimate (perm estimate) rather than a computation")
             ->excludes(command.get_option("--plan"));
-    for (const char *name : {"--epsilon", "--delta", "--method", "--samples"})
-        command.get_option(name)->needs(estimate);
+    need_estimate(command, estimate);
     for (const char *name : {"--of", "--index"}) command.get_option(name)->required();
     add_every_option(command, options);
 }

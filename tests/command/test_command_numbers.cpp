@@ -392,6 +392,7 @@ TEST_CASE("estimates, and in place of refusals") {
     CHECK(instead["refusal"].get<std::string>().find("too large") != std::string::npos);
     CHECK(instead["mantissa"] == estimate["mantissa"]);
     CHECK(run(folder, {"compute", "--or-estimate", "--quiet", small}).out == "10\n");
+    check_usage_error(folder, {"compute", small, "--epsilon", "0.1"}, "--or-estimate");
     r = run(folder, {"estimate", small, "--epsilon", "1"});
     CHECK(r.code == 2);
     CHECK(r.err.find("above 0 and below 1") != std::string::npos);
