@@ -122,10 +122,14 @@ Growth growth_of(const PeriodicPlan &plan, const std::vector<Gaussian> &values, 
         try {
             return table_growth(plan, *factors, control);
         } catch (const Error &error) { // what a table cannot tell for certain
-            if (error.status() != PERM_UNSUPPORTED || plan.options.device == Device::gpu) throw;
+            if (error.status() != PERM_UNSUPPORTED) throw;
+            const auto refuse = [&error](const std::string &advice) {
+                throw Error(error.status(),
+                            formatted("{}: {}, for the operator to be written out", error.what(), advice));
+            };
+            if (plan.options.device == Device::gpu) refuse("leave the device to auto");
             if (!plan.may_be_written)
-                throw Error(error.status(), formatted("{} to some {}, for the operator to be written out",
-                                                      error.what(), readable_bytes(plan.written_bytes)));
+                refuse("raise memory_limit_bytes to some " + readable_bytes(plan.written_bytes));
         }
         return growth_of(written_out(plan, control), values, control);
     }

@@ -291,11 +291,11 @@ Growth table_growth(const PeriodicPlan &plan, const std::vector<double> &factors
             throw Error(
                 PERM_UNSUPPORTED,
                 "the growth of an operator that is not written out is bracketed where its cells look the "
-                "same from the other end, or its ends are joined: raise memory_limit_bytes");
+                "same from the other end, or its ends are joined");
         if (find(program.used, &program.ends.front()) > 0)
             throw Error(PERM_UNSUPPORTED,
                         "some states are not reached from the start, and the operator is too large to "
-                        "be written out: raise memory_limit_bytes");
+                        "be written out");
         return growth;
     }
     // Those in the middle are most, and grow most.
