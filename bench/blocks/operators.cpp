@@ -80,7 +80,7 @@ Rows operator_of(const std::string &lattice) {
     return out;
 }
 
-Rows product_of(const Rows &a, const Rows &b) {
+Rows product_of(const Rows &a, const Rows &b, std::size_t most) {
     Rows out{"", b.columns, {0}, {}, {}, {}};
     Product product(b.columns);
     for (std::uint32_t i = 0; i < a.rows(); ++i) {
@@ -88,6 +88,7 @@ Rows product_of(const Rows &a, const Rows &b) {
             for (std::uint32_t l = b.first[a.column[k]]; l < b.first[a.column[k] + 1]; ++l)
                 product.add(b.column[l], a.value[k] * b.value[l]);
         product.end_row(out);
+        if (out.column.size() > most) return {};
     }
     return out;
 }
@@ -120,15 +121,10 @@ Rows synthetic(std::uint32_t n, std::uint32_t delta, double theta, double rho,
 }
 
 Rows square_of(const Rows &a, std::size_t most) {
-    Rows out{a.name, a.columns, {0}, {}, {}, a.factors};
-    Product product(a.columns);
-    for (std::uint32_t i = 0; i < a.rows(); ++i) {
-        for (std::uint32_t k = a.first[i]; k < a.first[i + 1]; ++k)
-            for (std::uint32_t l = a.first[a.column[k]]; l < a.first[a.column[k] + 1]; ++l)
-                product.add(a.column[l], a.value[k] * a.value[l]);
-        product.end_row(out);
-        if (out.column.size() > most) return {};
-    }
+    Rows out = product_of(a, a, most);
+    if (out.rows() == 0) return out;
+    out.name = a.name;
+    out.factors = a.factors;
     return out;
 }
 

@@ -6,7 +6,9 @@
 #include "lib/periodic/lane_levels.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,7 +37,8 @@ constexpr std::array<const char *, 14> joined_lattices{
 Rows operator_of(const std::string &lattice);
 std::vector<Rows> levels_of(const std::string &lattice); // its factors, one by one
 
-Rows product_of(const Rows &a, const Rows &b); // A B
+// A B; without rows if it had more entries than that.
+Rows product_of(const Rows &a, const Rows &b, std::size_t most = std::numeric_limits<std::size_t>::max());
 
 // A(delta, theta, rho) of Sylos Labini et al.: blocks of delta x delta, a share theta of them with entries, a
 // share rho of theirs; rows in any order.

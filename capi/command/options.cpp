@@ -93,6 +93,11 @@ void add_every_option(CLI::App &command, Options &options) {
                "write what is done no more often than this, 1m if not given");
 }
 
+void need_estimate(CLI::App &command, CLI::Option *estimate) {
+    for (const char *name : {"--epsilon", "--delta", "--method", "--samples"})
+        command.get_option(name)->needs(estimate);
+}
+
 } // namespace
 
 int Options::log_level() const {
@@ -203,13 +208,6 @@ void add_estimate_options(CLI::App &command, Options &options) {
     add_parsed(command, "--samples", options.samples, parse_whole<std::int64_t>, "N",
                "at most so many, as many as the guarantee takes if not given");
 }
-
-namespace {
-void need_estimate(CLI::App &command, CLI::Option *estimate) {
-    for (const char *name : {"--epsilon", "--delta", "--method", "--samples"})
-        command.get_option(name)->needs(estimate);
-}
-} // namespace
 
 void add_or_estimate_option(CLI::App &command, Options &options) {
     CLI::Option *estimate = command.add_flag("--or-estimate", options.or_estimate,

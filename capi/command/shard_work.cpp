@@ -16,8 +16,6 @@ namespace {
 constexpr libperm::Seal seal{"PERMWISH", 1, "the estimate of a part", "perm shard --estimate",
                              "finish with that version, or remove the part and run perm shard again"};
 
-const char *text_or_null(const std::string &text) { return text.empty() ? nullptr : text.c_str(); }
-
 class PlanWork final : public ShardWork {
   public:
     PlanWork(const std::string &file, const PartFile &part, const perm_opts &opts)
@@ -46,21 +44,23 @@ perm_csr with(perm_csr a, const void *values) {
     return a;
 }
 
+perm_opts reductions_of(const Options &options, std::uint64_t seed) {
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.seed = seed;
+    opts.without = options.without.c_str();
+    opts.decompose = options.decompose.c_str();
+    return opts;
+}
+
 } // namespace
 
 KeptEstimate::KeptEstimate(const perm_estimate_opts &wanted, const Options &options)
-    : epsilon(wanted.epsilon),
-      delta(wanted.delta),
-      seed(wanted.seed),
-      samples(wanted.samples),
-      method(wanted.method ? wanted.method : ""),
-      without(options.without),
-      decompose(options.decompose) {}
+    : wish_(reductions_of(options, wanted.seed), wanted) {}
 
 KeptEstimate::KeptEstimate(const std::string &bytes) {
     try {
         std::string_view payload = libperm::unsealed(seal, bytes);
-        libperm::read_into(payload, *this);
+        libperm::read_into(payload, wish_);
     } catch (const libperm::Error &error) {
         throw Error(error.status(), error.what());
     } catch (const cereal::Exception &) {
@@ -68,24 +68,12 @@ KeptEstimate::KeptEstimate(const std::string &bytes) {
     }
 }
 
-std::string KeptEstimate::bytes() const { return libperm::sealed(seal, libperm::written(*this)); }
+std::string KeptEstimate::bytes() const { return libperm::sealed(seal, libperm::written(wish_)); }
 
 bool KeptEstimate::is_in(const std::string &bytes) { return bytes.starts_with(seal.magic); }
 
-perm_estimate_opts KeptEstimate::wanted() const {
-    perm_estimate_opts out = PERM_ESTIMATE_OPTS_INIT;
-    out.epsilon = epsilon;
-    out.delta = delta;
-    out.seed = seed;
-    out.samples = samples;
-    out.method = text_or_null(method);
-    return out;
-}
-
 perm_opts KeptEstimate::options(perm_opts opts) const {
-    opts.seed = seed;
-    opts.without = text_or_null(without);
-    opts.decompose = text_or_null(decompose);
+    opts = wish_.options(opts);
     opts.engine = opts.precision = opts.checkpoint = nullptr;
     return opts;
 }

@@ -1,6 +1,7 @@
 // What the shards of a part are of: a plan's work, or the samples of an estimate.
 #pragma once
 
+#include "estimate_wish.hpp"
 #include "options.hpp"
 #include "part_file.hpp"
 
@@ -33,24 +34,19 @@ std::unique_ptr<const ShardWork> work_of(const std::string &file, const PartFile
                                          const perm_opts &opts);
 
 // An estimate's part has its options where others have a plan.
-struct KeptEstimate {
-    double epsilon = 0, delta = 0;
-    std::uint64_t seed = 0;
-    std::int64_t samples = 0;
-    std::string method, without, decompose;
-
+class KeptEstimate {
+  public:
     KeptEstimate(const perm_estimate_opts &wanted, const Options &options);
     explicit KeptEstimate(const std::string &bytes); // throws Error
     std::string bytes() const;
     static bool is_in(const std::string &bytes);
 
     // Valid as long as this is.
-    perm_estimate_opts wanted() const;
+    perm_estimate_opts wanted() const { return wish_.wanted(); }
     perm_opts options(perm_opts opts) const; // with its reductions
 
-    template <class Archive> void serialize(Archive &ar) {
-        ar(epsilon, delta, seed, samples, method, without, decompose);
-    }
+  private:
+    EstimateWish wish_;
 };
 
 class EstimateWork final : public ShardWork {

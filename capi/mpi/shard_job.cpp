@@ -30,7 +30,7 @@ class EstimateJob final : public ShardJob {
   public:
     EstimateJob(std::string_view task, const void *values, const perm_opts &opts)
         : task_(read_from<EstimateTask>(task)),
-          estimation_(task_.csr(values), task_.wanted(), task_.options(opts)) {}
+          estimation_(task_.csr(values), task_.wish.wanted(), task_.wish.options(opts)) {}
 
     std::int64_t shards() const override { return estimation_.shards(); }
     double shard_seconds() const override { return estimation_.shard_seconds(); }
@@ -50,8 +50,6 @@ std::vector<std::int64_t> indexes(const void *first, std::int64_t count, std::in
     return out;
 }
 
-const char *text_or_null(const std::string &text) { return text.empty() ? nullptr : text.c_str(); }
-
 } // namespace
 
 EstimateTask::EstimateTask(const perm_csr &a, const perm_opts &opts, const perm_estimate_opts &asked)
@@ -64,14 +62,7 @@ EstimateTask::EstimateTask(const perm_csr &a, const perm_opts &opts, const perm_
       col_idx(indexes(a.col_idx, a.nnz, a.index_type)),
       row_multiplicity(indexes(a.row_multiplicity, a.n_rows, PERM_INDEX_I64)),
       col_multiplicity(indexes(a.col_multiplicity, a.n_cols, PERM_INDEX_I64)),
-      epsilon(asked.epsilon),
-      delta(asked.delta),
-      seed(asked.seed),
-      order_seed(opts.seed),
-      samples(asked.samples),
-      method(asked.method ? asked.method : ""),
-      without(opts.without ? opts.without : ""),
-      decompose(opts.decompose ? opts.decompose : "") {}
+      wish(opts, asked) {}
 
 perm_csr EstimateTask::csr(const void *values) const {
     perm_csr a = PERM_CSR_INIT;
@@ -93,23 +84,6 @@ perm_csr EstimateTask::csr(const void *values) const {
     if (row_weights != 0) a.row_unmatched = behind(a.nnz);
     if (col_weights != 0) a.col_unmatched = behind(a.nnz + (row_weights != 0 ? n_rows : 0));
     return a;
-}
-
-perm_estimate_opts EstimateTask::wanted() const {
-    perm_estimate_opts out = PERM_ESTIMATE_OPTS_INIT;
-    out.epsilon = epsilon;
-    out.delta = delta;
-    out.seed = seed;
-    out.samples = samples;
-    out.method = text_or_null(method);
-    return out;
-}
-
-perm_opts EstimateTask::options(perm_opts opts) const {
-    opts.seed = order_seed;
-    opts.without = text_or_null(without);
-    opts.decompose = text_or_null(decompose);
-    return opts;
 }
 
 void Task::broadcast(const Communicator &comm) {

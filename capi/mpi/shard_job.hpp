@@ -1,6 +1,7 @@
 // What the ranks share out: a plan's shards, or those of an estimate.
 #pragma once
 
+#include "capi/command/estimate_wish.hpp"
 #include "capi/mpi/communicator.hpp"
 #include "capi/mpi/input.hpp"
 
@@ -33,22 +34,17 @@ using MakeJob = std::function<std::unique_ptr<const ShardJob>(const perm_opts &)
 struct EstimateTask {
     std::int64_t n_rows = 0, n_cols = 0, value_type = 0, row_weights = 0, col_weights = 0;
     std::vector<std::int64_t> row_ptr, col_idx, row_multiplicity, col_multiplicity;
-    double epsilon = 0, delta = 0;
-    std::uint64_t seed = 0, order_seed = 0;
-    std::int64_t samples = 0;
-    std::string method, without, decompose;
+    perm::EstimateWish wish;
 
     EstimateTask() = default;
     EstimateTask(const perm_csr &a, const perm_opts &opts, const perm_estimate_opts &wanted);
 
     // Valid as long as this is, and the values.
     perm_csr csr(const void *values) const;
-    perm_estimate_opts wanted() const;
-    perm_opts options(perm_opts opts) const;
 
     template <class Archive> void serialize(Archive &ar) {
         ar(n_rows, n_cols, value_type, row_weights, col_weights, row_ptr, col_idx, row_multiplicity,
-           col_multiplicity, epsilon, delta, seed, order_seed, samples, method, without, decompose);
+           col_multiplicity, wish);
     }
 };
 

@@ -4,8 +4,8 @@
 #include "lib/base/error.hpp"
 #include "lib/base/seal.hpp"
 #include "lib/run/piece_fields.hpp"
+#include "lib/run/shards_there.hpp"
 
-#include <algorithm>
 #include <vector>
 
 namespace libperm {
@@ -45,7 +45,7 @@ MatrixEstimate combine_estimate(const EstimatePlan &plan, const EstimateIdentity
                                 std::span<const std::string_view> partials, RunControl &control,
                                 const EstimatePlan::Told &told) {
     const std::string digest = plan.digest();
-    std::vector<char> is_there(static_cast<std::size_t>(plan.shards().count), 0);
+    ShardsThere there(plan.shards().count);
     PieceStore store(&control.memory());
     for (std::size_t k = 0; k < partials.size(); ++k) {
         const auto require = [k](bool holds, const char *what) {
@@ -59,16 +59,11 @@ MatrixEstimate combine_estimate(const EstimatePlan &plan, const EstimateIdentity
         require(partial.of.options == identity.options, "an estimate with other options");
         require(partial.plan == digest,
                 "an estimate that was planned otherwise, as versions or machines differ");
-        if (partial.number >= 0 && partial.number < std::ssize(is_there))
-            is_there[static_cast<std::size_t>(partial.number)] = 1;
+        const auto number = static_cast<std::uint64_t>(partial.number); // later ones are not asked for
+        if (number < there.count()) there.take(number);
         for (Piece &piece : partial.pieces) store.put(std::move(piece));
     }
-    const auto missing = std::count(is_there.begin(), is_there.end(), 0);
-    if (missing > 0)
-        throw Error(PERM_BAD_ARGUMENT,
-                    formatted("{} of {} shards are missing, the first is {}: run them and combine all",
-                              missing, is_there.size(),
-                              std::find(is_there.begin(), is_there.end(), 0) - is_there.begin()));
+    there.require_all();
     MatrixEstimate out = plan.run(&store, nullptr, control, told);
     control.finish();
     return out;

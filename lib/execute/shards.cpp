@@ -8,6 +8,7 @@
 #include "lib/plan/engines.hpp"
 #include "lib/run/piece_fields.hpp"
 #include "lib/run/run_control.hpp"
+#include "lib/run/shards_there.hpp"
 #include "lib/saved/bytes.hpp"
 
 #include <algorithm>
@@ -97,7 +98,7 @@ Outcome combine(const Plan &plan, const Values &values, std::span<const std::str
     require_as_planned(plan, values);
     const ShardCount shards = shards_of(plan);
     const std::string plan_digest = digest_of(plan), values_digest = digest_of(values);
-    std::vector<char> is_there(static_cast<std::size_t>(shards.count), 0);
+    ShardsThere there(shards.count);
     PieceStore store(&control.memory());
     for (std::size_t k = 0; k < partials.size(); ++k) {
         const auto require = [k](bool holds, const char *what) {
@@ -114,17 +115,11 @@ Outcome combine(const Plan &plan, const Values &values, std::span<const std::str
         }
         require(partial.plan == plan_digest, "one of another plan");
         require(partial.values == values_digest, "one of other values");
-        require(partial.count == is_there.size() && partial.number < partial.count,
-                "of no shard of the plan");
-        is_there[partial.number] = 1;
+        require(partial.count == there.count() && partial.number < partial.count, "of no shard of the plan");
+        there.take(partial.number);
         for (Piece &piece : partial.pieces) store.put(std::move(piece));
     }
-    const auto missing = std::count(is_there.begin(), is_there.end(), 0);
-    if (missing > 0)
-        throw Error(PERM_BAD_ARGUMENT,
-                    formatted("{} of {} shards are missing, the first is {}: run them and combine all",
-                              missing, is_there.size(),
-                              std::find(is_there.begin(), is_there.end(), 0) - is_there.begin()));
+    there.require_all();
     Outcome outcome = execute(plan, values, control, &store);
     control.finish();
     return outcome;

@@ -72,32 +72,28 @@ DenseNumber trace_of(const DenseMatrix &a, const DenseMatrix *b) {
 
 } // namespace
 
-PackedPlane PackedPlane::of_rows(const DensePlane &a, std::size_t rows, std::size_t inner,
-                                 RunControl &control) {
+PackedPlane PackedPlane::packed(const DensePlane &x, std::size_t lines, std::size_t inner, std::size_t panel,
+                                Pack pack, RunControl &control) {
     PackedPlane out;
-    out.panel_ = panel_rows;
+    out.panel_ = panel;
     out.inner_ = inner;
-    const std::size_t panels = panels_of(rows, panel_rows);
-    out.packed_.resize(panels * panel_rows * inner);
+    const std::size_t panels = panels_of(lines, panel);
+    out.packed_.resize(panels * panel * inner);
     parallel_for(panels, [&](std::uint64_t p) {
         control.poll();
-        pack_rows(a.data(), rows, inner, p, out.packed_.data() + p * panel_rows * inner);
+        pack(x.data(), lines, inner, p, out.packed_.data() + p * panel * inner);
     });
     return out;
 }
 
+PackedPlane PackedPlane::of_rows(const DensePlane &a, std::size_t rows, std::size_t inner,
+                                 RunControl &control) {
+    return packed(a, rows, inner, panel_rows, pack_rows, control);
+}
+
 PackedPlane PackedPlane::of_columns(const DensePlane &b, std::size_t columns, std::size_t inner,
                                     RunControl &control) {
-    PackedPlane out;
-    out.panel_ = panel_columns;
-    out.inner_ = inner;
-    const std::size_t panels = panels_of(columns, panel_columns);
-    out.packed_.resize(panels * panel_columns * inner);
-    parallel_for(panels, [&](std::uint64_t p) {
-        control.poll();
-        pack_columns(b.data(), columns, inner, p, out.packed_.data() + p * panel_columns * inner);
-    });
-    return out;
+    return packed(b, columns, inner, panel_columns, pack_columns, control);
 }
 
 void for_each_tile(std::size_t rows, std::size_t columns,

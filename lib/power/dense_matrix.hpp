@@ -76,6 +76,11 @@ class PackedPlane {
     }
 
   private:
+    using Pack = void (*)(const double *x, std::size_t lines, std::size_t inner, std::size_t panel,
+                          double *to);
+    static PackedPlane packed(const DensePlane &x, std::size_t lines, std::size_t inner, std::size_t panel,
+                              Pack pack, RunControl &control);
+
     std::size_t panel_ = 0, inner_ = 0;
     DensePlane packed_;
 };
