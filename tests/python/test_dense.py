@@ -1,10 +1,13 @@
 """Small arrays, which go straight to the library, against the same numbers in lists."""
 
+import itertools
+import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy import sparse
+from support import SEED
 
 import libperm
 
@@ -73,11 +76,98 @@ def test_gradient_of_a_long_band_by_zeros_too():
 def test_minors_of_integers_that_no_double_holds():
     a = np.array([[2**62 + 1, 3], [-(2**63), 2**53 + 1], [5, 7]])
     found, bounds = libperm.sub_permanents(a, full=True)
-    for i in range(3):
-        exact = libperm.permanent(np.delete(a, i, 0))
-        assert abs(Fraction(found[i]) - exact) <= Fraction(bounds[i])
-        assert bounds[i] < 1e-12 * 2**117
+    assert found.tolist() == [libperm.permanent(np.delete(a, i, 0)) for i in range(3)]
+    assert (bounds == 0).all()
     g = libperm.gradients(a[None, :2], full=True)
     assert abs(Fraction(g.derivatives[0, 0, 0]) - (2**53 + 1)) <= Fraction(g.error_bounds[0, 0, 0])
-    with pytest.raises(TypeError, match="no double"):
-        libperm.sub_permanents(np.array([[10**30], [1]], object))
+    assert libperm.sub_permanents(np.array([[10**30], [1]], object)).tolist() == [1, 10**30]
+
+
+def by_definition(a, rows, columns):
+    """Of the lines listed, copies listed again: each of the shorter side is matched."""
+    if len(rows) > len(columns):
+        return by_definition(a.T, columns, rows)
+    return sum(
+        math.prod(a[i, j] for i, j in zip(rows, chosen))
+        for chosen in itertools.permutations(columns, len(rows))
+    )
+
+
+def copies(counts):
+    return [line for line, count in enumerate(counts) for _ in range(count)]
+
+
+def without(lines, k):
+    return lines[:k] + lines[k + 1 :]
+
+
+@pytest.mark.parametrize("entries", [[0, 1, -2, 10**12], [0, 1, -5, 2**70], [0, 1, Fraction(-1, 3), 7]])
+def test_minors_of_exact_numbers_are_exact(entries):
+    random, compared = np.random.default_rng(SEED), 0
+    for counted in [False, True] * 12:
+        m, n = random.integers(1, 4, 2)
+        a = np.array(random.choice(np.array(entries, object), (m, n)), object)
+        counts = [random.integers(0, 3, k).tolist() if counted else [1] * k for k in (m, n)]
+        rows, columns = map(copies, counts)
+        if not rows or not columns or len(rows) + len(columns) > 10:
+            continue
+        options = dict(zip(("row_multiplicity", "col_multiplicity"), counts)) if counted else {}
+        expected = np.zeros((m, n), object)
+        for r, i in enumerate(rows):
+            for c, j in enumerate(columns):
+                expected[i, j] += by_definition(a, without(rows, r), without(columns, c))
+        found = libperm.gradient(a, **options)
+        assert found.dtype == object
+        assert found.tolist() == expected.tolist()
+        assert libperm.gradient(a.tolist(), **options) == expected.tolist()
+        if len(rows) == len(columns) + 1:
+            alone = [
+                by_definition(a, without(rows, rows.index(i)), columns) if i in rows else 0 for i in range(m)
+            ]
+            assert libperm.sub_permanents(a, **options).tolist() == alone
+        compared += 1
+    assert compared > 5
+
+
+def test_what_is_in_a_matrix_says_what_its_derivatives_are():
+    random = np.random.default_rng(SEED)
+    a = random.integers(2**40, 2**41, (9, 9))
+    minor = libperm.permanent(a[1:, 1:])
+    g = libperm.gradient(a, full=True)
+    assert type(g.derivatives[0, 0]) is int
+    assert g.derivatives[0, 0] == minor
+    assert (g.error_bounds == 0).all()
+    assert int(g.permanent) == libperm.permanent(a)
+    assert libperm.gradient(a, precision="double").dtype == np.float64
+    exact = libperm.gradient(a * 0.5, precision="exact")
+    assert exact[0, 0] == Fraction(minor, 2**8)
+    small = sparse.csc_array(random.integers(0, 3, (8, 8)))
+    found = libperm.gradient(small)
+    assert found.dtype == np.int64
+    assert found.format == "csc"
+    for i, j in zip(*small.nonzero()):
+        assert found[i, j] == libperm.permanent(np.delete(np.delete(small.toarray(), i, 0), j, 1))
+    wide = np.stack([a[:, 1:], a[:, :-1]])
+    subs = libperm.sub_permanents(wide)
+    assert [subs[k][3] for k in (0, 1)] == [libperm.permanent(np.delete(w, 3, 0)) for w in wide]
+    with pytest.raises(OverflowError, match="int64"):
+        libperm.gradient(sparse.csr_array(a))
+    with pytest.raises(TypeError, match="complex"):
+        libperm.gradient(a * 1j, precision="exact")
+    with pytest.raises(TypeError, match="fractions"):
+        libperm.gradient(sparse.csr_array(a * 0.5), precision="exact")
+    with pytest.raises(ValueError, match="gradient's"):
+        libperm.gradients(a[None], precision="exact")
+    with pytest.raises(ValueError, match="mod:7"):
+        libperm.gradient(a, precision="mod:7")
+
+
+def test_where_the_entries_own_rounding_is_all_there_is_the_text_says_so():
+    turns = np.outer(range(12), range(12)) % 12
+    fourier = libperm.compute(np.exp(2j * np.pi * turns / 12))
+    assert fourier.entry_rounding >= 1
+    assert "the entries' own rounding may change all digits" in repr(fourier)
+    certain = libperm.compute(np.random.default_rng(SEED).uniform(size=(8, 8)))
+    assert certain.entry_rounding == 8 * 2**-53
+    assert "own rounding" not in repr(certain)
+    assert libperm.compute(turns).entry_rounding == 0

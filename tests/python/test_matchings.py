@@ -3,7 +3,9 @@
 import itertools
 import math
 import random
+import warnings
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -110,6 +112,33 @@ def test_batches():
     sums = found.entries.sum(axis=2) + found.rows
     assert np.allclose(sums, 1, rtol=0, atol=1e-13)
     assert libperm.marginals(batch[:0], 1.0, 1.0).entries.shape == (0, 3, 4)
+
+
+def test_a_0_of_lines_that_none_can_match_is_told(capfd):
+    wide, tall = [[1.0, 2, 3]], [[1.0], [2], [3]]
+    for call in (libperm.permanent, lambda *a, **k: libperm.compute(*a, **k).value):
+        with pytest.warns(
+            libperm.UnmatchedWarning, match="of 3 columns at most 1 .* pass col_unmatched"
+        ) as told:
+            assert call(wide, row_unmatched=0.1) == 0
+        assert Path(told[0].filename).name == "test_matchings.py"
+        with pytest.warns(libperm.UnmatchedWarning, match="of 3 rows at most 1 .* pass row_unmatched"):
+            assert call(tall, col_unmatched=0.1) == 0
+        with pytest.warns(libperm.UnmatchedWarning, match="of 4 columns at most 2"):
+            assert call([[1.0, 2.0]], row_unmatched=1, row_multiplicity=[2], col_multiplicity=[2, 2]) == 0
+    logged = capfd.readouterr().err.splitlines()
+    assert len(logged) == 6
+    assert logged[0] == (
+        "[libperm] warning: the permanent is 0: of 3 columns at most 1 can be matched, and each has to be, "
+        "having no weight (col_unmatched) where the other side has them"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert libperm.permanent(wide) == 6
+        assert libperm.permanent(wide, col_unmatched=1) == 6
+        assert libperm.permanent(wide, row_unmatched=0.5, col_unmatched=1) == 6.5
+        assert libperm.permanent([[1.0, 2]], row_unmatched=1, row_multiplicity=[2]) == 4
+    assert capfd.readouterr().err == ""
 
 
 def test_permanents_where_lines_may_stay_unmatched():

@@ -1,5 +1,6 @@
 """Options, results, errors, warnings."""
 
+import json
 import pickle
 import threading
 import warnings
@@ -9,7 +10,8 @@ import pytest
 from support import rng
 
 import libperm
-from libperm._options import Prepared
+from libperm import _abi, _library
+from libperm._options import Prepared, counting
 
 A = [[1.5, 2.0], [3.0, 4.0]]
 
@@ -280,3 +282,70 @@ def test_info():
     libperm.set_log_level(2)
     with pytest.raises(libperm.Error):
         libperm.set_log_level(9)
+
+
+def table():
+    return json.loads(_library.read_text(lambda *to: _library.library.perm_info(_abi.FORMAT_OPTIONS, *to)))
+
+
+GOALS = {
+    "perm_compute": lambda o: libperm.compute(B, **o),
+    "perm_bounds": lambda o: libperm.bounds(B, **o),
+    "perm_estimate": lambda o: libperm.estimate(B, **o),
+    "perm_sample": lambda o: libperm.sample(B, 1, **o),
+    "perm_matchings": lambda o: libperm.matchings(B, **o),
+    "perm_plan_marginals": lambda o: libperm.marginals(B, **o),
+    "perm_plan_gradient": lambda o: libperm.Plan(B, **o).gradient(),
+    "perm_plan_execute": lambda o: libperm.Plan(B, **o).permanent(),
+    "perm_plan_run_shard": lambda o: libperm.Plan(B, **o).run_shard(0),
+    "perm_estimate_run_shard": lambda o: libperm.Estimation(B, **o).run_shard(0),
+    "perm_periodic_execute": lambda o: libperm.Periodic(CELL, **o).permanent(3),
+    "perm_periodic_generating_function": lambda o: libperm.Periodic(CELL, **o).generating_function(),
+    "perm_periodic_growth": lambda o: libperm.Periodic(CELL, **o).growth(),
+}
+B = [[1.5, 2.0, 0.0, 0.0], [3.0, 4.0, 1.0, 0.0], [0.0, 1.0, 2.5, 1.0], [0.0, 0.0, 1.0, 0.5]]
+CELL = [[1, 1, 1]]
+GIVEN = {
+    "engine": "tree",
+    "device": "cpu",
+    "precision": "kahan",
+    "tolerance": 1e-5,
+    "seed": 3,
+    "without": "dm",
+    "decompose": "paper",
+    "cache_dir": "",
+    "threads": 1,
+    "machine": None,
+}
+
+
+@pytest.mark.parametrize("call", GOALS)
+@pytest.mark.parametrize("option", GIVEN)
+def test_an_option_counts_or_is_refused(call, option):
+    """As the library's table has it."""
+    value = GIVEN[option]
+    if option == "machine":
+        value = _library.read_text(lambda *to: _library.library.perm_info(3, *to))
+    if option == "seed" and call == "perm_sample":
+        pytest.skip("an argument of its own")
+    rules = [
+        rule
+        for rule in table()["rules"]
+        if call in rule["calls"] and option in rule["options"] and rule["status"] != 0
+        and value not in rule["values"].split(", ")
+    ]  # fmt: skip
+    if not rules:
+        GOALS[call]({option: value})
+        return
+    with pytest.raises(libperm.Error) as caught:
+        GOALS[call]({option: value})
+    assert caught.value.status == rules[0]["status"]
+    assert str(caught.value).endswith(": " + rules[0]["why"])
+
+
+def test_of_several_calls_options_those_that_count():
+    """As torch's backward takes them from the forward's."""
+    given = {"precision": "dd", "engine": "tree", "threads": 2, "checkpoint": "kept", "without": "dm"}
+    assert counting("perm_plan_gradient", given) == {"threads": 2, "without": "dm"}
+    assert counting("perm_plan_gradient", {"engine": "frontier"}) == {"engine": "frontier"}
+    assert counting("perm_compute", given) == given

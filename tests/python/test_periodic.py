@@ -350,7 +350,7 @@ def test_what_is_not_to_be_had():
         libperm.Periodic([[1j, 1, 1]]).generating_function()
     with pytest.raises(libperm.UnsupportedError, match="negative"):
         libperm.Periodic([[1, -1, 1]]).growth()
-    with pytest.raises(libperm.UnsupportedError, match="another engine"):
+    with pytest.raises(libperm.UnsupportedError, match="use engine auto or frontier"):
         libperm.Periodic([[1, 1, 1]], engine="ryser")
     with pytest.raises(libperm.UnsupportedError, match="multiplicities"):
         libperm.Periodic([[1, 1, 1]], row_multiplicity=[2])

@@ -24,7 +24,7 @@ assert plan.permanents([[1, 2, 3, 4], [0.5, 1, 1, 1]]) == [10.0, 1.5]
 assert libperm.permanents([[[1j, 2], [3, 4]]]) == [6 + 4j]
 try:
     assert libperm.Periodic([[1, 1, 1]]).terms(5) == [1, 2, 3, 5, 8]
-    assert libperm.gradient([[1, 2], [3, 4]]) == [[4.0, 3.0], [2.0, 1.0]]
+    assert libperm.gradient([[1, 2], [3, 4]]) == [[4, 3], [2, 1]]
 except libperm.UnsupportedError:
     pass
 assert libperm.permanent([[1, 2], [3, 4]], progress=True) == 10

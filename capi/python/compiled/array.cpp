@@ -14,15 +14,11 @@ PyObject *of_numpy(const char *name) {
     return found;
 }
 
-namespace {
-
 bool is_array(PyObject *object) {
     static PyObject *ndarray = nullptr; // for good
     if (!ndarray) ndarray = of_numpy("ndarray");
     return reinterpret_cast<PyObject *>(Py_TYPE(object)) == ndarray;
 }
-
-} // namespace
 
 Array::Array(PyObject *object) {
     if (!is_array(object)) return;

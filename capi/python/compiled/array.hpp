@@ -15,8 +15,11 @@ namespace perm_python {
 // numpy's, of this name; null if it is not imported.
 PyObject *of_numpy(const char *name);
 
-// Borrows an array's memory. It is empty, with no error set, for what is no numpy.ndarray itself (a subclass
-// may mean something else) or holds no float64, complex128 or int64, aligned and in the machine's byte order.
+// A numpy.ndarray itself: a subclass may mean something else.
+bool is_array(PyObject *object);
+
+// Borrows an array's memory. It is empty, with no error set, for what is no such array or holds no float64,
+// complex128 or int64, aligned and in the machine's byte order.
 class Array {
   public:
     explicit Array(PyObject *object);

@@ -1,5 +1,7 @@
 #include "capi/python/compiled/multiplicities.hpp"
 
+#include "capi/python/compiled/array.hpp"
+
 #include <algorithm>
 
 namespace perm_python {
@@ -20,8 +22,11 @@ bool read_counts(PyObject *given, std::int64_t lines, std::int64_t *counts) {
         std::fill_n(counts, lines, 1);
         return true;
     }
-    // An iterator can be read once: it is left to the general way.
-    if (!PySequence_Check(given) || PySequence_Size(given) != lines) {
+    // An iterator can be read once, and others go by labels (pandas' series), not by places: they are left to
+    // the general way.
+    const bool is_in_order =
+        PyList_Check(given) || PyTuple_Check(given) || PyRange_Check(given) || is_array(given);
+    if (!is_in_order || PySequence_Size(given) != lines) {
         PyErr_Clear();
         return false;
     }

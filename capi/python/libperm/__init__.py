@@ -18,6 +18,7 @@ from libperm._errors import (
     PrecisionWarning,
     RefusedError,
     TimeRefusedError,
+    UnmatchedWarning,
     UnsupportedError,
 )
 from libperm._estimates import Estimate, Estimation, Scaled, estimate
@@ -59,6 +60,7 @@ __all__ = [
     "RunOptions",
     "Scaled",
     "TimeRefusedError",
+    "UnmatchedWarning",
     "UnsupportedError",
     "bounds",
     "compute",

@@ -14,6 +14,7 @@ VALUE_TEXT = 4
 
 FORMAT_TEXT = 0
 FORMAT_JSON = 1
+FORMAT_OPTIONS = 4
 
 PROGRESS_FN = ctypes.CFUNCTYPE(None, c_double, c_double, c_void_p)
 CANCEL_FN = ctypes.CFUNCTYPE(c_int, c_void_p)
@@ -181,6 +182,7 @@ class Result(ctypes.Structure):
         ("seconds_compile", c_double),
         ("kernels_compiled", c_int32),
         ("slices", c_int32),
+        ("entry_rounding", c_double),
     ]
 
 
@@ -236,6 +238,9 @@ LATER: dict[str, tuple[object, list[object]]] = {
     "perm_estimate_combine": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_int64, c_void_p]),
     "perm_bounds": (c_int, [c_void_p, c_void_p, c_void_p]),
     "perm_sample": (c_int, [c_void_p, c_void_p, c_int64, c_uint64, c_void_p]),
+    "perm_sampler_create": (c_int, [c_void_p, c_void_p, c_int64, c_uint64, c_void_p]),
+    "perm_sampler_draw": (c_int, [c_void_p, c_int64, c_void_p]),
+    "perm_sampler_destroy": (c_int, [c_void_p]),
     "perm_boson_sample": (c_int, [c_void_p, c_int64, c_uint64, c_void_p, c_void_p]),
     "perm_plan_save": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p]),
     "perm_plan_load": (c_int, [c_void_p, c_size_t, c_void_p, c_void_p]),

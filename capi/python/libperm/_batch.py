@@ -12,9 +12,10 @@ from libperm import _abi
 from libperm._errors import InvalidMatrixError, error_of
 from libperm._library import check, last_error, later, library
 from libperm._matrix import Matrix
-from libperm._numbers import Kind
+from libperm._numbers import Kind, numbers_of
 from libperm._result import SIZE, text_of_result, value_of
-from libperm._values import as_array, is_array, plain
+from libperm._sequences import items_of
+from libperm._values import as_array, is_array, is_entry, plain
 
 _STEP = {
     _abi.VALUE_F64: 8,
@@ -43,11 +44,20 @@ def rows_in(values: Any, pattern: Matrix) -> tuple[int, Any]:
         if values.ndim != 2 or values.shape[1] != width:
             raise InvalidMatrixError(f"values of shape {values.shape}, where the pattern has {width} entries")
         return len(values), plain(values.reshape(-1))
-    rows = [list(row) for row in values]
+    rows = [_row(row) for row in items_of(values, "rows of values")]
     for i, row in enumerate(rows):
         if len(row) != width:
             raise InvalidMatrixError(f"row {i} has {len(row)} values, where the pattern has {width} entries")
-    return len(rows), [x for row in rows for x in row]
+    return len(rows), numbers_of([x for row in rows for x in row])
+
+
+def _row(row: Any) -> list[Any]:
+    row = as_array(row)
+    if getattr(row, "ndim", 1) != 1:
+        raise InvalidMatrixError(
+            "a list of rows of values is expected, or an array (count, m, n) of matrices"
+        )
+    return items_of(row, "rows of values")
 
 
 def _entries_of(matrices: Any, pattern: Matrix) -> Any:
@@ -60,7 +70,7 @@ def _entries_of(matrices: Any, pattern: Matrix) -> Any:
     is_outside = np.ones(pattern.shape, bool)
     at = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.row_ptr)), np.asarray(pattern.col_idx)
     is_outside[at] = False
-    for k, i, j in np.argwhere((matrices != 0) & is_outside)[:1]:
+    for k, i, j in np.argwhere(is_entry(matrices) & is_outside)[:1]:
         raise InvalidMatrixError(f"matrix {k}: row {i}, column {j} is not in the plan's pattern")
     return matrices[:, at[0], at[1]]
 

@@ -10,10 +10,10 @@ from libperm import _abi, _quick
 from libperm._batch import Batch
 from libperm._call import run
 from libperm._library import check, later, require
-from libperm._matrix import LONG_ORDER, read_counts
+from libperm._matrix import LONG_ORDER, array_in, read_counts
 from libperm._options import Prepared
 from libperm._result import Gradient
-from libperm._values import as_doubles
+from libperm._values import array_of, as_array, as_doubles, is_array, kind_of_entries, plain
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -78,23 +78,29 @@ def sub_permanents(
     """Of a matrix with one line more one way than the other, multiplicities counted: its permanents when a
     copy of each line of the longer way is left out, an array; 0 for a line that has no copy. All together
     take three times as long as one. Of an array (count, m, n) of matrices: an array (count, lines).
+    Of integers and fractions exactly, an array of objects, int or Fraction: each matrix in the time of one
+    exact permanent of long integers. Doubles instead: A.astype(float).
 
-    full=True: the array, and one of certain bounds of the errors. At most 40 lines either way.
+    full=True: the array, and one of certain bounds of the errors. At most 40 lines either way, of doubles.
     device: "auto", "cpu" or "gpu", which takes matrices of 12 lines and more, with the same bits.
 
     >>> import libperm, numpy as np
     >>> libperm.sub_permanents(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
     array([38., 16., 10.])
     >>> libperm.sub_permanents([[1, 2], [3, 4]], row_multiplicity=[2, 1])  # without a copy of each row
-    array([10.,  4.])
+    array([10, 4], dtype=object)
     """
     import numpy as np
 
+    if not _are_doubles(A):
+        found = _exact_sub_permanents(A, (row_multiplicity, col_multiplicity), device, options)
+        if found is not None:
+            return (found, np.zeros(found.shape)) if full else found
     if not full and row_multiplicity is None and col_multiplicity is None and device is None and not options:
         small = _quick.sub_permanents(A)
         if small is not None:
             return small
-    matrices = as_doubles(A, or_int64=True)
+    matrices = as_doubles(array_in(A), or_int64=True)
     if matrices.ndim not in (2, 3):
         raise TypeError(f"an array of {matrices.ndim} dimensions is no matrix, nor a batch of them")
     batch = matrices[None] if matrices.ndim == 2 else matrices
@@ -110,6 +116,34 @@ def sub_permanents(
     if matrices.ndim == 2:
         found, bounds = found[0], None if bounds is None else bounds[0]
     return (found, bounds) if full else found
+
+
+def _are_doubles(a: Any) -> bool:
+    return getattr(getattr(a, "dtype", None), "char", "") in ("d", "D")
+
+
+def _exact_sub_permanents(a: Any, counts: Any, device: str | None, options: Mapping[str, Any]) -> Any:
+    """None of floats and complex numbers."""
+    import numpy as np
+
+    from libperm import _exact_minors  # which plans
+
+    given = as_array(a)
+    given = given if is_array(given) else array_of(array_in(a)).astype(object)
+    if given.ndim not in (2, 3) or given.size == 0:
+        return None
+    numbers = plain(given.reshape(-1))
+    kind = kind_of_entries(numbers)
+    if not kind.is_exact:
+        return None
+    batch = np.array(numbers, object).reshape(
+        (-1, *given.shape[-2:]) if given.size else (0, *given.shape[-2:])
+    )
+    read = [read_counts(name, n, c) for name, n, c in zip(("row", "col"), given.shape[-2:], counts)]
+    others = {**options, "device": device}
+    found = [_exact_minors.sub_permanents(matrix, kind, read, others) for matrix in batch]
+    found_all = np.array(found, object).reshape(len(batch), -1)
+    return found_all[0] if given.ndim == 2 else found_all
 
 
 def _of_doubles(batch: Any) -> str:

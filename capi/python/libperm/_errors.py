@@ -76,6 +76,10 @@ class GpuError(Error, RuntimeError):
     status = 403
 
 
+class UnmatchedWarning(UserWarning):
+    """The weights of unmatched lines leave no matching: the answer is 0 whatever the entries are."""
+
+
 class PrecisionWarning(UserWarning):
     """The answer's error bound is larger than the tolerance asked for."""
 

@@ -6,21 +6,24 @@ import ctypes
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from libperm import _by_rows, _dense, _full_batch, _quick
+from libperm import _by_rows, _dense, _exact_minors, _full_batch, _quick
 from libperm._call import run
 from libperm._errors import MemoryRefusedError, UnsupportedError
 from libperm._library import check, library
-from libperm._matchings import weighted_input
+from libperm._matchings import warn_if_none_matches, weighted_input
 from libperm._matrix import Input, Matrix, read, union
-from libperm._numbers import Kind, Number
-from libperm._options import MULTIPLICITIES, Prepared
+from libperm._numbers import Kind, Number, numbers_of
+from libperm._options import MULTIPLICITIES, Prepared, counting
 from libperm._result import Answer, Gradient, Result, result_of, value_of, warn_if_missed
+from libperm._sequences import items_of
 from libperm._values import (
     any_negative,
     as_array,
     as_doubles,
     is_array,
+    is_entry,
     is_numpy,
+    kind_of_array,
     kind_of_entries,
     plain,
     value_type_of,
@@ -122,6 +125,7 @@ def _weighted(
 ) -> tuple[Answer, Kind, bool, bool]:
     answer, matrix = Answer(), read(as_array(a))
     given, _buffer, kind = weighted_input(matrix, row_unmatched, col_unmatched, options)
+    warn_if_none_matches(given, row_unmatched is not None, col_unmatched is not None, 3)
     prepared = Prepared(options, "exact" if kind.is_exact else None)
     arguments = ctypes.addressof(given.struct), ctypes.addressof(prepared.struct), answer.address
     run(prepared, True, lambda: check(library.perm_compute(*arguments)))
@@ -159,28 +163,35 @@ def permanents(batch: Any, *, full: bool = False, **options: Unpack[Options]) ->
         found = None if _counts_lines(options) else _full_batch.permanents(batch, full, options)
         if found is not None:
             return found
-        used = (batch != 0).any(axis=0)
+        used = is_entry(batch).any(axis=0)
         pattern = read(used)
-        rows, cols = used.nonzero()
+        (rows, cols), count = used.nonzero(), len(batch)
         flat = plain(batch[:, rows, cols].reshape(-1))
-        kind, as_numpy = kind_of_entries(plain(batch.reshape(-1)[:1])), True
+        kind, as_numpy = kind_of_array(batch), True  # of the zeros too
     else:
-        matrices = [read(a) for a in batch]
+        matrices = _matrices(batch)
         if not matrices:
             return []
-        pattern = union(matrices)
-        flat = [x for matrix in matrices for x in matrix.entries_in(pattern)]
+        pattern, count = union(matrices), len(matrices)
+        flat = numbers_of([x for matrix in matrices for x in matrix.entries_in(pattern)])
         kind = max(matrix.kind for matrix in matrices)
         as_numpy = any(is_numpy(matrix.row_ptr) for matrix in matrices)
     typical = Matrix(pattern.shape, pattern.row_ptr, pattern.col_idx, flat[: pattern.nnz], kind)
     signless = kind is not Kind.COMPLEX and not any_negative(flat)
     plan = Plan._of(typical, dict(options), value_type_of(flat, kind), signless)
-    return plan._permanents(len(batch), flat, full, as_numpy)
+    return plan._permanents(count, flat, full, as_numpy)
+
+
+def _matrices(batch: Any) -> list[Matrix]:
+    if hasattr(batch, "tocsr"):
+        raise TypeError("scipy.sparse is one matrix: pass a list of such")
+    return [read(a) for a in items_of(batch, "matrices")]
 
 
 def gradients(batch: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
     """Of many matrices, an array (count, m, n): the derivatives of each permanent by each of its entries, by
-    zeros too, as an array of that shape, of float64 or complex128. Planned once for that shape.
+    zeros too, as an array of that shape, of float64 or complex128; gradient() has them exactly. Planned once
+    for that shape.
     full=True: a libperm.Gradient, with bounds of their errors, and a libperm.Batch of permanents.
 
     >>> import libperm, numpy as np
@@ -191,11 +202,16 @@ def gradients(batch: Any, *, full: bool = False, **options: Unpack[Options]) -> 
            [[5., 0.],
             [0., 1.]]])
     """
+    if options.get("precision") == "exact":
+        raise ValueError(
+            "a batch's derivatives are doubles: exact ones are libperm.gradient's, of each matrix"
+        )
     batch = as_doubles(batch, or_int64=True)
     if batch.ndim != 3:
         raise TypeError(f"an array of {batch.ndim} dimensions is no batch of matrices: 3 are expected")
     counts_lines = _counts_lines(options)
-    if counts_lines or not _dense.are_served(batch):
+    by_sums = _dense.are_served(batch) and counting("perm_gradients", options) == options
+    if counts_lines or not by_sums:
         batch = as_doubles(batch)
     found: Any
     if counts_lines:
@@ -203,7 +219,7 @@ def gradients(batch: Any, *, full: bool = False, **options: Unpack[Options]) -> 
         pattern.kind = kind_of_entries(batch.reshape(-1)[:1])
         plan = Plan._of(pattern, dict(options), value_type_of(pattern.entries, pattern.kind), False)
         found = plan.gradients(batch, full)
-    elif _dense.are_served(batch):
+    elif by_sums:
         found = _dense.gradients(batch, options)
         return found if full else found.derivatives
     else:
@@ -231,10 +247,14 @@ def gradient(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
     the permanent would gain; where that is too much at once, row by row. Of scipy.sparse by the entries that
     it has, which alone is possible where it is large. full=True: a libperm.Gradient, with bounds of their
     errors.
+    Of integers int, of Fraction and Decimal Fraction, exactly (an array of objects; scipy.sparse has int64),
+    by an exact permanent for each row. precision="double" has doubles, "exact" takes floats as fractions.
 
     >>> import libperm
     >>> libperm.gradient([[1.0, 2.0], [3.0, 4.0]])
     [[4.0, 3.0], [2.0, 1.0]]
+    >>> libperm.gradient([[1, 2], [3, 4]])
+    [[4, 3], [2, 1]]
     >>> g = libperm.gradient([[0.1, 0.2], [0.3, 0.4]], full=True)
     >>> g.derivatives[0][0], g.error_bounds[0][0] < 1e-15, g.permanent.text[:5]
     (0.4, True, '1.000')
@@ -243,6 +263,9 @@ def gradient(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
         small = None if options else _quick.gradient(A)
         return _dense.gradients(as_doubles(A)[None], options).derivatives[0] if small is None else small
     matrix = read(A, with_zeros=True)
+    if _is_exact(matrix.kind, options.get("precision"), hasattr(A, "tocsr")):
+        found = _exactly(matrix, dict(options))
+        return _like(matrix, A, found) if full else matrix.like(A, found.derivatives)
     if matrix.kind.is_exact:
         matrix.kind = Kind.REAL
     try:
@@ -252,9 +275,31 @@ def gradient(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
         if hasattr(A, "tocsr"):
             raise
         found = _by_rows.gradient(matrix, options, refused)
-    derivatives = matrix.like(A, found.derivatives)
-    return (
-        replace(found, derivatives=derivatives, error_bounds=matrix.like(A, found.error_bounds))
-        if full
-        else derivatives
+    return _like(matrix, A, found) if full else matrix.like(A, found.derivatives)
+
+
+def _like(matrix: Matrix, a: Any, found: Gradient) -> Gradient:
+    return replace(
+        found, derivatives=matrix.like(a, found.derivatives), error_bounds=matrix.like(a, found.error_bounds)
     )
+
+
+def _is_exact(kind: Kind, precision: str | None, in_sparse: bool) -> bool:
+    """Whether derivatives are to be exact: as permanents are of integers and fractions, unless told."""
+    if precision is not None and str(precision).startswith("mod:"):
+        raise ValueError(f'no derivatives by precision="{precision}": of integers they are exact by "exact"')
+    if precision not in (None, "auto", "exact") or not (kind.is_exact or precision == "exact"):
+        return False
+    if kind is Kind.COMPLEX:
+        raise TypeError('derivatives of complex numbers are computed in doubles: leave out precision="exact"')
+    if in_sparse and kind is not Kind.INTEGER:
+        raise TypeError(
+            "derivatives that are fractions, which scipy.sparse cannot hold: pass an array or lists"
+        )
+    return True
+
+
+def _exactly(matrix: Matrix, options: dict[str, Any]) -> Gradient:
+    derivatives = _exact_minors.gradient(matrix, matrix.positions(), options)
+    permanent = result_of(*_computed(matrix, {**options, "precision": "exact"}))
+    return Gradient(derivatives, [0.0] * len(derivatives), permanent)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 from libperm import _abi, _small_marginals
 from libperm._batch import Batch, Results
 from libperm._call import run
-from libperm._errors import InvalidMatrixError
+from libperm._errors import InvalidMatrixError, UnmatchedWarning
 from libperm._library import check, library, require
 from libperm._matrix import LONG_LINES, LONG_ORDER, Input, Matrix, read
 from libperm._numbers import Kind, numbers_of
 from libperm._options import MULTIPLICITIES, Prepared
 from libperm._result import Answer, Result, in_numpy, result_of
+from libperm._sequences import items_of
 from libperm._values import (
     Buffer,
     as_array,
@@ -126,7 +128,7 @@ def matchings(A: Any, **options: Unpack[Options]) -> list[Any]:
     times: list[Any] = [given_options.get(name) for name in MULTIPLICITIES]
     prepared = Prepared(given_options, "exact" if matrix.kind.is_exact else None)
     given = Input(matrix, value_type_of(matrix.entries, matrix.kind), *times)
-    lines = [n if of_lines is None else sum(of_lines) for n, of_lines in zip(matrix.shape, times)]
+    lines = [n if of_lines is None else sum(of_lines) for n, of_lines in zip(matrix.shape, given.counts)]
     results, function = Results(min(lines) + 1), require("perm_matchings")
     struct, opts = ctypes.addressof(given.struct), ctypes.addressof(prepared.struct)
     run(prepared, True, lambda: check(function(struct, opts, min(lines) + 1, results.address)))
@@ -146,10 +148,26 @@ def weighted_input(
     return *_input(matrix, weights, value_type_of(numbers, kind), numbers, options), kind
 
 
+def warn_if_none_matches(given: Input, has_rows: bool, has_columns: bool, level: int) -> None:
+    """What the library logs is no warning that Python shows in a notebook, or makes an error of."""
+    if has_rows == has_columns:
+        return
+    sides = given.struct.n_rows, given.struct.n_cols
+    rows, columns = (n if c is None else sum(c) for n, c in zip(sides, given.counts))
+    if columns > rows if has_rows else rows > columns:
+        longer, weights = ("columns", "col_unmatched") if has_rows else ("rows", "row_unmatched")
+        warnings.warn(
+            f"the permanent is 0: of {max(rows, columns)} {longer} at most {min(rows, columns)} can be "
+            f"matched, and each has to be, having no weight: pass {weights} too",
+            UnmatchedWarning,
+            stacklevel=level + 1,
+        )
+
+
 def _weights(what: str, lines: int, weights: Any) -> list[Any] | None:
     if weights is None:
         return None
-    if isinstance(weights, (str, bytes)):
+    if isinstance(weights, str):
         raise InvalidMatrixError(f"{what}_unmatched is {weights!r}: a number, or one for each {what}")
     weights = as_array(weights)
     if getattr(weights, "ndim", 1) > 1:
@@ -160,7 +178,7 @@ def _weights(what: str, lines: int, weights: Any) -> list[Any] | None:
         weights = numbers if weights.ndim == 1 else numbers[0]
     if not isinstance(weights, Iterable):
         return [weights] * lines
-    found: list[Any] = list(weights)
+    found = items_of(weights, f"weights, one for each {what}")
     if len(found) != lines:
         raise InvalidMatrixError(f"{what}_unmatched has {len(found)} weights, the matrix {lines} {what}s")
     return found
@@ -198,20 +216,26 @@ def _split_array(shape: tuple[int, int], numbers: Any) -> tuple[Any, Any, Any]:
     return numbers[: m * n].reshape(shape), numbers[m * n : m * n + m], numbers[m * n + m :]
 
 
+def _reals(numbers: Any) -> Any:
+    numbers = as_doubles(numbers)
+    if numbers.dtype.kind == "c":
+        raise InvalidMatrixError("complex weights: probabilities are of real ones of 0 or more")
+    return numbers
+
+
 def _of_many(batch: Any, row_unmatched: Any, col_unmatched: Any, options: dict[str, Any]) -> Marginals:
     import numpy as np
 
-    if batch.dtype.kind == "c":
-        raise InvalidMatrixError("complex weights: probabilities are of real ones of 0 or more")
-    batch = np.ascontiguousarray(plain(batch.reshape(-1)), float).reshape(batch.shape)
+    batch = _reals(batch)
     count, m, n = batch.shape
     i, j = (batch != 0).any(axis=0).nonzero()
     parts = [batch[:, i, j]]
     for what, lines, weights in (("row", m, row_unmatched), ("col", n, col_unmatched)):
         if weights is None:
             continue
+        weights = _reals(weights)
         try:
-            parts.append(np.broadcast_to(np.asarray(as_doubles(weights), float), (count, lines)))
+            parts.append(np.broadcast_to(weights, (count, lines)))
         except ValueError:
             raise InvalidMatrixError(
                 f"{what}_unmatched has the shape {np.shape(weights)}, where ({count}, {lines}) is expected"

@@ -7,13 +7,25 @@ import math
 import operator
 from array import array
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from itertools import accumulate
 from typing import Any
 
 from libperm import _abi
 from libperm._errors import InvalidMatrixError
 from libperm._numbers import Kind, numbers_of
-from libperm._values import Buffer, as_array, encode, is_array, kind_of_entries, plain
+from libperm._sequences import items_of
+from libperm._sums import sums
+from libperm._values import (
+    Buffer,
+    as_array,
+    encode,
+    is_array,
+    is_entry,
+    kind_of_array,
+    kind_of_entries,
+    plain,
+)
 
 
 class Matrix:
@@ -56,12 +68,13 @@ class Matrix:
                 entries[place[at]] = entry
             elif entry != 0:
                 raise InvalidMatrixError(f"row {at[0]}, column {at[1]} is not in the plan's pattern")
-        return entries
+        return numbers_of(entries)
 
     def like(self, a: Any, entries: Any) -> Any:
         """These entries in what this matrix was read from."""
         if hasattr(a, "tocsr"):
             empty = type(a.tocsr())
+            entries = _in_sparse(entries)
             return empty((entries, self.col_idx, self.row_ptr), shape=self.shape).asformat(a.format)
         zero = type(entries[0])(0) if len(entries) > 0 else 0.0
         rows = [[zero] * self.shape[1] for _ in range(self.shape[0])]
@@ -71,7 +84,21 @@ class Matrix:
             return rows
         import numpy as np
 
-        return np.array(rows).reshape(self.shape)
+        exact = len(entries) > 0 and isinstance(entries[0], (int, Fraction))
+        return np.array(rows, object if exact else None).reshape(self.shape)
+
+
+def _in_sparse(entries: Any) -> Any:
+    """Exact ones as int64."""
+    if is_array(entries) or not all(isinstance(x, int) for x in entries):
+        return entries
+    import numpy as np
+
+    if any(abs(x) >= 2**63 for x in entries):
+        raise OverflowError(
+            "derivatives beyond int64, which scipy.sparse cannot hold: pass an array, or precision='double'"
+        )
+    return np.array(entries, np.int64)
 
 
 def read(a: Any, with_zeros: bool = False) -> Matrix:
@@ -88,14 +115,34 @@ def read(a: Any, with_zeros: bool = False) -> Matrix:
 def _read_sparse(a: Any) -> Matrix:
     import numpy as np
 
-    if a.dtype.kind in "bi":
-        a = a.astype(np.int64)  # before duplicates are summed
+    if len(a.shape) != 2:
+        raise TypeError(f"{type(a).__name__} of {len(a.shape)} dimensions is no matrix")
+    shape, (rows, cols, entries) = (int(a.shape[0]), int(a.shape[1])), _places(a)
+    kind, down, right = kind_of_array(entries), np.diff(rows), np.diff(cols)
+    if not ((down > 0) | (down == 0) & (right > 0)).all():
+        order = np.lexsort((cols, rows))
+        rows, cols = rows[order], cols[order]
+        is_first = np.diff(rows, prepend=-1).astype(bool) | np.diff(cols, prepend=-1).astype(bool)
+        entries = sums(entries[order], np.flatnonzero(is_first), kind)
+        rows, cols = rows[is_first], cols[is_first]
+    row_ptr = np.zeros(shape[0] + 1, np.int64)
+    np.cumsum(np.bincount(rows, minlength=shape[0]), out=row_ptr[1:])
+    return Matrix(shape, row_ptr, np.ascontiguousarray(cols, np.int64), entries, kind)
+
+
+def _places(a: Any) -> tuple[Any, Any, Any]:
+    """Rows, columns and entries, duplicates each alone."""
+    import numpy as np
+
+    if hasattr(a, "row"):  # a coo, whose tocsr() would sum in its own type
+        return a.row, a.col, a.data
+    if getattr(a, "format", "") == "lil":  # whose tocsr() rounds long doubles
+        rows = np.repeat(np.arange(len(a.rows)), [len(row) for row in a.rows])
+        cols, entries = ([x for row in lists for x in row] for lists in (a.rows, a.data))
+        return rows, np.array(cols, np.int64), np.array(entries, a.dtype)
     csr = a.tocsr()
-    if not csr.has_canonical_format:
-        csr = csr.copy()
-        csr.sum_duplicates()
-    row_ptr, col_idx = (np.ascontiguousarray(x, np.int64) for x in (csr.indptr, csr.indices))
-    return Matrix((int(csr.shape[0]), int(csr.shape[1])), row_ptr, col_idx, csr.data)
+    rows = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
+    return rows, csr.indices[: len(rows)], csr.data[: len(rows)]
 
 
 def _read_array(a: Any, with_zeros: bool = False) -> Matrix:
@@ -104,20 +151,17 @@ def _read_array(a: Any, with_zeros: bool = False) -> Matrix:
     dense = np.asarray(a)
     if dense.ndim != 2:
         raise TypeError(f"an array of {dense.ndim} dimensions is no matrix")
-    rows, cols = np.nonzero(np.ones(dense.shape) if with_zeros else dense)
+    rows, cols = np.nonzero(np.ones(dense.shape) if with_zeros else is_entry(dense))
     row_ptr = np.zeros(dense.shape[0] + 1, np.int64)
     np.cumsum(np.bincount(rows, minlength=dense.shape[0]), out=row_ptr[1:])
     shape = (int(dense.shape[0]), int(dense.shape[1]))
-    return Matrix(shape, row_ptr, np.ascontiguousarray(cols, np.int64), dense[rows, cols])
+    kind = kind_of_array(dense)  # of the zeros too
+    return Matrix(shape, row_ptr, np.ascontiguousarray(cols, np.int64), dense[rows, cols], kind)
 
 
 def _read_rows(a: Any, with_zeros: bool = False) -> Matrix:
-    if isinstance(a, (str, bytes)) or not isinstance(a, Iterable):
-        raise TypeError(f"{type(a).__name__} is no matrix: pass rows of numbers, an array or scipy.sparse")
-    rows = [list(row) if isinstance(row, Iterable) and not isinstance(row, str) else row for row in a]
+    rows = [_row(i, row) for i, row in enumerate(items_of(a, "rows of numbers, an array or scipy.sparse"))]
     for i, row in enumerate(rows):
-        if not isinstance(row, list):
-            raise TypeError(f"row {i} is {row!r}: a matrix is a list of rows")
         if len(row) != len(rows[0]):
             raise InvalidMatrixError(f"row {i} has {len(row)} entries, row 0 has {len(rows[0])}")
     rows = [numbers_of(row) for row in rows]
@@ -130,6 +174,26 @@ def _read_rows(a: Any, with_zeros: bool = False) -> Matrix:
         [x for row in kept for _, x in row],
         kind,  # of the zeros too: 0.0 says that the matrix is one of floats
     )
+
+
+def _row(i: int, row: Any) -> list[Any]:
+    row = as_array(row)
+    if getattr(row, "ndim", 1) != 1 or not isinstance(row, Iterable):
+        raise TypeError(f"row {i} is {row!r}: a matrix is a list of rows")
+    return items_of(row, f"rows of numbers (row {i})")
+
+
+def array_in(a: Any) -> Any:
+    """Of scipy.sparse an array; all else as it is."""
+    if not hasattr(a, "tocsr"):
+        return a
+    import numpy as np
+
+    matrix = read(a)
+    dense = np.zeros(matrix.shape, object)
+    for at, entry in zip(matrix.positions(), matrix.entries):
+        dense[at] = entry
+    return dense
 
 
 def union(matrices: Sequence[Matrix]) -> Matrix:
@@ -167,7 +231,7 @@ class Input:
         self.value_type = value_type
         self.values = encode(matrix.entries, value_type)
         lines = zip(("row", "col"), matrix.shape, (row_multiplicity, col_multiplicity))
-        counts = [read_counts(*line) for line in lines]
+        counts = self.counts = [read_counts(*line) for line in lines]
         self._kept = [
             Buffer(x) for x in (matrix.row_ptr, matrix.col_idx, *(c for c in counts if c is not None))
         ]
@@ -199,8 +263,9 @@ def _may_take_long(sides: Sequence[Sequence[int]]) -> bool:
 def read_counts(what: str, lines: int, counts: Iterable[int] | None) -> array[int] | None:
     if counts is None:
         return None
+    items = items_of(counts, f"integers ({what}_multiplicity)")
     try:
-        read_counts = array("q", [operator.index(x) for x in counts])
+        read_counts = array("q", map(operator.index, items))
     except TypeError:
         raise TypeError(
             f"{what}_multiplicity says how often each {what} counts: integers, one for each"
@@ -215,14 +280,19 @@ def read_counts(what: str, lines: int, counts: Iterable[int] | None) -> array[in
 def entries_for(pattern: Matrix, kind: Kind, values: Any) -> Any:
     """Of a matrix of the pattern, or the entries themselves; they may be of a smaller kind."""
     values = as_array(values)
-    if hasattr(values, "tocsr") or getattr(values, "ndim", 1) == 2:
-        entries = read(values).entries_in(pattern)
-    elif not is_array(values) and _is_of_rows(values):
-        entries = _read_rows(values).entries_in(pattern)
-    else:
-        entries = plain(values)
-        if len(entries) != pattern.nnz:
-            raise InvalidMatrixError(f"{len(entries)} values, where the pattern has {pattern.nnz} entries")
+    is_matrix = hasattr(values, "tocsr") or getattr(values, "ndim", 1) == 2
+    if not is_matrix and not is_array(values):
+        values = items_of(values, "values or a matrix")
+        is_matrix = len(values) > 0 and isinstance(values[0], Iterable)
+    if is_matrix:
+        matrix = read(values)
+        require_kind(matrix.kind, kind)
+        return matrix.entries_in(pattern)
+    if getattr(values, "ndim", 1) != 1:
+        raise TypeError(f"an array of {values.ndim} dimensions is neither values nor a matrix")
+    entries = plain(values)
+    if len(entries) != pattern.nnz:
+        raise InvalidMatrixError(f"{len(entries)} values, where the pattern has {pattern.nnz} entries")
     require_kind(kind_of_entries(entries), kind)
     return entries
 
@@ -233,7 +303,3 @@ def require_kind(own: Kind, kind: Kind) -> None:
             f"{own.name.lower()} values, and the plan is of a matrix of {kind.name.lower()} numbers; "
             "plan one of the larger kind, e.g. A.astype(float) or A.astype(complex)"
         )
-
-
-def _is_of_rows(values: Any) -> bool:
-    return isinstance(values, Sequence) and len(values) > 0 and isinstance(values[0], Iterable)

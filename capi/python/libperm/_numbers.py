@@ -27,6 +27,9 @@ class Kind(IntEnum):
 
 
 def kind_of(entry: Any) -> Kind:
+    name = type(entry).__name__ if type(entry).__module__ == "numpy" else ""
+    if name in ("timedelta64", "float16"):  # numbers to Python: a time, and one of three digits
+        raise TypeError(f"{entry!r} is of numpy's type {name}: say what number it is, e.g. by float()")
     if isinstance(entry, numbers.Integral):  # bool and numpy's integers among them
         return Kind.INTEGER
     if isinstance(entry, (numbers.Rational, Decimal)):
@@ -35,7 +38,7 @@ def kind_of(entry: Any) -> Kind:
         return Kind.REAL
     if isinstance(entry, numbers.Complex):
         return Kind.COMPLEX
-    if type(entry).__module__ == "numpy" and type(entry).__name__.startswith("bool"):
+    if name.startswith("bool"):
         return Kind.INTEGER
     raise TypeError(f"{entry!r} is no number: entries are int, float, complex, Fraction or Decimal")
 
@@ -51,9 +54,11 @@ def numbers_of(entries: list[Any]) -> list[Any]:
 
 
 def _number_of(entry: Any) -> Any:
+    if isinstance(entry, numbers.Integral) and type(entry).__name__ != "timedelta64":
+        return int(entry)  # numpy's are equal to a double that they round to
     if isinstance(entry, numbers.Integral) or hasattr(entry, "as_integer_ratio"):
         return entry
-    if hasattr(entry, "__index__"):
+    if hasattr(entry, "__index__") and not getattr(entry, "ndim", 0):
         return operator.index(entry)
     if hasattr(entry, "numerator") and hasattr(entry, "denominator"):
         return Fraction(int(entry.numerator), int(entry.denominator))
@@ -87,6 +92,10 @@ def text_of(entry: Any) -> bytes:
 
 
 def _text_of_ratio(entry: Any) -> bytes:
+    if not hasattr(entry, "as_integer_ratio"):  # sympy's Float, mpmath's mpf
+        raise TypeError(
+            f"{entry!r} has no exact value that can be told: float({entry!r}) is the nearest double"
+        )
     return b"/".join(map(text_of_int, entry.as_integer_ratio()))
 
 

@@ -1,14 +1,18 @@
-"""Keyword arguments as perm_opts."""
+"""Keyword arguments as perm_opts. Which count for which call is the library's to say: it refuses others."""
 
 from __future__ import annotations
 
 import ctypes
+import functools
+import json
 import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Callable, TypedDict
 
 from libperm import _abi
 from libperm._call import Stop
+from libperm._errors import Error
+from libperm._library import library, read_text
 from libperm._numbers import Kind
 from libperm._progress import Progress
 from libperm._quantities import bytes_of, real, seconds_of, whole
@@ -91,6 +95,27 @@ class Prepared:
     def kind_of_answer(self, kind: Kind) -> Kind:
         """Residues are integers, whatever the entries are."""
         return Kind.INTEGER if self.is_modular else kind
+
+
+@functools.cache
+def _values_of(call: str) -> dict[str, list[str]]:
+    """Options that do not count for a call of perm.h, but with these values."""
+    try:
+        table = json.loads(read_text(lambda *to: library.perm_info(_abi.FORMAT_OPTIONS, *to)))
+    except Error:  # an older library, which refuses none
+        return {}
+    return {
+        name: rule["values"].split(", ")
+        for rule in table["rules"]
+        for name in rule["options"]
+        if call in rule["calls"]
+    }
+
+
+def counting(call: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Of options that are for several calls, those that count for this one."""
+    values = _values_of(call)
+    return {name: value for name, value in options.items() if name not in values or value in values[name]}
 
 
 def _encoded(name: str, value: object) -> bytes:

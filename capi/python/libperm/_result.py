@@ -125,6 +125,7 @@ class Result:
     seconds_compile: float
     kernels_compiled: int
     slices: int
+    entry_rounding: float  # what rounding the entries to doubles may have changed, relatively; 0 in batches
     _kind: Kind = field(repr=False)
     _wants_exact: bool = field(repr=False)
     _as_numpy: bool = field(repr=False)
@@ -146,7 +147,10 @@ class Result:
         return f"<table>{''.join(cells)}</table>"
 
     def _certainty(self) -> str:
-        return "exact" if self.exact else f"relative error at most {self.rel_error_bound:.1e}"
+        certain = "exact" if self.exact else f"relative error at most {self.rel_error_bound:.1e}"
+        return certain + (
+            ", but the entries' own rounding may change all digits" if self.entry_rounding >= 1 else ""
+        )
 
     @property
     def value(self) -> Number:

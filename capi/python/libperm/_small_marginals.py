@@ -10,10 +10,10 @@ from typing import Any
 from libperm import _abi
 from libperm._library import check, library, require
 from libperm._matrix import Input, read
-from libperm._numbers import Kind
+from libperm._numbers import Kind, is_double
 from libperm._options import Prepared
 from libperm._result import Answer, Result, result_of
-from libperm._values import as_array
+from libperm._values import are_doubles, as_array, is_array
 from libperm.plan import Handle
 
 _MOST_SHORT, _MOST_NUMBERS = 10, 1 << 14  # lines of the shorter side; of all sets after all lines
@@ -42,12 +42,29 @@ class _Plan:
         return result_of(self._answer, Kind.REAL, False, as_numpy=True)
 
 
+def _is_plain(a: Any) -> bool:
+    return a.dtype.char in "dlf" and are_doubles(a.reshape(-1))
+
+
+def _weights(weights: Any) -> Any:
+    import numpy as np
+
+    weights = as_array(weights)
+    if not is_array(weights):
+        items = weights if isinstance(weights, (list, tuple)) else [weights]
+        if not all(isinstance(x, (float, int)) and is_double(x) for x in items):
+            return None
+        weights = np.asarray(weights, float)
+    return weights if _is_plain(weights) else None
+
+
 def marginals(a: Any, row_unmatched: Any, col_unmatched: Any) -> tuple[Any, Any, Result] | None:
     """Of an array of two dimensions: probabilities and their bounds, of entries, then rows, then columns, and
     the result. None where the general way is to be taken."""
     import numpy as np
 
-    if a.ndim != 2 or a.dtype.char not in "dlf":
+    a = np.asarray(a)
+    if a.ndim != 2 or not _is_plain(a):
         return None
     m, n = a.shape
     if not 0 < min(m, n) <= _MOST_SHORT or max(m, n) << min(m, n) > _MOST_NUMBERS:
@@ -58,8 +75,8 @@ def marginals(a: Any, row_unmatched: Any, col_unmatched: Any) -> tuple[Any, Any,
     for lines, weights in ((m, row_unmatched), (n, col_unmatched)):
         if weights is None:
             continue
-        weights = np.asarray(as_array(weights))
-        if weights.dtype.char not in "dlf" or weights.shape not in ((), (lines,)):
+        weights = _weights(weights)
+        if weights is None or weights.shape not in ((), (lines,)):
             return None
         values[at : at + lines] = weights
         at += lines

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from libperm import _abi
+from libperm._errors import InvalidMatrixError
 from libperm._numbers import Kind, is_double, kind_of_all, numbers_of, text_of
+from libperm._sequences import items_of
 
 _DTYPES = {_abi.VALUE_F64: "float64", _abi.VALUE_C128: "complex128", _abi.VALUE_I64: "int64"}
 _CHARS = {_abi.VALUE_F64: "d", _abi.VALUE_C128: "D", _abi.VALUE_I64: "l"}
@@ -43,9 +45,21 @@ def as_array(entries: Any) -> Any:
         raise TypeError("a masked array: what is masked has no value; say which, e.g. A.filled(0)")
     if is_array(entries) or not hasattr(entries, "__array__"):
         return entries
+    if hasattr(entries, "columns") and len({str(dtype) for dtype in getattr(entries, "dtypes", ())}) > 1:
+        return _of_columns(entries)
     import numpy as np
 
     return np.asarray(entries)
+
+
+def _of_columns(table: Any) -> Any:
+    """Of several types, which numpy would round to a common one."""
+    try:
+        return table.to_numpy(dtype=object)  # pandas'
+    except TypeError:
+        raise TypeError(
+            f"a {type(table).__name__} with columns of several types: pass its rows as lists"
+        ) from None
 
 
 def as_doubles(entries: Any, or_int64: bool = False) -> Any:
@@ -55,14 +69,35 @@ def as_doubles(entries: Any, or_int64: bool = False) -> Any:
 
     if type(entries) is np.ndarray and entries.dtype.char in "dD" and entries.dtype.isnative:
         return entries
-    entries = plain(np.asarray(as_array(entries)))
-    if or_int64 and is_array(entries) and entries.dtype.kind in "iu" and not are_doubles(entries.reshape(-1)):
-        return entries.astype(np.int64, copy=False)
-    if not is_array(entries) or not are_doubles(entries.reshape(-1)):
-        raise TypeError(
-            "numbers that no double is equal to: the derivatives of a batch are computed in doubles"
-        )
-    return entries.astype(np.complex128 if entries.dtype.kind == "c" else np.float64, copy=False)
+    entries = array_of(entries)
+    numbers = plain(entries.reshape(-1))
+    kind = kind_of_entries(numbers)
+    if are_doubles(numbers):
+        dtype = np.complex128 if kind is Kind.COMPLEX else np.float64
+        return np.asarray(numbers, dtype).reshape(entries.shape)
+    if not or_int64 or value_type_of(numbers, kind) != _abi.VALUE_I64:
+        raise TypeError("numbers that no double is equal to: these are computed with in doubles")
+    return np.asarray(numbers, np.int64).reshape(entries.shape)
+
+
+def array_of(entries: Any) -> Any:
+    """Numbers, lists of them, lists of such: an array of what they hold, as it is."""
+    import numpy as np
+
+    entries = as_array(entries)
+    if is_array(entries) or not hasattr(entries, "__iter__"):
+        return np.asarray(entries, None if is_array(entries) else object)
+    if hasattr(entries, "tocsr"):
+        raise TypeError(f"a {type(entries).__name__}, where an array is expected: its toarray()")
+    parts = [array_of(x) for x in items_of(entries, "lists of numbers")]
+    if len({part.ndim for part in parts}) > 1:
+        raise TypeError("a list among numbers: a matrix is a list of rows")
+    if len({part.shape for part in parts}) > 1:
+        raise InvalidMatrixError(f"parts of different lengths: {', '.join(str(x.shape) for x in parts[:4])}")
+    whole = np.empty((len(parts), *(parts[0].shape if parts else ())), object)
+    for k, part in enumerate(parts):
+        whole[k] = part[()]  # of no dimensions: its number
+    return whole
 
 
 def is_numpy(x: Any) -> bool:
@@ -73,7 +108,7 @@ def plain(entries: Any) -> Any:
     """A numpy array of numbers that C has, or a list."""
     entries = as_array(entries)
     if not is_array(entries):
-        return numbers_of(list(entries))
+        return numbers_of(items_of(entries, "numbers"))
     kind, size = entries.dtype.kind, entries.dtype.itemsize
     if kind in "fc" and size > (8 if kind == "f" else 16):  # long double: each taken exactly
         return list(entries)
@@ -81,7 +116,7 @@ def plain(entries: Any) -> Any:
         return entries.tolist()
     if kind == "O":
         return numbers_of(entries.tolist())
-    if entries.dtype.name in ("float16", "bfloat16"):
+    if kind == "f" and entries.dtype.char not in "fdg" or entries.dtype.name == "bfloat16":
         raise TypeError(
             f"an array of {entries.dtype.name}, of three digits: A.astype(float) says they are all there is"
         )
@@ -90,9 +125,28 @@ def plain(entries: Any) -> Any:
     return entries
 
 
+def is_entry(array: Any) -> Any:
+    """Where an array has numbers other than 0. TypeError where it has what is no number: to numpy None, ''
+    and [] are zeros."""
+    if array.dtype.kind != "O":
+        plain(array[:0])  # refuses those of other types
+        return array != 0
+    import numpy as np
+
+    numbers = plain(array.reshape(-1))
+    kind_of_entries(numbers)
+    return np.array([bool(x != 0) for x in numbers], bool).reshape(array.shape)
+
+
 def kind_of_entries(entries: Any) -> Kind:
     """Of what plain() returned."""
     return _KINDS[entries.dtype.kind] if is_array(entries) else kind_of_all(entries)
+
+
+def kind_of_array(array: Any) -> Kind:
+    """Of its type, also where it has no entries; TypeError where one is no number."""
+    numbers = plain(array.ravel("K"))
+    return kind_of_entries(numbers) if array.dtype.kind == "O" else _KINDS[array.dtype.kind]
 
 
 def value_type_of(entries: Any, kind: Kind) -> int:

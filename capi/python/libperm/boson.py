@@ -9,9 +9,11 @@ from libperm import _abi
 from libperm._call import run
 from libperm._errors import InvalidMatrixError, InvalidOptionError
 from libperm._library import check, require
+from libperm._matrix import array_in
 from libperm._options import Prepared
 from libperm._quantities import whole
-from libperm._values import as_doubles
+from libperm._sequences import items_of
+from libperm._values import as_array, as_doubles
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -51,7 +53,7 @@ def sample(
     """
     import numpy as np
 
-    amplitudes = np.ascontiguousarray(as_doubles(U.toarray() if hasattr(U, "tocsr") else U), np.complex128)
+    amplitudes = np.ascontiguousarray(as_doubles(array_in(U)), np.complex128)
     if amplitudes.ndim != 2:
         raise TypeError(f"an array of {amplitudes.ndim} dimensions is no matrix of amplitudes")
     modes, inputs = amplitudes.shape
@@ -102,7 +104,7 @@ def _modes(photons: Any, occupation: Any, inputs: int) -> Any:
             )
         return np.arange(photons, dtype=np.int64)
     name, given = ("photons", photons) if occupation is None else ("occupation", occupation)
-    numbers = np.asarray(list(given))
+    numbers = np.asarray(items_of(as_array(given), f"{name}: whole numbers"))
     if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
         raise InvalidOptionError(f"{name} is a list of whole numbers")
     if occupation is None:

@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from piquasso import NumpyConnector
 
 from libperm._dense import sub_permanents
 from libperm._functions import permanent
+from libperm._quantities import whole
 
 
 class LibpermConnector(NumpyConnector):
@@ -37,7 +37,7 @@ class LibpermConnector(NumpyConnector):
             raise ValueError(
                 f"{sum(counts[0])} rows and {sum(counts[1])} columns, repeated: a square is expected"
             )
-        return self._permanent(np.asarray(matrix), *counts)
+        return self._permanent(matrix, *counts)
 
     def permanent_laplace(self, matrix: Any, rows: Sequence[int], cols: Sequence[int]) -> Any:
         """For each column j the permanent with one copy of it less, an array; 0 where there is no copy. Of
@@ -47,13 +47,11 @@ class LibpermConnector(NumpyConnector):
             raise ValueError(
                 f"{sum(counts[0])} rows and {sum(counts[1])} columns, repeated: one more is expected"
             )
-        return sub_permanents(
-            np.asarray(matrix), row_multiplicity=counts[0], col_multiplicity=counts[1], **self._options
-        )
+        return sub_permanents(matrix, row_multiplicity=counts[0], col_multiplicity=counts[1], **self._options)
 
     def _permanent(self, matrix: Any, rows: list[int], cols: list[int]) -> Any:
         return permanent(matrix, row_multiplicity=rows, col_multiplicity=cols, **self._options)
 
 
 def _counts(repeated: Sequence[int]) -> list[int]:
-    return [int(count) for count in repeated]
+    return [whole("a number of photons", count, 2**63 - 1) for count in repeated]

@@ -18,6 +18,8 @@ import numpy as np
 
 from libperm._functions import permanent
 from libperm._numbers import Number
+from libperm._quantities import whole
+from libperm._sequences import items_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -41,6 +43,6 @@ def perm(A: Any, method: str = "bbfg", **options: Unpack[Options]) -> Number:
 
 def permanent_repeated(A: Any, rpt: Iterable[int], **options: Unpack[Options]) -> Number:
     """As thewalrus.permanent_repeated: row i and column i of the square array A are repeated rpt[i] times."""
-    counts = [int(x) for x in rpt]
+    counts = [whole("rpt", x, 2**63 - 1) for x in items_of(rpt, "integers")]
     options["row_multiplicity"] = options["col_multiplicity"] = counts
-    return permanent(np.asarray(A), **options)
+    return permanent(A, **options)

@@ -19,6 +19,7 @@ import numpy as np
 import torch
 
 from libperm._functions import gradients, permanents
+from libperm._options import counting
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -71,7 +72,8 @@ class _Permanent(torch.autograd.Function):
 class _Derivatives(torch.autograd.Function):
     @staticmethod
     def forward(A: torch.Tensor, options: Mapping[str, Any]) -> torch.Tensor:
-        return _like(A, gradients(_batch(A), **options)).reshape(A.shape)
+        of_gradient: Any = counting("perm_plan_gradient", options)  # others are of the permanent
+        return _like(A, gradients(_batch(A), **of_gradient)).reshape(A.shape)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
