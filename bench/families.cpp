@@ -376,6 +376,42 @@ Csr power_network(std::int64_t n, Entries entries, std::uint64_t seed) {
     });
 }
 
+Csr roads(std::int64_t n, Entries entries, std::uint64_t seed) {
+    Random random(seed);
+    std::vector<std::array<double, 2>> points;
+    for (std::int64_t i = 0; i < n; ++i) points.push_back({random.uniform(0, 1), random.uniform(0, 1)});
+    const auto apart = [&](std::int64_t i, std::int64_t j) {
+        return std::hypot(points[at(i)][0] - points[at(j)][0], points[at(i)][1] - points[at(j)][1]);
+    };
+    Pattern columns(at(n));
+    const auto connect = [&](std::int64_t i, std::int64_t j) {
+        columns[at(i)].insert(j);
+        columns[at(j)].insert(i);
+    };
+    // The nearest of the points [0, end) that there is no road to yet; -1: none.
+    const auto nearest = [&](std::int64_t i, std::int64_t end) {
+        std::int64_t best = -1;
+        for (std::int64_t j = 0; j < end; ++j)
+            if (j != i && !columns[at(i)].contains(j) && (best < 0 || apart(i, j) < apart(i, best))) best = j;
+        return best;
+    };
+    for (std::int64_t i = 0; i < n; ++i) {
+        columns[at(i)].insert(i);
+        if (i > 0) connect(i, nearest(i, i));
+    }
+    for (std::int64_t k = 0; k < n / 3; ++k) {
+        const std::int64_t i = random.integer(0, n - 1);
+        if (const std::int64_t j = nearest(i, n); j >= 0) connect(i, j);
+    }
+    return random_on(columns, entries, random);
+}
+
+Csr divisors(std::int64_t n) {
+    return build(n, n, [](std::int64_t i, std::int64_t j) {
+        return (i + 1) % (j + 1) == 0 || (j + 1) % (i + 1) == 0 ? 1.0 : 0.0;
+    });
+}
+
 Csr process(std::int64_t n, Entries entries, std::uint64_t seed) {
     Random random(seed);
     Pattern columns(at(n));

@@ -132,6 +132,11 @@ Csr mesh3d(std::int64_t x, std::int64_t y, std::int64_t z, Entries entries, std:
 // Diagonal and lines between random points of the plane where no third point is nearer to both ends: planar,
 // connected, without triangles, some 2.4 lines at a point (the relative neighbourhood graph, Toussaint 1980).
 Csr power_network(std::int64_t n, Entries entries, std::uint64_t seed);
+// Diagonal and roads between random points of the plane: to the nearest point before each, and a third as
+// many more between near ones.
+Csr roads(std::int64_t n, Entries entries, std::uint64_t seed);
+// 1 where i divides j or j divides i, from 1 on.
+Csr divisors(std::int64_t n);
 // Equations of a plant, permuted: a diagonal, some 3.4 more entries in a row, nearly all within a window of 9
 // that leans downstream, the others (recycled streams) anywhere.
 Csr process(std::int64_t n, Entries entries, std::uint64_t seed);

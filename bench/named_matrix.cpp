@@ -39,6 +39,8 @@ const std::map<std::string, Family> &named_families() {
         {"signed",
          {2, 2, [](Numbers n) { return families::erdos_renyi(n[0], n[1] / 100.0, Entries::real, 1); }}},
         {"power", {1, 1, [](Numbers n) { return families::power_network(n[0], some, 1); }}},
+        {"roads", {1, 1, [](Numbers n) { return families::roads(n[0], some, 1); }}},
+        {"div", {1, 1, [](Numbers n) { return families::divisors(n[0]); }}},
         {"process", {1, 1, [](Numbers n) { return families::process(n[0], some, 1); }}},
         {"mesh",
          {2, 3,

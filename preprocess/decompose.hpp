@@ -14,7 +14,7 @@ namespace libperm {
 
 template <class Value> struct LeafOf {
     BlockOf<Value> block;
-    Kinds kinds;
+    LineClasses kinds;
 };
 using Leaf = LeafOf<Tracked>;
 

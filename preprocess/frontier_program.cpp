@@ -48,6 +48,11 @@ std::int64_t bytes_of(const FrontierProgram &program) {
     std::int64_t bytes = static_cast<std::int64_t>(program.steps.size() * sizeof(FrontierStep));
     for (const FrontierStep &step : program.steps)
         bytes += static_cast<std::int64_t>(step.terms.capacity() * sizeof(FrontierTerm));
+    for (const FrontierBranch &branch : program.branches) {
+        bytes += static_cast<std::int64_t>(sizeof branch);
+        for (const std::vector<BitRun> &runs : branch.join.runs)
+            bytes += static_cast<std::int64_t>(runs.capacity() * sizeof(BitRun));
+    }
     return bytes;
 }
 

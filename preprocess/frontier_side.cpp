@@ -43,7 +43,7 @@ FrontierSide merge_columns(const Pattern &p, const std::vector<std::int64_t> &so
 
 } // namespace
 
-std::array<FrontierSide, 2> frontier_sides(const Pattern &a, const Kinds &kinds, const Poll &poll) {
+std::array<FrontierSide, 2> frontier_sides(const Pattern &a, const LineClasses &kinds, const Poll &poll) {
     std::vector<std::int64_t> itself(a.col.size());
     std::iota(itself.begin(), itself.end(), 0);
     const Transposed t = transpose(a, poll);

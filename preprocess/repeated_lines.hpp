@@ -11,12 +11,12 @@
 namespace libperm {
 
 // Equal rows have equal numbers, the lowest row among them; columns likewise. Empty: all different.
-struct Kinds {
+struct LineClasses {
     std::vector<std::int32_t> of_row, of_col;
 };
 
 template <class Value> struct RepeatedLines {
-    Kinds kinds;
+    LineClasses kinds;
     Value factor; // what the permanent of the block with equal lines made equal is to be multiplied by
 };
 

@@ -72,7 +72,7 @@ void record_bytes(Recorder &to, const Sample &sample, const char *engine, std::i
             opts.without = "all";
             opts.threads = 1;
             opts.memory_limit_bytes = limit;
-            return fmt::format("bytes={}", perm::compute(Given(sample).csr(), opts)->peak_bytes);
+            return fmt::format("bytes={}", perm::compute(GivenSample(sample).csr(), opts)->peak_bytes);
         });
 }
 

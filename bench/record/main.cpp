@@ -8,7 +8,7 @@
 #include <exception>
 
 PlanOf plan_of(const Sample &sample, const perm_opts &opts) {
-    const Given given(sample);
+    const GivenSample given(sample);
     const perm_csr a = given.csr();
     perm_plan *plan = nullptr;
     perm::check(perm_plan_create(&a, &opts, &plan));
@@ -26,7 +26,7 @@ std::string result_text(const perm_result &r) {
 }
 
 std::string computed(const Sample &sample, const perm_opts &opts) {
-    const perm::Result result = perm::compute(Given(sample).csr(), opts);
+    const perm::Result result = perm::compute(GivenSample(sample).csr(), opts);
     return result_text(*result.operator->());
 }
 

@@ -40,11 +40,11 @@ std::string written(double x, samples::Written how, Random &random) {
 
 } // namespace
 
-Given::Given(const Sample &sample) : sample_(sample) {
+GivenSample::GivenSample(const Sample &sample) : sample_(sample) {
     for (const std::string &text : sample.texts) texts_.push_back(text.c_str());
 }
 
-const void *Given::values() const {
+const void *GivenSample::values() const {
     switch (sample_.type) {
     case PERM_VALUE_I64:
         return sample_.integers.data();
@@ -57,7 +57,7 @@ const void *Given::values() const {
     }
 }
 
-perm_csr Given::csr() const {
+perm_csr GivenSample::csr() const {
     perm_csr a = PERM_CSR_INIT;
     a.n_rows = sample_.n_rows;
     a.n_cols = sample_.n_cols;

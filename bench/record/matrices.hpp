@@ -19,9 +19,9 @@ struct Sample {
 };
 
 // A sample as perm.h takes it, for as long as the sample stays.
-class Given {
+class GivenSample {
   public:
-    explicit Given(const Sample &sample);
+    explicit GivenSample(const Sample &sample);
     perm_csr csr() const;
     const void *values() const;
 

@@ -71,13 +71,13 @@ PlanOf loaded(const std::string &bytes, const perm_opts &opts) {
 void record_repeated(Recorder &to, const std::string &name, const Sample &sample, const perm_opts &opts) {
     const PlanOf plan = plan_of(sample, opts);
     for (const char *turn : {"first", "second", "third"})
-        to.attempt(name + "/" + turn, [&] { return executed(plan.get(), Given(sample).values()); });
+        to.attempt(name + "/" + turn, [&] { return executed(plan.get(), GivenSample(sample).values()); });
     for (int variant = 1; variant < variants; ++variant) {
         const Sample other = varied(sample, variant);
         to.attempt(fmt::format("{}/other{}", name, variant),
-                   [&] { return executed(plan.get(), Given(other).values()); });
+                   [&] { return executed(plan.get(), GivenSample(other).values()); });
     }
-    to.attempt(name + "/first_again", [&] { return executed(plan.get(), Given(sample).values()); });
+    to.attempt(name + "/first_again", [&] { return executed(plan.get(), GivenSample(sample).values()); });
 }
 
 void record_saved(Recorder &to, const std::string &name, const Sample &sample, const perm_opts &opts) {
@@ -86,7 +86,7 @@ void record_saved(Recorder &to, const std::string &name, const Sample &sample, c
     perm_opts machine = to.options(nullptr, nullptr);
     machine.device = nullptr;
     to.attempt(name + "/loaded",
-               [&] { return executed(loaded(bytes, machine).get(), Given(sample).values()); });
+               [&] { return executed(loaded(bytes, machine).get(), GivenSample(sample).values()); });
     to.attempt(name + "/saved_again", [&] {
         return saved(loaded(bytes, machine).get()) == bytes ? std::string("equal")
                                                             : std::string("other bytes");
@@ -121,7 +121,7 @@ void record_batch(Recorder &to, const std::string &name, const Sample &sample, c
     Results results(variants);
     const std::int64_t stride = has_values ? std::ssize(sample.col_idx) : 0;
     const perm_status status =
-        perm_plan_execute_batch(plan.get(), Given(all).values(), stride, variants, results.data());
+        perm_plan_execute_batch(plan.get(), GivenSample(all).values(), stride, variants, results.data());
     for (std::size_t k = 0; k < variants; ++k)
         to.attempt(fmt::format("{}/batch{}", name, k), [&] {
             perm::check(status);
@@ -137,8 +137,8 @@ void record_gradient(Recorder &to, const std::string &name, const Sample &sample
             const Sample other = varied(sample, variant);
             std::vector<double> gradient(sample.type == PERM_VALUE_C128 ? 2 * count : count), bounds(count);
             perm::Result result;
-            perm::check(perm_plan_gradient(plan.get(), Given(other).values(), gradient.data(), bounds.data(),
-                                           result.raw()));
+            perm::check(perm_plan_gradient(plan.get(), GivenSample(other).values(), gradient.data(),
+                                           bounds.data(), result.raw()));
             return fmt::format("{} gradient={} bounds={} last={}", result_text(*result.raw()),
                                digest_of(gradient), digest_of(bounds),
                                count > 0 ? bits_of(gradient.back()) : "none");
@@ -184,7 +184,7 @@ void record_combinations(Recorder &to, const std::string &name, const perm_plan 
 void record_sharded(Recorder &to, const std::string &name, const Sample &sample, const perm_opts &opts) {
     if (!to.wants(name)) return;
     const PlanOf plan = plan_of(sample, opts);
-    const Given given(sample);
+    const GivenSample given(sample);
     std::int64_t count = 0;
     double seconds = 0;
     perm::check(perm_plan_shards(plan.get(), &count, &seconds));

@@ -21,7 +21,7 @@ using SpoilOptions = std::function<void(perm_opts &)>;
 
 void bad_csr(Recorder &to, const char *name, const SpoilMatrix &spoil) {
     const Sample good = sample();
-    const Given given(good);
+    const GivenSample given(good);
     perm_csr a = given.csr();
     spoil(a);
     const perm_opts opts = to.options();
@@ -193,7 +193,7 @@ void record_bad_bytes(Recorder &to) {
 // Calls with arguments that are missing or too small.
 void record_bad_calls(Recorder &to) {
     const Sample good = sample();
-    const Given given(good);
+    const GivenSample given(good);
     perm_opts opts = to.options();
     opts.threads = 1; // of which an explanation tells
     const PlanOf owner = plan_of(good, opts);

@@ -4,6 +4,7 @@
 #include "jit/driver/gpu_properties.hpp"
 #include "lib/run/cost.hpp"
 #include "lib/run/frontier_form.hpp"
+#include "preprocess/branch_search.hpp"
 #include "preprocess/frontier_slices.hpp"
 #include "preprocess/pattern.hpp"
 
@@ -24,6 +25,10 @@ Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonne
 Cost sliced_cost(const FrontierProgram &program, const std::vector<FrontierSlice> &slices, bool nonnegative);
 Cost sliced_cost(const FrontierProgram &program, const std::vector<FrontierSlice> &slices, bool nonnegative,
                  const GpuProperties &gpu);
+
+// Of a program with branches, on a CPU; for the search to go by.
+Cost branches_cost(const FrontierProgram &program, bool nonnegative);
+BranchPrice branch_price();
 
 // After the row.
 double states_after(const FrontierStep &step, FrontierForm form);

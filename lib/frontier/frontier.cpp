@@ -22,7 +22,15 @@ EngineResult FrontierInput::zero() const {
 }
 
 EngineResult run_frontier(FrontierForm form, const FrontierRun &run) {
-    return form == FrontierForm::sparse ? run_sparse_frontier(run) : run_dense_frontier(run);
+    switch (form) {
+    case FrontierForm::sparse:
+        return run_sparse_frontier(run);
+    case FrontierForm::dense:
+        return run_dense_frontier(run);
+    case FrontierForm::branches:
+        return run_branches(run);
+    }
+    throw Error(PERM_INTERNAL, "engine frontier: an unknown form");
 }
 
 int sparse_key_words(const FrontierProgram &program, Arithmetic arithmetic) {

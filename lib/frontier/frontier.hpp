@@ -70,6 +70,11 @@ EngineResult run_ranged_frontier(const FrontierRun &run);
 EngineResult again_in_range(EngineResult first, const FrontierRun &run);
 EngineResult run_sparse_frontier(const FrontierRun &run);
 EngineResult run_dense_frontier(const FrontierRun &run);
+// Of a program with branches.
+EngineResult run_branches(const FrontierRun &run);
+EngineResult run_wide_branches(const FrontierRun &run);
+EngineResult run_ranged_branches(const FrontierRun &run);
+int branch_key_words(const FrontierProgram &program); // 0: wider states than it can hold
 
 // 64-bit words in the sparse form's keys; 0: wider states than it can hold.
 int sparse_key_words(const FrontierProgram &program, Arithmetic arithmetic = Arithmetic::real);

@@ -5,14 +5,19 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace libperm {
 
 FrontierLedger::FrontierLedger(const Block &block, bool exponents)
-    : block_(block), exponents_(exponents), roundings_(most_roundings(block)), exact_(!exponents) {}
+    : block_(&block),
+      exponents_(exponents),
+      of_entries_(most_roundings(block)),
+      roundings_(of_entries_),
+      exact_(!exponents) {}
 
 FrontierLedger::FrontierLedger(const WideEntries &entries, bool exponents)
-    : block_(entries.magnitudes),
+    : block_(&entries.magnitudes),
       wide_(&entries),
       exponents_(exponents),
       arithmetic_(entries.arithmetic),
@@ -22,11 +27,16 @@ FrontierLedger::FrontierLedger(const WideEntries &entries, bool exponents)
 // Of a coefficient: none overflows; nor does, of several doubles, the product with a state.
 int FrontierLedger::most_exponent() const { return wide_ ? 700 : 1000; }
 
-Coefficient FrontierLedger::coefficient(std::int64_t entry, int scale) const {
-    const auto k = static_cast<std::size_t>(entry);
-    const Tracked &x = block_.values[k];
+// 1 where none is used.
+const Tracked &FrontierLedger::entry_of(const FrontierTerm &t) const {
+    static const Tracked one{.value = 0.5, .magnitude = 0.5, .exp2 = 1};
+    return t.entry < 0 ? one : block_->values[static_cast<std::size_t>(t.entry)];
+}
+
+Coefficient FrontierLedger::coefficient(const FrontierTerm &t, int scale) const {
+    const Tracked &x = entry_of(t);
     Coefficient c{{x.value}, std::ldexp(x.magnitude, scale)};
-    if (wide_) c.value = wide_->parts[k];
+    if (wide_ && t.entry >= 0) c.value = wide_->parts[static_cast<std::size_t>(t.entry)];
     for (double &part : c.value) part = std::ldexp(part, scale);
     return c;
 }
@@ -35,8 +45,8 @@ Coefficient FrontierLedger::coefficient(std::int64_t entry, int scale) const {
 void FrontierLedger::begin_ranged_step(const FrontierStep &step) {
     bool copies = false;
     for (const FrontierTerm &t : step.terms) {
-        coefficients_.push_back(coefficient(t.entry, 0));
-        coefficients_.back().exp2 = block_.values[static_cast<std::size_t>(t.entry)].exp2;
+        coefficients_.push_back(coefficient(t, 0));
+        coefficients_.back().exp2 = entry_of(t).exp2;
         copies = copies || t.multiplicity > 1;
     }
     const double product = product_roundings(arithmetic_) + 1;
@@ -56,17 +66,17 @@ const std::vector<Coefficient> &FrontierLedger::begin_step(const FrontierStep &s
     double roundings = 0, most_copies = 1;
     int unit = 5000;
     for (const FrontierTerm &t : step.terms)
-        if (const Tracked &x = block_.values[static_cast<std::size_t>(t.entry)]; !is_zero(x))
+        if (const Tracked &x = entry_of(t); !is_zero(x))
             shift_ = std::max(shift_, ldexp_exponent(std::ilogb(x.magnitude) + x.exp2 - most_exponent()));
     for (const FrontierTerm &t : step.terms) {
-        const Tracked &entry = block_.values[static_cast<std::size_t>(t.entry)];
+        const Tracked &entry = entry_of(t);
         coefficients_.emplace_back();
         if (is_zero(entry)) continue;
         const int scale = ldexp_exponent(entry.exp2 - shift_);
-        const Coefficient &x = coefficients_.back() = coefficient(t.entry, scale);
+        const Coefficient &x = coefficients_.back() = coefficient(t, scale);
         // Of m equal columns, up to m are free: an integer factor, of 1 or 2 if m <= 2. If it is rounded to
         // its product with the entry, that is no multiple of the unit below 2^53: end_step will see.
-        row_sum += std::max(x.magnitude, least) * t.multiplicity;
+        row_sum += std::max(x.magnitude, least) * std::max(1, t.multiplicity);
         most_copies = std::max<double>(most_copies, t.multiplicity);
         const double product = product_roundings(arithmetic_);
         const double copying = t.multiplicity <= 2 ? 0 : product;
@@ -93,6 +103,49 @@ const std::vector<Coefficient> &FrontierLedger::begin_step(const FrontierStep &s
     exact_ = exact_ && unit > -1000; // an entry further down may have lost bits to underflow
     unit_ += unit;
     return coefficients_;
+}
+
+// What the next row would have applied to its entries is applied to the states. Returns by what power of 2
+// they change.
+int FrontierLedger::apply_shift(double states) {
+    const int by = -std::exchange(shift_, 0);
+    extent_ = {std::ldexp(extent_.largest, by), std::ldexp(extent_.smallest, by)};
+    underflow_ = std::ldexp(underflow_, by);
+    if (by < 0 && extent_.smallest < (wide_ ? 0x1p-700 : 0x1p-1021))
+        underflow_ += states * (wide_ ? 0x1p-1068 : 0x1p-1073);
+    exp2_ -= by;
+    unit_ += by;
+    return by;
+}
+
+// A product of sums of terms is a sum of products, each with the roundings of both. With D, E the errors that
+// underflow made in the lists x, y, summed, sum |x y - x' y'| <= D sum |y| + E sum |x| + D E.
+FrontierLedger::Scales FrontierLedger::begin_join(const FrontierLedger &other, double states,
+                                                  double other_states) {
+    // What the whole matrix begins with counts in both.
+    roundings_ += other.roundings_ - of_entries_ + product_roundings(arithmetic_) + (exponents_ ? 1 : 0);
+    exp2_ += wide_ ? wide_->exp2 : 0;
+    if (exponents_) {
+        exp2_ += other.exp2_;
+        return {0, 0};
+    }
+    FrontierLedger with = other;
+    const Scales scales{apply_shift(states), with.apply_shift(other_states)};
+    exp2_ += with.exp2_;
+    const double both = underflow_ + with.underflow_;
+    underflows_ =
+        extent_.smallest * with.extent_.smallest < (wide_ ? 0x1p-700 : 0x1p-1021) || (wide_ && both > 0);
+    if (both > 0) {
+        constexpr double over = 1 + 0x1p-40; // the sum's own roundings
+        const double error = underflow_ * other_states * with.extent_.largest +
+                             with.underflow_ * states * extent_.largest + underflow_ * with.underflow_;
+        underflow_ = std::max(over * error, std::numeric_limits<double>::denorm_min());
+    }
+    extent_.largest *= std::max(1.0, with.extent_.largest);
+    most_copies_ = 1;
+    exact_ = exact_ && with.exact_;
+    unit_ += with.unit_;
+    return scales;
 }
 
 void FrontierLedger::end_step(double additions, double expansions, const Extent &extent) {

@@ -31,6 +31,13 @@ class FrontierLedger {
     // `additions`: on the way of any term through this row, at most.
     void end_step(double additions, double expansions, const Extent &extent);
 
+    // Joins the books of another branch: what both lists are scaled by before their states are multiplied.
+    // end_step then closes the join as it does a step.
+    struct Scales {
+        int of_this, of_other; // powers of 2
+    };
+    Scales begin_join(const FrontierLedger &other, double states, double other_states);
+
     // The last state's value and magnitude, both times 2^exp2.
     EngineResult close(const PackedParts &value, double magnitude, std::int64_t exp2 = 0) const;
 
@@ -38,11 +45,14 @@ class FrontierLedger {
     bool has_underflowed(double magnitude) const;
 
   private:
+    int apply_shift(double states);
     int most_exponent() const;
-    Coefficient coefficient(std::int64_t entry, int scale) const;
+    Coefficient coefficient(const FrontierTerm &t, int scale) const;
     void begin_ranged_step(const FrontierStep &step);
 
-    const Block &block_; // of magnitudes, if wide
+    const Tracked &entry_of(const FrontierTerm &t) const;
+
+    const Block *block_; // of magnitudes, if wide
     const WideEntries *wide_ = nullptr;
     bool exponents_;
     Arithmetic arithmetic_ = Arithmetic::real;
@@ -52,6 +62,7 @@ class FrontierLedger {
     Extent extent_{1, 1};     // of the states
     bool underflows_ = false; // a product of this row may
     double most_copies_ = 1;  // of a column of this row
+    double of_entries_ = 0;   // roundings that the entries came with
     double roundings_ = 0;    // on the way of a term, at most
     double underflow_ = 0;    // absolute error that underflow can have made, summed over the states
     bool exact_ = true;       // no operation has rounded so far: all states are multiples of 2^unit_

@@ -5,12 +5,21 @@
 #include "jit/number/number.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 
 namespace libperm {
+
+// Of numbers that are made of doubles.
+template <class N> N times_power(const N &number, int exp2) {
+    if (exp2 == 0) return number;
+    auto doubles = std::bit_cast<std::array<double, sizeof(N) / sizeof(double)>>(number);
+    for (double &x : doubles) x = std::ldexp(x, exp2);
+    return std::bit_cast<N>(doubles);
+}
 
 // How large and how small the numbers of a step are: what overflow, underflow and exactness depend on.
 struct Extent {

@@ -2,6 +2,7 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/system.hpp"
+#include "lib/frontier/branch_plan.hpp"
 #include "lib/frontier/cost.hpp"
 #include "lib/frontier/frontier.hpp"
 #include "lib/frontier/on_device.hpp"
@@ -55,6 +56,15 @@ class Proposal {
     Proposal(Proposals &task, Engine self) : task_(task), self_(self) {}
 
     void run() {
+        branches_ = branches_outlook(task_);
+        propose_path();
+        propose_branches(task_, self_, branches_);
+    }
+
+  private:
+    using Plan = std::shared_ptr<const FrontierPlan>;
+
+    void propose_path() {
         if (is_hopeless()) return;
         Charge charge(&task_.control.memory(), frontier_planning_bytes(task_.a));
         const std::array<FrontierSide, 2> sides = frontier_sides(task_.a, task_.kinds, task_.poll());
@@ -67,9 +77,6 @@ class Proposal {
         const Plan plan = std::make_shared<const FrontierPlan>(std::move(sparse));
         add(plan, dense_of(plan, order, charge));
     }
-
-  private:
-    using Plan = std::shared_ptr<const FrontierPlan>;
 
     // A plan of its own, as it is saved, with a slot for each column, repeated or not. Null: there are more
     // slots than a set has.
@@ -141,7 +148,7 @@ class Proposal {
         search.budget = task_.search_budget(false);
         look_ahead(sides, search);
         const Outlook other = better(task_.outlook(), task_.best_so_far());
-        search.other_seconds = other.seconds;
+        search.other_seconds = std::min(other.seconds, branches_);
         search.other_search = other.worth_searching;
         const bool by_gpu = task_.may_use_gpu();
         if (by_gpu) {
@@ -232,6 +239,7 @@ class Proposal {
 
     Proposals &task_;
     const Engine self_;
+    double branches_ = 0; // seconds that a tree is expected to take
 };
 
 } // namespace

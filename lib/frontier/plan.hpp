@@ -2,20 +2,11 @@
 // of their states.
 #pragma once
 
-#include "lib/run/candidate.hpp"
-#include "preprocess/frontier_program.hpp"
+#include "lib/frontier/frontier_plan.hpp"
 
 namespace libperm {
 
 class Proposals;
-
-class FrontierPlan final : public EnginePlan {
-  public:
-    explicit FrontierPlan(FrontierProgram of_rows) : program(std::move(of_rows)) {}
-    std::int64_t bytes() const override { return bytes_of(program); }
-
-    FrontierProgram program; // of A, or of A^T
-};
 
 // Adds what the frontier would take in either form, on a CPU and on a GPU.
 void propose_frontier(Proposals &task, Engine self);

@@ -19,6 +19,7 @@ template <int Words> EngineResult compute(const FrontierRun &run) {
 } // namespace
 
 EngineResult run_ranged_frontier(const FrontierRun &run) {
+    if (!run.program.branches.empty()) return run_ranged_branches(run);
     const int key_words = sparse_key_words(run.program);
     if (key_words == 0) throw_too_wide(run.program);
     return key_words <= 4 ? compute<4>(run) : compute<64>(run);

@@ -18,7 +18,6 @@ template <class N> struct Ranged {
     static constexpr int reach = 200;
     // What lies further below another number is cut off: less than 2^-500 of it.
     static constexpr std::int64_t far = 900;
-    using Doubles = std::array<double, sizeof(N) / sizeof(double)>;
 
     N number;
     std::int64_t exp2 = 0;
@@ -42,13 +41,6 @@ template <class N> struct Ranged {
         if (apart == 0) return normalised(x.number + y.number, x.exp2);
         if (apart > far) return high;
         return normalised(high.number + times_power(low.number, -static_cast<int>(apart)), high.exp2);
-    }
-
-  private:
-    static N times_power(const N &number, int exp2) {
-        auto doubles = std::bit_cast<Doubles>(number);
-        for (double &x : doubles) x = std::ldexp(x, exp2);
-        return std::bit_cast<N>(doubles);
     }
 };
 
@@ -87,6 +79,12 @@ template <class N> class RangedNumbers : public RangedOperations<N> {
     void end_step(double additions, double expansions, const Extent &extent) {
         ledger_.end_step(additions, expansions, extent);
     }
+    FrontierLedger::Scales begin_join(const RangedNumbers &other, double states, double other_states) {
+        return ledger_.begin_join(other.ledger_, states, other_states);
+    }
+    static bool is_zero(const Number &x) { return x.number.magnitude() == 0; }
+    static Number scaled(const Number &x, int) { return x; } // by 2^0
+    static Factor factor_of(const Number &x, int) { return x; }
 
     bool has_underflowed(const Number &) const { return false; }
     EngineResult close(const Number &last) const {

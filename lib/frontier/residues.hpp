@@ -5,6 +5,7 @@
 // So the states are kept below 2p.
 #pragma once
 
+#include "lib/frontier/ledger.hpp"
 #include "lib/frontier/number.hpp"
 #include "lib/number/residues.hpp"
 #include "preprocess/frontier_program.hpp"
@@ -45,7 +46,7 @@ template <int K> class ResidueNumbers {
         factors_.clear();
         for (const FrontierTerm &t : step.terms) {
             Number a;
-            for (std::size_t k = 0; k < K; ++k) a[k] = values_[k][t.entry];
+            for (std::size_t k = 0; k < K; ++k) a[k] = t.entry < 0 ? 1 : values_[k][t.entry];
             factors_.push_back(factor(a));
         }
         return factors_;
@@ -80,6 +81,11 @@ template <int K> class ResidueNumbers {
 
     static Extent extent_of(const Number *, std::size_t) { return {}; }
     void end_step(double, double, const Extent &) {}
+
+    FrontierLedger::Scales begin_join(const ResidueNumbers &, double, double) { return {0, 0}; }
+    static bool is_zero(const Number &x) { return x == Number{}; }
+    static Number scaled(const Number &x, int) { return x; } // by 2^0
+    Factor factor_of(const Number &x, int) const { return factor(close(x)); }
 
     Number close(Number last) const {
         for (std::size_t k = 0; k < K; ++k) last[k] = std::min(last[k], last[k] - prime_[k]);

@@ -21,6 +21,48 @@ template <class Archive> void serialize(Archive &ar, SavedOrder &order) {
     ar(order.rows, order.states_bound, order.expansions_bound, order.reachable);
 }
 
+struct SavedTree {
+    std::vector<std::uint8_t> kind;        // of each leaf
+    std::vector<std::int64_t> index;       // of its line or entry
+    std::vector<std::int32_t> left, right; // of each join
+};
+
+template <class Archive> void serialize(Archive &ar, SavedTree &tree) {
+    ar(tree.kind, tree.index, tree.left, tree.right);
+}
+
+SavedTree saved_tree(const BranchDecomposition &tree) {
+    SavedTree saved;
+    for (const BranchLeaf &leaf : tree.leaves) {
+        saved.kind.push_back(static_cast<std::uint8_t>(leaf.kind));
+        saved.index.push_back(leaf.kind == BranchLeaf::Kind::entry ? leaf.entry : leaf.index);
+    }
+    for (const auto &[left, right] : tree.joins) {
+        saved.left.push_back(left);
+        saved.right.push_back(right);
+    }
+    return saved;
+}
+
+std::shared_ptr<const EnginePlan> restored_branches(std::string_view bytes, const Pattern &a) {
+    const auto saved = all_from<SavedTree>(bytes, "a tree of branches");
+    require(saved.kind.size() == saved.index.size() && saved.left.size() == saved.right.size(),
+            "a tree of branches");
+    BranchDecomposition tree;
+    for (std::size_t k = 0; k < saved.kind.size(); ++k) {
+        const auto kind = static_cast<BranchLeaf::Kind>(saved.kind[k]);
+        require(kind <= BranchLeaf::Kind::entry && 0 <= saved.index[k] && saved.index[k] < a.nnz(), "a leaf");
+        const bool is_entry = kind == BranchLeaf::Kind::entry;
+        tree.leaves.push_back({kind, is_entry ? -1 : static_cast<std::int32_t>(saved.index[k]),
+                               is_entry ? saved.index[k] : -1});
+    }
+    for (std::size_t k = 0; k < saved.left.size(); ++k) tree.joins.push_back({saved.left[k], saved.right[k]});
+    require(is_decomposition(a, tree), "a tree of branches");
+    BranchProgram branches = build_branch_program(a, tree);
+    require(branches.feasible && branch_key_words(branches.program) > 0, "a tree of branches");
+    return std::make_shared<const FrontierPlan>(std::move(branches.program), std::move(tree));
+}
+
 SavedOrder saved_order(const FrontierProgram &program) {
     SavedOrder order;
     order.transposed = program.transposed;
@@ -47,18 +89,21 @@ bool is_near(double x, double y) { return x == y || std::fabs(x - y) <= 1e-6 * y
 } // namespace
 
 std::string saved_frontier(const EnginePlan &plan, bool with_predictions) {
-    SavedOrder order = saved_order(dynamic_cast<const FrontierPlan &>(plan).program);
+    const auto &frontier = dynamic_cast<const FrontierPlan &>(plan);
+    if (!frontier.program.branches.empty()) return written(saved_tree(frontier.tree));
+    SavedOrder order = saved_order(frontier.program);
     if (!with_predictions) order.reachable.clear();
     return written(order);
 }
 
 std::shared_ptr<const EnginePlan> restored_frontier(std::string_view bytes, FrontierForm form,
                                                     const PlanSource &of) {
+    if (form == FrontierForm::branches) return restored_branches(bytes, of.a);
     const auto saved = all_from<SavedOrder>(bytes, "an order of rows");
     check_order(saved, of.a.rows);
     // The dense form has a slot for each column, repeated or not.
-    const FrontierSide side =
-        frontier_sides(of.a, form == FrontierForm::sparse ? of.kinds : Kinds{})[saved.transposed ? 1 : 0];
+    const FrontierSide side = frontier_sides(
+        of.a, form == FrontierForm::sparse ? of.kinds : LineClasses{})[saved.transposed ? 1 : 0];
     FrontierProgram program = build_frontier_program(side, {true, saved.transposed, saved.rows, 0});
     for (std::size_t t = 0; t < program.steps.size(); ++t) {
         FrontierStep &step = program.steps[t];
@@ -81,6 +126,9 @@ void check_frontier(const Candidate &c) {
     const auto *plan = plan_as<FrontierPlan>(c);
     require(plan && !plan->program.steps.empty() && plan->program.transposed == c.transposed,
             "no order of the frontier's rows");
+    require(plan->program.branches.empty() == (c.form != FrontierForm::branches) &&
+                (c.form != FrontierForm::branches || !c.on_gpu),
+            "branches");
     require(c.slices.empty() || c.form == FrontierForm::dense, "slices of a list");
     require(!c.on_gpu || c.form == FrontierForm::sparse || !dense_device_why_not(plan->program),
             "a frontier that no GPU can hold");

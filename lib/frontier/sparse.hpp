@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 
 namespace libperm {
 
@@ -30,23 +31,31 @@ constexpr std::size_t chunk_size(std::size_t states) {
     return std::clamp<std::size_t>(states / 32, 512, 8192);
 }
 
+// States in ascending order of their keys.
+template <int Words, class Number> struct StateList {
+    Buffer<StateKey<Words>> keys;
+    Buffer<Number> numbers;
+    std::size_t size = 0;
+
+    explicit StateList(MemoryBudget &memory) : keys(memory), numbers(memory) {}
+    void reserve(std::size_t count) { // a sixteenth more than asked, so that growing stays cheap
+        if (count <= keys.capacity()) return;
+        keys.grow(count + count / 16);
+        numbers.grow(count + count / 16);
+    }
+    void begin(const Number &one) { // with the empty state
+        reserve(1);
+        keys.data()[0] = StateKey<Words>{};
+        numbers.data()[0] = one;
+        size = 1;
+    }
+};
+
 template <int Words, class Trait> class SparseFrontier {
     using Key = StateKey<Words>;
     using Number = typename Trait::Number;
     using Factor = typename Trait::Factor;
-
-    struct List {
-        Buffer<Key> keys;
-        Buffer<Number> numbers;
-        std::size_t size = 0;
-
-        explicit List(MemoryBudget &memory) : keys(memory), numbers(memory) {}
-        void reserve(std::size_t count) { // a sixteenth more than asked, so that growing stays cheap
-            if (count <= keys.capacity()) return;
-            keys.grow(count + count / 16);
-            numbers.grow(count + count / 16);
-        }
-    };
+    using List = StateList<Words, Number>;
 
     // A counter of the key. Its place is kept as a word and a mask, not as a key: most keys have more words.
     struct Counter {
@@ -102,48 +111,62 @@ template <int Words, class Trait> class SparseFrontier {
 
   public:
     SparseFrontier(const FrontierWork &work, Trait &numbers)
-        : work_(work), numbers_(numbers), old_(work.memory), new_(work.memory) {
+        : work_(work), numbers_(&numbers), old_(work.memory), new_(work.memory) {
         pool_.emplace_back(work.memory);
     }
 
     // The last state's number.
     Number compute(Counts &counts) {
-        old_.reserve(1);
-        old_.keys.data()[0] = Key{};
-        old_.numbers.data()[0] = Trait::one();
-        old_.size = 1;
-        for (const FrontierStep &step : work_.program.steps) {
+        old_.begin(Trait::one());
+        run(work_.program.steps, counts);
+        return old_.size > 0 ? old_.numbers.data()[0] : Trait::zero();
+    }
+
+    // Another list, whose numbers have books of their own, goes through some steps.
+    void run(List &list, Trait &numbers, std::span<const FrontierStep> steps, Counts &counts) {
+        std::swap(old_, list);
+        numbers_ = &numbers;
+        run(steps, counts);
+        std::swap(old_, list);
+    }
+
+  private:
+    void run(std::span<const FrontierStep> steps, Counts &counts) {
+        for (const FrontierStep &step : steps) {
             const double expansions = advance(step);
             counts.operations += expansions;
             counts.states += static_cast<double>(old_.size);
             counts.peak_states = std::max(counts.peak_states, static_cast<double>(old_.size));
         }
-        return old_.size > 0 ? old_.numbers.data()[0] : Trait::zero();
     }
 
-  private:
     double advance(const FrontierStep &step) {
-        const std::vector<Factor> &entries = numbers_.begin_step(step);
+        const std::vector<Factor> &entries = numbers_->begin_step(step);
         terms_.clear();
+        pairs_ = !step.terms.empty() && step.terms.front().other_slot >= 0;
         factors_.clear();
         floors_.clear();
         closing_ = closing_mask_ = Key{};
         for (std::size_t k = 0; k < step.terms.size(); ++k) {
             const FrontierTerm &t = step.terms[k];
             const Counter counter(t);
-            if (t.closes) {
+            if (pairs_) {
+                if (t.closes) closing_ = closing_ | Key::slot(t.slot);
+                if (t.other_closes) closing_ = closing_ | Key::slot(t.other_slot);
+                closing_mask_ = closing_;
+            } else if (t.closes) {
                 closing_ = closing_ | Key::slot(t.slot, static_cast<std::uint64_t>(t.multiplicity));
                 closing_mask_ = closing_mask_ | Key::slot(t.slot, counter.mask >> counter.shift);
             } else if (t.least > 0) {
                 floors_.push_back({counter, counter.in_place(t.least)});
             }
-            terms_.push_back({Key::slot(t.slot), Key::slots_from(t.slot + t.width), counter,
+            terms_.push_back({one_of(t), Key::slots_from(t.slot + t.width), counter,
                               counter.in_place(t.multiplicity), factors_.size()});
             if (!work_.program.counts)
                 factors_.push_back(entries[k]);
             else
                 for (std::int32_t copies = 0; copies <= t.multiplicity; ++copies)
-                    factors_.push_back(numbers_.times(entries[k], copies));
+                    factors_.push_back(numbers_->times(entries[k], copies));
         }
         new_.size = 0;
         extent_ = {};
@@ -165,7 +188,7 @@ template <int Words, class Trait> class SparseFrontier {
         else
             in_parallel(cut, bounds, append);
         std::swap(old_, new_);
-        numbers_.end_step(static_cast<double>(std::bit_width(terms_.size() - 1)), expansions, extent_);
+        numbers_->end_step(static_cast<double>(std::bit_width(terms_.size() - 1)), expansions, extent_);
         return expansions;
     }
 
@@ -204,7 +227,7 @@ template <int Words, class Trait> class SparseFrontier {
         for (const Term &term : terms_)
             for (std::size_t s = 0; s < per_term; ++s) {
                 const Key &key = old_.keys.data()[old_.size * s / per_term];
-                if (term.counter.of(key) != term.full && survives(key + term.one))
+                if (has_room(term, key) && survives(key + term.one))
                     samples.push_back((key + term.one) ^ closing_);
             }
         std::sort(samples.begin(), samples.end());
@@ -217,9 +240,20 @@ template <int Words, class Trait> class SparseFrontier {
     // closing columns, so they can be compared before these are taken out.
     std::size_t first_at(const Term &term, const Key &bound) const {
         const Key full = bound | closing_;
-        const Key source = term.counter.of(full) != 0 ? full - term.one : full & term.above;
+        const Key source = pairs_                       ? full.least_with(term.one) - term.one
+                           : term.counter.of(full) != 0 ? full - term.one
+                                                        : full & term.above;
         const Key *keys = old_.keys.data();
         return static_cast<std::size_t>(std::lower_bound(keys, keys + old_.size, source) - keys);
+    }
+
+    // What a term adds to a state: a column of a kind, an entry's row and column, or nothing.
+    Key one_of(const FrontierTerm &t) const {
+        if (!pairs_) return Key::slot(t.slot);
+        return t.entry < 0 ? Key{} : Key::slot(t.slot) | Key::slot(t.other_slot);
+    }
+    bool has_room(const Term &term, const Key &key) const {
+        return pairs_ ? !key.meets(term.one) : term.counter.of(key) != term.full;
     }
 
     bool survives(const Key &key) const { return key.shows(closing_, closing_mask_); }
@@ -236,7 +270,9 @@ template <int Words, class Trait> class SparseFrontier {
         chunk.runs.clear();
         std::size_t size = 0;
         for (std::size_t t = 0; t < terms_.size(); ++t) {
-            size = work_.program.counts ? expand<true>(chunk, t, size) : expand<false>(chunk, t, size);
+            size = pairs_                 ? expand<Room::pair>(chunk, t, size)
+                   : work_.program.counts ? expand<Room::counter>(chunk, t, size)
+                                          : expand<Room::column>(chunk, t, size);
             chunk.runs.push_back(size);
         }
         chunk.reserve_other(size);
@@ -245,7 +281,8 @@ template <int Words, class Trait> class SparseFrontier {
     }
 
     // The term's part of a chunk, behind what is there already.
-    template <bool Counted> std::size_t expand(Chunk &chunk, std::size_t t, std::size_t size) const {
+    enum class Room { column, counter, pair }; // what a term asks of a state
+    template <Room room> std::size_t expand(Chunk &chunk, std::size_t t, std::size_t size) const {
         constexpr std::size_t stretch = 256; // states looked at between two checks for room
         const Term &term = terms_[t];
         const Key *old_keys = old_.keys.data();
@@ -258,14 +295,18 @@ template <int Words, class Trait> class SparseFrontier {
             for (const std::size_t end = std::min(chunk.end[t], k + stretch); k < end; ++k) {
                 const Key key = old_keys[k] + term.one;
                 const std::uint64_t count = term.counter.of(old_keys[k]);
-                bool leads = count != term.full && survives(key);
+                bool leads = survives(key);
+                if constexpr (room == Room::pair)
+                    leads = leads && !old_keys[k].meets(term.one);
+                else
+                    leads = leads && count != term.full;
                 keys[size] = key ^ closing_;
-                if constexpr (Counted) {
+                if constexpr (room == Room::counter) {
                     const std::uint64_t left = (term.full - count) >> term.counter.shift;
-                    numbers[size] = numbers_.multiply(factors[left], old_numbers[k]);
+                    numbers[size] = numbers_->multiply(factors[left], old_numbers[k]);
                     for (const Floor &f : floors_) leads = leads && f.counter.of(key) >= f.least;
                 } else {
-                    numbers[size] = numbers_.multiply(factors[0], old_numbers[k]);
+                    numbers[size] = numbers_->multiply(factors[0], old_numbers[k]);
                 }
                 size += leads;
             }
@@ -301,7 +342,7 @@ template <int Words, class Trait> class SparseFrontier {
             const bool from_a = !(keys[b] < keys[a]), from_b = !(keys[a] < keys[b]);
             out_keys[out] = from_a ? keys[a] : keys[b];
             out_numbers[out] =
-                numbers_.add(from_a ? numbers[a] : Trait::zero(), from_b ? numbers[b] : Trait::zero());
+                numbers_->add(from_a ? numbers[a] : Trait::zero(), from_b ? numbers[b] : Trait::zero());
             ++out;
             a += from_a;
             b += from_b;
@@ -323,8 +364,9 @@ template <int Words, class Trait> class SparseFrontier {
     }
 
     const FrontierWork work_;
-    Trait &numbers_;
+    Trait *numbers_;
     List old_, new_;
+    bool pairs_ = false; // the step takes a single entry
     std::vector<Term> terms_;
     std::vector<Factor> factors_;
     std::vector<Floor> floors_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -52,7 +53,32 @@ template <int Words> struct StateKey {
         return x;
     }
     friend auto operator<=>(const StateKey &, const StateKey &) = default;
-    friend bool operator==(const StateKey &, const StateKey &) = default;
+    friend bool operator==(const StateKey &x,
+                           const StateKey &y) { // word by word: a call for each takes longer
+        std::uint64_t difference = 0;
+        for (std::size_t w = 0; w < Words; ++w) difference |= x.word[w] ^ y.word[w];
+        return difference == 0;
+    }
+
+    bool meets(const StateKey &bits) const {
+        std::uint64_t common = 0;
+        for (std::size_t w = 0; w < Words; ++w) common |= word[w] & bits.word[w];
+        return common != 0;
+    }
+
+    // The least key that is no less than this one and holds these bits.
+    StateKey least_with(const StateKey &bits) const {
+        StateKey k = *this;
+        for (std::size_t w = 0; w < Words; ++w) {
+            const std::uint64_t missing = bits.word[w] & ~word[w];
+            if (missing == 0) continue;
+            const std::uint64_t above = ~((std::bit_floor(missing) << 1) - 1); // 2^64 wraps to none
+            k.word[w] = (word[w] & above) | (bits.word[w] & ~above);
+            for (std::size_t below = w + 1; below < Words; ++below) k.word[below] = bits.word[below];
+            break;
+        }
+        return k;
+    }
 
     // At the places of `mask`, is this `bits`?
     bool shows(const StateKey &bits, const StateKey &mask) const {

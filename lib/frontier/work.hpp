@@ -1,7 +1,8 @@
 // What both forms of the frontier are given, and where their numbers come from.
 //
 // The engines are templates of a Trait: Number (a state's) and Factor (an entry's), begin_step and end_step
-// around each row, times(factor, copies), multiply(factor, number), add, zero, one and extent_of.
+// around each row (begin_join, scaled, factor_of before a join), times(factor, copies), multiply(factor,
+// number), add, zero, one and extent_of.
 #pragma once
 
 #include "lib/base/error.hpp"
@@ -63,6 +64,14 @@ template <class N> class BoundedNumbers {
     void end_step(double additions, double expansions, const Extent &extent) {
         ledger_.end_step(additions, expansions, extent);
     }
+
+    // Before states are multiplied by those of another list: what both are scaled by.
+    FrontierLedger::Scales begin_join(const BoundedNumbers &other, double states, double other_states) {
+        return ledger_.begin_join(other.ledger_, states, other_states);
+    }
+    static bool is_zero(const Number &x) { return x.magnitude() == 0; }
+    static Number scaled(const Number &x, int exp2) { return times_power(x, exp2); }
+    static Factor factor_of(const Number &x, int exp2) { return times_power(x, exp2); }
 
     bool has_underflowed(const Number &last) const { return ledger_.has_underflowed(last.magnitude()); }
     EngineResult close(const Number &last) const {

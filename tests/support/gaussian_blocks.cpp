@@ -100,7 +100,7 @@ ExactBlock sparse_block(const GaussianMatrix &a, Random &random) {
     });
 }
 
-libperm::Kinds kinds_of(const GaussianMatrix &a) {
+libperm::LineClasses kinds_of(const GaussianMatrix &a) {
     GaussianMatrix t = a;
     for (std::size_t i = 0; i < a.size(); ++i)
         for (std::size_t j = 0; j < a.size(); ++j) t[j][i] = a[i][j];

@@ -31,7 +31,7 @@ oracle::GaussianMatrix with_equal_lines(std::int64_t n, Complexes entries, perm:
 libperm::ExactBlock full_block(const oracle::GaussianMatrix &a);
 libperm::ExactBlock sparse_block(const oracle::GaussianMatrix &a, perm::families::Random &random);
 
-libperm::Kinds kinds_of(const oracle::GaussianMatrix &a);
+libperm::LineClasses kinds_of(const oracle::GaussianMatrix &a);
 
 // |x - y| <= most.
 bool within(const libperm::Gaussian &x, const libperm::Gaussian &y, const mpq_class &most);

@@ -33,6 +33,12 @@ inline bool is_real(Entries e) {
     return e != Entries::complex && e != Entries::imaginary && e != Entries::units && e != Entries::far_apart;
 }
 
+// That hold such entries, beside doubles.
+inline std::vector<Arithmetic> arithmetics(Entries kind) {
+    if (is_real(kind)) return {Arithmetic::complex, Arithmetic::dd, Arithmetic::complex_dd};
+    return {Arithmetic::complex, Arithmetic::complex_dd};
+}
+
 inline Gaussian entry(Entries kind, Random &random) {
     const auto uniform = [&](double low) { return mpq_class(random.uniform(low, 1)); };
     const auto far = [&] { return times_power(uniform(-1), random.integer(-997, 997)); };
@@ -110,7 +116,7 @@ inline Case make_case(std::int64_t n, double density, Entries kind, bool repeate
             }
         a.row_ptr.push_back(std::ssize(a.col));
     }
-    Kinds kinds;
+    LineClasses kinds;
     for (std::int32_t i = 0; repeated && i < n; ++i) {
         kinds.of_row.push_back(i);
         kinds.of_col.push_back(static_cast<std::int32_t>(of_kind[at(i)]));

@@ -56,7 +56,7 @@ Prepared prepare(const perm::Csr &matrix, Rows rows, families::Random &random, b
         p.block.values.push_back(tracked(x));
         p.nonnegative = p.nonnegative && x >= 0;
     }
-    Kinds kinds;
+    LineClasses kinds;
     if (merged)
         kinds = {equal_rows(families::to_dense(matrix)),
                  equal_rows(families::to_dense(families::transpose(matrix)))};

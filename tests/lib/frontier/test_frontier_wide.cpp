@@ -38,11 +38,6 @@ void check_same(const Outcome &x, const Outcome &y) {
     CHECK(x.error.exp2 == y.error.exp2);
 }
 
-std::vector<Arithmetic> arithmetics(Entries kind) {
-    if (wide::is_real(kind)) return {Arithmetic::complex, Arithmetic::dd, Arithmetic::complex_dd};
-    return {Arithmetic::complex, Arithmetic::complex_dd};
-}
-
 } // namespace
 
 TEST_CASE("wide numbers: within their bounds of exact permanents, with counters too") {

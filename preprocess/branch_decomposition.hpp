@@ -1,0 +1,45 @@
+// Branch decompositions (Robertson and Seymour, Graph minors X, J. Combin. Theory B 52 (1991)) of a matrix: a
+// binary tree whose leaves hold its entries, one each, or all of a row or column. The *middle set* of a node
+// are the lines, rows and columns, with entries both below it and elsewhere. A state of a node is the set of
+// its middle lines that are matched by entries below it; all other lines with entries below it are matched
+// there. As many rows as columns are matched below a node, so that of k middle lines the number of columns
+// less the number of rows in a state is fixed, which leaves C(k, u) states.
+#pragma once
+
+#include "preprocess/pattern.hpp"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace libperm {
+
+struct BranchLeaf {
+    enum class Kind : std::uint8_t { row, column, entry };
+    Kind kind;
+    std::int32_t index; // of the row or column
+    std::int64_t entry; // of the pattern; of kind `entry` alone
+};
+
+// Node k is leaf k while k < leaves.size(), then joins[k - leaves.size()], of two nodes below k; the last is
+// the root.
+struct BranchDecomposition {
+    std::vector<BranchLeaf> leaves;
+    std::vector<std::array<std::int32_t, 2>> joins;
+
+    std::int32_t nodes() const { return static_cast<std::int32_t>(leaves.size() + joins.size()); }
+};
+
+inline std::int64_t bytes_of(const BranchDecomposition &tree) {
+    return static_cast<std::int64_t>(tree.leaves.size() * sizeof(BranchLeaf) +
+                                     tree.joins.size() * sizeof tree.joins[0]);
+}
+
+// One that was searched for.
+struct FoundBranches {
+    BranchDecomposition tree;
+    double seconds = 0;     // predicted, by the prices
+    double peak_states = 0; // alive at once in the best order of the walk
+};
+
+} // namespace libperm

@@ -1,0 +1,537 @@
+#include "preprocess/branch_program.hpp"
+
+#include "preprocess/frontier_state.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace libperm {
+namespace {
+
+std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
+
+// Lines are numbered rows first.
+struct Line {
+    std::int32_t line;
+    std::int32_t count; // of its entries below a node
+};
+using Lines = std::vector<Line>; // ascending
+
+// Which lines stand in the states of a list, where, and in how many states.
+struct Layout {
+    std::vector<std::pair<std::int32_t, std::int32_t>> slot_of; // line, slot; ascending
+    std::int32_t ahead = 0; // rows that are matched for good, less such columns
+
+    std::int32_t slot(std::int32_t line) const {
+        const auto place = std::lower_bound(slot_of.begin(), slot_of.end(), std::pair{line, -1});
+        return place != slot_of.end() && place->first == line ? place->second : -1;
+    }
+};
+
+class Builder {
+  public:
+    Builder(const Pattern &a, const BranchDecomposition &tree, const Poll &poll)
+        : a_(a),
+          tree_(tree),
+          steps_(poll),
+          degree_(at(a.rows + a.cols), 0),
+          binomial_(static_cast<std::int32_t>(a.rows + a.cols)) {
+        entries_of_col_.resize(at(a.cols));
+        for (std::int32_t i = 0; i < a.rows; ++i) {
+            degree_[at(i)] = static_cast<std::int32_t>(a.row(i).size());
+            std::int64_t entry = a.row_begin(i);
+            for (const std::int32_t j : a.row(i)) {
+                ++degree_[at(a.rows + j)];
+                entries_of_col_[at(j)].push_back({i, entry++});
+            }
+        }
+    }
+
+    BranchProgram build() {
+        find_lists();
+        order_walk();
+        walk();
+        return std::move(built_);
+    }
+
+  private:
+    bool is_leaf(std::int32_t node) const { return at(node) < tree_.leaves.size(); }
+    const std::array<std::int32_t, 2> &children(std::int32_t node) const {
+        return tree_.joins[at(node) - tree_.leaves.size()];
+    }
+    bool is_step(std::int32_t node) const { // a leaf is added to the list of the other child
+        return !is_leaf(node) && (is_leaf(children(node)[0]) || is_leaf(children(node)[1]));
+    }
+    bool is_row(std::int32_t line) const { return line < a_.rows; }
+
+    // The lines that wait once a leaf's entries are used.
+    Lines lines_of(const BranchLeaf &leaf) const {
+        Lines lines;
+        if (leaf.kind == BranchLeaf::Kind::row) {
+            for (const std::int32_t j : a_.row(leaf.index)) lines.push_back({a_.rows + j, 1});
+        } else if (leaf.kind == BranchLeaf::Kind::column) {
+            for (const auto &[i, entry] : entries_of_col_[at(leaf.index)]) lines.push_back({i, 1});
+        } else {
+            lines = {{row_of(leaf.entry), 1}, {a_.rows + a_.col[static_cast<std::size_t>(leaf.entry)], 1}};
+        }
+        return lines;
+    }
+    std::int32_t row_of(std::int64_t entry) const {
+        const auto place = std::upper_bound(a_.row_ptr.begin(), a_.row_ptr.end(), entry);
+        return static_cast<std::int32_t>(place - a_.row_ptr.begin()) - 1;
+    }
+
+    // Of each node how many states there can be, and the middle set while its parent needs it.
+    void find_lists() {
+        states_.assign(at(tree_.nodes()), 1);
+        std::vector<Lines> lines(at(tree_.nodes()));
+        std::vector<std::int32_t> ahead(at(tree_.nodes()), 0);
+        for (std::int32_t node = 0; node < tree_.nodes(); ++node) {
+            Lines &all = lines[at(node)];
+            if (is_leaf(node)) {
+                const BranchLeaf &leaf = tree_.leaves[at(node)];
+                all = lines_of(leaf);
+                ahead[at(node)] = leaf.kind == BranchLeaf::Kind::row      ? 1
+                                  : leaf.kind == BranchLeaf::Kind::column ? -1
+                                                                          : 0;
+            } else {
+                const auto [x, y] = children(node);
+                all = united(std::exchange(lines[at(x)], {}), std::exchange(lines[at(y)], {}));
+                ahead[at(node)] = ahead[at(x)] + ahead[at(y)];
+            }
+            steps_.take(static_cast<std::int64_t>(16 + all.size()));
+            std::int32_t rows = 0;
+            std::erase_if(all, [&](const Line &l) {
+                const bool closed = l.count == degree_[at(l.line)];
+                if (closed) ahead[at(node)] += is_row(l.line) ? 1 : -1;
+                rows += !closed && is_row(l.line);
+                return closed;
+            });
+            states_[at(node)] = states_of(static_cast<std::int32_t>(all.size()), rows + ahead[at(node)]);
+        }
+    }
+    static Lines united(const Lines &x, const Lines &y) {
+        Lines all;
+        all.reserve(x.size() + y.size());
+        auto p = x.begin(), q = y.begin();
+        while (p != x.end() || q != y.end()) {
+            if (q == y.end() || (p != x.end() && p->line < q->line))
+                all.push_back(*p++);
+            else if (p == x.end() || q->line < p->line)
+                all.push_back(*q++);
+            else
+                all.push_back({p->line, p++->count + q++->count});
+        }
+        return all;
+    }
+
+    // Columns in a state and rows not in it are `chosen` of its lines.
+    double states_of(std::int32_t lines, std::int32_t chosen) const {
+        return std::exp2(std::min(binomial_(lines, chosen), 1000.0));
+    }
+
+    // Which child of each join is walked first: so that the fewest states are there at once.
+    void order_walk() {
+        std::vector<double> peak(states_);
+        swapped_.assign(tree_.joins.size(), false);
+        for (auto node = static_cast<std::int32_t>(tree_.leaves.size()); node < tree_.nodes(); ++node) {
+            const auto [x, y] = children(node);
+            const double sx = states_[at(x)], sy = states_[at(y)];
+            const double first_x = std::max(peak[at(x)], sx + peak[at(y)]);
+            const double first_y = std::max(peak[at(y)], sy + peak[at(x)]);
+            swapped_[at(node) - tree_.leaves.size()] = first_y < first_x;
+            peak[at(node)] = std::max(std::min(first_x, first_y), sx + sy + states_[at(node)]);
+        }
+    }
+
+    // Children before their parents, and no deeper recursion than none.
+    void walk() {
+        std::vector<std::pair<std::int32_t, bool>> to_do{{tree_.nodes() - 1, false}};
+        while (!to_do.empty() && built_.feasible) {
+            const auto [node, below_is_done] = to_do.back();
+            to_do.pop_back();
+            if (is_leaf(node)) {
+                begin_branch(node);
+                add_step(tree_.leaves[at(node)]);
+                continue;
+            }
+            auto [x, y] = children(node);
+            if (swapped_[at(node) - tree_.leaves.size()]) std::swap(x, y);
+            if (is_step(node)) {
+                const std::int32_t leaf = is_leaf(y) ? y : x, other = is_leaf(y) ? x : y;
+                if (below_is_done) {
+                    add_step(tree_.leaves[at(leaf)]);
+                } else {
+                    to_do.push_back({node, true});
+                    to_do.push_back({other, false});
+                }
+            } else if (below_is_done) {
+                add_join(node);
+            } else {
+                to_do.push_back({node, true});
+                to_do.push_back({y, false});
+                to_do.push_back({x, false});
+            }
+        }
+        if (!waiting_.empty()) finish_branch();
+    }
+
+    FrontierProgram &program() { return built_.program; }
+
+    void finish_branch() {
+        program().branches.back().last = static_cast<std::int32_t>(program().steps.size());
+    }
+
+    void begin_branch(std::int32_t node) {
+        if (!program().branches.empty()) finish_branch();
+        FrontierBranch branch;
+        branch.first = branch.last = static_cast<std::int32_t>(program().steps.size());
+        program().branches.push_back(std::move(branch));
+        waiting_.push_back({static_cast<std::int32_t>(program().branches.size()) - 1, {}, {}, node});
+    }
+
+    struct Waiting { // a branch that is not joined yet
+        std::int32_t branch;
+        Layout layout;
+        Lines lines;
+        std::int32_t node; // where it began
+    };
+
+    // The lowest slot that no line of the list has.
+    static std::int32_t free_slot(const std::vector<bool> &taken) {
+        return static_cast<std::int32_t>(std::find(taken.begin(), taken.end(), false) - taken.begin());
+    }
+
+    struct Met { // a line of a step
+        std::int32_t line, slot;
+        bool opens, closes;
+    };
+
+    Met meet(Waiting &list, std::vector<bool> &taken, std::int32_t line) {
+        auto place = std::lower_bound(list.lines.begin(), list.lines.end(), line,
+                                      [](const Line &l, std::int32_t to) { return l.line < to; });
+        if (place == list.lines.end() || place->line != line) place = list.lines.insert(place, {line, 0});
+        Met met{line, list.layout.slot(line), false, ++place->count == degree_[at(line)]};
+        met.opens = met.slot < 0;
+        if (met.opens) {
+            met.slot = free_slot(taken);
+            if (at(met.slot) == taken.size()) taken.push_back(true);
+            taken[at(met.slot)] = true;
+            auto &slots = list.layout.slot_of;
+            slots.insert(std::lower_bound(slots.begin(), slots.end(), std::pair{line, met.slot}),
+                         {line, met.slot});
+            program().slots = std::max(program().slots, met.slot + 1);
+        }
+        return met;
+    }
+
+    // A state's share in `chosen`: of a column in it, of a row not in it.
+    std::int32_t chosen(std::int32_t line, bool in_state) const { return is_row(line) != in_state ? 1 : 0; }
+
+    struct Extent {
+        std::int32_t lines, chosen;
+    };
+    Extent extent_of(const Layout &layout) const {
+        const auto rows = std::count_if(layout.slot_of.begin(), layout.slot_of.end(),
+                                        [&](const auto &l) { return is_row(l.first); });
+        return {static_cast<std::int32_t>(layout.slot_of.size()),
+                static_cast<std::int32_t>(rows) + layout.ahead};
+    }
+
+    // States in which the lines that were met before can take what a term asks for: those of the term are
+    // free, the others are matched where they close. `term` holds the lines that it takes.
+    double sources(const Extent &before, const std::vector<Met> &lines,
+                   std::initializer_list<std::size_t> term) const {
+        Extent rest = before;
+        for (std::size_t k = 0; k < lines.size(); ++k) {
+            const Met &met = lines[k];
+            const bool taken = std::find(term.begin(), term.end(), k) != term.end();
+            if (!taken && !met.closes) continue;
+            if (met.opens) {
+                if (!taken) return 0; // it closes, and nothing matches it
+                continue;
+            }
+            --rest.lines;
+            rest.chosen -= chosen(met.line, !taken);
+        }
+        return states_of(rest.lines, rest.chosen);
+    }
+
+    void add_step(const BranchLeaf &leaf) {
+        Waiting &list = waiting_.back();
+        steps_.take(static_cast<std::int64_t>(64 + list.lines.size()));
+        FrontierStep step;
+        step.row = leaf.index;
+        const Extent before = extent_of(list.layout);
+        step.width_before = before.lines;
+        step.used_before = before.chosen;
+        std::vector<bool> taken;
+        for (const auto &[line, slot] : list.layout.slot_of) {
+            if (at(slot) >= taken.size()) taken.resize(at(slot) + 1, false);
+            taken[at(slot)] = true;
+        }
+        std::vector<Met> lines;
+        for (const Line &l : lines_of(leaf)) lines.push_back(meet(list, taken, l.line));
+        double expansions = 0;
+        if (leaf.kind == BranchLeaf::Kind::entry) {
+            add_entry_terms(step, leaf.entry, lines);
+            expansions = sources(before, lines, {}) + sources(before, lines, {0, 1});
+        } else {
+            add_line_terms(step, leaf, lines);
+            for (std::size_t k = 0; k < lines.size(); ++k) expansions += sources(before, lines, {k});
+            list.layout.ahead += leaf.kind == BranchLeaf::Kind::row ? 1 : -1;
+        }
+        for (const Met &met : lines)
+            if (met.closes) close(list, met.line);
+        const Extent after = extent_of(list.layout);
+        step.width_after = after.lines;
+        step.used_after = after.chosen;
+        step.states_bound = states_of(after.lines, after.chosen);
+        step.expansions_bound = std::max(1.0, expansions);
+        program().steps.push_back(std::move(step));
+    }
+
+    static void add_entry_terms(FrontierStep &step, std::int64_t entry, const std::vector<Met> &lines) {
+        const Met &row = lines[0], &col = lines[1];
+        FrontierTerm none{};
+        none.entry = -1;
+        none.slot = col.slot;
+        none.other_slot = row.slot;
+        none.opens = false;
+        none.width = none.multiplicity = 0;
+        none.closes = col.closes;
+        none.other_closes = row.closes;
+        FrontierTerm used = none;
+        used.entry = entry;
+        used.width = used.multiplicity = 1;
+        used.opens = col.opens;
+        step.terms = {none, used};
+    }
+
+    void add_line_terms(FrontierStep &step, const BranchLeaf &leaf, const std::vector<Met> &lines) const {
+        const bool is_row_leaf = leaf.kind == BranchLeaf::Kind::row;
+        for (std::size_t k = 0; k < lines.size(); ++k) {
+            FrontierTerm t{};
+            t.entry = is_row_leaf ? a_.row_begin(leaf.index) + static_cast<std::int64_t>(k)
+                                  : entries_of_col_[at(leaf.index)][k].second;
+            t.slot = lines[k].slot;
+            t.width = t.multiplicity = 1;
+            t.opens = lines[k].opens;
+            t.closes = lines[k].closes;
+            step.terms.push_back(t);
+        }
+        std::sort(step.terms.begin(), step.terms.end(),
+                  [](const FrontierTerm &x, const FrontierTerm &y) { return x.slot < y.slot; });
+    }
+
+    void close(Waiting &list, std::int32_t line) {
+        std::erase_if(list.lines, [&](const Line &l) { return l.line == line; });
+        std::erase_if(list.layout.slot_of, [&](const auto &l) { return l.first == line; });
+        list.layout.ahead += is_row(line) ? 1 : -1;
+    }
+
+    // Runs of (from, to) that move together, each inside a word at both ends.
+    static std::vector<BitRun> runs_of(std::vector<std::pair<std::int32_t, std::int32_t>> moves) {
+        std::sort(moves.begin(), moves.end());
+        std::vector<BitRun> runs;
+        for (const auto &[from, to] : moves) {
+            if (!runs.empty()) {
+                BitRun &last = runs.back();
+                if (last.from + last.width == from && last.to + last.width == to && from % 64 != 0 &&
+                    to % 64 != 0) {
+                    ++last.width;
+                    continue;
+                }
+            }
+            runs.push_back({from, to, 1});
+        }
+        return runs;
+    }
+
+    void add_join(std::int32_t node) {
+        finish_branch();
+        Waiting second = std::move(waiting_.back());
+        waiting_.pop_back();
+        Waiting first = std::move(waiting_.back());
+        waiting_.pop_back();
+        const auto both = [](const Layout &x, const Layout &y) {
+            return std::count_if(x.slot_of.begin(), x.slot_of.end(),
+                                 [&](const auto &l) { return y.slot(l.first) >= 0; });
+        };
+        // The longer lists of a pattern are the inner ones; which was walked first has no part in it.
+        const auto shared = both(first.layout, second.layout);
+        const auto of_first = std::ssize(first.layout.slot_of) - shared,
+                   of_second = std::ssize(second.layout.slot_of) - shared;
+        if (of_first > of_second || (of_first == of_second && first.node > second.node))
+            std::swap(first, second);
+        steps_.take(static_cast<std::int64_t>(256 + 4 * (first.lines.size() + second.lines.size())));
+
+        FrontierBranch branch;
+        branch.first = branch.last = static_cast<std::int32_t>(program().steps.size());
+        branch.joined = {first.branch, second.branch};
+        Waiting joined{static_cast<std::int32_t>(program().branches.size()),
+                       {},
+                       united(first.lines, second.lines),
+                       node};
+        joined.layout.ahead = first.layout.ahead + second.layout.ahead;
+        arrange(branch.join, joined, {&first, &second});
+        built_.feasible = branch.join.closing + branch.join.staying <= widest_shared;
+        program().branches.push_back(std::move(branch));
+        waiting_.push_back(std::move(joined));
+    }
+
+    void arrange(FrontierJoin &join, Waiting &joined, const std::array<Waiting *, 2> &sides) {
+        struct Shared {
+            std::int32_t slot, line;
+            bool closes;
+        };
+        std::vector<Shared> shared;                                              // as they stand in the first
+        std::array<std::vector<std::pair<std::int32_t, std::int32_t>>, 2> alone; // slot, line
+        for (std::size_t s = 0; s < 2; ++s)
+            for (const auto &[line, slot] : sides[s]->layout.slot_of) {
+                if (sides[1 - s]->layout.slot(line) < 0)
+                    alone[s].push_back({slot, line});
+                else if (s == 0)
+                    shared.push_back({slot, line, is_closed(joined.lines, line)});
+            }
+        std::sort(shared.begin(), shared.end(), [](const Shared &x, const Shared &y) {
+            return x.closes != y.closes ? y.closes : x.slot < y.slot;
+        });
+        join.closing = static_cast<std::int32_t>(
+            std::count_if(shared.begin(), shared.end(), [](const Shared &l) { return l.closes; }));
+        join.staying = static_cast<std::int32_t>(shared.size()) - join.closing;
+        for (std::size_t s = 0; s < 2; ++s) {
+            std::sort(alone[s].begin(), alone[s].end());
+            join.alone[s] = static_cast<std::int32_t>(alone[s].size());
+        }
+        std::vector<std::pair<std::int32_t, std::int32_t>> &slots = joined.layout.slot_of;
+        for (std::size_t s = 0; s < 2; ++s) {
+            std::vector<std::pair<std::int32_t, std::int32_t>> moves;
+            std::int32_t place = 0;
+            for (const auto &[slot, line] : alone[s]) {
+                slots.push_back({line, place + (s == 0 ? join.alone[1] : 0)});
+                moves.push_back({slot, place++});
+            }
+            for (const Shared &l : shared) moves.push_back({sides[s]->layout.slot(l.line), place++});
+            join.runs[s] = runs_of(std::move(moves));
+            program().slots = std::max(program().slots, place);
+        }
+        count_products(join, sides, alone, [&](auto body) {
+            for (const Shared &l : shared) body(l.line, l.closes);
+        });
+        std::int32_t place = join.alone[0] + join.alone[1];
+        for (const Shared &l : shared)
+            if (!l.closes) slots.push_back({l.line, place++});
+        program().slots = std::max(program().slots, place);
+        std::sort(slots.begin(), slots.end());
+        for (const Shared &l : shared)
+            if (l.closes) {
+                std::erase_if(joined.lines, [&](const Line &x) { return x.line == l.line; });
+                joined.layout.ahead += is_row(l.line) ? 1 : -1;
+            }
+        const Extent after = extent_of(joined.layout);
+        join.states_bound = states_of(after.lines, after.chosen);
+    }
+
+    bool is_closed(const Lines &lines, std::int32_t line) const {
+        const auto place = std::lower_bound(lines.begin(), lines.end(), line,
+                                            [](const Line &l, std::int32_t to) { return l.line < to; });
+        return place->count == degree_[at(line)];
+    }
+
+    // Pairs of states: patterns of the shared lines by what they leave to be chosen of the others on both
+    // sides, times the choices of these.
+    template <class Moves, class ForShared>
+    void count_products(FrontierJoin &join, const std::array<Waiting *, 2> &sides, const Moves &alone,
+                        const ForShared &for_shared) const {
+        const std::size_t n = at(join.closing + join.staying) + 1;
+        std::vector<double> ways(n * n, 0), next(n * n);
+        ways[0] = 1;
+        for_shared([&](std::int32_t line, bool closes) {
+            std::fill(next.begin(), next.end(), 0);
+            const auto add = [&](bool in_first, bool in_second) {
+                const std::size_t x = at(chosen(line, in_first)), y = at(chosen(line, in_second));
+                for (std::size_t p = 0; p + x < n; ++p)
+                    for (std::size_t q = 0; q + y < n; ++q) next[(p + x) * n + q + y] += ways[p * n + q];
+            };
+            add(true, false);
+            add(false, true);
+            if (!closes) add(false, false);
+            std::swap(ways, next);
+        });
+        std::array<std::vector<double>, 2> choices;
+        for (std::size_t s = 0; s < 2; ++s) {
+            const Extent all = extent_of(sides[s]->layout);
+            for (std::size_t x = 0; x < n; ++x)
+                choices[s].push_back(states_of(static_cast<std::int32_t>(alone[s].size()),
+                                               all.chosen - static_cast<std::int32_t>(x)));
+        }
+        double products = 0;
+        for (std::size_t p = 0; p < n; ++p)
+            for (std::size_t q = 0; q < n; ++q) products += ways[p * n + q] * choices[0][p] * choices[1][q];
+        join.products_bound = std::max(1.0, products);
+    }
+
+    const Pattern &a_;
+    const BranchDecomposition &tree_;
+    PolledSteps steps_;
+    std::vector<std::int32_t> degree_; // of each line
+    std::vector<std::vector<std::pair<std::int32_t, std::int64_t>>> entries_of_col_;
+    const Log2Binomial binomial_;
+    std::vector<double> states_; // of each node
+    std::vector<bool> swapped_;  // the second child of a join is walked first
+    std::vector<Waiting> waiting_;
+    BranchProgram built_;
+};
+
+} // namespace
+
+BranchProgram build_branch_program(const Pattern &a, const BranchDecomposition &tree, const Poll &poll) {
+    return Builder(a, tree, poll).build();
+}
+
+namespace {
+
+// Whether it was marked before.
+bool mark(std::vector<bool> &marks, std::size_t place) {
+    const bool before = marks[place];
+    marks[place] = true;
+    return before;
+}
+
+} // namespace
+
+bool is_decomposition(const Pattern &a, const BranchDecomposition &tree) {
+    if (tree.leaves.empty() || tree.joins.size() + 1 != tree.leaves.size()) return false;
+    const Transposed at_once = transpose(a);
+    std::vector<bool> held(static_cast<std::size_t>(a.nnz()), false);
+    const auto hold = [&](std::int64_t entry) { return !mark(held, static_cast<std::size_t>(entry)); };
+    std::int64_t entries = 0;
+    for (const BranchLeaf &leaf : tree.leaves) {
+        const bool is_row = leaf.kind == BranchLeaf::Kind::row;
+        if (leaf.kind == BranchLeaf::Kind::entry) {
+            if (leaf.entry < 0 || leaf.entry >= a.nnz() || !hold(leaf.entry)) return false;
+            ++entries;
+            continue;
+        }
+        const Pattern &lines = is_row ? a : at_once.pattern;
+        if (leaf.index < 0 || leaf.index >= lines.rows) return false;
+        const std::int64_t first = lines.row_begin(leaf.index);
+        for (std::int64_t k = first; k < first + std::ssize(lines.row(leaf.index)); ++k, ++entries)
+            if (!hold(is_row ? k : at_once.source[static_cast<std::size_t>(k)])) return false;
+    }
+    if (entries != a.nnz()) return false;
+    std::vector<bool> joined(static_cast<std::size_t>(tree.nodes()), false);
+    auto node = static_cast<std::int32_t>(tree.leaves.size());
+    for (const std::array<std::int32_t, 2> &join : tree.joins) {
+        for (const std::int32_t child : join)
+            if (child < 0 || child >= node || mark(joined, at(child))) return false;
+        ++node;
+    }
+    return true;
+}
+
+} // namespace libperm

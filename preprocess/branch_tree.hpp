@@ -1,0 +1,89 @@
+// A branch decomposition under search: each node with its middle set, its states and what its join takes.
+#pragma once
+
+#include "preprocess/branch_lines.hpp"
+#include "preprocess/branch_price.hpp"
+#include "preprocess/middle_sets.hpp"
+
+#include <array>
+#include <optional>
+
+namespace libperm {
+
+struct BranchNode {
+    std::int32_t parent = -1;
+    std::array<std::int32_t, 2> child{-1, -1};
+    std::int32_t row = -1, column = -1; // the line that all entries below lie on, if there is one
+    std::int32_t entries = 0;           // below
+    std::int32_t middle_rows = 0;
+    std::int32_t surplus = 0; // rows less columns whose entries are all below
+    BranchStates states;
+    double seconds = 0; // of its join, without what is below
+};
+
+class BranchTree {
+  public:
+    BranchTree(const BranchLines &lines, const BranchPricing &pricing);
+
+    // Leaves first, all of them; then joins of two roots, until one is left.
+    std::int32_t add_leaf(const BranchLeaf &leaf);
+    std::int32_t join(std::int32_t first, std::int32_t second);
+    double seconds_of_join(std::int32_t first, std::int32_t second); // were they joined
+
+    const BranchLines &lines() const { return *lines_; }
+    const BranchPricing &pricing() const { return *pricing_; }
+    std::int32_t size() const { return static_cast<std::int32_t>(nodes_.size()); }
+    std::int32_t leaves() const { return static_cast<std::int32_t>(leaves_.size()); }
+    std::int32_t roots() const { return roots_; }
+    std::int32_t roots_with(std::int32_t line) const { return roots_with_[static_cast<std::size_t>(line)]; }
+    const BranchLeaf &leaf(std::int32_t k) const { return leaves_[static_cast<std::size_t>(k)]; }
+    const BranchNode &node(std::int32_t k) const { return nodes_[static_cast<std::size_t>(k)]; }
+    std::span<const std::int32_t> middle(std::int32_t k) const { return middle_[k]; }
+
+    // Its entries are all of a line: run as a leaf, whatever is below.
+    bool is_line(const BranchNode &x) const;
+
+    // Of all joins that are run.
+    double seconds() const { return seconds_; }
+    void sum_seconds(); // anew, without the rounding errors of rotations
+    std::int64_t bytes() const;
+
+    // ((a, b), c) becomes ((a, c), b), where (a, b) is the child `pair` of `parent`.
+    struct Rotation {
+        std::int32_t parent, pair, a, b, c;
+    };
+    struct Rotated {
+        BranchNode pair, parent;
+        std::int64_t lines;           // that were looked at
+        double before = 0, after = 0; // seconds of the two
+    };
+    // None where nothing is there to be rotated.
+    std::optional<Rotation> rotation(std::int32_t parent, int pair, int a) const;
+    Rotated rotated(const Rotation &r);
+    void rotate(const Rotation &r, const Rotated &to);
+
+  private:
+    enum Place : std::uint8_t { in_first = 1, in_second = 2, in_third = 4, elsewhere = 8 };
+    using Census = std::array<std::array<std::int32_t, 2>, 16>; // by places, column or row
+
+    BranchNode joined(const BranchNode &first, const BranchNode &second, const JoinShape &shape,
+                      std::int32_t only_rows) const;
+    BranchNode joined(const BranchNode &first, const BranchNode &second, const Census &census,
+                      unsigned of_first, unsigned of_second, unsigned of_others) const;
+    BranchNode joined_roots(std::int32_t first, std::int32_t second);
+    void mark(std::int32_t node, std::uint8_t place);
+    void count(std::int32_t node, Census &census);
+
+    const BranchLines *lines_;
+    const BranchPricing *pricing_;
+    std::vector<BranchLeaf> leaves_;
+    std::vector<BranchNode> nodes_;
+    MiddleSets middle_;
+    std::vector<std::int32_t> roots_with_; // of each line
+    std::int32_t roots_ = 0;
+    double seconds_ = 0;
+    std::vector<std::uint8_t> places_; // of each line; 0 between calls
+    std::vector<std::int32_t> scratch_;
+};
+
+} // namespace libperm
