@@ -8,8 +8,6 @@
 
 #include <perm.h>
 
-#include <limits>
-
 using capi::guarded;
 
 namespace {
@@ -46,8 +44,7 @@ perm_status perm_bounds(const perm_csr *a, const perm_opts *opts, perm_interval 
         require_place(bounds);
         *bounds = no_interval;
         capi::Stopwatch watch;
-        libperm::Options options = capi::options_for_here(opts);
-        options.stop_seconds = std::numeric_limits<double>::infinity();
+        const libperm::Options options = libperm::read_options(opts, libperm::Call::bounds);
         libperm::RunControl control(options);
         libperm::InputPattern input = capi::pattern_for(control, a);
         libperm::Values values = capi::values_for(control, input, libperm::GivenValues(input, *a).data());

@@ -178,9 +178,9 @@ class Estimation {
 
 // work(Estimation &); a refusal tells the interval.
 template <class Work>
-void estimating(const perm_csr *a, const perm_opts *opts, const perm_estimate_opts *estimate_opts,
-                Keeping keeping, const Work &work) {
-    const libperm::Options options = capi::options_for_here(opts);
+void estimating(libperm::Call call, const perm_csr *a, const perm_opts *opts,
+                const perm_estimate_opts *estimate_opts, Keeping keeping, const Work &work) {
+    const libperm::Options options = libperm::read_options(opts, call);
     const libperm::EstimateRequest request = libperm::read_request(estimate_opts);
     const auto estimate = [&] {
         Estimation estimation(a, options, request, keeping);
@@ -213,7 +213,7 @@ perm_status perm_estimate(const perm_csr *a, const perm_opts *opts, const perm_e
         *estimate = no_estimate;
         fill(*estimate, [&](const libperm::EstimatePlan::Told &told) {
             libperm::MatrixEstimate found;
-            estimating(a, opts, estimate_opts, Keeping::nothing,
+            estimating(libperm::Call::estimate, a, opts, estimate_opts, Keeping::nothing,
                        [&](Estimation &estimation) { found = estimation.run(told); });
             return found;
         });
@@ -226,11 +226,12 @@ perm_status perm_estimate_shards(const perm_csr *a, const perm_opts *opts,
         if (!count) throw libperm::Error(PERM_BAD_ARGUMENT, "the place for the count is a null pointer");
         *count = 0;
         if (seconds) *seconds = 0;
-        estimating(a, opts, estimate_opts, Keeping::plan, [&](const Estimation &estimation) {
-            const libperm::ShardCount shards = estimation.plan().shards();
-            *count = shards.count;
-            if (seconds) *seconds = shards.seconds;
-        });
+        estimating(libperm::Call::estimate_run_shard, a, opts, estimate_opts, Keeping::plan,
+                   [&](const Estimation &estimation) {
+                       const libperm::ShardCount shards = estimation.plan().shards();
+                       *count = shards.count;
+                       if (seconds) *seconds = shards.seconds;
+                   });
     });
 }
 
@@ -239,7 +240,7 @@ perm_status perm_estimate_run_shard(const perm_csr *a, const perm_opts *opts,
                                     perm_partial *partial) {
     return capi::guarded([&] {
         perm_partial &place = capi::cleared(partial);
-        estimating(a, opts, estimate_opts, Keeping::plan,
+        estimating(libperm::Call::estimate_run_shard, a, opts, estimate_opts, Keeping::plan,
                    [&](Estimation &estimation) { capi::put(estimation.run_shard(number), place); });
     });
 }
@@ -253,7 +254,7 @@ perm_status perm_estimate_combine(const perm_csr *a, const perm_opts *opts,
         const std::vector<std::string_view> all = capi::bytes_of(partials, count);
         fill(*estimate, [&](const libperm::EstimatePlan::Told &told) {
             libperm::MatrixEstimate found;
-            estimating(a, opts, estimate_opts, Keeping::plan,
+            estimating(libperm::Call::estimate_run_shard, a, opts, estimate_opts, Keeping::plan,
                        [&](Estimation &estimation) { found = estimation.combine(all, told); });
             return found;
         });

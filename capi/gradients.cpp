@@ -99,7 +99,7 @@ perm_status perm_plan_gradient(const perm_plan *plan, const void *values, void *
                                double *error_bounds, perm_result *result) {
     perm_result unwanted = PERM_RESULT_INIT;
     return into(result ? result : &unwanted, [&](perm_result &r) {
-        capi::require_executable(plan);
+        capi::require_executable(plan, libperm::Call::plan_gradient);
         require_place(*plan, gradient);
         capi::Stopwatch watch;
         libperm::RunControl control(plan->plan.options);
@@ -120,7 +120,7 @@ perm_status perm_plan_gradient_batch(const perm_plan *plan, const void *values, 
                                      void *gradients, double *error_bounds, perm_result *results) {
     return guarded([&] {
         capi::ClearedOnFailure of_failure(results, count);
-        capi::require_executable(plan);
+        capi::require_executable(plan, libperm::Call::plan_gradient);
         libperm::check_batch(plan->plan, values, stride, count);
         if (count == 0) return;
         require_place(*plan, gradients);

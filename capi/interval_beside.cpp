@@ -1,14 +1,20 @@
 #include "capi/interval_beside.hpp"
 
+#include "lib/base/error.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/bounds/matrix_bounds.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace capi {
 namespace {
 
-constexpr std::int64_t most_entries = 300000; // of more it would take longer than a moment
+constexpr std::int64_t most_entries = 300000;          // of more it would take longer than a moment
+constexpr std::int64_t most_bytes = 64 * most_entries; // of a pattern with no more than these
+
+constexpr const char *at_leisure =
+    "\n  perm_bounds (perm bounds FILE, libperm.bounds) tells what it lies between";
 
 // The call's own time is over, and its progress told.
 libperm::Options without_clock(libperm::Options options) {
@@ -29,14 +35,15 @@ template <class Read> std::string line_of(const libperm::Options &given, const R
         libperm::InputPattern input;
         libperm::Values values;
         read(control, input, values);
-        if (input.pattern.nnz() > most_entries)
-            return "\n  perm_bounds (perm bounds FILE, libperm.bounds) tells what it lies between";
+        if (input.pattern.nnz() > most_entries) return at_leisure;
         libperm::simplify(input, values);
         std::string text;
         libperm::with_threads(options.threads, [&] {
             text = "\n  " + libperm::text_of(libperm::bounds_of(input, values, options, control));
         });
         return text;
+    } catch (const libperm::Error &error) {
+        return error.status() == PERM_REFUSED_MEMORY ? at_leisure : "";
     } catch (...) { // what was refused is what counts
         return {};
     }
@@ -47,7 +54,9 @@ template <class Read> std::string line_of(const libperm::Options &given, const R
 std::string interval_beside(const libperm::Options &options, const perm_csr *a) noexcept {
     return line_of(options,
                    [&](libperm::RunControl &control, libperm::InputPattern &input, libperm::Values &values) {
-                       input = libperm::read_pattern(a, poll_of(control), &control.memory());
+                       // Refused before it is written out where it has more entries.
+                       libperm::MemoryBudget of_pattern(std::min(most_bytes, options.memory_limit));
+                       input = libperm::read_pattern(a, poll_of(control), &of_pattern);
                        values = libperm::read_values(input, libperm::GivenValues(input, *a).data(),
                                                      poll_of(control), &control.memory());
                    });

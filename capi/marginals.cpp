@@ -24,14 +24,6 @@ void require_place(const libperm::Marginals &marginals, const double *place) {
         throw Error(PERM_BAD_ARGUMENT, "the place for the marginals is a null pointer");
 }
 
-void require_doubles(const libperm::Options &options) {
-    const bool in_doubles = options.precision == libperm::Precision::automatic ||
-                            options.precision == libperm::Precision::double_;
-    if (!in_doubles || options.modulus != 0)
-        throw Error(PERM_UNSUPPORTED, "probabilities are computed in doubles, with certain bounds: make the "
-                                      "plan without a precision, or with \"double\"");
-}
-
 } // namespace
 
 extern "C" {
@@ -40,8 +32,7 @@ perm_status perm_plan_marginals(const perm_plan *plan, const void *values, doubl
                                 double *error_bounds, perm_result *result) {
     perm_result unwanted = PERM_RESULT_INIT;
     return into(result ? result : &unwanted, [&](perm_result &r) {
-        capi::require_executable(plan);
-        require_doubles(plan->plan.options);
+        capi::require_executable(plan, libperm::Call::plan_marginals);
         capi::Stopwatch watch;
         libperm::RunControl control(plan->plan.options);
         const libperm::Marginals way(plan->plan.input);
@@ -63,8 +54,7 @@ perm_status perm_plan_marginals_batch(const perm_plan *plan, const void *values,
                                       perm_result *results) {
     return guarded([&] {
         capi::ClearedOnFailure of_failure(results, count);
-        capi::require_executable(plan);
-        require_doubles(plan->plan.options);
+        capi::require_executable(plan, libperm::Call::plan_marginals);
         libperm::RunControl control(plan->plan.options);
         const libperm::Marginals way(plan->plan.input);
         if (count > 0) require_place(way, marginals);

@@ -15,14 +15,16 @@ namespace {
 
 void compute(const perm_csr *a, const perm_opts *opts, std::int64_t count, perm_result *results) {
     capi::Stopwatch watch;
-    const libperm::Options options = capi::options_for_here(opts);
+    const libperm::Options options = libperm::read_options(opts, libperm::Call::matchings);
     libperm::RunControl control(options);
+    const bool fractions = options.precision == libperm::Precision::exact; // else all are decimals
     libperm::with_threads(options.threads, [&] {
         const libperm::MatchingNumbers found = libperm::matching_numbers(a, options, count, control);
         const double seconds = watch.lap();
         for (std::int64_t k = 0; k < count; ++k) {
             perm_result filled = PERM_RESULT_INIT;
-            capi::fill(filled, found.plan, found.numbers[static_cast<std::size_t>(k)]);
+            const libperm::Outcome &number = found.numbers[static_cast<std::size_t>(k)];
+            capi::fill(filled, found.plan, number, libperm::answer_of(number, fractions));
             filled.seconds_run = filled.seconds_total = seconds;
             capi::write(capi::result_at(results, k), filled);
         }

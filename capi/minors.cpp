@@ -16,10 +16,10 @@ bool is_short(const perm_dense *a, const perm_opts *opts) {
            !a->col_multiplicity && a->n_rows <= order && a->n_cols <= order;
 }
 
-template <class Work> perm_status computed(const perm_opts *opts, bool is_short, const Work &work) {
+template <class Work>
+perm_status computed(libperm::Call call, const perm_opts *opts, bool is_short, const Work &work) {
     return guarded([&] {
-        const libperm::Options options = is_short ? libperm::Options() : libperm::read_options(opts);
-        capi::require_for_here(options, "leave out the option machine");
+        const libperm::Options options = is_short ? libperm::Options() : libperm::read_options(opts, call);
         libperm::RunControl control(options);
         work(options, control);
         control.finish();
@@ -32,7 +32,7 @@ extern "C" {
 
 perm_status perm_sub_permanents(const perm_dense *a, const perm_opts *opts, void *sub_permanents,
                                 double *error_bounds) {
-    return computed(opts, is_short(a, opts),
+    return computed(libperm::Call::sub_permanents, opts, is_short(a, opts),
                     [&](const libperm::Options &options, libperm::RunControl &control) {
                         libperm::compute_sub_permanents(a, options, control, sub_permanents, error_bounds);
                     });
@@ -40,7 +40,7 @@ perm_status perm_sub_permanents(const perm_dense *a, const perm_opts *opts, void
 
 perm_status perm_gradients(const perm_dense *a, const perm_opts *opts, void *gradients, double *error_bounds,
                            void *permanents, double *permanent_bounds) {
-    return computed(opts, is_short(a, opts),
+    return computed(libperm::Call::gradients, opts, is_short(a, opts),
                     [&](const libperm::Options &options, libperm::RunControl &control) {
                         libperm::compute_gradients(a, options, control, gradients, error_bounds, permanents,
                                                    permanent_bounds);
@@ -49,9 +49,10 @@ perm_status perm_gradients(const perm_dense *a, const perm_opts *opts, void *gra
 
 perm_status perm_boson_sample(const perm_boson *a, int64_t shots, uint64_t seed, const perm_opts *opts,
                               int64_t *occupations) {
-    return computed(opts, false, [&](const libperm::Options &options, libperm::RunControl &control) {
-        libperm::sample_bosons(a, shots, seed, options, control, occupations);
-    });
+    return computed(libperm::Call::boson_sample, opts, false,
+                    [&](const libperm::Options &options, libperm::RunControl &control) {
+                        libperm::sample_bosons(a, shots, seed, options, control, occupations);
+                    });
 }
 
 } // extern "C"

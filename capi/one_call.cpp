@@ -8,7 +8,7 @@
 #include "lib/execute/checkpoint.hpp"
 #include "lib/execute/execute.hpp"
 #include "lib/input/call_watch.hpp"
-#include "lib/input/machine.hpp"
+#include "lib/run/entry_rounding.hpp"
 #include "lib/small/exact_kinds.hpp"
 #include "lib/small/small.hpp"
 
@@ -18,12 +18,6 @@ namespace capi {
 
 using libperm::Error;
 
-void require_for_here(const libperm::Options &options, const char *instead) {
-    if (options.machine)
-        throw Error(PERM_BAD_OPTION, "this is planned for another machine (" + name_of(*options.machine) +
-                                         "), not to be executed here: " + instead);
-}
-
 void require_kept(const perm_plan *plan) {
     if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
     if (plan->is_account)
@@ -31,16 +25,9 @@ void require_kept(const perm_plan *plan) {
                                        "execute one, make it with perm_plan_create");
 }
 
-void require_executable(const perm_plan *plan) {
+void require_executable(const perm_plan *plan, libperm::Call call) {
     require_kept(plan);
-    require_for_here(plan->plan.options,
-                     "save the plan and load it there, or without the option machine here");
-}
-
-libperm::Options options_for_here(const perm_opts *opts) {
-    libperm::Options options = libperm::read_options(opts);
-    require_for_here(options, "leave out the option machine, or explain a plan that is made with it");
-    return options;
+    libperm::require_counting(plan->plan.options, call);
 }
 
 libperm::InputPattern pattern_for(libperm::RunControl &control, const perm_csr *a) {
@@ -123,12 +110,13 @@ bool compute_straight(const perm_csr *a, const perm_opts *opts, perm_result *res
         clear(*result);
         throw;
     }
+    result->entry_rounding = libperm::entry_rounding(*a, *result);
     result->seconds_run = result->seconds_total = watch.lap();
     return true;
 }
 
 void compute_otherwise(const perm_csr *a, const perm_opts *opts, perm_result &r) {
-    const libperm::Options options = options_for_here(opts);
+    const libperm::Options options = libperm::read_options(opts, libperm::Call::compute);
     libperm::RunControl control(options);
     compute_otherwise(a, options, control, r);
 }
@@ -137,16 +125,18 @@ void compute_otherwise(const perm_csr *a, const libperm::Options &options, libpe
                        perm_result &r) {
     const auto work = [&] {
         if (!compute_kinds(a, options, control, r)) compute_by_plan(a, options, control, r);
+        r.entry_rounding = libperm::entry_rounding(*a, r);
     };
     telling_interval(options, work, a);
 }
 
 std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const perm_opts *opts, perm_result &r) {
-    const libperm::Options options = options_for_here(opts);
+    const libperm::Options options = libperm::read_options(opts, libperm::Call::compute);
     libperm::RunControl control(options);
     std::unique_ptr<perm_plan> plan;
     telling_interval(
         options, [&] { plan = compute_by_plan(a, options, control, r); }, a);
+    r.entry_rounding = libperm::entry_rounding(*a, r);
     return plan;
 }
 
@@ -154,7 +144,7 @@ std::unique_ptr<perm_plan> plan_beside_straight(const perm_csr *a, const perm_op
     perm_opts general = PERM_OPTS_INIT;
     if (opts) general = *opts;
     general.engine = nullptr; // that road has an engine of its own, which no plan has
-    const libperm::Options options = options_for_here(&general);
+    const libperm::Options options = libperm::read_options(&general, libperm::Call::compute);
     libperm::RunControl control(options);
     return plan_for_once(a, options, control, [](const auto &...) {});
 }

@@ -3,7 +3,7 @@
 
 #include "capi/plan_handle.hpp"
 #include "lib/input/matrix.hpp"
-#include "lib/input/options.hpp"
+#include "lib/input/option_table.hpp"
 #include "lib/run/run_control.hpp"
 
 #include <perm.h>
@@ -12,15 +12,10 @@
 
 namespace capi {
 
-// What was planned for another machine may not fit this one: of its memory, or for want of its GPUs.
-void require_for_here(const libperm::Options &options, const char *instead);
-
-// Throw Error: of a null pointer, of a plan that only tells of a computation, or of one for another machine.
-// The caller's, for a computation on this machine. Throws Error.
-libperm::Options options_for_here(const perm_opts *opts);
-
+// Throw Error: of a null pointer, of a plan that only tells of a computation, or of one with options that do
+// not count for the call.
 void require_kept(const perm_plan *plan);
-void require_executable(const perm_plan *plan);
+void require_executable(const perm_plan *plan, libperm::Call call);
 
 // The caller's matrix, within the call's memory, polled.
 libperm::InputPattern pattern_for(libperm::RunControl &control, const perm_csr *a);

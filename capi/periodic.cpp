@@ -28,21 +28,10 @@ struct perm_periodic_plan {
 
 namespace {
 
-const libperm::PeriodicPlan &plan_of(const perm_periodic_plan *plan) {
+const libperm::PeriodicPlan &plan_of(const perm_periodic_plan *plan, libperm::Call call) {
     if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
+    libperm::require_counting(plan->plan.options, call);
     return plan->plan;
-}
-
-libperm::Options options_for_periodic(const perm_opts *opts) {
-    libperm::Options options = libperm::read_options(opts);
-    capi::require_for_here(options, "leave out the option machine");
-    const auto unsupported = [](const char *what) {
-        throw Error(PERM_UNSUPPORTED,
-                    std::string("a periodic matrix is computed by the frontier on the CPU, without ") + what);
-    };
-    if (options.names_engine() && options.engine != libperm::Engine::frontier) unsupported("another engine");
-    if (!options.checkpoint.empty()) unsupported("a checkpoint");
-    return options;
 }
 
 void fill(perm_result &result, const libperm::PeriodicPlan &plan, std::int64_t length,
@@ -62,7 +51,7 @@ perm_status perm_periodic_create(const perm_periodic *a, const perm_opts *opts, 
     if (plan) *plan = nullptr;
     return guarded([&] {
         if (!plan) throw Error(PERM_BAD_ARGUMENT, "the place for the plan is a null pointer");
-        const libperm::Options options = options_for_periodic(opts);
+        const libperm::Options options = libperm::read_options(opts, libperm::Call::periodic_create);
         libperm::RunControl control(options);
         auto made = std::make_unique<perm_periodic_plan>();
         libperm::with_threads(options.threads, [&] {
@@ -77,7 +66,7 @@ perm_status perm_periodic_create(const perm_periodic *a, const perm_opts *opts, 
 
 perm_status perm_periodic_execute(const perm_periodic_plan *plan, int64_t length, perm_result *result) {
     return into(result, [&](perm_result &r) {
-        const libperm::PeriodicPlan &p = plan_of(plan);
+        const libperm::PeriodicPlan &p = plan_of(plan, libperm::Call::periodic_execute);
         capi::Stopwatch watch;
         libperm::RunControl control(p.options);
         libperm::with_threads(p.options.threads, [&] {
@@ -95,7 +84,7 @@ perm_status perm_periodic_terms(const perm_periodic_plan *plan, int64_t first, i
         libperm::with_threads(plan ? plan->plan.options.threads : 1, [&] {
             capi::require_alike(results, count);
             for (int64_t k = 0; k < count; ++k) capi::clear(capi::result_at(results, k));
-            const libperm::PeriodicPlan &p = plan_of(plan);
+            const libperm::PeriodicPlan &p = plan_of(plan, libperm::Call::periodic_execute);
             libperm::RunControl control(p.options);
             try {
                 const auto outcomes = libperm::periodic_terms(p, first, count, control);
@@ -117,7 +106,7 @@ perm_status perm_periodic_terms(const perm_periodic_plan *plan, int64_t first, i
 perm_status perm_periodic_generating_function(const perm_periodic_plan *plan, perm_format format,
                                               char *buffer, size_t capacity, size_t *needed) {
     return guarded([&] {
-        const libperm::PeriodicPlan &p = plan_of(plan);
+        const libperm::PeriodicPlan &p = plan_of(plan, libperm::Call::periodic_generating_function);
         const bool json = capi::is_json(format);
         const std::lock_guard lock(plan->function_mutex);
         if (!plan->function) {
@@ -135,7 +124,7 @@ perm_status perm_periodic_generating_function(const perm_periodic_plan *plan, pe
 perm_status perm_periodic_growth(const perm_periodic_plan *plan, double *growth, double *lower,
                                  double *upper) {
     return guarded([&] {
-        const libperm::PeriodicPlan &p = plan_of(plan);
+        const libperm::PeriodicPlan &p = plan_of(plan, libperm::Call::periodic_growth);
         libperm::RunControl control(p.options);
         libperm::Growth found;
         libperm::with_threads(p.options.threads, [&] { found = libperm::growth_of(p, control); });
@@ -149,7 +138,7 @@ perm_status perm_periodic_growth(const perm_periodic_plan *plan, double *growth,
 perm_status perm_periodic_explain(const perm_periodic_plan *plan, perm_format format, char *buffer,
                                   size_t capacity, size_t *needed) {
     return guarded([&] {
-        const libperm::PeriodicPlan &p = plan_of(plan);
+        const libperm::PeriodicPlan &p = plan_of(plan, libperm::Call::periodic_create);
         capi::write_text(capi::is_json(format) ? libperm::periodic_json(p) : libperm::periodic_text(p),
                          buffer, capacity, needed);
     });

@@ -159,7 +159,7 @@ perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan
     return guarded([&] {
         if (!plan) throw Error(PERM_BAD_ARGUMENT, "the place for the plan is a null pointer");
         Stopwatch watch;
-        const libperm::Options options = libperm::read_options(opts);
+        const libperm::Options options = libperm::read_options(opts, libperm::Call::plan_create);
         auto made = std::make_unique<perm_plan>();
         libperm::RunControl control(options);
         libperm::InputPattern input = pattern_for(control, a);
@@ -178,7 +178,7 @@ perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan
 
 perm_status perm_plan_execute(const perm_plan *plan, const void *values, perm_result *result) {
     return into(result, [&](perm_result &r) {
-        require_executable(plan);
+        require_executable(plan, libperm::Call::plan_execute);
         Stopwatch watch;
         if (execute_directly(*plan, values, r)) {
             r.seconds_run = r.seconds_total = watch.lap();
@@ -228,7 +228,7 @@ perm_status perm_plan_execute_batch(const perm_plan *plan, const void *values, i
         libperm::with_threads(plan ? plan->plan.options.threads : 1, [&] {
             capi::require_alike(results, count);
             try {
-                require_executable(plan);
+                require_executable(plan, libperm::Call::plan_execute_batch);
                 libperm::RunControl control(plan->plan.options);
                 libperm::execute_batch(plan->plan,
                                        {plan->straight.get(), plan->direct.get(), plan->idle_tapes}, values,
@@ -277,7 +277,8 @@ perm_status perm_plan_load(const void *bytes, size_t size, const perm_opts *opts
         if (!plan) throw Error(PERM_BAD_ARGUMENT, "the place for the plan is a null pointer");
         if (!bytes) throw Error(PERM_BAD_ARGUMENT, "the saved plan is a null pointer");
         auto made = std::make_unique<perm_plan>();
-        made->plan = libperm::plan_of({static_cast<const char *>(bytes), size}, libperm::read_options(opts));
+        made->plan = libperm::plan_of({static_cast<const char *>(bytes), size},
+                                      libperm::read_options(opts, libperm::Call::plan_load));
         libperm::RunControl control(made->plan.options);
         made->straight = libperm::StraightPlan::of(made->plan);
         made->direct = libperm::TapePlan::of(made->plan, control);
@@ -315,7 +316,7 @@ perm_status perm_plan_run_shard(const perm_plan *plan, const void *values, int64
                                 perm_partial *partial) {
     return guarded([&] {
         perm_partial &place = capi::cleared(partial);
-        require_executable(plan);
+        require_executable(plan, libperm::Call::plan_run_shard);
         libperm::RunControl control(plan->plan.options);
         const libperm::Values checked = values_for(control, plan->plan.input, values);
         const auto work = [&] {
@@ -331,7 +332,7 @@ perm_status perm_plan_run_shard(const perm_plan *plan, const void *values, int64
 perm_status perm_plan_combine(const perm_plan *plan, const void *values, const perm_partial *partials,
                               int64_t count, perm_result *result) {
     return into(result, [&](perm_result &r) {
-        require_executable(plan);
+        require_executable(plan, libperm::Call::plan_combine);
         Stopwatch watch;
         const std::vector<std::string_view> bytes = capi::bytes_of(partials, count);
         libperm::RunControl control(plan->plan.options);
@@ -358,9 +359,10 @@ perm_status perm_plan_destroy(perm_plan *plan) {
 
 perm_status perm_info(perm_format format, char *buffer, size_t capacity, size_t *needed) {
     return guarded([&] {
-        write_text(format == PERM_FORMAT_MACHINE ? libperm::machine_here()
-                   : is_json(format)             ? libperm::info_json()
-                                                 : libperm::info_text(),
+        write_text(format == PERM_FORMAT_MACHINE   ? libperm::machine_here()
+                   : format == PERM_FORMAT_OPTIONS ? libperm::option_table_json()
+                   : is_json(format)               ? libperm::info_json()
+                                                   : libperm::info_text(),
                    buffer, capacity, needed);
     });
 }

@@ -176,7 +176,7 @@ perm_status perm_permanents(const perm_dense *a, const perm_opts *opts, void *pe
             throw Error(PERM_BAD_ARGUMENT, "the values are a null pointer");
         const auto straight = libperm::DenseNumbers::of(*a, opts);
         if (straight && put_at_once(*straight, places, a->count)) return;
-        const libperm::Options options = capi::options_for_here(opts);
+        const libperm::Options options = libperm::read_options(opts, libperm::Call::permanents);
         if (a->count > 1 && !options.checkpoint.empty())
             throw Error(PERM_BAD_OPTION,
                         "a checkpoint is of one matrix, and these are several: leave it out, or "

@@ -137,7 +137,10 @@ typedef void (*perm_progress_fn)(double fraction, double seconds_left, void *use
 /* Polled like perm_progress_fn; nonzero stops the call, which returns PERM_CANCELLED well within a second. */
 typedef int (*perm_cancel_fn)(void *user);
 
-/* All-zero (but struct_size) means all defaults; passing NULL for the options is the same. */
+/* All-zero (but struct_size) means all defaults; passing NULL for the options is the same. What is given counts, or the
+ * call refuses it: PERM_BAD_OPTION, or PERM_UNSUPPORTED, with a text that says what to do instead. Threads, limits,
+ * callbacks and the cache may be given to every call. PERM_FORMAT_OPTIONS of perm_info tells which count for which call,
+ * docs/options.md shows it. */
 typedef struct perm_opts {
     size_t struct_size;         /* sizeof(perm_opts) */
     const char *engine;         /* "auto" (NULL); "ryser" on the CPU; "frontier", "tree" on either; on a GPU "shared",
@@ -186,7 +189,7 @@ typedef struct perm_opts {
                                  * from if it is there: after a crash, a time limit, or on another machine, with the
                                  * same bits (docs/scale.md). A call that is to stop gives the parts under way ten
                                  * seconds. No plan is refused for its predicted time. NULL or "": none */
-    double checkpoint_seconds;  /* between two writes of it at least. 0 = 60 */
+    double checkpoint_seconds;  /* between two writes of it at least. 0 = 60. Without a checkpoint: PERM_BAD_OPTION */
     int32_t gpus;               /* that predictions of time reckon with, as in explaining a plan for a cluster (which
                                  * device "auto" then is a GPU of);
                                  * 0 = those that device names */
@@ -250,10 +253,16 @@ typedef struct perm_result {
     double seconds_compile;      /* of seconds_run: from asking for kernels to their being loaded on the GPU */
     int32_t kernels_compiled;    /* by NVRTC in this call; others were in memory or on disk */
     int32_t slices;              /* that the frontier's tables were cut into to fit the memory; 0: into none */
+    double entry_rounding;       /* of perm_compute and perm_compute_with_plan: by how much of itself, to first order
+                                  * and at most, perm(A) can change where each entry moves by half a unit in its last
+                                  * place, as rounding to doubles moved it before the call: n 2^-53 perm(|A|) / |perm(A)|
+                                  * or a bound of it. From 1 on, the permanent of the numbers that were meant may have no
+                                  * digit in common with this one. 0: integers, text, patterns, doubles of at most 26
+                                  * bits. It is no part of rel_error_bound, which is of A as it was given */
 } perm_result;
 
 #define PERM_RESULT_INIT { sizeof(perm_result), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, 0, \
-                           0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+                           0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* Frees what the result owns and zeroes it (struct_size stays). NULL is fine. */
 PERM_API perm_status perm_result_clear(perm_result *result);
@@ -371,7 +380,8 @@ typedef enum perm_format {
     PERM_FORMAT_TEXT = 0,
     PERM_FORMAT_JSON = 1,
     PERM_FORMAT_PICTURE = 2, /* of perm_plan_explain alone */
-    PERM_FORMAT_MACHINE = 3  /* of perm_info alone */
+    PERM_FORMAT_MACHINE = 3, /* of perm_info alone */
+    PERM_FORMAT_OPTIONS = 4  /* of perm_info alone */
 } perm_format;
 
 /* What the plan will do and what that costs: every candidate engine's states or subsets, operations, bytes,
@@ -531,7 +541,8 @@ typedef struct perm_interval {
 #define PERM_INTERVAL_INIT { sizeof(perm_interval), 0, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, 0 }
 
 /* Bounds in milliseconds, whatever the size: after the reductions, block by block, the best of the bounds known.
- * Of the options limits, callbacks, threads and without count. Errors: those of perm_compute but for refusals for time. */
+ * Of the options limits, callbacks, threads and without count. Errors: those of perm_compute; nothing is refused
+ * for its predicted time, and what takes longer than time_limit_seconds is stopped (PERM_REFUSED_TIME). */
 PERM_API perm_status perm_bounds(const perm_csr *a, const perm_opts *opts, perm_interval *bounds);
 
 /* What an estimate is to come to. All-zero (but struct_size) means the defaults. */
@@ -588,6 +599,20 @@ PERM_API perm_status perm_estimate(const perm_csr *a, const perm_opts *opts, con
  * Errors: those of perm_compute; PERM_BAD_MATRIX for negative or complex entries, and where the permanent is 0;
  * PERM_UNSUPPORTED for multiplicities. What the array holds then is of no use. */
 PERM_API perm_status perm_sample(const perm_csr *a, const perm_opts *opts, int64_t shots, uint64_t seed, int64_t *columns);
+
+/* The samples of perm_sample, the same bits, some at a time: memory for more than are drawn at once is never needed.
+ * perm_sampler_create: for `shots` in all, by which the way to draw them is chosen; *sampler is NULL after an error. The
+ * matrix may be freed then; what progress and cancel of `opts` point to must outlive the sampler. The time limit
+ * is for all from here on.
+ * perm_sampler_draw: the next `count` of them, count * n_rows columns; one call at a time. After an error the same ones come
+ * again, unless the sampler was cancelled or its time is over.
+ * Errors: those of perm_sample; PERM_BAD_ARGUMENT for more than are left. */
+typedef struct perm_sampler perm_sampler;
+
+PERM_API perm_status perm_sampler_create(const perm_csr *a, const perm_opts *opts, int64_t shots, uint64_t seed,
+                                         perm_sampler **sampler);
+PERM_API perm_status perm_sampler_draw(perm_sampler *sampler, int64_t count, int64_t *columns);
+PERM_API perm_status perm_sampler_destroy(perm_sampler *sampler); /* NULL is fine */
 
 /* ---------------------------------------------------------------- shards */
 
@@ -720,7 +745,10 @@ PERM_API const char *perm_version(void);
 
 /* Build, engines, GPUs, their driver and NVRTC (or why there are none), the folder of compiled kernels, processor,
  * memory, libraries; buffer, capacity and needed as in perm_plan_explain. Starts the GPUs that there are.
- * PERM_FORMAT_MACHINE: this machine as perm_opts.machine has it, with the GPUs that kernels can be compiled for. */
+ * PERM_FORMAT_MACHINE: this machine as perm_opts.machine has it, with the GPUs that kernels can be compiled for.
+ * PERM_FORMAT_OPTIONS: which fields of perm_opts count for which call, as JSON: "calls", "options", and "rules" for what does
+ * not count: of the "calls", the "options", with the "values" that they may have all the same, the "status" that others
+ * get (0: accepted, with nothing to do) and "why". */
 PERM_API perm_status perm_info(perm_format format, char *buffer, size_t capacity, size_t *needed);
 
 /* ---------------------------------------------------------------- compiled kernels on disk */

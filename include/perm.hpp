@@ -260,6 +260,35 @@ inline std::vector<std::int64_t> sample(const perm_csr &a, std::int64_t shots, s
     return columns;
 }
 
+// perm_sampler that frees itself: the same samples, some at a time. What progress and cancel of the options
+// point to must outlive it.
+class Sampler {
+  public:
+    Sampler(const perm_csr &a, std::int64_t shots, std::uint64_t seed = 0,
+            const perm_opts &opts = PERM_OPTS_INIT)
+        : rows_(a.n_rows) {
+        check(perm_sampler_create(&a, &opts, shots, seed, &sampler_));
+    }
+    Sampler(Sampler &&other) noexcept
+        : sampler_(std::exchange(other.sampler_, nullptr)), rows_(other.rows_) {}
+    Sampler &operator=(Sampler &&other) noexcept {
+        std::swap(sampler_, other.sampler_);
+        std::swap(rows_, other.rows_);
+        return *this;
+    }
+    ~Sampler() { perm_sampler_destroy(sampler_); }
+
+    std::vector<std::int64_t> draw(std::int64_t count) { // the next ones
+        std::vector<std::int64_t> columns(static_cast<std::size_t>(std::max<std::int64_t>(count, 0) * rows_));
+        check(perm_sampler_draw(sampler_, count, columns.data()));
+        return columns;
+    }
+
+  private:
+    perm_sampler *sampler_ = nullptr;
+    std::int64_t rows_;
+};
+
 // A permanent from samples (perm_estimate), drawn at once or in shards. What the matrix and the options point
 // to must outlive it.
 class Estimation {

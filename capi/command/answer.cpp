@@ -60,6 +60,7 @@ std::string error_text(const perm_result &r) {
 
 std::string certainty_line(const perm_result &r) {
     std::string line = error_text(r);
+    if (r.entry_rounding >= 1) line += "; the entries' own rounding may change all digits";
     if (std::string_view(r.engine) == "none") return line + ", by the reductions alone";
     line += fmt::format(", {} on {}", r.engine, r.device);
     if (std::string_view(r.device) == "cpu")
@@ -132,6 +133,7 @@ libperm::Json json_of(const perm_result &r, const Seconds &s) {
         {"rel_error_bound", r.rel_error_bound},
         {"abs_error_bound", r.abs_error_bound},
         {"certain_digits", r.exact ? Json() : Json(certain_digits(r))},
+        {"entry_rounding", r.entry_rounding},
         {"tolerance_met", r.tolerance_met != 0},
         {"engine", r.engine},
         {"device", r.device},

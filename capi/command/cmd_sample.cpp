@@ -6,16 +6,22 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace perm {
 namespace {
 
+using Columns = std::vector<std::int64_t>;
+
 // Columns count from 1, as in the file; 0: the row stays unmatched.
-std::string as_lines(const std::vector<std::int64_t> &columns, std::int64_t rows) {
+std::string as_lines(const Columns &columns, std::int64_t rows) {
     std::string out;
     for (std::size_t k = 0; k < columns.size(); ++k)
         fmt::format_to(std::back_inserter(out), "{}{}", columns[k] + 1,
@@ -23,25 +29,63 @@ std::string as_lines(const std::vector<std::int64_t> &columns, std::int64_t rows
     return out;
 }
 
-std::string as_json(const std::vector<std::int64_t> &columns, const Options &options, const perm_csr &a,
-                    double seconds) {
-    using libperm::Json;
-    Json samples = Json::Array();
-    for (std::size_t k = 0; k < columns.size();) {
-        Json one = Json::Array();
-        for (std::int64_t i = 0; i < a.n_rows; ++i) one.push_back(columns[k++] + 1);
-        samples.push_back(std::move(one));
+// Elements of an array, a line each.
+std::string as_arrays(const Columns &columns, std::int64_t shots, std::int64_t rows, bool is_first) {
+    std::string out;
+    for (std::int64_t shot = 0; shot < shots; ++shot) {
+        out += is_first && shot == 0 ? "\n    [" : ",\n    [";
+        for (std::int64_t i = 0; i < rows; ++i)
+            fmt::format_to(std::back_inserter(out), "{}{}", i == 0 ? "" : ", ",
+                           columns[static_cast<std::size_t>(shot * rows + i)] + 1);
+        out += ']';
     }
-    Json out = Json(Json::Object());
-    out["samples"] = std::move(samples);
+    return out;
+}
+
+libperm::Json account(const Options &options, const perm_csr &a, double seconds) {
+    libperm::Json out = libperm::Json::Object();
     out["shots"] = options.shots;
     out["seed"] = options.seed;
     out["n_rows"] = a.n_rows;
     out["n_cols"] = a.n_cols;
     out["nnz"] = a.nnz;
-    out["seconds"] = Json{{"total", seconds}};
-    return out.written();
+    out["seconds"] = libperm::Json{{"total", seconds}};
+    return out;
 }
+
+// So many shots at a time that memory does not grow with them, nor the time until a signal is heard.
+std::int64_t at_once(const perm_csr &a) {
+    constexpr std::int64_t numbers = 1 << 20;
+    return std::max<std::int64_t>(1, numbers / std::max<std::int64_t>(a.n_rows, 1));
+}
+
+// Writes samples as they come: lines, or an object's array "samples".
+class SamplesOutput {
+  public:
+    SamplesOutput(bool json, std::int64_t rows) : json_(json), rows_(rows) {}
+
+    void write(const Columns &columns, std::int64_t shots) {
+        if (!json_) return write_stdout_part(as_lines(columns, rows_));
+        const std::string beginning = this->beginning();
+        const bool is_first = !std::exchange(has_begun_, true);
+        write_stdout_part(beginning + as_arrays(columns, shots, rows_, is_first));
+    }
+    bool has_begun() const { return has_begun_; } // the object
+
+    // The object goes on after the array.
+    void end(const libperm::Json &more) {
+        if (json_)
+            write_stdout(std::string(beginning()) + "\n  ],\n" +
+                         more.written().substr(2)); // without its brace
+    }
+
+  private:
+    const char *beginning() const { return has_begun_ ? "" : "{\n  \"samples\": ["; }
+
+    const bool json_;
+    const std::int64_t rows_;
+    bool has_begun_ = false;
+};
 
 } // namespace
 
@@ -50,16 +94,32 @@ void run_sample(const Options &options) {
     if (options.shots < 0 || options.shots > most)
         throw Error(PERM_BAD_OPTION,
                     fmt::format("--shots {}: 0 to {} can be drawn at once", options.shots, most));
-    const Cancellable cancellable;
+    // Of lines, alive only while they are drawn: a signal that comes while a slow reader is waited for ends
+    // the command at once. An object is brought to its end.
+    std::optional<Cancellable> cancellable(std::in_place);
     Progress progress(!options.quiet);
     const Stopwatch watch;
     const Input input(options);
     const perm_csr &a = input.csr();
-    const perm_opts opts = library_options(options, progress);
-    std::vector<std::int64_t> columns(static_cast<std::size_t>(options.shots * a.n_rows));
-    check(perm_sample(&a, &opts, options.shots, options.seed, columns.data()));
-    if (columns.empty() && !options.json) return;
-    write_stdout(options.json ? as_json(columns, options, a, watch.seconds()) : as_lines(columns, a.n_rows));
+    Sampler sampler(a, options.shots, options.seed, library_options(options, progress));
+    SamplesOutput out(options.json, a.n_rows);
+    try {
+        for (std::int64_t drawn = 0; drawn < options.shots;) {
+            const std::int64_t count = std::min(at_once(a), options.shots - drawn);
+            cancellable.emplace();
+            const Columns columns = sampler.draw(count);
+            if (!options.json) cancellable.reset();
+            out.write(columns, count);
+            drawn += count;
+        }
+    } catch (const Error &error) {
+        if (!out.has_begun()) throw;
+        const std::string text = in_command_terms(error.what());
+        write_message(text);
+        out.end(libperm::Json{{"error", failure(error.status(), text)}});
+        throw Reported(exit_code(error.status()));
+    }
+    out.end(account(options, a, watch.seconds()));
 }
 
 } // namespace perm

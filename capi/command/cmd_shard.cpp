@@ -72,6 +72,11 @@ void run_shard(const Options &options) {
     run.run();
     forget_previous(options.output);
     if (options.quiet) return;
+    if (run.size() == 0)
+        return write_stdout(fmt::format("{}: index {} of {} is done: it has nothing to do, for there {} {} "
+                                        "shard{} in all (--of {} is as good)",
+                                        options.output, part.index, part.of, run.shards() == 1 ? "is" : "are",
+                                        run.shards(), run.shards() == 1 ? "" : "s", run.shards()));
     write_stdout(fmt::format("{}: index {} of {} {}: {} of {} {} shards", options.output, part.index, part.of,
                              was_done ? "was done before" : "is done", run.size(),
                              options.estimate ? "the estimate's" : "the plan's", run.shards()));

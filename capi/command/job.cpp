@@ -56,7 +56,7 @@ perm_opts library_options(const Options &options) {
     opts.chunks = text_or_null(options.chunks);
     opts.cache_dir = options.cache ? options.cache->c_str() : nullptr;
     opts.checkpoint = text_or_null(options.checkpoint);
-    opts.checkpoint_seconds = options.checkpoint_seconds;
+    if (opts.checkpoint) opts.checkpoint_seconds = options.checkpoint_seconds; // else of a part's file
     opts.gpus = options.gpus;
     opts.machine = options.machine ? options.machine->c_str() : nullptr;
     opts.cancel = Cancellable::requested;
@@ -74,12 +74,9 @@ const char *notice_of(const Options &options) { return options.checkpoint.empty(
 
 Job::Job(const Options &options)
     : input_(options),
-      seconds_read_(watch_.seconds()),
       cancellable_(notice_of(options)),
       progress_(!options.quiet),
-      plan_(make_plan(options, input_, progress_)) {
-    seconds_plan_ = watch_.seconds() - seconds_read_;
-}
+      plan_(make_plan(options, input_, progress_)) {}
 
 Plan make_plan(const Options &options, const Input &input, Progress &progress) {
     const perm_opts opts = library_options(options, progress);

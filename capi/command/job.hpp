@@ -64,20 +64,14 @@ class Job {
     // Reads the file, and plans or reads the plan that the options name.
     explicit Job(const Options &options);
 
-    Result execute() const { return plan_.execute(input_.csr().values); }
     std::string explain(perm_format format) const { return plan_.explain(format); }
     std::string source(const char *arch) const { return plan_.source(arch); }
 
     const Plan &plan() const { return plan_; }
     PlanFile plan_file() const { return {input_.name(), pattern_of(input_.csr()), plan_.save()}; }
 
-    double seconds_read() const { return seconds_read_; }
-    double seconds_plan() const { return seconds_plan_; }
-
   private:
-    Stopwatch watch_;
     Input input_;
-    double seconds_read_ = 0, seconds_plan_ = 0;
     Cancellable cancellable_;
     Progress progress_; // the plan calls it, so it must outlive the plan
     Plan plan_;

@@ -2,6 +2,7 @@
 #include "commands.hpp"
 #include "interrupt.hpp"
 #include "matrix_market.hpp"
+#include "option_table.hpp"
 #include "output.hpp"
 
 #include <CLI/CLI.hpp>
@@ -26,6 +27,19 @@ const char *const footer =
 const char *const subcommands =
     "compute, bounds, estimate, sample, matchings, periodic, explain, source, plan, shard, "
     "combine, status, info or cache";
+
+// What a subcommand calls with its options: those that count for none of these are no options of it.
+std::vector<std::string> calls_of(const std::string &command) {
+    if (command == "explain" || command == "source" || command == "plan") return {"perm_plan_create"};
+    if (command == "shard") return {"perm_plan_run_shard", "perm_estimate_run_shard"};
+    if (command == "periodic") return {"perm_periodic_execute"};
+    return {"perm_" + command};
+}
+
+// A part's file is written now and then, whatever the library keeps.
+bool is_of_part(const CLI::App &command, const std::string &option) {
+    return command.get_name() == "shard" && option == "--checkpoint-every";
+}
 
 // The first that a command does not have, or none.
 std::string unknown_option(const CLI::App &command) {
@@ -53,8 +67,12 @@ std::string usage_error(const CLI::App &app, const CLI::ParseError &error) {
         deepest = deepest->get_subcommands().front();
         command += " " + deepest->get_name();
     }
-    if (const std::string option = unknown_option(*deepest); !option.empty())
+    if (const std::string word = unknown_option(*deepest); !word.empty()) {
+        const std::string option = word.substr(0, word.find('='));
+        if (const auto why = OptionTable().refusal(calls_of(deepest->get_name()), option))
+            return option + " does not count for " + command + ": " + *why + " (see " + command + " --help)";
         return "unknown option " + option + owners_of(app, option) + " (see " + command + " --help)";
+    }
     if (deepest != &app) return std::string(error.what()) + " (see " + command + " --help)";
     const auto words = app.remaining();
     const bool unknown_command = !words.empty() && words.front().rfind('-', 0) != 0;
@@ -133,6 +151,11 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
     for (CLI::App *command : {compute, bounds, estimate, sample, matchings, periodic, explain, combine,
                               status, info, list, clear, path})
         add_json_option(*command, options);
+    const OptionTable table;
+    for (CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
+        for (const std::string &name : table.options())
+            if (!is_of_part(*command, name) && table.refusal(calls_of(command->get_name()), name))
+                if (CLI::Option *option = command->get_option_no_throw(name)) command->remove_option(option);
     return {{compute, [&] { run_compute(options); }},   {bounds, [&] { run_bounds(options); }},
             {estimate, [&] { run_estimate(options); }}, {sample, [&] { run_sample(options); }},
             {periodic, [&] { run_periodic(options); }}, {matchings, [&] { run_matchings(options); }},
@@ -184,6 +207,8 @@ int main(int argc, char **argv) {
     bool json = std::any_of(argv, argv + argc, [](std::string_view word) { return word == "--json"; });
     try {
         return parse_and_run(argc, argv, json);
+    } catch (const Reported &failed) {
+        return failed.code;
     } catch (const MatrixMarketError &error) {
         return report_failure(PERM_BAD_MATRIX, error.what(), json);
     } catch (const Error &error) {

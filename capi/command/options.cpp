@@ -211,8 +211,13 @@ void add_estimate_options(CLI::App &command, Options &options) {
 
 void add_or_estimate_option(CLI::App &command, Options &options) {
     CLI::Option *estimate = command.add_flag("--or-estimate", options.or_estimate,
-                                             "where the computation is refused: an estimate (perm estimate)");
+                                             "where the computation is refused or takes longer than "
+                                             "--exact-limit: an estimate (perm estimate)");
     need_estimate(command, estimate);
+    add_parsed(command, "--exact-limit", options.exact_limit_seconds, parse_seconds, "TIME",
+               "what the computation may take with --or-estimate: 1m if not given, but half of --time-limit "
+               "at most; the rest of --time-limit is the estimate's");
+    command.get_option("--exact-limit")->needs(estimate);
 }
 
 void add_limit_options(CLI::App &command, Options &options) {
@@ -254,6 +259,7 @@ void add_checkpoint_options(CLI::App &command, Options &options) {
         ->type_name("FILE")
         ->check([](const std::string &file) { return file.empty() ? "a file's name is expected" : ""; });
     add_every_option(command, options);
+    command.get_option("--checkpoint-every")->needs("--checkpoint");
 }
 
 void add_shard_options(CLI::App &command, Options &options) {
@@ -277,6 +283,11 @@ void add_sample_options(CLI::App &command, Options &options) {
                "so many samples, 1 if not given");
     add_parsed(command, "--seed", options.seed, parse_whole<std::uint64_t>, "N",
                "the same samples follow from the same seed; 0 if not given");
+    command
+        .add_option("--device", options.device,
+                    "auto: a GPU where there is one and it is worth it; cpu; gpu: the first")
+        ->type_name("NAME");
+    add_cache_option(command, options);
     add_limit_options(command, options);
 }
 
@@ -360,6 +371,9 @@ void add_machine_option(CLI::App &command, Options &options) {
 void add_info_options(CLI::App &command, Options &options) {
     command.add_flag("--machine", options.machine_here,
                      "this machine alone, as the option --machine of explain, source and plan reads it");
+    command.add_flag(
+        "--options", options.option_table,
+        "which options count for which call of the library, and for the subcommand that makes it");
 }
 
 void add_source_options(CLI::App &command, Options &options) {

@@ -41,10 +41,11 @@ struct Options {
     std::int32_t threads = 0;
     std::int64_t memory_bytes = 0;
     double time_limit_seconds = 0;
+    std::optional<double> exact_limit_seconds; // of the exact way with --or-estimate
     std::uint64_t seed = 0;
     int verbose = 0;
     bool json = false, quiet = false;
-    bool machine_here = false; // of info
+    bool machine_here = false, option_table = false; // of info
 
     // For perm_set_log_level.
     int log_level() const;

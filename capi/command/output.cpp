@@ -1,6 +1,5 @@
 #include "output.hpp"
 
-#include "lib/base/json.hpp"
 #include "options.hpp"
 
 #include <perm.hpp>
@@ -18,6 +17,10 @@ namespace perm {
 
 void write_stdout(std::string text) {
     if (text.empty() || text.back() != '\n') text += '\n';
+    write_stdout_part(text);
+}
+
+void write_stdout_part(const std::string &text) {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
         throw OutputError(std::string("cannot write to the standard output: ") + std::strerror(errno));
 }
@@ -69,14 +72,15 @@ ExitCode exit_code(perm_status status) {
     }
 }
 
+libperm::Json failure(perm_status status, const std::string &text) {
+    return {{"status", perm_status_text(status)}, {"code", static_cast<int>(status)}, {"text", text}};
+}
+
 ExitCode report_failure(perm_status status, const std::string &text, bool json) {
     write_message(text);
     if (!json) return exit_code(status);
-    const libperm::Json object{
-        {"error",
-         {{"status", perm_status_text(status)}, {"code", static_cast<int>(status)}, {"text", text}}}};
     try {
-        write_stdout(object.written());
+        write_stdout(libperm::Json{{"error", failure(status, text)}}.written());
     } catch (const OutputError &error) {
         write_message(error.what());
     }

@@ -1,8 +1,11 @@
 // Standard output, and how a failure leaves the command.
 #pragma once
 
+#include "lib/base/json.hpp"
+
 #include <perm.h>
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -15,6 +18,7 @@ class OutputError : public std::runtime_error {
 
 // Writes all of the text, ended by a line end, or throws OutputError.
 void write_stdout(std::string text);
+void write_stdout_part(const std::string &text); // as it is: more follows
 
 // Writes all of a file. Throws Error when it cannot be opened, and OutputError.
 void write_file(const std::string &path, const std::string &bytes);
@@ -41,6 +45,15 @@ enum ExitCode {
 };
 
 ExitCode exit_code(perm_status status);
+
+// {"status", "code", "text"}.
+libperm::Json failure(perm_status status, const std::string &text);
+
+// What went wrong in the midst of an answer, and is said there.
+struct Reported : std::exception {
+    explicit Reported(ExitCode of_command) : code(of_command) {}
+    ExitCode code;
+};
 
 // Says what went wrong, on stderr and, with json, as {"error": {"status", "code", "text"}} on stdout.
 ExitCode report_failure(perm_status status, const std::string &text, bool json);

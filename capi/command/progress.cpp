@@ -1,5 +1,7 @@
 #include "progress.hpp"
 
+#include "output.hpp"
+
 #include <fmt/core.h>
 
 #include <unistd.h>
@@ -24,7 +26,8 @@ std::string in_words(double seconds) {
     return fmt::format("{:.0f} days", std::floor(seconds / day));
 }
 
-Progress::Progress(bool wanted) : enabled_(wanted && isatty(STDERR_FILENO) == 1) {}
+Progress::Progress(bool wanted, Clock::time_point start)
+    : wanted_(wanted), on_terminal_(isatty(STDERR_FILENO) == 1), due_(on_terminal_ ? 1 : 10), start_(start) {}
 
 Progress::~Progress() {
     if (width_ == 0) return;
@@ -37,14 +40,17 @@ void Progress::report(double fraction, double seconds_left, void *user) {
 }
 
 void Progress::show(double fraction, double seconds_left) {
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
-    if (!enabled_ || elapsed.count() < 1) return;
+    const std::chrono::duration<double> elapsed = Clock::now() - start_;
+    if (!wanted_ || elapsed.count() < due_) return;
     // A tenth of a percent, never rounded up to a hundred that is not reached.
     const double percent = std::floor(std::clamp(fraction, 0.0, 1.0) * 1000) / 10;
     std::string line = fmt::format("{:5.1f} %, {} elapsed", percent, in_words(std::floor(elapsed.count())));
     if (seconds_left >= 0) line += fmt::format(", {} left", in_words(std::ceil(seconds_left)));
     if (more_) line += more_();
-    rewrite(line);
+    if (on_terminal_) return rewrite(line);
+    write_message(line.substr(line.find_first_not_of(' ')));
+    constexpr double minute = 60;
+    due_ = elapsed.count() + minute;
 }
 
 void Progress::rewrite(const std::string &line) {

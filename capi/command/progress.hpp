@@ -1,5 +1,5 @@
-// One line on the terminal that says how far the work is; nothing when stderr is no terminal, or in the first
-// second. It is erased when the Progress ends.
+// One line on the terminal that says how far the work is; nothing in the first second. It is erased when the
+// Progress ends. Where stderr is no terminal: a message after ten seconds, and then every minute.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,8 @@ std::string in_words(double seconds);
 
 class Progress {
   public:
-    explicit Progress(bool wanted);
+    using Clock = std::chrono::steady_clock;
+    explicit Progress(bool wanted, Clock::time_point start = Clock::now());
     ~Progress();
     Progress(const Progress &) = delete;
     Progress &operator=(const Progress &) = delete;
@@ -29,10 +30,11 @@ class Progress {
     void show(double fraction, double seconds_left);
     void rewrite(const std::string &line);
 
-    bool enabled_;
+    bool wanted_, on_terminal_;
+    double due_; // in seconds after the start: the next that is said
     std::function<std::string()> more_;
     std::size_t width_ = 0; // of what stands on the line now
-    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+    Clock::time_point start_;
 };
 
 } // namespace perm

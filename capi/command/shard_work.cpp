@@ -72,11 +72,7 @@ std::string KeptEstimate::bytes() const { return libperm::sealed(seal, libperm::
 
 bool KeptEstimate::is_in(const std::string &bytes) { return bytes.starts_with(seal.magic); }
 
-perm_opts KeptEstimate::options(perm_opts opts) const {
-    opts = wish_.options(opts);
-    opts.engine = opts.precision = opts.checkpoint = nullptr;
-    return opts;
-}
+perm_opts KeptEstimate::options(perm_opts opts) const { return wish_.options(opts); }
 
 EstimateWork::EstimateWork(const PartFile &part, const perm_opts &opts)
     : kept_(part.plan.plan),

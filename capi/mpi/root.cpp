@@ -12,6 +12,7 @@ Root::Root(const perm_opts &opts, const MachineShare &share, Watch &watch)
       watch_(watch),
       checkpoint_(opts.checkpoint ? opts.checkpoint : ""),
       checkpoint_seconds_(opts.checkpoint_seconds) {
+    if (!checkpoint_.empty()) opts_.checkpoint_seconds = 0; // it is kept here
     opts_.checkpoint = nullptr;
     opts_.time_limit_seconds = std::numeric_limits<double>::infinity(); // see refuse_what_takes_too_long
     if (opts_.memory_limit_bytes == 0) opts_.memory_limit_bytes = share.memory_bytes;

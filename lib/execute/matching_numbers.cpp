@@ -90,23 +90,33 @@ std::vector<mpz_class> digits_of(mpz_class sum, std::size_t count, unsigned long
     return digits;
 }
 
+constexpr std::int64_t of_number = sizeof(Gaussian) + 4 * 32; // bytes, with four short numbers
+
+// What side_by_side comes to beside the entries: long numbers, each as often as it is written out.
+std::int64_t bytes_side_by_side(std::int64_t entries, unsigned long bits,
+                                const std::vector<std::int64_t> &source, const Poll &poll) {
+    PolledSteps steps(poll);
+    std::int64_t times = entries;
+    for (const std::int64_t k : source) {
+        steps.take();
+        times += k >= 0 && k < entries;
+    }
+    return of_number * std::ssize(source) + static_cast<std::int64_t>(bits / 8) * times;
+}
+
 // Every entry times 2^bits, the weights 1.
 Values side_by_side(std::vector<Gaussian> entries, unsigned long bits, const InputPattern &written,
-                    const std::vector<std::int64_t> &source) {
+                    const std::vector<std::int64_t> &source, const Poll &poll) {
     Values values;
+    PolledSteps steps(poll);
     for (Gaussian &x : entries) {
+        steps.take(64 + static_cast<std::int64_t>(bits / 32));
         x.re <<= bits;
         x.im <<= bits;
         values.wide.push_back(std::move(x));
     }
     values.wide.resize(at(value_count(written)), Gaussian{1, 0});
-    return spread(values, source);
-}
-
-void check_precision(const Options &options) {
-    const bool is_exact = options.precision == Precision::automatic || options.precision == Precision::exact;
-    if (!is_exact || options.modulus != 0)
-        throw Error(PERM_BAD_OPTION, "the numbers of matchings are exact: leave the precision at auto");
+    return spread(values, source, poll);
 }
 
 // All of them as whole numbers.
@@ -190,13 +200,13 @@ WholeNumbers numbers_of(const Outcome &sum, std::size_t count, unsigned long bit
 MatchingNumbers matching_numbers(const perm_csr *given, const Options &options, std::int64_t count,
                                  RunControl &control) {
     const Poll poll = [&control] { control.poll(); };
-    check_precision(options);
     InputPattern input = read_free(given, poll, &control.memory());
     const perm_csr csr = read_known(*given, offsetof(perm_csr, row_multiplicity), "perm_csr");
     InputPattern entries = *input.written;
     entries.row_weights = entries.col_weights = false;
     if (!entries.source.empty()) entries.source.resize(at(entries.pattern.nnz()));
     const Pattern &a = entries.pattern;
+    const Charge of_entries(&control.memory(), of_number * a.nnz());
     WholeEntries whole = whole_entries(read_values(entries, csr.values, poll, &control.memory()), poll);
 
     const LineCounts row_count(csr.row_multiplicity, a.rows, "row"),
@@ -240,7 +250,8 @@ MatchingNumbers matching_numbers(const perm_csr *given, const Options &options, 
         by_sums();
     } else {
         const auto shift = static_cast<unsigned long>(bits);
-        Values values = side_by_side(std::move(whole.numbers), shift, *input.written, input.source);
+        const Charge of_values(&control.memory(), bytes_side_by_side(a.nnz(), shift, input.source, poll));
+        Values values = side_by_side(std::move(whole.numbers), shift, *input.written, input.source, poll);
         input.value_type = PERM_VALUE_TEXT;
         simplify(input, values);
         out.plan = make_kept_plan(std::move(input), exact, values, control);

@@ -230,20 +230,23 @@ InputPattern read_pattern(const perm_csr *given, const Poll &poll, MemoryAccount
     const bool repeats = a.row_multiplicity || a.col_multiplicity;
     if (row_count.sum() == column_count.sum() && !repeats && !input.row_weights && !input.col_weights)
         return input;
-    input = written_out(std::move(input), row_count, column_count, account);
+    input = written_out(std::move(input), row_count, column_count, poll, account);
     input.multiplied = repeats;
     input.repeats = repeats || std::max(input.free_rows, input.free_columns) > 1;
     return input;
 }
 
-Values spread(const Values &written, const std::vector<std::int64_t> &source) {
+Values spread(const Values &written, const std::vector<std::int64_t> &source, const Poll &poll) {
     Values out;
+    PolledSteps steps(poll);
     written.wide.empty() ? out.real.reserve(source.size()) : out.wide.reserve(source.size());
-    for (const std::int64_t k : source)
+    for (const std::int64_t k : source) {
+        steps.take(written.wide.empty() ? 1 : 64);
         if (written.wide.empty())
             out.real.push_back(k < 0 ? 1 : written.real[at(k)]);
         else
             out.wide.push_back(k < 0 ? widened(1) : written.wide[at(k)]);
+    }
     return out;
 }
 
@@ -300,7 +303,7 @@ Values read_values(const InputPattern &input, const void *values, const Poll &po
         if (values) throw Error(PERM_BAD_ARGUMENT, "a pattern matrix has no values: pass NULL");
         return {std::vector<double>(count, 1.0), {}};
     }
-    if (input.written) return spread(read_values(*input.written, values, poll, account), input.source);
+    if (input.written) return spread(read_values(*input.written, values, poll, account), input.source, poll);
     if (count > 0 && !values)
         throw Error(PERM_BAD_ARGUMENT,
                     "values is a null pointer; use PERM_VALUE_PATTERN if every entry is 1");

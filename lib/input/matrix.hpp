@@ -61,7 +61,7 @@ Values read_values(const InputPattern &input, const void *values, const Poll &po
                    MemoryAccount *account = nullptr);
 
 // The values of `written`, each as often as its entry stands in the pattern; `source` as InputPattern's.
-Values spread(const Values &written, const std::vector<std::int64_t> &source);
+Values spread(const Values &written, const std::vector<std::int64_t> &source, const Poll &poll);
 
 // Leaves out the entries whose value is 0. Complex values that are all real become real.
 void simplify(InputPattern &input, Values &values);

@@ -215,6 +215,9 @@ Options read_options(const perm_opts *opts) {
     if (o.checkpoint) out.checkpoint = o.checkpoint;
     if (!(o.checkpoint_seconds >= 0))
         bad_option("checkpoint_seconds must be 0 (a minute) or the least time between two writes");
+    if (o.checkpoint_seconds > 0 && out.checkpoint.empty())
+        bad_option("checkpoint_seconds is given without a checkpoint: name its file in checkpoint, or leave "
+                   "it out");
     if (o.checkpoint_seconds > 0) out.checkpoint_seconds = o.checkpoint_seconds;
     // What goes on another time may take longer than is left today.
     if (!out.checkpoint.empty()) out.refuse_seconds = std::numeric_limits<double>::infinity();

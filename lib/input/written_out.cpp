@@ -2,6 +2,7 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
+#include "lib/base/log.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -42,18 +43,30 @@ Added added_to(std::int64_t rows, std::int64_t cols, bool row_weights, bool col_
     return out;
 }
 
+// Nothing is wrong with it, and yet nobody asks for that 0.
+void warn_if_none_matches(std::int64_t rows, std::int64_t cols, const Added &added) {
+    if (added.empty_rows + added.empty_columns == 0) return;
+    const char *longer = rows > cols ? "row" : "column", *weights = rows > cols ? "row" : "col";
+    log_warning(
+        formatted("the permanent is 0: of {} {}s at most {} can be matched, and each has to be, having "
+                  "no weight ({}_unmatched) where the other side has them",
+                  std::max(rows, cols), longer, std::min(rows, cols), weights));
+}
+
 // The square matrix, a row at a time.
 class Writer {
   public:
     Writer(const InputPattern &given, const LineCounts &row_count, const LineCounts &column_count,
-           MemoryAccount *account)
-        : given_(given),
+           const Poll &poll, MemoryAccount *account)
+        : steps_(poll),
+          given_(given),
           row_count_(row_count),
           column_count_(column_count),
           rows_(row_count.sum()),
           cols_(column_count.sum()),
           added_(added_to(rows_, cols_, given.row_weights, given.col_weights)),
           n_(rows_ + added_.free_rows + added_.single_rows + added_.empty_rows) {
+        warn_if_none_matches(rows_, cols_, added_);
         if (n_ > std::numeric_limits<std::int32_t>::max() - 1)
             throw Error(PERM_UNSUPPORTED,
                         formatted("written out, the matrix has {} rows and columns: more than this version "
@@ -143,11 +156,16 @@ class Writer {
     }
 
     void put(std::int64_t column, std::int64_t source) {
+        steps_.take(4);
         out_.pattern.col.push_back(static_cast<std::int32_t>(column));
         out_.source.push_back(source);
     }
-    void close_row() { out_.pattern.row_ptr.push_back(static_cast<std::int64_t>(out_.pattern.col.size())); }
+    void close_row() {
+        steps_.take();
+        out_.pattern.row_ptr.push_back(static_cast<std::int64_t>(out_.pattern.col.size()));
+    }
 
+    PolledSteps steps_;
     const InputPattern &given_;
     const LineCounts &row_count_, &column_count_;
     const std::int64_t rows_, cols_; // counted
@@ -171,9 +189,9 @@ LineCounts::LineCounts(const std::int64_t *given, std::int64_t lines, const char
 }
 
 InputPattern written_out(InputPattern given, const LineCounts &row_count, const LineCounts &column_count,
-                         MemoryAccount *account) {
+                         const Poll &poll, MemoryAccount *account) {
     const auto written = std::make_shared<const InputPattern>(std::move(given));
-    InputPattern out = Writer(*written, row_count, column_count, account).run();
+    InputPattern out = Writer(*written, row_count, column_count, poll, account).run();
     out.written = written;
     return out;
 }

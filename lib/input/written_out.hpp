@@ -3,6 +3,7 @@
 
 #include "lib/input/input_pattern.hpp"
 #include "preprocess/memory_account.hpp"
+#include "preprocess/poll.hpp"
 
 namespace libperm {
 
@@ -36,6 +37,6 @@ class LineCounts {
 //
 // Where fewer lines may stay unmatched than there are too many, empty lines: the permanent is 0.
 InputPattern written_out(InputPattern given, const LineCounts &row_count, const LineCounts &column_count,
-                         MemoryAccount *account);
+                         const Poll &poll, MemoryAccount *account);
 
 } // namespace libperm

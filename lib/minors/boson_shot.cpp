@@ -26,17 +26,17 @@ constexpr std::uint64_t bit(std::size_t k) { return std::uint64_t{1} << k; }
 
 } // namespace
 
-void Kinds::add(std::size_t one) {
+void OccupiedModes::add(std::size_t one) {
     int k = 0;
-    while (k < kinds && line[at(k)] != one) ++k;
+    while (k < kinds && mode[at(k)] != one) ++k;
     if (k == kinds) {
-        line[at(kinds)] = one;
+        mode[at(kinds)] = one;
         count[at(kinds++)] = 0;
     }
     ++count[at(k)];
     for (; k > 0 && count[at(k)] > count[at(k) - 1]; --k) {
         std::swap(count[at(k)], count[at(k) - 1]);
-        std::swap(line[at(k)], line[at(k) - 1]);
+        std::swap(mode[at(k)], mode[at(k) - 1]);
     }
 }
 
@@ -183,16 +183,16 @@ void BosonShot::run_narrow() {
 }
 
 void BosonShot::sum_minors() {
-    const Kinds &in = came_, &out = left_;
+    const OccupiedModes &in = came_, &out = left_;
     shares_.clear();
-    if (out.kinds == 0) return shares_.push_back({in.line[0], in.count[0], 1.0});
+    if (out.kinds == 0) return shares_.push_back({in.mode[0], in.count[0], 1.0});
     const int stride = (in.kinds + 3) / 4 * 4;
     summed_.assign(at(2 * stride * out.kinds), 0.0);
     double *const imaginary = summed_.data() + stride * out.kinds;
     for (int j = 0; j < out.kinds; ++j)
         for (int i = 0; i < in.kinds; ++i) {
-            summed_[at(j * stride + i)] = u_.re(in.line[at(i)])[out.line[at(j)]];
-            imaginary[j * stride + i] = u_.im(in.line[at(i)])[out.line[at(j)]];
+            summed_[at(j * stride + i)] = u_.re(in.mode[at(i)])[out.mode[at(j)]];
+            imaginary[j * stride + i] = u_.im(in.mode[at(i)])[out.mode[at(j)]];
         }
     GridColumns columns{stride, summed_.data(), imaginary};
     const CountedColumns a{columns, in.kinds, out.kinds, in.count.data(), out.count.data()};
@@ -210,7 +210,7 @@ void BosonShot::sum_minors() {
     }
     for (int i = 0; i < in.kinds; ++i) {
         const TermSum sum = sums.sum(i, 0);
-        shares_.push_back({in.line[at(i)], in.count[at(i)], {sum.re + sum.re_rest, sum.im + sum.im_rest}});
+        shares_.push_back({in.mode[at(i)], in.count[at(i)], {sum.re + sum.re_rest, sum.im + sum.im_rest}});
     }
 }
 

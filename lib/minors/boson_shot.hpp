@@ -16,9 +16,9 @@ namespace libperm {
 constexpr std::size_t most_photons = NarrowMatrix::most_rows + 1;
 constexpr std::size_t most_summed_photons = 41; // whose sub-permanents are sums over counts
 
-// Lines with how often each stands.
-struct Kinds {
-    std::array<std::size_t, most_photons> line{};
+// Modes with how many photons each has.
+struct OccupiedModes {
+    std::array<std::size_t, most_photons> mode{};
     std::array<int, most_photons> count{};
     int kinds = 0;
 
@@ -80,7 +80,7 @@ class BosonShot {
         found_by_{};           // of who left: its match, by whom it was found
     std::vector<Photons> met_; // of each column: who left by a mode it reaches
 
-    Kinds came_, left_;                // of the block
+    OccupiedModes came_, left_;        // of the block
     std::vector<std::size_t> ordered_; // the columns, copies apart
     NarrowMatrix matrix_;
     NarrowMinors narrow_;

@@ -96,7 +96,7 @@ class DenseMatrices {
                     lines.set(i, j, real(2 * k), real(2 * k + 1));
                 } else if (a_.value_type == PERM_VALUE_I64) {
                     lines.set(i, j, whole(k));
-                    if (std::fabs(whole(k)) > 0x1p53) lines.tell_rounded();
+                    if (std::fabs(whole(k)) >= 0x1p53) lines.tell_rounded(); // 2^53 + 1 is 2^53
                 } else {
                     lines.set(i, j, real(k));
                 }

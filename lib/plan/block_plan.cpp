@@ -77,8 +77,8 @@ std::int64_t bytes_of(const BlockPlan &plan) {
     return bytes;
 }
 
-BlockPlan plan_block(const Pattern &a, const Kinds &kinds, const BlockValues &values, const Options &options,
-                     RunControl &control, double effort) {
+BlockPlan plan_block(const Pattern &a, const LineClasses &kinds, const BlockValues &values,
+                     const Options &options, RunControl &control, double effort) {
     const Charge charge(&control.memory(), 2 * bytes_of(a) + 8 * a.nnz()); // while it is transposed
     const Pattern at = transpose(a, [&control] { control.poll(); }).pattern;
     Proposals task(a, at, kinds, values, options, control, effort);

@@ -72,7 +72,7 @@ template <class Value> class Planner {
 
   private:
     // The block's plan, made if there is none and room for one.
-    const BlockPlan *plan_of(const Block &block, const Kinds &kinds) {
+    const BlockPlan *plan_of(const Block &block, const LineClasses &kinds) {
         BlockKey key = key_of(block.pattern, kinds);
         const auto found = plan_.block_plans.find(key);
         if (found != plan_.block_plans.end()) return &found->second;
@@ -168,9 +168,10 @@ template <class Value> class Planner {
         return {c.cost.serial_seconds, c.cost.bytes, plan.refusal != PERM_OK && !c.lacks_gpu};
     }
 
-    Kinds merged_kinds(Block &block) const {
+    LineClasses merged_kinds(Block &block) const {
         const DecompositionRule<Value> rule = rule_of<Value>(plan_, control_);
-        return rule.passes.merging ? merge_repeated_lines(block, rule.poll, rule.account).kinds : Kinds{};
+        return rule.passes.merging ? merge_repeated_lines(block, rule.poll, rule.account).kinds
+                                   : LineClasses{};
     }
 
     // Of all blocks that a part comes to, after a short search for good orders.
@@ -190,7 +191,7 @@ template <class Value> class Planner {
 
     // Is the block cheaper as the sum of what expanding along its lightest line makes of it?
     bool decide_expansion(const Block &block) {
-        Kinds kinds;
+        LineClasses kinds;
         {
             const Charge charge(&control_.memory(), libperm::bytes_of(block));
             Block merged{block.pattern, {}};
@@ -253,7 +254,7 @@ std::string structure_of(const Plan &plan, const Poll &poll) {
 
 } // namespace
 
-BlockKey key_of(const Pattern &a, const Kinds &kinds) {
+BlockKey key_of(const Pattern &a, const LineClasses &kinds) {
     BlockKey key;
     key.reserve(4 * sizeof(std::size_t) + a.row_ptr.size() * sizeof a.row_ptr[0] +
                 (a.col.size() + kinds.of_row.size() + kinds.of_col.size()) * sizeof a.col[0]);

@@ -17,12 +17,12 @@ namespace libperm {
 
 // A block as its plan depends on it.
 using BlockKey = std::string;
-BlockKey key_of(const Pattern &a, const Kinds &kinds);
+BlockKey key_of(const Pattern &a, const LineClasses &kinds);
 template <class Value> // and as its number depends on it
 BlockKey key_of(const LeafOf<Value> &leaf, const Poll &poll = no_poll);
 struct BlockLines {
     Pattern pattern;
-    Kinds kinds;
+    LineClasses kinds;
 };
 BlockLines lines_of(const BlockKey &key); // of a plan's block
 

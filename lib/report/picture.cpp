@@ -98,9 +98,26 @@ Lines as_met(const Pattern &a, const Lines &rows) {
     return cols;
 }
 
+// As its entries are met.
+Order order_of_branches(const FrontierProgram &program, const Pattern &block) {
+    Lines rows;
+    std::vector<bool> met(at(block.rows), false);
+    for (const FrontierStep &step : program.steps)
+        for (const FrontierTerm &t : step.terms) {
+            if (t.entry < 0) continue;
+            const auto end = std::upper_bound(block.row_ptr.begin(), block.row_ptr.end(), t.entry);
+            const auto row = static_cast<std::int32_t>(end - block.row_ptr.begin()) - 1;
+            if (!met[at(row)]) rows.push_back(row);
+            met[at(row)] = true;
+        }
+    Lines cols = as_met(block, rows);
+    return {std::move(rows), std::move(cols)};
+}
+
 // In which the frontier runs through its block.
 Order order_of(const FrontierProgram &program, const Pattern &block) {
     if (program.steps.empty()) return {as_given(block.rows), as_given(block.cols)};
+    if (!program.branches.empty()) return order_of_branches(program, block);
     Lines lines;
     for (const FrontierStep &step : program.steps) {
         const std::int64_t entry = step.terms.front().entry; // any of the row

@@ -34,7 +34,7 @@ class EnginePlan {
 // What a plan that was saved is made again from.
 struct PlanSource {
     const Pattern &a, &at; // the block and its transpose
-    const Kinds &kinds;
+    const LineClasses &kinds;
     const Numbers &numbers;
     const Options &options;
 };

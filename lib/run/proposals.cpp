@@ -31,7 +31,7 @@ double bytes_of_residues(const Pattern &a, const Numbers &numbers, double bits) 
 
 } // namespace
 
-Proposals::Proposals(const Pattern &block, const Pattern &transposed, const Kinds &lines,
+Proposals::Proposals(const Pattern &block, const Pattern &transposed, const LineClasses &lines,
                      const BlockValues &of_values, const Options &of_call, RunControl &of_plan,
                      double of_searches)
     : a(block),

@@ -26,7 +26,7 @@ inline Outlook better(const Outlook &x, const Outlook &y) { return y.seconds < x
 class Proposals {
   public:
     const Pattern &a, &at; // the block and its transpose
-    const Kinds &kinds;
+    const LineClasses &kinds;
     const BlockValues &values;
     const Options &options;
     RunControl &control;
@@ -37,7 +37,7 @@ class Proposals {
     std::shared_ptr<const EnginePlan> sliceable; // of an engine that can be cut to fit any memory
     std::function<Outlook()> outlook;            // of a sum over subsets
 
-    Proposals(const Pattern &block, const Pattern &transposed, const Kinds &lines,
+    Proposals(const Pattern &block, const Pattern &transposed, const LineClasses &lines,
               const BlockValues &of_values, const Options &of_call, RunControl &of_plan, double of_searches);
 
     bool asks_for(Engine engine) const { return options.engine == engine; }

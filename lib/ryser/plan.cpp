@@ -50,7 +50,8 @@ RyserPlan plan_ryser_by_subsets(const Pattern &a, const Pattern &at_, bool trans
     return plan;
 }
 
-RyserPlan plan_ryser_by_counts(const Pattern &a, const Pattern &at_, const Kinds &kinds, bool transposed) {
+RyserPlan plan_ryser_by_counts(const Pattern &a, const Pattern &at_, const LineClasses &kinds,
+                               bool transposed) {
     const Pattern &columns_of = transposed ? a : at_;
     RyserPlan plan;
     plan.transposed = transposed;
@@ -80,7 +81,7 @@ RyserPlan plan_ryser_by_counts(const Pattern &a, const Pattern &at_, const Kinds
     return plan;
 }
 
-RyserPlan plan_ryser(const Pattern &a, const Pattern &at_, const Kinds &kinds) {
+RyserPlan plan_ryser(const Pattern &a, const Pattern &at_, const LineClasses &kinds) {
     RyserPlan best = plan_ryser_by_subsets(a, at_, false);
     RyserPlan other = plan_ryser_by_subsets(a, at_, true);
     if (other.updates_per_subset < best.updates_per_subset) best = std::move(other);

@@ -35,10 +35,11 @@ class RyserPlan final : public EnginePlan {
 
 constexpr double ryser_most_subsets = 0x1p62; // they are counted in 64 bits; plans of more cannot be run
 
-RyserPlan plan_ryser(const Pattern &a, const Pattern &at, const Kinds &kinds = {});
+RyserPlan plan_ryser(const Pattern &a, const Pattern &at, const LineClasses &kinds = {});
 // What plan_ryser chooses from; the second when lines repeat.
 RyserPlan plan_ryser_by_subsets(const Pattern &a, const Pattern &at, bool transposed);
-RyserPlan plan_ryser_by_counts(const Pattern &a, const Pattern &at, const Kinds &kinds, bool transposed);
+RyserPlan plan_ryser_by_counts(const Pattern &a, const Pattern &at, const LineClasses &kinds,
+                               bool transposed);
 
 Cost ryser_cost(const RyserPlan &plan, std::int32_t n);
 // `bits`: of the permanent, if it is to be exact.

@@ -27,7 +27,9 @@ LogMatrix logarithms(const Pattern &a, const std::vector<Tracked> &entries) {
     return out;
 }
 
-class Rejection {
+} // namespace
+
+class WalkSampler::Rejection {
   public:
     Rejection(const Pattern &a, const std::vector<Tracked> &entries, std::uint64_t seed, const Poll &poll)
         : seed_(seed), by_columns_(logarithms(a, entries), poll) {
@@ -36,6 +38,8 @@ class Rejection {
         if (is_transposed_) by_columns_ = std::move(by_rows);
         sampler_.emplace(by_columns_);
     }
+    Rejection(const Rejection &) = delete;
+    Rejection &operator=(const Rejection &) = delete;
 
     SamplesDrawn drawn_where(double chunks, const Options &options) const {
         const auto on_gpu = [&](const GpuProperties &gpu) {
@@ -94,55 +98,84 @@ class Rejection {
     std::optional<Sampler> sampler_;
 };
 
-} // namespace
-
-std::vector<std::int32_t> walk_samples(const Pattern &a, const std::vector<Tracked> &entries,
-                                       std::int64_t shots, std::uint64_t seed, const Options &options,
-                                       RunControl &control) {
-    constexpr std::uint64_t pilot = 8, most_at_once = 4096; // chunks
-    constexpr double most_chunks = 0x1p40;
-    const Rejection rejection(a, entries, seed, [&control] { control.poll(); });
-    const std::size_t size = static_cast<std::size_t>(a.rows) * static_cast<std::size_t>(shots);
-    std::vector<std::int32_t> out;
-    double values = 0, chunks = 0;
-    SamplesDrawn drawn;
+struct WalkSampler::Draws : SamplesDrawn {
     double of_chunk = 0; // seconds
-    Options pilot_options = options;
-    pilot_options.device = Device::cpu;
-    while (out.size() < size) {
-        // As many as are expected to be wanted, so that few are drawn in vain; what they are does not matter.
-        const double left = static_cast<double>(size - out.size()) / a.rows,
-                     wanted = chunks == 0  ? static_cast<double>(pilot)
-                              : values > 0 ? std::min(1.1 * left * chunks / values + 1, most_chunks)
-                                           : most_chunks;
-        if (!drawn.devices) {
-            drawn = rejection.drawn_where(wanted, chunks == 0 ? pilot_options : options);
-            of_chunk = drawn.seconds / wanted;
-        }
-        const double seconds = of_chunk * wanted;
-        if (chunks > 0 && seconds > options.refuse_seconds)
-            throw Error(
-                PERM_REFUSED_TIME,
-                formatted("the frontier does not fit the memory, and of {:.3g} walks {:.3g} are accepted: {} "
-                          "samples "
-                          "are predicted to take {}, {} is the limit\n  raise the limit: time_limit_seconds",
-                          chunks * static_cast<double>(chunk), values, shots, readable_seconds(seconds),
-                          readable_seconds(options.refuse_seconds)));
-        if (chunks <= pilot) control.begin(wanted, seconds);
-        const auto first = static_cast<std::uint64_t>(chunks),
-                   count = static_cast<std::uint64_t>(std::min(wanted, static_cast<double>(most_at_once)));
-        std::vector<std::vector<std::int32_t>> found(count);
-        std::vector<double> sums(count);
-        const std::uint64_t shots_left = (size - out.size()) / static_cast<std::size_t>(a.rows);
-        rejection.draw(first, shots_left, drawn.devices.get(), found, sums, control);
-        for (std::uint64_t k = 0; k < count; ++k) {
-            values += sums[k];
-            out.insert(out.end(), found[k].begin(), found[k].end());
-        }
-        chunks += static_cast<double>(count);
+};
+
+WalkSampler::WalkSampler(const Pattern &a, const std::vector<Tracked> &entries, std::int64_t shots,
+                         std::uint64_t seed, const Options &options, const Options &within,
+                         RunControl &control)
+    : rows_(a.rows),
+      shots_(shots),
+      options_(options),
+      within_(within),
+      control_(control),
+      rejection_(std::make_unique<Rejection>(a, entries, seed, [&control] { control.poll(); })),
+      draws_(std::make_unique<Draws>()),
+      charge_(&control.memory()) {
+    constexpr std::uint64_t pilot = 8; // chunks
+    charge_.resize(bytes_of(std::min<std::int64_t>(shots, pilot * chunk)));
+    walk(pilot);
+    predict(within_);
+}
+
+WalkSampler::~WalkSampler() = default;
+
+void WalkSampler::reach(std::int64_t first, std::int64_t count) {
+    constexpr double most_at_once = 4096; // chunks
+    found_.erase(found_.begin(), found_.begin() + (std::min(first - first_, there()) * rows_));
+    first_ = first;
+    while (there() < count) {
+        predict(options_);
+        charge_.resize(bytes_of(std::max(count, there())));
+        walk(static_cast<std::uint64_t>(std::min(chunks_for(count - there()), most_at_once)));
     }
-    out.resize(size);
-    return out;
+}
+
+// As they are found, and all together.
+std::int64_t WalkSampler::bytes_of(std::int64_t shots) const {
+    return 2 * std::int64_t{sizeof(std::int32_t)} * rows_ * shots;
+}
+
+// As many as are expected to be wanted, so that few are drawn in vain; what they are does not matter.
+double WalkSampler::chunks_for(std::int64_t shots) const {
+    constexpr double most_chunks = 0x1p40;
+    return values_ > 0 ? std::min(1.1 * static_cast<double>(shots) * chunks_ / values_ + 1, most_chunks)
+                       : most_chunks;
+}
+
+void WalkSampler::predict(const Options &within) {
+    if (left() <= 0) return;
+    const double wanted = chunks_for(left());
+    if (!draws_->devices) {
+        static_cast<SamplesDrawn &>(*draws_) = rejection_->drawn_where(wanted, within);
+        draws_->of_chunk = draws_->seconds / wanted;
+    }
+    seconds_ = draws_->of_chunk * wanted;
+    if (seconds_ > within.refuse_seconds)
+        throw Error(
+            PERM_REFUSED_TIME,
+            formatted("the frontier does not fit the memory, and of {:.3g} walks {:.3g} are accepted: {} "
+                      "samples "
+                      "are predicted to take {}, {} is the limit\n  raise the limit: time_limit_seconds",
+                      chunks_ * static_cast<double>(chunk), values_, left(), readable_seconds(seconds_),
+                      readable_seconds(within.refuse_seconds)));
+}
+
+void WalkSampler::walk(std::uint64_t chunks) {
+    std::vector<std::vector<std::int32_t>> found(chunks);
+    std::vector<double> sums(chunks);
+    RunControl seconds(control_, draws_->of_chunk);
+    rejection_->draw(static_cast<std::uint64_t>(chunks_), static_cast<std::uint64_t>(left()),
+                     draws_->devices.get(), found, sums, seconds);
+    std::size_t size = found_.size();
+    for (const auto &one : found) size += one.size();
+    found_.reserve(size); // from here on nothing throws
+    for (std::uint64_t k = 0; k < chunks; ++k) {
+        values_ += sums[k];
+        found_.insert(found_.end(), found[k].begin(), found[k].end());
+    }
+    chunks_ += static_cast<double>(chunks);
 }
 
 } // namespace libperm

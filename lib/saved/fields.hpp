@@ -43,7 +43,7 @@ template <class Archive> void serialize(Archive &ar, Reductions &r) {
 template <class Archive> void serialize(Archive &ar, SavedGroup &g) {
     ar(g.group.n, g.count.blocks);
     engine(ar, g.group.engine);
-    choice(ar, g.group.form, FrontierForm::dense);
+    choice(ar, g.group.form, FrontierForm::branches);
     amounts(ar, g.count.nnz, g.count.work, g.count.seconds);
 }
 
@@ -53,7 +53,7 @@ template <class Archive> void serialize(Archive &ar, Cost &c) {
 }
 template <class Archive> void serialize(Archive &ar, Candidate &c) {
     engine(ar, c.engine);
-    choice(ar, c.form, FrontierForm::dense);
+    choice(ar, c.form, FrontierForm::branches);
     flags(ar, c.transposed, c.on_gpu, c.lacks_gpu, c.at_least, c.second);
     status(ar, c.refusal);
     ar(c.slices, c.cost, c.bytes_per_state, c.why_not);
@@ -61,7 +61,7 @@ template <class Archive> void serialize(Archive &ar, Candidate &c) {
 
 template <class Archive> void serialize(Archive &ar, SavedEnginePlan &plan) {
     engine(ar, plan.engine);
-    choice(ar, plan.form, FrontierForm::dense);
+    choice(ar, plan.form, FrontierForm::branches);
     ar(plan.bytes);
 }
 

@@ -48,7 +48,7 @@ struct Entries {
     bool in_range = true;
     int unit = std::numeric_limits<int>::max(); // all are multiples of 2^unit
 
-    explicit Entries(const DenseMatrix &a) {
+    explicit Entries(const SmallMatrix &a) {
         for (int i = 0; i < a.given; ++i)
             for (int j = 0; j < a.given; ++j)
                 at[i][j] = {read(a.re[a.at(i, j)]), a.is_complex ? read(a.im[a.at(i, j)]) : 0};
@@ -81,7 +81,7 @@ Term sum_of(const Entries &entry, int n) {
 
 } // namespace
 
-bool permanent_by_definition(const DenseMatrix &a, TapeAnswer &answer) {
+bool permanent_by_definition(const SmallMatrix &a, TapeAnswer &answer) {
     const Entries entries(a);
     if (!entries.in_range) return false;
     const Term sum = sum_of(entries, a.given);

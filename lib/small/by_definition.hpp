@@ -2,7 +2,7 @@
 // each.
 #pragma once
 
-#include "lib/small/dense_matrix.hpp"
+#include "lib/small/small_matrix.hpp"
 #include "lib/tape/tape_run.hpp"
 
 namespace libperm {
@@ -10,6 +10,6 @@ namespace libperm {
 constexpr int most_by_definition = 3;
 
 // False: entries lie too far from 1. Proof of the bound: docs/accuracy.md, "Up to three rows".
-bool permanent_by_definition(const DenseMatrix &a, TapeAnswer &answer);
+bool permanent_by_definition(const SmallMatrix &a, TapeAnswer &answer);
 
 } // namespace libperm

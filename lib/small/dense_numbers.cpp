@@ -50,7 +50,7 @@ bool DenseNumbers::shares_threads() const {
 bool DenseNumbers::put(std::int64_t k, double *number, double &bound, const CallWatch &watch) const {
     const auto type = static_cast<perm_value_type>(a_.value_type);
     const std::size_t apart = static_cast<std::size_t>(n_ * n_) * bytes_of_value(a_);
-    DenseMatrix matrix;
+    SmallMatrix matrix;
     DenseSum sum;
     if (!read_full(static_cast<const char *>(a_.values) + static_cast<std::size_t>(k) * apart, type, n_,
                    matrix) ||

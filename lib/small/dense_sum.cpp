@@ -33,7 +33,7 @@ Scaled nearest(const mpz_class &x) {
 
 } // namespace
 
-bool sum_dense(const DenseMatrix &a, Precision precision, int threads, const CallWatch &watch,
+bool sum_dense(const SmallMatrix &a, Precision precision, int threads, const CallWatch &watch,
                DenseSum &out) {
     if (a.given >= least_order_compared && may_have_proportional_lines(a)) return false;
     if (precision == Precision::exact && !a.is_whole) return false;

@@ -3,8 +3,8 @@
 
 #include "lib/input/call_watch.hpp"
 #include "lib/number/precision.hpp"
-#include "lib/small/dense_matrix.hpp"
 #include "lib/small/in_integers.hpp"
+#include "lib/small/small_matrix.hpp"
 #include "lib/tape/tape_run.hpp"
 
 #include <gmpxx.h>
@@ -22,7 +22,7 @@ struct DenseSum {
 
 // On so many threads at most, with the same bits for any number of them. False: this is not for it. What
 // takes long asks the watch, and throws Error.
-bool sum_dense(const DenseMatrix &a, Precision precision, int threads, const CallWatch &watch, DenseSum &out);
+bool sum_dense(const SmallMatrix &a, Precision precision, int threads, const CallWatch &watch, DenseSum &out);
 
 bool fits_double(Int128 x);
 

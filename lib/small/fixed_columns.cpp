@@ -23,7 +23,7 @@ double factorial(int n) { // exact up to 18, rounded at each factor from then on
 
 } // namespace
 
-GridColumns FixedColumns::of(const DenseMatrix &a) const {
+GridColumns FixedColumns::of(const SmallMatrix &a) const {
     GridColumns columns{a.stride, re.data()};
     if (a.is_complex) columns.im = im.data();
     if (is_split) columns.re_low = re_low.data();
@@ -31,14 +31,14 @@ GridColumns FixedColumns::of(const DenseMatrix &a) const {
     return columns;
 }
 
-bool fix_columns(const DenseMatrix &a, FixedColumns &out) {
+bool fix_columns(const SmallMatrix &a, FixedColumns &out) {
     RowCounts counts;
     std::fill_n(counts.of.begin(), a.order, 1);
     counts.total = a.order;
     return fix_columns(a, counts, out);
 }
 
-bool fix_columns(const DenseMatrix &a, const RowCounts &counts, FixedColumns &out) {
+bool fix_columns(const SmallMatrix &a, const RowCounts &counts, FixedColumns &out) {
     alignas(64) double scale[most_small_order] = {};
     const auto raise = [&](const SmallColumns<double> &part) {
         return raise_to_largest(part.data(), a.order, a.stride, scale);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "jit/lanes/grid_columns.hpp"
-#include "lib/small/dense_matrix.hpp"
+#include "lib/small/small_matrix.hpp"
 
 namespace libperm {
 
@@ -15,11 +15,11 @@ struct FixedColumns {
     alignas(64) SmallColumns<double> re, re_low, im, im_low;
     // NOLINTEND(*-member-init)
 
-    GridColumns of(const DenseMatrix &a) const; // for as long as this stays where it is
+    GridColumns of(const SmallMatrix &a) const; // for as long as this stays where it is
 };
 
 // False if an entry is not finite, a row zero, or its exponent far from a double's middle.
-bool fix_columns(const DenseMatrix &a, FixedColumns &out);
+bool fix_columns(const SmallMatrix &a, FixedColumns &out);
 
 // How often each row counts: 0 of rows of zeros that are not to count, and all of them together, as many as
 // columns with theirs.
@@ -27,6 +27,6 @@ struct RowCounts {
     std::array<int, most_small_order> of{};
     int total = 0;
 };
-bool fix_columns(const DenseMatrix &a, const RowCounts &counts, FixedColumns &out);
+bool fix_columns(const SmallMatrix &a, const RowCounts &counts, FixedColumns &out);
 
 } // namespace libperm

@@ -40,7 +40,7 @@ double error_of(const TermSum &sum, const SignColumns &columns, int given, doubl
 
 } // namespace
 
-bool sum_in_doubles(const DenseMatrix &a, int threads, TapeAnswer &answer) {
+bool sum_in_doubles(const SmallMatrix &a, int threads, TapeAnswer &answer) {
     FixedColumns fixed;
     if (!fix_columns(a, fixed)) return false;
     const SignColumns columns{fixed.of(a), a.order};

@@ -107,7 +107,7 @@ template <class Number> class IntegerWalk {
     std::array<std::array<Row, at_once>, most_small_order> low_;
 };
 
-template <class Number> Number sum_of(const WholeColumns &columns, const DenseMatrix &a, int threads) {
+template <class Number> Number sum_of(const WholeColumns &columns, const SmallMatrix &a, int threads) {
     const std::uint64_t steps = std::uint64_t{1} << (a.order - 1 - low_columns);
     const std::uint64_t piece = steps_of_piece(a.order, steps);
     if (piece >= steps) return IntegerWalk<Number>(columns, a.order, a.stride).sum(0, steps);
@@ -124,7 +124,7 @@ Int128 as_signed(std::uint64_t x) { return static_cast<std::int64_t>(x); }
 Int128 as_signed(UInt128 x) { return static_cast<Int128>(x); }
 
 template <class Ring>
-WholePermanent permanent(const WholeColumns &columns, const DenseMatrix &a, int threads) {
+WholePermanent permanent(const WholeColumns &columns, const SmallMatrix &a, int threads) {
     const int halvings = a.order - 1;
     if (!a.is_complex)
         return {as_signed(sum_of<Real<Ring>>(columns, a, threads).re) >> halvings, 0, columns.exp2};
@@ -136,7 +136,7 @@ Int128 whole(double sum, double rest) { return static_cast<Int128>(sum) + static
 
 // In doubles that hold all products, and the sums of four: nothing rounds, and what adding them up loses is
 // kept.
-WholePermanent permanent_in_vectors(const WholeColumns &whole_columns, const DenseMatrix &a) {
+WholePermanent permanent_in_vectors(const WholeColumns &whole_columns, const SmallMatrix &a) {
     alignas(64) SmallColumns<double> re, im;
     const auto convert = [&a](const SmallColumns<std::int64_t> &from, SmallColumns<double> &to) {
         std::transform(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(a.size()), to.begin(),
@@ -156,7 +156,7 @@ WholePermanent permanent_in_vectors(const WholeColumns &whole_columns, const Den
 
 } // namespace
 
-std::optional<WholePermanent> sum_in_integers(const DenseMatrix &a, bool wants_every_digit, int threads) {
+std::optional<WholePermanent> sum_in_integers(const SmallMatrix &a, bool wants_every_digit, int threads) {
     WholeColumns columns;
     if (!make_whole(a, columns)) return {};
     if (columns.product < 0x1p51) return permanent_in_vectors(columns, a);

@@ -1,7 +1,7 @@
 // The sum over signs in integers modulo 2^64 or 2^128, where the permanent is known to be smaller: exact.
 #pragma once
 
-#include "lib/small/dense_matrix.hpp"
+#include "lib/small/small_matrix.hpp"
 
 #include <optional>
 
@@ -17,6 +17,6 @@ struct WholePermanent {
 
 // Empty where the entries are no short multiples of powers of two, row by row, or it would take longer than
 // doubles do and `wants_every_digit` is not set.
-std::optional<WholePermanent> sum_in_integers(const DenseMatrix &a, bool wants_every_digit, int threads);
+std::optional<WholePermanent> sum_in_integers(const SmallMatrix &a, bool wants_every_digit, int threads);
 
 } // namespace libperm

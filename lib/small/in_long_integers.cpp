@@ -35,7 +35,7 @@ struct Rows {
     std::size_t words = 1; // of the sum of all terms' absolute values
 };
 
-Rows rows_of(const DenseMatrix &a) {
+Rows rows_of(const SmallMatrix &a) {
     Rows out;
     double of_group = 1, bits = a.order;
     for (int i = 0; i < a.order; ++i) {
@@ -93,7 +93,7 @@ mpz_class number_of(const Words &x, std::size_t words) {
 // Along a Gray code, the first column's sign being fixed. Sum: of a row, 64 or 128 bits.
 template <class Sum, class Magnitude> class LongWalk {
   public:
-    LongWalk(const DenseMatrix &a, const Rows &rows) : a_(a), rows_(rows) {}
+    LongWalk(const SmallMatrix &a, const Rows &rows) : a_(a), rows_(rows) {}
 
     mpz_class sum(std::uint64_t first, std::uint64_t last) {
         for (int i = 0; i < a_.order; ++i) sums_[at(i)] = a_.whole[a_.at(i, 0)];
@@ -131,14 +131,14 @@ template <class Sum, class Magnitude> class LongWalk {
         product.add_to(terms_[is_negative], rows_.words);
     }
 
-    const DenseMatrix &a_;
+    const SmallMatrix &a_;
     const Rows &rows_;
     std::array<Sum, most_small_order> sums_;
     std::array<Words, 2> terms_; // the positive ones, and the others
 };
 
 template <class Sum, class Magnitude>
-mpz_class sum_of(const DenseMatrix &a, const Rows &rows, int threads, RunControl &control) {
+mpz_class sum_of(const SmallMatrix &a, const Rows &rows, int threads, RunControl &control) {
     const std::uint64_t steps = std::uint64_t{1} << (a.order - 1), piece = steps_of_piece(a.order, steps);
     std::vector<mpz_class> sums(steps / piece);
     in_pieces(sums.size(), threads, [&](std::uint64_t k) {
@@ -152,7 +152,7 @@ mpz_class sum_of(const DenseMatrix &a, const Rows &rows, int threads, RunControl
 
 } // namespace
 
-mpz_class sum_in_long_integers(const DenseMatrix &a, int threads, const CallWatch &watch) {
+mpz_class sum_in_long_integers(const SmallMatrix &a, int threads, const CallWatch &watch) {
     const Rows rows = rows_of(a);
     RunControl control(watch);
     const double steps = std::ldexp(1.0, a.order - 1);

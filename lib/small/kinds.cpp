@@ -76,7 +76,7 @@ bool read_kinds(const perm_csr &a, SmallKinds &out) {
     out.row_count = {multiplied.count, multiplied.total};
     out.terms = summed.terms;
 
-    DenseMatrix &matrix = out.matrix;
+    SmallMatrix &matrix = out.matrix;
     matrix.given = matrix.order = std::max(rows.kinds, columns.kinds);
     matrix.stride = (matrix.order + 3) / 4 * 4;
     const bool has_pairs = a.value_type == PERM_VALUE_C128;

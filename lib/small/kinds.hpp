@@ -12,7 +12,7 @@ namespace libperm {
 
 // Without what is repeated 0 times; transposed if that makes fewer terms.
 struct SmallKinds {
-    DenseMatrix matrix; // with zeros in the rows and columns that make it square
+    SmallMatrix matrix; // with zeros in the rows and columns that make it square
     int columns = 0;
     RowCounts row_count;
     std::array<int, most_small_order> column_count{}; // the largest first

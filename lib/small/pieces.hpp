@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lib/base/threads.hpp"
-#include "lib/small/dense_matrix.hpp"
+#include "lib/small/small_matrix.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>

@@ -1,36 +1,19 @@
 #include "lib/small/small.hpp"
 
 #include "lib/base/system.hpp"
-#include "lib/number/bits.hpp"
-#include "lib/small/by_definition.hpp"
-#include "lib/small/dense_matrix.hpp"
 #include "lib/small/dense_sum.hpp"
 #include "lib/small/entries.hpp"
 #include "lib/small/in_counts.hpp"
 #include "lib/small/kinds.hpp"
 #include "lib/small/request.hpp"
+#include "lib/small/small_matrix.hpp"
 #include "lib/small/small_result.hpp"
 #include "lib/small/small_text.hpp"
 
-#include <cmath>
 #include <optional>
 
 namespace libperm {
 namespace {
-
-bool is_whole(const Scaled &x) {
-    if (x.mantissa == 0 || x.exp2 >= 53) return true;
-    const double value = std::ldexp(x.mantissa, ldexp_exponent(x.exp2));
-    return value == std::trunc(value) && value != 0;
-}
-
-// Complex fractions are told as such: by the general road, but of those few rows that are right to the last
-// bit here.
-bool is_enough(const TapeAnswer &answer, const SmallRequest &request, bool is_complex, int order) {
-    const bool is_fraction = answer.exact && !(is_whole(answer.re) && is_whole(answer.im));
-    return answer.rel_error_bound <= request.tolerance &&
-           !(is_complex && is_fraction && order > most_by_definition);
-}
 
 constexpr double least_parallel_terms = 1 << 17; // of sums over counts
 
@@ -38,7 +21,7 @@ int threads_of(const SmallRequest &request) {
     const int cores = available_cores();
     return request.threads > 0 ? std::min(request.threads, cores) : cores;
 }
-int threads_of(const SmallRequest &request, const DenseMatrix &a) {
+int threads_of(const SmallRequest &request, const SmallMatrix &a) {
     return a.order < least_parallel_order(a.is_whole) ? 1 : threads_of(request);
 }
 
@@ -49,7 +32,7 @@ bool compute_kinds(const perm_csr &given, const SmallRequest &request, perm_resu
     if (request.precision == Precision::exact || !read_kinds(given, kinds)) return false;
     const int threads = kinds.terms < least_parallel_terms ? 1 : threads_of(request);
     if (!sum_in_counts(kinds, request.tolerance, may_be_twofold, threads, value) ||
-        !is_enough(value, request, kinds.matrix.is_complex, kinds.row_count.total))
+        !(value.rel_error_bound <= request.tolerance))
         return false;
     result.text = text_of(value);
     const int n = kinds.row_count.total;
@@ -66,12 +49,12 @@ bool compute_small(const perm_csr *given, const perm_opts *opts, perm_result &re
     const std::optional<SmallRequest> request = small_request(opts);
     if (!request) return false;
     if (has_kinds) return compute_kinds(*given, *request, result);
-    DenseMatrix a;
+    SmallMatrix a;
     if (!read_dense(*given, a) || !is_small_and_dense(a.given, a.nnz)) return false;
     const int threads = threads_of(*request, a);
     DenseSum sum;
     if (!sum_dense(a, request->precision, threads, request->watch, sum) ||
-        !is_enough(sum.value, *request, a.is_complex, a.given))
+        !(sum.value.rel_error_bound <= request->tolerance))
         return false;
     result.text = sum.longer ? text_of(*sum.longer) : sum.whole ? text_of(*sum.whole) : text_of(sum.value);
     fill(result, sum.value, true, account_of(sum, a.given, a.nnz, threads));

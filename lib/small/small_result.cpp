@@ -9,11 +9,11 @@ namespace libperm {
 SmallAccount account_of(const DenseSum &sum, int n, std::int64_t nnz, int threads) {
     if (sum.is_by_definition) {
         const double permutations = n < 2 ? 1 : n == 2 ? 2 : 6;
-        return {n, nnz, threads, permutations, permutations * n, sizeof(DenseMatrix)};
+        return {n, nnz, threads, permutations, permutations * n, sizeof(SmallMatrix)};
     }
     const int order = std::max(n, least_sign_order);
     const double subsets = power_of_two(order - 1);
-    return {n, nnz, threads, subsets, subsets * order, sizeof(DenseMatrix)};
+    return {n, nnz, threads, subsets, subsets * order, sizeof(SmallMatrix)};
 }
 
 void fill(perm_result &result, const TapeAnswer &value, bool tolerance_met, const SmallAccount &account) {

@@ -19,7 +19,7 @@ std::unique_ptr<const StraightPlan> StraightPlan::of(const Plan &plan) {
 }
 
 bool StraightPlan::run(const void *values, DenseSum &sum, const CallWatch &watch) const {
-    DenseMatrix a;
+    SmallMatrix a;
     return read_full(values, type_, n_, a) && sum_dense(a, precision_, threads_, watch, sum) &&
            ladder_.is_enough_in_doubles(sum.value.rel_error_bound);
 }

@@ -22,7 +22,7 @@ using Spans = std::array<Span, most_small_order>;
 std::uint64_t bits_of(double x) { return std::bit_cast<std::uint64_t>(x); }
 
 // False if one has too many bits, or is subnormal.
-bool span(const DenseMatrix &a, const SmallColumns<double> &part, Spans &spans) {
+bool span(const SmallMatrix &a, const SmallColumns<double> &part, Spans &spans) {
     for (int j = 0; j < a.order; ++j)
         for (int i = 0; i < a.order; ++i) {
             const std::uint64_t word = bits_of(part[a.at(i, j)]) << 1 >> 1;
@@ -37,14 +37,14 @@ bool span(const DenseMatrix &a, const SmallColumns<double> &part, Spans &spans) 
     return true;
 }
 
-void multiply(const DenseMatrix &a, const SmallColumns<double> &part,
+void multiply(const SmallMatrix &a, const SmallColumns<double> &part,
               const std::array<double, most_small_order> &by, SmallColumns<std::int64_t> &out) {
     for (int j = 0; j < a.order; ++j)
         for (int i = 0; i < a.order; ++i)
             out[a.at(i, j)] = static_cast<std::int64_t>(part[a.at(i, j)] * by[static_cast<std::size_t>(i)]);
 }
 
-bool from_doubles(const DenseMatrix &a, WholeColumns &out) {
+bool from_doubles(const SmallMatrix &a, WholeColumns &out) {
     Spans spans;
     if (!span(a, a.re, spans) || (a.is_complex && !span(a, a.im, spans))) return false;
     std::array<double, most_small_order> scale{};
@@ -64,7 +64,7 @@ double size(std::int64_t x) { return std::fabs(static_cast<double>(x)); }
 
 } // namespace
 
-bool make_whole(const DenseMatrix &a, WholeColumns &out) {
+bool make_whole(const SmallMatrix &a, WholeColumns &out) {
     if (a.is_whole)
         std::copy_n(a.whole.begin(), a.size(), out.re.begin());
     else if (!from_doubles(a, out))

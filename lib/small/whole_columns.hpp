@@ -1,7 +1,7 @@
 // A small matrix of integers, of doubles too where each row's are short multiples of a power of two.
 #pragma once
 
-#include "lib/small/dense_matrix.hpp"
+#include "lib/small/small_matrix.hpp"
 
 namespace libperm {
 
@@ -15,6 +15,6 @@ struct WholeColumns {
     // NOLINTEND(*-member-init)
 };
 
-bool make_whole(const DenseMatrix &a, WholeColumns &out); // false: some entries have too many bits
+bool make_whole(const SmallMatrix &a, WholeColumns &out); // false: some entries have too many bits
 
 } // namespace libperm

@@ -253,6 +253,7 @@ void TapePlan::order(Plan &plan, RunControl &control) {
 
 std::unique_ptr<const TapePlan> TapePlan::of(const Plan &plan, RunControl &control) {
     if (plan.tape_rows.empty() || !wants_doubles(plan) || plan.refusal != PERM_OK) return nullptr;
+    if (!plan.options.checkpoint.empty()) return nullptr; // of which nothing would be kept
     const Pattern &pattern = plan.input.pattern;
     std::optional<Tape> tape =
         make_tape(tape_program({pattern}, {true, plan.tape_transposed, plan.tape_rows, 0}), pattern,

@@ -57,7 +57,7 @@ OFFSET(perm_partial, struct_size, 0);
 OFFSET(perm_partial, bytes, 8);
 OFFSET(perm_partial, size, 16);
 
-_Static_assert(sizeof(perm_result) == 224, "perm_result");
+_Static_assert(sizeof(perm_result) == 232, "perm_result");
 OFFSET(perm_result, struct_size, 0);
 OFFSET(perm_result, re, 8);
 OFFSET(perm_result, im, 16);
@@ -89,6 +89,7 @@ OFFSET(perm_result, blocks_computed, 200);
 OFFSET(perm_result, seconds_compile, 208);
 OFFSET(perm_result, kernels_compiled, 216);
 OFFSET(perm_result, slices, 220);
+OFFSET(perm_result, entry_rounding, 224);
 #endif
 
 _Static_assert(sizeof(perm_status) == 4 && sizeof(perm_format) == 4, "enums are int");

@@ -296,34 +296,36 @@ TEST_CASE("plans: made, executed and explained") {
         return Outcome{
             failing::within([&] { return perm_boson_sample(&experiment, 4, 1, &opts, samples.data()); }), {}};
     });
+    const perm_opts plain = options(nullptr);
     sweep("perm_estimate", [&] {
         perm_estimated estimate = PERM_ESTIMATED_INIT;
-        return Outcome{failing::within([&] { return perm_estimate(&given, &opts, nullptr, &estimate); }), {}};
+        return Outcome{failing::within([&] { return perm_estimate(&given, &plain, nullptr, &estimate); }),
+                       {}};
     });
     perm_partial partial = PERM_PARTIAL_INIT;
     sweep("perm_estimate_shards", [&] {
         std::int64_t count = 0;
         return Outcome{
-            failing::within([&] { return perm_estimate_shards(&given, &opts, nullptr, &count, nullptr); }),
+            failing::within([&] { return perm_estimate_shards(&given, &plain, nullptr, &count, nullptr); }),
             {}};
     });
     sweep("perm_estimate_run_shard", [&] {
         perm_partial_clear(&partial);
         return Outcome{
-            failing::within([&] { return perm_estimate_run_shard(&given, &opts, nullptr, 0, &partial); }),
+            failing::within([&] { return perm_estimate_run_shard(&given, &plain, nullptr, 0, &partial); }),
             {}};
     });
     sweep("perm_estimate_combine", [&] {
         perm_estimated estimate = PERM_ESTIMATED_INIT;
         return Outcome{failing::within([&] {
-                           return perm_estimate_combine(&given, &opts, nullptr, &partial, 1, &estimate);
+                           return perm_estimate_combine(&given, &plain, nullptr, &partial, 1, &estimate);
                        }),
                        {}};
     });
     perm_partial_clear(&partial);
     sweep("perm_bounds", [&] {
         perm_interval bounds = PERM_INTERVAL_INIT;
-        return Outcome{failing::within([&] { return perm_bounds(&given, &opts, &bounds); }), {}};
+        return Outcome{failing::within([&] { return perm_bounds(&given, &plain, &bounds); }), {}};
     });
     sweep("perm_sample", [&] {
         std::vector<double> positive = a.doubles;
@@ -332,7 +334,21 @@ TEST_CASE("plans: made, executed and explained") {
         nonnegative.values = positive.data();
         std::vector<std::int64_t> columns(static_cast<std::size_t>(3 * given.n_rows));
         return Outcome{
-            failing::within([&] { return perm_sample(&nonnegative, &opts, 3, 1, columns.data()); }), {}};
+            failing::within([&] { return perm_sample(&nonnegative, &plain, 3, 1, columns.data()); }), {}};
+    });
+    sweep("perm_sampler_draw", [&] {
+        std::vector<double> positive = a.doubles;
+        for (double &x : positive) x = std::fabs(x);
+        perm_csr nonnegative = given;
+        nonnegative.values = positive.data();
+        std::vector<std::int64_t> columns(static_cast<std::size_t>(3 * given.n_rows));
+        perm_sampler *sampler = nullptr;
+        const perm_status status = failing::within([&] {
+            const perm_status created = perm_sampler_create(&nonnegative, &plain, 3, 1, &sampler);
+            return created == PERM_OK ? perm_sampler_draw(sampler, 2, columns.data()) : created;
+        });
+        perm_sampler_destroy(sampler);
+        return Outcome{status, {}};
     });
     sweep("perm_plan_gradient_batch", [&] {
         std::vector<double> gradients(2 * a.col_idx.size());

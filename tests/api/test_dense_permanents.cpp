@@ -139,7 +139,60 @@ perm_status status_of(const perm_dense &a, const perm_opts *opts = nullptr) {
     return perm_permanents(&a, opts, numbers.data(), nullptr);
 }
 
+// Of complex fractions with few bits.
+Dense dyadic(std::int64_t n, std::int64_t count, Random &random) {
+    Dense a(n, n, count, PERM_VALUE_C128, Entries::counts, random);
+    const int lowest = static_cast<int>(random.integer(0, 60));
+    for (double &x : a.values)
+        x = std::ldexp(static_cast<double>(random.integer(1, 9) * (random.chance(0.5) ? 1 : -1)),
+                       -static_cast<int>(random.integer(0, lowest)));
+    return a;
+}
+
+// Whether it is exact. Where both go straight the bound is the same too; else the text has more digits.
+bool compare_with_compute(const Dense &a, std::int64_t m, const Numbers &found) {
+    const double *const value = &found.value[at(m * 2)];
+    const double bound = found.bound[at(m)];
+    perm_result r = computed(a, m);
+    CHECK(same(r.re, value[0]));
+    CHECK(same(r.im, value[1]));
+    if (std::string(r.engine) == "glynn") {
+        CHECK(same(r.abs_error_bound, bound));
+        CHECK(r.exact == (bound == 0 ? 1 : 0));
+    } else {
+        CHECK(bound >= r.abs_error_bound);
+    }
+    CHECK(within(a.permanent(m), value, 2, bound));
+    perm_result_clear(&r);
+    return bound == 0;
+}
+
 } // namespace
+
+TEST_CASE("complex fractions have the same numbers, bounds and exactness by both calls") {
+    Random random(run::seed(0x64796164));
+    std::int64_t compared = 0, exact = 0;
+    for (int round = 0; round < run::cases(6); ++round)
+        for (std::int64_t n = 1; n <= 8; ++n) {
+            CAPTURE(n);
+            const Dense a = dyadic(n, 4, random);
+            const Numbers found = numbers_of(a);
+            for (std::int64_t m = 0; m < a.count; ++m, ++compared) exact += compare_with_compute(a, m, found);
+        }
+    CHECK(exact > compared / 8);
+    CHECK(exact < compared);
+}
+
+TEST_CASE("a Hadamard matrix with a tiny imaginary part is exact by both calls") {
+    Random random(run::seed(1));
+    Dense a(4, 4, 1, PERM_VALUE_C128, Entries::ones, random);
+    for (std::size_t k = 0; k < 16; ++k) {
+        a.values[2 * k] = std::popcount((k / 4) & (k % 4)) % 2 ? -1 : 1;
+        a.values[2 * k + 1] = 0;
+    }
+    a.values[2 * 5 + 1] = 0x1p-58;
+    CHECK(compare_with_compute(a, 0, numbers_of(a)));
+}
 
 TEST_CASE("permanents of dense matrices lie within their bounds, and are perm_compute's") {
     Random random(run::seed(0x64656e73));

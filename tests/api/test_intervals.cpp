@@ -215,7 +215,7 @@ TEST_CASE("bad input, callbacks") {
     opts.cancel = [](void *) { return 1; };
     CHECK(perm_bounds(&csr, &opts, &b) == PERM_CANCELLED);
     opts = PERM_OPTS_INIT;
-    opts.time_limit_seconds = 1e-9; // is of no concern here
+    opts.time_limit_seconds = 1e6;
     CHECK(perm_bounds(&csr, &opts, &b) == PERM_OK);
     CHECK(b.seconds_total > 0);
     CHECK(b.blocks == 1);
@@ -236,4 +236,19 @@ TEST_CASE("matrices of the literature") {
         CHECK(lower_of(b) <= mpq_class(k.permanent * (1 + 1e-14)));
         CHECK(upper_of(b) >= mpq_class(k.permanent * (1 - 1e-14)));
     }
+}
+
+TEST_CASE("a time limit stops them, and none does not") {
+    const perm::Csr a = build(300, 300, [](std::int64_t i, std::int64_t j) {
+        return std::abs(i - j) < 20 ? 1 + static_cast<double>((7 * i + 3 * j) % 11) : 0;
+    });
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.time_limit_seconds = 1e-9;
+    perm_interval b = PERM_INTERVAL_INIT;
+    const perm_csr csr = a.view();
+    CHECK(perm_bounds(&csr, &opts, &b) == PERM_REFUSED_TIME);
+    CHECK(std::string(perm_last_error()).find("time_limit_seconds") != std::string::npos);
+    CHECK((b.lower_mantissa == 0 && b.upper_mantissa == 0));
+    opts.time_limit_seconds = 0;
+    CHECK(bounds_of(csr, opts).upper_mantissa > 0);
 }

@@ -310,6 +310,7 @@ TEST_CASE("larger ones: reductions, several blocks, slices, refusals") {
         cases.emplace_back(repeated_lines(30, 3, 4, Entries::counts, bits()), with("auto", "auto"));
         cases.emplace_back(repeated_lines(14, 3, 4, Entries::real, bits()), with("ryser", "dd"));
         cases.emplace_back(mesh2d(6, 6, entries, bits()), with("auto", "auto"));
+        cases.emplace_back(power_network(400, entries, bits()), with("auto", "auto"));
         cases.emplace_back(erdos_renyi(18, 0.6, Entries::real, bits()), with("tree", "auto", "all"));
         cases.emplace_back(erdos_renyi(18, 0.6, Entries::real, bits()), with("tree", "exact", "all"));
         cases.emplace_back(erdos_renyi(16, 0.5, Entries::real, bits()), with("tree", "dd", "all"));
@@ -326,8 +327,8 @@ TEST_CASE("larger ones: reductions, several blocks, slices, refusals") {
         CAPTURE(a.n_rows);
         check_round_trip(a.view(), opts);
     }
-    check_met(
-        {"ryser", "frontier dense", "tree", "merged", "several blocks", "refused", "sliced", "expanded"});
+    check_met({"ryser", "frontier dense", "frontier branches", "tree", "merged", "several blocks", "refused",
+               "sliced", "expanded"});
 }
 
 TEST_CASE("what is made again is what was there") {

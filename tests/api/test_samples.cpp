@@ -8,13 +8,16 @@
 #include "tests/support/shared_matrix.hpp"
 
 #include <doctest/doctest.h>
+#include <perm.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace perm::families;
@@ -263,6 +266,73 @@ TEST_CASE("the same samples on any number of threads, and however many are drawn
     CHECK(x == y);
     CHECK(std::equal(few.begin(), few.end(), x.begin()));
     CHECK(x != samples_of(a.view(), 5000, 4, one));
+}
+
+TEST_CASE("drawn some at a time: the samples of one call") {
+    constexpr std::int64_t shots = 5000;
+    Random random(run::seed(3311));
+    const struct {
+        perm::Csr a;
+        perm_opts opts;
+    } cases[] = {{grid(8, 6), PERM_OPTS_INIT},
+                 {grid(6, 6), by_rejection()},
+                 {block_sum(erdos_renyi(9, 0.9, Entries::counts, random.bits()), grid(4, 4)), by_rejection()},
+                 {erdos_renyi(40, 0.9, Entries::ones, random.bits()), PERM_OPTS_INIT}};
+    for (const auto &[a, opts] : cases) {
+        const perm_csr csr = a.view();
+        const std::uint64_t seed = random.bits();
+        const Columns expected = samples_of(csr, shots, seed, opts);
+        for (const std::int64_t most : {1500, 7}) {
+            perm::Sampler sampler(csr, most == 7 ? 300 : shots, seed, opts);
+            Columns found;
+            for (std::int64_t left = most == 7 ? 300 : shots; left > 0;) {
+                const std::int64_t count = std::min<std::int64_t>(left, random.integer(0, most));
+                const Columns next = sampler.draw(count);
+                found.insert(found.end(), next.begin(), next.end());
+                left -= count;
+            }
+            REQUIRE(std::ssize(found) == (most == 7 ? 300 : shots) * csr.n_rows);
+            CHECK(std::equal(found.begin(), found.end(), expected.begin()));
+            CHECK_THROWS_AS(sampler.draw(1), perm::Error);
+        }
+    }
+}
+
+TEST_CASE("a sampler: what it refuses, and the same samples after that") {
+    const perm::Csr a = grid(6, 6);
+    const perm_csr csr = a.view();
+    for (const perm_opts &given : {perm_opts PERM_OPTS_INIT, by_rejection()}) {
+        static bool is_cancelled = false;
+        perm_opts opts = given;
+        opts.cancel = [](void *) { return int{is_cancelled}; };
+        perm_sampler *sampler = nullptr;
+        REQUIRE(perm_sampler_create(&csr, &opts, 10, 5, &sampler) == PERM_OK);
+        Columns found(at(11 * csr.n_rows));
+        CHECK(perm_sampler_draw(sampler, 11, found.data()) == PERM_BAD_ARGUMENT);
+        CHECK(std::string(perm_last_error()).find("10 are left") != std::string::npos);
+        CHECK(perm_sampler_draw(sampler, -1, found.data()) == PERM_BAD_ARGUMENT);
+        CHECK(perm_sampler_draw(sampler, 1, nullptr) == PERM_BAD_ARGUMENT);
+        CHECK(perm_sampler_draw(sampler, 0, nullptr) == PERM_OK);
+        REQUIRE(perm_sampler_draw(sampler, 10, found.data()) == PERM_OK);
+        found.resize(at(10 * csr.n_rows));
+        CHECK(found == samples_of(csr, 10, 5, given));
+        CHECK(perm_sampler_draw(sampler, 1, found.data()) == PERM_BAD_ARGUMENT);
+        CHECK(std::string(perm_last_error()).find("0 are left") != std::string::npos);
+        CHECK(perm_sampler_destroy(sampler) == PERM_OK);
+
+        REQUIRE(perm_sampler_create(&csr, &opts, 1000000, 5, &sampler) == PERM_OK);
+        std::this_thread::sleep_for(std::chrono::milliseconds(150)); // callbacks are that far apart
+        is_cancelled = true;
+        CHECK(perm_sampler_draw(sampler, 10, found.data()) == PERM_CANCELLED);
+        is_cancelled = false;
+        CHECK(perm_sampler_destroy(sampler) == PERM_OK);
+    }
+    CHECK(perm_sampler_destroy(nullptr) == PERM_OK);
+    CHECK(perm_sampler_draw(nullptr, 1, nullptr) == PERM_BAD_ARGUMENT);
+    CHECK(perm_sampler_create(&csr, nullptr, 1, 0, nullptr) == PERM_BAD_ARGUMENT);
+    perm_sampler *none = nullptr;
+    CHECK(perm_sampler_create(&csr, nullptr, -1, 0, &none) == PERM_BAD_ARGUMENT);
+    CHECK(none == nullptr);
 }
 
 TEST_CASE("weights of any size") {

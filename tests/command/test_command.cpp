@@ -1,4 +1,5 @@
 // The perm command as a user or a script sees it: what it prints where, and its exit codes.
+#include "capi/command/progress.hpp"
 #include "tests/support/command.hpp"
 
 #include <doctest/doctest.h>
@@ -590,6 +591,26 @@ TEST_CASE("progress on a terminal") {
     // The line is blank again before anything else is written.
     CHECK(contains(shown, "  \rperm: cancelled"));
     CHECK(on_terminal({"--quiet"}) == "perm: cancelled\r\n");
+}
+
+TEST_CASE("progress without a terminal: a line after ten seconds, and then every minute") {
+    const Folder folder;
+    const auto said = [&](bool wanted, int seconds_ago) {
+        const std::string file = folder.write("said", "");
+        const int before = dup(STDERR_FILENO), instead = open(file.c_str(), O_WRONLY | O_CLOEXEC);
+        dup2(instead, STDERR_FILENO);
+        {
+            perm::Progress progress(wanted, Clock::now() - std::chrono::seconds(seconds_ago));
+            for (int i = 0; i < 3; ++i) perm::Progress::report(0.25, 3600, &progress);
+        }
+        dup2(before, STDERR_FILENO);
+        close(before);
+        close(instead);
+        return folder.read("said");
+    };
+    CHECK(said(true, 0).empty());
+    CHECK(said(false, 100).empty());
+    CHECK(said(true, 100) == "perm: 25.0 %, 1 min 40 s elapsed, 1 h 0 min left\n");
 }
 
 TEST_CASE("a standard output that cannot be written") {

@@ -82,5 +82,5 @@ TEST_CASE("machines that cannot be read") {
     check_usage_error(folder, {"explain", file, "--machine", documented("h200"), "--device", "gpu:1"},
                       "device names GPU 1, the machine has 1");
     check_usage_error(folder, {"compute", file, "--machine", documented("h200")},
-                      "an option of perm explain, perm source, perm plan and perm info");
+                      "what is planned for another machine is not to be executed here");
 }

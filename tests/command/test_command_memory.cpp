@@ -197,3 +197,67 @@ TEST_CASE("the memory limit holds for the whole call") {
     CHECK(answered > 10);
     CHECK(refused > 0);
 }
+
+TEST_CASE("memory does not grow with samples") {
+    const Folder folder;
+    constexpr std::int64_t limit = 64 * megabyte;
+    const std::string path = folder / "a.mtx";
+    band(path, 1000, 1, 1, true);
+    // At once they would take 320 MB.
+    for (const Words &more : {Words{}, Words{"--json"}}) {
+        const Process process(
+            Words{"sample", path, "--shots", "40000", "--threads", "2", "--memory", std::to_string(limit)} +
+                more,
+            "/dev/null", "/dev/null", folder / "stderr");
+        std::int64_t peak_bytes = 0;
+        CHECK(process.wait(&peak_bytes) == 0);
+        CHECK(folder.read("stderr").empty());
+        CAPTURE(peak_bytes / megabyte);
+        CHECK(peak_bytes <= limit + 60 * megabyte);
+    }
+}
+
+// A number of matchings has as many bits as the matrix has rows, and every line may stay unmatched.
+TEST_CASE("numbers of matchings hold the memory limit") {
+    const Folder folder;
+    constexpr std::int64_t limit = 200 * megabyte;
+    struct Case {
+        const char *name;
+        std::function<void(const std::string &path)> write;
+        Words more;
+    };
+    const std::vector<Case> cases{
+        {"banded, 3000", [](const auto &p) { band(p, 3000, 6, 6, true); }, {}},
+        {"of order 3, each line 3000 times",
+         [](const auto &p) { full(p, 3, 3, true); },
+         {"--row-multiplicity", "3000,3000,3000", "--col-multiplicity", "3000,3000,3000"}},
+        {"dense, 1000", [](const auto &p) { full(p, 1000, 1000, true); }, {}},
+        {"ring of blocks, 4000", [](const auto &p) { ring(p, 1000); }, {}}};
+    for (const Case &one : cases) {
+        CAPTURE(one.name);
+        const std::string path = folder / "a.mtx";
+        one.write(path);
+        const Run reading = run(folder, {"compute", path, "--precision", "mpfr:0"});
+        REQUIRE(reading.code == 2);
+        const Run r = run(folder, Words{"matchings", path, "--quiet", "--device", "cpu", "--threads", "2",
+                                        "--memory", std::to_string(limit)} +
+                                      one.more);
+        CAPTURE(r.err);
+        CAPTURE(r.peak_bytes / megabyte);
+        CHECK(r.code == 3);
+        CHECK(r.peak_bytes <= limit + 60 * megabyte + reading.peak_bytes);
+    }
+}
+
+TEST_CASE("what is refused is not written out again for its bounds") {
+    const Folder folder;
+    const std::string file = folder / "a.mtx";
+    full(file, 2, 2, true);
+    const std::string often = "4500,4500"; // 81 million entries, 20 bytes each
+    const Run r = run(folder, {"compute", file, "--row-multiplicity", often, "--col-multiplicity", often,
+                               "--precision", "mpfr:200", "--time-limit", "0.1"});
+    CAPTURE(r.err);
+    CHECK(r.code == 3);
+    CHECK(contains(r.err, "perm bounds FILE"));
+    CHECK(r.peak_bytes < 1200'000'000);
+}

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -52,6 +53,20 @@ const std::string complex_general = dense + "complex general\n2 2\n1 1\n3 -1\n2 
 // 3i   2+2i  i
 const std::string complex_full =
     dense + "complex general\n3 3\n1 1\n2 0\n0 3\n1 -1\n.5 0\n2 2\n-1 0\n3 1\n0 1\n";
+
+// Their number is n! / e.
+std::string derangements(int n) {
+    std::string text = fmt::format("{}coordinate real general\n{} {} {}\n", banner, n, n, n * (n - 1));
+    for (int i = 1; i <= n; ++i)
+        for (int j = 1; j <= n; ++j)
+            if (i != j) text += fmt::format("{} {} 1\n", i, j);
+    return text;
+}
+
+void check_derangements(const json &estimate, int n) { // within a tenth
+    const double log2 = std::log2(estimate["mantissa"].get<double>()) + estimate["exp2"].get<double>();
+    CHECK(std::abs(log2 - (std::lgamma(n + 1.0) - 1) / std::log(2.0)) < 0.15);
+}
 
 } // namespace
 
@@ -346,7 +361,7 @@ TEST_CASE("samples, a line each") {
     CHECK(run(folder, {"sample", tall, "--shots", "40", "--seed", "7"}).out !=
           run(folder, {"sample", tall, "--shots", "40", "--seed", "8"}).out);
     CHECK(run(folder, {"sample", file, "--shots", "-1"}).code == 2);
-    CHECK(run(folder, {"sample", file, "--cache", "kernels"}).code == 2);
+    CHECK(run(folder, {"sample", file, "--chunks", "equal"}).code == 2);
     CHECK(run(folder, {"sample", file, "--shots", "0"}).code == 0);
     CHECK(run(folder, {"sample", file, "--shots", "0"}).out.empty());
     const std::string lone =
@@ -362,11 +377,7 @@ TEST_CASE("estimates, and in place of refusals") {
     const std::string small = folder.write("m.mtx", dense + "real general\n2 2\n1\n2\n3\n4\n");
     CHECK(run(folder, {"estimate", "--quiet", small}).out == "10\n");
     CHECK(run(folder, {"estimate", small}).out.starts_with("perm = 10\nexact"));
-    std::string text = banner + "coordinate real general\n45 45 1980\n";
-    for (int i = 1; i <= 45; ++i)
-        for (int j = 1; j <= 45; ++j)
-            if (i != j) text += std::to_string(i) + " " + std::to_string(j) + " 1\n";
-    const std::string large = folder.write("large.mtx", text); // the derangements of 45: 45! / e
+    const std::string large = folder.write("large.mtx", derangements(45));
     const auto options = [&](const char *command) {
         return std::vector<std::string>{command,     large, "--without", "merge,periodic",
                                         "--epsilon", "0.1", "--delta",   "0.01",
@@ -381,8 +392,7 @@ TEST_CASE("estimates, and in place of refusals") {
     CHECK(estimate["method"] == "nesting");
     CHECK(estimate["samples"] > 0);
     CHECK(!estimate.contains("refusal"));
-    const double log2 = std::log2(estimate["mantissa"].get<double>()) + estimate["exp2"].get<double>();
-    CHECK(log2 == doctest::Approx((std::lgamma(46.0) - 1) / std::log(2.0)).epsilon(0.15 / 185));
+    check_derangements(estimate, 45);
     for (const char *side : {"lower", "upper"}) CHECK(estimate[side]["mantissa"] >= 0.5);
     std::vector<std::string> refused = options("compute");
     refused.insert(refused.end(), {"--or-estimate", "--time-limit", "5"});
@@ -396,4 +406,42 @@ TEST_CASE("estimates, and in place of refusals") {
     r = run(folder, {"estimate", small, "--epsilon", "1"});
     CHECK(r.code == 2);
     CHECK(r.err.find("above 0 and below 1") != std::string::npos);
+}
+
+TEST_CASE("with --or-estimate the exact way has a share of the time") {
+    const Folder folder;
+    const Options ryser{"--or-estimate", "--engine", "ryser", "--seed", "4"};
+    const Options options = with(ryser, {"--epsilon", "0.1", "--delta", "0.01", "--json"});
+    const auto large = folder.write("large.mtx", derangements(45)); // takes days
+    // A minute if not given, however long the whole may take. A pipe is read once.
+    Run r = run(folder, with({"compute", "-", "--time-limit", "none"}, options), large);
+    CAPTURE(r.err);
+    REQUIRE(r.code == 0);
+    check_derangements(r.object(), 45);
+    CHECK(contains(r.err, "an estimate takes the place of the computation: too large for the limits"));
+    CHECK(run(folder, with({"compute", large, "--quiet"}, options)).err.empty());
+
+    // With a checkpoint nothing is refused for its prediction, so this is stopped on its way.
+    const auto stopped_after = [&](const std::string &share, const Options &more) {
+        const std::string file = folder.write("m.mtx", derangements(38));
+        const Options stops{"compute", file, "--checkpoint", folder / "c", "--exact-limit", share};
+        return run(folder, with(with(stops, ryser), more));
+    };
+    r = stopped_after("0.5", {"--epsilon", "0.1", "--delta", "0.01", "--json"});
+    REQUIRE(r.code == 0);
+    check_derangements(r.object(), 38);
+    const std::string why = r.object()["refusal"];
+    CAPTURE(why);
+    CHECK(contains(why, "stopped at the time limit of 500 ms; allow more with --exact-limit"));
+    CHECK(contains(r.err, why));
+
+    // What is left is the estimate's, be it nothing.
+    r = stopped_after("1", {"--time-limit", "1.5", "--epsilon", "1e-6"});
+    CAPTURE(r.err);
+    CHECK(r.code == 3);
+    CHECK_FALSE(contains(r.err, "1.5 s"));
+
+    check_usage_error(folder, {"compute", large, "--exact-limit", "5"}, "--or-estimate");
+    check_usage_error(folder, with({"compute", large, "--exact-limit", "5", "--time-limit", "5"}, ryser),
+                      "not below --time-limit");
 }

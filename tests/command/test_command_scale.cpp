@@ -425,10 +425,9 @@ TEST_CASE("an estimate by an array of jobs, and with a checkpoint") {
     CHECK(!fs::exists(refused.part(7)));
     check_usage_error(folder, {"shard", matrix, "--epsilon", "0.1", "--of", "1", "--index", "0", "-o", "y"},
                       "--estimate");
-    const Folder apart;
-    const Array expanding(apart, matrix, 2, options + Words{"--estimate", "--decompose", "paper"});
-    expanding.run_parts({0, 1});
-    CHECK(permanent(apart, expanding.combine({0, 1})) == whole);
+    const Array expanding(folder, matrix, 9, options + Words{"--estimate", "--decompose", "paper"});
+    check_refused(folder, expanding.arguments(7), {"decompose paper: an estimate is drawn from samples"});
+    CHECK(!fs::exists(expanding.part(7)));
 
     const std::string file = folder / "checkpoint";
     const Words kept = Words{"estimate", matrix, "--checkpoint", file} + options;
@@ -445,4 +444,22 @@ TEST_CASE("an estimate by an array of jobs, and with a checkpoint") {
     check_refused(folder, kept + Words{"--epsilon", "0.1"}, {"--epsilon"});
     check_refused(folder, Words{"estimate", matrix, "--checkpoint", file}, {"other options", "remove"});
     check_refused(folder, Words{"compute", matrix, "--checkpoint", file}, {"perm_estimate"});
+}
+
+TEST_CASE("a part that no shard falls to says so") {
+    const Folder folder;
+    const std::string file = folder.write("a.mtx", "%%MatrixMarket matrix array integer general\n1 1\n5\n");
+    int idle = 0, done = 0;
+    Words combine{"combine"};
+    for (const char *index : {"0", "1", "2"}) {
+        const std::string part = folder / ("part" + std::string(index));
+        const Run r = run(folder, {"shard", file, "--of", "3", "--index", index, "-o", part});
+        CHECK(r.code == 0);
+        idle += contains(r.out, "it has nothing to do, for there is 1 shard in all");
+        done += contains(r.out, "is done: 1 of the plan's 1 shards");
+        combine.push_back(part);
+    }
+    CHECK(idle == 2);
+    CHECK(done == 1);
+    CHECK(contains(run(folder, combine).out, "= 5\n"));
 }

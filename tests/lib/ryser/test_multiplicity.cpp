@@ -36,7 +36,7 @@ std::vector<std::int32_t> equal_rows(const Dense &rows) {
     return of_row;
 }
 
-Kinds kinds_of(const perm::Csr &a) {
+LineClasses kinds_of(const perm::Csr &a) {
     return {equal_rows(families::to_dense(a)), equal_rows(families::to_dense(families::transpose(a)))};
 }
 
@@ -49,7 +49,7 @@ struct Prepared {
     FrontierProgram program;
 };
 
-Prepared prepare(const perm::Csr &matrix, const Kinds &kinds, Rows rows = Rows::as_found,
+Prepared prepare(const perm::Csr &matrix, const LineClasses &kinds, Rows rows = Rows::as_found,
                  std::uint64_t seed = 0) {
     const perm_csr view = matrix.view();
     const InputPattern input = read_pattern(&view);
@@ -234,7 +234,7 @@ TEST_CASE("sides merge equal columns, and name the entry that stands for all of 
     int merged = 0;
     for (int trial = 0; trial < 200; ++trial) {
         const perm::Csr a = repeated_lines(random.integer(1, 9), random);
-        const Kinds kinds = kinds_of(a);
+        const LineClasses kinds = kinds_of(a);
         const Prepared p = prepare(a, kinds, Rows::shuffled, random.bits());
         for (const FrontierSide &side : p.sides) {
             const auto &of = side.transposed ? kinds.of_row : kinds.of_col;

@@ -83,7 +83,7 @@ std::vector<std::int32_t> lowest_equal(const Numbers &rows) {
     return lowest;
 }
 
-Kinds kinds_of(const Block &block) {
+LineClasses kinds_of(const Block &block) {
     return {lowest_equal(numbers_of(block, value_of)), lowest_equal(numbers_of(transposed(block), value_of))};
 }
 
@@ -93,7 +93,7 @@ Outcome compute(const RyserPlan &plan, const Block &block) {
 }
 
 // Both sums, of A and of A^T, and what the planner would choose.
-std::vector<RyserPlan> plans_for(const Block &block, const Kinds &kinds) {
+std::vector<RyserPlan> plans_for(const Block &block, const LineClasses &kinds) {
     const Pattern t = transpose(block.pattern).pattern;
     return {plan_ryser(block.pattern, t), plan_ryser_by_counts(block.pattern, t, kinds, false),
             plan_ryser_by_counts(block.pattern, t, kinds, true), plan_ryser(block.pattern, t, kinds)};
@@ -264,7 +264,7 @@ TEST_CASE("entries that come with errors: the result is within its bound of what
         CAPTURE(trial);
         const std::int64_t n = random.integer(1, 7);
         Block block = trial % 2 ? with_repeated_lines(n, random) : all_different(n, random);
-        const Kinds kinds = kinds_of(block);
+        const LineClasses kinds = kinds_of(block);
         const std::int32_t roundings = static_cast<std::int32_t>(1) << random.integer(0, 30);
         const int spread = trial % 5 == 0 ? 900 : 3;
         // The same for all entries in a kind's rows and columns, else lines were not equal.

@@ -42,7 +42,7 @@ Outcome compute(const RyserPlan &plan, const ExactBlock &block, const Compute &r
 }
 
 // Over subsets; with kinds, over counts, of A and of A^T, as well.
-std::vector<RyserPlan> plans_for(const ExactBlock &block, const Kinds &kinds) {
+std::vector<RyserPlan> plans_for(const ExactBlock &block, const LineClasses &kinds) {
     const Pattern t = transpose(block.pattern).pattern;
     std::vector<RyserPlan> plans{plan_ryser(block.pattern, t)};
     if (!kinds.of_row.empty())

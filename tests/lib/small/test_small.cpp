@@ -1,10 +1,10 @@
 // The straight road of small matrices from inside: its two grids, its integers, and what it leaves to others.
 #include "bench/families.hpp"
-#include "lib/small/dense_matrix.hpp"
 #include "lib/small/fixed_columns.hpp"
 #include "lib/small/in_doubles.hpp"
 #include "lib/small/in_integers.hpp"
 #include "lib/small/small.hpp"
+#include "lib/small/small_matrix.hpp"
 #include "lib/small/term_answer.hpp"
 #include "tests/support/exactly.hpp"
 #include "tests/support/oracle.hpp"
@@ -29,8 +29,8 @@ perm::Csr random_dense(std::int64_t n, Random &random, double zeros = 0) {
         n, n, [&](std::int64_t, std::int64_t) { return random.chance(zeros) ? 0 : random.uniform(-1, 1); });
 }
 
-std::unique_ptr<DenseMatrix> dense(const perm::Csr &a) {
-    auto out = std::make_unique<DenseMatrix>();
+std::unique_ptr<SmallMatrix> dense(const perm::Csr &a) {
+    auto out = std::make_unique<SmallMatrix>();
     REQUIRE(read_dense(a.view(), *out));
     return out;
 }
@@ -114,7 +114,7 @@ TEST_CASE("integers are exact, or left to others") {
         perm_csr csr = a.view();
         csr.value_type = PERM_VALUE_I64;
         csr.values = values.data();
-        const auto matrix = std::make_unique<DenseMatrix>();
+        const auto matrix = std::make_unique<SmallMatrix>();
         if (values.empty()) continue;
         REQUIRE(read_dense(csr, *matrix));
         std::vector<std::vector<oracle::Gaussian>> exact(

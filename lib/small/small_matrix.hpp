@@ -17,7 +17,7 @@ constexpr int most_small_order = most_sign_order;
 template <class Number> using SmallColumns = std::array<Number, most_small_order * most_small_order>;
 
 // Up to order least_sign_order ones are added on the diagonal: the permanent stays as it is.
-struct DenseMatrix {
+struct SmallMatrix {
     int given = 0, order = 0, stride = 0; // order as given, and with the ones
     std::int64_t nnz = 0;                 // entries as given that are not 0
     bool is_whole = false; // int64, or all ones: in `whole`; else in `re` and, if complex, `im`
@@ -34,14 +34,14 @@ struct DenseMatrix {
 };
 
 // False for what is no such matrix, too large or at fault: the general road tells which.
-bool read_dense(const perm_csr &a, DenseMatrix &out);
+bool read_dense(const perm_csr &a, SmallMatrix &out);
 
 // Of values that stand row by row, n in each.
-bool read_full(const void *values, perm_value_type type, int n, DenseMatrix &out);
+bool read_full(const void *values, perm_value_type type, int n, SmallMatrix &out);
 
 constexpr int least_order_compared = 13; // from which on repeated lines are worth looking for
 
 // Whether two rows or two columns may be multiples of each other; true multiples are never overlooked.
-bool may_have_proportional_lines(const DenseMatrix &a);
+bool may_have_proportional_lines(const SmallMatrix &a);
 
 } // namespace libperm

@@ -1,4 +1,4 @@
-#include "lib/small/dense_matrix.hpp"
+#include "lib/small/small_matrix.hpp"
 
 #include "lib/small/entries.hpp"
 
@@ -16,7 +16,7 @@ bool is_plain(const perm_csr &a) {
            (a.value_type == PERM_VALUE_PATTERN) == !a.values;
 }
 
-template <class Number> void set_up(const DenseMatrix &of, SmallColumns<Number> &columns, bool with_ones) {
+template <class Number> void set_up(const SmallMatrix &of, SmallColumns<Number> &columns, bool with_ones) {
     std::fill_n(columns.begin(), of.size(), Number(0));
     for (int i = of.given; with_ones && i < of.order; ++i) columns[of.at(i, i)] = 1;
 }
@@ -24,7 +24,7 @@ template <class Number> void set_up(const DenseMatrix &of, SmallColumns<Number> 
 // The caller's values, by their numbers.
 class WholeValues {
   public:
-    WholeValues(const void *values, DenseMatrix &out)
+    WholeValues(const void *values, SmallMatrix &out)
         : values_(static_cast<const std::int64_t *>(values)), out_(out) {
         out.is_whole = true;
         set_up(out, out.whole, true);
@@ -37,12 +37,12 @@ class WholeValues {
 
   private:
     const std::int64_t *values_; // null: ones
-    DenseMatrix &out_;
+    SmallMatrix &out_;
 };
 
 class RealValues {
   public:
-    RealValues(const void *values, DenseMatrix &out)
+    RealValues(const void *values, SmallMatrix &out)
         : values_(static_cast<const double *>(values)), out_(out) {
         set_up(out, out.re, true);
     }
@@ -54,12 +54,12 @@ class RealValues {
 
   private:
     const double *values_;
-    DenseMatrix &out_;
+    SmallMatrix &out_;
 };
 
 class ComplexValues {
   public:
-    ComplexValues(const void *values, DenseMatrix &out)
+    ComplexValues(const void *values, SmallMatrix &out)
         : values_(static_cast<const double *>(values)), out_(out) {
         set_up(out, out.re, true);
         set_up(out, out.im, false);
@@ -74,10 +74,10 @@ class ComplexValues {
 
   private:
     const double *values_;
-    DenseMatrix &out_;
+    SmallMatrix &out_;
 };
 
-template <class Read> bool with_values(const void *values, int type, DenseMatrix &out, const Read &read) {
+template <class Read> bool with_values(const void *values, int type, SmallMatrix &out, const Read &read) {
     switch (type) {
     case PERM_VALUE_F64:
         return read(RealValues(values, out));
@@ -91,7 +91,7 @@ template <class Read> bool with_values(const void *values, int type, DenseMatrix
     }
 }
 
-void set_order(std::int64_t n, DenseMatrix &out) {
+void set_order(std::int64_t n, SmallMatrix &out) {
     out.given = static_cast<int>(n);
     out.order = std::max(out.given, least_sign_order);
     out.stride = (out.order + 3) / 4 * 4;
@@ -115,7 +115,7 @@ bool lists_all(const perm_csr &a) {
     return a.index_type == PERM_INDEX_I64 ? lists_all<std::int64_t>(a) : lists_all<std::int32_t>(a);
 }
 
-template <class Values> bool put_all(Values &values, const DenseMatrix &out) {
+template <class Values> bool put_all(Values &values, const SmallMatrix &out) {
     std::size_t k = 0;
     for (int i = 0; i < out.given; ++i)
         for (int j = 0; j < out.given; ++j) values.put(k++, out.at(i, j));
@@ -151,7 +151,7 @@ template <class Line> bool some_proportional(int n, const Line &line) {
 
 } // namespace
 
-bool read_dense(const perm_csr &a, DenseMatrix &out) {
+bool read_dense(const perm_csr &a, SmallMatrix &out) {
     if (!is_plain(a)) return false;
     set_order(a.n_rows, out);
     return with_values(a.values, a.value_type, out, [&](auto values) {
@@ -160,12 +160,12 @@ bool read_dense(const perm_csr &a, DenseMatrix &out) {
     });
 }
 
-bool read_full(const void *values, perm_value_type type, int n, DenseMatrix &out) {
+bool read_full(const void *values, perm_value_type type, int n, SmallMatrix &out) {
     set_order(n, out);
     return with_values(values, type, out, [&](auto all) { return put_all(all, out); });
 }
 
-bool may_have_proportional_lines(const DenseMatrix &a) {
+bool may_have_proportional_lines(const SmallMatrix &a) {
     const auto entry = [&a](int i, int j) -> Parts {
         const std::size_t k = a.at(i, j);
         if (a.is_whole) return {static_cast<double>(a.whole[k]), 0};

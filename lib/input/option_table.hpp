@@ -1,0 +1,47 @@
+// Which options count for which call: the one table that the calls check by, and that the command's options,
+// the manual and the Python package follow. What it does not name counts.
+#pragma once
+
+#include "lib/input/options.hpp"
+
+#include <string>
+
+namespace libperm {
+
+enum class Call {
+    compute, // and perm_compute_with_plan
+    permanents,
+    plan_create,
+    plan_load,
+    plan_execute,
+    plan_execute_batch,
+    plan_gradient,  // and the batch
+    plan_marginals, // and the batch
+    plan_run_shard,
+    plan_combine,
+    matchings,
+    sub_permanents,
+    gradients,
+    boson_sample,
+    bounds,
+    estimate,
+    estimate_run_shard, // and perm_estimate_shards, perm_estimate_combine
+    sample,             // and perm_sampler_create
+    periodic_create,
+    periodic_execute, // and perm_periodic_terms
+    periodic_generating_function,
+    periodic_growth,
+    or_estimate // no call: what perm compute --or-estimate may come to
+};
+
+// Throws Error, with a text that says what to do instead, of the first option that is given and does not
+// count.
+void require_counting(const Options &options, Call call);
+
+// read_options, for a call that counts them so.
+Options read_options(const perm_opts *opts, Call call);
+
+// The table for others (PERM_FORMAT_OPTIONS).
+std::string option_table_json();
+
+} // namespace libperm

@@ -1,0 +1,232 @@
+#include "lib/run/entry_rounding.hpp"
+
+#include "lib/base/struct_size.hpp"
+#include "lib/input/matrix.hpp"
+#include "lib/number/scaled.hpp"
+#include "preprocess/matching.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace libperm {
+namespace {
+
+constexpr double half_unit = 0x1p-53, roundings = 1 + 0x1p-30;
+constexpr double negligible = 0x1p-20;  // below it a looser bound does
+constexpr double most_soules = 1 << 12; // lines, counted
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// Of doubles, side by side.
+struct Signs {
+    bool rounded = false, negative = false, imaginary = false;
+};
+Signs signs_of(const double *values, std::int64_t count, bool is_complex) {
+    std::uint64_t re = 0, im = 0;
+    const std::int64_t step = is_complex ? 2 : 1;
+    for (std::int64_t k = 0; k < count; ++k) re |= std::bit_cast<std::uint64_t>(values[k * step]);
+    for (std::int64_t k = 0; is_complex && k < count; ++k)
+        im |= std::bit_cast<std::uint64_t>(values[k * step + 1]);
+    constexpr std::uint64_t low = (std::uint64_t{1} << 27) - 1, sign = std::uint64_t{1} << 63;
+    return {((re | im) & low) != 0, (re & sign) != 0, (im & ~sign) != 0};
+}
+
+Signs operator|(Signs x, Signs y) {
+    return {x.rounded || y.rounded, x.negative || y.negative, x.imaginary || y.imaginary};
+}
+
+// The product of the row sums of |re| + |im|, of a call of microseconds: nothing is kept.
+template <class Index> Scaled product_of_rows(const perm_csr &a) {
+    const auto *row_ptr = static_cast<const Index *>(a.row_ptr);
+    const auto *values = static_cast<const double *>(a.values);
+    const std::int64_t parts = a.value_type == PERM_VALUE_C128 ? 2 : 1;
+    double product = 1;
+    std::int64_t exp2 = 0;
+    for (std::int64_t i = 0; i < a.n_rows; ++i) {
+        double sum = 0;
+        for (std::int64_t k = parts * row_ptr[i]; k < parts * row_ptr[i + 1]; ++k)
+            sum += std::fabs(values[k]);
+        product *= sum;
+        if (product > 0x1p-400 && product < 0x1p400) continue;
+        const Scaled part = make_scaled(product, exp2);
+        product = part.mantissa;
+        exp2 = part.exp2;
+    }
+    return make_scaled(product, exp2);
+}
+
+// Absolute entries, by the side of which each line is matched.
+class Magnitudes {
+  public:
+    Magnitudes(const perm_csr &a, bool transposed)
+        : transposed_(transposed),
+          times_(transposed ? a.col_multiplicity : a.row_multiplicity),
+          other_times_(transposed ? a.row_multiplicity : a.col_multiplicity),
+          lines_(at(transposed ? a.n_cols : a.n_rows)) {
+        a.index_type == PERM_INDEX_I64 ? read<std::int64_t>(a) : read<std::int32_t>(a);
+    }
+
+    // Product of the lines' sums.
+    Scaled of_sums() {
+        return product([](const Line &line) {
+            double sum = line.unmatched;
+            for (const Entry &x : line.entries) sum += x.size * static_cast<double>(x.times);
+            return sum;
+        });
+    }
+
+    // Soules, Linear Multilinear Algebra 51 (2003): with each line's entries falling, they count k!^(1/k) -
+    // (k-1)!^(1/(k-1)) times. n lines of equal entries give n!. Of as many lines both ways, all matched.
+    Scaled of_soules() {
+        for (Line &line : lines_)
+            std::sort(line.entries.begin(), line.entries.end(),
+                      [](const Entry &x, const Entry &y) { return x.size > y.size; });
+        return product([this](const Line &line) {
+            double sum = 0;
+            std::size_t k = 0;
+            for (const Entry &x : line.entries)
+                for (std::int64_t copy = 0; copy < x.times; ++copy) sum += x.size * share(k++);
+            return sum;
+        });
+    }
+
+  private:
+    struct Entry {
+        double size;
+        std::int64_t times;
+    };
+    struct Line {
+        std::vector<Entry> entries;
+        double unmatched = 0;
+    };
+
+    template <class Index> void read(const perm_csr &a) {
+        const bool is_complex = a.value_type == PERM_VALUE_C128;
+        const auto *row_ptr = static_cast<const Index *>(a.row_ptr);
+        const auto *col = static_cast<const Index *>(a.col_idx);
+        const auto size = [&](const void *values, std::int64_t k) {
+            const auto *const x = static_cast<const double *>(values);
+            return is_complex ? std::hypot(x[2 * k], x[2 * k + 1]) : std::fabs(x[k]);
+        };
+        for (std::int64_t i = 0; i < a.n_rows; ++i)
+            for (std::int64_t k = row_ptr[i]; k < row_ptr[i + 1]; ++k) {
+                const std::int64_t line = transposed_ ? col[k] : i, other = transposed_ ? i : col[k];
+                lines_[at(line)].entries.push_back(
+                    {size(a.values, k), other_times_ ? other_times_[other] : 1});
+            }
+        const void *const own = transposed_ ? a.col_unmatched : a.row_unmatched;
+        const void *const others = transposed_ ? a.row_unmatched : a.col_unmatched;
+        for (std::size_t i = 0; own && i < lines_.size(); ++i)
+            lines_[i].unmatched = size(own, static_cast<std::int64_t>(i));
+        const std::int64_t count = transposed_ ? a.n_rows : a.n_cols;
+        for (std::int64_t j = 0; others && j < count; ++j)
+            raise(others_, std::max(1.0, size(others, j)), other_times_ ? other_times_[j] : 1);
+    }
+
+    static void raise(Scaled &product, double x, std::int64_t times) {
+        if (times == 0) return;
+        const double log = static_cast<double>(times) * std::log2(x);
+        const double whole = std::floor(log);
+        product = times == 1 ? make_scaled(product.mantissa * x, product.exp2)
+                             : make_scaled(product.mantissa * std::exp2(log - whole) * roundings,
+                                           product.exp2 + static_cast<std::int64_t>(whole));
+    }
+
+    template <class Sum> Scaled product(const Sum &sum) const {
+        Scaled all = others_;
+        for (std::size_t i = 0; i < lines_.size(); ++i) {
+            const std::int64_t times = times_ ? times_[i] : 1;
+            const double x = times == 0 ? 1 : sum(lines_[i]);
+            if (x == 0) return {};
+            raise(all, x, times);
+        }
+        return all;
+    }
+
+    // Of the k-th largest.
+    double share(std::size_t k) {
+        while (shares_.size() <= k) {
+            const auto next = static_cast<double>(shares_.size() + 1);
+            log_factorial_ += std::log(next);
+            const double power = std::exp(log_factorial_ / next) * roundings;
+            shares_.push_back(power - last_power_ / roundings);
+            last_power_ = power;
+        }
+        return shares_[k];
+    }
+
+    const bool transposed_;
+    const std::int64_t *const times_, *const other_times_;
+    std::vector<Line> lines_;
+    Scaled others_ = make_scaled(1);
+    std::vector<double> shares_;
+    double log_factorial_ = 0, last_power_ = 0;
+};
+
+// Whatever its entries are that are not 0.
+bool is_zero_by_pattern(const perm_csr &a) {
+    InputPattern input = read_pattern(&a);
+    Values values = read_values(input, GivenValues(input, a).data());
+    simplify(input, values);
+    return maximum_matching(input.pattern).size < input.pattern.rows;
+}
+
+double counted(const std::int64_t *times, std::int64_t lines) {
+    double sum = times ? 0 : static_cast<double>(lines);
+    for (std::int64_t i = 0; times && i < lines; ++i) sum += static_cast<double>(times[i]);
+    return sum;
+}
+
+} // namespace
+
+double entry_rounding(const perm_csr &given, const perm_result &result) {
+    const perm_csr a = given.struct_size == sizeof(perm_csr)
+                           ? given
+                           : read_known(given, offsetof(perm_csr, row_multiplicity), "perm_csr");
+    const bool is_complex = a.value_type == PERM_VALUE_C128;
+    if ((a.value_type != PERM_VALUE_F64 && !is_complex) || a.nnz == 0) return 0;
+    Signs signs = signs_of(static_cast<const double *>(a.values), a.nnz, is_complex);
+    const auto add = [&](const void *weights, std::int64_t lines) {
+        if (weights) signs = signs | signs_of(static_cast<const double *>(weights), lines, is_complex);
+    };
+    add(a.row_unmatched, a.n_rows);
+    add(a.col_unmatched, a.n_cols);
+    if (!signs.rounded) return 0;
+    const double rows = counted(a.row_multiplicity, a.n_rows),
+                 columns = counted(a.col_multiplicity, a.n_cols);
+    const bool may_stay = a.row_unmatched || a.col_unmatched;
+    const double factors = (may_stay ? rows + columns : std::min(rows, columns)) * half_unit;
+    const double value = std::hypot(result.mantissa_re, result.mantissa_im);
+    if (!signs.negative && !signs.imaginary) return value == 0 ? 0 : factors;
+    if (value == 0 && is_zero_by_pattern(a)) return 0;
+    const auto relative = [&](const Scaled &bound) {
+        if (bound.mantissa == 0) return 0.0;
+        if (value == 0) return std::numeric_limits<double>::infinity();
+        return to_double_up(
+            make_scaled(factors * roundings * bound.mantissa / value, bound.exp2 - result.exp2));
+    };
+    double least = std::numeric_limits<double>::infinity();
+    if (!may_stay && !a.row_multiplicity && !a.col_multiplicity && rows <= columns) {
+        least = relative(a.index_type == PERM_INDEX_I64 ? product_of_rows<std::int64_t>(a)
+                                                        : product_of_rows<std::int32_t>(a));
+        if (least < negligible) return least;
+    }
+    for (const bool transposed : {false, true}) {
+        // Each line of that side is matched, or pays for staying unmatched.
+        if (transposed ? columns > rows && !a.col_unmatched : rows > columns && !a.row_unmatched) continue;
+        Magnitudes magnitudes(a, transposed);
+        least = std::min(least, relative(magnitudes.of_sums()));
+        if (least < negligible) return least;
+        if (may_stay || rows != columns || columns > most_soules) continue;
+        least = std::min(least, relative(magnitudes.of_soules()));
+        if (least < negligible) return least;
+    }
+    return least;
+}
+
+} // namespace libperm

@@ -1,0 +1,103 @@
+// perm_result.entry_rounding: what the rounding of the entries themselves can have changed.
+#include "bench/families.hpp"
+#include "tests/support/gaussian_calls.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/run.hpp"
+
+#include <doctest/doctest.h>
+#include <perm.hpp>
+
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <numbers>
+#include <string>
+#include <vector>
+
+using oracle::Exact;
+using perm::families::Random;
+
+namespace {
+
+using Complex = std::complex<double>;
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+template <class Value> perm::Result computed(const std::vector<Value> &values, std::int64_t n) {
+    std::vector<std::int64_t> row_ptr, col;
+    for (std::int64_t i = 0; i <= n; ++i) row_ptr.push_back(i * n);
+    for (std::int64_t k = 0; k < n * n; ++k) col.push_back(k % n);
+    perm_csr a = PERM_CSR_INIT;
+    a.n_rows = a.n_cols = n;
+    a.nnz = n * n;
+    a.row_ptr = row_ptr.data();
+    a.col_idx = col.data();
+    a.values = values.data();
+    a.value_type = sizeof(Value) == 16 ? PERM_VALUE_C128 : PERM_VALUE_F64;
+    return perm::compute(a);
+}
+
+std::vector<double> random_values(std::int64_t n, double low, Random &random) {
+    std::vector<double> values;
+    for (std::int64_t k = 0; k < n * n; ++k) values.push_back(random.uniform(low, 1));
+    return values;
+}
+
+Exact exact_permanent(const std::vector<double> &values, std::int64_t n, bool absolute) {
+    oracle::GaussianMatrix a(at(n));
+    for (std::int64_t k = 0; k < n * n; ++k) {
+        const double x = values[at(k)];
+        a[at(k / n)].push_back({Exact(absolute ? std::fabs(x) : x), 0});
+    }
+    return oracle::by_subsets(a).re;
+}
+
+} // namespace
+
+TEST_CASE(
+    "the permanent of a Fourier matrix of even order is 0: the roundings of its entries are all it has") {
+    for (const std::int64_t n : {6, 10, 12, 24}) {
+        CAPTURE(n);
+        std::vector<Complex> values;
+        for (std::int64_t k = 0; k < n * n; ++k) {
+            const double turn = static_cast<double>((k / n) * (k % n) % n) / static_cast<double>(n);
+            values.push_back(std::polar(1.0, 2 * std::numbers::pi * turn));
+        }
+        const perm::Result r = computed(values, n);
+
+        CHECK(r->entry_rounding >= 1);
+    }
+    CHECK(std::isinf(computed(std::vector<double>{0.1, 0.1, 0.1, -0.1}, 2)->entry_rounding));
+}
+
+TEST_CASE("no entry's last place changes more than it says, to first order, and of what is well conditioned "
+          "little") {
+    Random random(run::seed(0x726f756e));
+    std::int64_t compared = 0;
+    for (int round = 0; round < run::cases(8); ++round)
+        for (std::int64_t n = 1; n <= 9; ++n) {
+            CAPTURE(n);
+            const std::vector<double> values = random_values(n, -1, random);
+            const perm::Result r = computed(values, n);
+            const Exact truth = abs(exact_permanent(values, n, false));
+            const Exact all =
+                exact_permanent(values, n, true) * static_cast<double>(n) / (Exact(1) / Exact(0x1p-53));
+            if (truth == 0 || std::isinf(r->entry_rounding)) continue;
+            CHECK(Exact(r->entry_rounding) * truth * Exact(1.000001) >= all);
+            CHECK(r->entry_rounding < 1e-6);
+            ++compared;
+        }
+    CHECK(compared > run::enough(20));
+}
+
+TEST_CASE("without cancellation it is n 2^-53, of exact numbers 0") {
+    Random random(run::seed(0x726f756f));
+    for (const std::int64_t n : {1, 3, 8, 22}) {
+        CAPTURE(n);
+        CHECK(computed(random_values(n, 0, random), n)->entry_rounding == static_cast<double>(n) * 0x1p-53);
+    }
+    CHECK(computed(std::vector<double>{1, 1, 1, -1}, 2)->entry_rounding == 0);
+    CHECK(computed(std::vector<double>{0.5, -0.25, 3, 1e7}, 2)->entry_rounding == 0);
+    CHECK(computed(std::vector<double>{0.1, -0.3, 0, 0}, 2)->entry_rounding == 0); // by its pattern
+    CHECK(perm::compute(perm::families::constant(5, 1))->entry_rounding == 0);
+}
