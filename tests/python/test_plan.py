@@ -3,6 +3,7 @@
 import gc
 import pickle
 import time
+from fractions import Fraction
 
 import pytest
 from support import ROOT, SEED, by_definition, rng
@@ -338,6 +339,29 @@ def test_a_full_gradient_takes_little_memory():
 def test_gradient_of_integers():
     found = libperm.gradient([[1, 2], [3, 4]])
     assert found == [[4.0, 3.0], [2.0, 1.0]]
+
+
+@needs("perm_plan_gradient")
+def test_gradient_of_a_plan_of_integers():
+    large = 2**60 + 1  # no double
+    plan = libperm.Plan([[1, large], [3, 4]])
+    value, derivatives = plan.gradient()
+    assert (value, derivatives) == (4 + 3 * large, [4, 3, large, 1])
+    assert all(type(x) is int for x in derivatives)
+    assert plan.gradient([large, 1, 1, large]) == (large**2 + 1, [large, 1, 1, large])
+    found = libperm.Plan(np.array([[1, large], [3, 4]])).gradient(full=True)
+    assert found.derivatives.dtype == object
+    assert found.derivatives.tolist() == derivatives
+    assert found.permanent.exact
+    third = Fraction(1, 3)
+    assert libperm.Plan([[third, 1], [1, third]]).gradient() == (third**2 + 1, [third, 1, 1, third])
+    exact = libperm.Plan([[0.5, 0.1], [1.0, 3.0]], precision="exact")
+    assert exact.gradient() == (Fraction(1.5) + Fraction(0.1), [3, 1, Fraction(0.1), Fraction(0.5)])
+    counted = libperm.Plan([[1, 2]], row_multiplicity=[2], col_multiplicity=[1, 1])
+    assert counted.gradient() == (4, [4, 2])
+    assert libperm.Plan([[1, 2], [3, 4]], precision="double").gradient()[1] == [4, 3, 2, 1]
+    with pytest.raises(ValueError, match="batch's derivatives are doubles"):
+        exact.gradients([[1.0, 2.0, 3.0, 4.0]])
 
 
 @needs("perm_plan_save")

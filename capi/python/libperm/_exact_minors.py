@@ -19,6 +19,7 @@ from libperm._errors import InvalidMatrixError
 from libperm._matrix import Matrix, read_counts
 from libperm._numbers import Kind
 from libperm._options import MULTIPLICITIES
+from libperm._result import Gradient, Result
 from libperm.plan import Plan
 
 _MOST_BITS = 1 << 16  # of a number that is put together; the entries of longer rows take several
@@ -37,7 +38,33 @@ class _Lines(NamedTuple):
         return len(self.column_count)
 
 
-def gradient(matrix: Matrix, wanted: Sequence[tuple[int, int]], options: Mapping[str, Any]) -> list[Any]:
+def are_asked(kind: Kind, precision: str | None, in_sparse: bool) -> bool:
+    """Whether derivatives are to be exact: as permanents are of integers and fractions, unless told."""
+    if precision is not None and str(precision).startswith("mod:"):
+        raise ValueError(f'no derivatives by precision="{precision}": of integers they are exact by "exact"')
+    if precision not in (None, "auto", "exact") or not (kind.is_exact or precision == "exact"):
+        return False
+    if kind is Kind.COMPLEX:
+        raise TypeError('derivatives of complex numbers are computed in doubles: leave out precision="exact"')
+    if in_sparse and kind is not Kind.INTEGER:
+        raise TypeError(
+            "derivatives that are fractions, which scipy.sparse cannot hold: pass an array or lists"
+        )
+    return True
+
+
+def refuse_batch(options: Mapping[str, Any]) -> None:
+    if options.get("precision") == "exact":
+        raise ValueError("a batch's derivatives are doubles: exact ones are gradient()'s, of each matrix")
+
+
+def gradient(matrix: Matrix, permanent: Result, options: Mapping[str, Any]) -> Gradient:
+    """By each of its entries."""
+    found = derivatives(matrix, matrix.positions(), options)
+    return Gradient(found, [0.0] * len(found), permanent)
+
+
+def derivatives(matrix: Matrix, wanted: Sequence[tuple[int, int]], options: Mapping[str, Any]) -> list[Any]:
     """The derivatives by the entries at these places: int of integers, else Fraction."""
     others = {name: value for name, value in options.items() if name not in MULTIPLICITIES}
     counts = [
@@ -79,7 +106,7 @@ def sub_permanents(
     row_ptr = array("q", range(0, (rows + 2) * columns if columns else rows + 2, columns or 1))
     bordered = Matrix((rows + 1, columns), row_ptr, array("q", [*range(columns)] * (rows + 1)), entries, kind)
     others = {**options, "row_multiplicity": [*row_count, 1], "col_multiplicity": column_count}
-    found = gradient(bordered, [(rows, j) for j in range(columns)], others)
+    found = derivatives(bordered, [(rows, j) for j in range(columns)], others)
     number = int if kind is Kind.INTEGER else Fraction
     return [number(Fraction(x) / max(c, 1)) for x, c in zip(found, column_count)]
 

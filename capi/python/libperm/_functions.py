@@ -202,10 +202,7 @@ def gradients(batch: Any, *, full: bool = False, **options: Unpack[Options]) -> 
            [[5., 0.],
             [0., 1.]]])
     """
-    if options.get("precision") == "exact":
-        raise ValueError(
-            "a batch's derivatives are doubles: exact ones are libperm.gradient's, of each matrix"
-        )
+    _exact_minors.refuse_batch(options)
     batch = as_doubles(batch, or_int64=True)
     if batch.ndim != 3:
         raise TypeError(f"an array of {batch.ndim} dimensions is no batch of matrices: 3 are expected")
@@ -263,8 +260,9 @@ def gradient(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
         small = None if options else _quick.gradient(A)
         return _dense.gradients(as_doubles(A)[None], options).derivatives[0] if small is None else small
     matrix = read(A, with_zeros=True)
-    if _is_exact(matrix.kind, options.get("precision"), hasattr(A, "tocsr")):
-        found = _exactly(matrix, dict(options))
+    if _exact_minors.are_asked(matrix.kind, options.get("precision"), hasattr(A, "tocsr")):
+        permanent = result_of(*_computed(matrix, {**options, "precision": "exact"}))
+        found = _exact_minors.gradient(matrix, permanent, options)
         return _like(matrix, A, found) if full else matrix.like(A, found.derivatives)
     if matrix.kind.is_exact:
         matrix.kind = Kind.REAL
@@ -282,24 +280,3 @@ def _like(matrix: Matrix, a: Any, found: Gradient) -> Gradient:
     return replace(
         found, derivatives=matrix.like(a, found.derivatives), error_bounds=matrix.like(a, found.error_bounds)
     )
-
-
-def _is_exact(kind: Kind, precision: str | None, in_sparse: bool) -> bool:
-    """Whether derivatives are to be exact: as permanents are of integers and fractions, unless told."""
-    if precision is not None and str(precision).startswith("mod:"):
-        raise ValueError(f'no derivatives by precision="{precision}": of integers they are exact by "exact"')
-    if precision not in (None, "auto", "exact") or not (kind.is_exact or precision == "exact"):
-        return False
-    if kind is Kind.COMPLEX:
-        raise TypeError('derivatives of complex numbers are computed in doubles: leave out precision="exact"')
-    if in_sparse and kind is not Kind.INTEGER:
-        raise TypeError(
-            "derivatives that are fractions, which scipy.sparse cannot hold: pass an array or lists"
-        )
-    return True
-
-
-def _exactly(matrix: Matrix, options: dict[str, Any]) -> Gradient:
-    derivatives = _exact_minors.gradient(matrix, matrix.positions(), options)
-    permanent = result_of(*_computed(matrix, {**options, "precision": "exact"}))
-    return Gradient(derivatives, [0.0] * len(derivatives), permanent)

@@ -6,6 +6,7 @@ import ctypes
 import json
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -181,8 +182,13 @@ class Plan:
     def gradient(self, values: Any = None, *, full: Literal[True]) -> Gradient: ...
     def gradient(self, values: Any = None, full: bool = False) -> tuple[Number, Any] | Gradient:
         """The permanent, and its derivatives by each entry of the pattern, in their order: doubles, inf or
-        0 where they are out of range. full=True: a libperm.Gradient, with the bounds of their errors.
+        0 where they are out of range; of a plan of integers or fractions exact, as libperm.gradient()
+        has them. full=True: a libperm.Gradient, with the bounds of their errors.
         """
+        from libperm import _exact_minors  # which plans
+
+        if _exact_minors.are_asked(self._kind, self._given.get("precision"), False):
+            return self._exact_gradient(values, full)
         function = require("perm_plan_gradient")
         handle, buffer = self._encoded(values)
         parts = self._matrix.nnz * (2 if self._kind is Kind.COMPLEX else 1)
@@ -213,6 +219,24 @@ class Plan:
             )
         return value, derivatives
 
+    def _exact_gradient(self, values: Any, full: bool) -> tuple[Number, Any] | Gradient:
+        from libperm import _exact_minors
+
+        m, answer, as_numpy = self._matrix, self._execute(values), self._answers_numpy(values)
+        entries = m.entries if values is None else entries_for(m, self._kind, values)
+        matrix = Matrix(m.shape, m.row_ptr, m.col_idx, entries, self._kind)
+        found = _exact_minors.gradient(
+            matrix, result_of(answer, self._answer_kind, self._options.wants_exact, as_numpy), self._given
+        )
+        if is_numpy(m.row_ptr):
+            import numpy as np
+
+            found = replace(found, derivatives=np.array(found.derivatives, dtype=object))
+        if full:
+            return found
+        value = value_of(answer.struct, answer.text, self._answer_kind, self._options.wants_exact, as_numpy)
+        return value, found.derivatives
+
     @overload
     def gradients(self, values: Any, full: Literal[False] = ...) -> tuple[Any, Any]: ...
     @overload
@@ -222,8 +246,8 @@ class Plan:
     def gradients(self, values: Any, full: bool = False) -> tuple[Any, Any] | Gradient:
         """Of many matrices, given as for permanents(): their permanents, an array (count,), and their
         derivatives by the entries of the pattern, in their order, (count, nnz); inf or 0 where they are out
-        of range. In doubles, on all threads. full=True: a libperm.Gradient, whose `permanent` is a
-        libperm.Batch.
+        of range. In doubles, on all threads: gradient() has exact ones. full=True: a libperm.Gradient,
+        whose `permanent` is a libperm.Batch.
 
         >>> import libperm
         >>> libperm.Plan([[1.0, 2.0], [3.0, 4.0]]).gradients([[1, 2, 3, 4], [5, 6, 7, 8]])
@@ -232,6 +256,9 @@ class Plan:
         """
         import numpy as np
 
+        from libperm import _exact_minors
+
+        _exact_minors.refuse_batch(self._given)
         function = require("perm_plan_gradient_batch")
         count, flat = _batch.rows_in(values, self._matrix)
         require_kind(kind_of_entries(flat), self._kind)
