@@ -40,7 +40,10 @@ Signs operator|(Signs x, Signs y) {
     return {x.rounded || y.rounded, x.negative || y.negative, x.imaginary || y.imaginary};
 }
 
-// The product of the row sums of |re| + |im|, of a call of microseconds: nothing is kept.
+bool is_moderate(double x) { return x > 0x1p-400 && x < 0x1p400; }
+
+// The product of the row sums of |re| + |im|, of a call of microseconds: nothing is kept, the mantissa is not
+// brought to [1/2, 1).
 template <class Index> Scaled product_of_rows(const perm_csr &a) {
     const auto *row_ptr = static_cast<const Index *>(a.row_ptr);
     const auto *values = static_cast<const double *>(a.values);
@@ -51,13 +54,18 @@ template <class Index> Scaled product_of_rows(const perm_csr &a) {
         double sum = 0;
         for (std::int64_t k = parts * row_ptr[i]; k < parts * row_ptr[i + 1]; ++k)
             sum += std::fabs(values[k]);
+        if (!is_moderate(sum)) {
+            const Scaled part = make_scaled(sum);
+            sum = part.mantissa;
+            exp2 += part.exp2;
+        }
         product *= sum;
-        if (product > 0x1p-400 && product < 0x1p400) continue;
+        if (is_moderate(product)) continue;
         const Scaled part = make_scaled(product, exp2);
         product = part.mantissa;
         exp2 = part.exp2;
     }
-    return make_scaled(product, exp2);
+    return {product, exp2};
 }
 
 // Absolute entries, by the side of which each line is matched.
@@ -130,9 +138,10 @@ class Magnitudes {
 
     static void raise(Scaled &product, double x, std::int64_t times) {
         if (times == 0) return;
+        const Scaled one = make_scaled(x);
         const double log = static_cast<double>(times) * std::log2(x);
         const double whole = std::floor(log);
-        product = times == 1 ? make_scaled(product.mantissa * x, product.exp2)
+        product = times == 1 ? make_scaled(product.mantissa * one.mantissa, product.exp2 + one.exp2)
                              : make_scaled(product.mantissa * std::exp2(log - whole) * roundings,
                                            product.exp2 + static_cast<std::int64_t>(whole));
     }
@@ -201,14 +210,17 @@ double entry_rounding(const perm_csr &given, const perm_result &result) {
                  columns = counted(a.col_multiplicity, a.n_cols);
     const bool may_stay = a.row_unmatched || a.col_unmatched;
     const double factors = (may_stay ? rows + columns : std::min(rows, columns)) * half_unit;
-    const double value = std::hypot(result.mantissa_re, result.mantissa_im);
+    const double value =
+        is_complex ? std::hypot(result.mantissa_re, result.mantissa_im) : std::fabs(result.mantissa_re);
     if (!signs.negative && !signs.imaginary) return value == 0 ? 0 : factors;
     if (value == 0 && is_zero_by_pattern(a)) return 0;
     const auto relative = [&](const Scaled &bound) {
         if (bound.mantissa == 0) return 0.0;
         if (value == 0) return std::numeric_limits<double>::infinity();
-        return to_double_up(
-            make_scaled(factors * roundings * bound.mantissa / value, bound.exp2 - result.exp2));
+        const double ratio = factors * roundings * bound.mantissa / value;
+        const std::int64_t exp2 = bound.exp2 - result.exp2;
+        return std::abs(exp2) < 1 << 10 ? std::ldexp(ratio, static_cast<int>(exp2))
+                                        : to_double_up(make_scaled(ratio, exp2));
     };
     double least = std::numeric_limits<double>::infinity();
     if (!may_stay && !a.row_multiplicity && !a.col_multiplicity && rows <= columns) {

@@ -90,6 +90,21 @@ TEST_CASE("no entry's last place changes more than it says, to first order, and 
     CHECK(compared > run::enough(20));
 }
 
+TEST_CASE("scaling rows by powers of two, near the ends of the range of doubles too, changes nothing") {
+    Random random(run::seed(0x726f7570));
+    for (std::int64_t n = 2; n <= 9; ++n) {
+        CAPTURE(n);
+        std::vector<double> values = random_values(n, -1, random);
+        const double before = computed(values, n)->entry_rounding;
+        for (std::int64_t k = 0; k < n * n; ++k)
+            values[static_cast<std::size_t>(k)] *= k / n % 3 == 0   ? 0x1p-900
+                                                   : k / n % 3 == 1 ? 0x1p-300
+                                                                    : 0x1p900;
+        CHECK(before > 0);
+        CHECK(computed(values, n)->entry_rounding == doctest::Approx(before).epsilon(1e-6));
+    }
+}
+
 TEST_CASE("without cancellation it is n 2^-53, of exact numbers 0") {
     Random random(run::seed(0x726f756f));
     for (const std::int64_t n : {1, 3, 8, 22}) {
