@@ -84,7 +84,7 @@ def test_duplicates_of_complex_numbers_are_summed_exactly():
 NOTHING = [None, "", [], (), "1", b"", {}, np.array([]), np.timedelta64(1, "D"), np.float16(1), object()]
 
 
-@pytest.mark.parametrize("nothing", NOTHING, ids=repr)
+@pytest.mark.parametrize("nothing", NOTHING, ids=lambda x: type(x).__name__)
 @pytest.mark.parametrize("others", [1, 0.5, Fraction(1, 2)])
 def test_what_is_no_number_is_refused_in_arrays_and_lists(nothing, others):
     rows = [[others, others], [others, nothing]]
