@@ -8,18 +8,17 @@ namespace libperm {
 
 // Lines that both sides of a join may have: a pattern of them is a word.
 constexpr std::int32_t widest_shared = 64;
+// And that a list may wait with: a state of them is a key.
+constexpr std::int32_t widest_list = 128;
 
 // The larger subtree is walked first, so that few lists wait. Its slots are those of the widest state; it has
-// none where a join shares more lines than `widest_shared` (feasible = false). Throws nothing else than
-// `poll` and the lack of memory.
+// none where a join shares more lines than `widest_shared`, or a list has more than `widest_list` (feasible =
+// false). Throws nothing else than `poll` and the lack of memory.
 struct BranchProgram {
     bool feasible = true;
     FrontierProgram program;
 };
 BranchProgram build_branch_program(const Pattern &a, const BranchDecomposition &tree,
                                    const Poll &poll = no_poll);
-
-// Whether each entry of the pattern is in one leaf, and each node but the last in one join.
-bool is_decomposition(const Pattern &a, const BranchDecomposition &tree);
 
 } // namespace libperm

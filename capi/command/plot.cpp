@@ -2,6 +2,7 @@
 
 #include "gnuplot.hpp"
 #include "lib/base/json.hpp"
+#include "plot_branches.hpp"
 #include "plot_pattern.hpp"
 
 #include <fmt/core.h>
@@ -115,14 +116,17 @@ std::string plot_blocks(const Panel &panel, const Json &picture) {
            plot_pattern(std::ssize(block), entries, outlines);
 }
 
+bool has_frontier(const Json &block) {
+    return !block.array("open").empty() || !block.at("branches").is_null();
+}
+
 std::string plot_costliest(const Panel &panel, const Json &block) {
     const bool transposed = block.flag("transposed");
     std::vector<Entry> entries = ordered(entries_of(block), block);
     if (transposed) // drawn as the frontier runs: down
         for (Entry &e : entries) std::swap(e.row, e.col);
     const auto n = std::ssize(block.array("rows"));
-    const std::string order =
-        block.array("open").empty() ? "as given: no frontier" : "in the frontier's order";
+    const std::string order = has_frontier(block) ? "in the frontier's order" : "as given: no frontier";
     return begin(panel,
                  two_lines("the block that takes longest, " + order,
                            fmt::format("n = {}, {}{}", n, count(std::ssize(entries), "entry", "entries"),
@@ -160,6 +164,12 @@ std::string plot_frontier(const Json &block) {
                "$frontier using 1:3 axes x1y2 with lines lw 2 dt 2 lc rgb '{}'\n",
                open.size(), 2 * most_states, 1.15 * most_open, transposed ? "columns" : "rows", blue,
                transposed ? "rows" : "columns", orange, blue, orange);
+}
+
+std::string plot_tree(const Json &branches) {
+    const Panel panel{lower_left, frontier_right, lower_bottom, lower_top};
+    return begin(panel, two_lines("the branches of that block", branches_in_words(branches))) +
+           plot_branches(branches, (panel.left + panel.right) / 2, panel.bottom - 8 / height);
 }
 
 std::string cut(const std::string &text, std::size_t most) {
@@ -282,13 +292,16 @@ std::string plot_script(const std::string &picture, const std::string &title, co
     if (!blocks.is_null() && blocks.array("sizes").size() > 1)
         text += plot_blocks(pattern_panel(panel++), shown);
     if (!costliest.is_null()) {
-        const bool has_frontier = !costliest.array("open").empty();
         const bool is_given =
-            !has_frontier && !costliest.at("block").is_null() && blocks.array("sizes").size() == 1;
+            !has_frontier(costliest) && !costliest.at("block").is_null() && blocks.array("sizes").size() == 1;
         if (!is_given) text += plot_costliest(pattern_panel(panel++), costliest);
-        if (has_frontier) text += plot_frontier(costliest);
+        if (const Json &branches = costliest.at("branches"); !branches.is_null())
+            text += plot_tree(branches);
+        else if (has_frontier(costliest))
+            text += plot_frontier(costliest);
         text += plot_engines(
-            {has_frontier ? engines_left : lower_left, engines_right, lower_bottom, lower_top}, plan);
+            {has_frontier(costliest) ? engines_left : lower_left, engines_right, lower_bottom, lower_top},
+            plan);
     }
     return text + "unset multiplot\n";
 }

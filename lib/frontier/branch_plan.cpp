@@ -1,9 +1,11 @@
 #include "lib/frontier/branch_plan.hpp"
 
+#include "jit/text/text.hpp"
 #include "lib/frontier/cost.hpp"
 #include "lib/frontier/frontier.hpp"
 #include "lib/frontier/frontier_plan.hpp"
 #include "lib/run/proposals.hpp"
+#include "preprocess/branch_shape.hpp"
 
 #include <cmath>
 
@@ -53,8 +55,12 @@ void propose_branches(Proposals &task, Engine self, double outlook) {
                                                        task.options.tolerance)
                                        : 1;
     c.bytes_per_state = number_bytes(task.values.nonnegative) + 8 * branch_key_words(branches.program);
+    const BranchShape shape = shape_of(branches.program, found->tree);
     c.plan = std::make_shared<const FrontierPlan>(std::move(branches.program), std::move(found->tree));
-    task.add(std::move(c), frontier_slowdown(false, task.values.numbers, task.bits));
+    c = task.judged(std::move(c), frontier_slowdown(false, task.values.numbers, task.bits));
+    if (c.refusal == PERM_REFUSED_MEMORY || c.refusal == PERM_REFUSED_TIME)
+        c.why_not += formatted("; middle sets of the tree that was found have up to {} lines", shape.width);
+    task.candidates.push_back(std::move(c));
 }
 
 } // namespace libperm

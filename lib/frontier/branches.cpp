@@ -1,5 +1,7 @@
 #include "lib/frontier/branches.hpp"
 
+#include "preprocess/branch_program.hpp"
+
 namespace libperm {
 namespace {
 
@@ -16,7 +18,7 @@ EngineResult run_branches(const FrontierRun &run) {
 }
 
 int branch_key_words(const FrontierProgram &program) {
-    return program.slots <= 64 ? 1 : program.slots <= 128 ? 2 : 0;
+    return program.slots <= 64 ? 1 : program.slots <= widest_list ? 2 : 0;
 }
 
 } // namespace libperm

@@ -3,10 +3,12 @@
 #include "jit/text/text.hpp"
 #include "lib/base/system.hpp"
 #include "lib/execute/shards.hpp"
+#include "lib/frontier/frontier_plan.hpp"
 #include "lib/input/machine.hpp"
 #include "lib/report/picture.hpp"
 #include "lib/small/request.hpp"
 #include "lib/subsets/tree_plan.hpp"
+#include "preprocess/branch_shape.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -35,6 +37,19 @@ double naive_operations(const BlockPlan &block) {
     return block.n + average(static_cast<double>(block.nnz), block.n);
 }
 
+// Of a frontier on a tree; null: of another, or its tree is not there.
+const FrontierPlan *branches_of(const Candidate &c) {
+    return c.form == FrontierForm::branches ? plan_as<FrontierPlan>(c) : nullptr;
+}
+
+Json branches_json(const FrontierPlan &plan) {
+    const BranchShape x = shape_of(plan.program, plan.tree);
+    return {{"width", x.width},
+            {"leaves", {{"rows", x.rows}, {"columns", x.columns}, {"entries", x.entries}}},
+            {"joins", x.joins},
+            {"products", x.products}};
+}
+
 Json candidate_json(const BlockPlan &block, std::size_t k) {
     const Candidate &c = block.candidates[k];
     Json j;
@@ -55,6 +70,7 @@ Json candidate_json(const BlockPlan &block, std::size_t k) {
         j["peak_states"] = c.cost.peak_states;
         j["bytes_per_state"] = c.bytes_per_state;
     }
+    if (const FrontierPlan *plan = branches_of(c)) j["branches"] = branches_json(*plan);
     j["operations"] = c.cost.operations;
     j["bytes"] = std::ceil(c.cost.bytes);
     j["seconds"] = c.at_least ? Json(nullptr) : Json(c.seconds);
@@ -176,6 +192,24 @@ std::string slices_text(const BlockPlan &block) {
     return text;
 }
 
+std::string branches_text(const BlockPlan &block) {
+    std::string text;
+    const auto count = [](std::int32_t number, const char *one, const char *many) {
+        return formatted("{} {}", number, number == 1 ? one : many);
+    };
+    for (const Candidate &c : block.candidates) {
+        const FrontierPlan *plan = branches_of(c);
+        if (!plan) continue;
+        const BranchShape x = shape_of(plan->program, plan->tree);
+        text += formatted(
+            "frontier branches: middle sets of up to {}; leaves: {}, {}, {}; {} of {:.3g} products\n",
+            count(x.width, "line", "lines"), count(x.rows, "row", "rows"),
+            count(x.columns, "column", "columns"), count(x.entries, "entry", "entries"),
+            count(x.joins, "join", "joins"), x.products);
+    }
+    return text;
+}
+
 std::string shown_name(const Candidate &c) {
     return (!c.slices.empty() ? "frontier sliced" : engine_text(c.engine, c.form)) +
            (c.on_gpu && !needs_gpu(c.engine) ? " GPU" : "") +
@@ -203,7 +237,7 @@ std::string candidates_text(const Plan &plan, const BlockPlan &block) {
                           by_subsets ? "-" : formatted("{:.3g}", c.cost.peak_states), c.cost.operations,
                           (c.at_least ? "> " : "") + readable_bytes(c.cost.bytes), shown_time(c));
     }
-    return text + slices_text(block) + tree_text(block, plan.options);
+    return text + slices_text(block) + branches_text(block) + tree_text(block, plan.options);
 }
 
 Json plan_json(const Plan &plan, const GradientForecast &gradient) {

@@ -133,17 +133,38 @@ Order order_of(const FrontierProgram &program, const Pattern &block) {
     return {std::move(lines), std::move(cols)};
 }
 
-// Of the frontier that would be the fastest.
+// Of the frontier that would be the fastest, of those whose order is there.
 FrontierForm form_of(const BlockPlan &block) {
     const auto frontier =
         std::find_if(block.candidates.begin(), block.candidates.end(),
-                     [](const Candidate &c) { return facts_of(c.engine).transfers_states && !c.at_least; });
+                     [](const Candidate &c) { return c.plan && facts_of(c.engine).transfers_states; });
     return frontier == block.candidates.end() ? FrontierForm::sparse : frontier->form;
 }
 
 void put_pattern(Json &j, const Pattern &a) {
     j["row_ptr"] = a.row_ptr;
     j["col"] = a.col;
+}
+
+// The lists of a program with branches, in the order of the walk.
+Json branches_json(const FrontierProgram &program) {
+    if (program.branches.empty()) return nullptr;
+    Json::Array left, right, steps, width, states;
+    for (const FrontierBranch &branch : program.branches) {
+        const bool is_join = branch.joined[0] >= 0;
+        std::int32_t widest = is_join ? branch.join.slots() : 0;
+        double most = is_join ? branch.join.states_bound : 1;
+        for (std::int32_t s = branch.first; s < branch.last; ++s) {
+            widest = std::max(widest, program.steps[at(s)].width_after);
+            most = std::max(most, program.steps[at(s)].states_bound);
+        }
+        left.push_back(branch.joined[0]);
+        right.push_back(branch.joined[1]);
+        steps.push_back(branch.last - branch.first);
+        width.push_back(widest);
+        states.push_back(most);
+    }
+    return {{"left", left}, {"right", right}, {"steps", steps}, {"width", width}, {"states", states}};
 }
 
 // Lines begin .. of a form, reordered.
@@ -172,6 +193,8 @@ Json costliest_json(const Plan &plan, std::optional<Triangular> &form) {
         reorder(form->order.cols, form->begins[*b], order.cols);
     }
     j["open"] = j["states"] = Json::Array();
+    j["branches"] = branches_json(program);
+    if (!program.branches.empty()) return j; // rows and columns are open, in lists side by side
     for (const FrontierStep &step : program.steps) {
         j["open"].push_back(step.width_after);
         j["states"].push_back(states_after(step, frontier));

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <numeric>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -228,6 +230,7 @@ bool check_picture(const perm::Plan &plan) {
     CHECK(open.size() == states.size());
     if (!open.empty()) {
         CHECK(std::ssize(open) == m);
+        CHECK(costliest.at("branches").is_null());
         CHECK(open.back() == 0);
         CHECK(states.back() == 1);
         CHECK(std::ranges::max(states.get<std::vector<double>>()) == doctest::Approx(peak_states(p)));
@@ -269,4 +272,71 @@ TEST_CASE("pictures: refused and rectangular ones") {
     const perm::Csr wide = build(2, 4, [](std::int64_t i, std::int64_t j) { return i + j == 0 ? 0.0 : 1.0; });
     check_picture(perm::Plan(wide));
     CHECK(json::parse(perm::Plan(wide).explain(PERM_FORMAT_PICTURE)).at("picture").at("row_ptr").size() == 5);
+}
+
+TEST_CASE("explain: a frontier on a tree names its decomposition, and its picture has it list by list") {
+    int joins = 0;
+    for (int i = 0; i < run::cases(3); ++i) {
+        const std::uint64_t seed = run::seed(122) + static_cast<std::uint64_t>(i);
+        const perm::Csr a = i % 2 ? power_network(400, Entries::real, seed) : roads(300, Entries::ones, seed);
+        const perm::Plan plan(a);
+        check_explained(plan);
+        const json p = json::parse(plan.explain(PERM_FORMAT_PICTURE));
+        REQUIRE(p.at("form") == "branches");
+        const json &candidate = p.at("candidates").at(0), &shape = candidate.at("branches"),
+                   &leaves = shape.at("leaves");
+        for (const json &c : p.at("candidates"))
+            CHECK(c.contains("branches") == (c.value("form", "") == "branches"));
+        const json &costliest = p.at("picture").at("costliest"), &lists = costliest.at("branches");
+        check_picture(plan);
+        CHECK((costliest.at("open").empty() && costliest.at("states").empty()));
+        const Lines left = lists.at("left"), right = lists.at("right"), steps = lists.at("steps"),
+                    width = lists.at("width");
+        const auto states = lists.at("states").get<std::vector<double>>();
+        REQUIRE(std::set<std::size_t>{left.size(), right.size(), steps.size(), width.size(), states.size()}
+                    .size() == 1);
+        std::vector<int> joined(left.size(), 0);
+        std::int64_t of_two = 0;
+        for (std::size_t k = 0; k < left.size(); ++k) {
+            CHECK((left[k] < 0) == (right[k] < 0));
+            if (left[k] < 0) continue;
+            ++of_two;
+            for (const std::int64_t of : {left[k], right[k]}) {
+                REQUIRE(of < static_cast<std::int64_t>(k));
+                ++joined[static_cast<std::size_t>(of)];
+            }
+        }
+        CHECK(joined.back() == 0);
+        joined.pop_back();
+        CHECK(std::ranges::all_of(joined, [](int times) { return times == 1; }));
+        CHECK(of_two == shape.at("joins"));
+        CHECK(std::accumulate(steps.begin(), steps.end(), std::int64_t{0}) ==
+              leaves.at("rows").get<std::int64_t>() + leaves.at("columns").get<std::int64_t>() +
+                  leaves.at("entries").get<std::int64_t>());
+        CHECK(std::ranges::max(width) == shape.at("width"));
+        CHECK(std::ranges::max(states) <= candidate.at("peak_states").get<double>());
+        CHECK(shape.at("products").get<double>() <= candidate.at("operations").get<double>());
+        const std::string text = plan.explain();
+        CHECK(text.find("frontier branches: middle sets of up to " + shape.at("width").dump() +
+                        " lines; leaves: ") != text.npos);
+        CHECK(perm::Plan::load(plan.save()).explain(PERM_FORMAT_PICTURE) ==
+              plan.explain(PERM_FORMAT_PICTURE));
+        joins += static_cast<int>(of_two);
+    }
+    CHECK(joins > 20);
+}
+
+TEST_CASE("explain: a tree that is refused says how wide it is") {
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.engine = "frontier";
+    opts.device = "cpu";
+    opts.memory_limit_bytes = 1 << 20;
+    const perm::Plan plan(power_network(1200, Entries::real, run::seed(123)), opts);
+    const json p = explained(plan);
+    REQUIRE(p.at("refused") == true);
+    const auto tree =
+        std::ranges::find_if(p.at("candidates"), [](const json &c) { return c.contains("branches"); });
+    REQUIRE(tree != p.at("candidates").end());
+    CHECK(tree->at("why_not").get<std::string>().find("up to " + tree->at("branches").at("width").dump() +
+                                                      " lines") != std::string::npos);
 }

@@ -9,6 +9,7 @@
 #include "lib/ryser/plan.hpp"
 #include "lib/saved/bytes.hpp"
 #include "lib/subsets/plan.hpp"
+#include "tests/support/branch_plans.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/gaussian_blocks.hpp"
 #include "tests/support/gaussian_calls.hpp"
@@ -225,6 +226,12 @@ std::vector<perm::Plan> small_plans(Random &random) {
     plans.emplace_back(build(2, 4, [](auto i, auto j) { return 1.0 + static_cast<double>(i + 2 * j); }));
     plans.emplace_back(block_triangular(3, 4, 0.8, Entries::real, random.bits()),
                        with("auto", "auto", "d1,d2"));
+    for (const auto leaves : {branch_cases::Leaves::entries, branch_cases::Leaves::mixed}) {
+        const perm::Csr a = erdos_renyi(5, 0.8, Entries::real, random.bits());
+        plans.push_back(perm::Plan::load(
+            branch_cases::along_random_trees(a.view(), with("frontier", "auto", "all"), leaves, random)
+                .bytes));
+    }
     return plans;
 }
 

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -147,6 +148,46 @@ TEST_CASE("plot: a small full matrix, entry by entry") {
     for (const json &c : candidates) CHECK(svg.says(c.at("engine").get<std::string>()));
     CHECK(svg.says(", chosen"));
     CHECK_FALSE(plan.contains("picture"));
+}
+
+// A random tree of points, a third more lines between points that follow each other closely, and the
+// diagonal.
+std::vector<std::pair<int, int>> network(int n) {
+    std::vector<std::pair<int, int>> entries;
+    unsigned state = 11;
+    const auto draw = [&](int below) {
+        state = state * 1103515245u + 12345u;
+        return static_cast<int>((state >> 16) % static_cast<unsigned>(below));
+    };
+    std::set<std::pair<int, int>> lines;
+    for (int i = 1; i < n; ++i) {
+        lines.emplace(i - 1 - draw(std::min(i, 9)), i);
+        if (i % 3 == 0) lines.emplace(i - 1 - draw(std::min(i, 20)), i);
+    }
+    for (int i = 0; i < n; ++i) entries.emplace_back(i, i);
+    for (const auto &[i, j] : lines) {
+        entries.emplace_back(i, j);
+        entries.emplace_back(j, i);
+    }
+    return entries;
+}
+
+TEST_CASE("plot: a frontier on a tree") {
+    if (!can_draw()) return;
+    const Folder folder;
+    const std::string text = matrix(800, network(800)), picture = draw(folder, "network.mtx", text);
+    CHECK(picture.size() < 600000);
+    const Svg svg(picture);
+    CHECK(svg.well_formed());
+    const json plan = command::run(folder, arguments(folder / "network.mtx", {"--json"})).object();
+    REQUIRE(plan.at("form") == "branches");
+    const json &shape = plan.at("candidates").at(0).at("branches");
+    CHECK(svg.says("the branches of that block"));
+    CHECK(svg.says(shape.at("joins").dump() + " joins, middle sets of up to " + shape.at("width").dump() +
+                   " lines"));
+    CHECK(svg.says("in the frontier's order"));
+    CHECK_FALSE(svg.says("the frontier in that block"));
+    CHECK(draw(folder, "network.mtx", text) == picture);
 }
 
 TEST_CASE("plot: blocks, and entries in no perfect matching") {

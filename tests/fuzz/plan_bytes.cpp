@@ -4,6 +4,7 @@
 
 #include "lib/base/error.hpp"
 #include "lib/saved/bytes.hpp"
+#include "tests/support/branch_plans.hpp"
 
 #include <algorithm>
 
@@ -28,6 +29,15 @@ std::string saved(const char *engine, const char *precision, std::int32_t type) 
     perm_plan_save(plan, bytes.data(), bytes.size(), nullptr);
     perm_plan_destroy(plan);
     return bytes;
+}
+
+// Computed along a random tree.
+std::string branched(branch_cases::Leaves leaves) {
+    const fuzz::Band band;
+    perm_opts opts = fuzz::limited();
+    opts.engine = "frontier";
+    perm::families::Random random(static_cast<std::uint64_t>(leaves));
+    return branch_cases::along_random_trees(band.csr, opts, leaves, random).bytes;
 }
 
 const std::string &genuine() {
@@ -110,5 +120,8 @@ std::vector<std::string> fuzz::seeds() {
         for (const char *precision : {"auto", "double", "dd", "exact"})
             for (const std::int32_t type : {PERM_VALUE_F64, PERM_VALUE_I64, PERM_VALUE_PATTERN})
                 all.push_back(payload_of(saved(engine, precision, type)));
+    using branch_cases::Leaves;
+    for (const Leaves leaves : {Leaves::rows, Leaves::columns, Leaves::entries, Leaves::mixed})
+        all.push_back(payload_of(branched(leaves)));
     return all;
 }

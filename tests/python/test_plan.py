@@ -96,6 +96,27 @@ def test_explain():
     assert "6x6" in repr(plan)
 
 
+def test_explain_branches():
+    draw = rng(12)
+    rows = [{i: 1} for i in range(600)]
+    for i in range(1, 600):
+        for _ in range(1 + (i % 2 == 0)):
+            j = draw.randrange(max(0, i - 12), i)
+            rows[i][j] = rows[j][i] = 1
+    a = np.zeros((600, 600), dtype=np.int64)
+    for i, row in enumerate(rows):
+        a[i, list(row)] = 1
+    plan = libperm.Plan(a, device="cpu")
+    explained = plan.explain_json()
+    assert (explained["engine"], explained["form"]) == ("frontier", "branches")
+    tree = explained["candidates"][0]["branches"]
+    assert tree["joins"] > 0
+    assert sum(tree["leaves"].values()) > tree["joins"]
+    assert f"frontier branches: middle sets of up to {tree['width']} lines" in plan.explain()
+    assert "middle sets" in plan._repr_html_()
+    assert libperm.Plan.from_bytes(plan.to_bytes()).explain_json()["candidates"][0]["branches"] == tree
+
+
 def test_source():
     plan = libperm.Plan(random_matrix(4, 20, 0.5), engine="tree", without="all", device="gpu")
     assert "__global__" in plan.source("sm_90")

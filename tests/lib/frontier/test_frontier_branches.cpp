@@ -54,6 +54,19 @@ EngineResult run_doubles(const Block &block, const FrontierProgram &program, int
     return run_frontier(FrontierForm::branches, {block, program, b.control, b.memory, threads});
 }
 
+// A line of leaves, joined from the first on: the program of a path.
+BranchDecomposition path_of(const FrontierProgram &program) {
+    BranchDecomposition tree;
+    const auto kind = program.transposed ? BranchLeaf::Kind::column : BranchLeaf::Kind::row;
+    for (const FrontierStep &step : program.steps) tree.leaves.push_back({kind, step.row, -1});
+    std::int32_t node = 0;
+    for (std::int32_t k = 1; k < std::ssize(tree.leaves); ++k) {
+        tree.joins.push_back({node, k});
+        node = std::int32_t(std::ssize(tree.leaves)) + k - 1;
+    }
+    return tree;
+}
+
 } // namespace
 
 TEST_CASE("branches: complex and dd numbers lie within their bounds of exact permanents") {
@@ -160,4 +173,83 @@ TEST_CASE("branches: the same bits for any number of threads") {
             CHECK(one.error.mantissa == more.error.mantissa);
         }
     }
+}
+
+TEST_CASE("branches: a tree that is a path has the path's bits") {
+    Random random(test_seed() + 5);
+    int compared = 0;
+    for (int trial = 0; trial < run::cases(200); ++trial) {
+        CAPTURE(trial);
+        constexpr Entries kinds[] = {Entries::nonnegative, Entries::real, Entries::far_signed,
+                                     Entries::cancelling};
+        Case c = make_case(random.integer(1, 12), random.uniform(0.1, 0.6), kinds[trial % 4], false,
+                           trial % 2 ? Order::searched : Order::shuffled, random);
+        round(c);
+        const BranchProgram path = build_branch_program(c.block.pattern, path_of(c.program));
+        REQUIRE(path.feasible);
+        REQUIRE(path.program.branches.size() == 1);
+        Block block = doubles_of(c.block);
+        if (c.permanent().re != 0) scale(block);
+        Budgets b;
+        const Outcome one =
+            outcome_of(run_frontier(FrontierForm::sparse, {block, c.program, b.control, b.memory, 1}));
+        const Outcome two = outcome_of(run_doubles(block, path.program));
+        CHECK(one.value.mantissa == two.value.mantissa);
+        CHECK(one.value.exp2 == two.value.exp2);
+        CHECK(one.error.mantissa == two.error.mantissa);
+        CHECK(one.error.exp2 == two.error.exp2);
+        CHECK(one.counts.states == two.counts.states);
+        ++compared;
+    }
+    CHECK(compared > run::enough(150));
+}
+
+TEST_CASE("branches: exponents of their own, within the bounds of exact permanents") {
+    Random random(test_seed() + 6);
+    int compared = 0, joined = 0;
+    for (int trial = 0; trial < run::cases(400); ++trial) {
+        CAPTURE(trial);
+        const auto kind = static_cast<Entries>(trial % static_cast<int>(Entries::all));
+        Case c =
+            make_case(random.integer(1, 9), random.uniform(0.05, 0.6), kind, false, Order::shuffled, random);
+        const BranchProgram branches = random_program(c.block.pattern, trial / 3, random);
+        for (const FrontierBranch &b : branches.program.branches) joined += b.joined[0] >= 0;
+        const auto run = [&](const FrontierInput &input) {
+            Budgets b;
+            return outcome_of(run_ranged_frontier({input, branches.program, b.control, b.memory, 1}));
+        };
+        const oracle::Gaussian truth = c.permanent();
+        for (const Arithmetic arithmetic : arithmetics(kind)) {
+            CAPTURE(static_cast<int>(arithmetic));
+            check_bound(run(wide_entries(c.block, arithmetic, true)), truth);
+            ++compared;
+        }
+        if (!is_real(kind) || kind == Entries::thirds) continue;
+        round(c);
+        const Outcome outcome = run(doubles_of(c.block));
+        CHECK(abs(exactly(outcome.value) - c.permanent().re) <= exactly(outcome.error));
+    }
+    CHECK(compared > run::enough(700));
+    CHECK(joined > run::enough(300));
+}
+
+TEST_CASE("branches: residues are those of exact permanents, whatever the tree, n up to 14") {
+    Random random(test_seed() + 7);
+    int compared = 0;
+    for (int trial = 0; trial < run::cases(120); ++trial) {
+        CAPTURE(trial);
+        Case c = make_case(trial % 10 == 0 ? 14 : random.integer(2, 11), random.uniform(0.05, 0.35),
+                           Entries::real, false, Order::shuffled, random);
+        make_whole(c, 20);
+        const std::vector<std::uint64_t> primes = primes_below(61, 3);
+        const Residues residues = residues_of(c.block, primes);
+        const mpq_class truth = c.permanent().re;
+        for (int tree = 0; tree < 4; ++tree) {
+            const BranchProgram branches = random_program(c.block.pattern, tree, random);
+            const auto found = run_residues(residues, branches.program, FrontierForm::branches);
+            for (std::size_t k = 0; k < primes.size(); ++k) CHECK(found[k] == residue(truth, primes[k]));
+            ++compared;
+        }
+    }
+    CHECK(compared > run::enough(300));
 }
