@@ -90,7 +90,9 @@ std::string plot_branches(const Json &branches, double key_x, double key_y) {
             fmt::format_to(std::back_inserter(lines), "{0} {1}\n{0} {2}\n\n", list.x, list.depth,
                            list.depth + 1);
         }
-        const std::string title = from == to ? fmt::format("{}", to) : fmt::format("{} to {}", from, to);
+        const std::string title = from == 0    ? fmt::format("up to {}", to)
+                                  : from == to ? fmt::format("{}", to)
+                                               : fmt::format("{} to {}", from, to);
         from = to + 1;
         if (lines.empty()) continue;
         const std::string name = fmt::format("$branches{}", &style - styles);
@@ -101,7 +103,7 @@ std::string plot_branches(const Json &branches, double key_x, double key_y) {
     }
     return data +
            fmt::format("set key at screen {:.4f},{:.4f} center top horizontal samplen 2 font ',11'\n"
-                       "unset xtics\nset tics out nomirror scale 0.5\nset border 2 lw 0.8\n"
+                       "set tics out nomirror scale 0.5\nunset xtics\nset border 2 lw 0.8\n"
                        "set xrange [-0.5:{}]\nset yrange [{}:-0.3]\nset ylabel 'joins above'\nplot {}\n",
                        key_x, key_y, static_cast<double>(begun) - 0.5, static_cast<double>(depth) + 1.3,
                        plots);

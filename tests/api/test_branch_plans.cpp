@@ -86,11 +86,11 @@ TEST_CASE("branches: all numbers along random trees, n up to 14") {
             const perm_opts opts = options(precision, without[i % 3]);
             const BranchedPlan plan =
                 branch_cases::along_random_trees(g.csr, opts, all_leaves[i / 3 % 4], random);
-            const perm::Result r = execute(plan, opts, values);
+            perm::Result r = execute(plan, opts, values);
             check_gaussian(*r.raw(), truth);
             met.note(plan, truth);
             const BranchedPlan other = branch_cases::along_random_trees(g.csr, opts, Leaves::mixed, random);
-            const perm::Result s = execute(other, opts, values);
+            perm::Result s = execute(other, opts, values);
             check_gaussian(*s.raw(), truth);
             if (r->exact && s->exact) {
                 CHECK(std::string(r->text) == s->text);
@@ -146,7 +146,7 @@ TEST_CASE("branches: residues modulo primes") {
     int compared = 0;
     for (int i = 0; i < run::cases(60); ++i) {
         CAPTURE(i);
-        const perm::Csr a = erdos_renyi(random.integer(2, 12), 0.25, Entries::integers, random.bits());
+        const perm::Csr a = permutation_plus(random.integer(3, 12), 3, Entries::integers, random.bits());
         for (const std::uint64_t prime :
              {std::uint64_t{3}, std::uint64_t{65537}, (std::uint64_t{1} << 61) - 1}) {
             const std::string precision = "mod:" + std::to_string(prime);
@@ -167,11 +167,16 @@ TEST_CASE("branches: residues modulo primes") {
 
 namespace {
 
-libperm::Plan road_plan(std::int64_t n, const perm_opts &opts) {
-    return plan_in_memory(roads(n, Entries::ones, run::seed(3404)), opts);
+// Of one block, along a random tree of all kinds of leaves.
+libperm::Plan branched_plan() {
+    Random random(run::seed(3404));
+    const perm::Csr a = erdos_renyi(20, 0.2, Entries::real, random.bits());
+    const perm_opts opts = options("auto", "all");
+    return libperm::plan_of(branch_cases::along_random_trees(a.view(), opts, Leaves::mixed, random).bytes,
+                            libperm::read_options(&opts));
 }
 
-// The plan's own block with branches, to be forged.
+// What is to be forged of it.
 libperm::Candidate &branched(libperm::Plan &plan) {
     libperm::BlockPlan &block = plan.block_plans.at(plan.costliest);
     libperm::Candidate &c = block.candidates.at(static_cast<std::size_t>(block.chosen));
@@ -198,7 +203,7 @@ template <class Change> perm_status load_with(libperm::Plan plan, const Change &
 } // namespace
 
 TEST_CASE("branches: trees that are none, of another block or too wide are no plan") {
-    const libperm::Plan plan = road_plan(120, options("auto", ""));
+    const libperm::Plan plan = branched_plan();
     using libperm::BranchDecomposition, libperm::BranchLeaf;
     CHECK(load(plan) == PERM_OK);
     const auto refused = [&](const char *what, const auto &change) {
@@ -240,14 +245,14 @@ TEST_CASE("branches: a forged tree of wide middle sets is refused before they ar
     libperm::Plan plan = plan_in_memory(a, options("auto", "all"));
     libperm::BlockPlan &block = plan.block_plans.at(plan.costliest);
     libperm::BranchDecomposition tree;
-    for (std::int64_t k = 0; k < a.nnz(); ++k)
-        tree.leaves.push_back({libperm::BranchLeaf::Kind::entry, -1, k});
+    const auto nnz = std::ssize(a.col_idx);
+    for (std::int64_t k = 0; k < nnz; ++k) tree.leaves.push_back({libperm::BranchLeaf::Kind::entry, -1, k});
     constexpr std::int64_t step = 7919; // a prime
-    REQUIRE(a.nnz() % step != 0);
-    auto last = static_cast<std::int32_t>(a.nnz());
+    REQUIRE(nnz % step != 0);
+    auto last = static_cast<std::int32_t>(nnz);
     std::int32_t node = 0;
-    for (std::int64_t k = 1; k < a.nnz(); ++k) {
-        tree.joins.push_back({node, static_cast<std::int32_t>(k * step % a.nnz())});
+    for (std::int64_t k = 1; k < nnz; ++k) {
+        tree.joins.push_back({node, static_cast<std::int32_t>(k * step % nnz)});
         node = last++;
     }
     const auto forged = std::make_shared<libperm::FrontierPlan>(libperm::FrontierProgram{}, std::move(tree));

@@ -278,7 +278,7 @@ TEST_CASE("explain: a frontier on a tree names its decomposition, and its pictur
     int joins = 0;
     for (int i = 0; i < run::cases(3); ++i) {
         const std::uint64_t seed = run::seed(122) + static_cast<std::uint64_t>(i);
-        const perm::Csr a = i % 2 ? power_network(400, Entries::real, seed) : roads(300, Entries::ones, seed);
+        const perm::Csr a = i % 2 ? power_network(500, Entries::real, seed) : roads(500, Entries::ones, seed);
         const perm::Plan plan(a);
         check_explained(plan);
         const json p = json::parse(plan.explain(PERM_FORMAT_PICTURE));
@@ -330,8 +330,8 @@ TEST_CASE("explain: a tree that is refused says how wide it is") {
     perm_opts opts = PERM_OPTS_INIT;
     opts.engine = "frontier";
     opts.device = "cpu";
-    opts.memory_limit_bytes = 1 << 20;
-    const perm::Plan plan(power_network(1200, Entries::real, run::seed(123)), opts);
+    opts.memory_limit_bytes = 64 << 20;
+    const perm::Plan plan(divisors(100), opts);
     const json p = explained(plan);
     REQUIRE(p.at("refused") == true);
     const auto tree =

@@ -22,7 +22,7 @@ struct Ended {
     perm::Result result;
 };
 
-Ended compute(const perm::Csr &a, const char *left_out = "", const char *engine = "auto") {
+Ended computed(const perm::Csr &a, const char *left_out = "", const char *engine = "auto") {
     perm_opts opts = PERM_OPTS_INIT;
     opts.memory_limit_bytes = memory;
     opts.device = "cpu";
@@ -77,7 +77,7 @@ perm::Csr scattered(std::int64_t n, std::int64_t more, Random &random) {
 TEST_CASE("hostile: cliques of 100 and 300") {
     for (const std::int64_t n : {100, 300}) {
         CAPTURE(n);
-        const Ended ended = compute(erdos_renyi(n, 1, Entries::real, run::seed(3501)));
+        const Ended ended = computed(erdos_renyi(n, 1, Entries::real, run::seed(3501)));
         check_refused(ended, {"engine frontier needs at the very least", "whatever the order"});
     }
 }
@@ -87,7 +87,7 @@ TEST_CASE("hostile: a star of 10^5 points has a permanent, reduced or not") {
     const perm::Csr a = star(points);
     for (const char *left_out : {"", "merge,d1,d2,fm"}) {
         CAPTURE(left_out);
-        const Ended ended = compute(a, left_out, "frontier");
+        const Ended ended = computed(a, left_out, "frontier");
         CAPTURE(ended.text);
         REQUIRE(ended.status == PERM_OK);
         CHECK(ended.result.text() == std::to_string(points)); // the diagonal, or the centre with one other
@@ -97,7 +97,7 @@ TEST_CASE("hostile: a star of 10^5 points has a permanent, reduced or not") {
 
 TEST_CASE("hostile: 10^6 entries in one block") {
     Random random(run::seed(3502));
-    const Ended ended = compute(scattered(100000, 9, random));
+    const Ended ended = computed(scattered(100000, 9, random));
     check_refused(ended, {"n = 100000, 1000000 entries", "engine frontier", "2^100 states"});
 }
 
@@ -116,5 +116,5 @@ TEST_CASE("hostile: a network with a clique in it, too wide in one place alone")
         }
         b.row_ptr.push_back(static_cast<std::int64_t>(b.col_idx.size()));
     }
-    check_refused(compute(b), {"engine frontier", "states"});
+    check_refused(computed(b), {"engine frontier", "states"});
 }
