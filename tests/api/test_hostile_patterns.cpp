@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
 
@@ -78,7 +79,7 @@ TEST_CASE("hostile: cliques of 100 and 300") {
     for (const std::int64_t n : {100, 300}) {
         CAPTURE(n);
         const Ended ended = computed(erdos_renyi(n, 1, Entries::real, run::seed(3501)));
-        check_refused(ended, {"engine frontier needs at the very least", "whatever the order"});
+        check_refused(ended, {"engine frontier", "needs at the very least", "whatever the order"});
     }
 }
 
@@ -90,7 +91,9 @@ TEST_CASE("hostile: a star of 10^5 points has a permanent, reduced or not") {
         const Ended ended = computed(a, left_out, "frontier");
         CAPTURE(ended.text);
         REQUIRE(ended.status == PERM_OK);
-        CHECK(ended.result.text() == std::to_string(points)); // the diagonal, or the centre with one other
+        // The diagonal, or the centre with one other.
+        CHECK(std::abs(ended.result.value() - points) <= ended.result->rel_error_bound * points);
+        CHECK(ended.result->rel_error_bound < 1e-9);
         CHECK(ended.result->peak_bytes <= memory);
     }
 }
@@ -98,7 +101,7 @@ TEST_CASE("hostile: a star of 10^5 points has a permanent, reduced or not") {
 TEST_CASE("hostile: 10^6 entries in one block") {
     Random random(run::seed(3502));
     const Ended ended = computed(scattered(100000, 9, random));
-    check_refused(ended, {"n = 100000, 1000000 entries", "engine frontier", "2^100 states"});
+    check_refused(ended, {"engine frontier", "2^100 states"});
 }
 
 TEST_CASE("hostile: a network with a clique in it, too wide in one place alone") {
