@@ -210,12 +210,13 @@ std::string plot_engines(const Panel &panel, const Json &plan) {
             most = std::max(most, s.number());
         }
     if (most == 0) least = most = 1;
-    most = std::min(most, 1e300); // its tic must be a double too
+    constexpr double longest = 1e18; // what takes longer stands there, or the others would lie on a heap
+    least = std::min(least, longest);
+    most = std::min(most, longest);
     // Some three decades at least, so that there are tics to read it by.
     const double decades = std::max(3.5, std::log10(most / least) + 1),
                  middle = (std::log10(most) + std::log10(least)) / 2,
-                 low = std::pow(10, middle - decades / 2),
-                 high = std::pow(10, std::min(middle + decades / 2, 307.0)),
+                 low = std::pow(10, middle - decades / 2), high = std::pow(10, middle + decades / 2),
                  half_mark = std::pow(10, 0.012 * decades); // to either side
     std::string text = begin(panel, two_lines("predicted time of each engine", "refused ones are hatched"));
     text += fmt::format("set logscale x\n{}set xrange [{}:{}]\nset yrange [{}:0]\n"
@@ -235,9 +236,11 @@ std::string plot_engines(const Panel &panel, const Json &plan) {
                                 quoted(fmt::format("{}: {}, {}", names[k].text("name"),
                                                    with_micro(names[k].text("time")), what)),
                                 static_cast<double>(k) + 0.3);
-            if (const Json &s = c.at("seconds"); !s.is_null())
-                fmt::format_to(std::back_inserter(bars), "{} {} {}\n", k,
-                               std::max(low, s.number()) / half_mark, std::max(low, s.number()) * half_mark);
+            if (const Json &s = c.at("seconds"); !s.is_null()) {
+                const double shown = std::clamp(s.number(), low, longest);
+                fmt::format_to(std::back_inserter(bars), "{} {} {}\n", k, shown / half_mark,
+                               shown * half_mark);
+            }
         }
         if (bars.empty()) continue;
         const std::string name = fmt::format("$bars{}", &style - styles);
