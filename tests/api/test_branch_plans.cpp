@@ -170,7 +170,7 @@ namespace {
 // Of one block, along a random tree of all kinds of leaves.
 libperm::Plan branched_plan() {
     Random random(run::seed(3404));
-    const perm::Csr a = erdos_renyi(20, 0.2, Entries::real, random.bits());
+    const perm::Csr a = permutation_plus(20, 4, Entries::real, random.bits());
     const perm_opts opts = options("auto", "all");
     return libperm::plan_of(branch_cases::along_random_trees(a.view(), opts, Leaves::mixed, random).bytes,
                             libperm::read_options(&opts));
