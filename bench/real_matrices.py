@@ -38,6 +38,13 @@ def readable(seconds: float) -> str:
     return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
 
 
+def readable_bytes(count: float) -> str:
+    for unit, size in (("EB", 1e18), ("PB", 1e15), ("TB", 1e12), ("GB", 1e9)):
+        if count >= size:
+            return f"{count / size:.2g} {unit}" if count < 1e21 else f"10^{math.log10(count):.0f} bytes"
+    return f"{count / 1e6:.2g} MB"
+
+
 def branches_of(plan: dict[str, Any]) -> dict[str, Any] | None:
     return next((c["branches"] for c in plan.get("candidates", ()) if "branches" in c), None)
 
@@ -51,7 +58,8 @@ def refused(plan: dict[str, Any]) -> str:
     states = math.log2(float(best["states"]))
     if states >= 99.9:
         return "refused, 2^100 states or more"
-    return f"refused: {readable(float(best['seconds']))}, {float(best['bytes']):.1e} bytes, 2^{states:.0f} states"
+    time, memory = readable(float(best["seconds"])), readable_bytes(float(best["bytes"]))
+    return f"refused: {time}, {memory}, 2^{states:.0f} states"
 
 
 def answered(perm: str, file: Path, plan: dict[str, Any]) -> str:
@@ -68,7 +76,8 @@ def answered(perm: str, file: Path, plan: dict[str, Any]) -> str:
 
 def main() -> None:
     folder, before, after = sys.argv[1:]
-    print("| matrix | n | entries | largest block | before | with branches | width; leaves: rows, columns, entries; joins |")
+    shapes = "width; leaves: rows, columns, entries; joins"
+    print(f"| matrix | n | entries | largest block | before | with branches | {shapes} |")
     print("|---|---|---|---|---|---|---|")
     for file in sorted(Path(folder).glob("*.mtx")):
         plans = [run([perm, "explain", str(file), *ON_ONE_THREAD])[0] for perm in (before, after)]
