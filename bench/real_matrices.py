@@ -2,8 +2,9 @@
 
     python bench/real_matrices.py FOLDER BEFORE AFTER
 
-FOLDER holds Matrix Market files, BEFORE and AFTER are `perm` programs. Seconds are those of the processor on
-one thread, of the whole command, reading the file and planning included; what takes longer than LIMIT is cut off.
+FOLDER holds Matrix Market files, BEFORE and AFTER are `perm` programs. Seconds are those of the processor
+on one thread, of the whole command, reading the file and planning included; what takes longer than LIMIT is
+cut off.
 """
 
 from __future__ import annotations
@@ -41,7 +42,10 @@ def readable(seconds: float) -> str:
 def readable_bytes(count: float) -> str:
     for unit, size in (("EB", 1e18), ("PB", 1e15), ("TB", 1e12), ("GB", 1e9)):
         if count >= size:
-            return f"{count / size:.2g} {unit}" if count < 1e21 else f"10^{math.log10(count):.0f} bytes"
+            many = count / size
+            if many >= 1000:
+                return f"10^{math.log10(count):.0f} bytes"
+            return f"{many:.0f} {unit}" if many >= 10 else f"{many:.1f} {unit}"
     return f"{count / 1e6:.2g} MB"
 
 
@@ -83,13 +87,13 @@ def main() -> None:
         plans = [run([perm, "explain", str(file), *ON_ONE_THREAD])[0] for perm in (before, after)]
         if "n" not in plans[1]:
             continue  # no matrix that the command reads
-        times = [answered(perm, file, plan) for perm, plan in zip((before, after), plans)]
+        both = zip((before, after), plans, strict=True)
+        times = [answered(perm, file, plan) for perm, plan in both]
         tree, shape = branches_of(plans[1]), "-"
         if tree:
             leaves = tree["leaves"]
-            shape = (
-                f"{tree['width']}; {leaves['rows']}, {leaves['columns']}, {leaves['entries']}; {tree['joins']}"
-            )
+            kinds = ", ".join(str(leaves[kind]) for kind in ("rows", "columns", "entries"))
+            shape = f"{tree['width']}; {kinds}; {tree['joins']}"
         block = max((g.get("n", 0) for g in plans[1]["groups"]), default=0)
         row = (file.stem, plans[1]["n"], plans[1]["nnz"], block, *times, shape)
         print("| " + " | ".join(map(str, row)) + " |", flush=True)
