@@ -29,6 +29,7 @@ class Process {
             const std::string &err, int err_fd = -1);
 
     void signal(int number) const;
+    void await_handlers() const; // of SIGINT and SIGTERM: before that these would just kill it
 
     // Its exit code, or minus the signal that killed it. Its peak resident set, in bytes, is at least that of
     // the process that started it.
