@@ -13,7 +13,7 @@ from libperm._library import check, later, require
 from libperm._matrix import LONG_ORDER, array_in, read_counts
 from libperm._options import Prepared
 from libperm._result import Gradient
-from libperm._values import array_of, as_array, as_doubles, is_array, kind_of_entries, plain
+from libperm._values import array_of, as_doubles, kind_of_entries, plain
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -93,6 +93,7 @@ def sub_permanents(
     import numpy as np
 
     if not _are_doubles(A):
+        A = array_of(array_in(A))  # once: an iterator has no more afterwards
         found = _exact_sub_permanents(A, (row_multiplicity, col_multiplicity), device, options)
         if found is not None:
             return (found, np.zeros(found.shape)) if full else found
@@ -122,14 +123,12 @@ def _are_doubles(a: Any) -> bool:
     return getattr(getattr(a, "dtype", None), "char", "") in ("d", "D")
 
 
-def _exact_sub_permanents(a: Any, counts: Any, device: str | None, options: Mapping[str, Any]) -> Any:
-    """None of floats and complex numbers."""
+def _exact_sub_permanents(given: Any, counts: Any, device: str | None, options: Mapping[str, Any]) -> Any:
+    """Of an array; None of floats and complex numbers."""
     import numpy as np
 
     from libperm import _exact_minors  # which plans
 
-    given = as_array(a)
-    given = given if is_array(given) else array_of(array_in(a)).astype(object)
     if given.ndim not in (2, 3) or given.size == 0:
         return None
     numbers = plain(given.reshape(-1))
