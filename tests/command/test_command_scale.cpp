@@ -122,7 +122,7 @@ std::string advice(const std::string &text) {
 
 TEST_CASE("a computation that is stopped goes on from its checkpoint with the same digits") {
     const Folder folder;
-    const std::string file = folder.write("a matrix.mtx", dense_matrix(29));
+    const std::string file = folder.write("a matrix.mtx", dense_matrix(long_order));
     const std::string whole = permanent(folder, Words{"compute", file} + slow);
     const std::string checkpoint = folder / "kept";
     const Words arguments =
@@ -153,7 +153,8 @@ TEST_CASE("a computation that is stopped goes on from its checkpoint with the sa
 
 TEST_CASE("a time limit leaves a checkpoint as well") {
     const Folder folder;
-    const std::string file = folder.write("matrix.mtx", dense_matrix(29)), checkpoint = folder / "kept";
+    const std::string file = folder.write("matrix.mtx", dense_matrix(long_order)),
+                      checkpoint = folder / "kept";
     const Words arguments =
         Words{"compute", file, "--checkpoint", checkpoint, "--checkpoint-every", "0.05s"} + slow;
     const std::string whole = permanent(folder, Words{"compute", file} + slow);
@@ -296,7 +297,7 @@ TEST_CASE("a part file is of one index of one matrix") {
 
 TEST_CASE("a part that is stopped goes on where it was") {
     const Folder folder;
-    const std::string file = folder.write("matrix.mtx", dense_matrix(29));
+    const std::string file = folder.write("matrix.mtx", dense_matrix(long_order));
     const std::string whole = permanent(folder, Words{"compute", file} + slow);
     const Array array(folder, file, 2, slow);
     const auto check_begun = [&](const Run &r, const std::string &why) {

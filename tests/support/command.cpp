@@ -1,5 +1,7 @@
 #include "tests/support/command.hpp"
 
+#include "tests/support/run.hpp"
+
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
@@ -102,6 +104,8 @@ Run run(const Folder &folder, const std::vector<std::string> &arguments, const s
     const int code = Process(arguments, in, folder / "stdout", folder / "stderr").wait(&peak_bytes);
     return {code, folder.read("stdout"), folder.read("stderr"), peak_bytes};
 }
+
+const int long_order = run::sanitized ? 25 : 29;
 
 std::string dense_matrix(int n) {
     std::ostringstream text;
