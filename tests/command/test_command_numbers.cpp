@@ -338,6 +338,23 @@ TEST_CASE("bounds, rounded outwards, and in refusals") {
     CHECK(r.err.find("perm(A) lies between ") != std::string::npos);
 }
 
+TEST_CASE("where the entries' own rounding is all that is left, the answer says so") {
+    const Folder folder;
+    const std::string doubles = folder.write("m.mtx", dense + "real general\n2 2\n1.1\n1.1\n1.1\n-1.1\n"),
+                      exact = folder.write("e.mtx", dense + "real general\n2 2\n1\n1\n1\n-1.5\n");
+    const std::string words = "the entries' own rounding may change all digits";
+    CHECK(run(folder, {"compute", doubles}).out.find(words) != std::string::npos);
+    CHECK(run(folder, {"compute", exact}).out.find(words) == std::string::npos);
+    CHECK(run(folder, {"compute", doubles, "--decimal"}).out.find(words) == std::string::npos);
+    const auto told = [&](const std::string &file) {
+        return run(folder, {"compute", file, "--json"}).object().at("entry_rounding");
+    };
+    CHECK(told(doubles).is_null()); // it is infinite
+    CHECK(told(exact) == 0);
+    const double share = told(folder.write("p.mtx", dense + "real general\n2 2\n.1\n.2\n.3\n.4\n"));
+    CHECK(share == 0x1p-52);
+}
+
 TEST_CASE("samples, a line each") {
     const Folder folder;
     const std::string file =
