@@ -46,7 +46,7 @@ def as_array(entries: Any) -> Any:
     if not hasattr(entries, "__array__"):
         return entries
     if is_array(entries):
-        return entries.view(sys.modules["numpy"].ndarray)  # a matrix has two dimensions whatever is taken of it
+        return entries.view(sys.modules["numpy"].ndarray)  # of a matrix all parts have two dimensions
     if hasattr(entries, "columns") and len({str(dtype) for dtype in getattr(entries, "dtypes", ())}) > 1:
         return _of_columns(entries)
     import numpy as np
