@@ -4,7 +4,7 @@
 // have no more entries than a tile. Equal ones are added up in the order of their tiles. The tiles behind the
 // row's first one have a share of its columns each, in windows.
 //
-// device/product_tiles.cuh stands above; columns are below 2^31.
+// product_tiles.cuh stands above; columns are below 2^31.
 
 constexpr u32 most_windows = 256;
 

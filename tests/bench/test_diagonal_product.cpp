@@ -1,6 +1,6 @@
 // Products of matrices stored by diagonals, in both schemes, played on the host: whole numbers, so exactly.
 #include "bench/families.hpp"
-#include "jit/kernel/diagonal_product.hpp"
+#include "bench/kernels/diagonal_product.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/uploaded.hpp"
@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 
+using namespace bench;
 using namespace libperm;
 using perm::families::Random;
 

@@ -1,6 +1,6 @@
 // Rows grouped by what they have in common, against the algorithm word for word.
 #include "bench/families.hpp"
-#include "preprocess/similar_rows.hpp"
+#include "bench/kernels/similar_rows.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <set>
 
+using namespace bench;
 using namespace libperm;
 using perm::families::Random;
 

@@ -1,13 +1,13 @@
-// The kernels of the sum of two sparse matrices, balanced by merge path (jit/device/merge_sum.cuh).
+// The kernels of the sum of two sparse matrices, balanced by merge path (merge_sum.cuh).
 #pragma once
 
 #include "jit/compile/kernel_recipe.hpp"
 
 #include <cstdint>
 
-namespace libperm {
+namespace bench {
 
-// What follows stands in device/merge_sum.cuh as well.
+// What follows stands in merge_sum.cuh as well.
 constexpr int sum_items = 7, sum_threads = 256;
 
 struct SumRows {
@@ -31,6 +31,6 @@ struct SumChain {
 // pairs of both together, at least one.
 constexpr const char *merge_pairs_entry = "perm_merge_pairs", *merge_sum_entry = "perm_merge_sum";
 
-KernelRecipe merge_sum_kernels();
+libperm::KernelRecipe merge_sum_kernels();
 
-} // namespace libperm
+} // namespace bench

@@ -1,4 +1,4 @@
-// A sparse matrix times a dense one row by row: a warp for a row and 128 lanes.
+// The kernels of a sparse matrix times a dense one, row by row (row_product.cuh).
 #pragma once
 
 #include "jit/compile/kernel_recipe.hpp"
@@ -7,7 +7,9 @@
 
 namespace bench {
 
-// What follows stands in the kernels' text as well.
+// What follows stands in row_product.cuh as well.
+constexpr unsigned row_product_threads = 256; // at most; a warp for each row and 128 lanes
+
 struct RowProduct {
     std::uint64_t first, column, value, x, y;
     std::uint32_t rows, lanes, products;

@@ -1,6 +1,6 @@
-#include "jit/kernel/diagonal_product.hpp"
+#include "bench/kernels/diagonal_product.hpp"
 
-#include "jit/kernel/device_code.hpp"
+#include "bench/kernels/device_code.hpp"
 #include "jit/text/text.hpp"
 
 #include <algorithm>
@@ -8,8 +8,10 @@
 #include <map>
 #include <utility>
 
-namespace libperm {
+namespace bench {
 namespace {
+
+using namespace libperm;
 
 // Where row 0 of each diagonal is, or would be.
 std::vector<std::uint32_t> origins(DiagonalStorage storage, std::uint32_t n,
@@ -28,20 +30,16 @@ KernelRecipe diagonal_product_kernels() {
         {hm_vector_entry, "apply<false>"},
         {cdm_vector_entry, "apply<true>"},
     };
-    KernelRecipe recipe;
-    recipe.key = formatted("product of matrices stored by diagonals\ngenerator {}\n", generator_digest);
-    recipe.source = [] {
-        std::string text = std::string("// libperm: the product of two matrices stored by diagonals.\n\n") +
-                           diagonal_product_cuh;
-        for (const auto &[entry, body] : bodies)
-            text += formatted("\nextern \"C\" __global__ void __launch_bounds__(most_threads)\n"
-                              "{}(const __grid_constant__ Product product) {{\n    {}(product);\n}}\n",
-                              entry, body);
-        return text;
-    };
-    recipe.flags = kernel_flags();
-    for (const auto &[entry, body] : bodies) recipe.entries.emplace_back(entry);
-    return recipe;
+    std::string text = std::string("// libperm: the product of two matrices stored by diagonals.\n\n") +
+                       diagonal_product_cuh;
+    std::vector<std::string> entries;
+    for (const auto &[entry, body] : bodies) {
+        text += formatted("\nextern \"C\" __global__ void __launch_bounds__(most_threads)\n"
+                          "{}(const __grid_constant__ Product product) {{\n    {}(product);\n}}\n",
+                          entry, body);
+        entries.emplace_back(entry);
+    }
+    return kernels_of(std::move(text), std::move(entries));
 }
 
 std::vector<DiagonalLine> diagonal_lines(DiagonalStorage storage, std::uint32_t n,
@@ -90,4 +88,4 @@ std::vector<DiagonalPair> diagonal_pairs(DiagonalStorage storage, std::uint32_t 
     return pairs;
 }
 
-} // namespace libperm
+} // namespace bench

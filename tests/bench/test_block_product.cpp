@@ -1,11 +1,10 @@
 // Products of matrices in dense blocks, played on the host, and on a GPU where there is one: doubles within
 // their bound, residues exactly.
 #include "bench/families.hpp"
-#include "jit/kernel/block_product.hpp"
-#include "jit/kernel/tensor_tile.hpp"
+#include "bench/kernels/block_product.hpp"
+#include "bench/kernels/similar_rows.hpp"
 #include "jit/queue/gpu_queue.hpp"
 #include "lib/run/gpu_device.hpp"
-#include "preprocess/similar_rows.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/uploaded.hpp"
@@ -16,6 +15,7 @@
 #include <cmath>
 #include <limits>
 
+using namespace bench;
 using namespace libperm;
 using perm::families::Random;
 
@@ -146,7 +146,7 @@ TEST_CASE("residues: of whole numbers and of other residues, exactly") {
     on_each_queue([&](DeviceQueue &queue) {
         Random random(run::seed(0x62726573));
         for (const Kind kind :
-             {Kind{33554393, 0}, Kind{16777213, 0}, Kind{140737488355213, 5}, Kind{1048573, 9}})
+             {Kind{33554393, 0}, Kind{16777213, 0}, Kind{67, 0}, Kind{140737488355213, 5}, Kind{1048573, 9}})
             for (int trial = 0; trial < run::cases(4); ++trial) {
                 const auto half = (kind.prime - 1) / 2;
                 const auto largest = kind.largest == 0 ? half : kind.largest;
@@ -185,4 +185,20 @@ TEST_CASE("residues: of whole numbers and of other residues, exactly") {
     CHECK(compared > run::enough(1000));
     CHECK(reduced_between > 0);
     CHECK(steps_before_reducing(33554424, 1 << 30, 67108859) == 0); // 8 products of these alone
+}
+
+TEST_CASE("How many products a residue takes") {
+    const auto of_residues = [](std::uint64_t p) { return products_before_reducing(largest_residue(p), p); };
+    CHECK(of_residues(67108859) == 8);   // below 2^26
+    CHECK(of_residues(33554393) == 32);  // 2^25
+    CHECK(of_residues(16777213) == 128); // 2^24
+    CHECK(of_residues(8388593) == 512);  // 2^23
+    CHECK(products_before_reducing(1, (std::uint64_t{1} << 47) - 115) == 127);
+    for (const std::uint64_t p : {5U, 67U, 33554393U, 4294967291U})
+        for (const std::uint64_t a : {1U, 3U, 1000U}) {
+            __extension__ using Wide = unsigned __int128;
+            const Wide sum = static_cast<Wide>(products_before_reducing(a, p)) * a * largest_residue(p) +
+                             largest_residue(p);
+            CHECK(sum < static_cast<Wide>(1) << 53);
+        }
 }

@@ -1,12 +1,8 @@
-#include "bench/blocks/row_product.hpp"
+// ---- A sparse matrix times a dense one, row by row
+// ----------------------------------------------------------
+//
+// A warp takes a row and 128 lanes.
 
-namespace bench {
-
-libperm::KernelRecipe row_product_kernels() {
-    libperm::KernelRecipe recipe;
-    recipe.key = "benchmark: row products, 2\n";
-    recipe.source = [] {
-        return std::string(R"(
 typedef unsigned int u32;
 typedef unsigned long long u64;
 struct RowProduct {
@@ -24,7 +20,8 @@ template <bool residues> __device__ __forceinline__ void multiply(const RowProdu
     double sum[together] = {};
     const u32 end = m.first[row + 1];
     u32 unreduced = 0;
-    for (u32 begin = m.first[row]; begin < end; begin += 32) { // a warp reads 32 entries, and hands them round
+    for (u32 begin = m.first[row]; begin < end;
+         begin += 32) { // a warp reads 32 entries, and hands them round
         const u32 mine = begin + threadIdx.x % 32;
         const u32 my_column = mine < end ? m.column[mine] : 0;
         const double my_value = mine < end ? m.value[mine] : 0;
@@ -56,11 +53,3 @@ extern "C" __global__ void __launch_bounds__(256) row_product(const __grid_const
 extern "C" __global__ void __launch_bounds__(256) row_residues(const __grid_constant__ RowProduct m) {
     multiply<true>(m);
 }
-)");
-    };
-    recipe.flags = libperm::kernel_flags();
-    recipe.entries = {row_product_entry, row_residues_entry};
-    return recipe;
-}
-
-} // namespace bench

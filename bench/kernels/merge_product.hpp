@@ -1,13 +1,13 @@
-// The kernels of a sparse matrix times a vector, balanced by merge path (jit/device/merge_product.cuh).
+// The kernels of a sparse matrix times a vector, balanced by merge path (merge_product.cuh).
 #pragma once
 
 #include "jit/compile/kernel_recipe.hpp"
 
 #include <cstdint>
 
-namespace libperm {
+namespace bench {
 
-// What follows stands in device/merge_product.cuh as well.
+// What follows stands in merge_product.cuh as well.
 constexpr int merge_items = 7, merge_threads = 256;
 
 struct MergeMatrix { // rows + entries < 2^32
@@ -24,6 +24,6 @@ struct MergePart {
 // cuts one more.
 constexpr const char *merge_cut_entry = "perm_merge_cut", *merge_product_entry = "perm_merge_product";
 
-KernelRecipe merge_product_kernels();
+libperm::KernelRecipe merge_product_kernels();
 
-} // namespace libperm
+} // namespace bench

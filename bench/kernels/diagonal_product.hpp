@@ -1,4 +1,4 @@
-// The kernels of a product of two matrices stored by diagonals (jit/device/diagonal_product.cuh).
+// The kernels of a product of two matrices stored by diagonals (diagonal_product.cuh).
 #pragma once
 
 #include "jit/compile/kernel_recipe.hpp"
@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace libperm {
+namespace bench {
 
-// What follows stands in device/diagonal_product.cuh as well.
+// What follows stands in diagonal_product.cuh as well.
 constexpr int diagonal_threads = 256, diagonal_row_threads = 8;
 
 struct DiagonalPair {
@@ -30,7 +30,7 @@ enum class DiagonalStorage { hm, cdm };
 constexpr const char *hm_product_entry = "perm_hm_product", *cdm_product_entry = "perm_cdm_product",
                      *hm_vector_entry = "perm_hm_vector", *cdm_vector_entry = "perm_cdm_vector";
 
-KernelRecipe diagonal_product_kernels();
+libperm::KernelRecipe diagonal_product_kernels();
 
 // Which diagonals C has, ascending, where they are stored, and of which each comes. Diagonals of A and B
 // ascend: -n < d < n in HM, 0 <= d < n in CDM. Fewer than 2^32 numbers are stored.
@@ -48,4 +48,4 @@ std::vector<DiagonalPair> diagonal_pairs(DiagonalStorage storage, std::uint32_t 
 std::vector<DiagonalLine> diagonal_lines(DiagonalStorage storage, std::uint32_t n,
                                          const std::vector<std::int32_t> &diagonals);
 
-} // namespace libperm
+} // namespace bench

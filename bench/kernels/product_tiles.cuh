@@ -4,9 +4,9 @@
 // the order of A's entries, and each tile has as much of it, whatever the rows' lengths. A tile expands its
 // products, sorts them by row and column by merge path and adds up equal ones (Dalton, Baxter, Merrill,
 // Garland, Olson, "Optimizing Sparse Matrix Operations on GPUs using Merge Path", §III-C). A row that several
-// tiles share is put together from what they came to (device/product_rows.cuh).
+// tiles share is put together from what they came to (product_rows.cuh).
 //
-// device/merge_path.cuh, most_threads and items stand above. A block has a power of two of threads.
+// merge_path.cuh, most_threads and items stand above. A block has a power of two of threads.
 
 struct Cut { // of a tile's first product
     u32 entry, row;

@@ -1,9 +1,11 @@
-#include "preprocess/similar_rows.hpp"
+#include "bench/kernels/similar_rows.hpp"
 
 #include <algorithm>
 
-namespace libperm {
+namespace bench {
 namespace {
+
+using namespace libperm;
 
 // Lists one behind the other.
 struct Lists {
@@ -117,4 +119,4 @@ RowGroups similar_rows(const std::vector<std::uint32_t> &first, const std::vecto
     return Grouping(rows, (columns + width - 1) / width, tau, poll).groups();
 }
 
-} // namespace libperm
+} // namespace bench

@@ -5,7 +5,7 @@
 // its rows have a dense tile there, or none. A block of threads takes a strip and 128 lanes: it brings 16
 // rows of X and the tiles to shared memory, and each warp multiplies the tile of 16 rows with 64 lanes.
 //
-// device/tensor_tile.cuh stands above.
+// jit/device/tensor_tile.cuh stands above.
 
 typedef unsigned int u32;
 typedef unsigned long long u64;
@@ -111,6 +111,13 @@ class Courier {
     bool is_there_;
     Step step_;
 };
+
+// A residue to which products have been added, reduced again: |x| < 2^53, p > 4. To be called at least once
+// every `products_before_reducing` (block_product.hpp).
+__device__ __forceinline__ double reduced(double x, double prime, double inverse) {
+    constexpr double magic = 0x1.8p52; // rounds to a whole number, where its quotient is below 2^51
+    return fma(-(fma(x, inverse, magic) - magic), prime, x);
+}
 
 extern __shared__ __align__(16) unsigned char shared_memory[];
 

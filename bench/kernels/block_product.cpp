@@ -1,7 +1,7 @@
-#include "jit/kernel/block_product.hpp"
+#include "bench/kernels/block_product.hpp"
 
+#include "bench/kernels/device_code.hpp"
 #include "jit/kernel/device_code.hpp"
-#include "jit/kernel/tensor_tile.hpp"
 #include "jit/text/text.hpp"
 
 #include <algorithm>
@@ -9,8 +9,10 @@
 #include <limits>
 #include <utility>
 
-namespace libperm {
+namespace bench {
 namespace {
+
+using namespace libperm;
 
 constexpr std::uint32_t tile_size = tile_rows * step_columns;
 
@@ -23,22 +25,16 @@ std::size_t place_in_tile(std::uint32_t row, std::uint32_t column) {
 } // namespace
 
 KernelRecipe block_product_kernels() {
-    KernelRecipe recipe;
-    recipe.key = formatted("products of a matrix in dense blocks\ngenerator {}\n", generator_digest);
-    recipe.source = [] {
-        const auto kernel = [](const char *entry, const char *residues) {
-            return formatted("\nextern \"C\" __global__ void __launch_bounds__(most_threads, 2)\n"
-                             "{}(const __grid_constant__ BlockProduct product) {{\n"
-                             "    multiply<{}>(product);\n}}\n",
-                             entry, residues);
-        };
-        return std::string("// libperm: a sparse matrix in dense blocks times a dense one.\n\n") +
-               tensor_tile_cuh + "\n" + block_product_cuh + kernel(block_product_entry, "false") +
-               kernel(block_residues_entry, "true");
+    const auto kernel = [](const char *entry, const char *residues) {
+        return formatted("\nextern \"C\" __global__ void __launch_bounds__(most_threads, 2)\n"
+                         "{}(const __grid_constant__ BlockProduct product) {{\n"
+                         "    multiply<{}>(product);\n}}\n",
+                         entry, residues);
     };
-    recipe.flags = kernel_flags();
-    recipe.entries = {block_product_entry, block_residues_entry};
-    return recipe;
+    return kernels_of(std::string("// libperm: a sparse matrix in dense blocks times a dense one.\n\n") +
+                          tensor_tile_cuh + "\n" + block_product_cuh + kernel(block_product_entry, "false") +
+                          kernel(block_residues_entry, "true"),
+                      {block_product_entry, block_residues_entry});
 }
 
 RowBlocks row_blocks(const std::vector<std::uint32_t> &first, const std::vector<std::uint32_t> &column,
@@ -98,4 +94,4 @@ std::uint32_t steps_before_reducing(std::uint64_t largest, std::uint64_t row_sum
         std::min<std::uint64_t>(products_before_reducing(largest, prime) / step_columns, always));
 }
 
-} // namespace libperm
+} // namespace bench

@@ -1,4 +1,4 @@
-// The kernels of a product of two sparse matrices (jit/device/product_tiles.cuh, product_rows.cuh), and their
+// The kernels of a product of two sparse matrices (product_tiles.cuh, product_rows.cuh), and their
 // launches.
 #pragma once
 
@@ -6,9 +6,9 @@
 
 #include <cstdint>
 
-namespace libperm {
+namespace bench {
 
-// What follows stands in device/product_tiles.cuh and product_rows.cuh as well.
+// What follows stands in product_tiles.cuh and product_rows.cuh as well.
 constexpr int product_items = 7, product_threads = 256, product_windows = 256;
 
 struct ProductCut {
@@ -38,6 +38,6 @@ constexpr const char *product_lengths_entry = "perm_product_lengths",
                      *product_firsts_entry = "perm_product_firsts",
                      *product_write_entry = "perm_product_write";
 
-KernelRecipe matrix_product_kernels();
+libperm::KernelRecipe matrix_product_kernels();
 
-} // namespace libperm
+} // namespace bench

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace libperm {
+namespace bench {
 
 // Rows group by group; group g is row[first[g]] ... row[first[g + 1] - 1], its pattern's blocks of columns in
 // all of them or some.
@@ -20,6 +20,6 @@ struct RowGroups {
 // for Sparse Matrix Multiplication on Tensor Accelerators", Algorithm 2, Theorem 1). Rows are met in their
 // order; columns are ascending in each.
 RowGroups similar_rows(const std::vector<std::uint32_t> &first, const std::vector<std::uint32_t> &column,
-                       std::uint32_t columns, std::uint32_t width, double tau, const Poll &poll);
+                       std::uint32_t columns, std::uint32_t width, double tau, const libperm::Poll &poll);
 
-} // namespace libperm
+} // namespace bench

@@ -1,11 +1,11 @@
 // ---- The sum of two sparse matrices along a balanced path ------------------------------------------------
 //
-// C = A + B is the union of their sorted (row, column) pairs (device/balanced_path.cuh). Each tile has as
+// C = A + B is the union of their sorted (row, column) pairs (jit/device/balanced_path.cuh). Each tile has as
 // many pairs of both, whatever the rows' lengths; in one pass it learns from the tiles before where its own
-// output begins (device/chained_tiles.cuh). perm_merge_pairs writes a matrix's pairs out of its rows'
+// output begins (jit/device/chained_tiles.cuh). perm_merge_pairs writes a matrix's pairs out of its rows'
 // beginnings.
 
-// device/merge_path.cuh and device/balanced_path.cuh stand above.
+// merge_path.cuh and jit/device/balanced_path.cuh stand above.
 
 struct Rows {
     u32 rows, entries;

@@ -9,7 +9,7 @@
 // Tiles that share a row leave their parts of it; the last to come adds them up in the tiles' order. So no
 // tile waits for another, and sums are the same each time.
 //
-// device/merge_path.cuh, most_threads and items stand above.
+// merge_path.cuh, most_threads and items stand above.
 
 struct Matrix { // rows + entries < 2^32
     u32 rows, entries;

@@ -1,14 +1,16 @@
-#include "jit/kernel/sparse_product.hpp"
+#include "bench/kernels/sparse_product.hpp"
 
-#include "jit/kernel/matrix_product.hpp"
+#include "bench/kernels/matrix_product.hpp"
 
 #include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <vector>
 
-namespace libperm {
+namespace bench {
 namespace {
+
+using namespace libperm;
 
 std::size_t ceil_div(std::size_t n, std::size_t size) { return (n + size - 1) / size; }
 
@@ -104,4 +106,4 @@ DeviceMatrix SparseProduct::multiply(const DeviceMatrix &a, const DeviceMatrix &
     return c;
 }
 
-} // namespace libperm
+} // namespace bench

@@ -1,13 +1,11 @@
 // Sparse matrices by merge path, played on the host: times a vector, their sum and their product. Whole
 // numbers, so exactly.
 #include "bench/families.hpp"
-#include "jit/compile/nvrtc.hpp"
-#include "jit/kernel/matrix_product.hpp"
-#include "jit/kernel/merge_product.hpp"
-#include "jit/kernel/merge_sum.hpp"
-#include "jit/kernel/sparse_product.hpp"
+#include "bench/kernels/matrix_product.hpp"
+#include "bench/kernels/merge_product.hpp"
+#include "bench/kernels/merge_sum.hpp"
+#include "bench/kernels/sparse_product.hpp"
 #include "tests/support/host_queue.hpp"
-#include "tests/support/nvrtc_target.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/uploaded.hpp"
 
@@ -18,6 +16,7 @@
 #include <map>
 #include <stdexcept>
 
+using namespace bench;
 using namespace libperm;
 using perm::families::Random;
 
@@ -268,16 +267,4 @@ TEST_CASE("products of nothing, and with more columns than a key has room for") 
     CHECK(product.multiply(none, a).entries == 0);
     a.columns = 1U << 31;
     CHECK_THROWS_AS(product.multiply(a, a), std::length_error);
-}
-
-TEST_CASE("NVRTC compiles the kernels without a spilled register") {
-    const std::optional<std::string> target = nvrtc_target();
-    if (!target) return;
-    for (const KernelRecipe &kernels :
-         {merge_product_kernels(), merge_sum_kernels(), matrix_product_kernels()})
-        for (const PtxasReport &report : read_ptxas(compile(kernels.source(), *target, kernels.flags).log)) {
-            CAPTURE(report.kernel);
-            CHECK(report.spill_stores == 0);
-            CHECK(report.registers <= 64);
-        }
 }

@@ -1,4 +1,4 @@
-// The kernels of a sparse matrix in dense blocks times a dense one (jit/device/block_product.cuh), and the
+// The kernels of a sparse matrix in dense blocks times a dense one (block_product.cuh), and the
 // matrix as they take it.
 #pragma once
 
@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <vector>
 
-namespace libperm {
+namespace bench {
 
-// What follows stands in device/block_product.cuh as well.
+// What follows stands in block_product.cuh as well.
 constexpr unsigned block_product_threads = 256, block_product_lanes = 128;
-constexpr std::uint32_t strip_rows = 64, step_columns = 16;
+constexpr std::uint32_t strip_rows = 64, tile_rows = 16, step_columns = 16;
 
 struct BlockStrip {
     std::uint32_t row, step, steps;
@@ -35,7 +35,7 @@ constexpr std::size_t block_product_bytes =
 constexpr const char *block_product_entry = "perm_block_product",
                      *block_residues_entry = "perm_block_residues";
 
-KernelRecipe block_product_kernels();
+libperm::KernelRecipe block_product_kernels();
 
 // Strips with more steps come first. A strip's columns are those in which it has entries, those that the
 // same tiles have side by side; missing ones of the last step are its last column, with zeros.
@@ -51,8 +51,19 @@ struct RowBlocks {
 RowBlocks row_blocks(const std::vector<std::uint32_t> &first, const std::vector<std::uint32_t> &column,
                      const std::vector<double> &value, std::vector<std::uint32_t> order);
 
+// What a reduced residue is at most: the quotient may be half a unit and |x| 2^-53 / p < 1 / p off.
+constexpr std::uint64_t largest_residue(std::uint64_t prime) { return (prime + 1) / 2; }
+
+// So many products of a whole number |a| <= largest and a residue can be added to a residue before the sum
+// leaves 2^53. Of residues times residues that is 32 for primes below 2^25, 128 below 2^24, 512 below 2^23;
+// of the small whole numbers of counting it is more, for larger primes.
+constexpr std::uint64_t products_before_reducing(std::uint64_t largest, std::uint64_t prime) {
+    const std::uint64_t residue = largest_residue(prime);
+    return ((std::uint64_t{1} << 53) - 1 - residue) / residue / (largest == 0 ? 1 : largest);
+}
+
 // How many steps of residues can be added up (`largest`: of |A|'s entries, `row_sum`: of its rows' sums); 0:
 // not one, the prime is too large.
 std::uint32_t steps_before_reducing(std::uint64_t largest, std::uint64_t row_sum, std::uint64_t prime);
 
-} // namespace libperm
+} // namespace bench
