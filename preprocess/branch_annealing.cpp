@@ -53,15 +53,15 @@ void anneal(BranchTree &tree, const AnnealingSchedule &schedule, SearchRandom &r
                     parent = std::max(tree.node(parent).child[bits >> 5 & 1], tree.leaves());
             }
             const auto rotation = tree.rotation(parent, bits & 1, bits >> 1 & 1);
-            taken += 15;
+            taken += 10;
             if (!rotation) continue;
             const BranchTree::Rotated to = tree.rotated(*rotation);
-            taken += fetched + 150 + 4 * static_cast<double>(to.lines);
+            taken += fetched + 100 + 3 * static_cast<double>(to.lines);
             if (to.after > to.before &&
                 random.uniform() >= std::exp(coldness * std::log2(to.before / to.after)))
                 continue;
             tree.rotate(*rotation, to);
-            taken += 50 + 3 * static_cast<double>(to.lines);
+            taken += 40 + 2 * static_cast<double>(to.lines);
         }
         work.take(taken);
     }
