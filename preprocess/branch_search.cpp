@@ -135,6 +135,7 @@ class Search {
             return 0;
         const double own = budget.of(std::min(cost(), other));
         if (budget.effort < 1) return std::min(longest * budget.effort, own);
+        if (cost() > SearchBudget::far * other) return std::min(longest, own / 4);
         if (cost() > other) return std::min(longest, comes_near() ? patience * own : own);
         const bool alone = SearchBudget::far * cost() < other; // nobody else will search
         return std::min(longest, std::max(alone ? 4 * own : own, spent() + gain_));

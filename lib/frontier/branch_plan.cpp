@@ -17,6 +17,7 @@ constexpr double worth_a_search = 5e-3;  // seconds of the best other way: less 
 constexpr double first_effort = 0.1;
 constexpr std::int32_t widest_branch = 128; // bits of two words
 
+// Of a first search that knows of no other way the time does not grow with what it finds.
 std::optional<FoundBranches> search(Proposals &task, double other_seconds, double effort) {
     BranchSearchOptions options;
     options.seed = task.options.seed;
@@ -26,6 +27,7 @@ std::optional<FoundBranches> search(Proposals &task, double other_seconds, doubl
     options.other_seconds = other_seconds;
     options.budget = task.search_budget(false);
     options.budget.effort *= effort;
+    if (effort < 1) options.budget.share = 0;
     options.poll = task.poll();
     options.account = &task.control.memory();
     return find_branches(task.a, task.at, options);
