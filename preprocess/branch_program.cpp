@@ -413,9 +413,13 @@ class Builder {
             std::int32_t place = 0;
             for (const auto &[slot, line] : alone[s]) {
                 slots.push_back({line, place + (s == 0 ? join.alone[1] : 0)});
+                if (is_row(line)) join.rows[s].push_back(place);
                 moves.push_back({slot, place++});
             }
-            for (const Shared &l : shared) moves.push_back({sides[s]->layout.slot(l.line), place++});
+            for (const Shared &l : shared) {
+                if (is_row(l.line)) join.rows[s].push_back(place);
+                moves.push_back({sides[s]->layout.slot(l.line), place++});
+            }
             join.runs[s] = runs_of(std::move(moves));
             program().slots = std::max(program().slots, place);
         }
