@@ -473,10 +473,14 @@ class Builder {
                 choices[s].push_back(states_of(static_cast<std::int32_t>(alone[s].size()),
                                                all.chosen - static_cast<std::int32_t>(x)));
         }
-        double products = 0;
+        double products = 0, patterns = 0;
         for (std::size_t p = 0; p < n; ++p)
-            for (std::size_t q = 0; q < n; ++q) products += ways[p * n + q] * choices[0][p] * choices[1][q];
+            for (std::size_t q = 0; q < n; ++q) {
+                products += ways[p * n + q] * choices[0][p] * choices[1][q];
+                if (choices[0][p] > 0 && choices[1][q] > 0) patterns += ways[p * n + q];
+            }
         join.products_bound = std::max(1.0, products);
+        join.patterns_bound = std::max(1.0, patterns);
     }
 
     const Pattern &a_;

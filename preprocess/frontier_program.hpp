@@ -49,6 +49,7 @@ struct FrontierJoin {
     std::array<std::int32_t, 2> alone{};           // lines that one side has, below
     std::int32_t closing = 0, staying = 0;         // lines that both have
     double products_bound = 1, states_bound = 1;   // pairs, what they come to; at most
+    double patterns_bound = 1;                     // pairs of patterns of the shared lines, at most
     std::int32_t slots() const {
         return alone[0] + alone[1] + staying;
     } // of the result: staying, then 0, then 1

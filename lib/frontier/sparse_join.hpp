@@ -17,8 +17,7 @@
 // An absent state of a table is 0, and adding 0 to a sum that began with 0 changes no bit of it.
 #pragma once
 
-#include "lib/frontier/join_block.hpp"
-#include "lib/frontier/join_side.hpp"
+#include "lib/frontier/join_rows.hpp"
 
 #include <deque>
 #include <optional>
@@ -32,6 +31,9 @@ template <int Words, class Trait> class SparseJoin {
     using Number = typename Trait::Number;
     using Factor = typename Trait::Factor;
     using List = StateList<Words, Number>;
+    using Task = JoinTask;
+    using Chunk = JoinChunk<Words, Trait>;
+    using Matrix = typename Chunk::Matrix;
 
     static constexpr double chunk_work = 0x1p17;         // products of a chunk, or what takes as long
     static constexpr double worth_tables = 0x1p13;       // products
@@ -80,54 +82,6 @@ template <int Words, class Trait> class SparseJoin {
     }
 
   private:
-    // What comes to one pattern of the lines that stay, from left own sets [begin, end) in ascending order;
-    // or, of subsets, to all that agree above their last lines.
-    struct Task {
-        std::uint64_t pattern;
-        std::size_t first, last; // pairs; of subsets ranges
-        std::size_t begin, end;
-    };
-    struct RowItem {
-        std::uint64_t place; // rank, then how manieth of the task
-        std::uint32_t right; // group
-        std::uint32_t state; // of the left side
-    };
-    // For left own sets of one weight.
-    struct Matrix {
-        std::size_t first_row = 0, rows = 0; // of the class
-        std::size_t columns = 0, first_column = 0;
-        std::size_t first_product = 0, products = 0;
-        std::size_t cells = 0; // where it begins
-    };
-    struct Chunk {
-        std::vector<GroupPair> pairs;
-        std::vector<GroupRanges> ranges;
-        std::vector<Task> tasks;
-        double planned = 0;  // work
-        double products = 0; // that it is to do, or has done
-        double additions = 0;
-        Buffer<Key> keys;
-        Buffer<Number> numbers;
-        std::size_t size = 0;
-        // Of rows.
-        std::vector<RowItem> items, sorted;
-        std::vector<std::uint32_t> begins;
-        Buffer<Number> sums;            // by rank of the right side; 0 between two rows
-        std::vector<std::uint32_t> met; // ranks of a row
-        // Of blocks and subsets.
-        std::vector<Matrix> matrices; // by class of the left own sets
-        JoinBlock<Trait> block;
-        Buffer<Number> cells;
-        std::vector<std::uint32_t> matrix_begin, added;
-
-        explicit Chunk(MemoryBudget &memory) : keys(memory), numbers(memory), sums(memory), cells(memory) {}
-        void reserve(std::size_t count) {
-            if (count <= keys.capacity()) return;
-            keys.grow(count + count / 4);
-            numbers.grow(count + count / 4);
-        }
-    };
-
     static void free(List &list) {
         list.keys.release();
         list.numbers.release();
@@ -238,8 +192,7 @@ template <int Words, class Trait> class SparseJoin {
                 weigh_rest(chunk);
             }
             const double shares = std::max(1.0, std::ceil(work_of_rest_ / chunk_work));
-            const double least = way_ == JoinWay::rows ? 1 : 32;
-            const double ranks = std::max(least, std::ceil(static_cast<double>(left_.ranks) / shares));
+            const double ranks = std::max(least_ranks_, std::ceil(static_cast<double>(left_.ranks) / shares));
             const std::size_t end = std::min(left_.ranks, next_rank_ + static_cast<std::size_t>(ranks));
             const std::size_t first = chunk.pairs.size();
             chunk.pairs.insert(chunk.pairs.end(), rest_.begin(), rest_.end());
@@ -268,7 +221,12 @@ template <int Words, class Trait> class SparseJoin {
         chunk.products += products;
         chunk.additions = std::max(
             chunk.additions, static_cast<double>(*std::max_element(of_weight.begin(), of_weight.end())) - 1);
-        work_of_rest_ = way_ == JoinWay::rows ? products : products / 8 + 4 * results;
+        // A tile takes a few rows at least, of some weights, while they are not long.
+        constexpr double most_results = 0x1p20;
+        const bool by_rows = way_ == JoinWay::rows;
+        work_of_rest_ = by_rows ? products : products / 8 + 4 * results;
+        least_ranks_ =
+            by_rows ? 1 : std::clamp(most_results * static_cast<double>(left_.ranks) / results, 1.0, 32.0);
     }
 
     bool plan_subsets(Chunk &chunk) {
@@ -292,10 +250,11 @@ template <int Words, class Trait> class SparseJoin {
             chunk.sums.grow(right_.ranks);
             std::fill(chunk.sums.data() + before, chunk.sums.data() + right_.ranks, Trait::zero());
         }
+        const JoinRows<Words, Trait> by_rows{*join_, *numbers_, left_, right_};
         const auto work = [&] {
             for (const Task &task : chunk.tasks)
                 if (way_ == JoinWay::rows)
-                    put_rows(chunk, task);
+                    by_rows.put(chunk, task);
                 else if (way_ == JoinWay::blocks)
                     put_blocks(chunk, task);
                 else
@@ -305,116 +264,6 @@ template <int Words, class Trait> class SparseJoin {
             with_fma(work);
         else
             work();
-    }
-
-    Key row_key(std::uint64_t pattern, std::size_t left_place) const {
-        return shifted(pattern, join_->alone[0] + join_->alone[1]) |
-               shifted(left_.own.data()[left_place], join_->alone[1]);
-    }
-
-    void put_rows(Chunk &chunk, const Task &task) const {
-        chunk.items.clear();
-        const std::uint32_t *rank = left_.rank.data();
-        const bool all = task.begin == 0 && task.end == left_.ranks;
-        for (std::size_t p = task.first; p < task.last; ++p) {
-            const GroupPair &pair = chunk.pairs[p];
-            const PatternGroup &group = left_.groups[pair.left];
-            const std::uint32_t *state = rank + group.begin, *last = rank + group.end;
-            if (!all) {
-                state = std::lower_bound(state, last, task.begin);
-                last = std::lower_bound(state, last, task.end);
-            }
-            for (; state != last; ++state)
-                chunk.items.push_back({std::uint64_t{*state} << 32 | chunk.items.size(), pair.right,
-                                       static_cast<std::uint32_t>(state - rank)});
-        }
-        if (task.last - task.first > 1) sort_by_rank(chunk);
-        for (std::size_t begin = 0, end; begin < chunk.items.size(); begin = end) {
-            end = begin + 1;
-            const std::uint64_t of_row = chunk.items[begin].place >> 32;
-            while (end < chunk.items.size() && chunk.items[end].place >> 32 == of_row) ++end;
-            const Key row = row_key(task.pattern, of_row);
-            if (end == begin + 1)
-                put_product(chunk, row, chunk.items[begin]);
-            else
-                put_sum(chunk, row, begin, end);
-        }
-    }
-
-    // A row that is a single product.
-    void put_product(Chunk &chunk, const Key &row, const RowItem &item) const {
-        const PatternGroup &group = right_.groups[item.right];
-        chunk.reserve(chunk.size + size_of(group));
-        const Number &x = left_.values.data()[item.state];
-        for (std::size_t k = group.begin; k < group.end; ++k) {
-            const Number product =
-                numbers_->add(Trait::zero(), numbers_->multiply(right_.values.data()[k], x));
-            chunk.keys.data()[chunk.size] = row | right_.own.data()[right_.rank.data()[k]];
-            chunk.numbers.data()[chunk.size] = product;
-            chunk.size += !Trait::is_zero(product);
-        }
-    }
-
-    // What has the same rank keeps its order.
-    void sort_by_rank(Chunk &chunk) const {
-        std::vector<RowItem> &items = chunk.items;
-        if (left_.ranks > items.size()) {
-            std::sort(items.begin(), items.end(),
-                      [](const RowItem &x, const RowItem &y) { return x.place < y.place; });
-            return;
-        }
-        chunk.begins.assign(left_.ranks + 1, 0);
-        for (const RowItem &item : items) ++chunk.begins[(item.place >> 32) + 1];
-        std::partial_sum(chunk.begins.begin(), chunk.begins.end(), chunk.begins.begin());
-        chunk.sorted.resize(items.size());
-        for (const RowItem &item : items) chunk.sorted[chunk.begins[item.place >> 32]++] = item;
-        std::swap(items, chunk.sorted);
-    }
-
-    void put_sum(Chunk &chunk, const Key &row, std::size_t begin, std::size_t end) const {
-        Number *sums = chunk.sums.data();
-        const std::uint32_t *rank = right_.rank.data();
-        const Factor *factors = right_.values.data();
-        std::size_t products = 0;
-        std::uint32_t lowest = ~std::uint32_t{0}, highest = 0;
-        for (std::size_t i = begin; i < end; ++i) {
-            const PatternGroup &group = right_.groups[chunk.items[i].right];
-            products += size_of(group);
-            lowest = std::min(lowest, rank[group.begin]);
-            highest = std::max(highest, rank[group.end - 1]);
-            const Number x = left_.values.data()[chunk.items[i].state];
-            for (std::size_t k = group.begin; k < group.end; ++k)
-                sums[rank[k]] = numbers_->add(sums[rank[k]], numbers_->multiply(factors[k], x));
-        }
-        chunk.reserve(chunk.size + std::min<std::size_t>(products, highest - lowest + 1) + 1);
-        if (highest - lowest <= 8 * products)
-            take_all(chunk, row, lowest, highest);
-        else
-            take_met(chunk, row, begin, end);
-    }
-
-    // Sums that are not 0: what is adds nothing to any that follows.
-    void take_all(Chunk &chunk, const Key &row, std::size_t lowest, std::size_t highest) const {
-        Number *sums = chunk.sums.data();
-        Key *keys = chunk.keys.data();
-        Number *numbers = chunk.numbers.data();
-        std::size_t size = chunk.size;
-        for (std::size_t r = lowest; r <= highest; ++r) {
-            if (Trait::is_zero(sums[r])) continue;
-            keys[size] = row | right_.own.data()[r];
-            numbers[size++] = std::exchange(sums[r], Trait::zero());
-        }
-        chunk.size = size;
-    }
-    void take_met(Chunk &chunk, const Key &row, std::size_t begin, std::size_t end) const {
-        chunk.met.clear();
-        for (std::size_t i = begin; i < end; ++i) {
-            const PatternGroup &group = right_.groups[chunk.items[i].right];
-            chunk.met.insert(chunk.met.end(), right_.rank.data() + group.begin,
-                             right_.rank.data() + group.end);
-        }
-        std::sort(chunk.met.begin(), chunk.met.end());
-        for (const std::uint32_t r : chunk.met) take_all(chunk, row, r, r);
     }
 
     void put_blocks(Chunk &chunk, const Task &task) const {
@@ -534,7 +383,7 @@ template <int Words, class Trait> class SparseJoin {
         }
     }
     void put_row(Chunk &chunk, const Matrix &m, std::uint64_t pattern, std::size_t place) const {
-        const Key row = row_key(pattern, place);
+        const Key row = row_key_of(*join_, pattern, left_.own.data()[place]);
         const std::size_t r = place - left_.classes[left_.class_of_place[place]].first - m.first_row;
         const Number *cells = chunk.cells.data() + m.cells + r * padded_class(m.columns);
         const Key *own = right_.own.data() + m.first_column;
@@ -547,22 +396,6 @@ template <int Words, class Trait> class SparseJoin {
             size += !Trait::is_zero(cells[v]);
         }
         chunk.size = size;
-    }
-
-    static Key shifted(std::uint64_t bits, std::int32_t by) {
-        Key key;
-        key.word[Words - 1] = bits;
-        return shifted(key, by);
-    }
-    static Key shifted(const Key &key, std::int32_t by) {
-        Key to;
-        const std::size_t words = static_cast<std::size_t>(by / 64);
-        for (std::size_t w = 0; w + words < Words; ++w) {
-            to.word[w] = key.word[w + words] << by % 64;
-            if (by % 64 != 0 && w + words + 1 < Words)
-                to.word[w] |= key.word[w + words + 1] >> (64 - by % 64);
-        }
-        return to;
     }
 
     void append(const Chunk &chunk) {
@@ -597,7 +430,7 @@ template <int Words, class Trait> class SparseJoin {
     std::vector<GroupRanges> found_ranges_;
     std::vector<SubsetPiece> left_pieces_, right_pieces_;
     std::size_t next_rank_ = 0;
-    double work_of_rest_ = 0;
+    double work_of_rest_ = 0, least_ranks_ = 1;
 };
 
 } // namespace libperm
