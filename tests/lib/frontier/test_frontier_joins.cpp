@@ -137,9 +137,10 @@ template <class Number> struct Result {
     Numbers<Number> numbers;
 
     bool same_bits(const Result &other) const {
-        return keys == other.keys && std::memcmp(static_cast<const void *>(numbers.data()),
-                                                 static_cast<const void *>(other.numbers.data()),
-                                                 numbers.size() * sizeof(Number)) == 0;
+        if (keys != other.keys) return false;
+        return keys.empty() || std::memcmp(static_cast<const void *>(numbers.data()),
+                                           static_cast<const void *>(other.numbers.data()),
+                                           numbers.size() * sizeof(Number)) == 0;
     }
 };
 
