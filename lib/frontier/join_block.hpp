@@ -17,7 +17,11 @@ template <class Trait> class JoinBlock {
     using Number = typename Trait::Number;
     using Factor = typename Trait::Factor;
     static constexpr bool pairs = std::is_same_v<Number, Signed<number::Real<double>>>;
+
+  public:
     static constexpr bool in_vectors = pairs || std::is_same_v<Number, NonNegative<number::Real<double>>>;
+
+  private:
     using Left = std::conditional_t<in_vectors, double, Number>;
     using Right = std::conditional_t<in_vectors, double, Factor>;
 
@@ -41,26 +45,19 @@ template <class Trait> class JoinBlock {
         }
     }
 
-    // c[r, v] = sum over products [first, last). Columns, filled up, are as far apart as rows of c.
+    // c[r, v] = sum over products [first, last). Rows of c are as long as the columns, filled up.
     void sum(const Trait &numbers, std::size_t first, std::size_t last, std::size_t rows, std::size_t columns,
              Number *c) const {
         const std::span<const Left *const> left(left_.data() + first, last - first);
         const std::span<const Right *const> right(right_.data() + first, last - first);
+        const std::size_t stride = filled_up(columns);
         if constexpr (in_vectors) {
-            sum_outer_products({left, right, rows, columns, reinterpret_cast<double *>(c), columns}, pairs);
+            sum_outer_products({left, right, rows, stride, reinterpret_cast<double *>(c), stride}, pairs);
         } else {
             for (std::size_t v = 0; v < columns; v += outer_columns)
-                for (std::size_t r = 0; r < rows; ++r) {
-                    std::array<Number, outer_columns> sums;
-                    sums.fill(Trait::zero());
-                    for (std::size_t k = 0; k < left.size(); ++k) {
-                        const Number x = left[k][r];
-                        if (Trait::is_zero(x)) continue;
-                        for (std::size_t i = 0; i < outer_columns; ++i)
-                            sums[i] = numbers.add(sums[i], numbers.multiply(right[k][v + i], x));
-                    }
-                    std::copy_n(sums.data(), outer_columns, c + r * columns + v);
-                }
+                for (std::size_t r = 0; r < rows; ++r)
+                    sum_few(numbers, left, right, r, v, std::min(outer_columns, columns - v),
+                            c + r * stride + v);
         }
     }
 
@@ -96,9 +93,33 @@ template <class Trait> class JoinBlock {
     }
 
   private:
+    static constexpr std::size_t filled_up(std::size_t columns) {
+        return (columns + outer_columns - 1) / outer_columns * outer_columns;
+    }
+
+    static void sum_few(const Trait &numbers, std::span<const Left *const> left,
+                        std::span<const Right *const> right, std::size_t row, std::size_t first,
+                        std::size_t count, Number *c) {
+        std::array<Number, outer_columns> sums;
+        sums.fill(Trait::zero());
+        const auto add = [&](auto columns) { // of a number that the compiler knows, if it can be
+            for (std::size_t k = 0; k < left.size(); ++k) {
+                const Number x = left[k][row];
+                if (Trait::is_zero(x)) continue;
+                for (std::size_t i = 0; i < columns; ++i)
+                    sums[i] = numbers.add(sums[i], numbers.multiply(right[k][first + i], x));
+            }
+        };
+        if (count == outer_columns)
+            add(std::integral_constant<std::size_t, outer_columns>{});
+        else
+            add(count);
+        std::copy_n(sums.data(), count, c);
+    }
+
     static void add_outer(const Trait &numbers, std::span<const Number> rows, std::span<const Factor> columns,
                           Number *c) {
-        const std::size_t stride = (columns.size() + outer_columns - 1) / outer_columns * outer_columns;
+        const std::size_t stride = filled_up(columns.size());
         for (const Number &x : rows) {
             for (std::size_t v = 0; v < columns.size(); ++v)
                 c[v] = numbers.add(c[v], numbers.multiply(columns[v], x));

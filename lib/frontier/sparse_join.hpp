@@ -35,9 +35,10 @@ template <int Words, class Trait> class SparseJoin {
     using Chunk = JoinChunk<Words, Trait>;
     using Matrix = typename Chunk::Matrix;
 
-    static constexpr double chunk_work = 0x1p17;         // products of a chunk, or what takes as long
-    static constexpr double worth_tables = 0x1p13;       // products
-    static constexpr double least_fill = 0.1;            // of the tables of both sides, multiplied
+    static constexpr double chunk_work = 0x1p17;   // products of a chunk, or what takes as long
+    static constexpr double worth_tables = 0x1p13; // products
+    // Of the tables of both sides, multiplied.
+    static constexpr double least_fill = JoinBlock<Trait>::in_vectors ? 0.1 : 0.5;
     static constexpr std::size_t small_matrices = 512;   // of a pattern, in numbers
     static constexpr std::size_t subset_bytes = 1 << 18; // of all matrices of a block of patterns
 
@@ -297,8 +298,8 @@ template <int Words, class Trait> class SparseJoin {
         chunk.cells.grow(cells);
         for (const Matrix &m : matrices)
             if (m.products > 0 && m.rows > 0)
-                chunk.block.sum(*numbers_, m.first_product, m.first_product + m.products, m.rows,
-                                padded_class(m.columns), chunk.cells.data() + m.cells);
+                chunk.block.sum(*numbers_, m.first_product, m.first_product + m.products, m.rows, m.columns,
+                                chunk.cells.data() + m.cells);
         put_matrices(chunk, task.pattern, task.begin, task.end);
     }
 
