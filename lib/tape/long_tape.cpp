@@ -18,7 +18,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double move_bytes = 48;     // while a tape is made, the states' share among it
-constexpr double move_seconds = 5e-8; // to make it, and to go along it some times
+constexpr double misjudged = 4;       // times what is expected, at most
+constexpr double move_seconds = 2e-8; // to make it, and to go along it some times
 
 [[noreturn]] void refuse_memory(const char *who, double moves, std::int64_t limit) {
     throw Error(PERM_REFUSED_MEMORY,
@@ -45,34 +46,38 @@ class LongTape {
 
     // None: there is no program within reach.
     std::optional<TapeWay> find() {
-        const std::optional<FoundBranches> outlook =
-            may_branch() ? search_branches(infinity, first_effort) : std::nullopt;
-        std::optional<TapeWay> way = path(outlook ? outlook->seconds / move_seconds : infinity);
-        const double moves = way ? way->expected : infinity;
-        if (!outlook || moves < worth_a_search) return way;
-        const std::optional<FoundBranches> found = search_branches(moves * move_seconds, 1);
-        std::optional<TapeWay> branches = found ? on_tree(*found) : std::nullopt;
-        return branches && branches->expected < as_good * moves ? std::move(branches) : std::move(way);
+        std::optional<TapeWay> way = path(far_moves);
+        const double moves = moves_of(way);
+        if (moves < worth_a_search || !may_branch()) return way;
+        std::optional<TapeWay> branches = on_tree(std::min(moves, misjudged * most_moves_));
+        const bool given_up = moves > far_moves && moves < within_reach * most_moves_;
+        if (given_up && moves_of(branches) >= as_good * moves) way = path(infinity);
+        return moves_of(branches) < as_good * moves_of(way) ? std::move(branches) : std::move(way);
     }
 
   private:
     static constexpr std::int32_t fewest_rows = 24; // below, a path is as good and found at once
-    static constexpr double first_effort = 0.1;
-    static constexpr double worth_a_search = 1e5; // moves: fewer are not
-    static constexpr double as_good = 0.5;        // of a path's moves: it stays where a tree takes more
+    static constexpr double worth_a_search = 1e5;   // moves: fewer are not
+    static constexpr double far_moves = 1e9;        // a path of more is left alone if there is a tree
+    static constexpr double within_reach = 1000;    // times what it may have, a long search may still help
+    static constexpr double as_good = 0.5;          // of a path's moves: it stays where a tree takes more
+    static constexpr double of_a_list = 1e-6;       // seconds, whatever its states
+
+    static double moves_of(const std::optional<TapeWay> &way) { return way ? way->expected : infinity; }
 
     bool may_branch() const { return pattern_.lines.rows >= fewest_rows && !pattern_.has_free(); }
 
-    std::optional<TapeWay> path(double outlook) {
+    std::optional<TapeWay> path(double most) {
         constexpr int samples = 100;
         constexpr double three_deviations = 0.15; // of a share that so many samples tell
         if (!pattern_.has_free())
             if (const double least = least_frontier(pattern_.lines).expansions; least > most_moves_)
                 return TapeWay{{}, least, least};
-        const FrontierOrder order =
-            find_tape_order(pattern_, options_.seed, poll_, &control_.memory(), outlook);
+        const FrontierOrder order = find_tape_order(pattern_, options_.seed, poll_, &control_.memory(), most);
         if (!order.feasible) return {};
-        TapeWay way{tape_program(pattern_, order, samples), 0, 0};
+        const double seconds = (sparse_price().expansion + sparse_price().state) * most_moves_;
+        const bool in_reach = order.seconds < within_reach * seconds;
+        TapeWay way{tape_program(pattern_, order, in_reach ? samples : 0), 0, 0};
         for (const FrontierStep &step : way.program.steps) {
             way.expected += step.expansions_bound * step.reachable;
             way.certain += step.expansions_bound * std::max(0.0, step.reachable - three_deviations);
@@ -80,16 +85,18 @@ class LongTape {
         return way;
     }
 
-    std::optional<FoundBranches> search_branches(double other_seconds, double effort) {
+    // Where another way has so many moves.
+    std::optional<TapeWay> on_tree(double other_moves) {
         BranchSearchOptions search;
         search.seed = options_.seed;
         search.price = {move_seconds, move_seconds, move_seconds, of_a_list};
         search.most_states = most_moves_; // there are more moves than states
-        search.other_seconds = std::min(other_seconds, 1e300);
-        search.budget.effort = effort;
+        search.other_seconds = std::min(other_moves * move_seconds, 1e300);
         search.poll = poll_;
         search.account = &control_.memory();
-        return find_branches(pattern_.lines, transpose(pattern_.lines).pattern, search);
+        const std::optional<FoundBranches> found =
+            find_branches(pattern_.lines, transpose(pattern_.lines).pattern, search);
+        return found ? on_tree(*found) : std::nullopt;
     }
 
     std::optional<TapeWay> on_tree(const FoundBranches &found) {
@@ -101,8 +108,6 @@ class LongTape {
             if (branch.joined[0] >= 0) way.expected += branch.join.products_bound;
         return way;
     }
-
-    static constexpr double of_a_list = 1e-6; // seconds, whatever its states
 
     const TapePattern &pattern_;
     const Options &options_;
@@ -130,7 +135,6 @@ Tape long_tape(const TapePattern &pattern, const Options &options, RunControl &c
             throw Error(PERM_REFUSED_MEMORY, formatted("{} keeps all states of the frontier: more than "
                                                        "2^{} of them in any order of the rows",
                                                        who, frontier_out_of_reach));
-        constexpr double misjudged = 4;
         if (way->expected > misjudged * most_moves || way->certain > most_moves)
             refuse_memory(who, way->expected, limit);
         if (way->program.slots > most_tape_slots)

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
-#include <unordered_map>
 #include <utility>
 
 namespace libperm {
@@ -13,12 +12,44 @@ namespace {
 
 constexpr std::int64_t of_a_move = 8, of_a_list = 200; // steps of PolledSteps: to look at, or to compare
 
-template <int Words> struct HashOfKey {
-    std::size_t operator()(const StateKey<Words> &key) const {
-        std::uint64_t hash = key.word[0];
-        for (std::size_t w = 1; w < Words; ++w) hash = key.word[w] ^ (hash * 0x9e3779b97f4a7c15);
-        return hash;
+// The place of each key in a list of them, which grows by those that are new.
+template <int Words> class PlacesOfKeys {
+    using Key = StateKey<Words>;
+
+  public:
+    explicit PlacesOfKeys(std::vector<Key> &keys) : keys_(keys), slots_(64, none) {}
+
+    std::uint32_t of(const Key &key) {
+        std::size_t slot = first_slot(key);
+        for (; slots_[slot] != none; slot = (slot + 1) & (slots_.size() - 1))
+            if (keys_[slots_[slot]] == key) return slots_[slot];
+        const auto place = static_cast<std::uint32_t>(keys_.size());
+        slots_[slot] = place;
+        keys_.push_back(key);
+        if (2 * keys_.size() > slots_.size()) grow();
+        return place;
     }
+
+  private:
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+    std::size_t first_slot(const Key &key) const {
+        constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
+        std::uint64_t hash = 0;
+        for (std::size_t w = 0; w < Words; ++w) hash = (hash ^ key.word[w]) * golden;
+        return static_cast<std::size_t>(hash >> 20) & (slots_.size() - 1);
+    }
+    void grow() {
+        slots_.assign(4 * slots_.size(), none);
+        for (std::uint32_t place = 0; place < keys_.size(); ++place) {
+            std::size_t slot = first_slot(keys_[place]);
+            while (slots_[slot] != none) slot = (slot + 1) & (slots_.size() - 1);
+            slots_[slot] = place;
+        }
+    }
+
+    std::vector<Key> &keys_;
+    std::vector<std::uint32_t> slots_;
 };
 
 template <int Words> class TapeMaker {
@@ -123,21 +154,24 @@ template <int Words> class TapeMaker {
             if (t.closes && !is_free(t)) closing = closing | Key::slot(t.slot);
             if (t.other_closes) closing = closing | Key::slot(t.other_slot);
         }
-        std::unordered_map<Key, std::uint32_t, HashOfKey<Words>> known;
+        struct Term {
+            Key bits;
+            std::uint32_t entry;
+        };
+        std::vector<Term> terms;
+        for (const FrontierTerm &t : step.terms)
+            terms.push_back(
+                {bits_of_term(t), static_cast<std::uint32_t>(t.entry < 0 ? pattern_.nnz() : t.entry)});
+        PlacesOfKeys<Words> places(to.keys);
         steps_.take(of_a_list);
         for (std::size_t s = 0; s < before.size(); ++s) {
-            steps_.take(2 * of_a_move * std::ssize(step.terms));
-            for (const FrontierTerm &t : step.terms) {
-                const Key bits = bits_of_term(t), used = before[s] | bits;
-                if (before[s].meets(bits) || !used.shows(closing, closing)) continue;
-                const auto [place, is_new] =
-                    known.try_emplace(used ^ closing, static_cast<std::uint32_t>(to.keys.size()));
-                if (is_new) to.keys.push_back(place->first);
-                const std::int64_t entry = t.entry < 0 ? pattern_.nnz() : t.entry;
-                to.moves.push_back(
-                    {place->second, static_cast<std::uint32_t>(s), static_cast<std::uint32_t>(entry)});
-                if (std::ssize(to.moves) > left_) return false;
+            steps_.take(2 * of_a_move * std::ssize(terms));
+            for (const Term &t : terms) {
+                const Key used = before[s] | t.bits;
+                if (before[s].meets(t.bits) || !used.shows(closing, closing)) continue;
+                to.moves.push_back({places.of(used ^ closing), static_cast<std::uint32_t>(s), t.entry});
             }
+            if (std::ssize(to.moves) > left_) return false;
         }
         return true;
     }
@@ -211,28 +245,37 @@ template <int Words> class TapeMaker {
         tape.is_path = program_.branches.empty();
         tape.transposed = program_.transposed;
         tape.first_state = tape.first_move = {0};
+        std::size_t moves = 0;
+        for (const List &of : lists_) moves += of.moves.size();
+        tape.moves.reserve(moves);
         for (List &of : lists_) write(of, tape);
         for (std::int32_t i = 0; i < pattern_.rows; ++i)
             tape.row.insert(tape.row.end(), pattern_.row(i).size(), static_cast<std::uint32_t>(i));
         return tape;
     }
 
+    // By target, and the moves of each by source.
     void write(List &of, Tape &tape) {
         steps_.take(of_a_list);
         tape.lists.push_back(of.from);
         if (of.from.begins()) of.states = 1;
-        std::vector<Move> moves = std::exchange(of.moves, {});
-        std::sort(moves.begin(), moves.end(), [&](const Move &x, const Move &y) {
-            steps_.take(of_a_move);
-            return x.target != y.target ? x.target < y.target : x.source < y.source;
-        });
+        const std::vector<Move> moves = std::exchange(of.moves, {});
+        const std::size_t first = tape.first_move.size(), begin = tape.moves.size();
+        tape.first_move.resize(first + of.states, 0);
+        std::vector<std::uint32_t> next(of.states + 1, static_cast<std::uint32_t>(begin));
+        std::uint32_t *const ends = tape.first_move.data() + first;
+        for (const Move &m : moves) ++ends[m.target];
+        for (std::uint32_t s = 0; s < of.states; ++s) ends[s] = next[s + 1] = next[s] + ends[s];
+        tape.moves.resize(begin + moves.size());
+        for (const Move &m : moves) tape.moves[next[m.target]++] = {m.source, m.entry};
         std::uint32_t longest = 0;
-        for (std::uint32_t s = 0, k = 0; s < of.states; ++s) {
-            const std::uint32_t first = k;
-            for (; k < moves.size() && moves[k].target == s; ++k)
-                tape.moves.push_back({moves[k].source, moves[k].entry});
-            longest = std::max(longest, k - first);
-            tape.first_move.push_back(static_cast<std::uint32_t>(tape.moves.size()));
+        for (auto place = tape.moves.begin() + static_cast<std::ptrdiff_t>(begin);
+             const std::uint32_t end : std::span(ends, of.states)) {
+            const auto last = tape.moves.begin() + end;
+            steps_.take(of_a_move * (last - place));
+            std::sort(place, last, [](const TapeMove &x, const TapeMove &y) { return x.source < y.source; });
+            longest = std::max(longest, static_cast<std::uint32_t>(last - place));
+            place = last;
         }
         tape.first_state.push_back(tape.first_state.back() + of.states);
         tape.most_states = std::max(tape.most_states, of.states);

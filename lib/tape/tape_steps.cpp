@@ -27,17 +27,17 @@ std::array<FrontierSide, 2> sides_of(const TapePattern &pattern) {
 } // namespace
 
 FrontierOrder find_tape_order(const TapePattern &pattern, std::uint64_t seed,
-                              const std::function<void()> &poll, MemoryAccount *account, double other_moves) {
+                              const std::function<void()> &poll, MemoryAccount *account, double most_moves) {
     const Charge charge(account, frontier_planning_bytes(pattern.lines));
     FrontierOrderOptions search;
     search.account = account;
     search.seed = seed;
     if (pattern.has_free()) search.transposed = pattern.free_rows > 0; // free lines are columns to walk past
     search.sparse = search.dense = sparse_price();
-    search.budget.least = 0.005; // a tape runs for less
-    // Then it has ten times that many moves, which no longer search will mend.
-    const FrontierPrice &price = search.sparse;
-    search.limit_seconds = std::min(1e300, other_moves * (price.expansion + price.state));
+    search.budget.least = 0.005;    // a tape runs for less
+    constexpr double hopeless = 10; // times the limit is what the search gives up
+    search.limit_seconds =
+        std::min(1e300, most_moves / hopeless * (search.sparse.expansion + search.sparse.state));
     search.poll = poll;
     return find_frontier_order(sides_of(pattern), search);
 }

@@ -24,12 +24,12 @@ struct TapePattern {
     }
 };
 
-// An order of the rows or columns; none is feasible if the search finds nothing within reach. What has far
-// more moves than another way is not bettered.
+// An order of the rows or columns; none is feasible if the search finds nothing within reach. One of more
+// than `most_moves` is not bettered for long.
 // `account` (may be none) holds what is looked at meanwhile; it may throw, and so may `poll`.
 FrontierOrder find_tape_order(const TapePattern &pattern, std::uint64_t seed,
                               const std::function<void()> &poll, MemoryAccount *account = nullptr,
-                              double other_moves = 1e300);
+                              double most_moves = 1e300);
 
 // The steps that a tape is written from. `samples`: of what is reachable (preprocess/frontier_program.hpp).
 FrontierProgram tape_program(const TapePattern &pattern, const FrontierOrder &order, int samples = 0);
