@@ -3,6 +3,7 @@
 #include "lib/run/outcome.hpp"
 #include "lib/samples/tape_sampler.hpp"
 #include "lib/tape/gradient.hpp"
+#include "lib/tape/long_tape.hpp"
 #include "lib/tape/tape_steps.hpp"
 #include "tests/support/branch_cases.hpp"
 #include "tests/support/run.hpp"
@@ -263,6 +264,34 @@ TEST_CASE("no tape of more moves than allowed, and none of a matrix with an empt
     const std::optional<Tape> none = tape_on(empty_line, one);
     REQUIRE(none);
     CHECK(none->moves.empty());
+}
+
+TEST_CASE("networks go along trees, grids and dense matrices along paths, whatever the threads") {
+    const struct {
+        perm::Csr a;
+        bool is_path;
+    } cases[] = {{perm::families::roads(400, perm::families::Entries::ones, 1), false},
+                 {perm::families::power_network(40, perm::families::Entries::ones, 1), true},
+                 {perm::families::grid(12, 8), true},
+                 {perm::families::erdos_renyi(16, 0.9, perm::families::Entries::ones, 2), true}};
+    for (const auto &[a, is_path] : cases) {
+        Pattern p;
+        p.rows = p.cols = static_cast<std::int32_t>(a.n_rows);
+        p.row_ptr = a.row_ptr;
+        for (const std::int64_t j : a.col_idx) p.col.push_back(static_cast<std::int32_t>(j));
+        Options options;
+        options.memory_limit = std::int64_t{1} << 30;
+        std::vector<Tape> tapes;
+        for (const int threads : {1, 4}) {
+            options.threads = threads;
+            RunControl control(options);
+            tapes.push_back(long_tape({p}, options, control, "a test"));
+        }
+        CHECK(tapes[0].is_path == is_path);
+        if (!is_path) check_tape(tapes[0], p);
+        CHECK(tapes[0].first_move == tapes[1].first_move);
+        CHECK(tapes[0].first_state == tapes[1].first_state);
+    }
 }
 
 TEST_CASE("a tree of many entries: no recursion, and the exponents of long products") {
