@@ -42,7 +42,7 @@ Gradient::Gradient(const Plan &plan, const TapePlan *direct, RunControl &control
         numbers_ = plan.input.source; // its entries have the caller's numbers
     } else if (plan.n() > 0) {
         own_ = long_tape({plan.input.pattern, plan.input.free_rows, plan.input.free_columns}, plan.options,
-                         control, "a gradient", most_moves);
+                         control, "a gradient", {most_moves});
     }
     describe(plan);
 }

@@ -19,7 +19,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double move_bytes = 48;     // while a tape is made, the states' share among it
 constexpr double misjudged = 4;       // times what is expected, at most
-constexpr double move_seconds = 2e-8; // to make it, and to go along it some times
+constexpr double move_seconds = 1e-7; // to make it, and to go along it some times
 
 [[noreturn]] void refuse_memory(const char *who, double moves, std::int64_t limit) {
     throw Error(PERM_REFUSED_MEMORY,
@@ -45,20 +45,26 @@ class LongTape {
           most_moves_(most_moves) {}
 
     // None: there is no program within reach.
-    std::optional<TapeWay> find() {
+    std::optional<TapeWay> find(double far) {
         std::optional<TapeWay> way = path(far_moves);
         const double moves = moves_of(way);
         if (moves < worth_a_search || !may_branch()) return way;
-        std::optional<TapeWay> branches = on_tree(std::min(moves, misjudged * most_moves_));
+        if (way && is_too_long(*way) && moves < far) return way;
+        std::optional<TapeWay> branches = on_tree(std::min(moves, dear * most_moves_));
         const bool given_up = moves > far_moves && moves < within_reach * most_moves_;
         if (given_up && moves_of(branches) >= as_good * moves) way = path(infinity);
         return moves_of(branches) < as_good * moves_of(way) ? std::move(branches) : std::move(way);
+    }
+
+    bool is_too_long(const TapeWay &way) const {
+        return way.expected > misjudged * most_moves_ || way.certain > most_moves_;
     }
 
   private:
     static constexpr std::int32_t fewest_rows = 24; // below, a path is as good and found at once
     static constexpr double worth_a_search = 1e5;   // moves: fewer are not
     static constexpr double far_moves = 1e9;        // a path of more is left alone if there is a tree
+    static constexpr double dear = 32;              // times what it may have: not worth a long search
     static constexpr double within_reach = 1000;    // times what it may have, a long search may still help
     static constexpr double as_good = 0.5;          // of a path's moves: it stays where a tree takes more
     static constexpr double of_a_list = 1e-6;       // seconds, whatever its states
@@ -125,18 +131,19 @@ std::int64_t bytes_of(const Tape &tape) {
 }
 
 Tape long_tape(const TapePattern &pattern, const Options &options, RunControl &control, const char *who,
-               double wanted_moves) {
+               const TapeWish &wish) {
     const std::int64_t limit = options.memory_limit;
-    const double most_moves = std::min({static_cast<double>(limit) / move_bytes, 0x1p32 - 2, wanted_moves});
+    const double most_moves =
+        std::min({static_cast<double>(limit) / move_bytes, 0x1p32 - 2, wish.most_moves});
     std::optional<Tape> tape;
     with_threads(options.threads, [&] {
-        const std::optional<TapeWay> way = LongTape(pattern, options, control, most_moves).find();
+        LongTape search(pattern, options, control, most_moves);
+        const std::optional<TapeWay> way = search.find(wish.far_moves);
         if (!way)
             throw Error(PERM_REFUSED_MEMORY, formatted("{} keeps all states of the frontier: more than "
                                                        "2^{} of them in any order of the rows",
                                                        who, frontier_out_of_reach));
-        if (way->expected > misjudged * most_moves || way->certain > most_moves)
-            refuse_memory(who, way->expected, limit);
+        if (search.is_too_long(*way)) refuse_memory(who, way->expected, limit);
         if (way->program.slots > most_tape_slots)
             throw Error(PERM_UNSUPPORTED,
                         formatted("{}'s states are written in {} bits, and here {} columns are open "
