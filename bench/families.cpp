@@ -406,6 +406,23 @@ Csr roads(std::int64_t n, Entries entries, std::uint64_t seed) {
     return random_on(columns, entries, random);
 }
 
+Csr block_tree(std::int64_t blocks, std::int64_t size, Entries entries, std::uint64_t seed) {
+    Random random(seed);
+    Pattern columns(at(blocks * size));
+    for (std::int64_t block = 0; block < blocks; ++block) {
+        const auto line_of = [&](std::int64_t of) { return of * size + random.integer(0, size - 1); };
+        for (std::int64_t i = block * size; i < (block + 1) * size; ++i)
+            for (std::int64_t j = block * size; j < (block + 1) * size; ++j) columns[at(i)].insert(j);
+        const std::int64_t above = (block - 1) / 2;
+        for (int k = 0; k < 2 && block > 0; ++k) {
+            const std::int64_t i = line_of(block), j = line_of(above);
+            columns[at(i)].insert(j);
+            columns[at(line_of(above))].insert(line_of(block));
+        }
+    }
+    return random_on(columns, entries, random);
+}
+
 Csr divisors(std::int64_t n) {
     return build(n, n, [](std::int64_t i, std::int64_t j) {
         return (i + 1) % (j + 1) == 0 || (j + 1) % (i + 1) == 0 ? 1.0 : 0.0;

@@ -135,6 +135,8 @@ Csr power_network(std::int64_t n, Entries entries, std::uint64_t seed);
 // Diagonal and roads between random points of the plane: to the nearest point before each, and a third as
 // many more between near ones.
 Csr roads(std::int64_t n, Entries entries, std::uint64_t seed);
+// Full blocks of order size, a binary tree of them: beside the block above, two entries each way.
+Csr block_tree(std::int64_t blocks, std::int64_t size, Entries entries, std::uint64_t seed);
 // 1 where i divides j or j divides i, from 1 on.
 Csr divisors(std::int64_t n);
 // Equations of a plant, permuted: a diagonal, some 3.4 more entries in a row, nearly all within a window of 9

@@ -40,6 +40,7 @@ const std::map<std::string, Family> &named_families() {
          {2, 2, [](Numbers n) { return families::erdos_renyi(n[0], n[1] / 100.0, Entries::real, 1); }}},
         {"power", {1, 1, [](Numbers n) { return families::power_network(n[0], some, 1); }}},
         {"roads", {1, 1, [](Numbers n) { return families::roads(n[0], some, 1); }}},
+        {"blocktree", {2, 2, [](Numbers n) { return families::block_tree(n[0], n[1], some, 1); }}},
         {"div", {1, 1, [](Numbers n) { return families::divisors(n[0]); }}},
         {"process", {1, 1, [](Numbers n) { return families::process(n[0], some, 1); }}},
         {"mesh",

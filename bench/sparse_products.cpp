@@ -2,13 +2,12 @@
 // cuSPARSE: synthetic matrices of the kinds of Dalton et al., Table II, operators of strips, rings and bars,
 // and the matrices of diagonals of Haque, Parvez and Hossain, Figure 6 and Tables 1 and 2.
 //
-//     perm_sparse_products [--runs N] [--only TEXT]
+//     perm_sparse_products [--runs N] [--only TEXT] [--small]
+#include "bench/device.hpp"
+#include "bench/kernels/merge_product.hpp"
+#include "bench/kernels/merge_sum.hpp"
 #include "bench/sparse/diagonals.hpp"
 #include "bench/sparse/products.hpp"
-#include "jit/kernel/merge_product.hpp"
-#include "jit/kernel/merge_sum.hpp"
-#include "jit/queue/gpu_queue.hpp"
-#include "lib/run/gpu_device.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -16,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -90,6 +90,7 @@ struct Bench {
     SparseProduct &product;
     CuSparse *cusparse;
     int runs;
+    bool small;
 
     void vectors_and_sums(const std::vector<Csr> &all) const {
         fmt::print("microseconds: y = A x; cuSPARSE's default and CSR_ALG2; C = A + A moved by a column\n");
@@ -145,59 +146,75 @@ struct Bench {
 
     void diagonals(Random &random) const {
         fmt::print("\nmicroseconds: by diagonals; by rows with our kernels; by rows with cuSPARSE; times\n");
+        if (small) {
+            bands(64, 5);
+            structured(64, 9, 15, random);
+            return;
+        }
         for (std::uint32_t n = 1024; n <= 9216; n += 1024)
-            for (const std::uint32_t half : {5U, 10U, 15U, 20U}) {
-                const DiagonalMatrix a = band_matrix(n, half);
-                const std::string name = fmt::format("n = {}, {} to either side", n, half);
-                print("CDM A x, " + name, time_diagonal_vector(queue, cusparse, a, runs));
-                print("CDM A A, " + name, time_diagonal_product(product, queue, cusparse, a, a, runs / 5));
-            }
+            for (const std::uint32_t half : {5U, 10U, 15U, 20U}) bands(n, half);
         using Row = std::array<std::uint32_t, 3>; // n, diagonals of A and of B: Tables 1 and 2
         for (const auto &[n, of_a, of_b] :
              {Row{1000, 9, 65}, Row{2000, 9, 15}, Row{3000, 29, 15}, Row{4000, 29, 35}, Row{5000, 59, 35},
               Row{6000, 89, 75}, Row{7000, 99, 75}, Row{8000, 109, 35}, Row{9000, 59, 75},
               Row{10000, 109, 35}, Row{10000, 200, 200}, Row{10000, 300, 300}, Row{10000, 400, 400},
-              Row{10000, 500, 500}, Row{10000, 600, 600}}) {
-            const DiagonalMatrix a = random_diagonals(n, of_a, random), b = random_diagonals(n, of_b, random);
-            print(fmt::format("HM A x, n = {}, {} diagonals", n, of_a),
-                  time_diagonal_vector(queue, cusparse, a, runs));
-            print(fmt::format("HM A B, n = {}, {} and {} diagonals", n, of_a, of_b),
-                  time_diagonal_product(product, queue, cusparse, a, b, 5));
-        }
+              Row{10000, 500, 500}, Row{10000, 600, 600}})
+            structured(n, of_a, of_b, random);
+    }
+
+  private:
+    void bands(std::uint32_t n, std::uint32_t half) const {
+        const DiagonalMatrix a = band_matrix(n, half);
+        const std::string name = fmt::format("n = {}, {} to either side", n, half);
+        print("CDM A x, " + name, time_diagonal_vector(queue, cusparse, a, runs));
+        print("CDM A A, " + name,
+              time_diagonal_product(product, queue, cusparse, a, a, std::max(1, runs / 5)));
+    }
+    void structured(std::uint32_t n, std::uint32_t of_a, std::uint32_t of_b, Random &random) const {
+        const DiagonalMatrix a = random_diagonals(n, of_a, random), b = random_diagonals(n, of_b, random);
+        print(fmt::format("HM A x, n = {}, {} diagonals", n, of_a),
+              time_diagonal_vector(queue, cusparse, a, runs));
+        print(fmt::format("HM A B, n = {}, {} and {} diagonals", n, of_a, of_b),
+              time_diagonal_product(product, queue, cusparse, a, b, std::min(runs, 5)));
     }
 };
+
+std::vector<const char *> lattices(bool small) {
+    if (small) return {"grid:6"};
+    return {"grid:12",  "grid:14",  "grid:16",  "ring:12",  "ring:14",  "grid:2x5",
+            "grid:2x6", "grid:2x7", "grid:3x4", "ring:2x6", "ring:4x3", "grid:4x4"};
+}
 
 } // namespace
 
 int main(int argc, char **argv) try {
     CLI::App app("Sparse matrices on a GPU: times a vector, their sums and products, beside cuSPARSE.");
     int runs = 100;
-    app.add_option("--runs", runs, "products that are timed together")->check(CLI::Range(5, 100000));
+    app.add_option("--runs", runs, "products that are timed together")->check(CLI::Range(1, 100000));
     std::string only;
     app.add_option("--only", only, "the matrices whose names have this in them, without diagonals");
+    bool small = false;
+    app.add_flag("--small", small,
+                 "matrices of 32 rows, one lattice, 64 x 64 by diagonals: whether all runs");
     CLI11_PARSE(app, argc, argv);
     Random random(1);
-    std::vector<Csr> all = synthetic_matrices(random);
-    for (const char *lattice : {"grid:12", "grid:14", "grid:16", "ring:12", "ring:14", "grid:2x5", "grid:2x6",
-                                "grid:2x7", "grid:3x4", "ring:2x6", "ring:4x3", "grid:4x4"})
-        all.push_back(operator_of(lattice));
+    std::vector<Csr> all = synthetic_matrices(random, small ? 32 : std::numeric_limits<std::uint32_t>::max());
+    for (const char *lattice : lattices(small)) all.push_back(operator_of(lattice));
     std::erase_if(all, [&](const Csr &a) { return a.name.find(only) == std::string::npos; });
-    const GpuChoice choice = first_gpu();
-    if (!choice.gpu) throw std::runtime_error(choice.why_not);
-    const Gpu::Current current(*choice.gpu);
-    GpuQueue queue(choice.gpu, {});
+    const Device device = open_device();
+    DeviceQueue &queue = *device.queue;
     const std::array<KernelRecipe, 3> kernels{merge_product_kernels(), merge_sum_kernels(),
                                               diagonal_product_kernels()};
     queue.load(kernels);
     SparseProduct product(queue);
     std::optional<CuSparse> cusparse;
     try {
-        cusparse.emplace();
-        fmt::print("cuSPARSE {}\n", cusparse->version());
+        if (device.is_gpu) cusparse.emplace();
+        if (cusparse) fmt::print("cuSPARSE {}\n", cusparse->version());
     } catch (const std::exception &error) {
         fmt::print("without cuSPARSE: {}\n", error.what());
     }
-    const Bench bench{queue, product, cusparse ? &*cusparse : nullptr, runs};
+    const Bench bench{queue, product, cusparse ? &*cusparse : nullptr, runs, small};
     bench.vectors_and_sums(all);
     bench.matrix_products(all);
     if (only.empty()) bench.diagonals(random);

@@ -54,10 +54,11 @@ perm_status perm_periodic_create(const perm_periodic *a, const perm_opts *opts, 
         const libperm::Options options = libperm::read_options(opts, libperm::Call::periodic_create);
         libperm::RunControl control(options);
         auto made = std::make_unique<perm_periodic_plan>();
+        libperm::Charge charge;
         libperm::with_threads(options.threads, [&] {
             made->plan =
                 libperm::make_periodic_plan(libperm::read_periodic(
-                                                a, [&control] { control.poll(); }, &control.memory()),
+                                                a, [&control] { control.poll(); }, &control.memory(), charge),
                                             options, control, libperm::MayBeTables::yes);
         });
         *plan = made.release();

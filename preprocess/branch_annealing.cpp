@@ -24,7 +24,9 @@ std::int32_t below(std::uint64_t bits, std::int32_t n) {
 void anneal(BranchTree &tree, const AnnealingSchedule &schedule, SearchRandom &random, SearchWork &work) {
     const std::int32_t joins = tree.size() - tree.leaves();
     if (joins < 2) return;
-    constexpr int between = 256; // rotations of one temperature
+    constexpr int between = 256;                // rotations of one temperature
+    constexpr std::int32_t most_cached = 20000; // nodes: those of larger trees come from memory
+    const double fetched = tree.size() > most_cached ? 800 : 0;
     std::vector<std::int32_t> dear;
     std::int32_t until_found = 0; // rotations before the dear ones are looked for
     const double start = work.seconds();
@@ -51,15 +53,15 @@ void anneal(BranchTree &tree, const AnnealingSchedule &schedule, SearchRandom &r
                     parent = std::max(tree.node(parent).child[bits >> 5 & 1], tree.leaves());
             }
             const auto rotation = tree.rotation(parent, bits & 1, bits >> 1 & 1);
-            taken += 15;
+            taken += 10;
             if (!rotation) continue;
             const BranchTree::Rotated to = tree.rotated(*rotation);
-            taken += 150 + 4 * static_cast<double>(to.lines);
+            taken += fetched + 100 + 3 * static_cast<double>(to.lines);
             if (to.after > to.before &&
                 random.uniform() >= std::exp(coldness * std::log2(to.before / to.after)))
                 continue;
             tree.rotate(*rotation, to);
-            taken += 50 + 3 * static_cast<double>(to.lines);
+            taken += 40 + 2 * static_cast<double>(to.lines);
         }
         work.take(taken);
     }

@@ -418,9 +418,13 @@ class Builder {
             std::int32_t place = 0;
             for (const auto &[slot, line] : alone[s]) {
                 slots.push_back({line, place + (s == 0 ? join.alone[1] : 0)});
+                if (is_row(line)) join.rows[s].push_back(place);
                 moves.push_back({slot, place++});
             }
-            for (const Shared &l : shared) moves.push_back({sides[s]->layout.slot(l.line), place++});
+            for (const Shared &l : shared) {
+                if (is_row(l.line)) join.rows[s].push_back(place);
+                moves.push_back({sides[s]->layout.slot(l.line), place++});
+            }
             join.runs[s] = runs_of(std::move(moves));
             program().slots = std::max(program().slots, place);
         }
@@ -474,10 +478,14 @@ class Builder {
                 choices[s].push_back(states_of(static_cast<std::int32_t>(alone[s].size()),
                                                all.chosen - static_cast<std::int32_t>(x)));
         }
-        double products = 0;
+        double products = 0, patterns = 0;
         for (std::size_t p = 0; p < n; ++p)
-            for (std::size_t q = 0; q < n; ++q) products += ways[p * n + q] * choices[0][p] * choices[1][q];
+            for (std::size_t q = 0; q < n; ++q) {
+                products += ways[p * n + q] * choices[0][p] * choices[1][q];
+                if (choices[0][p] > 0 && choices[1][q] > 0) patterns += ways[p * n + q];
+            }
         join.products_bound = std::max(1.0, products);
+        join.patterns_bound = std::max(1.0, patterns);
     }
 
     const Pattern &a_;

@@ -26,6 +26,8 @@ class Candidate {
     double spent() const { return work_.seconds(); }
 
     void anneal_for(double seconds, double coldness) {
+        constexpr double of_byte = 0.5; // copied: nanoseconds
+        work_.take(of_byte * static_cast<double>(best_.bytes()));
         BranchTree tree = best_;
         anneal(tree, {seconds, coldness, 10 * coldness}, random_, work_);
         if (tree.seconds() < cost()) best_ = std::move(tree);
@@ -73,19 +75,21 @@ class Search {
         eliminate({Key::states, LinesFirst::none, 1});
     }
 
-    // Rounds of annealing, each twice as long as the one before, while they are worth it. After each, half of
-    // the trees are given up.
+    // Rounds of annealing, each twice as long as the one before, while they are worth it. After every second,
+    // one cold and one warm, half of the trees are given up.
     void better() {
         int in_vain = 0;
         keep_best(static_cast<std::size_t>(std::count_if(
             trees_.begin(), trees_.end(), [&](const auto &x) { return x->cost() <= far_behind * cost(); })));
         const double first = of_a_tree * of_first_ * static_cast<double>(trees_.size());
         for (int round = 0; !trees_.empty() && in_vain < most_in_vain; ++round) {
-            if (round > 0) keep_best((trees_.size() + 1) / 2);
-            const double before = cost(), left = worth() - spent();
-            if (left <= 0) return;
+            if (round % 2 == 1) keep_best((trees_.size() + 1) / 2);
+            const double before = cost();
+            costs_.push_back(before);
+            const double left = worth() - spent();
+            if (left <= of_a_round * of_first_) return;
             const double seconds = std::min(std::ldexp(first, round), left);
-            const double coldness = round % 2 == 0 ? 3 : 1;
+            const double coldness = round % 2 == 0 ? 2 : 0.8;
             parallel_for(trees_.size(), [&](std::size_t k) {
                 trees_[k]->anneal_for(seconds / static_cast<double>(trees_.size()), coldness);
             });
@@ -103,9 +107,11 @@ class Search {
   private:
     static constexpr double longest = 3;         // seconds of search
     static constexpr double of_a_tree = 0.3;     // of its first start: a tree's part of the first round
+    static constexpr double of_a_round = 0.1;    // of its first start: less is not worth copying a tree
     static constexpr double expected_gain = 0.2; // of the first round: a part of the run
     static constexpr double far_behind = 20;     // a start of so many times the cost of the best is given up
-    static constexpr double without_a_tree = 4;  // first starts are worth it
+    static constexpr double patience = 6; // times what a search is worth, while it comes near the other way
+    static constexpr double without_a_tree = 4;       // first starts are worth it
     static constexpr double start_of_an_entry = 1e-6; // seconds
     static constexpr std::int32_t many_entries = 30000;
     static constexpr int most_in_vain = 4; // rounds that gained nothing
@@ -128,9 +134,15 @@ class Search {
         if (cost() > SearchBudget::far * SearchBudget::far * other && spent() > budget.effort * budget.least)
             return 0;
         const double own = budget.of(std::min(cost(), other));
-        if (budget.effort < 1 || cost() > other) return std::min(longest * budget.effort, own);
+        if (budget.effort < 1) return std::min(longest * budget.effort, own);
+        if (cost() > SearchBudget::far * other) return std::min(longest, own / 4);
+        if (cost() > other) return std::min(longest, comes_near() ? patience * own : own);
         const bool alone = SearchBudget::far * cost() < other; // nobody else will search
         return std::min(longest, std::max(alone ? 4 * own : own, spent() + gain_));
+    }
+    // Whether two rounds more that gain as much as the last two will do.
+    bool comes_near() const {
+        return costs_.size() > 2 && cost() * cost() < options_.other_seconds * *(costs_.end() - 3);
     }
     double cost() const {
         double least = 1e300;
@@ -149,7 +161,7 @@ class Search {
         const double before = starts_.seconds();
         if (before > 0 && before + of_first_ > worth()) return;
         BranchTree tree = branch_leaves(lines_, pricing_);
-        starts_.take(50 * tree.leaves());
+        starts_.take((lines_.entries() > many_entries ? 500.0 : 50.0) * tree.leaves()); // from memory
         const bool joined = join(tree, {before > 0 ? before + 3 * of_first_ : longest});
         if (before == 0) of_first_ = starts_.seconds();
         if (!joined) return;
@@ -171,9 +183,10 @@ class Search {
     SearchRandom random_;
     std::vector<std::unique_ptr<Candidate>> trees_;
     Charge held_;
-    double of_first_ = 0; // seconds of the first start
-    double given_up_ = 0; // seconds spent on trees that are no more
-    double gain_ = 0;     // seconds of the run, by the last seconds of search
+    std::vector<double> costs_; // of the run, before each round
+    double of_first_ = 0;       // seconds of the first start
+    double given_up_ = 0;       // seconds spent on trees that are no more
+    double gain_ = 0;           // seconds of the run, by the last seconds of search
 };
 
 } // namespace

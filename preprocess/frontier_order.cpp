@@ -295,6 +295,7 @@ class Search {
             if (predicted > hopeless * options_.limit_seconds && spent > short_search) break;
             if (predicted > SearchBudget::far * options_.other_seconds && spent > 1e9 * options_.budget.least)
                 break;
+            if (predicted > SearchBudget::far * SearchBudget::far * options_.branches_seconds) break;
             in_parallel([&](Walker &w) {
                 options_.poll();
                 w.anneal(round);

@@ -17,14 +17,15 @@ struct FrontierPrice {
 
 struct FrontierOrderOptions {
     std::uint64_t seed = 0;
-    std::optional<bool> transposed; // the only side that is looked at
-    FrontierPrice sparse, dense;    // the cheaper one for an order is its cost
-    double other_seconds = 1e300;   // what the best other engine would take: what is far from it is given up
-    double other_search = 1e300;    // seconds that searching is worth for that one
-    SearchBudget budget;            // of the search, on both sides
-    double limit_seconds = 1e300;   // a run predicted to take many times this will not be run
-    double most_bytes = 1e300;      // of frontiers that are kept to go back to; beyond, no order is bettered
-    Poll poll = no_poll;            // from any thread
+    std::optional<bool> transposed;  // the only side that is looked at
+    FrontierPrice sparse, dense;     // the cheaper one for an order is its cost
+    double other_seconds = 1e300;    // what the best other engine would take: what is far from it is given up
+    double other_search = 1e300;     // seconds that searching is worth for that one
+    double branches_seconds = 1e300; // what a tree takes, found in a short search: further yet is given up
+    SearchBudget budget;             // of the search, on both sides
+    double limit_seconds = 1e300;    // a run predicted to take many times this will not be run
+    double most_bytes = 1e300;       // of frontiers that are kept to go back to; beyond, no order is bettered
+    Poll poll = no_poll;             // from any thread
     MemoryAccount *account = nullptr; // what holds these frontiers, if there is one; may throw
 };
 

@@ -52,6 +52,8 @@ std::int64_t bytes_of(const FrontierProgram &program) {
         bytes += static_cast<std::int64_t>(sizeof branch);
         for (const std::vector<BitRun> &runs : branch.join.runs)
             bytes += static_cast<std::int64_t>(runs.capacity() * sizeof(BitRun));
+        for (const std::vector<std::int32_t> &rows : branch.join.rows)
+            bytes += static_cast<std::int64_t>(rows.capacity() * sizeof rows[0]);
     }
     return bytes;
 }

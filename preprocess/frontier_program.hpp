@@ -44,10 +44,12 @@ struct BitRun {
 // elsewhere (which are *closing*) each in one of both. States are put into an order first in which lines that
 // both have stand above those that one side has alone, the closing ones highest.
 struct FrontierJoin {
-    std::array<std::vector<BitRun>, 2> runs;     // of each branch, to that order
-    std::array<std::int32_t, 2> alone{};         // lines that one side has, below
-    std::int32_t closing = 0, staying = 0;       // lines that both have
-    double products_bound = 1, states_bound = 1; // pairs, what they come to; at most
+    std::array<std::vector<BitRun>, 2> runs;       // of each branch, to that order
+    std::array<std::vector<std::int32_t>, 2> rows; // places in that order of the lines that are rows
+    std::array<std::int32_t, 2> alone{};           // lines that one side has, below
+    std::int32_t closing = 0, staying = 0;         // lines that both have
+    double products_bound = 1, states_bound = 1;   // pairs, what they come to; at most
+    double patterns_bound = 1;                     // pairs of patterns of the shared lines, at most
     std::int32_t slots() const {
         return alone[0] + alone[1] + staying;
     } // of the result: staying, then 0, then 1

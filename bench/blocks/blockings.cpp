@@ -1,8 +1,8 @@
 #include "bench/blocks/blockings.hpp"
 
+#include "bench/kernels/similar_rows.hpp"
 #include "jit/text/text.hpp"
 #include "preprocess/parallel.hpp"
-#include "preprocess/similar_rows.hpp"
 
 #include <chrono>
 #include <mutex>

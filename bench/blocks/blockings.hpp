@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bench/blocks/operators.hpp"
-#include "jit/kernel/block_product.hpp"
+#include "bench/kernels/block_product.hpp"
 
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 namespace bench {
 
 struct Blocked {
-    libperm::RowBlocks blocks;
+    RowBlocks blocks;
     std::string how;
     double seconds = 0; // to find it
 };

@@ -60,7 +60,7 @@ class ManyVectors {
     libperm::DeviceQueue &queue_;
     CuSparseMany *peer_;
     const Rows &a_;
-    const libperm::RowBlocks &blocks_;
+    const RowBlocks &blocks_;
     int runs_;
     libperm::DeviceArray first_, column_, value_, strips_, steps_, columns_, tiles_, rows_;
 };

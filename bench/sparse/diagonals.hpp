@@ -1,13 +1,13 @@
 // Matrices stored by diagonals, beside the same in rows.
 #pragma once
 
+#include "bench/kernels/diagonal_product.hpp"
 #include "bench/sparse/products.hpp"
-#include "jit/kernel/diagonal_product.hpp"
 
 namespace bench {
 
 struct DiagonalMatrix {
-    libperm::DiagonalStorage storage;
+    DiagonalStorage storage;
     std::uint32_t n;
     std::vector<std::int32_t> diagonals; // as its storage has them
     std::vector<double> value;
@@ -26,8 +26,7 @@ struct DiagonalTimes {
 };
 DiagonalTimes time_diagonal_vector(libperm::DeviceQueue &queue, CuSparse *cusparse, const DiagonalMatrix &a,
                                    int runs);
-DiagonalTimes time_diagonal_product(libperm::SparseProduct &product, libperm::DeviceQueue &queue,
-                                    CuSparse *cusparse, const DiagonalMatrix &a, const DiagonalMatrix &b,
-                                    int runs);
+DiagonalTimes time_diagonal_product(SparseProduct &product, libperm::DeviceQueue &queue, CuSparse *cusparse,
+                                    const DiagonalMatrix &a, const DiagonalMatrix &b, int runs);
 
 } // namespace bench

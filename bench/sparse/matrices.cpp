@@ -17,10 +17,21 @@ std::uint64_t below(Random &random, std::uint64_t n) {
     return static_cast<std::uint64_t>(random.integer(0, static_cast<std::int64_t>(n) - 1));
 }
 
-// `length(i)` entries in row i, at random within `reach` of the diagonal; 0: anywhere.
-template <class Length>
-Csr random_rows(const std::string &name, std::uint32_t rows, std::uint32_t columns, std::uint64_t reach,
-                Random &random, const Length &length) {
+struct Shape {
+    std::string name;
+    std::uint32_t rows, columns;
+    std::uint64_t reach; // of entries from the diagonal; 0: anywhere
+
+    Shape within(std::uint32_t most) const {
+        const bool is_wide = rows < columns;
+        return {name, std::min(rows, is_wide && columns > most ? most / 4 : most), std::min(columns, most),
+                reach};
+    }
+};
+
+// `length(i)` entries in row i, at random.
+template <class Length> Csr random_rows(const Shape &shape, Random &random, const Length &length) {
+    const auto &[name, rows, columns, reach] = shape;
     Csr a{name, false, columns, {0}, {}, {}};
     std::vector<std::uint64_t> places;
     for (std::uint32_t i = 0; i < rows; ++i) {
@@ -39,36 +50,39 @@ Csr random_rows(const std::string &name, std::uint32_t rows, std::uint32_t colum
     return a;
 }
 
-} // namespace
-
-std::vector<Csr> synthetic_matrices(Random &random) {
-    std::vector<Csr> all;
-    Csr dense{"dense 2000 x 2000", false, 2000, {0}, {}, {}};
-    for (std::uint32_t i = 0; i < 2000; ++i) {
-        for (std::uint32_t j = 0; j < 2000; ++j) dense.add(j, 1);
+Csr full_matrix(std::uint32_t n) {
+    Csr dense{"dense 2000 x 2000", false, n, {0}, {}, {}};
+    for (std::uint32_t i = 0; i < n; ++i) {
+        for (std::uint32_t j = 0; j < n; ++j) dense.add(j, 1);
         dense.end_row();
     }
-    all.push_back(std::move(dense));
+    return dense;
+}
+
+} // namespace
+
+std::vector<Csr> synthetic_matrices(Random &random, std::uint32_t most) {
+    std::vector<Csr> all{full_matrix(std::min(2000U, most))};
+    const auto add = [&](const Shape &shape, const auto &length) {
+        all.push_back(random_rows(shape.within(most), random, length));
+    };
     const auto constant = [](std::uint64_t n) { return [n](std::uint32_t) { return n; }; };
-    all.push_back(random_rows("banded, 120 a row", 36000, 36000, 300, random, constant(120)));
-    all.push_back(random_rows("banded, 55 a row", 217000, 217000, 600, random, constant(55)));
-    all.push_back(random_rows("banded, 5 a row", 1000000, 1000000, 8, random, constant(5)));
-    all.push_back(random_rows("random, 6 a row", 207000, 207000, 0, random, constant(6)));
-    all.push_back(random_rows("random, 22 a row", 121000, 121000, 0, random, constant(22)));
-    all.push_back(random_rows("circuit, a few dense rows", 171000, 171000, 0, random, [&](std::uint32_t i) {
-        return i % 17100 == 7 ? std::uint64_t{40000} : std::uint64_t{5};
-    }));
+    add({"banded, 120 a row", 36000, 36000, 300}, constant(120));
+    add({"banded, 55 a row", 217000, 217000, 600}, constant(55));
+    add({"banded, 5 a row", 1000000, 1000000, 8}, constant(5));
+    add({"random, 6 a row", 207000, 207000, 0}, constant(6));
+    add({"random, 22 a row", 121000, 121000, 0}, constant(22));
+    add({"circuit, a few dense rows", 171000, 171000, 0},
+        [](std::uint32_t i) { return i % 17100 == 7 ? std::uint64_t{40000} : std::uint64_t{5}; });
     // Of row lengths k as k^-2.1: a web's links.
-    all.push_back(random_rows("power law", 1000000, 1000000, 0, random, [&](std::uint32_t) {
+    add({"power law", 1000000, 1000000, 0}, [&](std::uint32_t) {
         const double u = std::max(random.uniform(), 1e-6);
         return static_cast<std::uint64_t>(std::pow(u, -1 / 1.1));
-    }));
-    all.push_back(random_rows("LP, 4284 x 1.1e6", 4284, 1092610, 0, random, [&](std::uint32_t i) {
-        return i % 7 == 0 ? std::uint64_t{15000} : std::uint64_t{600};
-    }));
-    all.push_back(random_rows("rows of 0 or 400", 400000, 400000, 0, random, [&](std::uint32_t i) {
-        return i % 64 == 0 ? std::uint64_t{400} : std::uint64_t{0};
-    }));
+    });
+    add({"LP, 4284 x 1.1e6", 4284, 1092610, 0},
+        [](std::uint32_t i) { return i % 7 == 0 ? std::uint64_t{15000} : std::uint64_t{600}; });
+    add({"rows of 0 or 400", 400000, 400000, 0},
+        [](std::uint32_t i) { return i % 64 == 0 ? std::uint64_t{400} : std::uint64_t{0}; });
     return all;
 }
 

@@ -25,7 +25,8 @@ struct Csr {
     }
 };
 
-std::vector<Csr> synthetic_matrices(perm::families::Random &random);
+// Of at most so many rows and columns.
+std::vector<Csr> synthetic_matrices(perm::families::Random &random, std::uint32_t most);
 Csr operator_of(const std::string &lattice); // one cell's, multiplied out
 
 Csr moved(const Csr &a); // its columns, by one to the right

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "bench/cusparse.hpp"
+#include "bench/kernels/sparse_product.hpp"
 #include "bench/sparse/matrices.hpp"
 #include "bench/uploaded.hpp"
-#include "jit/kernel/sparse_product.hpp"
 
 namespace bench {
 
@@ -20,7 +20,7 @@ struct OnDevice {
           columns(a.columns),
           entries(a.first.back()) {}
 
-    libperm::DeviceMatrix matrix() const {
+    DeviceMatrix matrix() const {
         return {rows, columns, entries, first.address(), column.address(), value.address()};
     }
     DeviceCsr csr() const {

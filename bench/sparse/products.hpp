@@ -3,8 +3,8 @@
 #pragma once
 
 #include "bench/cusparse.hpp"
+#include "bench/kernels/sparse_product.hpp"
 #include "bench/sparse/matrices.hpp"
-#include "jit/kernel/sparse_product.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -24,7 +24,7 @@ struct Times {
     std::uint32_t entries = 0; // of the result
 };
 Times time_sum(libperm::DeviceQueue &queue, CuSparse *cusparse, const Csr &a, const Csr &b, int runs);
-Times time_matrix_product(libperm::SparseProduct &product, libperm::DeviceQueue &queue, CuSparse *cusparse,
+Times time_matrix_product(SparseProduct &product, libperm::DeviceQueue &queue, CuSparse *cusparse,
                           const Csr &a, const Csr &b, int runs);
 
 } // namespace bench

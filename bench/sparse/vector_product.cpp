@@ -1,8 +1,8 @@
 #include "bench/sparse/products.hpp"
 
+#include "bench/kernels/merge_product.hpp"
 #include "bench/sparse/on_device.hpp"
 #include "bench/sparse/timing.hpp"
-#include "jit/kernel/merge_product.hpp"
 
 #include <fmt/core.h>
 

@@ -35,7 +35,14 @@ std::unique_ptr<const ShardWork> ShardRun::load(int threads) {
     opts.cancel_user = this;
     opts.progress = [](double, double, void *self) { static_cast<ShardRun *>(self)->report(); };
     opts.progress_user = this;
-    return work_of(options_.output, part_, opts);
+    try {
+        std::unique_ptr<const ShardWork> work = work_of(options_.output, part_, opts);
+        (void)work->shards(); // an estimate is planned now
+        return work;
+    } catch (const Error &error) {
+        if (error.status() != PERM_CANCELLED) throw;
+        throw Error(static_cast<perm_status>(status_.load()), why_stopped() + " before a shard was begun");
+    }
 }
 
 void ShardRun::run() {
@@ -43,6 +50,7 @@ void ShardRun::run() {
     const int count = work_->runners(std::ssize(todo_));
     if (count > 1) work_ = load(1);
     expected_ = work_->shard_seconds() * static_cast<double>(todo_.size()) / count;
+    has_begun_ = true;
     {
         std::vector<std::jthread> others;
         for (int k = 1; k < count; ++k) others.emplace_back([this] { work(); });
@@ -84,13 +92,16 @@ void ShardRun::keep(std::int64_t number, std::string partial) {
     written_at_ = watch_.seconds();
 }
 
+std::string ShardRun::why_stopped() const {
+    if (status_ == PERM_CANCELLED) return "cancelled";
+    return fmt::format("stopped at the time limit of {}", in_words(options_.time_limit_seconds));
+}
+
 void ShardRun::fail_stopped() const {
-    const std::string why = status_ == PERM_CANCELLED ? "cancelled"
-                                                      : fmt::format("stopped at the time limit of {}",
-                                                                    in_words(options_.time_limit_seconds));
     throw Error(static_cast<perm_status>(status_.load()),
                 fmt::format("{}; {} of {} shards are done and in {}: the same command goes on from there{}",
-                            why, part_.partials.size(), size_, options_.output, how_to_go_on(options_)));
+                            why_stopped(), part_.partials.size(), size_, options_.output,
+                            how_to_go_on(options_)));
 }
 
 void ShardRun::stop(perm_status status) {
@@ -107,7 +118,9 @@ bool ShardRun::is_stopping() {
 }
 
 int ShardRun::is_to_break_off() {
-    return is_stopping() && (status_ == PERM_INTERNAL || watch_.seconds() - stopped_at_ > to_finish);
+    if (!is_stopping()) return 0;
+    const bool spares_shards = has_begun_ && status_ != PERM_INTERNAL;
+    return !spares_shards || watch_.seconds() - stopped_at_ > to_finish;
 }
 
 // By one shard's thread or another's: the shards count, all being of about the same size.

@@ -42,6 +42,7 @@ class ShardRun {
     std::unique_ptr<const ShardWork> load(int threads);
     void work();
     void keep(std::int64_t number, std::string partial);
+    std::string why_stopped() const;
     [[noreturn]] void fail_stopped() const;
     void stop(perm_status status);
     bool is_stopping();
@@ -58,6 +59,7 @@ class ShardRun {
     std::int64_t size_ = 0;
     std::vector<std::int64_t> todo_;
     std::atomic<std::size_t> next_{0};                                        // of these
+    std::atomic<bool> has_begun_ = false;                                     // shards may be under way
     std::atomic<int> status_{PERM_OK};                                        // to stop with
     std::atomic<double> stopped_at_{std::numeric_limits<double>::infinity()}; // by the watch
     double begun_at_ = 0, written_at_ = 0;                                    // by the watch

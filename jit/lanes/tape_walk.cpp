@@ -95,7 +95,7 @@ template <class N> class TapeWalk {
     }
 
     void forward(TapeRange range, const double *before, double *after) const {
-        const std::uint32_t begin = tape_.first_state[static_cast<std::size_t>(range.row)];
+        const std::uint32_t begin = tape_.first_state[static_cast<std::size_t>(range.list)];
         const TapeMove *move = tape_.moves.data() + tape_.first_move[begin + range.first];
         for (std::uint32_t s = range.first; s < range.last; ++s) {
             const TapeMove *const last = tape_.moves.data() + tape_.first_move[begin + s + 1];
@@ -109,7 +109,7 @@ template <class N> class TapeWalk {
 
     void backward(TapeRange range, const double *states, const double *slopes_after, double *slopes,
                   double *gradient) const {
-        const std::uint32_t begin = tape_.first_state[static_cast<std::size_t>(range.row)];
+        const std::uint32_t begin = tape_.first_state[static_cast<std::size_t>(range.list)];
         const TapeMove *move = tape_.moves.data() + tape_.first_move[begin + range.first];
         for (std::uint32_t s = range.first; s < range.last; ++s) {
             const TapeMove *const last = tape_.moves.data() + tape_.first_move[begin + s + 1];
@@ -189,13 +189,13 @@ const double *run_tape(const Tape &tape, TapeLayout layout, const double *entrie
     return HWY_DYNAMIC_DISPATCH(all)(tape, layout, entries, states);
 }
 
-void run_tape_row(const Tape &tape, TapeLayout layout, TapeRange range, const double *entries,
-                  const double *before, double *after) {
+void run_tape_list(const Tape &tape, TapeLayout layout, TapeRange range, const double *entries,
+                   const double *before, double *after) {
     HWY_DYNAMIC_DISPATCH(forward)(tape, layout, range, entries, before, after);
 }
 
-void run_tape_row_back(const Tape &way_back, TapeLayout layout, TapeRange range, const double *entries,
-                       const double *states, const double *slopes_after, double *slopes, double *gradient) {
+void run_tape_list_back(const Tape &way_back, TapeLayout layout, TapeRange range, const double *entries,
+                        const double *states, const double *slopes_after, double *slopes, double *gradient) {
     HWY_DYNAMIC_DISPATCH(backward)(way_back, layout, range, entries, states, slopes_after, slopes, gradient);
 }
 

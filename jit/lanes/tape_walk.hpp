@@ -25,25 +25,27 @@ struct TapeLayout {
     }
 };
 
-// `entries`: a block each; they and `states`, two rows that take turns, on boundaries of 64 bytes. Returns
-// the last state's block, or null if there is none. The same bits on every processor, and for a matrix
-// whatever stands beside it.
+// Of a path. `entries`: a block each; they and `states`, two lists that take turns, on boundaries of 64
+// bytes. Returns the last state's block, or null if there is none. The same bits on every processor, and for
+// a matrix whatever stands beside it.
 const double *run_tape(const Tape &tape, TapeLayout layout, const double *entries, double *states);
 
-// States first to last - 1 of a row, counted in it.
+// States first to last - 1 of a list, counted in it.
 struct TapeRange {
-    std::int32_t row;
+    std::int32_t list;
     std::uint32_t first, last;
 };
 
-// The states of a range, of rows from 1 on; `before`, `after`: the blocks of the row before and of this one.
-void run_tape_row(const Tape &tape, TapeLayout layout, TapeRange range, const double *entries,
-                  const double *before, double *after);
+// The states of a range, of a list with moves; `before`, `after`: the blocks of the list before and of this
+// one. For a join `entries` are the blocks of the other list.
+void run_tape_list(const Tape &tape, TapeLayout layout, TapeRange range, const double *entries,
+                   const double *before, double *after);
 
-// From the last state's derivatives by the states of the row after, `slopes_after`: those by the states of
-// the range, `slopes`, and what the moves from these add to those by the entries, `gradient`. `way_back` is
-// the tape with the moves from each state instead of those to it: their sources are states of the row after.
-void run_tape_row_back(const Tape &way_back, TapeLayout layout, TapeRange range, const double *entries,
-                       const double *states, const double *slopes_after, double *slopes, double *gradient);
+// From the last state's derivatives by the states of the list after, `slopes_after`: those by the states of
+// the range, `slopes`, and what the moves from these add to those by the entries, `gradient`, or by the other
+// list's states. `way_back` is the tape with the moves from each state instead of those to it: their sources
+// are states of the list after.
+void run_tape_list_back(const Tape &way_back, TapeLayout layout, TapeRange range, const double *entries,
+                        const double *states, const double *slopes_after, double *slopes, double *gradient);
 
 } // namespace libperm

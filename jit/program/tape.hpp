@@ -1,5 +1,6 @@
 // The frontier of one pattern, written out: every state and every way to reach it, to be run again and again
-// with other values. No key is compared any more, and nothing is allocated: a row is a list of multiply-adds.
+// with other values. No key is compared any more, and nothing is allocated: a list of states is a list of
+// multiply-adds.
 #pragma once
 
 #include <cstdint>
@@ -8,24 +9,41 @@
 namespace libperm {
 
 struct TapeMove {
-    std::uint32_t source; // a state of the row before
-    std::uint32_t entry;  // of the pattern
+    std::uint32_t source; // a state of the list before
+    std::uint32_t
+        entry; // of the pattern; `nnz`: none, which counts as 1; of a join a state of the other list
 };
 
-// States are numbered row by row; state 0, before the first row, is the number 1, and the last is the
-// permanent. Each is the sum over its moves of an entry times a state.
+// Where the moves to a list's states come from. Without any it holds one state, the number 1.
+struct TapeList {
+    std::int32_t before = -1, other = -1; // lists below it, each of which one list comes from
+
+    bool begins() const { return before < 0; }
+    bool is_join() const { return other >= 0; }
+};
+
+// States stand in lists, one after each step along the frontier: of a path one before the first row and one
+// after each, on a tree (docs/frontier.md) also one at the beginning of each branch, and one after each join.
+// Each state is the sum over its moves of a state times an entry, or of a state times a state, and the last
+// is the permanent.
 struct Tape {
     std::int32_t n = 0;
     std::int64_t nnz = 0;
-    std::vector<std::uint32_t> first_state; // of each row: n + 2, from {0, 1} to the number of states
-    std::vector<std::uint32_t> first_move;  // of each state, and their number; state 0 has none
-    std::vector<TapeMove> moves;            // the source counted from the first state of the row before
+    std::vector<TapeList> lists;
+    std::vector<std::uint32_t> first_state; // of each list, and their number
+    std::vector<std::uint32_t> first_move;  // of each state, and their number
+    std::vector<TapeMove> moves;            // states counted from the first of their list
     std::vector<std::uint32_t> row;         // of each entry
-    bool transposed = false;                // the walk goes along the columns
-    std::uint32_t most_states = 1;          // of a row
+    bool is_path = true;                    // of rows: each list is that after the one before it
+    bool transposed = false;                // of a path: it goes along the columns
+    std::uint32_t most_states = 1;          // of a list
     double roundings = 0;                   // on the way of a term, when moves are fused multiply-adds
 
     std::uint32_t states() const { return first_state.back(); }
+    std::uint32_t states_of(std::int32_t list) const {
+        const auto l = static_cast<std::size_t>(list);
+        return first_state[l + 1] - first_state[l];
+    }
 };
 
 } // namespace libperm

@@ -16,34 +16,67 @@ struct Rectangle {
     std::vector<Gaussian> values;
 };
 
-// What goes wrong in it is told with the name of the part.
-Rectangle read_part(const perm_csr *given, const char *name, const Poll &poll, MemoryAccount *account) {
-    try {
-        const InputPattern input = read_rectangle(given, poll, account);
-        Values values = read_values(input, given->values, poll, account);
-        Rectangle out{input.pattern, std::move(values.wide)};
-        for (const double x : values.real) out.values.push_back({mpq_class(x), 0});
-        return out;
-    } catch (const Error &error) {
-        throw Error(error.status(), formatted("the {}: {}", name, error.what()));
-    }
-}
-
 [[noreturn]] void bad_matrix(const std::string &text) { throw Error(PERM_BAD_MATRIX, text); }
 
-void take_cell(PeriodicMatrix &out, Rectangle cell) {
-    const std::int32_t r = cell.pattern.rows;
+// In the call's memory as long as the charge lives.
+class Reading {
+  public:
+    Reading(const Poll &poll, MemoryAccount *account, Charge &charge)
+        : poll_(poll), account_(account), charge_(charge), steps_(poll) {}
+
+    // What goes wrong in it is told with the name of the part; `check` is asked before numbers are read.
+    template <class Check> Rectangle part(const perm_csr *given, const char *name, const Check &check) {
+        const auto named = [name](const auto &work) {
+            try {
+                return work();
+            } catch (const Error &error) {
+                throw Error(error.status(), formatted("the {}: {}", name, error.what()));
+            }
+        };
+        const InputPattern input = named([&] { return read_rectangle(given, poll_, account_); });
+        check(input.pattern);
+        return named([&] {
+            charge_.grow(input.pattern.nnz() * of_entry);
+            Values values = read_values(input, given->values, poll_, account_);
+            Rectangle out{input.pattern, std::move(values.wide)};
+            for (const double x : values.real) {
+                steps_.take(16);
+                out.values.push_back({mpq_class(x), 0});
+            }
+            return out;
+        });
+    }
+
+    PolledSteps &steps() { return steps_; }
+
+  private:
+    // Short numbers, and what they are read into.
+    static constexpr std::int64_t of_entry = 2 * sizeof(Gaussian) + 4 * 32 + sizeof(PeriodicEntry);
+
+    const Poll &poll_;
+    MemoryAccount *account_;
+    Charge &charge_;
+    PolledSteps steps_;
+};
+
+void check_cell(const Pattern &cell) {
+    const std::int32_t r = cell.rows;
     if (r == 0) bad_matrix("the cell has no rows: it must have one at least");
-    if (cell.pattern.cols % r != 0 || cell.pattern.cols / r % 2 == 0)
+    if (cell.cols % r != 0 || cell.cols / r % 2 == 0)
         bad_matrix(
             formatted("the cell has {0} rows and {1} columns: {0} (2 d + 1) it must have, the blocks for "
                       "the cells -d to d side by side",
-                      r, cell.pattern.cols));
+                      r, cell.cols));
+}
+
+void take_cell(PeriodicMatrix &out, Rectangle cell, PolledSteps &steps) {
+    const std::int32_t r = cell.pattern.rows;
     out.rows = r;
     out.reach = cell.pattern.cols / r / 2;
     std::size_t k = 0;
     for (std::int32_t i = 0; i < r; ++i)
         for (const std::int32_t j : cell.pattern.row(i)) {
+            steps.take(16);
             Gaussian &value = cell.values[k++];
             if (is_zero(value)) continue;
             out.entries.push_back({i, j % r, j / r - out.reach});
@@ -52,18 +85,22 @@ void take_cell(PeriodicMatrix &out, Rectangle cell) {
 }
 
 // The head's own columns come first, the tail's last; between them, those of the `reach` cells next to it.
-PeriodicEnd end_of(const PeriodicMatrix &a, Rectangle part, bool is_head) {
-    const std::int64_t inner = std::int64_t{a.reach} * a.rows, own = part.pattern.cols - inner;
+PeriodicEnd end_of(const PeriodicMatrix &a, const perm_csr *given, bool is_head, Reading &reading) {
+    const std::int64_t inner = std::int64_t{a.reach} * a.rows;
     const char *name = is_head ? "head" : "tail";
-    if (own < 0 || own > inner)
-        bad_matrix(formatted("the {} has {} columns: {} of the cells next to it, and up to {} of its own",
-                             name, part.pattern.cols, inner, inner));
+    Rectangle part = reading.part(given, name, [&](const Pattern &end) {
+        if (end.cols < inner || end.cols > 2 * inner)
+            bad_matrix(formatted("the {} has {} columns: {} of the cells next to it, and up to {} of its own",
+                                 name, end.cols, inner, inner));
+    });
+    const std::int64_t own = part.pattern.cols - inner;
     PeriodicEnd out;
     out.rows = part.pattern.rows;
     out.columns = own;
     std::size_t k = 0;
     for (std::int32_t i = 0; i < out.rows; ++i)
         for (const std::int32_t j : part.pattern.row(i)) {
+            reading.steps().take(16);
             Gaussian &value = part.values[k++];
             if (is_zero(value)) continue;
             // Counted from the first column of the first cell, or of the one behind the last.
@@ -106,7 +143,8 @@ std::vector<std::uint32_t> kinds_of(const std::vector<Gaussian> &values) {
     return kinds;
 }
 
-PeriodicMatrix read_periodic(const perm_periodic *given, const Poll &poll, MemoryAccount *account) {
+PeriodicMatrix read_periodic(const perm_periodic *given, const Poll &poll, MemoryAccount *account,
+                             Charge &charge) {
     if (!given) throw Error(PERM_BAD_ARGUMENT, "the periodic matrix is a null pointer");
     const perm_periodic a = read_known(*given, sizeof(perm_periodic), "perm_periodic");
     if (!a.cell) throw Error(PERM_BAD_ARGUMENT, "perm_periodic.cell is a null pointer");
@@ -117,9 +155,11 @@ PeriodicMatrix read_periodic(const perm_periodic *given, const Poll &poll, Memor
     if (a.joined && (a.head || a.tail)) bad_matrix("joined ends have neither a head nor a tail");
     PeriodicMatrix out;
     out.joined = a.joined != 0;
-    take_cell(out, read_part(a.cell, "cell", poll, account));
-    if (a.head) out.head = end_of(out, read_part(a.head, "head", poll, account), true);
-    if (a.tail) out.tail = end_of(out, read_part(a.tail, "tail", poll, account), false);
+    charge = Charge(account);
+    Reading reading(poll, account, charge);
+    take_cell(out, reading.part(a.cell, "cell", check_cell), reading.steps());
+    if (a.head) out.head = end_of(out, a.head, true, reading);
+    if (a.tail) out.tail = end_of(out, a.tail, false, reading);
     const std::int64_t rows = std::int64_t{out.head.rows} + out.tail.rows,
                        columns = out.head.columns + out.tail.columns;
     if (rows != columns)

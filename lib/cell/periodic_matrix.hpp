@@ -48,7 +48,9 @@ struct PeriodicMatrix {
 // Equal values have equal numbers.
 std::vector<std::uint32_t> kinds_of(const std::vector<Gaussian> &values);
 
-// Throws Error (PERM_BAD_ARGUMENT, PERM_BAD_MATRIX, PERM_UNSUPPORTED).
-PeriodicMatrix read_periodic(const perm_periodic *given, const Poll &poll, MemoryAccount *account);
+// With what it takes of the call's memory. Throws Error (PERM_BAD_ARGUMENT, PERM_BAD_MATRIX,
+// PERM_UNSUPPORTED) and what the account does.
+PeriodicMatrix read_periodic(const perm_periodic *given, const Poll &poll, MemoryAccount *account,
+                             Charge &charge);
 
 } // namespace libperm

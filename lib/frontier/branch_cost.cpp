@@ -10,14 +10,22 @@ namespace {
 
 constexpr double scan = 1.2e-9, merge = 3.5e-9, append = 4e-9; // as in a row of the sparse form
 constexpr double step = 4e-7;                                  // whatever its states
-constexpr double join = 4e-6;
-constexpr double product = 2.2e-9; // of two states
-constexpr double sorting = 3e-8;   // of a state that is joined
-constexpr double writing = 4e-9;   // of a state that a join gives
+constexpr double join = 1.5e-6;
+// Of a join: products of two states, few or many; pairs of patterns; states that are joined; that it gives.
+constexpr double few_products = 3e-9, product = 4e-10, pair = 1e-8, ranking = 1e-8, writing = 1e-8;
+constexpr double few = 0x1p13;
+
+double join_seconds(const FrontierJoin &of, double joined) {
+    const double products = of.products_bound < few
+                                ? few_products * of.products_bound
+                                : few_products * few + product * of.products_bound + pair * of.patterns_bound;
+    return join + products + ranking * joined + writing * of.states_bound;
+}
 
 } // namespace
 
-BranchPrice branch_price() { return {product, sorting + writing, scan + 2 * merge, step}; }
+// The search knows of products alone: with their share of what a pair of patterns takes.
+BranchPrice branch_price() { return {3 * product, ranking + writing, scan + 2 * merge, step}; }
 
 Cost branches_cost(const FrontierProgram &program, bool nonnegative) {
     const double state =
@@ -40,8 +48,7 @@ Cost branches_cost(const FrontierProgram &program, bool nonnegative) {
             waiting -= left + right;
             before = branch.join.states_bound;
             meet(before, branch.join.products_bound);
-            cost.serial_seconds +=
-                join + product * branch.join.products_bound + sorting * (left + right) + writing * before;
+            cost.serial_seconds += join_seconds(branch.join, left + right);
             peak_bytes = std::max(peak_bytes, state * (waiting + 2 * (left + right) + 1.1 * before) +
                                                   (state + item) * 2 * std::max(left, right));
         }

@@ -11,8 +11,7 @@ template <int Words, class Trait> class BranchFrontier {
     using List = StateList<Words, Number>;
 
   public:
-    BranchFrontier(const FrontierWork &work, Trait &numbers)
-        : work_(work), numbers_(numbers), room_(work.memory) {}
+    BranchFrontier(const FrontierWork &work, Trait &numbers) : work_(work), numbers_(numbers), join_(work) {}
 
     // The last state's number, whose books `numbers` then are.
     Number compute(Counts &counts) {
@@ -53,15 +52,14 @@ template <int Words, class Trait> class BranchFrontier {
         Waiting left = std::move(waiting.back());
         waiting.pop_back();
         if (left.branch != branch.joined[0]) std::swap(left, right);
-        SparseJoin<Words, Trait> join(work_, branch.join, room_);
-        List list =
-            join.run(std::move(left.list), left.numbers, std::move(right.list), right.numbers, counts);
+        List list = join_.run(branch.join, std::move(left.list), left.numbers, std::move(right.list),
+                              right.numbers, counts);
         waiting.push_back({std::move(list), std::move(left.numbers), 0});
     }
 
     // A list that waits holds no more than its states.
     void shrink(List &list) const {
-        if (list.keys.capacity() <= 2 * list.size + 16) return;
+        if (list.keys.capacity() <= 2 * list.size + 256) return;
         List tight(work_.memory);
         tight.reserve(list.size);
         std::copy_n(list.keys.data(), list.size, tight.keys.data());
@@ -72,7 +70,7 @@ template <int Words, class Trait> class BranchFrontier {
 
     const FrontierWork work_;
     Trait &numbers_;
-    JoinRoom<Words> room_;
+    SparseJoin<Words, Trait> join_;
 };
 
 } // namespace libperm

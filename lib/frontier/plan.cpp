@@ -51,6 +51,11 @@ bool dense_has_few_blocks(const FrontierProgram &program) {
                         [](const DenseShape &s) { return s.blocks > most_dense_blocks; });
 }
 
+// Of what takes so much longer than a short search for a tree found.
+bool is_far(double seconds, double branches) {
+    return seconds > SearchBudget::far * SearchBudget::far * branches;
+}
+
 class Proposal {
   public:
     Proposal(Proposals &task, Engine self) : task_(task), self_(self) {}
@@ -72,8 +77,9 @@ class Proposal {
         if (!order.feasible) return add_infeasible(order);
         const FrontierSide &side = sides[order.transposed ? 1 : 0];
         FrontierProgram sparse = build_frontier_program(side, order, task_.poll());
-        estimate_reachable(sparse, side, order, reachability_samples(task_.a.rows, task_.effort),
-                           task_.poll());
+        if (!is_far(order.seconds, branches_)) // else nobody asks how far
+            estimate_reachable(sparse, side, order, reachability_samples(task_.a.rows, task_.effort),
+                               task_.poll());
         const Plan plan = std::make_shared<const FrontierPlan>(std::move(sparse));
         add(plan, dense_of(plan, order, charge));
     }
@@ -128,7 +134,9 @@ class Proposal {
 
     // What a CPU takes, by a short search: before anything asks for a GPU, where that is left open.
     void look_ahead(const std::array<FrontierSide, 2> &sides, FrontierOrderOptions search) {
-        if (task_.options.device == Device::gpu || !task_.asks_for_gpu()) return;
+        if (task_.options.device == Device::gpu) return;
+        task_.expect_on_cpu(branches_ * slowdown_of(task_, false).time);
+        if (!task_.asks_for_gpu()) return;
         search.budget.effort *= 0.1;
         const FrontierOrder order = find_frontier_order(sides, search);
         if (order.feasible) task_.expect_on_cpu(order.seconds * slowdown_of(task_, false).time);
@@ -146,6 +154,7 @@ class Proposal {
         search.limit_seconds = task_.options.refuse_seconds;
         search.poll = task_.poll();
         search.budget = task_.search_budget(false);
+        search.branches_seconds = branches_;
         look_ahead(sides, search);
         const Outlook other = better(task_.outlook(), task_.best_so_far());
         search.other_seconds = std::min(other.seconds, branches_);

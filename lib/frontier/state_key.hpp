@@ -52,6 +52,15 @@ template <int Words> struct StateKey {
         for (std::size_t w = 0; w < Words; ++w) x.word[w] ^= y.word[w];
         return x;
     }
+    friend StateKey operator<<(const StateKey &x, std::int32_t by) {
+        StateKey k;
+        const auto words = static_cast<std::size_t>(by / 64);
+        for (std::size_t w = 0; w + words < Words; ++w) {
+            k.word[w] = x.word[w + words] << by % 64;
+            if (by % 64 != 0 && w + words + 1 < Words) k.word[w] |= x.word[w + words + 1] >> (64 - by % 64);
+        }
+        return k;
+    }
     friend auto operator<=>(const StateKey &, const StateKey &) = default;
     friend bool operator==(const StateKey &x,
                            const StateKey &y) { // word by word: a call for each takes longer

@@ -198,7 +198,8 @@ double entry_rounding(const perm_csr &given, const perm_result &result) {
                            ? given
                            : read_known(given, offsetof(perm_csr, row_multiplicity), "perm_csr");
     const bool is_complex = a.value_type == PERM_VALUE_C128;
-    if ((a.value_type != PERM_VALUE_F64 && !is_complex) || a.nnz == 0) return 0;
+    const bool may_stay = a.row_unmatched || a.col_unmatched;
+    if ((a.value_type != PERM_VALUE_F64 && !is_complex) || (a.nnz == 0 && !may_stay)) return 0;
     Signs signs = signs_of(static_cast<const double *>(a.values), a.nnz, is_complex);
     const auto add = [&](const void *weights, std::int64_t lines) {
         if (weights) signs = signs | signs_of(static_cast<const double *>(weights), lines, is_complex);
@@ -208,7 +209,6 @@ double entry_rounding(const perm_csr &given, const perm_result &result) {
     if (!signs.rounded) return 0;
     const double rows = counted(a.row_multiplicity, a.n_rows),
                  columns = counted(a.col_multiplicity, a.n_cols);
-    const bool may_stay = a.row_unmatched || a.col_unmatched;
     const double factors = (may_stay ? rows + columns : std::min(rows, columns)) * half_unit;
     const double value =
         is_complex ? std::hypot(result.mantissa_re, result.mantissa_im) : std::fabs(result.mantissa_re);

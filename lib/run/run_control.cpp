@@ -1,12 +1,19 @@
 #include "lib/run/run_control.hpp"
 
+#include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <system_error>
 
 namespace libperm {
+namespace {
+
+constexpr double nearly = 0.999; // more may follow: numbers of more digits, another engine
+
+} // namespace
 
 void RunControl::begin(double work, double seconds) {
     const std::lock_guard lock(callback_mutex_);
@@ -66,10 +73,12 @@ void RunControl::stop_if_asked(Clock::time_point now, double patience) const {
     const Clock::duration asked(now.time_since_epoch().count() - asked_to_stop_);
     if (std::chrono::duration<double>(asked).count() < patience) return;
     if (stop == PERM_CANCELLED) throw Error(PERM_CANCELLED, "cancelled by the caller");
-    if (stop == PERM_REFUSED_TIME)
-        throw Error(PERM_REFUSED_TIME, "stopped at the time limit of " +
-                                           readable_seconds(watch_.stop_seconds) +
-                                           "; allow more with time_limit_seconds");
+    if (stop != PERM_REFUSED_TIME) return;
+    const double percent = std::floor(std::min(fraction(), nearly) * 1000) / 10; // 0: planning
+    throw Error(PERM_REFUSED_TIME,
+                formatted("stopped at the time limit of {}{}; allow more with time_limit_seconds",
+                          readable_seconds(watch_.stop_seconds),
+                          percent > 0 ? formatted(" with {:g} % of the work done", percent) : ""));
 }
 
 void RunControl::call_back(Clock::time_point now) {
@@ -84,7 +93,6 @@ void RunControl::call_back(Clock::time_point now) {
     if (!watch_.progress) return;
     if (total_ == 0) return watch_.tell(shown_, -1); // still planning
     const double fraction = this->fraction();
-    constexpr double nearly = 0.999; // more may follow: numbers of more digits, another engine
     shown_ = std::max(shown_, std::min(fraction, nearly));
     const double elapsed = since(begun_), skipped = std::clamp(skipped_ / total_, 0.0, 1.0);
     // The measured rate is worth more the more of it there is; before that the prediction has to do.

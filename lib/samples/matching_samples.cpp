@@ -200,12 +200,12 @@ class ByWalks final : public PartSampler {
 // rejection within the limit; along any frontier that fits. How many threads there are has no part in it.
 std::unique_ptr<PartSampler> sampler_of(const SampledPart &part, std::int64_t shots, std::uint64_t seed,
                                         const Options &options, RunControl &control) {
-    constexpr double short_tape = 0x1p22, long_one = 0x1p26, any_tape = 0x1p32; // moves
-    constexpr double moment = 2;                                                // seconds of one thread
-    const auto along_tape = [&](double most_moves) -> std::unique_ptr<PartSampler> {
+    constexpr TapeWish short_tape{0x1p22, 0x1p28}, long_one{0x1p26}, any_tape{0x1p32};
+    constexpr double moment = 2; // seconds of one thread
+    const auto along_tape = [&](const TapeWish &wish) -> std::unique_ptr<PartSampler> {
         try {
             Tape tape = long_tape({part.pattern, part.free_rows, part.free_columns}, options, control,
-                                  "a sample", most_moves);
+                                  "a sample", wish);
             return std::make_unique<AlongTape>(std::move(tape), part, seed, control);
         } catch (const Error &error) {
             if (error.status() != PERM_REFUSED_MEMORY && error.status() != PERM_UNSUPPORTED) throw;

@@ -12,10 +12,7 @@
 namespace libperm {
 namespace {
 
-struct Number { // mantissa * 2^exp2
-    double mantissa = 0;
-    std::int64_t exp2 = 0;
-};
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // x * 2^(exp2 - unit), 0 far below.
 double in_units(double x, std::int64_t exp2, std::int64_t unit) {
@@ -27,58 +24,97 @@ double in_units(double x, std::int64_t exp2, std::int64_t unit) {
 TapeSampler::TapeSampler(const Tape &tape, const std::vector<Tracked> &entries, const Poll &poll)
     : tape_(tape), up_to_(tape.moves.size()) {
     PolledSteps steps(poll);
-    std::vector<Number> before{{1, 0}}, after;
-    for (std::int32_t r = 1; r <= tape.n; ++r) {
-        const auto row = static_cast<std::size_t>(r);
-        after.clear();
-        for (std::uint32_t t = tape.first_state[row]; t < tape.first_state[row + 1]; ++t) {
-            const std::uint32_t first = tape.first_move[t], last = tape.first_move[t + 1];
-            steps.take(8 * (std::int64_t{last} - first));
-            const auto number_of = [&](std::uint32_t k) -> Number {
-                const Tracked &a = entries[tape.moves[k].entry];
-                const Number &s = before[tape.moves[k].source];
-                return {a.value * s.mantissa, a.exp2 + s.exp2};
-            };
-            std::int64_t unit = std::numeric_limits<std::int64_t>::min();
-            for (std::uint32_t k = first; k < last; ++k) unit = std::max(unit, number_of(k).exp2);
-            double sum = 0;
-            for (std::uint32_t k = first; k < last; ++k) {
-                const Number x = number_of(k);
-                up_to_[k] = sum += in_units(x.mantissa, x.exp2, unit);
-            }
-            for (std::uint32_t k = first; k < last; ++k) up_to_[k] /= sum;
-            up_to_[last - 1] = 1;
-            int exponent = 0;
-            const double mantissa = std::frexp(sum, &exponent);
-            after.push_back({mantissa, unit + exponent});
+    std::vector<Numbers> of(tape.lists.size()); // while they are needed
+    for (std::size_t l = 0; l < of.size(); ++l) {
+        const TapeList &from = tape.lists[l];
+        if (from.begins()) {
+            of[l] = {{1, 0}};
+            continue;
         }
-        std::swap(before, after);
+        const Numbers before = std::exchange(of[at(from.before)], {});
+        if (!from.is_join()) {
+            of[l] = sums_of(l, before, steps, [&](std::uint32_t entry) -> Number {
+                if (entry == tape.nnz) return {1, 0};
+                return {entries[entry].value, entries[entry].exp2};
+            });
+        } else {
+            const Numbers other = std::exchange(of[at(from.other)], {});
+            of[l] = sums_of(l, before, steps, [&](std::uint32_t state) { return other[state]; });
+        }
     }
+}
+
+template <class Factor>
+TapeSampler::Numbers TapeSampler::sums_of(std::size_t list, const Numbers &before, PolledSteps &steps,
+                                          const Factor &factor) {
+    Numbers sums;
+    for (std::uint32_t t = tape_.first_state[list]; t < tape_.first_state[list + 1]; ++t) {
+        const std::uint32_t first = tape_.first_move[t], last = tape_.first_move[t + 1];
+        steps.take(8 * (std::int64_t{last} - first));
+        const auto number_of = [&](std::uint32_t k) -> Number {
+            const Number a = factor(tape_.moves[k].entry), &s = before[tape_.moves[k].source];
+            return {a.mantissa * s.mantissa, a.exp2 + s.exp2};
+        };
+        std::int64_t unit = std::numeric_limits<std::int64_t>::min();
+        for (std::uint32_t k = first; k < last; ++k) unit = std::max(unit, number_of(k).exp2);
+        double sum = 0;
+        for (std::uint32_t k = first; k < last; ++k) {
+            const Number x = number_of(k);
+            up_to_[k] = sum += in_units(x.mantissa, x.exp2, unit);
+        }
+        for (std::uint32_t k = first; k < last; ++k) up_to_[k] /= sum;
+        up_to_[last - 1] = 1;
+        int exponent = 0;
+        const double mantissa = std::frexp(sum, &exponent);
+        sums.push_back({mantissa, unit + exponent});
+    }
+    return sums;
+}
+
+// The first of moves first to last - 1 whose shares come to more than x.
+std::uint32_t TapeSampler::drawn(std::uint32_t first, std::uint32_t last, double x) const {
+    constexpr std::uint32_t few = 16;
+    if (last - first > few) {
+        const auto begin = up_to_.begin();
+        return static_cast<std::uint32_t>(std::upper_bound(begin + first, begin + last, x) - begin);
+    }
+    while (!(x < up_to_[first])) ++first;
+    return first;
 }
 
 void TapeSampler::draw(std::uint64_t seed, std::uint64_t first, std::uint32_t count,
                        std::vector<std::uint32_t> &taken) const {
     struct Shot {
-        std::uint32_t state = 0; // counted in its row
         Randomness random;
+        std::size_t taken = 0; // so many entries
     };
     std::vector<Shot> shots(count);
     for (std::uint32_t k = 0; k < count; ++k) shots[k].random = Randomness(seed, first + k);
-    taken.resize(static_cast<std::size_t>(tape_.n) * count);
-    for (std::int32_t r = tape_.n; r >= 1; --r) {
-        std::uint32_t *const to = taken.data() + static_cast<std::size_t>(r - 1) * count;
-        const std::uint32_t *const first_move =
-            tape_.first_move.data() + tape_.first_state[static_cast<std::size_t>(r)];
-        for (std::uint32_t k = 0; k < count; ++k) {
-            Shot &shot = shots[k];
-            std::uint32_t move = first_move[shot.state];
-            if (first_move[shot.state + 1] - move > 1) {
-                const double x = shot.random.uniform();
-                while (!(x < up_to_[move])) ++move;
-            }
-            to[k] = tape_.moves[move].entry;
-            shot.state = tape_.moves[move].source;
+    taken.resize(at(tape_.n) * count);
+    using States = std::vector<std::uint32_t>; // of each shot, counted in a list
+    std::vector<States> waiting{States(count, 0)};
+    for (std::size_t l = tape_.lists.size(); l-- > 0;) {
+        const TapeList &from = tape_.lists[l];
+        if (from.begins()) {
+            waiting.pop_back();
+            continue;
         }
+        States &states = waiting.back();
+        States others(from.is_join() ? count : 0);
+        const std::uint32_t *const first_move = tape_.first_move.data() + tape_.first_state[l];
+        for (std::uint32_t k = 0; k < count; ++k) {
+            const std::uint32_t begin = first_move[states[k]], end = first_move[states[k] + 1];
+            const TapeMove move =
+                tape_.moves[end - begin > 1 ? drawn(begin, end, shots[k].random.uniform()) : begin];
+            states[k] = move.source;
+            if (from.is_join())
+                others[k] = move.entry;
+            else if (move.entry != tape_.nnz)
+                taken[shots[k].taken++ * count + k] = move.entry;
+        }
+        if (!from.is_join()) continue;
+        waiting.push_back(std::move(others));
+        if (from.other < from.before) std::swap(waiting[waiting.size() - 2], waiting.back());
     }
 }
 

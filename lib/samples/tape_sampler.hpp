@@ -1,6 +1,7 @@
 // Matchings drawn backwards along a tape: from the last state, each move with the share that it has in its
 // state. A state's value F is the sum over all ways to it, so that from state t the move by entry a from
 // state s has the probability a F[s] / F[t], and a whole way the product of its entries over the permanent.
+// From a join's state the pair s, u has F[s] F[u] / F[t], and both go on, one waiting for the other.
 #pragma once
 
 #include "jit/program/tape.hpp"
@@ -18,15 +19,25 @@ class TapeSampler {
     // nothing underflows that matters.
     TapeSampler(const Tape &tape, const std::vector<Tracked> &entries, const Poll &poll = no_poll);
 
-    // Shots `first` to first + count - 1 of a seed: of each, for each row of the tape the entry that was
-    // taken, taken[row * count + shot]. All go back together, so that a row's moves are at hand for all of
-    // them.
+    // Shots `first` to first + count - 1 of a seed: of each the entries that were taken, in the order in
+    // which they were, taken[k * count + shot]. All go back together, so that a list's moves are at hand for
+    // all of them.
     void draw(std::uint64_t seed, std::uint64_t first, std::uint32_t count,
               std::vector<std::uint32_t> &taken) const;
 
     static std::int64_t bytes(const Tape &tape) { return static_cast<std::int64_t>(8 * tape.moves.size()); }
 
   private:
+    struct Number { // mantissa * 2^exp2
+        double mantissa = 0;
+        std::int64_t exp2 = 0;
+    };
+    using Numbers = std::vector<Number>;
+
+    template <class Factor>
+    Numbers sums_of(std::size_t list, const Numbers &before, PolledSteps &steps, const Factor &factor);
+    std::uint32_t drawn(std::uint32_t first, std::uint32_t last, double x) const;
+
     const Tape &tape_;
     std::vector<double> up_to_; // of each move: the shares of its state's moves up to it; of the last one, 1
 };

@@ -27,12 +27,14 @@ constexpr double move_seconds = 1.5e-9;
 // What magnitudes have at least: underflow loses less than a rounding of it.
 constexpr double magnitude_floor = 0x1p-900;
 
-// States of a row that go back together: no entry's sum has more terms, and then sums are added.
-constexpr std::uint32_t most_states_at_once = 512;
+// States of a list that go back together: no entry's sum has more terms, and then sums are added. Of a join
+// they may be fewer, for it may have many moves from each.
+constexpr std::uint32_t most_states_at_once = 512, most_moves_at_once = 1 << 18;
 
 } // namespace
 
 Gradient::Gradient(const Plan &plan, const TapePlan *direct, RunControl &control, double most_moves) {
+    own_.lists = {{}};
     own_.first_state = {0, 1};
     own_.first_move = {0, 0};
     if (direct) {
@@ -40,58 +42,16 @@ Gradient::Gradient(const Plan &plan, const TapePlan *direct, RunControl &control
         numbers_ = plan.input.source; // its entries have the caller's numbers
     } else if (plan.n() > 0) {
         own_ = long_tape({plan.input.pattern, plan.input.free_rows, plan.input.free_columns}, plan.options,
-                         control, "a gradient", most_moves);
+                         control, "a gradient", {most_moves});
     }
-    describe_rows();
+    describe(plan);
+}
+
+Gradient::Gradient(const Plan &plan, Tape tape) : own_(std::move(tape)) { describe(plan); }
+
+void Gradient::describe(const Plan &plan) {
+    describe_lists();
     find_places(plan);
-}
-
-// The same states, with the moves from each.
-void Gradient::turn_round() {
-    const Tape &tape = *tape_;
-    way_back_.n = tape.n;
-    way_back_.nnz = tape.nnz;
-    way_back_.first_state = tape.first_state;
-    std::vector<std::uint32_t> &first = way_back_.first_move;
-    first.assign(std::size_t{tape.states()} + 1, 0);
-    way_back_.moves.resize(tape.moves.size());
-    const auto for_each_move = [&tape](const auto &work) {
-        for (std::int32_t r = 1; r <= tape.n; ++r)
-            for (std::uint32_t begin = tape.first_state[at(r)], t = begin; t < tape.first_state[at(r) + 1];
-                 ++t)
-                for (std::uint32_t k = tape.first_move[t]; k < tape.first_move[t + 1]; ++k)
-                    work(tape.first_state[at(r) - 1] + tape.moves[k].source,
-                         TapeMove{t - begin, tape.moves[k].entry});
-    };
-    for_each_move([&](std::uint32_t source, TapeMove) { ++first[source + 1]; });
-    for (std::size_t s = 1; s < first.size(); ++s) first[s] += first[s - 1];
-    std::vector<std::uint32_t> next = first;
-    for_each_move([&](std::uint32_t source, TapeMove back) { way_back_.moves[next[source]++] = back; });
-}
-
-void Gradient::describe_rows() {
-    const Tape &tape = *tape_;
-    row_of_.assign(at(tape.nnz), 0);
-    if (tape.moves.empty()) return;
-    turn_round();
-    rows_.resize(at(tape.n) + 1);
-    const auto longest = [](const Tape &way, std::int32_t r) {
-        std::uint32_t most = 0;
-        for (std::uint32_t s = way.first_state[at(r)]; s < way.first_state[at(r) + 1]; ++s)
-            most = std::max(most, way.first_move[s + 1] - way.first_move[s]);
-        return most;
-    };
-    for (std::int32_t r = 1; r <= tape.n; ++r) {
-        Row &row = rows_[at(r)];
-        for (std::uint32_t k = tape.first_move[tape.first_state[at(r)]];
-             k < tape.first_move[tape.first_state[at(r) + 1]]; ++k) {
-            std::int32_t &of = row_of_[tape.moves[k].entry];
-            if (std::exchange(of, r) == 0) row.entries.push_back(tape.moves[k].entry);
-        }
-        if (r > 1) row.roundings_before = rows_[at(r) - 1].roundings_before + longest(tape, r - 1);
-    }
-    for (std::int32_t r = tape.n - 1; r >= 1; --r)
-        rows_[at(r)].roundings_after = rows_[at(r) + 1].roundings_after + longest(way_back_, r);
 }
 
 void Gradient::find_places(const Plan &plan) {
@@ -111,7 +71,8 @@ void Gradient::find_places(const Plan &plan) {
     }
 }
 
-// One matrix's way forwards and back. Rows of numbers have powers of two of their own, that keep them near 1.
+// One matrix's way forwards and back. Lists of numbers have powers of two of their own, that keep them
+// near 1.
 class Gradient::Walk {
   public:
     Walk(const Gradient &of, TapeLayout layout, const std::vector<double> &entries, RunControl &control,
@@ -123,52 +84,47 @@ class Gradient::Walk {
           control_(control),
           states_(memory),
           slopes_(memory),
-          exp2_(at(tape_.n) + 1, 0),
-          exp2_of_slopes_(at(tape_.n) + 1, 0),
-          gradient_(at(tape_.nnz) * layout.block(), 0.0),
+          exp2_(tape_.lists.size(), 0),
+          exp2_of_slopes_(tape_.lists.size(), 0),
+          gradient_((at(tape_.nnz) + 1) * layout.block(), 0.0),
           piece_(gradient_) {
         states_.grow(std::size_t{tape_.states()} * layout.block());
-        slopes_.grow(2 * std::size_t{tape_.most_states} * layout.block());
+        slopes_.grow(of.most_slopes_ * layout.block());
     }
 
     // False: numbers without magnitudes are so small that underflow could matter.
     bool run() {
-        put_one(states_.data());
-        for (std::int32_t r = 1; r <= tape_.n; ++r) {
-            in_pieces(tape_, r, 1, [&](TapeRange range) {
-                run_tape_row(tape_, layout_, range, entries_.data(), row(r - 1), row(r));
-            });
-            exp2_[at(r)] = exp2_[at(r) - 1];
-            if (!settle(row(r), states_of(r), exp2_[at(r)])) return false;
-        }
-        put_one(slopes(tape_.n));
-        for (std::int32_t r = tape_.n - 1; r >= 0; --r) {
-            back(r);
-            exp2_of_slopes_[at(r)] = exp2_of_slopes_[at(r) + 1];
-            if (r > 0 && !settle(slopes(r), states_of(r), exp2_of_slopes_[at(r)])) return false;
-        }
+        for (std::int32_t l = 0; l <= last_list(); ++l)
+            if (!forward(l)) return false;
+        put_one(slopes(last_list()));
+        for (std::int32_t l = last_list(); l >= 0; --l)
+            if (!back(l)) return false;
         return true;
     }
 
-    const double *last() { return row(tape_.n); }
+    const double *last() { return states(last_list()); }
     std::int64_t exp2_of_last() const { return exp2_.back(); }
 
     double value(std::size_t number) const { return entries_[number * layout_.block()]; } // of an entry, real
     const double *entry(std::size_t number) const { return gradient_.data() + number * layout_.block(); }
-    std::int64_t exp2_of_entry(std::int32_t r) const { return exp2_[at(r) - 1] + exp2_of_slopes_[at(r)]; }
+    // That list l takes.
+    std::int64_t exp2_of_entry(std::int32_t l) const {
+        return exp2_[at(tape_.lists[at(l)].before)] + exp2_of_slopes_[at(l)];
+    }
 
     // No number has been multiplied by a power of two on the way.
     bool unscaled() const { return !scaled_; }
 
   private:
-    double *row(std::int32_t r) {
-        return states_.data() + std::size_t{tape_.first_state[at(r)]} * layout_.block();
+    std::int32_t last_list() const { return static_cast<std::int32_t>(tape_.lists.size()) - 1; }
+    double *states(std::int32_t l) {
+        return states_.data() + std::size_t{tape_.first_state[at(l)]} * layout_.block();
     }
-    double *slopes(std::int32_t r) {
-        return slopes_.data() + (r % 2 == 0 ? 0 : std::size_t{tape_.most_states} * layout_.block());
-    }
-    std::uint32_t states_of(std::int32_t r) const {
-        return tape_.first_state[at(r) + 1] - tape_.first_state[at(r)];
+    double *slopes(std::int32_t l) { return slopes_.data() + of_.lists_[at(l)].slopes * layout_.block(); }
+
+    // What the states before are multiplied by.
+    const double *factors(const TapeList &from) {
+        return from.is_join() ? states(from.other) : entries_.data();
     }
 
     void put_one(double *block) const {
@@ -177,29 +133,63 @@ class Gradient::Walk {
     }
     std::size_t magnitude() const { return layout_.magnitudes ? layout_.block() - 1 : 0; }
 
-    template <class Work> void in_pieces(const Tape &way, std::int32_t r, double cost, const Work &work) {
+    // work(range) of the states of list l, `cost` for each of their moves along `way`.
+    template <class Work> void in_pieces(const Tape &way, std::int32_t l, double cost, const Work &work) {
         constexpr double between_polls = 1 << 12;
-        const std::uint32_t states = states_of(r), first = tape_.first_state[at(r)];
+        const std::uint32_t states = tape_.states_of(l), *const first_move =
+                                                             way.first_move.data() + tape_.first_state[at(l)];
         for (std::uint32_t s = 0; s < states;) {
-            const std::uint32_t end = s + std::min(most_states_at_once, states - s);
-            work({r, s, end});
-            done_ += cost * (way.first_move[first + end] - way.first_move[first + s]);
+            std::uint32_t end = s + std::min(most_states_at_once, states - s);
+            while (end > s + 1 && first_move[end] - first_move[s] > most_moves_at_once)
+                end = s + (end - s) / 2;
+            work({l, s, end});
+            done_ += cost * (first_move[end] - first_move[s]);
             if (done_ > between_polls) control_.advance(std::exchange(done_, 0));
             s = end;
         }
     }
 
-    void back(std::int32_t r) {
-        const std::size_t block = layout_.block();
-        in_pieces(of_.way_back_, r, 2, [&](TapeRange range) {
-            run_tape_row_back(of_.way_back_, layout_, range, entries_.data(), row(r), slopes(r + 1),
-                              slopes(r), piece_.data());
-            for (const std::uint32_t e : of_.rows_[at(r) + 1].entries)
-                for (std::size_t part = e * block; part < (e + 1) * block; ++part) {
-                    gradient_[part] += piece_[part];
-                    piece_[part] = 0;
-                }
+    bool forward(std::int32_t l) {
+        const TapeList &from = tape_.lists[at(l)];
+        if (from.begins()) {
+            put_one(states(l));
+            return true;
+        }
+        in_pieces(tape_, l, 1, [&](TapeRange range) {
+            run_tape_list(tape_, layout_, range, factors(from), states(from.before), states(l));
         });
+        exp2_[at(l)] = exp2_[at(from.before)] + (from.is_join() ? exp2_[at(from.other)] : 0);
+        return settle(states(l), tape_.states_of(l), exp2_[at(l)]);
+    }
+
+    // From the slopes of a list to those of the lists that it comes from, and of its entries.
+    bool back(std::int32_t l) {
+        const TapeList &from = tape_.lists[at(l)];
+        if (from.begins()) return true;
+        if (from.is_join())
+            std::fill_n(slopes(from.other), tape_.states_of(from.other) * layout_.block(), 0.0);
+        in_pieces(of_.way_back_, from.before, 2, [&](TapeRange range) {
+            run_tape_list_back(of_.way_back_, layout_, range, factors(from), states(from.before), slopes(l),
+                               slopes(from.before), from.is_join() ? slopes(from.other) : piece_.data());
+            add_piece(of_.lists_[at(l)].entries);
+        });
+        if (!from.is_join()) return settle_slopes(from.before, exp2_of_slopes_[at(l)]);
+        return settle_slopes(from.before, exp2_of_slopes_[at(l)] + exp2_[at(from.other)]) &&
+               settle_slopes(from.other, exp2_of_slopes_[at(l)] + exp2_[at(from.before)]);
+    }
+
+    void add_piece(const std::vector<std::uint32_t> &entries) {
+        const std::size_t block = layout_.block();
+        for (const std::uint32_t e : entries)
+            for (std::size_t part = e * block; part < (e + 1) * block; ++part) {
+                gradient_[part] += piece_[part];
+                piece_[part] = 0;
+            }
+    }
+
+    bool settle_slopes(std::int32_t l, std::int64_t exp2) {
+        exp2_of_slopes_[at(l)] = exp2;
+        return tape_.lists[at(l)].begins() || settle(slopes(l), tape_.states_of(l), exp2_of_slopes_[at(l)]);
     }
 
     // Raises the magnitudes by their floor, and brings the largest number near 1 where it has gone far from
@@ -230,7 +220,7 @@ class Gradient::Walk {
     const std::vector<double> &entries_;
     RunControl &control_;
     Buffer<double> states_, slopes_;
-    std::vector<std::int64_t> exp2_, exp2_of_slopes_; // of each row's numbers
+    std::vector<std::int64_t> exp2_, exp2_of_slopes_; // of each list's numbers
     std::vector<double> gradient_, piece_;
     double done_ = 0; // moves that progress has not been told of
     bool scaled_ = false;
@@ -241,8 +231,9 @@ namespace {
 // From a block to a number within a bound: the bookkeeping that permanent and derivatives share.
 class Rounding {
   public:
-    Rounding(TapeLayout layout, std::int32_t n) : layout_(layout) {
-        always_ = 2.0 * n + 2; // of each row: that of its entry, and what underflow loses
+    Rounding(TapeLayout layout, const Tape &tape) : layout_(layout) {
+        // That of the entry of each row, and what underflow loses in each list.
+        always_ = static_cast<double>(tape.n) + static_cast<double>(tape.lists.size()) + 1;
     }
 
     // `bits`: the numbers are multiples of 2^-bits, unless that is not known.
@@ -270,12 +261,7 @@ class Gradient::Reading {
   public:
     Reading(const Gradient &of, const GradientEntries &entries, Walk &walk, TapeLayout layout,
             std::size_t parts)
-        : of_(of),
-          tape_(*of.tape_),
-          entries_(entries),
-          walk_(walk),
-          rounding_(layout, tape_.n),
-          parts_(parts) {
+        : of_(of), tape_(*of.tape_), entries_(entries), walk_(walk), rounding_(layout, tape_), parts_(parts) {
         if (entries.units().empty() || !walk.unscaled()) return;
         bits_ = 0;
         for (const int unit : entries.units()) *bits_ -= unit;
@@ -299,15 +285,15 @@ class Gradient::Reading {
         std::fill_n(to, parts_, 0.0);
         if (copies.count == 0) return 0;
         const std::size_t k = at(copies.entry), number = of_.numbers_.empty() ? k : at(of_.numbers_[k]);
-        const std::int32_t r = of_.row_of_[number];
-        if (r <= 0) return 0; // the permanent does not depend on it
+        const std::int32_t l = of_.list_of_[number];
+        if (l <= 0) return 0; // the permanent does not depend on it
         const PowerScaling &scaling = entries_.scaling();
         const std::int32_t i = of_.pattern_row_[k], j = of_.pattern_col_[k];
         const std::int64_t exp2 =
-            walk_.exp2_of_entry(r) - scaling.total + scaling.row[at(i)] + scaling.col[at(j)];
+            walk_.exp2_of_entry(l) - scaling.total + scaling.row[at(i)] + scaling.col[at(j)];
         const double count = static_cast<double>(copies.count); // below 2^31: times 2^22 exact
         const double *block = walk_.entry(number);
-        const double error = error_of(block, r, i, count);
+        const double error = error_of(block, l, i, count);
         if (exp2 == 0 && count == 1) {
             std::copy_n(block, parts_, to);
             return error;
@@ -323,16 +309,16 @@ class Gradient::Reading {
         bound = 0;
         if (copies.count == 0) return 0;
         const std::size_t k = at(copies.entry), number = of_.numbers_.empty() ? k : at(of_.numbers_[k]);
-        const std::int32_t r = of_.row_of_[number];
-        if (r <= 0) return 0;
+        const std::int32_t l = of_.list_of_[number];
+        if (l <= 0) return 0;
         const double *last = walk_.last(), *block = walk_.entry(number);
         const double value = last[0], count = static_cast<double>(copies.count),
                      of_value = rounding_.error(last, tape_.roundings, bits_),
-                     of_block = error_of(block, r, of_.pattern_row_[k], count);
+                     of_block = error_of(block, l, of_.pattern_row_[k], count);
         int of_entry = 0, of_last = 0;
         const double entry = std::frexp(walk_.value(number), &of_entry),
                      last_one = std::frexp(value, &of_last);
-        const std::int64_t exp2 = walk_.exp2_of_entry(r) - walk_.exp2_of_last() - of_last;
+        const std::int64_t exp2 = walk_.exp2_of_entry(l) - walk_.exp2_of_last() - of_last;
         const auto product = [&](double factor, int of_factor, double x) { // over the permanent
             int of_x = 0;
             x = std::frexp(x, &of_x);
@@ -354,14 +340,16 @@ class Gradient::Reading {
   private:
     static Scaled scaled(double x, std::int64_t exp2, double factor) { return make_scaled(x * factor, exp2); }
 
-    double error_of(const double *block, std::int32_t r, std::int32_t i, double count) const {
-        const double states = tape_.first_state[at(r)] - tape_.first_state[at(r) - 1],
-                     pieces = std::ceil(states / most_states_at_once),
+    // Of an entry of row i that list l takes.
+    double error_of(const double *block, std::int32_t l, std::int32_t i, double count) const {
+        const std::int32_t before = tape_.lists[at(l)].before;
+        const double states = tape_.states_of(before), pieces = std::ceil(states / most_states_at_once),
                      sum = std::min(states, double{most_states_at_once}) + pieces;
         std::optional<std::int64_t> bits = bits_;
         if (bits) *bits += entries_.units()[at(i)];
-        const Row &row = of_.rows_[at(r)];
-        return rounding_.error(block, row.roundings_before + row.roundings_after + sum + 1, bits, count);
+        const double roundings =
+            of_.lists_[at(before)].roundings + of_.lists_[at(l)].roundings_of_slopes + sum + 1;
+        return rounding_.error(block, roundings, bits, count);
     }
 
     const Gradient &of_;

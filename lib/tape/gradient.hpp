@@ -1,6 +1,7 @@
 // The derivatives of a permanent by all entries at once: along a tape forwards, with every state kept, and
 // back (reverse mode). A state's slope is the permanent's derivative by it; the derivative by an entry is the
-// sum, over the moves that take it, of the state before times the slope of the one after.
+// sum, over the moves that take it, of the state before times the slope of the one after. In a join the other
+// side's states are what entries are in a step.
 #pragma once
 
 #include "lib/tape/gradient_entries.hpp"
@@ -16,6 +17,8 @@ class Gradient {
   public:
     // Along the tape of `direct`, which stays, or of one made now, of `most_moves` at most. Throws Error.
     Gradient(const Plan &plan, const TapePlan *direct, RunControl &control, double most_moves = 0x1p32);
+    // Along this one, of the plan's pattern.
+    Gradient(const Plan &plan, Tape tape);
 
     // Of as many entries as the caller has: two doubles for each where they are complex. `error_bounds` may
     // be null. Both are written last. `outcome` goes with the answer, the permanent.
@@ -36,22 +39,26 @@ class Gradient {
     TapeAnswer walk(const Plan &plan, const void *values, RunControl &control, Outcome &outcome,
                     const std::function<void(const Reading *)> &read) const;
 
-    // Of a row of the tape: what is known of it beforehand.
-    struct Row {
-        std::vector<std::uint32_t> entries;
-        double roundings_before = 0,
-               roundings_after = 0; // of a term of a state before it, of a slope after it
+    // Of a list of the tape: what is known of it beforehand.
+    struct List {
+        std::vector<std::uint32_t> entries;            // that its moves take
+        double roundings = 0, roundings_of_slopes = 0; // of a term of a state, of a slope
+        std::size_t slopes = 0;                        // where they stand while they are needed, in states
     };
 
+    void describe(const Plan &plan);
     void turn_round();
-    void describe_rows();
+    void describe_lists();
+    void count_roundings();
+    void place_slopes();
     void find_places(const Plan &plan);
 
     Tape own_;
     const Tape *tape_ = &own_;
-    Tape way_back_;                     // with the moves from each state
-    std::vector<Row> rows_;             // from 1 on
-    std::vector<std::int32_t> row_of_;  // of each of the tape's entries; 0: no move takes it
+    Tape way_back_; // with the moves from each state; those of a join from the left ones
+    std::vector<List> lists_;
+    std::size_t most_slopes_ = 0;       // at once
+    std::vector<std::int32_t> list_of_; // of each of the tape's entries: what takes it; 0: no move
     std::vector<std::int64_t> places_;  // of the pattern's entries among the caller's
     std::vector<std::int64_t> numbers_; // and in the tape; empty: their own
     // Of each of the caller's entries: one that stands for all its copies in the pattern, and their number.

@@ -127,7 +127,10 @@ std::vector<double> GradientEntries::blocks(TapeLayout layout,
                                             const std::vector<std::int64_t> &numbers) const {
     // Beside this, what a subnormal number lost is less than a rounding.
     constexpr double floor = 0x1p-960;
-    std::vector<double> blocks(numbers_.size() * layout.block());
+    std::vector<double> blocks((numbers_.size() + 1) * layout.block());
+    double *const one = blocks.data() + numbers_.size() * layout.block();
+    one[0] = 1;
+    if (layout.magnitudes) one[layout.block() - 1] = 1;
     for (std::size_t k = 0; k < numbers_.size(); ++k) {
         double *to = blocks.data() + (numbers.empty() ? k : at(numbers[k])) * layout.block();
         const double re = numbers_[k].re, im = numbers_[k].im;

@@ -17,7 +17,7 @@ class GradientEntries {
     // `places` as above. Throws Error.
     GradientEntries(const InputPattern &input, const std::vector<std::int64_t> &places, const void *values);
 
-    // A block each, entry k at numbers[k] if there are any.
+    // A block each, entry k at numbers[k] if there are any; then one that is 1.
     std::vector<double> blocks(TapeLayout layout, const std::vector<std::int64_t> &numbers) const;
 
     Arithmetic arithmetic() const { return complex_ ? Arithmetic::complex : Arithmetic::real; }

@@ -45,7 +45,8 @@ bool copy_signed(const double *from, std::size_t count, double *to) {
 } // namespace
 
 bool fits_device(const TapePlan &direct, bool twofold, std::size_t shared_bytes) {
-    return can_be_sliced(direct.tape()) &&
+    // The kernel goes along rows: what goes along a tree stays on the processor.
+    return direct.tape().is_path && can_be_sliced(direct.tape()) &&
            tape_shared_bytes(direct.tape(), {direct.arithmetic(twofold), true, true}) <= shared_bytes;
 }
 

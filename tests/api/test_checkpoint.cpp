@@ -263,12 +263,13 @@ TEST_CASE("the time limit, and gone on; a plan that would be refused is not") {
     perm::Result truth = perm::compute(c.csr, c.opts), result;
     perm_opts opts = with(c.opts, file);
     opts.threads = 1;
-    opts.time_limit_seconds = 0.04;
+    opts.time_limit_seconds = 0.02;
     perm_status status = PERM_REFUSED_TIME;
     int stopped = 0;
     for (; stopped < 200 && status == PERM_REFUSED_TIME; ++stopped) {
         status = compute(c.csr, opts, &result);
-        if (status == PERM_REFUSED_TIME) CHECK(contains(perm_last_error(), file));
+        opts.time_limit_seconds *= 1.1; // until it is enough for the plan and a piece
+        if (status == PERM_REFUSED_TIME && fs::exists(file)) CHECK(contains(perm_last_error(), file));
     }
     REQUIRE(status == PERM_OK);
     CHECK(stopped > 1);

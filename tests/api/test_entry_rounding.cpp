@@ -116,3 +116,16 @@ TEST_CASE("without cancellation it is n 2^-53, of exact numbers 0") {
     CHECK(computed(std::vector<double>{0.1, -0.3, 0, 0}, 2)->entry_rounding == 0); // by its pattern
     CHECK(perm::compute(perm::families::constant(5, 1))->entry_rounding == 0);
 }
+
+TEST_CASE("weights of unmatched lines are rounded too, where there is no entry as well") {
+    const std::int64_t none[] = {0, 0};
+    const double row = 0.1, column = -0.3, whole = 2;
+    perm_csr a = PERM_CSR_INIT;
+    a.n_rows = a.n_cols = 1;
+    a.row_ptr = none;
+    a.row_unmatched = &row;
+    a.col_unmatched = &column;
+    CHECK(perm::compute(a)->entry_rounding == doctest::Approx(0x1p-52));
+    a.row_unmatched = a.col_unmatched = &whole;
+    CHECK(perm::compute(a)->entry_rounding == 0);
+}

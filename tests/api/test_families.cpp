@@ -31,6 +31,7 @@ const std::vector<Family> &all_families() {
         {"mesh2d9", 40, [](auto... x) { return mesh2d9(5, 8, x...); }, false},
         {"mesh3d", 36, [](auto... x) { return mesh3d(3, 3, 4, x...); }, false},
         {"power_network", 200, [](auto... x) { return power_network(200, x...); }},
+        {"block_tree", 42, [](auto... x) { return block_tree(7, 6, x...); }},
         {"process", 67, [](auto... x) { return process(67, x...); }},
         {"block_triangular", 60, [](auto... x) { return block_triangular(10, 6, 0.3, x...); }},
         {"chain_of_blocks", 500, [](auto... x) { return chain_of_blocks(100, 5, 0.3, x...); }},

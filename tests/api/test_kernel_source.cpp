@@ -213,7 +213,7 @@ TEST_CASE("source: tree's kernels compile where segments are longer than a word 
 TEST_CASE("source: a plan that its limits refuse has one too") {
     const perm::Csr a = erdos_renyi(52, 0.6, Entries::real, run::seed(141));
     perm_opts opts = with_engine("purereg");
-    opts.time_limit_seconds = 5;
+    opts.time_limit_seconds = 60;
     const perm::Plan plan(a, opts);
     CHECK(contains(plan.source("sm_90"), "engine purereg"));
     perm::Result r;

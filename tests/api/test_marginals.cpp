@@ -188,6 +188,35 @@ TEST_CASE("more lines than there are sets for, against fewer") {
     }
 }
 
+TEST_CASE("networks: an entry's share is what the permanent loses without it") {
+    Random random(run::seed(2413));
+    int compared = 0;
+    for (const std::int64_t n : {60, 400}) {
+        const perm::Csr a = roads(n, Entries::nonnegative, random.bits());
+        const Found found = found_in(a.view(), a.values.data());
+        REQUIRE(found.status == PERM_OK);
+        const auto permanent = [](const perm::Csr &matrix) {
+            return number_of(perm::compute(matrix, in_precision("auto", "exact")).text()).re;
+        };
+        const mpq_class whole = permanent(a);
+        CHECK(abs(number_of(found.result.text()).re - whole) <=
+              mpq_class(found.result->rel_error_bound) * whole);
+        for (int k = 0; k < 6; ++k) {
+            perm::Csr without = a;
+            const auto entry = static_cast<std::size_t>(random.integer(0, std::ssize(a.values) - 1));
+            without.values[entry] = 0;
+            const mpq_class share = (whole - permanent(without)) / whole;
+            CHECK(abs(mpq_class(found.marginals[entry]) - share) <= mpq_class(found.bounds[entry]));
+            CHECK(found.bounds[entry] < 1e-11);
+            ++compared;
+        }
+        double rows = 0;
+        for (std::size_t k = 0; k < a.values.size(); ++k) rows += found.marginals[k];
+        CHECK(std::fabs(rows - static_cast<double>(n)) < 1e-9);
+    }
+    CHECK(compared == 12);
+}
+
 TEST_CASE("batches: the numbers of single calls") {
     Random random(run::seed(2413));
     int compared = 0;

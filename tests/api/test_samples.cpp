@@ -187,7 +187,8 @@ TEST_CASE("each matching as often as its share says") {
 TEST_CASE("large matrices: entries as often as the marginals say") {
     constexpr std::int64_t shots = 20000;
     std::vector<perm::Csr> matrices{grid(8, 8), grid(12, 10), process(60, Entries::nonnegative, 11),
-                                    mesh2d(6, 12, Entries::nonnegative, 12)};
+                                    mesh2d(6, 12, Entries::nonnegative, 12),
+                                    roads(300, Entries::nonnegative, 13)};
     if (perm::Csr curtis; shared_matrix("curtis54", curtis)) matrices.push_back(std::move(curtis));
     for (const perm::Csr &a : matrices) {
         const perm_csr csr = a.view();
@@ -257,15 +258,16 @@ TEST_CASE("by rejection: entries as often as the marginals say") {
 }
 
 TEST_CASE("the same samples on any number of threads, and however many are drawn") {
-    const perm::Csr a = grid(8, 6);
-    perm_opts one = PERM_OPTS_INIT, four = PERM_OPTS_INIT;
-    one.threads = 1;
-    four.threads = 4;
-    const Columns x = samples_of(a.view(), 5000, 3, one), y = samples_of(a.view(), 5000, 3, four),
-                  few = samples_of(a.view(), 10, 3, four);
-    CHECK(x == y);
-    CHECK(std::equal(few.begin(), few.end(), x.begin()));
-    CHECK(x != samples_of(a.view(), 5000, 4, one));
+    for (const perm::Csr &a : {grid(8, 6), roads(400, Entries::nonnegative, 14)}) {
+        perm_opts one = PERM_OPTS_INIT, four = PERM_OPTS_INIT;
+        one.threads = 1;
+        four.threads = 4;
+        const Columns x = samples_of(a.view(), 5000, 3, one), y = samples_of(a.view(), 5000, 3, four),
+                      few = samples_of(a.view(), 10, 3, four);
+        CHECK(x == y);
+        CHECK(std::equal(few.begin(), few.end(), x.begin()));
+        CHECK(x != samples_of(a.view(), 5000, 4, one));
+    }
 }
 
 TEST_CASE("drawn some at a time: the samples of one call") {

@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <new>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -104,6 +105,32 @@ TEST_CASE("progress never falls, and the time left is that of the run that is on
     CHECK(reports.size() == 9);
     CHECK(reports.back().fraction == 1);
     CHECK(reports.back().seconds_left == 0);
+}
+
+TEST_CASE("what is stopped at the time limit says how far it has come") {
+    libperm::CallWatch watch;
+    watch.stop_seconds = 0.001;
+    const auto stopped = [](libperm::RunControl &control, double work) {
+        std::this_thread::sleep_for(between_callbacks);
+        try {
+            control.advance(work);
+        } catch (const Error &error) {
+            CHECK(error.status() == PERM_REFUSED_TIME);
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    const std::string begin = "stopped at the time limit of 1 ms",
+                      end = "; allow more with time_limit_seconds";
+    libperm::RunControl planning(watch);
+    CHECK(stopped(planning, 0) == begin + end);
+    libperm::RunControl running(watch);
+    running.begin(10, 1000);
+    libperm::RunControl part(running, 2);
+    CHECK(stopped(part, 3.6) == begin + " with 72 % of the work done" + end);
+    libperm::RunControl last(watch);
+    last.begin(10, 1000);
+    CHECK(stopped(last, 10) == begin + " with 99.9 % of the work done" + end); // it has no answer
 }
 
 TEST_CASE("progress is 1 once, when there is an answer, and rises to it") {

@@ -52,7 +52,7 @@ rooms lib "preprocess|jit|include" base number input run frontier,subsets,ryser,
 
 # Units that include each other would be a circle: tsort finds it.
 units() {
-    grep -rHE '^\s*#\s*include\s+"(lib|jit|preprocess|capi)/' --include='*.hpp' --include='*.cpp' lib jit preprocess capi |
+    grep -rHE '^\s*#\s*include\s+"(lib|jit|preprocess|capi|bench)/' --include='*.hpp' --include='*.cpp' lib jit preprocess capi bench |
         sed -E 's/\.[ch]pp:\s*#\s*include\s+"/ /; s/(\.[ch]pp|-inl\.hpp|\.cuh)".*$//' | awk '$1 != $2'
 }
 [[ -n $(units) ]] || { echo "no unit was found" && failed=1; }

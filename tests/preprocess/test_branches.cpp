@@ -1,5 +1,6 @@
 // Branch decompositions: trees under search against their definition, and the search itself.
 #include "preprocess/branch_annealing.hpp"
+#include "preprocess/branch_program.hpp"
 #include "preprocess/branch_search.hpp"
 #include "preprocess/branch_starts.hpp"
 #include "preprocess/branch_walk.hpp"
@@ -8,7 +9,11 @@
 
 #include <doctest/doctest.h>
 
+#include <pthread.h>
+
+#include <atomic>
 #include <cstdlib>
+#include <functional>
 #include <set>
 #include <stdexcept>
 
@@ -318,14 +323,14 @@ TEST_CASE("branches: the bound of the dearest node holds") {
 
 TEST_CASE("branches: a path, a star, a clique and a large block end soon") {
     const auto polls_of = [](const Pattern &a, double other_seconds, bool found) {
-        std::int64_t polls = 0;
+        std::atomic<std::int64_t> polls = 0;
         BranchSearchOptions options;
         options.other_seconds = other_seconds;
         options.poll = [&polls] { ++polls; };
         const auto branches = branches_of(a, options);
         CHECK(branches.has_value() == found);
         if (branches) check_valid(a, *branches);
-        return polls;
+        return polls.load();
     };
     constexpr double of_poll = 1e-9 * PolledSteps::between; // seconds, about
 
@@ -341,6 +346,15 @@ TEST_CASE("branches: a path, a star, a clique and a large block end soon") {
     std::iota(rows[0].begin(), rows[0].end(), 0);
     for (std::int32_t i = 1; i < points; ++i) rows.push_back({0, i});
     CHECK(of_poll * static_cast<double>(polls_of(pattern_of(points, rows), 1e300, true)) < 4);
+
+    rows.clear();
+    constexpr std::int32_t hubs = 20; // 2 10^5 entries in one block
+    for (std::int32_t i = 0; i < points / 4; ++i) {
+        rows.emplace_back(at(i < hubs ? points / 4 : hubs));
+        std::iota(rows.back().begin(), rows.back().end(), 0);
+        if (i >= hubs) rows.back().push_back(i);
+    }
+    CHECK(of_poll * static_cast<double>(polls_of(pattern_of(points / 4, rows), 1e300, true)) < 5);
 
     for (const std::int32_t n : {100, 1000}) {
         const std::vector<std::int32_t> row = [n] {
@@ -362,6 +376,45 @@ TEST_CASE("branches: a path, a star, a clique and a large block end soon") {
         rows[at(i)].assign(row.begin(), row.end());
     }
     CHECK(of_poll * static_cast<double>(polls_of(pattern_of(many, rows), 1e300, false)) < 5);
+}
+
+TEST_CASE("branches: a tree of 10^5 entries needs no deep stack") {
+    constexpr std::int32_t n = 50000;
+    std::vector<std::vector<std::int32_t>> rows;
+    for (std::int32_t i = 0; i < n; ++i)
+        rows.push_back(i + 1 < n ? std::vector{i, i + 1} : std::vector{0, i});
+    const Pattern a = pattern_of(n, rows);
+    BranchDecomposition path; // one entry after the other: as deep as a tree can be
+    std::int64_t entry = 0;
+    for (std::int32_t i = 0; i < n; ++i)
+        for (std::size_t k = 0; k < rows[at(i)].size(); ++k)
+            path.leaves.push_back({BranchLeaf::Kind::entry, i, entry++});
+    const auto leaves = static_cast<std::int32_t>(path.leaves.size());
+    path.joins.push_back({0, 1});
+    for (std::int32_t k = 2; k < leaves; ++k) path.joins.push_back({leaves + k - 2, k});
+    std::optional<FoundBranches> found;
+    bool feasible = false;
+    const std::function<void()> work = [&] {
+        feasible = is_decomposition(a, path) && build_branch_program(a, path).feasible;
+        found = branches_of(a);
+        feasible = feasible && found && build_branch_program(a, found->tree).feasible;
+    };
+    pthread_attr_t attributes;
+    REQUIRE(pthread_attr_init(&attributes) == 0);
+    REQUIRE(pthread_attr_setstacksize(&attributes, run::sanitized ? 1 << 21 : 1 << 18) == 0);
+    pthread_t thread{};
+    REQUIRE(pthread_create(
+                &thread, &attributes,
+                [](void *to_do) -> void * {
+                    (*static_cast<const std::function<void()> *>(to_do))();
+                    return nullptr;
+                },
+                const_cast<std::function<void()> *>(&work)) == 0);
+    REQUIRE(pthread_join(thread, nullptr) == 0);
+    pthread_attr_destroy(&attributes);
+    CHECK(feasible);
+    REQUIRE(found.has_value());
+    check_valid(a, *found);
 }
 
 TEST_CASE("branches: a poll that throws and an account that refuses stop the search") {

@@ -3,11 +3,15 @@
 #include "lib/input/options.hpp"
 #include "lib/plan/block_plan.hpp"
 #include "lib/run/run_control.hpp"
+#include "preprocess/branch_search.hpp"
 #include "preprocess/frontier_order.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/trees.hpp"
 
 #include <doctest/doctest.h>
+
+#include <atomic>
+#include <cmath>
 
 using namespace libperm;
 using perm::families::Entries;
@@ -28,6 +32,24 @@ FrontierOrder order_of(const Pattern &a, const SearchBudget &budget, std::uint64
     FrontierOrder order;
     with_threads(threads, [&] { order = find_frontier_order(frontier_sides(a, {}), options); });
     return order;
+}
+
+struct SearchedBranches {
+    std::optional<FoundBranches> found;
+    double work; // seconds, as they are counted
+};
+
+SearchedBranches branches_of(const Pattern &a, BranchSearchOptions options, int threads) {
+    SearchedBranches searched;
+    std::atomic<std::int64_t> polls = 0;
+    options.poll = [&polls] { ++polls; };
+    with_threads(threads, [&] { searched.found = find_branches(a, transpose(a).pattern, options); });
+    searched.work = 1e-9 * PolledSteps::between * static_cast<double>(polls);
+    return searched;
+}
+
+bool same_leaf(const BranchLeaf &x, const BranchLeaf &y) {
+    return x.kind == y.kind && x.index == y.index && x.entry == y.entry;
 }
 
 } // namespace
@@ -69,6 +91,52 @@ TEST_CASE("frontier: no budget leaves the first order, a budget none that is wor
         better += more.seconds < 0.999 * first.seconds;
     }
     CHECK(better > 0);
+}
+
+TEST_CASE("branches: any number of threads finds the same tree, a small budget none that is better") {
+    Random random(test_seed() + 2);
+    int compared = 0;
+    double by_more = 0, by_less = 0; // log2 of seconds
+    for (int k = 0; k < run::cases(10); ++k) {
+        CAPTURE(k);
+        const Pattern a =
+            trees::block_of(perm::families::permutation_plus(random.integer(30, 200), random.integer(1, 3),
+                                                             Entries::ones, random.bits()))
+                .pattern;
+        BranchSearchOptions options;
+        options.seed = random.bits() >> 8;
+        const auto more = branches_of(a, options, 1).found, again = branches_of(a, options, 2 + k % 3).found;
+        options.budget = {0, 2e-3, 1};
+        const auto less = branches_of(a, options, 1).found;
+        REQUIRE(again.has_value() == more.has_value());
+        if (!more || !less) continue; // not to be reached
+        ++compared;
+        by_more += std::log2(more->seconds);
+        by_less += std::log2(less->seconds);
+        CHECK(again->seconds == more->seconds);
+        CHECK(again->tree.joins == more->tree.joins);
+        CHECK(std::ranges::equal(again->tree.leaves, more->tree.leaves, same_leaf));
+    }
+    CHECK(compared > run::enough(5));
+    CHECK(by_more <= by_less);
+}
+
+TEST_CASE("branches: behind another way the search takes its budget, nearly as good as it six times that") {
+    const Pattern a = trees::block_of(perm::families::mesh2d(12, 12, Entries::ones, 1)).pattern;
+    const double best = branches_of(a, {}, 2).found.value().seconds;
+    double before = 0;
+    for (const double least : {0.01, 0.04, 0.16}) {
+        CAPTURE(least);
+        BranchSearchOptions options;
+        options.other_seconds = best / 2;
+        options.budget = {0, least, 1};
+        const SearchedBranches searched = branches_of(a, options, 2);
+        REQUIRE(searched.found.has_value());
+        constexpr double round = 1.5; // the last one may be begun within, and trees are counted once more
+        CHECK(searched.work <= 6 * round * options.budget.of(options.other_seconds));
+        CHECK(searched.work > before);
+        before = searched.work;
+    }
 }
 
 TEST_CASE("blocks: any number of threads makes the same plan") {

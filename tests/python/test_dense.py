@@ -171,3 +171,42 @@ def test_where_the_entries_own_rounding_is_all_there_is_the_text_says_so():
     assert certain.entry_rounding == 8 * 2**-53
     assert "own rounding" not in repr(certain)
     assert libperm.compute(turns).entry_rounding == 0
+
+
+def test_what_is_asked_of_minors_counts():
+    whole = [[1, 2], [3, 4], [5, 6]]
+    halves = [[0.5, 2.0], [3.0, 4.0], [5.0, 6.0]]
+    for given in (whole, np.array(whole), np.array(whole, object)):
+        for precision in (None, "auto", "exact"):
+            found = libperm.sub_permanents(given, precision=precision)
+            assert found.dtype == object
+            assert found.tolist() == [38, 16, 10]
+        assert libperm.sub_permanents(given, precision="double").dtype == float
+        with pytest.raises(libperm.InvalidOptionError, match="precision dd"):
+            libperm.sub_permanents(given, precision="dd")
+        with pytest.raises(ValueError, match="mod:7"):
+            libperm.sub_permanents(given, precision="mod:7")
+    for given in (halves, np.array(halves), np.array(halves, object), np.array(halves, "f4")):
+        assert libperm.sub_permanents(given).dtype == float
+        found, bounds = libperm.sub_permanents(given, precision="exact", full=True)
+        assert [type(x) for x in found] == [Fraction] * 3
+        assert found.tolist() == [38, 13, 8]
+        assert not bounds.any()
+    for bad in (math.nan, math.inf):
+        with pytest.raises(libperm.InvalidMatrixError):
+            libperm.sub_permanents([[bad, 1.0], [1.0, 1.0], [1.0, 1.0]], precision="exact")
+    with pytest.raises(TypeError, match="complex"):
+        libperm.sub_permanents(np.array(halves, complex), precision="exact")
+
+
+def test_exact_minors_keep_no_checkpoint(tmp_path):
+    kept = tmp_path / "kept"
+    for call in (
+        lambda: libperm.sub_permanents([[1, 2], [3, 4], [5, 6]], checkpoint=kept),
+        lambda: libperm.gradient([[1, 2], [3, 4]], checkpoint=kept),
+        lambda: libperm.gradient([[1.0, 2], [3, 4]], checkpoint=kept, precision="exact"),
+        lambda: libperm.Plan([[1, 2], [3, 4]], checkpoint=kept).gradient(),
+    ):
+        with pytest.raises(libperm.InvalidOptionError, match="checkpoint"):
+            call()
+    assert not kept.exists()

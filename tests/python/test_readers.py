@@ -143,6 +143,10 @@ def test_what_has_no_order_or_no_numbers_is_refused_by_name():
                 call(given)
     assert libperm.permanent(iter([iter([1, 2]), iter([3, 4])])) == 10
     assert libperm.permanents(iter([[[1, 2], [3, 4]]])) == [10]
+    for two in (2, 2.0, 2j, Fraction(2)):
+        once = iter([iter([1, two]), iter([3, 4]), iter([5, 6])])
+        assert list(libperm.sub_permanents(once)) == [38, 6 + 5 * two, 4 + 3 * two]
+        assert libperm.gradient(iter([iter([1, two]), iter([3, 4])])) == [[4, 3], [two, 1]]
     with pytest.raises(TypeError):
         libperm.permanent(iter([1, 2]))
     with pytest.raises(TypeError, match="one matrix"):
@@ -188,6 +192,24 @@ def test_counts_stand_in_their_order():
     for way in (a, a.tolist()):
         assert libperm.permanent(way, row_multiplicity=counts) == 4.0
     assert libperm.matchings([[1, 1], [1, 1]], row_multiplicity=(x for x in [1, 2])) == [1, 6, 6]
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+@pytest.mark.parametrize("dtype", ["i8", "f8", "u1", "g", "O"])
+def test_a_numpy_matrix_is_an_array(dtype):
+    a = np.array([[1, 2, 3], [4, 5, 6], [7, 8, 10]]).astype(dtype)
+    plan = libperm.Plan(a)
+    for call in (
+        libperm.permanent, libperm.gradient, libperm.matchings, plan.permanent, plan.gradient,
+        lambda x: libperm.sub_permanents(x[:2]), lambda x: libperm.sub_permanents(x[:, :2], full=True),
+        lambda x: libperm.permanents([x, x]), lambda x: libperm.compute(x).text,
+        lambda x: libperm.bounds(x).lower, lambda x: libperm.estimate(x).value,
+        lambda x: libperm.marginals(abs(x), 1, 1).entries, lambda x: libperm.sample(abs(x), 2, seed=1),
+        lambda x: libperm.permanent(x, row_unmatched=2, col_unmatched=1),
+    ):  # fmt: skip
+        expected, found = call(a), call(np.asmatrix(a))
+        assert type(found) is type(expected)
+        assert repr(found) == repr(expected)
 
 
 def test_small_marginals_are_not_rounded():

@@ -1,5 +1,7 @@
 #include "tests/support/command.hpp"
 
+#include "tests/support/run.hpp"
+
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
@@ -10,9 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 namespace command {
 namespace {
@@ -67,6 +71,19 @@ Process::Process(std::vector<std::string> arguments, const std::string &in, cons
 
 void Process::signal(int number) const { kill(pid_, number); }
 
+void Process::await_handlers() const {
+    const std::string status = "/proc/" + std::to_string(pid_) + "/status";
+    for (std::string caught; (std::strtoull(caught.c_str(), nullptr, 16) >> (SIGTERM - 1) & 1) == 0;) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        std::ifstream in(status);
+        std::string line;
+        while (std::getline(in, line) && !line.starts_with("SigCgt:"))
+            if (line.starts_with("State:\tZ")) return; // it has ended
+        REQUIRE(line.starts_with("SigCgt:"));
+        caught = line.substr(line.find('\t') + 1);
+    }
+}
+
 int Process::wait(std::int64_t *peak_bytes) const {
     int status = 0;
     rusage used{};
@@ -87,6 +104,8 @@ Run run(const Folder &folder, const std::vector<std::string> &arguments, const s
     const int code = Process(arguments, in, folder / "stdout", folder / "stderr").wait(&peak_bytes);
     return {code, folder.read("stdout"), folder.read("stderr"), peak_bytes};
 }
+
+const int long_order = run::sanitized ? 25 : 29;
 
 std::string dense_matrix(int n) {
     std::ostringstream text;

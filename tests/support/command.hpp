@@ -29,6 +29,7 @@ class Process {
             const std::string &err, int err_fd = -1);
 
     void signal(int number) const;
+    void await_handlers() const; // of SIGINT and SIGTERM: before that these would just kill it
 
     // Its exit code, or minus the signal that killed it. Its peak resident set, in bytes, is at least that of
     // the process that started it.
@@ -50,6 +51,7 @@ Run run(const Folder &folder, const std::vector<std::string> &arguments, const s
 
 // Of a Matrix Market file: with n x n numbers in (0, 1].
 std::string dense_matrix(int n);
+extern const int long_order; // of one that takes a second or so: it can be stopped on its way
 
 bool contains(const std::string &text, const std::string &part);
 

@@ -296,7 +296,8 @@ HostKernel::HostKernel(std::shared_ptr<const HostLibrary> library, std::size_t w
                        const std::string &source)
     : library_(std::move(library)),
       suffix_("_"),
-      waits_(source.find("__syncthreads()") != std::string::npos),
+      waits_(source.find("__syncthreads()") != std::string::npos ||
+             source.find("_sync(") != std::string::npos), // of a warp
       most_threads_(entries_of(source)) {
     suffix_ += std::to_string(which);
 }

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Iterable, Mapping
+from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
 from libperm import _abi, _quick
 from libperm._batch import Batch
 from libperm._call import run
+from libperm._errors import InvalidMatrixError
 from libperm._library import check, later, require
 from libperm._matrix import LONG_ORDER, array_in, read_counts
 from libperm._options import Prepared
 from libperm._result import Gradient
-from libperm._values import array_of, as_array, as_doubles, is_array, kind_of_entries, plain
+from libperm._values import array_of, as_doubles, kind_of_entries, plain
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -72,6 +75,7 @@ def sub_permanents(
     row_multiplicity: Iterable[int] | None = None,
     col_multiplicity: Iterable[int] | None = None,
     device: str | None = None,
+    precision: str | None = None,
     full: bool = False,
     **options: Unpack[RunOptions],
 ) -> Any:
@@ -79,7 +83,7 @@ def sub_permanents(
     copy of each line of the longer way is left out, an array; 0 for a line that has no copy. All together
     take three times as long as one. Of an array (count, m, n) of matrices: an array (count, lines).
     Of integers and fractions exactly, an array of objects, int or Fraction: each matrix in the time of one
-    exact permanent of long integers. Doubles instead: A.astype(float).
+    exact permanent of long integers. precision="double" has doubles, "exact" takes floats as fractions.
 
     full=True: the array, and one of certain bounds of the errors. At most 40 lines either way, of doubles.
     device: "auto", "cpu" or "gpu", which takes matrices of 12 lines and more, with the same bits.
@@ -92,11 +96,15 @@ def sub_permanents(
     """
     import numpy as np
 
-    if not _are_doubles(A):
-        found = _exact_sub_permanents(A, (row_multiplicity, col_multiplicity), device, options)
+    others: Mapping[str, Any] = options
+    if device is not None or precision is not None:
+        others = {**options, "device": device, "precision": precision}
+    if precision is not None or not _are_doubles(A):
+        A = array_of(array_in(A))  # once: an iterator has no more afterwards
+        found = _exact_sub_permanents(A, (row_multiplicity, col_multiplicity), others)
         if found is not None:
             return (found, np.zeros(found.shape)) if full else found
-    if not full and row_multiplicity is None and col_multiplicity is None and device is None and not options:
+    if not full and row_multiplicity is None and col_multiplicity is None and not others:
         small = _quick.sub_permanents(A)
         if small is not None:
             return small
@@ -111,7 +119,6 @@ def sub_permanents(
     ]
     shape = len(batch), batch.shape[1 if sides[0] > sides[1] else 2]
     found, bounds = np.empty(shape, _of_doubles(batch)), np.empty(shape) if full else None
-    others: Mapping[str, Any] = options if device is None else {**options, "device": device}
     dense.call("perm_sub_permanents", others, (found, bounds))
     if matrices.ndim == 2:
         found, bounds = found[0], None if bounds is None else bounds[0]
@@ -122,26 +129,25 @@ def _are_doubles(a: Any) -> bool:
     return getattr(getattr(a, "dtype", None), "char", "") in ("d", "D")
 
 
-def _exact_sub_permanents(a: Any, counts: Any, device: str | None, options: Mapping[str, Any]) -> Any:
-    """None of floats and complex numbers."""
+def _exact_sub_permanents(given: Any, counts: Any, options: Mapping[str, Any]) -> Any:
+    """Of an array; None where doubles are asked for, or are what there is."""
     import numpy as np
 
     from libperm import _exact_minors  # which plans
 
-    given = as_array(a)
-    given = given if is_array(given) else array_of(array_in(a)).astype(object)
     if given.ndim not in (2, 3) or given.size == 0:
         return None
     numbers = plain(given.reshape(-1))
     kind = kind_of_entries(numbers)
-    if not kind.is_exact:
+    if not _exact_minors.are_asked(kind, options, False):
         return None
+    if not all(isinstance(x, Rational) or math.isfinite(x) for x in numbers):
+        raise InvalidMatrixError("an entry is NaN or infinite: a fraction is neither")
     batch = np.array(numbers, object).reshape(
         (-1, *given.shape[-2:]) if given.size else (0, *given.shape[-2:])
     )
     read = [read_counts(name, n, c) for name, n, c in zip(("row", "col"), given.shape[-2:], counts)]
-    others = {**options, "device": device}
-    found = [_exact_minors.sub_permanents(matrix, kind, read, others) for matrix in batch]
+    found = [_exact_minors.sub_permanents(matrix, kind, read, options) for matrix in batch]
     found_all = np.array(found, object).reshape(len(batch), -1)
     return found_all[0] if given.ndim == 2 else found_all
 

@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from libperm import _abi
-from libperm._errors import InvalidMatrixError
+from libperm._errors import InvalidMatrixError, InvalidOptionError
 from libperm._matrix import Matrix, read_counts
 from libperm._numbers import Kind
 from libperm._options import MULTIPLICITIES
@@ -38,8 +38,9 @@ class _Lines(NamedTuple):
         return len(self.column_count)
 
 
-def are_asked(kind: Kind, precision: str | None, in_sparse: bool) -> bool:
+def are_asked(kind: Kind, options: Mapping[str, Any], in_sparse: bool) -> bool:
     """Whether derivatives are to be exact: as permanents are of integers and fractions, unless told."""
+    precision = options.get("precision")
     if precision is not None and str(precision).startswith("mod:"):
         raise ValueError(f'no derivatives by precision="{precision}": of integers they are exact by "exact"')
     if precision not in (None, "auto", "exact") or not (kind.is_exact or precision == "exact"):
@@ -49,6 +50,10 @@ def are_asked(kind: Kind, precision: str | None, in_sparse: bool) -> bool:
     if in_sparse and kind is not Kind.INTEGER:
         raise TypeError(
             "derivatives that are fractions, which scipy.sparse cannot hold: pass an array or lists"
+        )
+    if options.get("checkpoint") is not None:
+        raise InvalidOptionError(
+            "checkpoint: one permanent is kept in it, and exact derivatives take many: leave it out"
         )
     return True
 

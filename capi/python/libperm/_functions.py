@@ -260,7 +260,7 @@ def gradient(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
         small = None if options else _quick.gradient(A)
         return _dense.gradients(as_doubles(A)[None], options).derivatives[0] if small is None else small
     matrix = read(A, with_zeros=True)
-    if _exact_minors.are_asked(matrix.kind, options.get("precision"), hasattr(A, "tocsr")):
+    if _exact_minors.are_asked(matrix.kind, options, hasattr(A, "tocsr")):
         permanent = result_of(*_computed(matrix, {**options, "precision": "exact"}))
         found = _exact_minors.gradient(matrix, permanent, options)
         return _like(matrix, A, found) if full else matrix.like(A, found.derivatives)

@@ -43,8 +43,10 @@ def as_array(entries: Any) -> Any:
     """Of another package's, which converts to numpy's; all else stays as it is."""
     if hasattr(entries, "mask") and hasattr(entries, "filled"):
         raise TypeError("a masked array: what is masked has no value; say which, e.g. A.filled(0)")
-    if is_array(entries) or not hasattr(entries, "__array__"):
+    if not hasattr(entries, "__array__"):
         return entries
+    if is_array(entries):
+        return entries.view(sys.modules["numpy"].ndarray)  # of a matrix all parts have two dimensions
     if hasattr(entries, "columns") and len({str(dtype) for dtype in getattr(entries, "dtypes", ())}) > 1:
         return _of_columns(entries)
     import numpy as np

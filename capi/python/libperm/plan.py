@@ -187,7 +187,7 @@ class Plan:
         """
         from libperm import _exact_minors  # which plans
 
-        if _exact_minors.are_asked(self._kind, self._given.get("precision"), False):
+        if _exact_minors.are_asked(self._kind, self._given, False):
             return self._exact_gradient(values, full)
         function = require("perm_plan_gradient")
         handle, buffer = self._encoded(values)

@@ -300,6 +300,7 @@ TEST_CASE("no tape of more moves than allowed") {
 TEST_CASE("of order 0, 1 and 2") {
     const Doubles states = doubles(16);
     Tape none; // no line at all: the product of nothing
+    none.lists = {{}};
     none.first_state = {0, 1};
     none.first_move = {0, 0};
     const double *last = run_tape(none, {Arithmetic::real, false, 1}, nullptr, states.get());
