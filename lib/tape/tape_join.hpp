@@ -48,8 +48,9 @@ template <int Words> class TapeJoinSide {
             alone.push_back(item.key & mask);
             const std::uint64_t pattern = bits_of(item.key, alone_bits, shared);
             if (groups.empty() || groups.back().pattern != pattern)
-                groups.push_back({pattern, state.size() - 1, state.size()});
+                groups.push_back({pattern, state.size() - 1, state.size(), 0});
             groups.back().end = state.size();
+            ++groups.back().states;
         }
         find_ranks(steps);
     }
@@ -101,7 +102,8 @@ template <int Words> class TapeJoin {
 
     // False if there are more than `most` moves.
     bool run(std::int64_t most, List &to) {
-        JoinOrder order(left_.groups, right_.groups, join_.closing, join_.staying);
+        JoinOrder order;
+        order.begin(left_.groups, right_.groups, join_.closing, join_.staying, false);
         std::uint64_t pattern = 0;
         std::vector<GroupPair> pairs;
         while (order.next(pattern, pairs)) {
