@@ -67,12 +67,14 @@ template <int Words> class ByteMoves {
         for (int b = 0; b < bytes_; ++b)
             to =
                 to |
-                tables_[static_cast<std::size_t>(256 * b) + (key.at(key.word_of(8 * b)) >> 8 * b % 64 & 255)];
+                tables_[256 * static_cast<std::size_t>(b) + (key.at(key.word_of(8 * b)) >> 8 * b % 64 & 255)];
         return to;
     }
 
   private:
-    Key &at(int byte, int value) { return tables_[static_cast<std::size_t>(256 * byte + value)]; }
+    Key &at(int byte, int value) {
+        return tables_[256 * static_cast<std::size_t>(byte) + static_cast<std::size_t>(value)];
+    }
 
     int bytes_;
     std::vector<Key> tables_;
