@@ -9,17 +9,14 @@ namespace libperm {
 // Lines that both sides of a join may have: a pattern of them is a word.
 constexpr std::int32_t widest_shared = 64;
 
-// The larger subtree is walked first, so that few lists wait. Its slots are those of the widest state; it has
-// none where a join shares more lines than `widest_shared` (feasible = false). Throws nothing else than
-// `poll` and the lack of memory.
+// The subtree that leaves the fewest states at once is walked first. Its slots are those of the widest state;
+// it has none where a join shares more lines than `widest_shared` (feasible = false). Throws nothing else
+// than `poll` and the lack of memory.
 struct BranchProgram {
     bool feasible = true;
     FrontierProgram program;
 };
-BranchProgram build_branch_program(const Pattern &a, const BranchDecomposition &tree,
-                                   const Poll &poll = no_poll);
-
-// Whether each entry of the pattern is in one leaf, and each node but the last in one join.
-bool is_decomposition(const Pattern &a, const BranchDecomposition &tree);
+BranchProgram build_branch_program(const Pattern &a, BranchDecomposition tree, const Poll &poll = no_poll);
+BranchProgram build_branch_program(std::shared_ptr<const BranchSource> source, const Poll &poll = no_poll);
 
 } // namespace libperm

@@ -53,6 +53,7 @@ std::int64_t bytes_of(const FrontierProgram &program) {
         for (const std::vector<BitRun> &runs : branch.join.runs)
             bytes += static_cast<std::int64_t>(runs.capacity() * sizeof(BitRun));
     }
+    if (program.source) bytes += bytes_of(*program.source);
     return bytes;
 }
 

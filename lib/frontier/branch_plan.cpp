@@ -4,6 +4,7 @@
 #include "lib/frontier/frontier.hpp"
 #include "lib/frontier/frontier_plan.hpp"
 #include "lib/run/proposals.hpp"
+#include "preprocess/branch_program.hpp"
 
 #include <cmath>
 
@@ -43,7 +44,7 @@ void propose_branches(Proposals &task, Engine self, double outlook) {
     if (!std::isfinite(outlook) || other < worth_a_search) return;
     auto found = search(task, other, 1);
     if (!found) return;
-    BranchProgram branches = build_branch_program(task.a, found->tree, task.poll());
+    BranchProgram branches = build_branch_program(task.a, std::move(found->tree), task.poll());
     if (!branches.feasible || branch_key_words(branches.program) == 0) return;
     Candidate c;
     c.engine = self;
@@ -53,7 +54,7 @@ void propose_branches(Proposals &task, Engine self, double outlook) {
                                                        task.options.tolerance)
                                        : 1;
     c.bytes_per_state = number_bytes(task.values.nonnegative) + 8 * branch_key_words(branches.program);
-    c.plan = std::make_shared<const FrontierPlan>(std::move(branches.program), std::move(found->tree));
+    c.plan = std::make_shared<const FrontierPlan>(std::move(branches.program));
     task.add(std::move(c), frontier_slowdown(false, task.values.numbers, task.bits));
 }
 

@@ -27,6 +27,8 @@ namespace {
 double work_of(const FrontierProgram &program) {
     double work = 0;
     for (const FrontierStep &step : program.steps) work += step.expansions_bound;
+    for (const FrontierBranch &branch : program.branches)
+        if (branch.joined[0] >= 0) work += branch.join.products_bound;
     return work;
 }
 

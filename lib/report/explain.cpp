@@ -166,18 +166,23 @@ std::string tree_text(const BlockPlan &block, const Options &options) {
                      tree->cost.operations / tree->cost.subsets, naive_operations(block));
 }
 
+// With the form where it is not the one that is mostly cut.
+std::string sliced_name(const Candidate &c) {
+    return c.form == FrontierForm::dense ? "frontier sliced" : engine_text(c.engine, c.form) + " sliced";
+}
+
 std::string slices_text(const BlockPlan &block) {
     std::string text;
     for (const Candidate &c : block.candidates)
         if (!c.slices.empty())
-            text += formatted("frontier sliced{}: {} slice{} of up to {}, one after the other\n",
+            text += formatted("{}{}: {} slice{} of up to {}, one after the other\n", sliced_name(c),
                               c.on_gpu ? " GPU" : "", c.slices.size(), c.slices.size() == 1 ? "" : "s",
                               readable_bytes(c.cost.bytes));
     return text;
 }
 
 std::string shown_name(const Candidate &c) {
-    return (!c.slices.empty() ? "frontier sliced" : engine_text(c.engine, c.form)) +
+    return (!c.slices.empty() ? sliced_name(c) : engine_text(c.engine, c.form)) +
            (c.on_gpu && !needs_gpu(c.engine) ? " GPU" : "") +
            (c.transposed && (has_kernel(c.engine) || facts_of(c.engine).transfers_states) ? " A^T" : "");
 }
