@@ -86,7 +86,8 @@ class Cutter {
     }
 
     bool is_past_limits() const {
-        return seconds_ > search_.most_seconds || slices_ > static_cast<double>(search_.most_slices);
+        return seconds_ > search_.most_seconds || slices_ > static_cast<double>(search_.most_slices) ||
+               search_.cut_seconds * cuts_ > std::max(5.0, seconds_ / 5);
     }
 
     // False once the limits forbid the whole.
@@ -106,7 +107,7 @@ class Cutter {
 
     // What all slices come to, from a few of them: one that is drawn with probability p stands for 1/p
     // (Knuth, Estimating the efficiency of backtrack programs, Math. Comp. 29, 1975).
-    bool is_hopeless(const Part &whole) const {
+    bool is_hopeless(const Part &whole) {
         std::uint64_t random = 0x9e3779b97f4a7c15u;
         double seconds = 0, slices = 0;
         for (int k = 0; k < draws; ++k) {
@@ -125,10 +126,10 @@ class Cutter {
         double seconds, probability;
     };
     // Down the tree, by the share of the work that is there, until it alone says that there are too many.
-    Drawn draw(Part part, std::uint64_t &random) const {
+    Drawn draw(Part part, std::uint64_t &random) {
         double probability = 1;
         const double least = 1 / (draws * clearly * static_cast<double>(search_.most_slices));
-        while (probability >= least && part.needs.bytes > search_.most_bytes) {
+        while (probability >= least && part.needs.bytes > search_.most_bytes && !is_past_limits()) {
             if (search_.poll) search_.poll();
             std::vector<Part> halves = halves_of(part);
             if (halves.empty()) break;
@@ -146,7 +147,8 @@ class Cutter {
     Tables tables_of(const Part &part) const { return {part.program, search_.ranked}; }
 
     // Without what is dead; none: there is nothing to cut.
-    std::vector<Part> halves_of(const Part &part) const {
+    std::vector<Part> halves_of(const Part &part) {
+        ++cuts_;
         std::vector<Part> halves;
         std::optional<FixedLine> fixed = best_cut(part);
         for (const bool before : {true, false}) {
@@ -194,6 +196,7 @@ class Cutter {
 
     const SliceSearch &search_;
     std::vector<FrontierSlice> found_;
+    double cuts_ = 0;                 // that were made
     double seconds_ = 0, slices_ = 0; // so far known: of the slices found and the parts not cut yet
 };
 

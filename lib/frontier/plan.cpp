@@ -261,6 +261,11 @@ bool is_long(const FrontierProgram &program) {
     return program.steps.size() > (program.branches.empty() ? most_rows : most_steps_of_tree);
 }
 
+// Of a tree, which is built again; of a list, whose states are counted again.
+double seconds_of_cut(const FrontierProgram &program, FrontierForm form) {
+    return form == FrontierForm::dense ? 0 : 1.5e-5 * static_cast<double>(program.steps.size());
+}
+
 // Lists may be longer than was drawn for a guess, but not longer than what bounds them on a tree.
 double most_bytes_of_slice(const Proposals &task, FrontierForm form, bool on_gpu) {
     return (form == FrontierForm::sparse ? 0.7 : 1) * task.machine.memory_limit(on_gpu);
@@ -284,10 +289,12 @@ void propose_slices_of(Proposals &task, Engine self, FrontierForm form, bool on_
     search.most_bytes = most_bytes_of_slice(task, form, on_gpu);
     search.most_seconds = task.worthwhile_seconds();
     if (task.effort < 1) search.most_slices = most_rough_slices;
+    search.cut_seconds = seconds_of_cut(program, form);
     search.poll = task.poll();
     const Slowdown slowdown = slowdown_of(task, on_gpu);
     search.needs = [&](const FrontierProgram &slice) -> SliceNeeds {
         const Cost cost = cost_of(task, slice, form, on_gpu);
+        if (form == FrontierForm::branches && branch_key_words(slice) == 0) return {0, 1e300};
         return {slowdown.time * (cost.serial_seconds - cost.compile_seconds), slowdown.memory * cost.bytes};
     };
     Candidate c;

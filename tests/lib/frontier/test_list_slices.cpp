@@ -1,17 +1,23 @@
 // Slices of trees and of the sparse form, cut at random and searched for, in all numbers, against exact
 // permanents.
+#include "lib/base/fields.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/frontier/branch_forks.hpp"
 #include "lib/frontier/cost.hpp"
+#include "lib/frontier/plan.hpp"
 #include "lib/frontier/slices.hpp"
 #include "lib/input/matrix.hpp"
 #include "preprocess/scaling.hpp"
 #include "preprocess/slice_cuts.hpp"
+#include "tests/support/blocks.hpp"
 #include "tests/support/branch_cases.hpp"
+#include "tests/support/check.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/wide_cases.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+#include <perm.hpp>
 
 #include <cmath>
 #include <set>
@@ -117,7 +123,7 @@ Block doubles_of(const Case &c) {
 SliceSearch search_for(const Whole &whole, double bytes) {
     SliceSearch search;
     search.ranked = false;
-    search.most_slices = 200;
+    search.most_slices = 50;
     search.most_bytes = bytes;
     search.needs = [form = whole.form](const FrontierProgram &program) -> SliceNeeds {
         const Cost cost = frontier_cost(program, form, false);
@@ -129,6 +135,22 @@ SliceSearch search_for(const Whole &whole, double bytes) {
 bool is_same(const Outcome &x, const Outcome &y) {
     return x.value.mantissa == y.value.mantissa && x.value.exp2 == y.value.exp2 &&
            x.error.mantissa == y.error.mantissa && x.error.exp2 == y.error.exp2;
+}
+
+// As one of a plan that was saved.
+bool is_accepted(const Whole &whole, const FrontierSlice &slice) {
+    Candidate c;
+    c.engine = Engine::frontier;
+    c.form = whole.form;
+    c.transposed = whole.program.transposed;
+    c.plan = std::make_shared<const FrontierPlan>(whole.program);
+    c.slices = {slice};
+    try {
+        check_frontier(c);
+        return true;
+    } catch (const DamagedField &) {
+        return false;
+    }
 }
 
 // Two full blocks with a few entries between them, and a tree that joins one's rows to the other's.
@@ -229,15 +251,15 @@ TEST_CASE("list slices: doubles of far magnitudes, exponents of their own, and r
 TEST_CASE("list slices: those that are found fit, live, and add up, with the same bits for any threads") {
     Random random(test_seed() + 2);
     int several = 0;
-    for (int trial = 0; trial < run::cases(60); ++trial) {
+    for (int trial = 0; trial < run::cases(30); ++trial) {
         CAPTURE(trial);
-        Case c = make_case(random.integer(8, 14), random.uniform(0.2, 0.5), Entries::real, trial % 4 == 0,
+        Case c = make_case(random.integer(8, 13), random.uniform(0.2, 0.5), Entries::real, trial % 4 == 0,
                            Order::searched, random);
         make_whole(c, 20);
         const Whole whole = random_whole(c, trial, random);
         const double all = frontier_cost(whole.program, whole.form, false).bytes;
         const double bytes = std::max(whole.form == FrontierForm::branches ? 4096.0 : 20000.0,
-                                      all / std::exp2(random.uniform(1, 5)));
+                                      all / std::exp2(random.uniform(1, 4)));
         const SliceSearch search = search_for(whole, bytes);
         const auto slices = find_slices(whole.program, search);
         if (slices.empty()) continue; // not by so much
@@ -258,7 +280,7 @@ TEST_CASE("list slices: those that are found fit, live, and add up, with the sam
             CHECK(is_same(one, more));
         }
     }
-    CHECK(several > run::enough(30));
+    CHECK(several > run::enough(6));
 }
 
 TEST_CASE("list slices: what there is no such slice of") {
@@ -272,7 +294,9 @@ TEST_CASE("list slices: what there is no such slice of") {
         FrontierSlice slice;
         for (std::int64_t k = random.integer(1, 3); k > 0; --k)
             slice.push_back({any(), any(), random.chance(0.5)});
-        if (!has_slice(whole.program, slice)) {
+        const bool is_there = has_slice(whole.program, slice);
+        CHECK(is_accepted(whole, slice) == is_there);
+        if (!is_there) {
             ++refused;
             continue;
         }
@@ -282,6 +306,87 @@ TEST_CASE("list slices: what there is no such slice of") {
     }
     CHECK(refused > run::enough(200));
     CHECK(taken > 0);
+}
+
+TEST_CASE("list slices: a tree past the memory limit, in shards, saved and loaded, and its forged slices") {
+    const perm::Csr a = perm::families::divisors(60);
+    perm_opts opts = with_engine("frontier");
+    opts.precision = "exact";
+    opts.device = "cpu";
+    opts.cache_dir = "";
+    const perm::Result whole = perm::compute(a, opts);
+    CHECK(whole->exact == 1);
+    opts.memory_limit_bytes = 600000;
+    const perm::Plan plan(a, opts);
+    const auto json = explained(plan);
+    REQUIRE(json.contains("slices"));
+    const auto slices = json.at("slices").get<std::int64_t>();
+    CHECK(slices > 2);
+    CHECK(json.at("form") == "branches");
+    CHECK(json.at("predicted_bytes").get<double>() <= static_cast<double>(opts.memory_limit_bytes));
+    CHECK(plan.explain().find("branches sliced: " + std::to_string(slices) + " slices of up to ") !=
+          std::string::npos);
+    const std::string bytes = plan.save();
+    const perm::Plan loaded = perm::Plan::load(bytes);
+    CHECK(loaded.save() == bytes);
+    REQUIRE(loaded.shards() == slices);
+    std::vector<std::string> partials;
+    for (std::int64_t k = slices - 1; k >= 0; --k) partials.push_back(loaded.run_shard(a.values.data(), k));
+    const perm::Result sum = loaded.combine(a.values.data(), partials),
+                       at_once = plan.execute(a.values.data());
+    CHECK(std::string(sum->text) == whole->text);
+    CHECK(std::string(at_once->text) == whole->text);
+    CHECK(sum->slices == slices);
+    CHECK(sum->peak_bytes <= opts.memory_limit_bytes);
+}
+
+TEST_CASE("branches: the walk holds about the least memory of all orders") {
+    Random random(test_seed() + 5);
+    constexpr double state = 16;
+    int compared = 0, worse = 0;
+    for (int trial = 0; trial < run::cases(300); ++trial) {
+        CAPTURE(trial);
+        const Case c = make_case(random.integer(6, 14), random.uniform(0.2, 0.6), Entries::nonnegative, false,
+                                 Order::shuffled, random);
+        const BranchDecomposition tree =
+            branch_cases::random_tree(c.block.pattern, all_leaves[trial % 4], random);
+        const FrontierProgram program = build_branch_program(c.block.pattern, tree).program;
+        std::vector<std::size_t> joins;
+        for (std::size_t b = 0; b < program.branches.size(); ++b)
+            if (program.branches[b].joined[0] >= 0) joins.push_back(b);
+        if (joins.empty() || joins.size() > 8) continue;
+        const std::vector<BranchNeeds> needs = needs_of_branches(program, state);
+        // Bit k of an order: the later branch of join k is walked first.
+        const auto peak_of = [&](unsigned order) {
+            double waiting = 0, peak = 0;
+            const auto walk = [&](const auto &self, std::size_t b) -> void {
+                auto [x, y] = program.branches[b].joined;
+                if (x >= 0) {
+                    if (x > y) std::swap(x, y);
+                    const auto k = std::ranges::find(joins, b) - joins.begin();
+                    if (order >> k & 1) std::swap(x, y);
+                    self(self, at(x));
+                    self(self, at(y));
+                    waiting -= needs[at(x)].list + needs[at(y)].list;
+                }
+                peak = std::max(peak, waiting + needs[b].bytes);
+                waiting += needs[b].list;
+            };
+            walk(walk, program.branches.size() - 1);
+            return peak;
+        };
+        double least = peak_of(0);
+        CHECK(least == doctest::Approx(branches_cost(program, true).bytes));
+        for (unsigned order = 1; order < 1U << joins.size(); ++order) {
+            const double other = peak_of(order);
+            worse += other > 1.01 * least;
+            least = std::min(least, other);
+        }
+        CHECK(peak_of(0) <= 1.15 * least);
+        ++compared;
+    }
+    CHECK(compared > run::enough(30));
+    CHECK(worse > run::enough(100));
 }
 
 TEST_CASE("branch forks: subtrees side by side where both fit and are worth it, with the same bits") {
