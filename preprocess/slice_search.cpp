@@ -1,3 +1,4 @@
+// Slices of either kind of program, and the search for those that fit.
 #include "preprocess/frontier_slices.hpp"
 
 #include "preprocess/slice_cuts.hpp"
