@@ -1,6 +1,8 @@
 // What a program with branches is expected to take.
+#include "lib/frontier/branch_places.hpp"
 #include "lib/frontier/cost.hpp"
 #include "lib/frontier/frontier.hpp"
+#include "lib/frontier/join_on_device.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,6 +20,16 @@ constexpr double writing = 4e-9;   // of a state that a join gives
 } // namespace
 
 BranchPrice branch_price() { return {product, sorting + writing, scan + 2 * merge, step}; }
+
+double join_seconds(const FrontierJoin &of, double states) {
+    return join + product * of.products_bound + sorting * states + writing * of.states_bound;
+}
+
+double step_seconds(const FrontierStep &of, double before) {
+    const auto degree = static_cast<double>(of.terms.size());
+    return step + scan * before * degree + append * of.states_bound +
+           merge * of.expansions_bound * std::ceil(std::log2(std::max(1.0, degree)));
+}
 
 Cost branches_cost(const FrontierProgram &program, bool nonnegative) {
     const double state =
@@ -40,8 +52,7 @@ Cost branches_cost(const FrontierProgram &program, bool nonnegative) {
             waiting -= left + right;
             before = branch.join.states_bound;
             meet(before, branch.join.products_bound);
-            cost.serial_seconds +=
-                join + product * branch.join.products_bound + sorting * (left + right) + writing * before;
+            cost.serial_seconds += join_seconds(branch.join, left + right);
             peak_bytes = std::max(peak_bytes, state * (waiting + 2 * (left + right) + 1.1 * before) +
                                                   (state + item) * 2 * std::max(left, right));
         }
@@ -49,8 +60,7 @@ Cost branches_cost(const FrontierProgram &program, bool nonnegative) {
             const FrontierStep &of = program.steps[static_cast<std::size_t>(s)];
             const auto degree = static_cast<double>(of.terms.size());
             meet(of.states_bound, of.expansions_bound);
-            cost.serial_seconds += step + scan * before * degree + append * of.states_bound +
-                                   merge * of.expansions_bound * std::ceil(std::log2(std::max(1.0, degree)));
+            cost.serial_seconds += step_seconds(of, before);
             const double candidates = std::min(before * degree, 1e5) * 4;
             peak_bytes =
                 std::max(peak_bytes, state * (waiting + 1.1 * (before + of.states_bound) + candidates));
@@ -61,6 +71,20 @@ Cost branches_cost(const FrontierProgram &program, bool nonnegative) {
     }
     cost.serial_seconds += call_seconds;
     cost.bytes = peak_bytes;
+    return cost;
+}
+
+Cost branches_cost(const FrontierProgram &program, bool nonnegative, const GpuProperties &gpu) {
+    constexpr double compiling = 1;
+    constexpr double h100 = 3.35e12; // bytes a second
+    const int words = std::max(1, branch_key_words(program));
+    const BranchPlaces places = place_branches(program, words, nonnegative);
+    Cost cost = branches_cost(program, nonnegative);
+    cost.compile_seconds = places.uses_device() ? compiling : 0;
+    cost.serial_seconds = cost.compile_seconds + call_seconds + places.on_cpu +
+                          places.on_device * std::max(1.0, h100 / gpu.memory_bandwidth);
+    cost.bytes = places.device_states * static_cast<double>(8 * words + number_bytes(nonnegative)) +
+                 2 * join_device_room;
     return cost;
 }
 

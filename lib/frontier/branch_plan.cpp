@@ -1,5 +1,6 @@
 #include "lib/frontier/branch_plan.hpp"
 
+#include "lib/frontier/branch_places.hpp"
 #include "lib/frontier/cost.hpp"
 #include "lib/frontier/frontier.hpp"
 #include "lib/frontier/frontier_plan.hpp"
@@ -28,11 +29,24 @@ std::optional<FoundBranches> search(Proposals &task, double other_seconds, doubl
     return find_branches(task.a, task.at, options);
 }
 
+// Where some of its joins or steps are worth a GPU.
+void add_on_gpu(Proposals &task, Candidate c, const FrontierProgram &program) {
+    if (!place_branches(program, branch_key_words(program), task.values.nonnegative).uses_device()) return;
+    c.cost = branches_cost(program, task.values.nonnegative, task.machine.gpu());
+    c = task.judged(std::move(c), frontier_slowdown(true, task.values.numbers, task.bits));
+    if (c.refusal == PERM_OK && !task.machine.has_gpu()) {
+        c.refusal = PERM_UNSUPPORTED;
+        c.lacks_gpu = true;
+        c.why_not = "needs a GPU: " + task.machine.why_no_gpu();
+    }
+    task.candidates.push_back(std::move(c));
+}
+
 } // namespace
 
 double branches_outlook(Proposals &task) {
     constexpr double none = std::numeric_limits<double>::infinity();
-    if (task.a.rows < fewest_rows || task.options.device == Device::gpu) return none;
+    if (task.a.rows < fewest_rows) return none;
     const auto found = search(task, task.best_so_far().seconds, first_effort);
     return found ? found->seconds : none;
 }
@@ -45,16 +59,27 @@ void propose_branches(Proposals &task, Engine self, double outlook) {
     if (!found) return;
     BranchProgram branches = build_branch_program(task.a, found->tree, task.poll());
     if (!branches.feasible || branch_key_words(branches.program) == 0) return;
-    Candidate c;
-    c.engine = self;
-    c.form = FrontierForm::branches;
-    c.cost = branches_cost(branches.program, task.values.nonnegative);
-    c.expected_runs = task.may_go_on() ? expected_runs(task.a.rows, task.bits, false, task.values.numbers,
-                                                       task.options.tolerance)
-                                       : 1;
-    c.bytes_per_state = number_bytes(task.values.nonnegative) + 8 * branch_key_words(branches.program);
-    c.plan = std::make_shared<const FrontierPlan>(std::move(branches.program), std::move(found->tree));
-    task.add(std::move(c), frontier_slowdown(false, task.values.numbers, task.bits));
+    const int words = branch_key_words(branches.program);
+    const auto plan =
+        std::make_shared<const FrontierPlan>(std::move(branches.program), std::move(found->tree));
+    const auto candidate = [&](bool on_gpu) {
+        Candidate c;
+        c.engine = self;
+        c.form = FrontierForm::branches;
+        c.on_gpu = on_gpu;
+        c.plan = plan;
+        c.expected_runs = task.may_go_on() ? expected_runs(task.a.rows, task.bits, on_gpu,
+                                                           task.values.numbers, task.options.tolerance)
+                                           : 1;
+        c.bytes_per_state = number_bytes(task.values.nonnegative) + 8 * words;
+        return c;
+    };
+    if (task.options.device != Device::gpu) {
+        Candidate c = candidate(false);
+        c.cost = branches_cost(plan->program, task.values.nonnegative);
+        task.add(std::move(c), frontier_slowdown(false, task.values.numbers, task.bits));
+    }
+    if (task.may_use_gpu()) add_on_gpu(task, candidate(true), plan->program);
 }
 
 } // namespace libperm
