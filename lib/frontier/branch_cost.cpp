@@ -2,7 +2,7 @@
 #include "lib/frontier/branch_places.hpp"
 #include "lib/frontier/cost.hpp"
 #include "lib/frontier/frontier.hpp"
-#include "lib/frontier/join_on_device.hpp"
+#include "lib/frontier/on_device.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -84,7 +84,7 @@ Cost branches_cost(const FrontierProgram &program, bool nonnegative, const GpuPr
     cost.serial_seconds = cost.compile_seconds + call_seconds + places.on_cpu +
                           places.on_device * std::max(1.0, h100 / gpu.memory_bandwidth);
     cost.bytes = places.device_states * static_cast<double>(8 * words + number_bytes(nonnegative)) +
-                 2 * join_device_room;
+                 2 * DeviceRooms().sums;
     return cost;
 }
 

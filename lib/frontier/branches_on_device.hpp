@@ -14,11 +14,6 @@
 
 namespace libperm {
 
-struct DeviceRooms {
-    double steps = sparse_device_room, sums = join_device_room; // bytes
-    bool all = false; // whatever a device can do is done there, large or not: for tests
-};
-
 class BranchesOnDevice {
   public:
     BranchesOnDevice(DeviceQueue &queue, const FrontierProgram &program, int key_words,
@@ -112,8 +107,6 @@ template <class Trait> class TraitOnDevice final : public DeviceNumbers {
     Trait &books_;
     std::vector<double> coefficients_;
 };
-
-EngineResult run_branches_on(DeviceQueue &queue, const FrontierRun &run, const DeviceRooms &rooms = {});
 
 // 64-bit words of a state that a run has.
 int branch_key_words(const FrontierRun &run);

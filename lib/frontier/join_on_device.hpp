@@ -15,9 +15,6 @@ namespace libperm {
 constexpr std::int32_t most_shared_on_device = 28, most_staying_on_device = 22, most_own_on_device = 30;
 bool device_holds(const FrontierJoin &join);
 
-// Sums at once, in bytes, unless a row of them takes more.
-constexpr double join_device_room = 0x1p29;
-
 class JoinOnDevice {
   public:
     // Its kernels are to be loaded.

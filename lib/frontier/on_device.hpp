@@ -35,4 +35,12 @@ EngineResult run_sparse_frontier_on(DeviceQueue &queue, const FrontierRun &run,
 double sparse_device_bytes(double peak_states, double peak_candidates, int key_words,
                            const StateNumbers &numbers);
 
+// Of a program with branches: its large joins and steps, the rest on the CPU.
+struct DeviceRooms {
+    double steps = sparse_device_room; // bytes: of lists, to begin with
+    double sums = 0x1p29;              // of a join at once, unless a row of them takes more
+    bool all = false;                  // large or not, for tests: all that a device can do
+};
+EngineResult run_branches_on(DeviceQueue &queue, const FrontierRun &run, const DeviceRooms &rooms = {});
+
 } // namespace libperm

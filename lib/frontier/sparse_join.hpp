@@ -335,9 +335,10 @@ template <int Words, class Trait> class SparseJoin {
         const PatternGroup &group = right_.groups[item.right];
         chunk.reserve(chunk.size + size_of(group));
         const Number &x = left_.values.data()[item.state];
-        for (std::size_t k = group.begin; k < group.end; ++k, ++chunk.size) {
+        for (std::size_t k = group.begin; k < group.end; ++k) {
             chunk.keys.data()[chunk.size] = row | right_.alone.data()[right_.rank.data()[k]];
             chunk.numbers.data()[chunk.size] = numbers_->multiply(right_.values.data()[k], x);
+            chunk.size += !Trait::is_zero(chunk.numbers.data()[chunk.size]);
         }
         chunk.products += static_cast<double>(size_of(group));
     }

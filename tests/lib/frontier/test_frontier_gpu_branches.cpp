@@ -1,9 +1,9 @@
-// Joins and single entries on a device: its kernels played on the host, and on a GPU where there is one. The same
-// bits as on the CPU; of residues the same residues.
+// Joins and single entries on a device: its kernels played on the host, and on a GPU where there is one. The
+// same bits as on the CPU; of residues the same residues.
 #include "jit/compile/nvrtc.hpp"
 #include "jit/driver/jit_error.hpp"
 #include "jit/queue/gpu_queue.hpp"
-#include "lib/frontier/branches_on_device.hpp"
+#include "lib/frontier/on_device.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "preprocess/scaling.hpp"
 #include "tests/support/branch_cases.hpp"
@@ -28,8 +28,7 @@ namespace {
 std::uint64_t test_seed() { return run::seed(0x67706272); }
 
 constexpr Leaves all_leaves[] = {Leaves::rows, Leaves::columns, Leaves::entries, Leaves::mixed};
-constexpr DeviceRooms everything{sparse_device_room, join_device_room, true}, // lists and sums that grow
-    in_pieces{0, 0, true};
+const DeviceRooms everything{.all = true}, in_pieces{0, 0, true}; // lists and sums that grow
 
 FrontierProgram random_program(const Pattern &a, int trial, Random &random) {
     BranchProgram branches =
@@ -139,8 +138,8 @@ TEST_CASE("branches of complex, dd and complex dd numbers have the same bits on 
     for (int trial = 0; trial < run::cases(60); ++trial) {
         CAPTURE(trial);
         const auto kind = static_cast<Entries>(trial % static_cast<int>(Entries::all));
-        const Case c = make_case(random.integer(1, 9), random.uniform(0.05, 0.7), kind, false,
-                                 Order::shuffled, random);
+        const Case c =
+            make_case(random.integer(1, 9), random.uniform(0.05, 0.7), kind, false, Order::shuffled, random);
         const FrontierProgram program = random_program(c.block.pattern, trial, random);
         for (const Arithmetic arithmetic : arithmetics(kind)) {
             CAPTURE(static_cast<int>(arithmetic));
@@ -167,8 +166,8 @@ TEST_CASE("branches have the same residues on a device") {
         const ResidueVector here = run_residues(residues, program, FrontierForm::branches);
         const bool done = devices.on_each([&](DeviceQueue &queue) {
             Budgets b;
-            const EngineResult there = run_branches_on(
-                queue, {residues, program, b.control, b.memory, 1}, rooms_of(trial));
+            const EngineResult there =
+                run_branches_on(queue, {residues, program, b.control, b.memory, 1}, rooms_of(trial));
             CHECK(std::get<ResidueVector>(there.value) == here);
         });
         if (!done) return;
