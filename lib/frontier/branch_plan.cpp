@@ -14,6 +14,7 @@ namespace {
 constexpr std::int32_t fewest_rows = 24; // below, a path is as good and found at once
 constexpr double worth_a_search = 5e-3;  // seconds of the best other way: less is not worth one
 constexpr double first_effort = 0.1;
+constexpr double pace_of_gpu = 30; // to that of a thread, of large joins
 
 std::optional<FoundBranches> search(Proposals &task, double other_seconds, double effort) {
     BranchSearchOptions options;
@@ -47,12 +48,15 @@ void add_on_gpu(Proposals &task, Candidate c, const FrontierProgram &program) {
 double branches_outlook(Proposals &task) {
     constexpr double none = std::numeric_limits<double>::infinity();
     if (task.a.rows < fewest_rows) return none;
-    const auto found = search(task, task.best_so_far().seconds, first_effort);
-    return found ? found->seconds : none;
+    const bool by_gpu = task.options.device == Device::gpu;
+    const double pace = by_gpu ? pace_of_gpu : 1;
+    const auto found = search(task, pace * task.best_so_far().seconds, first_effort);
+    return found ? found->seconds / pace : none;
 }
 
 void propose_branches(Proposals &task, Engine self, double outlook) {
-    const double other = better(task.outlook(), task.best_so_far()).seconds;
+    double other = better(task.outlook(), task.best_so_far()).seconds;
+    if (task.options.device == Device::gpu) other *= pace_of_gpu; // trees are priced by what a CPU takes
     // A longer search may find what takes a hundredth of the first; it gives up by itself.
     if (!std::isfinite(outlook) || other < worth_a_search) return;
     auto found = search(task, other, 1);

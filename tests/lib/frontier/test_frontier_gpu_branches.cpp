@@ -2,9 +2,13 @@
 // same bits as on the CPU; of residues the same residues.
 #include "jit/compile/nvrtc.hpp"
 #include "jit/driver/jit_error.hpp"
+#include "jit/kernel/frontier_join.hpp"
+#include "jit/kernel/frontier_sparse.hpp"
 #include "jit/queue/gpu_queue.hpp"
 #include "lib/frontier/on_device.hpp"
+#include "lib/input/matrix.hpp"
 #include "lib/run/gpu_device.hpp"
+#include "preprocess/branch_search.hpp"
 #include "preprocess/scaling.hpp"
 #include "tests/support/branch_cases.hpp"
 #include "tests/support/host_queue.hpp"
@@ -37,6 +41,26 @@ FrontierProgram random_program(const Pattern &a, int trial, Random &random) {
     return std::move(branches.program);
 }
 
+// The upper and the lower rows, each one after the other, joined in the end.
+FrontierProgram halves(const Pattern &a) {
+    BranchDecomposition tree;
+    for (std::int32_t i = 0; i < a.rows; ++i) tree.leaves.push_back({BranchLeaf::Kind::row, i, -1});
+    auto node = a.rows;
+    std::int32_t half[2];
+    for (const std::int32_t side : {0, 1}) {
+        const std::int32_t first = side * (a.rows / 2), last = side == 0 ? a.rows / 2 : a.rows;
+        half[side] = first;
+        for (std::int32_t i = first + 1; i < last; ++i, ++node) {
+            tree.joins.push_back({half[side], i});
+            half[side] = node;
+        }
+    }
+    tree.joins.push_back({half[0], half[1]});
+    BranchProgram branches = build_branch_program(a, tree);
+    REQUIRE(branches.feasible);
+    return std::move(branches.program);
+}
+
 Block doubles_of(const ExactBlock &exact) {
     Block block;
     block.pattern = exact.pattern;
@@ -53,29 +77,32 @@ struct Joined {
     }
 };
 
-// The host's device, and a GPU if there is one.
+// A GPU if there is one, and the host's device.
 class Devices {
   public:
     Devices() {
-        queues_.push_back(std::make_unique<HostQueue>());
         if (const GpuChoice gpu = first_gpu(); gpu.gpu)
             queues_.push_back(std::make_unique<GpuQueue>(gpu.gpu, CacheSettings{}));
+        queues_.push_back(std::make_unique<HostQueue>());
     }
-    ~Devices() { CHECK(host().is_whole()); }
+    ~Devices() {
+        if (host()) CHECK(host()->is_whole());
+    }
     Devices(const Devices &) = delete;
     Devices &operator=(const Devices &) = delete;
-    HostQueue &host() { return dynamic_cast<HostQueue &>(*queues_.front()); }
 
-    // False if there is no compiler for the host: that was said then.
+    // False if there is neither: a compiler for the host, of whose absence was told, nor a GPU.
     bool on_each(const std::function<void(DeviceQueue &)> &check) {
         try {
             for (const auto &queue : queues_) check(*queue);
-            return true;
         } catch (const JitError &e) {
-            if (e.failure() == JitFailure::unavailable) return false;
-            throw;
+            if (e.failure() != JitFailure::unavailable) throw;
+            queues_.pop_back(); // the host's
         }
+        return !queues_.empty();
     }
+
+    HostQueue *host() { return queues_.empty() ? nullptr : dynamic_cast<HostQueue *>(queues_.back().get()); }
 
   private:
     std::vector<std::unique_ptr<DeviceQueue>> queues_;
@@ -122,7 +149,7 @@ TEST_CASE("branches of doubles have the same bits on a device") {
                            Order::shuffled, random);
         const FrontierProgram program = random_program(c.block.pattern, trial, random);
         Block block = doubles_of(c.block);
-        if (trial % 2 == 0 && c.permanent().re != 0) (void)scale(block);
+        if (c.permanent().re != 0) (void)scale(block); // else there may be no matching to scale by
         if (!compare(devices, block, program, rooms_of(trial))) return;
         met.count(program);
     }
@@ -174,4 +201,105 @@ TEST_CASE("branches have the same residues on a device") {
         ++compared;
     }
     CHECK(compared > run::enough(30));
+}
+
+TEST_CASE("joins of lists with hundreds of states on either side have the same bits on a device") {
+    Devices devices;
+    int wide_launches = 0;
+    if (HostQueue *host = devices.host())
+        host->before_launch = [&](const HostLaunch &launch) {
+            wide_launches += launch.entry == join_multiply_wide_entry;
+        };
+    Random random(test_seed() + 4);
+    for (int trial = 0; trial < 8; ++trial) {
+        CAPTURE(trial);
+        const Entries kind = trial % 2 ? Entries::real : Entries::nonnegative;
+        const Case c = make_case(16, 0.25, kind, false, Order::shuffled, random);
+        const FrontierProgram program = halves(c.block.pattern);
+        if (trial < 6) {
+            Block block = doubles_of(c.block);
+            if (c.permanent().re != 0) (void)scale(block);
+            if (!compare(devices, block, program, rooms_of(trial))) return;
+        } else {
+            const WideEntries entries = wide_entries(c.block, Arithmetic::dd, true);
+            if (!compare(devices, entries, program, rooms_of(trial))) return;
+        }
+    }
+    CHECK((wide_launches > 0 || !devices.host()));
+}
+
+TEST_CASE("a device that has no memory left for a join says so") {
+    Random random(test_seed() + 3);
+    const Case c = make_case(11, 0.6, Entries::nonnegative, false, Order::shuffled, random);
+    const FrontierProgram program = random_program(c.block.pattern, 2, random);
+    const Block block = doubles_of(c.block);
+    HostQueue tight(1 << 14);
+    Budgets b;
+    try {
+        (void)run_branches_on(tight, {block, program, b.control, b.memory, 1}, in_pieces);
+        FAIL("it has memory");
+    } catch (const JitError &e) {
+        CHECK((e.failure() == JitFailure::out_of_memory || e.failure() == JitFailure::unavailable));
+    }
+}
+
+TEST_CASE("NVRTC compiles the kernels of joins for all numbers without a spilled register") {
+    const std::optional<std::string> target = nvrtc_target();
+    if (!target) return;
+    int words = 1;
+    for (const StateNumbers &numbers :
+         {StateNumbers(true), StateNumbers(false), StateNumbers(Arithmetic::complex),
+          StateNumbers(Arithmetic::dd, true), StateNumbers(Arithmetic::dd),
+          StateNumbers(Arithmetic::complex_dd), StateNumbers(Arithmetic::modular)}) {
+        CAPTURE(name_of(numbers));
+        words = 3 - words;
+        for (const KernelRecipe &recipe : {frontier_join_kernels({words, numbers}),
+                                           sparse_frontier_kernels({words, numbers, false, true})}) {
+            const std::vector<PtxasReport> reports =
+                read_ptxas(compile(recipe.source(), *target, recipe.flags).log);
+            if (reports.empty()) { // compiled before: NVRTC has a cache of its own, and says nothing then
+                run::skip("NVRTC says nothing of the kernels");
+                continue;
+            }
+            CHECK(reports.size() == recipe.entries.size());
+            for (const PtxasReport &report : reports) {
+                CAPTURE(report.kernel);
+                CHECK(report.spill_stores == 0);
+                CHECK(report.stack == 0);
+            }
+        }
+    }
+}
+
+TEST_CASE("on a GPU: joins of up to millions of states, whole and in pieces") {
+    const GpuChoice gpu = first_gpu();
+    if (!gpu.gpu) {
+        run::skip(gpu.why_not);
+        return;
+    }
+    double most_states = 0;
+    for (const perm::Csr &matrix : {perm::families::divisors(70), perm::families::divisors(100),
+                                    perm::families::process(250, perm::families::Entries::real, 3)}) {
+        const perm_csr view = matrix.view();
+        const InputPattern input = read_pattern(&view);
+        Block block{input.pattern, {}};
+        for (const double x : read_values(input, view.values).real) block.values.push_back(tracked(x));
+        (void)scale(block);
+        const auto found = find_branches(block.pattern, transpose(block.pattern).pattern, {});
+        REQUIRE(found);
+        const BranchProgram branches = build_branch_program(block.pattern, found->tree);
+        REQUIRE(branches.feasible);
+        Budgets here;
+        const Outcome on_cpu =
+            outcome_of(run_branches({block, branches.program, here.control, here.memory, 2}));
+        for (const DeviceRooms &rooms : {DeviceRooms{}, DeviceRooms{.sums = 0x1p20}, everything}) {
+            GpuQueue queue(gpu.gpu, {});
+            Budgets b;
+            check_same(
+                outcome_of(run_branches_on(queue, {block, branches.program, b.control, b.memory, 2}, rooms)),
+                on_cpu);
+        }
+        most_states = std::max(most_states, on_cpu.counts.peak_states);
+    }
+    CHECK(most_states > 1e6);
 }
