@@ -78,6 +78,7 @@ struct Taken {
     u64 left_bits, right_bits; // their own
     u64 *keys;
     Number *numbers;
+    u64 capacity; // what is beyond it is counted, not written
 };
 
 __device__ __forceinline__ u64 first_of_grid() { return u64{blockIdx.x} * blockDim.x + threadIdx.x; }
@@ -332,15 +333,15 @@ extern "C" __global__ void __launch_bounds__(most_threads)
         u64 next = states + base + rank;
         for (u64 t = first; t < end && kept > 0; ++t) {
             const Number number = targets.sums[t];
-            if (is_zero(number)) continue;
+            if (is_zero(number) || next++ >= taken.capacity) continue;
             const u64 right = t % targets.right_ranks, rest = t / targets.right_ranks;
             const u64 left = targets.first + rest % targets.rows, pattern = rest / targets.rows;
             for (unsigned w = 0; w < words; ++w)
-                taken.keys[next * words + w] =
+                taken.keys[(next - 1) * words + w] =
                     part_of_word(taken.right_own[right], 0, w) |
                     part_of_word(taken.left_own[left], taken.right_bits, w) |
                     part_of_word(taken.pattern[pattern], taken.left_bits + taken.right_bits, w);
-            taken.numbers[next++] = number;
+            taken.numbers[next - 1] = number;
             extent.take(number);
         }
         if (tile + 1 == tiles && threadIdx.x == 0) report->states = states + base + all;

@@ -76,7 +76,7 @@ struct JoinTargets {
 struct JoinTaken {
     std::uint64_t pattern, left_own, right_own;
     std::uint64_t left_bits, right_bits;
-    std::uint64_t keys, numbers;
+    std::uint64_t keys, numbers, capacity;
 };
 
 } // namespace libperm

@@ -120,8 +120,8 @@ template <int Words, class Trait> class BranchFrontier {
         if constexpr (Device::possible) {
             if (waiting.on_device) return;
             List &list = waiting.list;
-            const std::vector<double> numbers = Device::sent(waiting.numbers, list.numbers.data(), list.size);
-            waiting.on_device = work_.device->send(list.keys.data(), numbers.data(), list.size);
+            Device::to_device(waiting.numbers, list.numbers.data(), list.size);
+            waiting.on_device = work_.device->send(list.keys.data(), list.numbers.data(), list.size);
             list.keys.release();
             list.numbers.release();
             list.size = 0;
@@ -133,9 +133,8 @@ template <int Words, class Trait> class BranchFrontier {
             List &list = waiting.list;
             list.reserve(waiting.on_device->size);
             list.size = waiting.on_device->size;
-            std::vector<double> numbers(list.size * Device::doubles);
-            work_.device->fetch(*waiting.on_device, list.keys.data(), numbers.data());
-            Device::take(waiting.numbers, numbers, list.numbers.data());
+            work_.device->fetch(*waiting.on_device, list.keys.data(), list.numbers.data());
+            Device::from_device(waiting.numbers, list.numbers.data(), list.size);
             waiting.on_device.reset();
         }
     }

@@ -42,21 +42,15 @@ class BranchesOnDevice {
     SparseSteps steps_;
 };
 
-// The numbers of a list and their books, as a device wants them: those of a Trait that has the same.
+// The numbers of a Trait that a device has, too: a list's are the same there, or are turned into it in place.
 template <class Trait> struct OnDevice { static constexpr bool possible = false; };
 
 template <class N> struct OnDevice<BoundedNumbers<N>> {
     static constexpr bool possible = true;
     static constexpr std::size_t doubles = sizeof(N) / sizeof(double);
 
-    static std::vector<double> sent(const BoundedNumbers<N> &, const N *numbers, std::size_t count) {
-        std::vector<double> all(count * doubles);
-        if (count > 0) std::memcpy(all.data(), numbers, count * sizeof(N));
-        return all;
-    }
-    static void take(const BoundedNumbers<N> &, const std::vector<double> &all, N *numbers) {
-        if (!all.empty()) std::memcpy(numbers, all.data(), all.size() * sizeof(double));
-    }
+    static void to_device(const BoundedNumbers<N> &, N *, std::size_t) {}
+    static void from_device(const BoundedNumbers<N> &, N *, std::size_t) {}
     // Parts, magnitude; what bounds itself does not ask for that.
     static void append(const BoundedNumbers<N> &, const N &factor, std::vector<double> &coefficients) {
         const auto parts = std::bit_cast<std::array<double, doubles>>(factor);
@@ -68,17 +62,16 @@ template <class N> struct OnDevice<BoundedNumbers<N>> {
 
 template <> struct OnDevice<ResidueNumbers<1>> {
     static constexpr bool possible = true;
-    static constexpr std::size_t doubles = 1;
     using Numbers = ResidueNumbers<1>;
 
-    static std::vector<double> sent(const Numbers &books, const Numbers::Number *numbers, std::size_t count) {
-        std::vector<double> all(count);
+    static void to_device(const Numbers &books, Numbers::Number *numbers, std::size_t count) {
         for (std::size_t k = 0; k < count; ++k)
-            all[k] = centered(books.close(numbers[k]).front(), books.prime());
-        return all;
+            numbers[k].front() =
+                std::bit_cast<std::uint64_t>(centered(books.close(numbers[k]).front(), books.prime()));
     }
-    static void take(const Numbers &books, const std::vector<double> &all, Numbers::Number *numbers) {
-        for (std::size_t k = 0; k < all.size(); ++k) numbers[k] = {residue_of(all[k], books.prime())};
+    static void from_device(const Numbers &books, Numbers::Number *numbers, std::size_t count) {
+        for (std::size_t k = 0; k < count; ++k)
+            numbers[k].front() = residue_of(std::bit_cast<double>(numbers[k].front()), books.prime());
     }
     static void append(const Numbers &books, const Numbers::Factor &factor,
                        std::vector<double> &coefficients) {

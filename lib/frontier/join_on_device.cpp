@@ -1,5 +1,7 @@
 #include "lib/frontier/join_on_device.hpp"
 
+#include "lib/base/error.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -12,6 +14,8 @@ constexpr double most_waste = 256; // targets, and pairs of places, for each pro
 constexpr double least_items = 0x1p22;      // that are done at once anyway
 constexpr std::uint64_t searches = 1 << 15; // threads that look for pairs, where patterns are few
 constexpr std::size_t most_pairs = 1 << 26; // listed at once, unless a pattern has more
+constexpr double most_searches = 1e11;
+constexpr double most_places = 2e10; // pairs for targets of a launch: it is to end before a call is cancelled
 constexpr std::uint64_t wide_rows = 8, wide_columns = 64;
 
 std::uint64_t ones(std::int32_t bits) { return (std::uint64_t{1} << bits) - 1; }
@@ -47,6 +51,7 @@ bool JoinOnDevice::prepare(const DeviceList &left, const DeviceList &right, cons
     sides_[0].list = &left;
     sides_[1].list = &right;
     staying_ = join.staying;
+    states_bound_ = join.states_bound;
     for (const std::size_t which : {0U, 1U}) {
         mark(sides_[which], join, which);
         rank(sides_[which].patterns, totals_.address() + 16 * which);
@@ -62,6 +67,7 @@ bool JoinOnDevice::prepare(const DeviceList &left, const DeviceList &right, cons
     search_.closing = ones(join.closing) << join.staying;
     search_.staying = ones(join.staying);
     choose_search();
+    if (searches_ > most_searches) return false;
     count_pairs();
     return is_worth_it();
 }
@@ -131,6 +137,7 @@ void JoinOnDevice::choose_search() {
     const double by_patterns =
         static_cast<double>(search_.staying + 1) * static_cast<double>(search_.left_patterns);
     search_.by_subsets = by_subsets < by_patterns;
+    searches_ = std::min(by_subsets, by_patterns);
     search_.slices = std::max<std::uint64_t>(1, searches / (search_.staying + 1));
     if (by_patterns < static_cast<double>(searches)) search_.slices = 1;
 }
@@ -195,10 +202,13 @@ JoinOnDevice::Joined JoinOnDevice::run(const FrontierLedger::Scales &scales, dou
     spread(sides_[1], scales.of_other);
     Joined joined{DeviceList(queue_, kernel_.words, kernel_.numbers), 0, 0, {}};
     joined.products = static_cast<double>(reported_.products);
-    const std::uint64_t targets = found_.size() * left_ranks() * right_ranks();
-    joined.list.allocate(std::min(targets, reported_.products) + 1);
+    const std::uint64_t targets = std::min(found_.size() * left_ranks() * right_ranks(), reported_.products);
+    joined.list.allocate(
+        static_cast<std::size_t>(std::min(static_cast<double>(targets), 1.001 * states_bound_) + 1));
     for (const Chunk &chunk : chunks()) {
         multiply(chunk, joined.list, prime);
+        if (reported_.states > joined.list.capacity())
+            throw Error(PERM_INTERNAL, "engine frontier: a join has more states than there can be");
         control_.poll();
     }
     joined.list.size = reported_.states;
@@ -211,24 +221,30 @@ JoinOnDevice::Joined JoinOnDevice::run(const FrontierLedger::Scales &scales, dou
 }
 
 std::vector<JoinOnDevice::Chunk> JoinOnDevice::chunks() const {
-    const std::uint64_t number = static_cast<std::uint64_t>(number_bytes(kernel_.numbers));
-    const auto most = std::max<std::uint64_t>(
-        1, static_cast<std::uint64_t>(room_) / (number * std::max<std::uint64_t>(1, right_ranks()))); // rows
-    const std::uint64_t slices = search_.slices;
+    const auto number = static_cast<std::uint64_t>(number_bytes(kernel_.numbers));
+    const auto across = static_cast<double>(std::max<std::uint64_t>(1, right_ranks()));
+    const auto pairs_before = [&](std::size_t p) { return begins_found_[p * search_.slices]; };
+    // Rows of patterns [first, last) at once, at least one.
+    const auto most_rows = [&](std::size_t first, std::size_t last) {
+        const auto pairs = static_cast<double>(pairs_before(last) - pairs_before(first));
+        const double patterns = static_cast<double>(last - first);
+        return std::max(1.0, std::min(room_ / (static_cast<double>(number) * across * patterns),
+                                      most_places / (across * std::max(1.0, pairs))));
+    };
+    const auto all_rows = static_cast<double>(left_ranks());
     std::vector<Chunk> all;
-    for (std::size_t p = 0; p < found_.size();) {
-        if (left_ranks() > most) {
-            for (std::uint64_t first = 0; first < left_ranks(); first += most)
-                all.push_back({p, p + 1, first, std::min(most, left_ranks() - first)});
-            ++p;
+    for (std::size_t p = 0, last; p < found_.size(); p = last) {
+        last = p + 1;
+        if (const double rows = most_rows(p, last); rows < all_rows) {
+            const auto step = static_cast<std::uint64_t>(rows);
+            for (std::uint64_t first = 0; first < left_ranks(); first += step)
+                all.push_back({p, last, first, std::min(step, left_ranks() - first)});
             continue;
         }
-        std::size_t last = p + 1;
-        while (last < found_.size() && (last + 1 - p) * left_ranks() <= most &&
-               begins_found_[(last + 1) * slices] - begins_found_[p * slices] <= most_pairs)
+        while (last < found_.size() && most_rows(p, last + 1) >= all_rows &&
+               pairs_before(last + 1) - pairs_before(p) <= most_pairs)
             ++last;
         all.push_back({p, last, 0, left_ranks()});
-        p = last;
     }
     return all;
 }
@@ -287,7 +303,8 @@ void JoinOnDevice::multiply(const Chunk &chunk, DeviceList &to, double prime) {
                     static_cast<std::uint64_t>(sides_[0].own_bits),
                     static_cast<std::uint64_t>(sides_[1].own_bits),
                     list.keys,
-                    list.numbers};
+                    list.numbers,
+                    to.capacity()};
     const std::uint64_t tiles = count / (threads_ * join_taken_targets) + 1;
     TileChain chain = chain_.next(tiles);
     std::uint64_t states = reported_.states;

@@ -87,6 +87,8 @@ class JoinOnDevice {
     DeviceChain chain_;
     DeviceArray counts_, begins_, patterns_, pairs_, sums_, report_, totals_;
     std::int32_t staying_ = 0;
+    double states_bound_ = 0;
+    double searches_ = 0; // candidates for pairs
     JoinSearch search_{};
     JoinReport reported_{};
     std::vector<std::uint32_t> found_;        // patterns that there are pairs of
