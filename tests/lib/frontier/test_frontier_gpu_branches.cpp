@@ -162,7 +162,7 @@ TEST_CASE("branches of doubles have the same bits on a device") {
     Devices devices;
     Random random(test_seed());
     Joined met;
-    for (int trial = 0; trial < run::cases(160); ++trial) {
+    for (int trial = 0; trial < run::cases(120); ++trial) {
         CAPTURE(trial);
         constexpr Entries kinds[] = {Entries::nonnegative, Entries::real, Entries::far_signed,
                                      Entries::cancelling};
@@ -170,7 +170,7 @@ TEST_CASE("branches of doubles have the same bits on a device") {
                            Order::shuffled, random);
         const FrontierProgram program = random_program(c.block.pattern, trial, random);
         Block block = doubles_of(c.block);
-        if (c.permanent().re != 0) (void)scale(block); // else there may be no matching to scale by
+        (void)scale(block);
         if (!compare(devices, block, program, rooms_of(trial))) return;
         met.count(program);
     }
@@ -183,7 +183,7 @@ TEST_CASE("branches of complex, dd and complex dd numbers have the same bits on 
     Devices devices;
     Random random(test_seed() + 1);
     int compared = 0;
-    for (int trial = 0; trial < run::cases(60); ++trial) {
+    for (int trial = 0; trial < run::cases(45); ++trial) {
         CAPTURE(trial);
         const auto kind = static_cast<Entries>(trial % static_cast<int>(Entries::all));
         const Case c =
@@ -196,7 +196,7 @@ TEST_CASE("branches of complex, dd and complex dd numbers have the same bits on 
             ++compared;
         }
     }
-    CHECK(compared > run::enough(90));
+    CHECK(compared > run::enough(70));
 }
 
 TEST_CASE("branches have the same residues on a device") {
@@ -232,7 +232,7 @@ TEST_CASE("joins of lists with hundreds of states on either side have the same b
             wide_launches += launch.entry == join_multiply_wide_entry;
         };
     Random random(test_seed() + 4);
-    for (int trial = 0; trial < 6; ++trial) {
+    for (int trial = 0; trial < 5; ++trial) {
         CAPTURE(trial);
         const TwoLists two(trial % 2 ? Entries::real : Entries::nonnegative, random);
         if (trial < 4) {
@@ -270,8 +270,10 @@ TEST_CASE("NVRTC compiles the kernels of joins for all numbers without a spilled
           StateNumbers(Arithmetic::complex_dd), StateNumbers(Arithmetic::modular)}) {
         CAPTURE(name_of(numbers));
         words = 3 - words;
-        for (const KernelRecipe &recipe : {frontier_join_kernels({words, numbers}),
-                                           sparse_frontier_kernels({words, numbers, false, true})}) {
+        std::vector<KernelRecipe> recipes{frontier_join_kernels({words, numbers})};
+        if (numbers.arithmetic == Arithmetic::real)
+            recipes.push_back(sparse_frontier_kernels({words, numbers, false, true}));
+        for (const KernelRecipe &recipe : recipes) {
             const std::vector<PtxasReport> reports =
                 read_ptxas(compile(recipe.source(), *target, recipe.flags).log);
             if (reports.empty()) { // compiled before: NVRTC has a cache of its own, and says nothing then
