@@ -5,13 +5,17 @@
 namespace libperm {
 namespace {
 
-BranchPlaces places_in(const FrontierProgram &program, int key_words, const StateNumbers &numbers, bool all) {
+BranchPlaces places_in(const FrontierProgram &program, int key_words, const StateNumbers &numbers,
+                       DeviceRooms::Share share) {
     BranchPlaces places = place_branches(program, key_words, numbers);
-    if (all)
-        for (std::size_t b = 0; b < program.branches.size(); ++b) {
-            const FrontierBranch &branch = program.branches[b];
-            places.of_branch[b] = {branch.joined[0] >= 0 && device_holds(branch.join), branch.first};
-        }
+    if (share == DeviceRooms::Share::large) return places;
+    const bool all = share == DeviceRooms::Share::all;
+    for (std::size_t b = 0; b < program.branches.size(); ++b) {
+        const FrontierBranch &branch = program.branches[b];
+        const bool joins = branch.joined[0] >= 0 && device_holds(branch.join);
+        places.of_branch[b] = {joins && (all || b % 3 != 0),
+                               all ? branch.first : (branch.first + branch.last + 1) / 2};
+    }
     return places;
 }
 
@@ -24,7 +28,7 @@ BranchesOnDevice::BranchesOnDevice(DeviceQueue &queue, const FrontierProgram &pr
     : queue_(queue),
       key_words_(key_words),
       numbers_(numbers),
-      places_(places_in(program, key_words, numbers, rooms.all)),
+      places_(places_in(program, key_words, numbers, rooms.share)),
       joins_(queue, {key_words, numbers}, control, rooms.sums),
       steps_(queue, sparse_kernel_of(program, key_words, numbers), program.steps, control, rooms.steps) {}
 

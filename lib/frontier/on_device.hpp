@@ -39,7 +39,8 @@ double sparse_device_bytes(double peak_states, double peak_candidates, int key_w
 struct DeviceRooms {
     double steps = sparse_device_room; // bytes: of lists, to begin with
     double sums = 0x1p29;              // of a join at once, unless a row of them takes more
-    bool all = false;                  // large or not, for tests: all that a device can do
+    // What is done there: what is large; for tests all that can be, or some of it.
+    enum class Share { large, all, some } share = Share::large;
 };
 EngineResult run_branches_on(DeviceQueue &queue, const FrontierRun &run, const DeviceRooms &rooms = {});
 

@@ -32,7 +32,9 @@ namespace {
 std::uint64_t test_seed() { return run::seed(0x67706272); }
 
 constexpr Leaves all_leaves[] = {Leaves::rows, Leaves::columns, Leaves::entries, Leaves::mixed};
-const DeviceRooms everything{.all = true}, in_pieces{0, 0, true}; // lists and sums that grow
+using Share = DeviceRooms::Share;
+const DeviceRooms everything{.share = Share::all}, in_pieces{0, 0, Share::all}, // lists and sums that grow
+    with_cpu{.share = Share::some};
 
 FrontierProgram random_program(const Pattern &a, int trial, Random &random) {
     BranchProgram branches =
@@ -154,7 +156,9 @@ bool compare(Devices &devices, const FrontierInput &input, const FrontierProgram
     });
 }
 
-const DeviceRooms &rooms_of(int trial) { return trial % 3 == 0 ? in_pieces : everything; }
+const DeviceRooms &rooms_of(int trial) {
+    return trial % 3 == 0 ? in_pieces : trial % 3 == 1 ? everything : with_cpu;
+}
 
 } // namespace
 
