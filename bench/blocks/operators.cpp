@@ -40,9 +40,9 @@ PeriodBlock block_of(const std::string &lattice) {
     a.joined = 1;
     const Options options = read_options(nullptr);
     RunControl control(options);
-    const PeriodicPlan plan = make_periodic_plan(read_periodic(
-                                                     &a, [] {}, nullptr),
-                                                 options, control);
+    Charge held;
+    PeriodicMatrix matrix = read_periodic(&a, no_poll, nullptr, held);
+    const PeriodicPlan plan = make_periodic_plan(std::move(matrix), options, control);
     return *std::max_element(plan.loops.begin(), plan.loops.end(),
                              [](const PeriodBlock &x, const PeriodBlock &y) { return x.states < y.states; });
 }
