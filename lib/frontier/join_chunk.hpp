@@ -52,10 +52,9 @@ template <int Words, class Trait> struct JoinChunk {
     std::vector<std::uint32_t> matrix_begin, added;
 
     explicit JoinChunk(MemoryBudget &memory) : keys(memory), numbers(memory), sums(memory), cells(memory) {}
-    void reserve(std::size_t count) {
-        if (count <= keys.capacity()) return;
-        keys.grow(count + count / 4);
-        numbers.grow(count + count / 4);
+    void reserve(std::size_t count) { // one may have been given back without the other
+        if (count > keys.capacity()) keys.grow(count + count / 4);
+        if (count > numbers.capacity()) numbers.grow(count + count / 4);
     }
 };
 
