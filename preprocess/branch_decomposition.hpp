@@ -38,6 +38,25 @@ inline std::int64_t bytes_of(const BranchDecomposition &tree) {
 // Whether each entry of the pattern is in one leaf, and each node but the last in one join.
 bool is_decomposition(const Pattern &a, const BranchDecomposition &tree);
 
+// What a program with branches is made from: a tree, and which entries of the pattern count.
+struct BranchSource {
+    Pattern pattern;
+    BranchDecomposition tree;
+    std::vector<bool> kept; // empty: all
+
+    bool keeps(std::int64_t entry) const { return kept.empty() || kept[static_cast<std::size_t>(entry)]; }
+};
+std::int64_t bytes_of(const BranchSource &source);
+std::array<std::int32_t, 2> lines_of(const Pattern &a, std::int64_t entry); // numbered rows first
+std::vector<std::int32_t> leaves_of_entries(const BranchSource &source);
+
+// Without the leaves whose entries are all gone. `node`: of the whole tree, of each node that is left.
+struct PrunedTree {
+    BranchDecomposition tree;
+    std::vector<std::int32_t> node;
+};
+PrunedTree pruned(const BranchSource &source);
+
 // One that was searched for.
 struct FoundBranches {
     BranchDecomposition tree;

@@ -20,6 +20,11 @@ struct Line {
 };
 using Lines = std::vector<Line>; // ascending
 
+struct LineEntry {
+    std::int32_t other; // line
+    std::int64_t entry;
+};
+
 // Which lines stand in the states of a list, where, and in how many states.
 struct Layout {
     std::vector<std::pair<std::int32_t, std::int32_t>> slot_of; // line, slot; ascending
@@ -33,19 +38,20 @@ struct Layout {
 
 class Builder {
   public:
-    Builder(const Pattern &a, const BranchDecomposition &tree, const Poll &poll)
-        : a_(a),
-          tree_(tree),
+    Builder(const BranchSource &source, const Poll &poll)
+        : pattern_(source.pattern),
+          rows_(pattern_.rows),
+          pruned_(pruned(source)),
+          tree_(pruned_.tree),
           steps_(poll),
-          degree_(at(a.rows + a.cols), 0),
-          binomial_(static_cast<std::int32_t>(a.rows + a.cols)) {
-        entries_of_col_.resize(at(a.cols));
-        for (std::int32_t i = 0; i < a.rows; ++i) {
-            degree_[at(i)] = static_cast<std::int32_t>(a.row(i).size());
-            std::int64_t entry = a.row_begin(i);
-            for (const std::int32_t j : a.row(i)) {
-                ++degree_[at(a.rows + j)];
-                entries_of_col_[at(j)].push_back({i, entry++});
+          entries_(at(rows_ + pattern_.cols)),
+          binomial_(rows_ + pattern_.cols) {
+        for (std::int32_t i = 0; i < rows_; ++i) {
+            std::int64_t entry = pattern_.row_begin(i) - 1;
+            for (const std::int32_t j : pattern_.row(i)) {
+                if (!source.keeps(++entry)) continue;
+                entries_[at(i)].push_back({rows_ + j, entry});
+                entries_[at(rows_ + j)].push_back({i, entry});
             }
         }
     }
@@ -66,23 +72,24 @@ class Builder {
     bool is_step(std::int32_t node) const { // a leaf is added to the list of the other child
         return !is_leaf(node) && (is_leaf(children(node)[0]) || is_leaf(children(node)[1]));
     }
-    bool is_row(std::int32_t line) const { return line < a_.rows; }
+    bool is_row(std::int32_t line) const { return line < rows_; }
+    std::int32_t degree(std::int32_t line) const {
+        return static_cast<std::int32_t>(entries_[at(line)].size());
+    }
 
     // The lines that wait once a leaf's entries are used.
     Lines lines_of(const BranchLeaf &leaf) const {
         Lines lines;
-        if (leaf.kind == BranchLeaf::Kind::row) {
-            for (const std::int32_t j : a_.row(leaf.index)) lines.push_back({a_.rows + j, 1});
-        } else if (leaf.kind == BranchLeaf::Kind::column) {
-            for (const auto &[i, entry] : entries_of_col_[at(leaf.index)]) lines.push_back({i, 1});
-        } else {
-            lines = {{row_of(leaf.entry), 1}, {a_.rows + a_.col[static_cast<std::size_t>(leaf.entry)], 1}};
+        if (leaf.kind == BranchLeaf::Kind::entry) {
+            for (const std::int32_t line : libperm::lines_of(pattern_, leaf.entry))
+                lines.push_back({line, 1});
+            return lines;
         }
+        for (const LineEntry &e : entries_[at(line_of(leaf))]) lines.push_back({e.other, 1});
         return lines;
     }
-    std::int32_t row_of(std::int64_t entry) const {
-        const auto place = std::upper_bound(a_.row_ptr.begin(), a_.row_ptr.end(), entry);
-        return static_cast<std::int32_t>(place - a_.row_ptr.begin()) - 1;
+    std::int32_t line_of(const BranchLeaf &leaf) const {
+        return leaf.kind == BranchLeaf::Kind::row ? leaf.index : rows_ + leaf.index;
     }
 
     // Of each node how many states there can be, and the middle set while its parent needs it. False: one is
@@ -107,7 +114,7 @@ class Builder {
             steps_.take(static_cast<std::int64_t>(16 + all.size()));
             std::int32_t rows = 0;
             std::erase_if(all, [&](const Line &l) {
-                const bool closed = l.count == degree_[at(l.line)];
+                const bool closed = l.count == degree(l.line);
                 if (closed) ahead[at(node)] += is_row(l.line) ? 1 : -1;
                 rows += !closed && is_row(l.line);
                 return closed;
@@ -138,17 +145,25 @@ class Builder {
         return std::exp2(std::min(binomial_(lines, chosen), 1000.0));
     }
 
-    // Which child of each join is walked first: so that the fewest states are there at once.
+    // Which child of each join is walked first: so that the fewest states are held at once. Either child
+    // leaves its list behind, so the one of the larger peak less list comes first (Liu, ACM Trans. Math.
+    // Softw. 12 (1986), for pebbles). A join holds both lists twice more, to sort them.
     void order_walk() {
         std::vector<double> peak(states_);
         swapped_.assign(tree_.joins.size(), false);
         for (auto node = static_cast<std::int32_t>(tree_.leaves.size()); node < tree_.nodes(); ++node) {
             const auto [x, y] = children(node);
-            const double sx = states_[at(x)], sy = states_[at(y)];
+            const double sx = states_[at(x)], sy = states_[at(y)], made = states_[at(node)];
+            if (is_step(node)) {
+                const bool y_grows = is_leaf(x) && !is_leaf(y);
+                peak[at(node)] = std::max(peak[at(y_grows ? y : x)], (y_grows ? sy : sx) + made);
+                continue;
+            }
             const double first_x = std::max(peak[at(x)], sx + peak[at(y)]);
             const double first_y = std::max(peak[at(y)], sy + peak[at(x)]);
             swapped_[at(node) - tree_.leaves.size()] = first_y < first_x;
-            peak[at(node)] = std::max(std::min(first_x, first_y), sx + sy + states_[at(node)]);
+            peak[at(node)] =
+                std::max(std::min(first_x, first_y), 2 * (sx + sy) + 4 * std::max(sx, sy) + made);
         }
     }
 
@@ -160,7 +175,7 @@ class Builder {
             to_do.pop_back();
             if (is_leaf(node)) {
                 begin_branch(node);
-                add_step(tree_.leaves[at(node)]);
+                add_step(node, tree_.leaves[at(node)]);
                 continue;
             }
             auto [x, y] = children(node);
@@ -168,7 +183,7 @@ class Builder {
             if (is_step(node)) {
                 const std::int32_t leaf = is_leaf(y) ? y : x, other = is_leaf(y) ? x : y;
                 if (below_is_done) {
-                    add_step(tree_.leaves[at(leaf)]);
+                    add_step(node, tree_.leaves[at(leaf)]);
                 } else {
                     to_do.push_back({node, true});
                     to_do.push_back({other, false});
@@ -219,7 +234,7 @@ class Builder {
         auto place = std::lower_bound(list.lines.begin(), list.lines.end(), line,
                                       [](const Line &l, std::int32_t to) { return l.line < to; });
         if (place == list.lines.end() || place->line != line) place = list.lines.insert(place, {line, 0});
-        Met met{line, list.layout.slot(line), false, ++place->count == degree_[at(line)]};
+        Met met{line, list.layout.slot(line), false, ++place->count == degree(line)};
         met.opens = met.slot < 0;
         if (met.opens) {
             met.slot = free_slot(taken);
@@ -265,11 +280,12 @@ class Builder {
         return states_of(rest.lines, rest.chosen);
     }
 
-    void add_step(const BranchLeaf &leaf) {
+    void add_step(std::int32_t node, const BranchLeaf &leaf) {
         Waiting &list = waiting_.back();
         steps_.take(static_cast<std::int64_t>(64 + list.lines.size()));
         FrontierStep step;
         step.row = leaf.index;
+        step.node = pruned_.node[at(node)];
         const Extent before = extent_of(list.layout);
         step.width_before = before.lines;
         step.used_before = before.chosen;
@@ -317,11 +333,9 @@ class Builder {
     }
 
     void add_line_terms(FrontierStep &step, const BranchLeaf &leaf, const std::vector<Met> &lines) const {
-        const bool is_row_leaf = leaf.kind == BranchLeaf::Kind::row;
         for (std::size_t k = 0; k < lines.size(); ++k) {
             FrontierTerm t{};
-            t.entry = is_row_leaf ? a_.row_begin(leaf.index) + static_cast<std::int64_t>(k)
-                                  : entries_of_col_[at(leaf.index)][k].second;
+            t.entry = entries_[at(line_of(leaf))][k].entry;
             t.slot = lines[k].slot;
             t.width = t.multiplicity = 1;
             t.opens = lines[k].opens;
@@ -377,6 +391,7 @@ class Builder {
         FrontierBranch branch;
         branch.first = branch.last = static_cast<std::int32_t>(program().steps.size());
         branch.joined = {first.branch, second.branch};
+        branch.node = pruned_.node[at(node)];
         Waiting joined{static_cast<std::int32_t>(program().branches.size()),
                        {},
                        united(first.lines, second.lines),
@@ -443,12 +458,13 @@ class Builder {
             }
         const Extent after = extent_of(joined.layout);
         join.states_bound = states_of(after.lines, after.chosen);
+        join.used = after.chosen;
     }
 
     bool is_closed(const Lines &lines, std::int32_t line) const {
         const auto place = std::lower_bound(lines.begin(), lines.end(), line,
                                             [](const Line &l, std::int32_t to) { return l.line < to; });
-        return place->count == degree_[at(line)];
+        return place->count == degree(line);
     }
 
     // Pairs of states: patterns of the shared lines by what they leave to be chosen of the others on both
@@ -488,11 +504,12 @@ class Builder {
         join.patterns_bound = std::max(1.0, patterns);
     }
 
-    const Pattern &a_;
+    const Pattern &pattern_;
+    const std::int32_t rows_;
+    const PrunedTree pruned_;
     const BranchDecomposition &tree_;
     PolledSteps steps_;
-    std::vector<std::int32_t> degree_; // of each line
-    std::vector<std::vector<std::pair<std::int32_t, std::int64_t>>> entries_of_col_;
+    std::vector<std::vector<LineEntry>> entries_; // of each line
     const Log2Binomial binomial_;
     std::vector<double> states_; // of each node
     std::vector<bool> swapped_;  // the second child of a join is walked first
@@ -502,8 +519,15 @@ class Builder {
 
 } // namespace
 
-BranchProgram build_branch_program(const Pattern &a, const BranchDecomposition &tree, const Poll &poll) {
-    return Builder(a, tree, poll).build();
+BranchProgram build_branch_program(std::shared_ptr<const BranchSource> source, const Poll &poll) {
+    BranchProgram built = Builder(*source, poll).build();
+    built.program.source = std::move(source);
+    return built;
+}
+
+BranchProgram build_branch_program(const Pattern &a, BranchDecomposition tree, const Poll &poll) {
+    return build_branch_program(std::make_shared<const BranchSource>(BranchSource{a, std::move(tree), {}}),
+                                poll);
 }
 
 } // namespace libperm

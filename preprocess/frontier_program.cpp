@@ -55,6 +55,7 @@ std::int64_t bytes_of(const FrontierProgram &program) {
         for (const std::vector<std::int32_t> &rows : branch.join.rows)
             bytes += static_cast<std::int64_t>(rows.capacity() * sizeof rows[0]);
     }
+    if (program.source) bytes += bytes_of(*program.source);
     return bytes;
 }
 

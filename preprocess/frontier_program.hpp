@@ -2,10 +2,12 @@
 // of each kind, when a kind opens and when it closes, and how many states there will be.
 #pragma once
 
+#include "preprocess/branch_decomposition.hpp"
 #include "preprocess/frontier_order.hpp"
 #include "preprocess/frontier_side.hpp"
 
 #include <array>
+#include <memory>
 
 namespace libperm {
 
@@ -33,6 +35,7 @@ struct FrontierStep {
     double expansions_bound = 1; // pairs (state, entry) of the row, at most
     double reachable = 1;        // estimated share of the bounds that is really met
     std::int32_t row = 0;        // of A, or of A^T
+    std::int32_t node = -1;      // of a tree: whose list it gives
 };
 
 // Bits of a state that move together.
@@ -49,6 +52,7 @@ struct FrontierJoin {
     std::array<std::int32_t, 2> alone{};           // lines that one side has, below
     std::int32_t closing = 0, staying = 0;         // lines that both have
     double products_bound = 1, states_bound = 1;   // pairs, what they come to; at most
+    std::int32_t used = 0;                         // lines used in every state, as of a step
     double patterns_bound = 1;                     // pairs of patterns of the shared lines, at most
     std::int32_t slots() const {
         return alone[0] + alone[1] + staying;
@@ -60,6 +64,7 @@ struct FrontierBranch {
     std::int32_t first = 0, last = 0;           // steps, [first, last)
     std::array<std::int32_t, 2> joined{-1, -1}; // branches before this one, the last that are not joined yet
     FrontierJoin join;
+    std::int32_t node = -1; // of the tree: the join
 };
 
 struct FrontierProgram {
@@ -68,6 +73,7 @@ struct FrontierProgram {
     std::int32_t slots = 0; // bits of the widest state, the row in process included
     std::vector<FrontierStep> steps;
     std::vector<FrontierBranch> branches; // in the order of the walk, the result last; none: a single one
+    std::shared_ptr<const BranchSource> source; // of branches
 };
 
 std::int64_t bytes_of(const FrontierProgram &program);

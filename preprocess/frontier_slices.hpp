@@ -1,10 +1,11 @@
-// Past memory: a frontier program cut into slices. Fix a column on one side of a cut between two rows: it is
-// used by a row before the cut, or by one after it. Every term of the permanent does one of the two, so that
+// Past memory: a frontier program cut into slices. Fix a line on one side of a cut: along a path a column is
+// used by a row before the cut, or by one after it; on a tree a line is matched below a node, or not. Every
+// term of the permanent does one of the two, so that
 //
 //     perm(A) = sum over the slices of the permanent without the entries that the slice rules out,
 //
-// and a column is open in fewer steps when it has lost its first or its last entries. A slice is the same
-// order of the rows with the same slots and smaller tables; slices are independent of each other.
+// and a line waits in fewer states when it has lost its entries on one side. A slice is the same order of the
+// rows with the same slots, or the same tree, and smaller tables; slices are independent of each other.
 #pragma once
 
 #include "preprocess/frontier_program.hpp"
@@ -13,20 +14,20 @@
 
 namespace libperm {
 
-// On which side of a cut a column is used. It is named by its slot, and is open at the cut.
-struct FixedColumn {
-    std::int32_t step; // the cut is after this one
-    std::int32_t slot;
-    bool before; // used by then, else later
+// On which side of a cut a line is used, which waits there.
+struct FixedLine {
+    std::int32_t cut;  // after this step of a path; above this node of a tree
+    std::int32_t line; // a column by its slot; on a tree its number, rows first
+    bool before;       // used by then, else later
 };
 
-// A column may be fixed again at another cut, between the entries that it still has.
-using FrontierSlice = std::vector<FixedColumn>;
+// A line may be fixed again at another cut, between the entries that it still has.
+using FrontierSlice = std::vector<FixedLine>;
 
-// Of a program without counters, of at most 64 slots.
+// Of a program with such a slice.
 FrontierProgram slice_of(const FrontierProgram &program, const FrontierSlice &slice);
 
-// Whether there is such a slice: columns that are open at their cuts, and some term of the permanent.
+// Whether there is such a slice: single lines that wait at their cuts, and some term of the permanent.
 bool has_slice(const FrontierProgram &program, const FrontierSlice &slice);
 
 struct SliceNeeds {
@@ -35,9 +36,11 @@ struct SliceNeeds {
 
 struct SliceSearch {
     std::function<SliceNeeds(const FrontierProgram &)> needs;
+    bool ranked = true;          // along a path: tables have a place for each set of columns, met or not
     double most_bytes = 0;       // of a slice
     double most_seconds = 1e300; // of all slices together
     std::size_t most_slices = std::size_t{1} << 16;
+    double cut_seconds = 0;     // that a cut is expected to take: all may take 5 s, or a fifth of the run
     std::function<void()> poll; // called now and then; may throw to stop the search
 };
 

@@ -1,4 +1,5 @@
 // What a program with branches is expected to take.
+#include "lib/frontier/branch_forks.hpp"
 #include "lib/frontier/cost.hpp"
 #include "lib/frontier/frontier.hpp"
 
@@ -22,52 +23,70 @@ double join_seconds(const FrontierJoin &of, double joined) {
     return join + products + ranking * joined + writing * of.states_bound;
 }
 
+// What joins and steps hold and take.
+BranchNeeds needs_of_branch(const FrontierProgram &program, const FrontierBranch &branch, double state,
+                            const std::vector<BranchNeeds> &before) {
+    constexpr double item = 16; // beside the key, of a state that is sorted
+    BranchNeeds needs;
+    double list = 1;
+    if (branch.joined[0] >= 0) {
+        const double left = before[static_cast<std::size_t>(branch.joined[0])].list / state,
+                     right = before[static_cast<std::size_t>(branch.joined[1])].list / state;
+        list = branch.join.states_bound;
+        needs.seconds = join_seconds(branch.join, left + right);
+        needs.bytes = state * (2 * (left + right) + 1.1 * list) + (state + item) * 2 * std::max(left, right);
+    }
+    for (std::int32_t s = branch.first; s < branch.last; ++s) {
+        const FrontierStep &of = program.steps[static_cast<std::size_t>(s)];
+        const auto degree = static_cast<double>(of.terms.size());
+        needs.seconds += step + scan * list * degree + append * of.states_bound +
+                         merge * of.expansions_bound * std::ceil(std::log2(std::max(1.0, degree)));
+        const double candidates = std::min(list * degree, 1e5) * 4;
+        needs.bytes = std::max(needs.bytes, state * (1.1 * (list + of.states_bound) + candidates));
+        list = of.states_bound;
+    }
+    needs.list = state * list;
+    return needs;
+}
+
 } // namespace
 
 // The search knows of products alone: with their share of what a pair of patterns takes.
 BranchPrice branch_price() { return {3 * product, ranking + writing, scan + 2 * merge, step}; }
 
+std::vector<BranchNeeds> needs_of_branches(const FrontierProgram &program, double state_bytes) {
+    std::vector<BranchNeeds> needs;
+    for (const FrontierBranch &branch : program.branches)
+        needs.push_back(needs_of_branch(program, branch, state_bytes, needs));
+    return needs;
+}
+
 Cost branches_cost(const FrontierProgram &program, bool nonnegative) {
     const double state =
         static_cast<double>(8 * std::max(1, branch_key_words(program)) + number_bytes(nonnegative));
-    constexpr double item = 16; // beside the key, of a state that is sorted
+    const std::vector<BranchNeeds> needs = needs_of_branches(program, state);
     Cost cost;
-    std::vector<double> states(program.branches.size(), 1); // of each list that waits
-    double waiting = 0, peak_bytes = 0;
-    const auto meet = [&](double after, double operations) {
-        cost.states += after;
+    double waiting = 0; // bytes of lists
+    const auto meet = [&](double states, double operations) {
+        cost.states += states;
         cost.operations += operations;
-        cost.peak_states = std::max(cost.peak_states, waiting + after);
+        cost.peak_states = std::max(cost.peak_states, waiting / state + states);
     };
     for (std::size_t b = 0; b < program.branches.size(); ++b) {
         const FrontierBranch &branch = program.branches[b];
-        double before = 1;
         if (branch.joined[0] >= 0) {
-            const double left = states[static_cast<std::size_t>(branch.joined[0])],
-                         right = states[static_cast<std::size_t>(branch.joined[1])];
-            waiting -= left + right;
-            before = branch.join.states_bound;
-            meet(before, branch.join.products_bound);
-            cost.serial_seconds += join_seconds(branch.join, left + right);
-            peak_bytes = std::max(peak_bytes, state * (waiting + 2 * (left + right) + 1.1 * before) +
-                                                  (state + item) * 2 * std::max(left, right));
+            for (const std::int32_t side : branch.joined)
+                waiting -= needs[static_cast<std::size_t>(side)].list;
+            meet(branch.join.states_bound, branch.join.products_bound);
         }
-        for (std::int32_t s = branch.first; s < branch.last; ++s) {
-            const FrontierStep &of = program.steps[static_cast<std::size_t>(s)];
-            const auto degree = static_cast<double>(of.terms.size());
-            meet(of.states_bound, of.expansions_bound);
-            cost.serial_seconds += step + scan * before * degree + append * of.states_bound +
-                                   merge * of.expansions_bound * std::ceil(std::log2(std::max(1.0, degree)));
-            const double candidates = std::min(before * degree, 1e5) * 4;
-            peak_bytes =
-                std::max(peak_bytes, state * (waiting + 1.1 * (before + of.states_bound) + candidates));
-            before = of.states_bound;
-        }
-        states[b] = before;
-        waiting += before;
+        for (std::int32_t s = branch.first; s < branch.last; ++s)
+            meet(program.steps[static_cast<std::size_t>(s)].states_bound,
+                 program.steps[static_cast<std::size_t>(s)].expansions_bound);
+        cost.serial_seconds += needs[b].seconds;
+        cost.bytes = std::max(cost.bytes, waiting + needs[b].bytes);
+        waiting += needs[b].list;
     }
     cost.serial_seconds += call_seconds;
-    cost.bytes = peak_bytes;
     return cost;
 }
 

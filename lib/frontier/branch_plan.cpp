@@ -5,6 +5,7 @@
 #include "lib/frontier/frontier.hpp"
 #include "lib/frontier/frontier_plan.hpp"
 #include "lib/run/proposals.hpp"
+#include "preprocess/branch_program.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -84,7 +85,7 @@ void propose_branches(Proposals &task, Engine self, double outlook) {
                                        : 1;
     c.bytes_per_state = number_bytes(task.values.nonnegative) + 8 * branch_key_words(branches.program);
     const std::int32_t width = width_of(branches.program);
-    c.plan = std::make_shared<const FrontierPlan>(std::move(branches.program), std::move(found->tree));
+    c.plan = std::make_shared<const FrontierPlan>(std::move(branches.program));
     task.add(std::move(c), frontier_slowdown(false, task.values.numbers, task.bits));
     Candidate &added = task.candidates.back();
     if (added.refusal != PERM_OK)

@@ -12,6 +12,7 @@ template <int Words> struct BranchKeys {
 } // namespace
 
 EngineResult run_branches(const FrontierRun &run) {
+    if (branch_key_words(run.program) == 0) throw_too_wide(run.program);
     if (!run.input.block()) return run_wide_branches(run);
     return branch_key_words(run.program) == 1 ? compute_real<BranchKeys<1>::Frontier>(run)
                                               : compute_real<BranchKeys<2>::Frontier>(run);

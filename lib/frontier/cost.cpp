@@ -169,8 +169,9 @@ Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonne
 }
 
 Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative) {
-    return form == FrontierForm::sparse ? sparse_cost(program, nonnegative)
-                                        : dense_cost(program, nonnegative);
+    return form == FrontierForm::branches ? branches_cost(program, nonnegative)
+           : form == FrontierForm::sparse ? sparse_cost(program, nonnegative)
+                                          : dense_cost(program, nonnegative);
 }
 
 namespace {
@@ -192,8 +193,10 @@ Cost sum_over(const FrontierProgram &program, const std::vector<FrontierSlice> &
 
 } // namespace
 
-Cost sliced_cost(const FrontierProgram &program, const std::vector<FrontierSlice> &slices, bool nonnegative) {
-    return sum_over(program, slices, [&](const FrontierProgram &p) { return dense_cost(p, nonnegative); });
+Cost sliced_cost(const FrontierProgram &program, FrontierForm form, const std::vector<FrontierSlice> &slices,
+                 bool nonnegative) {
+    return sum_over(program, slices,
+                    [&](const FrontierProgram &p) { return frontier_cost(p, form, nonnegative); });
 }
 
 Cost sliced_cost(const FrontierProgram &program, const std::vector<FrontierSlice> &slices, bool nonnegative,

@@ -21,8 +21,10 @@ FrontierPrice dense_price(bool nonnegative, const GpuProperties &gpu);
 Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative);
 Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative,
                    const GpuProperties &gpu);
-// Of the dense form: one slice after the other, so of memory and states at once what the greatest takes.
-Cost sliced_cost(const FrontierProgram &program, const std::vector<FrontierSlice> &slices, bool nonnegative);
+// One slice after the other, so of memory and states at once what the greatest takes. On a GPU of the dense
+// form.
+Cost sliced_cost(const FrontierProgram &program, FrontierForm form, const std::vector<FrontierSlice> &slices,
+                 bool nonnegative);
 Cost sliced_cost(const FrontierProgram &program, const std::vector<FrontierSlice> &slices, bool nonnegative,
                  const GpuProperties &gpu);
 

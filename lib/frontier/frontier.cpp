@@ -43,8 +43,8 @@ int sparse_key_words(const FrontierProgram &program, Arithmetic arithmetic) {
 }
 
 void throw_too_wide(const FrontierProgram &program) {
-    throw Error(PERM_UNSUPPORTED,
-                formatted("engine frontier: states of {} bits, at most 4096 can be", program.slots));
+    throw Error(PERM_UNSUPPORTED, formatted("engine frontier: states of {} bits, at most {} can be",
+                                            program.slots, program.branches.empty() ? 4096 : 128));
 }
 
 std::int64_t number_bytes(const StateNumbers &numbers) {

@@ -1,9 +1,7 @@
-// What a plan of the frontier holds: the program that is run, and for branches the tree that it was made
-// from.
+// What a plan of the frontier holds: the program that is run.
 #pragma once
 
 #include "lib/run/candidate.hpp"
-#include "preprocess/branch_program.hpp"
 #include "preprocess/frontier_program.hpp"
 
 #include <utility>
@@ -13,12 +11,9 @@ namespace libperm {
 class FrontierPlan final : public EnginePlan {
   public:
     explicit FrontierPlan(FrontierProgram of_rows) : program(std::move(of_rows)) {}
-    FrontierPlan(FrontierProgram of_branches, BranchDecomposition of_lines)
-        : program(std::move(of_branches)), tree(std::move(of_lines)) {}
-    std::int64_t bytes() const override { return bytes_of(program) + bytes_of(tree); }
+    std::int64_t bytes() const override { return bytes_of(program); }
 
-    FrontierProgram program;  // of A, or of A^T
-    BranchDecomposition tree; // of a program with branches: what it was made from
+    FrontierProgram program; // of A, or of A^T
 };
 
 } // namespace libperm

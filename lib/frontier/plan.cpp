@@ -39,6 +39,13 @@ double runs_of(const Proposals &task, bool on_gpu) {
     return expected_runs(task.a.rows, task.bits, on_gpu, task.values.numbers, task.options.tolerance);
 }
 
+std::int64_t bytes_per_state(const FrontierProgram &program, FrontierForm form, bool nonnegative) {
+    const int words = form == FrontierForm::branches ? branch_key_words(program)
+                      : form == FrontierForm::sparse ? sparse_key_words(program)
+                                                     : 0;
+    return number_bytes(nonnegative) + 8 * words;
+}
+
 bool dense_is_narrow(const FrontierProgram &program) {
     return program.slots <= most_dense_slots &&
            std::none_of(program.steps.begin(), program.steps.end(),
@@ -213,10 +220,8 @@ class Proposal {
 
     // What a state takes, and whether its key can be held.
     void describe(Candidate &c, const FrontierProgram &program) const {
-        c.bytes_per_state = number_bytes(task_.values.nonnegative);
-        if (c.form != FrontierForm::sparse) return;
-        c.bytes_per_state += 8 * sparse_key_words(program);
-        if (sparse_key_words(program) != 0) return;
+        c.bytes_per_state = bytes_per_state(program, c.form, task_.values.nonnegative);
+        if (c.form != FrontierForm::sparse || sparse_key_words(program) != 0) return;
         c.refusal = PERM_UNSUPPORTED;
         c.why_not = formatted("has keys of {} bits, at most 4096 can be", program.slots);
     }
@@ -259,52 +264,74 @@ void propose_frontier(Proposals &task, Engine self) {
 
 namespace {
 
-void propose_slices_on(Proposals &task, Engine self, bool on_gpu) {
-    const auto plan = std::dynamic_pointer_cast<const FrontierPlan>(task.sliceable);
-    if (!plan || plan->program.steps.empty()) return;
-    const FrontierProgram &program = plan->program;
+// Looking for slices of longer ones takes seconds for each cut.
+bool is_long(const FrontierProgram &program) {
+    constexpr std::size_t most_rows = 1000, most_steps_of_tree = 10000;
+    return program.steps.size() > (program.branches.empty() ? most_rows : most_steps_of_tree);
+}
+
+// Of a tree, which is built again; of a list, whose states are counted again.
+double seconds_of_cut(const FrontierProgram &program, FrontierForm form) {
+    return form == FrontierForm::dense ? 0 : 1.5e-5 * static_cast<double>(program.steps.size());
+}
+
+// Lists may be longer than was drawn for a guess, but not longer than what bounds them on a tree.
+double most_bytes_of_slice(const Proposals &task, FrontierForm form, bool on_gpu) {
+    return (form == FrontierForm::sparse ? 0.7 : 1) * task.machine.memory_limit(on_gpu);
+}
+
+void propose_slices_of(Proposals &task, Engine self, FrontierForm form, bool on_gpu) {
     const auto whole = std::find_if(task.candidates.begin(), task.candidates.end(), [&](const Candidate &c) {
-        return c.engine == self && c.form == FrontierForm::dense && c.on_gpu == on_gpu;
+        return c.engine == self && c.form == form && c.on_gpu == on_gpu;
     });
-    if (whole != task.candidates.end() && whole->refusal != PERM_REFUSED_MEMORY) return;
+    const bool is_there = whole != task.candidates.end();
+    if (is_there && whole->refusal != PERM_REFUSED_MEMORY) return;
+    const auto plan =
+        std::dynamic_pointer_cast<const FrontierPlan>(form == FrontierForm::dense ? task.sliceable
+                                                      : is_there                  ? whole->plan
+                                                                                  : nullptr);
+    if (!plan || plan->program.steps.empty() || is_long(plan->program)) return;
+    const FrontierProgram &program = plan->program;
     if (on_gpu && (!task.machine.has_gpu() || dense_device_why_not(program))) return;
-    constexpr std::size_t most_rows = 1000; // looking for slices of longer ones takes seconds for each cut
-    if (program.steps.size() > most_rows) return;
     SliceSearch search;
-    search.most_bytes = task.machine.memory_limit(on_gpu);
+    search.ranked = form == FrontierForm::dense;
+    search.most_bytes = most_bytes_of_slice(task, form, on_gpu);
     search.most_seconds = task.worthwhile_seconds();
     if (task.effort < 1) search.most_slices = most_rough_slices;
+    search.cut_seconds = seconds_of_cut(program, form);
     search.poll = task.poll();
     const Slowdown slowdown = slowdown_of(task, on_gpu);
     search.needs = [&](const FrontierProgram &slice) -> SliceNeeds {
-        const Cost cost = cost_of(task, slice, FrontierForm::dense, on_gpu);
+        const Cost cost = cost_of(task, slice, form, on_gpu);
+        if (form == FrontierForm::branches && branch_key_words(slice) == 0) return {0, 1e300};
         return {slowdown.time * (cost.serial_seconds - cost.compile_seconds), slowdown.memory * cost.bytes};
     };
     Candidate c;
     c.engine = self;
-    c.form = FrontierForm::dense;
+    c.form = form;
     c.on_gpu = on_gpu;
     c.slices = find_slices(program, search);
     if (c.slices.empty()) {
-        if (whole != task.candidates.end())
-            whole->why_not += "; slices that fit would be too many or take too long";
+        if (is_there) whole->why_not += "; slices that fit would be too many or take too long";
         return;
     }
     c.transposed = program.transposed;
     c.plan = plan;
     const bool nonnegative = task.values.nonnegative;
     c.cost = on_gpu ? sliced_cost(program, c.slices, nonnegative, task.machine.gpu())
-                    : sliced_cost(program, c.slices, nonnegative);
+                    : sliced_cost(program, form, c.slices, nonnegative);
     c.expected_runs = runs_of(task, on_gpu);
-    c.bytes_per_state = number_bytes(nonnegative);
+    c.bytes_per_state = bytes_per_state(program, form, nonnegative);
     task.add(std::move(c), slowdown);
 }
 
 } // namespace
 
 void propose_slices(Proposals &task, Engine self) {
-    if (task.options.device != Device::gpu) propose_slices_on(task, self, false);
-    if (task.may_use_gpu()) propose_slices_on(task, self, true);
+    if (task.options.device != Device::gpu)
+        for (const FrontierForm form : {FrontierForm::branches, FrontierForm::dense, FrontierForm::sparse})
+            propose_slices_of(task, self, form, false);
+    if (task.may_use_gpu()) propose_slices_of(task, self, FrontierForm::dense, true);
 }
 
 const FrontierProgram *program_of(const std::vector<Candidate> &candidates, FrontierForm form) {

@@ -4,6 +4,7 @@
 #include "lib/frontier/frontier.hpp"
 #include "lib/frontier/on_device.hpp"
 #include "lib/frontier/plan.hpp"
+#include "preprocess/branch_program.hpp"
 
 #include <cmath>
 
@@ -58,9 +59,9 @@ std::shared_ptr<const EnginePlan> restored_branches(std::string_view bytes, cons
     }
     for (std::size_t k = 0; k < saved.left.size(); ++k) tree.joins.push_back({saved.left[k], saved.right[k]});
     require(is_decomposition(a, tree), "a tree of branches");
-    BranchProgram branches = build_branch_program(a, tree);
+    BranchProgram branches = build_branch_program(a, std::move(tree));
     require(branches.feasible && branch_key_words(branches.program) > 0, "a tree of branches");
-    return std::make_shared<const FrontierPlan>(std::move(branches.program), std::move(tree));
+    return std::make_shared<const FrontierPlan>(std::move(branches.program));
 }
 
 SavedOrder saved_order(const FrontierProgram &program) {
@@ -90,7 +91,7 @@ bool is_near(double x, double y) { return x == y || std::fabs(x - y) <= 1e-6 * y
 
 std::string saved_frontier(const EnginePlan &plan, bool with_predictions) {
     const auto &frontier = dynamic_cast<const FrontierPlan &>(plan);
-    if (!frontier.program.branches.empty()) return written(saved_tree(frontier.tree));
+    if (!frontier.program.branches.empty()) return written(saved_tree(frontier.program.source->tree));
     SavedOrder order = saved_order(frontier.program);
     if (!with_predictions) order.reachable.clear();
     return written(order);
@@ -129,7 +130,7 @@ void check_frontier(const Candidate &c) {
     require(plan->program.branches.empty() == (c.form != FrontierForm::branches) &&
                 (c.form != FrontierForm::branches || !c.on_gpu),
             "branches");
-    require(c.slices.empty() || c.form == FrontierForm::dense, "slices of a list");
+    require(c.slices.empty() || c.form == FrontierForm::dense || !c.on_gpu, "slices of a list");
     require(!c.on_gpu || c.form == FrontierForm::sparse || !dense_device_why_not(plan->program),
             "a frontier that no GPU can hold");
     for (const FrontierSlice &slice : c.slices) require(has_slice(plan->program, slice), "slices");

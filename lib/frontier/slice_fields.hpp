@@ -6,8 +6,8 @@
 
 namespace libperm {
 
-template <class Archive> void serialize(Archive &ar, FixedColumn &fixed) {
-    ar(fixed.step, fixed.slot);
+template <class Archive> void serialize(Archive &ar, FixedLine &fixed) {
+    ar(fixed.cut, fixed.line);
     flags(ar, fixed.before);
 }
 

@@ -43,7 +43,7 @@ const FrontierPlan *branches_of(const Candidate &c) {
 }
 
 Json branches_json(const FrontierPlan &plan) {
-    const BranchShape x = shape_of(plan.program, plan.tree);
+    const BranchShape x = shape_of(plan.program, plan.program.source->tree);
     return {{"width", x.width},
             {"leaves", {{"rows", x.rows}, {"columns", x.columns}, {"entries", x.entries}}},
             {"joins", x.joins},
@@ -182,11 +182,16 @@ std::string tree_text(const BlockPlan &block, const Options &options) {
                      tree->cost.operations / tree->cost.subsets, naive_operations(block));
 }
 
+// With the form where it is not the one that is mostly cut.
+std::string sliced_name(const Candidate &c) {
+    return c.form == FrontierForm::dense ? "frontier sliced" : engine_text(c.engine, c.form) + " sliced";
+}
+
 std::string slices_text(const BlockPlan &block) {
     std::string text;
     for (const Candidate &c : block.candidates)
         if (!c.slices.empty())
-            text += formatted("frontier sliced{}: {} slice{} of up to {}, one after the other\n",
+            text += formatted("{}{}: {} slice{} of up to {}, one after the other\n", sliced_name(c),
                               c.on_gpu ? " GPU" : "", c.slices.size(), c.slices.size() == 1 ? "" : "s",
                               readable_bytes(c.cost.bytes));
     return text;
@@ -200,7 +205,7 @@ std::string branches_text(const BlockPlan &block) {
     for (const Candidate &c : block.candidates) {
         const FrontierPlan *plan = branches_of(c);
         if (!plan) continue;
-        const BranchShape x = shape_of(plan->program, plan->tree);
+        const BranchShape x = shape_of(plan->program, plan->program.source->tree);
         text += formatted(
             "frontier branches: middle sets of up to {}; leaves: {}, {}, {}; {} of {:.3g} products\n",
             count(x.width, "line", "lines"), count(x.rows, "row", "rows"),
@@ -211,7 +216,7 @@ std::string branches_text(const BlockPlan &block) {
 }
 
 std::string shown_name(const Candidate &c) {
-    return (!c.slices.empty() ? "frontier sliced" : engine_text(c.engine, c.form)) +
+    return (!c.slices.empty() ? sliced_name(c) : engine_text(c.engine, c.form)) +
            (c.on_gpu && !needs_gpu(c.engine) ? " GPU" : "") +
            (c.transposed && (has_kernel(c.engine) || facts_of(c.engine).transfers_states) ? " A^T" : "");
 }

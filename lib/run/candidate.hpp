@@ -42,7 +42,7 @@ struct PlanSource {
 struct Candidate {
     Engine engine = Engine::none;
     FrontierForm form = FrontierForm::sparse; // of the frontier
-    std::vector<FrontierSlice> slices;        // of the dense form; none: it is run whole
+    std::vector<FrontierSlice> slices;        // of the frontier; none: it is run whole
     bool transposed = false, on_gpu = false;
     std::shared_ptr<const EnginePlan> plan; // null: it is of no use any more
     Cost cost;

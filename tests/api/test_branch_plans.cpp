@@ -195,7 +195,9 @@ perm_status load(const libperm::Plan &plan) {
 template <class Change> perm_status load_with(libperm::Plan plan, const Change &change) {
     libperm::Candidate &c = branched(plan);
     auto forged = std::make_shared<libperm::FrontierPlan>(*libperm::plan_as<libperm::FrontierPlan>(c));
-    change(forged->tree);
+    libperm::BranchSource source = *forged->program.source;
+    change(source.tree);
+    forged->program.source = std::make_shared<const libperm::BranchSource>(std::move(source));
     c.plan = forged;
     return load(plan);
 }
@@ -255,8 +257,10 @@ TEST_CASE("branches: a forged tree of wide middle sets is refused before they ar
         tree.joins.push_back({node, static_cast<std::int32_t>(k * step % nnz)});
         node = last++;
     }
-    const auto forged = std::make_shared<libperm::FrontierPlan>(libperm::FrontierProgram{}, std::move(tree));
+    const auto forged = std::make_shared<libperm::FrontierPlan>(libperm::FrontierProgram{});
     forged->program.branches.emplace_back(); // as it is written
+    forged->program.source =
+        std::make_shared<const libperm::BranchSource>(libperm::BranchSource{{}, std::move(tree), {}});
     libperm::Candidate c;
     c.engine = libperm::Engine::frontier;
     c.form = libperm::FrontierForm::branches;

@@ -36,7 +36,7 @@ inline BranchedPlan along_random_trees(const perm_csr &a, const perm_opts &opts,
         ++made.blocks;
         made.joins += libperm::shape_of(program.program, tree).joins;
         for (const BranchLeaf &leaf : tree.leaves) ++made.leaves[leaf.kind];
-        c.plan = std::make_shared<const libperm::FrontierPlan>(std::move(program.program), std::move(tree));
+        c.plan = std::make_shared<const libperm::FrontierPlan>(std::move(program.program));
         block.candidates = {c};
         block.chosen = 0;
     }

@@ -111,7 +111,7 @@ TEST_CASE("branches: 10^5 entries in a row, and along a line of joins, on a stac
             RunControl control;
             MemoryBudget memory(std::int64_t{1} << 32);
             outcome = outcome_of(run_frontier(FrontierForm::branches, {block, program, control, memory, 1}));
-            const std::string bytes = saved_frontier(FrontierPlan(program, tree), true);
+            const std::string bytes = saved_frontier(FrontierPlan(program), true);
             const Pattern at = transpose(block.pattern).pattern;
             const Options options;
             restored = restored_frontier(bytes, FrontierForm::branches,
