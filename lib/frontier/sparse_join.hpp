@@ -98,8 +98,7 @@ template <int Words, class Trait> class SparseJoin {
     }
     // Room is kept for other joins, a small part of the memory.
     void give_back() {
-        const auto large =
-            static_cast<std::size_t>(std::max<std::int64_t>(1 << 16, work_.memory.limit() / 256));
+        const auto large = static_cast<std::size_t>(work_.memory.limit() / 1024);
         left_.release(large);
         right_.release(large);
         for (Chunk &chunk : pool_)
