@@ -112,7 +112,7 @@ TEST_CASE("machine: a plan follows from the machine, and the same plan from the 
 }
 
 TEST_CASE("machine: a wide frontier is planned by the GPU's bandwidth and memory") {
-    if (run::sanitized) return; // planning takes a minute then, and is tested elsewhere
+    if (run::sanitized) return run::skip("a search of a minute there; it is sanitized elsewhere");
     const perm::Csr a = grid(30, 30);
     const PlanFor h100(a, documented("h100")), h200(a, documented("h200"));
     CHECK(h200.json.at("engine") == "frontier");
