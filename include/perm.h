@@ -241,9 +241,9 @@ typedef struct perm_result {
     int32_t threads;
     int32_t transposed;          /* 1: the engine worked on the transpose */
     double subsets;              /* all but frontier: subsets summed, over all blocks */
-    double states;               /* frontier: states over all rows of all blocks */
-    double peak_states;          /* frontier: the most after any row */
-    double operations;           /* multiply-adds done */
+    double states;               /* frontier: states over all rows (steps and joins, on a tree) of all blocks */
+    double peak_states;          /* frontier: the most after any row, step or join */
+    double operations;           /* multiply-adds done; on a tree products of states, too */
     int64_t peak_bytes;          /* what counted against memory_limit_bytes at its peak: tables, and beyond 16 MB
                                   * what planning, reductions and exact numbers held; or on the GPU, the engine's
                                   * memory there */
@@ -396,7 +396,10 @@ typedef enum perm_format {
  *                 meets them; transposed: it runs through the columns; open, states: columns (or rows) open and
  *                 states kept after each line it runs through, as the fastest of its forms would; block: which of
  *                 `blocks` it is, in the same order there, null when other reductions have changed it. Without
- *                 a frontier the order is the one given, and open and states are empty
+ *                 a frontier the order is the one given, and open and states are empty. branches: null, or of a
+ *                 frontier on a tree its lists of states in the order of the walk, the result last: left, right:
+ *                 the two that it was joined from, -1 where it began with a leaf; steps: leaves added to it;
+ *                 width: lines of its largest middle set; states: the most of it. Then open and states are empty
  *   engines       name and time of each candidate, in words
  *   reduced, time what the reductions did, and the predicted time of it all, in words
  * Writes at most `capacity` bytes, the closing NUL included, to `buffer`; *needed (may be NULL) is the size
