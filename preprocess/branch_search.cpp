@@ -136,7 +136,9 @@ class Search {
         const double own = budget.of(std::min(cost(), other));
         if (budget.effort < 1) return std::min(longest * budget.effort, own);
         if (cost() > SearchBudget::far * other) return std::min(longest, own / 4);
-        if (cost() > other) return std::min(longest, comes_near() ? patience * own : own);
+        const double of_long_runs = 2 * budget.effort * budget.share * other;
+        if (cost() > other)
+            return std::min(longest, comes_near() ? patience * own : std::max(own, of_long_runs));
         const bool alone = SearchBudget::far * cost() < other; // nobody else will search
         return std::min(longest, std::max(alone ? 4 * own : own, spent() + gain_));
     }
