@@ -5,17 +5,20 @@
 // steps after it unite runs 0 and 1, 2 and 3, ..., numbers of equal keys added, until one is left. All runs
 // of a step stand one behind the other in one list, and two lists take turns.
 //
-// `counts` (some counter is wider than a bit) stands above.
+// `counts` (some counter is wider than a bit) and `entries` (a step may take a single entry, with its row, or none)
+// stand above.
 
 struct List {
     u64 *keys; // `words` each
     Number *numbers;
 };
 
-// A column of the row; its counter lies in one word.
+// A column of the row; its counter lies in one word. Of an entry also its row's bit; a mask that is never full
+// for none.
 struct Term {
     u64 one, mask, full; // in place
     u64 word, shift;
+    u64 other, other_word;
 };
 
 // What the counters of one word must be after the row: those that close are full.
@@ -77,11 +80,14 @@ struct Tile {
 };
 
 __device__ __forceinline__ u64 word_after(const u64 *key, const Term &term, u64 word) {
-    return key[word] + (word == term.word ? term.one : 0);
+    u64 x = key[word] + (word == term.word ? term.one : 0);
+    if (entries && word == term.other_word) x += term.other;
+    return x;
 }
 
 __device__ __forceinline__ bool leads_somewhere(const Row &row, const Term &term, const u64 *key) {
     bool leads = (key[term.word] & term.mask) != term.full;
+    if (entries) leads = leads && (key[term.other_word] & term.other) == 0;
     for (u64 c = 0; c < row.closings; ++c) {
         const Closing &closing = row.closing[c];
         leads = leads && (word_after(key, term, closing.word) & closing.mask) == closing.full;

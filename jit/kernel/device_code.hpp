@@ -18,6 +18,7 @@ extern const char *const frontier_dense_cuh;
 extern const char *const chained_tiles_cuh;
 extern const char *const balanced_path_cuh;
 extern const char *const frontier_sparse_cuh;
+extern const char *const frontier_join_cuh;
 extern const char *const period_table_cuh;
 extern const char *const period_bracket_cuh;
 extern const char *const period_walk_cuh;

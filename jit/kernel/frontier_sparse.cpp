@@ -22,18 +22,19 @@ SparseTile sparse_tile(int words) {
 }
 
 KernelRecipe sparse_frontier_kernels(const SparseKernel &kernel) {
-    const std::string what = formatted("keys of {} words, {}{} numbers", kernel.words,
-                                       kernel.counts ? "counted, " : "", name_of(kernel.numbers));
+    const std::string what =
+        formatted("keys of {} words, {}{}{} numbers", kernel.words, kernel.counts ? "counted, " : "",
+                  kernel.entries ? "entries, " : "", name_of(kernel.numbers));
     KernelRecipe recipe;
     recipe.key = formatted("sparse frontier: {}\ngenerator {}\n", what, generator_digest);
     recipe.source = [kernel, what] {
         const SparseTile tile = sparse_tile(kernel.words);
         return formatted("// libperm: rows of the sparse frontier, {}.\n\n", what) + number_cuh +
                formatted("\ntypedef {} Arithmetic;\n"
-                         "constexpr bool bounds_itself = {}, counts = {};\n"
+                         "constexpr bool bounds_itself = {}, counts = {}, entries = {};\n"
                          "constexpr int words = {}, most_threads = {}, items = {};\n\n",
                          arithmetic_type(kernel.numbers.arithmetic), kernel.numbers.bounds_itself(),
-                         kernel.counts, kernel.words, tile.threads, tile.items) +
+                         kernel.counts, kernel.entries, kernel.words, tile.threads, tile.items) +
                frontier_number_cuh + "\n" + chained_tiles_cuh + "\n" + balanced_path_cuh + "\n" +
                frontier_sparse_cuh;
     };

@@ -12,7 +12,8 @@ namespace libperm {
 struct SparseKernel {
     int words = 1; // of a key, 64 bits each
     StateNumbers numbers = true;
-    bool counts = false; // some counter of the key is wider than a bit
+    bool counts = false;  // some counter of the key is wider than a bit
+    bool entries = false; // a step may take a single entry, whose row waits as its column does
 };
 
 constexpr const char *sparse_row_entry = "perm_frontier_row", *sparse_count_entry = "perm_frontier_count";
@@ -33,6 +34,7 @@ struct SparseList {
 struct SparseTerm {
     std::uint64_t one, mask, full;
     std::uint64_t word, shift;
+    std::uint64_t other, other_word;
 };
 
 struct SparseClosing {

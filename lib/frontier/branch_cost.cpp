@@ -1,7 +1,9 @@
 // What a program with branches is expected to take.
 #include "lib/frontier/branch_forks.hpp"
+#include "lib/frontier/branch_places.hpp"
 #include "lib/frontier/cost.hpp"
 #include "lib/frontier/frontier.hpp"
+#include "lib/frontier/on_device.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,13 +17,6 @@ constexpr double join = 1.5e-6;
 // Of a join: products of two states, few or many; pairs of patterns; states that are joined; that it gives.
 constexpr double few_products = 3e-9, product = 4e-10, pair = 1e-8, ranking = 1e-8, writing = 1e-8;
 constexpr double few = 0x1p13;
-
-double join_seconds(const FrontierJoin &of, double joined) {
-    const double products = of.products_bound < few
-                                ? few_products * of.products_bound
-                                : few_products * few + product * of.products_bound + pair * of.patterns_bound;
-    return join + products + ranking * joined + writing * of.states_bound;
-}
 
 // What joins and steps hold and take.
 BranchNeeds needs_of_branch(const FrontierProgram &program, const FrontierBranch &branch, double state,
@@ -39,8 +34,7 @@ BranchNeeds needs_of_branch(const FrontierProgram &program, const FrontierBranch
     for (std::int32_t s = branch.first; s < branch.last; ++s) {
         const FrontierStep &of = program.steps[static_cast<std::size_t>(s)];
         const auto degree = static_cast<double>(of.terms.size());
-        needs.seconds += step + scan * list * degree + append * of.states_bound +
-                         merge * of.expansions_bound * std::ceil(std::log2(std::max(1.0, degree)));
+        needs.seconds += step_seconds(of, list);
         const double candidates = std::min(list * degree, 1e5) * 4;
         needs.bytes = std::max(needs.bytes, state * (1.1 * (list + of.states_bound) + candidates));
         list = of.states_bound;
@@ -53,6 +47,19 @@ BranchNeeds needs_of_branch(const FrontierProgram &program, const FrontierBranch
 
 // The search knows of products alone: with their share of what a pair of patterns takes.
 BranchPrice branch_price() { return {3 * product, ranking + writing, scan + 2 * merge, step}; }
+
+double join_seconds(const FrontierJoin &of, double joined) {
+    const double products = of.products_bound < few
+                                ? few_products * of.products_bound
+                                : few_products * few + product * of.products_bound + pair * of.patterns_bound;
+    return join + products + ranking * joined + writing * of.states_bound;
+}
+
+double step_seconds(const FrontierStep &of, double before) {
+    const auto degree = static_cast<double>(of.terms.size());
+    return step + scan * before * degree + append * of.states_bound +
+           merge * of.expansions_bound * std::ceil(std::log2(std::max(1.0, degree)));
+}
 
 std::vector<BranchNeeds> needs_of_branches(const FrontierProgram &program, double state_bytes) {
     std::vector<BranchNeeds> needs;
@@ -87,6 +94,20 @@ Cost branches_cost(const FrontierProgram &program, bool nonnegative) {
         waiting += needs[b].list;
     }
     cost.serial_seconds += call_seconds;
+    return cost;
+}
+
+Cost branches_cost(const FrontierProgram &program, bool nonnegative, const GpuProperties &gpu) {
+    constexpr double compiling = 1;
+    constexpr double h100 = 3.35e12; // bytes a second
+    const int words = std::max(1, branch_key_words(program));
+    const BranchPlaces places = place_branches(program, words, nonnegative);
+    Cost cost = branches_cost(program, nonnegative);
+    cost.compile_seconds = places.uses_device() ? compiling : 0;
+    cost.serial_seconds = cost.compile_seconds + call_seconds + places.on_cpu +
+                          places.on_device * std::max(1.0, h100 / gpu.memory_bandwidth);
+    cost.bytes = places.device_states * static_cast<double>(8 * words + number_bytes(nonnegative)) +
+                 2 * DeviceRooms().sums;
     return cost;
 }
 

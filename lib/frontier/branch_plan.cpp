@@ -1,6 +1,7 @@
 #include "lib/frontier/branch_plan.hpp"
 
 #include "jit/text/text.hpp"
+#include "lib/frontier/branch_places.hpp"
 #include "lib/frontier/cost.hpp"
 #include "lib/frontier/frontier.hpp"
 #include "lib/frontier/frontier_plan.hpp"
@@ -17,6 +18,7 @@ constexpr std::int32_t fewest_rows = 24; // below, a path is as good and found a
 constexpr double worth_a_search = 5e-3;  // seconds of the best other way: less is not worth one
 constexpr double first_effort = 0.1;
 constexpr std::int32_t widest_branch = 128; // bits of two words
+constexpr double pace_of_gpu = 30;          // to that of a thread, of large joins
 
 // Of a first search that knows of no other way the time does not grow with what it finds.
 std::optional<FoundBranches> search(Proposals &task, double other_seconds, double effort) {
@@ -58,17 +60,43 @@ void add_too_wide(Proposals &task, Candidate c, const FoundBranches &found, cons
     task.candidates.push_back(std::move(c));
 }
 
+void add_on_cpu(Proposals &task, Candidate c, const FrontierProgram &program) {
+    c.cost = branches_cost(program, task.values.nonnegative);
+    task.add(std::move(c), frontier_slowdown(false, task.values.numbers, task.bits));
+    Candidate &added = task.candidates.back();
+    if (added.refusal != PERM_OK)
+        added.why_not +=
+            formatted("; up to {} lines wait at once in the best tree that was found", width_of(program));
+}
+
+// Where some of its joins or steps are worth a GPU.
+void add_on_gpu(Proposals &task, Candidate c, const FrontierProgram &program) {
+    if (!place_branches(program, branch_key_words(program), task.values.nonnegative).uses_device()) return;
+    c.cost = branches_cost(program, task.values.nonnegative, task.machine.gpu());
+    c = task.judged(std::move(c), frontier_slowdown(true, task.values.numbers, task.bits));
+    if (c.refusal == PERM_OK && !task.machine.has_gpu()) {
+        c.refusal = PERM_UNSUPPORTED;
+        c.lacks_gpu = true;
+        c.why_not = "needs a GPU: " + task.machine.why_no_gpu();
+    }
+    task.candidates.push_back(std::move(c));
+}
+
 } // namespace
 
 double branches_outlook(Proposals &task) {
     constexpr double none = std::numeric_limits<double>::infinity();
-    if (task.a.rows < fewest_rows || task.options.device == Device::gpu) return none;
-    const auto found = search(task, task.best_so_far().seconds, first_effort);
-    return found ? found->seconds : none;
+    if (task.a.rows < fewest_rows) return none;
+    const bool by_gpu = task.options.device == Device::gpu;
+    const double pace = by_gpu ? pace_of_gpu : 1;
+    const auto found = search(task, pace * task.best_so_far().seconds, first_effort);
+    return found ? found->seconds / pace : none;
 }
 
 void propose_branches(Proposals &task, Engine self, double outlook) {
-    const double other = better(task.outlook(), task.best_so_far()).seconds;
+    const bool by_gpu = task.options.device == Device::gpu;
+    double other = better(task.outlook(), task.best_so_far()).seconds;
+    if (by_gpu) other *= pace_of_gpu; // trees are priced by what a CPU takes
     // A longer search may find what takes a hundredth of the first; it gives up by itself.
     if (!std::isfinite(outlook) || other < worth_a_search) return;
     auto found = search(task, other, 1);
@@ -77,19 +105,20 @@ void propose_branches(Proposals &task, Engine self, double outlook) {
     Candidate c;
     c.engine = self;
     c.form = FrontierForm::branches;
-    if (!branches.feasible || branch_key_words(branches.program) == 0)
-        return add_too_wide(task, std::move(c), *found, branches);
-    c.cost = branches_cost(branches.program, task.values.nonnegative);
-    c.expected_runs = task.may_go_on() ? expected_runs(task.a.rows, task.bits, false, task.values.numbers,
-                                                       task.options.tolerance)
-                                       : 1;
-    c.bytes_per_state = number_bytes(task.values.nonnegative) + 8 * branch_key_words(branches.program);
-    const std::int32_t width = width_of(branches.program);
-    c.plan = std::make_shared<const FrontierPlan>(std::move(branches.program));
-    task.add(std::move(c), frontier_slowdown(false, task.values.numbers, task.bits));
-    Candidate &added = task.candidates.back();
-    if (added.refusal != PERM_OK)
-        added.why_not += formatted("; up to {} lines wait at once in the best tree that was found", width);
+    c.on_gpu = by_gpu;
+    const int words = branch_key_words(branches.program);
+    if (!branches.feasible || words == 0) return add_too_wide(task, std::move(c), *found, branches);
+    const auto plan = std::make_shared<const FrontierPlan>(std::move(branches.program));
+    c.plan = plan;
+    c.bytes_per_state = number_bytes(task.values.nonnegative) + 8 * words;
+    for (const bool on_gpu : {false, true}) {
+        if (on_gpu ? !task.may_use_gpu() : by_gpu) continue;
+        c.on_gpu = on_gpu;
+        c.expected_runs = task.may_go_on() ? expected_runs(task.a.rows, task.bits, on_gpu,
+                                                           task.values.numbers, task.options.tolerance)
+                                           : 1;
+        (on_gpu ? add_on_gpu : add_on_cpu)(task, c, plan->program);
+    }
 }
 
 } // namespace libperm

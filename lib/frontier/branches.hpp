@@ -1,8 +1,9 @@
 // The frontier on a tree (docs/frontier.md): branches grow by steps, as the sparse form's rows, and are
-// joined; subtrees may be walked side by side.
+// joined; subtrees may be walked side by side, or, one after the other, partly on a device.
 #pragma once
 
 #include "lib/frontier/branch_forks.hpp"
+#include "lib/frontier/branches_on_device.hpp"
 #include "lib/frontier/sparse_join.hpp"
 
 #include <array>
@@ -19,23 +20,33 @@ template <int Words, class Trait> class BranchFrontier {
         : work_(work),
           numbers_(numbers),
           forks_(work.program, sizeof(StateKey<Words>) + sizeof(Number),
-                 of_memory * static_cast<double>(work.memory.limit()), work.threads) {}
+                 of_memory * static_cast<double>(work.memory.limit()), uses_device() ? 1 : work.threads) {}
 
     // The last state's number, whose books `numbers` then are.
     Number compute(Counts &counts) {
-        const Waiting last = walk(0, static_cast<std::int32_t>(work_.program.branches.size()) - 1, counts);
+        Waiting last = walk(0, static_cast<std::int32_t>(work_.program.branches.size()) - 1, counts);
+        bring_back(last);
         numbers_ = last.numbers;
         return last.list.size > 0 ? last.list.numbers.data()[0] : Trait::zero();
     }
 
   private:
+    using Device = OnDevice<Trait>;
+
     static constexpr double of_memory = 0.5; // others may run beside this
 
     struct Waiting { // a branch that is not joined yet
         List list;
         Trait numbers;
         std::int32_t branch;
+        std::optional<DeviceList> on_device; // the list, if it is there
     };
+
+    bool uses_device() const { return Device::possible && work_.device; }
+    BranchPlace place_of(std::int32_t branch) const {
+        const auto b = static_cast<std::size_t>(branch);
+        return uses_device() ? work_.device->place_of(b) : BranchPlace{false, work_.program.branches[b].last};
+    }
 
     // From the first branch that is joined into the last one.
     Waiting walk(std::int32_t first, std::int32_t last, Counts &counts) const {
@@ -51,17 +62,12 @@ template <int Words, class Trait> class BranchFrontier {
             }
             const FrontierBranch &branch = work_.program.branches[static_cast<std::size_t>(b)];
             if (branch.joined[0] < 0) {
-                waiting.push_back({List(work_.memory), begin, b});
+                waiting.push_back({List(work_.memory), begin, b, {}});
                 waiting.back().list.begin(Trait::one());
             } else {
-                join_last(waiting, branch, join, counts);
-                waiting.back().branch = b;
+                join_last(waiting, b, join, counts);
             }
-            const std::span all(work_.program.steps);
-            steps.run(waiting.back().list, waiting.back().numbers,
-                      all.subspan(static_cast<std::size_t>(branch.first),
-                                  static_cast<std::size_t>(branch.last - branch.first)),
-                      counts);
+            run_steps(waiting.back(), branch, steps, counts);
             shrink(waiting.back().list);
         }
         return std::move(waiting.back());
@@ -80,16 +86,92 @@ template <int Words, class Trait> class BranchFrontier {
         }
     }
 
-    void join_last(std::vector<Waiting> &waiting, const FrontierBranch &branch,
-                   SparseJoin<Words, Trait> &join, Counts &counts) const {
+    void run_steps(Waiting &waiting, const FrontierBranch &branch, SparseFrontier<Words, Trait> &steps,
+                   Counts &counts) const {
+        const std::int32_t on_device =
+            std::clamp(place_of(waiting.branch).first_on_device, branch.first, branch.last);
+        const auto of = [&](std::int32_t first, std::int32_t last) {
+            return std::span(work_.program.steps)
+                .subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first));
+        };
+        if (branch.first < on_device) {
+            bring_back(waiting);
+            steps.run(waiting.list, waiting.numbers, of(branch.first, on_device), counts);
+        }
+        if (on_device < branch.last) run_on_device(waiting, of(on_device, branch.last), counts);
+    }
+
+    // The branches that `number` joins.
+    void join_last(std::vector<Waiting> &waiting, std::int32_t number, SparseJoin<Words, Trait> &join,
+                   Counts &counts) const {
+        const FrontierBranch &branch = work_.program.branches[static_cast<std::size_t>(number)];
         Waiting right = std::move(waiting.back());
         waiting.pop_back();
         Waiting left = std::move(waiting.back());
         waiting.pop_back();
         if (left.branch != branch.joined[0]) std::swap(left, right);
-        List list = join.run(branch.join, std::move(left.list), left.numbers, std::move(right.list),
-                             right.numbers, counts);
-        waiting.push_back({std::move(list), std::move(left.numbers), 0});
+        left.branch = number;
+        if (!place_of(number).join_on_device || !join_on_device(left, right, branch.join, counts)) {
+            bring_back(left);
+            bring_back(right);
+            left.list = join.run(branch.join, std::move(left.list), left.numbers, std::move(right.list),
+                                 right.numbers, counts);
+        }
+        waiting.push_back(std::move(left));
+    }
+
+    // The left one becomes the join. False: it is not done, and a CPU is to do it.
+    bool join_on_device(Waiting &left, Waiting &right, const FrontierJoin &join, Counts &counts) const {
+        if constexpr (Device::possible) {
+            send(left);
+            send(right);
+            JoinOnDevice &joins = work_.device->joins();
+            if (!joins.prepare(*left.on_device, *right.on_device, join)) return false;
+            const auto scales =
+                left.numbers.begin_join(right.numbers, static_cast<double>(left.on_device->size),
+                                        static_cast<double>(right.on_device->size));
+            auto joined = joins.run(scales, Device::prime(left.numbers));
+            left.numbers.end_step(joined.additions, joined.products, joined.extent);
+            left.on_device = std::move(joined.list);
+            const auto states = static_cast<double>(left.on_device->size);
+            counts.operations += joined.products;
+            counts.states += states;
+            counts.peak_states = std::max(counts.peak_states, states);
+            work_.device->note_bytes(counts);
+            return true;
+        }
+        return false;
+    }
+
+    void run_on_device(Waiting &waiting, std::span<const FrontierStep> steps, Counts &counts) const {
+        if constexpr (Device::possible) {
+            send(waiting);
+            TraitOnDevice<Trait> numbers(waiting.numbers, work_.device->numbers());
+            work_.device->run_steps(*waiting.on_device, steps, numbers, counts);
+        }
+    }
+
+    void send(Waiting &waiting) const {
+        if constexpr (Device::possible) {
+            if (waiting.on_device) return;
+            List &list = waiting.list;
+            Device::to_device(waiting.numbers, list.numbers.data(), list.size);
+            waiting.on_device = work_.device->send(list.keys.data(), list.numbers.data(), list.size);
+            list.keys.release();
+            list.numbers.release();
+            list.size = 0;
+        }
+    }
+    void bring_back(Waiting &waiting) const {
+        if constexpr (Device::possible) {
+            if (!waiting.on_device) return;
+            List &list = waiting.list;
+            list.reserve(waiting.on_device->size);
+            list.size = waiting.on_device->size;
+            work_.device->fetch(*waiting.on_device, list.keys.data(), list.numbers.data());
+            Device::from_device(waiting.numbers, list.numbers.data(), list.size);
+            waiting.on_device.reset();
+        }
     }
 
     // A list that waits holds no more than its states.

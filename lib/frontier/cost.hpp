@@ -31,6 +31,10 @@ Cost sliced_cost(const FrontierProgram &program, const std::vector<FrontierSlice
 // Of a program with branches, on a CPU; for the search to go by.
 Cost branches_cost(const FrontierProgram &program, bool nonnegative);
 BranchPrice branch_price();
+double join_seconds(const FrontierJoin &join, double joined); // of one thread; states of both lists
+double step_seconds(const FrontierStep &step, double before); // states before it
+// With its large joins and steps on a GPU.
+Cost branches_cost(const FrontierProgram &program, bool nonnegative, const GpuProperties &gpu);
 
 // After the row.
 double states_after(const FrontierStep &step, FrontierForm form);

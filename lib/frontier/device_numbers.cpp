@@ -27,20 +27,27 @@ EngineResult BoundedOnDevice::close(const std::vector<double> &last) const {
     return ledger_.close(value, magnitude_of(last));
 }
 
+std::uint64_t residue_of(double number, std::uint64_t prime) {
+    const auto x = static_cast<std::int64_t>(number);
+    return static_cast<std::uint64_t>(x < 0 ? x + static_cast<std::int64_t>(prime) : x) % prime;
+}
+
+double centered(std::uint64_t residue, std::uint64_t prime) {
+    return residue > prime / 2 ? -static_cast<double>(prime - residue) : static_cast<double>(residue);
+}
+
 const std::vector<double> &ResiduesOnDevice::begin_step(const FrontierStep &step) {
     coefficients_.clear();
     for (const FrontierTerm &t : step.terms) {
-        const std::uint64_t a = values_[static_cast<std::size_t>(t.entry)];
-        const bool above = a > prime_ / 2;
-        coefficients_.push_back(above ? -static_cast<double>(prime_ - a) : static_cast<double>(a));
+        coefficients_.push_back(
+            centered(t.entry < 0 ? 1 : values_[static_cast<std::size_t>(t.entry)], prime_));
         coefficients_.push_back(0);
     }
     return coefficients_;
 }
 
 std::uint64_t ResiduesOnDevice::close(const std::vector<double> &last) const {
-    const auto x = static_cast<std::int64_t>(last.front());
-    return static_cast<std::uint64_t>(x < 0 ? x + static_cast<std::int64_t>(prime_) : x) % prime_;
+    return residue_of(last.front(), prime_);
 }
 
 } // namespace libperm

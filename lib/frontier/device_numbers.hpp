@@ -55,6 +55,10 @@ class BoundedOnDevice final : public DeviceNumbers {
     std::vector<double> coefficients_;
 };
 
+// A residue as a device has it, and back.
+double centered(std::uint64_t residue, std::uint64_t prime);
+std::uint64_t residue_of(double number, std::uint64_t prime);
+
 // Of one matrix, modulo a prime below 2^47: whole numbers of absolute value below p / 2, or a little above.
 class ResiduesOnDevice final : public DeviceNumbers {
   public:

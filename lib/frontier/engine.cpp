@@ -1,5 +1,6 @@
 #include "lib/frontier/engine.hpp"
 
+#include "lib/frontier/branches_on_device.hpp"
 #include "lib/frontier/frontier.hpp"
 #include "lib/frontier/on_device.hpp"
 #include "lib/frontier/plan.hpp"
@@ -26,7 +27,8 @@ EngineResult run_on(const EngineRun &run, const FrontierInput &input) {
     if (choice.form == FrontierForm::dense)
         return run_dense_frontier_on(run.gpus.when_needed(), whole, choice.slices);
     const auto work = [&](const FrontierProgram &) {
-        return run_sparse_frontier_on(run.gpus.first(), whole);
+        return choice.form == FrontierForm::branches ? run_branches_on(run.gpus.first(), whole)
+                                                     : run_sparse_frontier_on(run.gpus.first(), whole);
     };
     return run_in_slices(whole, {}, by_one(work), run.control);
 }

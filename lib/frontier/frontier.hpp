@@ -52,12 +52,15 @@ class FrontierInput {
     StateNumbers states_;
 };
 
+class BranchesOnDevice;
+
 struct FrontierRun {
     FrontierInput input;
     const FrontierProgram &program;
     RunControl &control;
     MemoryBudget &memory;
     int threads;
+    BranchesOnDevice *device = nullptr; // of a program with branches: what does the large joins and steps
 
     FrontierRun of(const FrontierProgram &other) const { return {input, other, control, memory, threads}; }
 };

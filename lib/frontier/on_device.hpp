@@ -35,4 +35,13 @@ EngineResult run_sparse_frontier_on(DeviceQueue &queue, const FrontierRun &run,
 double sparse_device_bytes(double peak_states, double peak_candidates, int key_words,
                            const StateNumbers &numbers);
 
+// Of a program with branches: its large joins and steps, the rest on the CPU.
+struct DeviceRooms {
+    double steps = sparse_device_room; // bytes: of lists, to begin with
+    double sums = 0x1p29;              // of a join at once, unless a row of them takes more
+    // What is done there: what is large; for tests all that can be, or some of it.
+    enum class Share { large, all, some } share = Share::large;
+};
+EngineResult run_branches_on(DeviceQueue &queue, const FrontierRun &run, const DeviceRooms &rooms = {});
+
 } // namespace libperm

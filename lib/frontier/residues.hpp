@@ -87,6 +87,8 @@ template <int K> class ResidueNumbers {
     static Number scaled(const Number &x, int) { return x; } // by 2^0
     Factor factor_of(const Number &x, int) const { return factor(close(x)); }
 
+    Word prime() const { return prime_[0]; } // of the first matrix
+
     Number close(Number last) const {
         for (std::size_t k = 0; k < K; ++k) last[k] = std::min(last[k], last[k] - prime_[k]);
         return last;

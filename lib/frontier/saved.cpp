@@ -127,11 +127,9 @@ void check_frontier(const Candidate &c) {
     const auto *plan = plan_as<FrontierPlan>(c);
     require(plan && !plan->program.steps.empty() && plan->program.transposed == c.transposed,
             "no order of the frontier's rows");
-    require(plan->program.branches.empty() == (c.form != FrontierForm::branches) &&
-                (c.form != FrontierForm::branches || !c.on_gpu),
-            "branches");
+    require(plan->program.branches.empty() == (c.form != FrontierForm::branches), "branches");
     require(c.slices.empty() || c.form == FrontierForm::dense || !c.on_gpu, "slices of a list");
-    require(!c.on_gpu || c.form == FrontierForm::sparse || !dense_device_why_not(plan->program),
+    require(!c.on_gpu || c.form != FrontierForm::dense || !dense_device_why_not(plan->program),
             "a frontier that no GPU can hold");
     for (const FrontierSlice &slice : c.slices) require(has_slice(plan->program, slice), "slices");
 }

@@ -22,6 +22,7 @@ class SparseRowTables {
 
   private:
     void add(const FrontierTerm &t);
+    void close(std::uint64_t word, std::uint64_t mask, std::uint64_t full);
 
     DeviceQueue *queue_;
     int words_;

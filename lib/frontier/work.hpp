@@ -19,10 +19,11 @@ struct FrontierWork {
     RunControl &control;
     MemoryBudget &memory;
     int threads;
+    BranchesOnDevice *device = nullptr;
 };
 
 inline FrontierWork work_of(const FrontierRun &run) {
-    return {run.program, run.control, run.memory, run.threads};
+    return {run.program, run.control, run.memory, run.threads, run.device};
 }
 
 // Numbers that a bound of their error is known of: NonNegative or Signed.
@@ -139,13 +140,14 @@ void compute_few(const FrontierWork &work, const Residues &residues, ResidueVect
 template <template <class> class Frontier> EngineResult compute_residues(const FrontierRun &run) {
     const Residues &residues = *run.input.residues();
     const std::size_t matrices = residues.primes.size();
-    const std::size_t passes = (matrices + residues_at_once - 1) / residues_at_once;
+    const std::size_t at_once = run.device ? 1 : residues_at_once; // a device has one
+    const std::size_t passes = (matrices + at_once - 1) / at_once;
     RunControl part(run.control, 1 / static_cast<double>(passes));
-    const FrontierWork work{run.program, part, run.memory, run.threads};
+    const FrontierWork work{run.program, part, run.memory, run.threads, run.device};
     ResidueVector all;
     Counts counts;
     while (all.size() < matrices) {
-        const std::size_t left = matrices - all.size();
+        const std::size_t left = std::min(at_once, matrices - all.size());
         if (left == 1)
             compute_few<Frontier, 1>(work, residues, all, counts);
         else if (left == 2)

@@ -2,6 +2,7 @@
 
 #include "jit/compile/nvrtc.hpp"
 #include "jit/driver/jit_error.hpp"
+#include "jit/kernel/frontier_join.hpp"
 #include "jit/kernel/frontier_sparse.hpp"
 #include "jit/kernel/subset_source.hpp"
 #include "jit/text/text.hpp"
@@ -44,11 +45,13 @@ std::string target_of(const PlanMachine &machine) {
     return nvrtc.found ? formatted("sm_{}", nvrtc.architectures.back()) : "";
 }
 
-// The kernel of the row with most states, or of all rows (sparse).
+// The kernel of the row with most states, of all rows (sparse), of joins (branches).
 KernelRecipe frontier_kernel(const BlockPlan &block, const FrontierProgram &program) {
     const StateNumbers numbers(block.numbers.arithmetic(), block.nonnegative);
     if (block.best().form == FrontierForm::sparse)
         return sparse_frontier_kernels({sparse_key_words(program), numbers, program.counts});
+    if (block.best().form == FrontierForm::branches)
+        return frontier_join_kernels({std::max(1, branch_key_words(program)), numbers});
     const std::vector<RowShape> shapes = kernel_shapes(program);
     std::size_t widest = 0;
     double most = 0;

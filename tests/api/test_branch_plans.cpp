@@ -1,5 +1,6 @@
 // Permanents along random trees, through the C API: saved plans whose decompositions were put into them. All
 // kinds of numbers, lines that may stay unmatched and equal ones, against exact sums.
+#include "preprocess/frontier_slices.hpp"
 #include "tests/support/branch_plans.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/gaussian_blocks.hpp"
@@ -184,6 +185,18 @@ libperm::Candidate &branched(libperm::Plan &plan) {
     return c;
 }
 
+libperm::FrontierSlice any_slice(libperm::Plan plan) {
+    const libperm::FrontierProgram &program =
+        libperm::plan_as<libperm::FrontierPlan>(branched(plan))->program;
+    const libperm::BranchSource &source = *program.source;
+    for (std::int32_t node = 0; node < source.tree.nodes(); ++node)
+        for (std::int32_t line = 0; line < source.pattern.rows + source.pattern.cols; ++line)
+            if (const libperm::FrontierSlice slice{{node, line, true}}; has_slice(program, slice))
+                return slice;
+    FAIL("it has no slice");
+    return {};
+}
+
 perm_status load(const libperm::Plan &plan) {
     const std::string bytes = libperm::bytes_of(plan);
     perm_plan *loaded = nullptr;
@@ -237,7 +250,13 @@ TEST_CASE("branches: trees that are none, of another block or too wide are no pl
         change(branched(other));
         return load(other);
     };
-    CHECK(with([](libperm::Candidate &c) { c.on_gpu = true; }) == PERM_BAD_ARGUMENT);
+    CHECK(with([](libperm::Candidate &c) { c.on_gpu = true; }) == PERM_OK);
+    const libperm::FrontierSlice slice = any_slice(plan);
+    CHECK(with([&](libperm::Candidate &c) { c.slices = {slice}; }) == PERM_OK);
+    CHECK(with([&](libperm::Candidate &c) {
+              c.slices = {slice};
+              c.on_gpu = true;
+          }) == PERM_BAD_ARGUMENT);
     CHECK(with([](libperm::Candidate &c) { c.form = libperm::FrontierForm::sparse; }) == PERM_BAD_ARGUMENT);
 }
 

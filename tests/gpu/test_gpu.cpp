@@ -271,6 +271,18 @@ TEST_CASE("GPU: the literature's random matrices against the frontier") {
     }
 }
 
+TEST_CASE("GPU: large joins of branches against the processor's") {
+    if (!gpu()) return;
+    for (const perm::Csr &a : {divisors(100), process(300, Entries::real, 2)}) {
+        perm_opts opts = with_engine("frontier");
+        perm::Result right = perm::compute(a, opts);
+        opts.device = "gpu";
+        perm::Result r = perm::compute(a, opts);
+        CHECK(std::string(r->device) == "gpu");
+        check_agree(*r.raw(), *right.raw());
+    }
+}
+
 TEST_CASE("GPU: other values of one plan need no other kernel") {
     if (!gpu()) return;
     Random random(run::seed(0x677005));

@@ -1,0 +1,135 @@
+#include "lib/frontier/branch_places.hpp"
+
+#include "lib/frontier/cost.hpp"
+#include "lib/frontier/frontier.hpp"
+#include "lib/frontier/join_on_device.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace libperm {
+namespace {
+
+// Of an H100 and its host.
+constexpr double join_launches = 4e-4; // and reports that are waited for, memory that is asked for
+constexpr double joined_state = 3e-10; // marked, ranked, spread; or made
+constexpr double product = 1.5e-11;    // with those of absent states
+constexpr double step_launches = 6e-5;
+constexpr double step_bandwidth = 1e12; // bytes a second
+constexpr double copying = 3e-5, copy_bandwidth = 8e9;
+
+class Placing {
+  public:
+    Placing(const FrontierProgram &program, double state_bytes)
+        : program_(program), state_bytes_(state_bytes), lists_(program.branches.size()) {}
+
+    BranchPlaces run() {
+        for (std::size_t b = 0; b < program_.branches.size(); ++b) place(b);
+        return std::move(places_);
+    }
+
+  private:
+    struct List {
+        double states = 1;
+        bool on_device = false;
+    };
+
+    double copied(double states) const { return copying + states * state_bytes_ / copy_bandwidth; }
+
+    double device_step(const FrontierStep &step, double before) const {
+        const auto degree = static_cast<double>(step.terms.size());
+        const double levels = std::ceil(std::log2(std::max(2.0, degree)));
+        return step_launches +
+               state_bytes_ * (before * degree + step.expansions_bound * (1 + 2 * levels)) / step_bandwidth;
+    }
+
+    void place(std::size_t b) {
+        const FrontierBranch &branch = program_.branches[b];
+        BranchPlace place;
+        List list;
+        if (branch.joined[0] >= 0) {
+            place.join_on_device = place_join(branch);
+            list = {branch.join.states_bound, place.join_on_device};
+        }
+        place.first_on_device = place_steps(branch, list);
+        if (list.on_device) {
+            alive_ += list.states;
+            places_.device_states = std::max(places_.device_states, alive_);
+        }
+        places_.of_branch.push_back(place);
+        lists_[b] = list;
+    }
+
+    bool place_join(const FrontierBranch &branch) {
+        double copies_there = 0, copies_back = 0, states = 0;
+        for (const std::int32_t side : branch.joined) {
+            const List &list = lists_[static_cast<std::size_t>(side)];
+            (list.on_device ? copies_back : copies_there) += copied(list.states);
+            states += list.states;
+            if (list.on_device) alive_ -= list.states;
+        }
+        const double here = join_seconds(branch.join, states) + copies_back;
+        const double there = join_launches + copies_there +
+                             joined_state * (states + branch.join.states_bound) +
+                             product * branch.join.products_bound;
+        const bool on_device = device_holds(branch.join) && there < here;
+        (on_device ? places_.on_device : places_.on_cpu) += on_device ? there : here;
+        if (on_device)
+            places_.device_states =
+                std::max(places_.device_states, alive_ + 2 * states + branch.join.states_bound);
+        return on_device;
+    }
+
+    // From some step on all, or none; where the list is there already, all or none.
+    std::int32_t place_steps(const FrontierBranch &branch, List &list) {
+        const auto count = static_cast<std::size_t>(branch.last - branch.first);
+        std::vector<double> here(count + 1, 0), there(count + 1, 0), states(count + 1, list.states);
+        for (std::size_t k = 0; k < count; ++k) {
+            const FrontierStep &step = program_.steps[static_cast<std::size_t>(branch.first) + k];
+            here[k] = step_seconds(step, states[k]);
+            there[k] = device_step(step, states[k]);
+            states[k + 1] = step.states_bound;
+        }
+        double rest_there = 0, rest_here = 0;
+        std::size_t best = count;
+        double best_gain = list.on_device ? -copied(list.states) : 0;
+        for (std::size_t k = count; k-- > 0;) {
+            rest_there += there[k];
+            rest_here += here[k];
+            if (list.on_device && k > 0) continue;
+            const double gain =
+                rest_here - rest_there - (list.on_device ? 0 : copied(states[k]) + copied(states[count]));
+            if (gain > best_gain) {
+                best_gain = gain;
+                best = k;
+            }
+        }
+        if (list.on_device && best == count && count > 0) places_.on_cpu += copied(list.states);
+        for (std::size_t k = 0; k < count; ++k)
+            (k < best ? places_.on_cpu : places_.on_device) += k < best ? here[k] : there[k];
+        if (best < count) {
+            const double most =
+                *std::max_element(states.begin() + static_cast<std::ptrdiff_t>(best), states.end());
+            places_.device_states = std::max(places_.device_states, alive_ + 4 * most);
+            if (!list.on_device) places_.on_device += copied(states[best]);
+        }
+        list.on_device = best < count || (list.on_device && count == 0);
+        list.states = states[count];
+        return branch.first + static_cast<std::int32_t>(best);
+    }
+
+    const FrontierProgram &program_;
+    const double state_bytes_;
+    BranchPlaces places_;
+    std::vector<List> lists_;
+    double alive_ = 0; // states that wait on the device
+};
+
+} // namespace
+
+BranchPlaces place_branches(const FrontierProgram &program, int key_words, const StateNumbers &numbers) {
+    return Placing(program, static_cast<double>(8 * key_words + number_bytes(numbers))).run();
+}
+
+} // namespace libperm
