@@ -2,11 +2,11 @@
 //
 // A state's bits are put into an order in which the lines that both sides have stand above those that one has
 // alone: its *pattern* and its *own* bits. Patterns and own bits that occur are marked in words of 32 and get
-// ranks in their ascending order; each side becomes a table of numbers by rank of the pattern, then of the own
-// bits, in which absent states are 0. For each pattern of the lines that stay the pairs of rows that meet are
-// listed in ascending order of the left pattern; a thread adds up the products for some targets in that order,
-// as the CPU does, into sums that stand in the order of the states they become, and those that are not 0 are
-// taken.
+// ranks in their ascending order; each side becomes a table of numbers by rank of the pattern, then of the
+// own bits, in which absent states are 0. For each pattern of the lines that stay the pairs of rows that meet
+// are listed in ascending order of the left pattern; a thread adds up the products for some targets in that
+// order, as the CPU does, into sums that stand in the order of the states they become, and those that are not
+// 0 are taken.
 
 // Bits of a word of a key that move together.
 struct BitRun {
@@ -116,7 +116,8 @@ extern "C" __global__ void __launch_bounds__(most_threads)
     const u64 size = u64{blockDim.x} * of_thread, tiles = (ranking.words + size - 1) / size;
     enter(chain);
     for (u64 tile = take_tile(chain, room); tile < tiles; tile = take_tile(chain, room)) {
-        const u64 first = tile * size + threadIdx.x * of_thread, end = smaller(first + of_thread, ranking.words);
+        const u64 first = tile * size + threadIdx.x * of_thread,
+                  end = smaller(first + of_thread, ranking.words);
         unsigned count = 0, all;
         for (u64 w = first; w < end; ++w) count += __popc(ranking.marks[w]);
         const unsigned rank = sum_before(room, count, all);
@@ -214,7 +215,8 @@ struct ListPairs {
     }
 };
 
-// Also counts each pattern's pairs by the weight of the left one: it is the same for all that a target adds up.
+// Also counts each pattern's pairs by the weight of the left one: it is the same for all that a target adds
+// up.
 extern "C" __global__ void __launch_bounds__(most_threads)
     perm_join_pairs(Search search, const unsigned *pattern, u64 patterns, const u64 *begins, Pair *pairs,
                     unsigned *of_weights) {
@@ -257,10 +259,9 @@ __device__ __forceinline__ void add_states(const A &a, NumberOf<A, false> &sum, 
     sum.absolute += x.absolute * y.absolute;
 }
 
-// A thread has `height` left ranks and `width` right ones of one pattern, the latter as far apart as there are
-// threads for a row.
-template <unsigned height, unsigned width>
-__device__ __forceinline__ void multiply(const Targets &targets) {
+// A thread has `height` left ranks and `width` right ones of one pattern, the latter as far apart as there
+// are threads for a row.
+template <unsigned height, unsigned width> __device__ __forceinline__ void multiply(const Targets &targets) {
     const Arithmetic arithmetic = arithmetic_of(targets.prime, targets.inverse);
     const u64 across = (targets.right_ranks + width - 1) / width, down = (targets.rows + height - 1) / height;
     for (u64 k = first_of_grid(); k < targets.patterns * down * across; k += grid_size()) {

@@ -5,16 +5,16 @@
 // steps after it unite runs 0 and 1, 2 and 3, ..., numbers of equal keys added, until one is left. All runs
 // of a step stand one behind the other in one list, and two lists take turns.
 //
-// `counts` (some counter is wider than a bit) and `entries` (a step may take a single entry, with its row, or none)
-// stand above.
+// `counts` (some counter is wider than a bit) and `entries` (a step may take a single entry, with its row, or
+// none) stand above.
 
 struct List {
     u64 *keys; // `words` each
     Number *numbers;
 };
 
-// A column of the row; its counter lies in one word. Of an entry also its row's bit; a mask that is never full
-// for none.
+// A column of the row; its counter lies in one word. Of an entry also its row's bit; a mask that is never
+// full for none.
 struct Term {
     u64 one, mask, full; // in place
     u64 word, shift;
