@@ -136,9 +136,8 @@ void JoinOnDevice::choose_search() {
     search_.left_patterns = sides_[0].patterns.count;
     search_.left_sizes = sides_[0].sizes.address();
     search_.right_sizes = sides_[1].sizes.address();
-    const double by_subsets =
-        std::pow(3.0, staying_) *
-        static_cast<double>(search_.closing / std::max<std::uint64_t>(1, search_.staying + 1) + 1);
+    const std::uint64_t of_closing = search_.closing / std::max<std::uint64_t>(1, search_.staying + 1) + 1;
+    const double by_subsets = std::pow(3.0, staying_) * static_cast<double>(of_closing);
     const double by_patterns =
         static_cast<double>(search_.staying + 1) * static_cast<double>(search_.left_patterns);
     search_.by_subsets = by_subsets < by_patterns;
