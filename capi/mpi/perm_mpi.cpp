@@ -4,6 +4,7 @@
 #include "capi/mpi/root.hpp"
 #include "capi/mpi/shard_traffic.hpp"
 #include "jit/text/text.hpp"
+#include "lib/base/durable_file.hpp"
 #include "lib/base/struct_size.hpp"
 #include "lib/base/system.hpp"
 
@@ -74,8 +75,10 @@ class Call {
 
     // make(options, share, watch): rank 0's part.
     template <class MakeRoot> void run(const MakeRoot &make) {
-        if (comm_.is_root() && !failure_)
+        if (comm_.is_root() && !failure_) {
             failure_ = failure_of_root([&] { root_ = make(opts_, share_, *watch_); });
+            tell_of_checkpoint();
+        }
         comm_.agree(failure_);
         Task received;
         Task &task = root_ ? root_->task() : received;
@@ -105,7 +108,14 @@ class Call {
             const auto make = [&](const perm_opts &own_opts) { return job_of(task, values, own_opts); };
             worker_ = std::make_unique<ShardWorker>(make, own.opts);
         });
+        if (root_) tell_of_checkpoint();
         comm_.agree(failure_);
+    }
+
+    // Of a call that is stopped before any shard is done: the file stays as it was found, or begun.
+    void tell_of_checkpoint() {
+        if (failure_ && opts_.checkpoint && exists(opts_.checkpoint))
+            failure_ = stopped(*failure_, true, opts_.checkpoint);
     }
 
     std::optional<Failure> lead(const ValueView &values) {
@@ -114,7 +124,9 @@ class Call {
         serve(comm_, hub, *worker_, *watch_, kept);
         const bool is_kept = kept.write(hub.partials());
         if (const auto &failure = hub.failure()) return stopped(*failure, is_kept, opts_.checkpoint);
-        return failure_of_root([&] { root_->combine(hub.partials(), values.data(), threads_); });
+        const auto failure =
+            failure_of_root([&] { root_->combine(hub.partials(), values.data(), threads_); });
+        return failure ? stopped(*failure, is_kept, opts_.checkpoint) : failure;
     }
 
     const Communicator &comm_;

@@ -97,8 +97,8 @@ echo "stopped by a signal"
 setsid "$job" "$mpiexec" 2 "$perm_mpi" compute large.mtx "${tree[@]}" --checkpoint stopped \
     --checkpoint-every 0.01 >out 2>err </dev/null &
 session=$!
-for ((k = 0; k < 1200; ++k)); do # it is there before the plan is, and holds more once a shard is done
-    [[ -e stopped && $(stat -c %s stopped) -gt 1000 ]] && break
+for ((k = 0; k < 1200; ++k)); do
+    [[ -e stopped ]] && break
     sleep 0.05
 done
 kill -USR1 "$session" # mpiexec hands it on
