@@ -329,7 +329,8 @@ void propose_slices_of(Proposals &task, Engine self, FrontierForm form, bool on_
 
 void propose_slices(Proposals &task, Engine self) {
     if (task.options.device != Device::gpu)
-        for (const FrontierForm form : {FrontierForm::branches, FrontierForm::dense, FrontierForm::sparse})
+        // Those of the dense form are found at once: what they take bounds what is worth a search of others.
+        for (const FrontierForm form : {FrontierForm::dense, FrontierForm::branches, FrontierForm::sparse})
             propose_slices_of(task, self, form, false);
     if (task.may_use_gpu()) propose_slices_of(task, self, FrontierForm::dense, true);
 }
