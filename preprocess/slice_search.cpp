@@ -88,7 +88,7 @@ class Cutter {
 
     bool is_past_limits() const {
         return seconds_ > search_.most_seconds || slices_ > static_cast<double>(search_.most_slices) ||
-               search_.cut_seconds * cuts_ > std::max(2.0, seconds_ / 20);
+               search_.cut_seconds * cuts_ > std::max(5.0, seconds_ / 20);
     }
 
     // False once the limits forbid the whole.
