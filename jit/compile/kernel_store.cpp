@@ -42,6 +42,7 @@ class Registry {
         std::string name;
         std::shared_future<Module> ready;
         bool made = false;
+        bool has_failed() const { return made && ready.get()->has_failed(); }
     };
     using Entries = std::list<Entry>;
     Entries take_least_recent();
@@ -53,8 +54,13 @@ class Registry {
 };
 
 Registry::Claim Registry::claim(std::string name, std::promise<Module> &promise) {
+    Entries taken; // unloaded after the lock
     const std::lock_guard lock(mutex_);
-    if (const auto found = index_.find(name); found != index_.end()) {
+    if (const auto found = index_.find(name); found != index_.end() && found->second->has_failed()) {
+        taken.splice(taken.begin(), entries_, found->second);
+        index_.erase(found);
+        --made_;
+    } else if (found != index_.end()) {
         entries_.splice(entries_.begin(), entries_, found->second);
         return {found->second->ready, false};
     }

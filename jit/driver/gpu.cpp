@@ -292,6 +292,12 @@ void *GpuModule::function(const char *name) const {
 GpuKernel::GpuKernel(std::shared_ptr<const GpuModule> module, const char *name)
     : module_(std::move(module)), handle_(module_->function(name)) {}
 
+void GpuKernel::check(int result, const std::string &call) const {
+    if (result == 0) return;
+    module_->note_failure();
+    fail(result, call);
+}
+
 GpuKernel::Attributes GpuKernel::attributes() const {
     const Gpu::Current current(gpu());
     const auto attribute = [&](cuda::FunctionAttribute which) {
@@ -309,9 +315,8 @@ GpuKernel::Attributes GpuKernel::attributes() const {
 
 void GpuKernel::allow_shared(std::size_t bytes) const {
     const Gpu::Current current(gpu());
-    const auto result =
-        driver().cuFuncSetAttribute(handle_, cuda::dynamic_shared_bytes, static_cast<int>(bytes));
-    if (result != 0) fail(result, formatted("cuFuncSetAttribute to {} bytes of shared memory", bytes));
+    check(driver().cuFuncSetAttribute(handle_, cuda::dynamic_shared_bytes, static_cast<int>(bytes)),
+          formatted("cuFuncSetAttribute to {} bytes of shared memory", bytes));
 }
 
 int GpuKernel::blocks_per_multiprocessor(int threads, std::size_t shared_bytes) const {
@@ -330,8 +335,8 @@ void GpuKernel::launch(const GpuStream &stream, unsigned blocks, unsigned thread
         driver().cuLaunchKernel(handle_, blocks, 1, 1, threads, 1, 1, static_cast<unsigned>(shared_bytes),
                                 stream.handle(), parameters, nullptr);
     if (result != 0)
-        fail(result, formatted("cuLaunchKernel of {} blocks of {} threads with {} bytes of shared memory",
-                               blocks, threads, shared_bytes));
+        check(result, formatted("cuLaunchKernel of {} blocks of {} threads with {} bytes of shared memory",
+                                blocks, threads, shared_bytes));
 }
 
 } // namespace libperm

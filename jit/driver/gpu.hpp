@@ -4,6 +4,7 @@
 
 #include "jit/driver/gpu_properties.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -121,9 +122,15 @@ class GpuModule {
     const std::shared_ptr<const Gpu> &gpu() const { return gpu_; }
     void *function(const char *name) const;
 
+    // A driver loads a kernel when it is first used: what finds no memory then fails ever after (driver 580:
+    // CUDA_ERROR_UNKNOWN), so that the module has to be loaded anew.
+    void note_failure() const { has_failed_ = true; }
+    bool has_failed() const { return has_failed_; }
+
   private:
     std::shared_ptr<const Gpu> gpu_;
     void *handle_ = nullptr;
+    mutable std::atomic<bool> has_failed_{false};
 };
 
 // One kernel of a module, which it keeps alive.
@@ -150,6 +157,8 @@ class GpuKernel {
     const Gpu &gpu() const { return *module_->gpu(); }
 
   private:
+    void check(int result, const std::string &call) const; // what fails is noted of the module
+
     std::shared_ptr<const GpuModule> module_;
     void *handle_ = nullptr;
 };

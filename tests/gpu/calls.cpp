@@ -165,7 +165,7 @@ TEST_CASE("GPU: without memory on it a call says so, and the next one works") {
                     check_agree(*r.raw(), *right.raw());
                 } catch (const perm::Error &error) {
                     CHECK_MESSAGE(error.status() == PERM_OUT_OF_MEMORY, error.what());
-                    MESSAGE(error.what());
+                    MESSAGE(std::string(error.what()));
                     CHECK(std::string(error.what()).size() > 10);
                     ++refused;
                 }

@@ -329,7 +329,8 @@ TEST_CASE("a kernel runs with its arguments") {
         const GpuMemory memory(gpu, 3 * sizeof(double)), none(gpu, 0);
         const GpuHostMemory locked(gpu, 3 * sizeof(double));
         GpuStream stream(gpu);
-        const GpuKernel kernel(std::make_shared<const GpuModule>(gpu, "fake image"), "twice");
+        const auto module = std::make_shared<const GpuModule>(gpu, "fake image");
+        const GpuKernel kernel(module, "twice");
         gpu.reset(); // what was made on it keeps it
         CHECK(none.address() == 0);
         CHECK(kernel.attributes().registers == 30);
@@ -354,8 +355,10 @@ TEST_CASE("a kernel runs with its arguments") {
         stream.wait();
         CHECK(std::equal(numbers.begin(), numbers.end(), fetched));
 
+        CHECK(!module->has_failed());
         const Failed launch = failure_of([&] { kernel.launch(stream, 1, 2048, 0, arguments); });
         CHECK(launch.how == JitFailure::device);
+        CHECK(module->has_failed());
         CHECK(contains(launch.text, "cuLaunchKernel of 1 blocks of 2048 threads"));
         CHECK(contains(launch.text, "CUDA_ERROR_INVALID_VALUE (the fake driver's text)"));
         CHECK(failure_of([&] { kernel.allow_shared(300000); }).how == JitFailure::device);

@@ -319,6 +319,19 @@ TEST_CASE("the store keeps 256 modules, those that were used last") {
     });
 }
 
+TEST_CASE("a module of which a kernel failed is loaded anew, once") {
+    const TemporaryFolder folder;
+    in_new_process([&] {
+        Store store(folder.path());
+        const auto recipe = store.recipe("kernel\n");
+        const auto first = store.load(recipe);
+        first->note_failure();
+        const auto second = store.load(recipe);
+        expect(first != second && store.origin.from == KernelOrigin::disk, "the one that failed was taken");
+        expect(store.load(recipe) == second && store.origin.from == KernelOrigin::memory, "loaded twice");
+    });
+}
+
 TEST_CASE("PERM_JIT_KEEP gets the source and the log of what is compiled, and "
           "its failure is only a warning") {
     const TemporaryFolder folder;
