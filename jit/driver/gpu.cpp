@@ -285,8 +285,9 @@ void *GpuModule::function(const char *name) const {
     const Gpu::Current current(*gpu_);
     void *found = nullptr;
     const auto result = driver().cuModuleGetFunction(&found, handle_, name);
-    if (result != 0) fail(result, formatted("cuModuleGetFunction of '{}'", name));
-    return found;
+    if (result == 0) return found;
+    note_failure();
+    fail(result, formatted("cuModuleGetFunction of '{}'", name));
 }
 
 GpuKernel::GpuKernel(std::shared_ptr<const GpuModule> module, const char *name)

@@ -122,8 +122,8 @@ class GpuModule {
     const std::shared_ptr<const Gpu> &gpu() const { return gpu_; }
     void *function(const char *name) const;
 
-    // A driver loads a kernel when it is first used: what finds no memory then fails ever after (driver 580:
-    // CUDA_ERROR_UNKNOWN), so that the module has to be loaded anew.
+    // A driver loads a kernel when it is first asked for: one that finds no memory then fails ever after
+    // (driver 580: CUDA_ERROR_UNKNOWN), so that the module has to be loaded anew.
     void note_failure() const { has_failed_ = true; }
     bool has_failed() const { return has_failed_; }
 
