@@ -201,7 +201,8 @@ std::optional<FoundBranches> find_branches(const Pattern &a, const Pattern &,
     Search search(lines, options);
     if (search.hopeless()) return {};
     search.start();
-    search.better();
+    constexpr std::int32_t few_rows = 64; // a path is found at once: a first look need not be better
+    if (options.budget.effort >= 1 || a.rows >= few_rows) search.better();
     return search.found();
 }
 

@@ -20,6 +20,12 @@ constexpr double first_effort = 0.1;
 constexpr std::int32_t widest_branch = 128; // bits of two words
 constexpr double pace_of_gpu = 30;          // to that of a thread, of large joins
 
+// Of a short run only a tree that looks better at once: seconds of the best other way and of the first tree.
+bool is_worth_a_search(double other, double outlook) {
+    constexpr double short_run = 0.05;
+    return other >= worth_a_search && (other >= short_run || 2 * outlook < other);
+}
+
 // Of a first search that knows of no other way the time does not grow with what it finds.
 std::optional<FoundBranches> search(Proposals &task, double other_seconds, double effort) {
     BranchSearchOptions options;
@@ -98,7 +104,7 @@ void propose_branches(Proposals &task, Engine self, double outlook) {
     double other = better(task.outlook(), task.best_so_far()).seconds;
     if (by_gpu) other *= pace_of_gpu; // trees are priced by what a CPU takes
     // A longer search may find what takes a hundredth of the first; it gives up by itself.
-    if (!std::isfinite(outlook) || other < worth_a_search) return;
+    if (!std::isfinite(outlook) || !is_worth_a_search(other, outlook)) return;
     auto found = search(task, other, 1);
     if (!found) return;
     BranchProgram branches = build_branch_program(task.a, found->tree, task.poll());
