@@ -10,7 +10,6 @@
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/threads.hpp"
-#include "lib/estimates/kept_estimate.hpp"
 #include "lib/execute/batch.hpp"
 #include "lib/execute/checkpoint.hpp"
 #include "lib/execute/execute.hpp"
@@ -388,12 +387,8 @@ perm_status perm_checkpoint_describe(const char *file, perm_format format, char 
     return guarded([&] {
         if (!file) throw Error(PERM_BAD_ARGUMENT, "the checkpoint's name is a null pointer");
         const bool as_json = is_json(format);
-        if (libperm::is_kept_estimate(file))
-            write_text(as_json ? libperm::kept_estimate_json(file) : libperm::kept_estimate_text(file),
-                       buffer, capacity, needed);
-        else
-            write_text(as_json ? libperm::checkpoint_json(file) : libperm::checkpoint_text(file), buffer,
-                       capacity, needed);
+        write_text(as_json ? libperm::checkpoint_json(file) : libperm::checkpoint_text(file), buffer,
+                   capacity, needed);
     });
 }
 

@@ -4,12 +4,15 @@
 
 #include "lib/estimates/estimate_identity.hpp"
 #include "lib/estimates/estimate_plan.hpp"
+#include "lib/run/task_identity.hpp"
 
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace libperm {
+
+TaskIdentity identity_of(const EstimatePlan &plan, const EstimateIdentity &identity);
 
 std::string run_estimate_shard(const EstimatePlan &plan, const EstimateIdentity &identity,
                                std::int64_t number, SampleDevices *devices, RunControl &control);

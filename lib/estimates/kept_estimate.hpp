@@ -15,8 +15,4 @@ MatrixEstimate run_kept(const EstimatePlan &plan, const EstimateIdentity &identi
                         const Options &options, SampleDevices *devices, RunControl &control,
                         const EstimatePlan::Told &told);
 
-bool is_kept_estimate(const std::string &file); // or the one before it
-std::string kept_estimate_text(const std::string &file);
-std::string kept_estimate_json(const std::string &file);
-
 } // namespace libperm

@@ -3,57 +3,25 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/json.hpp"
-#include "lib/base/kept_file.hpp"
-#include "lib/base/log.hpp"
-#include "lib/base/seal.hpp"
 #include "lib/base/system.hpp"
 #include "lib/execute/execute.hpp"
 #include "lib/execute/kept_pieces.hpp"
 #include "lib/execute/shards.hpp"
+#include "lib/number/scaled.hpp"
 #include "lib/saved/bytes.hpp"
 
 #include <optional>
+#include <string_view>
 
 namespace libperm {
-
 namespace {
-
-// What stands in the file.
-struct CheckpointContent {
-    std::string plan;   // perm_plan_save's bytes
-    std::string values; // their digest
-    KeptProgress progress;
-
-    template <class Archive> void serialize(Archive &ar) { ar(plan, values, progress); }
-};
-
-constexpr Seal seal{"PERMKEPT", 2, "the checkpoint", "a computation with a checkpoint",
-                    "finish with that version, or remove the file and begin anew"};
-
-CheckpointContent read_content(std::string_view bytes) {
-    if (bytes.starts_with("PERMRANK"))
-        throw Error(PERM_BAD_ARGUMENT, "this is a checkpoint of perm-mpi, which goes on with it");
-    if (bytes.starts_with("PERMESTK"))
-        throw Error(PERM_BAD_ARGUMENT,
-                    "this is a checkpoint of an estimate, which perm_estimate goes on with");
-    return content_of<CheckpointContent>(seal, bytes);
-}
-
-[[noreturn]] void fail_foreign(const std::string &file, const char *what) {
-    throw Error(PERM_BAD_OPTION,
-                formatted("the checkpoint {} is of {}: name another file, or remove {} to begin anew", file,
-                          what, those_kept(file)));
-}
-
-using KeptCheckpoint = KeptFile<CheckpointContent>;
-std::optional<KeptCheckpoint> read_checkpoint(const std::string &file) {
-    return read_kept<CheckpointContent>(file, read_content, log_warning);
-}
 
 // If it is there.
 std::optional<Plan> plan_of_checkpoint(const InputPattern &input, const Options &options) {
-    const std::optional<KeptCheckpoint> kept = read_checkpoint(options.checkpoint);
+    const std::optional<KeptFile<KeptTask>> kept = read_kept_task(options.checkpoint);
     if (!kept) return {};
+    const std::string_view other = TaskIdentity{TaskIdentity::plan, {}}.difference(kept->content.kind, {});
+    if (!other.empty()) fail_foreign(options.checkpoint, other);
     Plan plan;
     try {
         plan = plan_of(kept->content.plan, options);
@@ -63,6 +31,16 @@ std::optional<Plan> plan_of_checkpoint(const InputPattern &input, const Options 
     }
     if (difference(plan.input, input)) fail_foreign(options.checkpoint, "another matrix");
     return plan;
+}
+
+KeptAbout about(const Plan &plan) {
+    const BlockPlan *block = plan.main_block();
+    KeptAbout it;
+    it.n = plan.n();
+    it.entries = plan.input.pattern.nnz();
+    it.way = block ? name_of(block->best()) : "none";
+    it.seconds = plan.seconds;
+    return it;
 }
 
 } // namespace
@@ -80,72 +58,65 @@ Outcome execute_kept(const Plan &plan, const Values &values, RunControl &control
         control.finish();
         return outcome;
     }
-    CheckpointContent content{bytes_of(plan), digest_of(values), {}};
-    KeptPieces kept(plan.options, control, [&](const KeptProgress &progress) {
-        return sealed(seal, written(CheckpointContent{content.plan, content.values, progress}));
-    });
-    if (std::optional<KeptCheckpoint> found = read_checkpoint(file)) {
-        CheckpointContent &before = found->content;
-        if (digest_of(plan_of(before.plan, Options())) != digest_of(plan)) fail_foreign(file, "another plan");
-        if (before.values != content.values) fail_foreign(file, "other values");
-        content.plan = std::move(before.plan);
-        kept.go_on_from(std::move(before.progress), found->is_previous);
-    } else {
-        kept.begin();
-    }
+    const std::string own = bytes_of(plan);
+    KeptPieces kept(plan.options, control, identity_of(plan, values), about(plan), own);
+    if (kept.plan() != own && digest_of(plan_of(kept.plan(), Options())) != digest_of(plan))
+        fail_foreign(file, "another plan");
     return kept.run([&](PieceStore &store) { return execute(plan, values, control, &store); });
 }
 
 namespace {
 
-struct Status {
-    CheckpointContent content;
-    Plan plan;
-    double seconds_left;
-};
+constexpr std::size_t digits = 6;
 
-Status status_of(const std::string &file) {
-    std::optional<KeptCheckpoint> kept = read_checkpoint(file);
+Json number(const Scaled &x) { return Json{{"mantissa", x.mantissa}, {"exp2", x.exp2}}; }
+
+KeptTask task_of(const std::string &file) {
+    std::optional<KeptFile<KeptTask>> kept = read_kept_task(file);
     if (!kept) throw Error(PERM_BAD_OPTION, formatted("there is no checkpoint {}", file));
-    CheckpointContent &content = kept->content;
-    Plan plan = plan_of(content.plan, Options());
-    const double left = content.progress.seconds_left(plan.seconds);
-    return {std::move(content), std::move(plan), left};
+    return std::move(kept->content);
 }
 
 } // namespace
 
 std::string checkpoint_text(const std::string &file) {
-    const Status s = status_of(file);
-    const BlockPlan *block = s.plan.main_block();
-    std::string text =
-        formatted("{}: of a matrix of order {}, {} entries\n", file, s.plan.n(), s.plan.input.pattern.nnz());
-    text += formatted("engine     {}\n", block ? name_of(block->best()) : "none");
-    text += formatted("done       {:.2f} %, {} parts, in {}\n", 100 * s.content.progress.fraction,
-                      s.content.progress.pieces.size(), readable_seconds(s.content.progress.seconds));
-    text += s.content.progress.is_answered ? "finished: the same command gives the answer again at once\n"
-            : s.content.progress.fraction > 0.9999
+    const KeptTask task = task_of(file);
+    const KeptAbout &about = task.about;
+    const KeptProgress &done = task.progress;
+    const bool is_estimate = task.kind == TaskIdentity::estimate;
+    std::string text = formatted("{}: {} a matrix of order {}, {} entries\n", file,
+                                 is_estimate ? "an estimate of" : "of", about.n, about.entries);
+    text += formatted("{} {}\n", is_estimate ? "method    " : "engine    ", about.way);
+    text += formatted("done       {:.2f} %, {} parts, in {}\n", 100 * done.fraction, done.pieces.size(),
+                      readable_seconds(done.seconds));
+    if (about.samples > 0)
+        text += formatted("so far     {} samples: between {} and {}\n", about.samples,
+                          to_text(about.lower, digits), to_text(about.upper, digits));
+    text += done.is_answered ? "finished: the same command gives the answer again at once\n"
+            : !is_estimate && done.fraction > 0.9999
                 ? "left       a second run in more precise numbers, perhaps: the same command goes on\n"
                 : formatted("left       {}, as fast as so far: the same command goes on\n",
-                            readable_seconds(s.seconds_left));
+                            readable_seconds(done.seconds_left(about.seconds)));
     return text;
 }
 
 std::string checkpoint_json(const std::string &file) {
-    const Status s = status_of(file);
-    const BlockPlan *block = s.plan.main_block();
-    return Json{
-        {"checkpoint", file},
-        {"n", s.plan.n()},
-        {"nnz", s.plan.input.pattern.nnz()},
-        {"engine", block ? name_of(block->best()) : "none"},
-        {"fraction", s.content.progress.fraction},
-        {"parts", s.content.progress.pieces.size()},
-        {"seconds", s.content.progress.seconds},
-        {"seconds_left", s.seconds_left},
-        {"finished", s.content.progress.is_answered},
+    const KeptTask task = task_of(file);
+    const KeptAbout &about = task.about;
+    const KeptProgress &done = task.progress;
+    Json json{
+        {"checkpoint", file},        {"n", about.n},
+        {"nnz", about.entries},      {task.kind == TaskIdentity::estimate ? "method" : "engine", about.way},
+        {"fraction", done.fraction}, {"parts", done.pieces.size()}};
+    if (task.kind == TaskIdentity::estimate) {
+        json["samples"] = about.samples;
+        json["lower"] = number(about.lower);
+        json["upper"] = number(about.upper);
     }
-        .written();
+    json["seconds"] = done.seconds;
+    json["seconds_left"] = done.seconds_left(about.seconds);
+    json["finished"] = done.is_answered;
+    return json.written();
 }
 
 } // namespace libperm

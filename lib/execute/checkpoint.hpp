@@ -1,6 +1,5 @@
-// The finished parts of a computation in a file, so that it can be gone on with: after a crash, a limit or a
-// signal, by this machine or another, with the same bits. The plan is in it, as another machine might make
-// another.
+// A computation with a checkpoint, or without one (kept_pieces.hpp). The plan is in the file, as another
+// machine might make another.
 #pragma once
 
 #include "lib/plan/plan.hpp"
@@ -16,7 +15,7 @@ namespace libperm {
 Plan make_kept_plan(InputPattern input, const Options &options, const Values &values, RunControl &control);
 Outcome execute_kept(const Plan &plan, const Values &values, RunControl &control);
 
-// Of the file, for people or as JSON.
+// Of the file, of a computation or an estimate, for people or as JSON.
 std::string checkpoint_text(const std::string &file);
 std::string checkpoint_json(const std::string &file);
 

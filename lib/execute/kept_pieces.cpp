@@ -4,6 +4,7 @@
 #include "lib/base/durable_file.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
+#include "lib/base/seal.hpp"
 
 #include <system_error>
 #include <utility>
@@ -16,26 +17,60 @@ double KeptProgress::seconds_left(double predicted) const {
     return fraction > 0.001 ? (seconds - run_began) * (1 / fraction - 1) : predicted;
 }
 
-KeptPieces::KeptPieces(const Options &options, RunControl &control, BytesOf bytes_of)
+namespace {
+
+constexpr Seal seal{"PERMKEPT", 3, "the checkpoint", "a computation or an estimate with a checkpoint",
+                    "finish with that version, or remove the file and begin anew"};
+
+KeptTask read_content(std::string_view bytes) {
+    if (bytes.starts_with("PERMRANK"))
+        throw Error(PERM_BAD_ARGUMENT, "this is a checkpoint of perm-mpi, which goes on with it");
+    return content_of<KeptTask>(seal, bytes);
+}
+
+} // namespace
+
+std::optional<KeptFile<KeptTask>> read_kept_task(const std::string &file) {
+    return read_kept<KeptTask>(file, read_content, log_warning);
+}
+
+void fail_foreign(const std::string &file, std::string_view of) {
+    throw Error(PERM_BAD_OPTION,
+                formatted("the checkpoint {} is of {}: name another file, or remove {} to begin anew", file,
+                          of, those_kept(file)));
+}
+
+KeptPieces::KeptPieces(const Options &options, RunControl &control, const TaskIdentity &identity,
+                       KeptAbout about, std::string plan)
     : options_(options),
       control_(control),
-      bytes_of_(std::move(bytes_of)),
-      store_(&control.memory(), [this] { write_if_due(); }) {}
+      kept_{std::string(identity.kind), identity.digests(), std::move(plan), std::move(about), {}},
+      store_(&control.memory(), [this] { write_if_due(); }) {
+    std::optional<KeptFile<KeptTask>> found = read_kept_task(options.checkpoint);
+    if (!found) {
+        begin();
+        return;
+    }
+    const std::string_view other = identity.difference(found->content.kind, found->content.digests);
+    if (!other.empty()) fail_foreign(options.checkpoint, other);
+    go_on_from(std::move(*found));
+}
 
 void KeptPieces::begin() {
     try { // before days are spent on what could not be kept
-        write_durably(options_.checkpoint, bytes_of_(progress_));
+        write_durably(options_.checkpoint, sealed(seal, written(kept_)));
     } catch (const std::system_error &error) {
         throw Error(PERM_BAD_OPTION, formatted("the checkpoint cannot be written: {}", error.what()));
     }
 }
 
-void KeptPieces::go_on_from(KeptProgress found, bool is_torn) {
-    progress_ = std::move(found);
-    is_torn_ = is_torn;
-    seconds_before_ = progress_.seconds;
-    for (Piece &piece : progress_.pieces) store_.put(std::move(piece));
-    progress_.pieces.clear();
+void KeptPieces::go_on_from(KeptFile<KeptTask> found) {
+    kept_.plan = std::move(found.content.plan);
+    kept_.progress = std::move(found.content.progress);
+    is_torn_ = found.is_previous;
+    seconds_before_ = kept_.progress.seconds;
+    for (Piece &piece : kept_.progress.pieces) store_.put(std::move(piece));
+    kept_.progress.pieces.clear();
 }
 
 void KeptPieces::write_if_due() {
@@ -44,18 +79,19 @@ void KeptPieces::write_if_due() {
 }
 
 bool KeptPieces::write(bool is_answered) {
-    KeptProgress now = progress_;
+    KeptTask all = kept_;
+    KeptProgress &now = all.progress, &progress = kept_.progress;
     now.pieces = store_.pieces();
     now.is_answered = is_answered;
     now.fraction = is_answered ? 1 : control_.fraction();
     now.seconds = seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count();
-    if (now.fraction < progress_.fraction) now.run_began = now.seconds; // another run's
-    progress_.fraction = now.fraction;
-    progress_.seconds = now.seconds;
-    progress_.run_began = now.run_began;
+    if (now.fraction < progress.fraction) now.run_began = now.seconds; // another run's
+    progress.fraction = now.fraction;
+    progress.seconds = now.seconds;
+    progress.run_began = now.run_began;
     bool is_written = true;
     try {
-        write_durably(options_.checkpoint, bytes_of_(now), is_torn_);
+        write_durably(options_.checkpoint, sealed(seal, libperm::written(all)), is_torn_);
         is_torn_ = false;
     } catch (const std::system_error &error) {
         is_written = false;

@@ -3,12 +3,10 @@
 #include "jit/compile/digest.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
-#include "lib/base/seal.hpp"
 #include "lib/execute/execute.hpp"
 #include "lib/plan/engines.hpp"
-#include "lib/run/piece_fields.hpp"
+#include "lib/run/parts.hpp"
 #include "lib/run/run_control.hpp"
-#include "lib/run/shards_there.hpp"
 #include "lib/saved/bytes.hpp"
 
 #include <algorithm>
@@ -19,17 +17,6 @@ namespace {
 
 constexpr std::int64_t most_shards = 1 << 16;
 constexpr double least_seconds = 0.01; // of one: what it takes to start comes to little beside it
-
-constexpr Seal seal{"PERMPART", 2, "the partial result", "perm_plan_run_shard",
-                    "run its shard again with this one"};
-
-struct Partial {
-    std::string plan, values; // digests
-    std::uint64_t count = 0, number = 0;
-    std::vector<Piece> pieces;
-
-    template <class Archive> void serialize(Archive &ar) { ar(plan, values, count, number, pieces); }
-};
 
 // What a block is divided into, by its chosen engine.
 double pieces_of(const BlockPlan &plan) {
@@ -79,6 +66,10 @@ std::string digest_of(const Values &values) {
     return digest_of_bytes(bytes);
 }
 
+TaskIdentity identity_of(const Plan &plan, const Values &values) {
+    return {TaskIdentity::plan, {{digest_of(plan), "another plan"}, {digest_of(values), "other values"}}};
+}
+
 std::string run_shard(const Plan &plan, const Values &values, std::int64_t number, RunControl &control) {
     const ShardCount shards = shards_of(plan);
     if (number < 0 || number >= shards.count)
@@ -89,37 +80,14 @@ std::string run_shard(const Plan &plan, const Values &values, std::int64_t numbe
     PieceStore store(&control.memory(), shard);
     execute_once(plan, values, control, &store);
     control.finish();
-    return sealed(seal, written(Partial{digest_of(plan), digest_of(values), shard.count, shard.number,
-                                        store.pieces()}));
+    return bytes_of_part(identity_of(plan, values), shard.number, store);
 }
 
 Outcome combine(const Plan &plan, const Values &values, std::span<const std::string_view> partials,
                 RunControl &control) {
     require_as_planned(plan, values);
-    const ShardCount shards = shards_of(plan);
-    const std::string plan_digest = digest_of(plan), values_digest = digest_of(values);
-    ShardsThere there(shards.count);
     PieceStore store(&control.memory());
-    for (std::size_t k = 0; k < partials.size(); ++k) {
-        const auto require = [k](bool holds, const char *what) {
-            if (!holds)
-                throw Error(PERM_BAD_ARGUMENT, formatted("partial result {} is {}: leave it out, and run the "
-                                                         "shards that are missing with this plan",
-                                                         k, what));
-        };
-        Partial partial;
-        try {
-            partial = content_of<Partial>(seal, partials[k]);
-        } catch (const Error &error) {
-            throw Error(error.status(), formatted("partial result {}: {}", k, error.what()));
-        }
-        require(partial.plan == plan_digest, "one of another plan");
-        require(partial.values == values_digest, "one of other values");
-        require(partial.count == there.count() && partial.number < partial.count, "of no shard of the plan");
-        there.take(partial.number);
-        for (Piece &piece : partial.pieces) store.put(std::move(piece));
-    }
-    there.require_all();
+    take_parts(identity_of(plan, values), shards_of(plan).count, LaterShards::none, partials, store);
     Outcome outcome = execute(plan, values, control, &store);
     control.finish();
     return outcome;

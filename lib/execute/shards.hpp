@@ -5,6 +5,7 @@
 #include "lib/plan/plan.hpp"
 #include "lib/run/outcome.hpp"
 #include "lib/run/piece_store.hpp"
+#include "lib/run/task_identity.hpp"
 
 #include <cstdint>
 #include <span>
@@ -32,5 +33,7 @@ Outcome combine(const Plan &plan, const Values &values, std::span<const std::str
 
 // 32 hexadecimal digits.
 std::string digest_of(const Values &values);
+
+TaskIdentity identity_of(const Plan &plan, const Values &values);
 
 } // namespace libperm

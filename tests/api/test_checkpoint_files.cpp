@@ -3,6 +3,7 @@
 #include "bench/families.hpp"
 #include "lib/base/archive.hpp"
 #include "lib/base/seal.hpp"
+#include "lib/execute/kept_pieces.hpp"
 #include "tests/support/at_once.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/checkpointed.hpp"
@@ -50,18 +51,21 @@ LargeCase case_of(std::int64_t n, std::uint64_t seed) {
     return c;
 }
 
-// The fields of a checkpoint, as lib/execute/checkpoint.cpp has them in its file.
+// The fields of a checkpoint, as lib/execute/kept_pieces.hpp has them in its file.
 struct Fields {
-    std::string plan, values;
+    std::string kind;
+    std::vector<std::string> digests;
+    std::string plan;
+    libperm::KeptAbout about;
     double fraction = 0, seconds = 0, run_began = 0;
     std::uint8_t answered = 0;
     template <class Archive> void serialize(Archive &ar) {
-        ar(plan, values, fraction, seconds, run_began, answered);
+        ar(kind, digests, plan, about, fraction, seconds, run_began, answered);
     }
 };
 
 template <class Change> std::string changed(const std::string &bytes, const Change &change) {
-    constexpr libperm::Seal seal{"PERMKEPT", 2, "the checkpoint", "", ""};
+    constexpr libperm::Seal seal{"PERMKEPT", 3, "the checkpoint", "", ""};
     std::string_view payload = libperm::unsealed(seal, bytes);
     auto fields = libperm::read_payload<Fields>(seal, payload);
     change(fields);

@@ -1,0 +1,26 @@
+// What the shards of a task came to, as bytes that are the same on every machine, and all of them put
+// together again: of a plan's work, of an estimate's samples.
+#pragma once
+
+#include "lib/run/piece_store.hpp"
+#include "lib/run/task_identity.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace libperm {
+
+// Whether there may be more shards than are asked for at first.
+enum class LaterShards { none, some };
+
+std::string bytes_of_part(const TaskIdentity &task, std::uint64_t shard, const PieceStore &store);
+
+// Puts the pieces of all parts, those of each of so many shards there once or more often, into the store.
+// Throws Error: PERM_BAD_ARGUMENT, with the text naming the first that is missing, damaged or of another
+// task.
+void take_parts(const TaskIdentity &task, std::int64_t shards, LaterShards later,
+                std::span<const std::string_view> parts, PieceStore &store);
+
+} // namespace libperm

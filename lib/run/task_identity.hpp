@@ -1,0 +1,40 @@
+// What a task is of. What is kept of one, parts and checkpoints, is of no use to another.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace libperm {
+
+struct TaskIdentity {
+    struct Trait {
+        std::string digest;
+        std::string_view another; // what has another digest is of: "another matrix"
+    };
+    std::string_view kind;     // one of those below
+    std::vector<Trait> traits; // the same of all tasks of a kind
+
+    std::vector<std::string> digests() const {
+        std::vector<std::string> all;
+        for (const Trait &trait : traits) all.push_back(trait.digest);
+        return all;
+    }
+
+    // What something is of that is not of this task; empty: it is.
+    std::string_view difference(std::string_view its_kind,
+                                const std::vector<std::string> &its_digests) const {
+        if (its_kind != kind)
+            return its_kind == plan       ? "a computation (perm_compute)"
+                   : its_kind == estimate ? "an estimate (perm_estimate)"
+                                          : "another task";
+        if (its_digests.size() != traits.size()) return "another task";
+        for (std::size_t k = 0; k < traits.size(); ++k)
+            if (its_digests[k] != traits[k].digest) return traits[k].another;
+        return {};
+    }
+
+    static constexpr std::string_view plan = "a plan", estimate = "an estimate";
+};
+
+} // namespace libperm
