@@ -2,33 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
 import threading
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable
 
-from libperm import _abi
 from libperm._errors import CancelledError
-
-if TYPE_CHECKING:
-    from libperm._options import Prepared
-
-_atoi = ctypes.cast(ctypes.CDLL(None).atoi, _abi.CANCEL_FN)
-
-
-class Stop:
-    """A text, "0" or "1", and C's atoi as the cancel callback that reads it: polling it needs no GIL."""
-
-    function = _atoi
-
-    def __init__(self) -> None:
-        self._text = ctypes.create_string_buffer(b"0")
-        self.address = ctypes.addressof(self._text)
-
-    def set(self) -> None:
-        self._text[0] = b"1"
-
-    def clear(self) -> None:
-        self._text[0] = b"0"
+from libperm._options import Prepared
+from libperm._stop import Stop
 
 
 def run(options: Prepared, is_long: bool, call: Callable[[], Any]) -> None:

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Callable, TypedDict
 
 from libperm import _abi
-from libperm._call import Stop
 from libperm._errors import Error
 from libperm._library import library, read_text
 from libperm._numbers import Kind
 from libperm._progress import Progress
 from libperm._quantities import bytes_of, real, seconds_of, whole
+from libperm._stop import Stop
 
 
 class RunOptions(TypedDict, total=False):

@@ -6,7 +6,7 @@ import sys
 from typing import Any, Callable
 
 from libperm import _abi
-from libperm._call import Stop
+from libperm._stop import Stop
 
 Function = Callable[[float, "float | None"], object]
 
