@@ -27,7 +27,12 @@ class RootsOfLines {
             for (const std::int32_t line : tree.middle(k))
                 roots_[at(first_[at(line)] + count_[at(line)]++)] = k;
         seen_.assign(at(2 * tree.size()), 0);
+        width_.assign(count_.size(), 0);
+        for (std::int32_t k = 0; k < tree.size(); ++k) add_width(k, 1);
     }
+
+    // At most so many other lines would wait, were all roots with the line joined.
+    std::int64_t most_beside(std::int32_t line) const { return width_[at(line)]; }
 
     std::span<const std::int32_t> of(std::int32_t line) {
         std::int32_t *const begin = roots_.data() + first_[at(line)];
@@ -60,9 +65,16 @@ class RootsOfLines {
         return k;
     }
 
+    void add_width(std::int32_t root, std::int64_t times) {
+        const auto middle = tree_.middle(root);
+        for (const std::int32_t line : middle) width_[at(line)] += times * (std::ssize(middle) - 1);
+    }
+
     std::int32_t join(std::int32_t a, std::int32_t b) {
         work_.take(150 + 6 * (tree_.node(a).states.width + tree_.node(b).states.width));
+        for (const std::int32_t side : {a, b}) add_width(side, -1);
         const std::int32_t k = tree_.join(a, b);
+        add_width(k, 1);
         up_.push_back(k);
         up_[at(a)] = up_[at(b)] = k;
         return limit_.holds(tree_.node(k), work_) ? k : -1;
@@ -114,7 +126,8 @@ class RootsOfLines {
     SearchWork &work_;
     std::vector<std::int32_t> up_; // towards the root of a node
     std::vector<std::int32_t> first_, count_, roots_;
-    std::vector<std::int64_t> seen_; // of a node: the last tick
+    std::vector<std::int64_t> width_; // of a line: of its roots, without itself, in all
+    std::vector<std::int64_t> seen_;  // of a node: the last tick
     std::int64_t tick_ = 0;
 };
 
@@ -178,7 +191,7 @@ class Elimination {
     double key_of(std::int32_t line) {
         constexpr std::int32_t most_roots = 12;
         constexpr std::size_t most_lines = 500;
-        if (tree_.roots_with(line) > most_roots) return tree_.roots_with(line);
+        if (tree_.roots_with(line) > most_roots) return static_cast<double>(roots_.most_beside(line));
         merged_.clear();
         std::int32_t bound = 0, used = 0;
         double before = 0;

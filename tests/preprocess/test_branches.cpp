@@ -321,6 +321,36 @@ TEST_CASE("branches: the bound of the dearest node holds") {
     CHECK(compared > run::enough(10));
 }
 
+// Full blocks of 12 hang together by single entries: lines that join two blocks have more roots than are
+// looked at one by one, and come last.
+TEST_CASE(
+    "branches: of a tree of full blocks no two are joined by what their lines have in common too early") {
+    Random random(test_seed() + 8);
+    constexpr std::int32_t size = 12, blocks = 300;
+    std::vector<std::set<std::int32_t>> rows(at(size * blocks));
+    const auto line_of = [&](std::int32_t block) {
+        return size * block + static_cast<std::int32_t>(random.integer(0, size - 1));
+    };
+    for (std::int32_t b = 0; b < blocks; ++b) {
+        for (std::int32_t i = 0; i < size * size; ++i)
+            rows[at(size * b + i / size)].insert(size * b + i % size);
+        for (int e = 0; b > 0 && e < 2; ++e) {
+            const std::int32_t line = line_of(b), above = line_of((b - 1) / 2);
+            rows[at(line)].insert(above);
+            rows[at(above)].insert(line);
+        }
+    }
+    std::vector<std::vector<std::int32_t>> sorted;
+    for (const auto &row : rows) sorted.emplace_back(row.begin(), row.end());
+    const Pattern a = pattern_of(size * blocks, sorted);
+    BranchSearchOptions options;
+    options.budget.effort = 0.1;
+    const auto found = branches_of(a, options);
+    REQUIRE(found.has_value());
+    check_valid(a, *found);
+    CHECK(found->peak_states < 0x1p20); // 2^24 to 2^90, or no tree at all, where they came first
+}
+
 TEST_CASE("branches: a path, a star, a clique and a large block end soon") {
     const auto polls_of = [](const Pattern &a, double other_seconds, bool found) {
         std::atomic<std::int64_t> polls = 0;
