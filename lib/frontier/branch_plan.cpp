@@ -70,7 +70,7 @@ void add_on_cpu(Proposals &task, Candidate c, const FrontierProgram &program) {
     c.cost = branches_cost(program, task.values.nonnegative);
     task.add(std::move(c), frontier_slowdown(false, task.values.numbers, task.bits));
     Candidate &added = task.candidates.back();
-    if (added.refusal != PERM_OK)
+    if (added.refusal == PERM_REFUSED_MEMORY || added.refusal == PERM_REFUSED_TIME)
         added.why_not +=
             formatted("; up to {} lines wait at once in the best tree that was found", width_of(program));
 }
