@@ -2,6 +2,7 @@
 
 #include "lib/bounds/balance.hpp"
 #include "lib/bounds/log_sum.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -20,8 +21,6 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double most_work = 2e8;  // multiply-adds
 constexpr int most_squarings = 10; // what is left to gain is n^(n / 2^12)
 constexpr double up = 1 + 0x1p-40; // more than the roundings of computing a bound
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // A square matrix by rows; real and imaginary parts apart, so that loops are vectors. Without the latter it
 // is real.

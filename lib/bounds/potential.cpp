@@ -2,6 +2,7 @@
 
 #include "lib/base/randomness.hpp"
 #include "lib/bounds/log_sum.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <oneapi/tbb/task_arena.h>
@@ -16,8 +17,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int turns_at_first = 300, turns_of_a_trial = 12;

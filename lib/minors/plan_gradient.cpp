@@ -9,6 +9,7 @@
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/gpu_queues.hpp"
 #include "lib/run/plan_machine.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,8 +19,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double move_seconds = 4.5e-9; // of a gradient along a tape

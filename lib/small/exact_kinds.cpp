@@ -13,6 +13,7 @@
 #include "lib/small/entries.hpp"
 #include "lib/small/linear_powers.hpp"
 #include "lib/small/whole_kinds.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -22,8 +23,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr double least_written = 1 << 20;    // entries; of fewer the general road knows more ways,
 constexpr double least_written_of_two = 1e4; // but takes longer than this where there are two kinds

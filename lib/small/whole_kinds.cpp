@@ -1,6 +1,7 @@
 #include "lib/small/whole_kinds.hpp"
 
 #include "preprocess/gaussian.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +9,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr std::int64_t most_lines = 1 << 28; // with what they count
 

@@ -5,6 +5,7 @@
 #include "lib/run/input_error.hpp"
 #include "lib/subsets/kernel_values.hpp"
 #include "lib/subsets/tree_plan.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/permanent_bound.hpp"
 
 #include <algorithm>
@@ -13,8 +14,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 

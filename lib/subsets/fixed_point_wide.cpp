@@ -2,6 +2,7 @@
 
 #include "lib/number/bits.hpp"
 #include "lib/subsets/kernel_values.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/permanent_bound.hpp"
 #include "preprocess/scaling.hpp"
 
@@ -11,8 +12,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 

@@ -8,6 +8,7 @@
 #include "lib/run/memory_budget.hpp"
 #include "lib/run/run_control.hpp"
 #include "lib/tape/long_tape.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -18,8 +19,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double move_seconds = 1.5e-9;

@@ -4,6 +4,7 @@
 #include "lib/frontier/cost.hpp"
 #include "lib/number/bits.hpp"
 #include "lib/run/run_control.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,8 +16,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr std::int64_t most_moves = 1 << 20; // a millisecond or two
 constexpr double plan_overhead = 5e-5;       // seconds of executing it, beside its blocks
