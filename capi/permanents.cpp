@@ -20,6 +20,7 @@
 #include <vector>
 
 using capi::guarded;
+using libperm::at;
 using libperm::Error;
 
 namespace {

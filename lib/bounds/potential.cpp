@@ -2,6 +2,7 @@
 
 #include "lib/base/randomness.hpp"
 #include "lib/bounds/log_sum.hpp"
+#include "lib/number/infinity.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
 
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <limits>
 #include <numbers>
 #include <numeric>
 #include <utility>
@@ -18,7 +18,6 @@
 namespace libperm {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int turns_at_first = 300, turns_of_a_trial = 12;
 constexpr double enough = 1e-3; // that a turn must lower the logarithm of the bound by
 

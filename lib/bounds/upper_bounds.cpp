@@ -2,6 +2,7 @@
 
 #include "lib/bounds/log_sum.hpp"
 #include "lib/bounds/potential.hpp"
+#include "lib/number/infinity.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/log_factorial.hpp"
 
@@ -9,13 +10,10 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
-#include <limits>
 #include <utility>
 
 namespace libperm {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // delta(k), within a part in 2^43: as the C library has lgamma and exp, of arguments below 2^31.
 std::vector<double> deltas(std::size_t most) {

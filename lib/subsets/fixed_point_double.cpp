@@ -1,6 +1,7 @@
 #include "lib/subsets/fixed_point_double.hpp"
 
 #include "lib/number/bits.hpp"
+#include "lib/number/infinity.hpp"
 #include "lib/number/scaled_rows.hpp"
 #include "lib/run/input_error.hpp"
 #include "lib/subsets/kernel_values.hpp"
@@ -10,12 +11,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace libperm {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Half a row's absolute sum bounds |x|, and x is a multiple of half the entries' unit: with entries that are
 // multiples of 2^-53 and add up to at most 1, that are 53 bits.

@@ -4,6 +4,7 @@
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"
 #include "lib/number/bits.hpp"
+#include "lib/number/infinity.hpp"
 #include "lib/number/magnitude_range.hpp"
 #include "lib/run/memory_budget.hpp"
 #include "lib/run/run_control.hpp"
@@ -13,14 +14,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <thread>
 #include <utility>
 
 namespace libperm {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double move_seconds = 1.5e-9;
 
 // What magnitudes have at least: underflow loses less than a rounding of it.
