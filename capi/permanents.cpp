@@ -8,6 +8,7 @@
 #include "lib/run/naming_matrix.hpp"
 #include "lib/small/dense_numbers.hpp"
 #include "lib/small/small.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <perm.h>
@@ -19,14 +20,13 @@
 #include <vector>
 
 using capi::guarded;
+using libperm::at;
 using libperm::Error;
 
 namespace {
 
 constexpr std::int64_t at_once = 64;           // microseconds
 constexpr double short_call = double{1 << 15}; // terms: less than threads are woken for, or anybody told of
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // Of so few digits that a double has them all.
 bool is_short_integer(std::string_view text) {

@@ -1,12 +1,10 @@
 #include "preprocess/block.hpp"
 
+#include "preprocess/index.hpp"
+
 #include <algorithm>
 
 namespace libperm {
-namespace {
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-} // namespace
-
 double most_roundings(const Block &block) {
     double by_row = 0, by_column = 0;
     std::vector<std::int32_t> of_column(at(block.pattern.cols), 0);

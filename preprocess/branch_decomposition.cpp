@@ -1,13 +1,12 @@
 #include "preprocess/branch_decomposition.hpp"
 
 #include "preprocess/block.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // Whether it was marked before.
 bool mark(std::vector<bool> &marks, std::size_t place) {

@@ -1,6 +1,7 @@
 #include "preprocess/branch_program.hpp"
 
 #include "preprocess/frontier_state.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -11,14 +12,12 @@
 namespace libperm {
 namespace {
 
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-
-// Lines are numbered rows first.
-struct Line {
+// MetLines are numbered rows first.
+struct MetLine {
     std::int32_t line;
     std::int32_t count; // of its entries below a node
 };
-using Lines = std::vector<Line>; // ascending
+using MetLines = std::vector<MetLine>; // ascending
 
 struct LineEntry {
     std::int32_t other; // line
@@ -78,8 +77,8 @@ class Builder {
     }
 
     // The lines that wait once a leaf's entries are used.
-    Lines lines_of(const BranchLeaf &leaf) const {
-        Lines lines;
+    MetLines lines_of(const BranchLeaf &leaf) const {
+        MetLines lines;
         if (leaf.kind == BranchLeaf::Kind::entry) {
             for (const std::int32_t line : libperm::lines_of(pattern_, leaf.entry))
                 lines.push_back({line, 1});
@@ -96,10 +95,10 @@ class Builder {
     // too wide for the program, whatever else there is; so nothing here takes longer than the width allows.
     bool find_lists() {
         states_.assign(at(tree_.nodes()), 1);
-        std::vector<Lines> lines(at(tree_.nodes()));
+        std::vector<MetLines> lines(at(tree_.nodes()));
         std::vector<std::int32_t> ahead(at(tree_.nodes()), 0);
         for (std::int32_t node = 0; node < tree_.nodes(); ++node) {
-            Lines &all = lines[at(node)];
+            MetLines &all = lines[at(node)];
             if (is_leaf(node)) {
                 const BranchLeaf &leaf = tree_.leaves[at(node)];
                 all = lines_of(leaf);
@@ -113,7 +112,7 @@ class Builder {
             }
             steps_.take(static_cast<std::int64_t>(16 + all.size()));
             std::int32_t rows = 0;
-            std::erase_if(all, [&](const Line &l) {
+            std::erase_if(all, [&](const MetLine &l) {
                 const bool closed = l.count == degree(l.line);
                 if (closed) ahead[at(node)] += is_row(l.line) ? 1 : -1;
                 rows += !closed && is_row(l.line);
@@ -125,8 +124,8 @@ class Builder {
         }
         return true;
     }
-    static Lines united(const Lines &x, const Lines &y) {
-        Lines all;
+    static MetLines united(const MetLines &x, const MetLines &y) {
+        MetLines all;
         all.reserve(x.size() + y.size());
         auto p = x.begin(), q = y.begin();
         while (p != x.end() || q != y.end()) {
@@ -216,7 +215,7 @@ class Builder {
     struct Waiting { // a branch that is not joined yet
         std::int32_t branch;
         Layout layout;
-        Lines lines;
+        MetLines lines;
         std::int32_t node; // where it began
     };
 
@@ -232,7 +231,7 @@ class Builder {
 
     Met meet(Waiting &list, std::vector<bool> &taken, std::int32_t line) {
         auto place = std::lower_bound(list.lines.begin(), list.lines.end(), line,
-                                      [](const Line &l, std::int32_t to) { return l.line < to; });
+                                      [](const MetLine &l, std::int32_t to) { return l.line < to; });
         if (place == list.lines.end() || place->line != line) place = list.lines.insert(place, {line, 0});
         Met met{line, list.layout.slot(line), false, ++place->count == degree(line)};
         met.opens = met.slot < 0;
@@ -295,7 +294,7 @@ class Builder {
             taken[at(slot)] = true;
         }
         std::vector<Met> lines;
-        for (const Line &l : lines_of(leaf)) lines.push_back(meet(list, taken, l.line));
+        for (const MetLine &l : lines_of(leaf)) lines.push_back(meet(list, taken, l.line));
         double expansions = 0;
         if (leaf.kind == BranchLeaf::Kind::entry) {
             add_entry_terms(step, leaf.entry, lines);
@@ -347,7 +346,7 @@ class Builder {
     }
 
     void close(Waiting &list, std::int32_t line) {
-        std::erase_if(list.lines, [&](const Line &l) { return l.line == line; });
+        std::erase_if(list.lines, [&](const MetLine &l) { return l.line == line; });
         std::erase_if(list.layout.slot_of, [&](const auto &l) { return l.first == line; });
         list.layout.ahead += is_row(line) ? 1 : -1;
     }
@@ -453,7 +452,7 @@ class Builder {
         std::sort(slots.begin(), slots.end());
         for (const Shared &l : shared)
             if (l.closes) {
-                std::erase_if(joined.lines, [&](const Line &x) { return x.line == l.line; });
+                std::erase_if(joined.lines, [&](const MetLine &x) { return x.line == l.line; });
                 joined.layout.ahead += is_row(l.line) ? 1 : -1;
             }
         const Extent after = extent_of(joined.layout);
@@ -461,9 +460,9 @@ class Builder {
         join.used = after.chosen;
     }
 
-    bool is_closed(const Lines &lines, std::int32_t line) const {
+    bool is_closed(const MetLines &lines, std::int32_t line) const {
         const auto place = std::lower_bound(lines.begin(), lines.end(), line,
-                                            [](const Line &l, std::int32_t to) { return l.line < to; });
+                                            [](const MetLine &l, std::int32_t to) { return l.line < to; });
         return place->count == degree(line);
     }
 

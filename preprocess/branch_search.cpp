@@ -40,9 +40,9 @@ class Candidate {
     Charge held_;
 };
 
-class Search {
+class SearchOnTree {
   public:
-    Search(const BranchLines &lines, const BranchSearchOptions &options)
+    SearchOnTree(const BranchLines &lines, const BranchSearchOptions &options)
         : lines_(lines),
           options_(options),
           pricing_(options.price, options.most_states, lines.count()),
@@ -198,7 +198,7 @@ std::optional<FoundBranches> find_branches(const Pattern &a, const Pattern &,
     constexpr std::int64_t most_entries = 1 << 28;
     if (a.nnz() == 0 || a.nnz() > most_entries) return {};
     const BranchLines lines(a);
-    Search search(lines, options);
+    SearchOnTree search(lines, options);
     if (search.hopeless()) return {};
     search.start();
     constexpr std::int32_t few_rows = 64; // a path is found at once: a first look need not be better

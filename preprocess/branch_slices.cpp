@@ -1,5 +1,6 @@
 // Slices of a tree: a line is matched below a node, or not.
 #include "preprocess/branch_program.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/matching.hpp"
 #include "preprocess/slice_cuts.hpp"
 
@@ -8,8 +9,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // A tree whose entries are asked for by line.
 class Cuttable {

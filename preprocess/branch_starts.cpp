@@ -1,5 +1,7 @@
 #include "preprocess/branch_starts.hpp"
 
+#include "preprocess/index.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -8,8 +10,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 // The roots that each line is in, while roots are joined.
 class RootsOfLines {

@@ -1,11 +1,11 @@
 #include "preprocess/branch_tree.hpp"
 
+#include "preprocess/index.hpp"
+
 #include <algorithm>
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 std::int32_t common(std::int32_t line, std::int32_t other) { return line == other ? line : -1; }
 

@@ -1,12 +1,12 @@
 #include "preprocess/branch_walk.hpp"
 
+#include "preprocess/index.hpp"
+
 #include <algorithm>
 #include <utility>
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 bool is_leaf(const BranchTree &tree, std::int32_t k) {
     return k < tree.leaves() || tree.is_line(tree.node(k));

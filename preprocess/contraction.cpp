@@ -1,12 +1,10 @@
 #include "preprocess/contraction.hpp"
 
+#include "preprocess/index.hpp"
+
 #include <numeric>
 
 namespace libperm {
-namespace {
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-} // namespace
-
 template <class Value>
 Contraction<Value>::Contraction(BlockOf<Value> block, const Poll &poll)
     : n_(block.n()),

@@ -1,12 +1,12 @@
 #include "preprocess/dulmage_mendelsohn.hpp"
 
+#include "preprocess/index.hpp"
+
 #include <algorithm>
 #include <iterator>
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // Tarjan's algorithm (SIAM J. Comput. 1, 1972) with its own stack: long chains must not exhaust the call
 // stack.

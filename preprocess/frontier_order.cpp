@@ -2,6 +2,7 @@
 
 #include "preprocess/by_degree.hpp"
 #include "preprocess/frontier_state.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -12,8 +13,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 // The standard distributions differ between libraries; these do not.
 class Random {

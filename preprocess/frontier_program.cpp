@@ -1,6 +1,7 @@
 #include "preprocess/frontier_program.hpp"
 
 #include "preprocess/frontier_state.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -10,8 +11,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 // Which bits of a state are taken.
 class StateBits {

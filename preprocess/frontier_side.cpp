@@ -1,12 +1,12 @@
 #include "preprocess/frontier_side.hpp"
 
+#include "preprocess/index.hpp"
+
 #include <iterator>
 #include <numeric>
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // `source`: by entry of p, the entry of A.
 FrontierSide merge_columns(const Pattern &p, const std::vector<std::int64_t> &source,

@@ -1,13 +1,11 @@
 #include "preprocess/frontier_state.hpp"
 
+#include "preprocess/index.hpp"
+
 #include <algorithm>
 #include <cmath>
 
 namespace libperm {
-namespace {
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-} // namespace
-
 Log2Binomial::Log2Binomial(std::int32_t n) : log2_factorial_(at(n) + 2, 0.0) {
     for (std::size_t k = 2; k < log2_factorial_.size(); ++k)
         log2_factorial_[k] = log2_factorial_[k - 1] + std::log2(static_cast<double>(k));

@@ -1,5 +1,6 @@
 // Slices of a path: a column is used before a cut of the order of rows, or after it.
 #include "preprocess/frontier_state.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/matching.hpp"
 #include "preprocess/slice_cuts.hpp"
 
@@ -10,8 +11,6 @@ namespace libperm {
 namespace {
 
 constexpr std::int32_t most_slots = 64;
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 // Subsets of k of w, by Pascal's triangle: exact below 2^53, and the same everywhere above.
 class Binomials {

@@ -1,5 +1,6 @@
 #include "preprocess/permanent_bound.hpp"
 
+#include "preprocess/index.hpp"
 #include "preprocess/log_factorial.hpp"
 #include "preprocess/scaling.hpp"
 
@@ -11,8 +12,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 double delta(double k) { return std::exp(log_factorial(k) / k); }
 

@@ -1,5 +1,7 @@
 #include "preprocess/repeated_lines.hpp"
 
+#include "preprocess/index.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -8,8 +10,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr std::int64_t node_bytes = 128; // of a map, beside what it names
 

@@ -1,5 +1,7 @@
 #include "preprocess/scaling.hpp"
 
+#include "preprocess/index.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -9,8 +11,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // Minimum-cost assignment by shortest augmenting paths; cost of an entry = minus its binary exponent.
 class Assignment {

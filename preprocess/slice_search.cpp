@@ -1,6 +1,7 @@
 // Slices of either kind of program, and the search for those that fit.
 #include "preprocess/frontier_slices.hpp"
 
+#include "preprocess/index.hpp"
 #include "preprocess/slice_cuts.hpp"
 
 #include <algorithm>
@@ -9,8 +10,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 bool is_tree(const FrontierProgram &program) { return !program.branches.empty(); }
 

@@ -1,5 +1,7 @@
 #include "preprocess/tree_leaf.hpp"
 
+#include "preprocess/index.hpp"
+
 #include <algorithm>
 #include <limits>
 
@@ -7,8 +9,6 @@ namespace libperm {
 namespace {
 
 using Key = LeafRows::Key;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 Key bit_of(int column) { return Key{1} << (31 - column); }
 int lowest(Key columns) { return std::countl_zero(columns); }

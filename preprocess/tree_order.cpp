@@ -1,5 +1,6 @@
 #include "preprocess/tree_order.hpp"
 
+#include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -13,8 +14,6 @@ namespace libperm {
 namespace {
 
 using Order = std::vector<std::int32_t>;
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 std::vector<LineSet> columns_of(const Pattern &transposed) {
     std::vector<LineSet> columns(at(transposed.rows), 0);

@@ -1,5 +1,7 @@
 #include "preprocess/tree_shape.hpp"
 
+#include "preprocess/index.hpp"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -11,9 +13,8 @@
 namespace libperm {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 int highest(LineSet set) { return 63 - std::countl_zero(set); }
-LineSet bit_of(int k) { return LineSet{1} << k; }
+LineSet set_of(int k) { return LineSet{1} << k; }
 
 constexpr double out_of_reach = std::numeric_limits<double>::infinity();
 
@@ -26,7 +27,7 @@ class Shaper {
         for (std::size_t c = 0; c < columns.size(); ++c) {
             change_[c] = std::popcount(columns[c] & ~seen) + 0.5 * std::popcount(columns[c]);
             seen |= columns[c];
-            for_each(columns[c], [&](int i) { of_row_[at(i)] |= bit_of(static_cast<int>(c)); });
+            for_each(columns[c], [&](int i) { of_row_[at(i)] |= set_of(static_cast<int>(c)); });
             effort_ += 20 + 2.0 * std::popcount(columns[c]);
         }
     }
@@ -57,7 +58,7 @@ class Shaper {
         const Choice choice = choose(set, is_root);
         shape.begin = static_cast<std::int32_t>(place.size());
         LineSet below = set;
-        for (int k = 0; k < choice.looped; ++k) below &= ~bit_of(highest(below));
+        for (int k = 0; k < choice.looped; ++k) below &= ~set_of(highest(below));
         if (choice.leaf)
             for_each(below, [&](int c) { place.push_back(c); });
         else
@@ -112,7 +113,7 @@ class Shaper {
             }
             // The lower of two looped columns changes twice as often.
             changes = change_[at(highest(set))] + 0.5 * changes;
-            set &= ~bit_of(highest(set));
+            set &= ~set_of(highest(set));
             --left;
         }
     }

@@ -16,10 +16,10 @@
 namespace perm {
 namespace {
 
-constexpr int printed_digits = 8;
+constexpr int estimate_digits = 8;
 
 // mantissa * 2^exp2 in decimal.
-std::string decimal(double mantissa, std::int64_t exp2, int digits = printed_digits) {
+std::string decimal(double mantissa, std::int64_t exp2, int digits = estimate_digits) {
     constexpr std::int64_t in_range = 1000;
     if (mantissa == 0 || !std::isfinite(mantissa)) return fmt::format("{}", mantissa == 0 ? 0.0 : mantissa);
     if (std::abs(exp2) < in_range)
@@ -37,7 +37,7 @@ std::string decimal(double mantissa, std::int64_t exp2, int digits = printed_dig
 }
 
 std::string value_text(const perm_estimated &e) {
-    const int digits = e.exact ? 17 : printed_digits;
+    const int digits = e.exact ? 17 : estimate_digits;
     std::string re = decimal(e.mantissa_re, e.exp2, digits);
     if (e.mantissa_im == 0) return re;
     return fmt::format("{}{}{}i", re, e.mantissa_im < 0 ? "-" : "+",

@@ -46,16 +46,16 @@ std::int64_t lay_out(std::vector<List> &lists) {
     return begun;
 }
 
-struct Style {
+struct NodeStyle {
     double share; // of the largest middle set, at most
     const char *colour;
     double thickness;
 };
-constexpr Style styles[] = {{0.25, "#a6d5f2", 0.7},
-                            {0.5, "#56B4E9", 1},
-                            {0.75, "#0072B2", 1.5},
-                            {0.9999, "#003a5c", 2},
-                            {1, "#D55E00", 3}};
+constexpr NodeStyle node_styles[] = {{0.25, "#a6d5f2", 0.7},
+                                     {0.5, "#56B4E9", 1},
+                                     {0.75, "#0072B2", 1.5},
+                                     {0.9999, "#003a5c", 2},
+                                     {1, "#D55E00", 3}};
 
 } // namespace
 
@@ -80,7 +80,7 @@ std::string plot_branches(const Json &branches, double key_x, double key_y) {
     }
     std::string data, plots;
     std::int64_t from = 0;
-    for (const Style &style : styles) {
+    for (const NodeStyle &style : node_styles) {
         const auto to = static_cast<std::int64_t>(style.share * static_cast<double>(width));
         std::string lines;
         for (const List &list : lists) {
@@ -95,7 +95,7 @@ std::string plot_branches(const Json &branches, double key_x, double key_y) {
                                                : fmt::format("{} to {}", from, to);
         from = to + 1;
         if (lines.empty()) continue;
-        const std::string name = fmt::format("$branches{}", &style - styles);
+        const std::string name = fmt::format("$branches{}", &style - node_styles);
         data += fmt::format("{} << EOD\n{}EOD\n", name, lines);
         plots +=
             fmt::format("{}{} using 1:2 with lines lw {} lc rgb '{}' title '{}{}'", plots.empty() ? "" : ", ",

@@ -1,5 +1,7 @@
 #include "lib/bounds/balance.hpp"
 
+#include "preprocess/index.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -7,8 +9,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr double close_enough = 1e-13; // to 1, of a line's sum
 

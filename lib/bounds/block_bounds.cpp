@@ -5,6 +5,7 @@
 #include "lib/bounds/lower_bounds.hpp"
 #include "lib/bounds/norm_bound.hpp"
 #include "lib/bounds/upper_bounds.hpp"
+#include "lib/number/infinity.hpp"
 #include "preprocess/matching.hpp"
 
 #include <algorithm>
@@ -15,8 +16,6 @@
 
 namespace libperm {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 struct Best {
     double log2;

@@ -1,5 +1,7 @@
 #include "lib/bounds/doubly_stochastic.hpp"
 
+#include "preprocess/index.hpp"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -9,8 +11,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 struct Edge {
     std::size_t row, column, entry; // column: behind the rows

@@ -1,16 +1,14 @@
 #include "lib/bounds/interval.hpp"
 
 #include "lib/number/bits.hpp"
+#include "lib/number/infinity.hpp"
 #include "lib/number/wide_value.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace libperm {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 Scaled below(double mantissa, std::int64_t exp2) { return make_scaled(std::nextafter(mantissa, 0.0), exp2); }
 Scaled above(double mantissa, std::int64_t exp2) {

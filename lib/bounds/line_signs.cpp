@@ -1,15 +1,12 @@
 #include "lib/bounds/line_signs.hpp"
 
 #include "lib/bounds/entry_range.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <vector>
 
 namespace libperm {
-
-namespace {
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-} // namespace
 
 // Signs whose products are those of the entries are looked for along a search of the lines.
 int sign_by_lines(const Block &block) {

@@ -3,6 +3,7 @@
 #include "lib/bounds/entry_range.hpp"
 #include "lib/bounds/line_signs.hpp"
 #include "lib/number/wide_value.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/scaling.hpp"
 
 #include <algorithm>
@@ -12,8 +13,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // Small enough to be 0, in place of what would be subnormal.
 double scaled(double x, std::int64_t exp2) {

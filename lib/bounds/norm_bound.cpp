@@ -2,12 +2,13 @@
 
 #include "lib/bounds/balance.hpp"
 #include "lib/bounds/log_sum.hpp"
+#include "lib/number/infinity.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstddef>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -16,12 +17,9 @@ namespace {
 
 using Complex = std::complex<double>;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double most_work = 2e8;  // multiply-adds
 constexpr int most_squarings = 10; // what is left to gain is n^(n / 2^12)
 constexpr double up = 1 + 0x1p-40; // more than the roundings of computing a bound
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // A square matrix by rows; real and imaginary parts apart, so that loops are vectors. Without the latter it
 // is real.

@@ -2,6 +2,8 @@
 
 #include "lib/base/randomness.hpp"
 #include "lib/bounds/log_sum.hpp"
+#include "lib/number/infinity.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <oneapi/tbb/task_arena.h>
@@ -9,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <limits>
 #include <numbers>
 #include <numeric>
 #include <utility>
@@ -17,9 +18,6 @@
 namespace libperm {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int turns_at_first = 300, turns_of_a_trial = 12;
 constexpr double enough = 1e-3; // that a turn must lower the logarithm of the bound by
 

@@ -2,21 +2,18 @@
 
 #include "lib/bounds/log_sum.hpp"
 #include "lib/bounds/potential.hpp"
+#include "lib/number/infinity.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/log_factorial.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <functional>
-#include <limits>
 #include <utility>
 
 namespace libperm {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // delta(k), within a part in 2^43: as the C library has lgamma and exp, of arguments below 2^31.
 std::vector<double> deltas(std::size_t most) {

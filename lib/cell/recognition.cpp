@@ -1,13 +1,13 @@
 #include "lib/cell/recognition.hpp"
 
+#include "preprocess/index.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <utility>
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr std::int64_t least_entries = 1 << 12; // of fewer a plan of any kind takes little, or is a tape
 constexpr std::int64_t least_cells = 16;

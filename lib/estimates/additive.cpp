@@ -9,6 +9,7 @@
 #include "lib/estimates/blocks_left.hpp"
 #include "lib/estimates/disc.hpp"
 #include "lib/estimates/glynn.hpp"
+#include "lib/number/infinity.hpp"
 #include "lib/number/wide_value.hpp"
 #include "preprocess/parallel.hpp"
 
@@ -16,7 +17,6 @@
 #include <chrono>
 #include <cmath>
 #include <complex>
-#include <limits>
 #include <numbers>
 #include <utility>
 #include <vector>
@@ -25,8 +25,6 @@ namespace libperm {
 namespace {
 
 using Complex = std::complex<double>;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::pair<Tracked, Tracked> parts_of_entry(const Tracked &x) { return {x, Tracked()}; }
 std::pair<Tracked, Tracked> parts_of_entry(const Gaussian &x) { return {tracked_of(x.re), tracked_of(x.im)}; }

@@ -7,17 +7,16 @@
 #include "lib/estimates/gamma_scheme.hpp"
 #include "lib/estimates/sample_devices.hpp"
 #include "lib/estimates/sampler_on_device.hpp"
+#include "lib/number/infinity.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 namespace libperm {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t chunk = Sampler::at_once;
 constexpr std::size_t pilot_chunks = 4, most_pilot_chunks = 2048;
 

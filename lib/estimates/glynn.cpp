@@ -3,6 +3,7 @@
 #include "jit/compile/digest.hpp"
 #include "lib/base/archive.hpp"
 #include "lib/base/randomness.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,8 +13,6 @@ namespace libperm {
 namespace {
 
 using Complex = std::complex<double>;
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 template <class Use> void for_entries(const Pattern &a, const Use &use) { // use(k, i, j)
     std::size_t k = 0;

@@ -1,11 +1,11 @@
 #include "lib/estimates/mean_bets.hpp"
 
 #include "jit/lanes/bet_tally.hpp"
+#include "lib/number/infinity.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <numeric>
 #include <utility>
@@ -13,7 +13,6 @@
 namespace libperm {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double planned_share = 0.9; // of an average of bets, that of the planned one
 constexpr double most_upper = 0.98;   // a bet: one sample of 1 then costs a factor of 50
 constexpr double most_lower = 1e30;   // another: that the tally has doubles for
@@ -48,13 +47,13 @@ struct Groups {
     }
 };
 
-struct Growth {
+struct BetGrowth {
     double rate = 0, bet = 0; // of the martingale's logarithm, a sample
 };
 
 // Of all bets up to `most` the one that grows quickest against a wrong mean: its rate is concave in the bet.
 // Golden sections of the logarithm.
-template <class Rate> Growth quickest(double most, const Rate &rate) {
+template <class Rate> BetGrowth quickest(double most, const Rate &rate) {
     constexpr double part = 0.6180339887498949;
     constexpr int sections = 30;
     double low = std::log(most) - 25, high = std::log(most);
@@ -75,7 +74,7 @@ template <class Rate> Growth quickest(double most, const Rate &rate) {
     return {rate(bet), bet};
 }
 
-Growth against_upper(const Groups &x, double m) {
+BetGrowth against_upper(const Groups &x, double m) {
     return quickest(most_upper, [&](double bet) {
         double sum = -std::log1p(-bet * m);
         for (std::size_t k = 0; k < x.value.size(); ++k) sum += x.share[k] * std::log1p(-bet * x.value[k]);
@@ -83,7 +82,7 @@ Growth against_upper(const Groups &x, double m) {
     });
 }
 
-Growth against_lower(const Groups &x, double m) {
+BetGrowth against_lower(const Groups &x, double m) {
     return quickest(std::min(1e3 / x.mean, most_lower), [&](double bet) {
         double sum = -std::log1p(bet * m);
         for (std::size_t k = 0; k < x.value.size(); ++k) sum += x.share[k] * std::log1p(bet * x.value[k]);
@@ -91,7 +90,7 @@ Growth against_lower(const Groups &x, double m) {
     });
 }
 
-double samples_for(double log, const Growth &growth) {
+double samples_for(double log, const BetGrowth &growth) {
     return growth.rate > 0 ? log / growth.rate : infinity;
 }
 
@@ -139,12 +138,12 @@ MeanBets::MeanBets(std::span<const double> pilot, double epsilon, double delta) 
         const double above = at_planned - std::log(share * delta),
                      below = at_planned - std::log((1 - share) * delta);
         double low = 0, high = ratio - 1; // how far above the mean the upper end is to come
-        Growth up, down;
+        BetGrowth up, down;
         double samples = infinity;
         for (int k = 0; k < 12; ++k) {
             const double margin = (low + high) / 2, upper = std::min(x.mean * (1 + margin), 1.0);
-            const Growth this_up = against_upper(x, upper),
-                         this_down = against_lower(x, x.mean * (1 + margin) / ratio);
+            const BetGrowth this_up = against_upper(x, upper),
+                            this_down = against_lower(x, x.mean * (1 + margin) / ratio);
             const double of_upper = upper < 1 ? samples_for(above, this_up) : 0, // that is known beforehand
                 of_lower = samples_for(below, this_down);
             if (std::max(of_upper, of_lower) < samples) {

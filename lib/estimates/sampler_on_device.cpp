@@ -12,8 +12,8 @@
 namespace libperm {
 namespace {
 
-constexpr std::uint64_t chunk = Sampler::at_once;
-static_assert(chunk == tally_samples);
+constexpr std::uint64_t drawn = Sampler::at_once;
+static_assert(drawn == tally_samples);
 
 // Threads whose rows fit a block's shared memory.
 unsigned threads_for(const DeviceQueue &queue, std::int32_t rows) {
@@ -60,13 +60,13 @@ SamplerOnDevice::SamplerOnDevice(DeviceQueue &queue, const Potential &potential)
 }
 
 void SamplerOnDevice::draw(std::uint64_t seed, std::uint64_t first, std::uint64_t count) {
-    samples_.reserve(count * chunk * sizeof(double));
+    samples_.reserve(count * drawn * sizeof(double));
     DrawLaunch launch{entries_.address(),
                       first_.address(),
                       samples_.address(),
                       seed,
-                      first * chunk,
-                      count * chunk,
+                      first * drawn,
+                      count * drawn,
                       steps_,
                       rows_};
     const std::array<void *, 1> arguments{&launch};
@@ -78,7 +78,7 @@ void SamplerOnDevice::draw(std::uint64_t seed, std::uint64_t first, std::uint64_
 void SamplerOnDevice::draw(std::uint64_t seed, std::uint64_t first, std::uint64_t count,
                            std::span<double> samples) {
     draw(seed, first, count);
-    queue_.copy_out(samples.data(), samples_.address(), count * chunk * sizeof(double));
+    queue_.copy_out(samples.data(), samples_.address(), count * drawn * sizeof(double));
 }
 
 void SamplerOnDevice::tally(std::uint64_t seed, std::uint64_t first, std::uint64_t count,
@@ -97,7 +97,7 @@ void SamplerOnDevice::tally(std::uint64_t seed, std::uint64_t first, std::uint64
 // Clocks of a multiprocessor, on an H200 (docs/benchmarks.md).
 double SamplerOnDevice::seconds_of_chunk(const Potential &potential, const GpuProperties &gpu) {
     constexpr double of_entry = 0.21, of_step = 0.6;
-    return static_cast<double>(chunk) *
+    return static_cast<double>(drawn) *
            (of_entry * static_cast<double>(potential.entries()) +
             of_step * static_cast<double>(potential.n())) /
            (gpu.clock_hz * gpu.multiprocessors);

@@ -1,11 +1,11 @@
 #include "lib/execute/ferrers_numbers.hpp"
 
+#include "preprocess/index.hpp"
+
 #include <algorithm>
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr double most_steps = 1e8;
 

@@ -12,6 +12,7 @@
 #include "lib/input/written_out.hpp"
 #include "lib/number/ball.hpp"
 #include "lib/run/run_control.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,8 +23,6 @@ namespace libperm {
 namespace {
 
 constexpr double as_planning = 0.005; // seconds
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // The entries as whole numbers: times their common denominator.
 struct WholeEntries {

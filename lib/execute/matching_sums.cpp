@@ -1,5 +1,6 @@
 #include "lib/execute/matching_sums.hpp"
 
+#include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -10,8 +11,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr double most_terms = 0x1p50, longest_sum = 0x1p62;
 constexpr std::int64_t most_lines = 1 << 20;

@@ -1,5 +1,7 @@
 #include "lib/frontier/branch_forks.hpp"
 
+#include "preprocess/index.hpp"
+
 #include <algorithm>
 
 namespace libperm {
@@ -7,8 +9,6 @@ namespace {
 
 constexpr double worth_a_thread = 1e-3; // seconds, on either side
 constexpr int most_nested = 8;          // forks inside each other
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 // A branch with all that is joined into it.
 struct Subtree {

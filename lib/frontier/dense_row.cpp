@@ -1,12 +1,12 @@
 #include "lib/frontier/dense_row.hpp"
 
+#include "preprocess/index.hpp"
+
 #include <algorithm>
 #include <array>
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 SlotSet bit_of(const FrontierTerm &t) { return SlotSet{1} << t.slot; }
 bool is_low(const FrontierTerm &t) { return t.slot < low_slots; }

@@ -5,6 +5,7 @@
 #include "lib/base/struct_size.hpp"
 #include "lib/input/written_out.hpp"
 #include "lib/number/decimal.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,8 +18,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 [[noreturn]] void bad_matrix(const std::string &text) { throw Error(PERM_BAD_MATRIX, text); }
 

@@ -3,14 +3,13 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <limits>
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr std::int64_t most_entries = std::int64_t{1} << 31; // with all that is added
 constexpr std::int64_t one = -1;                             // as an entry's source

@@ -2,6 +2,7 @@
 
 #include "lib/base/error.hpp"
 #include "lib/run/run_control.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/matching.hpp"
 
 #include <algorithm>
@@ -9,8 +10,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 [[noreturn]] void refuse_no_matching() {
     throw Error(PERM_BAD_MATRIX,

@@ -2,14 +2,13 @@
 
 #include "lib/number/ball.hpp"
 #include "lib/number/bits.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr std::int32_t most_short_lines = 12;
 constexpr std::int64_t most_numbers = 1 << 18; // of all sets after all lines: 2 MB

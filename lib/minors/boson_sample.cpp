@@ -5,6 +5,7 @@
 #include "lib/base/system.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/minors/boson_shot.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -13,8 +14,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 const perm_boson &checked(const perm_boson *a, std::int64_t shots, const std::int64_t *occupations) {
     constexpr std::int64_t most = std::int64_t{1} << 20;

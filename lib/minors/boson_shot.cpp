@@ -3,6 +3,7 @@
 #include "jit/lanes/minor_sum.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -16,8 +17,6 @@ namespace {
 constexpr double weighing_seconds = 1e-9; // of a mode and a column
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 template <class Work> void for_each(std::uint64_t photons, const Work &work) {
     for (; photons != 0; photons &= photons - 1) work(static_cast<std::size_t>(std::countr_zero(photons)));

@@ -10,6 +10,7 @@
 #include "lib/minors/minor_sums.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/gpu_queues.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -20,8 +21,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr std::int64_t most_lines = most_summed_kinds;
 constexpr std::int64_t matrices_at_once = 16;

@@ -2,6 +2,7 @@
 
 #include "jit/lanes/sign_grids.hpp"
 #include "lib/number/bits.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -11,8 +12,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr int most_exponent = 900;
 constexpr int alike = 20; // bits that columns may differ by, and be left as they are

@@ -6,6 +6,7 @@
 #include "lib/minors/minor_sums.hpp"
 #include "lib/run/plan_machine.hpp"
 #include "lib/small/term_answer.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -16,8 +17,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr double launch_seconds = 0.1; // of one launch at most, as predicted
 

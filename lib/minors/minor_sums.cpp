@@ -8,7 +8,7 @@ namespace {
 constexpr std::uint64_t terms_of_piece = 1 << 14; // tenths of a millisecond
 
 // Of a row and term, on an AMD EPYC with vectors of eight doubles.
-constexpr double real_seconds = 0.4e-9, complex_seconds = 1.1e-9;
+constexpr double real_row_seconds = 0.4e-9, complex_row_seconds = 1.1e-9;
 
 SumShape shape_of(const CountedColumns &a, int columns_in_all) {
     return {columns_in_all, static_cast<double>(minor_additions(a) + a.columns),
@@ -18,7 +18,7 @@ SumShape shape_of(const CountedColumns &a, int columns_in_all) {
 } // namespace
 
 double minor_seconds(int rows, double terms, bool is_complex) {
-    return rows * terms * (is_complex ? complex_seconds : real_seconds);
+    return rows * terms * (is_complex ? complex_row_seconds : real_row_seconds);
 }
 
 StepPieces minor_share(const CountedColumns &a) {

@@ -16,7 +16,7 @@ Value product(Value s, double x, double y) {
 }
 
 // Adds a multiple of one table to another along moves; or back along them.
-template <bool back> struct Add {
+template <bool back> struct AddAlong {
     const Value *s;
     Value *t;
     double x, y;
@@ -132,7 +132,7 @@ void NarrowMinors::run(std::span<Value> minors, const Poll &poll) {
     for (std::size_t l = 0; l + 1 < columns; ++l) {
         const Column &c = columns_[l];
         std::fill_n(wide, subsets(c.width(), c.taken + 1), Value());
-        add_entries<Add<false>>(l, c.taken, before_[l].data(), wide, steps);
+        add_entries<AddAlong<false>>(l, c.taken, before_[l].data(), wide, steps);
         int width = c.width(), taken = c.taken + 1;
         for (const int place : c.closing) { // where it is taken it comes no sooner than in the shorter list
             move_runs(width--, place, --taken, 0, 0, Close<false>{wide, wide});
@@ -156,7 +156,7 @@ void NarrowMinors::run(std::span<Value> minors, const Poll &poll) {
         }
         minors[l] = {re, im};
         std::fill_n(spare, subsets(c.before, c.taken - 1), Value());
-        add_entries<Add<true>>(l, c.taken - 1, wide, spare, steps);
+        add_entries<AddAlong<true>>(l, c.taken - 1, wide, spare, steps);
         std::swap(wide, spare);
     }
 }

@@ -6,22 +6,20 @@
 #include "lib/frontier/cost.hpp"
 #include "lib/minors/gradient_sums.hpp"
 #include "lib/minors/left_out_on_device.hpp"
+#include "lib/number/infinity.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/gpu_queues.hpp"
 #include "lib/run/plan_machine.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 #include <vector>
 
 namespace libperm {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double move_seconds = 4.5e-9; // of a gradient along a tape
 constexpr double sums_overhead = 5e-6;
 constexpr double making = 4; // times what it takes to go along it once: to make a tape

@@ -9,7 +9,7 @@ namespace {
 
 using Binomials = std::array<std::array<std::size_t, most_places + 1>, most_places + 1>;
 
-constexpr Binomials binomials = [] {
+constexpr Binomials places_taken = [] {
     Binomials table{};
     for (std::size_t n = 0; n <= most_places; ++n) {
         table[n][0] = 1;
@@ -41,7 +41,7 @@ struct LowMoves {
 std::size_t subsets(int places, int taken) {
     return taken < 0 || places < 0 || taken > places
                ? 0
-               : binomials[static_cast<std::size_t>(places)][static_cast<std::size_t>(taken)];
+               : places_taken[static_cast<std::size_t>(places)][static_cast<std::size_t>(taken)];
 }
 
 std::span<const LowMove> low_moves(int places, int place, int taken) {

@@ -2,10 +2,10 @@
 
 #include "lib/base/error.hpp"
 #include "lib/number/bits.hpp"
+#include "lib/number/infinity.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace libperm {
 namespace {
@@ -14,7 +14,6 @@ constexpr double u = 0x1p-53;
 constexpr double up = 1 + 0x1p-50; // more than the roundings of computing a bound
 // Relative bounds are computed with a few roundings: a part in 2^40 covers them.
 constexpr double slack = 1 + 0x1p-40;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 Scaled times(const Scaled &x, double factor) { return make_scaled(x.mantissa * factor, x.exp2); }
 

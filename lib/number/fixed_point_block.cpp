@@ -1,6 +1,7 @@
 #include "lib/number/fixed_point_block.hpp"
 
 #include "lib/number/wide_value.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/matching.hpp"
 #include "preprocess/permanent_bound.hpp"
 #include "preprocess/scaling.hpp"
@@ -12,8 +13,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 std::int64_t lowest_bit(const mpz_class &x) { // far above, if there is none
     return x == 0 ? std::numeric_limits<std::int32_t>::max()

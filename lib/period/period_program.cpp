@@ -2,6 +2,7 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/log_factorial.hpp"
 
 #include <algorithm>
@@ -12,8 +13,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 struct Place {
     std::int32_t position = 0, shift = 0; // in the order of a step; see PeriodRow

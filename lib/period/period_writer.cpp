@@ -2,6 +2,7 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -9,8 +10,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 struct Candidate {
     PeriodKey key;

@@ -9,11 +9,11 @@ bool odd(std::uint32_t bits) { return std::popcount(bits) % 2 != 0; }
 
 // Of each state the first of its orbit and the maps that lead from there, a bit for each; of each first state
 // products of maps under which it stays.
-struct Orbits {
+struct SectorOrbits {
     std::vector<std::uint32_t> first, maps;
     std::vector<std::vector<std::uint32_t>> stays;
 
-    explicit Orbits(const PeriodBlock &block)
+    explicit SectorOrbits(const PeriodBlock &block)
         : first(block.states, Sector::none), maps(block.states, 0), stays(block.states) {
         std::vector<std::uint32_t> reached;
         for (std::uint32_t s = 0; s < block.states; ++s) {
@@ -39,7 +39,7 @@ struct Orbits {
 } // namespace
 
 std::vector<Sector> sectors_of(const PeriodBlock &block) {
-    const Orbits orbits(block);
+    const SectorOrbits orbits(block);
     std::vector<Sector> out(sectors_in(block));
     for (std::uint32_t signs = 0; signs < out.size(); ++signs) {
         Sector &sector = out[signs];

@@ -4,6 +4,7 @@
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"
 #include "lib/number/ball.hpp"
+#include "lib/number/infinity.hpp"
 #include "lib/number/wide_value.hpp"
 #include "lib/period/period_loops.hpp"
 #include "lib/period/period_walk.hpp"
@@ -27,7 +28,6 @@ struct Doubles {
 };
 
 constexpr double enough = 1e-14; // of the bracket's width; rounding leaves about as much
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // One strongly connected operator, or one whose states all lie on ways from end to end. Power iteration on
 // T + s: with s > 0 it converges where the loops of T have lengths with a common divisor too. x > 0 stays so.

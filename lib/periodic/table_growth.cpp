@@ -5,6 +5,7 @@
 #include "lib/base/log.hpp"
 #include "lib/cell/symmetries.hpp"
 #include "lib/number/ball.hpp"
+#include "lib/number/infinity.hpp"
 #include "lib/periodic/device_choice.hpp"
 #include "lib/table/table_on_cpu.hpp"
 #include "lib/table/table_on_device.hpp"
@@ -13,16 +14,14 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <memory>
 
 namespace libperm {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double smallest = 1e-120; // of x: what a period makes of it does not vanish
 
-struct Doubles {
+struct TableDoubles {
     using Number = double;
     using Factor = double;
     static double zero() { return 0; }
@@ -90,9 +89,9 @@ class GrowthOnCpu final : public GrowthTable {
     }
 
   private:
-    Doubles numbers_;
+    TableDoubles numbers_;
     std::vector<double> factors_;
-    TableOnCpu<Doubles> table_;
+    TableOnCpu<TableDoubles> table_;
     Charge charge_;
     std::vector<double> x_;
 };

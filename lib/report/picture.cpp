@@ -3,6 +3,7 @@
 #include "lib/frontier/cost.hpp"
 #include "lib/frontier/plan.hpp"
 #include "preprocess/dulmage_mendelsohn.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -13,8 +14,6 @@ namespace libperm {
 namespace {
 
 using Lines = std::vector<std::int32_t>;
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 Lines as_given(std::int32_t n) {
     Lines lines(at(n));

@@ -3,6 +3,7 @@
 #include "lib/base/struct_size.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/number/scaled.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/matching.hpp"
 
 #include <algorithm>
@@ -19,8 +20,6 @@ namespace {
 constexpr double half_unit = 0x1p-53, roundings = 1 + 0x1p-30;
 constexpr double negligible = 0x1p-20;  // below it a looser bound does
 constexpr double most_soules = 1 << 12; // lines, counted
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // Of doubles, side by side.
 struct Signs {

@@ -1,16 +1,14 @@
 #include "lib/run/outcome.hpp"
 
 #include "lib/base/error.hpp"
+#include "lib/number/infinity.hpp"
 #include "lib/number/wide_value.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace libperm {
-namespace {
-constexpr double infinity = std::numeric_limits<double>::infinity();
-} // namespace
+namespace {} // namespace
 
 void set_value(Outcome &outcome, const Ball &ball) {
     outcome.value = ball.value;

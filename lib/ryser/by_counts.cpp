@@ -2,6 +2,7 @@
 
 #include "lib/number/bits.hpp"
 #include "lib/ryser/sum.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +10,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr std::uint64_t run_length = 4096; // terms between two fresh starts of the row sums, at most
 // Pieces are a property of the plan, so the result does not know of threads.

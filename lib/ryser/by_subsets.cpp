@@ -3,6 +3,7 @@
 #include "lib/number/bits.hpp"
 #include "lib/number/scaled_rows.hpp"
 #include "lib/ryser/sum.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -11,8 +12,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr int run_bits = 14; // subsets between two fresh starts of the row sums: 2^14 at most
 // Pieces are a property of n alone, so the result does not know of threads.

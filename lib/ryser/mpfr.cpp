@@ -12,7 +12,7 @@ constexpr int more_grid_bits = 32; // than the products have: row sums are exact
 constexpr int more_sum_bits = 64;  // no number of terms is felt in the last bits of a product
 constexpr int bound_bits = 64;     // of errors and sums of absolute values, which are rounded up
 
-class Real {
+class MpfrReal {
   public:
     using Number = MpfrNumber;
     static Number number(mpfr_prec_t bits) { return Number(bits); }
@@ -33,33 +33,33 @@ class Real {
     template <class F> static void each_part(Number &x, const F &f) { f(x); }
 };
 
-class Complex {
+class MpfrComplex {
   public:
     struct Number {
         MpfrNumber re, im;
     };
     static Number number(mpfr_prec_t bits) { return {MpfrNumber(bits), MpfrNumber(bits)}; }
     static void set(Number &to, const mpz_class &re, const mpz_class &im, mpfr_exp_t exp2) {
-        Real::set(to.re, re, 0, exp2);
-        Real::set(to.im, im, 0, exp2);
+        MpfrReal::set(to.re, re, 0, exp2);
+        MpfrReal::set(to.im, im, 0, exp2);
     }
     static void set(Number &to, const Number &x) {
-        Real::set(to.re, x.re);
-        Real::set(to.im, x.im);
+        MpfrReal::set(to.re, x.re);
+        MpfrReal::set(to.im, x.im);
     }
     static void add(Number &to, const Number &x) {
-        Real::add(to.re, x.re);
-        Real::add(to.im, x.im);
+        MpfrReal::add(to.re, x.re);
+        MpfrReal::add(to.im, x.im);
     }
     static void subtract(Number &to, const Number &x) {
-        Real::subtract(to.re, x.re);
-        Real::subtract(to.im, x.im);
+        MpfrReal::subtract(to.re, x.re);
+        MpfrReal::subtract(to.im, x.im);
     }
     static void shift(Number &x, long by) {
-        Real::shift(x.re, by);
-        Real::shift(x.im, by);
+        MpfrReal::shift(x.re, by);
+        MpfrReal::shift(x.im, by);
     }
-    static bool is_zero(const Number &x) { return Real::is_zero(x.re) && Real::is_zero(x.im); }
+    static bool is_zero(const Number &x) { return MpfrReal::is_zero(x.re) && MpfrReal::is_zero(x.im); }
     // Each part rounds once.
     static void multiply(Number &to, const Number &x) {
         MpfrNumber re(to.re.bits());
@@ -68,8 +68,8 @@ class Complex {
         to.re = std::move(re);
     }
     static void add_magnitude(MpfrNumber &to, const Number &x) { // |re| + |im|
-        Real::add_magnitude(to, x.re);
-        Real::add_magnitude(to, x.im);
+        MpfrReal::add_magnitude(to, x.re);
+        MpfrReal::add_magnitude(to, x.im);
     }
     static const MpfrNumber &re(const Number &x) { return x.re; }
     static const MpfrNumber *im(const Number &x) { return &x.im; }
@@ -222,7 +222,8 @@ EngineResult ryser_in_mpfr(const RyserPlan &plan, const ExactBlock &block, int b
     if (!has_perfect_matching(block)) return {WideBall{}, {}};
     const bool real =
         std::all_of(block.values.begin(), block.values.end(), [](const Gaussian &x) { return is_real(x); });
-    return real ? compute<Real>(plan, block, bits, control) : compute<Complex>(plan, block, bits, control);
+    return real ? compute<MpfrReal>(plan, block, bits, control)
+                : compute<MpfrComplex>(plan, block, bits, control);
 }
 
 } // namespace libperm

@@ -4,6 +4,7 @@
 #include "lib/base/fields.hpp"
 #include "lib/run/proposals.hpp"
 #include "preprocess/by_degree.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -11,8 +12,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 double updates_per_subset(const Pattern &at_, const std::vector<std::int32_t> &columns) {
     double updates = 0;

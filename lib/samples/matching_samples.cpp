@@ -11,6 +11,7 @@
 #include "lib/tape/gradient_entries.hpp"
 #include "lib/tape/long_tape.hpp"
 #include "preprocess/dulmage_mendelsohn.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -20,8 +21,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr std::uint32_t at_once = 1024; // shots that go back together
 constexpr double row_seconds = 1e-8;    // of a shot

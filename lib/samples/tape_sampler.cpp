@@ -2,6 +2,7 @@
 
 #include "lib/base/randomness.hpp"
 #include "lib/number/bits.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +12,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // x * 2^(exp2 - unit), 0 far below.
 double in_units(double x, std::int64_t exp2, std::int64_t unit) {

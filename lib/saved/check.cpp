@@ -4,6 +4,7 @@
 #include "lib/base/fields.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/plan/engines.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/matching.hpp"
 
 #include <algorithm>
@@ -15,8 +16,6 @@ namespace {
 
 constexpr std::int32_t most_lines = std::numeric_limits<std::int32_t>::max() - 1;
 constexpr std::int64_t most_blocks = std::int64_t{1} << 32; // of a plan, far more than can be planned
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 void check_pattern(const Pattern &a) {
     require(0 <= a.rows && a.rows <= most_lines && 0 <= a.cols && a.cols <= most_lines &&

@@ -13,6 +13,7 @@
 #include "lib/small/entries.hpp"
 #include "lib/small/linear_powers.hpp"
 #include "lib/small/whole_kinds.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -23,14 +24,12 @@
 namespace libperm {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 constexpr double least_written = 1 << 20;    // entries; of fewer the general road knows more ways,
 constexpr double least_written_of_two = 1e4; // but takes longer than this where there are two kinds
 constexpr double written_bytes = 64;         // that an entry takes there
 constexpr double worth_writing_out = 0.3;    // seconds of one thread: what takes longer may be quicker there
 constexpr double worth_waiting = 100;        // seconds, where it would not fit the memory limit there
-constexpr double most_terms = 0x1p40;
+constexpr double most_exact_terms = 0x1p40;
 
 constexpr int prime_bits = 62;
 constexpr double certain_bits = 61.99; // of each of the first 2^30 primes below 2^62, and more
@@ -217,7 +216,7 @@ std::optional<ExactKinds> compute_exact_kinds(const perm_csr *a, const Options &
     if (kinds->written < least_written) return {};
     const double serial = serial_seconds(whole), seconds = seconds_on(options.threads, serial);
     const bool fits = kinds->written * written_bytes <= static_cast<double>(options.memory_limit);
-    if (whole.plan.terms > most_terms || seconds > std::min(options.refuse_seconds, worth_waiting) ||
+    if (whole.plan.terms > most_exact_terms || seconds > std::min(options.refuse_seconds, worth_waiting) ||
         (fits && serial > worth_writing_out))
         return {};
     control.begin(matrices_of(whole) * whole.plan.terms, seconds);

@@ -3,6 +3,7 @@
 #include "lib/run/run_control.hpp"
 #include "lib/small/in_integers.hpp"
 #include "lib/small/pieces.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,8 +22,6 @@ constexpr std::size_t most_words = 22, room = most_words + 2;
 using Words = std::array<mp_limb_t, room>;
 
 constexpr double seconds_of_step = 5e-7; // of one thread
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Rows whose sums' product fits a word.
 struct Group {

@@ -53,7 +53,7 @@ bool is_worth_summing(const Lines &rows, const Lines &columns, std::int64_t nnz)
            10 * nnz >= 6 * std::int64_t{rows.kinds} * columns.kinds;
 }
 
-bool is_plain(const perm_csr &a) {
+bool has_plain_multiplicities(const perm_csr &a) {
     return (a.row_multiplicity || a.col_multiplicity) && !a.row_unmatched && !a.col_unmatched &&
            a.n_rows >= 1 && a.n_rows <= most_lines_read && a.n_cols >= 1 && a.n_cols <= most_lines_read &&
            a.nnz >= 0 && a.nnz <= a.n_rows * a.n_cols && a.row_ptr && a.col_idx && a.values &&
@@ -64,7 +64,7 @@ bool is_plain(const perm_csr &a) {
 } // namespace
 
 bool read_kinds(const perm_csr &a, SmallKinds &out) {
-    if (!is_plain(a)) return false;
+    if (!has_plain_multiplicities(a)) return false;
     Lines rows, columns;
     if (!read_lines(a.row_multiplicity, a.n_rows, rows) ||
         !read_lines(a.col_multiplicity, a.n_cols, columns) || !are_few(rows, columns))

@@ -1,13 +1,13 @@
 #include "lib/small/linear_powers.hpp"
 
+#include "preprocess/index.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 bool is_zero(const WholeGaussian &x) { return x.re == 0 && x.im == 0; }
 

@@ -122,22 +122,22 @@ template <class Values> bool put_all(Values &values, const SmallMatrix &out) {
     return true;
 }
 
-struct Parts {
+struct EntryParts {
     double re, im;
 };
 
 // Lines by their entries, line(l, k) being entry k of line l.
 template <class Line> bool some_proportional(int n, const Line &line) {
     constexpr double near = 0x1p-46; // more than the roundings of two products
-    const auto size = [](Parts x) { return std::fabs(x.re) + std::fabs(x.im); };
+    const auto size = [](EntryParts x) { return std::fabs(x.re) + std::fabs(x.im); };
     for (int a = 1; a < n; ++a)
         for (int b = 0; b < a; ++b) {
             int p = 0; // where line a is not 0
             while (p + 1 < n && size(line(a, p)) == 0) ++p;
-            const Parts ap = line(a, p), bp = line(b, p);
+            const EntryParts ap = line(a, p), bp = line(b, p);
             bool is_near = true;
             for (int k = 0; k < n && is_near; ++k) {
-                const Parts ak = line(a, k), bk = line(b, k);
+                const EntryParts ak = line(a, k), bk = line(b, k);
                 const double re = (ap.re * bk.re - ap.im * bk.im) - (bp.re * ak.re - bp.im * ak.im);
                 const double im = (ap.re * bk.im + ap.im * bk.re) - (bp.re * ak.im + bp.im * ak.re);
                 const double most = size(ap) * size(bk) + size(bp) * size(ak);
@@ -166,7 +166,7 @@ bool read_full(const void *values, perm_value_type type, int n, SmallMatrix &out
 }
 
 bool may_have_proportional_lines(const SmallMatrix &a) {
-    const auto entry = [&a](int i, int j) -> Parts {
+    const auto entry = [&a](int i, int j) -> EntryParts {
         const std::size_t k = a.at(i, j);
         if (a.is_whole) return {static_cast<double>(a.whole[k]), 0};
         return {a.re[k], a.is_complex ? a.im[k] : 0};

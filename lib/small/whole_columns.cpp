@@ -11,7 +11,7 @@ namespace {
 
 constexpr int most_digits = 40; // of a double that counts as short
 constexpr int most_bits = 61;   // of an integer made of one
-constexpr int most_exponent = 900;
+constexpr int most_unit_exponent = 900;
 
 // The exponents of a row's bits: from the last one of any entry to beyond the first.
 struct Span {
@@ -51,7 +51,7 @@ bool from_doubles(const SmallMatrix &a, WholeColumns &out) {
     for (int i = 0; i < a.order; ++i) {
         const Span &row = spans[static_cast<std::size_t>(i)];
         const int unit = row.high < row.low ? 0 : row.low;
-        if (row.high - unit > most_bits || std::abs(unit) > most_exponent) return false;
+        if (row.high - unit > most_bits || std::abs(unit) > most_unit_exponent) return false;
         scale[static_cast<std::size_t>(i)] = power_of_two(-unit);
         out.exp2 += unit;
     }

@@ -1,6 +1,7 @@
 #include "lib/small/whole_kinds.hpp"
 
 #include "preprocess/gaussian.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +9,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr std::int64_t most_lines = 1 << 28; // with what they count
 
@@ -25,14 +24,14 @@ bool read_side(const std::int64_t *given, std::int64_t lines, std::vector<EqualL
 }
 
 // An entry of a row that counts, in the place of its column.
-struct Entry {
+struct KindEntry {
     std::int32_t column;
     Gaussian value;
 };
 
-std::vector<Entry> entries_of(const InputPattern &input, const Values &values, std::int32_t row,
-                              const std::vector<std::int32_t> &place) {
-    std::vector<Entry> entries;
+std::vector<KindEntry> entries_of(const InputPattern &input, const Values &values, std::int32_t row,
+                                  const std::vector<std::int32_t> &place) {
+    std::vector<KindEntry> entries;
     std::int64_t k = input.pattern.row_begin(row);
     for (const std::int32_t j : input.pattern.row(row)) {
         Gaussian x = values.wide.empty() ? Gaussian{mpq_class(values.real[at(k)]), 0} : values.wide[at(k)];
@@ -42,15 +41,15 @@ std::vector<Entry> entries_of(const InputPattern &input, const Values &values, s
     return entries;
 }
 
-void add_row(WholeKinds &out, const std::vector<Entry> &entries, const Sides &kinds, std::int32_t count) {
+void add_row(WholeKinds &out, const std::vector<KindEntry> &entries, const Sides &kinds, std::int32_t count) {
     mpz_class multiple = 1, divisor = 0, most = 0; // of denominators, of numerators; of a row sum
-    for (const Entry &e : entries)
+    for (const KindEntry &e : entries)
         for (const mpq_class *x : {&e.value.re, &e.value.im}) {
             multiple = lcm(multiple, x->get_den());
             divisor = gcd(divisor, x->get_num());
         }
     if (divisor == 0) divisor = 1;
-    for (const Entry &e : entries) {
+    for (const KindEntry &e : entries) {
         const auto whole = [&](const mpq_class &x) {
             return mpz_class(x.get_num() / divisor * (multiple / x.get_den()));
         };
@@ -114,7 +113,7 @@ WholeKinds whole_kinds_of(const Sides &kinds, const InputPattern &input, const V
         add_row(out, entries_of(input, values, row.line, place), kinds, row.count);
     }
     if (kinds.ones > 0) {
-        std::vector<Entry> ones;
+        std::vector<KindEntry> ones;
         for (std::size_t t = 0; t < kinds.columns.size(); ++t)
             ones.push_back({static_cast<std::int32_t>(t), {1, 0}});
         add_row(out, ones, kinds, static_cast<std::int32_t>(kinds.ones));

@@ -2,6 +2,7 @@
 
 #include "lib/number/bits.hpp"
 #include "lib/subsets/fixed_point_double.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/permanent_estimate.hpp"
 
 #include <algorithm>
@@ -11,8 +12,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // The numbers of a kernel, by columns.
 class ColumnsOfMatrix {

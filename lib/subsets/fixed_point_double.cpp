@@ -1,22 +1,19 @@
 #include "lib/subsets/fixed_point_double.hpp"
 
 #include "lib/number/bits.hpp"
+#include "lib/number/infinity.hpp"
 #include "lib/number/scaled_rows.hpp"
 #include "lib/run/input_error.hpp"
 #include "lib/subsets/kernel_values.hpp"
 #include "lib/subsets/tree_plan.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/permanent_bound.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Half a row's absolute sum bounds |x|, and x is a multiple of half the entries' unit: with entries that are
 // multiples of 2^-53 and add up to at most 1, that are 53 bits.

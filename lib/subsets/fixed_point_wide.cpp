@@ -1,20 +1,17 @@
 #include "lib/subsets/fixed_point_wide.hpp"
 
 #include "lib/number/bits.hpp"
+#include "lib/number/infinity.hpp"
 #include "lib/subsets/kernel_values.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/permanent_bound.hpp"
 #include "preprocess/scaling.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Half a row's absolute sum, below 1/2, bounds the parts of x, which are multiples of half the entries' unit:
 // 53 bits, or 105, of which a sum of two doubles has no rounding (jit/device/number.cuh). On two grids the

@@ -5,6 +5,7 @@
 #include "lib/input/options.hpp"
 #include "lib/subsets/propose.hpp"
 #include "lib/subsets/tree_plan.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/tree_shape.hpp"
 
 #include <cmath>
@@ -12,8 +13,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 struct SavedPart { // of a tree; `parts` that follow lie in it
     std::int32_t begin = 0, loop = 0, end = 0, parts = 0;

@@ -2,6 +2,7 @@
 
 #include "jit/program/tree_program.hpp"
 #include "jit/text/text.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +10,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at_index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 TreePart part_of(const TreeShape &shape) {
     TreePart part;
@@ -89,7 +88,7 @@ SubsetPlan outline_tree(const Pattern &a, const Pattern &at, const TreeOrder &or
     const std::int32_t n = a.rows;
     plan.transposed = order.transposed;
     plan.subsets = std::exp2(n - 1.0);
-    plan.order.rows.resize(at_index(n));
+    plan.order.rows.resize(libperm::at(n));
     std::iota(plan.order.rows.begin(), plan.order.rows.end(), 0);
     plan.order.cols = order.columns;
     const Pattern ordered = // by columns

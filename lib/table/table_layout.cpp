@@ -1,14 +1,13 @@
 #include "lib/table/table_layout.hpp"
 
 #include "lib/frontier/dense_row.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <bit>
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 std::uint32_t rank_of(const std::vector<std::uint32_t> &ranks, std::uint32_t set) {
     const std::uint32_t lower = set & ((1U << table_chunk) - 1), upper = set >> table_chunk;

@@ -1,5 +1,7 @@
 #include "lib/table/table_on_device.hpp"
 
+#include "preprocess/index.hpp"
+
 #include <algorithm>
 #include <array>
 #include <set>
@@ -7,8 +9,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 RowShape shape_of(const TableLists &lists) {
     return {static_cast<int>(lists.low_entries.size()), static_cast<int>(lists.high_entries.size())};

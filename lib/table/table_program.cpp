@@ -1,6 +1,7 @@
 #include "lib/table/table_program.hpp"
 
 #include "lib/frontier/layout.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -11,8 +12,6 @@
 
 namespace libperm {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 std::int64_t floor_divided(std::int64_t x, std::int64_t by) { return (x - (x % by + by) % by) / by; }
 

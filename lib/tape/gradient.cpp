@@ -4,24 +4,22 @@
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"
 #include "lib/number/bits.hpp"
+#include "lib/number/infinity.hpp"
 #include "lib/number/magnitude_range.hpp"
 #include "lib/run/memory_budget.hpp"
 #include "lib/run/run_control.hpp"
 #include "lib/tape/long_tape.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <thread>
 #include <utility>
 
 namespace libperm {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double move_seconds = 1.5e-9;
 
 // What magnitudes have at least: underflow loses less than a rounding of it.

@@ -3,6 +3,7 @@
 #include "lib/base/error.hpp"
 #include "lib/number/bits.hpp"
 #include "lib/number/wide_value.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,12 +11,6 @@
 #include <limits>
 
 namespace libperm {
-namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-} // namespace
-
 std::vector<std::int64_t> caller_places(const InputPattern &input) {
     if (!input.written || input.written->source.empty()) return input.source;
     std::vector<std::int64_t> places = input.source;

@@ -1,17 +1,12 @@
 // What is known of a tape's lists before any numbers: the ways back, roundings, where slopes stand.
 #include "lib/tape/gradient.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 namespace libperm {
-namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-} // namespace
-
 // The same states, with the moves from each.
 void Gradient::turn_round() {
     const Tape &tape = *tape_;

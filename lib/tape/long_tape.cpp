@@ -5,21 +5,20 @@
 #include "lib/base/system.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/frontier/cost.hpp"
+#include "lib/number/infinity.hpp"
 #include "preprocess/branch_program.hpp"
 #include "preprocess/branch_search.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <utility>
 
 namespace libperm {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double move_bytes = 48;     // while a tape is made, the states' share among it
-constexpr double misjudged = 4;       // times what is expected, at most
-constexpr double move_seconds = 1e-7; // to make it, and to go along it some times
+constexpr double move_bytes = 48;           // while a tape is made, the states' share among it
+constexpr double misjudged = 4;             // times what is expected, at most
+constexpr double whole_move_seconds = 1e-7; // to make it, and to go along it some times
 
 [[noreturn]] void refuse_memory(const char *who, double moves, std::int64_t limit) {
     throw Error(PERM_REFUSED_MEMORY,
@@ -95,9 +94,9 @@ class LongTape {
     std::optional<TapeWay> on_tree(double other_moves) {
         BranchSearchOptions search;
         search.seed = options_.seed;
-        search.price = {move_seconds, move_seconds, move_seconds, of_a_list};
+        search.price = {whole_move_seconds, whole_move_seconds, whole_move_seconds, of_a_list};
         search.most_states = most_moves_; // there are more moves than states
-        search.other_seconds = std::min(other_moves * move_seconds, 1e300);
+        search.other_seconds = std::min(other_moves * whole_move_seconds, 1e300);
         search.poll = poll_;
         search.account = &control_.memory();
         const std::optional<FoundBranches> found =

@@ -4,6 +4,7 @@
 #include "lib/frontier/cost.hpp"
 #include "lib/number/bits.hpp"
 #include "lib/run/run_control.hpp"
+#include "preprocess/index.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,11 +17,9 @@
 namespace libperm {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-constexpr std::int64_t most_moves = 1 << 20; // a millisecond or two
-constexpr double plan_overhead = 5e-5;       // seconds of executing it, beside its blocks
-constexpr double move_seconds = 1.5e-9;      // of one matrix alone
+constexpr std::int64_t most_moves = 1 << 20;   // a millisecond or two
+constexpr double plan_overhead = 5e-5;         // seconds of executing it, beside its blocks
+constexpr double single_move_seconds = 1.5e-9; // of one matrix alone
 constexpr std::int64_t most_entries = 1 << 12;
 
 // In a real number.
@@ -235,7 +234,7 @@ void TapePlan::order(Plan &plan, RunControl &control) {
     if (!wants_doubles(plan) || plan.input.pattern.nnz() > most_entries || plan.n() == 0) return;
     // Few moves are enough for no matrix whose plan takes a hundred times as long; but starting a GPU takes
     // longer.
-    constexpr double longest = 100 * move_seconds * most_moves;
+    constexpr double longest = 100 * single_move_seconds * most_moves;
     const bool too_long = plan.options.device != Device::gpu && plan.serial_seconds > longest;
     if (plan.refusal != PERM_OK || too_long || least_frontier(plan.input.pattern).expansions > most_moves)
         return;
@@ -260,7 +259,7 @@ std::unique_ptr<const TapePlan> TapePlan::of(const Plan &plan, RunControl &contr
                   most_moves, [&control] { control.poll(); });
     if (!tape || tape->moves.empty()) return nullptr;
     // What is known of the values may have left less to do.
-    const double directly = move_seconds * static_cast<double>(tape->moves.size());
+    const double directly = single_move_seconds * static_cast<double>(tape->moves.size());
     if (plan_overhead + plan.serial_seconds < directly) return nullptr;
     if (const auto &source = plan.input.source; !source.empty()) { // entries by the caller's numbers
         std::vector<std::uint32_t> row(source.size());
