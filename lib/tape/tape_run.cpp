@@ -3,6 +3,7 @@
 #include "lib/base/aligned_doubles.hpp"
 #include "lib/frontier/cost.hpp"
 #include "lib/number/bits.hpp"
+#include "lib/number/infinity.hpp"
 #include "lib/run/run_control.hpp"
 #include "preprocess/index.hpp"
 
@@ -31,6 +32,19 @@ bool wants_doubles(const Plan &plan) {
            (!o.names_engine() || facts_of(o.engine).transfers_states) &&
            (plan.input.value_type == PERM_VALUE_F64 || plan.input.value_type == PERM_VALUE_C128) &&
            !plan.input.written && plan.input.free_lines() == 0 && !plan.input.repeats;
+}
+
+// Operations along the paths that were found for the blocks, whichever way was chosen.
+double operations_of_paths(const Plan &plan) {
+    double all = 0;
+    for (const auto &[key, block] : plan.block_plans) {
+        double least = infinity;
+        for (const Candidate &c : block.candidates)
+            if (facts_of(c.engine).transfers_states && c.form != FrontierForm::branches)
+                least = std::min(least, c.cost.operations);
+        if (least < infinity) all += least;
+    }
+    return all;
 }
 
 } // namespace
@@ -238,6 +252,8 @@ void TapePlan::order(Plan &plan, RunControl &control) {
     const bool too_long = plan.options.device != Device::gpu && plan.serial_seconds > longest;
     if (plan.refusal != PERM_OK || too_long || least_frontier(plan.input.pattern).expansions > most_moves)
         return;
+    // Nor where a tree is short and the paths that were found are so much longer.
+    if (operations_of_paths(plan) > 100 * most_moves) return;
     const FrontierOrder order = find_tape_order(
         {plan.input.pattern}, plan.options.seed, [&control] { control.poll(); }, &control.memory());
     if (!order.feasible) return;
