@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 namespace libperm {
 namespace {
@@ -270,9 +272,9 @@ bool is_long(const FrontierProgram &program) {
     return program.steps.size() > (program.branches.empty() ? most_rows : most_steps_of_tree);
 }
 
-// Of a tree, which is built again; of a list, whose states are counted again.
+// Of a tree, which is built again; of a list, whose states are counted again; of tables.
 double seconds_of_cut(const FrontierProgram &program, FrontierForm form) {
-    return form == FrontierForm::dense ? 0 : 1.5e-5 * static_cast<double>(program.steps.size());
+    return (form == FrontierForm::dense ? 2.5e-6 : 1.5e-5) * static_cast<double>(program.steps.size());
 }
 
 // Lists may be longer than was drawn for a guess, but not longer than what bounds them on a tree.
@@ -280,17 +282,28 @@ double most_bytes_of_slice(const Proposals &task, FrontierForm form, bool on_gpu
     return (form == FrontierForm::sparse ? 0.7 : 1) * task.machine.memory_limit(on_gpu);
 }
 
-void propose_slices_of(Proposals &task, Engine self, FrontierForm form, bool on_gpu) {
+Candidate *whole_of(Proposals &task, Engine self, FrontierForm form, bool on_gpu) {
     const auto whole = std::find_if(task.candidates.begin(), task.candidates.end(), [&](const Candidate &c) {
         return c.engine == self && c.form == form && c.on_gpu == on_gpu;
     });
-    const bool is_there = whole != task.candidates.end();
-    if (is_there && whole->refusal != PERM_REFUSED_MEMORY) return;
+    return whole == task.candidates.end() ? nullptr : &*whole;
+}
+
+// What does not fit the memory as it is; null: nothing is to be cut.
+std::shared_ptr<const FrontierPlan> plan_to_cut(Proposals &task, Engine self, FrontierForm form,
+                                                bool on_gpu) {
+    const Candidate *whole = whole_of(task, self, form, on_gpu);
+    if (whole && whole->refusal != PERM_REFUSED_MEMORY) return nullptr;
     const auto plan =
         std::dynamic_pointer_cast<const FrontierPlan>(form == FrontierForm::dense ? task.sliceable
-                                                      : is_there                  ? whole->plan
+                                                      : whole                     ? whole->plan
                                                                                   : nullptr);
-    if (!plan || plan->program.steps.empty() || is_long(plan->program)) return;
+    return plan && !plan->program.steps.empty() && !is_long(plan->program) ? plan : nullptr;
+}
+
+void propose_slices_of(Proposals &task, Engine self, FrontierForm form, bool on_gpu) {
+    const std::shared_ptr<const FrontierPlan> plan = plan_to_cut(task, self, form, on_gpu);
+    if (!plan) return;
     const FrontierProgram &program = plan->program;
     if (on_gpu && (!task.machine.has_gpu() || dense_device_why_not(program))) return;
     SliceSearch search;
@@ -312,7 +325,8 @@ void propose_slices_of(Proposals &task, Engine self, FrontierForm form, bool on_
     c.on_gpu = on_gpu;
     c.slices = find_slices(program, search);
     if (c.slices.empty()) {
-        if (is_there) whole->why_not += "; slices that fit would be too many or take too long";
+        if (Candidate *whole = whole_of(task, self, form, on_gpu))
+            whole->why_not += "; slices that fit would be too many or take too long";
         return;
     }
     c.transposed = program.transposed;
@@ -327,11 +341,17 @@ void propose_slices_of(Proposals &task, Engine self, FrontierForm form, bool on_
 
 } // namespace
 
+// What exceeds the memory least first: it is cut soonest, and what its slices take bounds what is worth a
+// search of others.
 void propose_slices(Proposals &task, Engine self) {
+    std::vector<std::pair<double, FrontierForm>> forms;
     if (task.options.device != Device::gpu)
-        // Those of the dense form are found at once: what they take bounds what is worth a search of others.
         for (const FrontierForm form : {FrontierForm::dense, FrontierForm::branches, FrontierForm::sparse})
-            propose_slices_of(task, self, form, false);
+            if (const auto plan = plan_to_cut(task, self, form, false))
+                forms.emplace_back(cost_of(task, plan->program, form, false).bytes, form);
+    std::stable_sort(forms.begin(), forms.end(),
+                     [](const auto &x, const auto &y) { return x.first < y.first; });
+    for (const auto &[bytes, form] : forms) propose_slices_of(task, self, form, false);
     if (task.may_use_gpu()) propose_slices_of(task, self, FrontierForm::dense, true);
 }
 

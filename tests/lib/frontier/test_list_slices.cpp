@@ -316,7 +316,7 @@ TEST_CASE("list slices: a tree past the memory limit, in shards, saved and loade
     opts.cache_dir = "";
     const perm::Result whole = perm::compute(a, opts);
     CHECK(whole->exact == 1);
-    opts.memory_limit_bytes = 400000;
+    opts.memory_limit_bytes = 200000;
     const perm::Plan plan(a, opts);
     const auto json = explained(plan);
     REQUIRE(json.contains("slices"));
