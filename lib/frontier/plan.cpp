@@ -277,9 +277,11 @@ double seconds_of_cut(const FrontierProgram &program, FrontierForm form) {
     return (form == FrontierForm::dense ? 2.5e-6 : 1.5e-5) * static_cast<double>(program.steps.size());
 }
 
-// Lists may be longer than was drawn for a guess, but not longer than what bounds them on a tree.
+// Lists may be longer than was drawn for a guess, but not longer than what bounds them on a tree; a join
+// there holds up to a sixth more than its lists.
 double most_bytes_of_slice(const Proposals &task, FrontierForm form, bool on_gpu) {
-    return (form == FrontierForm::sparse ? 0.7 : 1) * task.machine.memory_limit(on_gpu);
+    const double share = form == FrontierForm::sparse ? 0.7 : form == FrontierForm::branches ? 0.8 : 1;
+    return share * task.machine.memory_limit(on_gpu);
 }
 
 Candidate *whole_of(Proposals &task, Engine self, FrontierForm form, bool on_gpu) {

@@ -309,14 +309,14 @@ TEST_CASE("list slices: what there is no such slice of") {
 }
 
 TEST_CASE("list slices: a tree past the memory limit, in shards, saved and loaded") {
-    const perm::Csr a = perm::families::divisors(48);
+    const perm::Csr a = perm::families::divisors(64);
     perm_opts opts = with_engine("frontier");
     opts.precision = "exact";
     opts.device = "cpu";
     opts.cache_dir = "";
     const perm::Result whole = perm::compute(a, opts);
     CHECK(whole->exact == 1);
-    opts.memory_limit_bytes = 200000;
+    opts.memory_limit_bytes = 3000000;
     const perm::Plan plan(a, opts);
     const auto json = explained(plan);
     REQUIRE(json.contains("slices"));
