@@ -79,25 +79,23 @@ void KeptPieces::write_if_due() {
 }
 
 bool KeptPieces::write(bool is_answered) {
-    KeptTask all = kept_;
-    KeptProgress &now = all.progress, &progress = kept_.progress;
+    KeptProgress &now = kept_.progress;
+    const double before = now.fraction;
     now.pieces = store_.pieces();
     now.is_answered = is_answered;
     now.fraction = is_answered ? 1 : control_.fraction();
     now.seconds = seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count();
-    if (now.fraction < progress.fraction) now.run_began = now.seconds; // another run's
-    progress.fraction = now.fraction;
-    progress.seconds = now.seconds;
-    progress.run_began = now.run_began;
+    if (now.fraction < before) now.run_began = now.seconds; // another run's
     bool is_written = true;
     try {
-        write_durably(options_.checkpoint, sealed(seal, libperm::written(all)), is_torn_);
+        write_durably(options_.checkpoint, sealed(seal, written(kept_)), is_torn_);
         is_torn_ = false;
     } catch (const std::system_error &error) {
         is_written = false;
         log_warning(formatted("the checkpoint could not be written: {}; what was written before stays",
                               error.what()));
     }
+    now.pieces.clear(); // the store has them
     written_ = Clock::now();
     return is_written;
 }

@@ -277,8 +277,8 @@ double seconds_of_cut(const FrontierProgram &program, FrontierForm form) {
     return (form == FrontierForm::dense ? 2.5e-6 : 1.5e-5) * static_cast<double>(program.steps.size());
 }
 
-// Lists may be longer than was drawn for a guess, but not longer than what bounds them on a tree; a join
-// there holds up to a sixth more than its lists.
+// Lists may be longer than was drawn for a guess. On a tree they are bounded, but what a join holds beside
+// its lists is not priced.
 double most_bytes_of_slice(const Proposals &task, FrontierForm form, bool on_gpu) {
     const double share = form == FrontierForm::sparse ? 0.7 : form == FrontierForm::branches ? 0.8 : 1;
     return share * task.machine.memory_limit(on_gpu);

@@ -8,7 +8,6 @@
 #include <cmath>
 
 namespace libperm {
-namespace {} // namespace
 
 void set_value(Outcome &outcome, const Ball &ball) {
     outcome.value = ball.value;
