@@ -36,7 +36,7 @@ struct BranchStates {
 
 class BranchPricing {
   public:
-    // Of at most so many lines.
+    // Prices sets of at most so many lines.
     BranchPricing(const BranchPrice &price, double most_states, std::int32_t lines)
         : price_(price), most_states_(most_states), log2_binomial_(lines) {}
 

@@ -8,7 +8,7 @@ namespace libperm {
 
 // Lines that both sides of a join may have: a pattern of them is a word.
 constexpr std::int32_t widest_shared = 64;
-// And that a list may wait with: a state of them is a key.
+// The most lines that a list may wait with: a state of them is a key.
 constexpr std::int32_t widest_list = 128;
 
 // The subtree that leaves the fewest states at once is walked first. Its slots are those of the widest state;

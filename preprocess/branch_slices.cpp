@@ -30,7 +30,7 @@ class Cuttable {
         }
     }
 
-    // Or it is this node itself.
+    // A node counts as below itself.
     bool is_below(std::int32_t node, std::int32_t other) const {
         return begin_[at(other)] <= begin_[at(node)] &&
                begin_[at(node)] + leaves_[at(node)] <= begin_[at(other)] + leaves_[at(other)];

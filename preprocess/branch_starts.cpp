@@ -273,7 +273,7 @@ class Path {
         return true;
     }
 
-    // Of those that are open.
+    // The next of the lines that are open.
     std::int32_t next() {
         std::int32_t chosen = -1;
         double lowest = 1e300;

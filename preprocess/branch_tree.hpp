@@ -43,7 +43,7 @@ class BranchTree {
     // Its entries are all of a line: run as a leaf, whatever is below.
     bool is_line(const BranchNode &x) const;
 
-    // Of all joins that are run.
+    // The seconds of all joins that are run.
     double seconds() const { return seconds_; }
     void sum_seconds(); // anew, without the rounding errors of rotations
     std::int64_t bytes() const;

@@ -30,7 +30,7 @@ template <class Value> std::vector<std::int32_t> Contraction<Value>::crossing(Li
     return out;
 }
 
-// With all factors up to now.
+// The entry's value with all factors up to now.
 template <class Value> Value &Contraction<Value>::value(std::int32_t entry) {
     for (const std::size_t side : {0u, 1u})
         factors_[side].raise(node_of_entry_[at(entry)][side], values_[at(entry)]);

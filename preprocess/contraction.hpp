@@ -14,7 +14,7 @@ namespace libperm {
 
 template <class Value> class Contraction {
   public:
-    // Of fewer than 2^31 entries. The poll must outlive this.
+    // The block has fewer than 2^31 entries. The poll must outlive this.
     explicit Contraction(BlockOf<Value> block, const Poll &poll = never_asked);
 
     bool is_there(Line line) const { return lists_.is_there(line); }

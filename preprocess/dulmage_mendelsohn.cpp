@@ -26,7 +26,7 @@ class StrongComponents {
     std::int32_t count() const { return count_; }
     // Of each row, numbered so that what a component leads to comes before it.
     const std::vector<std::int32_t> &of_row() const { return component_; }
-    // Of each row, numbered by their lowest rows.
+    // The component of each row, numbered by their lowest rows.
     std::vector<std::int32_t> by_lowest_row() const {
         std::vector<std::int32_t> number(at(count_), -1), out;
         std::int32_t next = 0;

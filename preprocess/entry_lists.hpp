@@ -29,7 +29,7 @@ class EntryLists {
     std::int32_t degree(Line line) const {
         return is_there(line) ? lists_of(line)[at(list_of(line))].degree : 0;
     }
-    // Of the crossing lines and their entries, ascending.
+    // Pairs of a crossing line and its entry, ascending.
     using Crossings = std::vector<std::pair<std::int32_t, std::int32_t>>;
     const Crossings &crossings(Line line); // until the next call
     std::int32_t entry(Line line, std::int32_t other) const;

@@ -324,7 +324,7 @@ class Search {
     static constexpr double short_search = 2e8;
     static constexpr double longest = 3e9; // work in all: about three seconds
 
-    // Of all lines together.
+    // What looking on is worth for all lines together.
     double worth(double cost) const {
         const double own = options_.budget.of(cost), other = options_.other_seconds;
         if (SearchBudget::far * cost < other) return 2e9 * own; // nobody else will search

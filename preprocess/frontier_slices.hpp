@@ -14,7 +14,7 @@
 
 namespace libperm {
 
-// On which side of a cut a line is used, which waits there.
+// A line that waits at a cut, and the side on which it is used.
 struct FixedLine {
     std::int32_t cut;  // after this step of a path; above this node of a tree
     std::int32_t line; // a column by its slot; on a tree its number, rows first
@@ -24,7 +24,7 @@ struct FixedLine {
 // A line may be fixed again at another cut, between the entries that it still has.
 using FrontierSlice = std::vector<FixedLine>;
 
-// Of a program with such a slice.
+// The program that computes such a slice.
 FrontierProgram slice_of(const FrontierProgram &program, const FrontierSlice &slice);
 
 // Whether there is such a slice: single lines that wait at their cuts, and some term of the permanent.

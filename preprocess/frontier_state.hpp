@@ -42,7 +42,7 @@ struct OpenColumn {
     double log2_states;     // of its component
 };
 
-// Of a column, after the rows so far.
+// How many entries a column can have had after the rows so far.
 struct CountRange {
     std::int32_t least, most;
     std::int32_t width() const { return most - least; }

@@ -53,7 +53,7 @@ std::vector<std::int32_t> steps_of(const FrontierProgram &program, std::int32_t 
     return steps;
 }
 
-// Of a counter, the columns are not told apart.
+// A counter does not tell its columns apart.
 bool is_open_column(const FrontierProgram &program, const FixedLine &fixed) {
     for (std::int32_t t = fixed.cut; t >= 0; --t)
         for (const FrontierTerm &term : program.steps[at(t)].terms)
@@ -172,7 +172,7 @@ std::vector<SliceTable> path_tables(const FrontierProgram &program, bool ranked)
     return tables;
 }
 
-// Of single columns, between two entries each.
+// Cuts of single columns, between two entries each.
 std::vector<SliceCut> path_cuts(const FrontierProgram &program, std::int32_t table) {
     std::vector<SliceCut> cuts;
     for (std::int32_t slot = 0; slot < program.slots; ++slot) {

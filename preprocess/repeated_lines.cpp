@@ -77,7 +77,7 @@ template <> class Primitive<Tracked> {
     bool is_valid_ = false;
 };
 
-// By its first entry.
+// Divides a line by its first entry.
 template <> class Primitive<Gaussian> {
   public:
     Primitive(const Gaussian *values, std::size_t count) {

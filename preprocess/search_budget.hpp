@@ -16,7 +16,7 @@ struct SearchBudget {
     double least = 0.02; // seconds: nobody minds
     double effort = 1;   // for a rough idea of the cost less than 1
 
-    // For a run of so many seconds.
+    // What a run of so many seconds may be searched for.
     double of(double run) const { return effort * std::max(share * run, std::min(least, of_short * run)); }
 };
 

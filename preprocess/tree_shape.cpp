@@ -174,7 +174,7 @@ class Shaper {
     double effort_ = 0;                        // nanoseconds, about
 };
 
-// Of n columns, all but the last.
+// The set of all columns but the last.
 LineSet summed(const std::vector<LineSet> &columns) {
     return columns.size() < 2 ? 0 : ~LineSet{0} >> (65 - columns.size());
 }

@@ -15,7 +15,7 @@
 
 namespace libperm {
 
-// Of a product that comes to this.
+// The steps of a product that comes to this.
 inline std::int64_t steps_of(const Tracked &) { return 2; }
 inline std::int64_t steps_of(const Gaussian &x) {
     std::int64_t limbs = 0;

@@ -30,7 +30,7 @@ extern "C" __global__ void perm_accurate(const double *values, const int *column
             const int j = lowest_bit(m);
             change(j, comes_in((segment & 1) << segment_bits | m, j));
         }
-        // With its sign; what each rounding of it loses is a double.
+        // The product carries the term's sign; what each rounding of it loses is a double.
         double product = (segment_bits > 0 ? m : segment) & 1 ? -1 : 1, error = 0;
 #pragma unroll 4
         for (int r = 0; r < n; ++r) {

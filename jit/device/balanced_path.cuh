@@ -65,7 +65,7 @@ __device__ __forceinline__ void cut_tile(const u64 *a, u64 a_size, const u64 *b,
     __syncthreads();
 }
 
-// The same for one thread, in a tile.
+// One thread's cut within a tile.
 __device__ __forceinline__ Cut cut_at(const u64 *a, unsigned a_size, const u64 *b, unsigned b_size,
                                       unsigned diagonal) {
     unsigned low = diagonal > b_size ? diagonal - b_size : 0;

@@ -193,7 +193,7 @@ struct CountPairs {
     }
 };
 
-// Of the patterns 0 .. patterns - 1.
+// Counts what the patterns 0 .. patterns - 1 come to.
 extern "C" __global__ void __launch_bounds__(most_threads)
     perm_join_count(Search search, u64 patterns, unsigned *counts, JoinReport *report) {
     u64 products = 0;

@@ -13,7 +13,7 @@ typedef NumberOf<Arithmetic, bounds_itself> Number;
 
 constexpr int stride = Arithmetic::parts + 1;
 
-// Of residues modulo `prime`.
+// Makes residues modulo `prime`.
 template <class A> struct Made {
     __device__ __forceinline__ static A by(double, double) { return A(); }
 };

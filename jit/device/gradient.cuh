@@ -6,7 +6,7 @@
 constexpr u32 outer_bits = lane_bits - 3, middle = 6, first_middle = 1 + lane_bits;
 constexpr u32 first_high = first_middle + middle, first_difference = 4, differences = outer_bits + middle;
 
-// In the scratch of a piece.
+// Places in the scratch of a piece.
 constexpr u32 halves_at = 0, differences_at = middle * of_column,
               mass_at = differences_at + differences * of_column, whole_at = mass_at + rows * eight;
 
@@ -115,7 +115,7 @@ struct GradientWalk : Piece {
         }
     }
 
-    // Of the column that tells two halves apart.
+    // Adds the derivative by the column that tells two halves apart.
     template <u32 count>
     __device__ __forceinline__ void add_difference(const double (&x)[count], u32 first, u32 level, u32 step) {
         double *const to = scratch + differences_at + (outer_bits + level) * of_column;

@@ -114,7 +114,7 @@ struct Piece {
         if (numbers > 1) masses[i / 2] += keeps_mass(i) ? mass : 0;
     }
 
-    // By all threads of a block.
+    // All threads of a block fill the table together.
     __device__ __forceinline__ void tabulate(u32 first_lane) {
         for (u32 k = threadIdx.x; k < rows * lanes; k += blockDim.x)
             for (u32 part = 0; part < parts; ++part) {

@@ -49,7 +49,7 @@ struct MinorWalk : Piece {
         });
     }
 
-    // To a chunk of a step from the one before.
+    // Goes to a chunk of a step from the one before.
     __device__ __forceinline__ void change(u64 step, u32 chunk) {
         __syncwarp();
         const u32 changed = (chunk ^ (chunk - 1)) & (chunks - 1);

@@ -118,7 +118,7 @@ template <class D> __device__ __forceinline__ SplitRow<D> plus_signed(SplitRow<D
     return {fma(sign, b.hi, a.hi), fma(sign, b.lo, a.lo)};
 }
 
-// The same, which a product takes rounded to a double.
+// A split row that a product takes rounded to a double.
 template <class D> struct RoundedRow : SplitRow<D> {
     RoundedRow() = default;
     __device__ __forceinline__ RoundedRow(SplitRow<D> x) : SplitRow<D>(x) {}
@@ -223,7 +223,7 @@ template <class Base> struct Complex {
     __device__ __forceinline__ static bool is_zero(Number a) {
         return Base::is_zero(a.re) && Base::is_zero(a.im);
     }
-    // Of numbers, and of row sums.
+    // Adds numbers, and row sums.
     template <class P> __device__ __forceinline__ static ComplexOf<P> add(ComplexOf<P> a, ComplexOf<P> b) {
         return {Base::add(a.re, b.re), Base::add(a.im, b.im)};
     }

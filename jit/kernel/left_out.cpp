@@ -6,7 +6,7 @@
 namespace libperm {
 namespace {
 
-// As device/gradient.cuh and device/minors.cuh have it.
+// The layout of device/gradient.cuh and device/minors.cuh.
 constexpr std::size_t eight = 8, middle = 6, of_lanes = 4;
 
 std::size_t numbers(const LeftOutKernel &k) { return is_complex(k.arithmetic) ? 2 : 1; }

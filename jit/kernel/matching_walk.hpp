@@ -32,7 +32,7 @@ struct TallyLaunch {
     std::uint32_t chunks, bet_count;
 };
 
-// Of a block of so many threads: a bit for each row.
+// Each thread of a block holds a bit for each row.
 constexpr std::size_t draw_shared_bytes(std::int32_t rows, unsigned threads) {
     return std::size_t{4} * threads * ((static_cast<std::size_t>(rows) + 31) / 32);
 }

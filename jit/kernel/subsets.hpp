@@ -84,7 +84,7 @@ constexpr int doubles_of_its_own(Arithmetic a) { return a == Arithmetic::modular
 // Whether `tree` keeps x in shared memory (device/shared_rows.cuh); else in registers.
 bool rows_in_shared(const SubsetKernel &kernel);
 
-// Of a block, where it does: fewer if their rows take much.
+// A block's threads, where they hold rows: fewer if these take much.
 int threads_of_rows(const SubsetKernel &kernel);
 
 // Bytes of shared memory of a block of so many threads.
@@ -92,7 +92,7 @@ std::size_t shared_bytes(const SubsetKernel &kernel, int threads);
 // Numbers of x in global memory for each thread.
 std::int64_t global_rows(const SubsetKernel &kernel);
 
-// As in device/gray_walk.cuh.
+// The struct of device/gray_walk.cuh.
 using Partial3 = PartialOf<number::Real<double>>;
 struct SubsetLaunch {
     std::uint64_t first, end, length, base, chosen = 0;

@@ -22,7 +22,7 @@ template <int size> HWY_INLINE Eight to_eight(Wide<size> a) {
         return to_eight<size / 2>(a.low + a.high);
 }
 
-// Of all lanes, by halves.
+// Adds all lanes, by halves.
 HWY_INLINE double lane_sum(Eight a) {
     HWY_ALIGN double x[eight_lanes];
     store(a, x);

@@ -249,7 +249,7 @@ template <bool complex, bool split, int vectors> class GradientWalk {
         whole_mass_ = whole_mass_ + to_eight<size>(A::magnitude(x));
     }
 
-    // Of numbers, times 1 or -1.
+    // Adds numbers, times 1 or -1.
     static HWY_INLINE void add(double x, double *sum, double *rest) {
         const Twofold<double> s = two_sum(*sum, x);
         *sum = s.hi;

@@ -13,7 +13,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace libperm::HWY_NAMESPACE {
 
-// Of `vectors` eights at once.
+// Walks `vectors` eights at once.
 template <bool complex, bool split, int vectors> class LeftOut {
   public:
     static constexpr int size = vectors * vectors_of_eight, lanes = vectors * eight_lanes;
@@ -23,7 +23,7 @@ template <bool complex, bool split, int vectors> class LeftOut {
     using Number = typename A::Number;
     using Eights = std::conditional_t<complex, Complex<Real<Eight>>, Real<Eight>>;
 
-    // Of doubles, of a number for each row.
+    // Scratch is counted in doubles: a number for each row.
     static constexpr int number_doubles = numbers * lanes;
     static std::size_t space(int rows) { return static_cast<std::size_t>(2 * rows * number_doubles); }
 

@@ -31,7 +31,7 @@ struct Random {
             for (std::size_t v = 0; v < vectors; ++v)
                 hn::Store(s[k][v], Words(), lanes.random[k].data() + v * in_vector);
     }
-    // Of 52 bits, so that a share of a sum is less than the sum.
+    // Draws 52 bits, so that a share of a sum is less than the sum.
     HWY_INLINE Real uniform(std::size_t v) {
         const Word sum = hn::Add(s[0][v], s[3][v]), shifted = hn::ShiftLeft<17>(s[1][v]);
         s[2][v] = hn::Xor(s[2][v], s[0][v]);

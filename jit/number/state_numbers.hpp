@@ -28,7 +28,7 @@ inline const char *name_of(const StateNumbers &numbers) {
     return arithmetic_name(numbers.arithmetic);
 }
 
-// Of an entry as a device takes it: its parts, its magnitude.
+// An entry goes to a device as its parts and its magnitude.
 constexpr int coefficient_doubles(Arithmetic a) { return parts_of(a) + 1; }
 constexpr int most_coefficient_doubles = 5;
 

@@ -72,7 +72,7 @@ class LeafWriter {
         return a == none ? b : b == none ? a : builder_.multiply_absolute(a, b);
     }
 
-    // Of rows that share their columns below `from`.
+    // Multiplies rows that share their columns below `from`.
     std::int32_t product(std::span<const std::int32_t> rows, std::int32_t from, Columns in) {
         if (rows.size() == 1) return row_sum(rows.front(), in);
         std::vector<std::vector<std::int32_t>> by_next(at(count_) +

@@ -10,7 +10,7 @@ namespace libperm {
 
 std::string formatted_of(fmt::string_view format, fmt::format_args arguments);
 
-// As fmt::format, and checked by the compiler as well.
+// Formats as fmt::format does; the compiler checks it as well.
 template <class... T> std::string formatted(fmt::format_string<T...> format, T &&...arguments) {
     return formatted_of(format, fmt::make_format_args(arguments...));
 }

@@ -39,7 +39,7 @@ inline void require_permutation(const std::vector<std::int32_t> &order, std::int
     require(std::ssize(order) == n, what);
 }
 
-// By its number, at most that of `last`.
+// A choice stands as its number, at most that of `last`.
 template <class Archive, class Enum> void choice(Archive &ar, Enum &x, Enum last) {
     auto number = static_cast<std::int32_t>(x);
     ar(number);

@@ -11,7 +11,7 @@
 namespace libperm {
 namespace {
 
-// Of an H100 and its host.
+// Measured on an H100 and its host.
 constexpr double join_launches = 4e-4; // and reports that are waited for, memory that is asked for
 constexpr double joined_state = 3e-10; // marked, ranked, spread; or made
 constexpr double product = 1.5e-11;    // with those of absent states

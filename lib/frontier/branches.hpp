@@ -48,7 +48,7 @@ template <int Words, class Trait> class BranchFrontier {
         return uses_device() ? work_.device->place_of(b) : BranchPlace{false, work_.program.branches[b].last};
     }
 
-    // From the first branch that is joined into the last one.
+    // Runs from the first branch that is joined into the last one.
     Waiting walk(std::int32_t first, std::int32_t last, Counts &counts) const {
         const Trait begin = numbers_;
         Trait books = begin;

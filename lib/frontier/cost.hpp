@@ -17,7 +17,7 @@ FrontierPrice sparse_price();
 FrontierPrice dense_price(bool nonnegative);
 FrontierPrice dense_price(bool nonnegative, const GpuProperties &gpu);
 
-// On a CPU, or on a GPU.
+// Costs on a CPU, or on the GPU that is given.
 Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative);
 Cost frontier_cost(const FrontierProgram &program, FrontierForm form, bool nonnegative,
                    const GpuProperties &gpu);
@@ -33,7 +33,7 @@ Cost branches_cost(const FrontierProgram &program, bool nonnegative);
 BranchPrice branch_price();
 double join_seconds(const FrontierJoin &join, double joined); // of one thread; states of both lists
 double step_seconds(const FrontierStep &step, double before); // states before it
-// With its large joins and steps on a GPU.
+// The cost where large joins and steps go to a GPU.
 Cost branches_cost(const FrontierProgram &program, bool nonnegative, const GpuProperties &gpu);
 
 // After the row.

@@ -20,7 +20,7 @@ class DeviceNumbers {
     const StateNumbers &kind() const { return kind_; }
     std::vector<double> one() const;
 
-    // By term coefficient_doubles().
+    // Each term has coefficient_doubles() of them.
     virtual const std::vector<double> &begin_step(const FrontierStep &step) = 0;
     virtual void end_step(double additions, double expansions, const Extent &extent) = 0;
 
@@ -30,7 +30,7 @@ class DeviceNumbers {
     StateNumbers kind_;
 };
 
-// Whose values come with a bound.
+// Numbers whose values come with a bound.
 class BoundedOnDevice final : public DeviceNumbers {
   public:
     explicit BoundedOnDevice(const FrontierInput &input)

@@ -27,7 +27,7 @@ class FrontierInput {
   public:
     FrontierInput(const Block &block) : FrontierInput(block, is_nonnegative(block)) {}
     FrontierInput(const Block &block, bool nonnegative) : entries_(&block), states_(nonnegative) {}
-    // Of the block that the entries were made from.
+    // The entries stand for the block that they were made from.
     FrontierInput(const WideEntries &entries)
         : entries_(&entries), states_(entries.arithmetic, entries.nonnegative) {}
     // Any number of matrices; on a CPU of primes below 2^62, on a GPU below 2^47.
@@ -73,7 +73,7 @@ EngineResult run_ranged_frontier(const FrontierRun &run);
 EngineResult again_in_range(EngineResult first, const FrontierRun &run);
 EngineResult run_sparse_frontier(const FrontierRun &run);
 EngineResult run_dense_frontier(const FrontierRun &run);
-// Of a program with branches.
+// Run a program with branches.
 EngineResult run_branches(const FrontierRun &run);
 EngineResult run_wide_branches(const FrontierRun &run);
 EngineResult run_ranged_branches(const FrontierRun &run);

@@ -23,7 +23,7 @@ template <int Words, class Trait> struct JoinChunk {
         std::uint32_t right; // group
         std::uint32_t state; // of the left side
     };
-    // For left own sets of one weight.
+    // A matrix for the left own sets of one weight.
     struct Matrix {
         std::size_t first_row = 0, rows = 0; // of the class
         std::size_t columns = 0, first_column = 0;
@@ -40,12 +40,12 @@ template <int Words, class Trait> struct JoinChunk {
     Buffer<Key> keys;
     Buffer<Number> numbers;
     std::size_t size = 0;
-    // Of rows.
+    // Used where a pattern is joined row by row.
     std::vector<RowItem> items, sorted;
     std::vector<std::uint32_t> begins;
     Buffer<Number> sums;            // by rank of the right side; 0 between two rows
     std::vector<std::uint32_t> met; // ranks of a row
-    // Of blocks and subsets.
+    // Used where a pattern is joined by blocks or subsets.
     std::vector<Matrix> matrices; // by class of the left own sets
     JoinBlock<Trait> block;
     Buffer<Number> cells;

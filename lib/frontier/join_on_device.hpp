@@ -32,7 +32,7 @@ class JoinOnDevice {
     };
     Joined run(const FrontierLedger::Scales &scales, double prime);
 
-    // As it is, in no more memory than it needs.
+    // Copies the list into no more memory than it needs.
     DeviceList copy_of(const DeviceList &list);
 
     std::int64_t peak_bytes() const { return peak_bytes_; }

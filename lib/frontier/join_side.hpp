@@ -46,7 +46,7 @@ std::uint64_t bits_of(const StateKey<Words> &key, std::int32_t first, std::int32
     return width == 64 ? bits : bits & ((std::uint64_t{1} << width) - 1);
 }
 
-// The same for many keys: by a table for each of their bytes.
+// Moves the bits of many keys by a table for each of their bytes.
 template <int Words> class ByteMoves {
     using Key = StateKey<Words>;
 
@@ -129,7 +129,7 @@ template <int Words, class Value> class JoinSide {
     Buffer<Key> own;            // own sets: of a list ascending, of a table by class, then ascending
     std::size_t ranks = 0;      // of them
     PatternGroups groups;
-    // Of a table.
+    // Filled where the side is a table.
     std::vector<OwnClass> classes;            // by weight
     std::vector<std::uint32_t> places;        // in `own`, of the sets in ascending order
     std::vector<std::uint8_t> class_of_place; // in `own`

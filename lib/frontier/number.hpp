@@ -13,7 +13,7 @@
 
 namespace libperm {
 
-// Of numbers that are made of doubles.
+// Scales a number that is made of doubles.
 template <class N> N times_power(const N &number, int exp2) {
     if (exp2 == 0) return number;
     auto doubles = std::bit_cast<std::array<double, sizeof(N) / sizeof(double)>>(number);

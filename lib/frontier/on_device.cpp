@@ -20,7 +20,7 @@ double work_of(const FrontierProgram &program) {
     return work;
 }
 
-// That fit what is free now.
+// Cuts slices that fit what is free now.
 std::vector<FrontierSlice> smaller_slices(const DeviceQueues &devices, const FrontierRun &run) {
     constexpr double usable = 0.95;
     SliceSearch search;

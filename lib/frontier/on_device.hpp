@@ -10,7 +10,7 @@
 
 namespace libperm {
 
-// Of all: Error, JitError are thrown.
+// All of these throw Error and JitError.
 
 // `whole`: what the run's program is a slice of, or itself; its kernels are used.
 EngineResult run_dense_slice_on(DeviceQueue &queue, const FrontierRun &run, const FrontierProgram &whole);

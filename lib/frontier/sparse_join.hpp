@@ -37,7 +37,7 @@ template <int Words, class Trait> class SparseJoin {
 
     static constexpr double chunk_work = 0x1p17;   // products of a chunk, or what takes as long
     static constexpr double worth_tables = 0x1p13; // products
-    // Of the tables of both sides, multiplied.
+    // How full the tables of both sides are, multiplied.
     static constexpr double least_fill = JoinBlock<Trait>::in_vectors ? 0.1 : 0.5;
     static constexpr std::size_t small_matrices = 512;   // of a pattern, in numbers
     static constexpr std::size_t subset_bytes = 1 << 18; // of all matrices of a block of patterns
@@ -118,7 +118,7 @@ template <int Words, class Trait> class SparseJoin {
         if (fit && (wanted_ ? wanted_ == JoinWay::subsets : cells <= small_matrices && join_->staying > 2))
             way_ = JoinWay::subsets;
     }
-    // Of all matrices of a pattern.
+    // The largest of the matrices of a pattern.
     std::size_t most_cells() const {
         std::size_t most = 0;
         for (std::size_t both = 0; both < left_.classes.size() + right_.classes.size(); ++both) {
@@ -417,7 +417,7 @@ template <int Words, class Trait> class SparseJoin {
     JoinOrder order_;
     std::deque<Chunk> pool_;
     List list_;
-    // Of the join in hand.
+    // What follows belongs to the join in hand.
     const FrontierJoin *join_ = nullptr;
     Trait *numbers_ = nullptr;
     JoinWay way_ = JoinWay::rows;

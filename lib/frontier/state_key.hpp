@@ -89,7 +89,7 @@ template <int Words> struct StateKey {
         return k;
     }
 
-    // At the places of `mask`, is this `bits`?
+    // Tells whether this is `bits` at the places of `mask`.
     bool shows(const StateKey &bits, const StateKey &mask) const {
         std::uint64_t difference = 0;
         for (std::size_t w = 0; w < Words; ++w) difference |= (word[w] & mask.word[w]) ^ bits.word[w];

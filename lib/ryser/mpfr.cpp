@@ -162,7 +162,7 @@ Scaled rounded_up(const MpfrNumber &x) {
     return make_scaled(mantissa, exp2);
 }
 
-// Of the sum over all subsets, in its units, times 2.
+// Bounds twice the error of the sum over all subsets, in its units.
 template <class Sum>
 MpfrNumber error_of(const Sum &sum, const MpfrNumber &absolute, const GridBlock &grid, std::int32_t n,
                     int bits) {

@@ -121,7 +121,7 @@ template <class Ring> class RyserSum {
         return total;
     }
 
-    // In the order of the pieces, whoever ran them.
+    // Adds in the order of the pieces, whoever ran them.
     Total add_pieces(std::span<const Total> pieces) const {
         Total total = ring_.total();
         for (std::size_t first = 0; first < pieces.size(); first += stretch) {
@@ -160,7 +160,7 @@ template <class Ring> class RyserSum {
             start(first);
         }
 
-        // Of so many terms from here.
+        // Sums so many terms from here.
         Total next(std::uint64_t length) {
             Total total = ring_.total();
             for (const std::uint64_t end = term_ + length; term_ < end;) {

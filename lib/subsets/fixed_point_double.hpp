@@ -10,7 +10,7 @@
 
 namespace libperm {
 
-// Of all segments, or of a part.
+// The sum over all segments, or over a part.
 struct SubsetSum {
     double sum = 0, error = 0, absolute = 0; // sum + error; and of the absolute values
     double im = 0, im_error = 0;             // of complex numbers, the imaginary part

@@ -29,7 +29,7 @@ std::vector<std::int32_t> pattern_indexes(const SubsetKernel &kernel) {
     return indexes;
 }
 
-// Of one matrix.
+// Runs the kernel for one matrix.
 class KernelRun {
   public:
     // `again`: the kernel of engine tree by which it sums segments again, if there is one.
@@ -138,7 +138,7 @@ class KernelRun {
         control_.advance(subsets);
     }
 
-    // Of the segments from `base` on those that matter most.
+    // Sums those segments from `base` on that matter most again.
     void sum_again(std::uint64_t base, std::uint64_t segments) {
         std::uint64_t number = 0;
         queue_.copy_in(number_.address(), &number, sizeof number);

@@ -31,7 +31,7 @@ SubsetPlan plan_subsets(SubsetEngine engine, const Pattern &a, const Pattern &at
 // shape are what is cheapest for `real`.
 SubsetPlan with_arithmetic(SubsetPlan plan, Arithmetic arithmetic, Summation summation = Summation::plain);
 
-// The same as the options want it, in the numbers of a plan.
+// The plan as the options want it, in the numbers of a plan.
 SubsetPlan in_numbers(SubsetPlan plan, const Numbers &numbers, const Options &options);
 
 // By which the tree of a plan in doubles sums segments again: its leaves may be shorter.

@@ -44,7 +44,7 @@ double slowdown_of_tree(const Proposals &task, bool on_gpu) {
     return on_gpu ? 12 : 6;
 }
 
-// With what is summed again.
+// Adds what is summed again.
 Cost whole_cost(Cost cost, const SubsetPlan &plan, const Proposals &task, bool on_gpu) {
     const double run = cost.serial_seconds - cost.compile_seconds;
     const double more = plan.kernel.engine == SubsetEngine::tree ? slowdown_of_tree(task, on_gpu) : 1;

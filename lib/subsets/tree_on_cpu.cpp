@@ -25,7 +25,7 @@ class AgainWalk {
           numbers_(numbers_of(kernel_, matrix.numbers)),
           walk_(kernel_.tree, numbers_, kernel_.arithmetic) {}
 
-    // To the places of doubles' sums, which look the same.
+    // Writes to the places of doubles' sums, which look the same.
     void run(std::span<const std::uint64_t> segments, Partial3 *sums,
              const std::function<void()> &poll) const {
         std::array<PartialOf<number::Compensated<double>>, TreeWalk::lanes> own;
@@ -40,7 +40,7 @@ class AgainWalk {
     const TreeWalk walk_;
 };
 
-// Of one matrix, in the arithmetic A.
+// Runs the tree for one matrix, in the arithmetic A.
 template <class A> class TreeRun {
   public:
     TreeRun(const SubsetPlan &plan, const A &f, const SubsetMatrix &matrix, RunControl &control)

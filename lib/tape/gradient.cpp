@@ -105,7 +105,7 @@ class Gradient::Walk {
 
     double value(std::size_t number) const { return entries_[number * layout_.block()]; } // of an entry, real
     const double *entry(std::size_t number) const { return gradient_.data() + number * layout_.block(); }
-    // That list l takes.
+    // The scale of the entries that list l takes.
     std::int64_t exp2_of_entry(std::int32_t l) const {
         return exp2_[at(tape_.lists[at(l)].before)] + exp2_of_slopes_[at(l)];
     }
@@ -338,7 +338,7 @@ class Gradient::Reading {
   private:
     static Scaled scaled(double x, std::int64_t exp2, double factor) { return make_scaled(x * factor, exp2); }
 
-    // Of an entry of row i that list l takes.
+    // Bounds the error by an entry of row i that list l takes.
     double error_of(const double *block, std::int32_t l, std::int32_t i, double count) const {
         const std::int32_t before = tape_.lists[at(l)].before;
         const double states = tape_.states_of(before), pieces = std::ceil(states / most_states_at_once),

@@ -39,7 +39,7 @@ class Gradient {
     TapeAnswer walk(const Plan &plan, const void *values, RunControl &control, Outcome &outcome,
                     const std::function<void(const Reading *)> &read) const;
 
-    // Of a list of the tape: what is known of it beforehand.
+    // What is known of a list of the tape beforehand.
     struct List {
         std::vector<std::uint32_t> entries;            // that its moves take
         double roundings = 0, roundings_of_slopes = 0; // of a term of a state, of a slope

@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace libperm {
-// The same states, with the moves from each.
+// Turns the lists round: the same states, with the moves from each.
 void Gradient::turn_round() {
     const Tape &tape = *tape_;
     way_back_.n = tape.n;

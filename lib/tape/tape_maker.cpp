@@ -113,7 +113,7 @@ template <int Words> class TapeMaker {
         return free == 0 || left == free;
     }
 
-    // On a tree lines are met by their entries alone.
+    // Tells whether all columns have entries: on a tree lines are met by these alone.
     bool none_is_empty() const {
         std::vector<bool> met(static_cast<std::size_t>(pattern_.cols), false);
         std::int32_t left = pattern_.cols;
@@ -254,7 +254,7 @@ template <int Words> class TapeMaker {
         return tape;
     }
 
-    // By target, and the moves of each by source.
+    // Writes moves by target, and those of each by source.
     void write(List &of, Tape &tape) {
         steps_.take(of_a_list);
         tape.lists.push_back(of.from);

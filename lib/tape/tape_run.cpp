@@ -23,7 +23,7 @@ constexpr double plan_overhead = 5e-5;         // seconds of executing it, besid
 constexpr double single_move_seconds = 1.5e-9; // of one matrix alone
 constexpr std::int64_t most_entries = 1 << 12;
 
-// In a real number.
+// How many doubles a real number takes.
 std::size_t doubles_of(TapeLayout layout) { return is_twofold(layout.arithmetic) ? 2 : 1; }
 
 bool wants_doubles(const Plan &plan) {

@@ -20,7 +20,7 @@ struct TapeAnswer {
     double rel_error_bound = 0;
     bool exact = false;
 
-    // Of `size`, that of the value before it is written.
+    // `of_value`: the error of the value, of magnitude `size`, before it is written.
     void set_error(const Scaled &size, const Scaled &of_value);
     std::size_t digits() const; // of the text
 };
