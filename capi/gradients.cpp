@@ -26,13 +26,18 @@ void require_place(const perm_plan &plan, const void *gradient) {
         throw Error(PERM_BAD_ARGUMENT, "the place for the gradient is a null pointer");
 }
 
+// Where a matrix's values lie, and where its derivatives go: null is allowed for values and bounds.
+struct Arrays {
+    const void *values;
+    double *gradient, *error_bounds;
+};
+
 // `r` is a cleared result.
-void gradient_into(const perm_plan &plan, const libperm::GradientWay &way, int threads, const void *values,
-                   double *gradient, double *error_bounds, libperm::RunControl &control, perm_result &r,
-                   bool with_text) {
+void gradient_into(const perm_plan &plan, const libperm::GradientWay &way, int threads, const Arrays &arrays,
+                   libperm::RunControl &control, perm_result &r, bool with_text) {
     libperm::Outcome outcome;
     const libperm::TapeAnswer answer =
-        way.run(plan.plan, threads, values, gradient, error_bounds, control, outcome);
+        way.run(plan.plan, threads, arrays.values, arrays.gradient, arrays.error_bounds, control, outcome);
     capi::fill(r, plan.plan, outcome, libperm::answer_of(answer, with_text));
     r.threads = outcome.engine == libperm::Engine::frontier ? 1 : threads;
 }
@@ -75,9 +80,10 @@ class GradientBatch {
         perm_result filled = PERM_RESULT_INIT;
         libperm::naming_matrix(k, [&] {
             libperm::RunControl part(control, 0, libperm::RunControl::OwnMemory());
-            gradient_into(plan_, way, threads, values_ ? values_ + k * stride_ : nullptr,
-                          gradients_ + k * entries * (is_complex_ ? 2 : 1),
-                          error_bounds_ ? error_bounds_ + k * entries : nullptr, part, filled, false);
+            const Arrays arrays = {values_ ? values_ + k * stride_ : nullptr,
+                                   gradients_ + k * entries * (is_complex_ ? 2 : 1),
+                                   error_bounds_ ? error_bounds_ + k * entries : nullptr};
+            gradient_into(plan_, way, threads, arrays, part, filled, false);
         });
         if (results_) capi::write(capi::result_at(results_, k), filled);
         control.advance(1);
@@ -106,8 +112,9 @@ perm_status perm_plan_gradient(const perm_plan *plan, const void *values, void *
         const auto work = [&] {
             const libperm::GradientWay way = plan->gradient.way(plan->plan, plan->direct.get(), control);
             r.seconds_plan = watch.lap();
-            gradient_into(*plan, way, plan->plan.options.threads, values, static_cast<double *>(gradient),
-                          error_bounds, control, r, result != nullptr);
+            gradient_into(*plan, way, plan->plan.options.threads,
+                          {values, static_cast<double *>(gradient), error_bounds}, control, r,
+                          result != nullptr);
         };
         capi::telling_interval(plan->plan.options, work, plan->plan.input, values);
         control.finish();

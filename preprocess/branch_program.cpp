@@ -402,30 +402,40 @@ class Builder {
         waiting_.push_back(std::move(joined));
     }
 
-    void arrange(FrontierJoin &join, Waiting &joined, const std::array<Waiting *, 2> &sides) {
+    // Lines of the two sides of a join, by their slots.
+    struct JoinLines {
         struct Shared {
-            std::int32_t slot, line;
+            std::int32_t slot, line; // as they stand in the first
             bool closes;
         };
-        std::vector<Shared> shared;                                              // as they stand in the first
+        std::vector<Shared> shared;                                              // closing ones last
         std::array<std::vector<std::pair<std::int32_t, std::int32_t>>, 2> alone; // slot, line
-        for (std::size_t s = 0; s < 2; ++s)
+    };
+
+    JoinLines lines_of(const Waiting &joined, const std::array<Waiting *, 2> &sides) const {
+        JoinLines of;
+        for (std::size_t s = 0; s < 2; ++s) {
             for (const auto &[line, slot] : sides[s]->layout.slot_of) {
                 if (sides[1 - s]->layout.slot(line) < 0)
-                    alone[s].push_back({slot, line});
+                    of.alone[s].push_back({slot, line});
                 else if (s == 0)
-                    shared.push_back({slot, line, is_closed(joined.lines, line)});
+                    of.shared.push_back({slot, line, is_closed(joined.lines, line)});
             }
-        std::sort(shared.begin(), shared.end(), [](const Shared &x, const Shared &y) {
+            std::sort(of.alone[s].begin(), of.alone[s].end());
+        }
+        std::sort(of.shared.begin(), of.shared.end(), [](const auto &x, const auto &y) {
             return x.closes != y.closes ? y.closes : x.slot < y.slot;
         });
+        return of;
+    }
+
+    void arrange(FrontierJoin &join, Waiting &joined, const std::array<Waiting *, 2> &sides) {
+        using Shared = JoinLines::Shared;
+        const auto [shared, alone] = lines_of(joined, sides);
         join.closing = static_cast<std::int32_t>(
             std::count_if(shared.begin(), shared.end(), [](const Shared &l) { return l.closes; }));
         join.staying = static_cast<std::int32_t>(shared.size()) - join.closing;
-        for (std::size_t s = 0; s < 2; ++s) {
-            std::sort(alone[s].begin(), alone[s].end());
-            join.alone[s] = static_cast<std::int32_t>(alone[s].size());
-        }
+        for (std::size_t s = 0; s < 2; ++s) join.alone[s] = static_cast<std::int32_t>(alone[s].size());
         std::vector<std::pair<std::int32_t, std::int32_t>> &slots = joined.layout.slot_of;
         for (std::size_t s = 0; s < 2; ++s) {
             std::vector<std::pair<std::int32_t, std::int32_t>> moves;
@@ -442,7 +452,7 @@ class Builder {
             join.runs[s] = runs_of(std::move(moves));
             program().slots = std::max(program().slots, place);
         }
-        count_products(join, sides, alone, [&](auto body) {
+        count_products(join, sides, alone, [&, &shared = shared](auto body) {
             for (const Shared &l : shared) body(l.line, l.closes);
         });
         std::int32_t place = join.alone[0] + join.alone[1];

@@ -58,6 +58,58 @@ std::int64_t bytes_of(const FrontierProgram &program) {
     return bytes;
 }
 
+namespace {
+
+// Gives the columns their bits of a state's key, row by row.
+class Slots {
+  public:
+    explicit Slots(const FrontierSide &side)
+        : side_(side), slot_of_(at(side.rows.cols), -1), remaining_(at(side.rows.cols)) {
+        for (std::int32_t j = 0; j < side.rows.cols; ++j)
+            remaining_[at(j)] = static_cast<std::int32_t>(side.columns.row(j).size());
+    }
+
+    std::int32_t most() const { return most_; } // bits of a key
+
+    // In the order in which all forms add them up. What a column closes with is free from the next row on.
+    std::vector<FrontierTerm> terms_of(std::int32_t row) {
+        std::vector<FrontierTerm> terms;
+        terms.reserve(side_.rows.row(row).size());
+        std::int64_t entry = side_.rows.row_begin(row);
+        for (const std::int32_t col : side_.rows.row(row)) terms.push_back(term(col, entry++));
+        std::sort(terms.begin(), terms.end(),
+                  [](const FrontierTerm &x, const FrontierTerm &y) { return x.slot < y.slot; });
+        for (const FrontierTerm &t : terms)
+            if (t.closes) bits_.give_back(t.slot, t.width);
+        return terms;
+    }
+
+  private:
+    FrontierTerm term(std::int32_t col, std::int64_t entry) {
+        FrontierTerm t{};
+        t.entry = side_.entry[static_cast<std::size_t>(entry)];
+        t.multiplicity = side_.multiplicity[at(col)];
+        t.width = std::bit_width(static_cast<std::uint32_t>(t.multiplicity));
+        std::int32_t &slot = slot_of_[at(col)];
+        t.opens = slot < 0;
+        if (t.opens) {
+            slot = bits_.take(t.width);
+            most_ = std::max(most_, slot + t.width);
+        }
+        t.slot = slot;
+        t.closes = --remaining_[at(col)] == 0;
+        t.least = std::max(0, t.multiplicity - remaining_[at(col)]);
+        return t;
+    }
+
+    const FrontierSide &side_;
+    StateBits bits_;
+    std::vector<std::int32_t> slot_of_, remaining_; // of each column: -1, not open; rows to come
+    std::int32_t most_ = 0;
+};
+
+} // namespace
+
 FrontierProgram build_frontier_program(const FrontierSide &side, const FrontierOrder &order,
                                        const Poll &poll) {
     PolledSteps steps(poll);
@@ -69,10 +121,7 @@ FrontierProgram build_frontier_program(const FrontierSide &side, const FrontierO
     program.transposed = side.transposed;
     program.counts = side.counted();
     program.steps.reserve(order.rows.size());
-    StateBits bits;
-    std::vector<std::int32_t> slot_of(at(p.cols), -1), remaining(at(p.cols));
-    for (std::int32_t j = 0; j < p.cols; ++j)
-        remaining[at(j)] = static_cast<std::int32_t>(side.columns.row(j).size());
+    Slots slots(side);
     std::int32_t width = 0, used = 0;
     for (const std::int32_t row : order.rows) {
         steps.take(64 + 16 * std::ssize(p.row(row)) + frontier.width());
@@ -80,34 +129,12 @@ FrontierProgram build_frontier_program(const FrontierSide &side, const FrontierO
         step.row = row;
         step.width_before = width;
         step.used_before = used++;
-        step.terms.reserve(p.row(row).size());
-        std::int64_t entry = p.row_begin(row);
-        for (const std::int32_t col : p.row(row)) {
-            FrontierTerm t{};
-            t.entry = side.entry[static_cast<std::size_t>(entry++)];
-            t.multiplicity = side.multiplicity[at(col)];
-            t.width = std::bit_width(static_cast<std::uint32_t>(t.multiplicity));
-            std::int32_t &slot = slot_of[at(col)];
-            t.opens = slot < 0;
-            if (t.opens) {
-                slot = bits.take(t.width);
-                width += t.multiplicity;
-                program.slots = std::max(program.slots, slot + t.width);
-            }
-            t.slot = slot;
-            t.closes = --remaining[at(col)] == 0;
-            t.least = std::max(0, t.multiplicity - remaining[at(col)]);
-            step.terms.push_back(t);
+        step.terms = slots.terms_of(row);
+        for (const FrontierTerm &t : step.terms) {
+            if (t.opens) width += t.multiplicity;
+            if (t.closes) width -= t.multiplicity;
+            if (t.closes) used -= t.multiplicity;
         }
-        // The order in which all forms add them up.
-        std::sort(step.terms.begin(), step.terms.end(),
-                  [](const FrontierTerm &x, const FrontierTerm &y) { return x.slot < y.slot; });
-        for (const FrontierTerm &t : step.terms)
-            if (t.closes) {
-                bits.give_back(t.slot, t.width); // free from the next row on
-                width -= t.multiplicity;
-                used -= t.multiplicity;
-            }
         step.width_after = width;
         step.used_after = used;
         const FrontierStepCost cost = frontier.advance(row);
@@ -115,6 +142,7 @@ FrontierProgram build_frontier_program(const FrontierSide &side, const FrontierO
         step.expansions_bound = cost.expansions;
         program.steps.push_back(std::move(step));
     }
+    program.slots = slots.most();
     return program;
 }
 
@@ -168,6 +196,54 @@ class MatchingTest {
     std::int64_t tick_ = 0;
 };
 
+// Draws states that the frontier's bounds allow: how many columns of each kind are matched.
+class ColumnSample {
+  public:
+    ColumnSample(const FrontierState &frontier, std::size_t cols) : frontier_(frontier), allowed_(cols, 0) {}
+
+    void allow(std::int32_t col, std::int32_t count) { allowed_[at(col)] = count; }
+
+    // After a step of the frontier.
+    void begin() {
+        open_ = frontier_.open();
+        std::sort(open_.begin(), open_.end(), [](const OpenColumn &x, const OpenColumn &y) {
+            return x.component != y.component ? x.component < y.component : x.col < y.col;
+        });
+        units_.clear();
+        for (const OpenColumn &o : open_) units_.insert(units_.end(), at(frontier_.range(o).width()), o.col);
+    }
+
+    const std::vector<std::int32_t> &next() {
+        for (const OpenColumn &o : open_) allowed_[at(o.col)] = frontier_.range(o).least;
+        std::size_t begin = 0;
+        for (std::size_t k = 0; k < open_.size(); ++k) { // Fisher-Yates inside each component
+            if (k > 0 && open_[k].component == open_[k - 1].component) continue;
+            for (std::size_t u = 0; u < at(open_[k].used); ++u) {
+                std::swap(units_[begin + u], units_[begin + u + below(at(open_[k].active) - u)]);
+                ++allowed_[at(units_[begin + u])];
+            }
+            begin += at(open_[k].active);
+        }
+        return allowed_;
+    }
+
+    void end() {
+        for (const OpenColumn &o : open_) allowed_[at(o.col)] = 0;
+    }
+
+  private:
+    std::size_t below(std::size_t n) { // xorshift64*: any deterministic generator will do
+        random_ ^= random_ >> 12, random_ ^= random_ << 25, random_ ^= random_ >> 27;
+        return static_cast<std::size_t>(((random_ * 0x2545f4914f6cdd1du) >> 32) * n >> 32);
+    }
+
+    const FrontierState &frontier_;
+    std::vector<std::int32_t> allowed_; // of each kind: all of the closed ones, a sample of the others
+    std::vector<OpenColumn> open_;
+    std::vector<std::int32_t> units_; // columns, of a kind so many as its count can vary
+    std::uint64_t random_ = 0x9e3779b97f4a7c15u;
+};
+
 } // namespace
 
 void estimate_reachable(FrontierProgram &program, const FrontierSide &side, const FrontierOrder &order,
@@ -181,49 +257,26 @@ void estimate_reachable(FrontierProgram &program, const FrontierSide &side, cons
     const Log2Binomial log2_binomial(a.rows);
     FrontierState frontier(side, log2_binomial);
     MatchingTest matches(side, order.rows);
-    std::vector<std::int32_t> allowed(at(a.cols),
-                                      0); // of each kind: all of the closed ones, a sample of the others
-    std::uint64_t random = 0x9e3779b97f4a7c15u;
-    const auto below = [&random](std::size_t n) { // xorshift64*: any deterministic generator will do
-        random ^= random >> 12, random ^= random << 25, random ^= random >> 27;
-        return static_cast<std::size_t>(((random * 0x2545f4914f6cdd1du) >> 32) * n >> 32);
-    };
-    std::vector<OpenColumn> open;
-    std::vector<std::int32_t> units; // columns, of a kind so many as its count can vary
+    ColumnSample sample(frontier, at(a.cols));
     for (std::size_t t = 0; t < program.steps.size(); ++t) {
         steps.take(64 + 4 * std::ssize(a.row(order.rows[t])) + frontier.width());
         FrontierStep &step = program.steps[t];
         frontier.advance(order.rows[t]);
         for (const std::int32_t j : a.row(order.rows[t]))
-            allowed[at(j)] = frontier.is_open(j) ? 0 : side.multiplicity[at(j)];
+            sample.allow(j, frontier.is_open(j) ? 0 : side.multiplicity[at(j)]);
         // Expansions of the next row start from these states.
         const double matters = t + 1 < program.steps.size() ? program.steps[t + 1].expansions_bound : 0;
         if (step.states_bound < 16 || matters < 0.005 * total) {
             step.reachable = t > 0 ? program.steps[t - 1].reachable : 1;
             continue;
         }
-        open = frontier.open();
-        std::sort(open.begin(), open.end(), [](const OpenColumn &x, const OpenColumn &y) {
-            return x.component != y.component ? x.component < y.component : x.col < y.col;
-        });
-        units.clear();
-        for (const OpenColumn &o : open) units.insert(units.end(), at(frontier.range(o).width()), o.col);
+        sample.begin();
         int hits = 0;
-        for (int sample = 0; sample < samples; ++sample) {
+        for (int k = 0; k < samples; ++k) {
             poll();
-            for (const OpenColumn &o : open) allowed[at(o.col)] = frontier.range(o).least;
-            std::size_t begin = 0;
-            for (std::size_t k = 0; k < open.size(); ++k) { // Fisher-Yates inside each component
-                if (k > 0 && open[k].component == open[k - 1].component) continue;
-                for (std::size_t u = 0; u < at(open[k].used); ++u) {
-                    std::swap(units[begin + u], units[begin + u + below(at(open[k].active) - u)]);
-                    ++allowed[at(units[begin + u])];
-                }
-                begin += at(open[k].active);
-            }
-            hits += matches(t + 1, allowed);
+            hits += matches(t + 1, sample.next());
         }
-        for (const OpenColumn &o : open) allowed[at(o.col)] = 0;
+        sample.end();
         step.reachable = (hits + 0.5) / (samples + 1.0); // never 0: none in so many says only "few"
     }
 }

@@ -107,8 +107,7 @@ template <class N> class TapeWalk {
         }
     }
 
-    void backward(TapeRange range, const double *states, const double *slopes_after, double *slopes,
-                  double *gradient) const {
+    void backward(TapeRange range, const double *states, TapeSlopes slopes, double *gradient) const {
         const std::uint32_t begin = tape_.first_state[static_cast<std::size_t>(range.list)];
         const TapeMove *move = tape_.moves.data() + tape_.first_move[begin + range.first];
         for (std::uint32_t s = range.first; s < range.last; ++s) {
@@ -117,13 +116,13 @@ template <class N> class TapeWalk {
             N slope;
             for (; move != last; ++move) {
                 const std::size_t entry = std::size_t{move->entry} * N::block;
-                const N after = N::at(slopes_after + std::size_t{move->source} * N::block);
+                const N after = N::at(slopes.after + std::size_t{move->source} * N::block);
                 N of_entry = N::at(gradient + entry);
                 slope.add_product(N::at(entries_ + entry), after);
                 of_entry.add_product(state, after);
                 of_entry.put(gradient + entry);
             }
-            slope.put(slopes + std::size_t{s} * N::block);
+            slope.put(slopes.here + std::size_t{s} * N::block);
         }
     }
 
@@ -166,9 +165,9 @@ void forward(const Tape &tape, TapeLayout layout, TapeRange range, const double 
 }
 
 void backward(const Tape &way_back, TapeLayout layout, TapeRange range, const double *entries,
-              const double *states, const double *slopes_after, double *slopes, double *gradient) {
+              const double *states, TapeSlopes slopes, double *gradient) {
     in_numbers(layout, [&](auto number) {
-        TapeWalk<decltype(number)>(way_back, entries).backward(range, states, slopes_after, slopes, gradient);
+        TapeWalk<decltype(number)>(way_back, entries).backward(range, states, slopes, gradient);
     });
 }
 
@@ -195,8 +194,8 @@ void run_tape_list(const Tape &tape, TapeLayout layout, TapeRange range, const d
 }
 
 void run_tape_list_back(const Tape &way_back, TapeLayout layout, TapeRange range, const double *entries,
-                        const double *states, const double *slopes_after, double *slopes, double *gradient) {
-    HWY_DYNAMIC_DISPATCH(backward)(way_back, layout, range, entries, states, slopes_after, slopes, gradient);
+                        const double *states, TapeSlopes slopes, double *gradient) {
+    HWY_DYNAMIC_DISPATCH(backward)(way_back, layout, range, entries, states, slopes, gradient);
 }
 
 } // namespace libperm

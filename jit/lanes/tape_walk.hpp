@@ -41,11 +41,16 @@ struct TapeRange {
 void run_tape_list(const Tape &tape, TapeLayout layout, TapeRange range, const double *entries,
                    const double *before, double *after);
 
-// From the last state's derivatives by the states of the list after, `slopes_after`: those by the states of
-// the range, `slopes`, and what the moves from these add to those by the entries, `gradient`, or by the other
-// list's states. `way_back` is the tape with the moves from each state instead of those to it: their sources
-// are states of the list after.
+// The last state's derivatives by the states of the list after, and by those of this one.
+struct TapeSlopes {
+    const double *after;
+    double *here;
+};
+
+// From the slopes after: those by the states of the range, and what the moves from these add to those by the
+// entries, `gradient`, or by the other list's states. `way_back` is the tape with the moves from each state
+// instead of those to it: their sources are states of the list after.
 void run_tape_list_back(const Tape &way_back, TapeLayout layout, TapeRange range, const double *entries,
-                        const double *states, const double *slopes_after, double *slopes, double *gradient);
+                        const double *states, TapeSlopes slopes, double *gradient);
 
 } // namespace libperm

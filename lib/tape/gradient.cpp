@@ -167,8 +167,9 @@ class Gradient::Walk {
         if (from.is_join())
             std::fill_n(slopes(from.other), tape_.states_of(from.other) * layout_.block(), 0.0);
         in_pieces(of_.way_back_, from.before, 2, [&](TapeRange range) {
-            run_tape_list_back(of_.way_back_, layout_, range, factors(from), states(from.before), slopes(l),
-                               slopes(from.before), from.is_join() ? slopes(from.other) : piece_.data());
+            run_tape_list_back(of_.way_back_, layout_, range, factors(from), states(from.before),
+                               {slopes(l), slopes(from.before)},
+                               from.is_join() ? slopes(from.other) : piece_.data());
             add_piece(of_.lists_[at(l)].entries);
         });
         if (!from.is_join()) return settle_slopes(from.before, exp2_of_slopes_[at(l)]);
