@@ -190,4 +190,7 @@ template <int Words, class Trait> class BranchFrontier {
     const BranchForks forks_;
 };
 
+// Keys of one width: each is compiled for a dozen kinds of numbers.
+template <class Numbers> using WideBranches = BranchFrontier<2, Numbers>;
+
 } // namespace libperm

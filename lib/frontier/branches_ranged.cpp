@@ -1,0 +1,12 @@
+// Branches with numbers that have exponents of their own.
+#include "lib/frontier/branches.hpp"
+#include "lib/frontier/ranged.hpp"
+
+namespace libperm {
+
+EngineResult run_ranged_branches(const FrontierRun &run) {
+    return run.input.wide() ? compute_wide<WideBranches, RangedNumbers>(run)
+                            : compute_real<WideBranches, RangedNumbers>(run);
+}
+
+} // namespace libperm
