@@ -33,11 +33,11 @@ std::vector<std::int32_t> pattern_indexes(const SubsetKernel &kernel) {
 class KernelRun {
   public:
     // `again`: the kernel of engine tree by which it sums segments again, if there is one.
-    KernelRun(DeviceQueue &queue, const SubsetPlan &plan, const std::optional<SubsetKernel> &again,
+    KernelRun(DeviceQueue &queue, const SubsetPlan &plan, const std::optional<SubsetKernel> &refined_kernel,
               const SubsetMatrix &matrix, double seconds, RunControl &control)
         : queue_(queue),
           plan_(plan.kernel),
-          again_(matrix.again),
+          refined_(matrix.again),
           again_kernel_(again),
           partial_bytes_(static_cast<std::size_t>(partial_doubles(plan_.arithmetic)) * sizeof(double)),
           numbers_(matrix.numbers),
@@ -56,7 +56,7 @@ class KernelRun {
         if (plan_.equal_chunks) return {run_equally()};
         const std::uint64_t window = window_segments(plan_), segments = count * window;
         make_room(segments);
-        const Walk &walk = again_.all ? walk_again() : walk_;
+        const Walk &walk = refined_.all ? walk_again() : walk_;
         const double segment_seconds =
             std::ldexp(seconds_per_subset_ * static_cast<double>(walk.shape.all()), plan_.segment_bits);
         const auto longest =
@@ -65,7 +65,7 @@ class KernelRun {
              launch_parameters(first * window, (first + count) * window, walk.shape.all(), longest))
             start(walk, launch,
                   std::ldexp(static_cast<double>(launch.end - launch.first), plan_.segment_bits));
-        if (!again_.all && again_.most < std::numeric_limits<double>::infinity())
+        if (!refined_.all && refined_.most < std::numeric_limits<double>::infinity())
             sum_again(first * window, segments);
         return added_up(segments, window);
     }
@@ -143,7 +143,7 @@ class KernelRun {
         std::uint64_t number = 0;
         queue_.copy_in(number_.address(), &number, sizeof number);
         DeviceAddress partials = partials_.address(), chosen = chosen_.address(), counter = number_.address();
-        double most = again_.most;
+        double most = refined_.most;
         launch(select_entry, threads_for(segments), {&partials, &segments, &most, &chosen, &counter});
         queue_.copy_out(&number, number_.address(), sizeof number);
         if (number == 0) return;
@@ -197,7 +197,7 @@ class KernelRun {
 
     DeviceQueue &queue_;
     const SubsetKernel &plan_;
-    const Again again_;
+    const Again refined_;
     const std::optional<SubsetKernel> &again_kernel_;
     const std::size_t partial_bytes_;
     const std::vector<double> &numbers_;
@@ -217,7 +217,7 @@ class DeviceWorker final : public WindowWorker {
         : queue_(queue), plan_(plan), seconds_(seconds), control_(control), peak_bytes_(peak_bytes) {
         std::vector<KernelRecipe> recipes{subsets_kernel(plan.kernel)};
         if (again && plan.kernel.engine == SubsetEngine::tree)
-            recipes.push_back(subsets_kernel(again_.emplace(again_plan(plan).kernel)));
+            recipes.push_back(subsets_kernel(refined_.emplace(again_plan(plan).kernel)));
         queue.load(recipes); // at once: they are compiled side by side
     }
 
@@ -229,7 +229,7 @@ class DeviceWorker final : public WindowWorker {
                                 std::uint64_t count) override {
         if (&matrix != matrix_) {
             run_.reset(); // before more memory is asked for
-            run_.emplace(queue_, plan_, again_, matrix, seconds_, control_);
+            run_.emplace(queue_, plan_, refined_, matrix, seconds_, control_);
             matrix_ = &matrix;
         }
         std::vector<SubsetSum> all = run_->sums(first, count);
@@ -242,7 +242,7 @@ class DeviceWorker final : public WindowWorker {
   private:
     DeviceQueue &queue_;
     const SubsetPlan &plan_;
-    std::optional<SubsetKernel> again_;
+    std::optional<SubsetKernel> refined_;
     double seconds_; // of a matrix
     RunControl &control_;
     std::atomic<std::int64_t> &peak_bytes_;

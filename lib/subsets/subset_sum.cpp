@@ -19,7 +19,7 @@ std::vector<SubsetSum> sums_of(const SubsetPlan &plan, const std::vector<SubsetM
                                const SubsetDevices &devices, RunControl &control, std::int64_t &bytes) {
     std::atomic<std::int64_t> peak_bytes = 0;
     const bool again = std::any_of(matrices.begin(), matrices.end(), [](const SubsetMatrix &m) {
-        return m.again.most < std::numeric_limits<double>::infinity();
+        return m.refined.most < std::numeric_limits<double>::infinity();
     });
     const auto open = [&] {
         WindowWorkers workers;
@@ -42,7 +42,7 @@ std::vector<SubsetSum> sums_of(const SubsetPlan &plan, const std::vector<SubsetM
 EngineResult run_subset_sum(const SubsetPlan &plan, const EngineInput &input, const SubsetDevices &devices,
                             RunControl &control) {
     std::int64_t bytes = 0;
-    const auto sum_over_subsets = [&](const std::vector<double> &numbers, const Again &again) {
+    const auto sum_over_subsets = [&](const std::vector<double> &numbers, const RefinedSegments &refined) {
         return sums_of(plan, {{numbers, again}}, devices, control, bytes).front();
     };
     EngineResult result;
@@ -58,7 +58,8 @@ EngineResult run_subset_sum(const SubsetPlan &plan, const EngineInput &input, co
         result.counts.subsets = plan.subsets;
     } else if (const Block *block = input.block()) {
         const FixedPointDouble values(plan, *block);
-        const Again again = values.may_reach(plan.tolerance) ? choose_again(plan, values.numbers()) : Again();
+        const RefinedSegments refined =
+            values.may_reach(plan.tolerance) ? choose_refined(plan, values.numbers()) : RefinedSegments();
         result = values.close(sum_over_subsets(values.numbers(), again), *block, way_of(plan.kernel));
     } else {
         const FixedPointWide values(plan, *input.exact());

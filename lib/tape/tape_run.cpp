@@ -315,21 +315,21 @@ Last last_of(const double *block, TapeLayout layout, int lane) {
 
 } // namespace
 
-Arithmetic TapePlan::arithmetic(bool twofold) const {
-    if (complex_) return twofold ? Arithmetic::complex_dd : Arithmetic::complex;
-    return twofold ? Arithmetic::dd : Arithmetic::real;
+Arithmetic TapePlan::arithmetic(bool dd) const {
+    if (complex_) return dd ? Arithmetic::complex_dd : Arithmetic::complex;
+    return dd ? Arithmetic::dd : Arithmetic::real;
 }
 
-bool TapePlan::run(std::span<const void *const> matrices, bool twofold, TapeAnswer *answers) const {
-    return complex_ ? run_as<true>(matrices, twofold, answers) : run_as<false>(matrices, twofold, answers);
+bool TapePlan::run(std::span<const void *const> matrices, bool dd, TapeAnswer *answers) const {
+    return complex_ ? run_as<true>(matrices, dd, answers) : run_as<false>(matrices, dd, answers);
 }
 
 template <bool complex>
-bool TapePlan::run_as(std::span<const void *const> matrices, bool twofold, TapeAnswer *answers) const {
+bool TapePlan::run_as(std::span<const void *const> matrices, bool dd, TapeAnswer *answers) const {
     const Lease lease(*this);
     Workspace &work = *lease;
     const std::size_t n = at(tape_.n);
-    TapeLayout layout{arithmetic(twofold), complex || twofold, matrices.size() == 1 ? 1 : tape_lanes};
+    TapeLayout layout{arithmetic(dd), complex || dd, matrices.size() == 1 ? 1 : tape_lanes};
     std::array<Load<complex>, tape_lanes> loads;
     std::array<Loaded, tape_lanes> loaded;
     for (std::size_t lane = 0; lane < at(layout.lanes); ++lane) { // those to spare are the last one's again

@@ -1,0 +1,37 @@
+// The permanents of a matrix without each of its rows in turn, by one sum over counts, in pieces on threads.
+#pragma once
+
+#include "jit/lanes/minor_sum.hpp"
+#include "lib/glynn/minors/grid_lines.hpp"
+#include "lib/glynn/minors/minor_bounds.hpp"
+#include "lib/glynn/minors/tasks.hpp"
+#include "lib/run/run_control.hpp"
+
+namespace libperm {
+
+// Of `rows` kinds of rows over columns of these counts, on one thread.
+double minor_seconds(int rows, double terms, bool is_complex);
+
+// Steps, which are shared out among threads.
+StepPieces minor_share(const CountedColumns &a);
+
+class MinorSums {
+  public:
+    // Of lines that are fixed, and stay: one row more than columns, copies counted. The same bits for any
+    // number of threads.
+    MinorSums(const GridLines &lines, int threads, RunControl &control);
+    // As another device has summed them.
+    MinorSums(const GridLines &lines, LineSums sums);
+
+    // Without one copy of row i; returns its bound.
+    double put(int i, double *to) const {
+        return bounds_.put(sums_.sum(i, 0), i, lines_.exp2() - lines_.row_exp2(i), 1, to);
+    }
+
+  private:
+    const GridLines &lines_;
+    LineSums sums_;
+    MinorBounds bounds_;
+};
+
+} // namespace libperm
