@@ -26,9 +26,9 @@ constexpr double making = 4; // times what it takes to go along it once: to make
 
 bool is_complex(const Plan &plan) { return plan.input.value_type == PERM_VALUE_C128; }
 
-// Sums for a plan's values.
+// How sums would go for a plan's values.
 struct SumsWay {
-    double seconds = infinity; // infinite: not for this
+    double seconds = infinity; // infinite: they are not for this plan
     bool on_gpu = false;
 };
 
@@ -52,7 +52,7 @@ SumsWay way_of_sums(const Plan &plan) {
     return {left_out_seconds(shape, machine.gpu()), true};
 }
 
-// Of lines that are fixed, wherever they are summed.
+// The sums of lines that are fixed, wherever they are summed.
 GradientSums sums_of(const Plan &plan, const GridLines &lines, const SumsWay &way, int threads,
                      RunControl &control, Outcome &outcome) {
     if (!way.on_gpu) return {lines, threads, control};
@@ -69,27 +69,25 @@ GradientSums sums_of(const Plan &plan, const GridLines &lines, const SumsWay &wa
     return {lines, std::move(sums.front())};
 }
 
-TapeAnswer run_sums(const Plan &plan, bool on_gpu, int threads, const void *values, double *gradient,
-                    double *error_bounds, RunControl &control, Outcome &outcome) {
-    control.poll();
+// Throws Error if it would take too long.
+SumsWay required_way(const Plan &plan, bool on_gpu) {
+    SumsWay way = way_of_sums(plan);
+    way.on_gpu &= on_gpu;
+    if (way.seconds > plan.options.refuse_seconds)
+        throw Error(PERM_REFUSED_TIME,
+                    formatted("the derivatives by sums over 2^{} signs are predicted to take {}, {} is the "
+                              "limit\n  raise the limit: time_limit_seconds",
+                              columns_for_gradient(plan.n()) - 1, readable_seconds(way.seconds),
+                              readable_seconds(plan.options.refuse_seconds)));
+    return way;
+}
+
+// The plan's matrix, with ones on a diagonal below where it is a small one.
+GridLines lines_of(const Plan &plan, const GradientEntries &entries) {
     const Pattern &pattern = plan.input.pattern;
     const int given = plan.n(), n = columns_for_gradient(given);
     const bool complex = is_complex(plan);
     const std::size_t parts = complex ? 2 : 1;
-    SumsWay way = way_of_sums(plan);
-    way.on_gpu &= on_gpu;
-    const double seconds = way.seconds;
-    if (seconds > plan.options.refuse_seconds)
-        throw Error(PERM_REFUSED_TIME,
-                    formatted("the derivatives by sums over 2^{} signs are predicted to take {}, {} is the "
-                              "limit\n  raise the limit: time_limit_seconds",
-                              n - 1, readable_seconds(seconds),
-                              readable_seconds(plan.options.refuse_seconds)));
-    if (!way.on_gpu) control.memory().take(gradient_bytes(n, n, complex, threads));
-    control.begin(seconds, seconds);
-
-    const std::vector<std::int64_t> places = caller_places(plan.input);
-    const GradientEntries entries(plan.input, places, values);
     const std::vector<double> numbers = entries.blocks({entries.arithmetic(), false, 1}, {});
     GridLines lines(std::vector<int>(at(n), 1), std::vector<int>(at(n), 1), complex);
     if (entries.are_rounded()) lines.tell_rounded();
@@ -99,20 +97,24 @@ TapeAnswer run_sums(const Plan &plan, bool on_gpu, int threads, const void *valu
                       complex ? numbers[at(k) * parts + 1] : 0);
     for (int i = given; i < n; ++i) lines.set(i, i, 1);
     lines.fix(); // finite: they were read
-    const GradientSums sums = sums_of(plan, lines, way, threads, control, outcome);
+    return lines;
+}
 
-    // One of an entry's copies stands for all.
+// One of an entry's copies stands for all.
+void put_gradient(const Plan &plan, const std::vector<std::int64_t> &places, const PowerScaling &scaling,
+                  const GradientSums &sums, double *gradient, double *error_bounds) {
+    const Pattern &pattern = plan.input.pattern;
+    const std::size_t parts = is_complex(plan) ? 2 : 1;
     const auto given_entries =
         static_cast<std::size_t>((plan.input.written ? plan.input.written->pattern : pattern).nnz());
     std::vector<std::int32_t> copies(given_entries, 0), row(given_entries, 0), column(given_entries, 0);
-    for (std::int32_t i = 0; i < given; ++i)
+    for (std::int32_t i = 0; i < plan.n(); ++i)
         for (std::int64_t k = pattern.row_begin(i); k < pattern.row_ptr[at(i) + 1]; ++k) {
             const std::size_t place = at(places.empty() ? k : places[at(k)]);
             ++copies[place];
             row[place] = i;
             column[place] = pattern.col[at(k)];
         }
-    const PowerScaling &scaling = entries.scaling();
     for (std::size_t c = 0; c < given_entries; ++c) {
         double bound = 0;
         std::fill_n(gradient + c * parts, parts, 0.0);
@@ -122,7 +124,10 @@ TapeAnswer run_sums(const Plan &plan, bool on_gpu, int threads, const void *valu
                              gradient + c * parts);
         if (error_bounds) error_bounds[c] = bound;
     }
+}
 
+TapeAnswer permanent_of(const GradientSums &sums, const PowerScaling &scaling, int n, bool complex,
+                        RunControl &control, Outcome &outcome) {
     TapeAnswer answer = sums.permanent(-scaling.total);
     outcome.value = answer.re;
     outcome.error = answer.error;
@@ -136,7 +141,7 @@ TapeAnswer run_sums(const Plan &plan, bool on_gpu, int threads, const void *valu
     return answer;
 }
 
-// Along the tape it is longer for certain, or what it takes to make one is.
+// Whether the tape takes longer than the sums for certain, or what it takes to make one.
 bool is_beyond_tape(const Plan &plan, const TapePlan *direct, double sums) {
     if (direct) return static_cast<double>(direct->tape().moves.size()) * move_seconds > sums;
     return least_frontier(plan.input.pattern).expansions > making * sums / move_seconds;
@@ -169,8 +174,19 @@ GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, RunContr
 
 TapeAnswer GradientWay::run(const Plan &plan, int threads, const void *values, double *gradient,
                             double *error_bounds, RunControl &control, Outcome &outcome) const {
-    return tape ? tape->run(plan, values, gradient, error_bounds, control, outcome)
-                : run_sums(plan, on_gpu, threads, values, gradient, error_bounds, control, outcome);
+    if (tape) return tape->run(plan, values, gradient, error_bounds, control, outcome);
+    control.poll();
+    const SumsWay way = required_way(plan, on_gpu);
+    const int n = columns_for_gradient(plan.n());
+    const bool complex = is_complex(plan);
+    if (!way.on_gpu) control.memory().take(gradient_bytes(n, n, complex, threads));
+    control.begin(way.seconds, way.seconds);
+    const std::vector<std::int64_t> places = caller_places(plan.input);
+    const GradientEntries entries(plan.input, places, values);
+    const GridLines lines = lines_of(plan, entries);
+    const GradientSums sums = sums_of(plan, lines, way, threads, control, outcome);
+    put_gradient(plan, places, entries.scaling(), sums, gradient, error_bounds);
+    return permanent_of(sums, entries.scaling(), n, complex, control, outcome);
 }
 
 } // namespace libperm

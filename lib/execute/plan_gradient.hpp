@@ -8,7 +8,7 @@
 
 namespace libperm {
 
-// Which of them it is, for values of the plan's pattern.
+// The quicker way for values of the plan's pattern.
 struct GradientWay {
     const Gradient *tape; // the plan's; null: by sums
     bool on_gpu = false;  // these

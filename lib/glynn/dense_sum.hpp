@@ -14,7 +14,7 @@ namespace libperm {
 
 struct DenseSum {
     TapeAnswer value;
-    // Of integers, unless doubles were asked for: every digit.
+    // Every digit of an integer, unless doubles were asked for.
     std::optional<Int128> integer;
     std::optional<mpz_class> mpz;  // instead
     bool is_by_definition = false; // over permutations rather than signs

@@ -24,7 +24,7 @@ TermSum sum_of(const SignColumns &columns, int threads) {
     return all;
 }
 
-// Of rows that were given: those that were added round nothing.
+// Only the rows that were given count: those that were added round nothing.
 double roundings_of(const SignColumns &columns, int given) {
     const int of_step = std::bit_width(static_cast<unsigned>(vectors_of_step(columns))) - 1;
     return roundings_of_term(columns, given) + of_step;

@@ -54,7 +54,7 @@ template <class Ring> struct Complex {
     static Complex one() { return {1, 0}; }
 };
 
-// As jit/lanes/sign_sum.cpp has it: the low columns' signs at once, the others along a Gray code.
+// Walks as jit/lanes/sign_sum.cpp does: the low columns' signs at once, the others along a Gray code.
 template <class Number> class IntegerWalk {
     using Row = typename Number::Row;
 
@@ -134,7 +134,7 @@ IntegerPermanent permanent(const IntegerColumns &columns, const SmallMatrix &a, 
 
 Int128 integer(double sum, double rest) { return static_cast<Int128>(sum) + static_cast<Int128>(rest); }
 
-// In doubles that hold all products, and the sums of four: nothing rounds, and what adding them up loses is
+// Doubles hold all products here, and the sums of four: nothing rounds, and what adding them up loses is
 // kept.
 IntegerPermanent permanent_in_vectors(const IntegerColumns &integer_columns, const SmallMatrix &a) {
     alignas(64) SmallColumns<double> re, im;

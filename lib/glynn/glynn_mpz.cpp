@@ -89,7 +89,7 @@ mpz_class number_of(const Words &x, std::size_t words) {
     return number;
 }
 
-// Along a Gray code, the first column's sign being fixed. Sum: of a row, 64 or 128 bits.
+// Walks along a Gray code, the first column's sign being fixed. A row's Sum has 64 or 128 bits.
 template <class Sum, class Magnitude> class LongWalk {
   public:
     LongWalk(const SmallMatrix &a, const Rows &rows) : a_(a), rows_(rows) {}

@@ -8,7 +8,7 @@
 
 namespace libperm {
 
-// Of one that `is_integer`. Tenths of a second, which the watch may stop: Error is thrown then.
+// The matrix `is_integer`. It takes up to tenths of a second, which the watch may stop: Error is thrown then.
 mpz_class glynn_mpz(const SmallMatrix &a, int threads, const CallWatch &watch);
 
 } // namespace libperm

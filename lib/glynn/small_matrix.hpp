@@ -36,7 +36,7 @@ struct SmallMatrix {
 // False for what is no such matrix, too large or at fault: the general road tells which.
 bool read_dense(const perm_csr &a, SmallMatrix &out);
 
-// Of values that stand row by row, n in each.
+// Reads values that stand row by row, n in each.
 bool read_full(const void *values, perm_value_type type, int n, SmallMatrix &out);
 
 constexpr int least_order_compared = 13; // from which on repeated lines are worth looking for

@@ -6,10 +6,10 @@
 
 namespace libperm {
 
-// On the way of a term of n row sums: of these, where they are put together, and of their product.
+// How often a term of n row sums is rounded: where these are put together, and in their product.
 double roundings_of_term(const GridColumns &columns, int n);
 
-// Of pieces: what adding loses is kept.
+// Adds a piece's sum; what adding loses is kept.
 void add(const TermSum &part, TermSum &sum);
 
 double size_of(const TermSum &sum);

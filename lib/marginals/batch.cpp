@@ -13,32 +13,29 @@ constexpr double of_a_piece = 1e6; // multiply-adds: about half a millisecond
 
 } // namespace
 
-void marginals_of_batch(
-    const Plan &plan, const TapePlan *direct, const LazyGradient &derivatives, const Marginals &marginals,
-    const void *values, std::int64_t stride, std::int64_t count, double *to, double *bounds,
-    RunControl &control,
-    const std::function<void(std::int64_t k, const TapeAnswer &, const Outcome &)> &tell) {
-    check_stride(plan.input, stride, count);
+void marginals_of_batch(const MarginalsPlan &of, const Marginals &marginals, const MarginalsBatch &batch,
+                        MarginalNumbers to, RunControl &control,
+                        const std::function<void(std::int64_t k, const MatchingSum &)> &tell) {
+    const std::int64_t count = batch.count;
+    check_stride(of.plan.input, batch.stride, count);
     if (count == 0) return;
-    const auto apart = stride * static_cast<std::int64_t>(size_of(plan.input.value_type));
+    const auto apart = batch.stride * static_cast<std::int64_t>(size_of(of.plan.input.value_type));
     control.begin(static_cast<double>(count), 0);
     const auto at_once = std::clamp<std::int64_t>(
         static_cast<std::int64_t>(of_a_piece / (marginals.operations() + 1)), 1, count);
     const std::int64_t group = marginals.by_sets() ? at_once : 1;
+    const auto one = [&](std::int64_t k, Marginals::Work &work) {
+        RunControl part(control, 0, RunControl::OwnMemory());
+        const void *of_matrix = batch.values ? static_cast<const char *>(batch.values) + k * apart : nullptr;
+        const std::int64_t place = k * marginals.count();
+        tell(k, marginals.run(of, of_matrix, work,
+                              {to.marginals + place, to.bounds ? to.bounds + place : nullptr}, part));
+    };
     parallel_for(static_cast<std::uint64_t>((count + group - 1) / group), [&](std::uint64_t piece) {
         Marginals::Work work;
         const std::int64_t first = static_cast<std::int64_t>(piece) * group,
                            end = std::min(count, first + group);
-        for (std::int64_t k = first; k < end; ++k)
-            naming_matrix(k, [&] {
-                RunControl part(control, 0, RunControl::OwnMemory());
-                TapeAnswer value;
-                Outcome outcome;
-                const void *of_matrix = values ? static_cast<const char *>(values) + k * apart : nullptr;
-                marginals.run(plan, direct, derivatives, of_matrix, work, to + k * marginals.count(),
-                              bounds ? bounds + k * marginals.count() : nullptr, part, value, outcome);
-                tell(k, value, outcome);
-            });
+        for (std::int64_t k = first; k < end; ++k) naming_matrix(k, [&] { one(k, work); });
         control.advance(static_cast<double>(end - first));
     });
 }

@@ -35,7 +35,7 @@ mpz_class nearest(const mpq_class &x) {
     return whole;
 }
 
-// Not below x >= 0.
+// A double that is not below x >= 0.
 double up(const mpq_class &x) { return x == 0 ? 0 : x.get_d() * (1 + 0x1p-50) + 0x1p-1000; }
 
 struct OnGrid {

@@ -24,7 +24,7 @@ struct RefinedSegments {
 // random signs its square is the permanent of the squares, on average.
 double log2_permanent(const SubsetKernel &kernel, const std::vector<double> &numbers);
 
-// Of so many permanents' size are all terms together without their signs, about.
+// How many times the permanent all terms are together without their signs, about.
 double absolute_permanents(const SubsetKernel &kernel, const std::vector<double> &numbers);
 
 RefinedSegments choose_refined(const SubsetPlan &plan, const std::vector<double> &numbers);

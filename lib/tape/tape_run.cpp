@@ -24,7 +24,7 @@ constexpr double single_move_seconds = 1.5e-9; // of one matrix alone
 constexpr std::int64_t most_entries = 1 << 12;
 
 // How many doubles a real number takes.
-std::size_t doubles_of(TapeLayout layout) { return is_twofold(layout.arithmetic) ? 2 : 1; }
+std::size_t doubles_of(TapeLayout layout) { return is_dd(layout.arithmetic) ? 2 : 1; }
 
 bool wants_doubles(const Plan &plan) {
     const Options &o = plan.options;
@@ -306,7 +306,7 @@ Last last_of(const double *block, TapeLayout layout, int lane) {
     const auto low = [&](double high, int k) {
         return std::max(std::fabs(part(k)), 0x1p-53 * std::fabs(high));
     };
-    if (is_twofold(layout.arithmetic)) {
+    if (is_dd(layout.arithmetic)) {
         last.lows = low(last.re, 1);
         if (is_complex(layout.arithmetic)) last.lows += low(last.im, 3);
     }

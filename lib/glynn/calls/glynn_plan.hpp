@@ -9,20 +9,20 @@
 
 namespace libperm {
 
-// Of full matrices, whose values stand row by row. A matrix has the same bits alone, in a batch of any size
-// and on any number of threads; those of perm_compute, where that takes this sum too.
+// The matrices are full, and their values stand row by row. A matrix has the same bits alone, in a batch of
+// any size and on any number of threads; those of perm_compute, where that takes this sum too.
 class GlynnPlan {
   public:
-    // Null if the plan's matrices are not for this.
+    // Gives null if the plan's matrices are not for this sum.
     static std::unique_ptr<const GlynnPlan> of(const Plan &plan);
 
     // False: the plan's other ways are to answer, which know more.
     bool run(const void *values, DenseSum &sum, const CallWatch &watch = {}) const;
 
-    // That one matrix is computed on.
+    // How many threads compute one matrix.
     int threads() const { return threads_; }
 
-    // Into a cleared result. Of a batch texts tell only what a double does not.
+    // The result is a cleared one. In a batch texts tell only what a double does not.
     void fill(perm_result &result, const DenseSum &sum, bool with_text) const;
 
   private:

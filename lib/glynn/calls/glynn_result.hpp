@@ -18,7 +18,7 @@ struct SmallAccount {
 };
 SmallAccount account_of(const DenseSum &sum, int n, std::int64_t nnz, int threads);
 
-// Into a cleared result, all but its text.
+// Fills in a cleared result, all but its text.
 void fill(perm_result &result, const TapeAnswer &value, bool tolerance_met, const SmallAccount &account);
 
 } // namespace libperm

@@ -24,8 +24,8 @@ struct SmallRequest {
 // those at fault.
 std::optional<SmallRequest> small_request(const perm_opts *opts);
 
-// Of the sum over signs, or over counts, that perm_compute would begin with where the plan is one of the same
-// matrix and options; none if it would not.
+// How many terms the sum over signs, or over counts, has that perm_compute would begin with for the plan's
+// matrix and options; none if it would not begin with one.
 std::optional<double> glynn_terms(const Plan &plan);
 
 // Whether the plan's executions begin with it: as perm_compute, where the pattern is full.

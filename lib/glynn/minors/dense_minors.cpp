@@ -26,13 +26,15 @@ constexpr std::int64_t most_lines = most_summed_kinds;
 constexpr std::int64_t matrices_at_once = 16;
 constexpr double long_enough = 1e-3; // seconds of a matrix, to be shared by threads
 
-// The lines of one side that count: copies and places of the caller's.
+// The lines of one side that count: how many copies each has, and where it stands among the caller's.
 struct Side {
     std::vector<int> count;
     std::vector<std::int64_t> line;
     std::int64_t total = 0;
+    bool is_counted; // whether multiplicities were given
 
-    Side(std::int64_t lines, const std::int64_t *multiplicity, const char *what) {
+    Side(std::int64_t lines, const std::int64_t *multiplicity, const char *what)
+        : is_counted(multiplicity != nullptr) {
         constexpr std::int64_t most = std::int64_t{1} << 31;
         for (std::int64_t i = 0; i < lines; ++i) {
             const std::int64_t copies = multiplicity ? multiplicity[i] : 1;
@@ -58,7 +60,7 @@ struct Side {
         }
         *this = std::move(sorted);
     }
-    // Each copy by itself.
+    // Lists each copy by itself.
     void write_out() {
         std::vector<std::int64_t> lines;
         for (std::size_t k = 0; k < count.size(); ++k) lines.insert(lines.end(), at(count[k]), line[k]);
@@ -135,6 +137,23 @@ void require_lines(const Side &side, const char *what) {
             formatted("{} {} are more than the {} that sums over subsets are made of; of a sparse matrix "
                       "perm_plan_gradient has its derivatives",
                       side.kinds(), what, most_lines));
+}
+
+void require_square(const Side &rows, const Side &columns) {
+    if (rows.total != columns.total)
+        throw Error(
+            PERM_BAD_MATRIX,
+            formatted("{} x {}{} is not square: perm_plan_gradient has the derivatives of other shapes",
+                      rows.total, columns.total,
+                      rows.is_counted || columns.is_counted ? ", multiplicities counted," : ""));
+}
+
+void require_gradient_order(const Side &columns) {
+    if (columns.total > most_gradient_order)
+        throw Error(PERM_UNSUPPORTED,
+                    formatted("n = {} is more than the {} that sums over signs are made for; of a "
+                              "sparse matrix perm_plan_gradient has the derivatives",
+                              columns.total, most_gradient_order));
 }
 
 void require_time(double seconds, double all, const Options &options) {
@@ -247,7 +266,7 @@ void compute_sub_permanents(const perm_dense *a, const Options &options, RunCont
             formatted("sub-permanents are of a matrix with one line more one way than the other, not of "
                       "{} x {}{}",
                       rows.total, columns.total,
-                      a->row_multiplicity || a->col_multiplicity ? ", multiplicities counted" : ""));
+                      rows.is_counted || columns.is_counted ? ", multiplicities counted" : ""));
     require_lines(rows, "rows");
     require_lines(columns, "columns");
     const Side &left = by_rows ? rows : columns;
@@ -289,22 +308,13 @@ void compute_gradients(const perm_dense *a, const Options &options, RunControl &
                        double *error_bounds, void *permanents, double *permanent_bounds) {
     const DenseMatrices matrices(a);
     Side rows = matrices.rows(), columns = matrices.columns();
-    if (rows.total != columns.total)
-        throw Error(
-            PERM_BAD_MATRIX,
-            formatted("{} x {}{} is not square: perm_plan_gradient has the derivatives of other shapes",
-                      rows.total, columns.total,
-                      a->row_multiplicity || a->col_multiplicity ? ", multiplicities counted," : ""));
+    require_square(rows, columns);
     if (matrices.count() > 0 && matrices.entries() > 0 && !gradients)
         throw Error(PERM_BAD_ARGUMENT, "the place for the gradients is a null pointer");
     // Copies of a row cost a power, those of a column a column.
     const bool is_transposed = rows.kinds() < columns.kinds();
     if (is_transposed) std::swap(rows, columns);
-    if (columns.total > most_gradient_order)
-        throw Error(PERM_UNSUPPORTED,
-                    formatted("n = {} is more than the {} that sums over signs are made for; of a "
-                              "sparse matrix perm_plan_gradient has the derivatives",
-                              columns.total, most_gradient_order));
+    require_gradient_order(columns);
     const std::vector<int> column_count = columns.count;
     const std::vector<std::int64_t> column_line = columns.line;
     std::vector<std::size_t> first_copy(column_line.size());

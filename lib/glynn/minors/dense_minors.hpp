@@ -8,7 +8,7 @@
 
 namespace libperm {
 
-// As perm.h has them. Throw Error.
+// Do what perm.h says of the functions that call them. Throw Error.
 void compute_sub_permanents(const perm_dense *a, const Options &options, RunControl &control,
                             void *sub_permanents, double *error_bounds);
 void compute_gradients(const perm_dense *a, const Options &options, RunControl &control, void *gradients,

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t pieces_at_once = 8;
 
-// Of a row and sign, on an AMD EPYC with vectors of eight doubles.
+// What a row and sign take on an AMD EPYC with vectors of eight doubles.
 constexpr double real_seconds = 0.45e-9, complex_seconds = 1.2e-9;
 
 SumShape shape_of(const CountedColumns &a) {

@@ -13,7 +13,7 @@ namespace libperm {
 // Columns of a matrix whose derivatives are summed: a smaller one gets ones on a diagonal below.
 constexpr int columns_for_gradient(int n) { return n < least_gradient_order ? least_gradient_order : n; }
 
-// On one thread; and what it holds beside the matrix.
+// What the sums take on one thread, and what they hold beside the matrix.
 double gradient_seconds(int rows, int columns, bool is_complex);
 int gradient_threads(int rows, int columns, bool is_complex); // that have something to do
 std::int64_t gradient_bytes(int rows, int columns, bool is_complex, int threads);
@@ -23,13 +23,14 @@ StepPieces gradient_share(const CountedColumns &a);
 
 class GradientSums {
   public:
-    // Of lines that are fixed, and stay; every column counts once, as many as rows with their copies. The
-    // same bits for any number of threads.
+    // The lines are fixed, and stay; every column counts once, as many as rows with their copies. There are
+    // the same bits for any number of threads.
     GradientSums(const GridLines &lines, int threads, RunControl &control);
-    // As another device has summed them.
+    // Takes what another device has summed.
     GradientSums(const GridLines &lines, LineSums sums);
 
-    // By the entry (i, j) of one copy of row i, times `factor` and 2^exp2; returns its bound.
+    // Writes the derivative by the entry (i, j) of one copy of row i, times `factor` and 2^exp2; returns its
+    // bound.
     double put(int i, int j, double factor, std::int64_t exp2, double *to) const {
         return bounds_.put(sums_.sum(i, j), i,
                            exp2 + lines_.exp2() - lines_.row_exp2(i) - lines_.column_exp2(j), factor, to);

@@ -12,7 +12,7 @@ namespace libperm {
 
 class GridLines {
   public:
-    // Of zeros; row i counts row_count[i] times, column j column_count[j] times, once at least.
+    // Begins with zeros; row i counts row_count[i] times, column j column_count[j] times, once at least.
     GridLines(std::vector<int> row_count, std::vector<int> column_count, bool is_complex);
 
     void set(int i, int j, double re, double im = 0) {
@@ -27,7 +27,7 @@ class GridLines {
 
     CountedColumns view() const;
 
-    // By which powers of two the lines were divided: of all copies together, and of one.
+    // The powers of two that the lines were divided by: of all copies together, and of one.
     std::int64_t exp2() const { return exp2_; }
     std::int64_t row_exp2(int i) const { return row_exp2_[static_cast<std::size_t>(i)]; }
     std::int64_t column_exp2(int j) const { return column_exp2_[static_cast<std::size_t>(j)]; }

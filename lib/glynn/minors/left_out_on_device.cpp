@@ -25,7 +25,7 @@ constexpr double launch_seconds = 0.1; // of one launch at most, as predicted
 constexpr double real_clocks = 27, complex_clocks = 245;
 constexpr double begin_seconds = 0.02, compile_seconds = 1.5, matrix_seconds = 1e-5;
 
-// As the CPU shares them out.
+// The pieces are those that the CPU shares out.
 StepPieces share_of(const LeftOutShape &shape) {
     static constexpr double nothing = 0;
     CountedColumns a;
@@ -93,7 +93,7 @@ LeftOutKernel LeftOutOnDevice::kernel(bool is_split) const {
     return {shape_.what, shape_.rows(), shape_.columns(), arithmetic};
 }
 
-// Of a matrix on one grid the parts on the other are zeros, where others have them: the same bits.
+// A matrix on one grid gets zeros on the other where others have that one: its bits stay the same.
 void LeftOutOnDevice::bring_in(std::span<const GridLines> matrices, const LeftOutKernel &kernel) {
     const std::size_t column = at(kernel.rows), part = column * at(kernel.columns),
                       matrix = at(row_parts_of(kernel.arithmetic)) * part;

@@ -29,7 +29,7 @@ struct LeftOutShape {
 // Whether a kernel can be made for them: of fewer lines a CPU is as quick.
 bool device_takes(const LeftOutShape &shape);
 
-// Of a matrix, once there is a kernel.
+// What a matrix takes once there is a kernel.
 double left_out_seconds(const LeftOutShape &shape, const GpuProperties &gpu);
 
 // Whether the GPU is named, or predicted to be done sooner than the CPU with `cpu_seconds` for all. Throws
@@ -38,8 +38,8 @@ bool goes_to_gpu(const Options &options, const LeftOutShape &shape, std::int64_t
 
 class LeftOutOnDevice {
   public:
-    // Of a shape that a device takes. `seconds`: of a matrix, as predicted; `room`: bytes on the device at
-    // once, about, for what pieces come to.
+    // The shape is one that a device takes. `seconds`: of a matrix, as predicted; `room`: bytes on the device
+    // at once, about, for what pieces come to.
     LeftOutOnDevice(DeviceQueue &queue, LeftOutShape shape, double seconds, std::size_t room = 128 << 20);
 
     // Matrices that are run at once; and what one takes, as predicted.

@@ -19,7 +19,7 @@ class MinorBounds {
   public:
     MinorBounds(const GridLines &lines, const SumShape &shape);
 
-    // Of the sum without row i (-1: with all, of one factor more). 0: it is exact.
+    // The error of the sum without row i (-1: with all, of one factor more); 0 where it is exact.
     double error(const TermSum &sum, int i) const;
 
     // The minor times `factor`, as a double or two; `exp2` is of the lines that are in it. Returns its bound.

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint64_t terms_of_piece = 1 << 14; // tenths of a millisecond
 
-// Of a row and term, on an AMD EPYC with vectors of eight doubles.
+// What a row and term take on an AMD EPYC with vectors of eight doubles.
 constexpr double real_row_seconds = 0.4e-9, complex_row_seconds = 1.1e-9;
 
 SumShape shape_of(const CountedColumns &a, int columns_in_all) {

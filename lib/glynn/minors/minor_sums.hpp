@@ -9,7 +9,7 @@
 
 namespace libperm {
 
-// Of `rows` kinds of rows over columns of these counts, on one thread.
+// What `rows` kinds of rows take on one thread.
 double minor_seconds(int rows, double terms, bool is_complex);
 
 // Steps, which are shared out among threads.
@@ -17,13 +17,13 @@ StepPieces minor_share(const CountedColumns &a);
 
 class MinorSums {
   public:
-    // Of lines that are fixed, and stay: one row more than columns, copies counted. The same bits for any
-    // number of threads.
+    // The lines are fixed, and stay: one row more than columns, copies counted. There are the same bits for
+    // any number of threads.
     MinorSums(const GridLines &lines, int threads, RunControl &control);
-    // As another device has summed them.
+    // Takes what another device has summed.
     MinorSums(const GridLines &lines, LineSums sums);
 
-    // Without one copy of row i; returns its bound.
+    // Writes the minor without one copy of row i; returns its bound.
     double put(int i, double *to) const {
         return bounds_.put(sums_.sum(i, 0), i, lines_.exp2() - lines_.row_exp2(i), 1, to);
     }

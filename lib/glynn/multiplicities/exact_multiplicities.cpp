@@ -51,7 +51,7 @@ bool is_usual(const Options &o) {
             o.precision == Precision::exact);
 }
 
-// As the caller gave it, columns ascending.
+// Reads the pattern that the caller gave, columns ascending.
 std::optional<InputPattern> read_entries(const perm_csr &a) {
     struct Place {
         std::int32_t i, j;
@@ -99,7 +99,7 @@ double matrices_of(const IntegerMultiplicities &a) {
     return (a.im.empty() ? 1 : 2) * static_cast<double>(primes_for(a));
 }
 
-// With what it is multiplied by, once it is known; numbers that are put together are there several times.
+// What the result takes with its factor; numbers that are put together are there several times.
 std::int64_t bytes_of_results(const IntegerMultiplicities &a) {
     constexpr double times = 6;
     return static_cast<std::int64_t>(std::min(times * (a.bits + factor_bits(a)) / 8, 0x1p61));
@@ -133,7 +133,7 @@ struct TwoClasses {
     std::int64_t first = 0, second = 0; // how many there are of the two; of one kind alone the second is 0
 };
 
-// Of the kinds of columns, or of rows if they are two at most and there is less to sum.
+// Takes the classes of columns, or of rows if they are two at most and there is less to sum.
 std::optional<TwoClasses> two_classes_of(const IntegerMultiplicities &a) {
     const auto fewest = [](const std::vector<EqualLines> &kinds) {
         return kinds.size() > 2   ? std::numeric_limits<std::int32_t>::max()

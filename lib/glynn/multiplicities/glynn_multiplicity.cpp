@@ -19,7 +19,7 @@ CountedColumns columns_of(const SmallLineClasses &a, const FixedColumns &fixed) 
             a.column_count.data()};
 }
 
-// Of entries on the first grid alone: every term is a multiple of 2 to this.
+// Every term is a multiple of 2 to this where the entries stand on the first grid alone.
 int unit_of_terms(const SmallLineClasses &a, const FixedColumns &fixed, int rows) {
     int unit = 0;
     for (int i = 0; i < rows; ++i) {
@@ -35,7 +35,7 @@ int unit_of_terms(const SmallLineClasses &a, const FixedColumns &fixed, int rows
     return unit;
 }
 
-// Of doubles: what roundings are of the terms' absolute values.
+// What share of the terms' absolute values the roundings of doubles are.
 double share_in_doubles(const CountSum &sum, const CountedColumns &columns, int n) {
     const double gamma = gamma_bound(roundings_of_term(columns, n) + columns.columns + sum.step_roundings);
     const double additions = sum.steps + 8;
@@ -50,7 +50,7 @@ double share_in_dd(const CountSum &sum, const CountedColumns &columns, int n) {
 constexpr std::uint64_t terms_of_piece = 1 << 15; // tenths of a millisecond, or milliseconds in dd
 constexpr int additions_of_piece = 8;             // of its lanes
 
-// In pieces that follow from the kinds alone.
+// The pieces follow from the classes alone.
 CountSum sum_of(const CountedColumns &columns, bool dd, int threads) {
     const std::uint64_t steps = count_steps(columns);
     const std::uint64_t piece = terms_of_piece / static_cast<std::uint64_t>(low_kinds(columns).lanes);

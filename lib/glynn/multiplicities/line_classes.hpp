@@ -10,7 +10,7 @@
 
 namespace libperm {
 
-// Without what is repeated 0 times; transposed if that makes fewer terms.
+// Lines that are repeated 0 times are left out; it is transposed if that makes fewer terms.
 struct SmallLineClasses {
     SmallMatrix matrix; // with zeros in the rows and columns that make it square
     int columns = 0;
@@ -24,7 +24,7 @@ struct SmallLineClasses {
 // fault: the general road tells which.
 bool read_line_classes(const perm_csr &a, SmallLineClasses &out);
 
-// Of one of this pattern, of doubles that are none of them 0; none if it is not for this.
+// How many terms a matrix of this pattern has whose doubles are not 0; none if it is not for this sum.
 std::optional<double> terms_of_line_classes(const InputPattern &input);
 
 } // namespace libperm

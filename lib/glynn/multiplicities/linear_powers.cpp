@@ -50,7 +50,7 @@ mpz_class size_of(const GaussianInteger &x) { return abs(x.re) + abs(x.im); }
 
 double bits_of(const mpz_class &x) { return static_cast<double>(mpz_sizeinbase(x.get_mpz_t(), 2)); }
 
-// All coefficients together are below 2 to this.
+// The sum of all coefficients' sizes is below 2 to this.
 double bits_of(const std::vector<LinearPower> &powers) {
     double bits = 0;
     for (const LinearPower &p : powers) bits += p.exponent * bits_of(size_of(p.slope) + size_of(p.constant));

@@ -64,7 +64,7 @@ void Amplitudes::find_reached() {
     }
 }
 
-// All columns, those that are met last at the end.
+// The order has all columns, those that are met last at the end.
 std::vector<std::size_t> Amplitudes::breadth_first(std::size_t from) const {
     std::vector<std::size_t> order;
     std::vector<bool> mode_met(modes_, false), met(columns(), false);

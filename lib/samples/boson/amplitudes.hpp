@@ -13,7 +13,7 @@ namespace libperm {
 
 class Amplitudes {
   public:
-    // Of these modes in. Throws Error where they are no columns of a unitary matrix.
+    // Takes the columns of these modes in. Throws Error where they are none of a unitary matrix.
     Amplitudes(const perm_boson &a, const std::vector<std::int64_t> &modes_in);
 
     std::size_t modes() const { return modes_; }

@@ -38,7 +38,7 @@ const perm_boson &checked(const perm_boson *a, std::int64_t shots, const std::in
     return *a;
 }
 
-// Of a sample on one thread, on average over some by the patterns that photons without interference leave.
+// What a sample takes on one thread, on average over some patterns that photons without interference leave.
 double seconds_of_shot(BosonShot &shot, const std::vector<std::size_t> &photons, std::int64_t tries) {
     double sum = 0;
     for (std::int64_t k = 0; k < tries; ++k)

@@ -10,7 +10,7 @@
 
 namespace libperm {
 
-// As perm.h has it. Throws Error.
+// Does what perm.h says of perm_boson_sample. Throws Error.
 void sample_bosons(const perm_boson *a, std::int64_t shots, std::uint64_t seed, const Options &options,
                    RunControl &control, std::int64_t *occupations);
 

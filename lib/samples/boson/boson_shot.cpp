@@ -120,7 +120,7 @@ void BosonShot::leave(const Block &block, std::size_t mode) {
     ++newest_;
 }
 
-// By what follows from the pattern alone.
+// The choice follows from the pattern alone.
 BosonShot::Road BosonShot::road_of(const Block &block) {
     came_ = left_ = {};
     for_each(block.came, [&](std::size_t c) { came_.add(in_[c]); });
@@ -213,8 +213,8 @@ void BosonShot::sum_minors() {
     }
 }
 
-// Of the next photon, that it leaves by each mode: |sum over the kinds of those that came, counted, of
-// amplitude times the permanent of the others|^2.
+// The weight of each mode for the next photon to leave by: |sum over the kinds of those that came, counted,
+// of amplitude times the permanent of the others|^2.
 void BosonShot::weigh() {
     std::fill(x_.begin(), x_.end(), 0.0);
     std::fill(y_.begin(), y_.end(), 0.0);

@@ -1,4 +1,4 @@
-// One sample of boson sampling: photon by photon, each from the law that those before it leave.
+// One sample of boson sampling: each photon is drawn from the law that those before it leave.
 #pragma once
 
 #include "lib/base/aligned_doubles.hpp"

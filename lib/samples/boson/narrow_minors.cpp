@@ -89,7 +89,7 @@ void NarrowMinors::look(const NarrowMatrix &a) {
     }
 }
 
-// Of all entries of the column, where so many of the rows that are open before it are taken.
+// Adds along all entries of the column, where so many of the rows that are open before it are taken.
 template <class Added>
 void NarrowMinors::add_entries(std::size_t column, int taken, const Value *s, Value *t,
                                PolledSteps &steps) const {

@@ -46,7 +46,7 @@ class NarrowMinors {
     double multiplications() const { return multiplications_; }
     double states() const { return states_; }
 
-    // Of each column. Throws what the account and `poll` do.
+    // Computes the minor without each column. Throws what the account and `poll` do.
     void run(std::span<Value> minors, const Poll &poll);
 
   private:

@@ -13,7 +13,7 @@ constexpr int most_places = 64;
 // C(places, taken), 0 where it makes no sense.
 std::size_t subsets(int places, int taken);
 
-// Of the first places all moves by which one is taken: the subset's number before and behind, in order.
+// All moves by which one of the first places is taken: the subset's number before and behind, in order.
 constexpr int low_places = 8;
 struct LowMove {
     std::uint8_t from, to;
