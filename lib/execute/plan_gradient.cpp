@@ -53,7 +53,7 @@ SumsWay way_of_sums(const Plan &plan) {
 }
 
 // The sums of lines that are fixed, wherever they are summed.
-GradientSums sums_of(const Plan &plan, const GridLines &lines, const SumsWay &way, int threads,
+GradientSums sums_of(const Plan &plan, const GridMatrix &lines, const SumsWay &way, int threads,
                      RunControl &control, Outcome &outcome) {
     if (!way.on_gpu) return {lines, threads, control};
     std::vector<LineSums> sums;
@@ -83,13 +83,13 @@ SumsWay required_way(const Plan &plan, bool on_gpu) {
 }
 
 // The plan's matrix, with ones on a diagonal below where it is a small one.
-GridLines lines_of(const Plan &plan, const GradientEntries &entries) {
+GridMatrix lines_of(const Plan &plan, const GradientEntries &entries) {
     const Pattern &pattern = plan.input.pattern;
     const int given = plan.n(), n = columns_for_gradient(given);
     const bool complex = is_complex(plan);
     const std::size_t parts = complex ? 2 : 1;
     const std::vector<double> numbers = entries.blocks({entries.arithmetic(), false, 1}, {});
-    GridLines lines(std::vector<int>(at(n), 1), std::vector<int>(at(n), 1), complex);
+    GridMatrix lines(std::vector<int>(at(n), 1), std::vector<int>(at(n), 1), complex);
     if (entries.are_rounded()) lines.tell_rounded();
     for (std::int32_t i = 0; i < given; ++i)
         for (std::int64_t k = pattern.row_begin(i); k < pattern.row_ptr[at(i) + 1]; ++k)
@@ -183,7 +183,7 @@ TapeAnswer GradientWay::run(const Plan &plan, int threads, const void *values, d
     control.begin(way.seconds, way.seconds);
     const std::vector<std::int64_t> places = caller_places(plan.input);
     const GradientEntries entries(plan.input, places, values);
-    const GridLines lines = lines_of(plan, entries);
+    const GridMatrix lines = lines_of(plan, entries);
     const GradientSums sums = sums_of(plan, lines, way, threads, control, outcome);
     put_gradient(plan, places, entries.scaling(), sums, gradient, error_bounds);
     return permanent_of(sums, entries.scaling(), n, complex, control, outcome);

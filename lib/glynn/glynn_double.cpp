@@ -1,12 +1,10 @@
 #include "lib/glynn/glynn_double.hpp"
 
-#include "lib/base/threads.hpp"
-#include "lib/glynn/fixed_columns.hpp"
-#include "lib/glynn/pieces.hpp"
+#include "lib/glynn/sign_pieces.hpp"
+#include "lib/glynn/small_grid.hpp"
 #include "lib/glynn/term_answer.hpp"
 #include "lib/number/ball.hpp"
 
-#include <array>
 #include <bit>
 #include <cmath>
 
@@ -14,14 +12,10 @@ namespace libperm {
 namespace {
 
 TermSum sum_of(const SignColumns &columns, int threads) {
-    const std::uint64_t steps = sign_steps(columns), piece = steps_of_piece(columns.n, steps);
-    if (piece >= steps) return sum_over_signs(columns, 0, steps);
-    std::array<TermSum, most_sign_pieces> sums;
-    in_pieces(steps / piece, threads,
-              [&](std::uint64_t k) { sums[k] = sum_over_signs(columns, k * piece, (k + 1) * piece); });
-    TermSum all;
-    for (std::uint64_t k = 0; k < steps / piece; ++k) add(sums[k], all);
-    return all;
+    return sum_of_pieces(
+        sign_pieces(columns.n, sign_steps(columns)), threads, [] { return TermSum(); },
+        [&](NumberRange steps) { return sum_over_signs(columns, steps.first, steps.last); },
+        [](const TermSum &part, TermSum &all) { add(part, all); });
 }
 
 // Only the rows that were given count: those that were added round nothing.
@@ -41,8 +35,8 @@ double error_of(const TermSum &sum, const SignColumns &columns, int given, doubl
 } // namespace
 
 bool glynn_double(const SmallMatrix &a, int threads, TapeAnswer &answer) {
-    FixedColumns fixed;
-    if (!fix_columns(a, fixed)) return false;
+    SmallGrid fixed;
+    if (!put_on_grid(a, fixed)) return false;
     const SignColumns columns{fixed.of(a), a.order};
     const TermSum sum = sum_of(columns, threads);
     answer = answer_of(sum, error_of(sum, columns, a.given, fixed.moved), fixed.exp2 - (a.order - 1));

@@ -7,7 +7,7 @@
 namespace libperm {
 
 // On so many threads at most, with the same bits for any number of them; the matrix not `is_integer`. False:
-// it is not for this (fix_columns).
+// it is not for this (put_on_grid).
 bool glynn_double(const SmallMatrix &a, int threads, TapeAnswer &answer);
 
 } // namespace libperm

@@ -1,7 +1,7 @@
 #include "lib/glynn/glynn_int128.hpp"
 
 #include "lib/glynn/integer_columns.hpp"
-#include "lib/glynn/pieces.hpp"
+#include "lib/glynn/sign_pieces.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -109,15 +109,12 @@ template <class Number> class IntegerWalk {
 
 template <class Number> Number sum_of(const IntegerColumns &columns, const SmallMatrix &a, int threads) {
     const std::uint64_t steps = std::uint64_t{1} << (a.order - 1 - low_columns);
-    const std::uint64_t piece = steps_of_piece(a.order, steps);
-    if (piece >= steps) return IntegerWalk<Number>(columns, a.order, a.stride).sum(0, steps);
-    std::array<Number, most_sign_pieces> sums;
-    in_pieces(steps / piece, threads, [&](std::uint64_t k) {
-        sums[k] = IntegerWalk<Number>(columns, a.order, a.stride).sum(k * piece, (k + 1) * piece);
-    });
-    Number all;
-    for (std::uint64_t k = 0; k < steps / piece; ++k) all.add(sums[k]);
-    return all;
+    return sum_of_pieces(
+        sign_pieces(a.order, steps), threads, [] { return Number(); },
+        [&](NumberRange some) {
+            return IntegerWalk<Number>(columns, a.order, a.stride).sum(some.first, some.last);
+        },
+        [](const Number &part, Number &all) { all.add(part); });
 }
 
 Int128 as_signed(std::uint64_t x) { return static_cast<std::int64_t>(x); }

@@ -1,7 +1,7 @@
 #include "lib/glynn/glynn_mpz.hpp"
 
 #include "lib/glynn/glynn_int128.hpp"
-#include "lib/glynn/pieces.hpp"
+#include "lib/glynn/sign_pieces.hpp"
 #include "lib/run/run_control.hpp"
 #include "preprocess/index.hpp"
 
@@ -138,15 +138,14 @@ template <class Sum, class Magnitude> class LongWalk {
 
 template <class Sum, class Magnitude>
 mpz_class sum_of(const SmallMatrix &a, const Rows &rows, int threads, RunControl &control) {
-    const std::uint64_t steps = std::uint64_t{1} << (a.order - 1), piece = steps_of_piece(a.order, steps);
-    std::vector<mpz_class> sums(steps / piece);
-    in_pieces(sums.size(), threads, [&](std::uint64_t k) {
-        sums[k] = LongWalk<Sum, Magnitude>(a, rows).sum(k * piece, (k + 1) * piece);
-        control.advance(static_cast<double>(piece));
-    });
-    mpz_class all;
-    for (const mpz_class &x : sums) all += x;
-    return all;
+    return sum_of_pieces(
+        sign_pieces(a.order, std::uint64_t{1} << (a.order - 1)), threads, [] { return mpz_class(); },
+        [&](NumberRange steps) {
+            mpz_class sum = LongWalk<Sum, Magnitude>(a, rows).sum(steps.first, steps.last);
+            control.advance(steps.size());
+            return sum;
+        },
+        [](const mpz_class &part, mpz_class &all) { all += part; });
 }
 
 } // namespace

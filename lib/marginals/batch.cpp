@@ -1,7 +1,9 @@
 #include "lib/marginals/batch.hpp"
 
 #include "lib/run/naming_matrix.hpp"
+#include "lib/run/numbered_sum.hpp"
 #include "lib/run/run_control.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -31,12 +33,15 @@ void marginals_of_batch(const MarginalsPlan &of, const Marginals &marginals, con
         tell(k, marginals.run(of, of_matrix, work,
                               {to.marginals + place, to.bounds ? to.bounds + place : nullptr}, part));
     };
-    parallel_for(static_cast<std::uint64_t>((count + group - 1) / group), [&](std::uint64_t piece) {
+    const NumberedPieces pieces = NumberedPieces::of_length(at(count), at(group));
+    parallel_for(pieces.count(), [&](std::uint64_t piece) {
         Marginals::Work work;
-        const std::int64_t first = static_cast<std::int64_t>(piece) * group,
-                           end = std::min(count, first + group);
-        for (std::int64_t k = first; k < end; ++k) naming_matrix(k, [&] { one(k, work); });
-        control.advance(static_cast<double>(end - first));
+        const NumberRange some = pieces[piece];
+        for (std::uint64_t m = some.first; m < some.last; ++m) {
+            const auto k = static_cast<std::int64_t>(m);
+            naming_matrix(k, [&] { one(k, work); });
+        }
+        control.advance(some.size());
     });
 }
 

@@ -39,7 +39,7 @@ bool is_odd_prime(std::uint64_t n) {
                                            [&](std::uint64_t b) { return passes(field, b); });
 }
 
-// Of the candidates highest, highest - step, ..., so many; the first `wanted`.
+// Finds the first `wanted` primes among so many candidates highest, highest - step, ...
 std::vector<std::uint64_t> primes_among(std::uint64_t highest, std::uint64_t step, std::uint64_t candidates,
                                         std::size_t wanted, const Poll &poll) {
     std::vector<std::uint64_t> primes;

@@ -197,7 +197,7 @@ class KernelRun {
 
     DeviceQueue &queue_;
     const SubsetKernel &plan_;
-    const Again refined_;
+    const RefinedSegments refined_;
     const std::optional<SubsetKernel> &refined_kernel_;
     const std::size_t partial_bytes_;
     const std::vector<double> &numbers_;

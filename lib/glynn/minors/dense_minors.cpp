@@ -10,6 +10,7 @@
 #include "lib/input/dense.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/gpu_queues.hpp"
+#include "lib/run/numbered_sum.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
 
@@ -23,7 +24,7 @@ namespace libperm {
 namespace {
 
 constexpr std::int64_t most_lines = most_summed_kinds;
-constexpr std::int64_t matrices_at_once = 16;
+constexpr std::uint64_t matrices_at_once = 16;
 constexpr double long_enough = 1e-3; // seconds of a matrix, to be shared by threads
 
 // The lines of one side that count: how many copies each has, and where it stands among the caller's.
@@ -87,7 +88,7 @@ class DenseMatrices {
     // Matrix m's entries of these lines: `across` stands beside each other in `lines`, or below if
     // transposed.
     void read(std::int64_t m, const Side &down, const Side &across, bool is_transposed,
-              GridLines &lines) const {
+              GridMatrix &lines) const {
         const std::int64_t first = m * entries();
         for (int i = 0; i < down.kinds(); ++i)
             for (int j = 0; j < across.kinds(); ++j) {
@@ -180,18 +181,13 @@ void for_each_matrix(std::int64_t count, double seconds, const Options &options,
         }
         return;
     }
-    const auto pieces = static_cast<std::uint64_t>((count + matrices_at_once - 1) / matrices_at_once);
-    const auto piece = [&](std::uint64_t p) {
-        const std::int64_t first = static_cast<std::int64_t>(p) * matrices_at_once,
-                           last = std::min(first + matrices_at_once, count);
-        RunControl none;
-        for (std::int64_t m = first; m < last; ++m) work(m, 1, none);
-        control.advance(seconds * static_cast<double>(last - first));
-    };
-    if (options.threads > 1 && all > 1e-4)
-        with_threads(options.threads, [&] { parallel_for(pieces, piece); });
-    else
-        for (std::uint64_t p = 0; p < pieces; ++p) piece(p);
+    run_pieces(NumberedPieces::of_length(at(count), matrices_at_once), all > 1e-4 ? options.threads : 1,
+               [&](std::uint64_t, NumberRange some) {
+                   RunControl none;
+                   for (std::uint64_t m = some.first; m < some.last; ++m)
+                       work(static_cast<std::int64_t>(m), 1, none);
+                   control.advance(seconds * some.size());
+               });
 }
 
 // By the CPU's threads or the GPU, which sum the same: Sums of the lines that read(m, lines) has read, told
@@ -209,14 +205,14 @@ template <class Sums> class DenseRun {
         else
             for_each_matrix(count_, seconds_, options_, control_,
                             [&](std::int64_t m, int threads, RunControl &part) {
-                                GridLines lines = new_lines();
+                                GridMatrix lines = new_lines();
                                 read(m, lines);
                                 tell(m, Sums(lines, threads, part));
                             });
     }
 
   private:
-    GridLines new_lines() const { return {shape_.row_count, shape_.column_count, shape_.is_complex}; }
+    GridMatrix new_lines() const { return {shape_.row_count, shape_.column_count, shape_.is_complex}; }
 
     template <class Read, class Tell> void on_gpu(const Read &read, const Tell &tell) const {
         GpuQueues queues(options_);
@@ -229,7 +225,7 @@ template <class Sums> class DenseRun {
         const auto at_once = static_cast<std::int64_t>(device.at_once());
         with_threads(options_.threads, [&] {
             for (std::int64_t first = 0; first < count_; first += at_once) {
-                std::vector<GridLines> lines;
+                std::vector<GridMatrix> lines;
                 while (std::ssize(lines) < std::min(at_once, count_ - first)) lines.push_back(new_lines());
                 parallel_for(lines.size(),
                              [&](std::uint64_t k) { read(first + static_cast<std::int64_t>(k), lines[k]); });
@@ -291,7 +287,7 @@ void compute_sub_permanents(const perm_dense *a, const Options &options, RunCont
     DenseRun<MinorSums>({LeftOut::minors, left.count, summed.count, matrices.is_complex()}, matrices.count(),
                         seconds, options, control)
         .run(
-            [&](std::int64_t m, GridLines &grid) {
+            [&](std::int64_t m, GridMatrix &grid) {
                 matrices.read(m, left, summed, !by_rows, grid);
                 grid.fix();
             },
@@ -330,7 +326,7 @@ void compute_gradients(const perm_dense *a, const Options &options, RunControl &
     auto *const out = static_cast<double *>(gradients), *const whole = static_cast<double *>(permanents);
     std::fill_n(out, at(matrices.count() * matrices.entries()) * parts, 0.0);
     if (error_bounds) std::fill_n(error_bounds, at(matrices.count() * matrices.entries()), 0.0);
-    const auto read = [&](std::int64_t m, GridLines &grid) {
+    const auto read = [&](std::int64_t m, GridMatrix &grid) {
         matrices.read(m, rows, columns, is_transposed, grid);
         for (int k = 0; k < ones; ++k) grid.set(rows.kinds() + k, static_cast<int>(columns.total) + k, 1);
         grid.fix();

@@ -35,7 +35,19 @@ CountedColumns shape_alone(int rows, int columns, bool is_complex) {
     return a;
 }
 std::uint64_t tasks_in(int rows, int columns, bool is_complex) {
-    return tasks_of(gradient_share(shape_alone(rows, columns, is_complex)));
+    return gradient_share(shape_alone(rows, columns, is_complex)).tasks();
+}
+
+LineSums summed_gradient(const CountedColumns &a, int threads, RunControl &control) {
+    const std::uint64_t pieces = gradient_pieces(a);
+    const double work = gradient_seconds(a.rows, a.columns, a.is_complex()) / static_cast<double>(pieces);
+    return sum_in_tasks(
+        gradient_share(a), threads, gradient_space(a),
+        [&] { return LineSums(a.rows, a.columns, a.is_complex()); },
+        [&](NumberRange some, double *space, LineSums &to) {
+            add_gradient(a, some.first, some.last, space, to);
+            if (pieces > 1) control.advance(work * some.size());
+        });
 }
 
 } // namespace
@@ -53,25 +65,10 @@ std::int64_t gradient_bytes(int rows, int columns, bool is_complex, int threads)
     return table * (tasks + 1) + of_thread * std::min<std::int64_t>(threads, tasks);
 }
 
-GradientSums::GradientSums(const GridLines &lines, int threads, RunControl &control)
-    : lines_(lines),
-      sums_(lines.view().rows, lines.view().columns, lines.view().is_complex()),
-      bounds_(lines, shape_of(lines.view())) {
-    const CountedColumns a = lines.view();
-    const std::uint64_t pieces = gradient_pieces(a);
-    const double work = gradient_seconds(a.rows, a.columns, a.is_complex()) / static_cast<double>(pieces);
-    sum_in_tasks(
-        gradient_share(a), threads, sums_, [&] { return LineSums(a.rows, a.columns, a.is_complex()); },
-        [&](const auto &task, LineSums &to) {
-            const AlignedDoubles space = aligned_doubles(gradient_space(a));
-            task([&](std::uint64_t first, std::uint64_t last) {
-                add_gradient(a, first, last, space.get(), to);
-                if (pieces > 1) control.advance(work * static_cast<double>(last - first));
-            });
-        });
-}
+GradientSums::GradientSums(const GridMatrix &lines, int threads, RunControl &control)
+    : GradientSums(lines, summed_gradient(lines.view(), threads, control)) {}
 
-GradientSums::GradientSums(const GridLines &lines, LineSums sums)
+GradientSums::GradientSums(const GridMatrix &lines, LineSums sums)
     : lines_(lines), sums_(std::move(sums)), bounds_(lines, shape_of(lines.view())) {}
 
 TapeAnswer GradientSums::permanent(std::int64_t exp2) const {

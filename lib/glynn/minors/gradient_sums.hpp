@@ -2,9 +2,9 @@
 #pragma once
 
 #include "jit/lanes/gradient_sum.hpp"
-#include "lib/glynn/minors/grid_lines.hpp"
+#include "lib/glynn/grid_matrix.hpp"
+#include "lib/glynn/minors/line_tasks.hpp"
 #include "lib/glynn/minors/minor_bounds.hpp"
-#include "lib/glynn/minors/tasks.hpp"
 #include "lib/run/run_control.hpp"
 #include "lib/tape/tape_run.hpp"
 
@@ -25,9 +25,9 @@ class GradientSums {
   public:
     // The lines are fixed, and stay; every column counts once, as many as rows with their copies. There are
     // the same bits for any number of threads.
-    GradientSums(const GridLines &lines, int threads, RunControl &control);
+    GradientSums(const GridMatrix &lines, int threads, RunControl &control);
     // Takes what another device has summed.
-    GradientSums(const GridLines &lines, LineSums sums);
+    GradientSums(const GridMatrix &lines, LineSums sums);
 
     // Writes the derivative by the entry (i, j) of one copy of row i, times `factor` and 2^exp2; returns its
     // bound.
@@ -39,7 +39,7 @@ class GradientSums {
     double put_permanent(double *to) const { return bounds_.put(sums_.whole, -1, lines_.exp2(), 1, to); }
 
   private:
-    const GridLines &lines_;
+    const GridMatrix &lines_;
     LineSums sums_;
     MinorBounds bounds_;
 };

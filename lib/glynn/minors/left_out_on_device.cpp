@@ -75,7 +75,7 @@ LeftOutOnDevice::LeftOutOnDevice(DeviceQueue &queue, LeftOutShape shape, double 
       pieces_(queue),
       sums_(queue) {
     const StepPieces share = share_of(shape_);
-    tasks_ = tasks_of(share);
+    tasks_ = share.tasks();
     steps_ = shape_.what == LeftOut::gradients ? 1 : std::min(share.steps, share.piece);
     per_task_ = share.steps / (tasks_ * steps_);
     const LeftOutKernel one = kernel(false);
@@ -94,7 +94,7 @@ LeftOutKernel LeftOutOnDevice::kernel(bool is_split) const {
 }
 
 // A matrix on one grid gets zeros on the other where others have that one: its bits stay the same.
-void LeftOutOnDevice::bring_in(std::span<const GridLines> matrices, const LeftOutKernel &kernel) {
+void LeftOutOnDevice::bring_in(std::span<const GridMatrix> matrices, const LeftOutKernel &kernel) {
     const std::size_t column = at(kernel.rows), part = column * at(kernel.columns),
                       matrix = at(row_parts_of(kernel.arithmetic)) * part;
     std::vector<double> entries(matrices.size() * matrix, 0.0);
@@ -162,9 +162,9 @@ void LeftOutOnDevice::launch(const LeftOutKernel &kernel, std::size_t matrices, 
     }
 }
 
-std::vector<LineSums> LeftOutOnDevice::run(std::span<const GridLines> matrices, RunControl &control) {
+std::vector<LineSums> LeftOutOnDevice::run(std::span<const GridMatrix> matrices, RunControl &control) {
     const LeftOutKernel kernel = this->kernel(std::any_of(
-        matrices.begin(), matrices.end(), [](const GridLines &lines) { return lines.view().is_split(); }));
+        matrices.begin(), matrices.end(), [](const GridMatrix &lines) { return lines.view().is_split(); }));
     queue_.load(kernel.recipe());
     bring_in(matrices, kernel);
     launch(kernel, matrices.size(), control);
@@ -180,7 +180,7 @@ std::vector<LineSums> LeftOutOnDevice::run(std::span<const GridLines> matrices, 
     return sums;
 }
 
-// The tasks' sums in their order, as lib/glynn/minors/tasks.hpp has it.
+// The tasks' sums in their order, as lib/glynn/minors/line_tasks.hpp has it.
 LineSums LeftOutOnDevice::added_up(const double *tasks, const LeftOutKernel &kernel) const {
     LineSums all(kernel.rows, kernel.sum_columns(), shape_.is_complex);
     const auto rows = at(kernel.rows);

@@ -6,7 +6,7 @@
 #include "jit/kernel/left_out.hpp"
 #include "jit/lanes/line_sums.hpp"
 #include "jit/queue/device_queue.hpp"
-#include "lib/glynn/minors/grid_lines.hpp"
+#include "lib/glynn/grid_matrix.hpp"
 #include "lib/run/run_control.hpp"
 
 #include <span>
@@ -48,13 +48,13 @@ class LeftOutOnDevice {
 
     // The sums of each, in their order; the lines are fixed. Progress is in seconds as predicted. Throws
     // JitError.
-    std::vector<LineSums> run(std::span<const GridLines> matrices, RunControl &control);
+    std::vector<LineSums> run(std::span<const GridMatrix> matrices, RunControl &control);
 
     std::int64_t peak_bytes() const;
 
   private:
     LeftOutKernel kernel(bool is_split) const;
-    void bring_in(std::span<const GridLines> matrices, const LeftOutKernel &kernel);
+    void bring_in(std::span<const GridMatrix> matrices, const LeftOutKernel &kernel);
     void launch(const LeftOutKernel &kernel, std::size_t matrices, RunControl &control);
     LineSums added_up(const double *tasks, const LeftOutKernel &kernel) const;
 

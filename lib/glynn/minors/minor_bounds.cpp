@@ -14,7 +14,7 @@ constexpr double of_result = 0x1.05p-53; // the last addition
 
 } // namespace
 
-MinorBounds::MinorBounds(const GridLines &lines, const SumShape &shape)
+MinorBounds::MinorBounds(const GridMatrix &lines, const SumShape &shape)
     : is_complex_(lines.view().is_complex()), shape_(shape) {
     const CountedColumns columns = lines.view();
     const int factors = lines.rows_in_all();

@@ -1,7 +1,7 @@
 // How far sums of products without one factor can be from their minors (docs/accuracy.md, "Minors").
 #pragma once
 
-#include "lib/glynn/minors/grid_lines.hpp"
+#include "lib/glynn/grid_matrix.hpp"
 #include "lib/number/scaled.hpp"
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct SumShape {
 
 class MinorBounds {
   public:
-    MinorBounds(const GridLines &lines, const SumShape &shape);
+    MinorBounds(const GridMatrix &lines, const SumShape &shape);
 
     // The error of the sum without row i (-1: with all, of one factor more); 0 where it is exact.
     double error(const TermSum &sum, int i) const;

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "jit/lanes/minor_sum.hpp"
-#include "lib/glynn/minors/grid_lines.hpp"
+#include "lib/glynn/grid_matrix.hpp"
+#include "lib/glynn/minors/line_tasks.hpp"
 #include "lib/glynn/minors/minor_bounds.hpp"
-#include "lib/glynn/minors/tasks.hpp"
 #include "lib/run/run_control.hpp"
 
 namespace libperm {
@@ -19,9 +19,9 @@ class MinorSums {
   public:
     // The lines are fixed, and stay: one row more than columns, copies counted. There are the same bits for
     // any number of threads.
-    MinorSums(const GridLines &lines, int threads, RunControl &control);
+    MinorSums(const GridMatrix &lines, int threads, RunControl &control);
     // Takes what another device has summed.
-    MinorSums(const GridLines &lines, LineSums sums);
+    MinorSums(const GridMatrix &lines, LineSums sums);
 
     // Writes the minor without one copy of row i; returns its bound.
     double put(int i, double *to) const {
@@ -29,7 +29,7 @@ class MinorSums {
     }
 
   private:
-    const GridLines &lines_;
+    const GridMatrix &lines_;
     LineSums sums_;
     MinorBounds bounds_;
 };

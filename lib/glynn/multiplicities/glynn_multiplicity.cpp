@@ -1,8 +1,9 @@
 #include "lib/glynn/multiplicities/glynn_multiplicity.hpp"
 
-#include "lib/glynn/pieces.hpp"
+#include "jit/lanes/sign_grids.hpp"
 #include "lib/glynn/term_answer.hpp"
 #include "lib/number/ball.hpp"
+#include "lib/run/numbered_sum.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -12,7 +13,7 @@
 namespace libperm {
 namespace {
 
-CountedColumns columns_of(const SmallLineClasses &a, const FixedColumns &fixed) {
+CountedColumns columns_of(const SmallLineClasses &a, const SmallGrid &fixed) {
     const auto rows =
         std::count_if(a.row_count.of.begin(), a.row_count.of.end(), [](int count) { return count > 0; });
     return {fixed.of(a.matrix), static_cast<int>(rows), a.columns, a.row_count.of.data(),
@@ -20,18 +21,9 @@ CountedColumns columns_of(const SmallLineClasses &a, const FixedColumns &fixed) 
 }
 
 // Every term is a multiple of 2 to this where the entries stand on the first grid alone.
-int unit_of_terms(const SmallLineClasses &a, const FixedColumns &fixed, int rows) {
+int unit_of_terms(const CountedColumns &a) {
     int unit = 0;
-    for (int i = 0; i < rows; ++i) {
-        std::uint64_t bits = 0;
-        for (int j = 0; j < a.columns; ++j) {
-            const std::size_t k = a.matrix.at(i, j);
-            bits |= static_cast<std::uint64_t>(static_cast<std::int64_t>(fixed.re[k] * 0x1p53));
-            if (a.matrix.is_complex)
-                bits |= static_cast<std::uint64_t>(static_cast<std::int64_t>(fixed.im[k] * 0x1p53));
-        }
-        unit += a.row_count.of[static_cast<std::size_t>(i)] * (std::countr_zero(bits) - 53);
-    }
+    for (int i = 0; i < a.rows; ++i) unit += a.row_count[i] * unit_of_row(a, a.columns, i);
     return unit;
 }
 
@@ -54,18 +46,14 @@ constexpr int additions_of_piece = 8;             // of its lanes
 CountSum sum_of(const CountedColumns &columns, bool dd, int threads) {
     const std::uint64_t steps = count_steps(columns);
     const std::uint64_t piece = terms_of_piece / static_cast<std::uint64_t>(low_kinds(columns).lanes);
-    if (steps <= piece) return sum_over_counts(columns, dd, 0, steps);
-    std::vector<CountSum> sums((steps + piece - 1) / piece);
-    in_pieces(sums.size(), threads, [&](std::uint64_t k) {
-        sums[k] = sum_over_counts(columns, dd, k * piece, std::min((k + 1) * piece, steps));
-    });
-    CountSum all;
-    for (const CountSum &sum : sums) {
-        add(sum, all);
-        all.steps += sum.steps + additions_of_piece;
-        all.step_roundings = sum.step_roundings;
-    }
-    return all;
+    return sum_of_pieces(
+        NumberedPieces::of_length(steps, piece), threads, [] { return CountSum(); },
+        [&](NumberRange some) { return sum_over_counts(columns, dd, some.first, some.last); },
+        [](const CountSum &part, CountSum &all) {
+            add(part, all);
+            all.steps += part.steps + additions_of_piece;
+            all.step_roundings = part.step_roundings;
+        });
 }
 
 constexpr double of_result = 0x1.05p-53; // the last addition, and the size's rounding
@@ -86,8 +74,8 @@ bool has_exact_weights(const SmallLineClasses &a) {
 // Proofs: docs/accuracy.md, "Sums over counts".
 bool glynn_multiplicity(const SmallLineClasses &a, double tolerance, bool may_be_dd, int threads,
                         TapeAnswer &answer) {
-    FixedColumns fixed;
-    if (!fix_columns(a.matrix, a.row_count, fixed)) return false;
+    SmallGrid fixed;
+    if (!put_on_grid(a.matrix, a.row_count, fixed)) return false;
     const CountedColumns columns = columns_of(a, fixed);
     const int n = a.row_count.total;
     const auto compute = [&](bool dd) {
@@ -99,7 +87,7 @@ bool glynn_multiplicity(const SmallLineClasses &a, double tolerance, bool may_be
             share * mass * (1 + 0x1p-20) + of_result * size_of(sum) + underflow + std::ldexp(fixed.moved, n);
         bool is_exact = false;
         if (!dd && !fixed.is_split && fixed.moved == 0) {
-            const int unit = unit_of_terms(a, fixed, columns.rows);
+            const int unit = unit_of_terms(columns);
             is_exact = unit > -900 && mass < std::ldexp(1.0, unit + 52);
         }
         answer = answer_of(sum, is_exact ? 0 : error, fixed.exp2 - n);

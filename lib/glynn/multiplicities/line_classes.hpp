@@ -2,7 +2,7 @@
 #pragma once
 
 #include "jit/lanes/count_sum.hpp"
-#include "lib/glynn/fixed_columns.hpp"
+#include "lib/glynn/small_grid.hpp"
 #include "lib/input/matrix.hpp"
 
 #include <cstdint>

@@ -3,10 +3,9 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"
-#include "lib/base/threads.hpp"
+#include "lib/run/numbered_sum.hpp"
 #include "lib/samples/boson/boson_shot.hpp"
 #include "preprocess/index.hpp"
-#include "preprocess/parallel.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -74,20 +73,14 @@ void sample_bosons(const perm_boson *given, std::int64_t shots, std::uint64_t se
                       readable_seconds(options.refuse_seconds)));
     control.poll();
     control.begin(static_cast<double>(shots), all / options.threads);
-    const auto at_once = static_cast<std::int64_t>(std::clamp(1e-3 / seconds, 1.0, 1000.0));
-    const auto run = [&](std::uint64_t piece) {
-        const std::int64_t first = static_cast<std::int64_t>(piece) * at_once,
-                           last = std::min(first + at_once, shots);
-        BosonShot shot(amplitudes, control.memory(), poll);
-        for (std::int64_t k = first; k < last; ++k)
-            shot.run(Randomness(seed, static_cast<std::uint64_t>(k)), photons, occupations + k * a.modes);
-        control.advance(static_cast<double>(last - first));
-    };
-    const auto pieces = static_cast<std::uint64_t>((shots + at_once - 1) / at_once);
-    if (options.threads > 1 && pieces > 1)
-        with_threads(options.threads, [&] { parallel_for(pieces, run); });
-    else
-        for (std::uint64_t piece = 0; piece < pieces; ++piece) run(piece);
+    const auto at_once = static_cast<std::uint64_t>(std::clamp(1e-3 / seconds, 1.0, 1000.0));
+    run_pieces(
+        NumberedPieces::of_length(at(shots), at_once), options.threads, [&](std::uint64_t, NumberRange some) {
+            BosonShot shot(amplitudes, control.memory(), poll);
+            for (std::uint64_t k = some.first; k < some.last; ++k)
+                shot.run(Randomness(seed, k), photons, occupations + static_cast<std::int64_t>(k) * a.modes);
+            control.advance(some.size());
+        });
 }
 
 } // namespace libperm

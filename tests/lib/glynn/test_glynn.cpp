@@ -1,9 +1,9 @@
 // The straight road of small matrices from inside: its two grids, its integers, and what it leaves to others.
 #include "bench/families.hpp"
 #include "lib/glynn/calls/compute_glynn.hpp"
-#include "lib/glynn/fixed_columns.hpp"
 #include "lib/glynn/glynn_double.hpp"
 #include "lib/glynn/glynn_int128.hpp"
+#include "lib/glynn/small_grid.hpp"
 #include "lib/glynn/small_matrix.hpp"
 #include "lib/glynn/term_answer.hpp"
 #include "tests/support/exactly.hpp"
@@ -57,8 +57,8 @@ TEST_CASE("columns on two grids are the matrix, or have moved by less than they 
         perm::Csr a = random_dense(random.integer(4, 9), random, 0.2);
         if (k % 2 == 0) put_far_below(a, random);
         const auto matrix = dense(a);
-        FixedColumns fixed;
-        if (!fix_columns(*matrix, fixed)) continue;
+        SmallGrid fixed;
+        if (!put_on_grid(*matrix, fixed)) continue;
         Dense rows(static_cast<std::size_t>(matrix->order),
                    std::vector<double>(static_cast<std::size_t>(matrix->order)));
         std::vector<std::vector<oracle::Gaussian>> exact(rows.size(),

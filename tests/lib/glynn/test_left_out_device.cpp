@@ -34,8 +34,8 @@ LeftOutShape tall(int columns, bool is_complex) {
 
 enum class Kind { doubles, integers, scaled };
 
-GridLines random_lines(const LeftOutShape &shape, Kind kind, families::Random &random) {
-    GridLines lines(shape.row_count, shape.column_count, shape.is_complex);
+GridMatrix random_lines(const LeftOutShape &shape, Kind kind, families::Random &random) {
+    GridMatrix lines(shape.row_count, shape.column_count, shape.is_complex);
     const auto entry = [&] {
         if (kind == Kind::integers) return static_cast<double>(random.integer(-3, 3));
         const double x = 2 * random.uniform() - 1;
@@ -56,7 +56,7 @@ int compared = 0;
 
 // put(sums, i, j, to) of each sum returns its bound.
 template <class Sums, class Put>
-void check_same(const GridLines &lines, LineSums sums, int threads, int columns, const Put &put) {
+void check_same(const GridMatrix &lines, LineSums sums, int threads, int columns, const Put &put) {
     RunControl control;
     const Sums here(lines, threads, control), there(lines, std::move(sums));
     int wrong = 0;
@@ -70,7 +70,7 @@ void check_same(const GridLines &lines, LineSums sums, int threads, int columns,
     CHECK(wrong == 0);
 }
 
-void check_same(const LeftOutShape &shape, const GridLines &lines, LineSums sums, int threads) {
+void check_same(const LeftOutShape &shape, const GridMatrix &lines, LineSums sums, int threads) {
     if (shape.what == LeftOut::minors)
         return check_same<MinorSums>(
             lines, std::move(sums), threads, 1,
@@ -91,11 +91,11 @@ void check_shape(DeviceQueue &queue, const LeftOutShape &shape, std::size_t room
     REQUIRE(device_takes(shape));
     LeftOutOnDevice device(queue, shape, 1e-3, room);
     RunControl control;
-    std::vector<GridLines> lines;
+    std::vector<GridMatrix> lines;
     for (const Kind kind : {Kind::integers, Kind::doubles, Kind::scaled})
         lines.push_back(random_lines(shape, kind, random));
     // One by one, each on as many grids as it has; and all at once.
-    const auto check = [&](std::span<const GridLines> some) {
+    const auto check = [&](std::span<const GridMatrix> some) {
         std::vector<LineSums> sums = device.run(some, control);
         REQUIRE(sums.size() == some.size());
         for (std::size_t k = 0; k < some.size(); ++k) check_same(shape, some[k], std::move(sums[k]), 2);

@@ -10,10 +10,10 @@
 
 namespace libperm {
 
-class GridLines {
+class GridMatrix {
   public:
     // Begins with zeros; row i counts row_count[i] times, column j column_count[j] times, once at least.
-    GridLines(std::vector<int> row_count, std::vector<int> column_count, bool is_complex);
+    GridMatrix(std::vector<int> row_count, std::vector<int> column_count, bool is_complex);
 
     void set(int i, int j, double re, double im = 0) {
         re_[place(i, j)] = re;

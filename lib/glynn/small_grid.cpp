@@ -1,4 +1,4 @@
-#include "lib/glynn/fixed_columns.hpp"
+#include "lib/glynn/small_grid.hpp"
 
 #include "jit/lanes/sign_grids.hpp"
 #include "lib/number/bits.hpp"
@@ -10,11 +10,6 @@
 namespace libperm {
 namespace {
 
-constexpr int most_exponent = 900;
-
-// Sums of n entries below 2^-spread are below 1.
-int spread_of(int n) { return std::max(2, static_cast<int>(std::bit_width(static_cast<unsigned>(n - 1)))); }
-
 double factorial(int n) { // exact up to 18, rounded at each factor from then on
     double f = 1;
     for (int k = 2; k <= n; ++k) f *= k;
@@ -23,7 +18,7 @@ double factorial(int n) { // exact up to 18, rounded at each factor from then on
 
 } // namespace
 
-GridColumns FixedColumns::of(const SmallMatrix &a) const {
+GridColumns SmallGrid::of(const SmallMatrix &a) const {
     GridColumns columns{a.stride, re.data()};
     if (a.is_complex) columns.im = im.data();
     if (is_split) columns.re_low = re_low.data();
@@ -31,40 +26,28 @@ GridColumns FixedColumns::of(const SmallMatrix &a) const {
     return columns;
 }
 
-bool fix_columns(const SmallMatrix &a, FixedColumns &out) {
+bool put_on_grid(const SmallMatrix &a, SmallGrid &out) {
     RowCounts counts;
     std::fill_n(counts.of.begin(), a.order, 1);
     counts.total = a.order;
-    return fix_columns(a, counts, out);
+    return put_on_grid(a, counts, out);
 }
 
-bool fix_columns(const SmallMatrix &a, const RowCounts &counts, FixedColumns &out) {
+bool put_on_grid(const SmallMatrix &a, const RowCounts &counts, SmallGrid &out) {
     alignas(64) double scale[most_small_order] = {};
-    const auto raise = [&](const SmallColumns<double> &part) {
-        return raise_to_largest(part.data(), a.order, a.stride, scale);
-    };
-    if (!raise(a.re) || (a.is_complex && !raise(a.im))) return false;
+    const GridColumns given{a.stride, a.re.data(), a.is_complex ? a.im.data() : nullptr};
+    if (!raise_to_largest(given, a.order, scale)) return false;
     const int spread = spread_of(counts.total);
     for (int i = 0; i < a.order; ++i) {
         const int count = counts.of[static_cast<std::size_t>(i)];
         if (count == 0) continue;
         const int exponent = static_cast<int>(std::bit_cast<std::uint64_t>(scale[i]) >> 52) - 1022 + spread;
-        if (scale[i] == 0 || std::abs(exponent) > most_exponent) return false;
+        if (scale[i] == 0 || std::abs(exponent) > most_row_exponent) return false;
         scale[i] = power_of_two(-exponent);
         out.exp2 += std::int64_t{count} * exponent;
     }
-    // Doubles from 1/2 to 1 are multiples of 2^-53, and so is what is left of this and any below 1/4; the low
-    // grid's unit is 2^(spread - 107).
-    const SignGrids grids{0.75, 1.5 * power_of_two(spread - 55)};
-    const auto cut = [&](const SmallColumns<double> &part, SmallColumns<double> &high,
-                         SmallColumns<double> &low) {
-        return cut_to_grids(part.data(), a.order, a.stride, scale, grids, high.data(), low.data());
-    };
-    SignCut all = cut(a.re, out.re, out.re_low);
-    if (a.is_complex) {
-        const SignCut im = cut(a.im, out.im, out.im_low);
-        all = {all.splits || im.splits, all.moves || im.moves};
-    }
+    const SignCut all = cut_to_grids(given, a.order, scale, spread,
+                                     {out.re.data(), out.re_low.data(), out.im.data(), out.im_low.data()});
     out.is_split = all.splits;
     if (all.moves) {
         const double entry = std::ldexp(a.is_complex ? 1.4143 : 1, -spread); // the largest can be

@@ -1,11 +1,10 @@
-#include "lib/glynn/minors/grid_lines.hpp"
+#include "lib/glynn/grid_matrix.hpp"
 
 #include "jit/lanes/sign_grids.hpp"
 #include "lib/number/bits.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -13,17 +12,13 @@
 namespace libperm {
 namespace {
 
-constexpr int most_exponent = 900;
 constexpr int alike = 20; // bits that columns may differ by, and be left as they are
-
-// Sums of n entries below 2^-spread are below 1.
-int spread_of(int n) { return std::max(2, static_cast<int>(std::bit_width(static_cast<unsigned>(n - 1)))); }
 
 int exponent_of(double x) { return x == 0 ? 0 : std::ilogb(x) + 1; }
 
 } // namespace
 
-GridLines::GridLines(std::vector<int> row_count, std::vector<int> column_count, bool is_complex)
+GridMatrix::GridMatrix(std::vector<int> row_count, std::vector<int> column_count, bool is_complex)
     : row_count_(std::move(row_count)),
       column_count_(std::move(column_count)),
       rows_(static_cast<int>(row_count_.size())),
@@ -44,21 +39,20 @@ GridLines::GridLines(std::vector<int> row_count, std::vector<int> column_count, 
     if (is_complex) std::fill_n(im_, size, 0.0);
 }
 
-CountedColumns GridLines::view() const {
+CountedColumns GridMatrix::view() const {
     GridColumns columns{stride_, re_, im_};
     if (is_split_) columns.re_low = re_low_;
     if (is_split_) columns.im_low = im_low_;
     return {columns, rows_, columns_, row_count_.data(), column_count_.data()};
 }
 
-bool GridLines::fix() {
+bool GridMatrix::fix() {
     std::vector<double> room(at(stride_) + 8, 0.0);
     double *const scale =
         room.data() + (8 - reinterpret_cast<std::uintptr_t>(room.data()) / sizeof(double) % 8) % 8;
     const auto raise = [&] {
         std::fill_n(scale, stride_, 0.0);
-        return raise_to_largest(re_, columns_, stride_, scale) &&
-               (!is_complex_ || raise_to_largest(im_, columns_, stride_, scale));
+        return raise_to_largest({stride_, re_, im_}, columns_, scale);
     };
     if (!raise()) return false;
     if (prescale(scale)) raise();
@@ -70,12 +64,8 @@ bool GridLines::fix() {
         exp2_ += row_count_[at(i)] * row_exp2_[at(i)];
     }
     for (int j = 0; j < columns_; ++j) exp2_ += column_count_[at(j)] * column_exp2_[at(j)];
-    const SignGrids grids{0.75, 1.5 * power_of_two(spread - 55)};
-    SignCut all = cut_to_grids(re_, columns_, stride_, scale, grids, re_, re_low_);
-    if (is_complex_) {
-        const SignCut im = cut_to_grids(im_, columns_, stride_, scale, grids, im_, im_low_);
-        all = {all.splits || im.splits, all.moves || im.moves};
-    }
+    const SignCut all =
+        cut_to_grids({stride_, re_, im_}, columns_, scale, spread, {re_, re_low_, im_, im_low_});
     is_split_ = all.splits;
     is_moved_ |= all.moves;
     if (is_moved_ || is_rounded_)
@@ -86,7 +76,7 @@ bool GridLines::fix() {
 }
 
 // Columns that are far from each other, and rows far from 1, are brought near. Whether there were any.
-bool GridLines::prescale(const double *largest_of_row) {
+bool GridMatrix::prescale(const double *largest_of_row) {
     const auto largest = [this](int i, int j) {
         return std::max(std::fabs(re_[place(i, j)]), is_complex_ ? std::fabs(im_[place(i, j)]) : 0);
     };
@@ -99,7 +89,7 @@ bool GridLines::prescale(const double *largest_of_row) {
         least = std::min(least, of_column[at(j)]);
     }
     const bool are_near = std::all_of(largest_of_row, largest_of_row + rows_,
-                                      [](double x) { return std::abs(exponent_of(x)) < most_exponent; });
+                                      [](double x) { return std::abs(exponent_of(x)) < most_row_exponent; });
     if (most == 0 || (are_near && exponent_of(most) - exponent_of(least) <= alike)) return false;
     for (int j = 0; j < columns_; ++j) column_exp2_[at(j)] = exponent_of(of_column[at(j)]);
     for (int i = 0; i < rows_; ++i) {
@@ -119,7 +109,7 @@ bool GridLines::prescale(const double *largest_of_row) {
     return true;
 }
 
-void GridLines::find_sizes() {
+void GridMatrix::find_sizes() {
     size_.assign(at(rows_), 0.0);
     for (int j = 0; j < columns_; ++j)
         for (int i = 0; i < rows_; ++i)
@@ -127,7 +117,7 @@ void GridLines::find_sizes() {
                             (std::fabs(re_[place(i, j)]) + (is_complex_ ? std::fabs(im_[place(i, j)]) : 0));
 }
 
-double GridLines::moved_without(int i) const {
+double GridMatrix::moved_without(int i) const {
     if (size_.empty()) return 0;
     const int n = total_columns_, spread = spread_of(n);
     const double by = n * 0x1p-52; // of a row's sum, more than its parts off the first grid
@@ -144,19 +134,14 @@ double GridLines::moved_without(int i) const {
     return (of_grids + of_entries) * std::min(by_sums, by_entries) * 1.001;
 }
 
-void GridLines::find_units() {
-    units_.assign(at(rows_), 0);
+void GridMatrix::find_units() {
     for (int i = 0; i < rows_; ++i) {
-        std::uint64_t bits = 0;
-        for (int j = 0; j < columns_; ++j)
-            for (const double *part : {re_, im_})
-                if (part)
-                    bits |= static_cast<std::uint64_t>(static_cast<std::int64_t>(part[place(i, j)] * 0x1p53));
-        units_[at(i)] = bits == 0 ? 0 : std::countr_zero(bits) - 53;
+        const int unit = unit_of_row({stride_, re_, im_}, columns_, i);
+        units_.push_back(unit == unit_of_zeros ? 0 : unit);
     }
 }
 
-int GridLines::unit_without(int i) const {
+int GridMatrix::unit_without(int i) const {
     if (units_.empty()) return no_unit;
     int unit = i < 0 ? 0 : -units_[at(i)];
     for (int k = 0; k < rows_; ++k) unit += row_count_[at(k)] * units_[at(k)];

@@ -7,7 +7,7 @@
 namespace libperm {
 
 // Rows are multiplied by powers of two; see docs/accuracy.md, "Sums over signs".
-struct FixedColumns {
+struct SmallGrid {
     std::int64_t exp2 = 0; // the permanent is that of the columns times 2^exp2
     bool is_split = false; // an entry has bits on the second grid
     double moved = 0;      // that the permanent can have been changed by, of entries with bits below it
@@ -19,7 +19,7 @@ struct FixedColumns {
 };
 
 // False if an entry is not finite, a row zero, or its exponent far from a double's middle.
-bool fix_columns(const SmallMatrix &a, FixedColumns &out);
+bool put_on_grid(const SmallMatrix &a, SmallGrid &out);
 
 // How often each row counts: 0 of rows of zeros that are not to count, and all of them together, as many as
 // columns with theirs.
@@ -27,6 +27,6 @@ struct RowCounts {
     std::array<int, most_small_order> of{};
     int total = 0;
 };
-bool fix_columns(const SmallMatrix &a, const RowCounts &counts, FixedColumns &out);
+bool put_on_grid(const SmallMatrix &a, const RowCounts &counts, SmallGrid &out);
 
 } // namespace libperm
