@@ -24,6 +24,10 @@ void require_place(const libperm::Marginals &marginals, const double *place) {
         throw Error(PERM_BAD_ARGUMENT, "the place for the marginals is a null pointer");
 }
 
+libperm::MarginalsPlan marginals_plan(const perm_plan &plan) {
+    return {plan.plan, plan.direct.get(), plan.gradient.tape()};
+}
+
 } // namespace
 
 extern "C" {
@@ -38,12 +42,10 @@ perm_status perm_plan_marginals(const perm_plan *plan, const void *values, doubl
         const libperm::Marginals way(plan->plan.input);
         require_place(way, marginals);
         libperm::Marginals::Work work;
-        libperm::TapeAnswer value;
-        libperm::Outcome outcome;
-        way.run(plan->plan, plan->direct.get(), plan->gradient.tape(), values, work, marginals, error_bounds,
-                control, value, outcome);
+        const libperm::MatchingSum sum =
+            way.run(marginals_plan(*plan), values, work, {marginals, error_bounds}, control);
         control.finish();
-        capi::fill(r, plan->plan, outcome, libperm::answer_of(value, result != nullptr));
+        capi::fill(r, plan->plan, sum.outcome, libperm::answer_of(sum.value, result != nullptr));
         r.threads = 1;
         r.seconds_run = r.seconds_total = watch.lap();
     });
@@ -58,17 +60,16 @@ perm_status perm_plan_marginals_batch(const perm_plan *plan, const void *values,
         libperm::RunControl control(plan->plan.options);
         const libperm::Marginals way(plan->plan.input);
         if (count > 0) require_place(way, marginals);
-        const auto tell = [&](std::int64_t k, const libperm::TapeAnswer &value,
-                              const libperm::Outcome &outcome) {
+        const auto tell = [&](std::int64_t k, const libperm::MatchingSum &sum) {
             if (!results) return;
             perm_result filled = PERM_RESULT_INIT;
-            capi::fill(filled, plan->plan, outcome, libperm::answer_of(value, false));
+            capi::fill(filled, plan->plan, sum.outcome, libperm::answer_of(sum.value, false));
             filled.threads = 1;
             capi::write(capi::result_at(results, k), filled);
         };
         libperm::with_threads(plan->plan.options.threads, [&] {
-            libperm::marginals_of_batch(plan->plan, plan->direct.get(), plan->gradient.tape(), way, values,
-                                        stride, count, marginals, error_bounds, control, tell);
+            libperm::marginals_of_batch(marginals_plan(*plan), way, {values, stride, count},
+                                        {marginals, error_bounds}, control, tell);
         });
         control.finish();
         of_failure.keep();

@@ -2,8 +2,8 @@
 // make.
 #include "capi/boundary.hpp"
 #include "capi/one_call.hpp"
-#include "lib/minors/boson_sample.hpp"
-#include "lib/minors/dense.hpp"
+#include "lib/glynn/minors/dense_minors.hpp"
+#include "lib/samples/boson/boson_sample.hpp"
 
 using capi::guarded;
 

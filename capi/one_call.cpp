@@ -7,10 +7,10 @@
 #include "lib/base/threads.hpp"
 #include "lib/execute/checkpoint.hpp"
 #include "lib/execute/execute.hpp"
+#include "lib/glynn/calls/compute_glynn.hpp"
+#include "lib/glynn/multiplicities/exact_multiplicities.hpp"
 #include "lib/input/call_watch.hpp"
 #include "lib/run/entry_rounding.hpp"
-#include "lib/small/exact_kinds.hpp"
-#include "lib/small/small.hpp"
 
 #include <utility>
 
@@ -52,10 +52,10 @@ void tell_end(const perm_opts *opts) {
 }
 
 // Thousands of each kind: exactly, and never written out.
-bool compute_kinds(const perm_csr *a, const libperm::Options &options, libperm::RunControl &control,
-                   perm_result &r) {
+bool compute_line_classes(const perm_csr *a, const libperm::Options &options, libperm::RunControl &control,
+                          perm_result &r) {
     Stopwatch watch;
-    auto kinds = libperm::compute_exact_kinds(a, options, control);
+    auto kinds = libperm::compute_exact_multiplicities(a, options, control);
     if (!kinds) return false;
     fill(r, options, *std::move(kinds));
     r.seconds_run = r.seconds_total = watch.lap();
@@ -98,12 +98,12 @@ std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const libperm::Opt
 
 } // namespace
 
-bool compute_straight(const perm_csr *a, const perm_opts *opts, perm_result *result) {
+bool compute_by_sum(const perm_csr *a, const perm_opts *opts, perm_result *result) {
     require_result(result);
     clear(*result);
     if (result->struct_size != sizeof(perm_result)) return false;
     Stopwatch watch;
-    if (!libperm::compute_small(a, opts, *result)) return false;
+    if (!libperm::compute_glynn(a, opts, *result)) return false;
     try {
         tell_end(opts);
     } catch (...) {
@@ -124,7 +124,7 @@ void compute_otherwise(const perm_csr *a, const perm_opts *opts, perm_result &r)
 void compute_otherwise(const perm_csr *a, const libperm::Options &options, libperm::RunControl &control,
                        perm_result &r) {
     const auto work = [&] {
-        if (!compute_kinds(a, options, control, r)) compute_by_plan(a, options, control, r);
+        if (!compute_line_classes(a, options, control, r)) compute_by_plan(a, options, control, r);
         r.entry_rounding = libperm::entry_rounding(*a, r);
     };
     telling_interval(options, work, a);
@@ -140,7 +140,7 @@ std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const perm_opts *o
     return plan;
 }
 
-std::unique_ptr<perm_plan> plan_beside_straight(const perm_csr *a, const perm_opts *opts) {
+std::unique_ptr<perm_plan> plan_beside_sum(const perm_csr *a, const perm_opts *opts) {
     perm_opts general = PERM_OPTS_INIT;
     if (opts) general = *opts;
     general.engine = nullptr; // that road has an engine of its own, which no plan has

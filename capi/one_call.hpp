@@ -1,4 +1,4 @@
-// What perm_compute comes to: straight, by a sum over counts, or by a plan that is executed once.
+// What perm_compute comes to: Glynn's sum without a plan, a sum over counts, or a plan that is executed once.
 #pragma once
 
 #include "capi/plan_handle.hpp"
@@ -24,7 +24,7 @@ libperm::Values values_for(libperm::RunControl &control, const libperm::InputPat
 
 // In place: of microseconds each copy counts. False, and the result is cleared: it is to be computed
 // otherwise.
-bool compute_straight(const perm_csr *a, const perm_opts *opts, perm_result *result);
+bool compute_by_sum(const perm_csr *a, const perm_opts *opts, perm_result *result);
 
 // Into a cleared result. The plan only tells of the computation; none of thousands of each kind.
 void compute_otherwise(const perm_csr *a, const perm_opts *opts, perm_result &r);
@@ -33,6 +33,6 @@ void compute_otherwise(const perm_csr *a, const libperm::Options &options, libpe
 std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const perm_opts *opts, perm_result &r);
 
 // Of what was computed without a plan: the one that would have been made.
-std::unique_ptr<perm_plan> plan_beside_straight(const perm_csr *a, const perm_opts *opts);
+std::unique_ptr<perm_plan> plan_beside_sum(const perm_csr *a, const perm_opts *opts);
 
 } // namespace capi

@@ -63,17 +63,17 @@ void fill(perm_result &result, const perm_plan &plan, const libperm::TapeAnswer 
 // False if the plan is to be executed otherwise.
 bool execute_directly(const perm_plan &plan, const void *values, perm_result &result) {
     if (!values || plan.plan.options.device == libperm::Device::gpu) return false;
-    if (plan.straight) {
+    if (plan.glynn) {
         libperm::DenseSum sum;
-        if (plan.straight->run(values, sum, plan.plan.options)) {
-            plan.straight->fill(result, sum, true);
+        if (plan.glynn->run(values, sum, plan.plan.options)) {
+            plan.glynn->fill(result, sum, true);
             return true;
         }
     }
     if (!plan.direct) return false;
     libperm::TapeAnswer answer;
-    for (const bool twofold : plan.direct->ladder().of_tape())
-        if (plan.direct->run({&values, 1}, twofold, &answer) && plan.direct->is_enough(answer)) {
+    for (const bool dd : plan.direct->ladder().of_tape())
+        if (plan.direct->run({&values, 1}, dd, &answer) && plan.direct->is_enough(answer)) {
             fill(result, plan, answer, true);
             return true;
         }
@@ -137,7 +137,7 @@ perm_status perm_result_clear(perm_result *result) {
 
 perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *result) {
     bool is_answered = false;
-    const perm_status status = guarded([&] { is_answered = capi::compute_straight(a, opts, result); });
+    const perm_status status = guarded([&] { is_answered = capi::compute_by_sum(a, opts, result); });
     if (is_answered || status != PERM_OK) return status;
     return into(result, [&](perm_result &r) { capi::compute_otherwise(a, opts, r); });
 }
@@ -147,8 +147,8 @@ perm_status perm_compute_with_plan(const perm_csr *a, const perm_opts *opts, per
     if (plan) *plan = nullptr;
     return into(result, [&](perm_result &r) {
         if (!plan) throw Error(PERM_BAD_ARGUMENT, "the place for the plan is a null pointer");
-        *plan = (capi::compute_straight(a, opts, &r) ? capi::plan_beside_straight(a, opts)
-                                                     : capi::compute_by_plan(a, opts, r))
+        *plan = (capi::compute_by_sum(a, opts, &r) ? capi::plan_beside_sum(a, opts)
+                                                   : capi::compute_by_plan(a, opts, r))
                     .release();
     });
 }
@@ -167,7 +167,7 @@ perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan
         libperm::with_threads(options.threads, [&] {
             made->plan = libperm::make_kept_plan(std::move(input), options, values, control);
             libperm::TapePlan::order(made->plan, control);
-            made->straight = libperm::StraightPlan::of(made->plan);
+            made->glynn = libperm::GlynnPlan::of(made->plan);
             made->direct = libperm::TapePlan::of(made->plan, control);
         });
         made->seconds_plan = watch.lap();
@@ -209,7 +209,7 @@ perm_status perm_plan_execute_batch(const perm_plan *plan, const void *values, i
         };
         const libperm::BatchSink sink{[&](int64_t k, const libperm::DenseSum &sum) {
                                           perm_result filled = PERM_RESULT_INIT;
-                                          plan->straight->fill(filled, sum, false);
+                                          plan->glynn->fill(filled, sum, false);
                                           replace(k, filled);
                                       },
                                       [&](int64_t k, const libperm::TapeAnswer &answer, bool on_gpu) {
@@ -229,9 +229,8 @@ perm_status perm_plan_execute_batch(const perm_plan *plan, const void *values, i
             try {
                 require_executable(plan, libperm::Call::plan_execute_batch);
                 libperm::RunControl control(plan->plan.options);
-                libperm::execute_batch(plan->plan,
-                                       {plan->straight.get(), plan->direct.get(), plan->idle_tapes}, values,
-                                       stride, count, control, sink);
+                libperm::execute_batch(plan->plan, {plan->glynn.get(), plan->direct.get(), plan->idle_tapes},
+                                       values, stride, count, control, sink);
             } catch (...) {
                 for (int64_t k = 0; k < count; ++k) clear(result(k));
                 throw;
@@ -279,7 +278,7 @@ perm_status perm_plan_load(const void *bytes, size_t size, const perm_opts *opts
         made->plan = libperm::plan_of({static_cast<const char *>(bytes), size},
                                       libperm::read_options(opts, libperm::Call::plan_load));
         libperm::RunControl control(made->plan.options);
-        made->straight = libperm::StraightPlan::of(made->plan);
+        made->glynn = libperm::GlynnPlan::of(made->plan);
         made->direct = libperm::TapePlan::of(made->plan, control);
         *plan = made.release();
     });

@@ -1,13 +1,13 @@
-// perm_permanents: of dense matrices, straight where they are small, else one after the other.
+// perm_permanents: of dense matrices, by Glynn's sum where they are small, else one after the other.
 #include "capi/boundary.hpp"
 #include "capi/one_call.hpp"
 #include "capi/results.hpp"
 #include "lib/base/threads.hpp"
+#include "lib/glynn/calls/compute_glynn.hpp"
+#include "lib/glynn/calls/dense_numbers.hpp"
 #include "lib/input/dense.hpp"
 #include "lib/number/scaled.hpp"
 #include "lib/run/naming_matrix.hpp"
-#include "lib/small/dense_numbers.hpp"
-#include "lib/small/small.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
 
@@ -47,10 +47,9 @@ class Places {
             throw Error(PERM_BAD_ARGUMENT, "the place for the permanents is a null pointer");
     }
 
-    bool put(const libperm::DenseNumbers &straight, std::int64_t k,
-             const libperm::CallWatch &watch = {}) const {
+    bool put(const libperm::DenseNumbers &glynn, std::int64_t k, const libperm::CallWatch &watch = {}) const {
         double unwanted;
-        return straight.put(k, numbers_ + at(k) * parts_, bounds_ ? bounds_[k] : unwanted, watch);
+        return glynn.put(k, numbers_ + at(k) * parts_, bounds_ ? bounds_[k] : unwanted, watch);
     }
 
     void put(const perm_result &r, std::int64_t k) const {
@@ -99,7 +98,7 @@ class Otherwise {
         csr.col_multiplicity = a_.col_multiplicity;
         perm_result r = PERM_RESULT_INIT;
         const auto answer = [&] {
-            if (missed_ || !libperm::compute_small(&csr, opts_, r)) {
+            if (missed_ || !libperm::compute_glynn(&csr, opts_, r)) {
                 libperm::RunControl part(control_, 0, libperm::RunControl::OwnMemory());
                 capi::compute_otherwise(&csr, options, part, r);
             }
@@ -124,25 +123,25 @@ class Otherwise {
 };
 
 // Those that are not for it.
-std::vector<std::int64_t> put_straight(const libperm::DenseNumbers &straight, const Places &places,
+std::vector<std::int64_t> put_by_glynn(const libperm::DenseNumbers &glynn, const Places &places,
                                        std::int64_t count, libperm::RunControl &control) {
     std::vector<char> done(at(count), 0);
     libperm::CallWatch
         watch; // the call's control tells and asks between matrices; one of seconds asks itself
-    if (straight.shares_threads()) {
-        watch.cancel = straight.request().watch.cancel;
-        watch.cancel_user = straight.request().watch.cancel_user;
-        watch.stop_seconds = straight.request().watch.stop_seconds;
+    if (glynn.shares_threads()) {
+        watch.cancel = glynn.request().watch.cancel;
+        watch.cancel_user = glynn.request().watch.cancel_user;
+        watch.stop_seconds = glynn.request().watch.stop_seconds;
     }
     const auto put = [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t k = first; k < last; ++k) done[at(k)] = places.put(straight, k, watch);
+        for (std::int64_t k = first; k < last; ++k) done[at(k)] = places.put(glynn, k, watch);
         control.advance(
             static_cast<double>(std::count(&done[at(first)], &done[at(first)] + (last - first), 1)));
     };
-    if (straight.shares_threads())
+    if (glynn.shares_threads())
         for (std::int64_t k = 0; k < count; ++k) put(k, k + 1);
     else
-        libperm::with_threads(straight.threads(), [&] {
+        libperm::with_threads(glynn.threads(), [&] {
             libperm::parallel_for(at((count + at_once - 1) / at_once), [&](std::uint64_t group) {
                 const std::int64_t first = static_cast<std::int64_t>(group) * at_once;
                 put(first, std::min(first + at_once, count));
@@ -155,11 +154,11 @@ std::vector<std::int64_t> put_straight(const libperm::DenseNumbers &straight, co
 }
 
 // Of microseconds. False: some are left.
-bool put_at_once(const libperm::DenseNumbers &straight, const Places &places, std::int64_t count) {
-    if (straight.terms() * static_cast<double>(count) > short_call) return false;
+bool put_at_once(const libperm::DenseNumbers &glynn, const Places &places, std::int64_t count) {
+    if (glynn.terms() * static_cast<double>(count) > short_call) return false;
     for (std::int64_t k = 0; k < count; ++k)
-        if (!places.put(straight, k)) return false;
-    straight.request().watch.tell(1, 0);
+        if (!places.put(glynn, k)) return false;
+    glynn.request().watch.tell(1, 0);
     return true;
 }
 
@@ -174,8 +173,8 @@ perm_status perm_permanents(const perm_dense *a, const perm_opts *opts, void *pe
         if (a->count == 0) return;
         if (!a->values && a->n_rows * a->n_cols > 0)
             throw Error(PERM_BAD_ARGUMENT, "the values are a null pointer");
-        const auto straight = libperm::DenseNumbers::of(*a, opts);
-        if (straight && put_at_once(*straight, places, a->count)) return;
+        const auto glynn = libperm::DenseNumbers::of(*a, opts);
+        if (glynn && put_at_once(*glynn, places, a->count)) return;
         const libperm::Options options = libperm::read_options(opts, libperm::Call::permanents);
         if (a->count > 1 && !options.checkpoint.empty())
             throw Error(PERM_BAD_OPTION,
@@ -184,14 +183,14 @@ perm_status perm_permanents(const perm_dense *a, const perm_opts *opts, void *pe
         libperm::RunControl control(options);
         control.begin(static_cast<double>(a->count), 0);
         std::vector<std::int64_t> left;
-        if (straight) {
-            left = put_straight(*straight, places, a->count, control);
+        if (glynn) {
+            left = put_by_glynn(*glynn, places, a->count, control);
         } else {
             left.resize(at(a->count));
             std::iota(left.begin(), left.end(), 0);
         }
         if (!left.empty()) {
-            Otherwise otherwise(*a, opts, straight.has_value(), control);
+            Otherwise otherwise(*a, opts, glynn.has_value(), control);
             for (const std::int64_t k : left) otherwise.compute(k, options, places);
         }
         control.finish();

@@ -1,9 +1,9 @@
 // What a caller's perm_plan points to.
 #pragma once
 
-#include "lib/minors/plan_gradient.hpp"
+#include "lib/execute/plan_gradient.hpp"
+#include "lib/glynn/calls/glynn_plan.hpp"
 #include "lib/plan/plan.hpp"
-#include "lib/small/straight_plan.hpp"
 #include "lib/tape/on_device.hpp"
 #include "lib/tape/tape_run.hpp"
 
@@ -12,7 +12,7 @@
 struct perm_plan {
     libperm::Plan plan;
     // Null where there is no such way.
-    std::unique_ptr<const libperm::StraightPlan> straight;
+    std::unique_ptr<const libperm::GlynnPlan> glynn;
     std::unique_ptr<const libperm::TapePlan> direct;
     libperm::PlanGradient gradient;
     libperm::IdleTapes idle_tapes;

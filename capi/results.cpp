@@ -99,7 +99,7 @@ void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome
     fill(result, plan, outcome, answer_of(plan, outcome));
 }
 
-void fill(perm_result &result, const libperm::Options &options, libperm::ExactKinds kinds) {
+void fill(perm_result &result, const libperm::Options &options, libperm::ExactMultiplicities kinds) {
     libperm::round_off(options, kinds.outcome);
     const bool fractions = options.precision != libperm::Precision::mpfr;
     fill(result, options, kinds.outcome, libperm::answer_of(kinds.outcome, fractions));

@@ -1,10 +1,10 @@
 // A caller's results: of which version they are, cleared and filled.
 #pragma once
 
+#include "lib/glynn/multiplicities/exact_multiplicities.hpp"
 #include "lib/input/options.hpp"
 #include "lib/plan/plan.hpp"
 #include "lib/run/answer.hpp"
-#include "lib/small/exact_kinds.hpp"
 
 #include <perm.h>
 
@@ -62,7 +62,7 @@ void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome
 void fill(perm_result &result, const libperm::Options &options, const libperm::Outcome &outcome,
           const libperm::Answer &answer);
 void fill(perm_result &result, const libperm::Plan &plan, const libperm::Outcome &outcome);
-void fill(perm_result &result, const libperm::Options &options, libperm::ExactKinds kinds);
+void fill(perm_result &result, const libperm::Options &options, libperm::ExactMultiplicities kinds);
 
 libperm::Answer answer_of(const libperm::Plan &plan, const libperm::Outcome &outcome);
 

@@ -163,8 +163,8 @@ std::string source_of(const SubsetKernel &kernel) {
             types_text(kernel) + gray_walk_cuh;
     if (kernel.engine == SubsetEngine::tree) text += std::string("\n") + tree_walk_cuh;
     if (rows_in_shared(kernel)) text += std::string("\n") + shared_rows_cuh;
-    if (sums_again(kernel)) text += std::string("\n") + select_cuh;
-    if (sums_again(kernel) && kernel.engine != SubsetEngine::tree) text += std::string("\n") + accurate_cuh;
+    if (refines(kernel)) text += std::string("\n") + select_cuh;
+    if (refines(kernel) && kernel.engine != SubsetEngine::tree) text += std::string("\n") + accurate_cuh;
     return text + "\n// ---- This kernel " + std::string(88, '-') + "\n\n" + rows_text(kernel) +
            entry_text(kernel);
 }
@@ -173,9 +173,8 @@ KernelRecipe subsets_kernel(const SubsetKernel &kernel) {
     KernelRecipe recipe{key_of(kernel), [kernel] { return source_of(kernel); }, kernel_flags()};
     recipe.entries = {walk_entry(kernel)};
     if (kernel.arithmetic != Arithmetic::pair) recipe.entries.emplace_back(gather_entry);
-    if (sums_again(kernel)) recipe.entries.emplace_back(select_entry);
-    if (sums_again(kernel) && kernel.engine != SubsetEngine::tree)
-        recipe.entries.emplace_back(accurate_entry);
+    if (refines(kernel)) recipe.entries.emplace_back(select_entry);
+    if (refines(kernel) && kernel.engine != SubsetEngine::tree) recipe.entries.emplace_back(accurate_entry);
     return recipe;
 }
 

@@ -42,10 +42,10 @@ KernelColumns columns_of(const SubsetKernel &kernel) {
 }
 
 const char *walk_entry(const SubsetKernel &kernel) {
-    return kernel.arithmetic == Arithmetic::pair ? again_entry : gray_entry;
+    return kernel.arithmetic == Arithmetic::pair ? refined_entry : gray_entry;
 }
 
-bool sums_again(const SubsetKernel &kernel) {
+bool refines(const SubsetKernel &kernel) {
     return kernel.arithmetic == Arithmetic::real && !kernel.equal_chunks;
 }
 

@@ -60,14 +60,14 @@ struct KernelColumns {
 KernelColumns columns_of(const SubsetKernel &kernel);
 
 constexpr const char *gray_entry = "perm_gray", *gather_entry = "perm_gather", *select_entry = "perm_select",
-                     *accurate_entry = "perm_accurate", *again_entry = "perm_again";
+                     *accurate_entry = "perm_accurate", *refined_entry = "perm_again";
 
 // Of the walk: perm_again of numbers of Arithmetic::pair, so that both walks of a block can be loaded.
 const char *walk_entry(const SubsetKernel &kernel);
 
 // Whether some segments can be summed again, in products of twice the precision: then it has perm_select. By
 // `tree` that is done by its kernel of Arithmetic::pair, by the others' own perm_accurate.
-bool sums_again(const SubsetKernel &kernel);
+bool refines(const SubsetKernel &kernel);
 
 // Segments summed again tell this part of the sums of their absolute values.
 constexpr int accurate_gain = 1 << 20;

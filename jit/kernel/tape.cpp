@@ -16,8 +16,7 @@ std::size_t bytes_of_states(const Tape &tape, TapeForm form) {
 } // namespace
 
 const char *tape_entry(TapeForm form) {
-    if (is_twofold(form.arithmetic))
-        return form.in_memory ? "perm_tape_twofold_in_memory" : "perm_tape_twofold";
+    if (is_dd(form.arithmetic)) return form.in_memory ? "perm_tape_twofold_in_memory" : "perm_tape_twofold";
     if (form.magnitudes)
         return form.in_memory ? "perm_tape_with_magnitudes_in_memory" : "perm_tape_with_magnitudes";
     return form.in_memory ? "perm_tape_in_memory" : "perm_tape";
@@ -34,7 +33,7 @@ KernelRecipe tape_kernel(TapeForm form, int threads) {
                formatted("\ntypedef {} Arith;\nconstexpr bool with_magnitudes = {}, states_in_memory = {};\n"
                          "constexpr unsigned doubles_of_value = {};\n\n",
                          arithmetic_type(form.arithmetic), form.magnitudes, form.in_memory,
-                         is_twofold(form.arithmetic) ? 2 : 1) +
+                         is_dd(form.arithmetic) ? 2 : 1) +
                tape_cuh +
                formatted("\nextern \"C\" __global__ void __launch_bounds__({})\n"
                          "{}(const __grid_constant__ Tape tape) {{\n"

@@ -12,7 +12,7 @@ constexpr int tape_most_threads(Arithmetic arithmetic) { return parts_of(arithme
 
 struct TapeForm {
     Arithmetic arithmetic;
-    bool magnitudes; // without them numbers are their own; twofold ones never are
+    bool magnitudes; // without them numbers are their own; dd ones never are
     bool in_memory;  // the states: too many for a block's shared memory
 };
 

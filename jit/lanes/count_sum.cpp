@@ -14,9 +14,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace libperm::HWY_NAMESPACE {
 
-template <bool complex, bool split, bool twofold> class CountWalk {
+template <bool complex, bool split, bool dd> class CountWalk {
     static constexpr int parts = CountSteps<complex, split>::parts;
-    using Part = std::conditional_t<twofold, DD<Eight>, Real<Eight>>;
+    using Part = std::conditional_t<dd, DD<Eight>, Real<Eight>>;
     using A = std::conditional_t<complex, Complex<Part>, Part>;
     using Number = typename A::Number;
 
@@ -77,7 +77,7 @@ template <bool complex, bool split, bool twofold> class CountWalk {
     HWY_INLINE typename Part::Number sum_of_grids(int part, int i, int lane) {
         if constexpr (!split)
             return Part::number(sum_of_part(part, i, lane));
-        else if constexpr (twofold)
+        else if constexpr (dd)
             return two_sum(sum_of_part(part, i, lane), sum_of_part(part + 1, i, lane));
         else
             return sum_of_part(part, i, lane) + sum_of_part(part + 1, i, lane);
@@ -100,7 +100,7 @@ template <bool complex, bool split, bool twofold> class CountWalk {
         }
     }
     static HWY_INLINE void add_lanes(const typename Part::Sum &s, double &sum, double &rest) {
-        if constexpr (twofold)
+        if constexpr (dd)
             add_lanes(s.hi, s.lo, sum, rest);
         else
             add_lanes(s.sum, s.error, sum, rest);
@@ -122,17 +122,15 @@ template <bool complex, bool split, bool twofold> class CountWalk {
 };
 
 template <bool complex, bool split>
-CountSum walk(const CountedColumns &a, bool twofold, std::uint64_t first, std::uint64_t last) {
-    return twofold ? CountWalk<complex, split, true>(a).sum(first, last)
-                   : CountWalk<complex, split, false>(a).sum(first, last);
+CountSum walk(const CountedColumns &a, bool dd, std::uint64_t first, std::uint64_t last) {
+    return dd ? CountWalk<complex, split, true>(a).sum(first, last)
+              : CountWalk<complex, split, false>(a).sum(first, last);
 }
 
-CountSum walk_counts(const CountedColumns &a, bool twofold, std::uint64_t first, std::uint64_t last) {
+CountSum walk_counts(const CountedColumns &a, bool dd, std::uint64_t first, std::uint64_t last) {
     if (a.is_complex())
-        return a.is_split() ? walk<true, true>(a, twofold, first, last)
-                            : walk<true, false>(a, twofold, first, last);
-    return a.is_split() ? walk<false, true>(a, twofold, first, last)
-                        : walk<false, false>(a, twofold, first, last);
+        return a.is_split() ? walk<true, true>(a, dd, first, last) : walk<true, false>(a, dd, first, last);
+    return a.is_split() ? walk<false, true>(a, dd, first, last) : walk<false, false>(a, dd, first, last);
 }
 
 } // namespace libperm::HWY_NAMESPACE
@@ -169,8 +167,8 @@ std::uint64_t count_steps(const CountedColumns &a) {
     return steps;
 }
 
-CountSum sum_over_counts(const CountedColumns &a, bool twofold, std::uint64_t first, std::uint64_t last) {
-    return HWY_DYNAMIC_DISPATCH(walk_counts)(a, twofold, first, last);
+CountSum sum_over_counts(const CountedColumns &a, bool dd, std::uint64_t first, std::uint64_t last) {
+    return HWY_DYNAMIC_DISPATCH(walk_counts)(a, dd, first, last);
 }
 
 } // namespace libperm

@@ -40,8 +40,8 @@ inline int last_count(const CountedColumns &a, int j) {
 
 std::uint64_t count_steps(const CountedColumns &a);
 
-// Of steps first to last - 1. twofold: in double-doubles, but for the weights. The same bits on every
+// Of steps first to last - 1. dd: in double-doubles, but for the weights. The same bits on every
 // processor.
-CountSum sum_over_counts(const CountedColumns &a, bool twofold, std::uint64_t first, std::uint64_t last);
+CountSum sum_over_counts(const CountedColumns &a, bool dd, std::uint64_t first, std::uint64_t last);
 
 } // namespace libperm

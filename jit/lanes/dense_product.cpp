@@ -92,10 +92,10 @@ using Pairs = DD<One>;
 
 HWY_INLINE One at(const double *p) { return {hn::LoadU(Tag(), p)}; }
 
-template <int rows> struct TwofoldTile {
-    TwofoldTile<rows / 2> upper, lower;
+template <int rows> struct DdTile {
+    DdTile<rows / 2> upper, lower;
 
-    HWY_INLINE TwofoldTile(const double *hi, const double *lo, std::size_t stride)
+    HWY_INLINE DdTile(const double *hi, const double *lo, std::size_t stride)
         : upper(hi, lo, stride), lower(hi + rows / 2 * stride, lo + rows / 2 * stride, stride) {}
     HWY_INLINE void add(const double *hi, const double *lo, const Pairs::Number &b) {
         upper.add(hi, lo, b);
@@ -106,10 +106,10 @@ template <int rows> struct TwofoldTile {
         lower.put(hi + rows / 2 * stride, lo + rows / 2 * stride, stride);
     }
 };
-template <> struct TwofoldTile<1> {
+template <> struct DdTile<1> {
     Pairs::Number sum;
 
-    HWY_INLINE TwofoldTile(const double *hi, const double *lo, std::size_t) : sum{at(hi), at(lo)} {}
+    HWY_INLINE DdTile(const double *hi, const double *lo, std::size_t) : sum{at(hi), at(lo)} {}
     HWY_INLINE void add(const double *hi, const double *lo, const Pairs::Number &b) {
         sum = Pairs::madd({One(*hi), One(*lo)}, b, sum);
     }
@@ -119,12 +119,12 @@ template <> struct TwofoldTile<1> {
     }
 };
 
-void add_twofold(const DenseTwofoldPanels &p) {
+void add_dd(const DenseDdPanels &p) {
     constexpr int rows = in_vector == 8 ? 8 : 4;
     const auto add = [&](double *hi, double *lo, std::size_t stride) HWY_ATTR {
         for (std::size_t r = 0; r < panel_rows; r += rows)
             for (std::size_t v = 0; v < panel_columns; v += in_vector) {
-                TwofoldTile<rows> sums(hi + r * stride + v, lo + r * stride + v, stride);
+                DdTile<rows> sums(hi + r * stride + v, lo + r * stride + v, stride);
                 for (std::size_t k = 0; k < p.hi.inner; ++k) {
                     const std::size_t left = k * panel_rows + r, right = k * panel_columns + v;
                     sums.add(p.hi.a + left, p.a_lo + left, {at(p.hi.b + right), at(p.b_lo + right)});
@@ -144,7 +144,7 @@ HWY_AFTER_NAMESPACE();
 namespace libperm {
 namespace {
 HWY_EXPORT(add_doubles);
-HWY_EXPORT(add_twofold);
+HWY_EXPORT(add_dd);
 } // namespace
 
 void pack_rows(const double *a, std::size_t rows, std::size_t inner, std::size_t panel, double *packed) {
@@ -166,7 +166,7 @@ void pack_columns(const double *b, std::size_t columns, std::size_t inner, std::
 }
 
 void add_panel_product(const DensePanels &panels) { HWY_DYNAMIC_DISPATCH(add_doubles)(panels); }
-void add_panel_product(const DenseTwofoldPanels &panels) { HWY_DYNAMIC_DISPATCH(add_twofold)(panels); }
+void add_panel_product(const DenseDdPanels &panels) { HWY_DYNAMIC_DISPATCH(add_dd)(panels); }
 
 } // namespace libperm
 #endif

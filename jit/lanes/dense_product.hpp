@@ -31,11 +31,11 @@ struct DensePanels {
 void add_panel_product(const DensePanels &panels);
 
 // The same with a, b and c in two parts (number::DD): all sums go on where they are.
-struct DenseTwofoldPanels {
+struct DenseDdPanels {
     DensePanels hi;
     const double *a_lo, *b_lo;
     double *c_lo;
 };
-void add_panel_product(const DenseTwofoldPanels &panels);
+void add_panel_product(const DenseDdPanels &panels);
 
 } // namespace libperm

@@ -2,6 +2,12 @@
 
 #include "jit/lanes/lane_targets.hpp"
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "jit/lanes/sign_grids.cpp"
 #include <hwy/foreach_target.h>
@@ -30,10 +36,11 @@ bool raise(const double *columns, int n, int stride, double *largest) {
     return hn::AllTrue(d, finite);
 }
 
-SignCut cut(const double *columns, int n, int stride, const double *scale, SignGrids grids, double *high,
-            double *low) {
+// `grids`: constants that leave multiples of a grid's last bit where they are added and subtracted again.
+SignCut cut(const double *columns, int n, int stride, const double *scale, std::pair<double, double> grids,
+            double *high, double *low) {
     const Four d;
-    const auto zero = hn::Zero(d), to_high = hn::Set(d, grids.high), to_low = hn::Set(d, grids.low);
+    const auto zero = hn::Zero(d), to_high = hn::Set(d, grids.first), to_low = hn::Set(d, grids.second);
     auto splits = hn::Ne(zero, zero), moves = splits;
     for (int i = 0; i < stride; i += static_cast<int>(hn::Lanes(d))) {
         const auto by = hn::Load(d, scale + i);
@@ -64,13 +71,36 @@ HWY_EXPORT(cut);
 
 } // namespace
 
-bool raise_to_largest(const double *columns, int n, int stride, double *largest) {
-    return HWY_DYNAMIC_DISPATCH(raise)(columns, n, stride, largest);
+bool raise_to_largest(const GridColumns &columns, int n, double *largest) {
+    const auto raise_part = [&](const double *part) {
+        return HWY_DYNAMIC_DISPATCH(raise)(part, n, columns.stride, largest);
+    };
+    return raise_part(columns.re) && (!columns.im || raise_part(columns.im));
 }
 
-SignCut cut_to_grids(const double *columns, int n, int stride, const double *scale, SignGrids grids,
-                     double *high, double *low) {
-    return HWY_DYNAMIC_DISPATCH(cut)(columns, n, stride, scale, grids, high, low);
+int spread_of(int n) { return std::max(2, static_cast<int>(std::bit_width(static_cast<unsigned>(n - 1)))); }
+
+SignCut cut_to_grids(const GridColumns &columns, int n, const double *scale, int spread,
+                     const GridParts &to) {
+    // Doubles from 1/2 to 1 are multiples of 2^-53, and so is what is left of this and any below 1/4.
+    const std::pair<double, double> grids{0.75, std::ldexp(1.5, spread - 55)};
+    const auto cut_part = [&](const double *part, double *high, double *low) {
+        return HWY_DYNAMIC_DISPATCH(cut)(part, n, columns.stride, scale, grids, high, low);
+    };
+    const SignCut re = cut_part(columns.re, to.re, to.re_low);
+    if (!columns.im) return re;
+    const SignCut im = cut_part(columns.im, to.im, to.im_low);
+    return {re.splits || im.splits, re.moves || im.moves};
+}
+
+int unit_of_row(const GridColumns &columns, int n, int i) {
+    std::uint64_t bits = 0;
+    for (int j = 0; j < n; ++j)
+        for (const double *part : {columns.re, columns.im})
+            if (part)
+                bits |= static_cast<std::uint64_t>(
+                    static_cast<std::int64_t>(part[j * columns.stride + i] * 0x1p53));
+    return std::countr_zero(bits) - 53;
 }
 
 } // namespace libperm

@@ -22,7 +22,7 @@ constexpr bool is_complex(Arithmetic a) {
     return a == Arithmetic::complex || a == Arithmetic::complex_dd || a == Arithmetic::complex_two_grids ||
            a == Arithmetic::complex_split;
 }
-constexpr bool is_twofold(Arithmetic a) {
+constexpr bool is_dd(Arithmetic a) {
     return a == Arithmetic::dd || a == Arithmetic::complex_dd || a == Arithmetic::split ||
            a == Arithmetic::complex_split;
 }
@@ -40,24 +40,24 @@ constexpr double compensated_bound(double k) { return 2.2 * (k + 1) * (k + 1) * 
 
 // Doubles in a number, and in a row sum or an entry.
 constexpr int parts_of(Arithmetic a) {
-    return (is_complex(a) ? 2 : 1) * (is_twofold(a) || a == Arithmetic::pair ? 2 : 1);
+    return (is_complex(a) ? 2 : 1) * (is_dd(a) || a == Arithmetic::pair ? 2 : 1);
 }
 constexpr int row_parts_of(Arithmetic a) {
     return has_two_grids(a) ? (is_complex(a) ? 4 : 2) : a == Arithmetic::pair ? 1 : parts_of(a);
 }
 
 // An operation errs by `roundings` times this, as a share of its result (of |a| + |b| for an addition).
-constexpr double unit_of(Arithmetic a) { return is_twofold(a) ? 0x1p-103 : 0x1p-53; }
+constexpr double unit_of(Arithmetic a) { return is_dd(a) ? 0x1p-103 : 0x1p-53; }
 // Of complex doubles: Jeannerod, Kornerup, Louvet and Muller, Error bounds on complex floating-point
 // multiplication with an FMA, Math. Comp. 86 (2017).
 constexpr double product_roundings(Arithmetic a) {
-    return !is_complex(a) ? 1 : is_twofold(a) || is_compensated(a) ? 3 : 2;
+    return !is_complex(a) ? 1 : is_dd(a) || is_compensated(a) ? 3 : 2;
 }
 
 // Of c + a * b or c - a * b as one operation: of complex numbers' parts both products and both sums round,
 // sqrt(2) times as much together; of doubled ones the product and the sum.
 constexpr double fused_roundings(Arithmetic a) {
-    return is_compensated(a) ? product_roundings(a) + 1 : is_complex(a) ? 3 : is_twofold(a) ? 2 : 1;
+    return is_compensated(a) ? product_roundings(a) + 1 : is_complex(a) ? 3 : is_dd(a) ? 2 : 1;
 }
 
 // "real", "complex", ...: as in a kernel's key; and the type in its text.

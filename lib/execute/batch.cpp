@@ -19,7 +19,7 @@ class Batch {
     Batch(const Plan &plan, const BatchWays &ways, const void *values, std::int64_t stride,
           RunControl &control, const BatchSink &sink)
         : plan_(plan),
-          straight_(ways.straight),
+          glynn_(ways.glynn),
           direct_(ways.direct),
           idle_tapes_(ways.idle_tapes),
           values_(values),
@@ -34,9 +34,9 @@ class Batch {
             plan_.options.threads * plan_.bytes < static_cast<double>(plan_.options.memory_limit);
         left_.resize(static_cast<std::size_t>(count));
         std::iota(left_.begin(), left_.end(), 0);
-        if (straight_) straightly();
+        if (glynn_) by_glynn();
         if (direct_)
-            for (const bool twofold : direct_->ladder().of_tape()) directly(twofold);
+            for (const bool dd : direct_->ladder().of_tape()) directly(dd);
         // Not of equal cells: the first matrix of other values makes a plan for all such.
         if (!direct_ && !plan_.repeated && plan_.seconds < short_run && fit)
             parallel_for(left_.size(), [&](std::uint64_t k) { generally(left_[k]); });
@@ -51,19 +51,19 @@ class Batch {
     }
 
     // What is answered within the tolerance is left no more.
-    void straightly() {
+    void by_glynn() {
         constexpr std::size_t at_once = 64; // tens of microseconds
         std::vector<char> done(left_.size(), 0);
         const auto compute = [&](std::size_t first, std::size_t count) {
             for (std::size_t k = first; k < first + count; ++k) {
                 DenseSum sum;
-                if (!straight_->run(matrix(left_[k]), sum)) continue;
-                sink_.straight(left_[k], sum);
+                if (!glynn_->run(matrix(left_[k]), sum)) continue;
+                sink_.glynn(left_[k], sum);
                 done[k] = 1;
             }
             control_.advance(static_cast<double>(std::count(&done[first], &done[first] + count, 1)));
         };
-        if (straight_->threads() > 1)
+        if (glynn_->threads() > 1)
             for (std::size_t k = 0; k < left_.size(); ++k) compute(k, 1);
         else
             parallel_for((left_.size() + at_once - 1) / at_once, [&](std::uint64_t group) {
@@ -73,35 +73,35 @@ class Batch {
         forget(done);
     }
 
-    void directly(bool twofold) { goes_to_gpu(twofold) ? on_gpu(twofold) : on_cpu(twofold); }
+    void directly(bool dd) { goes_to_gpu(dd) ? on_gpu(dd) : on_cpu(dd); }
 
-    void on_cpu(bool twofold) {
+    void on_cpu(bool dd) {
         const std::size_t groups = (left_.size() + tape_lanes - 1) / tape_lanes;
         std::vector<char> done(left_.size(), 0);
         parallel_for(groups, [&](std::uint64_t group) {
             const std::size_t first = group * tape_lanes,
                               count = std::min<std::size_t>(tape_lanes, left_.size() - first);
-            if (side_by_side(first, count, twofold, done)) return;
-            for (std::size_t k = 0; k < count; ++k) side_by_side(first + k, 1, twofold, done);
+            if (side_by_side(first, count, dd, done)) return;
+            for (std::size_t k = 0; k < count; ++k) side_by_side(first + k, 1, dd, done);
         });
         forget(done);
     }
 
     // Where there is one, and enough to do to wait for it.
-    bool goes_to_gpu(bool twofold) const {
+    bool goes_to_gpu(bool dd) const {
         constexpr double least_moves = 1e8; // 50 ms of a CPU's core
-        constexpr double of_twofold = 8;    // moves, in time
+        constexpr double of_dd = 8;         // moves, in time
         const Device device = plan_.options.device;
         const double moves =
             static_cast<double>(direct_->tape().moves.size()) * static_cast<double>(left_.size());
         if (left_.empty() || device == Device::cpu ||
-            (device == Device::automatic && moves * (twofold ? of_twofold : 1) < least_moves))
+            (device == Device::automatic && moves * (dd ? of_dd : 1) < least_moves))
             return false;
         const GpuChoice choice = first_gpu();
-        return choice.gpu && fits_device(*direct_, twofold, choice.gpu->properties().shared_bytes);
+        return choice.gpu && fits_device(*direct_, dd, choice.gpu->properties().shared_bytes);
     }
 
-    void on_gpu(bool twofold) {
+    void on_gpu(bool dd) {
         const std::int64_t doubles = bytes_of_value() / 8;
         const MatrixList matrices{static_cast<const double *>(values_), stride_ * doubles, left_};
         std::vector<char> done(left_.size(), 0);
@@ -116,7 +116,7 @@ class Batch {
                 const auto now = static_cast<double>(brought_in);
                 control_.advance(now - std::exchange(before, now));
             };
-            idle_tapes_.run(*direct_, twofold, plan_.options.cache, matrices, poll, take);
+            idle_tapes_.run(*direct_, dd, plan_.options.cache, matrices, poll, take);
         });
         forget(done);
     }
@@ -131,11 +131,11 @@ class Batch {
     }
 
     // False: one of them is not for the tape, and none is answered.
-    bool side_by_side(std::size_t first, std::size_t count, bool twofold, std::vector<char> &done) const {
+    bool side_by_side(std::size_t first, std::size_t count, bool dd, std::vector<char> &done) const {
         std::array<const void *, tape_lanes> matrices{};
         std::array<TapeAnswer, tape_lanes> answers;
         for (std::size_t k = 0; k < count; ++k) matrices[k] = matrix(left_[first + k]);
-        if (!direct_->run(std::span(matrices).first(count), twofold, answers.data())) return false;
+        if (!direct_->run(std::span(matrices).first(count), dd, answers.data())) return false;
         for (std::size_t k = 0; k < count; ++k) {
             if (!direct_->is_enough(answers[k])) continue;
             sink_.direct(left_[first + k], answers[k], false);
@@ -154,7 +154,7 @@ class Batch {
     }
 
     const Plan &plan_;
-    const StraightPlan *straight_;
+    const GlynnPlan *glynn_;
     const TapePlan *direct_;
     const IdleTapes &idle_tapes_;
     const void *values_;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lib/execute/execute.hpp"
-#include "lib/small/straight_plan.hpp"
+#include "lib/glynn/calls/glynn_plan.hpp"
 #include "lib/tape/on_device.hpp"
 #include "lib/tape/tape_run.hpp"
 
@@ -12,14 +12,14 @@ namespace libperm {
 
 // What becomes of matrix k; called by any thread, once for each unless an Error is thrown.
 struct BatchSink {
-    std::function<void(std::int64_t k, const DenseSum &)> straight;
+    std::function<void(std::int64_t k, const DenseSum &)> glynn;
     std::function<void(std::int64_t k, const TapeAnswer &, bool on_gpu)> direct;
     std::function<void(std::int64_t k, const Outcome &)> general;
 };
 
 // The ways of a plan that look at nothing but values, or null.
 struct BatchWays {
-    const StraightPlan *straight;
+    const GlynnPlan *glynn;
     const TapePlan *direct;
     const IdleTapes &idle_tapes; // of `direct`
 };
@@ -28,8 +28,8 @@ struct BatchWays {
 void check_batch(const Plan &plan, const void *values, std::int64_t stride, std::int64_t count);
 
 // Matrix k's values begin k * stride values after the first's. Those that are answered within the tolerance
-// straight, or by the tape, take that way, many at a time, the others the plan's. Throws Error, naming the
-// matrix.
+// by Glynn's sum, or by the tape, take that way, many at a time, the others the plan's. Throws Error, naming
+// the matrix.
 void execute_batch(const Plan &plan, const BatchWays &ways, const void *values, std::int64_t stride,
                    std::int64_t count, RunControl &control, const BatchSink &sink);
 

@@ -45,15 +45,15 @@ class SecondRun {
 
     // In numbers that tell more, the quickest first, while that is worth it.
     void escalate() {
-        std::optional<Plan> twofold = plan_on(Ladder::twofold);
-        if (twofold && twofold->seconds <= unnoticed_seconds) { // sooner done than compared
-            run_again(*twofold);
-            twofold.reset();
+        std::optional<Plan> dd = plan_on(Ladder::dd);
+        if (dd && dd->seconds <= unnoticed_seconds) { // sooner done than compared
+            run_again(*dd);
+            dd.reset();
         }
         if (is_met(plan_, outcome_)) return;
         const std::optional<Plan> exact = plan_on(Ladder::exact);
-        const bool exact_first = exact && twofold && exact->seconds < twofold->seconds;
-        for (const auto *other : {exact_first ? &exact : &twofold, exact_first ? &twofold : &exact})
+        const bool exact_first = exact && dd && exact->seconds < dd->seconds;
+        for (const auto *other : {exact_first ? &exact : &dd, exact_first ? &dd : &exact})
             if (*other && !is_met(plan_, outcome_)) run_again(**other);
     }
 

@@ -9,7 +9,7 @@ namespace libperm {
 
 // none: the structure alone gave the answer.
 enum class Engine { automatic, none, ryser, frontier, tree, shared, dense, purereg, hybrid, glynn, periodic };
-// That blocks have: glynn works without a plan (lib/small), periodic on whole matrices (lib/periodic).
+// That blocks have: glynn works without a plan (lib/glynn), periodic on whole matrices (lib/periodic).
 constexpr Engine last_engine = Engine::hybrid;
 
 struct EngineFacts {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace libperm {
 namespace {
@@ -22,14 +23,15 @@ namespace {
                                      " is negative or not real: probabilities are of weights of 0 or more");
 }
 
-// Among the entries that are not 0.
+// Whether there is one among the entries that are not 0.
 bool has_matching(InputPattern input, const void *values) {
     Values read = read_values(input, values);
     simplify(input, read);
     return maximum_matching(input.pattern).size == input.pattern.rows;
 }
 
-// In doubles, as they are; none if they are no doubles, or not all finite and real numbers of 0 or more.
+// The values as doubles, as they are; null if they are no doubles, or not all finite and real numbers of 0 or
+// more.
 const double *plain_values(const InputPattern &given, const void *values, std::vector<double> &own) {
     const std::int64_t count = value_count(given);
     own.resize(at(count) + 1);
@@ -65,42 +67,10 @@ void check_signs(const InputPattern &given, const void *values, RunControl &cont
         if (read.wide[k].re < 0 || !is_real(read.wide[k])) refuse_sign(given, static_cast<std::int64_t>(k));
 }
 
-} // namespace
-
-Marginals::Marginals(const InputPattern &input) {
-    const InputPattern &given = as_given(input);
-    count_ = given.pattern.nnz() + given.pattern.rows + given.pattern.cols;
-    if (!input.multiplied && SetWalk::serves(given)) sets_.emplace(given);
-}
-
-double Marginals::operations() const { return sets_ ? sets_->operations() : 0; }
-
-bool Marginals::run_by_sets(const Plan &plan, const void *values, Work &work, double *marginals,
-                            double *bounds, TapeAnswer &value, Outcome &outcome) const {
-    const InputPattern &given = as_given(plan.input);
-    const double *plain = plain_values(given, values, work.values);
-    SetWalk::Value found;
-    if (!plain || !sets_->run(plain, work.sets, marginals, bounds, found)) return false;
-    value = {};
-    value.re = found.value;
-    value.exact = found.value.mantissa == 0;
-    Scaled error = found.value;
-    error.mantissa *= found.rel_error_bound * (1 + 0x1p-40);
-    value.set_error(found.value, make_scaled(error.mantissa, error.exp2));
-    outcome = {};
-    outcome.value = value.re;
-    outcome.error = value.error;
-    outcome.rel_error_bound = value.rel_error_bound;
-    outcome.engine = Engine::frontier;
-    outcome.blocks = outcome.blocks_computed = 1;
-    outcome.counts.peak_states = sets_->sets();
-    outcome.counts.operations = sets_->operations();
-    outcome.counts.peak_bytes = sets_->bytes();
-    return true;
-}
-
-// Of a rectangle without weights: lines of the longer side stay unmatched when nothing else happens to them.
-void Marginals::add_implied(const InputPattern &given, double *marginals, double *bounds) const {
+// In a rectangle without weights the lines of the longer side stay unmatched when nothing else happens to
+// them.
+void add_implied(const InputPattern &given, MarginalNumbers to) {
+    const auto [marginals, bounds] = to;
     const Pattern &a = given.pattern;
     if (given.row_weights || given.col_weights || a.rows == a.cols) return;
     const bool by_rows = a.rows > a.cols;
@@ -116,24 +86,66 @@ void Marginals::add_implied(const InputPattern &given, double *marginals, double
         }
 }
 
-void Marginals::run(const Plan &plan, const TapePlan *direct, const LazyGradient &derivatives,
-                    const void *values, Work &work, double *marginals, double *bounds, RunControl &control,
-                    TapeAnswer &value, Outcome &outcome) const {
+} // namespace
+
+Marginals::Marginals(const InputPattern &input) {
+    const InputPattern &given = as_given(input);
+    count_ = given.pattern.nnz() + given.pattern.rows + given.pattern.cols;
+    if (!input.multiplied && SetWalk::serves(given)) sets_.emplace(given);
+}
+
+double Marginals::operations() const { return sets_ ? sets_->operations() : 0; }
+
+std::optional<MatchingSum> Marginals::run_by_sets(const InputPattern &given, const void *values, Work &work,
+                                                  MarginalNumbers to) const {
+    const double *plain = plain_values(given, values, work.values);
+    SetWalk::Value found;
+    if (!plain || !sets_->run(plain, work.sets, to.marginals, to.bounds, found)) return {};
+    MatchingSum sum;
+    auto &[value, outcome] = sum;
+    value.re = found.value;
+    value.exact = found.value.mantissa == 0;
+    Scaled error = found.value;
+    error.mantissa *= found.rel_error_bound * (1 + 0x1p-40);
+    value.set_error(found.value, make_scaled(error.mantissa, error.exp2));
+    outcome.value = value.re;
+    outcome.error = value.error;
+    outcome.rel_error_bound = value.rel_error_bound;
+    outcome.engine = Engine::frontier;
+    outcome.blocks = outcome.blocks_computed = 1;
+    outcome.counts.peak_states = sets_->sets();
+    outcome.counts.operations = sets_->operations();
+    outcome.counts.peak_bytes = sets_->bytes();
+    return sum;
+}
+
+MatchingSum Marginals::run_by_derivatives(const MarginalsPlan &of, const void *values, MarginalNumbers to,
+                                          RunControl &control) const {
+    const Plan &plan = of.plan;
+    const InputPattern &given = as_given(plan.input);
+    check_signs(given, values, control);
+    const Gradient &gradient = of.derivatives.of(plan, of.tape, control);
+    if (plan.input.multiplied && !given.row_weights && !given.col_weights && plan.input.free_lines() > 0)
+        throw Error(PERM_UNSUPPORTED,
+                    "a rectangle with multiplicities: give the weights of its longer side's "
+                    "lines (1 each), so that it is told how often they stay unmatched");
+    MatchingSum sum;
+    sum.value = gradient.marginals(plan, values, to.marginals, to.bounds, control, sum.outcome);
+    if (sum.value.re.mantissa != 0 && plan.input.free_lines() > 0) add_implied(given, to);
+    return sum;
+}
+
+MatchingSum Marginals::run(const MarginalsPlan &of, const void *values, Work &work, MarginalNumbers to,
+                           RunControl &control) const {
+    const Plan &plan = of.plan;
     const InputPattern &given = as_given(plan.input);
     if (!values && value_count(given) > 0 && given.value_type != PERM_VALUE_PATTERN)
         static_cast<void>(read_values(given, values)); // which says so
-    if (!sets_ || !run_by_sets(plan, values, work, marginals, bounds, value, outcome)) {
-        check_signs(given, values, control);
-        const Gradient &gradient = derivatives.of(plan, direct, control);
-        if (plan.input.multiplied && !given.row_weights && !given.col_weights && plan.input.free_lines() > 0)
-            throw Error(PERM_UNSUPPORTED,
-                        "a rectangle with multiplicities: give the weights of its longer side's "
-                        "lines (1 each), so that it is told how often they stay unmatched");
-        value = gradient.marginals(plan, values, marginals, bounds, control, outcome);
-        if (value.re.mantissa != 0 && plan.input.free_lines() > 0) add_implied(given, marginals, bounds);
-    }
-    if (value.re.mantissa != 0) return;
-    if (value.exact || !has_matching(plan.input, values)) refuse_no_matching();
+    std::optional<MatchingSum> sum;
+    if (sets_) sum = run_by_sets(given, values, work, to);
+    if (!sum) sum = run_by_derivatives(of, values, to, control);
+    if (sum->value.re.mantissa != 0) return *std::move(sum);
+    if (sum->value.exact || !has_matching(plan.input, values)) refuse_no_matching();
     throw Error(PERM_UNSUPPORTED,
                 "the weights lie so far apart that doubles lose the sum over all matchings: scale rows "
                 "and columns so that the largest weights of each are alike");

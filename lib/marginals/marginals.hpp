@@ -1,4 +1,4 @@
-// For each entry the probability that it is in the matching, for each line that it stays unmatched, where a
+// Marginals are each entry's probability to be in the matching, and each line's to stay unmatched, where a
 // matching's probability is its share of the sum over all.
 #pragma once
 
@@ -11,7 +11,25 @@
 
 namespace libperm {
 
-// A plan's, made when it is first asked for.
+// A plan, and what it keeps for the road of large matrices: `tape` may be null, `derivatives` are made when
+// they are first asked for.
+struct MarginalsPlan {
+    const Plan &plan;
+    const TapePlan *tape;
+    const LazyGradient &derivatives;
+};
+
+// Where a matrix's numbers go, as many as Marginals::count(); `bounds` may be null.
+struct MarginalNumbers {
+    double *marginals, *bounds;
+};
+
+// The sum over all matchings.
+struct MatchingSum {
+    TapeAnswer value;
+    Outcome outcome;
+};
+
 class Marginals {
   public:
     explicit Marginals(const InputPattern &input);
@@ -25,16 +43,15 @@ class Marginals {
     bool by_sets() const { return sets_.has_value(); }
     double operations() const; // of a matrix, by sets
 
-    // values as perm_plan_execute takes them. To `marginals` and `bounds` (may be null) so many numbers as
-    // count(); `derivatives` is what the plan keeps for the road of large matrices. Throws Error.
-    void run(const Plan &plan, const TapePlan *direct, const LazyGradient &derivatives, const void *values,
-             Work &work, double *marginals, double *bounds, RunControl &control, TapeAnswer &value,
-             Outcome &outcome) const;
+    // values as perm_plan_execute takes them. Throws Error.
+    MatchingSum run(const MarginalsPlan &of, const void *values, Work &work, MarginalNumbers to,
+                    RunControl &control) const;
 
   private:
-    bool run_by_sets(const Plan &plan, const void *values, Work &work, double *marginals, double *bounds,
-                     TapeAnswer &value, Outcome &outcome) const;
-    void add_implied(const InputPattern &given, double *marginals, double *bounds) const;
+    std::optional<MatchingSum> run_by_sets(const InputPattern &given, const void *values, Work &work,
+                                           MarginalNumbers to) const;
+    MatchingSum run_by_derivatives(const MarginalsPlan &of, const void *values, MarginalNumbers to,
+                                   RunControl &control) const;
 
     std::int64_t count_;
     std::optional<SetWalk> sets_;

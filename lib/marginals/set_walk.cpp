@@ -88,7 +88,7 @@ std::int64_t SetWalk::bytes() const {
     return 8 * ((std::ssize(lines_) + 3) * sets_ + value_count_ + 2 * std::ssize(steps_));
 }
 
-// Each long line times the power of two that brings its largest number into [1/2, 1).
+// Multiplies each long line by the power of two that brings its largest number into [1/2, 1).
 bool SetWalk::load(const double *values, Workspace &work) const {
     work.values.resize(at(value_count_));
     work.exponents.assign(lines_.size(), 0);
@@ -142,78 +142,107 @@ std::int64_t SetWalk::go_forward(std::size_t l, const Workspace &work, const dou
     return added;
 }
 
-bool SetWalk::run(const double *values, Workspace &work, double *marginals, double *bounds,
-                  Value &value) const {
-    if (!load(values, work)) return false;
+// F after each long line; returns the roundings on the way of a term.
+double SetWalk::walk_forward(Workspace &work) const {
     const auto lines = std::ssize(lines_);
     work.forward.resize(at((lines + 1) * sets_));
-    work.back.resize(at(sets_));
-    work.next.resize(at(sets_));
-    work.products.resize(at(sets_));
     double *const forward = work.forward.data();
     std::fill_n(forward, sets_, 0.0);
     forward[0] = 1;
-    double roundings = 0; // of a term forwards, and back: a product, and a sum of so many, for each line
+    double roundings = 0; // a product, and a sum of so many, for each line
     for (std::int64_t l = 0; l < lines; ++l) {
         const std::int64_t added = go_forward(at(l), work, forward + l * sets_, forward + (l + 1) * sets_);
         roundings += static_cast<double>(added) + 2;
     }
-    double *back = work.back.data(), *next = work.next.data();
+    return roundings;
+}
+
+// G behind the last long line: the short lines that are not in the set stay unmatched.
+void SetWalk::begin_back(Workspace &work) const {
+    work.back.resize(at(sets_));
+    work.next.resize(at(sets_));
+    work.products.resize(at(sets_));
+    double *const back = work.back.data();
     back[sets_ - 1] = 1;
     for (std::int64_t set = sets_ - 2; set >= 0; --set) { // the last line that is not in it
         const auto line = at(std::countr_one(static_cast<std::uint64_t>(set)));
         back[set] = back[set | std::int64_t{1} << line] * number(work.values.data(), short_[line]);
     }
-    double *const products = work.products.data();
-    const auto sum = [&](const double *x, const double *y) {
-        for (std::int64_t set = 0; set < sets_; ++set) products[set] = x[set] * y[set];
-        return sum_of(products, sets_);
-    };
-    const double *last = forward + lines * sets_;
-    const double total = sum(last, back);
-    if (!(total > 0)) {
-        value = {};
-        return true;
-    }
-    roundings += static_cast<double>(short_.size()) + roundings_of_sum(sets_) + 1;
-    // Of the numerator, of the value, of their quotient and of what is done beside.
-    const double error = gamma_bound(2 * roundings + 8) * (1 + 0x1p-30);
-    const auto tell = [&](std::int64_t place, double part) {
+}
+
+double SetWalk::sum_of_products(const double *x, const double *y, Workspace &work) const {
+    for (std::int64_t set = 0; set < sets_; ++set) work.products[at(set)] = x[set] * y[set];
+    return sum_of(work.products.data(), sets_);
+}
+
+// Where probabilities go, as shares of the sum over all matchings.
+struct SetWalk::Shares {
+    double *marginals, *bounds;
+    double total, error;
+
+    void put(std::int64_t place, double part) const {
         const double probability = part / total;
         marginals[place] = probability;
         if (bounds) bounds[place] = probability * error + (probability < 0x1p-900 ? 0x1p-1022 : 0);
-    };
-    std::fill_n(marginals, marginal_count_, 0.0);
-    if (bounds) std::fill_n(bounds, marginal_count_, 0.0);
+    }
+};
+
+void SetWalk::put_short_lines(Workspace &work, const Shares &shares) const {
+    const double *const last = work.forward.data() + std::ssize(lines_) * sets_, *const back =
+                                                                                     work.back.data();
+    double *const products = work.products.data();
     for (std::size_t j = 0; j < short_.size(); ++j) {
         if (short_[j] == absent) continue;
         std::int64_t count = 0;
         for_sets_without(static_cast<std::int32_t>(j), sets_, [&](std::int64_t first, std::int64_t run) {
             for (std::int64_t k = first; k < first + run; ++k) products[count++] = last[k] * back[k];
         });
-        tell(of_short_[j], sum_of(products, count));
+        shares.put(of_short_[j], sum_of(products, count));
     }
-    for (std::int64_t l = lines; l-- > 0;) {
-        const Line &line = lines_[at(l)];
-        const double *before = forward + l * sets_;
-        const double stays = stays_unmatched(at(l), work);
-        if (stays != 0) tell(line.of_unmatched, stays * sum(before, back));
-        for (std::int64_t set = 0; set < sets_; ++set) next[set] = stays * back[set];
-        for (std::int64_t s = line.begin; s < line.end; ++s) {
-            const double a = work.values[at(steps_[at(s)].place)];
-            if (a == 0) continue;
-            std::int64_t count = 0;
-            for_sets_without(steps_[at(s)].bit, sets_, [&](std::int64_t first, std::int64_t run) {
-                for (std::int64_t k = first; k < first + run; ++k) {
-                    next[k] += a * back[k + run];
-                    products[count + k - first] = before[k] * back[k + run];
-                }
-                count += run;
-            });
-            tell(steps_[at(s)].place, a * sum_of(products, count));
-        }
-        std::swap(back, next);
+}
+
+// Goes back over long line l: G before it is left in `work.back`.
+void SetWalk::put_long_line(std::int64_t l, Workspace &work, const Shares &shares) const {
+    const Line &line = lines_[at(l)];
+    const double *const before = work.forward.data() + l * sets_, *const back = work.back.data();
+    double *const next = work.next.data(), *const products = work.products.data();
+    const double stays = stays_unmatched(at(l), work);
+    if (stays != 0) shares.put(line.of_unmatched, stays * sum_of_products(before, back, work));
+    for (std::int64_t set = 0; set < sets_; ++set) next[set] = stays * back[set];
+    for (std::int64_t s = line.begin; s < line.end; ++s) {
+        const double a = work.values[at(steps_[at(s)].place)];
+        if (a == 0) continue;
+        std::int64_t count = 0;
+        for_sets_without(steps_[at(s)].bit, sets_, [&](std::int64_t first, std::int64_t run) {
+            for (std::int64_t k = first; k < first + run; ++k) {
+                next[k] += a * back[k + run];
+                products[count + k - first] = before[k] * back[k + run];
+            }
+            count += run;
+        });
+        shares.put(steps_[at(s)].place, a * sum_of(products, count));
     }
+    work.back.swap(work.next);
+}
+
+bool SetWalk::run(const double *values, Workspace &work, double *marginals, double *bounds,
+                  Value &value) const {
+    if (!load(values, work)) return false;
+    double roundings = walk_forward(work);
+    begin_back(work);
+    const auto lines = std::ssize(lines_);
+    const double total = sum_of_products(work.forward.data() + lines * sets_, work.back.data(), work);
+    if (!(total > 0)) {
+        value = {};
+        return true;
+    }
+    roundings += static_cast<double>(short_.size()) + roundings_of_sum(sets_) + 1;
+    // Of the numerator, of the value, of their quotient and of what is done beside.
+    const Shares shares{marginals, bounds, total, gamma_bound(2 * roundings + 8) * (1 + 0x1p-30)};
+    std::fill_n(marginals, marginal_count_, 0.0);
+    if (bounds) std::fill_n(bounds, marginal_count_, 0.0);
+    put_short_lines(work, shares);
+    for (std::int64_t l = lines; l-- > 0;) put_long_line(l, work, shares);
     std::int64_t exponent = 0;
     for (const int e : work.exponents) exponent += e;
     value = {make_scaled(total, exponent),

@@ -23,7 +23,7 @@ class SetWalk {
     // Whether the sets are few: at most 2^12, and a few hundred thousand numbers in all.
     static bool serves(const InputPattern &given);
 
-    // Of a matrix as it was given, without multiplicities.
+    // The matrix is as it was given, without multiplicities.
     explicit SetWalk(const InputPattern &given);
 
     struct Workspace {
@@ -65,6 +65,12 @@ class SetWalk {
     double stays_unmatched(std::size_t l, const Workspace &work) const;
     // Returns how many entries are not 0.
     std::int64_t go_forward(std::size_t l, const Workspace &work, const double *from, double *to) const;
+    double walk_forward(Workspace &work) const;
+    void begin_back(Workspace &work) const;
+    double sum_of_products(const double *x, const double *y, Workspace &work) const;
+    struct Shares;
+    void put_short_lines(Workspace &work, const Shares &shares) const;
+    void put_long_line(std::int64_t l, Workspace &work, const Shares &shares) const;
 
     std::int64_t value_count_, marginal_count_, sets_ = 1;
     double operations_ = 0;

@@ -24,7 +24,7 @@ Scaled product(const Scaled &x, const Scaled &y) {
 
 Scaled absolute(const Scaled &x) { return {std::fabs(x.mantissa), x.exp2}; }
 
-// Of 2^exp2, which x is below.
+// x is below 2^exp2: in units of that.
 double in_units(const Scaled &x, std::int64_t exp2) {
     return x.mantissa * power_of_two(static_cast<int>(std::clamp<std::int64_t>(x.exp2 - exp2, -200, 0)));
 }

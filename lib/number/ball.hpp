@@ -35,7 +35,7 @@ WideBall operator*(const WideBall &x, const WideBall &y);
 WideBall operator+(const WideBall &x, const WideBall &y);
 WideBall operator/(const WideBall &x, const mpz_class &y);
 
-// At least |x|, and hardly more.
+// A bound of |x|, and hardly more.
 Scaled size_of(const Gaussian &x);
 
 // |value - truth| <= error gives |text - truth| <= written_error for the value's text, of 17 digits or, where

@@ -38,11 +38,11 @@ class ChineseRemainder {
     std::unique_ptr<const ProductTree> tree_; // of many primes
 };
 
-// Of one number.
+// Puts one number together from its residues.
 Gaussian from_residues(const std::vector<std::uint64_t> &primes, const std::vector<std::uint64_t> &residues,
                        bool gaussian, const Poll &poll = no_poll, MemoryAccount *account = nullptr);
 
-// Seconds on one thread, about, of so many numbers.
+// What so many numbers take on one thread, about, in seconds.
 double chinese_remainder_seconds(double primes, double numbers);
 
 } // namespace libperm

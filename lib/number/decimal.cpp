@@ -32,7 +32,7 @@ mpz_class power_of_ten(long exponent) {
     return power;
 }
 
-// Without a sign.
+// Reads a number without a sign.
 std::optional<mpq_class> parse_magnitude(std::string_view text) {
     if (const std::size_t slash = text.find('/'); slash != text.npos) {
         const auto num = parse_digits(std::string(text.substr(0, slash)));

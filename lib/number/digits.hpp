@@ -3,7 +3,7 @@
 
 namespace libperm {
 
-// As std::to_chars writes them in scientific form with precision 16, in a third of the time; null where |x|
+// Writes what std::to_chars does in scientific form with precision 16, in a third of the time; null where |x|
 // is not from 1e-38 to below 1e17. Takes at most 24 bytes.
 char *write_17_digits(double x, char *to);
 

@@ -10,7 +10,7 @@
 namespace libperm {
 namespace {
 
-// Of the entries of each line, `line` by entry.
+// Divides each line by what its entries have in common; `line` is by entry.
 void divide_lines(const std::vector<std::int32_t> &line, std::int32_t lines, IntegerBlock &block,
                   const Poll &poll) {
     std::vector<mpz_class> divisor(static_cast<std::size_t>(lines), 0);

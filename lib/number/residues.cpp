@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array<std::uint64_t, 15> small_primes{3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53};
 
-// Of an odd n: to the base b it behaves as a prime does (Rabin, J. Number Theory 12 (1980)).
+// Whether an odd n behaves to the base b as a prime does (Rabin, J. Number Theory 12 (1980)).
 bool passes(const Montgomery &field, std::uint64_t b) {
     const std::uint64_t n = field.prime(), one = field.to(1), minus_one = field.to(n - 1);
     const int twos = std::countr_zero(n - 1);
@@ -28,8 +28,8 @@ bool passes(const Montgomery &field, std::uint64_t b) {
     return false;
 }
 
-// Of an odd n from 3 on. No composite number below 3 10^23 passes for the first 12 primes (Sorenson and
-// Webster, Math. Comp. 86 (2017)).
+// Whether an odd n from 3 on is prime. No composite number below 3 10^23 passes for the first 12 primes
+// (Sorenson and Webster, Math. Comp. 86 (2017)).
 bool is_odd_prime(std::uint64_t n) {
     for (const std::uint64_t p : small_primes)
         if (n % p == 0) return n == p;
@@ -39,7 +39,7 @@ bool is_odd_prime(std::uint64_t n) {
                                            [&](std::uint64_t b) { return passes(field, b); });
 }
 
-// Of the candidates highest, highest - step, ..., so many; the first `wanted`.
+// Finds the first `wanted` primes among so many candidates highest, highest - step, ...
 std::vector<std::uint64_t> primes_among(std::uint64_t highest, std::uint64_t step, std::uint64_t candidates,
                                         std::size_t wanted, const Poll &poll) {
     std::vector<std::uint64_t> primes;

@@ -74,7 +74,7 @@ double rounded(const Scaled &x, double &bound) {
 
 namespace {
 
-// As many digits as asked for of a number that is not 0.
+// Writes as many digits as asked for of a number that is not 0.
 std::string to_text(const MpfrNumber &value, std::size_t digits) {
     mpfr_exp_t point = 0; // the value is 0.DIGITS * 10^point
     const std::unique_ptr<char, void (*)(char *)> text(

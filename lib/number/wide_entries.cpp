@@ -6,7 +6,7 @@ namespace libperm {
 namespace {
 
 bool has_part(Arithmetic arithmetic, std::size_t part) {
-    return (part < 2 || is_complex(arithmetic)) && (part % 2 == 0 || is_twofold(arithmetic));
+    return (part < 2 || is_complex(arithmetic)) && (part % 2 == 0 || is_dd(arithmetic));
 }
 
 } // namespace

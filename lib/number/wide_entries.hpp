@@ -8,7 +8,7 @@
 
 namespace libperm {
 
-// As many doubles as the arithmetic's numbers have, in their order (jit/device/number.cuh).
+// There are as many doubles as the arithmetic's numbers have, in their order (jit/device/number.cuh).
 using PackedParts = std::array<double, 4>;
 
 PackedParts packed(const Parts &parts, Arithmetic arithmetic);

@@ -39,7 +39,7 @@ Parts parts_of(const Gaussian &x, std::int64_t exp2, Arithmetic arithmetic) {
     Parts parts{};
     const auto split = [&](const mpq_class &q, std::size_t to) {
         parts[to] = nearest(q, exp2);
-        if (is_twofold(arithmetic) && std::isfinite(parts[to]))
+        if (is_dd(arithmetic) && std::isfinite(parts[to]))
             parts[to + 1] = nearest(q - shifted(mpq_class(parts[to]), exp2), exp2);
     };
     split(x.re, 0);

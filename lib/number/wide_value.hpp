@@ -8,7 +8,7 @@
 
 namespace libperm {
 
-// re hi, re lo, im hi, im lo; the lows are 0 unless the arithmetic is twofold.
+// re hi, re lo, im hi, im lo; the lows are 0 unless the arithmetic is dd.
 using Parts = std::array<double, 4>;
 
 // x * 2^-exp2, each part rounded to nearest; numbers below 2^-1022 lose bits.

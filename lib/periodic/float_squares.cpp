@@ -59,7 +59,7 @@ DenseMatrix sector_matrix(const PeriodBlock &block, const Sector &from, const Se
                           const std::vector<typename A::Number> &factors, double log_of_moves,
                           Arithmetic arithmetic, RunControl &control) {
     DenseMatrix out =
-        DenseMatrix::unwritten(from.size(), to.size(), is_complex(arithmetic), is_twofold(arithmetic));
+        DenseMatrix::unwritten(from.size(), to.size(), is_complex(arithmetic), is_dd(arithmetic));
     const PlainNumbers<A> numbers;
     write_sector(
         block, from, to, numbers, factors, [](const typename A::Number &x) { return A::negate(x); }, control,
@@ -212,7 +212,7 @@ std::vector<SquaredNumber> advanced_by_squares(DenseMachine &machine, const Peri
     const auto advanced = [&](const std::vector<Gaussian> &entries, Arithmetic in,
                               const auto &parts_of_state) {
         SectorPowers powers(machine, block, sectors, cell, entries, in, control);
-        DenseMatrix y = DenseMatrix::unwritten(1, block.states, is_complex(in), is_twofold(in));
+        DenseMatrix y = DenseMatrix::unwritten(1, block.states, is_complex(in), is_dd(in));
         for (std::size_t s = 0; s < x.size(); ++s) {
             const auto lower = static_cast<int>(std::max<std::int64_t>(x[s].exp2 - highest, -4000));
             const DenseNumber parts = parts_of_state(x[s]);

@@ -176,7 +176,7 @@ std::vector<Outcome> terms_in(const PeriodicPlan &plan, const std::vector<Gaussi
     };
     const Roundings roundings(plan, product_roundings(arithmetic));
     std::vector<Outcome> outcomes;
-    if (cost_of(plan, first, count, is_twofold(arithmetic)).squares()) {
+    if (cost_of(plan, first, count, is_dd(arithmetic)).squares()) {
         using A = typename N::Arithmetic;
         std::size_t inner = plan.open.period.states, folded = 0;
         for (const PeriodBlock &block : plan.loops) {
@@ -184,8 +184,8 @@ std::vector<Outcome> terms_in(const PeriodicPlan &plan, const std::vector<Gaussi
             folded = std::max(folded, sectors_in(block)); // states of an orbit, added up
         }
         const auto states = static_cast<double>(plan.states());
-        const double of_matrix = static_cast<double>(folded) +
-                                 product_roundings(inner, is_complex(arithmetic), is_twofold(arithmetic));
+        const double of_matrix =
+            static_cast<double>(folded) + product_roundings(inner, is_complex(arithmetic), is_dd(arithmetic));
         const auto factors = factors_as.template operator()<Signed<A>>();
         const auto square = [&](DeviceQueue *queue) {
             const auto machine = queue ? dense_device(*queue, control) : processor(control);
@@ -200,7 +200,7 @@ std::vector<Outcome> terms_in(const PeriodicPlan &plan, const std::vector<Gaussi
                 outcomes.back().on_gpu = queue != nullptr;
             }
         };
-        if (is_twofold(arithmetic))
+        if (is_dd(arithmetic))
             square(nullptr);
         else
             on_best_device(plan.options,

@@ -27,8 +27,8 @@ constexpr double seconds_in_lanes = 0.4e-9, seconds_of_one = 0.7e-9, seconds_eac
 constexpr double seconds_of_prime = 5e-6; // that is found
 
 // Of a part's rows: what makes each a row of whole numbers.
-void make_whole(const std::vector<PeriodicEntry> &entries, std::int32_t rows, std::size_t base,
-                IntegerEntries &out, const std::vector<Gaussian> &values, mpz_class &factor) {
+void make_integer(const std::vector<PeriodicEntry> &entries, std::int32_t rows, std::size_t base,
+                  IntegerEntries &out, const std::vector<Gaussian> &values, mpz_class &factor) {
     std::vector<mpz_class> multiple(static_cast<std::size_t>(rows), 1);
     const auto of = [&](std::size_t k) -> mpz_class & {
         return multiple[static_cast<std::size_t>(entries[k].row)];
@@ -111,10 +111,10 @@ IntegerEntries integer_entries(const PeriodicPlan &plan, const Poll &poll) {
     out.re.resize(plan.values.size());
     if (!plan.real) out.im.resize(plan.values.size());
     const PeriodicMatrix &a = plan.matrix;
-    make_whole(a.entries, a.rows, 0, out, plan.values, out.per_cell);
-    make_whole(a.head.entries, a.head.rows, a.entries.size(), out, plan.values, out.of_ends);
-    make_whole(a.tail.entries, a.tail.rows, a.entries.size() + a.head.entries.size(), out, plan.values,
-               out.of_ends);
+    make_integer(a.entries, a.rows, 0, out, plan.values, out.per_cell);
+    make_integer(a.head.entries, a.head.rows, a.entries.size(), out, plan.values, out.of_ends);
+    make_integer(a.tail.entries, a.tail.rows, a.entries.size() + a.head.entries.size(), out, plan.values,
+                 out.of_ends);
     out.re.back() = 1;
     return out;
 }

@@ -8,15 +8,15 @@
 
 namespace libperm {
 
-double squares_seconds(const PeriodicPlan &plan, std::int64_t m, bool complex, bool twofold) {
-    const double of_move = (twofold ? 6e-9 : 1e-9) * (complex ? 3 : 1),
+double squares_seconds(const PeriodicPlan &plan, std::int64_t m, bool complex, bool dd) {
+    const double of_move = (dd ? 6e-9 : 1e-9) * (complex ? 3 : 1),
                  products = static_cast<double>(
                      products_to(static_cast<std::uint64_t>(std::max<std::int64_t>(m, 1))));
     double seconds = 0;
     const auto take = [&](const PeriodBlock &block) {
         const auto n = static_cast<double>(block.states);
         const double one = sector_products(block);
-        seconds += products * product_seconds(one, complex, twofold) + n * moves_of(block.levels) * of_move;
+        seconds += products * product_seconds(one, complex, dd) + n * moves_of(block.levels) * of_move;
         if (!plan.nonnegative) // of one sector, in doubles
             seconds += products * product_seconds(one / static_cast<double>(sectors_in(block)), false, false);
     };

@@ -12,6 +12,6 @@ namespace libperm {
 DeviceWork squares_device_work(const PeriodicPlan &plan, std::int64_t m, bool complex);
 
 // Seconds on one thread.
-double squares_seconds(const PeriodicPlan &plan, std::int64_t m, bool complex, bool twofold);
+double squares_seconds(const PeriodicPlan &plan, std::int64_t m, bool complex, bool dd);
 
 } // namespace libperm

@@ -119,7 +119,7 @@ class DenseDevice final : public DenseMachine {
   private:
     static std::size_t count_of(const DenseMatrix &x) { return x.rows * dense_pitch(x.columns); }
     static DenseMatrix described(const DenseMatrix &x) {
-        return {x.complex, x.twofold, x.rows, x.columns, {}, x.exp2, x.lost};
+        return {x.complex, x.dd, x.rows, x.columns, {}, x.exp2, x.lost};
     }
     unsigned blocks_for(const char *entry, std::uint64_t count) {
         const std::uint64_t needed = (count + dense_threads - 1) / dense_threads,

@@ -65,9 +65,8 @@ template <class A> DenseNumber trace_in(const DenseMatrix &a, const DenseMatrix 
 
 DenseNumber trace_of(const DenseMatrix &a, const DenseMatrix *b) {
     using number::Complex, number::DD, number::Real;
-    if (a.complex)
-        return a.twofold ? trace_in<Complex<DD<double>>>(a, b) : trace_in<Complex<Real<double>>>(a, b);
-    return a.twofold ? trace_in<DD<double>>(a, b) : trace_in<Real<double>>(a, b);
+    if (a.complex) return a.dd ? trace_in<Complex<DD<double>>>(a, b) : trace_in<Complex<Real<double>>>(a, b);
+    return a.dd ? trace_in<DD<double>>(a, b) : trace_in<Real<double>>(a, b);
 }
 
 } // namespace
@@ -115,9 +114,9 @@ void add_tile_product(const PackedPlane &a, const PackedPlane &b, const DenseTil
         });
 }
 
-DenseMatrix DenseMatrix::unwritten(std::size_t rows, std::size_t columns, bool complex, bool twofold) {
-    DenseMatrix out{complex, twofold, rows, columns, {}};
-    out.planes.resize((complex ? 2 : 1) * (twofold ? 2 : 1));
+DenseMatrix DenseMatrix::unwritten(std::size_t rows, std::size_t columns, bool complex, bool dd) {
+    DenseMatrix out{complex, dd, rows, columns, {}};
+    out.planes.resize((complex ? 2 : 1) * (dd ? 2 : 1));
     for (DensePlane &plane : out.planes) plane.resize(rows * columns);
     return out;
 }
@@ -154,11 +153,11 @@ std::vector<PartProduct> parts_of_product(bool complex) {
 }
 
 DenseMatrix product(const DenseMatrix &a, const DenseMatrix &b, RunControl &control) {
-    const std::size_t inner = a.columns, of_part = a.twofold ? 2 : 1;
+    const std::size_t inner = a.columns, of_part = a.dd ? 2 : 1;
     Charge charge(&control.memory(),
                   static_cast<std::int64_t>(8 * (a.rows * inner + (inner + a.rows) * b.columns) * of_part *
                                             (a.complex ? 2 : 1)));
-    DenseMatrix c = DenseMatrix::unwritten(a.rows, b.columns, a.complex, a.twofold);
+    DenseMatrix c = DenseMatrix::unwritten(a.rows, b.columns, a.complex, a.dd);
     c.exp2 = a.exp2 + b.exp2;
     std::vector<PackedPlane> left, negated, right;
     for (const auto &plane : a.planes) left.push_back(PackedPlane::of_rows(plane, a.rows, inner, control));
@@ -183,7 +182,7 @@ DenseMatrix product(const DenseMatrix &a, const DenseMatrix &b, RunControl &cont
             const auto to = [&](std::size_t half) {
                 return c.planes[part.c * of_part + half].data() + first;
             };
-            if (!a.twofold) {
+            if (!a.dd) {
                 add_tile_product(x[0], y[0], tile, 0, inner, to(0), b.columns);
                 continue;
             }
@@ -192,12 +191,12 @@ DenseMatrix product(const DenseMatrix &a, const DenseMatrix &b, RunControl &cont
                                [&](std::size_t i, std::size_t j, std::size_t rows, std::size_t columns) {
                                    const std::size_t row = tile.first_row + i, column = tile.first_column + j,
                                                      place = i * b.columns + j;
-                                   add_panel_product(DenseTwofoldPanels{
-                                       {x[0].at(row, k), y[0].at(column, k), std::min(dense_chunk, inner - k),
-                                        to(0) + place, b.columns, rows, columns},
-                                       x[1].at(row, k),
-                                       y[1].at(column, k),
-                                       to(1) + place});
+                                   add_panel_product(DenseDdPanels{{x[0].at(row, k), y[0].at(column, k),
+                                                                    std::min(dense_chunk, inner - k),
+                                                                    to(0) + place, b.columns, rows, columns},
+                                                                   x[1].at(row, k),
+                                                                   y[1].at(column, k),
+                                                                   to(1) + place});
                                });
         }
         control.advance(static_cast<double>(tile.rows * tile.columns) * static_cast<double>(inner));
@@ -205,17 +204,17 @@ DenseMatrix product(const DenseMatrix &a, const DenseMatrix &b, RunControl &cont
     return c;
 }
 
-double product_roundings(std::size_t inner, bool complex, bool twofold) {
+double product_roundings(std::size_t inner, bool complex, bool dd) {
     constexpr double chunk = dense_chunk;
     const auto n = static_cast<double>(inner);
     // A part of a complex number is a sum of two, and both parts err.
-    const double sum = twofold ? fused_roundings(Arithmetic::dd) * n : std::min(n, chunk) + n / chunk + 2;
+    const double sum = dd ? fused_roundings(Arithmetic::dd) * n : std::min(n, chunk) + n / chunk + 2;
     return complex ? 3 * sum : sum;
 }
 
-double product_seconds(double multiplications, bool complex, bool twofold) {
+double product_seconds(double multiplications, bool complex, bool dd) {
     constexpr double of_double = 0.03e-9, of_pair = 0.3e-9;
-    return multiplications * (twofold ? of_pair : of_double) * (complex ? 4 : 1);
+    return multiplications * (dd ? of_pair : of_double) * (complex ? 4 : 1);
 }
 
 DenseNumber trace(const DenseMatrix &a) { return trace_of(a, nullptr); }

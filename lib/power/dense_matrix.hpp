@@ -22,15 +22,15 @@ template <class T> struct Uncleared : std::allocator<T> {
 };
 using DensePlane = std::vector<double, Uncleared<double>>;
 
-// In planes, by rows: the real part, in two where it is twofold, then the imaginary part, if it is complex.
+// In planes, by rows: the real part, in two where it is dd, then the imaginary part, if it is complex.
 struct DenseMatrix {
-    bool complex = false, twofold = false;
+    bool complex = false, dd = false;
     std::size_t rows = 0, columns = 0;
     std::vector<DensePlane> planes;
     std::int64_t exp2 = 0; // the matrix is these times 2^exp2
     double lost = 0;       // by numbers too small for doubles, of each of these at most
 
-    static DenseMatrix unwritten(std::size_t rows, std::size_t columns, bool complex, bool twofold);
+    static DenseMatrix unwritten(std::size_t rows, std::size_t columns, bool complex, bool dd);
     double largest() const;
     void take_out(int power); // of two: the numbers become smaller, exp2 larger
     std::pair<double, double>
@@ -48,10 +48,10 @@ std::vector<PartProduct> parts_of_product(bool complex);
 DenseMatrix product(const DenseMatrix &a, const DenseMatrix &b, RunControl &control);
 
 // Roundings on a term's way through a product over so many inner indices, of unit_of(its arithmetic).
-double product_roundings(std::size_t inner, bool complex, bool twofold);
+double product_roundings(std::size_t inner, bool complex, bool dd);
 
 // Seconds on one thread.
-double product_seconds(double multiplications, bool complex, bool twofold);
+double product_seconds(double multiplications, bool complex, bool dd);
 
 // tr a, tr (a b), by the rows of a.
 using DenseNumber = std::array<double, 4>; // its parts, in the order of the planes

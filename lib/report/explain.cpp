@@ -4,9 +4,9 @@
 #include "lib/base/system.hpp"
 #include "lib/execute/shards.hpp"
 #include "lib/frontier/frontier_plan.hpp"
+#include "lib/glynn/calls/request.hpp"
 #include "lib/input/machine.hpp"
 #include "lib/report/picture.hpp"
-#include "lib/small/request.hpp"
 #include "lib/subsets/tree_plan.hpp"
 #include "preprocess/branch_shape.hpp"
 
@@ -223,17 +223,17 @@ std::string shown_name(const Candidate &c) {
 
 std::string shown_time(const Candidate &c) { return c.at_least ? "-" : readable_seconds(c.seconds); }
 
-// Where executions begin with the straight road it is the first row: with the name that results give.
-std::string straight_row(const Plan &plan) {
-    if (!executes_straight(plan)) return "";
+// Where executions begin with Glynn's sum it is the first row: with the name that results give.
+std::string glynn_row(const Plan &plan) {
+    if (!executes_glynn(plan)) return "";
     return formatted("{:<20} {:<9} {:>15.3g} {:>11}\n", engine_name(Engine::glynn), "first",
-                     *straight_terms(plan), "-");
+                     *glynn_terms(plan), "-");
 }
 
 std::string candidates_text(const Plan &plan, const BlockPlan &block) {
     std::string text = formatted("{:<24} {:<9} {:>15} {:>11} {:>11} {:>10} {:>13}\n", "engine", "",
                                  "states/subsets", "at once", "operations", "memory", "time") +
-                       straight_row(plan);
+                       glynn_row(plan);
     for (std::size_t k = 0; k < block.candidates.size(); ++k) {
         const Candidate &c = block.candidates[k];
         const bool by_subsets = sums_subsets(c.engine);
@@ -295,10 +295,10 @@ Json plan_json(const Plan &plan, const GradientForecast &gradient) {
         j["gpu_hours"] = plan.serial_seconds / 3600;
         j["model_error"] = model_error;
     }
-    const bool has_straight_road = straight_terms(plan).has_value();
-    j["straight_road"] = has_straight_road;
-    j["straight_engine"] = has_straight_road ? Json(engine_name(Engine::glynn)) : Json(nullptr);
-    j["executes_straight"] = executes_straight(plan);
+    const bool has_glynn = glynn_terms(plan).has_value();
+    j["straight_road"] = has_glynn;
+    j["straight_engine"] = has_glynn ? Json(engine_name(Engine::glynn)) : Json(nullptr);
+    j["executes_straight"] = executes_glynn(plan);
     j["gradient_engine"] = engine_name(gradient.engine);
     j["gradient_device"] = gradient.on_gpu ? "gpu" : "cpu";
     j["groups"] = groups_json(plan);
@@ -323,13 +323,13 @@ std::string scale_text(const Plan &plan) {
 }
 
 // Of perm_compute, which may answer without the plan, and of executing it.
-std::string straight_text(const Plan &plan) {
-    const std::optional<double> terms = straight_terms(plan);
+std::string glynn_text(const Plan &plan) {
+    const std::optional<double> terms = glynn_terms(plan);
     if (!terms) return "";
     return formatted("{} the straight road: engine glynn, {:.0f} {} in one sum, where its bound meets the "
                      "tolerance\n",
-                     executes_straight(plan) ? "perm_compute and executions of the plan take"
-                                             : "perm_compute takes",
+                     executes_glynn(plan) ? "perm_compute and executions of the plan take"
+                                          : "perm_compute takes",
                      *terms, plan.input.repeats ? "terms" : "subsets");
 }
 
@@ -360,9 +360,9 @@ std::string explain_text(const Plan &plan, const GradientForecast &gradient) {
                   options.threads == 1 ? "" : "s", readable_bytes(static_cast<double>(options.memory_limit)));
     if (const std::string reduced = reductions_text(plan); !reduced.empty()) text += reduced + "\n";
     const BlockPlan *block = plan.main_block();
-    if (!block) return text + plan.structure + "\n" + straight_text(plan);
+    if (!block) return text + plan.structure + "\n" + glynn_text(plan);
     text += blocks_text(plan) + candidates_text(plan, *block) + block->why + "\n" + scale_text(plan) +
-            straight_text(plan);
+            glynn_text(plan);
     if (gradient.engine == Engine::glynn)
         text += formatted("derivatives: engine glynn, by 2^{} sums over signs{}\n", plan.n() - 1,
                           gradient.on_gpu ? ", on the GPU" : "");

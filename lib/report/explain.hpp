@@ -1,7 +1,7 @@
 // A plan in words, for a person or as JSON.
 #pragma once
 
-#include "lib/minors/plan_gradient.hpp"
+#include "lib/execute/plan_gradient.hpp"
 #include "lib/plan/plan.hpp"
 
 namespace libperm {

@@ -53,7 +53,7 @@ class Ladder {
     bool may_change_numbers() const { return changes_numbers_; }
     // Whether row sums may be held on two grids, products being those of doubles.
     bool may_refine_rows() const { return may_refine_rows_; }
-    static constexpr Rung twofold{Precision::dd, second_run_seconds};
+    static constexpr Rung dd{Precision::dd, second_run_seconds};
     static constexpr Rung exact{Precision::exact, second_run_seconds};
     // Whoever counts wants the last digit as well.
     static constexpr Rung last_digit{Precision::exact, unnoticed_seconds};

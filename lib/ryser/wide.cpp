@@ -18,15 +18,15 @@ using number::Complex, number::DD, number::Real;
 constexpr int grid_bits = 105; // of DD's exact additions
 
 using Double = Real<double>;
-using Twofold = DD<double>;
+using Dd = DD<double>;
 double put(const Parts &x, std::size_t from, Double) { return x[from]; }
-Twofold::Number put(const Parts &x, std::size_t from, Twofold) { return {x[from], x[from + 1]}; }
+Dd::Number put(const Parts &x, std::size_t from, Dd) { return {x[from], x[from + 1]}; }
 template <class Base> typename Complex<Base>::Number put(const Parts &x, std::size_t from, Complex<Base>) {
     return {put(x, from, Base{}), put(x, from + 2, Base{})};
 }
 
 void get(double x, double *to) { to[0] = x; }
-void get(Twofold::Number x, double *to) {
+void get(Dd::Number x, double *to) {
     to[0] = x.hi;
     to[1] = x.lo;
 }
@@ -34,25 +34,25 @@ void get(Complex<Double>::Number x, double *to) {
     get(x.re, to);
     get(x.im, to + 2);
 }
-void get(Complex<Twofold>::Number x, double *to) {
+void get(Complex<Dd>::Number x, double *to) {
     get(x.re, to);
     get(x.im, to + 2);
 }
 
-bool all_zero(Twofold::Number x) { return x.hi == 0; }
-bool all_zero(Complex<Twofold>::Number x) { return x.re.hi == 0 && x.im.hi == 0; }
+bool all_zero(Dd::Number x) { return x.hi == 0; }
+bool all_zero(Complex<Dd>::Number x) { return x.re.hi == 0 && x.im.hi == 0; }
 
-void halve_number(Twofold::Number &x) { x = {0.5 * x.hi, 0.5 * x.lo}; }
-void halve_number(Complex<Twofold>::Number &x) {
+void halve_number(Dd::Number &x) { x = {0.5 * x.hi, 0.5 * x.lo}; }
+void halve_number(Complex<Dd>::Number &x) {
     halve_number(x.re);
     halve_number(x.im);
 }
 
-void round_to(Twofold::Number &to, Twofold::Number x) { to = x; }
-void round_to(Complex<Twofold>::Number &to, Complex<Twofold>::Number x) { to = x; }
-void round_to(Complex<Double>::Number &to, Complex<Twofold>::Number x) { to = {x.re.hi, x.im.hi}; }
+void round_to(Dd::Number &to, Dd::Number x) { to = x; }
+void round_to(Complex<Dd>::Number &to, Complex<Dd>::Number x) { to = x; }
+void round_to(Complex<Double>::Number &to, Complex<Dd>::Number x) { to = {x.re.hi, x.im.hi}; }
 
-void join(Twofold::Sum &to, Twofold::Sum x) { to = Twofold::sum(to, x); }
+void join(Dd::Sum &to, Dd::Sum x) { to = Dd::sum(to, x); }
 void join(Double::Sum &to, Double::Sum x) {
     to = Double::sum(to, x.sum);
     to.error += x.error;
@@ -119,7 +119,7 @@ double error_of(const Sum &sum, double absolute, const GridBlock &grid, std::int
     // and sum on the way (those of whole numbers other than 0 do not get smaller): none rounds.
     bool exact = grid.moved.mantissa == 0;
     for (const EqualLines &c : sum.shape().columns)
-        exact = exact && (c.count == 1 || c.count <= (is_twofold(arithmetic) ? 100 : 50));
+        exact = exact && (c.count == 1 || c.count <= (is_dd(arithmetic) ? 100 : 50));
     const std::int64_t unit = grid.unit - (sum.shape().weighted ? n - 1 : 0);
     if (exact && unit > -900 && absolute < std::ldexp(1.0, static_cast<int>(unit) + (u < 0x1p-60 ? 102 : 50)))
         return 0;
@@ -127,7 +127,7 @@ double error_of(const Sum &sum, double absolute, const GridBlock &grid, std::int
     const double roundings = n + sum.multiplications() * product_roundings(arithmetic) + 2;
     const double product = roundings * u / (1 - roundings * u);
     // Sums of doubles keep what they lose (Ogita, Rump and Oishi, SIAM J. Sci. Comput. 26 (2005): gamma^2).
-    const double addition = is_twofold(arithmetic) ? additions * u : additions * additions * 1.1 * u * u;
+    const double addition = is_dd(arithmetic) ? additions * u : additions * additions * 1.1 * u * u;
     // No row sum is above 1, so what underflows is not magnified, but by as many squares as rows have copies.
     const double underflow = static_cast<double>(sum.shape().terms) * n * (n + 64.0) * 0x1p-1069;
     return 2 * ((product + addition) * absolute + underflow) * (1 + 0x1p-10);
@@ -165,10 +165,10 @@ EngineResult compute(const RyserPlan &plan, const ExactBlock &block, Arithmetic 
 EngineResult ryser_wide(const RyserPlan &plan, const ExactBlock &block, Arithmetic arithmetic,
                         RunControl &control) {
     if (!has_perfect_matching(block)) return {WideBall{}, {}};
-    if (arithmetic == Arithmetic::dd) return compute<Twofold, Twofold>(plan, block, arithmetic, control);
+    if (arithmetic == Arithmetic::dd) return compute<Dd, Dd>(plan, block, arithmetic, control);
     if (arithmetic == Arithmetic::complex)
-        return compute<Complex<Twofold>, Complex<Double>>(plan, block, arithmetic, control);
-    return compute<Complex<Twofold>, Complex<Twofold>>(plan, block, arithmetic, control);
+        return compute<Complex<Dd>, Complex<Double>>(plan, block, arithmetic, control);
+    return compute<Complex<Dd>, Complex<Dd>>(plan, block, arithmetic, control);
 }
 
 } // namespace libperm

@@ -39,7 +39,7 @@ struct Place {
     std::int32_t row, column;
 };
 
-// Of each of the caller's entries, by its number there.
+// Where each of the caller's entries stands, by its number.
 std::vector<Place> places_of(const InputPattern &given, PolledSteps &steps) {
     std::vector<Place> places(at(given.pattern.nnz()));
     for (std::int32_t i = 0; i < given.pattern.rows; ++i) {
@@ -150,7 +150,7 @@ class PartSampler {
     // Before shots `first` to first + count - 1 are drawn; those before are not drawn again.
     virtual void reach(std::int64_t, std::int64_t) {}
 
-    // Of shots `first` to first + count - 1, one after the other for each line: an entry of the part.
+    // Draws shots `first` to first + count - 1, one after the other for each line: an entry of the part.
     virtual void draw(std::uint64_t first, std::uint32_t count, std::vector<std::uint32_t> &taken) const = 0;
 };
 

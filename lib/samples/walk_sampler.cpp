@@ -132,12 +132,12 @@ void WalkSampler::reach(std::int64_t first, std::int64_t count) {
     }
 }
 
-// As they are found, and all together.
+// Shots are held as they are found, and all together.
 std::int64_t WalkSampler::bytes_of(std::int64_t shots) const {
     return 2 * std::int64_t{sizeof(std::int32_t)} * rows_ * shots;
 }
 
-// As many as are expected to be wanted, so that few are drawn in vain; what they are does not matter.
+// How many chunks are expected to be wanted, so that few are drawn in vain; what they are does not matter.
 double WalkSampler::chunks_for(std::int64_t shots) const {
     constexpr double most_chunks = 0x1p40;
     return values_ > 0 ? std::min(1.1 * static_cast<double>(shots) * chunks_ / values_ + 1, most_chunks)

@@ -15,7 +15,8 @@
 
 namespace libperm {
 
-// Of a matrix with a perfect matching, entries above 0. Shot k is the k-th that comes through, whoever draws.
+// The matrix has a perfect matching, and entries above 0. Shot k is the k-th that comes through, whoever
+// draws.
 class WalkSampler {
   public:
     // Walks a little, to predict what `shots` will take. Throws Error (PERM_REFUSED_TIME) where that is
@@ -33,7 +34,7 @@ class WalkSampler {
     // may be asked again. Throws Error (PERM_REFUSED_TIME) where too few walks come through.
     void reach(std::int64_t first, std::int64_t count);
 
-    // Of a shot that is there, for each row, the column.
+    // Gives the column of each row of a shot that is there.
     const std::int32_t *columns_of(std::int64_t shot) const {
         return found_.data() + static_cast<std::size_t>((shot - first_) * rows_);
     }

@@ -78,7 +78,7 @@ RoundingWay way_of(const SubsetKernel &kernel) {
     const Arithmetic a = kernel.arithmetic;
     // Sums of sums: of groups, of a window's groups, of windows.
     double compensated = 0x1p-70;
-    if (is_twofold(a) && !is_compensated(a))
+    if (is_dd(a) && !is_compensated(a))
         compensated = sum_loss(std::ldexp(1.0, 15) + std::ldexp(1.0, std::max(0, kernel.n - 29)), a);
     if (kernel.engine == SubsetEngine::tree) {
         const double of_rows = has_two_grids(a) ? kernel.n : 0; // each is put together once
@@ -88,7 +88,7 @@ RoundingWay way_of(const SubsetKernel &kernel) {
     double terms = kernel.equal_chunks ? 16 : std::ldexp(1.0, kernel.unrolled), added = terms;
     if (kernel.summation == Summation::kahan) added = 3; // twice 2^-53, and the terms times 2^-106
     if (kernel.summation == Summation::dq) added = 1, compensated += 0x1p-60, terms = 1;
-    if (is_twofold(a)) // the sums of blocks of a segment, or of an equal chunk
+    if (is_dd(a)) // the sums of blocks of a segment, or of an equal chunk
         compensated += sum_loss(kernel.equal_chunks ? 0x1p32 : std::ldexp(1.0, kernel.segment_bits), a);
     return {terms, product_roundings(a) * kernel.n + added, compensated}; // the product may begin with 1
 }

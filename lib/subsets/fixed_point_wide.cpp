@@ -17,7 +17,7 @@ namespace {
 // 53 bits, or 105, of which a sum of two doubles has no rounding (jit/device/number.cuh). On two grids the
 // first has 52, and what lies beside it adds up, over at most 64 entries, to less than 2^53 of the second.
 constexpr int coarse_bits = 52, fine_bits = 98;
-int grid_bits(Arithmetic a) { return has_two_grids(a) ? fine_bits : is_twofold(a) ? 104 : 53; }
+int grid_bits(Arithmetic a) { return has_two_grids(a) ? fine_bits : is_dd(a) ? 104 : 53; }
 
 // x * 2^-bits on two grids.
 std::pair<double, double> on_two_grids(const mpz_class &x, int bits) {
@@ -35,7 +35,7 @@ mpz_class nearest(const mpq_class &x) {
     return whole;
 }
 
-// Not below x >= 0.
+// A double that is not below x >= 0.
 double up(const mpq_class &x) { return x == 0 ? 0 : x.get_d() * (1 + 0x1p-50) + 0x1p-1000; }
 
 struct OnGrid {
@@ -136,7 +136,7 @@ void FixedPointWide::fill_in(const SubsetPlan &plan, const Pattern &pattern,
     with_arithmetic_of(arithmetic, {}, [&](const auto &f) {
         using A = std::remove_cvref_t<decltype(f)>;
         if constexpr (A::bounded && A::row_parts > 1) {
-            const bool has_low_parts = is_twofold(arithmetic) || has_two_grids(arithmetic);
+            const bool has_low_parts = is_dd(arithmetic) || has_two_grids(arithmetic);
             std::vector<typename A::Row> entries;
             for (const Parts &x : parts) {
                 const double side_by_side[] = {x[0], has_low_parts ? x[1] : x[2], x[2], x[3]};

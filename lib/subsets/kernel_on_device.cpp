@@ -32,13 +32,13 @@ std::vector<std::int32_t> pattern_indexes(const SubsetKernel &kernel) {
 // Runs the kernel for one matrix.
 class KernelRun {
   public:
-    // `again`: the kernel of engine tree by which it sums segments again, if there is one.
-    KernelRun(DeviceQueue &queue, const SubsetPlan &plan, const std::optional<SubsetKernel> &again,
+    // `refined_kernel`: the kernel of engine tree by which it sums segments again, if there is one.
+    KernelRun(DeviceQueue &queue, const SubsetPlan &plan, const std::optional<SubsetKernel> &refined_kernel,
               const SubsetMatrix &matrix, double seconds, RunControl &control)
         : queue_(queue),
           plan_(plan.kernel),
-          again_(matrix.again),
-          again_kernel_(again),
+          refined_(matrix.refined),
+          refined_kernel_(refined_kernel),
           partial_bytes_(static_cast<std::size_t>(partial_doubles(plan_.arithmetic)) * sizeof(double)),
           numbers_(matrix.numbers),
           walk_{gray_entry, parameters_of(plan_, numbers_), widest_shape(plan_, queue),
@@ -56,7 +56,7 @@ class KernelRun {
         if (plan_.equal_chunks) return {run_equally()};
         const std::uint64_t window = window_segments(plan_), segments = count * window;
         make_room(segments);
-        const Walk &walk = again_.all ? walk_again() : walk_;
+        const Walk &walk = refined_.all ? refining_walk() : walk_;
         const double segment_seconds =
             std::ldexp(seconds_per_subset_ * static_cast<double>(walk.shape.all()), plan_.segment_bits);
         const auto longest =
@@ -65,8 +65,8 @@ class KernelRun {
              launch_parameters(first * window, (first + count) * window, walk.shape.all(), longest))
             start(walk, launch,
                   std::ldexp(static_cast<double>(launch.end - launch.first), plan_.segment_bits));
-        if (!again_.all && again_.most < std::numeric_limits<double>::infinity())
-            sum_again(first * window, segments);
+        if (!refined_.all && refined_.most < std::numeric_limits<double>::infinity())
+            refine(first * window, segments);
         return added_up(segments, window);
     }
 
@@ -97,7 +97,7 @@ class KernelRun {
         const std::size_t groups = (partials + group - 1) / group;
         partials_.reserve(partials * partial_bytes_);
         gathered_.reserve(groups * partial_bytes_);
-        if (!sums_again(plan_)) return;
+        if (!refines(plan_)) return;
         chosen_.reserve(partials * sizeof(std::uint64_t));
         number_.reserve(sizeof(std::uint64_t));
     }
@@ -110,14 +110,14 @@ class KernelRun {
         bool by_parameter;
     };
 
-    const Walk &walk_again() {
-        if (!walk_again_) {
-            const SubsetKernel &kernel = again_kernel_.value();
-            walk_again_ = {again_entry, parameters_of(kernel, numbers_of(kernel, numbers_)),
-                           widest_shape(kernel, queue_), values_by_parameter(kernel)};
-            put(values_again_, walk_again_->parameters);
+    const Walk &refining_walk() {
+        if (!refining_walk_) {
+            const SubsetKernel &kernel = refined_kernel_.value();
+            refining_walk_ = {refined_entry, parameters_of(kernel, numbers_of(kernel, numbers_)),
+                              widest_shape(kernel, queue_), values_by_parameter(kernel)};
+            put(refined_values_, refining_walk_->parameters);
         }
-        return *walk_again_;
+        return *refining_walk_;
     }
 
     // One launch; returns when it is done, so that a call can be cancelled.
@@ -128,8 +128,8 @@ class KernelRun {
         const unsigned blocks =
             plan_.equal_chunks ? walk.shape.blocks
                                : static_cast<unsigned>(std::min<std::uint64_t>(needed, walk.shape.blocks));
-        DeviceAddress values = (&walk == &walk_ ? values_ : values_again_).address(), rows = rows_.address(),
-                      partials = partials_.address();
+        DeviceAddress values = (&walk == &walk_ ? values_ : refined_values_).address(),
+                      rows = rows_.address(), partials = partials_.address();
         void *first =
             walk.by_parameter ? const_cast<double *>(walk.parameters.data()) : static_cast<void *>(&values);
         const std::array<void *, 4> arguments{first, &chunks_of, &rows, &partials};
@@ -139,18 +139,18 @@ class KernelRun {
     }
 
     // Sums those segments from `base` on that matter most again.
-    void sum_again(std::uint64_t base, std::uint64_t segments) {
+    void refine(std::uint64_t base, std::uint64_t segments) {
         std::uint64_t number = 0;
         queue_.copy_in(number_.address(), &number, sizeof number);
         DeviceAddress partials = partials_.address(), chosen = chosen_.address(), counter = number_.address();
-        double most = again_.most;
+        double most = refined_.most;
         launch(select_entry, threads_for(segments), {&partials, &segments, &most, &chosen, &counter});
         queue_.copy_out(&number, number_.address(), sizeof number);
         if (number == 0) return;
         if (plan_.engine != SubsetEngine::tree) return sum_accurately(base, number);
-        const std::uint64_t at_once = walk_again().shape.all();
+        const std::uint64_t at_once = refining_walk().shape.all();
         for (std::uint64_t k = 0; k < number; k += at_once)
-            start(walk_again(), {k, std::min(number, k + at_once), 1, base, chosen}, 0);
+            start(refining_walk(), {k, std::min(number, k + at_once), 1, base, chosen}, 0);
     }
 
     void sum_accurately(std::uint64_t base, std::uint64_t count) {
@@ -197,27 +197,27 @@ class KernelRun {
 
     DeviceQueue &queue_;
     const SubsetKernel &plan_;
-    const Again again_;
-    const std::optional<SubsetKernel> &again_kernel_;
+    const RefinedSegments refined_;
+    const std::optional<SubsetKernel> &refined_kernel_;
     const std::size_t partial_bytes_;
     const std::vector<double> &numbers_;
     const Walk walk_;
-    std::optional<Walk> walk_again_;
+    std::optional<Walk> refining_walk_;
     RunControl &control_;
     double seconds_per_subset_;
-    DeviceArray rows_{queue_}, values_{queue_}, values_again_{queue_}, pattern_{queue_};
+    DeviceArray rows_{queue_}, values_{queue_}, refined_values_{queue_}, pattern_{queue_};
     DeviceArray partials_{queue_}, gathered_{queue_}, chosen_{queue_}, number_{queue_};
     std::uint64_t room_ = 0; // partial sums that there is memory for
 };
 
 class DeviceWorker final : public WindowWorker {
   public:
-    DeviceWorker(DeviceQueue &queue, const SubsetPlan &plan, bool again, double seconds, RunControl &control,
-                 std::atomic<std::int64_t> &peak_bytes)
+    DeviceWorker(DeviceQueue &queue, const SubsetPlan &plan, bool refines, double seconds,
+                 RunControl &control, std::atomic<std::int64_t> &peak_bytes)
         : queue_(queue), plan_(plan), seconds_(seconds), control_(control), peak_bytes_(peak_bytes) {
         std::vector<KernelRecipe> recipes{subsets_kernel(plan.kernel)};
-        if (again && plan.kernel.engine == SubsetEngine::tree)
-            recipes.push_back(subsets_kernel(again_.emplace(again_plan(plan).kernel)));
+        if (refines && plan.kernel.engine == SubsetEngine::tree)
+            recipes.push_back(subsets_kernel(refined_kernel_.emplace(refined_plan(plan).kernel)));
         queue.load(recipes); // at once: they are compiled side by side
     }
 
@@ -229,7 +229,7 @@ class DeviceWorker final : public WindowWorker {
                                 std::uint64_t count) override {
         if (&matrix != matrix_) {
             run_.reset(); // before more memory is asked for
-            run_.emplace(queue_, plan_, again_, matrix, seconds_, control_);
+            run_.emplace(queue_, plan_, refined_kernel_, matrix, seconds_, control_);
             matrix_ = &matrix;
         }
         std::vector<SubsetSum> all = run_->sums(first, count);
@@ -242,7 +242,7 @@ class DeviceWorker final : public WindowWorker {
   private:
     DeviceQueue &queue_;
     const SubsetPlan &plan_;
-    std::optional<SubsetKernel> again_;
+    std::optional<SubsetKernel> refined_kernel_;
     double seconds_; // of a matrix
     RunControl &control_;
     std::atomic<std::int64_t> &peak_bytes_;
@@ -252,10 +252,10 @@ class DeviceWorker final : public WindowWorker {
 
 } // namespace
 
-std::unique_ptr<WindowWorker> kernel_on_device(DeviceQueue &queue, const SubsetPlan &plan, bool again,
+std::unique_ptr<WindowWorker> kernel_on_device(DeviceQueue &queue, const SubsetPlan &plan, bool refines,
                                                double seconds, RunControl &control,
                                                std::atomic<std::int64_t> &peak_bytes) {
-    return std::make_unique<DeviceWorker>(queue, plan, again, seconds, control, peak_bytes);
+    return std::make_unique<DeviceWorker>(queue, plan, refines, seconds, control, peak_bytes);
 }
 
 } // namespace libperm

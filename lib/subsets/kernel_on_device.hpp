@@ -12,7 +12,7 @@ namespace libperm {
 // Loads the kernel, and that by which some matrix's segments are summed again. All that is given stays the
 // caller's; a worker is used by one thread at a time. `seconds`: that a matrix is predicted to take.
 // `peak_bytes` becomes what it takes of the device's memory, if that is more.
-std::unique_ptr<WindowWorker> kernel_on_device(DeviceQueue &queue, const SubsetPlan &plan, bool again,
+std::unique_ptr<WindowWorker> kernel_on_device(DeviceQueue &queue, const SubsetPlan &plan, bool refines,
                                                double seconds, RunControl &control,
                                                std::atomic<std::int64_t> &peak_bytes);
 

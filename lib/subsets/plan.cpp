@@ -241,12 +241,12 @@ std::string subsets_why_not(const SubsetPlan &plan) {
     return {};
 }
 
-SubsetPlan again_plan(const SubsetPlan &plan) { return with_arithmetic(plan, Arithmetic::pair); }
+SubsetPlan refined_plan(const SubsetPlan &plan) { return with_arithmetic(plan, Arithmetic::pair); }
 
 SubsetPlan in_numbers(SubsetPlan plan, const Numbers &numbers, const Options &options) {
     plan.tolerance = options.tolerance;
     if (plan.kernel.engine == SubsetEngine::tree && options.precision != Precision::double_)
-        plan.most_again = 1;
+        plan.most_refined = 1;
     const Summation summation = numbers.precision == Precision::kahan ? Summation::kahan
                                 : numbers.precision == Precision::dq  ? Summation::dq
                                                                       : Summation::plain;

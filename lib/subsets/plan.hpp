@@ -19,9 +19,9 @@ class SubsetPlan final : public EnginePlan {
     double bytes_per_subset = 0;  // that each thread moves to and from shared memory
     double global_per_subset = 0; // numbers to and from global memory
     // Segments are summed again in numbers of twice the precision, those that matter most
-    // (lib/subsets/again), so that the bound becomes this; 0: none.
+    // (lib/subsets/refined_segments), so that the bound becomes this; 0: none.
     double tolerance = 1e-9;
-    double most_again = 1.0 / 64; // share of the segments; 1: if it is quicker, all at once (engine tree)
+    double most_refined = 1.0 / 64; // share of the segments; 1: if it is quicker, all at once (engine tree)
 };
 
 // `at`: the transpose of `a`.
@@ -35,7 +35,7 @@ SubsetPlan with_arithmetic(SubsetPlan plan, Arithmetic arithmetic, Summation sum
 SubsetPlan in_numbers(SubsetPlan plan, const Numbers &numbers, const Options &options);
 
 // By which the tree of a plan in doubles sums segments again: its leaves may be shorter.
-SubsetPlan again_plan(const SubsetPlan &plan);
+SubsetPlan refined_plan(const SubsetPlan &plan);
 
 // As many double-precision instructions as one of `real` becomes, about.
 double arithmetic_cost(Arithmetic arithmetic);

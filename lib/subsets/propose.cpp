@@ -1,8 +1,8 @@
 #include "lib/subsets/propose.hpp"
 
 #include "lib/run/proposals.hpp"
-#include "lib/subsets/again.hpp"
 #include "lib/subsets/cost.hpp"
+#include "lib/subsets/refined_segments.hpp"
 #include "lib/subsets/tree_plan.hpp"
 
 #include <algorithm>
@@ -48,7 +48,8 @@ double slowdown_of_tree(const Proposals &task, bool on_gpu) {
 Cost whole_cost(Cost cost, const SubsetPlan &plan, const Proposals &task, bool on_gpu) {
     const double run = cost.serial_seconds - cost.compile_seconds;
     const double more = plan.kernel.engine == SubsetEngine::tree ? slowdown_of_tree(task, on_gpu) : 1;
-    cost.serial_seconds = cost.compile_seconds + more * run * again_slowdown(plan, task.values.nonnegative);
+    cost.serial_seconds =
+        cost.compile_seconds + more * run * refining_slowdown(plan, task.values.nonnegative);
     return cost;
 }
 

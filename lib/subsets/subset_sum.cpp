@@ -18,8 +18,8 @@ namespace {
 std::vector<SubsetSum> sums_of(const SubsetPlan &plan, const std::vector<SubsetMatrix> &matrices,
                                const SubsetDevices &devices, RunControl &control, std::int64_t &bytes) {
     std::atomic<std::int64_t> peak_bytes = 0;
-    const bool again = std::any_of(matrices.begin(), matrices.end(), [](const SubsetMatrix &m) {
-        return m.again.most < std::numeric_limits<double>::infinity();
+    const bool refines = std::any_of(matrices.begin(), matrices.end(), [](const SubsetMatrix &m) {
+        return m.refined.most < std::numeric_limits<double>::infinity();
     });
     const auto open = [&] {
         WindowWorkers workers;
@@ -27,7 +27,7 @@ std::vector<SubsetSum> sums_of(const SubsetPlan &plan, const std::vector<SubsetM
         if (!devices.gpus) return workers;
         const double seconds = devices.seconds / static_cast<double>(matrices.size());
         for (DeviceQueue *queue : devices.gpus->all())
-            workers.push_back(kernel_on_device(*queue, plan, again, seconds, control, peak_bytes));
+            workers.push_back(kernel_on_device(*queue, plan, refines, seconds, control, peak_bytes));
         return workers;
     };
     std::vector<SubsetSum> sums = sum_windows(plan, matrices, open, control);
@@ -42,8 +42,8 @@ std::vector<SubsetSum> sums_of(const SubsetPlan &plan, const std::vector<SubsetM
 EngineResult run_subset_sum(const SubsetPlan &plan, const EngineInput &input, const SubsetDevices &devices,
                             RunControl &control) {
     std::int64_t bytes = 0;
-    const auto sum_over_subsets = [&](const std::vector<double> &numbers, const Again &again) {
-        return sums_of(plan, {{numbers, again}}, devices, control, bytes).front();
+    const auto sum_over_subsets = [&](const std::vector<double> &numbers, const RefinedSegments &refined) {
+        return sums_of(plan, {{numbers, refined}}, devices, control, bytes).front();
     };
     EngineResult result;
     if (const Residues *residues = input.residues()) {
@@ -58,8 +58,9 @@ EngineResult run_subset_sum(const SubsetPlan &plan, const EngineInput &input, co
         result.counts.subsets = plan.subsets;
     } else if (const Block *block = input.block()) {
         const FixedPointDouble values(plan, *block);
-        const Again again = values.may_reach(plan.tolerance) ? choose_again(plan, values.numbers()) : Again();
-        result = values.close(sum_over_subsets(values.numbers(), again), *block, way_of(plan.kernel));
+        const RefinedSegments refined =
+            values.may_reach(plan.tolerance) ? choose_refined(plan, values.numbers()) : RefinedSegments();
+        result = values.close(sum_over_subsets(values.numbers(), refined), *block, way_of(plan.kernel));
     } else {
         const FixedPointWide values(plan, *input.exact());
         result = values.close(sum_over_subsets(values.numbers(), {}), plan.kernel);

@@ -18,10 +18,10 @@ namespace libperm {
 namespace {
 
 // Segments of one matrix summed again, by a tree of its own.
-class AgainWalk {
+class RefiningWalk {
   public:
-    AgainWalk(const SubsetPlan &plan, const SubsetMatrix &matrix)
-        : kernel_(again_plan(plan).kernel),
+    RefiningWalk(const SubsetPlan &plan, const SubsetMatrix &matrix)
+        : kernel_(refined_plan(plan).kernel),
           numbers_(numbers_of(kernel_, matrix.numbers)),
           walk_(kernel_.tree, numbers_, kernel_.arithmetic) {}
 
@@ -46,10 +46,10 @@ template <class A> class TreeRun {
     TreeRun(const SubsetPlan &plan, const A &f, const SubsetMatrix &matrix, RunControl &control)
         : kernel_(plan.kernel),
           f_(f),
-          again_(matrix.again),
+          refined_(matrix.refined),
           walk_(kernel_.tree, matrix.numbers, kernel_.arithmetic),
           control_(control) {
-        if (again_.most < std::numeric_limits<double>::infinity()) again_walk_.emplace(plan, matrix);
+        if (refined_.most < std::numeric_limits<double>::infinity()) refining_walk_.emplace(plan, matrix);
     }
 
     SubsetSum window(std::uint64_t number) {
@@ -59,7 +59,7 @@ template <class A> class TreeRun {
             walk(first + begin, std::span(partials_).subspan(begin, end - begin));
             control_.advance(std::exp2(kernel_.segment_bits) * static_cast<double>(end - begin));
         });
-        if (again_walk_ && !again_.all) sum_again(first);
+        if (refining_walk_ && !refined_.all) refine(first);
         return sum_of_window(f_, std::span<const PartialOf<A>>(partials_));
     }
 
@@ -74,24 +74,24 @@ template <class A> class TreeRun {
     void walk(std::uint64_t first, std::span<PartialOf<A>> partials) {
         const auto poll = [this] { control_.poll(); };
         if constexpr (std::is_same_v<PartialOf<A>, Partial3>) {
-            if (again_.all) {
+            if (refined_.all) {
                 std::vector<std::uint64_t> segments(partials.size());
                 std::iota(segments.begin(), segments.end(), first);
-                return again_walk_->run(segments, partials.data(), poll);
+                return refining_walk_->run(segments, partials.data(), poll);
             }
         }
         walk_.run(first, partials, poll);
     }
 
-    void sum_again(std::uint64_t first) {
+    void refine(std::uint64_t first) {
         if constexpr (std::is_same_v<PartialOf<A>, Partial3>) {
             std::vector<std::uint64_t> chosen;
             for (std::uint64_t k = 0; k < partials_.size(); ++k)
-                if (partials_[k].absolute > again_.most) chosen.push_back(first + k);
+                if (partials_[k].absolute > refined_.most) chosen.push_back(first + k);
             std::vector<Partial3> sums(chosen.size());
             in_lanes(chosen.size(), [&](std::uint64_t begin, std::uint64_t end) {
-                again_walk_->run(std::span(chosen).subspan(begin, end - begin), &sums[begin],
-                                 [this] { control_.poll(); });
+                refining_walk_->run(std::span(chosen).subspan(begin, end - begin), &sums[begin],
+                                    [this] { control_.poll(); });
             });
             for (std::size_t k = 0; k < chosen.size(); ++k) partials_[chosen[k] - first] = sums[k];
         }
@@ -99,9 +99,9 @@ template <class A> class TreeRun {
 
     const SubsetKernel &kernel_;
     const A f_;
-    const Again again_;
+    const RefinedSegments refined_;
     const TreeWalk walk_;
-    std::optional<AgainWalk> again_walk_;
+    std::optional<RefiningWalk> refining_walk_;
     RunControl &control_;
     std::vector<PartialOf<A>> partials_;
 };

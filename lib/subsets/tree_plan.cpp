@@ -65,8 +65,8 @@ double tree_compensated(const Tree &tree, Arithmetic arithmetic) {
 
 double sum_loss(double additions, Arithmetic arithmetic) {
     if (is_compensated(arithmetic)) return 2 * additions * additions * 0x1p-106;
-    return is_twofold(arithmetic) ? 3 * additions * 0x1p-106
-                                  : (is_complex(arithmetic) ? 2 : 1) * additions * additions * 0x1p-106;
+    return is_dd(arithmetic) ? 3 * additions * 0x1p-106
+                             : (is_complex(arithmetic) ? 2 : 1) * additions * additions * 0x1p-106;
 }
 
 SubsetPlan outline_tree(const Pattern &a, const Pattern &at, const TreeSearch &search) {

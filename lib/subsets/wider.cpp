@@ -1,8 +1,8 @@
 #include "lib/subsets/wider.hpp"
 
-#include "lib/subsets/again.hpp"
 #include "lib/subsets/fixed_point_double.hpp"
 #include "lib/subsets/fixed_point_wide.hpp"
+#include "lib/subsets/refined_segments.hpp"
 #include "preprocess/permanent_bound.hpp"
 
 #include <algorithm>

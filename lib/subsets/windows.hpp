@@ -3,8 +3,8 @@
 #pragma once
 
 #include "lib/run/run_control.hpp"
-#include "lib/subsets/again.hpp"
 #include "lib/subsets/fixed_point_double.hpp"
+#include "lib/subsets/refined_segments.hpp"
 
 #include <functional>
 #include <memory>

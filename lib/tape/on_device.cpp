@@ -44,16 +44,16 @@ bool copy_signed(const double *from, std::size_t count, double *to) {
 
 } // namespace
 
-bool fits_device(const TapePlan &direct, bool twofold, std::size_t shared_bytes) {
+bool fits_device(const TapePlan &direct, bool dd, std::size_t shared_bytes) {
     // The kernel goes along rows: what goes along a tree stays on the processor.
     return direct.tape().is_path && can_be_sliced(direct.tape()) &&
-           tape_shared_bytes(direct.tape(), {direct.arithmetic(twofold), true, true}) <= shared_bytes;
+           tape_shared_bytes(direct.tape(), {direct.arithmetic(dd), true, true}) <= shared_bytes;
 }
 
-TapeOnDevice::TapeOnDevice(DeviceQueue &queue, const TapePlan &direct, bool twofold, std::size_t stage_bytes)
+TapeOnDevice::TapeOnDevice(DeviceQueue &queue, const TapePlan &direct, bool dd, std::size_t stage_bytes)
     : queue_(queue),
       direct_(direct),
-      arithmetic_(direct.arithmetic(twofold)),
+      arithmetic_(direct.arithmetic(dd)),
       doubles_(static_cast<std::size_t>(direct.tape().nnz * parts_of(direct.arithmetic(false)))),
       answer_doubles_(tape_answer_doubles(arithmetic_)),
       room_(std::max<std::size_t>(stage_bytes / (doubles_ * sizeof(double)), 1)),
@@ -166,13 +166,13 @@ struct IdleTapes::OnGpu {
     explicit OnGpu(const CacheSettings &cache) : queue(the_gpu(), cache) {}
 
     GpuQueue queue;
-    std::array<std::optional<TapeOnDevice>, 2> tapes; // in doubles, and twofold
+    std::array<std::optional<TapeOnDevice>, 2> tapes; // in doubles, and dd
 };
 
 IdleTapes::IdleTapes() = default;
 IdleTapes::~IdleTapes() = default;
 
-void IdleTapes::run(const TapePlan &direct, bool twofold, const CacheSettings &cache, MatrixList matrices,
+void IdleTapes::run(const TapePlan &direct, bool dd, const CacheSettings &cache, MatrixList matrices,
                     const std::function<void(std::size_t)> &poll,
                     const std::function<void(std::size_t, const TapeAnswer &)> &done) const {
     std::unique_ptr<OnGpu> mine;
@@ -181,8 +181,8 @@ void IdleTapes::run(const TapePlan &direct, bool twofold, const CacheSettings &c
         idle_.pop_back();
     }
     if (!mine) mine = std::make_unique<OnGpu>(cache);
-    std::optional<TapeOnDevice> &tape = mine->tapes[twofold];
-    if (!tape) tape.emplace(mine->queue, direct, twofold);
+    std::optional<TapeOnDevice> &tape = mine->tapes[dd];
+    if (!tape) tape.emplace(mine->queue, direct, dd);
     tape->run(matrices, poll, done);
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(mine));

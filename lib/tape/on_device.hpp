@@ -17,7 +17,7 @@ struct CacheSettings;
 
 // Whether a GPU whose blocks can have so much shared memory has room for the entries; states may stand
 // outside.
-bool fits_device(const TapePlan &direct, bool twofold, std::size_t shared_bytes);
+bool fits_device(const TapePlan &direct, bool dd, std::size_t shared_bytes);
 
 // The values of some of many matrices, each as TapePlan::run takes them.
 struct MatrixList {
@@ -34,7 +34,7 @@ struct MatrixList {
 class TapeOnDevice {
   public:
     // `stage_bytes`: of values that are brought in at once. Enough for all of a GPU, little to be waited for.
-    TapeOnDevice(DeviceQueue &queue, const TapePlan &direct, bool twofold, std::size_t stage_bytes = 4 << 20);
+    TapeOnDevice(DeviceQueue &queue, const TapePlan &direct, bool dd, std::size_t stage_bytes = 4 << 20);
 
     // TapePlan::run: the same bits. done(k, answer) of each whose values are finite, by any thread.
     // `poll` may throw; then this is not to be used again.
@@ -72,7 +72,7 @@ class IdleTapes {
   public:
     IdleTapes();
     ~IdleTapes();
-    void run(const TapePlan &direct, bool twofold, const CacheSettings &cache, MatrixList matrices,
+    void run(const TapePlan &direct, bool dd, const CacheSettings &cache, MatrixList matrices,
              const std::function<void(std::size_t brought_in)> &poll,
              const std::function<void(std::size_t k, const TapeAnswer &answer)> &done) const;
 

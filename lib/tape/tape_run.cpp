@@ -24,7 +24,7 @@ constexpr double single_move_seconds = 1.5e-9; // of one matrix alone
 constexpr std::int64_t most_entries = 1 << 12;
 
 // How many doubles a real number takes.
-std::size_t doubles_of(TapeLayout layout) { return is_twofold(layout.arithmetic) ? 2 : 1; }
+std::size_t doubles_of(TapeLayout layout) { return is_dd(layout.arithmetic) ? 2 : 1; }
 
 bool wants_doubles(const Plan &plan) {
     const Options &o = plan.options;
@@ -306,7 +306,7 @@ Last last_of(const double *block, TapeLayout layout, int lane) {
     const auto low = [&](double high, int k) {
         return std::max(std::fabs(part(k)), 0x1p-53 * std::fabs(high));
     };
-    if (is_twofold(layout.arithmetic)) {
+    if (is_dd(layout.arithmetic)) {
         last.lows = low(last.re, 1);
         if (is_complex(layout.arithmetic)) last.lows += low(last.im, 3);
     }
@@ -315,21 +315,21 @@ Last last_of(const double *block, TapeLayout layout, int lane) {
 
 } // namespace
 
-Arithmetic TapePlan::arithmetic(bool twofold) const {
-    if (complex_) return twofold ? Arithmetic::complex_dd : Arithmetic::complex;
-    return twofold ? Arithmetic::dd : Arithmetic::real;
+Arithmetic TapePlan::arithmetic(bool dd) const {
+    if (complex_) return dd ? Arithmetic::complex_dd : Arithmetic::complex;
+    return dd ? Arithmetic::dd : Arithmetic::real;
 }
 
-bool TapePlan::run(std::span<const void *const> matrices, bool twofold, TapeAnswer *answers) const {
-    return complex_ ? run_as<true>(matrices, twofold, answers) : run_as<false>(matrices, twofold, answers);
+bool TapePlan::run(std::span<const void *const> matrices, bool dd, TapeAnswer *answers) const {
+    return complex_ ? run_as<true>(matrices, dd, answers) : run_as<false>(matrices, dd, answers);
 }
 
 template <bool complex>
-bool TapePlan::run_as(std::span<const void *const> matrices, bool twofold, TapeAnswer *answers) const {
+bool TapePlan::run_as(std::span<const void *const> matrices, bool dd, TapeAnswer *answers) const {
     const Lease lease(*this);
     Workspace &work = *lease;
     const std::size_t n = at(tape_.n);
-    TapeLayout layout{arithmetic(twofold), complex || twofold, matrices.size() == 1 ? 1 : tape_lanes};
+    TapeLayout layout{arithmetic(dd), complex || dd, matrices.size() == 1 ? 1 : tape_lanes};
     std::array<Load<complex>, tape_lanes> loads;
     std::array<Loaded, tape_lanes> loaded;
     for (std::size_t lane = 0; lane < at(layout.lanes); ++lane) { // those to spare are the last one's again

@@ -43,7 +43,7 @@ class TapePlan {
     // twice their precision. Threads may call it at the same time; nothing is allocated once as many have
     // called it before. A matrix's bits do not depend on those beside it. False: some are not finite, or
     // a row lies among the subnormal numbers.
-    bool run(std::span<const void *const> matrices, bool twofold, TapeAnswer *answers) const;
+    bool run(std::span<const void *const> matrices, bool dd, TapeAnswer *answers) const;
 
     const Ladder &ladder() const { return ladder_; }
     bool is_enough(const TapeAnswer &answer) const {
@@ -57,7 +57,7 @@ class TapePlan {
         int bits = -1; // -1, or all products of the entries are multiples of 2^-bits
     };
     TapeAnswer answer(const double *last, TapeLayout layout, int lane, const Loaded &matrix) const;
-    Arithmetic arithmetic(bool twofold) const;
+    Arithmetic arithmetic(bool dd) const;
 
     // What the account of a run says beside its answer.
     Outcome outcome_of(const TapeAnswer &answer, bool on_gpu = false) const;
@@ -73,7 +73,7 @@ class TapePlan {
 
     std::int64_t bytes() const; // of a workspace
     template <bool complex>
-    bool run_as(std::span<const void *const> matrices, bool twofold, TapeAnswer *answers) const;
+    bool run_as(std::span<const void *const> matrices, bool dd, TapeAnswer *answers) const;
 
     const Tape tape_;
     const bool complex_;

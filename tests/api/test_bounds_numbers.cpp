@@ -5,8 +5,8 @@
 #include "lib/execute/execute.hpp"
 #include "lib/run/answer.hpp"
 #include "lib/run/run_control.hpp"
-#include "lib/subsets/again.hpp"
 #include "lib/subsets/fixed_point_double.hpp"
+#include "lib/subsets/refined_segments.hpp"
 #include "lib/subsets/subset_sum.hpp"
 #include "preprocess/scaling.hpp"
 #include "tests/support/adversarial.hpp"
@@ -155,12 +155,13 @@ void compare_trees(const GaussianMatrix &a, const Gaussian &truth, Random &rando
     trees::SubsetPlan plan = trees::any_plan(exact.pattern, 300, random);
     if (random.chance(0.7)) {
         plan.tolerance = std::pow(10.0, random.uniform(-15, -9));
-        plan.most_again = random.chance(0.5) ? 1 : random.uniform(0, 1);
+        plan.most_refined = random.chance(0.5) ? 1 : random.uniform(0, 1);
     }
-    const libperm::Again again = choose_again(plan, libperm::FixedPointDouble(plan, block).numbers());
-    sum(again.all                   ? "a tree, all segments twofold"
-        : std::isfinite(again.most) ? "a tree, some segments again"
-                                    : "a tree, doubles",
+    const libperm::RefinedSegments refined =
+        choose_refined(plan, libperm::FixedPointDouble(plan, block).numbers());
+    sum(refined.all                   ? "a tree, all segments dd"
+        : std::isfinite(refined.most) ? "a tree, some segments again"
+                                      : "a tree, doubles",
         plan, block, expected);
     for (const auto &[way, arithmetic] : {std::pair{"a tree, two grids", Arithmetic::two_grids},
                                           {"a tree, split", Arithmetic::split},
@@ -223,7 +224,7 @@ TEST_CASE("no bound is below the true error") {
     CHECK(all.finite > all.compared / 2);
     CHECK(all.exact < all.compared);
     CHECK(zeros > 0);
-    for (const char *way : {"a tree, all segments twofold", "a tree, some segments again", "a tree, doubles",
+    for (const char *way : {"a tree, all segments dd", "a tree, some segments again", "a tree, doubles",
                             "a tree, two grids", "a tree, dd", "a tree, complex", "a tree, complex dd"}) {
         CAPTURE(way);
         CHECK(tallies.have(way));

@@ -96,12 +96,12 @@ TEST_CASE("more digits: dd and MPFR") {
         const GaussianMatrix a = random_matrix(10, Complexes::complex, random);
         const Gaussian truth = oracle::by_subsets(a);
         Given g = given(a, As::complex);
-        perm::Result twofold = perm::compute(g.csr, in_precision("auto", "dd"));
-        check_gaussian(*twofold.raw(), truth);
+        perm::Result dd = perm::compute(g.csr, in_precision("auto", "dd"));
+        check_gaussian(*dd.raw(), truth);
         perm::Result mpfr = perm::compute(g.csr, in_precision("ryser", "mpfr:400"));
         check_gaussian(*mpfr.raw(), truth);
         if (libperm::is_zero(truth)) continue;
-        CHECK(exponent(twofold->rel_error_bound) < -22);
+        CHECK(exponent(dd->rel_error_bound) < -22);
         CHECK(exponent(mpfr->rel_error_bound) < -105);
         CHECK(mpfr.text().size() > 200); // both parts
     }

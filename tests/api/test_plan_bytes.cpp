@@ -364,7 +364,8 @@ TEST_CASE("what is made again is what was there") {
         ++rysers;
     };
     const auto check_subsets = [&](const libperm::SubsetPlan &g, const libperm::SubsetPlan &h) {
-        CHECK((g.transposed == h.transposed && g.tolerance == h.tolerance && g.most_again == h.most_again));
+        CHECK(
+            (g.transposed == h.transposed && g.tolerance == h.tolerance && g.most_refined == h.most_refined));
         CHECK((g.order.rows == h.order.rows && g.order.cols == h.order.cols));
         CHECK((same(g.subsets, h.subsets) && same(g.flops_per_subset, h.flops_per_subset)));
         CHECK(

@@ -21,7 +21,7 @@ using oracle::Exact, oracle::Gaussian, oracle::GaussianMatrix;
 
 namespace {
 
-bool is_straight(const perm_result &r) { return std::string(r.engine) == "glynn"; }
+bool is_glynn(const perm_result &r) { return std::string(r.engine) == "glynn"; }
 
 // A full pattern, and values of many matrices of it.
 template <class Number> struct Many {
@@ -116,9 +116,9 @@ template <class Number> void check_batch(const Many<Number> &many, const perm_op
         check_as_executed(*alone.raw(), results[k]);
         check_value(*alone.raw(), oracle::by_subsets(many.exactly(k)), many.parts == 2);
         ++seen.all;
-        seen.straight += is_straight(results[k]);
+        seen.straight += is_glynn(results[k]);
         perm::Result computed = perm::compute(many.matrix(k), opts);
-        if (is_straight(*computed.raw()) && is_straight(results[k])) {
+        if (is_glynn(*computed.raw()) && is_glynn(results[k])) {
             check_same_bits(*computed.raw(), *alone.raw());
             CHECK(same(computed->im, alone->im));
             CHECK(same(computed->abs_error_bound, alone->abs_error_bound));
@@ -185,7 +185,7 @@ TEST_CASE("a matrix has the same bits wherever it stands in a batch, and on any 
             run(turned, there);
             if (threads == 1) run(many.values, first);
             for (std::int64_t k = 0; k < count; ++k) {
-                CHECK(is_straight(here[k]));
+                CHECK(is_glynn(here[k]));
                 for (const perm_result *other : {&there[(k + 1) % count], &first[k]}) {
                     CHECK(same(here[k].re, other->re));
                     CHECK(same(here[k].im, other->im));
@@ -203,7 +203,7 @@ TEST_CASE("an explained plan tells whether its executions go straight") {
             const perm::Csr a = erdos_renyi(n, density, Entries::real, random.bits());
             const perm::Plan plan(a);
             const auto json = nlohmann::json::parse(plan.explain(PERM_FORMAT_JSON));
-            const bool straight = is_straight(*plan.execute(a.values.data()).raw());
+            const bool straight = is_glynn(*plan.execute(a.values.data()).raw());
             CHECK(json.at("executes_straight") == straight);
             CHECK(straight == (static_cast<std::int64_t>(a.values.size()) == n * n));
         }
@@ -221,7 +221,7 @@ TEST_CASE("where only doubles are asked for, what they give is taken") {
         perm::Result r;
         REQUIRE(perm_plan_execute(plan.get(), many.one(0), r.raw()) == PERM_OK);
         const bool doubles_alone = precision == std::string("double");
-        CHECK(is_straight(*r.raw()) == doubles_alone);
+        CHECK(is_glynn(*r.raw()) == doubles_alone);
         if (doubles_alone) CHECK(r->tolerance_met == 0);
     }
 }

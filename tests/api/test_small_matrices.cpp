@@ -24,7 +24,7 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-bool is_straight(const perm_result &r) { return r.engine && std::string(r.engine) == "glynn"; }
+bool is_glynn(const perm_result &r) { return r.engine && std::string(r.engine) == "glynn"; }
 
 // Whole rows and columns times powers of two, lines that repeat others, lines of zeros.
 template <class Number> void disturb(std::vector<std::vector<Number>> &a, Random &random) {
@@ -62,8 +62,8 @@ struct Count {
     int straight = 0, all = 0, inexact = 0;
     void add(const perm_result &r) {
         ++all;
-        straight += is_straight(r);
-        inexact += is_straight(r) && r.exact == 0;
+        straight += is_glynn(r);
+        inexact += is_glynn(r) && r.exact == 0;
     }
 };
 
@@ -164,7 +164,7 @@ TEST_CASE("integers have every digit") {
         exact_ones.precision = "exact";
         perm::Result exactly = perm::compute(a, exact_ones);
         check_same_bits(*r.raw(), *exactly.raw());
-        CHECK(is_straight(*r.raw()) == is_straight(*exactly.raw()));
+        CHECK(is_glynn(*r.raw()) == is_glynn(*exactly.raw()));
         perm_opts doubles = PERM_OPTS_INIT;
         doubles.precision = "double";
         r = perm::compute(a, doubles);
@@ -199,7 +199,7 @@ TEST_CASE("integers of hundreds of bits agree with another engine, on any number
         perm_opts ryser = with_engine("ryser");
         ryser.precision = "exact";
         perm::Result r = perm::compute(a), other = perm::compute(a, ryser);
-        CHECK(is_straight(*r.raw()));
+        CHECK(is_glynn(*r.raw()));
         CHECK(r->exact == 1);
         CHECK(r.text() == other.text());
         CHECK(value_of(*r.raw()) == value_of(*other.raw()));
@@ -237,7 +237,7 @@ TEST_CASE("a long sum of integers is stopped when it is told to, by a call and b
         CHECK(status_of(a, opts) == PERM_CANCELLED);
         before = 1 << 30;
         const perm::Plan plan(a, opts);
-        CHECK(is_straight(*plan.execute(values.data()).raw()));
+        CHECK(is_glynn(*plan.execute(values.data()).raw()));
         before = 0;
         CHECK_THROWS_WITH_AS(plan.execute(values.data()), "cancelled by the caller", perm::Error);
     }
@@ -251,7 +251,7 @@ TEST_CASE("larger matrices agree with another engine, with the same bits on any 
             perm_opts opts = with_engine("frontier");
             opts.precision = entries == Entries::counts ? "exact" : "dd";
             perm::Result other = perm::compute(a, opts), r = perm::compute(a);
-            CHECK(is_straight(*r.raw()));
+            CHECK(is_glynn(*r.raw()));
             for (const int threads : {1, 2, 5}) {
                 perm_opts some = PERM_OPTS_INIT;
                 some.threads = threads;
@@ -269,7 +269,7 @@ TEST_CASE("a result of the straight road says what was done") {
     perm::Csr a = build(9, 9, [&](std::int64_t, std::int64_t) { return random.uniform(-1, 1); });
     a.values[3] = 0; // explicit: does not take part
     perm::Result r = perm::compute(a);
-    REQUIRE(is_straight(*r.raw()));
+    REQUIRE(is_glynn(*r.raw()));
     CHECK(std::string(r->device) == "cpu");
     CHECK(r->n == 9);
     CHECK(r->nnz == 80);
@@ -288,7 +288,7 @@ TEST_CASE("a result of the straight road says what was done") {
         permutations *= static_cast<double>(n);
         a = build(n, n, [&](std::int64_t, std::int64_t) { return random.uniform(0.1, 1); });
         r = perm::compute(a);
-        REQUIRE(is_straight(*r.raw()));
+        REQUIRE(is_glynn(*r.raw()));
         CHECK(r->subsets == permutations);
     }
 }
@@ -305,7 +305,7 @@ TEST_CASE("a computation and its plan") {
             perm::Result alone = perm::compute(*a, opts), beside;
             const perm::Plan plan = perm::Plan::compute(a->view(), opts, beside);
             check_same_bits(*alone.raw(), *beside.raw());
-            CHECK(is_straight(*beside.raw()) == (a == &small));
+            CHECK(is_glynn(*beside.raw()) == (a == &small));
             const auto told = nlohmann::json::parse(plan.explain(PERM_FORMAT_JSON));
             CHECK(told.at("n") == a->n_rows);
             CHECK(told.at("straight_road") == (a == &small));
@@ -336,7 +336,7 @@ TEST_CASE("what the straight road does not serve is answered as ever") {
         change(opts);
         perm::Result r = perm::compute(a, opts);
         check_result(*r.raw(), truth);
-        CHECK(is_straight(*r.raw()) == straight);
+        CHECK(is_glynn(*r.raw()) == straight);
     };
     std::vector<double> told;
     const auto progress = [](double fraction, double, void *user) {
@@ -360,7 +360,7 @@ TEST_CASE("what the straight road does not serve is answered as ever") {
 
     perm_opts exact = PERM_OPTS_INIT;
     exact.precision = "exact";
-    CHECK(!is_straight(*perm::compute(a, exact).raw()));
+    CHECK(!is_glynn(*perm::compute(a, exact).raw()));
 
     perm_opts cancelled = PERM_OPTS_INIT;
     cancelled.cancel = [](void *) { return 1; };
@@ -371,10 +371,10 @@ TEST_CASE("what the straight road does not serve is answered as ever") {
     wide.row_ptr.pop_back();
     wide.col_idx.resize(at(wide.row_ptr.back()));
     wide.values.resize(wide.col_idx.size());
-    CHECK(!is_straight(*perm::compute(wide).raw()));
+    CHECK(!is_glynn(*perm::compute(wide).raw()));
 
-    CHECK(!is_straight(*perm::compute(constant(16, 1)).raw()));                                // equal lines
-    CHECK(!is_straight(*perm::compute(banded(16, 2, 2, Entries::real, random.bits())).raw())); // sparse
+    CHECK(!is_glynn(*perm::compute(constant(16, 1)).raw()));                                // equal lines
+    CHECK(!is_glynn(*perm::compute(banded(16, 2, 2, Entries::real, random.bits())).raw())); // sparse
 }
 
 TEST_CASE("glynn by name, where it cannot answer, says so") {
@@ -410,7 +410,7 @@ TEST_CASE("an explained plan tells whether perm_compute does without it") {
     for (const std::int64_t n : {1, 3, 8, 12, 20, 21})
         for (const double density : {0.2, 1.0}) {
             const perm::Csr a = erdos_renyi(n, density, Entries::real, random.bits());
-            const bool straight = is_straight(*perm::compute(a).raw());
+            const bool straight = is_glynn(*perm::compute(a).raw());
             CHECK((tells(a) == straight || (density < 1 && !straight))); // 0 is the reductions' to find
             CHECK(!tells(a, ryser));
         }

@@ -151,7 +151,7 @@ Outcome tree_on_cpu(const SubsetPlan &plan, const ExactBlock &block) {
     return outcome_of(run_subset_sum(plan, {block, plan.kernel.arithmetic}, {{}, true}, control));
 }
 
-double wanted(Arithmetic a) { return is_compensated(a) ? 1e-18 : is_twofold(a) ? 1e-24 : 1e-10; }
+double wanted(Arithmetic a) { return is_compensated(a) ? 1e-18 : is_dd(a) ? 1e-24 : 1e-10; }
 
 // ---------------------------------------------------------------- kernels on the host
 

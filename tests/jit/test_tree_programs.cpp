@@ -60,7 +60,7 @@ void check_plan(const SubsetPlan &plan, const Block &block, const Exact &truth, 
     CAPTURE(plan.kernel.segment_bits);
     CAPTURE(plan.kernel.unrolled);
     CAPTURE(plan.tolerance);
-    CAPTURE(plan.most_again);
+    CAPTURE(plan.most_refined);
     const Outcome outcome = outcome_of(plan, block);
     REQUIRE(std::isfinite(outcome.value.mantissa));
     const Exact error = abs(exactly(outcome.value) - truth);

@@ -48,7 +48,7 @@ rooms() { # TOP OTHERS FLOOR... - rooms of one floor are joined by commas; a roo
 }
 
 rooms jit include text device,driver number,compile program,queue lanes,kernel
-rooms lib "preprocess|jit|include" base number input run frontier,subsets,ryser,cell period table,power periodic plan tape,saved small minors,marginals execute bounds estimates samples report
+rooms lib "preprocess|jit|include" base number input run frontier,subsets,ryser,cell period table,power periodic plan tape,saved glynn,marginals execute bounds estimates samples report
 
 # Units that include each other would be a circle: tsort finds it.
 units() {

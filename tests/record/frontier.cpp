@@ -57,7 +57,7 @@ constexpr Named all_numbers[] = {{"nonnegative", wide::Entries::nonnegative, Ari
 Case case_of(const Named &numbers, std::int64_t n, double density, bool repeated) {
     Random random(at(n));
     Case c = wide::make_case(n, density, numbers.entries, repeated, wide::Order::searched, random);
-    if (numbers.arithmetic == Arithmetic::modular) wide::make_whole(c, 60);
+    if (numbers.arithmetic == Arithmetic::modular) wide::make_integer(c, 60);
     return c;
 }
 
@@ -159,12 +159,12 @@ struct Tapes {
     std::unique_ptr<const TapePlan> direct() const { return tape_of(input); }
 };
 
-std::string tape_text(HostQueue &queue, const Tapes &matrices, bool twofold) {
+std::string tape_text(HostQueue &queue, const Tapes &matrices, bool dd) {
     const std::unique_ptr<const TapePlan> direct = matrices.direct();
     std::vector<std::int64_t> which(matrices.values.size() / matrices.doubles);
     std::iota(which.begin(), which.end(), 0);
     std::vector<std::string> answers(which.size(), "not finite");
-    TapeOnDevice tape(queue, *direct, twofold, 2 * matrices.doubles * sizeof(double));
+    TapeOnDevice tape(queue, *direct, dd, 2 * matrices.doubles * sizeof(double));
     tape.run(
         {matrices.values.data(), static_cast<std::int64_t>(matrices.doubles), which}, [](std::size_t) {},
         [&](std::size_t k, const TapeAnswer &x) {
@@ -193,10 +193,10 @@ void record_tapes(RecordLines &to) {
         for (const bool nonnegative : {true, false})
             for (const std::int64_t n : {2, 5, 9}) {
                 const Tapes matrices(n, complex, nonnegative, 7);
-                for (const bool twofold : {false, true})
+                for (const bool dd : {false, true})
                     record_on(to,
                               fmt::format("tape/n{}/{}/{}/{}", n, complex ? "complex" : "real",
-                                          nonnegative ? "nonnegative" : "signed", twofold ? "dd" : "double"),
-                              queue, [&](HostQueue &q) { return tape_text(q, matrices, twofold); });
+                                          nonnegative ? "nonnegative" : "signed", dd ? "dd" : "double"),
+                              queue, [&](HostQueue &q) { return tape_text(q, matrices, dd); });
             }
 }

@@ -127,11 +127,11 @@ template <class A> class Played {
     SubsetSum sum() {
         walk();
         SubsetSum sum = gathered();
-        if (!sums_again(kernel_) || kernel_.engine == SubsetEngine::tree) return sum;
+        if (!refines(kernel_) || kernel_.engine == SubsetEngine::tree) return sum;
         const std::vector<std::uint64_t> chosen = choose(sum.absolute);
         chosen_ = chosen.size();
         if (chosen.empty()) return sum;
-        sum_again(chosen);
+        refine(chosen);
         return gathered();
     }
 
@@ -186,7 +186,7 @@ template <class A> class Played {
         return chosen;
     }
 
-    void sum_again(const std::vector<std::uint64_t> &chosen) {
+    void refine(const std::vector<std::uint64_t> &chosen) {
         const KernelColumns columns = columns_of(kernel_);
         const std::vector<std::int32_t> column_ptr(columns.column_ptr.begin(), columns.column_ptr.end());
         const double *values = values_.data();

@@ -16,12 +16,12 @@ SegmentWatch::SegmentWatch(HostQueue &queue, std::uint64_t shuffle) : queue_(que
         if (launch.entry == gather_entry) adds_up(launch);
         if (launch.entry == select_entry) selects(launch);
         if (launch.entry == accurate_entry)
-            sums_again(launch.argument<DeviceAddress>(3), launch.blocks, launch.argument<std::uint64_t>(4));
-        if (launch.entry == again_entry) {
+            refines(launch.argument<DeviceAddress>(3), launch.blocks, launch.argument<std::uint64_t>(4));
+        if (launch.entry == refined_entry) {
             const auto chunks = launch.argument<SubsetLaunch>(1);
             CHECK(chunks.length == 1);
-            sums_again(chunks.chosen + chunks.first * sizeof(std::uint64_t), chunks.end - chunks.first,
-                       chunks.base);
+            refines(chunks.chosen + chunks.first * sizeof(std::uint64_t), chunks.end - chunks.first,
+                    chunks.base);
         }
     };
 }
@@ -63,7 +63,7 @@ void SegmentWatch::selects(const HostLaunch &launch) {
 }
 
 // All of those that are to be, maybe in several launches; the first is given them in another order.
-void SegmentWatch::sums_again(DeviceAddress chosen_at, std::uint64_t count, std::uint64_t base) {
+void SegmentWatch::refines(DeviceAddress chosen_at, std::uint64_t count, std::uint64_t base) {
     const std::uint64_t left = right_.size();
     REQUIRE(count <= left);
     const std::span<std::uint64_t> chosen = queue_.on_device<std::uint64_t>(chosen_at, left);

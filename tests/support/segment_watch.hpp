@@ -28,7 +28,7 @@ class SegmentWatch {
     void begins(const HostLaunch &launch);
     void adds_up(const HostLaunch &launch);
     void selects(const HostLaunch &launch);
-    void sums_again(libperm::DeviceAddress chosen_at, std::uint64_t count, std::uint64_t base);
+    void refines(libperm::DeviceAddress chosen_at, std::uint64_t count, std::uint64_t base);
 
     HostQueue &queue_;
     const std::uint64_t shuffle_;

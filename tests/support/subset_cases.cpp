@@ -172,8 +172,8 @@ bool compiled(HostQueue &queue, const std::vector<Case> &cases) {
     std::vector<KernelRecipe> kernels;
     for (const Case &c : cases) {
         kernels.push_back(subsets_kernel(c.plan.kernel));
-        if (c.plan.kernel.engine == SubsetEngine::tree && sums_again(c.plan.kernel) && c.plan.tolerance > 0)
-            kernels.push_back(subsets_kernel(again_plan(c.plan).kernel));
+        if (c.plan.kernel.engine == SubsetEngine::tree && refines(c.plan.kernel) && c.plan.tolerance > 0)
+            kernels.push_back(subsets_kernel(refined_plan(c.plan).kernel));
     }
     return compiled(queue, kernels);
 }

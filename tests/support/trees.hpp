@@ -191,7 +191,7 @@ inline SubsetPlan any_plan(const Pattern &a, std::int32_t most_code, Random &ran
         plan_with(a, place, root, static_cast<std::int32_t>(random.integer(root.loop, a.rows - 1)));
     if (random.chance(0.5)) {
         plan.tolerance = random.chance(0.5) ? 1e-13 : 1e-10;
-        plan.most_again = random.chance(0.5) ? 1 : 0.3;
+        plan.most_refined = random.chance(0.5) ? 1 : 0.3;
     }
     return plan;
 }

@@ -177,7 +177,7 @@ inline Residues residues_of(const ExactBlock &block, const std::vector<std::uint
 }
 
 // Its entries become whole real numbers of so many bits; of none, 0 and 1.
-inline void make_whole(Case &c, int bits) {
+inline void make_integer(Case &c, int bits) {
     const auto whole = [bits](Gaussian &x) {
         const mpz_class scaled =
             x.re.get_num() * (mpz_class(1) << static_cast<mp_bitcnt_t>(bits)) / x.re.get_den();

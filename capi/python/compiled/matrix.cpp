@@ -109,7 +109,7 @@ struct Options {
 };
 
 // False where the general way is to be taken: it tells what is wrong, too.
-bool compute_small(const Array &a, const Options &options, perm_result &result) {
+bool compute_glynn(const Array &a, const Options &options, perm_result &result) {
     if (!a || a.dimensions() != 2 || a.extent(0) > largest_order || a.extent(1) > largest_order) return false;
     const perm_opts *of_these = a.type() == PERM_VALUE_I64 ? options.of_integers : options.of_reals;
     if (options.are_given && !of_these) return false;
@@ -140,7 +140,7 @@ PyObject *permanent(PyObject *, PyObject *const *args, Py_ssize_t count) {
     }
     Result result;
     PyObject *number =
-        compute_small(a, options, result.of_c) ? number_of(result.of_c, a.type(), true) : nullptr;
+        compute_glynn(a, options, result.of_c) ? number_of(result.of_c, a.type(), true) : nullptr;
     return number || PyErr_Occurred() ? number : Py_NewRef(Py_None);
 }
 
@@ -150,7 +150,7 @@ PyObject *compute(PyObject *, PyObject *const *args, Py_ssize_t count) {
     auto *result = static_cast<perm_result *>(PyLong_AsVoidPtr(args[1]));
     if (!result) return nullptr;
     const Array a(args[0]);
-    return compute_small(a, options, *result) ? PyLong_FromLong(a.type()) : Py_NewRef(Py_None);
+    return compute_glynn(a, options, *result) ? PyLong_FromLong(a.type()) : Py_NewRef(Py_None);
 }
 
 } // namespace perm_python

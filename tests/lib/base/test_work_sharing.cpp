@@ -215,7 +215,7 @@ bool same(const SubsetSum &x, const SubsetSum &y) {
 
 SubsetMatrix matrix_of(const SubsetPlan &plan, const Block &block) {
     const std::vector<double> numbers = FixedPointDouble(plan, block).numbers();
-    return {numbers, choose_again(plan, numbers)};
+    return {numbers, choose_refined(plan, numbers)};
 }
 
 SubsetPlan tree_plan(const Block &block) {

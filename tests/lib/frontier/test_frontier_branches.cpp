@@ -101,7 +101,7 @@ TEST_CASE("branches: doubles, of far magnitudes too, and what is exact is known 
                                      Entries::cancelling};
         Case c = make_case(random.integer(1, 10), random.uniform(0.05, 0.6), kinds[trial / 4 % 4], false,
                            Order::shuffled, random);
-        if (trial % 3 == 0) make_whole(c, trial % 2 ? 3 : 0);
+        if (trial % 3 == 0) make_integer(c, trial % 2 ? 3 : 0);
         round(c);
         const BranchProgram branches = random_program(c.block.pattern, trial, random);
         Block block = doubles_of(c.block);
@@ -126,7 +126,7 @@ TEST_CASE("branches: residues of several matrices are those of the path") {
         CAPTURE(trial);
         Case c = make_case(random.integer(1, 12), random.uniform(0.05, 0.6), Entries::real, false,
                            Order::searched, random);
-        make_whole(c, 40);
+        make_integer(c, 40);
         const Residues residues =
             residues_of(c.block, primes_below(62, 1 + static_cast<std::size_t>(trial % 6)));
         const BranchProgram branches = random_program(c.block.pattern, trial, random);
@@ -242,7 +242,7 @@ TEST_CASE("branches: residues are those of exact permanents, whatever the tree, 
         CAPTURE(trial);
         Case c = make_case(trial % 20 == 0 ? 14 : random.integer(2, 11), random.uniform(0.05, 0.35),
                            Entries::real, false, Order::shuffled, random);
-        make_whole(c, 20);
+        make_integer(c, 20);
         const std::vector<std::uint64_t> primes = primes_below(61, 3);
         const Residues residues = residues_of(c.block, primes);
         const mpq_class truth = c.permanent().re;

@@ -211,7 +211,7 @@ TEST_CASE("branches have the same residues on a device") {
         CAPTURE(trial);
         Case c = make_case(random.integer(1, 11), random.uniform(0.05, 0.6), Entries::real, false,
                            Order::shuffled, random);
-        make_whole(c, 40);
+        make_integer(c, 40);
         const Residues residues =
             residues_of(c.block, primes_below(modular_bits, 1 + static_cast<std::size_t>(trial % 6)));
         const FrontierProgram program = random_program(c.block.pattern, trial, random);

@@ -154,7 +154,7 @@ TEST_CASE("residues on a device: several primes just below 2^47, small ones, ent
         Case c = make_case(random.integer(1, 13), random.uniform(0.2, 0.7),
                            trial % 3 ? Entries::real : Entries::nonnegative, !dense && trial % 4 == 0,
                            trial % 8 < 4 ? Order::searched : Order::shuffled, random);
-        make_whole(c, trial % 3 == 0 ? 0 : 70);
+        make_integer(c, trial % 3 == 0 ? 0 : 70);
         std::vector<std::uint64_t> primes = primes_below(modular_bits, at(1 + trial % 3));
         primes.push_back(trial % 2 ? 1000003 : 65537);
         const Residues residues = residues_of(c.block, primes);
@@ -215,7 +215,7 @@ TEST_CASE("a device with less memory than wide numbers and residues need is give
                 CHECK(re * re + im * im <= error * error);
                 CHECK(sliced.rel_error_bound < 1e-9);
             } else {
-                make_whole(c, 60);
+                make_integer(c, 60);
                 const Residues residues = residues_of(c.block, primes_below(modular_bits, 2));
                 const EngineResult sliced =
                     run_dense_frontier_on(tight, {residues, c.program, b.control, b.memory, 1}, {});

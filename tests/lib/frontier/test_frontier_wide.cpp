@@ -124,7 +124,7 @@ TEST_CASE("wide numbers and residues: the same bits on any number of threads") {
                 check_same(one, more);
             }
         }
-    make_whole(c, 20);
+    make_integer(c, 20);
     const Residues residues = residues_of(c.block, primes_below(62, 5));
     const auto one = run_residues(residues, c.program, FrontierForm::sparse);
     std::vector<std::uint64_t> more;
@@ -142,7 +142,7 @@ TEST_CASE("residues: of 1 .. 9 matrices at once, modulo primes just below 2^62 a
         Case c = make_case(random.integer(1, 12), random.uniform(0.1, 1),
                            trial % 2 ? Entries::real : Entries::nonnegative, trial % 4 == 1,
                            trial % 2 ? Order::searched : Order::shuffled, random);
-        make_whole(c, bits);
+        make_integer(c, bits);
         std::vector<std::uint64_t> primes = primes_below(62, at(1 + trial % 9));
         if (trial % 5 == 0) primes.back() = 101;
         if (trial % 7 == 0) primes.back() = primes.front();
@@ -170,7 +170,7 @@ TEST_CASE("wide numbers and residues: keys of many words") {
         spread.slots = 64 * words;
         const WideEntries entries = wide_entries(c.block, Arithmetic::complex_dd);
         check_bound(run_wide(entries, spread, FrontierForm::sparse), c.permanent());
-        make_whole(c, 30);
+        make_integer(c, 30);
         const Residues residues = residues_of(c.block, primes_below(62, 3));
         CHECK(run_residues(residues, spread, FrontierForm::sparse) ==
               run_residues(residues, c.program, FrontierForm::sparse));
@@ -209,7 +209,7 @@ TEST_CASE("wide numbers and residues: slices add up to the whole") {
         check_bound(sum, c.permanent());
         CHECK(sum.rel_error_bound < (arithmetic == Arithmetic::complex ? 1e-9 : 1e-23));
         CHECK(sum.counts.slices == std::ssize(slices));
-        make_whole(c, 40);
+        make_integer(c, 40);
         const Residues residues = residues_of(c.block, primes_below(62, 3));
         const EngineResult permanents = run_sliced(residues);
         CHECK(std::get<ResidueVector>(permanents.value) ==

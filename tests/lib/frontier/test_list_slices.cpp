@@ -223,7 +223,7 @@ TEST_CASE("list slices: doubles of far magnitudes, exponents of their own, and r
         CAPTURE(trial);
         const bool far = trial % 3 == 0;
         Case c = random_case(far ? 10 : 14, far ? Entries::far_signed : Entries::real, trial, random);
-        if (!far) make_whole(c, 40);
+        if (!far) make_integer(c, 40);
         const Whole whole = random_whole(c, trial, random);
         Cut cut;
         cut_at_random(whole, {}, static_cast<int>(random.integer(1, 4)), random, cut);
@@ -255,7 +255,7 @@ TEST_CASE("list slices: those that are found fit, live, and add up, with the sam
         CAPTURE(trial);
         Case c = make_case(random.integer(8, 13), random.uniform(0.2, 0.5), Entries::real, trial % 4 == 0,
                            Order::searched, random);
-        make_whole(c, 20);
+        make_integer(c, 20);
         const Whole whole = random_whole(c, trial, random);
         const double all = frontier_cost(whole.program, whole.form, false).bytes;
         const double bytes = std::max(whole.form == FrontierForm::branches ? 4096.0 : 20000.0,

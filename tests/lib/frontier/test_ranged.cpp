@@ -92,7 +92,7 @@ TEST_CASE("ranged: within the bounds of exact permanents, with entries any power
             check_bound(outcome, truth);
             ++compared;
             if (entries.nonnegative && truth.re != 0)
-                CHECK(outcome.rel_error_bound < (is_twofold(arithmetic) ? 1e-28 : 1e-13));
+                CHECK(outcome.rel_error_bound < (is_dd(arithmetic) ? 1e-28 : 1e-13));
         }
         if (!wide::is_real(kind)) continue;
         Block block{c.block.pattern, {}};

@@ -98,7 +98,7 @@ TEST_CASE("each length is the permanent of the matrix written out, exactly and w
         if (count < 1) continue;
         const std::vector<Outcome> exact = exact_terms(plan, first, count, control),
                                    doubles = float_terms(plan, first, count, false, control),
-                                   twofold = float_terms(plan, first, count, true, control);
+                                   dd = float_terms(plan, first, count, true, control);
         for (std::int64_t k = 0; k < count; ++k) {
             CAPTURE(first + k);
             const oracle::Gaussian truth = truth_of(a, first + k);
@@ -107,7 +107,7 @@ TEST_CASE("each length is the permanent of the matrix written out, exactly and w
             CHECK(value_of(exact[at]).re == truth.re);
             CHECK(value_of(exact[at]).im == truth.im);
             check_bound(doubles[at], truth);
-            check_bound(twofold[at], truth);
+            check_bound(dd[at], truth);
             finite += std::isfinite(doubles[at].error.mantissa);
             others += truth.re != 0;
             ++compared;

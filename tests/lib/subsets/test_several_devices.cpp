@@ -38,7 +38,7 @@ Case many_windows(SubsetEngine engine, Random &random) {
         plan.kernel.segment_bits = plan.kernel.unrolled = 0;
     }
     plan.tolerance = 1e-12;
-    plan.most_again = 0.25;
+    plan.most_refined = 0.25;
     return make_case(a, 0, plan);
 }
 

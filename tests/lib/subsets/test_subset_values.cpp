@@ -194,7 +194,7 @@ TEST_CASE("values made to break the bound of a sum along the Gray code do not") 
             Block block{pattern, {}};
             for (const double x : v) block.values.push_back(tracked(x));
             plan.tolerance = set % 24 < 12 ? 0 : 1e-13;
-            plan.most_again = 0.5;
+            plan.most_refined = 0.5;
             const Outcome outcome = subset_cases::run_on(queue, plan, block);
             const Exact truth = permanent(pattern, v), error = abs(exactly(outcome.value) - truth);
             const bool told = std::isfinite(outcome.error.mantissa);

@@ -176,8 +176,8 @@ Sample random_sample(const Pattern &p, Arithmetic arithmetic, bool integers, Ran
             const double x = integers ? random_entry(Entries::integers, random) : random.uniform(-1, 1);
             const double low = integers ? 0 : std::ldexp(random.uniform(-1, 1), std::ilogb(x) - 54);
             parts.push_back(x);
-            if (is_twofold(arithmetic)) parts.push_back(low);
-            const Exact value = is_twofold(arithmetic) ? Exact(Exact(x) + Exact(low)) : Exact(x);
+            if (is_dd(arithmetic)) parts.push_back(low);
+            const Exact value = is_dd(arithmetic) ? Exact(Exact(x) + Exact(low)) : Exact(x);
             (part == 0 ? numbers.exact[i][j].re : numbers.exact[i][j].im) = value;
             size += std::fabs(x);
         }
@@ -223,7 +223,7 @@ bool same_bits(const NumberParts &x, const NumberParts &y) {
 
 Gaussian value_of(const NumberParts &x, Arithmetic arithmetic) {
     const auto part = [&](std::size_t k) {
-        return is_twofold(arithmetic) ? Exact(Exact(x[2 * k]) + Exact(x[2 * k + 1])) : Exact(x[k]);
+        return is_dd(arithmetic) ? Exact(Exact(x[2 * k]) + Exact(x[2 * k + 1])) : Exact(x[k]);
     };
     return {part(0), is_complex(arithmetic) ? part(1) : Exact(0)};
 }
@@ -232,7 +232,7 @@ Gaussian value_of(const NumberParts &x, Arithmetic arithmetic) {
 void check_value(const Tape &tape, const Sample &numbers, Arithmetic arithmetic, const NumberParts &parts) {
     const Gaussian truth = oracle::by_subsets(numbers.exact), value = value_of(parts, arithmetic);
     const Exact size = oracle::by_subsets(numbers.magnitudes).re;
-    const double of_move = is_complex(arithmetic) ? 3 : is_twofold(arithmetic) ? 2 : 1;
+    const double of_move = is_complex(arithmetic) ? 3 : is_dd(arithmetic) ? 2 : 1;
     const Exact bound =
         Exact(gamma_bound(of_move * (tape.roundings + 2), unit_of(arithmetic))) * size; // of |re| + |im|
     CHECK(abs(value.re - truth.re) + abs(value.im - truth.im) <= bound);

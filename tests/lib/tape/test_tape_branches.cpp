@@ -41,7 +41,7 @@ struct Tried {
 
     Tried(std::int64_t n, double density, Entries kind, int trial, Random &random, int bits = 0)
         : c(make_case(n, density, kind, false, Order::shuffled, random)) {
-        if (bits > 0) make_whole(c, bits);
+        if (bits > 0) make_integer(c, bits);
         const bool complex = !is_real(kind);
         std::size_t k = 0;
         for (std::int32_t i = 0; i < c.block.pattern.rows; ++i)

@@ -70,16 +70,16 @@ bool same(const Scaled &x, const Scaled &y) {
 
 int compared = 0;
 
-void check_same(DeviceQueue &queue, const Case &matrices, bool twofold) {
+void check_same(DeviceQueue &queue, const Case &matrices, bool dd) {
     const std::unique_ptr<const TapePlan> direct = matrices.direct();
     REQUIRE(direct);
-    REQUIRE(fits_device(*direct, twofold, 64 << 10));
+    REQUIRE(fits_device(*direct, dd, 64 << 10));
     std::vector<std::int64_t> which(matrices.values.size() / matrices.doubles);
     std::iota(which.rbegin(), which.rend(), 0); // any order
     const MatrixList list{matrices.values.data(), static_cast<std::int64_t>(matrices.doubles), which};
     std::vector<TapeAnswer> there(list.size());
     std::vector<char> done(list.size(), 0);
-    TapeOnDevice tape(queue, *direct, twofold,
+    TapeOnDevice tape(queue, *direct, dd,
                       2 * matrices.doubles * sizeof(double)); // each stage is used again
     tape.run(
         list, [](std::size_t) {},
@@ -91,7 +91,7 @@ void check_same(DeviceQueue &queue, const Case &matrices, bool twofold) {
         CAPTURE(k);
         TapeAnswer here;
         const void *const values = list[k];
-        const bool finite = direct->run({&values, 1}, twofold, &here);
+        const bool finite = direct->run({&values, 1}, dd, &here);
         REQUIRE(done[k] <= 1);
         REQUIRE(finite == (done[k] != 0));
         if (!finite) continue;
@@ -123,7 +123,7 @@ void check_all(DeviceQueue &queue, int most) {
                 for (double &x : matrices.matrix(8))
                     x *= std::ldexp(1, static_cast<int>(random.integer(-60, 60)));
                 matrices.matrix(9).back() = std::numeric_limits<double>::quiet_NaN();
-                for (const bool twofold : {false, true}) check_same(queue, matrices, twofold);
+                for (const bool dd : {false, true}) check_same(queue, matrices, dd);
             }
 }
 

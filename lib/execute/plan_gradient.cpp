@@ -1,0 +1,192 @@
+#include "lib/execute/plan_gradient.hpp"
+
+#include "jit/text/text.hpp"
+#include "lib/base/error.hpp"
+#include "lib/base/system.hpp"
+#include "lib/frontier/cost.hpp"
+#include "lib/glynn/minors/gradient_sums.hpp"
+#include "lib/glynn/minors/left_out_on_device.hpp"
+#include "lib/number/infinity.hpp"
+#include "lib/run/gpu_device.hpp"
+#include "lib/run/gpu_queues.hpp"
+#include "lib/run/plan_machine.hpp"
+#include "preprocess/index.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+namespace libperm {
+namespace {
+
+constexpr double move_seconds = 4.5e-9; // of a gradient along a tape
+constexpr double sums_overhead = 5e-6;
+constexpr double making = 4; // times what it takes to go along it once: to make a tape
+
+bool is_complex(const Plan &plan) { return plan.input.value_type == PERM_VALUE_C128; }
+
+// How sums would go for a plan's values.
+struct SumsWay {
+    double seconds = infinity; // infinite: they are not for this plan
+    bool on_gpu = false;
+};
+
+LeftOutShape shape_of(const Plan &plan) {
+    const std::vector<int> ones(at(columns_for_gradient(plan.n())), 1);
+    return {LeftOut::gradients, ones, ones, is_complex(plan)};
+}
+
+SumsWay way_of_sums(const Plan &plan) {
+    const bool is_square = plan.input.free_lines() == 0;
+    if (plan.n() < 1 || plan.n() > most_gradient_order || !is_square ||
+        plan.options.engine == Engine::frontier)
+        return {};
+    const int n = columns_for_gradient(plan.n());
+    const double threads = std::min(plan.options.threads, gradient_threads(n, n, is_complex(plan)));
+    const double seconds = sums_overhead + gradient_seconds(n, n, is_complex(plan)) / threads;
+    const LeftOutShape shape = shape_of(plan);
+    const PlanMachine machine(plan.options);
+    if (plan.options.device == Device::gpu && !machine.has_gpu()) return {seconds, false};
+    if (!goes_to_gpu(plan.options, shape, 1, seconds)) return {seconds, false};
+    return {left_out_seconds(shape, machine.gpu()), true};
+}
+
+// The sums of lines that are fixed, wherever they are summed.
+GradientSums sums_of(const Plan &plan, const GridMatrix &lines, const SumsWay &way, int threads,
+                     RunControl &control, Outcome &outcome) {
+    if (!way.on_gpu) return {lines, threads, control};
+    std::vector<LineSums> sums;
+    with_gpu_errors([&] {
+        GpuQueues queues(plan.options);
+        LeftOutOnDevice device(queues.first(), shape_of(plan), way.seconds);
+        sums = device.run({&lines, 1}, control);
+        outcome.on_gpu = true;
+        outcome.counts.peak_bytes = device.peak_bytes();
+        outcome.counts.seconds_compile = queues.compile_seconds();
+        outcome.counts.kernels_compiled = queues.kernels_compiled();
+    });
+    return {lines, std::move(sums.front())};
+}
+
+// Throws Error if it would take too long.
+SumsWay required_way(const Plan &plan, bool on_gpu) {
+    SumsWay way = way_of_sums(plan);
+    way.on_gpu &= on_gpu;
+    if (way.seconds > plan.options.refuse_seconds)
+        throw Error(PERM_REFUSED_TIME,
+                    formatted("the derivatives by sums over 2^{} signs are predicted to take {}, {} is the "
+                              "limit\n  raise the limit: time_limit_seconds",
+                              columns_for_gradient(plan.n()) - 1, readable_seconds(way.seconds),
+                              readable_seconds(plan.options.refuse_seconds)));
+    return way;
+}
+
+// The plan's matrix, with ones on a diagonal below where it is a small one.
+GridMatrix lines_of(const Plan &plan, const GradientEntries &entries) {
+    const Pattern &pattern = plan.input.pattern;
+    const int given = plan.n(), n = columns_for_gradient(given);
+    const bool complex = is_complex(plan);
+    const std::size_t parts = complex ? 2 : 1;
+    const std::vector<double> numbers = entries.blocks({entries.arithmetic(), false, 1}, {});
+    GridMatrix lines(std::vector<int>(at(n), 1), std::vector<int>(at(n), 1), complex);
+    if (entries.are_rounded()) lines.tell_rounded();
+    for (std::int32_t i = 0; i < given; ++i)
+        for (std::int64_t k = pattern.row_begin(i); k < pattern.row_ptr[at(i) + 1]; ++k)
+            lines.set(i, pattern.col[at(k)], numbers[at(k) * parts],
+                      complex ? numbers[at(k) * parts + 1] : 0);
+    for (int i = given; i < n; ++i) lines.set(i, i, 1);
+    lines.fix(); // finite: they were read
+    return lines;
+}
+
+// One of an entry's copies stands for all.
+void put_gradient(const Plan &plan, const std::vector<std::int64_t> &places, const PowerScaling &scaling,
+                  const GradientSums &sums, double *gradient, double *error_bounds) {
+    const Pattern &pattern = plan.input.pattern;
+    const std::size_t parts = is_complex(plan) ? 2 : 1;
+    const auto given_entries =
+        static_cast<std::size_t>((plan.input.written ? plan.input.written->pattern : pattern).nnz());
+    std::vector<std::int32_t> copies(given_entries, 0), row(given_entries, 0), column(given_entries, 0);
+    for (std::int32_t i = 0; i < plan.n(); ++i)
+        for (std::int64_t k = pattern.row_begin(i); k < pattern.row_ptr[at(i) + 1]; ++k) {
+            const std::size_t place = at(places.empty() ? k : places[at(k)]);
+            ++copies[place];
+            row[place] = i;
+            column[place] = pattern.col[at(k)];
+        }
+    for (std::size_t c = 0; c < given_entries; ++c) {
+        double bound = 0;
+        std::fill_n(gradient + c * parts, parts, 0.0);
+        if (copies[c] > 0)
+            bound = sums.put(row[c], column[c], copies[c],
+                             scaling.row[at(row[c])] + scaling.col[at(column[c])] - scaling.total,
+                             gradient + c * parts);
+        if (error_bounds) error_bounds[c] = bound;
+    }
+}
+
+TapeAnswer permanent_of(const GradientSums &sums, const PowerScaling &scaling, int n, bool complex,
+                        RunControl &control, Outcome &outcome) {
+    TapeAnswer answer = sums.permanent(-scaling.total);
+    outcome.value = answer.re;
+    outcome.error = answer.error;
+    outcome.rel_error_bound = answer.rel_error_bound;
+    outcome.exact = answer.exact;
+    outcome.counts.subsets = std::ldexp(1.0, n - 1);
+    outcome.counts.operations = std::ldexp(n * (complex ? 24.0 : 10.0), n - 1);
+    outcome.counts.peak_bytes += control.memory().peak();
+    outcome.blocks = outcome.blocks_computed = 1;
+    outcome.engine = Engine::glynn;
+    return answer;
+}
+
+// Whether the tape takes longer than the sums for certain, or what it takes to make one.
+bool is_beyond_tape(const Plan &plan, const TapePlan *direct, double sums) {
+    if (direct) return static_cast<double>(direct->tape().moves.size()) * move_seconds > sums;
+    return least_frontier(plan.input.pattern).expansions > making * sums / move_seconds;
+}
+
+} // namespace
+
+GradientForecast PlanGradient::forecast(const Plan &plan, const TapePlan *direct) const {
+    const auto [sums, on_gpu] = way_of_sums(plan);
+    const bool by_sums = sums < infinity && (sums_ || is_beyond_tape(plan, direct, sums));
+    return by_sums ? GradientForecast{Engine::glynn, on_gpu} : GradientForecast{};
+}
+
+GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, RunControl &control) const {
+    const auto [sums, on_gpu] = way_of_sums(plan);
+    if (sums == infinity) return {&tape_.of(plan, direct, control)};
+    const GradientWay by_sums{nullptr, on_gpu};
+    if (sums_) return by_sums;
+    if (is_beyond_tape(plan, direct, sums)) return by_sums;
+    const double most_moves = making * sums / move_seconds;
+    try {
+        return {&tape_.of(plan, direct, control, most_moves)};
+    } catch (const Error &error) {
+        if (error.status() != PERM_REFUSED_MEMORY && error.status() != PERM_UNSUPPORTED) throw;
+        if (sums > plan.options.refuse_seconds) throw;
+        sums_ = true;
+        return by_sums;
+    }
+}
+
+TapeAnswer GradientWay::run(const Plan &plan, int threads, const void *values, double *gradient,
+                            double *error_bounds, RunControl &control, Outcome &outcome) const {
+    if (tape) return tape->run(plan, values, gradient, error_bounds, control, outcome);
+    control.poll();
+    const SumsWay way = required_way(plan, on_gpu);
+    const int n = columns_for_gradient(plan.n());
+    const bool complex = is_complex(plan);
+    if (!way.on_gpu) control.memory().take(gradient_bytes(n, n, complex, threads));
+    control.begin(way.seconds, way.seconds);
+    const std::vector<std::int64_t> places = caller_places(plan.input);
+    const GradientEntries entries(plan.input, places, values);
+    const GridMatrix lines = lines_of(plan, entries);
+    const GradientSums sums = sums_of(plan, lines, way, threads, control, outcome);
+    put_gradient(plan, places, entries.scaling(), sums, gradient, error_bounds);
+    return permanent_of(sums, entries.scaling(), n, complex, control, outcome);
+}
+
+} // namespace libperm

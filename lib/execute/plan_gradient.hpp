@@ -1,0 +1,41 @@
+// The derivatives of a plan's permanent, the quicker way: along the frontier's tape (lib/tape), or by sums
+// over signs, which take no memory to speak of and do not care how full the matrix is.
+#pragma once
+
+#include "lib/tape/gradient.hpp"
+
+#include <atomic>
+
+namespace libperm {
+
+// The quicker way for values of the plan's pattern.
+struct GradientWay {
+    const Gradient *tape; // the plan's; null: by sums
+    bool on_gpu = false;  // these
+
+    // As Gradient::run; sums on so many threads at most, with the same bits for any number of them.
+    TapeAnswer run(const Plan &plan, int threads, const void *values, double *gradient, double *error_bounds,
+                   RunControl &control, Outcome &outcome) const;
+};
+
+// What the way is to be, as far as it can be told before a tape is made, which may turn out to be too large.
+struct GradientForecast {
+    Engine engine = Engine::frontier; // or glynn: by sums
+    bool on_gpu = false;
+};
+
+class PlanGradient {
+  public:
+    GradientForecast forecast(const Plan &plan, const TapePlan *direct) const;
+
+    // A tape is made when it is first needed. `direct` may be null. Throws Error.
+    GradientWay way(const Plan &plan, const TapePlan *direct, RunControl &control) const;
+
+    const LazyGradient &tape() const { return tape_; } // whichever is quicker
+
+  private:
+    LazyGradient tape_;
+    mutable std::atomic<bool> sums_{false}; // a tape was found to be too large
+};
+
+} // namespace libperm

@@ -1,0 +1,100 @@
+#include "lib/glynn/calls/request.hpp"
+
+#include "jit/lanes/sign_sum.hpp"
+#include "lib/base/error.hpp"
+#include "lib/glynn/multiplicities/line_classes.hpp"
+#include "lib/glynn/small_matrix.hpp"
+#include "lib/input/call_watch.hpp"
+#include "lib/plan/plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+namespace libperm {
+namespace {
+
+// Limits from which on this road keeps within them, whatever it computes.
+constexpr double ample_seconds = 1;
+constexpr std::int64_t ample_bytes = 1 << 20;
+
+constexpr std::int64_t any_density_order = 8; // up to which the sum is sooner done than the pattern looked at
+
+// Most are null: those that are not are compared elsewhere, so that asking is two instructions.
+[[gnu::noinline]] bool is_either(const char *given, std::string_view a, std::string_view b) {
+    return given == a || given == b;
+}
+inline bool is_one_of(const char *given, std::string_view a, std::string_view b) {
+    return !given || is_either(given, a, b);
+}
+
+bool is_usual(const perm_opts &o) {
+    return o.struct_size == sizeof(perm_opts) && is_one_of(o.engine, "auto", "glynn") &&
+           is_one_of(o.device, "auto", "cpu") && o.tolerance >= 0 && std::isfinite(o.tolerance) &&
+           o.threads >= 0 && o.threads <= 4096 && o.reserved == 0 &&
+           (o.memory_limit_bytes == 0 || o.memory_limit_bytes >= ample_bytes) &&
+           (o.time_limit_seconds == 0 || o.time_limit_seconds >= ample_seconds) &&
+           is_one_of(o.without, "", "") && is_one_of(o.decompose, "auto", "auto") &&
+           is_one_of(o.chunks, "ceg", "ceg") && o.cache_limit_bytes >= 0 && is_one_of(o.checkpoint, "", "") &&
+           o.checkpoint_seconds == 0 && o.gpus == 0 && o.reserved2 == 0 && !o.machine;
+}
+
+} // namespace
+
+std::optional<SmallRequest> small_request(const perm_opts *opts) {
+    SmallRequest request;
+    if (!opts) return request;
+    if (!is_usual(*opts)) return {};
+    request.watch.cancel = opts->cancel;
+    request.watch.cancel_user = opts->cancel_user;
+    request.watch.progress = opts->progress;
+    request.watch.progress_user = opts->progress_user;
+    if (opts->time_limit_seconds > 0) request.watch.stop_seconds = opts->time_limit_seconds;
+    if (request.watch.is_cancelled()) throw Error(PERM_CANCELLED, "cancelled by the caller");
+    if (opts->tolerance > 0) request.tolerance = opts->tolerance;
+    request.threads = opts->threads;
+    if (is_one_of(opts->precision, "auto", "auto")) return request;
+    if (opts->precision == std::string_view("double"))
+        request.precision = Precision::double_;
+    else if (opts->precision == std::string_view("exact"))
+        request.precision = Precision::exact;
+    else
+        return {};
+    return request;
+}
+
+std::optional<double> glynn_terms(const Plan &plan) {
+    const Options &o = plan.options;
+    const InputPattern &input = plan.input;
+    const bool is_integer = input.value_type == PERM_VALUE_I64 || input.value_type == PERM_VALUE_PATTERN;
+    const bool is_usual =
+        !o.names_engine() && o.modulus == 0 && o.device != Device::gpu && o.reckoned_gpus == 0 &&
+        (o.precision == Precision::automatic || o.precision == Precision::double_ ||
+         (o.precision == Precision::exact && is_integer)) &&
+        o.memory_limit >= ample_bytes && o.refuse_seconds >= ample_seconds && o.passes == Passes() &&
+        !o.decompose_as_published && !o.equal_chunks && o.checkpoint.empty();
+    if (!is_usual) return {};
+    if (input.repeats) {
+        const bool is_for_doubles = o.precision != Precision::exact && (input.value_type == PERM_VALUE_F64 ||
+                                                                        input.value_type == PERM_VALUE_C128);
+        return is_for_doubles ? terms_of_line_classes(input) : std::nullopt;
+    }
+    const bool is_for_signs = input.free_lines() == 0 && input.value_type != PERM_VALUE_TEXT &&
+                              is_small_and_dense(plan.n(), input.pattern.nnz()) &&
+                              (plan.n() < least_order_compared || plan.reductions.merged == 0);
+    if (!is_for_signs) return {};
+    return std::ldexp(1.0, std::max(plan.n(), least_sign_order) - 1);
+}
+
+bool executes_glynn(const Plan &plan) {
+    const InputPattern &input = plan.input;
+    return glynn_terms(plan) && !input.repeats && input.value_type != PERM_VALUE_PATTERN &&
+           input.source.empty() && !input.written &&
+           input.pattern.nnz() == std::int64_t{plan.n()} * plan.n() && plan.refusal == PERM_OK;
+}
+
+bool is_small_and_dense(std::int64_t n, std::int64_t nnz) {
+    return n >= 1 && n <= most_small_order && (n <= any_density_order || 10 * nnz >= 6 * n * n);
+}
+
+} // namespace libperm

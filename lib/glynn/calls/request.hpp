@@ -1,0 +1,37 @@
+// What a call of perm_compute asks for, if that is what small matrices' own road gives.
+#pragma once
+
+#include "lib/input/call_watch.hpp"
+#include "lib/number/precision.hpp"
+
+#include <perm.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace libperm {
+
+struct Plan;
+
+struct SmallRequest {
+    double tolerance = 1e-9;
+    int threads = 0; // 0: one for each core
+    CallWatch watch;
+    Precision precision = Precision::automatic; // or double_ or, which integers alone get here, exact
+};
+
+// Nothing is parsed or looked up: options that say more than the usual are for the general road, and so are
+// those at fault.
+std::optional<SmallRequest> small_request(const perm_opts *opts);
+
+// How many terms the sum over signs, or over counts, has that perm_compute would begin with for the plan's
+// matrix and options; none if it would not begin with one.
+std::optional<double> glynn_terms(const Plan &plan);
+
+// Whether the plan's executions begin with it: as perm_compute, where the pattern is full.
+bool executes_glynn(const Plan &plan);
+
+// Whether the sum over signs comes first: what there is to gain otherwise takes longer to look for.
+bool is_small_and_dense(std::int64_t n, std::int64_t nnz);
+
+} // namespace libperm

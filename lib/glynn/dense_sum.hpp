@@ -1,0 +1,32 @@
+// A small dense matrix's permanent by Glynn's sum: in integers where these serve, else in doubles.
+#pragma once
+
+#include "lib/glynn/glynn_int128.hpp"
+#include "lib/glynn/small_matrix.hpp"
+#include "lib/input/call_watch.hpp"
+#include "lib/number/precision.hpp"
+#include "lib/tape/tape_run.hpp"
+
+#include <gmpxx.h>
+#include <optional>
+
+namespace libperm {
+
+struct DenseSum {
+    TapeAnswer value;
+    // Every digit of an integer, unless doubles were asked for.
+    std::optional<Int128> integer;
+    std::optional<mpz_class> mpz;  // instead
+    bool is_by_definition = false; // over permutations rather than signs
+};
+
+// On so many threads at most, with the same bits for any number of them. False: this is not for it. What
+// takes long asks the watch, and throws Error.
+bool sum_dense(const SmallMatrix &a, Precision precision, int threads, const CallWatch &watch, DenseSum &out);
+
+bool fits_double(Int128 x);
+
+// Orders from which on threads are worth waking: integers modulo 2^128 take four times as long as doubles.
+constexpr int least_parallel_order(bool is_integer) { return is_integer ? 16 : 18; }
+
+} // namespace libperm

@@ -1,0 +1,178 @@
+#include "lib/glynn/small_matrix.hpp"
+
+#include "lib/glynn/entries.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace libperm {
+namespace {
+
+bool is_plain(const perm_csr &a) {
+    return a.struct_size == sizeof(perm_csr) && a.n_rows == a.n_cols && a.n_rows >= 1 &&
+           a.n_rows <= most_small_order && a.nnz >= 0 && a.nnz <= a.n_rows * a.n_rows && a.row_ptr &&
+           a.col_idx && (a.index_type == PERM_INDEX_I64 || a.index_type == PERM_INDEX_I32) &&
+           !a.row_multiplicity && !a.col_multiplicity && !a.row_unmatched && !a.col_unmatched &&
+           (a.value_type == PERM_VALUE_PATTERN) == !a.values;
+}
+
+template <class Number> void set_up(const SmallMatrix &of, SmallColumns<Number> &columns, bool with_ones) {
+    std::fill_n(columns.begin(), of.size(), Number(0));
+    for (int i = of.given; with_ones && i < of.order; ++i) columns[of.at(i, i)] = 1;
+}
+
+// The caller's values, by their numbers.
+class IntegerValues {
+  public:
+    IntegerValues(const void *values, SmallMatrix &out)
+        : values_(static_cast<const std::int64_t *>(values)), out_(out) {
+        out.is_integer = true;
+        set_up(out, out.integers, true);
+    }
+    void put(std::size_t k, std::size_t at) {
+        const std::int64_t x = values_ ? values_[k] : 1;
+        out_.integers[at] = x;
+        out_.nnz += x != 0;
+    }
+
+  private:
+    const std::int64_t *values_; // null: ones
+    SmallMatrix &out_;
+};
+
+class RealValues {
+  public:
+    RealValues(const void *values, SmallMatrix &out)
+        : values_(static_cast<const double *>(values)), out_(out) {
+        set_up(out, out.re, true);
+    }
+    void put(std::size_t k, std::size_t at) {
+        const double x = values_[k];
+        out_.re[at] = x;
+        out_.nnz += x != 0;
+    }
+
+  private:
+    const double *values_;
+    SmallMatrix &out_;
+};
+
+class ComplexValues {
+  public:
+    ComplexValues(const void *values, SmallMatrix &out)
+        : values_(static_cast<const double *>(values)), out_(out) {
+        set_up(out, out.re, true);
+        set_up(out, out.im, false);
+    }
+    void put(std::size_t k, std::size_t at) {
+        const double re = values_[2 * k], im = values_[2 * k + 1];
+        out_.re[at] = re;
+        out_.im[at] = im;
+        out_.nnz += re != 0 || im != 0;
+        out_.is_complex |= im != 0;
+    }
+
+  private:
+    const double *values_;
+    SmallMatrix &out_;
+};
+
+template <class Read> bool with_values(const void *values, int type, SmallMatrix &out, const Read &read) {
+    switch (type) {
+    case PERM_VALUE_F64:
+        return read(RealValues(values, out));
+    case PERM_VALUE_C128:
+        return read(ComplexValues(values, out));
+    case PERM_VALUE_I64:
+    case PERM_VALUE_PATTERN:
+        return read(IntegerValues(values, out));
+    default:
+        return false;
+    }
+}
+
+void set_order(std::int64_t n, SmallMatrix &out) {
+    out.given = static_cast<int>(n);
+    out.order = std::max(out.given, least_sign_order);
+    out.stride = (out.order + 3) / 4 * 4;
+}
+
+template <class Index> bool lists_all(const perm_csr &a) {
+    const auto *row_ptr = static_cast<const Index *>(a.row_ptr);
+    const auto *col = static_cast<const Index *>(a.col_idx);
+    const auto n = static_cast<Index>(a.n_rows);
+    Index differs = row_ptr[n] ^ (n * n);
+    for (Index i = 0; i < n; ++i) {
+        differs |= row_ptr[i] ^ (i * n);
+        for (Index j = 0; j < n; ++j) differs |= col[i * n + j] ^ j;
+    }
+    return differs == 0;
+}
+
+// Whether the values stand row by row, those of zeros too.
+bool lists_all(const perm_csr &a) {
+    if (a.nnz != a.n_rows * a.n_rows) return false;
+    return a.index_type == PERM_INDEX_I64 ? lists_all<std::int64_t>(a) : lists_all<std::int32_t>(a);
+}
+
+template <class Values> bool put_all(Values &values, const SmallMatrix &out) {
+    std::size_t k = 0;
+    for (int i = 0; i < out.given; ++i)
+        for (int j = 0; j < out.given; ++j) values.put(k++, out.at(i, j));
+    return true;
+}
+
+struct EntryParts {
+    double re, im;
+};
+
+// Lines by their entries, line(l, k) being entry k of line l.
+template <class Line> bool some_proportional(int n, const Line &line) {
+    constexpr double near = 0x1p-46; // more than the roundings of two products
+    const auto size = [](EntryParts x) { return std::fabs(x.re) + std::fabs(x.im); };
+    for (int a = 1; a < n; ++a)
+        for (int b = 0; b < a; ++b) {
+            int p = 0; // where line a is not 0
+            while (p + 1 < n && size(line(a, p)) == 0) ++p;
+            const EntryParts ap = line(a, p), bp = line(b, p);
+            bool is_near = true;
+            for (int k = 0; k < n && is_near; ++k) {
+                const EntryParts ak = line(a, k), bk = line(b, k);
+                const double re = (ap.re * bk.re - ap.im * bk.im) - (bp.re * ak.re - bp.im * ak.im);
+                const double im = (ap.re * bk.im + ap.im * bk.re) - (bp.re * ak.im + bp.im * ak.re);
+                const double most = size(ap) * size(bk) + size(bp) * size(ak);
+                // Underflow and overflow tell nothing.
+                is_near = std::fabs(re) + std::fabs(im) <= near * most + 0x1p-900 || !(most < 0x1p1000);
+            }
+            if (is_near) return true;
+        }
+    return false;
+}
+
+} // namespace
+
+bool read_dense(const perm_csr &a, SmallMatrix &out) {
+    if (!is_plain(a)) return false;
+    set_order(a.n_rows, out);
+    return with_values(a.values, a.value_type, out, [&](auto values) {
+        if (lists_all(a)) return put_all(values, out);
+        return for_each_entry(a, [&](std::size_t k, int i, int j) { values.put(k, out.at(i, j)); });
+    });
+}
+
+bool read_full(const void *values, perm_value_type type, int n, SmallMatrix &out) {
+    set_order(n, out);
+    return with_values(values, type, out, [&](auto all) { return put_all(all, out); });
+}
+
+bool may_have_proportional_lines(const SmallMatrix &a) {
+    const auto entry = [&a](int i, int j) -> EntryParts {
+        const std::size_t k = a.at(i, j);
+        if (a.is_integer) return {static_cast<double>(a.integers[k]), 0};
+        return {a.re[k], a.is_complex ? a.im[k] : 0};
+    };
+    return some_proportional(a.order, entry) ||
+           some_proportional(a.order, [&](int j, int i) { return entry(i, j); });
+}
+
+} // namespace libperm

@@ -1,0 +1,255 @@
+#include "lib/samples/boson/boson_shot.hpp"
+
+#include "jit/lanes/minor_sum.hpp"
+#include "jit/text/text.hpp"
+#include "lib/base/error.hpp"
+#include "preprocess/index.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace libperm {
+namespace {
+
+constexpr double weighing_seconds = 1e-9; // of a mode and a column
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+template <class Work> void for_each(std::uint64_t photons, const Work &work) {
+    for (; photons != 0; photons &= photons - 1) work(static_cast<std::size_t>(std::countr_zero(photons)));
+}
+constexpr std::uint64_t bit(std::size_t k) { return std::uint64_t{1} << k; }
+
+} // namespace
+
+void OccupiedModes::add(std::size_t one) {
+    int k = 0;
+    while (k < kinds && mode[at(k)] != one) ++k;
+    if (k == kinds) {
+        mode[at(kinds)] = one;
+        count[at(kinds++)] = 0;
+    }
+    ++count[at(k)];
+    for (; k > 0 && count[at(k)] > count[at(k) - 1]; --k) {
+        std::swap(count[at(k)], count[at(k) - 1]);
+        std::swap(mode[at(k)], mode[at(k) - 1]);
+    }
+}
+
+BosonShot::BosonShot(const Amplitudes &u, MemoryAccount &account, const Poll &poll)
+    : u_(u),
+      poll_(poll),
+      met_(u.columns()),
+      narrow_(account),
+      x_(u.modes()),
+      y_(u.modes()),
+      weight_(u.modes()) {}
+
+void BosonShot::begin(Randomness random, std::vector<std::size_t> &photons) {
+    random_ = random;
+    for (std::size_t k = photons.size(); k > 1; --k) std::swap(photons[k - 1], photons[random_.below(k)]);
+    std::fill(met_.begin(), met_.end(), Photons{0});
+    newest_ = 0;
+}
+
+void BosonShot::run(Randomness random, std::vector<std::size_t> photons, std::int64_t *occupation) {
+    begin(random, photons);
+    std::fill_n(occupation, u_.modes(), std::int64_t{0});
+    for (const std::size_t column : photons) {
+        in_[newest_] = column;
+        const Block all = block();
+        const Road road = road_of(all);
+        if (road.seconds == infinite) throw_too_wide(photons.size());
+        road.narrow ? run_narrow() : sum_minors();
+        weigh();
+        const std::size_t mode = drawn();
+        leave(all, mode);
+        ++occupation[mode];
+    }
+}
+
+double BosonShot::seconds(Randomness random, std::vector<std::size_t> photons) {
+    begin(random, photons);
+    double seconds = 0;
+    for (const std::size_t column : photons) {
+        in_[newest_] = column;
+        const Block all = block();
+        shares_.assign({{column, 1, 1.0}});
+        seconds += weighing_seconds * static_cast<double>(u_.modes() * u_.columns()) + road_of(all).seconds;
+        weigh();
+        leave(all, drawn());
+    }
+    return seconds;
+}
+
+// Photons that left are matched to those that came, by modes that these reach; from the newest, who has no
+// partner, alternating paths lead to all without whom the others could be matched (Dulmage and Mendelsohn).
+// Only their minors are not 0, and those of the whole but for a common factor.
+BosonShot::Block BosonShot::block() {
+    Block block{bit(newest_), 0};
+    for (Photons fresh = block.came; fresh != 0;) {
+        const auto c = static_cast<std::size_t>(std::countr_zero(fresh));
+        fresh &= fresh - 1;
+        const Photons found = met_[in_[c]] & ~block.left;
+        block.left |= found;
+        for_each(found, [&](std::size_t r) {
+            found_by_[r] = c;
+            block.came |= bit(partner_[r]);
+            fresh |= bit(partner_[r]);
+        });
+    }
+    return block;
+}
+
+// The newest leaves by a mode that one of the block reaches; its path to the one without a partner changes
+// partners.
+void BosonShot::leave(const Block &block, std::size_t mode) {
+    std::size_t c = newest_, r = newest_;
+    if (!u_.reaches(in_[c], mode))
+        for_each(block.came, [&](std::size_t k) { c = u_.reaches(in_[k], mode) ? k : c; });
+    for (;; c = found_by_[r]) {
+        partner_[r] = c;
+        std::swap(taken_[c], r);
+        if (c == newest_) break;
+    }
+    out_[newest_] = mode;
+    for (const std::uint32_t j : u_.columns_of(mode)) met_[j] |= bit(newest_);
+    ++newest_;
+}
+
+// The choice follows from the pattern alone.
+BosonShot::Road BosonShot::road_of(const Block &block) {
+    came_ = left_ = {};
+    for_each(block.came, [&](std::size_t c) { came_.add(in_[c]); });
+    for_each(block.left, [&](std::size_t r) { left_.add(out_[r]); });
+    const double summed = summed_seconds();
+    order(block);
+    const double narrow = narrow_seconds();
+    return {std::min(summed, narrow), narrow < summed};
+}
+
+double BosonShot::summed_seconds() const {
+    constexpr double most_overhead = 3e-6, overhead = 4e-8, term = 0.2e-9;
+    int photons = 1;
+    double terms = 1;
+    for (std::size_t k = 0; k < at(left_.kinds); ++k) {
+        photons += left_.count[k];
+        terms *= left_.count[k] + 1;
+    }
+    if (at(photons) > most_summed_photons) return infinite;
+    return std::min(most_overhead, overhead * photons * photons) + term * terms * came_.kinds;
+}
+
+double BosonShot::narrow_seconds() const {
+    constexpr double column = 1e-7, multiplication = 0.7e-9, most_states = 0x1p28;
+    if (!(narrow_.states() <= most_states)) return infinite;
+    return column * static_cast<double>(ordered_.size()) + multiplication * narrow_.multiplications();
+}
+
+// The columns of the block in the amplitudes' order, a row for each photon that left.
+void BosonShot::order(const Block &block) {
+    ordered_.clear();
+    for_each(block.came, [&](std::size_t c) { ordered_.push_back(in_[c]); });
+    std::sort(ordered_.begin(), ordered_.end(),
+              [&](std::size_t j, std::size_t k) { return u_.place(j) < u_.place(k); });
+    matrix_.clear();
+    for (const std::size_t j : ordered_) {
+        for_each(met_[j] & block.left, [&](std::size_t r) {
+            matrix_.rows.push_back(static_cast<std::uint8_t>(std::popcount(block.left & (bit(r) - 1))));
+            matrix_.entries.emplace_back(u_.re(j)[out_[r]], u_.im(j)[out_[r]]);
+        });
+        matrix_.ends.push_back(matrix_.rows.size());
+    }
+    narrow_.look(matrix_);
+}
+
+void BosonShot::run_narrow() {
+    minors_.assign(ordered_.size(), Value());
+    narrow_.run(minors_, poll_);
+    double most = 0;
+    for (const Value &minor : minors_)
+        most = std::max({most, std::fabs(minor.real()), std::fabs(minor.imag())});
+    const double scale = most > 0 ? std::ldexp(1.0, -std::ilogb(most)) : 1; // of many photons each is small
+    shares_.clear();
+    for (std::size_t k = 0; k < ordered_.size(); ++k)
+        if (k > 0 && ordered_[k] == ordered_[k - 1])
+            ++shares_.back().copies;
+        else
+            shares_.push_back({ordered_[k], 1, scale * minors_[k]});
+}
+
+void BosonShot::sum_minors() {
+    const OccupiedModes &in = came_, &out = left_;
+    shares_.clear();
+    if (out.kinds == 0) return shares_.push_back({in.mode[0], in.count[0], 1.0});
+    const int stride = (in.kinds + 3) / 4 * 4;
+    summed_.assign(at(2 * stride * out.kinds), 0.0);
+    double *const imaginary = summed_.data() + stride * out.kinds;
+    for (int j = 0; j < out.kinds; ++j)
+        for (int i = 0; i < in.kinds; ++i) {
+            summed_[at(j * stride + i)] = u_.re(in.mode[at(i)])[out.mode[at(j)]];
+            imaginary[j * stride + i] = u_.im(in.mode[at(i)])[out.mode[at(j)]];
+        }
+    GridColumns columns{stride, summed_.data(), imaginary};
+    const CountedColumns a{columns, in.kinds, out.kinds, in.count.data(), out.count.data()};
+    const std::size_t size = minor_space(a);
+    if (size > space_size_) {
+        space_ = aligned_doubles(size);
+        space_size_ = size;
+    }
+    LineSums sums(in.kinds, 1, true);
+    constexpr std::uint64_t between_polls = 1 << 14; // steps: some milliseconds
+    const std::uint64_t steps = count_steps(a);
+    for (std::uint64_t first = 0; first < steps; first += between_polls) {
+        if (first > 0) poll_();
+        add_minors(a, first, std::min(first + between_polls, steps), space_.get(), sums);
+    }
+    for (int i = 0; i < in.kinds; ++i) {
+        const TermSum sum = sums.sum(i, 0);
+        shares_.push_back({in.mode[at(i)], in.count[at(i)], {sum.re + sum.re_rest, sum.im + sum.im_rest}});
+    }
+}
+
+// The weight of each mode for the next photon to leave by: |sum over the kinds of those that came, counted,
+// of amplitude times the permanent of the others|^2.
+void BosonShot::weigh() {
+    std::fill(x_.begin(), x_.end(), 0.0);
+    std::fill(y_.begin(), y_.end(), 0.0);
+    for (const Share &share : shares_) {
+        const double a = share.minor.real() * share.copies, b = share.minor.imag() * share.copies;
+        const double *const u = u_.re(share.column), *const v = u_.im(share.column);
+        const Amplitudes::Range reached = u_.reached(share.column);
+        for (std::size_t z = reached.first; z < reached.end; ++z) {
+            x_[z] += a * u[z] - b * v[z];
+            y_[z] += a * v[z] + b * u[z];
+        }
+    }
+    for (std::size_t z = 0; z < x_.size(); ++z) weight_[z] = x_[z] * x_[z] + y_[z] * y_[z];
+}
+
+std::size_t BosonShot::drawn() {
+    double all = 0;
+    for (const double w : weight_) all += w;
+    double left = random_.uniform() * all;
+    std::size_t last = 0;
+    for (std::size_t z = 0; z < weight_.size(); ++z) {
+        if (weight_[z] == 0) continue;
+        last = z;
+        left -= weight_[z];
+        if (left < 0) break;
+    }
+    return last;
+}
+
+void throw_too_wide(std::size_t photons) {
+    throw Error(
+        PERM_UNSUPPORTED,
+        formatted("{} photons: 0 to {} can be sampled, to {} where few of them reach the same modes, as "
+                  "in a shallow circuit",
+                  photons, most_summed_photons, most_photons));
+}
+
+} // namespace libperm

@@ -1,0 +1,42 @@
+// Which segments of a sum over subsets are summed again in numbers of twice the precision (Arithmetic::pair):
+// those whose terms are largest, chosen over all of the sum.
+//
+// The rounding of doubles leaves 2 rho T, T being the sum of the absolute values of the segments that are not
+// summed again, rho the roundings on the way of a term. T is to be small enough for the tolerance, beside an
+// estimate of the permanent. How T falls with the segments that are left out is seen in a sample of them;
+// both follow from plan and values alone, so everybody who sums a part of the whole chooses the same.
+#pragma once
+
+#include "lib/subsets/plan.hpp"
+
+#include <limits>
+#include <vector>
+
+namespace libperm {
+
+struct RefinedSegments {
+    // Segments whose absolute values add up to more than this.
+    double most = std::numeric_limits<double>::infinity();
+    bool all = false; // all at once, not in doubles first; engine `tree`
+};
+
+// About how large the permanent is, of numbers as the kernel takes them (lib/subsets/kernel_values.hpp). Of
+// random signs its square is the permanent of the squares, on average.
+double log2_permanent(const SubsetKernel &kernel, const std::vector<double> &numbers);
+
+// How many times the permanent all terms are together without their signs, about.
+double absolute_permanents(const SubsetKernel &kernel, const std::vector<double> &numbers);
+
+RefinedSegments choose_refined(const SubsetPlan &plan, const std::vector<double> &numbers);
+
+// About how many times its time a sum takes with what is summed again: of matrices without negative entries a
+// tenth, measured; of others Sum |terms| is small.
+double refining_slowdown(const SubsetPlan &plan, bool nonnegative);
+
+// A matrix as kernels sum it.
+struct SubsetMatrix {
+    std::vector<double> numbers;
+    RefinedSegments refined;
+};
+
+} // namespace libperm
