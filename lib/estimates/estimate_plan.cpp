@@ -5,7 +5,7 @@
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/system.hpp"
-#include "lib/estimates/sample_devices.hpp"
+#include "lib/samples/sample_devices.hpp"
 
 #include <oneapi/tbb/task_arena.h>
 

@@ -5,7 +5,7 @@
 
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
-#include "lib/periodic/repeated_plan.hpp"
+#include "lib/periodic/answers/repeated_plan.hpp"
 #include "lib/plan/block_plan.hpp"
 #include "preprocess/decompose.hpp"
 

@@ -5,8 +5,8 @@
 #include "lib/base/randomness.hpp"
 #include "lib/base/system.hpp"
 #include "lib/bounds/potential.hpp"
-#include "lib/estimates/device_choice.hpp"
-#include "lib/estimates/sampler.hpp"
+#include "lib/samples/device_choice.hpp"
+#include "lib/samples/sampler.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>

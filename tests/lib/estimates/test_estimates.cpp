@@ -7,7 +7,7 @@
 #include "lib/estimates/gamma_scheme.hpp"
 #include "lib/estimates/glynn.hpp"
 #include "lib/estimates/mean_bets.hpp"
-#include "lib/estimates/sampler.hpp"
+#include "lib/samples/sampler.hpp"
 #include "tests/support/dense_logs.hpp"
 #include "tests/support/run.hpp"
 
