@@ -9,7 +9,7 @@
 #include "lib/estimates/estimate_shards.hpp"
 #include "lib/estimates/kept_estimate.hpp"
 #include "lib/estimates/plan_estimate.hpp"
-#include "lib/samples/device_choice.hpp"
+#include "lib/samples/sample_devices.hpp"
 
 #include <perm.h>
 

@@ -72,7 +72,7 @@ bool execute_directly(const perm_plan &plan, const void *values, perm_result &re
     }
     if (!plan.direct) return false;
     libperm::TapeAnswer answer;
-    for (const bool twofold : plan.direct->ladder().of_tape())
+    for (const bool twofold : plan.direct->escalation().of_tape())
         if (plan.direct->run({&values, 1}, twofold, &answer) && plan.direct->is_enough(answer)) {
             fill(result, plan, answer, true);
             return true;

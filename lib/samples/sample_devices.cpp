@@ -1,10 +1,7 @@
 #include "lib/samples/sample_devices.hpp"
 
-#include "jit/driver/jit_error.hpp"
 #include "jit/lanes/bet_tally.hpp"
-#include "jit/text/text.hpp"
-#include "lib/base/log.hpp"
-#include "lib/run/gpu_device.hpp"
+#include "lib/run/placement.hpp"
 #include "lib/samples/sampler.hpp"
 #include "preprocess/parallel.hpp"
 
@@ -49,16 +46,7 @@ bool SampleDevices::share(const Potential &potential, std::uint64_t count, const
             }
         });
     };
-    if (is_required_) {
-        with_gpu_errors(run);
-        return true;
-    }
-    try {
-        run();
-    } catch (const JitError &error) {
-        log_warning(formatted("estimate: {}; on the processor now", error.what()));
-        has_failed_ = true;
-    }
+    has_failed_ = !run_on_gpu("the samples are drawn", is_required_, run);
     return !has_failed_;
 }
 
@@ -78,6 +66,14 @@ bool SampleDevices::tally(const Potential &potential, std::uint64_t seed, std::u
         sampler.tally(seed, first + k, count, bets, told.subspan(k * doubles, count * doubles));
     };
     return share(potential, told.size() / doubles, take, control);
+}
+
+SamplesDrawn choose_device(double seconds, const std::function<double(const GpuProperties &)> &seconds_on,
+                           const Options &options) {
+    const Placement chosen = place(
+        {"the samples are drawn", seconds / options.threads, gpu_start::open, seconds_on, 0, true}, options);
+    if (!chosen.on_gpu) return {nullptr, chosen.seconds};
+    return {std::make_unique<SampleDevices>(options, chosen.seconds), chosen.seconds};
 }
 
 } // namespace libperm

@@ -7,6 +7,7 @@
 #include "lib/run/run_control.hpp"
 #include "lib/samples/sampler_on_device.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -41,5 +42,15 @@ class SampleDevices {
     const Potential *of_ = nullptr; // whose samples they draw now
     std::vector<std::unique_ptr<SamplerOnDevice>> samplers_;
 };
+
+struct SamplesDrawn {
+    std::unique_ptr<SampleDevices> devices; // none: the processor draws
+    double seconds = 0;                     // as predicted
+};
+
+// Where samples are drawn that take `seconds` of one thread, or seconds_on() of one GPU once it has begun.
+// Throws Error where a GPU is named and there is none.
+SamplesDrawn choose_device(double seconds, const std::function<double(const GpuProperties &)> &seconds_on,
+                           const Options &options);
 
 } // namespace libperm

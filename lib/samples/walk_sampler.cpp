@@ -5,7 +5,7 @@
 #include "lib/base/randomness.hpp"
 #include "lib/base/system.hpp"
 #include "lib/bounds/potential.hpp"
-#include "lib/samples/device_choice.hpp"
+#include "lib/samples/sample_devices.hpp"
 #include "lib/samples/sampler.hpp"
 #include "preprocess/parallel.hpp"
 

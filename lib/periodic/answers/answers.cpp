@@ -4,6 +4,7 @@
 #include "lib/base/error.hpp"
 #include "lib/periodic/answers/float_terms.hpp"
 #include "lib/periodic/answers/residue_terms.hpp"
+#include "lib/run/placement.hpp"
 
 #include <algorithm>
 
@@ -69,11 +70,9 @@ class Asked {
 
     void refuse_beyond(double here, const char *numbers) const {
         if (here > plan_->options.refuse_seconds)
-            throw Error(
-                PERM_REFUSED_TIME,
-                formatted("{} cells are predicted to take {:.3g} s {}; the limit is {:.3g} s: raise "
-                          "time_limit_seconds, or ask for the residue modulo a prime (precision mod:P)",
-                          last(), here, numbers, plan_->options.refuse_seconds));
+            throw refused_for_time(formatted("{} cells {} are", last(), numbers), here, plan_->options,
+                                   "raise the limit (time_limit_seconds), or ask for the residue modulo a "
+                                   "prime (precision mod:P)");
         control_->begin(0, here);
     }
 

@@ -1,8 +1,7 @@
-// Whether a periodic matrix's work is done on a GPU.
+// What a periodic matrix's work takes, and where it runs for that.
 #pragma once
 
-#include "lib/input/options.hpp"
-#include "lib/run/gpu_queues.hpp"
+#include "lib/run/placement.hpp"
 
 #include <functional>
 
@@ -13,9 +12,12 @@ struct DeviceWork {
     double cpu_seconds = 0, gpu_bytes = 0, gpu_seconds = 0;
 };
 
-// Work with a GPU's queue, or null. Told that, or where with device `auto` that is predicted to be quicker.
-// Throws Error, in place of JitError too.
-void on_best_device(const Options &options, const DeviceWork &predicted,
-                    const std::function<void(DeviceQueue *)> &work);
+// Runs `work` with a GPU's queue or with null, by placement.hpp's rule.
+inline void on_best_device(const Options &options, const DeviceWork &predicted,
+                           const std::function<void(DeviceQueue *)> &work) {
+    run_placed({"periodic", predicted.cpu_seconds / options.threads, gpu_start::open + gpu_start::compile,
+                [&](const GpuProperties &) { return predicted.gpu_seconds; }, predicted.gpu_bytes, false},
+               options, work);
+}
 
 } // namespace libperm

@@ -98,12 +98,9 @@ class Search {
                      seconds = exact_seconds(*plan_, first_, count_, 62.0 * static_cast<double>(primes)) +
                                4e-9 * order * order * static_cast<double>(primes);
         if (seconds > plan_->options.refuse_seconds)
-            throw Error(
-                PERM_REFUSED_TIME,
-                formatted(
-                    "the generating function is predicted to take {:.3g} s, for its recurrence may have "
-                    "order {}; the limit is {:.3g} s: raise time_limit_seconds, or ask for terms",
-                    seconds, longest_, plan_->options.refuse_seconds));
+            throw refused_for_time(
+                formatted("the generating function, whose recurrence may have order {}, is", longest_),
+                seconds, plan_->options, "raise the limit (time_limit_seconds), or ask for terms");
     }
 
     void add_images(std::size_t more) {

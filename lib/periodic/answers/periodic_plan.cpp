@@ -6,7 +6,8 @@
 #include "lib/periodic/period/lumping.hpp"
 #include "lib/periodic/period/period_loops.hpp"
 #include "lib/periodic/period/reachable_share.hpp"
-#include "lib/run/gpu_device.hpp"
+#include "lib/run/placement.hpp"
+#include "lib/run/plan_machine.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -91,8 +92,8 @@ bool has_room(const PeriodicPlan &plan, RunControl &control) {
     const double bytes = 16 * plan.tables->states(plan.tables->most_used(plan.joined()));
     if (bytes < static_cast<double>(control.memory().limit())) return true;
     if (plan.options.device == Device::cpu) return false;
-    const GpuSight sight = first_gpu_in_sight();
-    return sight.gpu && bytes < static_cast<double>(sight.gpu->memory_bytes);
+    const PlanMachine machine(plan.options);
+    return machine.has_gpu() && bytes < machine.memory_limit(true);
 }
 
 // Before it is written, which may take minutes until memory is at its end.
@@ -103,14 +104,13 @@ void require_room(const PeriodicMatrix &a, const PeriodProgram &program, const P
     if (a.joined || a.head.is_there() || most < margin * static_cast<double>(limit)) return;
     const double moves = program.moves * reachable_share(a, program, poll), bytes = moves * bytes_of_move;
     if (bytes > margin * static_cast<double>(limit))
-        throw Error(
-            PERM_REFUSED_MEMORY,
-            formatted("the operator of a cell is predicted to have {:.2g} moves, with {} columns open at a "
-                      "cut: {}; {} is the limit\n  take smaller cells, raise the limit "
-                      "(memory_limit_bytes), or ask for a length as a plain matrix (perm_compute), which may "
-                      "be cut into slices",
-                      moves, program.open_columns(), readable_bytes(bytes),
-                      readable_bytes(static_cast<double>(limit))));
+        throw refused_for_memory(
+            formatted(
+                "the operator of a cell is predicted to have {:.2g} moves, with {} columns open at a cut: {}",
+                moves, program.open_columns(), readable_bytes(bytes)),
+            static_cast<double>(limit),
+            "take smaller cells, raise the limit (memory_limit_bytes), or ask for a length as a plain matrix "
+            "(perm_compute), which may be cut into slices");
 }
 
 // Where the operator takes more than the limit, or, with open ends, longer to be written than to be applied.

@@ -5,7 +5,7 @@
 #include "lib/base/system.hpp"
 #include "lib/periodic/answers/answers.hpp"
 #include "lib/periodic/cell/recognition.hpp"
-#include "lib/run/ladder.hpp"
+#include "lib/run/escalation.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,12 +1,12 @@
-// The ladder of precision: what follows an answer that is less certain than was asked for, and for how long
-// at most. From the ground up:
+// What follows an answer that is less certain than was asked for, and for how long
+// at most. Step by step:
 //
 //   a plan's tape (lib/tape) in doubles, then in numbers of two doubles
 //   the plan's engines (lib/execute/block_run.hpp); where a sum over subsets has lost digits of a block,
 //     another engine for that block
 //   the whole plan in dd, or exactly, the quicker one first (lib/execute/execute.hpp)
 //
-// Only precision `auto` climbs from one numbers to the next, only engine `auto`, beside it, from one engine
+// Only precision `auto` goes on from one numbers to the next, only engine `auto`, beside it, from one engine
 // to another: `double` is one run. Whatever stops on the way leaves the answer that was there.
 #pragma once
 
@@ -19,15 +19,15 @@ namespace libperm {
 constexpr double second_run_seconds = 60; // that a run for more digits may be predicted to take
 constexpr double unnoticed_seconds = 0.5; // a run so short is made without comparing
 
-// A run of the whole plan in other numbers, if it is predicted to take no longer.
-struct Rung {
-    Precision precision;
-    double most_seconds;
-};
-
-class Ladder {
+class Escalation {
   public:
-    explicit Ladder(const Options &options)
+    // A run of the whole plan in other numbers is made if it is predicted to take no longer than that.
+    struct Step {
+        Precision precision;
+        double most_seconds;
+    };
+
+    explicit Escalation(const Options &options)
         : tolerance_(options.tolerance),
           changes_numbers_(options.precision == Precision::automatic),
           may_refine_rows_(changes_numbers_ || options.precision == Precision::double_),
@@ -44,8 +44,8 @@ class Ladder {
 
     // The tape's numbers: whether of two doubles.
     std::span<const bool> of_tape() const {
-        static constexpr bool rungs[] = {false, true};
-        return {rungs, changes_numbers_ ? 2u : 1u};
+        static constexpr bool with_dd[] = {false, true};
+        return {with_dd, changes_numbers_ ? 2u : 1u};
     }
     // Whether another engine may compute a block after this one.
     bool may_change_engine(Engine after) const { return changes_engines_ && has_kernel(after); }
@@ -53,10 +53,10 @@ class Ladder {
     bool may_change_numbers() const { return changes_numbers_; }
     // Whether row sums may be held on two grids, products being those of doubles.
     bool may_refine_rows() const { return may_refine_rows_; }
-    static constexpr Rung twofold{Precision::dd, second_run_seconds};
-    static constexpr Rung exact{Precision::exact, second_run_seconds};
+    static constexpr Step dd{Precision::dd, second_run_seconds};
+    static constexpr Step exact{Precision::exact, second_run_seconds};
     // Whoever counts wants the last digit as well.
-    static constexpr Rung last_digit{Precision::exact, unnoticed_seconds};
+    static constexpr Step last_digit{Precision::exact, unnoticed_seconds};
 
   private:
     double tolerance_;
