@@ -17,7 +17,7 @@
 namespace libperm {
 namespace {
 
-constexpr std::size_t chunk = Sampler::at_once;
+constexpr std::size_t chunk = Sampler::chunk_samples;
 constexpr std::size_t pilot_chunks = 4, most_pilot_chunks = 2048;
 
 SampleSums flat(const BetSums &x) {

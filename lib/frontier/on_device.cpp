@@ -6,7 +6,7 @@
 #include "lib/base/log.hpp"
 #include "lib/frontier/slice_fields.hpp"
 #include "lib/frontier/slices.hpp"
-#include "lib/run/placement.hpp"
+#include "lib/input/machine.hpp"
 
 #include <algorithm>
 #include <limits>

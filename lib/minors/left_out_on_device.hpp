@@ -32,9 +32,10 @@ bool device_takes(const LeftOutShape &shape);
 // Of a matrix, once there is a kernel.
 double left_out_seconds(const LeftOutShape &shape, const GpuProperties &gpu);
 
+constexpr const char *left_out_work = "sums over signs"; // as logged
+
 // Whether the GPU is named, or predicted to be done sooner than the CPU with `cpu_seconds` for all. Throws
 // Error where it is named and there is none.
-constexpr const char *left_out_work = "sums over signs";
 bool goes_to_gpu(const Options &options, const LeftOutShape &shape, std::int64_t count, double cpu_seconds);
 
 class LeftOutOnDevice {

@@ -539,7 +539,7 @@ Plan make_plan(InputPattern input, const Options &options, const Values &values,
         in_blocks = planned_in_blocks(input, options, values, control);
         return in_blocks->refusal == PERM_OK ? in_blocks->seconds : std::numeric_limits<double>::infinity();
     };
-    auto repeated = RepeatedPlan::of(input, values, options, control, others);
+    auto repeated = PlainAsPeriodic::of(input, values, options, control, others);
     if (!repeated) {
         if (in_blocks) return *std::move(in_blocks);
         return planned_in_blocks(std::move(input), options, values, control);

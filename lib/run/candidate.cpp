@@ -1,8 +1,8 @@
 #include "lib/run/candidate.hpp"
 
 #include "jit/text/text.hpp"
+#include "lib/input/machine.hpp"
 #include "lib/input/options.hpp"
-#include "lib/run/placement.hpp"
 #include "lib/run/plan_machine.hpp"
 
 #include <algorithm>

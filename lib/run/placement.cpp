@@ -44,10 +44,12 @@ bool run_on_gpu(const std::string &what, const Options &options, const std::func
     return run_on_gpu(what, options.device == Device::gpu, on_gpu);
 }
 
-void run_placed(const Work &work, const Options &options, const std::function<void(DeviceQueue *)> &run) {
+void run_placed(const Work &work, const Options &options,
+                const std::function<void(const DeviceQueues *)> &run) {
     const bool is_done = place(work, options).on_gpu && run_on_gpu(work.what, options, [&] {
-                             GpuQueues queues(options);
-                             run(&queues.first());
+                             GpuQueues gpus(options);
+                             const DeviceQueues queues = gpus.when_needed();
+                             run(&queues);
                          });
     if (!is_done) run(nullptr);
 }

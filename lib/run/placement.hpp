@@ -4,6 +4,7 @@
 
 #include "jit/driver/gpu_properties.hpp"
 #include "lib/base/error.hpp"
+#include "lib/input/machine.hpp"
 #include "lib/input/options.hpp"
 
 #include <functional>
@@ -11,22 +12,7 @@
 
 namespace libperm {
 
-class DeviceQueue;
-
-// Seconds that a GPU takes before it begins, as hosts of an H100 and an H200 did.
-namespace gpu_start {
-constexpr double open = 0.3125;       // its context, once a process
-constexpr double compile = 1.5;       // a kernel, once a machine: it is kept
-constexpr double bring_in = 0.05;     // a kernel that is kept, and memory
-constexpr double of_compiling = 0.25; // the share of runs that compile: the others find it kept
-} // namespace gpu_start
-
-// Seconds of one thread of the processor: below, opening a GPU takes longer, for its host has eight threads
-// and more. Not by the threads that are allowed, on which no result depends.
-constexpr double worth_a_gpu = 8 * gpu_start::open;
-
-// The share of a GPU's memory that work may take: the rest is the driver's, and others'.
-constexpr double usable_of_gpu = 0.95;
+struct DeviceQueues;
 
 struct Work {
     std::string what;                                            // "periodic: "
@@ -51,9 +37,9 @@ Placement place(const Work &work, const Options &options);
 bool run_on_gpu(const std::string &what, const Options &options, const std::function<void()> &on_gpu);
 bool run_on_gpu(const std::string &what, bool is_named, const std::function<void()> &on_gpu);
 
-// Places the work and runs it, with the queue of the first GPU or with null, once more with null where the
-// GPU fails.
-void run_placed(const Work &work, const Options &options, const std::function<void(DeviceQueue *)> &run);
+// Places the work and runs it, with the GPUs' queues or with null; once more with null where a GPU fails.
+void run_placed(const Work &work, const Options &options,
+                const std::function<void(const DeviceQueues *)> &run);
 
 // "predicted to take 3 h on 8 threads, 1 h is the limit"; `where` may be empty.
 std::string beyond_time_limit(double seconds, const Options &options, const std::string &where = {});

@@ -3,7 +3,6 @@
 #include "jit/driver/gpu.hpp"
 #include "lib/input/machine.hpp"
 #include "lib/input/options.hpp"
-#include "lib/run/placement.hpp"
 #include "lib/run/run_control.hpp"
 
 #include <algorithm>

@@ -35,14 +35,14 @@ bool SampleDevices::share(const Potential &potential, std::uint64_t count, const
     if (has_failed_) return false;
     const auto run = [&] {
         open(potential);
-        const auto at_once = static_cast<std::uint64_t>(
-            std::max(1.0, entries_of_launch / static_cast<double>(potential.entries() * Sampler::at_once)));
+        const auto launch_chunks = static_cast<std::uint64_t>(std::max(
+            1.0, entries_of_launch / static_cast<double>(potential.entries() * Sampler::chunk_samples)));
         const std::uint64_t devices = samplers_.size();
         parallel_for(devices, [&](std::uint64_t d) {
             const std::uint64_t end = count * (d + 1) / devices;
-            for (std::uint64_t k = count * d / devices; k < end; k += at_once) {
-                take(*samplers_[d], k, std::min(at_once, end - k));
-                control.advance(static_cast<double>(std::min(at_once, end - k)));
+            for (std::uint64_t k = count * d / devices; k < end; k += launch_chunks) {
+                take(*samplers_[d], k, std::min(launch_chunks, end - k));
+                control.advance(static_cast<double>(std::min(launch_chunks, end - k)));
             }
         });
     };
@@ -52,7 +52,7 @@ bool SampleDevices::share(const Potential &potential, std::uint64_t count, const
 
 bool SampleDevices::draw(const Potential &potential, std::uint64_t seed, std::uint64_t first,
                          std::span<double> samples, RunControl &control) {
-    constexpr std::size_t chunk = Sampler::at_once;
+    constexpr std::size_t chunk = Sampler::chunk_samples;
     const auto take = [&](SamplerOnDevice &sampler, std::uint64_t k, std::uint64_t count) {
         sampler.draw(seed, first + k, count, samples.subspan(k * chunk, count * chunk));
     };

@@ -29,7 +29,7 @@ void Sampler::draw(std::uint64_t seed, std::uint64_t number, std::span<double> s
     const AlignedDoubles left = rows_left(rows_);
     WalkLanes walk;
     for (std::size_t first = 0; first < samples.size(); first += lanes) {
-        begin(seed, number * at_once + first, walk, left.get());
+        begin(seed, number * chunk_samples + first, walk, left.get());
         for (std::size_t begin = 0; begin < steps_.size(); begin += between_foldings) {
             const std::size_t count = std::min(between_foldings, steps_.size() - begin);
             walk_matchings(std::span(steps_).subspan(begin, count), left.get(), walk);
@@ -51,7 +51,7 @@ std::vector<std::int32_t> Sampler::rows_of(std::uint64_t seed, std::uint64_t num
     const AlignedDoubles left = rows_left(rows_);
     WalkLanes walk;
     const std::size_t lane = sample % lanes;
-    begin(seed, number * at_once + (sample - lane), walk, left.get());
+    begin(seed, number * chunk_samples + (sample - lane), walk, left.get());
     std::vector<std::int32_t> out;
     for (std::size_t t = 0; t < steps_.size(); ++t) {
         const WalkStep &step = steps_[t];
@@ -72,8 +72,8 @@ std::vector<std::int32_t> Sampler::rows_of(std::uint64_t seed, std::uint64_t num
 // On one thread, measured (docs/benchmarks.md).
 double Sampler::seconds_of_chunk(const Potential &potential) {
     constexpr double of_entry = 0.45e-9, of_step = 3e-9;
-    return static_cast<double>(at_once) * (of_entry * static_cast<double>(potential.entries()) +
-                                           of_step * static_cast<double>(potential.n()));
+    return static_cast<double>(chunk_samples) * (of_entry * static_cast<double>(potential.entries()) +
+                                                 of_step * static_cast<double>(potential.n()));
 }
 
 } // namespace libperm

@@ -11,11 +11,11 @@ namespace libperm {
 
 class Sampler {
   public:
-    static constexpr std::size_t at_once = 2048;
+    static constexpr std::size_t chunk_samples = 2048;
 
     explicit Sampler(const Potential &potential) : rows_(potential.n()), steps_(potential.steps()) {}
 
-    // Chunk `number` of `at_once` samples, always the same ones.
+    // Chunk `number` of `chunk_samples` samples, always the same ones.
     void draw(std::uint64_t seed, std::uint64_t number, std::span<double> samples) const;
 
     // The way of one of them, which is not 0: the row that each step gave its column to.

@@ -12,7 +12,7 @@
 namespace libperm {
 namespace {
 
-constexpr std::uint64_t drawn = Sampler::at_once;
+constexpr std::uint64_t drawn = Sampler::chunk_samples;
 static_assert(drawn == tally_samples);
 
 // Threads whose rows fit a block's shared memory.

@@ -18,7 +18,7 @@
 namespace libperm {
 namespace {
 
-constexpr std::size_t chunk = Sampler::at_once;
+constexpr std::size_t chunk = Sampler::chunk_samples;
 
 LogMatrix logarithms(const Pattern &a, const std::vector<Tracked> &entries) {
     LogMatrix out{a, {}};

@@ -14,8 +14,8 @@ namespace {
 class Asked {
   public:
     Asked(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, RunControl &control,
-          AtOnce at_once)
-        : plan_(&plan), first_(first), count_(count), control_(&control), at_once_(at_once) {}
+          double instant_seconds)
+        : plan_(&plan), first_(first), count_(count), control_(&control), instant_seconds_(instant_seconds) {}
 
     std::vector<Outcome> answered() const {
         const Options &options = plan_->options;
@@ -118,12 +118,11 @@ class Asked {
             const double limit = std::min(plan_->options.refuse_seconds, most);
             return seconds_exactly(limit, limit) <= limit;
         };
-        const double in_doubles = float_seconds(*plan_, first_, count_, false), soon = at_once_.exact_seconds;
+        const double in_doubles = float_seconds(*plan_, first_, count_, false), soon = instant_seconds_;
         if (plan_->integers && soon > 0 && is_soon(std::max(soon, times * in_doubles))) return exactly();
         std::vector<Outcome> outcomes = in_floats(false);
-        const auto misses = [&](const Outcome &x) {
-            return !(x.rel_error_bound <= plan_->options.tolerance);
-        };
+        const Escalation escalation(plan_->options);
+        const auto misses = [&](const Outcome &x) { return !escalation.is_met(x.rel_error_bound); };
         if (std::none_of(outcomes.begin(), outcomes.end(), misses)) return outcomes;
         const auto again = [&](auto &&work) {
             std::vector<Outcome> others;
@@ -132,8 +131,7 @@ class Asked {
                 if (is_better(others[k], outcomes[k])) outcomes[k] = others[k];
         };
         again([&] { return in_floats(true); });
-        constexpr double exact_when_missed = 60; // seconds
-        if (std::any_of(outcomes.begin(), outcomes.end(), misses) && is_soon(exact_when_missed))
+        if (std::any_of(outcomes.begin(), outcomes.end(), misses) && is_soon(Escalation::exact.most_seconds))
             again([&] { return exactly(); });
         return outcomes;
     }
@@ -141,12 +139,12 @@ class Asked {
     const PeriodicPlan *plan_;
     std::int64_t first_, count_;
     RunControl *control_;
-    AtOnce at_once_;
+    double instant_seconds_;
 };
 
 // Tables have exact numbers alone. Where doubles will do, and these are longer in coming than the operator in
 // being written, it is.
-bool wants_written(const PeriodicPlan &plan, std::int64_t last, AtOnce at_once) {
+bool wants_written(const PeriodicPlan &plan, std::int64_t last, double instant_seconds) {
     constexpr double of_move = 300e-9; // seconds; a table's moves are half the operator's
     const Options &options = plan.options;
     const bool automatic = options.precision == Precision::automatic,
@@ -156,22 +154,22 @@ bool wants_written(const PeriodicPlan &plan, std::int64_t last, AtOnce at_once) 
         !takes_doubles)
         return false;
     const double by_table = exact_seconds(plan, last, 1, most_bits(plan, last)) / options.threads;
-    return by_table > std::max(of_move * plan.moves(), automatic ? at_once.exact_seconds : 0.0);
+    return by_table > std::max(of_move * plan.moves(), automatic ? instant_seconds : 0.0);
 }
 
 } // namespace
 
 std::vector<Outcome> periodic_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
-                                    RunControl &control, AtOnce at_once) {
+                                    RunControl &control, double instant_seconds) {
     require_length(plan, first);
     if (count < 0) throw Error(PERM_BAD_ARGUMENT, formatted("count is {}: it must be 0 or more", count));
     if (count == 0) return {};
     require_length(plan, first + count - 1);
-    if (wants_written(plan, first + count - 1, at_once))
-        return periodic_terms(written_out(plan, control), first, count, control, at_once);
+    if (wants_written(plan, first + count - 1, instant_seconds))
+        return periodic_terms(written_out(plan, control), first, count, control, instant_seconds);
     const Charge of_plan(&control.memory(), held_bytes(plan));
     const Charge of_outcomes(&control.memory(), count * static_cast<std::int64_t>(2 * sizeof(Outcome)));
-    std::vector<Outcome> outcomes = Asked(plan, first, count, control, at_once).answered();
+    std::vector<Outcome> outcomes = Asked(plan, first, count, control, instant_seconds).answered();
     for (Outcome &outcome : outcomes) {
         outcome.engine = Engine::frontier;
         outcome.transposed = plan.program.transposed;
@@ -182,14 +180,15 @@ std::vector<Outcome> periodic_terms(const PeriodicPlan &plan, std::int64_t first
     return outcomes;
 }
 
-double periodic_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, AtOnce at_once) {
+double periodic_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
+                        double instant_seconds) {
     const Options &options = plan.options;
     const bool is_exact = options.precision == Precision::exact,
                is_open = options.precision == Precision::automatic;
     if (options.modulus != 0) return modular_seconds(plan, options.modulus, first, count) / options.threads;
     const double bits = most_bits(plan, first + count - 1),
                  exactly = exact_seconds(plan, first, count, bits) / options.threads;
-    if (is_exact || (is_open && plan.integers && exactly <= at_once.exact_seconds)) return exactly;
+    if (is_exact || (is_open && plan.integers && exactly <= instant_seconds)) return exactly;
     return float_seconds(plan, first, count, options.precision == Precision::dd) / options.threads;
 }
 

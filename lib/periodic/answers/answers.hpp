@@ -2,24 +2,21 @@
 #pragma once
 
 #include "lib/periodic/answers/periodic_plan.hpp"
+#include "lib/run/escalation.hpp"
 #include "lib/run/outcome.hpp"
 
 #include <vector>
 
 namespace libperm {
 
-// What precision auto does at once.
-struct AtOnce {
-    double exact_seconds = 60; // that whole numbers may take exactly; 0: only where the tolerance is missed
-};
-
 // a(first), a(first + 1), ...; throws Error. With precision auto whole numbers are exact where that takes
-// seconds; else doubles, and twice as many where the tolerance is missed.
+// `instant_seconds` at most, with 0 only where the tolerance is missed; else they are doubles, then dd, then
+// exact, as run/escalation.hpp has it.
 std::vector<Outcome> periodic_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
-                                    RunControl &control, AtOnce at_once = {});
+                                    RunControl &control, double instant_seconds = second_run_seconds);
 
 // Seconds that this takes at least, on the plan's threads, roughly.
 double periodic_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
-                        AtOnce at_once = {});
+                        double instant_seconds = second_run_seconds);
 
 } // namespace libperm

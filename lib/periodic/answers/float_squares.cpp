@@ -55,21 +55,20 @@ template <class A> struct PlainNumbers {
 };
 
 template <class A>
-DenseMatrix sector_matrix(const PeriodBlock &block, const Sector &from, const Sector &to,
-                          const std::vector<typename A::Number> &factors, double log_of_moves,
-                          Arithmetic arithmetic, RunControl &control) {
-    DenseMatrix out =
-        DenseMatrix::unwritten(from.size(), to.size(), is_complex(arithmetic), is_twofold(arithmetic));
+DenseMatrix sector_matrix(const SectorStep &step, const std::vector<typename A::Number> &factors,
+                          double log_of_moves, Arithmetic arithmetic, RunControl &control) {
+    DenseMatrix out = DenseMatrix::unwritten(step.from.size(), step.to.size(), is_complex(arithmetic),
+                                             is_twofold(arithmetic));
     const PlainNumbers<A> numbers;
     write_sector(
-        block, from, to, numbers, factors, [](const typename A::Number &x) { return A::negate(x); }, control,
+        step, numbers, factors, [](const typename A::Number &x) { return A::negate(x); }, control,
         [&](std::size_t row, std::size_t column, const typename A::Number &x) {
             DenseNumber parts{};
             std::memcpy(parts.data(), &x, sizeof x);
             for (std::size_t p = 0; p < out.planes.size(); ++p)
                 out.planes[p][row * out.columns + column] = parts[p];
         });
-    out.lost = least * static_cast<double>(block.levels.size()) * std::exp2(log_of_moves + 4);
+    out.lost = least * static_cast<double>(step.block.levels.size()) * std::exp2(log_of_moves + 4);
     return out;
 }
 
@@ -127,7 +126,7 @@ class SectorPowers {
 
   private:
     template <class A> DenseMatrix written_in(const Sector &from, const Sector &to) {
-        return sector_matrix<A>(block_, from, to, cell_.factors<A>(values_, arithmetic_),
+        return sector_matrix<A>({block_, from, to}, cell_.factors<A>(values_, arithmetic_),
                                 cell_.log_of_moves(block_), arithmetic_, control_);
     }
     // tr base^power
@@ -161,9 +160,9 @@ Charge charge_of(std::size_t states, Arithmetic arithmetic, RunControl &control)
 } // namespace
 
 std::vector<SquaredNumber> traces_by_squares(DenseMachine &machine, const PeriodicPlan &plan,
-                                             const std::vector<Gaussian> &values,
-                                             const std::vector<Gaussian> &sizes, std::int64_t m,
-                                             Arithmetic arithmetic, RunControl &control) {
+                                             const SquaredEntries &entries, std::int64_t m,
+                                             RunControl &control) {
+    const Arithmetic arithmetic = entries.arithmetic;
     const ScaledCell cell(plan);
     const double unit = unit_of(arithmetic);
     std::vector<SquaredNumber> out;
@@ -174,31 +173,28 @@ std::vector<SquaredNumber> traces_by_squares(DenseMachine &machine, const Period
         Rescaling rescaling;
         // No sector has more than the first one of the absolute values, by every entry.
         using Trace = SectorPowers::Trace;
-        SectorPowers powers(machine, block, sectors, cell, values, arithmetic, control),
-            of_sizes(machine, block, sectors, cell, sizes, Arithmetic::real, control);
+        SectorPowers powers(machine, block, sectors, cell, entries.values, arithmetic, control),
+            of_sizes(machine, block, sectors, cell, entries.sizes, Arithmetic::real, control);
         const Trace most = (plan.nonnegative ? powers : of_sizes).trace_of_power(0, m, rescaling);
         const auto add = [&](const Trace &trace, std::uint32_t times) {
             SquaredNumber number{trace.parts, most.parts[0] * of_conversion + trace.lost / unit,
                                  trace.exp2 + m * cell.per_period(), static_cast<double>(times)};
             out.push_back(number);
         };
-        for (std::size_t s = 0; s < sectors.size(); ++s) {
-            const std::size_t next = sectors[s].next;
-            if (sectors[s].size() == 0 || next < s || (next != s && m % 2 != 0)) continue;
-            if (sectors[next].size() == 0) continue;
+        for_each_trace(sectors, m, [&](std::size_t s, std::uint32_t pair) {
             rescaling.begin_again();
-            const Trace trace = s == 0 && plan.nonnegative ? most : powers.trace_of_power(s, m, rescaling);
-            add(trace, block.alike * (next == s ? 1 : 2));
-        }
+            add(s == 0 && plan.nonnegative ? most : powers.trace_of_power(s, m, rescaling),
+                block.alike * pair);
+        });
     }
     return out;
 }
 
 std::vector<SquaredNumber> advanced_by_squares(DenseMachine &machine, const PeriodicPlan &plan,
-                                               const std::vector<Gaussian> &values,
-                                               const std::vector<Gaussian> &sizes,
+                                               const SquaredEntries &entries,
                                                const std::vector<SquaredNumber> &x, std::int64_t periods,
-                                               Arithmetic arithmetic, RunControl &control) {
+                                               RunControl &control) {
+    const Arithmetic arithmetic = entries.arithmetic;
     const ScaledCell cell(plan);
     const PeriodBlock &block = plan.open.period;
     const std::vector<Sector> sectors = sectors_of(block);
@@ -209,9 +205,9 @@ std::vector<SquaredNumber> advanced_by_squares(DenseMachine &machine, const Peri
         if (number.absolute > 0) highest = std::max(highest, number.exp2 + std::ilogb(number.absolute) + 1);
     if (highest == std::numeric_limits<std::int64_t>::min()) highest = 0;
     Rescaling rescaling;
-    const auto advanced = [&](const std::vector<Gaussian> &entries, Arithmetic in,
+    const auto advanced = [&](const std::vector<Gaussian> &of_moves, Arithmetic in,
                               const auto &parts_of_state) {
-        SectorPowers powers(machine, block, sectors, cell, entries, in, control);
+        SectorPowers powers(machine, block, sectors, cell, of_moves, in, control);
         DenseMatrix y = DenseMatrix::unwritten(1, block.states, is_complex(in), is_twofold(in));
         for (std::size_t s = 0; s < x.size(); ++s) {
             const auto lower = static_cast<int>(std::max<std::int64_t>(x[s].exp2 - highest, -4000));
@@ -232,11 +228,11 @@ std::vector<SquaredNumber> advanced_by_squares(DenseMachine &machine, const Peri
     const auto of_values = [](const SquaredNumber &number) { return number.parts; };
     DenseMatrix absolute;
     if (!plan.nonnegative) {
-        absolute = advanced(sizes, Arithmetic::real,
+        absolute = advanced(entries.sizes, Arithmetic::real,
                             [](const SquaredNumber &number) { return DenseNumber{number.absolute}; });
         rescaling.begin_again();
     }
-    const DenseMatrix value = advanced(values, arithmetic, of_values);
+    const DenseMatrix value = advanced(entries.values, arithmetic, of_values);
     std::vector<SquaredNumber> out(x.size());
     for (std::size_t s = 0; s < x.size(); ++s) {
         for (std::size_t p = 0; p < value.planes.size(); ++p) out[s].parts[p] = value.planes[p][s];

@@ -18,17 +18,21 @@ struct SquaredNumber {
     double times = 1; // that it counts
 };
 
-// Of joined ends: a(m), as the traces of its blocks' sectors. `sizes`: the entries' absolute values, or more.
-std::vector<SquaredNumber> traces_by_squares(DenseMachine &machine, const PeriodicPlan &plan,
-                                             const std::vector<Gaussian> &values,
-                                             const std::vector<Gaussian> &sizes, std::int64_t m,
-                                             Arithmetic arithmetic, RunControl &control);
+// The moves' entries, none of whose sizes is below its absolute value.
+struct SquaredEntries {
+    const std::vector<Gaussian> &values, &sizes;
+    Arithmetic arithmetic; // of the values; sizes are in doubles
+};
 
-// Of open ends: the states so many periods behind `x`.
+// a(m) of joined ends is the sum of the traces of its blocks' sectors.
+std::vector<SquaredNumber> traces_by_squares(DenseMachine &machine, const PeriodicPlan &plan,
+                                             const SquaredEntries &entries, std::int64_t m,
+                                             RunControl &control);
+
+// The states of open ends so many periods behind `x`.
 std::vector<SquaredNumber> advanced_by_squares(DenseMachine &machine, const PeriodicPlan &plan,
-                                               const std::vector<Gaussian> &values,
-                                               const std::vector<Gaussian> &sizes,
+                                               const SquaredEntries &entries,
                                                const std::vector<SquaredNumber> &x, std::int64_t periods,
-                                               Arithmetic arithmetic, RunControl &control);
+                                               RunControl &control);
 
 } // namespace libperm

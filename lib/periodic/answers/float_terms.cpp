@@ -26,7 +26,7 @@ template <class N> Ranged<N> factor_of(const Gaussian &value, Arithmetic arithme
     return Ranged<N>::normalised(N::coefficient(number, size.magnitude), size.exp2);
 }
 
-// On the way of a term of a(m), at most.
+// Counts the roundings on the way of a term of a(m), at most.
 class Roundings {
   public:
     Roundings(const PeriodicPlan &plan, double of_product) {
@@ -111,7 +111,7 @@ template <class N> SquaredNumber squared_number(const Ranged<N> &x) {
     return out;
 }
 
-// In place of the entries, none of them below its absolute value.
+// The sizes that stand for the entries: none is below its entry's absolute value.
 std::vector<Gaussian> magnitudes_of(const PeriodicPlan &plan) {
     std::vector<Gaussian> sizes;
     sizes.reserve(plan.values.size());
@@ -124,19 +124,17 @@ std::vector<Gaussian> magnitudes_of(const PeriodicPlan &plan) {
 
 // first >= the plan's least.
 template <class A>
-std::vector<Ranged<Signed<A>>>
-terms_by_squares(DenseMachine &machine, const PeriodicPlan &plan, const std::vector<Gaussian> &values,
-                 const std::vector<Ranged<Signed<A>>> &factors, std::int64_t first, std::int64_t count,
-                 Arithmetic arithmetic, RunControl &control) {
+std::vector<Ranged<Signed<A>>> terms_by_squares(DenseMachine &machine, const PeriodicPlan &plan,
+                                                const SquaredEntries &entries,
+                                                const std::vector<Ranged<Signed<A>>> &factors,
+                                                std::int64_t first, std::int64_t count, RunControl &control) {
     using Numbers = RangedOperations<Signed<A>>;
     const Numbers numbers;
-    const std::vector<Gaussian> sizes = magnitudes_of(plan);
     std::vector<Ranged<Signed<A>>> terms;
     if (plan.joined()) {
         for (std::int64_t m = first; m < first + count; ++m) {
             terms.push_back(Numbers::zero());
-            for (const SquaredNumber &x :
-                 traces_by_squares(machine, plan, values, sizes, m, arithmetic, control))
+            for (const SquaredNumber &x : traces_by_squares(machine, plan, entries, m, control))
                 terms.back() =
                     terms.back() + Ranged<Signed<A>>{Signed<A>::number(x.times), 0} * number_of<Signed<A>>(x);
         }
@@ -148,8 +146,8 @@ terms_by_squares(DenseMachine &machine, const PeriodicPlan &plan, const std::vec
     std::vector<SquaredNumber> before;
     for (const auto &x : walk.numbers()) before.push_back(squared_number(x));
     std::vector<Ranged<Signed<A>>> after;
-    for (const SquaredNumber &x : advanced_by_squares(machine, plan, values, sizes, before,
-                                                      first - plan.open.least, arithmetic, control))
+    for (const SquaredNumber &x :
+         advanced_by_squares(machine, plan, entries, before, first - plan.open.least, control))
         after.push_back(number_of<Signed<A>>(x));
     walk.set(std::move(after));
     while (std::ssize(terms) < count) {
@@ -187,11 +185,13 @@ std::vector<Outcome> terms_in(const PeriodicPlan &plan, const std::vector<Gaussi
         const double of_matrix = static_cast<double>(folded) +
                                  product_roundings(inner, is_complex(arithmetic), is_twofold(arithmetic));
         const auto factors = factors_as.template operator()<Signed<A>>();
+        const std::vector<Gaussian> sizes = magnitudes_of(plan);
+        const SquaredEntries entries{values, sizes, arithmetic};
         const auto square = [&](DeviceQueue *queue) {
             const auto machine = queue ? dense_device(*queue, control) : processor(control);
             outcomes.clear();
             for (const auto &number :
-                 terms_by_squares<A>(*machine, plan, values, factors, first, count, arithmetic, control)) {
+                 terms_by_squares<A>(*machine, plan, entries, factors, first, count, control)) {
                 outcomes.push_back(outcome_of(
                     number, arithmetic,
                     4 * states + 8 +
@@ -209,7 +209,7 @@ std::vector<Outcome> terms_in(const PeriodicPlan &plan, const std::vector<Gaussi
         return outcomes;
     }
     const std::vector<Ranged<N>> factors = factors_as.template operator()<N>();
-    // Of N without them the sum of absolute values is the number itself.
+    // Where N holds no sum of absolute values, that is the number itself.
     constexpr bool bounds_itself = sizeof(N) == sizeof(typename N::Arithmetic::Number);
     for (const auto &number : terms_of(plan, numbers, factors, first, count, control))
         outcomes.push_back(outcome_of(number, arithmetic,

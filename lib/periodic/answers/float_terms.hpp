@@ -22,7 +22,7 @@ std::vector<std::int64_t> term_bits(const PeriodicPlan &plan, std::int64_t first
 double estimated_bits(const PeriodicPlan &plan, std::int64_t m, RunControl &control);
 double most_bits(const PeriodicPlan &plan, std::int64_t m);
 
-// Whether doubles, not twofold, are those of squares, which a GPU takes as well.
+// Tells whether doubles, not twofold, are found by squares, which a GPU takes as well.
 bool squares_on_device(const PeriodicPlan &plan, std::int64_t first, std::int64_t count);
 
 // The least length for which the operator is squared, for one term; 0: none.

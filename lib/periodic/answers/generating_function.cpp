@@ -7,6 +7,7 @@
 #include "lib/periodic/answers/float_terms.hpp"
 #include "lib/periodic/answers/recurrence.hpp"
 #include "lib/periodic/answers/residue_terms.hpp"
+#include "lib/run/placement.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 namespace libperm {
 namespace {
 
-// What is known modulo one prime.
+// The terms that are known modulo one prime.
 struct Image {
     std::uint64_t prime;
     std::vector<std::uint64_t> terms;
@@ -74,7 +75,7 @@ class Search {
             c = std::move(next);
             double largest = 0;
             for (const mpz_class &x : c) largest = std::max(largest, bits_of(x));
-            // Of a sum of products of coefficients and terms.
+            // The bits of a sum of products of coefficients and terms.
             const double needed = of_terms + largest + std::log2(static_cast<double>(c.size())) + 2;
             const double known = static_cast<double>(used.size()) * (residue_bits_ - 0.01);
             if (is_stable && known > needed) return told(c, used);
@@ -140,7 +141,7 @@ class Search {
         const std::vector<mpz_class> a = whole_numbers(
             used, std::min<std::size_t>(c.size(), static_cast<std::size_t>(count_)),
             [](const Image &i) -> const auto & { return i.terms; }, poll());
-        // Of the whole numbers A(m) = a(m) per_cell^m of_ends: back to a(m).
+        // The whole numbers are A(m) = a(m) per_cell^m of_ends: back to a(m).
         mpz_class power = 1;
         for (const mpz_class &x : c) {
             out.denominator.emplace_back(x, power);

@@ -13,7 +13,7 @@ LaneLevel lane_level(const PeriodLevel &level) {
     return out;
 }
 
-// Both in one: from the states before the first to those behind the second.
+// Makes one level of two: it leads from the states before the first to those behind the second.
 LaneLevel product(const LaneLevel &first, const LaneLevel &second) {
     LaneLevel out;
     for (std::size_t t = 0; t < second.states(); ++t) {

@@ -1,6 +1,7 @@
 #include "lib/periodic/answers/lane_walk.hpp"
 
 #include "lib/periodic/answers/lane_levels.hpp"
+#include "lib/periodic/period/period_walk.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -26,17 +27,11 @@ class LaneWalk {
         for (const LaneLevel &level : levels) {
             y_.resize(level.states());
             charge_.resize(static_cast<std::int64_t>((x_.capacity() + y_.capacity()) * sizeof x_[0]));
-            const auto sum = [&](std::size_t begin, std::size_t end) {
-                add_up_residues(level.first.data(), level.source.data(), begin, end, below_, x_.data(),
-                                y_.data());
-            };
-            const std::size_t pieces = level.source.size() / moves_of_a_piece + 1;
-            if (pieces < 3)
-                sum(0, level.states());
-            else
-                parallel_for(pieces, [&](std::uint64_t p) {
-                    sum(level.states() * p / pieces, level.states() * (p + 1) / pieces);
-                });
+            sum_states(level.states(), level.source.size() / moves_of_a_piece + 1, 3,
+                       [&](std::size_t begin, std::size_t end) {
+                           add_up_residues(level.first.data(), level.source.data(), begin, end, below_,
+                                           x_.data(), y_.data());
+                       });
             std::swap(x_, y_);
         }
     }
@@ -64,7 +59,7 @@ struct OpenLevels {
     LaneLevels start, period, finish;
 };
 
-// One prime a lane.
+// Walks with one prime in each lane.
 void walk_open(const PeriodicPlan &plan, const OpenLevels &levels, std::span<const std::uint64_t> primes,
                std::int64_t first, std::int64_t count, std::span<std::vector<std::uint64_t>> terms,
                RunControl &control) {
@@ -88,14 +83,15 @@ void walk_open(const PeriodicPlan &plan, const OpenLevels &levels, std::span<con
     begin();
     walk.advance(levels.start);
     const double work = moves_of(op.period.levels);
-    for (std::int64_t m = op.least; m < first + count; ++m) {
-        if (m >= first) tell(walk.at_the_end(levels.finish));
-        if (m + 1 < first + count) walk.advance(levels.period);
-        control.advance(work);
-    }
+    walk_lengths(
+        op.least, first, count, [&](std::int64_t) { tell(walk.at_the_end(levels.finish)); },
+        [&](std::int64_t) {
+            walk.advance(levels.period);
+            control.advance(work);
+        });
 }
 
-// Of one block modulo one prime: eight starts, each for so many like it.
+// Walks through one block modulo one prime from eight starts, each for so many like it.
 std::vector<std::uint64_t> walk_loops(const PeriodBlock &block, const LaneLevels &levels, std::uint64_t prime,
                                       std::span<const PeriodBlock::Start> starts, std::int64_t first,
                                       std::int64_t count, RunControl &control) {

@@ -10,10 +10,10 @@
 
 namespace libperm {
 
-// Whether all entries are 1 and there is enough to do for the lanes.
+// Lanes walk where all entries are 1 and there is enough to do for them.
 bool walks_in_lanes(const PeriodicPlan &plan, double primes);
 
-// By prime, by term: a(first), a(first + 1), ... The primes lie below 2^59 by less than most_below.
+// a(first), a(first + 1), ..., by prime, by term. The primes lie below 2^59 by less than most_below.
 using LaneTerms = std::vector<std::vector<std::uint64_t>>;
 LaneTerms terms_in_lanes(const PeriodicPlan &plan, const std::vector<std::uint64_t> &primes,
                          std::int64_t first, std::int64_t count, RunControl &control);

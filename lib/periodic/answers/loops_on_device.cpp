@@ -118,7 +118,7 @@ class LoopsOnDevice {
                         (starts + walk_warp - 1) / walk_warp * walk_warp);
     }
 
-    // Of some starts, modulo one prime, each for so many like it.
+    // Adds the traces of some starts modulo one prime, each for so many like it.
     void add_up(const PeriodBlock &block, const DeviceLevels &levels,
                 std::span<const PeriodBlock::Start> starts, std::size_t which,
                 std::vector<std::uint64_t> &terms) {

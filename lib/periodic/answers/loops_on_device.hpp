@@ -11,7 +11,7 @@
 
 namespace libperm {
 
-// By prime, by term: a(first), a(first + 1), ... of joined ends. Throws Error, JitError.
+// a(first), a(first + 1), ... of joined ends, by prime, by term. Throws Error, JitError.
 std::vector<std::vector<std::uint64_t>> traces_on_device(DeviceQueue &queue, const PeriodicPlan &plan,
                                                          const Residues &residues, std::int64_t first,
                                                          std::int64_t count, RunControl &control);

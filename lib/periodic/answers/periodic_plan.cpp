@@ -84,10 +84,10 @@ std::int64_t PeriodicPlan::nnz(std::int64_t length) const {
 
 namespace {
 
-// Of the operator, while it is written.
+// What a move of the operator takes while it is written.
 constexpr double bytes_of_move = 28;
 
-// For two tables, here or on a GPU.
+// Tells whether two tables have room, here or on a GPU.
 bool has_room(const PeriodicPlan &plan, RunControl &control) {
     const double bytes = 16 * plan.tables->states(plan.tables->most_used(plan.joined()));
     if (bytes < static_cast<double>(control.memory().limit())) return true;
@@ -96,7 +96,7 @@ bool has_room(const PeriodicPlan &plan, RunControl &control) {
     return machine.has_gpu() && bytes < machine.memory_limit(true);
 }
 
-// Before it is written, which may take minutes until memory is at its end.
+// Refuses an operator before it is written, which may take minutes until memory is at its end.
 void require_room(const PeriodicMatrix &a, const PeriodProgram &program, const Poll &poll,
                   std::int64_t limit) {
     constexpr double margin = 4; // of what some sets tell of all, at every row
@@ -163,7 +163,7 @@ PeriodicPlan make_periodic_plan(PeriodicMatrix a, PeriodProgram program, const O
         plan.loops = write_loops(plan.matrix, plan.program, poll, account);
     else {
         plan.open = write_operator(plan.matrix, plan.program, poll, account);
-        // What looking for them takes is soon more than they save.
+        // To look for them soon takes more than they save.
         constexpr double most_moves = 1e6;
         if (moves_of(plan.open.period.levels) <= most_moves) lump(plan.open, plan.values, poll);
     }

@@ -43,7 +43,7 @@ struct PeriodicPlan {
     OpenOperator open;                  // of open ends
     std::vector<PeriodBlock> loops;     // of joined ones
     std::optional<TableProgram> tables; // instead of both, where the operator is not written out
-    // Beside its table: the operator fits the limit, but takes long to be written.
+    // The plan has a table, but its operator fits the limit: it takes long to be written.
     bool may_be_written = false;
     double written_bytes = 0; // what that takes, predicted
     std::shared_ptr<WrittenOut> written = std::make_shared<WrittenOut>();
@@ -54,7 +54,7 @@ struct PeriodicPlan {
     bool joined() const { return matrix.joined; }
     std::size_t states() const;
     double moves() const; // of one period
-    // Of one period, for each start of joined ends that so many terms take.
+    // The moves of one period, for each start of joined ends that so many terms take.
     double moves_of_starts(std::int64_t first, std::int64_t count) const;
     std::int64_t order(std::int64_t length) const; // of the whole matrix
     std::int64_t nnz(std::int64_t length) const;

@@ -89,7 +89,7 @@ class ResiduePowers {
             numbers.begin_step(all_entries(residues_.values.front().size()));
         ResidueMatrix out{from.size(), to.size(), {}, std::vector<std::uint64_t>(from.size() * to.size())};
         write_sector(
-            block_, from, to, numbers, factors,
+            {block_, from, to}, numbers, factors,
             [this](const Numbers::Number &x) { return Numbers::Number{x[0] == 0 ? 0 : 2 * prime_ - x[0]}; },
             control_,
             [&](std::size_t row, std::size_t column, const Numbers::Number &x) {
@@ -174,14 +174,10 @@ std::uint64_t trace_modulo(DenseMachine &machine, const PeriodicPlan &plan, cons
         constexpr double bytes_of_entry = 8 * 12; // of three matrices, digits and residues
         const Charge charge(&control.memory(), static_cast<std::int64_t>(states * states * bytes_of_entry));
         ResiduePowers powers(machine, block, sectors, residues, control);
-        for (std::size_t s = 0; s < sectors.size(); ++s) {
-            const std::size_t next = sectors[s].next;
-            if (sectors[s].size() == 0 || sectors[next].size() == 0 || next < s) continue;
-            if (next != s && m % 2 != 0) continue;
-            const std::uint64_t trace = powers.trace_of_power(s, m),
-                                times = block.alike * (next == s ? 1 : 2);
+        for_each_trace(sectors, m, [&](std::size_t s, std::uint32_t pair) {
+            const std::uint64_t trace = powers.trace_of_power(s, m), times = block.alike * pair;
             sum = field.add(sum, field.multiply(field.to(trace), times % field.prime()));
-        }
+        });
     }
     return sum;
 }

@@ -14,7 +14,7 @@ namespace libperm {
 std::uint64_t trace_modulo(DenseMachine &machine, const PeriodicPlan &plan, const Residues &residues,
                            std::int64_t m, RunControl &control);
 
-// On one thread, and on a device.
+// What that takes on one thread, and on a device.
 DeviceWork residue_squares_work(const PeriodicPlan &plan, std::int64_t m, std::uint64_t prime);
 
 } // namespace libperm

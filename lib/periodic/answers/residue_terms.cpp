@@ -22,11 +22,11 @@
 namespace libperm {
 namespace {
 
-// Of a move, for each prime: of ones in lanes, of ones, of other entries.
+// A move takes that for each prime: with ones in lanes, with ones, with other entries.
 constexpr double seconds_in_lanes = 0.4e-9, seconds_of_one = 0.7e-9, seconds_each = 2e-9;
 constexpr double seconds_of_prime = 5e-6; // that is found
 
-// Of a part's rows: what makes each a row of whole numbers.
+// Multiplies each row of a part by what makes its entries whole numbers.
 void make_whole(const std::vector<PeriodicEntry> &entries, std::int32_t rows, std::size_t base,
                 IntegerEntries &out, const std::vector<Gaussian> &values, mpz_class &factor) {
     std::vector<mpz_class> multiple(static_cast<std::size_t>(rows), 1);
@@ -45,7 +45,7 @@ void make_whole(const std::vector<PeriodicEntry> &entries, std::int32_t rows, st
     for (const mpz_class &m : multiple) factor *= m;
 }
 
-// Few primes at once, each group on a thread.
+// Walks with few primes at once, each group on a thread.
 template <int K>
 ResidueTerms few(const PeriodicPlan &plan, const Residues &residues, std::size_t begin, std::int64_t first,
                  std::int64_t count, RunControl &control) {
@@ -64,7 +64,7 @@ ResidueTerms few(const PeriodicPlan &plan, const Residues &residues, std::size_t
 // The terms from which a recurrence tells all others: so many, behind the first.
 std::int64_t determining(const PeriodicPlan &plan) { return 2 * plan.recurrence_order() + 2; }
 
-// Just below 2^59, as lanes take them.
+// Lanes take primes just below 2^59.
 bool is_of_lanes(const std::vector<std::uint64_t> &primes) {
     constexpr std::uint64_t highest = std::uint64_t{1} << residue_lane_bits;
     return std::all_of(primes.begin(), primes.end(),
@@ -95,6 +95,26 @@ DeviceWork device_work(const PeriodicPlan &plan, std::int64_t first, std::int64_
 }
 
 } // namespace
+
+ResidueTerms terms_on_devices(const DeviceQueues &queues, const PeriodicPlan &plan, const Residues &residues,
+                              std::int64_t first, std::int64_t count, RunControl &control) {
+    const std::vector<DeviceQueue *> devices = queues.all();
+    const std::size_t all = residues.primes.size();
+    std::vector<ResidueTerms> found(devices.size());
+    parallel_for(devices.size(), [&](std::uint64_t d) {
+        const auto begin = static_cast<std::ptrdiff_t>(all * d / devices.size()),
+                   end = static_cast<std::ptrdiff_t>(all * (d + 1) / devices.size());
+        if (begin == end) return;
+        const Residues share{residues.pattern,
+                             {residues.primes.begin() + begin, residues.primes.begin() + end},
+                             {residues.values.begin() + begin, residues.values.begin() + end}};
+        found[d] = plan.tables ? table_terms(plan, share, first, count, devices[d], control)
+                               : traces_on_device(*devices[d], plan, share, first, count, control);
+    });
+    ResidueTerms out;
+    for (ResidueTerms &some : found) std::move(some.begin(), some.end(), std::back_inserter(out));
+    return out;
+}
 
 bool walks_on_device(const PeriodicPlan &plan, std::int64_t first) {
     return plan.tables ? !plan.joined() : plan.joined() && !recurs(plan, first);
@@ -206,7 +226,7 @@ std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, s
     const Poll poll = [&control] { control.poll(); };
     const IntegerEntries entries = integer_entries(plan, poll);
     const bool gaussian = !entries.im.empty();
-    // Of the whole numbers, which are as much larger as their factor.
+    // The whole numbers are larger than the terms by their factor.
     const std::vector<std::int64_t> bits = term_bits(plan, first, count, control);
     double most = 0;
     for (std::size_t k = 0; k < bits.size(); ++k)
@@ -227,20 +247,19 @@ std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, s
         charge.resize(static_cast<std::int64_t>(needed * static_cast<std::size_t>(count) * 16));
         primes = primes_below(length, needed, gaussian, poll);
     };
-    const auto find_terms = [&](DeviceQueue *queue) {
-        on_gpu = queue != nullptr;
-        find_primes(queue ? modular_bits : bits_of_primes(plan, most));
-        if (!queue) {
+    const auto find_terms = [&](const DeviceQueues *queues) {
+        on_gpu = queues != nullptr;
+        find_primes(queues ? modular_bits : bits_of_primes(plan, most));
+        if (!queues) {
             terms = terms_by_recurrence(plan, entries, primes, first, count, control);
             return;
         }
         const Pattern none;
         const Residues residues = residues_of(none, entries.re, entries.im, primes, poll);
-        terms = plan.tables ? table_terms(plan, residues, first, count, queue, control)
-                            : traces_on_device(*queue, plan, residues, first, count, control);
+        terms = terms_on_devices(*queues, plan, residues, first, count, control);
     };
     if (walks_on_device(plan, first))
-        on_best_device(plan.options, device_work(plan, first, count, most), find_terms);
+        on_best_devices(plan.options, device_work(plan, first, count, most), find_terms);
     else
         find_terms(nullptr);
     const ChineseRemainder numbers(primes, gaussian, poll, &control.memory());

@@ -1,6 +1,8 @@
 // Permanents of a periodic matrix modulo primes, and from these the whole numbers.
 #pragma once
 
+#include "jit/queue/device_queues.hpp"
+#include "lib/number/residues.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
 #include "lib/run/outcome.hpp"
 
@@ -18,13 +20,13 @@ struct IntegerEntries {
 };
 IntegerEntries integer_entries(const PeriodicPlan &plan, const Poll &poll);
 
-// Of that factor of m cells: 2^it is not below it, and hardly above.
+// The factor of m cells is at most 2^factor_bits, and hardly less.
 double factor_bits(const IntegerEntries &entries, std::int64_t m);
 
-// How long primes are best for numbers of so many bits.
+// The length of primes that is best for numbers of so many bits.
 int bits_of_primes(const PeriodicPlan &plan, double bits);
 
-// By prime, by term, of the whole numbers. `primes`: of Gaussian integers each twice
+// The terms of the whole numbers, by prime, by term. Gaussian integers have each prime twice
 // (lib/number/residues.hpp).
 using ResidueTerms = std::vector<std::vector<std::uint64_t>>;
 ResidueTerms terms_modulo(const PeriodicPlan &plan, const IntegerEntries &entries,
@@ -36,10 +38,14 @@ ResidueTerms terms_by_recurrence(const PeriodicPlan &plan, const IntegerEntries 
                                  const std::vector<std::uint64_t> &primes, std::int64_t first,
                                  std::int64_t count, RunControl &control);
 
+// The same on devices, each with a share of the primes, which lie below 2^47. Throws Error, JitError.
+ResidueTerms terms_on_devices(const DeviceQueues &queues, const PeriodicPlan &plan, const Residues &residues,
+                              std::int64_t first, std::int64_t count, RunControl &control);
+
 // Whether exact numbers may be found on a GPU: traces that are walked to.
 bool walks_on_device(const PeriodicPlan &plan, std::int64_t first);
 
-// a(first), a(first + 1), ... exactly; `count` > 1 or not. On the device of the plan's options.
+// a(first), a(first + 1), ... exactly; `count` > 1 or not. On the devices of the plan's options.
 std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
                                  RunControl &control);
 
@@ -49,7 +55,7 @@ std::vector<std::uint64_t> terms_modulo_prime(const PeriodicPlan &plan, std::uin
                                               std::int64_t first, std::int64_t count, RunControl &control,
                                               bool &on_gpu);
 
-// Of joined ends far out: whether the operator is squared, here or on a GPU.
+// Joined ends far out may have their operator squared, here or on a GPU.
 bool squares_modulo(const PeriodicPlan &plan, std::uint64_t prime, std::int64_t first, std::int64_t count);
 
 // Seconds on one thread, roughly; `bits` of the largest term.

@@ -8,7 +8,7 @@
 
 namespace libperm {
 
-// On a device, which takes doubles and complex ones.
+// What they take on a device, which has doubles and complex ones.
 DeviceWork squares_device_work(const PeriodicPlan &plan, std::int64_t m, bool complex);
 
 // Seconds on one thread.

@@ -170,7 +170,7 @@ class Shift {
     int steps_ = 0, tried_ = 0;
 };
 
-// Of the states with so many used slots; below `least` nobody asks.
+// Finds the growth of the states with so many used slots; below `least` nobody asks.
 class Iteration {
   public:
     Iteration(GrowthTable &table, const TableProgram &program, double rounding, double most, double least)
@@ -297,7 +297,7 @@ Growth table_growth(const PeriodicPlan &plan, const std::vector<double> &factors
                         "be written out");
         return growth;
     }
-    // Those in the middle are most, and grow most.
+    // The sizes in the middle have the most states, and grow most.
     std::vector<std::int32_t> sizes;
     for (std::int32_t used = 0; used <= program.slots; ++used) sizes.push_back(used);
     std::stable_sort(sizes.begin(), sizes.end(), [&](std::int32_t x, std::int32_t y) {

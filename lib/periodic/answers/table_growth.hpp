@@ -11,7 +11,7 @@ namespace libperm {
 // `factors`: of the entries, none negative. Throws Error.
 Growth table_growth(const PeriodicPlan &plan, const std::vector<double> &factors, RunControl &control);
 
-// On this device, or the processor if it is null; JitError is thrown, too.
+// Works on this device, or on the processor if it is null; throws JitError, too.
 Growth table_growth(const PeriodicPlan &plan, const std::vector<double> &factors, DeviceQueue *queue,
                     RunControl &control);
 

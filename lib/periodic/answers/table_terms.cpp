@@ -21,14 +21,13 @@ using Terms = std::vector<std::vector<std::uint64_t>>; // by prime
 template <class NumberOf, class Advance>
 void walk(const TableProgram &program, std::int64_t first, std::int64_t count, const NumberOf &number,
           const Advance &advance) {
-    for (std::int64_t m = 0; m < first + count; ++m) {
-        const auto u = static_cast<std::int32_t>(m % program.periods);
-        if (m >= first) number(program.ends[static_cast<std::size_t>(u)]);
-        if (m + 1 < first + count) advance(u);
-    }
+    const auto period = [&](std::int64_t m) { return static_cast<std::int32_t>(m % program.periods); };
+    walk_lengths(
+        0, first, count, [&](std::int64_t m) { number(program.ends[static_cast<std::size_t>(period(m))]); },
+        [&](std::int64_t m) { advance(period(m)); });
 }
 
-// Which entries are 1 modulo all primes.
+// Tells which entries are 1 modulo all primes.
 std::vector<bool> ones_of(const Residues &residues) {
     std::vector<bool> ones(residues.values.front().size(), true);
     for (const std::vector<std::uint64_t> &values : residues.values)

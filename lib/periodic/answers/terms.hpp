@@ -30,18 +30,17 @@ void walk_open(const PeriodicPlan &plan, const Numbers &numbers,
     walk.begin(1, 0);
     walk.advance(op.start);
     const double work = moves_of(op.period.levels);
-    for (std::int64_t m = op.least; m < first; ++m) {
-        walk.advance(op.period.levels);
-        control.advance(work);
-    }
-    for (;; --count) {
-        end.set(walk.numbers());
-        end.advance(op.finish);
-        tell(last_of(end));
-        if (count == 1) return;
-        walk.advance(op.period.levels);
-        control.advance(2 * work);
-    }
+    walk_lengths(
+        op.least, first, count,
+        [&](std::int64_t) {
+            end.set(walk.numbers());
+            end.advance(op.finish);
+            tell(last_of(end));
+        },
+        [&](std::int64_t m) {
+            walk.advance(op.period.levels);
+            control.advance(m < first ? work : 2 * work);
+        });
 }
 
 // The traces of a(first) and those behind it, `traces.size()` of them; each is added to. Starts are shared

@@ -18,7 +18,7 @@ struct Rectangle {
 
 [[noreturn]] void bad_matrix(const std::string &text) { throw Error(PERM_BAD_MATRIX, text); }
 
-// In the call's memory as long as the charge lives.
+// Counts in the call's memory as long as the charge lives.
 class Reading {
   public:
     Reading(const Poll &poll, MemoryAccount *account, Charge &charge)

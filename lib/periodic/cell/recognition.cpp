@@ -26,13 +26,13 @@ class Recognition {
     Recognition(const Pattern &a, const Values &values, const Poll &poll)
         : a_(&a), values_(&values), n_(a.rows), steps_(poll) {}
 
-    std::optional<RepeatedCells> find() {
+    std::optional<RecognizedCells> find() {
         if (a_->rows != a_->cols || a_->nnz() < least_entries) return {};
         for (const std::int64_t middle : {n_ / 2, n_ / 4}) { // one of them may lie where a circulant wraps
             const std::int64_t rows = period_at(middle);
             if (rows == 0) continue;
             take_cell(middle, rows);
-            std::optional<RepeatedCells> found = as_circulant();
+            std::optional<RecognizedCells> found = as_circulant();
             if (!found) found = as_toeplitz();
             if (found && is_coupled(found->matrix)) return found;
         }
@@ -84,7 +84,7 @@ class Recognition {
                 cell_[at(k)].push_back({j - first, entry});
             }
     }
-    // Which of the cell's rows row i is.
+    // Tells which of the cell's rows row i is.
     std::int64_t row_of_cell(std::int64_t i) const { return ((i - first_) % rows_ + rows_) % rows_; }
 
     // Row i is the cell's, the columns counted from `base`: those before the first are left out, and those
@@ -108,7 +108,7 @@ class Recognition {
         };
         return (!wrap || take(end, expected.size(), base - n_)) && take(begin, end, base);
     }
-    // Where the cell of row i begins.
+    // Tells where the cell of row i begins.
     std::int64_t base_of(std::int64_t i) const { return i - row_of_cell(i); }
 
     std::pair<std::int64_t, std::int64_t> extent() const { // of the offsets
@@ -121,20 +121,20 @@ class Recognition {
         return {least, most};
     }
 
-    std::optional<RepeatedCells> as_circulant() {
+    std::optional<RecognizedCells> as_circulant() {
         if (n_ % rows_ != 0) return {};
         const auto [least, most] = extent();
         if (most - least > std::min(most_reach, n_ / 2)) return {};
         for (std::int64_t i = 0; i < n_; ++i) // the least offset within the matrix
             if (!fits(i, base_of(i) - floor_of(base_of(i) + least, n_) * n_, true)) return {};
-        RepeatedCells out;
+        RecognizedCells out;
         out.length = n_ / rows_;
         out.matrix.joined = true;
         write_cell(out.matrix, 0, least); // of a circulant columns may be counted from any one of them
         return out;
     }
 
-    std::optional<RepeatedCells> as_toeplitz() {
+    std::optional<RecognizedCells> as_toeplitz() {
         const auto [least, most] = extent();
         if (std::max(std::abs(least), std::abs(most)) > most_reach) return {};
         std::int64_t begin = first_, end = first_;
@@ -142,7 +142,7 @@ class Recognition {
         while (end < n_ && fits(end, base_of(end), false)) ++end;
         const std::int64_t most_at_end = most_rows_at_end + rows_;
         if (begin > most_at_end || n_ - end > most_at_end || (end - begin) / rows_ < least_cells) return {};
-        RepeatedCells out;
+        RecognizedCells out;
         out.length = (end - begin) / rows_;
         write_cell(out.matrix, begin, 0);
         end = begin + out.length * rows_;
@@ -205,7 +205,7 @@ class Recognition {
 
 } // namespace
 
-std::optional<RepeatedCells> repeated_cells(const Pattern &a, const Values &values, const Poll &poll) {
+std::optional<RecognizedCells> recognized_cells(const Pattern &a, const Values &values, const Poll &poll) {
     return Recognition(a, values, poll).find();
 }
 

@@ -11,7 +11,7 @@
 
 namespace libperm {
 
-struct RepeatedCells {
+struct RecognizedCells {
     PeriodicMatrix matrix; // its permanent, of so many cells, is that of the plain matrix
     std::int64_t length = 0;
 };
@@ -19,7 +19,7 @@ struct RepeatedCells {
 // None where the matrix is short, its cells are large, their rows reach far or not to other cells, or it is
 // another. Of such that
 // are not of equal cells hardly more than two rows are looked at.
-std::optional<RepeatedCells> repeated_cells(const Pattern &a, const Values &values,
-                                            const Poll &poll = no_poll);
+std::optional<RecognizedCells> recognized_cells(const Pattern &a, const Values &values,
+                                                const Poll &poll = no_poll);
 
 } // namespace libperm

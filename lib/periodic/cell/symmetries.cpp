@@ -66,7 +66,7 @@ class Matching {
     Matching(const CellGraph &from, const CellGraph &to, const Poll &poll)
         : from_(&from), to_(&to), poll_(&poll) {}
 
-    // Of each line the one it becomes; none, or none within reach.
+    // Maps each line to the one it becomes; none, or none within reach.
     std::optional<Colours> extended(Colours x, Colours y) {
         if (++tries_ > most_tries || !refine(x, y)) return {};
         std::map<std::uint32_t, std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>> cells;

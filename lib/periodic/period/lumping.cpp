@@ -34,7 +34,7 @@ std::size_t count(const Partition &partition) {
     return partition.empty() ? 0 : *std::max_element(partition.begin(), partition.end()) + std::size_t{1};
 }
 
-// By source what the moves of a level lead to.
+// Lists by source what the moves of a level lead to.
 struct Outward {
     std::vector<std::uint32_t> first;
     std::vector<std::uint32_t> target, entry;
@@ -64,7 +64,7 @@ class Quotient {
         behind_.resize(levels.size());
     }
 
-    // Of the states before the levels, given that of those behind them.
+    // Refines the states before the levels, given the partition of those behind them.
     Partition refined(Partition behind, const Poll &poll) {
         PolledSteps steps(poll);
         std::vector<std::uint64_t> signature;

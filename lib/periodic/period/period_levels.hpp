@@ -22,7 +22,7 @@ using PeriodLevels = std::vector<PeriodLevel>;
 
 double moves_of(const PeriodLevels &levels);
 
-// Which levels have entries of 1 alone.
+// Marks the levels that have entries of 1 alone.
 void mark_ones(PeriodLevels &levels, const std::vector<Gaussian> &values);
 
 } // namespace libperm

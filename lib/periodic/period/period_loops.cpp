@@ -31,7 +31,7 @@ class Components {
         for (std::size_t s = 0; s < levels.back().states(); ++s) visit(levels.size() - 1, s, steps);
     }
 
-    // Of a state behind a level; none where it lies on no loop.
+    // Tells the component of a state behind a level; none where it lies on no loop.
     std::uint32_t of(std::size_t level, std::size_t state) const { return component_[first_[level] + state]; }
     std::uint32_t count() const { return count_; }
 
@@ -154,7 +154,7 @@ class Orbits {
         count();
     }
 
-    // Of the orbit that the state stands for; 0: another one does.
+    // Tells the size of the orbit that the state stands for; 0: another one does.
     std::uint32_t size(std::uint32_t state) const { return size_[state]; }
     std::uint32_t root(std::uint32_t s) {
         while (parent_[s] != s) s = parent_[s] = parent_[parent_[s]];
@@ -175,7 +175,7 @@ class Orbits {
     std::vector<std::uint32_t> parent_, size_;
 };
 
-// Where all states are, at the cut: the block, and the number in it.
+// Tells where all states are at the cut: the block, and the number in it.
 struct Places {
     std::vector<std::uint32_t> block, number;
 };
@@ -227,7 +227,7 @@ Orbits of_even_lengths(Orbits orbits, const PeriodProgram &program,
     return orbits;
 }
 
-// Of each block the maps that leave it where it is.
+// Finds the maps that leave each block where it is.
 void find_symmetries(std::vector<PeriodBlock> &blocks, const std::vector<TurningSymmetry> &found,
                      const PeriodProgram &program, const PeriodKeys &keys, const Places &places,
                      const Poll &poll) {

@@ -9,7 +9,7 @@
 namespace libperm {
 namespace {
 
-// Of the states before a level those from which a wanted one is reached.
+// Finds the states before a level from which a wanted one is reached.
 std::vector<bool> wanted_before(const PeriodLevel &level, const std::vector<bool> &wanted,
                                 std::size_t sources) {
     std::vector<bool> before(sources, false);
@@ -65,7 +65,7 @@ std::size_t count(const std::vector<bool> &kept) {
     return static_cast<std::size_t>(std::count(kept.begin(), kept.end(), true));
 }
 
-// What is reached from `keys` in any number of steps, and the levels of one step of it.
+// Finds what is reached from `keys` in any number of steps, and the levels of one step of it.
 PeriodKeys closure(PeriodWriter &writer, const PeriodExtent &extent, PeriodKeys keys, PeriodLevels &levels) {
     for (;;) {
         levels.clear();

@@ -16,7 +16,7 @@ struct StateSymmetries {
     std::vector<std::uint32_t> twist;              // by map: a bit for each map before it
 };
 
-// From the states at a cut to the same at the next.
+// Leads from the states at a cut to the same at the next.
 struct PeriodBlock {
     PeriodLevels levels;
     std::size_t states = 0;
@@ -48,7 +48,7 @@ std::vector<Gaussian> values_of_moves(const PeriodicMatrix &a);
 OpenOperator write_operator(const PeriodicMatrix &a, const PeriodProgram &program, const Poll &poll,
                             MemoryAccount *account);
 
-// Of open ends and a few cells, from one state to one.
+// Writes the levels of open ends and a few cells, from one state to one.
 PeriodLevels write_few(const PeriodicMatrix &a, const PeriodProgram &program, std::int64_t length,
                        const Poll &poll, MemoryAccount *account);
 

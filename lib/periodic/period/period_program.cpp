@@ -135,7 +135,7 @@ struct Found {
     double cost;
 };
 
-// From the order that was given: single rows are moved and shifted as long as that makes it cheaper.
+// Improves the order that was given: single rows are moved and shifted as long as it becomes cheaper.
 Found search(const PeriodicMatrix &a, const Poll &poll, bool shifts) {
     PeriodCost cost(a);
     Order order(at(a.rows));

@@ -13,6 +13,24 @@
 
 namespace libperm {
 
+// Along the terms from that of length `begin` on: tell(m) for `count` lengths from the first, step(m)
+// between.
+template <class Tell, class Step>
+void walk_lengths(std::int64_t begin, std::int64_t first, std::int64_t count, const Tell &tell,
+                  const Step &step) {
+    for (std::int64_t m = begin; m < first + count; ++m) {
+        if (m >= first) tell(m);
+        if (m + 1 < first + count) step(m);
+    }
+}
+
+// sum(begin, end) for the states of a level, in pieces by its moves alone; fewer than `least` are not shared.
+template <class Sum>
+void sum_states(std::size_t states, std::size_t pieces, std::size_t least, const Sum &sum) {
+    if (pieces < least) return sum(0, states);
+    parallel_for(pieces, [&](std::uint64_t p) { sum(states * p / pieces, states * (p + 1) / pieces); });
+}
+
 // `Numbers`: Number, Factor, zero(), one(), add(), multiply(factor, number), as the frontier has them.
 template <class Numbers> class PeriodWalk {
   public:
@@ -31,13 +49,8 @@ template <class Numbers> class PeriodWalk {
     void advance(const PeriodLevels &levels) {
         for (const PeriodLevel &level : levels) {
             y_.resize(level.states());
-            const std::size_t pieces = level.moves.size() / moves_of_a_piece + 1;
-            if (pieces < 2)
-                sum(level, 0, level.states());
-            else
-                parallel_for(pieces, [&](std::uint64_t p) {
-                    sum(level, level.states() * p / pieces, level.states() * (p + 1) / pieces);
-                });
+            sum_states(level.states(), level.moves.size() / moves_of_a_piece + 1, 2,
+                       [&](std::size_t begin, std::size_t end) { sum(level, begin, end); });
             std::swap(x_, y_);
         }
     }
@@ -87,7 +100,7 @@ inline double roundings_along(const PeriodLevels &levels, double of_product, dou
     return roundings;
 }
 
-// Of the frontier's own traits: factors for entries that are no row's.
+// A step of all entries, of which the number traits make factors: they are no row's.
 inline FrontierStep all_entries(std::size_t count) {
     FrontierStep step;
     step.terms.resize(count);

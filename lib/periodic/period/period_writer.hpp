@@ -41,7 +41,7 @@ class PeriodWriter {
                  MemoryAccount *account)
         : a_(&a), program_(&program), poll_(&poll), account_(account), charge_(account) {}
 
-    // What a state is before the first row.
+    // The state before the first row.
     PeriodKey first_key(const PeriodExtent &extent, std::int64_t step) const;
 
     // The keys at the next cut; what led there goes to `levels`, as with all that follows.

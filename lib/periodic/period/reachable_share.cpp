@@ -41,7 +41,7 @@ class FirstSteps {
     }
 
     std::size_t open() const { return open_.size(); }
-    // Of the open columns; more rows than columns, or more columns closed than rows, lead nowhere.
+    // Sets of the open columns: more rows than columns, or more columns closed than rows, lead nowhere.
     bool has_sets() const { return closed() <= rows_.size() && rows_.size() <= is_open_.size(); }
 
     // Whether one of these sets, taken at random, is what some choice of a column for each row has used.

@@ -36,4 +36,16 @@ inline std::size_t sectors_in(const PeriodBlock &block) {
 // What one thread takes to multiply all sectors with themselves: the sum of their sizes' third powers.
 double sector_products(const PeriodBlock &block);
 
+// work(s, times) for the sectors that T^m leads back to and that have states, for one of a pair, which counts
+// twice.
+template <class Work>
+void for_each_trace(const std::vector<Sector> &sectors, std::int64_t m, const Work &work) {
+    for (std::size_t s = 0; s < sectors.size(); ++s) {
+        const std::size_t next = sectors[s].next;
+        if (sectors[s].size() == 0 || sectors[next].size() == 0 || next < s || (next != s && m % 2 != 0))
+            continue;
+        work(s, std::uint32_t{next == s ? 1u : 2u});
+    }
+}
+
 } // namespace libperm

@@ -27,7 +27,7 @@ class DenseMachine {
 
 std::unique_ptr<DenseMachine> processor(RunControl &control);
 
-// Of doubles and complex ones, not of twofold. Throws JitError, and so do its calls.
+// It takes doubles and complex ones, not twofold. Throws JitError, and so do its calls.
 std::unique_ptr<DenseMachine> dense_device(DeviceQueue &queue, RunControl &control);
 
 } // namespace libperm

@@ -58,13 +58,13 @@ using DenseNumber = std::array<double, 4>; // its parts, in the order of the pla
 DenseNumber trace(const DenseMatrix &a);
 DenseNumber trace_of_product(const DenseMatrix &a, const DenseMatrix &b);
 
-// What a product is shared by: some rows and columns of it.
+// A product is shared by tiles: some rows and columns of it.
 struct DenseTile {
     std::size_t first_row, rows, first_column, columns;
 };
 void for_each_tile(std::size_t rows, std::size_t columns, const std::function<void(const DenseTile &)> &work);
 
-// One plane as a left or a right factor.
+// Packs one plane as a left or a right factor.
 class PackedPlane {
   public:
     static PackedPlane of_rows(const DensePlane &a, std::size_t rows, std::size_t inner, RunControl &control);

@@ -35,12 +35,20 @@ template <class Numbers, std::size_t K> class SideBySide {
     const Numbers *numbers_;
 };
 
+// The operator of a block between two of its sectors.
+struct SectorStep {
+    const PeriodBlock &block;
+    const Sector &from, &to;
+};
+
 // tell(orbit from which, orbit to which, number): sums over the states of each orbit that is reached, with
 // their signs. `negate(number)` is its opposite. Rows are told on several threads.
 template <class Numbers, class Negate, class Tell>
-void write_sector(const PeriodBlock &block, const Sector &from, const Sector &to, const Numbers &numbers,
+void write_sector(const SectorStep &step, const Numbers &numbers,
                   const std::vector<typename Numbers::Factor> &factors, const Negate &negate,
                   RunControl &control, const Tell &tell) {
+    const PeriodBlock &block = step.block;
+    const Sector &from = step.from, &to = step.to;
     constexpr std::size_t together = 8;
     using Walks = SideBySide<Numbers, together>;
     const Walks walks(numbers);

@@ -11,7 +11,7 @@
 
 namespace libperm {
 
-// Of the table, one number a state, and of `tables` such.
+// The bytes of `tables` tables, each with one number a state.
 double table_device_bytes(const TableProgram &program, std::int32_t used, const StateNumbers &numbers,
                           int tables);
 

@@ -51,7 +51,7 @@ std::vector<Life> lives_of(const PeriodicMatrix &a, const std::vector<std::int32
     return lives;
 }
 
-// Which column has which slot, row after row.
+// Tells which column has which slot, row after row.
 class Slots {
   public:
     struct Column {

@@ -31,7 +31,7 @@ using perm::families::Random;
 
 namespace {
 
-constexpr std::size_t chunk = Sampler::at_once;
+constexpr std::size_t chunk = Sampler::chunk_samples;
 
 std::vector<std::uint64_t> bits(std::span<const double> x) {
     std::vector<std::uint64_t> bits;

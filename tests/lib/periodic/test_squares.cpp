@@ -77,7 +77,7 @@ void check_squares(DenseMachine &machine, const PeriodicPlan &plan, std::int64_t
     Gaussian sum{0, 0};
     mpq_class absolute = 0;
     for (const SquaredNumber &x :
-         traces_by_squares(machine, plan, plan.values, sizes, m, arithmetic, control)) {
+         traces_by_squares(machine, plan, {plan.values, sizes, arithmetic}, m, control)) {
         sum = sum + number_of(x, arithmetic);
         absolute += shifted(mpq_class(x.absolute), x.exp2) * mpq_class(x.times);
     }

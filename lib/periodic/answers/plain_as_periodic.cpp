@@ -1,4 +1,4 @@
-#include "lib/periodic/answers/repeated_plan.hpp"
+#include "lib/periodic/answers/plain_as_periodic.hpp"
 
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
@@ -27,10 +27,10 @@ bool is_usual(const InputPattern &input, const Options &o) {
 constexpr double of_entry = 1.5e-6, of_move = 150e-9;
 
 // Whoever counts wants the last digit as well (lib/execute).
-AtOnce at_once(const InputPattern &input) {
+double instant_seconds(const InputPattern &input) {
     const perm_value_type type = input.value_type;
     const bool counts = type == PERM_VALUE_I64 || type == PERM_VALUE_PATTERN || type == PERM_VALUE_TEXT;
-    return {counts ? unnoticed_seconds : 0};
+    return counts ? unnoticed_seconds : 0;
 }
 
 bool is_same(const PeriodicMatrix &x, const PeriodicMatrix &y) {
@@ -43,15 +43,15 @@ bool is_same(const PeriodicMatrix &x, const PeriodicMatrix &y) {
 
 } // namespace
 
-std::shared_ptr<const RepeatedPlan> RepeatedPlan::of(const InputPattern &input, const Values &values,
-                                                     const Options &options, RunControl &control,
-                                                     const std::function<double()> &others) {
+std::shared_ptr<const PlainAsPeriodic> PlainAsPeriodic::of(const InputPattern &input, const Values &values,
+                                                           const Options &options, RunControl &control,
+                                                           const std::function<double()> &others) {
     if (!is_usual(input, options)) return nullptr;
     if (values.empty() && input.value_type != PERM_VALUE_PATTERN) return nullptr; // they may be any
     const Poll poll = [&control] { control.poll(); };
-    std::optional<RepeatedCells> found = repeated_cells(input.pattern, values, poll);
+    std::optional<RecognizedCells> found = recognized_cells(input.pattern, values, poll);
     if (!found || (options.modulus != 0 && !found->matrix.is_real())) return nullptr;
-    // What these take is soon more than to take the matrix apart: then that is looked at first.
+    // Cells soon take longer than to take the matrix apart does: then the other plan is looked at first.
     const double soon = of_entry * static_cast<double>(input.pattern.nnz());
     std::optional<double> known;
     const auto is_best = [&](double seconds) {
@@ -59,23 +59,23 @@ std::shared_ptr<const RepeatedPlan> RepeatedPlan::of(const InputPattern &input, 
         if (!known) known = others();
         return seconds < *known;
     };
-    auto plan = std::make_shared<RepeatedPlan>();
+    auto plan = std::make_shared<PlainAsPeriodic>();
     plan->length_ = found->length;
     const bool fits = within_limits([&] {
         PeriodProgram program = plan_period(found->matrix, poll);
         plan->seconds_ = of_move * program.moves;
         if (!is_best(plan->seconds_)) return;
         plan->cells_ = make_periodic_plan(std::move(found->matrix), std::move(program), options, control);
-        plan->seconds_ += periodic_seconds(plan->cells_, plan->length_, 1, at_once(input));
+        plan->seconds_ += periodic_seconds(plan->cells_, plan->length_, 1, instant_seconds(input));
     });
     if (!fits || plan->seconds_ > options.refuse_seconds || !is_best(plan->seconds_)) return nullptr;
     return plan;
 }
 
-std::optional<Outcome> RepeatedPlan::execute(const InputPattern &input, const Values &values,
-                                             RunControl &control) const {
-    std::optional<RepeatedCells> found =
-        repeated_cells(input.pattern, values, [&control] { control.poll(); });
+std::optional<Outcome> PlainAsPeriodic::execute(const InputPattern &input, const Values &values,
+                                                RunControl &control) const {
+    std::optional<RecognizedCells> found =
+        recognized_cells(input.pattern, values, [&control] { control.poll(); });
     if (!found) return {};
     if (cells_.program.transposed) found->matrix = transposed(found->matrix);
     std::optional<PeriodicPlan> others; // cells of other values
@@ -84,20 +84,20 @@ std::optional<Outcome> RepeatedPlan::execute(const InputPattern &input, const Va
         // What the limits refuse goes the way of blocks.
         const bool fits = within_limits(
             [&] { others = make_periodic_plan(std::move(found->matrix), cells_.options, control); });
-        if (!fits ||
-            periodic_seconds(*others, found->length, 1, at_once(input)) > cells_.options.refuse_seconds)
+        if (!fits || periodic_seconds(*others, found->length, 1, instant_seconds(input)) >
+                         cells_.options.refuse_seconds)
             return {};
     }
     Outcome outcome =
-        periodic_terms(others ? *others : cells_, found->length, 1, control, at_once(input)).front();
+        periodic_terms(others ? *others : cells_, found->length, 1, control, instant_seconds(input)).front();
     outcome.engine = Engine::periodic;
     outcome.predicted_seconds = seconds_;
     return outcome;
 }
 
-double RepeatedPlan::bytes() const { return static_cast<double>(held_bytes(cells_)); }
+double PlainAsPeriodic::bytes() const { return static_cast<double>(held_bytes(cells_)); }
 
-std::string RepeatedPlan::text() const {
+std::string PlainAsPeriodic::text() const {
     const PeriodicMatrix &a = cells_.matrix;
     const auto count = [](std::int64_t n, const char *one) {
         return formatted("{} {}{}", n, one, n == 1 ? "" : "s");

@@ -13,14 +13,14 @@
 
 namespace libperm {
 
-class RepeatedPlan {
+class PlainAsPeriodic {
   public:
     // Null where the matrix is not of equal cells, the options want another engine, or what they want this
     // one does not do. `others` tells, if it is asked, the seconds of the plan that would be made otherwise,
     // infinity where that is refused: null, too, where these are less.
-    static std::shared_ptr<const RepeatedPlan> of(const InputPattern &input, const Values &values,
-                                                  const Options &options, RunControl &control,
-                                                  const std::function<double()> &others);
+    static std::shared_ptr<const PlainAsPeriodic> of(const InputPattern &input, const Values &values,
+                                                     const Options &options, RunControl &control,
+                                                     const std::function<double()> &others);
 
     // None where the values are not of equal cells. Throws Error.
     std::optional<Outcome> execute(const InputPattern &input, const Values &values,
