@@ -4,7 +4,7 @@
 #include "capi/stopwatch.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/threads.hpp"
-#include "lib/bounds/matrix_bounds.hpp"
+#include "lib/execute/matrix_bounds.hpp"
 
 #include <perm.h>
 

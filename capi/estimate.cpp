@@ -6,10 +6,10 @@
 #include "capi/stopwatch.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/threads.hpp"
-#include "lib/estimates/device_choice.hpp"
 #include "lib/estimates/estimate_shards.hpp"
 #include "lib/estimates/kept_estimate.hpp"
 #include "lib/estimates/plan_estimate.hpp"
+#include "lib/samples/sample_devices.hpp"
 
 #include <perm.h>
 

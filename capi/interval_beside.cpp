@@ -2,7 +2,7 @@
 
 #include "lib/base/error.hpp"
 #include "lib/base/threads.hpp"
-#include "lib/bounds/matrix_bounds.hpp"
+#include "lib/execute/matrix_bounds.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -5,8 +5,8 @@
 #include "capi/results.hpp"
 #include "capi/stopwatch.hpp"
 #include "lib/base/threads.hpp"
-#include "lib/periodic/answers.hpp"
-#include "lib/periodic/growth.hpp"
+#include "lib/periodic/answers/answers.hpp"
+#include "lib/periodic/answers/growth.hpp"
 
 #include <perm.h>
 

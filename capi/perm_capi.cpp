@@ -72,7 +72,7 @@ bool execute_directly(const perm_plan &plan, const void *values, perm_result &re
     }
     if (!plan.direct) return false;
     libperm::TapeAnswer answer;
-    for (const bool dd : plan.direct->ladder().of_tape())
+    for (const bool dd : plan.direct->escalation().of_tape())
         if (plan.direct->run({&values, 1}, dd, &answer) && plan.direct->is_enough(answer)) {
             fill(result, plan, answer, true);
             return true;

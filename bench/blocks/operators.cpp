@@ -2,7 +2,7 @@
 
 #include "capi/command/lattice.hpp"
 #include "jit/text/text.hpp"
-#include "lib/periodic/periodic_plan.hpp"
+#include "lib/periodic/answers/periodic_plan.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "bench/sparse/matrices.hpp"
 
 #include "capi/command/lattice.hpp"
-#include "lib/periodic/periodic_plan.hpp"
+#include "lib/periodic/answers/periodic_plan.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -154,8 +154,8 @@ template <class Value> class Additive final : public EstimatePlan {
         radius_ = Radius(request_.delta / blocks, axes);
         double samples = radius_.samples(request_.epsilon);
         if (request_.samples > 0) samples = std::min(samples, static_cast<double>(request_.samples) / blocks);
-        const auto chunks = static_cast<std::uint64_t>(
-            std::max(1.0, std::ceil(std::min(samples, 1e18) / static_cast<double>(GlynnSampler::at_once))));
+        const auto chunks = static_cast<std::uint64_t>(std::max(
+            1.0, std::ceil(std::min(samples, 1e18) / static_cast<double>(GlynnSampler::chunk_samples))));
         Randomness seeds(request_.seed, 2);
         const Poll poll = [&control] { control.poll(); };
         for (const auto &one : left) {
@@ -201,8 +201,9 @@ template <class Value> class Additive final : public EstimatePlan {
             const auto take = [&](std::span<const SampleSums> next) {
                 for (const SampleSums &one : next) add(sums, one);
                 pieces += std::ssize(next);
-                const auto count = static_cast<std::int64_t>(
-                    pieces_[k].chunks_before(static_cast<std::uint64_t>(pieces)) * GlynnSampler::at_once);
+                const auto count =
+                    static_cast<std::int64_t>(pieces_[k].chunks_before(static_cast<std::uint64_t>(pieces)) *
+                                              GlynnSampler::chunk_samples);
                 all = before * disc_of_block(sampled_[k], sums, static_cast<double>(count));
                 out.samples = out.accepted = samples_before + count;
                 log_decision(formatted("block {} of {}: {} samples", k + 1, sampled_.size(), count));

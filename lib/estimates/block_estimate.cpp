@@ -5,9 +5,9 @@
 #include "lib/base/archive.hpp"
 #include "lib/base/randomness.hpp"
 #include "lib/estimates/gamma_scheme.hpp"
-#include "lib/estimates/sample_devices.hpp"
-#include "lib/estimates/sampler_on_device.hpp"
 #include "lib/number/infinity.hpp"
+#include "lib/samples/sample_devices.hpp"
+#include "lib/samples/sampler_on_device.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace libperm {
 namespace {
 
-constexpr std::size_t chunk = Sampler::at_once;
+constexpr std::size_t chunk = Sampler::chunk_samples;
 constexpr std::size_t pilot_chunks = 4, most_pilot_chunks = 2048;
 
 SampleSums flat(const BetSums &x) {

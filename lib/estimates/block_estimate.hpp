@@ -6,8 +6,8 @@
 #include "lib/estimates/mean_bets.hpp"
 #include "lib/estimates/request.hpp"
 #include "lib/estimates/sample_pieces.hpp"
-#include "lib/estimates/sampler.hpp"
 #include "lib/run/run_control.hpp"
+#include "lib/samples/sampler.hpp"
 
 #include <functional>
 #include <memory>

@@ -5,7 +5,8 @@
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/system.hpp"
-#include "lib/estimates/sample_devices.hpp"
+#include "lib/run/placement.hpp"
+#include "lib/samples/sample_devices.hpp"
 
 #include <oneapi/tbb/task_arena.h>
 
@@ -51,10 +52,8 @@ std::uint64_t EstimatePlan::first_of(std::int64_t shard, const SamplePieces &pie
 
 void EstimatePlan::refuse_if_longer(double seconds, const Options &options) const {
     if (seconds <= options.refuse_seconds) return;
-    throw Error(PERM_REFUSED_TIME,
-                formatted("{}: it is predicted to take {}, {} is the limit\n  allow more with "
-                          "time_limit_seconds, or ask for a larger epsilon",
-                          promise(), readable_seconds(seconds), readable_seconds(options.refuse_seconds)));
+    throw refused_for_time(promise() + ": it is", seconds, options,
+                           "allow more with time_limit_seconds, or ask for a larger epsilon");
 }
 
 MatrixEstimate EstimatePlan::run(PieceStore *store, SampleDevices *devices, RunControl &control,

@@ -148,8 +148,9 @@ GlynnSampler::GlynnSampler(Pattern pattern, std::vector<Complex> entries, std::v
 GlynnSampler::Sums GlynnSampler::draw(std::uint64_t seed, std::uint64_t number) const {
     Sums sums;
     std::vector<double> sign(at(a_.rows));
-    for (std::int64_t s = 0; s < at_once; ++s) {
-        Randomness random(seed, number * static_cast<std::uint64_t>(at_once) + static_cast<std::uint64_t>(s));
+    for (std::int64_t s = 0; s < chunk_samples; ++s) {
+        Randomness random(seed,
+                          number * static_cast<std::uint64_t>(chunk_samples) + static_cast<std::uint64_t>(s));
         double re = 1, im = 0;
         std::uint64_t bits = 0;
         for (std::size_t j = 0; j < sign.size(); ++j, bits >>= 1) {
@@ -187,7 +188,7 @@ std::string GlynnSampler::digest() const {
 
 double GlynnSampler::seconds_of_chunk() const {
     constexpr double of_entry = 1.5e-9, of_row = 5e-9;
-    return static_cast<double>(at_once) *
+    return static_cast<double>(chunk_samples) *
            (of_entry * static_cast<double>(re_.size()) + of_row * static_cast<double>(a_.rows));
 }
 

@@ -16,7 +16,7 @@ namespace libperm {
 
 class GlynnSampler {
   public:
-    static constexpr std::int64_t at_once = 256;
+    static constexpr std::int64_t chunk_samples = 256;
 
     struct Sums { // of samples, as shares of the bound
         double re = 0, im = 0, re_squares = 0, im_squares = 0;

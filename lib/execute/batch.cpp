@@ -4,6 +4,7 @@
 #include "lib/execute/block_run.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/naming_matrix.hpp"
+#include "lib/run/placement.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -36,7 +37,7 @@ class Batch {
         std::iota(left_.begin(), left_.end(), 0);
         if (glynn_) by_glynn();
         if (direct_)
-            for (const bool dd : direct_->ladder().of_tape()) directly(dd);
+            for (const bool dd : direct_->escalation().of_tape()) directly(dd);
         // Not of equal cells: the first matrix of other values makes a plan for all such.
         if (!direct_ && !plan_.repeated && plan_.seconds < short_run && fit)
             parallel_for(left_.size(), [&](std::uint64_t k) { generally(left_[k]); });
@@ -73,7 +74,9 @@ class Batch {
         forget(done);
     }
 
-    void directly(bool dd) { goes_to_gpu(dd) ? on_gpu(dd) : on_cpu(dd); }
+    void directly(bool dd) {
+        if (!goes_to_gpu(dd) || !on_gpu(dd)) on_cpu(dd);
+    }
 
     void on_cpu(bool dd) {
         const std::size_t groups = (left_.size() + tape_lanes - 1) / tape_lanes;
@@ -89,19 +92,20 @@ class Batch {
 
     // Where there is one, and enough to do to wait for it.
     bool goes_to_gpu(bool dd) const {
-        constexpr double least_moves = 1e8; // 50 ms of a CPU's core
-        constexpr double of_dd = 8;         // moves, in time
+        constexpr double of_move = 5e-10; // seconds of a CPU's core
+        constexpr double of_dd = 8;  // moves, in time
         const Device device = plan_.options.device;
         const double moves =
             static_cast<double>(direct_->tape().moves.size()) * static_cast<double>(left_.size());
         if (left_.empty() || device == Device::cpu ||
-            (device == Device::automatic && moves * (dd ? of_dd : 1) < least_moves))
+            (device == Device::automatic &&
+             of_move * moves * (dd ? of_dd : 1) < gpu_start::bring_in))
             return false;
         const GpuChoice choice = first_gpu();
         return choice.gpu && fits_device(*direct_, dd, choice.gpu->properties().shared_bytes);
     }
 
-    void on_gpu(bool dd) {
+    bool on_gpu(bool dd) {
         const std::int64_t doubles = bytes_of_value() / 8;
         const MatrixList matrices{static_cast<const double *>(values_), stride_ * doubles, left_};
         std::vector<char> done(left_.size(), 0);
@@ -110,7 +114,7 @@ class Batch {
             sink_.direct(left_[k], answer, true);
             done[k] = 1;
         };
-        with_gpu_errors([&] {
+        const bool is_done = run_on_gpu("a batch along the tape", plan_.options, [&] {
             double before = 0;
             const auto poll = [&](std::size_t brought_in) {
                 const auto now = static_cast<double>(brought_in);
@@ -119,6 +123,7 @@ class Batch {
             idle_tapes_.run(*direct_, dd, plan_.options.cache, matrices, poll, take);
         });
         forget(done);
+        return is_done;
     }
 
     std::int64_t bytes_of_value() const { return static_cast<std::int64_t>(size_of(plan_.input.value_type)); }

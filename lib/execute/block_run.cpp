@@ -7,8 +7,8 @@
 #include "lib/number/integer_block.hpp"
 #include "lib/plan/engines.hpp"
 #include "lib/run/engine_run.hpp"
+#include "lib/run/escalation.hpp"
 #include "lib/run/gpu_device.hpp"
-#include "lib/run/ladder.hpp"
 #include "preprocess/scaling.hpp"
 
 #include <algorithm>
@@ -78,8 +78,9 @@ class Attempt {
 const Candidate *second_choice(const BlockRun &run, const Candidate &first, const EngineResult &result,
                                const Outcome &outcome) {
     if (run.pieces.store && run.pieces.store->is_of_one_shard()) return nullptr; // there is no answer yet
-    const Ladder ladder(run.options);
-    if (!ladder.may_change_engine(first.engine) || ladder.is_met(outcome.rel_error_bound, outcome.exact))
+    const Escalation escalation(run.options);
+    if (!escalation.may_change_engine(first.engine) ||
+        escalation.is_met(outcome.rel_error_bound, outcome.exact))
         return nullptr;
     const auto found =
         std::find_if(run.plan.candidates.begin(), run.plan.candidates.end(), [&](const Candidate &c) {
@@ -101,8 +102,8 @@ template <class Value>
 std::optional<Outcome> run_in_wider(const BlockRun &run, const Candidate &choice,
                                     const BlockOf<Value> &block) {
     const auto in_wider = info_of(choice.engine).in_wider;
-    const Ladder ladder(run.options);
-    if (!in_wider || !ladder.may_refine_rows()) return {};
+    const Escalation escalation(run.options);
+    if (!in_wider || !escalation.may_refine_rows()) return {};
     BlockOf<Value> room;
     const BlockOf<Value> &planned = Attempt(run, choice, 0).lines_of(block, room);
     std::optional<Outcome> best;
@@ -111,8 +112,8 @@ std::optional<Outcome> run_in_wider(const BlockRun &run, const Candidate &choice
     for (const Wider &wider : in_wider(choice, planned_input(run, planned))) {
         const bool has_time = run.pieces.store || wider.slowdown * predicted_seconds(choice, run.options) <=
                                                       run.options.refuse_seconds;
-        if (!has_time || (is_compensated(wider.arithmetic) && !ladder.may_change_numbers())) break;
-        if (!wider.may_meet && ladder.may_change_numbers()) continue; // the next may
+        if (!has_time || (is_compensated(wider.arithmetic) && !escalation.may_change_numbers())) break;
+        if (!wider.may_meet && escalation.may_change_numbers()) continue; // the next may
         log_decision(formatted("{}: a grid of doubles would leave too few digits, so in numbers {}",
                                name_of(choice), arithmetic_name(wider.arithmetic)));
         const double slower = best ? wider.slowdown / slowdown : 1; // what comes first is in the plan
@@ -136,7 +137,7 @@ std::optional<Outcome> run_in_wider(const BlockRun &run, const Candidate &choice
         else
             best = work();
         const bool has_answer = !run.pieces.store || !run.pieces.store->is_of_one_shard();
-        if (!has_answer || ladder.is_met(best->rel_error_bound, best->exact)) break;
+        if (!has_answer || escalation.is_met(best->rel_error_bound, best->exact)) break;
     }
     return best;
 }

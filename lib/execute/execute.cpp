@@ -7,7 +7,7 @@
 #include "lib/number/ball.hpp"
 #include "lib/number/wide_value.hpp"
 #include "lib/plan/reduction_bytes.hpp"
-#include "lib/run/ladder.hpp"
+#include "lib/run/escalation.hpp"
 #include "lib/saved/bytes.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace libperm {
 namespace {
 
 bool is_met(const Plan &plan, const Outcome &outcome) {
-    return Ladder(plan.options).is_met(outcome.rel_error_bound, outcome.exact);
+    return Escalation(plan.options).is_met(outcome.rel_error_bound, outcome.exact);
 }
 
 Outcome run(const Plan &plan, const Values &values, RunControl &control, PieceStore *store) {
@@ -45,34 +45,34 @@ class SecondRun {
 
     // In numbers that tell more, the quickest first, while that is worth it.
     void escalate() {
-        std::optional<Plan> dd = plan_on(Ladder::dd);
+        std::optional<Plan> dd = plan_on(Escalation::dd);
         if (dd && dd->seconds <= unnoticed_seconds) { // sooner done than compared
             run_again(*dd);
             dd.reset();
         }
         if (is_met(plan_, outcome_)) return;
-        const std::optional<Plan> exact = plan_on(Ladder::exact);
+        const std::optional<Plan> exact = plan_on(Escalation::exact);
         const bool exact_first = exact && dd && exact->seconds < dd->seconds;
         for (const auto *other : {exact_first ? &exact : &dd, exact_first ? &dd : &exact})
             if (*other && !is_met(plan_, outcome_)) run_again(**other);
     }
 
     void finish_count() {
-        if (const auto exact = plan_on(Ladder::last_digit)) run_again(*exact);
+        if (const auto exact = plan_on(Escalation::last_digit)) run_again(*exact);
     }
 
   private:
     bool goes_on() const { return store_ && store_->spares_pieces(); }
 
     // None if it would take too long.
-    std::optional<Plan> plan_on(const Rung &rung) {
+    std::optional<Plan> plan_on(const Escalation::Step &step) {
         Options options = plan_.options;
-        options.precision = rung.precision;
+        options.precision = step.precision;
         control_.begin(0, 0);
         Plan other;
         const bool made =
             within_limits([&] { other = make_plan(plan_.input, options, values_, control_); }, goes_on());
-        if (!made || other.refusal != PERM_OK || other.seconds > rung.most_seconds) return {};
+        if (!made || other.refusal != PERM_OK || other.seconds > step.most_seconds) return {};
         return other;
     }
 
@@ -99,8 +99,8 @@ void round_off(const Options &options, Outcome &outcome) {
         if (outcome.rel_error_bound <= 0x1p-53) return;
         Outcome in_doubles = outcome;
         round_value(in_doubles);
-        const Ladder ladder(options);
-        if (ladder.is_met(in_doubles.rel_error_bound) || !ladder.is_met(outcome.rel_error_bound))
+        const Escalation escalation(options);
+        if (escalation.is_met(in_doubles.rel_error_bound) || !escalation.is_met(outcome.rel_error_bound))
             outcome = std::move(in_doubles);
         return;
     }
@@ -141,7 +141,7 @@ Outcome execute(const Plan &plan, const Values &values, RunControl &control, Pie
         return execute(plan_anew(), values, control, store);
     const Charge charge(&control.memory(), bytes_of(values));
     Outcome outcome = execute_once(plan, values, control, store);
-    if (Ladder(plan.options).may_change_numbers()) {
+    if (Escalation(plan.options).may_change_numbers()) {
         SecondRun second(plan, values, control, store, outcome);
         const perm_value_type type = plan.input.value_type; // whoever wrote digits wants them all
         const bool counts = type == PERM_VALUE_I64 || type == PERM_VALUE_PATTERN || type == PERM_VALUE_TEXT;

@@ -11,6 +11,7 @@
 #include "lib/execute/matching_sums.hpp"
 #include "lib/input/written_out.hpp"
 #include "lib/number/ball.hpp"
+#include "lib/run/placement.hpp"
 #include "lib/run/run_control.hpp"
 #include "preprocess/index.hpp"
 
@@ -152,11 +153,9 @@ std::optional<MatchingSums> cheapest_sums(const Pattern &a, const WholeEntries &
 
 void require_time(double seconds, const MatchingSums &sums, const Options &options) {
     if (seconds > options.refuse_seconds)
-        throw Error(
-            PERM_REFUSED_TIME,
-            formatted("the numbers of matchings by sums over {:.3g} subsets are predicted to take {}, "
-                      "{} is the limit\n  raise the limit: time_limit_seconds",
-                      sums.terms(), readable_seconds(seconds), readable_seconds(options.refuse_seconds)));
+        throw refused_for_time(
+            formatted("the numbers of matchings by sums over {:.3g} subsets are", sums.terms()), seconds,
+            options);
 }
 
 std::optional<WholeNumbers> numbers_of_board(const Pattern &a, const WholeEntries &whole,
@@ -219,13 +218,10 @@ MatchingNumbers matching_numbers(const perm_csr *given, const Options &options, 
     const double bits = bits_of_numbers(a, whole.numbers, row_count, column_count, poll);
     const double bytes = bits * static_cast<double>(most + 1) / 8 * 4; // residues, the number and its digits
     if (bytes > static_cast<double>(options.memory_limit))
-        throw Error(
-            PERM_REFUSED_MEMORY,
-            formatted(
-                "the numbers of matchings with 0 to {} edges have up to {:.3g} bits each: {}; {} is the "
-                "limit\n  raise the limit: memory_limit_bytes",
-                most, bits, readable_bytes(bytes),
-                readable_bytes(static_cast<double>(options.memory_limit))));
+        throw refused_for_memory(
+            formatted("the numbers of matchings with 0 to {} edges have up to {:.3g} bits each: {}", most,
+                      bits, readable_bytes(bytes)),
+            static_cast<double>(options.memory_limit), "raise the limit: memory_limit_bytes");
     Options exact = options;
     exact.precision = Precision::exact;
     std::optional<WholeNumbers> of_board =

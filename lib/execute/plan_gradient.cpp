@@ -9,6 +9,7 @@
 #include "lib/number/infinity.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/gpu_queues.hpp"
+#include "lib/run/placement.hpp"
 #include "lib/run/plan_machine.hpp"
 #include "preprocess/index.hpp"
 
@@ -55,9 +56,8 @@ SumsWay way_of_sums(const Plan &plan) {
 // The sums of lines that are fixed, wherever they are summed.
 GradientSums sums_of(const Plan &plan, const GridMatrix &lines, const SumsWay &way, int threads,
                      RunControl &control, Outcome &outcome) {
-    if (!way.on_gpu) return {lines, threads, control};
     std::vector<LineSums> sums;
-    with_gpu_errors([&] {
+    const auto on_gpu = [&] {
         GpuQueues queues(plan.options);
         LeftOutOnDevice device(queues.first(), shape_of(plan), way.seconds);
         sums = device.run({&lines, 1}, control);
@@ -65,8 +65,12 @@ GradientSums sums_of(const Plan &plan, const GridMatrix &lines, const SumsWay &w
         outcome.counts.peak_bytes = device.peak_bytes();
         outcome.counts.seconds_compile = queues.compile_seconds();
         outcome.counts.kernels_compiled = queues.kernels_compiled();
-    });
-    return {lines, std::move(sums.front())};
+    };
+    if (way.on_gpu && run_on_gpu(left_out_work, plan.options, on_gpu))
+        return {lines, std::move(sums.front())};
+    const int n = columns_for_gradient(plan.n());
+    control.memory().take(gradient_bytes(n, n, is_complex(plan), threads));
+    return {lines, threads, control};
 }
 
 // Throws Error if it would take too long.
@@ -74,11 +78,9 @@ SumsWay required_way(const Plan &plan, bool on_gpu) {
     SumsWay way = way_of_sums(plan);
     way.on_gpu &= on_gpu;
     if (way.seconds > plan.options.refuse_seconds)
-        throw Error(PERM_REFUSED_TIME,
-                    formatted("the derivatives by sums over 2^{} signs are predicted to take {}, {} is the "
-                              "limit\n  raise the limit: time_limit_seconds",
-                              columns_for_gradient(plan.n()) - 1, readable_seconds(way.seconds),
-                              readable_seconds(plan.options.refuse_seconds)));
+        throw refused_for_time(
+            formatted("the derivatives by sums over 2^{} signs are", columns_for_gradient(plan.n()) - 1),
+            way.seconds, plan.options);
     return way;
 }
 

@@ -5,10 +5,10 @@
 #include "lib/frontier/branch_places.hpp"
 #include "lib/frontier/join_on_device.hpp"
 #include "lib/frontier/on_device.hpp"
-#include "lib/frontier/residues.hpp"
 #include "lib/frontier/sparse_steps.hpp"
 #include "lib/frontier/state_key.hpp"
 #include "lib/frontier/work.hpp"
+#include "lib/number/residue_numbers.hpp"
 
 #include <optional>
 

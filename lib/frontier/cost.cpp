@@ -3,7 +3,7 @@
 #include "lib/frontier/dense_row.hpp"
 #include "lib/frontier/layout.hpp"
 #include "lib/frontier/on_device.hpp"
-#include "lib/frontier/residues.hpp"
+#include "lib/number/residue_numbers.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -18,9 +18,6 @@ RowShape shape_of(const FrontierStep &step); // of just this row
 // runs: few for many rows.
 std::vector<RowShape> kernel_shapes(const FrontierProgram &program);
 
-// Of the packed high sets among those of their size: device/frontier_dense.cuh's `ranks`.
-std::vector<std::uint32_t> combination_ranks(int high_slots);
-
 class DenseRowMaker {
   public:
     // The program's next step. The addresses and coefficients in row() are left for the caller.

@@ -2,7 +2,7 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
-#include "lib/frontier/residues.hpp"
+#include "lib/number/residue_numbers.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "jit/lanes/outer_products.hpp"
-#include "lib/frontier/number.hpp"
+#include "lib/number/state_number.hpp"
 
 #include <algorithm>
 #include <array>

@@ -201,7 +201,7 @@ void JoinOnDevice::spread(Side &side, int exp2) {
     launch(join_spread_entry, side.list->size, arguments);
 }
 
-JoinOnDevice::Joined JoinOnDevice::run(const FrontierLedger::Scales &scales, double prime) {
+JoinOnDevice::Joined JoinOnDevice::run(const JoinScales &scales, double prime) {
     spread(sides_[0], scales.of_this);
     spread(sides_[1], scales.of_other);
     Joined joined{DeviceList(queue_, kernel_.words, kernel_.numbers), 0, 0, {}};

@@ -5,6 +5,7 @@
 // block everything is known by small index lists; between blocks of the same low weight, states line up.
 #pragma once
 
+#include "lib/number/combinations.hpp"
 #include "lib/run/memory_budget.hpp"
 
 #include <bit>
@@ -30,13 +31,6 @@ inline SlotSet spread_bits(SlotSet packed, SlotSet mask) {
     for (; mask != 0; mask &= mask - 1, packed >>= 1)
         if (packed & 1) x |= mask & (~mask + 1);
     return x;
-}
-
-// C(w, k), exactly while it fits a double.
-inline double subsets_of_size(int w, int k) {
-    double c = 1;
-    for (int i = 1; i <= k; ++i) c = c * (w - k + i) / i;
-    return c;
 }
 
 // The subsets of the open low slots.

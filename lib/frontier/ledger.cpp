@@ -120,8 +120,7 @@ int FrontierLedger::apply_shift(double states) {
 
 // A product of sums of terms is a sum of products, each with the roundings of both. With D, E the errors that
 // underflow made in the lists x, y, summed, sum |x y - x' y'| <= D sum |y| + E sum |x| + D E.
-FrontierLedger::Scales FrontierLedger::begin_join(const FrontierLedger &other, double states,
-                                                  double other_states) {
+JoinScales FrontierLedger::begin_join(const FrontierLedger &other, double states, double other_states) {
     // What the whole matrix begins with counts in both.
     roundings_ += other.roundings_ - of_entries_ + product_roundings(arithmetic_) + (exponents_ ? 1 : 0);
     exp2_ += wide_ ? wide_->exp2 : 0;
@@ -130,7 +129,7 @@ FrontierLedger::Scales FrontierLedger::begin_join(const FrontierLedger &other, d
         return {0, 0};
     }
     FrontierLedger with = other;
-    const Scales scales{apply_shift(states), with.apply_shift(other_states)};
+    const JoinScales scales{apply_shift(states), with.apply_shift(other_states)};
     exp2_ += with.exp2_;
     const double both = underflow_ + with.underflow_;
     underflows_ =

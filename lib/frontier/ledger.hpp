@@ -2,7 +2,7 @@
 // differ from the permanent (docs/accuracy.md has the proof).
 #pragma once
 
-#include "lib/frontier/number.hpp"
+#include "lib/number/state_number.hpp"
 #include "lib/number/wide_entries.hpp"
 #include "lib/run/engine_result.hpp"
 #include "preprocess/frontier_program.hpp"
@@ -33,10 +33,7 @@ class FrontierLedger {
 
     // Joins the books of another branch: what both lists are scaled by before their states are multiplied.
     // end_step then closes the join as it does a step.
-    struct Scales {
-        int of_this, of_other; // powers of 2
-    };
-    Scales begin_join(const FrontierLedger &other, double states, double other_states);
+    JoinScales begin_join(const FrontierLedger &other, double states, double other_states);
 
     // The last state's value and magnitude, both times 2^exp2.
     EngineResult close(const PackedParts &value, double magnitude, std::int64_t exp2 = 0) const;

@@ -6,6 +6,7 @@
 #include "lib/base/log.hpp"
 #include "lib/frontier/slice_fields.hpp"
 #include "lib/frontier/slices.hpp"
+#include "lib/input/machine.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -22,11 +23,11 @@ double work_of(const FrontierProgram &program) {
 
 // Cuts slices that fit what is free now.
 std::vector<FrontierSlice> smaller_slices(const DeviceQueues &devices, const FrontierRun &run) {
-    constexpr double usable = 0.95;
     SliceSearch search;
     search.most_bytes = std::numeric_limits<double>::infinity();
     for (DeviceQueue *queue : devices.all())
-        search.most_bytes = std::min(search.most_bytes, usable * static_cast<double>(queue->free_bytes()));
+        search.most_bytes =
+            std::min(search.most_bytes, usable_of_gpu * static_cast<double>(queue->free_bytes()));
     search.needs = [&](const FrontierProgram &slice) -> SliceNeeds {
         return {work_of(slice), dense_device_bytes(slice, run.input.states())};
     };

@@ -6,7 +6,7 @@
 #include "lib/frontier/cost.hpp"
 #include "lib/frontier/frontier.hpp"
 #include "lib/frontier/on_device.hpp"
-#include "lib/run/ladder.hpp"
+#include "lib/run/escalation.hpp"
 #include "lib/run/proposals.hpp"
 
 #include <algorithm>

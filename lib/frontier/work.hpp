@@ -8,7 +8,7 @@
 #include "lib/base/error.hpp"
 #include "lib/frontier/frontier.hpp"
 #include "lib/frontier/ledger.hpp"
-#include "lib/frontier/residues.hpp"
+#include "lib/number/residue_numbers.hpp"
 
 #include <cstring>
 
@@ -67,7 +67,7 @@ template <class N> class BoundedNumbers {
     }
 
     // Before states are multiplied by those of another list: what both are scaled by.
-    FrontierLedger::Scales begin_join(const BoundedNumbers &other, double states, double other_states) {
+    JoinScales begin_join(const BoundedNumbers &other, double states, double other_states) {
         return ledger_.begin_join(other.ledger_, states, other_states);
     }
     static bool is_zero(const Number &x) { return x.magnitude() == 0; }

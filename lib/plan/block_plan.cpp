@@ -2,7 +2,7 @@
 
 #include "jit/text/text.hpp"
 #include "lib/plan/engines.hpp"
-#include "lib/run/ladder.hpp"
+#include "lib/run/escalation.hpp"
 #include "lib/run/proposals.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "lib/frontier/engine.hpp"
 #include "lib/frontier/plan.hpp"
-#include "lib/frontier/residues.hpp"
+#include "lib/number/residue_numbers.hpp"
 #include "lib/ryser/ryser.hpp"
 #include "lib/subsets/propose.hpp"
 #include "lib/subsets/subset_sum.hpp"

@@ -6,6 +6,7 @@
 #include "lib/number/wide_value.hpp"
 #include "lib/plan/reduction_bytes.hpp"
 #include "lib/run/gpu_device.hpp"
+#include "lib/run/placement.hpp"
 #include "lib/run/run_control.hpp"
 #include "preprocess/forbert_marx.hpp"
 #include "preprocess/matching.hpp"
@@ -138,10 +139,10 @@ template <class Value> class Planner {
             refuse(
                 formatted("the decomposition has more than {} blocks; use decompose auto", most_blocks - 1));
         else if (plan_.seconds > plan_.options.refuse_seconds)
-            refuse(formatted(
-                "{} is predicted to take {}, {} is the limit\n  raise the limit: time_limit_seconds",
-                plan_.blocks == 0 ? "reducing it" : formatted("computing {} blocks", plan_.blocks),
-                readable_seconds(plan_.seconds), readable_seconds(plan_.options.refuse_seconds)));
+            refuse(refused_for_time(plan_.blocks == 0 ? "reducing it is"
+                                                      : formatted("computing {} blocks is", plan_.blocks),
+                                    plan_.seconds, plan_.options)
+                       .what());
         std::erase_if(plan_.block_plans, [this](const auto &p) { return !used_.contains(&p.second); });
     }
 
@@ -538,7 +539,7 @@ Plan make_plan(InputPattern input, const Options &options, const Values &values,
         in_blocks = planned_in_blocks(input, options, values, control);
         return in_blocks->refusal == PERM_OK ? in_blocks->seconds : std::numeric_limits<double>::infinity();
     };
-    auto repeated = RepeatedPlan::of(input, values, options, control, others);
+    auto repeated = PlainAsPeriodic::of(input, values, options, control, others);
     if (!repeated) {
         if (in_blocks) return *std::move(in_blocks);
         return planned_in_blocks(std::move(input), options, values, control);

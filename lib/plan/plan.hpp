@@ -5,7 +5,7 @@
 
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
-#include "lib/periodic/repeated_plan.hpp"
+#include "lib/periodic/answers/plain_as_periodic.hpp"
 #include "lib/plan/block_plan.hpp"
 #include "preprocess/decompose.hpp"
 
@@ -56,7 +56,7 @@ struct Plan {
     BlockValues block_values() const { return {nonnegative, may_be_long, numbers, entry_bits}; }
 
     // Of a long matrix of equal cells, which is not taken apart: then there are no blocks. Else null.
-    std::shared_ptr<const RepeatedPlan> repeated;
+    std::shared_ptr<const PlainAsPeriodic> repeated;
     std::shared_ptr<PlanInBlocks> in_blocks; // beside it, for what engines of blocks alone do
 
     std::string structure; // why there is no block to compute, else empty

@@ -2,7 +2,7 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/json.hpp"
-#include "lib/periodic/storage.hpp"
+#include "lib/periodic/answers/storage.hpp"
 
 #include <string_view>
 #include <utility>

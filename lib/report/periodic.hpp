@@ -1,7 +1,7 @@
 // A periodic plan and its generating function in words, for a person or as JSON.
 #pragma once
 
-#include "lib/periodic/generating_function.hpp"
+#include "lib/periodic/answers/generating_function.hpp"
 
 #include <string>
 

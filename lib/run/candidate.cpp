@@ -1,6 +1,7 @@
 #include "lib/run/candidate.hpp"
 
 #include "jit/text/text.hpp"
+#include "lib/input/machine.hpp"
 #include "lib/input/options.hpp"
 #include "lib/run/plan_machine.hpp"
 
@@ -34,9 +35,9 @@ double predicted_seconds(const Candidate &c, const Options &options) {
 }
 
 double weight(const Candidate &c) {
-    constexpr double unnoticed = 0.02, of_compiling = 0.25;
+    constexpr double unnoticed = 0.02;
     const double seconds = c.expected_runs * (c.cost.serial_seconds - c.cost.compile_seconds) +
-                           of_compiling * c.cost.compile_seconds;
+                           gpu_start::of_compiling * c.cost.compile_seconds;
     return sums_subsets(c.engine) ? 1.2 * seconds + unnoticed : seconds;
 }
 

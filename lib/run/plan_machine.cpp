@@ -57,8 +57,7 @@ int PlanMachine::gpu_count() const {
 }
 
 double PlanMachine::memory_limit(bool on_gpu) const {
-    constexpr double free_of_gpu = 0.95; // of its memory: the rest is the driver's, and others'
-    return on_gpu ? free_of_gpu * static_cast<double>(gpu().memory_bytes)
+    return on_gpu ? usable_of_gpu * static_cast<double>(gpu().memory_bytes)
                   : static_cast<double>(options_.memory_limit);
 }
 

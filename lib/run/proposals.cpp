@@ -2,7 +2,8 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/system.hpp"
-#include "lib/run/ladder.hpp"
+#include "lib/run/escalation.hpp"
+#include "lib/run/placement.hpp"
 #include "preprocess/log_factorial.hpp"
 
 #include <algorithm>
@@ -124,8 +125,7 @@ void Proposals::judge(Candidate &c) const {
         c.refusal = PERM_REFUSED_TIME;
         const std::string where =
             c.on_gpu ? "the GPU" : formatted("{} thread{}", options.threads, options.threads == 1 ? "" : "s");
-        c.why_not = formatted("is predicted to take {} on {}, {} is the limit", readable_seconds(c.seconds),
-                              where, readable_seconds(options.refuse_seconds));
+        c.why_not = "is " + beyond_time_limit(c.seconds, options, where);
     }
 }
 

@@ -83,8 +83,4 @@ class Proposals {
     double rough_seconds_ = std::numeric_limits<double>::infinity();
 };
 
-// Seconds of one thread: below, starting the GPU takes longer, for its host has a dozen. Not by the threads
-// that are allowed, on which no result depends.
-constexpr double worth_a_gpu = 2.5;
-
 } // namespace libperm

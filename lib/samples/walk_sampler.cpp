@@ -5,8 +5,8 @@
 #include "lib/base/randomness.hpp"
 #include "lib/base/system.hpp"
 #include "lib/bounds/potential.hpp"
-#include "lib/estimates/device_choice.hpp"
-#include "lib/estimates/sampler.hpp"
+#include "lib/samples/sample_devices.hpp"
+#include "lib/samples/sampler.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace libperm {
 namespace {
 
-constexpr std::size_t chunk = Sampler::at_once;
+constexpr std::size_t chunk = Sampler::chunk_samples;
 
 LogMatrix logarithms(const Pattern &a, const std::vector<Tracked> &entries) {
     LogMatrix out{a, {}};

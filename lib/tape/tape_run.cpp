@@ -172,7 +172,7 @@ template <bool complex> class TapePlan::Load {
 };
 
 TapePlan::TapePlan(Tape tape, const Plan &plan)
-    : tape_(std::move(tape)), complex_(plan.input.value_type == PERM_VALUE_C128), ladder_(plan.options) {
+    : tape_(std::move(tape)), complex_(plan.input.value_type == PERM_VALUE_C128), escalation_(plan.options) {
     // What underflow loses, and is then multiplied by row sums of entries below 1.
     std::vector<double> sums(at(tape_.n), 0);
     for (const std::uint32_t row : tape_.row) sums[row] += complex_ ? 2 : 1;

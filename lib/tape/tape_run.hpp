@@ -5,7 +5,7 @@
 #include "jit/lanes/tape_walk.hpp"
 #include "lib/plan/plan.hpp"
 #include "lib/run/answer.hpp"
-#include "lib/run/ladder.hpp"
+#include "lib/run/escalation.hpp"
 #include "lib/tape/tape_steps.hpp"
 
 #include <array>
@@ -45,9 +45,9 @@ class TapePlan {
     // a row lies among the subnormal numbers.
     bool run(std::span<const void *const> matrices, bool dd, TapeAnswer *answers) const;
 
-    const Ladder &ladder() const { return ladder_; }
+    const Escalation &escalation() const { return escalation_; }
     bool is_enough(const TapeAnswer &answer) const {
-        return ladder_.is_enough_in_doubles(answer.rel_error_bound);
+        return escalation_.is_enough_in_doubles(answer.rel_error_bound);
     }
 
     // For who runs the tape elsewhere, in doubles: the answer from the last state's block, and how the rows
@@ -77,7 +77,7 @@ class TapePlan {
 
     const Tape tape_;
     const bool complex_;
-    const Ladder ladder_;
+    const Escalation escalation_;
     double underflow_ = 0; // of a result, at most, where entries are at most 1
     mutable std::array<std::atomic<Workspace *>, 256> idle_{};
 };

@@ -34,6 +34,7 @@ allowed tests 'tests|bench|capi|lib|preprocess|jit|include'
 rooms() { # TOP OTHERS FLOOR... - rooms of one floor are joined by commas; a room includes from the floors below it
     local top=$1 others=$2 below= floor room
     shift 2
+    (($# <= 10)) || { echo "$top has more than 10 floors" && failed=1; }
     for floor in "$@"; do
         for room in ${floor//,/ }; do
             [[ -d $top/$room ]] || { echo "there is no room $top/$room" && failed=1 && continue; }
@@ -48,7 +49,8 @@ rooms() { # TOP OTHERS FLOOR... - rooms of one floor are joined by commas; a roo
 }
 
 rooms jit include text device,driver number,compile program,queue lanes,kernel
-rooms lib "preprocess|jit|include" base number input run frontier,subsets,ryser,cell period table,power periodic plan tape,saved glynn,marginals execute bounds estimates samples report
+rooms lib "preprocess|jit|include" base number bounds,input run frontier,subsets,ryser,periodic plan tape,saved glynn,marginals samples,execute estimates,report
+rooms lib/periodic "lib/(base|number|input|run)|preprocess|jit|include" cell period table,power answers
 
 # Units that include each other would be a circle: tsort finds it.
 units() {

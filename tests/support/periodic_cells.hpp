@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bench/families.hpp"
-#include "lib/periodic/periodic_plan.hpp"
+#include "lib/periodic/answers/periodic_plan.hpp"
 #include "lib/run/outcome.hpp"
 #include "tests/support/exactly.hpp"
 

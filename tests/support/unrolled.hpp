@@ -1,7 +1,7 @@
 // A periodic matrix written out, entries that fall on one place added up.
 #pragma once
 
-#include "lib/cell/periodic_matrix.hpp"
+#include "lib/periodic/cell/periodic_matrix.hpp"
 
 #include <cstdint>
 #include <map>

@@ -11,7 +11,7 @@ GlynnPlan::GlynnPlan(const Plan &plan)
       threads_(n_ < least_parallel_order(plan.input.value_type == PERM_VALUE_I64) ? 1 : plan.options.threads),
       type_(plan.input.value_type),
       precision_(plan.options.precision),
-      ladder_(plan.options) {}
+      escalation_(plan.options) {}
 
 std::unique_ptr<const GlynnPlan> GlynnPlan::of(const Plan &plan) {
     if (!executes_glynn(plan)) return nullptr;
@@ -21,7 +21,7 @@ std::unique_ptr<const GlynnPlan> GlynnPlan::of(const Plan &plan) {
 bool GlynnPlan::run(const void *values, DenseSum &sum, const CallWatch &watch) const {
     SmallMatrix a;
     return read_full(values, type_, n_, a) && sum_dense(a, precision_, threads_, watch, sum) &&
-           ladder_.is_enough_in_doubles(sum.value.rel_error_bound);
+           escalation_.is_enough_in_doubles(sum.value.rel_error_bound);
 }
 
 void GlynnPlan::fill(perm_result &result, const DenseSum &sum, bool with_text) const {
@@ -31,7 +31,7 @@ void GlynnPlan::fill(perm_result &result, const DenseSum &sum, bool with_text) c
         result.text = text_of(*sum.integer);
     else if (with_text)
         result.text = text_of(sum.value);
-    libperm::fill(result, sum.value, ladder_.is_met(sum.value.rel_error_bound),
+    libperm::fill(result, sum.value, escalation_.is_met(sum.value.rel_error_bound),
                   account_of(sum, n_, std::int64_t{n_} * n_, threads_));
 }
 

@@ -3,7 +3,7 @@
 
 #include "lib/glynn/dense_sum.hpp"
 #include "lib/plan/plan.hpp"
-#include "lib/run/ladder.hpp"
+#include "lib/run/escalation.hpp"
 
 #include <memory>
 
@@ -31,7 +31,7 @@ class GlynnPlan {
     const int n_, threads_;
     const perm_value_type type_;
     const Precision precision_;
-    const Ladder ladder_;
+    const Escalation escalation_;
 };
 
 } // namespace libperm

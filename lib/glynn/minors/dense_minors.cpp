@@ -10,7 +10,7 @@
 #include "lib/input/dense.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/gpu_queues.hpp"
-#include "lib/run/numbered_sum.hpp"
+#include "lib/run/placement.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
 
@@ -159,11 +159,7 @@ void require_gradient_order(const Side &columns) {
 
 void require_time(double seconds, double all, const Options &options) {
     if (all > options.refuse_seconds)
-        throw Error(
-            PERM_REFUSED_TIME,
-            formatted("predicted to take {}{}, {} is the limit\n  raise the limit: time_limit_seconds",
-                      readable_seconds(all), seconds < all ? " in all" : "",
-                      readable_seconds(options.refuse_seconds)));
+        throw refused_for_time(seconds < all ? "in all it is" : "it is", all, options);
 }
 
 // work(matrix, threads) for each, side by side where one is done in a moment.
@@ -200,9 +196,9 @@ template <class Sums> class DenseRun {
 
     template <class Read, class Tell> void run(const Read &read, const Tell &tell) const {
         const double all = seconds_ * static_cast<double>(count_) / options_.threads;
-        if (goes_to_gpu(options_, shape_, count_, all))
-            with_gpu_errors([&] { on_gpu(read, tell); });
-        else
+        const bool is_told = goes_to_gpu(options_, shape_, count_, all) &&
+                             run_on_gpu(left_out_work, options_, [&] { on_gpu(read, tell); });
+        if (!is_told)
             for_each_matrix(count_, seconds_, options_, control_,
                             [&](std::int64_t m, int threads, RunControl &part) {
                                 GridMatrix lines = new_lines();

@@ -5,7 +5,10 @@
 #include "lib/glynn/minors/minor_sums.hpp"
 #include "lib/glynn/term_answer.hpp"
 #include "lib/input/options.hpp"
-#include "lib/run/plan_machine.hpp"
+#include "lib/glynn/minors/gradient_sums.hpp"
+#include "lib/glynn/minors/minor_sums.hpp"
+#include "lib/run/placement.hpp"
+#include "lib/glynn/term_answer.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
 
@@ -20,10 +23,9 @@ namespace {
 
 constexpr double launch_seconds = 0.1; // of one launch at most, as predicted
 
-// On an H200: clocks of a multiprocessor for a row and 32 signs; what it takes to bring a kernel and memory
-// in; and of a matrix to bring it in and to tell of it.
-constexpr double real_clocks = 27, complex_clocks = 245;
-constexpr double begin_seconds = 0.02, compile_seconds = 1.5, matrix_seconds = 1e-5;
+// On an H200: clocks of a multiprocessor for a row and 32 signs; and of a matrix to bring it in and to tell
+// of it.
+constexpr double real_clocks = 27, complex_clocks = 245, matrix_seconds = 1e-5;
 
 // The pieces are those that the CPU shares out.
 StepPieces share_of(const LeftOutShape &shape) {
@@ -52,17 +54,12 @@ double left_out_seconds(const LeftOutShape &shape, const GpuProperties &gpu) {
 }
 
 bool goes_to_gpu(const Options &options, const LeftOutShape &shape, std::int64_t count, double cpu_seconds) {
-    constexpr double of_compiling = 0.25; // it is done once, as in lib/run/candidate.cpp
-    constexpr double least = begin_seconds + of_compiling * compile_seconds;
-    if (options.device == Device::cpu || !device_takes(shape)) return false;
-    if (options.device == Device::automatic && cpu_seconds < least) return false;
-    const PlanMachine machine(options);
-    if (options.device == Device::gpu) {
-        if (!machine.has_gpu()) throw Error(PERM_UNSUPPORTED, machine.why_no_gpu());
-        return true;
-    }
-    return machine.has_gpu() &&
-           least + static_cast<double>(count) * left_out_seconds(shape, machine.gpu()) < cpu_seconds;
+    constexpr double start = gpu_start::bring_in + gpu_start::of_compiling * gpu_start::compile;
+    const auto on_gpu = [&](const GpuProperties &gpu) {
+        return static_cast<double>(count) * left_out_seconds(shape, gpu);
+    };
+    return device_takes(shape) &&
+           place({left_out_work, cpu_seconds, start, on_gpu, 0, false}, options).on_gpu;
 }
 
 LeftOutOnDevice::LeftOutOnDevice(DeviceQueue &queue, LeftOutShape shape, double seconds, std::size_t room)

@@ -32,6 +32,8 @@ bool device_takes(const LeftOutShape &shape);
 // What a matrix takes once there is a kernel.
 double left_out_seconds(const LeftOutShape &shape, const GpuProperties &gpu);
 
+constexpr const char *left_out_work = "sums over signs"; // as logged
+
 // Whether the GPU is named, or predicted to be done sooner than the CPU with `cpu_seconds` for all. Throws
 // Error where it is named and there is none.
 bool goes_to_gpu(const Options &options, const LeftOutShape &shape, std::int64_t count, double cpu_seconds);

@@ -11,6 +11,7 @@
 #include "lib/number/chinese_remainder.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/run/cost.hpp"
+#include "lib/run/placement.hpp"
 #include "lib/run/run_control.hpp"
 #include "lib/ryser/sums.hpp"
 #include "preprocess/index.hpp"
@@ -174,11 +175,7 @@ Gaussian permanent_of_two(const IntegerMultiplicities &a, TwoClasses kinds, RunC
 // No other way would take less.
 void require_time(const Sides &kinds, double seconds, const Options &options) {
     if (seconds > options.refuse_seconds)
-        throw Error(
-            PERM_REFUSED_TIME,
-            formatted("two kinds of lines (n = {}) are predicted to take {}, {} is the limit\n  raise "
-                      "the limit: time_limit_seconds",
-                      kinds.n, readable_seconds(seconds), readable_seconds(options.refuse_seconds)));
+        throw refused_for_time(formatted("two kinds of lines (n = {}) are", kinds.n), seconds, options);
 }
 
 ExactMultiplicities result_of(const IntegerMultiplicities &a, const Sides &kinds, Engine engine,

@@ -4,6 +4,7 @@
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"
 #include "lib/run/numbered_sum.hpp"
+#include "lib/run/placement.hpp"
 #include "lib/samples/boson/boson_shot.hpp"
 #include "preprocess/index.hpp"
 
@@ -65,12 +66,8 @@ void sample_bosons(const perm_boson *given, std::int64_t shots, std::uint64_t se
     const double seconds = seconds_of_shot(trial, photons, std::clamp<std::int64_t>(shots, 1, 4)),
                  all = seconds * static_cast<double>(shots);
     if (all / options.threads > options.refuse_seconds)
-        throw Error(
-            PERM_REFUSED_TIME,
-            formatted("{} samples of {} photons are predicted to take {}, {} is the limit\n  raise the "
-                      "limit: time_limit_seconds",
-                      shots, a.photons, readable_seconds(all / options.threads),
-                      readable_seconds(options.refuse_seconds)));
+        throw refused_for_time(formatted("{} samples of {} photons are", shots, a.photons),
+                               all / options.threads, options);
     control.poll();
     control.begin(static_cast<double>(shots), all / options.threads);
     const auto at_once = static_cast<std::uint64_t>(std::clamp(1e-3 / seconds, 1.0, 1000.0));

@@ -7,7 +7,7 @@
 #include "lib/estimates/gamma_scheme.hpp"
 #include "lib/estimates/glynn.hpp"
 #include "lib/estimates/mean_bets.hpp"
-#include "lib/estimates/sampler.hpp"
+#include "lib/samples/sampler.hpp"
 #include "tests/support/dense_logs.hpp"
 #include "tests/support/run.hpp"
 
@@ -133,9 +133,10 @@ TEST_CASE("the samples' mean is the permanent over the bound") {
         const Dense a = random_dense(random.integer(2, 8), random);
         const Potential potential(log_matrix(a));
         const Sampler sampler(potential);
-        std::vector<double> samples(64 * Sampler::at_once);
+        std::vector<double> samples(64 * Sampler::chunk_samples);
         for (std::size_t k = 0; k < 64; ++k)
-            sampler.draw(7, k, std::span(samples).subspan(k * Sampler::at_once, Sampler::at_once));
+            sampler.draw(7, k,
+                         std::span(samples).subspan(k * Sampler::chunk_samples, Sampler::chunk_samples));
         for (const double x : samples) REQUIRE((x >= 0 && x <= 1));
         const double mean = mean_of(samples), truth = permanent(a) / std::exp(potential.log_bound());
         // Of numbers of [0, 1] the variance is at most mean (1 - mean): seven standard deviations.

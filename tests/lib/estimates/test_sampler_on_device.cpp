@@ -8,10 +8,10 @@
 #include "jit/queue/gpu_queue.hpp"
 #include "lib/base/error.hpp"
 #include "lib/estimates/block_estimate.hpp"
-#include "lib/estimates/sample_devices.hpp"
-#include "lib/estimates/sampler.hpp"
-#include "lib/estimates/sampler_on_device.hpp"
 #include "lib/run/gpu_device.hpp"
+#include "lib/samples/sample_devices.hpp"
+#include "lib/samples/sampler.hpp"
+#include "lib/samples/sampler_on_device.hpp"
 #include "tests/support/dense_logs.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/nvrtc_target.hpp"
@@ -31,7 +31,7 @@ using perm::families::Random;
 
 namespace {
 
-constexpr std::size_t chunk = Sampler::at_once;
+constexpr std::size_t chunk = Sampler::chunk_samples;
 
 std::vector<std::uint64_t> bits(std::span<const double> x) {
     std::vector<std::uint64_t> bits;

@@ -6,6 +6,7 @@
 #include "lib/frontier/dense_row.hpp"
 #include "lib/frontier/on_device.hpp"
 #include "lib/input/matrix.hpp"
+#include "lib/number/combinations.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/outcome.hpp"
 #include "preprocess/scaling.hpp"

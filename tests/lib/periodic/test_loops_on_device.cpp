@@ -2,8 +2,8 @@
 #include "jit/compile/nvrtc.hpp"
 #include "jit/kernel/period_walk.hpp"
 #include "lib/number/residues.hpp"
-#include "lib/periodic/loops_on_device.hpp"
-#include "lib/periodic/residue_terms.hpp"
+#include "lib/periodic/answers/loops_on_device.hpp"
+#include "lib/periodic/answers/residue_terms.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/nvrtc_target.hpp"
 #include "tests/support/periodic_cells.hpp"
@@ -16,7 +16,8 @@ using perm::families::Random;
 
 TEST_CASE("traces on a device are those of the processor") {
     Random random(run::seed(0x6c6f6f70));
-    HostQueue queue;
+    HostQueue queue, another, third;
+    const DeviceQueues three([&] { return std::vector<DeviceQueue *>{&queue, &another, &third}; });
     int compared = 0, others = 0;
     for (int trial = 0; trial < run::cases(48); ++trial) {
         PeriodicMatrix a = trial < 3 ? cells::strip(trial + 2)
@@ -31,13 +32,14 @@ TEST_CASE("traces on a device are those of the processor") {
         const std::int64_t first = 1 + trial % 3, count = 1 + trial % 4;
         const ResidueTerms truth = terms_modulo(plan, entries, primes, first, count, control);
         const Pattern none;
-        const ResidueTerms found = traces_on_device(
-            queue, plan, residues_of(none, entries.re, entries.im, primes), first, count, control);
-        CHECK(found == truth);
+        const Residues residues = residues_of(none, entries.re, entries.im, primes);
+        CHECK(traces_on_device(queue, plan, residues, first, count, control) == truth);
+        CHECK(terms_on_devices(three, plan, residues, first, count, control) == truth);
         compared += static_cast<int>(count);
         others += truth.front().front() > 1;
     }
-    CHECK(queue.is_whole());
+    CHECK((queue.is_whole() && another.is_whole() && third.is_whole()));
+    CHECK(another.launches() + third.launches() > run::enough(40));
     CHECK(compared > run::enough(60));
     CHECK(others > run::enough(10));
 }

@@ -1,7 +1,7 @@
 // Plain matrices of equal cells: found again where they are, entry by entry, and computed as those that are
 // taken apart.
-#include "lib/cell/recognition.hpp"
 #include "lib/execute/execute.hpp"
+#include "lib/periodic/cell/recognition.hpp"
 #include "lib/run/run_control.hpp"
 #include "tests/support/exactly.hpp"
 #include "tests/support/oracle.hpp"
@@ -111,7 +111,7 @@ bool equal(const Plain &a, const Unrolled &b, std::int64_t shift) {
     return true;
 }
 
-bool equal_but_for_shift(const Plain &a, const RepeatedCells &found) {
+bool equal_but_for_shift(const Plain &a, const RecognizedCells &found) {
     const Unrolled b = unrolled(found.matrix, found.length);
     for (std::int64_t shift = found.matrix.joined ? -8 : 0; shift <= (found.matrix.joined ? 8 : 0); ++shift)
         if (equal(a, b, (shift + a.pattern.rows) % a.pattern.rows)) return true;
@@ -154,7 +154,7 @@ TEST_CASE("cells that were written out are found again") {
         const PeriodicMatrix a = any_cell(random, kind, joined);
         Plain plain = plain_of(a, length_of(a));
         if (with_ends) change_ends(plain, kind, random);
-        const auto found = repeated_cells(plain.pattern, plain.values);
+        const auto found = recognized_cells(plain.pattern, plain.values);
         REQUIRE(found);
         CHECK(equal_but_for_shift(plain, *found));
         CHECK(a.rows % found->matrix.rows == 0); // it may be several equal ones
@@ -165,7 +165,7 @@ TEST_CASE("cells that were written out are found again") {
         if (kind != Kind::ones) {
             const std::int32_t i = plain.pattern.rows / 3;
             set(plain, plain.pattern.row_begin(i), {7, 0});
-            CHECK(!repeated_cells(plain.pattern, plain.values));
+            CHECK(!recognized_cells(plain.pattern, plain.values));
         }
     }
     CHECK(found_as > 20);

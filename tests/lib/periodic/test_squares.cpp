@@ -2,17 +2,17 @@
 #include "jit/compile/nvrtc.hpp"
 #include "jit/kernel/dense_product.hpp"
 #include "lib/base/error.hpp"
-#include "lib/cell/symmetries.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/number/wide_entries.hpp"
-#include "lib/period/sectors.hpp"
-#include "lib/periodic/float_squares.hpp"
-#include "lib/periodic/float_terms.hpp"
-#include "lib/periodic/residue_squares.hpp"
-#include "lib/periodic/residue_terms.hpp"
-#include "lib/periodic/scaled_cell.hpp"
-#include "lib/power/dense_matrix.hpp"
-#include "lib/power/power_steps.hpp"
+#include "lib/periodic/answers/float_squares.hpp"
+#include "lib/periodic/answers/float_terms.hpp"
+#include "lib/periodic/answers/residue_squares.hpp"
+#include "lib/periodic/answers/residue_terms.hpp"
+#include "lib/periodic/answers/scaled_cell.hpp"
+#include "lib/periodic/cell/symmetries.hpp"
+#include "lib/periodic/period/sectors.hpp"
+#include "lib/periodic/power/dense_matrix.hpp"
+#include "lib/periodic/power/power_steps.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/nvrtc_target.hpp"
@@ -77,7 +77,7 @@ void check_squares(DenseMachine &machine, const PeriodicPlan &plan, std::int64_t
     Gaussian sum{0, 0};
     mpq_class absolute = 0;
     for (const SquaredNumber &x :
-         traces_by_squares(machine, plan, plan.values, sizes, m, arithmetic, control)) {
+         traces_by_squares(machine, plan, {plan.values, sizes, arithmetic}, m, control)) {
         sum = sum + number_of(x, arithmetic);
         absolute += shifted(mpq_class(x.absolute), x.exp2) * mpq_class(x.times);
     }

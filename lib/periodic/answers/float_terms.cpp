@@ -1,0 +1,365 @@
+#include "lib/periodic/answers/float_terms.hpp"
+
+#include "jit/text/text.hpp"
+#include "lib/base/error.hpp"
+#include "lib/number/wide_entries.hpp"
+#include "lib/periodic/answers/float_squares.hpp"
+#include "lib/periodic/answers/growth.hpp"
+#include "lib/periodic/answers/scaled_cell.hpp"
+#include "lib/periodic/answers/squares_times.hpp"
+#include "lib/periodic/answers/table_terms.hpp"
+#include "lib/periodic/answers/terms.hpp"
+#include "lib/periodic/period/sectors.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace libperm {
+namespace {
+
+template <class N> Ranged<N> factor_of(const Gaussian &value, Arithmetic arithmetic) {
+    const Tracked size = magnitude_of(value);
+    const PackedParts parts = packed(parts_of(value, size.exp2, arithmetic), arithmetic);
+    typename N::Arithmetic::Number number;
+    std::memcpy(&number, parts.data(), sizeof number);
+    return Ranged<N>::normalised(N::coefficient(number, size.magnitude), size.exp2);
+}
+
+// Counts the roundings on the way of a term of a(m), at most.
+class Roundings {
+  public:
+    Roundings(const PeriodicPlan &plan, double of_product) {
+        constexpr double of_entry = 1;
+        if (plan.joined())
+            for (const PeriodBlock &block : plan.loops)
+                period_ = std::max(period_, roundings_along(block.levels, of_product, of_entry));
+        else
+            period_ = roundings_along(plan.open.period.levels, of_product, of_entry);
+        // The ends' are no more than these, of few cells as well: their rows are as long.
+        ends_ = plan.joined() ? 2 * static_cast<double>(plan.states())
+                              : roundings_along(plan.open.start, of_product, of_entry) +
+                                    roundings_along(plan.open.finish, of_product, of_entry);
+        const auto terms = static_cast<double>(plan.values.size());
+        of_few_ = (of_entry + of_product + 1 + 2 * terms);
+        rows_ = static_cast<double>(plan.matrix.rows + plan.matrix.head.rows + plan.matrix.tail.rows + 2);
+        steps_beyond_ = static_cast<double>(plan.open.least) + 2;
+        few_ = !plan.joined() ? plan.open.least : 0;
+    }
+    // `squared`: the operator was multiplied with itself; each product of matrices adds what `of_matrix`
+    // says.
+    double of(std::int64_t m, double of_matrix = 0) const {
+        if (m < few_) return of_few_ * rows_ * (static_cast<double>(m) + 2 * steps_beyond_);
+        return ends_ + static_cast<double>(m) * (period_ + of_matrix);
+    }
+
+  private:
+    double period_ = 0, ends_ = 0, of_few_ = 0, rows_ = 0, steps_beyond_ = 0;
+    std::int64_t few_ = 0;
+};
+
+// `unit_of_magnitude`: what the sum of absolute values was computed with.
+template <class N>
+Outcome outcome_of(const Ranged<N> &number, Arithmetic arithmetic, double roundings,
+                   double unit_of_magnitude) {
+    PackedParts parts{};
+    std::memcpy(parts.data(), &number.number.value, sizeof number.number.value);
+    const double error =
+        rounding_error(roundings, unit_of(arithmetic), number.number.magnitude(), unit_of_magnitude);
+    Outcome outcome;
+    const Parts value = unpacked(parts, arithmetic);
+    constexpr std::int64_t most_wide = std::int64_t{1} << 26; // bits that a rational number may begin behind
+    if (arithmetic == Arithmetic::real || (!is_complex(arithmetic) && std::abs(number.exp2) > most_wide))
+        set_value(outcome, ball_within(value[0], error + 2 * std::fabs(value[1]), number.exp2));
+    else if (std::abs(number.exp2) <= most_wide)
+        set_value(outcome, ball_within(value, error, number.exp2));
+    else
+        throw Error(PERM_UNSUPPORTED, formatted("the permanent is about 2^{}: complex numbers reach to 2^{}",
+                                                number.exp2, most_wide));
+    return outcome;
+}
+
+// Of so many terms, in seconds: walked to, or by squares of the operator, of open ends the first of them
+// alone.
+struct Cost {
+    double walking, squaring = std::numeric_limits<double>::infinity();
+
+    bool squares() const { return squaring < walking; }
+};
+
+Cost cost_of(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, bool dd) {
+    const double each = dd ? 30e-9 : 12e-9; // of a move
+    const auto m = static_cast<double>(first + count - 1 - plan.open.least),
+               others = static_cast<double>(count - 1), squared = m - others;
+    Cost cost{std::max(m, 0.0) * plan.moves_of_starts(first, count) * each};
+    if (squared <= 8 || !may_be_squared(plan)) return cost;
+    const double of_first = squares_seconds(plan, first - plan.open.least, !plan.real, dd);
+    cost.squaring = plan.joined() ? of_first * static_cast<double>(count)
+                                  : of_first + others * plan.moves_of_starts(first, count) * each;
+    return cost;
+}
+
+template <class N> Ranged<N> number_of(const SquaredNumber &x) {
+    typename N::Arithmetic::Number number;
+    std::memcpy(&number, x.parts.data(), sizeof number);
+    return Ranged<N>::normalised(N::coefficient(number, x.absolute), x.exp2);
+}
+
+template <class N> SquaredNumber squared_number(const Ranged<N> &x) {
+    SquaredNumber out{{}, x.number.magnitude(), x.exp2};
+    std::memcpy(out.parts.data(), &x.number.value, sizeof x.number.value);
+    return out;
+}
+
+// The sizes that stand for the entries: none is below its entry's absolute value.
+std::vector<Gaussian> magnitudes_of(const PeriodicPlan &plan) {
+    std::vector<Gaussian> sizes;
+    sizes.reserve(plan.values.size());
+    for (const Gaussian &value : plan.values) {
+        const Tracked size = magnitude_of(value);
+        sizes.push_back(exact_of({size.magnitude, 0, 0, 0}, size.exp2));
+    }
+    return sizes;
+}
+
+// first >= the plan's least.
+template <class A>
+std::vector<Ranged<Signed<A>>> terms_by_squares(DenseMachine &machine, const PeriodicPlan &plan,
+                                                const SquaredEntries &entries,
+                                                const std::vector<Ranged<Signed<A>>> &factors,
+                                                std::int64_t first, std::int64_t count, RunControl &control) {
+    using Numbers = RangedOperations<Signed<A>>;
+    const Numbers numbers;
+    std::vector<Ranged<Signed<A>>> terms;
+    if (plan.joined()) {
+        for (std::int64_t m = first; m < first + count; ++m) {
+            terms.push_back(Numbers::zero());
+            for (const SquaredNumber &x : traces_by_squares(machine, plan, entries, m, control))
+                terms.back() =
+                    terms.back() + Ranged<Signed<A>>{Signed<A>::number(x.times), 0} * number_of<Signed<A>>(x);
+        }
+        return terms;
+    }
+    PeriodWalk<Numbers> walk(numbers, factors), end(numbers, factors);
+    walk.begin(1, 0);
+    walk.advance(plan.open.start);
+    std::vector<SquaredNumber> before;
+    for (const auto &x : walk.numbers()) before.push_back(squared_number(x));
+    std::vector<Ranged<Signed<A>>> after;
+    for (const SquaredNumber &x :
+         advanced_by_squares(machine, plan, entries, before, first - plan.open.least, control))
+        after.push_back(number_of<Signed<A>>(x));
+    walk.set(std::move(after));
+    while (std::ssize(terms) < count) {
+        if (!terms.empty()) walk.advance(plan.open.period.levels);
+        control.advance(moves_of(plan.open.period.levels));
+        end.set(walk.numbers());
+        end.advance(plan.open.finish);
+        terms.push_back(end.numbers().empty() ? Numbers::zero() : end.numbers().front());
+    }
+    return terms;
+}
+
+template <class N>
+std::vector<Outcome> terms_in(const PeriodicPlan &plan, const std::vector<Gaussian> &values,
+                              std::int64_t first, std::int64_t count, Arithmetic arithmetic,
+                              RunControl &control) {
+    using Numbers = RangedOperations<N>;
+    const Numbers numbers;
+    const auto factors_as = [&]<class M>() {
+        std::vector<Ranged<M>> factors;
+        factors.reserve(values.size());
+        for (const Gaussian &value : values) factors.push_back(factor_of<M>(value, arithmetic));
+        return factors;
+    };
+    const Roundings roundings(plan, product_roundings(arithmetic));
+    std::vector<Outcome> outcomes;
+    if (cost_of(plan, first, count, is_dd(arithmetic)).squares()) {
+        using A = typename N::Arithmetic;
+        std::size_t inner = plan.open.period.states, folded = 0;
+        for (const PeriodBlock &block : plan.loops) {
+            inner = std::max(inner, block.states);
+            folded = std::max(folded, sectors_in(block)); // states of an orbit, added up
+        }
+        const auto states = static_cast<double>(plan.states());
+        const double of_matrix =
+            static_cast<double>(folded) + product_roundings(inner, is_complex(arithmetic), is_dd(arithmetic));
+        const auto factors = factors_as.template operator()<Signed<A>>();
+        const std::vector<Gaussian> sizes = magnitudes_of(plan);
+        const SquaredEntries entries{values, sizes, arithmetic};
+        const auto square = [&](DeviceQueue *queue) {
+            const auto machine = queue ? dense_device(*queue, control) : processor(control);
+            outcomes.clear();
+            for (const auto &number :
+                 terms_by_squares<A>(*machine, plan, entries, factors, first, count, control)) {
+                outcomes.push_back(outcome_of(
+                    number, arithmetic,
+                    4 * states + 8 +
+                        roundings.of(first + static_cast<std::int64_t>(outcomes.size()), of_matrix),
+                    plan.nonnegative ? unit_of(arithmetic) : unit_of(Arithmetic::real)));
+                outcomes.back().on_gpu = queue != nullptr;
+            }
+        };
+        if (is_dd(arithmetic))
+            square(nullptr);
+        else
+            on_best_device(plan.options,
+                           squares_device_work(plan, first - plan.open.least, is_complex(arithmetic)),
+                           square);
+        return outcomes;
+    }
+    const std::vector<Ranged<N>> factors = factors_as.template operator()<N>();
+    // Where N holds no sum of absolute values, that is the number itself.
+    constexpr bool bounds_itself = sizeof(N) == sizeof(typename N::Arithmetic::Number);
+    for (const auto &number : terms_of(plan, numbers, factors, first, count, control))
+        outcomes.push_back(outcome_of(number, arithmetic,
+                                      roundings.of(first + static_cast<std::int64_t>(outcomes.size())),
+                                      unit_of(bounds_itself ? arithmetic : Arithmetic::real)));
+    return outcomes;
+}
+
+Growth growth_of_sizes(const PeriodicPlan &plan, const std::vector<Gaussian> &sizes, RunControl &control) {
+    KnownGrowth &known = *plan.growth_of_sizes;
+    const std::lock_guard lock(known.mutex);
+    if (!known.found) known.found = growth_of(plan, sizes, control);
+    return *known.found;
+}
+
+[[noreturn]] void throw_too_long(std::int64_t length) {
+    throw Error(PERM_UNSUPPORTED,
+                formatted("a length of {} cells is too much for exact numbers, whose size is not known "
+                          "from doubles there: use precision dd or mod:P",
+                          length));
+}
+
+// Exponents are added up in 63 bits.
+void require_range(const PeriodicPlan &plan, std::int64_t last) {
+    const std::vector<PeriodicEntry> &entries = plan.matrix.entries;
+    std::vector<double> sums(static_cast<std::size_t>(plan.matrix.rows), 0), exponents(sums.size(), 0);
+    double ends = 0, cells = 0;
+    for (std::size_t k = 0; k < plan.values.size(); ++k) {
+        const auto exponent = std::fabs(static_cast<double>(magnitude_of(plan.values[k]).exp2)) + 1;
+        if (k < entries.size()) {
+            double &largest = exponents[static_cast<std::size_t>(entries[k].row)];
+            largest = std::max(largest, exponent);
+            ++sums[static_cast<std::size_t>(entries[k].row)];
+        } else {
+            ends += exponent;
+        }
+    }
+    for (std::size_t i = 0; i < sums.size(); ++i) cells += exponents[i] + std::log2(sums[i] + 1);
+    if (!(cells * static_cast<double>(last) + ends < 0x1p61))
+        throw Error(PERM_UNSUPPORTED,
+                    formatted("the permanent of {} cells may lie beyond 2^(2^61): ask for it modulo a "
+                              "prime (precision mod:P)",
+                              last));
+}
+
+// The trace of T^m is at most states * rho^m, for T >= 0.
+std::vector<std::int64_t> trace_bits(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
+                                     const Growth &growth) {
+    std::vector<std::int64_t> bits;
+    const double states = std::log2(static_cast<double>(plan.states()) + 1),
+                 each = std::log2(std::max(growth.upper, 1.0));
+    for (std::int64_t m = first; m < first + count; ++m) {
+        const double most = (states + each * static_cast<double>(m)) * (1 + 1e-14) + 2;
+        if (!(most < 0x1p60)) throw_too_long(m);
+        bits.push_back(static_cast<std::int64_t>(most));
+    }
+    return bits;
+}
+
+} // namespace
+
+bool squares_on_device(const PeriodicPlan &plan, std::int64_t first, std::int64_t count) {
+    return !plan.tables && cost_of(plan, first, count, false).squares();
+}
+
+std::int64_t squared_from(const PeriodicPlan &plan, bool dd) {
+    const auto squares = [&](std::int64_t m) { return cost_of(plan, m, 1, dd).squares(); };
+    if (plan.tables || !may_be_squared(plan)) return 0;
+    constexpr std::int64_t far = std::int64_t{1} << 60;
+    std::int64_t high = plan.first_term() + 8;
+    while (!squares(high) && high < far) high *= 2;
+    if (!squares(high)) return 0;
+    std::int64_t low = plan.first_term(); // here not
+    while (high - low > 1) {
+        const std::int64_t between = low + (high - low) / 2;
+        (squares(between) ? high : low) = between;
+    }
+    return high;
+}
+
+double float_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, bool dd) {
+    const Cost cost = cost_of(plan, first, count, dd);
+    return std::min(cost.walking, cost.squaring);
+}
+
+std::vector<Outcome> float_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, bool dd,
+                                 RunControl &control) {
+    using number::Complex, number::DD, number::Real;
+    require_range(plan, first + count - 1);
+    if (!plan.real && dd)
+        return terms_in<Signed<Complex<DD<double>>>>(plan, plan.values, first, count, Arithmetic::complex_dd,
+                                                     control);
+    if (!plan.real)
+        return terms_in<Signed<Complex<Real<double>>>>(plan, plan.values, first, count, Arithmetic::complex,
+                                                       control);
+    if (dd)
+        return plan.nonnegative
+                   ? terms_in<NonNegative<DD<double>>>(plan, plan.values, first, count, Arithmetic::dd,
+                                                       control)
+                   : terms_in<Signed<DD<double>>>(plan, plan.values, first, count, Arithmetic::dd, control);
+    return plan.nonnegative
+               ? terms_in<NonNegative<Real<double>>>(plan, plan.values, first, count, Arithmetic::real,
+                                                     control)
+               : terms_in<Signed<Real<double>>>(plan, plan.values, first, count, Arithmetic::real, control);
+}
+
+double most_bits(const PeriodicPlan &plan, std::int64_t m) {
+    if (plan.tables) return table_bits(plan) * static_cast<double>(m) + 2;
+    const std::vector<PeriodicEntry> &entries = plan.matrix.entries;
+    std::vector<double> rows(static_cast<std::size_t>(plan.matrix.rows), // log2 of the sum
+                             -std::numeric_limits<double>::infinity());
+    for (std::size_t k = 0; k < entries.size(); ++k) {
+        const Tracked size = magnitude_of(plan.values[k]);
+        double &row = rows[static_cast<std::size_t>(entries[k].row)];
+        const double entry = std::log2(size.magnitude) + static_cast<double>(size.exp2),
+                     larger = std::max(row, entry);
+        row = larger + std::log2(std::exp2(row - larger) + std::exp2(entry - larger));
+    }
+    double each = 0;
+    for (const double row : rows) each += std::max(row, 0.0);
+    return each * static_cast<double>(m) + 2;
+}
+
+double estimated_bits(const PeriodicPlan &plan, std::int64_t m, RunControl &control) {
+    const std::vector<Gaussian> sizes = magnitudes_of(plan);
+    if (plan.tables || !is_bracketed(plan, sizes)) return most_bits(plan, m);
+    const Growth growth = growth_of_sizes(plan, sizes, control);
+    return std::log2(std::max(growth.value, 1.0)) * static_cast<double>(m) + 2;
+}
+
+std::vector<std::int64_t> term_bits(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
+                                    RunControl &control) {
+    if (plan.tables) {
+        std::vector<std::int64_t> bits;
+        for (std::int64_t m = first; m < first + count; ++m)
+            bits.push_back(static_cast<std::int64_t>(std::max(most_bits(plan, m), 0.0)) + 1);
+        return bits;
+    }
+    const std::vector<Gaussian> sizes = magnitudes_of(plan);
+    if (plan.joined() && is_bracketed(plan, sizes))
+        return trace_bits(plan, first, count, growth_of_sizes(plan, sizes, control));
+    require_range(plan, first + count - 1);
+    std::vector<std::int64_t> bits;
+    for (const Outcome &outcome :
+         terms_in<NonNegative<number::Real<double>>>(plan, sizes, first, count, Arithmetic::real, control)) {
+        if (!std::isfinite(outcome.error.mantissa)) throw_too_long(first + count - 1);
+        const Scaled most = (Ball{outcome.value, {}} + Ball{outcome.error, {}}).value;
+        bits.push_back(most.mantissa == 0 ? 1 : most.exp2 + 2);
+    }
+    return bits;
+}
+
+} // namespace libperm

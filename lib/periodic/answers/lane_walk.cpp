@@ -1,0 +1,172 @@
+#include "lib/periodic/answers/lane_walk.hpp"
+
+#include "lib/periodic/answers/lane_levels.hpp"
+#include "lib/periodic/period/period_walk.hpp"
+#include "preprocess/parallel.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+
+namespace libperm {
+namespace {
+
+constexpr std::uint64_t whole = std::uint64_t{1} << residue_lane_bits;
+constexpr auto lanes = static_cast<std::size_t>(residue_lanes);
+
+class LaneWalk {
+  public:
+    LaneWalk(MemoryAccount *account) : charge_(account) {}
+
+    void take_prime(std::size_t lane, std::uint64_t p) { below_.lane[lane] = whole - p; }
+
+    void begin(std::size_t states) { x_.assign(states, {}); }
+    void set_one(std::size_t lane, std::size_t state) { x_[state].lane[lane] = 1; }
+
+    void advance(const LaneLevels &levels) {
+        for (const LaneLevel &level : levels) {
+            y_.resize(level.states());
+            charge_.resize(static_cast<std::int64_t>((x_.capacity() + y_.capacity()) * sizeof x_[0]));
+            sum_states(level.states(), level.source.size() / moves_of_a_piece + 1, 3,
+                       [&](std::size_t begin, std::size_t end) {
+                           add_up_residues(level.first.data(), level.source.data(), begin, end, below_,
+                                           x_.data(), y_.data());
+                       });
+            std::swap(x_, y_);
+        }
+    }
+
+    std::uint64_t residue(std::size_t state, std::size_t lane) const {
+        return x_.empty() ? 0 : x_[state].lane[lane] % (whole - below_.lane[lane]);
+    }
+    LaneWalk at_the_end(const LaneLevels &finish) const { // of open ends
+        LaneWalk end = LaneWalk(nullptr);
+        end.below_ = below_;
+        end.x_ = x_;
+        end.advance(finish);
+        return end;
+    }
+
+  private:
+    static constexpr std::size_t moves_of_a_piece = 1 << 14;
+
+    ResidueLanes below_;
+    std::vector<ResidueLanes> x_, y_;
+    Charge charge_;
+};
+
+struct OpenLevels {
+    LaneLevels start, period, finish;
+};
+
+// Walks with one prime in each lane.
+void walk_open(const PeriodicPlan &plan, const OpenLevels &levels, std::span<const std::uint64_t> primes,
+               std::int64_t first, std::int64_t count, std::span<std::vector<std::uint64_t>> terms,
+               RunControl &control) {
+    const OpenOperator &op = plan.open;
+    LaneWalk walk(&control.memory());
+    for (std::size_t k = 0; k < lanes; ++k) walk.take_prime(k, primes[std::min(k, primes.size() - 1)]);
+    const auto begin = [&] {
+        walk.begin(1);
+        for (std::size_t k = 0; k < lanes; ++k) walk.set_one(k, 0);
+    };
+    const auto tell = [&](const LaneWalk &end) {
+        for (std::size_t k = 0; k < primes.size(); ++k) terms[k].push_back(end.residue(0, k));
+    };
+    for (; count > 0 && first < op.least; ++first, --count) {
+        begin();
+        const Poll poll = [&control] { control.poll(); };
+        walk.advance(lane_levels(write_few(plan.matrix, plan.program, first, poll, &control.memory()), poll));
+        tell(walk);
+    }
+    if (count == 0) return;
+    begin();
+    walk.advance(levels.start);
+    const double work = moves_of(op.period.levels);
+    walk_lengths(
+        op.least, first, count, [&](std::int64_t) { tell(walk.at_the_end(levels.finish)); },
+        [&](std::int64_t) {
+            walk.advance(levels.period);
+            control.advance(work);
+        });
+}
+
+// Walks through one block modulo one prime from eight starts, each for so many like it.
+std::vector<std::uint64_t> walk_loops(const PeriodBlock &block, const LaneLevels &levels, std::uint64_t prime,
+                                      std::span<const PeriodBlock::Start> starts, std::int64_t first,
+                                      std::int64_t count, RunControl &control) {
+    __extension__ using Wide = unsigned __int128;
+    LaneWalk walk(&control.memory());
+    walk.begin(block.states);
+    for (std::size_t k = 0; k < lanes; ++k) walk.take_prime(k, prime);
+    for (std::size_t k = 0; k < starts.size(); ++k) walk.set_one(k, starts[k].state);
+    std::vector<std::uint64_t> traces;
+    const double work = moves_of(block.levels) * static_cast<double>(starts.size());
+    for (std::int64_t m = 1; m < first + count; ++m) {
+        walk.advance(levels);
+        control.advance(work);
+        if (m < first) continue;
+        Wide sum = 0;
+        for (std::size_t k = 0; k < starts.size(); ++k)
+            sum += static_cast<Wide>(walk.residue(starts[k].state, k)) * starts[k].like_it;
+        traces.push_back(static_cast<std::uint64_t>(sum % prime));
+    }
+    return traces;
+}
+
+LaneTerms traces(const PeriodicPlan &plan, const std::vector<std::uint64_t> &primes, std::int64_t first,
+                 std::int64_t count, RunControl &control) {
+    struct Piece {
+        std::size_t block;
+        std::size_t prime;
+        std::span<const PeriodBlock::Start> starts;
+    };
+    std::vector<Piece> pieces;
+    std::vector<LaneLevels> levels;
+    for (std::size_t b = 0; b < plan.loops.size(); ++b) {
+        const std::vector<PeriodBlock::Start> &starts = plan.loops[b].starts_of(first, count);
+        levels.push_back(starts.empty() ? LaneLevels()
+                                        : lane_levels(plan.loops[b].levels, [&control] { control.poll(); }));
+        for (std::size_t k = 0; k < primes.size(); ++k)
+            for (std::size_t s = 0; s < starts.size(); s += lanes)
+                pieces.push_back({b, k, std::span(starts).subspan(s, std::min(lanes, starts.size() - s))});
+    }
+    std::vector<std::vector<std::uint64_t>> found(pieces.size());
+    parallel_for(pieces.size(), [&](std::uint64_t k) {
+        const Piece &piece = pieces[k];
+        found[k] = walk_loops(plan.loops[piece.block], levels[piece.block], primes[piece.prime], piece.starts,
+                              first, count, control);
+    });
+    LaneTerms out(primes.size(), std::vector<std::uint64_t>(static_cast<std::size_t>(count), 0));
+    for (std::size_t k = 0; k < pieces.size(); ++k)
+        for (std::size_t m = 0; m < found[k].size(); ++m) {
+            std::uint64_t &sum = out[pieces[k].prime][m];
+            sum = (sum + found[k][m]) % primes[pieces[k].prime]; // both below 2^59
+        }
+    return out;
+}
+
+} // namespace
+
+bool walks_in_lanes(const PeriodicPlan &plan, double primes) {
+    constexpr double least_primes = 4; // of open ends, where each has a lane
+    return plan.has_ones_alone() && (plan.joined() || primes >= least_primes);
+}
+
+LaneTerms terms_in_lanes(const PeriodicPlan &plan, const std::vector<std::uint64_t> &primes,
+                         std::int64_t first, std::int64_t count, RunControl &control) {
+    if (plan.joined()) return traces(plan, primes, first, count, control);
+    const Poll poll = [&control] { control.poll(); };
+    const OpenLevels levels{lane_levels(plan.open.start, poll), lane_levels(plan.open.period.levels, poll),
+                            lane_levels(plan.open.finish, poll)};
+    LaneTerms out(primes.size());
+    const std::size_t groups = (primes.size() + lanes - 1) / lanes;
+    parallel_for(groups, [&](std::uint64_t g) {
+        const std::size_t begin = g * lanes, size = std::min(lanes, primes.size() - begin);
+        walk_open(plan, levels, std::span(primes).subspan(begin, size), first, count,
+                  std::span(out).subspan(begin, size), control);
+    });
+    return out;
+}
+
+} // namespace libperm

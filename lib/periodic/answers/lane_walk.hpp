@@ -1,0 +1,21 @@
+// Operators whose entries are all 1, modulo primes: eight walks side by side, of several starts or primes
+// (jit/lanes/residue_sums.hpp).
+#pragma once
+
+#include "jit/lanes/residue_sums.hpp"
+#include "lib/periodic/answers/periodic_plan.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace libperm {
+
+// Lanes walk where all entries are 1 and there is enough to do for them.
+bool walks_in_lanes(const PeriodicPlan &plan, double primes);
+
+// a(first), a(first + 1), ..., by prime, by term. The primes lie below 2^59 by less than most_below.
+using LaneTerms = std::vector<std::vector<std::uint64_t>>;
+LaneTerms terms_in_lanes(const PeriodicPlan &plan, const std::vector<std::uint64_t> &primes,
+                         std::int64_t first, std::int64_t count, RunControl &control);
+
+} // namespace libperm

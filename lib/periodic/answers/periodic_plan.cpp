@@ -1,0 +1,212 @@
+#include "lib/periodic/answers/periodic_plan.hpp"
+
+#include "jit/text/text.hpp"
+#include "lib/base/error.hpp"
+#include "lib/base/system.hpp"
+#include "lib/periodic/period/lumping.hpp"
+#include "lib/periodic/period/period_loops.hpp"
+#include "lib/periodic/period/reachable_share.hpp"
+#include "lib/run/placement.hpp"
+#include "lib/run/plan_machine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+namespace libperm {
+
+std::size_t PeriodicPlan::states() const {
+    if (tables)
+        return static_cast<std::size_t>(joined() ? std::exp2(tables->slots) : tables->states(tables->used));
+    std::size_t states = joined() ? 0 : open.period.states;
+    for (const PeriodBlock &block : loops) states += block.states;
+    return states;
+}
+
+bool PeriodicPlan::has_ones_alone() const {
+    const Gaussian one{1, 0};
+    return std::all_of(values.begin(), values.end(), [&](const Gaussian &value) { return value == one; });
+}
+
+double PeriodicPlan::moves_of_starts(std::int64_t first, std::int64_t count) const {
+    if (!joined()) return moves_of(open.period.levels);
+    double moves = 0;
+    for (const PeriodBlock &block : loops)
+        moves += moves_of(block.levels) * static_cast<double>(block.starts_of(first, count).size());
+    return moves;
+}
+
+double PeriodicPlan::moves() const {
+    if (tables) return tables->moves;
+    double moves = joined() ? 0 : moves_of(open.period.levels);
+    for (const PeriodBlock &block : loops) moves += moves_of(block.levels);
+    return moves;
+}
+
+std::int64_t PeriodicPlan::order(std::int64_t length) const {
+    return length * matrix.rows + matrix.head.rows + matrix.tail.rows;
+}
+
+std::int64_t PeriodicPlan::nnz(std::int64_t length) const {
+    const std::vector<PeriodicEntry> &entries = matrix.entries;
+    if (joined()) {
+        std::vector<std::tuple<std::int32_t, std::int32_t, std::int64_t>>
+            places; // of a short ring, some alike
+        if (length <= 2 * std::int64_t{matrix.reach})
+            for (const PeriodicEntry &e : entries)
+                places.emplace_back(e.row, e.column, (e.cell % length + length) % length);
+        std::sort(places.begin(), places.end());
+        const auto alike = places.end() - std::unique(places.begin(), places.end());
+        return (static_cast<std::int64_t>(entries.size()) - alike) * length;
+    }
+    std::int64_t beyond = 0; // of the first and last cells
+    for (const PeriodicEntry &e : entries) {
+        const std::int64_t away = std::abs(e.cell), cells = std::min<std::int64_t>(away, length);
+        const PeriodicEnd &end = e.cell < 0 ? matrix.head : matrix.tail;
+        for (std::int64_t k = away - cells; k < away; ++k) {
+            const std::int64_t place =
+                e.cell < 0 ? (k + 1) * matrix.rows - e.column : k * matrix.rows + e.column + 1;
+            beyond += place > end.columns;
+        }
+    }
+    // `cells` behind the last, before the first: of few cells an end's rows reach over them all.
+    const auto ends_before = [&](std::int64_t cells, std::int64_t column, const PeriodicEnd &end) {
+        return cells < 0 || cells * matrix.rows + column < end.columns;
+    };
+    std::int64_t ends = 0;
+    for (const PeriodicEntry &e : matrix.head.entries)
+        ends += ends_before(e.cell - length, e.column, matrix.tail);
+    for (const PeriodicEntry &e : matrix.tail.entries)
+        ends += ends_before(-1 - (length + e.cell), matrix.rows - 1 - e.column, matrix.head);
+    return static_cast<std::int64_t>(entries.size()) * length - beyond + ends;
+}
+
+namespace {
+
+// What a move of the operator takes while it is written.
+constexpr double bytes_of_move = 28;
+
+// Tells whether two tables have room, here or on a GPU.
+bool has_room(const PeriodicPlan &plan, RunControl &control) {
+    const double bytes = 16 * plan.tables->states(plan.tables->most_used(plan.joined()));
+    if (bytes < static_cast<double>(control.memory().limit())) return true;
+    if (plan.options.device == Device::cpu) return false;
+    const PlanMachine machine(plan.options);
+    return machine.has_gpu() && bytes < machine.memory_limit(true);
+}
+
+// Refuses an operator before it is written, which may take minutes until memory is at its end.
+void require_room(const PeriodicMatrix &a, const PeriodProgram &program, const Poll &poll,
+                  std::int64_t limit) {
+    constexpr double margin = 4; // of what some sets tell of all, at every row
+    const double most = program.moves * bytes_of_move;
+    if (a.joined || a.head.is_there() || most < margin * static_cast<double>(limit)) return;
+    const double moves = program.moves * reachable_share(a, program, poll), bytes = moves * bytes_of_move;
+    if (bytes > margin * static_cast<double>(limit))
+        throw refused_for_memory(
+            formatted(
+                "the operator of a cell is predicted to have {:.2g} moves, with {} columns open at a cut: {}",
+                moves, program.open_columns(), readable_bytes(bytes)),
+            static_cast<double>(limit),
+            "take smaller cells, raise the limit (memory_limit_bytes), or ask for a length as a plain matrix "
+            "(perm_compute), which may be cut into slices");
+}
+
+// Where the operator takes more than the limit, or, with open ends, longer to be written than to be applied.
+std::optional<PeriodicPlan> plan_of_tables(PeriodicMatrix a, const PeriodProgram &written,
+                                           const Options &options, RunControl &control) {
+    constexpr double soon_written = 2e7; // moves
+    const bool fits = written.moves * bytes_of_move < static_cast<double>(control.memory().limit());
+    if (fits && (a.joined || written.moves < soon_written)) return {};
+    PeriodicPlan plan;
+    plan.options = options;
+    plan.may_be_written = fits;
+    plan.written_bytes = written.moves * bytes_of_move;
+    plan.program = plan_period(
+        a, [&control] { control.poll(); }, false);
+    plan.matrix = plan.program.transposed ? transposed(a) : std::move(a);
+    plan.tables = table_program(plan.matrix, plan.program);
+    if (!plan.tables || !has_room(plan, control)) return {};
+    plan.values = values_of_moves(plan.matrix);
+    plan.nonnegative = plan.matrix.is_nonnegative();
+    plan.real = plan.matrix.is_real();
+    plan.integers = plan.matrix.has_integers();
+    return plan;
+}
+
+} // namespace
+
+PeriodicPlan make_periodic_plan(PeriodicMatrix a, const Options &options, RunControl &control,
+                                MayBeTables tables) {
+    PeriodProgram program = plan_period(a, [&control] { control.poll(); });
+    if (tables == MayBeTables::yes)
+        if (std::optional<PeriodicPlan> plan = plan_of_tables(a, program, options, control))
+            return *std::move(plan);
+    return make_periodic_plan(std::move(a), std::move(program), options, control);
+}
+
+PeriodicPlan make_periodic_plan(PeriodicMatrix a, PeriodProgram program, const Options &options,
+                                RunControl &control) {
+    const Poll poll = [&control] { control.poll(); };
+    PeriodicPlan plan;
+    plan.options = options;
+    plan.program = std::move(program);
+    plan.matrix = plan.program.transposed ? transposed(a) : std::move(a);
+    plan.values = values_of_moves(plan.matrix);
+    plan.nonnegative = plan.matrix.is_nonnegative();
+    plan.real = plan.matrix.is_real();
+    plan.integers = plan.matrix.has_integers();
+    MemoryAccount *account = &control.memory();
+    require_room(plan.matrix, plan.program, poll, control.memory().limit());
+    if (plan.matrix.joined)
+        plan.loops = write_loops(plan.matrix, plan.program, poll, account);
+    else {
+        plan.open = write_operator(plan.matrix, plan.program, poll, account);
+        // To look for them soon takes more than they save.
+        constexpr double most_moves = 1e6;
+        if (moves_of(plan.open.period.levels) <= most_moves) lump(plan.open, plan.values, poll);
+    }
+    if (plan.integers) { // else they may be multiples of 1, in whole numbers
+        mark_ones(plan.open.period.levels, plan.values);
+        for (PeriodBlock &block : plan.loops) mark_ones(block.levels, plan.values);
+    }
+    return plan;
+}
+
+const PeriodicPlan &written_out(const PeriodicPlan &plan, RunControl &control) {
+    WrittenOut &written = *plan.written;
+    const std::lock_guard lock(written.mutex);
+    if (!written.plan) {
+        PeriodicPlan made = make_periodic_plan(plan.matrix, plan.options, control);
+        made.program.transposed = made.program.transposed != plan.program.transposed; // as the caller has it
+        written.plan = std::make_shared<const PeriodicPlan>(std::move(made));
+    }
+    return *written.plan;
+}
+
+std::int64_t held_bytes(const PeriodicPlan &plan) {
+    std::int64_t bytes = 0;
+    const auto add = [&bytes](const PeriodLevels &levels) {
+        for (const PeriodLevel &level : levels)
+            bytes += static_cast<std::int64_t>(sizeof level + level.first.size() * sizeof level.first[0] +
+                                               level.moves.size() * sizeof level.moves[0]);
+    };
+    add(plan.open.start);
+    add(plan.open.finish);
+    add(plan.open.period.levels);
+    for (const PeriodBlock &block : plan.loops) add(block.levels);
+    return bytes;
+}
+
+void require_length(const PeriodicPlan &plan, std::int64_t length) {
+    const std::int64_t least = plan.joined() ? 1 : 0;
+    if (length < least)
+        throw Error(PERM_BAD_ARGUMENT, formatted("the length is {}: of {} ends it must be {} or more cells",
+                                                 length, plan.joined() ? "joined" : "open", least));
+    constexpr std::int64_t most = std::int64_t{1} << 62;
+    if (length > most)
+        throw Error(PERM_BAD_ARGUMENT, formatted("the length is {}: at most 2^62 cells can be", length));
+}
+
+} // namespace libperm

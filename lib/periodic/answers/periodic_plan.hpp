@@ -1,0 +1,82 @@
+// A periodic matrix and its operator: what is asked of them, for any length.
+#pragma once
+
+#include "lib/input/options.hpp"
+#include "lib/periodic/period/period_operator.hpp"
+#include "lib/periodic/table/table_program.hpp"
+#include "lib/run/run_control.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace libperm {
+
+// Of nonnegative cells: lower <= rho <= upper for certain, by the bounds of Collatz and Wielandt: for T >= 0
+// and x > 0, min (T x)_i / x_i <= rho(T) <= max (T x)_i / x_i (Horn and Johnson, Matrix Analysis,
+// Theorem 8.1.26).
+struct Growth {
+    double value = 0, lower = 0, upper = 0;
+};
+
+// Found once, by the first call that asks.
+struct KnownGrowth {
+    std::mutex mutex;
+    std::optional<Growth> found;
+};
+
+struct PeriodicPlan;
+
+// Made once, by the first call that asks for more than a table answers.
+struct WrittenOut {
+    std::mutex mutex;
+    std::shared_ptr<const PeriodicPlan> plan;
+};
+
+struct PeriodicPlan {
+    Options options;
+    PeriodicMatrix matrix; // as it is computed: A, or A^T
+    PeriodProgram program;
+    std::vector<Gaussian> values;       // values_of_moves(matrix)
+    OpenOperator open;                  // of open ends
+    std::vector<PeriodBlock> loops;     // of joined ones
+    std::optional<TableProgram> tables; // instead of both, where the operator is not written out
+    // The plan has a table, but its operator fits the limit: it takes long to be written.
+    bool may_be_written = false;
+    double written_bytes = 0; // what that takes, predicted
+    std::shared_ptr<WrittenOut> written = std::make_shared<WrittenOut>();
+    bool nonnegative = false, real = false, integers = false;
+    std::shared_ptr<KnownGrowth> growth_of_sizes = std::make_shared<KnownGrowth>(); // of absolute values
+
+    bool has_ones_alone() const;
+    bool joined() const { return matrix.joined; }
+    std::size_t states() const;
+    double moves() const; // of one period
+    // The moves of one period, for each start of joined ends that so many terms take.
+    double moves_of_starts(std::int64_t first, std::int64_t count) const;
+    std::int64_t order(std::int64_t length) const; // of the whole matrix
+    std::int64_t nnz(std::int64_t length) const;
+    // From a(first_term()) on the terms obey a recurrence of this order (Cayley and Hamilton).
+    std::int64_t recurrence_order() const { return static_cast<std::int64_t>(states()); }
+    std::int64_t first_term() const { return matrix.joined ? 1 : open.least; }
+};
+
+// Throws Error (PERM_REFUSED_MEMORY), and what `control` does.
+// Written out, or where that takes too much and `may_be_tables`, not.
+enum class MayBeTables : bool { no, yes };
+PeriodicPlan make_periodic_plan(PeriodicMatrix a, const Options &options, RunControl &control,
+                                MayBeTables tables = MayBeTables::no);
+PeriodicPlan make_periodic_plan(PeriodicMatrix a, PeriodProgram program, const Options &options,
+                                RunControl &control); // plan_period(a)
+
+// The same, of tables, written out. Throws Error (PERM_REFUSED_MEMORY), and what `control` does.
+const PeriodicPlan &written_out(const PeriodicPlan &plan, RunControl &control);
+
+std::int64_t held_bytes(const PeriodicPlan &plan); // by its operator
+
+// Throws Error (PERM_BAD_ARGUMENT).
+void require_length(const PeriodicPlan &plan, std::int64_t length);
+
+} // namespace libperm

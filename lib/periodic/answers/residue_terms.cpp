@@ -1,0 +1,317 @@
+#include "lib/periodic/answers/residue_terms.hpp"
+
+#include "jit/text/text.hpp"
+#include "lib/base/error.hpp"
+#include "lib/number/chinese_remainder.hpp"
+#include "lib/number/montgomery.hpp"
+#include "lib/number/residues.hpp"
+#include "lib/periodic/answers/device_choice.hpp"
+#include "lib/periodic/answers/float_terms.hpp"
+#include "lib/periodic/answers/lane_walk.hpp"
+#include "lib/periodic/answers/loops_on_device.hpp"
+#include "lib/periodic/answers/recurrence.hpp"
+#include "lib/periodic/answers/residue_squares.hpp"
+#include "lib/periodic/answers/table_terms.hpp"
+#include "lib/periodic/answers/terms.hpp"
+#include "lib/periodic/table/table_on_device.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace libperm {
+namespace {
+
+// A move takes that for each prime: with ones in lanes, with ones, with other entries.
+constexpr double seconds_in_lanes = 0.4e-9, seconds_of_one = 0.7e-9, seconds_each = 2e-9;
+constexpr double seconds_of_prime = 5e-6; // that is found
+
+// Multiplies each row of a part by what makes its entries whole numbers.
+void make_integer(const std::vector<PeriodicEntry> &entries, std::int32_t rows, std::size_t base,
+                IntegerEntries &out, const std::vector<Gaussian> &values, mpz_class &factor) {
+    std::vector<mpz_class> multiple(static_cast<std::size_t>(rows), 1);
+    const auto of = [&](std::size_t k) -> mpz_class & {
+        return multiple[static_cast<std::size_t>(entries[k].row)];
+    };
+    for (std::size_t k = 0; k < entries.size(); ++k) {
+        const Gaussian &x = values[base + k];
+        of(k) = lcm(lcm(of(k), x.re.get_den()), x.im.get_den());
+    }
+    for (std::size_t k = 0; k < entries.size(); ++k) {
+        const auto whole = [&](const mpq_class &x) { return mpz_class(x.get_num() * (of(k) / x.get_den())); };
+        out.re[base + k] = whole(values[base + k].re);
+        if (!out.im.empty()) out.im[base + k] = whole(values[base + k].im);
+    }
+    for (const mpz_class &m : multiple) factor *= m;
+}
+
+// Walks with few primes at once, each group on a thread.
+template <int K>
+ResidueTerms few(const PeriodicPlan &plan, const Residues &residues, std::size_t begin, std::int64_t first,
+                 std::int64_t count, RunControl &control) {
+    using Numbers = ResidueNumbers<K>;
+    Numbers numbers(residues, begin);
+    const std::vector<typename Numbers::Factor> factors = numbers.begin_step(all_entries(plan.values.size()));
+    const auto terms = terms_of(plan, numbers, factors, first, count, control);
+    ResidueTerms out(std::min<std::size_t>(K, residues.primes.size() - begin));
+    for (const auto &term : terms) {
+        const auto closed = numbers.close(term);
+        for (std::size_t k = 0; k < out.size(); ++k) out[k].push_back(closed[k]);
+    }
+    return out;
+}
+
+// The terms from which a recurrence tells all others: so many, behind the first.
+std::int64_t determining(const PeriodicPlan &plan) { return 2 * plan.recurrence_order() + 2; }
+
+// Lanes take primes just below 2^59.
+bool is_of_lanes(const std::vector<std::uint64_t> &primes) {
+    constexpr std::uint64_t highest = std::uint64_t{1} << residue_lane_bits;
+    return std::all_of(primes.begin(), primes.end(),
+                       [](std::uint64_t p) { return p < highest && p > highest - most_below; });
+}
+
+bool recurs(const PeriodicPlan &plan, std::int64_t m) {
+    return !plan.tables && m > plan.first_term() + 2 * determining(plan);
+}
+
+DeviceWork device_work(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, double bits) {
+    constexpr double of_move = 6e-12, of_launch = 3e-6; // seconds, of a start's residue; of a level
+    constexpr double starts_at_once = 1024;
+    const double primes = (bits / modular_bits + 1) * (plan.real ? 1 : 2);
+    double launches = 0, most = 0;
+    for (const PeriodBlock &block : plan.loops) {
+        launches += static_cast<double>(block.levels.size()) *
+                    (static_cast<double>(block.starts_of(first, count).size()) / starts_at_once + 1);
+        most = std::max(most, static_cast<double>(block.states));
+    }
+    const auto terms = static_cast<double>(first + count);
+    if (plan.tables)
+        return {exact_seconds(plan, first, count, bits),
+                table_device_bytes(*plan.tables, plan.tables->used, Arithmetic::modular, 1),
+                primes * table_seconds(plan, first + count) / 150};
+    return {exact_seconds(plan, first, count, bits), 1e9 + 1e4 * most,
+            terms * primes * (plan.moves_of_starts(first, count) * of_move + launches * of_launch)};
+}
+
+} // namespace
+
+ResidueTerms terms_on_devices(const DeviceQueues &queues, const PeriodicPlan &plan, const Residues &residues,
+                              std::int64_t first, std::int64_t count, RunControl &control) {
+    const std::vector<DeviceQueue *> devices = queues.all();
+    const std::size_t all = residues.primes.size();
+    std::vector<ResidueTerms> found(devices.size());
+    parallel_for(devices.size(), [&](std::uint64_t d) {
+        const auto begin = static_cast<std::ptrdiff_t>(all * d / devices.size()),
+                   end = static_cast<std::ptrdiff_t>(all * (d + 1) / devices.size());
+        if (begin == end) return;
+        const Residues share{residues.pattern,
+                             {residues.primes.begin() + begin, residues.primes.begin() + end},
+                             {residues.values.begin() + begin, residues.values.begin() + end}};
+        found[d] = plan.tables ? table_terms(plan, share, first, count, devices[d], control)
+                               : traces_on_device(*devices[d], plan, share, first, count, control);
+    });
+    ResidueTerms out;
+    for (ResidueTerms &some : found) std::move(some.begin(), some.end(), std::back_inserter(out));
+    return out;
+}
+
+bool walks_on_device(const PeriodicPlan &plan, std::int64_t first) {
+    return plan.tables ? !plan.joined() : plan.joined() && !recurs(plan, first);
+}
+
+int bits_of_primes(const PeriodicPlan &plan, double bits) {
+    if (plan.tables) return residue_bits;
+    return walks_in_lanes(plan, bits / residue_lane_bits) ? residue_lane_bits : residue_bits;
+}
+
+IntegerEntries integer_entries(const PeriodicPlan &plan, const Poll &poll) {
+    poll();
+    IntegerEntries out;
+    out.re.resize(plan.values.size());
+    if (!plan.real) out.im.resize(plan.values.size());
+    const PeriodicMatrix &a = plan.matrix;
+    make_integer(a.entries, a.rows, 0, out, plan.values, out.per_cell);
+    make_integer(a.head.entries, a.head.rows, a.entries.size(), out, plan.values, out.of_ends);
+    make_integer(a.tail.entries, a.tail.rows, a.entries.size() + a.head.entries.size(), out, plan.values,
+                 out.of_ends);
+    out.re.back() = 1;
+    return out;
+}
+
+double factor_bits(const IntegerEntries &entries, std::int64_t m) {
+    const auto bits_of = [](const mpz_class &x) { // of 1 none
+        long exp2 = 0;
+        const double mantissa = mpz_get_d_2exp(&exp2, x.get_mpz_t());
+        return (static_cast<double>(exp2) + std::log2(mantissa)) * (1 + 1e-14);
+    };
+    return bits_of(entries.per_cell) * static_cast<double>(m) + bits_of(entries.of_ends);
+}
+
+ResidueTerms terms_modulo(const PeriodicPlan &plan, const IntegerEntries &entries,
+                          const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count,
+                          RunControl &control) {
+    if (!plan.tables && is_of_lanes(primes) && walks_in_lanes(plan, static_cast<double>(primes.size())))
+        return terms_in_lanes(plan, primes, first, count, control);
+    const Pattern none;
+    const Residues residues =
+        residues_of(none, entries.re, entries.im, primes, [&control] { control.poll(); });
+    if (plan.tables) return table_terms(plan, residues, first, count, nullptr, control);
+    const std::size_t groups = (primes.size() + residues_at_once - 1) / residues_at_once;
+    std::vector<ResidueTerms> by_group(groups);
+    parallel_for(groups, [&](std::uint64_t g) {
+        const std::size_t begin = g * residues_at_once, left = primes.size() - begin;
+        by_group[g] = left == 1   ? few<1>(plan, residues, begin, first, count, control)
+                      : left == 2 ? few<2>(plan, residues, begin, first, count, control)
+                                  : few<4>(plan, residues, begin, first, count, control);
+    });
+    ResidueTerms out;
+    for (ResidueTerms &some : by_group) std::move(some.begin(), some.end(), std::back_inserter(out));
+    return out;
+}
+
+ResidueTerms terms_by_recurrence(const PeriodicPlan &plan, const IntegerEntries &entries,
+                                 const std::vector<std::uint64_t> &primes, std::int64_t first,
+                                 std::int64_t count, RunControl &control) {
+    if (!recurs(plan, first)) return terms_modulo(plan, entries, primes, first, count, control);
+    const std::int64_t begin = plan.first_term();
+    const ResidueTerms terms = terms_modulo(plan, entries, primes, begin, determining(plan), control);
+    ResidueTerms out(primes.size());
+    parallel_for(primes.size(), [&](std::uint64_t k) {
+        const Poll poll = [&control] { control.poll(); };
+        const Recurrence recurrence = shortest_recurrence(terms[k], primes[k], poll);
+        for (std::int64_t m = first; m < first + count; ++m)
+            out[k].push_back(
+                term_of(recurrence, terms[k], static_cast<std::uint64_t>(m - begin), primes[k], poll));
+    });
+    return out;
+}
+
+double exact_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, double bits) {
+    constexpr double product = 3e-9; // modulo a prime
+    if (plan.tables)
+        return (bits / residue_bits + 1) * (plan.real ? 1 : 2) * table_seconds(plan, first + count - 1);
+    const std::int64_t last = first + count - 1;
+    const bool by_recurrence = recurs(plan, first);
+    const auto terms = static_cast<double>(by_recurrence ? determining(plan) : last - plan.open.least + 1);
+    const double primes = (bits / residue_bits + 1) * (plan.real ? 1 : 2);
+    double each = terms * plan.moves_of_starts(first, by_recurrence ? determining(plan) : count) *
+                  (walks_in_lanes(plan, primes) ? seconds_in_lanes
+                   : plan.has_ones_alone()      ? seconds_of_one
+                                                : seconds_each);
+    if (by_recurrence) {
+        const auto order = static_cast<double>(plan.recurrence_order());
+        each += order * order *
+                (4 + 2 * std::log2(static_cast<double>(last) + 1) * static_cast<double>(count)) * product;
+    }
+    return (each + seconds_of_prime) * primes + chinese_remainder_seconds(primes, static_cast<double>(count));
+}
+
+bool squares_modulo(const PeriodicPlan &plan, std::uint64_t prime, std::int64_t first, std::int64_t count) {
+    if (!plan.joined() || plan.tables) return false;
+    if (plan.options.device == Device::gpu) return true; // the other way is the processor's alone
+    return residue_squares_work(plan, first, prime).cpu_seconds * static_cast<double>(count) <
+           exact_seconds(plan, first, count, 0);
+}
+
+double modular_seconds(const PeriodicPlan &plan, std::uint64_t prime, std::int64_t first,
+                       std::int64_t count) {
+    return squares_modulo(plan, prime, first, count)
+               ? residue_squares_work(plan, first, prime).cpu_seconds * static_cast<double>(count)
+               : exact_seconds(plan, first, count, 0);
+}
+
+std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
+                                 RunControl &control) {
+    const Poll poll = [&control] { control.poll(); };
+    const IntegerEntries entries = integer_entries(plan, poll);
+    const bool gaussian = !entries.im.empty();
+    // The whole numbers are larger than the terms by their factor.
+    const std::vector<std::int64_t> bits = term_bits(plan, first, count, control);
+    double most = 0;
+    for (std::size_t k = 0; k < bits.size(); ++k)
+        most = std::max(most, static_cast<double>(bits[k]) +
+                                  factor_bits(entries, first + static_cast<std::int64_t>(k)));
+    constexpr double most_bits = 4e9;
+    if (!(most < most_bits))
+        throw Error(PERM_UNSUPPORTED,
+                    formatted("the number has {:.3g} bits: ask for it in doubles (precision double) "
+                              "or modulo a prime (precision mod:P)",
+                              most));
+    Charge charge(&control.memory());
+    std::vector<std::uint64_t> primes;
+    ResidueTerms terms;
+    bool on_gpu = false;
+    const auto find_primes = [&](int length) {
+        const auto needed = static_cast<std::size_t>((std::max(most, 0.0) + 2) / (length - 0.01)) + 1;
+        charge.resize(static_cast<std::int64_t>(needed * static_cast<std::size_t>(count) * 16));
+        primes = primes_below(length, needed, gaussian, poll);
+    };
+    const auto find_terms = [&](const DeviceQueues *queues) {
+        on_gpu = queues != nullptr;
+        find_primes(queues ? modular_bits : bits_of_primes(plan, most));
+        if (!queues) {
+            terms = terms_by_recurrence(plan, entries, primes, first, count, control);
+            return;
+        }
+        const Pattern none;
+        const Residues residues = residues_of(none, entries.re, entries.im, primes, poll);
+        terms = terms_on_devices(*queues, plan, residues, first, count, control);
+    };
+    if (walks_on_device(plan, first))
+        on_best_devices(plan.options, device_work(plan, first, count, most), find_terms);
+    else
+        find_terms(nullptr);
+    const ChineseRemainder numbers(primes, gaussian, poll, &control.memory());
+    std::vector<Outcome> outcomes(static_cast<std::size_t>(count));
+    parallel_for(outcomes.size(), [&](std::uint64_t t) {
+        std::vector<std::uint64_t> residues(primes.size());
+        for (std::size_t k = 0; k < primes.size(); ++k) residues[k] = terms[k][t];
+        mpz_class factor;
+        mpz_pow_ui(factor.get_mpz_t(), entries.per_cell.get_mpz_t(),
+                   static_cast<unsigned long>(first) + static_cast<unsigned long>(t));
+        factor *= entries.of_ends;
+        const Gaussian whole = numbers.from(residues, poll);
+        set_value(outcomes[t], WideBall{whole / Gaussian{factor, 0}, {}});
+        outcomes[t].exact = true;
+        outcomes[t].on_gpu = on_gpu;
+    });
+    return outcomes;
+}
+
+std::vector<std::uint64_t> terms_modulo_prime(const PeriodicPlan &plan, std::uint64_t prime,
+                                              std::int64_t first, std::int64_t count, RunControl &control,
+                                              bool &on_gpu) {
+    const Poll poll = [&control] { control.poll(); };
+    if (!plan.real) throw Error(PERM_BAD_OPTION, "precision mod:P takes real entries: these are complex");
+    const IntegerEntries entries = integer_entries(plan, poll);
+    const Montgomery field(prime);
+    const auto residue = [&](const mpz_class &x) { return field.to(mpz_fdiv_ui(x.get_mpz_t(), prime)); };
+    const std::uint64_t per_cell = residue(entries.per_cell), of_ends = residue(entries.of_ends);
+    if (per_cell == 0 || of_ends == 0)
+        throw Error(
+            PERM_BAD_OPTION,
+            formatted("an entry's denominator is a multiple of {}: it has no value modulo it", prime));
+    std::vector<std::uint64_t> out;
+    if (squares_modulo(plan, prime, first, count)) {
+        const Pattern none;
+        const Residues residues = residues_of(none, entries.re, entries.im, {prime}, poll);
+        on_best_device(plan.options, residue_squares_work(plan, first, prime), [&](DeviceQueue *queue) {
+            const auto machine = queue ? dense_device(*queue, control) : processor(control);
+            on_gpu = queue != nullptr;
+            out.clear();
+            for (std::int64_t m = first; m < first + count; ++m)
+                out.push_back(trace_modulo(*machine, plan, residues, m, control));
+        });
+    } else {
+        out = terms_by_recurrence(plan, entries, {prime}, first, count, control).front();
+    }
+    for (std::size_t k = 0; k < out.size(); ++k) {
+        const auto m = static_cast<std::uint64_t>(first) + k;
+        const std::uint64_t divisor = field.multiply(field.power(per_cell, m), of_ends);
+        out[k] = field.from(field.multiply(field.to(out[k]), field.power(divisor, prime - 2)));
+    }
+    return out;
+}
+
+} // namespace libperm

@@ -1,0 +1,137 @@
+#include "lib/periodic/answers/table_terms.hpp"
+
+#include "lib/base/error.hpp"
+#include "lib/number/residue_numbers.hpp"
+#include "lib/number/wide_value.hpp"
+#include "lib/periodic/period/period_walk.hpp"
+#include "lib/periodic/table/table_on_cpu.hpp"
+#include "lib/periodic/table/table_on_device.hpp"
+#include "preprocess/log_factorial.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace libperm {
+namespace {
+
+using Terms = std::vector<std::vector<std::uint64_t>>; // by prime
+
+// `number`: of a state; `advance`: by a period of the program.
+template <class NumberOf, class Advance>
+void walk(const TableProgram &program, std::int64_t first, std::int64_t count, const NumberOf &number,
+          const Advance &advance) {
+    const auto period = [&](std::int64_t m) { return static_cast<std::int32_t>(m % program.periods); };
+    walk_lengths(
+        0, first, count, [&](std::int64_t m) { number(program.ends[static_cast<std::size_t>(period(m))]); },
+        [&](std::int64_t m) { advance(period(m)); });
+}
+
+// Tells which entries are 1 modulo all primes.
+std::vector<bool> ones_of(const Residues &residues) {
+    std::vector<bool> ones(residues.values.front().size(), true);
+    for (const std::vector<std::uint64_t> &values : residues.values)
+        for (std::size_t k = 0; k < ones.size(); ++k) ones[k] = ones[k] && values[k] == 1;
+    return ones;
+}
+
+template <int K>
+void few(const PeriodicPlan &plan, const Residues &residues, std::int64_t first, std::int64_t count,
+         Terms &terms, RunControl &control) {
+    using Numbers = ResidueNumbers<K>;
+    Numbers numbers(residues, terms.size());
+    const std::vector<typename Numbers::Factor> factors = numbers.begin_step(all_entries(plan.values.size()));
+    const std::vector<bool> ones = ones_of(residues);
+    TableOnCpu<Numbers> table(*plan.tables, plan.tables->used, numbers, factors, ones, control);
+    table.begin(Numbers::zero());
+    table.set(plan.tables->ends.front(), Numbers::one());
+    Terms some(std::min<std::size_t>(K, residues.primes.size() - terms.size()));
+    walk(
+        *plan.tables, first, count,
+        [&](std::uint64_t state) {
+            const auto closed = numbers.close(table.number(state));
+            for (std::size_t k = 0; k < some.size(); ++k) some[k].push_back(closed[k]);
+        },
+        [&](std::int32_t u) { table.advance(u); });
+    terms.insert(terms.end(), some.begin(), some.end());
+}
+
+void on_device(DeviceQueue &queue, const PeriodicPlan &plan, const Residues &residues, std::int64_t first,
+               std::int64_t count, Terms &terms, RunControl &control) {
+    TableOnDevice table(queue, *plan.tables, plan.tables->used, Arithmetic::modular, control);
+    const std::vector<bool> ones = ones_of(residues);
+    for (std::size_t k = 0; k < residues.primes.size(); ++k) {
+        const std::uint64_t p = residues.primes[k];
+        std::vector<double> coefficients;
+        for (const std::uint64_t a : residues.values[k])
+            coefficients.insert(coefficients.end(),
+                                {a > p / 2 ? -static_cast<double>(p - a) : static_cast<double>(a), 0});
+        table.take(coefficients, ones, static_cast<double>(p));
+        table.begin(table.table(), 0);
+        table.set(table.table(), plan.tables->ends.front(), 1);
+        terms.emplace_back();
+        walk(
+            *plan.tables, first, count,
+            [&](std::uint64_t state) {
+                const auto x = static_cast<std::int64_t>(table.number(state));
+                terms.back().push_back(
+                    static_cast<std::uint64_t>(x < 0 ? x + static_cast<std::int64_t>(p) : x) % p);
+            },
+            [&](std::int32_t u) { table.advance(u); });
+    }
+}
+
+} // namespace
+
+std::vector<std::vector<std::uint64_t>> table_terms(const PeriodicPlan &plan, const Residues &residues,
+                                                    std::int64_t first, std::int64_t count,
+                                                    DeviceQueue *queue, RunControl &control) {
+    if (plan.joined())
+        throw Error(PERM_REFUSED_MEMORY,
+                    "joined ends are walked to from each of their states, whose operator does "
+                    "not fit: raise memory_limit_bytes; their growth is found without it");
+    Terms terms;
+    if (queue) {
+        on_device(*queue, plan, residues, first, count, terms, control);
+        return terms;
+    }
+    while (terms.size() < residues.primes.size()) {
+        const std::size_t left = residues.primes.size() - terms.size();
+        if (left == 1)
+            few<1>(plan, residues, first, count, terms, control);
+        else if (left == 2)
+            few<2>(plan, residues, first, count, terms, control);
+        else
+            few<4>(plan, residues, first, count, terms, control);
+    }
+    return terms;
+}
+
+double table_bits(const PeriodicPlan &plan) {
+    double bits = 0;
+    for (std::int32_t i = 0; i < plan.matrix.rows; ++i) {
+        std::vector<double> log2_of; // a row's entries may lie far apart
+        for (std::size_t k = 0; k < plan.matrix.entries.size(); ++k) {
+            if (plan.matrix.entries[k].row != i) continue;
+            const Tracked size = magnitude_of(plan.values[k]);
+            log2_of.push_back(std::log2(size.magnitude) + static_cast<double>(size.exp2));
+        }
+        if (log2_of.empty()) return 0; // all permanents are 0
+        std::sort(log2_of.begin(), log2_of.end(), std::greater<>());
+        double sum = 0, largest = log2_of.front();
+        for (std::size_t k = 0; k < log2_of.size(); ++k) {
+            const double next = k + 1 < log2_of.size() ? std::exp2(log2_of[k + 1] - largest) : 0;
+            const auto size = static_cast<double>(k + 1);
+            sum += (std::exp2(log2_of[k] - largest) - next) * std::exp(log_factorial(size) / size);
+        }
+        bits += largest + std::log2(sum);
+    }
+    return bits * (1 + 1e-12) + 1e-9;
+}
+
+double table_seconds(const PeriodicPlan &plan, std::int64_t last) {
+    constexpr double of_move = 3e-9;
+    return static_cast<double>(last) * plan.moves() * of_move;
+}
+
+} // namespace libperm

@@ -1,0 +1,26 @@
+// The permanents of open ends by an operator that is not written out (table_program.hpp), modulo primes.
+#pragma once
+
+#include "jit/queue/device_queue.hpp"
+#include "lib/number/residues.hpp"
+#include "lib/periodic/answers/periodic_plan.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace libperm {
+
+// By prime, by term: a(first), a(first + 1), ... On a device, whose primes lie below 2^47, or, if it is null,
+// the processor. Throws Error (PERM_REFUSED_MEMORY), JitError.
+std::vector<std::vector<std::uint64_t>> table_terms(const PeriodicPlan &plan, const Residues &residues,
+                                                    std::int64_t first, std::int64_t count,
+                                                    DeviceQueue *queue, RunControl &control);
+
+// e with |a(m)| < 2^e per cell: of a row with the entries x_1 >= x_2 >= ... its factor is the sum over k of
+// (x_k - x_{k+1}) (k!)^(1/k) (Soules, Linear Multilinear Algebra 51 (2003)).
+double table_bits(const PeriodicPlan &plan);
+
+// Seconds on one thread, roughly, for each prime.
+double table_seconds(const PeriodicPlan &plan, std::int64_t last);
+
+} // namespace libperm

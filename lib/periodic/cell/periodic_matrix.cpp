@@ -1,0 +1,172 @@
+#include "lib/periodic/cell/periodic_matrix.hpp"
+
+#include "jit/text/text.hpp"
+#include "lib/base/error.hpp"
+#include "lib/base/struct_size.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+
+namespace libperm {
+namespace {
+
+struct Rectangle {
+    Pattern pattern;
+    std::vector<Gaussian> values;
+};
+
+[[noreturn]] void bad_matrix(const std::string &text) { throw Error(PERM_BAD_MATRIX, text); }
+
+// Counts in the call's memory as long as the charge lives.
+class Reading {
+  public:
+    Reading(const Poll &poll, MemoryAccount *account, Charge &charge)
+        : poll_(poll), account_(account), charge_(charge), steps_(poll) {}
+
+    // What goes wrong in it is told with the name of the part; `check` is asked before numbers are read.
+    template <class Check> Rectangle part(const perm_csr *given, const char *name, const Check &check) {
+        const auto named = [name](const auto &work) {
+            try {
+                return work();
+            } catch (const Error &error) {
+                throw Error(error.status(), formatted("the {}: {}", name, error.what()));
+            }
+        };
+        const InputPattern input = named([&] { return read_rectangle(given, poll_, account_); });
+        check(input.pattern);
+        return named([&] {
+            charge_.grow(input.pattern.nnz() * of_entry);
+            Values values = read_values(input, given->values, poll_, account_);
+            Rectangle out{input.pattern, std::move(values.wide)};
+            for (const double x : values.real) {
+                steps_.take(16);
+                out.values.push_back({mpq_class(x), 0});
+            }
+            return out;
+        });
+    }
+
+    PolledSteps &steps() { return steps_; }
+
+  private:
+    // Short numbers, and what they are read into.
+    static constexpr std::int64_t of_entry = 2 * sizeof(Gaussian) + 4 * 32 + sizeof(PeriodicEntry);
+
+    const Poll &poll_;
+    MemoryAccount *account_;
+    Charge &charge_;
+    PolledSteps steps_;
+};
+
+void check_cell(const Pattern &cell) {
+    const std::int32_t r = cell.rows;
+    if (r == 0) bad_matrix("the cell has no rows: it must have one at least");
+    if (cell.cols % r != 0 || cell.cols / r % 2 == 0)
+        bad_matrix(
+            formatted("the cell has {0} rows and {1} columns: {0} (2 d + 1) it must have, the blocks for "
+                      "the cells -d to d side by side",
+                      r, cell.cols));
+}
+
+void take_cell(PeriodicMatrix &out, Rectangle cell, PolledSteps &steps) {
+    const std::int32_t r = cell.pattern.rows;
+    out.rows = r;
+    out.reach = cell.pattern.cols / r / 2;
+    std::size_t k = 0;
+    for (std::int32_t i = 0; i < r; ++i)
+        for (const std::int32_t j : cell.pattern.row(i)) {
+            steps.take(16);
+            Gaussian &value = cell.values[k++];
+            if (is_zero(value)) continue;
+            out.entries.push_back({i, j % r, j / r - out.reach});
+            out.values.push_back(std::move(value));
+        }
+}
+
+// The head's own columns come first, the tail's last; between them, those of the `reach` cells next to it.
+PeriodicEnd end_of(const PeriodicMatrix &a, const perm_csr *given, bool is_head, Reading &reading) {
+    const std::int64_t inner = std::int64_t{a.reach} * a.rows;
+    const char *name = is_head ? "head" : "tail";
+    Rectangle part = reading.part(given, name, [&](const Pattern &end) {
+        if (end.cols < inner || end.cols > 2 * inner)
+            bad_matrix(formatted("the {} has {} columns: {} of the cells next to it, and up to {} of its own",
+                                 name, end.cols, inner, inner));
+    });
+    const std::int64_t own = part.pattern.cols - inner;
+    PeriodicEnd out;
+    out.rows = part.pattern.rows;
+    out.columns = own;
+    std::size_t k = 0;
+    for (std::int32_t i = 0; i < out.rows; ++i)
+        for (const std::int32_t j : part.pattern.row(i)) {
+            reading.steps().take(16);
+            Gaussian &value = part.values[k++];
+            if (is_zero(value)) continue;
+            // Counted from the first column of the first cell, or of the one behind the last.
+            const std::int64_t place = is_head ? j - own : j - inner;
+            const std::int64_t cell = (place + 2 * inner) / a.rows - 2 * a.reach;
+            out.entries.push_back(
+                {i, static_cast<std::int32_t>(place - cell * a.rows), static_cast<std::int32_t>(cell)});
+            out.values.push_back(std::move(value));
+        }
+    return out;
+}
+
+template <class Is> bool all_values(const PeriodicMatrix &a, const Is &is) {
+    return std::all_of(a.values.begin(), a.values.end(), is) &&
+           std::all_of(a.head.values.begin(), a.head.values.end(), is) &&
+           std::all_of(a.tail.values.begin(), a.tail.values.end(), is);
+}
+
+} // namespace
+
+bool PeriodicMatrix::is_nonnegative() const {
+    return all_values(*this, [](const Gaussian &x) { return libperm::is_real(x) && x.re > 0; });
+}
+bool PeriodicMatrix::is_real() const {
+    return all_values(*this, [](const Gaussian &x) { return libperm::is_real(x); });
+}
+bool PeriodicMatrix::has_integers() const {
+    return all_values(*this, [](const Gaussian &x) { return is_integer(x); });
+}
+
+std::vector<std::uint32_t> kinds_of(const std::vector<Gaussian> &values) {
+    const auto less = [](const Gaussian *x, const Gaussian *y) {
+        const int re = cmp(x->re, y->re);
+        return re != 0 ? re < 0 : cmp(x->im, y->im) < 0;
+    };
+    std::map<const Gaussian *, std::uint32_t, decltype(less)> known(less);
+    std::vector<std::uint32_t> kinds;
+    for (const Gaussian &value : values)
+        kinds.push_back(known.try_emplace(&value, static_cast<std::uint32_t>(known.size())).first->second);
+    return kinds;
+}
+
+PeriodicMatrix read_periodic(const perm_periodic *given, const Poll &poll, MemoryAccount *account,
+                             Charge &charge) {
+    if (!given) throw Error(PERM_BAD_ARGUMENT, "the periodic matrix is a null pointer");
+    const perm_periodic a = read_known(*given, sizeof(perm_periodic), "perm_periodic");
+    if (!a.cell) throw Error(PERM_BAD_ARGUMENT, "perm_periodic.cell is a null pointer");
+    if (a.joined != 0 && a.joined != 1)
+        throw Error(PERM_BAD_ARGUMENT, formatted("perm_periodic.joined is {}: use 0 or 1", a.joined));
+    if (a.reserved != 0)
+        throw Error(PERM_BAD_ARGUMENT, "perm_periodic.reserved must be 0: start from PERM_PERIODIC_INIT");
+    if (a.joined && (a.head || a.tail)) bad_matrix("joined ends have neither a head nor a tail");
+    PeriodicMatrix out;
+    out.joined = a.joined != 0;
+    charge = Charge(account);
+    Reading reading(poll, account, charge);
+    take_cell(out, reading.part(a.cell, "cell", check_cell), reading.steps());
+    if (a.head) out.head = end_of(out, a.head, true, reading);
+    if (a.tail) out.tail = end_of(out, a.tail, false, reading);
+    const std::int64_t rows = std::int64_t{out.head.rows} + out.tail.rows,
+                       columns = out.head.columns + out.tail.columns;
+    if (rows != columns)
+        bad_matrix(formatted("head and tail have {} rows and {} columns of their own: as many of both there "
+                             "must be, for the whole to be square",
+                             rows, columns));
+    return out;
+}
+
+} // namespace libperm

@@ -1,0 +1,307 @@
+#include "lib/periodic/period/period_loops.hpp"
+
+#include "jit/text/text.hpp"
+#include "lib/base/error.hpp"
+#include "lib/periodic/period/state_map.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <numeric>
+
+namespace libperm {
+namespace {
+
+std::uint32_t place_of(PeriodKey key, const PeriodKeys &keys) {
+    return static_cast<std::uint32_t>(std::lower_bound(keys.begin(), keys.end(), key) - keys.begin());
+}
+
+// The components of the graph of all levels in which states lie on loops (Tarjan, SIAM J. Comput. 1 (1972)).
+class Components {
+  public:
+    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+    Components(const PeriodLevels &levels, const Poll &poll) : levels_(&levels) {
+        first_.push_back(0);
+        for (const PeriodLevel &level : levels) first_.push_back(first_.back() + level.states());
+        index_.assign(first_.back(), none);
+        low_.assign(first_.back(), 0);
+        component_.assign(first_.back(), none);
+        PolledSteps steps(poll);
+        for (std::size_t s = 0; s < levels.back().states(); ++s) visit(levels.size() - 1, s, steps);
+    }
+
+    // Tells the component of a state behind a level; none where it lies on no loop.
+    std::uint32_t of(std::size_t level, std::size_t state) const { return component_[first_[level] + state]; }
+    std::uint32_t count() const { return count_; }
+
+  private:
+    struct Frame {
+        std::size_t level, state;
+        std::uint32_t move;
+    };
+
+    // The states before a level are those behind the one before, and before the first those behind the last.
+    std::size_t before(std::size_t level) const { return level == 0 ? levels_->size() - 1 : level - 1; }
+
+    void visit(std::size_t level, std::size_t state, PolledSteps &steps) {
+        if (index_[first_[level] + state] != none) return;
+        enter(level, state);
+        while (!frames_.empty()) {
+            steps.take(4);
+            Frame &frame = frames_.back();
+            const PeriodLevel &of = (*levels_)[frame.level];
+            const std::size_t node = first_[frame.level] + frame.state;
+            if (frame.move < of.first[frame.state + 1]) {
+                const std::size_t to_level = before(frame.level), to_state = of.moves[frame.move++].source,
+                                  to = first_[to_level] + to_state;
+                if (index_[to] == none)
+                    enter(to_level, to_state);
+                else if (component_[to] == none && on_stack(to))
+                    low_[node] = std::min(low_[node], index_[to]);
+                continue;
+            }
+            frames_.pop_back();
+            if (!frames_.empty()) {
+                const std::size_t parent = first_[frames_.back().level] + frames_.back().state;
+                low_[parent] = std::min(low_[parent], low_[node]);
+            }
+            if (low_[node] == index_[node]) close(node);
+        }
+    }
+    void enter(std::size_t level, std::size_t state) {
+        const std::size_t node = first_[level] + state;
+        index_[node] = low_[node] = next_++;
+        stack_.push_back(node);
+        if (node >= done_.size()) done_.resize(first_.back(), false);
+        frames_.push_back({level, state, (*levels_)[level].first[state]});
+    }
+    bool on_stack(std::size_t node) const { return !done_[node]; }
+    void close(std::size_t node) {
+        const bool loops = stack_.back() != node || loops_to_itself(node);
+        for (;;) {
+            const std::size_t top = stack_.back();
+            stack_.pop_back();
+            done_[top] = true;
+            if (loops) component_[top] = count_;
+            if (top == node) break;
+        }
+        if (loops) ++count_;
+    }
+    bool loops_to_itself(std::size_t node) const { // only where there is one level
+        if (levels_->size() != 1) return false;
+        const PeriodLevel &level = levels_->front();
+        for (std::uint32_t m = level.first[node]; m < level.first[node + 1]; ++m)
+            if (level.moves[m].source == node) return true;
+        return false;
+    }
+
+    const PeriodLevels *levels_;
+    std::vector<std::size_t> first_, stack_;
+    std::vector<std::uint32_t> index_, low_, component_;
+    std::vector<bool> done_;
+    std::vector<Frame> frames_;
+    std::uint32_t next_ = 0, count_ = 0;
+};
+
+std::vector<PeriodBlock> split(const PeriodLevels &levels, const Components &components) {
+    std::vector<PeriodBlock> blocks(components.count());
+    for (PeriodBlock &block : blocks) block.levels.resize(levels.size());
+    const std::size_t last = levels.size() - 1;
+    const auto numbered = [&](std::size_t level) {
+        std::vector<std::uint32_t> number(levels[level].states(), 0), next(blocks.size(), 0);
+        for (std::size_t s = 0; s < number.size(); ++s)
+            if (const std::uint32_t c = components.of(level, s); c != Components::none) number[s] = next[c]++;
+        return number;
+    };
+    std::size_t source_level = last;
+    std::vector<std::uint32_t> source = numbered(last);
+    for (std::size_t l = 0; l < levels.size(); source_level = l++) {
+        for (std::size_t s = 0; s < levels[l].states(); ++s) {
+            const std::uint32_t c = components.of(l, s);
+            if (c == Components::none) continue;
+            PeriodLevel &to = blocks[c].levels[l];
+            for (std::uint32_t m = levels[l].first[s]; m < levels[l].first[s + 1]; ++m)
+                if (const TapeMove move = levels[l].moves[m]; components.of(source_level, move.source) == c)
+                    to.moves.push_back({source[move.source], move.entry});
+            to.first.push_back(static_cast<std::uint32_t>(to.moves.size()));
+        }
+        source = numbered(l);
+    }
+    for (PeriodBlock &block : blocks) block.states = block.levels.back().states();
+    return blocks;
+}
+
+// States at a cut that a symmetry of the cell makes of each other.
+class Orbits {
+  public:
+    Orbits(const PeriodicMatrix &a, const PeriodProgram &program, const PeriodKeys &keys, const Poll &poll)
+        : parent_(keys.size()), size_(keys.size(), 0) {
+        std::iota(parent_.begin(), parent_.end(), std::uint32_t{0});
+        for (const CellSymmetry &symmetry : symmetries_of(a, poll))
+            if (const auto map = StateMap::of(program, symmetry.column, symmetry.column, symmetry.reversed))
+                join(*map, keys, poll);
+        count();
+    }
+
+    // The loops of some lengths have more symmetries.
+    void join(const StateMap &map, const PeriodKeys &keys, const Poll &poll) {
+        PolledSteps steps(poll);
+        for (std::uint32_t s = 0; s < keys.size(); ++s) {
+            steps.take(map.steps() + 32);
+            unite(s, place_of(map(keys[s]), keys));
+        }
+        count();
+    }
+
+    // Tells the size of the orbit that the state stands for; 0: another one does.
+    std::uint32_t size(std::uint32_t state) const { return size_[state]; }
+    std::uint32_t root(std::uint32_t s) {
+        while (parent_[s] != s) s = parent_[s] = parent_[parent_[s]];
+        return s;
+    }
+
+  private:
+    void count() {
+        std::fill(size_.begin(), size_.end(), 0);
+        for (std::uint32_t s = 0; s < size_.size(); ++s) ++size_[root(s)];
+    }
+    void unite(std::uint32_t x, std::uint32_t y) {
+        x = root(x);
+        y = root(y);
+        parent_[std::max(x, y)] = std::min(x, y);
+    }
+
+    std::vector<std::uint32_t> parent_, size_;
+};
+
+// Tells where all states are at the cut: the block, and the number in it.
+struct Places {
+    std::vector<std::uint32_t> block, number;
+};
+
+Places places_of(const Components &components, std::size_t cut, std::size_t states) {
+    Places places;
+    std::vector<std::uint32_t> next(components.count(), 0);
+    for (std::uint32_t s = 0; s < states; ++s) {
+        const std::uint32_t c = components.of(cut, s);
+        places.block.push_back(c);
+        places.number.push_back(c == Components::none ? 0 : next[c]++);
+    }
+    return places;
+}
+
+// The first of each orbit stands for it.
+void take_starts(std::vector<PeriodBlock> &blocks, const Orbits &orbits, const Places &places,
+                 std::vector<PeriodBlock::Start> PeriodBlock::*starts) {
+    for (std::uint32_t s = 0; s < places.block.size(); ++s)
+        if (places.block[s] != Components::none && orbits.size(s) > 0)
+            (blocks[places.block[s]].*starts).push_back({places.number[s], orbits.size(s)});
+}
+
+// One block stands for all that it has orbits with.
+void count_alike(std::vector<PeriodBlock> &blocks, Orbits orbits, const Places &places) {
+    std::vector<std::uint32_t> stands(blocks.size());
+    std::iota(stands.begin(), stands.end(), std::uint32_t{0});
+    const auto first_of = [&](std::uint32_t b) {
+        while (stands[b] != b) b = stands[b];
+        return b;
+    };
+    for (std::uint32_t s = 0; s < places.block.size(); ++s) {
+        if (places.block[s] == Components::none) continue;
+        const std::uint32_t x = first_of(places.block[s]), y = first_of(places.block[orbits.root(s)]);
+        stands[std::max(x, y)] = std::min(x, y);
+    }
+    for (PeriodBlock &block : blocks) block.alike = 0;
+    for (std::uint32_t b = 0; b < blocks.size(); ++b) ++blocks[first_of(b)].alike;
+}
+
+// T D = R D T, R of order two and commuting with both, gives D T^m D = (R T)^m = T^m for even m.
+Orbits of_even_lengths(Orbits orbits, const PeriodProgram &program,
+                       const std::vector<TurningSymmetry> &turning, const PeriodKeys &keys,
+                       const Poll &poll) {
+    for (const TurningSymmetry &symmetry : turning)
+        if (symmetry.twist != 0)
+            if (const auto map = StateMap::of(program, symmetry.of_even_cells, symmetry.of_odd_cells, false))
+                orbits.join(*map, keys, poll);
+    return orbits;
+}
+
+// Finds the maps that leave each block where it is.
+void find_symmetries(std::vector<PeriodBlock> &blocks, const std::vector<TurningSymmetry> &found,
+                     const PeriodProgram &program, const PeriodKeys &keys, const Places &places,
+                     const Poll &poll) {
+    constexpr std::size_t most_states = std::size_t{1} << 18; // beyond no block is a full matrix
+    if (keys.size() > most_states) return;
+    std::vector<std::vector<std::uint32_t>> taken(blocks.size()); // of each block's maps their numbers
+    PolledSteps steps(poll);
+    for (std::uint32_t k = 0; k < found.size(); ++k) {
+        const auto map = StateMap::of(program, found[k].of_even_cells, found[k].of_odd_cells, false);
+        if (!map) continue;
+        std::vector<std::vector<std::uint32_t>> image(blocks.size());
+        std::vector<bool> stays(blocks.size(), true);
+        for (std::uint32_t s = 0; s < keys.size(); ++s) {
+            steps.take(map->steps() + 32);
+            const std::uint32_t b = places.block[s];
+            if (b == Components::none || !stays[b]) continue;
+            const std::uint32_t to = place_of((*map)(keys[s]), keys);
+            stays[b] = places.block[to] == b;
+            image[b].push_back(places.number[to]);
+        }
+        for (std::size_t b = 0; b < blocks.size(); ++b) {
+            std::uint32_t twist = 0; // by the maps that this block has
+            for (std::size_t t = 0; t < taken[b].size(); ++t)
+                twist |= (found[k].twist >> taken[b][t] & 1) << t;
+            if (!stays[b] || std::popcount(twist) != std::popcount(found[k].twist)) continue;
+            blocks[b].symmetries.image.push_back(std::move(image[b]));
+            blocks[b].symmetries.twist.push_back(twist);
+            taken[b].push_back(k);
+        }
+    }
+}
+
+} // namespace
+
+std::vector<PeriodBlock> loops_of(const PeriodLevels &levels, const Poll &poll) {
+    return split(levels, Components(levels, poll));
+}
+
+std::vector<PeriodBlock> write_loops(const PeriodicMatrix &a, const PeriodProgram &program, const Poll &poll,
+                                     MemoryAccount *account) {
+    // Every set of open columns; a period's moves are to fit memory, and so are these.
+    std::vector<std::int32_t> open;
+    for (const PeriodWindow &w : program.windows)
+        for (std::int32_t k = 0; k + 1 < w.width(); ++k) open.push_back(w.slot + k);
+    constexpr std::size_t most = 26;
+    if (open.size() > most)
+        throw Error(
+            PERM_REFUSED_MEMORY,
+            formatted("the cut between two cells has {} columns open at once: with joined ends at most {} "
+                      "can be, for each of their 2^{} sets is a state to begin with",
+                      open.size(), most, open.size()));
+    // They stay beside those that a row is met with.
+    const Charge all(account, static_cast<std::int64_t>((2 * sizeof(PeriodKey)) << open.size()));
+    PeriodKeys keys{0};
+    keys.reserve(std::size_t{1} << open.size());
+    for (std::size_t k = 0; k < open.size(); ++k) { // ascending, for the slots are
+        const std::size_t half = keys.size();
+        for (std::size_t s = 0; s < half; ++s) keys.push_back(keys[s] | bit_of(open[k]));
+    }
+    PeriodWriter writer(a, program, poll, account);
+    const PeriodExtent endless(a, -far_away, 2 * far_away);
+    PeriodLevels levels;
+    const PeriodKeys reached = writer.step(keys, endless, 0, levels);
+    close_period(levels, reached, keys);
+    const Components components(levels, poll);
+    std::vector<PeriodBlock> blocks = split(levels, components);
+    const Places places = places_of(components, levels.size() - 1, keys.size());
+    const std::vector<TurningSymmetry> turning = commuting_symmetries(a, poll);
+    const Orbits orbits(a, program, keys, poll), even = of_even_lengths(orbits, program, turning, keys, poll);
+    take_starts(blocks, orbits, places, &PeriodBlock::starts);
+    take_starts(blocks, even, places, &PeriodBlock::even_starts);
+    count_alike(blocks, orbits, places);
+    find_symmetries(blocks, turning, program, keys, places, poll);
+    return blocks;
+}
+
+} // namespace libperm

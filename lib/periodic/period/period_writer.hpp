@@ -1,0 +1,78 @@
+// A period's states, row by row: which there are, and the moves between them.
+#pragma once
+
+#include "lib/periodic/period/period_levels.hpp"
+#include "lib/periodic/period/period_program.hpp"
+#include "preprocess/memory_account.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace libperm {
+
+using PeriodKeys = std::vector<PeriodKey>; // ascending
+
+inline PeriodKey bit_of(std::int32_t slot) { return PeriodKey{1} << slot; }
+
+constexpr std::int64_t far_away = std::int64_t{1} << 30; // cells: an end that is never come to
+
+// Which rows and columns there are: cells begin ... begin + length - 1, and the ends' own columns.
+class PeriodExtent {
+  public:
+    PeriodExtent(const PeriodicMatrix &a, std::int64_t begin, std::int64_t length)
+        : a_(&a), begin_(begin), length_(length) {}
+
+    std::int64_t begin() const { return begin_; }
+    std::int64_t end() const { return begin_ + length_; }
+    bool has_row(std::int64_t cell) const { return cell >= begin_ && cell < begin_ + length_; }
+    bool has_column(std::int64_t cell, std::int32_t column) const {
+        const std::int64_t place = (cell - begin_) * a_->rows + column;
+        return place >= -a_->head.columns && place < length_ * a_->rows + a_->tail.columns;
+    }
+
+  private:
+    const PeriodicMatrix *a_;
+    std::int64_t begin_, length_;
+};
+
+class PeriodWriter {
+  public:
+    PeriodWriter(const PeriodicMatrix &a, const PeriodProgram &program, const Poll &poll,
+                 MemoryAccount *account)
+        : a_(&a), program_(&program), poll_(&poll), account_(account), charge_(account) {}
+
+    // The state before the first row.
+    PeriodKey first_key(const PeriodExtent &extent, std::int64_t step) const;
+
+    // The keys at the next cut; what led there goes to `levels`, as with all that follows.
+    PeriodKeys step(PeriodKeys keys, const PeriodExtent &extent, std::int64_t step, PeriodLevels &levels);
+
+    PeriodKeys head(PeriodKeys keys, const PeriodExtent &extent, PeriodLevels &levels);
+
+    // From the cut before a step to where nothing is left, the tail's rows among it.
+    PeriodKeys to_the_end(PeriodKeys keys, const PeriodExtent &extent, std::int64_t step,
+                          PeriodLevels &levels);
+
+    // The same states again.
+    void stay(std::size_t states, PeriodLevels &levels) const;
+
+  private:
+    std::int64_t tail_step(const PeriodExtent &extent) const { return extent.end() + program_->most_shift; }
+    std::int64_t last_step(const PeriodExtent &extent) const; // before it all columns have been closed
+    PeriodKeys end(PeriodKeys keys, const PeriodicEnd &end, std::int64_t at_step, std::int64_t origin,
+                   std::size_t first_entry, PeriodLevels &levels);
+    PeriodKeys row(const PeriodKeys &keys, const std::vector<PeriodTerm> *terms, PeriodKey closes,
+                   PeriodLevels &levels);
+    std::uint32_t unit() const; // the entry 1
+
+    const PeriodicMatrix *a_;
+    const PeriodProgram *program_;
+    const Poll *poll_;
+    MemoryAccount *account_;
+    Charge charge_;
+};
+
+// Behind the levels of a step that leads from `keys` to some of them: all of them, in their order.
+void close_period(PeriodLevels &levels, const PeriodKeys &reached, const PeriodKeys &keys);
+
+} // namespace libperm

@@ -1,0 +1,136 @@
+// A period's table on the processor: numbers of states, carried along in place (table_program.hpp).
+#pragma once
+
+#include "lib/number/with_fma.hpp"
+#include "lib/periodic/table/table_layout.hpp"
+#include "lib/run/run_control.hpp"
+#include "preprocess/parallel.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace libperm {
+
+// `Numbers` as PeriodWalk has them; `ones`: which factors are 1.
+template <class Numbers> class TableOnCpu {
+  public:
+    using Number = typename Numbers::Number;
+    using Factor = typename Numbers::Factor;
+
+    TableOnCpu(const TableProgram &program, std::int32_t used, const Numbers &numbers,
+               const std::vector<Factor> &factors, const std::vector<bool> &ones, RunControl &control)
+        : program_(&program),
+          layout_(program.slots, used),
+          numbers_(&numbers),
+          factors_(&factors),
+          ones_(&ones),
+          control_(&control),
+          charge_(&control.memory(), static_cast<std::int64_t>(layout_.size() * sizeof(Number))),
+          x_(layout_.size()) {}
+
+    void begin(const Number &everywhere) { std::fill(x_.begin(), x_.end(), everywhere); }
+    void set(std::uint64_t state, const Number &number) { x_[layout_.place(state)] = number; }
+    Number number(std::uint64_t state) const { return x_[layout_.place(state)]; }
+    std::vector<Number> &numbers() { return x_; }
+
+    // The program's period u.
+    void advance(std::int32_t u) {
+        const auto rows = static_cast<std::size_t>(program_->rows()),
+                   first = static_cast<std::size_t>(u) * rows;
+        for (std::size_t k = first; k < first + rows; ++k) {
+            const TableStep &step = program_->steps[k];
+            const TableLists lists(layout_, step);
+            blocks_of(lists, [&](std::uint32_t set) { fill(lists, step, set); });
+            if (!opens_as_is(step)) blocks_of(lists, [&](std::uint32_t set) { open(lists, step, set); });
+            for (const std::int32_t slot : step.emptied) {
+                TableStep none;
+                none.slot = slot;
+                const TableLists without(layout_, none);
+                blocks_of(without, [&](std::uint32_t set) { empty(without, set); });
+            }
+        }
+    }
+
+  private:
+    bool opens_as_is(const TableStep &step) const {
+        return step.opened >= 0 && (*ones_)[static_cast<std::size_t>(step.opened)];
+    }
+    template <class Work> void blocks_of(const TableLists &lists, const Work &work) {
+        const std::uint64_t all = std::uint64_t{1} << lists.number_bits,
+                            pieces = std::min<std::uint64_t>(all, 256);
+        parallel_for(pieces, [&](std::uint64_t p) {
+            control_->advance(0.5 * static_cast<double>(layout_.size()) / static_cast<double>(pieces));
+            with_fma([&] {
+                for (std::uint64_t n = all * p / pieces; n < all * (p + 1) / pieces; ++n)
+                    work(lists.high_set(n));
+            });
+        });
+    }
+    struct List {
+        const std::uint16_t *places;
+        std::uint32_t size;
+    };
+    static List list_of(const TableLists &lists, int size) { // empty: there are no low sets of this size
+        if (size < 0 || size > table_low) return {nullptr, 0};
+        const std::uint32_t begin = lists.list_begin[static_cast<std::size_t>(size)];
+        return {lists.places.data() + begin, lists.list_begin[static_cast<std::size_t>(size) + 1] - begin};
+    }
+    int low_size(std::uint32_t set) const { return layout_.used - std::popcount(set); }
+
+    void fill(const TableLists &lists, const TableStep &step, std::uint32_t set) {
+        const List list = list_of(lists, low_size(set));
+        if (list.size == 0) return;
+        Number *own = x_.data() + layout_.block(set);
+        const std::uint32_t pivot = set | lists.pivot_high;
+        const Number *base = layout_.has_block(pivot) ? x_.data() + layout_.block(pivot) : nullptr;
+        const Number *of_term[table_high];
+        for (std::size_t t = 0; t < lists.high_bits.size(); ++t)
+            of_term[t] =
+                set & lists.high_bits[t] ? x_.data() + layout_.block(pivot ^ lists.high_bits[t]) : nullptr;
+        const auto term = [&](std::int32_t entry, const Number &x) {
+            return numbers_->multiply((*factors_)[static_cast<std::size_t>(entry)], x);
+        };
+        for (std::uint32_t r = 0; r < list.size; ++r) {
+            Number sum = Numbers::zero();
+            if (step.kept >= 0) sum = term(step.kept, own[list.places[r]]);
+            const std::uint16_t *from = list.places + r + lists.list_size();
+            const std::uint16_t with_pivot = *from;
+            for (const std::int32_t entry : lists.low_entries) {
+                from += lists.list_size();
+                if (*from != table_no_place) sum = numbers_->add(sum, term(entry, base[*from]));
+            }
+            for (std::size_t t = 0; t < lists.high_bits.size(); ++t)
+                if (of_term[t]) sum = numbers_->add(sum, term(lists.high_entries[t], of_term[t][with_pivot]));
+            own[list.places[r]] = sum;
+        }
+    }
+    void open(const TableLists &lists, const TableStep &step, std::uint32_t set) {
+        set |= lists.pivot_high;
+        const List list = list_of(lists, low_size(set) - lists.pivot_low);
+        if (list.size == 0) return;
+        Number *own = x_.data() + layout_.block(set);
+        for (std::uint32_t r = 0; r < list.size; ++r) {
+            Number &x = own[list.places[r + lists.list_size()]];
+            x = step.opened < 0 ? Numbers::zero()
+                                : numbers_->multiply((*factors_)[static_cast<std::size_t>(step.opened)], x);
+        }
+    }
+    void empty(const TableLists &lists, std::uint32_t set) {
+        const List list = list_of(lists, low_size(set));
+        if (list.size == 0) return;
+        Number *own = x_.data() + layout_.block(set);
+        for (std::uint32_t r = 0; r < list.size; ++r) own[list.places[r]] = Numbers::zero();
+    }
+
+    const TableProgram *program_;
+    TableLayout layout_;
+    const Numbers *numbers_;
+    const std::vector<Factor> *factors_;
+    const std::vector<bool> *ones_;
+    RunControl *control_;
+    Charge charge_;
+    std::vector<Number> x_;
+};
+
+} // namespace libperm
