@@ -21,16 +21,15 @@ class Asked {
         const Options &options = plan_->options;
         require_device();
         if (options.modulus != 0) return modulo(options.modulus);
-        if (plan_->tables) return by_tables();
+        const bool by_tables = plan_->tables.has_value(); // exactly, whatever is asked: doubles take as long
         switch (options.precision) {
         case Precision::exact:
             return exactly();
         case Precision::automatic:
-            return automatically();
+            return by_tables ? exactly() : automatically();
         case Precision::double_:
-            return in_floats(false);
         case Precision::dd:
-            return in_floats(true);
+            return by_tables ? exactly() : in_floats(options.precision == Precision::dd);
         default:
             throw Error(PERM_UNSUPPORTED,
                         "a periodic matrix is computed with precision auto, double, dd, exact or "
@@ -88,17 +87,6 @@ class Asked {
             outcomes.back().on_gpu = on_gpu;
         }
         return outcomes;
-    }
-
-    // Exactly, whatever is asked: doubles would take as long.
-    std::vector<Outcome> by_tables() const {
-        if (plan_->options.precision != Precision::exact &&
-            plan_->options.precision != Precision::automatic &&
-            plan_->options.precision != Precision::double_ && plan_->options.precision != Precision::dd)
-            throw Error(PERM_UNSUPPORTED,
-                        "a periodic matrix is computed with precision auto, double, dd, exact or "
-                        "mod:P");
-        return exactly();
     }
 
     std::vector<Outcome> exactly() const {

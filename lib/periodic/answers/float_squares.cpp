@@ -45,15 +45,6 @@ double lost_in_sums(const DenseMatrix &a, const DenseMatrix &b, std::size_t term
     return static_cast<double>(terms) * (a.lost + b.lost + a.lost * b.lost + 16 * least);
 }
 
-template <class A> struct PlainNumbers {
-    using Number = typename A::Number;
-    using Factor = Number;
-    static Number zero() { return A::number(0); }
-    static Number one() { return A::number(1); }
-    static Number add(const Number &x, const Number &y) { return A::add(x, y); }
-    static Number multiply(const Factor &factor, const Number &x) { return A::multiply(factor, x); }
-};
-
 template <class A>
 DenseMatrix sector_matrix(const SectorStep &step, const std::vector<typename A::Number> &factors,
                           double log_of_moves, Arithmetic arithmetic, RunControl &control) {

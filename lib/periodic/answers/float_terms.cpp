@@ -155,7 +155,7 @@ std::vector<Ranged<Signed<A>>> terms_by_squares(DenseMachine &machine, const Per
         control.advance(moves_of(plan.open.period.levels));
         end.set(walk.numbers());
         end.advance(plan.open.finish);
-        terms.push_back(end.numbers().empty() ? Numbers::zero() : end.numbers().front());
+        terms.push_back(end.only());
     }
     return terms;
 }

@@ -18,14 +18,7 @@
 namespace libperm {
 namespace {
 
-struct Doubles {
-    using Number = double;
-    using Factor = double;
-    static double zero() { return 0; }
-    static double one() { return 1; }
-    static double add(double x, double y) { return x + y; }
-    static double multiply(double factor, double x) { return factor * x; }
-};
+using Doubles = PlainNumbers<number::Real<double>>;
 
 constexpr double enough = 1e-14; // of the bracket's width; rounding leaves about as much
 

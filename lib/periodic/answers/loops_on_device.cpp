@@ -2,6 +2,7 @@
 
 #include "jit/kernel/period_walk.hpp"
 #include "lib/periodic/answers/lane_levels.hpp"
+#include "lib/periodic/period/period_walk.hpp"
 
 #include <algorithm>
 #include <array>
@@ -154,10 +155,7 @@ class LoopsOnDevice {
         for (std::size_t m = 0; m < terms.size(); ++m) {
             Wide sum = terms[m];
             for (std::size_t k = 0; k < starts.size(); ++k) {
-                const auto x = static_cast<std::int64_t>(picked[m * lanes + k]);
-                const std::uint64_t residue =
-                    static_cast<std::uint64_t>(x < 0 ? x + static_cast<std::int64_t>(p) : x);
-                sum += static_cast<Wide>(residue) * starts[k].like_it;
+                sum += static_cast<Wide>(residue_of(picked[m * lanes + k], p)) * starts[k].like_it;
             }
             terms[m] = static_cast<std::uint64_t>(sum % p);
         }
@@ -166,8 +164,7 @@ class LoopsOnDevice {
     void take_entries(std::size_t which) {
         const std::uint64_t p = residues_.primes[which];
         std::vector<double> entries;
-        for (const std::uint64_t a : residues_.values[which])
-            entries.push_back(a > p / 2 ? -static_cast<double>(p - a) : static_cast<double>(a));
+        for (const std::uint64_t a : residues_.values[which]) entries.push_back(next_to_zero(a, p));
         entries_.reserve(8 * entries.size());
         queue_.copy_in(entries_.address(), entries.data(), 8 * entries.size());
     }

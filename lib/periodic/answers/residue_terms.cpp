@@ -160,10 +160,10 @@ ResidueTerms terms_modulo(const PeriodicPlan &plan, const IntegerEntries &entrie
     const std::size_t groups = (primes.size() + residues_at_once - 1) / residues_at_once;
     std::vector<ResidueTerms> by_group(groups);
     parallel_for(groups, [&](std::uint64_t g) {
-        const std::size_t begin = g * residues_at_once, left = primes.size() - begin;
-        by_group[g] = left == 1   ? few<1>(plan, residues, begin, first, count, control)
-                      : left == 2 ? few<2>(plan, residues, begin, first, count, control)
-                                  : few<4>(plan, residues, begin, first, count, control);
+        const std::size_t begin = g * residues_at_once;
+        by_group[g] = with_primes_at_once(primes.size() - begin, [&]<int K>() {
+            return few<K>(plan, residues, begin, first, count, control);
+        });
     });
     ResidueTerms out;
     for (ResidueTerms &some : by_group) std::move(some.begin(), some.end(), std::back_inserter(out));

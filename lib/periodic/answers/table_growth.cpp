@@ -7,6 +7,7 @@
 #include "lib/number/infinity.hpp"
 #include "lib/periodic/answers/device_choice.hpp"
 #include "lib/periodic/cell/symmetries.hpp"
+#include "lib/periodic/period/period_walk.hpp"
 #include "lib/periodic/table/table_on_cpu.hpp"
 #include "lib/periodic/table/table_on_device.hpp"
 
@@ -21,13 +22,7 @@ namespace {
 
 constexpr double smallest = 1e-120; // of x: what a period makes of it does not vanish
 
-struct TableDoubles {
-    using Number = double;
-    using Factor = double;
-    static double zero() { return 0; }
-    static double add(double x, double y) { return x + y; }
-    static double multiply(double factor, double x) { return factor * x; }
-};
+using TableDoubles = PlainNumbers<number::Real<double>>;
 
 // A vector x and its copy, which periods are applied to.
 class GrowthTable {

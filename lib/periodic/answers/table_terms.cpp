@@ -64,19 +64,14 @@ void on_device(DeviceQueue &queue, const PeriodicPlan &plan, const Residues &res
         const std::uint64_t p = residues.primes[k];
         std::vector<double> coefficients;
         for (const std::uint64_t a : residues.values[k])
-            coefficients.insert(coefficients.end(),
-                                {a > p / 2 ? -static_cast<double>(p - a) : static_cast<double>(a), 0});
+            coefficients.insert(coefficients.end(), {next_to_zero(a, p), 0});
         table.take(coefficients, ones, static_cast<double>(p));
         table.begin(table.table(), 0);
         table.set(table.table(), plan.tables->ends.front(), 1);
         terms.emplace_back();
         walk(
             *plan.tables, first, count,
-            [&](std::uint64_t state) {
-                const auto x = static_cast<std::int64_t>(table.number(state));
-                terms.back().push_back(
-                    static_cast<std::uint64_t>(x < 0 ? x + static_cast<std::int64_t>(p) : x) % p);
-            },
+            [&](std::uint64_t state) { terms.back().push_back(residue_of(table.number(state), p) % p); },
             [&](std::int32_t u) { table.advance(u); });
     }
 }
@@ -95,15 +90,9 @@ std::vector<std::vector<std::uint64_t>> table_terms(const PeriodicPlan &plan, co
         on_device(*queue, plan, residues, first, count, terms, control);
         return terms;
     }
-    while (terms.size() < residues.primes.size()) {
-        const std::size_t left = residues.primes.size() - terms.size();
-        if (left == 1)
-            few<1>(plan, residues, first, count, terms, control);
-        else if (left == 2)
-            few<2>(plan, residues, first, count, terms, control);
-        else
-            few<4>(plan, residues, first, count, terms, control);
-    }
+    while (terms.size() < residues.primes.size())
+        with_primes_at_once(residues.primes.size() - terms.size(),
+                            [&]<int K>() { few<K>(plan, residues, first, count, terms, control); });
     return terms;
 }
 

@@ -14,16 +14,13 @@ void walk_open(const PeriodicPlan &plan, const Numbers &numbers,
                const std::vector<typename Numbers::Factor> &factors, std::int64_t first, std::int64_t count,
                RunControl &control, const Tell &tell) {
     const OpenOperator &op = plan.open;
-    const auto last_of = [](const PeriodWalk<Numbers> &walk) {
-        return walk.numbers().empty() ? Numbers::zero() : walk.numbers().front();
-    };
     for (; count > 0 && first < op.least; ++first, --count) {
         const PeriodLevels levels = write_few(
             plan.matrix, plan.program, first, [&control] { control.poll(); }, &control.memory());
         PeriodWalk<Numbers> walk(numbers, factors);
         walk.begin(1, 0);
         walk.advance(levels);
-        tell(last_of(walk));
+        tell(walk.only());
     }
     if (count == 0) return;
     PeriodWalk<Numbers> walk(numbers, factors), end(numbers, factors);
@@ -35,7 +32,7 @@ void walk_open(const PeriodicPlan &plan, const Numbers &numbers,
         [&](std::int64_t) {
             end.set(walk.numbers());
             end.advance(op.finish);
-            tell(last_of(end));
+            tell(end.only());
         },
         [&](std::int64_t m) {
             walk.advance(op.period.levels);

@@ -1,6 +1,7 @@
 // Numbers of states, carried along the levels of an operator.
 #pragma once
 
+#include "jit/number/number.hpp"
 #include "lib/number/ranged.hpp"
 #include "lib/number/residue_numbers.hpp"
 #include "lib/number/with_fma.hpp"
@@ -31,6 +32,32 @@ void sum_states(std::size_t states, std::size_t pieces, std::size_t least, const
     parallel_for(pieces, [&](std::uint64_t p) { sum(states * p / pieces, states * (p + 1) / pieces); });
 }
 
+// work.operator()<K>() for K primes at once: of so many that are left.
+template <class Work> auto with_primes_at_once(std::size_t left, const Work &work) {
+    if (left == 1) return work.template operator()<1>();
+    if (left == 2) return work.template operator()<2>();
+    return work.template operator()<residues_at_once>();
+}
+
+// A residue as devices have it, next to 0, and back.
+inline double next_to_zero(std::uint64_t residue, std::uint64_t prime) {
+    return residue > prime / 2 ? -static_cast<double>(prime - residue) : static_cast<double>(residue);
+}
+inline std::uint64_t residue_of(double next_to_zero, std::uint64_t prime) {
+    const auto x = static_cast<std::int64_t>(next_to_zero);
+    return static_cast<std::uint64_t>(x < 0 ? x + static_cast<std::int64_t>(prime) : x);
+}
+
+// Numbers of an arithmetic alone, without magnitudes or exponents beside them.
+template <class A> struct PlainNumbers {
+    using Number = typename A::Number;
+    using Factor = Number;
+    static Number zero() { return A::number(0); }
+    static Number one() { return A::number(1); }
+    static Number add(const Number &x, const Number &y) { return A::add(x, y); }
+    static Number multiply(const Factor &factor, const Number &x) { return A::multiply(factor, x); }
+};
+
 // `Numbers`: Number, Factor, zero(), one(), add(), multiply(factor, number), as the frontier has them.
 template <class Numbers> class PeriodWalk {
   public:
@@ -56,6 +83,9 @@ template <class Numbers> class PeriodWalk {
     }
 
     const std::vector<Number> &numbers() const { return x_; }
+    Number only() const {
+        return x_.empty() ? Numbers::zero() : x_.front();
+    } // where one state is left, or none
     void set(std::vector<Number> numbers) { x_ = std::move(numbers); }
 
   private:
