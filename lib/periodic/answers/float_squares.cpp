@@ -48,8 +48,8 @@ double lost_in_sums(const DenseMatrix &a, const DenseMatrix &b, std::size_t term
 template <class A>
 DenseMatrix sector_matrix(const SectorStep &step, const std::vector<typename A::Number> &factors,
                           double log_of_moves, Arithmetic arithmetic, RunControl &control) {
-    DenseMatrix out = DenseMatrix::unwritten(step.from.size(), step.to.size(), is_complex(arithmetic),
-                                             is_dd(arithmetic));
+    DenseMatrix out =
+        DenseMatrix::unwritten(step.from.size(), step.to.size(), is_complex(arithmetic), is_dd(arithmetic));
     const PlainNumbers<A> numbers;
     write_sector(
         step, numbers, factors, [](const typename A::Number &x) { return A::negate(x); }, control,

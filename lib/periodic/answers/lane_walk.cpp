@@ -160,9 +160,9 @@ LaneTerms terms_in_lanes(const PeriodicPlan &plan, const std::vector<std::uint64
     const OpenLevels levels{lane_levels(plan.open.start, poll), lane_levels(plan.open.period.levels, poll),
                             lane_levels(plan.open.finish, poll)};
     LaneTerms out(primes.size());
-    const std::size_t groups = (primes.size() + lanes - 1) / lanes;
-    parallel_for(groups, [&](std::uint64_t g) {
-        const std::size_t begin = g * lanes, size = std::min(lanes, primes.size() - begin);
+    const NumberedPieces groups = NumberedPieces::of_length(primes.size(), lanes);
+    parallel_for(groups.count(), [&](std::uint64_t g) {
+        const std::size_t begin = groups[g].first, size = groups[g].last - begin;
         walk_open(plan, levels, std::span(primes).subspan(begin, size), first, count,
                   std::span(out).subspan(begin, size), control);
     });

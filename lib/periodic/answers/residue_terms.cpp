@@ -28,7 +28,7 @@ constexpr double seconds_of_prime = 5e-6; // that is found
 
 // Multiplies each row of a part by what makes its entries whole numbers.
 void make_integer(const std::vector<PeriodicEntry> &entries, std::int32_t rows, std::size_t base,
-                IntegerEntries &out, const std::vector<Gaussian> &values, mpz_class &factor) {
+                  IntegerEntries &out, const std::vector<Gaussian> &values, mpz_class &factor) {
     std::vector<mpz_class> multiple(static_cast<std::size_t>(rows), 1);
     const auto of = [&](std::size_t k) -> mpz_class & {
         return multiple[static_cast<std::size_t>(entries[k].row)];
@@ -99,11 +99,11 @@ DeviceWork device_work(const PeriodicPlan &plan, std::int64_t first, std::int64_
 ResidueTerms terms_on_devices(const DeviceQueues &queues, const PeriodicPlan &plan, const Residues &residues,
                               std::int64_t first, std::int64_t count, RunControl &control) {
     const std::vector<DeviceQueue *> devices = queues.all();
-    const std::size_t all = residues.primes.size();
+    const NumberedPieces shares = NumberedPieces::so_many(residues.primes.size(), devices.size());
     std::vector<ResidueTerms> found(devices.size());
     parallel_for(devices.size(), [&](std::uint64_t d) {
-        const auto begin = static_cast<std::ptrdiff_t>(all * d / devices.size()),
-                   end = static_cast<std::ptrdiff_t>(all * (d + 1) / devices.size());
+        const auto begin = static_cast<std::ptrdiff_t>(shares[d].first),
+                   end = static_cast<std::ptrdiff_t>(shares[d].last);
         if (begin == end) return;
         const Residues share{residues.pattern,
                              {residues.primes.begin() + begin, residues.primes.begin() + end},
@@ -157,10 +157,10 @@ ResidueTerms terms_modulo(const PeriodicPlan &plan, const IntegerEntries &entrie
     const Residues residues =
         residues_of(none, entries.re, entries.im, primes, [&control] { control.poll(); });
     if (plan.tables) return table_terms(plan, residues, first, count, nullptr, control);
-    const std::size_t groups = (primes.size() + residues_at_once - 1) / residues_at_once;
-    std::vector<ResidueTerms> by_group(groups);
-    parallel_for(groups, [&](std::uint64_t g) {
-        const std::size_t begin = g * residues_at_once;
+    const NumberedPieces groups = NumberedPieces::of_length(primes.size(), residues_at_once);
+    std::vector<ResidueTerms> by_group(groups.count());
+    parallel_for(groups.count(), [&](std::uint64_t g) {
+        const std::size_t begin = groups[g].first;
         by_group[g] = with_primes_at_once(primes.size() - begin, [&]<int K>() {
             return few<K>(plan, residues, begin, first, count, control);
         });

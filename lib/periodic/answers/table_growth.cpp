@@ -55,11 +55,11 @@ class GrowthOnCpu final : public GrowthTable {
     void advance(std::int32_t u) override { table_.advance(u); }
     TableBracket bracket(double shift, double scale) override {
         std::vector<double> &y = table_.numbers();
-        constexpr std::size_t of_piece = 1 << 16;
-        std::vector<TableBracket> found(x_.size() / of_piece + 1);
+        const NumberedPieces pieces = NumberedPieces::of_length(x_.size(), 1 << 16);
+        std::vector<TableBracket> found(pieces.count());
         parallel_for(found.size(), [&](std::uint64_t p) {
             double least = infinity, most = 0;
-            for (std::size_t s = p * of_piece; s < std::min(x_.size(), (p + 1) * of_piece); ++s) {
+            for (std::size_t s = pieces[p].first; s < pieces[p].last; ++s) {
                 if (x_[s] > 0) {
                     const double ratio = y[s] / x_[s];
                     least = std::min(least, ratio);

@@ -6,6 +6,7 @@
 #include "lib/number/residue_numbers.hpp"
 #include "lib/number/with_fma.hpp"
 #include "lib/periodic/period/period_operator.hpp"
+#include "lib/run/numbered_sum.hpp"
 #include "lib/run/run_control.hpp"
 #include "preprocess/parallel.hpp"
 
@@ -29,7 +30,8 @@ void walk_lengths(std::int64_t begin, std::int64_t first, std::int64_t count, co
 template <class Sum>
 void sum_states(std::size_t states, std::size_t pieces, std::size_t least, const Sum &sum) {
     if (pieces < least) return sum(0, states);
-    parallel_for(pieces, [&](std::uint64_t p) { sum(states * p / pieces, states * (p + 1) / pieces); });
+    const NumberedPieces cut = NumberedPieces::so_many(states, pieces);
+    parallel_for(pieces, [&](std::uint64_t p) { sum(cut[p].first, cut[p].last); });
 }
 
 // work.operator()<K>() for K primes at once: of so many that are left.

@@ -53,8 +53,9 @@ void write_sector(const SectorStep &step, const Numbers &numbers,
     using Walks = SideBySide<Numbers, together>;
     const Walks walks(numbers);
     const double work = moves_of(block.levels);
-    parallel_for((from.size() + together - 1) / together, [&](std::uint64_t group) {
-        const std::size_t first = group * together, count = std::min(together, from.size() - first);
+    const NumberedPieces groups = NumberedPieces::of_length(from.size(), together);
+    parallel_for(groups.count(), [&](std::uint64_t group) {
+        const std::size_t first = groups[group].first, count = groups[group].last - first;
         std::vector<typename Walks::Number> x(block.states, Walks::zero());
         for (std::size_t k = 0; k < count; ++k) x[from.start[first + k]][k] = Numbers::one();
         PeriodWalk<Walks> walk(walks, factors);

@@ -3,6 +3,7 @@
 
 #include "lib/number/with_fma.hpp"
 #include "lib/periodic/table/table_layout.hpp"
+#include "lib/run/numbered_sum.hpp"
 #include "lib/run/run_control.hpp"
 #include "preprocess/parallel.hpp"
 
@@ -57,13 +58,13 @@ template <class Numbers> class TableOnCpu {
         return step.opened >= 0 && (*ones_)[static_cast<std::size_t>(step.opened)];
     }
     template <class Work> void blocks_of(const TableLists &lists, const Work &work) {
-        const std::uint64_t all = std::uint64_t{1} << lists.number_bits,
-                            pieces = std::min<std::uint64_t>(all, 256);
-        parallel_for(pieces, [&](std::uint64_t p) {
-            control_->advance(0.5 * static_cast<double>(layout_.size()) / static_cast<double>(pieces));
+        const std::uint64_t all = std::uint64_t{1} << lists.number_bits;
+        const NumberedPieces pieces = NumberedPieces::so_many(all, std::min<std::uint64_t>(all, 256));
+        parallel_for(pieces.count(), [&](std::uint64_t p) {
+            control_->advance(0.5 * static_cast<double>(layout_.size()) /
+                              static_cast<double>(pieces.count()));
             with_fma([&] {
-                for (std::uint64_t n = all * p / pieces; n < all * (p + 1) / pieces; ++n)
-                    work(lists.high_set(n));
+                for (std::uint64_t n = pieces[p].first; n < pieces[p].last; ++n) work(lists.high_set(n));
             });
         });
     }
