@@ -4,12 +4,13 @@
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"
 #include "lib/base/threads.hpp"
+#include "lib/glynn/minors/dense_matrices.hpp"
 #include "lib/glynn/minors/gradient_sums.hpp"
 #include "lib/glynn/minors/left_out_on_device.hpp"
 #include "lib/glynn/minors/minor_sums.hpp"
-#include "lib/input/dense.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/gpu_queues.hpp"
+#include "lib/run/numbered_sum.hpp"
 #include "lib/run/placement.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
@@ -27,111 +28,7 @@ constexpr std::int64_t most_lines = most_summed_kinds;
 constexpr std::uint64_t matrices_at_once = 16;
 constexpr double long_enough = 1e-3; // seconds of a matrix, to be shared by threads
 
-// The lines of one side that count: how many copies each has, and where it stands among the caller's.
-struct Side {
-    std::vector<int> count;
-    std::vector<std::int64_t> line;
-    std::int64_t total = 0;
-    bool is_counted; // whether multiplicities were given
-
-    Side(std::int64_t lines, const std::int64_t *multiplicity, const char *what)
-        : is_counted(multiplicity != nullptr) {
-        constexpr std::int64_t most = std::int64_t{1} << 31;
-        for (std::int64_t i = 0; i < lines; ++i) {
-            const std::int64_t copies = multiplicity ? multiplicity[i] : 1;
-            if (copies < 0 || copies > most)
-                throw Error(PERM_BAD_MATRIX, formatted("{}_multiplicity[{}] is {}: it must lie in 0..{}",
-                                                       what, i, copies, most));
-            total += copies;
-            if (copies == 0) continue;
-            count.push_back(static_cast<int>(std::min<std::int64_t>(copies, 1 << 30)));
-            line.push_back(i);
-        }
-    }
-    // The most copies first, so that the sum's last kind, of which half the counts do, has the fewest.
-    void sort() {
-        std::vector<std::size_t> order(count.size());
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        std::stable_sort(order.begin(), order.end(),
-                         [this](std::size_t x, std::size_t y) { return count[x] > count[y]; });
-        Side sorted = *this;
-        for (std::size_t k = 0; k < order.size(); ++k) {
-            sorted.count[k] = count[order[k]];
-            sorted.line[k] = line[order[k]];
-        }
-        *this = std::move(sorted);
-    }
-    // Lists each copy by itself.
-    void write_out() {
-        std::vector<std::int64_t> lines;
-        for (std::size_t k = 0; k < count.size(); ++k) lines.insert(lines.end(), at(count[k]), line[k]);
-        line = std::move(lines);
-        count.assign(line.size(), 1);
-    }
-    int kinds() const { return static_cast<int>(count.size()); }
-};
-
-class DenseMatrices {
-  public:
-    explicit DenseMatrices(const perm_dense *a)
-        : a_(require_dense(a)), is_complex_(a->value_type == PERM_VALUE_C128) {
-        require_values();
-    }
-
-    Side rows() const { return {a_.n_rows, a_.row_multiplicity, "row"}; }
-    Side columns() const { return {a_.n_cols, a_.col_multiplicity, "col"}; }
-    std::int64_t count() const { return a_.count; }
-    std::int64_t entries() const { return a_.n_rows * a_.n_cols; }
-    bool is_complex() const { return is_complex_; }
-    std::size_t parts() const { return is_complex_ ? 2 : 1; }
-
-    // Matrix m's entries of these lines: `across` stands beside each other in `lines`, or below if
-    // transposed.
-    void read(std::int64_t m, const Side &down, const Side &across, bool is_transposed,
-              GridMatrix &lines) const {
-        const std::int64_t first = m * entries();
-        for (int i = 0; i < down.kinds(); ++i)
-            for (int j = 0; j < across.kinds(); ++j) {
-                const std::int64_t x = down.line[at(i)], y = across.line[at(j)],
-                                   k = first + (is_transposed ? y * a_.n_cols + x : x * a_.n_cols + y);
-                if (is_complex_) {
-                    lines.set(i, j, real(2 * k), real(2 * k + 1));
-                } else if (a_.value_type == PERM_VALUE_I64) {
-                    lines.set(i, j, whole(k));
-                    if (std::fabs(whole(k)) >= 0x1p53) lines.tell_rounded(); // 2^53 + 1 is 2^53
-                } else {
-                    lines.set(i, j, real(k));
-                }
-            }
-    }
-
-  private:
-    double real(std::int64_t k) const { return static_cast<const double *>(a_.values)[k]; }
-    double whole(std::int64_t k) const {
-        return static_cast<double>(static_cast<const std::int64_t *>(a_.values)[k]);
-    }
-
-    void require_values() const {
-        const std::int64_t numbers = a_.count * entries();
-        if (numbers > 0 && !a_.values) throw Error(PERM_BAD_ARGUMENT, "the values are a null pointer");
-        if (a_.value_type == PERM_VALUE_I64) return;
-        const std::int64_t per = static_cast<std::int64_t>(parts());
-        for (std::int64_t k = 0; k < numbers * per; ++k)
-            if (!std::isfinite(real(k)))
-                throw Error(PERM_BAD_MATRIX, formatted("entry {} is {}", place(k / per),
-                                                       std::isnan(real(k)) ? "not a number" : "infinite"));
-    }
-    std::string place(std::int64_t k) const {
-        const std::int64_t in = k % entries();
-        const std::string entry = formatted("({}, {})", in / a_.n_cols, in % a_.n_cols);
-        return a_.count == 1 ? entry : formatted("{} of matrix {}", entry, k / entries());
-    }
-
-    const perm_dense &a_;
-    const bool is_complex_;
-};
-
-void require_lines(const Side &side, const char *what) {
+void require_lines(const DenseSide &side, const char *what) {
     if (side.kinds() > most_lines)
         throw Error(
             PERM_UNSUPPORTED,
@@ -140,7 +37,7 @@ void require_lines(const Side &side, const char *what) {
                       side.kinds(), what, most_lines));
 }
 
-void require_square(const Side &rows, const Side &columns) {
+void require_square(const DenseSide &rows, const DenseSide &columns) {
     if (rows.total != columns.total)
         throw Error(
             PERM_BAD_MATRIX,
@@ -149,7 +46,7 @@ void require_square(const Side &rows, const Side &columns) {
                       rows.is_counted || columns.is_counted ? ", multiplicities counted," : ""));
 }
 
-void require_gradient_order(const Side &columns) {
+void require_gradient_order(const DenseSide &columns) {
     if (columns.total > most_gradient_order)
         throw Error(PERM_UNSUPPORTED,
                     formatted("n = {} is more than the {} that sums over signs are made for; of a "
@@ -240,7 +137,7 @@ template <class Sums> class DenseRun {
     RunControl &control_;
 };
 
-double terms_of(const Side &side) {
+double terms_of(const DenseSide &side) {
     return std::accumulate(side.count.begin(), side.count.end(), 0.5,
                            [](double terms, int count) { return terms * (count + 1); });
 }
@@ -250,7 +147,7 @@ double terms_of(const Side &side) {
 void compute_sub_permanents(const perm_dense *a, const Options &options, RunControl &control,
                             void *sub_permanents, double *error_bounds) {
     const DenseMatrices matrices(a);
-    Side rows = matrices.rows(), columns = matrices.columns();
+    DenseSide rows = matrices.rows(), columns = matrices.columns();
     const bool by_rows = rows.total == columns.total + 1;
     if (!by_rows && columns.total != rows.total + 1)
         throw Error(
@@ -261,8 +158,8 @@ void compute_sub_permanents(const perm_dense *a, const Options &options, RunCont
                       rows.is_counted || columns.is_counted ? ", multiplicities counted" : ""));
     require_lines(rows, "rows");
     require_lines(columns, "columns");
-    const Side &left = by_rows ? rows : columns;
-    Side summed = by_rows ? columns : rows;
+    const DenseSide &left = by_rows ? rows : columns;
+    DenseSide summed = by_rows ? columns : rows;
     summed.sort();
     if (summed.kinds() > 0 && summed.count.front() > most_of_kind)
         throw Error(PERM_UNSUPPORTED,
@@ -299,7 +196,7 @@ void compute_sub_permanents(const perm_dense *a, const Options &options, RunCont
 void compute_gradients(const perm_dense *a, const Options &options, RunControl &control, void *gradients,
                        double *error_bounds, void *permanents, double *permanent_bounds) {
     const DenseMatrices matrices(a);
-    Side rows = matrices.rows(), columns = matrices.columns();
+    DenseSide rows = matrices.rows(), columns = matrices.columns();
     require_square(rows, columns);
     if (matrices.count() > 0 && matrices.entries() > 0 && !gradients)
         throw Error(PERM_BAD_ARGUMENT, "the place for the gradients is a null pointer");

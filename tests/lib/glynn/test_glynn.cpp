@@ -122,7 +122,7 @@ TEST_CASE("integers are exact, or left to others") {
         for (int i = 0; i < n; ++i)
             for (int j = 0; j < n; ++j)
                 exact[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)].re =
-                    mpz_class(static_cast<long>(matrix->whole[matrix->at(i, j)]));
+                    mpz_class(static_cast<long>(matrix->integers[matrix->at(i, j)]));
         const auto sum = glynn_int128(*matrix, true, 1);
         sum ? ++found : ++left;
         if (sum) CHECK(times_power(Exact(whole(sum->re)), sum->exp2) == oracle::by_subsets(exact).re);
