@@ -179,7 +179,7 @@ WholeNumbers numbers_by_sums(const MatchingSums &sums, double seconds, std::size
     log_decision(formatted("numbers of matchings: sums over {:.3g} subsets of lines, {} predicted",
                            sums.terms(), readable_seconds(seconds)));
     WholeNumbers out{sums.run(count, options.threads, control), {}};
-    like.engine = Engine::ryser;
+    like.engine = engine_for(Goal::matchings);
     like.blocks = like.blocks_computed = 1;
     like.predicted_seconds = seconds;
     like.counts.subsets = sums.terms();

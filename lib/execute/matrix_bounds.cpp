@@ -31,6 +31,13 @@ Options options_of_exact_blocks(const Options &given) {
     return options;
 }
 
+// It transfers states: what others take grows with the order alone.
+Engine engine_of_narrow_blocks() {
+    return std::find_if(engine_facts.begin(), engine_facts.end(),
+                        [](const EngineFacts &e) { return e.transfers_states && computes_blocks(e.id); })
+        ->id;
+}
+
 template <class Value> class Walk {
   public:
     Walk(const InputPattern &input, const Values &values, const Options &options, RunControl &control)
@@ -98,7 +105,7 @@ template <class Value> class Walk {
             (!is_small && least_frontier(leaf.block.pattern).expansions > most_expansions))
             return {};
         Options options = options_;
-        if (!is_small) options.engine = Engine::frontier;
+        if (!is_small) options.engine = engine_of_narrow_blocks();
         try {
             const BlockPlan plan =
                 plan_block(leaf.block.pattern, leaf.kinds, values_, options, control_, search_effort);

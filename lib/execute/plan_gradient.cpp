@@ -41,7 +41,7 @@ LeftOutShape shape_of(const Plan &plan) {
 SumsWay way_of_sums(const Plan &plan) {
     const bool is_square = plan.input.free_lines() == 0;
     if (plan.n() < 1 || plan.n() > most_gradient_order || !is_square ||
-        plan.options.engine == Engine::frontier)
+        plan.options.engine == engine_for(Goal::gradient))
         return {};
     const int n = columns_for_gradient(plan.n());
     const double threads = std::min(plan.options.threads, gradient_threads(n, n, is_complex(plan)));

@@ -30,7 +30,7 @@ BlockLines lines_of(const BlockKey &key); // of a plan's block
 struct BlockGroup {
     std::int32_t n = 0;
     Engine engine = Engine::none;
-    FrontierForm form = FrontierForm::sparse;
+    int form = 0;
     friend auto operator<=>(const BlockGroup &, const BlockGroup &) = default;
 };
 

@@ -133,11 +133,11 @@ Order order_of(const FrontierProgram &program, const Pattern &block) {
 }
 
 // Of the frontier that would be the fastest, of those whose order is there.
-FrontierForm form_of(const BlockPlan &block) {
+FrontierForm shown_form(const BlockPlan &block) {
     const auto frontier =
         std::find_if(block.candidates.begin(), block.candidates.end(),
                      [](const Candidate &c) { return c.plan && facts_of(c.engine).transfers_states; });
-    return frontier == block.candidates.end() ? FrontierForm::sparse : frontier->form;
+    return frontier == block.candidates.end() ? FrontierForm::sparse : form_of(*frontier);
 }
 
 void put_pattern(Json &j, const Pattern &a) {
@@ -176,7 +176,7 @@ Json costliest_json(const Plan &plan, std::optional<Triangular> &form) {
     const BlockPlan *block = plan.main_block();
     if (!block) return nullptr;
     const Pattern pattern = lines_of(plan.costliest).pattern;
-    const FrontierForm frontier = form_of(*block);
+    const FrontierForm frontier = shown_form(*block);
     const FrontierProgram *known = program_of(block->candidates, frontier);
     const FrontierProgram program = known ? *known : FrontierProgram{};
     const Order order = order_of(program, pattern);

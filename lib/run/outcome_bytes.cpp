@@ -1,6 +1,7 @@
 #include "lib/run/outcome_bytes.hpp"
 
 #include "lib/base/fields.hpp"
+#include "lib/run/engine_field.hpp"
 
 #include <cmath>
 
@@ -75,7 +76,7 @@ template <class Archive> void fields(Archive &ar, Outcome &o) {
     amounts(ar, o.rel_error_bound, o.predicted_seconds);
     counts(ar, o.counts);
     flags(ar, o.exact, o.transposed, o.on_gpu, is_wide);
-    choice(ar, o.engine, last_engine);
+    engine_field(ar, o.engine);
     if (!is_wide) return;
     if (!o.wide) o.wide.emplace();
     value(ar, *o.wide);

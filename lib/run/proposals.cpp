@@ -134,8 +134,8 @@ Candidate Proposals::judged(Candidate c, const Slowdown &slowdown) const {
         c.cost.serial_seconds =
             c.cost.compile_seconds + slowdown.time * (c.cost.serial_seconds - c.cost.compile_seconds);
         c.cost.bytes *= slowdown.memory;
-        c.bytes_per_state =
-            static_cast<std::int64_t>(static_cast<double>(c.bytes_per_state) * slowdown.memory);
+        c.cost.bytes_per_state =
+            static_cast<std::int64_t>(static_cast<double>(c.cost.bytes_per_state) * slowdown.memory);
     } else {
         c.refusal = PERM_UNSUPPORTED;
         c.why_not = "has no numbers of MPFR, engine ryser has; precision exact knows no limit either";

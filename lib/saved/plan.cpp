@@ -45,7 +45,6 @@ void keep_of_use(SavedBlock &block) {
         const bool is_chosen = static_cast<std::int32_t>(k) == block.chosen;
         if (!is_chosen && !c.second) continue;
         c.cost = {};
-        c.bytes_per_state = 0;
         of_use.insert(is_chosen ? of_use.begin() : of_use.end(), std::move(c));
         plan_of.insert(is_chosen ? plan_of.begin() : plan_of.end(), block.plan_of[k]);
     }

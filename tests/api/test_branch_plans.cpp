@@ -181,7 +181,7 @@ libperm::Plan branched_plan() {
 libperm::Candidate &branched(libperm::Plan &plan) {
     libperm::BlockPlan &block = plan.block_plans.at(plan.costliest);
     libperm::Candidate &c = block.candidates.at(static_cast<std::size_t>(block.chosen));
-    REQUIRE(c.form == libperm::FrontierForm::branches);
+    REQUIRE(libperm::form_of(c) == libperm::FrontierForm::branches);
     return c;
 }
 
@@ -252,12 +252,13 @@ TEST_CASE("branches: trees that are none, of another block or too wide are no pl
     };
     CHECK(with([](libperm::Candidate &c) { c.on_gpu = true; }) == PERM_OK);
     const libperm::FrontierSlice slice = any_slice(plan);
-    CHECK(with([&](libperm::Candidate &c) { c.slices = {slice}; }) == PERM_OK);
+    CHECK(with([&](libperm::Candidate &c) { c.cut = libperm::cut_into({slice}); }) == PERM_OK);
     CHECK(with([&](libperm::Candidate &c) {
-              c.slices = {slice};
+              c.cut = libperm::cut_into({slice});
               c.on_gpu = true;
           }) == PERM_BAD_ARGUMENT);
-    CHECK(with([](libperm::Candidate &c) { c.form = libperm::FrontierForm::sparse; }) == PERM_BAD_ARGUMENT);
+    CHECK(with([](libperm::Candidate &c) { c.form = libperm::number_of(libperm::FrontierForm::sparse); }) ==
+          PERM_BAD_ARGUMENT);
 }
 
 // Its middle sets would be as wide as the block, and each a moment's work.
@@ -282,7 +283,7 @@ TEST_CASE("branches: a forged tree of wide middle sets is refused before they ar
         std::make_shared<const libperm::BranchSource>(libperm::BranchSource{{}, std::move(tree), {}});
     libperm::Candidate c;
     c.engine = libperm::Engine::frontier;
-    c.form = libperm::FrontierForm::branches;
+    c.form = libperm::number_of(libperm::FrontierForm::branches);
     c.plan = forged;
     block.candidates = {c};
     block.chosen = 0;

@@ -31,7 +31,7 @@ inline BranchedPlan along_random_trees(const perm_csr &a, const perm_opts &opts,
         libperm::BranchProgram program = libperm::build_branch_program(pattern, tree);
         libperm::Candidate c;
         c.engine = libperm::Engine::frontier;
-        c.form = libperm::FrontierForm::branches;
+        c.form = libperm::number_of(libperm::FrontierForm::branches);
         c.cost = libperm::branches_cost(program.program, block.nonnegative);
         ++made.blocks;
         made.joins += libperm::shape_of(program.program, tree).joins;
