@@ -6,25 +6,19 @@
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
 #include "lib/periodic/answers/plain_as_periodic.hpp"
+#include "lib/plan/block_lines.hpp"
 #include "lib/plan/block_plan.hpp"
 #include "preprocess/decompose.hpp"
 
 #include <map>
 #include <memory>
-#include <set>
+#include <variant>
 
 namespace libperm {
 
-// A block as its plan depends on it.
+// A block as its number depends on it: its lines and its values.
 using BlockKey = std::string;
-BlockKey key_of(const Pattern &a, const LineClasses &kinds);
-template <class Value> // and as its number depends on it
-BlockKey key_of(const LeafOf<Value> &leaf, const Poll &poll = no_poll);
-struct BlockLines {
-    Pattern pattern;
-    LineClasses kinds;
-};
-BlockLines lines_of(const BlockKey &key); // of a plan's block
+template <class Value> BlockKey key_of(const LeafOf<Value> &leaf, const Poll &poll = no_poll);
 
 // All blocks of one size that are computed in the same way.
 struct BlockGroup {
@@ -66,14 +60,14 @@ struct Plan {
     std::map<BlockGroup, BlockCount> groups;
     double serial_seconds = 0, gpu_seconds = 0, seconds = 0, bytes = 0; // predicted; gpu: of the serial ones
 
-    std::map<BlockKey, BlockPlan> block_plans; // of the first blocks; others are planned when they come
-    std::set<BlockKey> expanded;               // blocks that are cheaper as a sum of smaller ones
-    BlockKey costliest;                        // of block_plans, if there are blocks
-    perm_status refusal = PERM_OK;             // of executing this plan, with its text
+    BlocksByLines<BlockPlan> block_plans;   // of the first blocks; others are planned when they come
+    BlocksByLines<std::monostate> expanded; // blocks that are cheaper as a sum of smaller ones
+    std::size_t costliest = 0;              // its number in block_plans, if there are blocks
+    perm_status refusal = PERM_OK;          // of executing this plan, with its text
     std::string refusal_text;
 
     std::int32_t n() const { return input.pattern.rows; }
-    const BlockPlan *main_block() const { return blocks == 0 ? nullptr : &block_plans.at(costliest); }
+    const BlockPlan *main_block() const { return blocks == 0 ? nullptr : &block_plans[costliest].content; }
 };
 
 // What computing with it takes: of the options, precision and bits.

@@ -175,7 +175,7 @@ void reorder(Lines &lines, std::int32_t begin, const Lines &order) {
 Json costliest_json(const Plan &plan, std::optional<Triangular> &form) {
     const BlockPlan *block = plan.main_block();
     if (!block) return nullptr;
-    const Pattern pattern = lines_of(plan.costliest).pattern;
+    const Pattern &pattern = plan.block_plans[plan.costliest].lines.pattern;
     const FrontierForm frontier = shown_form(*block);
     const FrontierProgram *known = program_of(block->candidates, frontier);
     const FrontierProgram program = known ? *known : FrontierProgram{};

@@ -37,7 +37,7 @@ bool wants_doubles(const Plan &plan) {
 // Operations along the paths that were found for the blocks, whichever way was chosen.
 double operations_of_paths(const Plan &plan) {
     double all = 0;
-    for (const auto &[key, block] : plan.block_plans) {
+    for (const auto &[lines, block] : plan.block_plans) {
         double least = infinity;
         for (const Candidate &c : block.candidates)
             if (facts_of(c.engine).transfers_states && !form_facts(c)->has_tree)

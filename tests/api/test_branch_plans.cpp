@@ -179,7 +179,7 @@ libperm::Plan branched_plan() {
 
 // What is to be forged of it.
 libperm::Candidate &branched(libperm::Plan &plan) {
-    libperm::BlockPlan &block = plan.block_plans.at(plan.costliest);
+    libperm::BlockPlan &block = plan.block_plans.content(plan.costliest);
     libperm::Candidate &c = block.candidates.at(static_cast<std::size_t>(block.chosen));
     REQUIRE(libperm::form_of(c) == libperm::FrontierForm::branches);
     return c;
@@ -265,7 +265,7 @@ TEST_CASE("branches: trees that are none, of another block or too wide are no pl
 TEST_CASE("branches: a forged tree of wide middle sets is refused before they are all counted") {
     const perm::Csr a = banded(20000, 1, 1, Entries::ones, run::seed(3405));
     libperm::Plan plan = plan_in_memory(a, options("auto", "all"));
-    libperm::BlockPlan &block = plan.block_plans.at(plan.costliest);
+    libperm::BlockPlan &block = plan.block_plans.content(plan.costliest);
     libperm::BranchDecomposition tree;
     const auto nnz = std::ssize(a.col_idx);
     for (std::int64_t k = 0; k < nnz; ++k) tree.leaves.push_back({libperm::BranchLeaf::Kind::entry, -1, k});

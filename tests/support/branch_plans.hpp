@@ -25,8 +25,9 @@ inline BranchedPlan along_random_trees(const perm_csr &a, const perm_opts &opts,
                                        perm::families::Random &random) {
     libperm::Plan plan = plan_in_memory(a, opts);
     BranchedPlan made;
-    for (auto &[key, block] : plan.block_plans) {
-        const Pattern pattern = libperm::lines_of(key).pattern;
+    for (std::size_t number = 0; number < plan.block_plans.size(); ++number) {
+        const Pattern &pattern = plan.block_plans[number].lines.pattern;
+        libperm::BlockPlan &block = plan.block_plans.content(number);
         BranchDecomposition tree = random_tree(pattern, leaves, random);
         libperm::BranchProgram program = libperm::build_branch_program(pattern, tree);
         libperm::Candidate c;
