@@ -42,8 +42,8 @@ Engine read_engine(std::string_view name) {
             "the "
             "tolerance, with no other options than these, threads, device cpu and precision double: use auto "
             "for this one");
-    bad_option(formatted("unknown engine \"{}\": use {}, or on a GPU {}", name,
-                         names_of_engines(false, ", "), names_of_engines(true, " or ")));
+    bad_option(formatted("unknown engine \"{}\": use {}, or on a GPU {}", name, names_of_engines(false, ", "),
+                         names_of_engines(true, " or ")));
 }
 
 // "gpu", "gpu:0,2", "gpu:all", "gpu:all+cpu".

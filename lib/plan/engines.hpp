@@ -24,7 +24,7 @@ struct EngineInfo {
     // Adds candidates for the task's block; the last when all engines have proposed. May be null.
     void (*propose)(Proposals &task, Engine self);
     void (*propose_at_last)(Proposals &task, Engine self) = nullptr;
-    // What it would take, found quickly. May be null.
+    // Finds quickly what it would take. May be null.
     Outlook (*outlook)(Proposals &task, Engine self) = nullptr;
     EngineResult (*run)(const EngineRun &run, const EngineInput &input);
     // The candidate in wider numbers, the cheapest first, where its own are sure to miss the tolerance. May
@@ -32,7 +32,7 @@ struct EngineInfo {
     std::vector<Wider> (*in_wider)(const Candidate &c, const EngineInput &lines) = nullptr;
     // Pieces of its work on a block that know nothing of each other (lib/run/piece_store.hpp).
     double (*pieces)(const Candidate &c);
-    // On a CPU; on a GPU there are primes below 2^47 alone.
+    // Primes on a CPU have so many bits; on a GPU they are below 2^47.
     int prime_bits;
     // A plan as bytes, for a digest without what was predicted, and back: its form, where an engine has
     // several, is that of the candidate. These throw DamagedField for what is no plan of the block's, or none

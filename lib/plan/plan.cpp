@@ -31,7 +31,7 @@ constexpr double may_come_down = 8;               // times the memory limit that
 constexpr std::int64_t most_key_entries = 100000; // of blocks that are looked for a second time
 constexpr int most_trials = 200;                  // of expansions, in all
 
-// Of taking a matrix apart, values included, and of planning blocks when they come.
+// What it takes to take a matrix apart, values included, and to plan blocks when they come.
 double reduction_seconds(std::int64_t nnz, std::int64_t blocks, std::int64_t unplanned) {
     return 5e-8 * static_cast<double>(nnz) + 5e-6 * static_cast<double>(blocks) +
            3e-4 * static_cast<double>(unplanned);
@@ -145,6 +145,7 @@ template <class Value> class Planner {
 
     // Plans of blocks that were expanded go, and the others get numbers without gaps.
     void drop_trials() {
+        if (used_.size() == plan_.block_plans.size()) return;
         BlocksByLines<BlockPlan> kept;
         std::size_t costliest = 0;
         for (const std::size_t number : used_) {
@@ -157,7 +158,7 @@ template <class Value> class Planner {
 
     static bool may_come_again(const Leaf &leaf) { return leaf.block.pattern.nnz() <= most_key_entries; }
 
-    // Of the reductions, or of the tables beside what is left of the matrix.
+    // The reductions need the most, or the tables do, beside what is left of the matrix.
     void predict_bytes(const Values &values) {
         const std::int64_t reductions = libperm::bytes_of(plan_.input.pattern) + libperm::bytes_of(values) +
                                         reduction_bytes<Value>(plan_.input, values) -
@@ -184,7 +185,7 @@ template <class Value> class Planner {
                                    : LineClasses{};
     }
 
-    // Of all blocks that a part comes to, after a short search for good orders.
+    // Sums over all blocks that a part comes to, after a short search for good orders.
     Estimate rough_estimate(Block part) {
         constexpr double effort = 0.1;
         Estimate sum;
@@ -391,7 +392,8 @@ Options options_of_blocks(const Plan &plan) {
 
 namespace {
 
-// Of the entries of a row, made integers by their common denominator; on average. Unknown ones are guessed.
+// The bits of a row's entries, made integers by their common denominator, on average. Unknown ones are
+// guessed.
 double entry_bits_of(const InputPattern &input, const Values &values, RunControl &control) {
     if (input.value_type == PERM_VALUE_PATTERN) return 0;
     if (values.empty()) return input.value_type == PERM_VALUE_I64 ? 8 : 60;
@@ -439,7 +441,7 @@ double predicted_seconds(const Plan &plan) {
 
 namespace {
 
-// With what is known of it without looking at its structure.
+// The plan holds what is known of it without a look at its structure.
 Plan plan_begun(InputPattern input, const Options &options, const Values &values) {
     Plan plan;
     plan.input = std::move(input);

@@ -42,14 +42,16 @@ struct Plan {
     bool values_known = false; // repeated rows and columns have been looked for
     bool nonnegative = false;  // the values are known to be
     bool may_be_long = true;   // the values, of more than 24 bits; for predictions, while it is made
-    // Of the frontier that is written out to be run again and again (lib/tape/tape_run.hpp); none: it is not.
+    // The order of the frontier that is written out to be run again and again (lib/tape/tape_run.hpp); empty
+    // where none is.
     bool tape_transposed = false;
     std::vector<std::int32_t> tape_rows;
     double entry_bits = 0; // exact: of an entry made an integer, on average over the rows
 
     BlockValues block_values() const { return {nonnegative, may_be_long, numbers, entry_bits}; }
 
-    // Of a long matrix of equal cells, which is not taken apart: then there are no blocks. Else null.
+    // A long matrix of equal cells is not taken apart: then this is its plan, and there are no blocks. Else
+    // null.
     std::shared_ptr<const PlainAsPeriodic> repeated;
     std::shared_ptr<PlanInBlocks> in_blocks; // beside it, for what engines of blocks alone do
 
@@ -70,10 +72,10 @@ struct Plan {
     const BlockPlan *main_block() const { return blocks == 0 ? nullptr : &block_plans[costliest].content; }
 };
 
-// What computing with it takes: of the options, precision and bits.
+// The numbers to compute with, by the options' precision and bits.
 Numbers numbers_of(const Options &options, bool complex);
 
-// By the costs that are known, on the plan's threads.
+// What the plan takes by the costs that are known, on its threads.
 double predicted_seconds(const Plan &plan);
 
 // The input as the reductions take it, within what the call may hold. Without values, all ones; if some lines

@@ -69,7 +69,7 @@ Json candidate_json(const BlockPlan &block, std::size_t k) {
     return j;
 }
 
-// What takes longest first, and not too many.
+// The groups that take longest come first, and there are not too many.
 std::vector<std::pair<BlockGroup, BlockCount>> main_groups(const Plan &plan, BlockCount &others) {
     std::vector<std::pair<BlockGroup, BlockCount>> groups(plan.groups.begin(), plan.groups.end());
     std::stable_sort(groups.begin(), groups.end(),
@@ -180,7 +180,7 @@ std::string tree_text(const BlockPlan &block, const Options &options) {
                      naive_operations(block));
 }
 
-// With the form where it is not the one that is mostly cut.
+// The form is named where it is not the one that is mostly cut.
 std::string sliced_name(const Candidate &c) {
     const EngineForm *form = form_facts(c);
     return (form && form->mostly_cut ? engine_name(c.engine) : engine_text(c.engine, c.form)) + " sliced";
@@ -309,7 +309,7 @@ std::string scale_text(const Plan &plan) {
     return text;
 }
 
-// Of perm_compute, which may answer without the plan, and of executing it.
+// Says what perm_compute does, which may answer without the plan, and what executing it does.
 std::string glynn_text(const Plan &plan) {
     const std::optional<double> terms = glynn_terms(plan);
     if (!terms) return "";

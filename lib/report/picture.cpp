@@ -97,7 +97,7 @@ Lines as_met(const Pattern &a, const Lines &rows) {
     return cols;
 }
 
-// As its entries are met.
+// The lines come as their entries are met.
 Order order_of_branches(const FrontierProgram &program, const Pattern &block) {
     Lines rows;
     std::vector<bool> met(at(block.rows), false);
@@ -113,7 +113,7 @@ Order order_of_branches(const FrontierProgram &program, const Pattern &block) {
     return {std::move(rows), std::move(cols)};
 }
 
-// In which the frontier runs through its block.
+// This is the order in which the frontier runs through its block.
 Order order_of(const FrontierProgram &program, const Pattern &block) {
     if (program.steps.empty()) return {as_given(block.rows), as_given(block.cols)};
     if (!program.branches.empty()) return order_of_branches(program, block);
@@ -132,7 +132,7 @@ Order order_of(const FrontierProgram &program, const Pattern &block) {
     return {std::move(lines), std::move(cols)};
 }
 
-// Of the frontier that would be the fastest, of those whose order is there.
+// The form of the fastest frontier, among those whose order is there.
 FrontierForm shown_form(const BlockPlan &block) {
     const auto frontier =
         std::find_if(block.candidates.begin(), block.candidates.end(),

@@ -84,14 +84,14 @@ template <class Plan> const Plan *plan_as(const Candidate &c) {
     return dynamic_cast<const Plan *>(c.plan.get());
 }
 
-// Of a subset summed, or of a multiply-add on states: what a run's progress is counted in.
+// A step is a subset summed, or a multiply-add on states: a run's progress is counted in these.
 double seconds_per_step(const Candidate &c);
 
 const EngineForm *form_facts(const Candidate &c); // null: its engine has but one
 inline std::size_t pieces_of(const Candidate &c) { return c.cut ? c.cut->pieces() : 1; }
 std::string name_of(const Candidate &c); // with its form and slices, "engine (form, 16 slices)"
 
-// By its cost, on the threads or GPUs of the options.
+// What its cost comes to on the threads or GPUs of the options.
 double predicted_seconds(const Candidate &c, const Options &options);
 
 // What its time counts for in the choice; of compiling a quarter, as kernels are kept. One thread's time: the

@@ -20,7 +20,7 @@ void get(In &ar, mpq_class &x) {
     x.canonicalize();
 }
 
-// Of a size that computing with it does not overflow.
+// Its size is such that computing with it does not overflow.
 bool is_number(const Scaled &x) {
     constexpr auto most = std::int64_t{1} << 48;
     return !std::isnan(x.mantissa) && -most < x.exp2 && x.exp2 < most;

@@ -23,7 +23,7 @@ double permanent_bits(const Pattern &a, double entry_bits) {
     return bits;
 }
 
-// Of an exact run, beside its tables: the matrix in whole numbers and modulo each prime.
+// An exact run holds, beside its tables, the matrix in whole numbers and modulo each prime.
 double bytes_of_residues(const Pattern &a, const Numbers &numbers, double bits) {
     constexpr double prime_bits = 60, whole = 300; // of a prime; bytes of an entry
     const double matrices = (numbers.complex ? 2 : 1) * (bits / prime_bits + 1);

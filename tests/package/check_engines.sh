@@ -9,8 +9,7 @@ failed=0 seen=0 remaining=0
 rooms_of() { # the folders that are an engine's own
     case $1 in
     tree | shared | dense | purereg | hybrid) echo 'lib/subsets' ;;
-    glynn) echo 'lib/(glynn|small|minors)' ;;
-    periodic) echo 'lib/(periodic|cell|period|table|power)' ;;
+    glynn) echo 'lib/glynn' ;;
     *) echo "lib/$1" ;;
     esac
 }

@@ -219,7 +219,8 @@ std::optional<ExactMultiplicities> compute_exact_multiplicities(const perm_csr *
     control.begin(matrices_of(integers) * integers.plan.terms, seconds);
     Gaussian permanent;
     with_threads(options.threads, [&] { permanent = permanent_modulo_primes(integers, control); });
-    ExactMultiplicities result = result_of(integers, *kinds, engine_for(Goal::multiplicities), serial, permanent, control);
+    ExactMultiplicities result =
+        result_of(integers, *kinds, engine_for(Goal::multiplicities), serial, permanent, control);
     result.outcome.counts.subsets = integers.plan.terms;
     result.outcome.counts.operations =
         integers.plan.terms * static_cast<double>(primes_for(integers) * integers.plan.row_kinds.size());
