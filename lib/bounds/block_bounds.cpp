@@ -34,7 +34,8 @@ std::optional<DoublyStochastic> certificate(const Magnitudes &m, std::vector<dou
     return DoublyStochastic::near(m.pattern, b);
 }
 
-// Where nothing finer can be proven: of entries near 1 if there is one, a perfect matching's product.
+// This holds where nothing finer can be proven: a perfect matching's product, of entries near 1 if there is
+// one.
 double matching_below(const Magnitudes &m, const Poll &poll) {
     for (const double least : {0.5, std::numeric_limits<double>::min()}) {
         Pattern large{m.pattern.rows, m.pattern.cols, {0}, {}};

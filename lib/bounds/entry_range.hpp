@@ -1,4 +1,4 @@
-// What an entry's absolute value lies between.
+// Two numbers that an entry's absolute value lies between.
 #pragma once
 
 #include "lib/number/ball.hpp"
@@ -10,7 +10,7 @@
 
 namespace libperm {
 
-// Without its power of two (preprocess/tracked.hpp).
+// The value is given without its power of two (preprocess/tracked.hpp).
 inline std::pair<double, double> range_of(const Tracked &x) {
     const double size = std::fabs(x.value);
     if (x.roundings == 0) return {size, size};

@@ -18,7 +18,7 @@ Scaled above(double mantissa, std::int64_t exp2) {
 Interval around(double size, std::int64_t exp2, const Scaled &error) {
     if (error.mantissa == 0) return {make_scaled(size, exp2), make_scaled(size, exp2)};
     if (size == 0) return {{}, error};
-    // In units of 2^exp2, up: what is far below the last bit counts as a part of it.
+    // Units are 2^exp2, and are rounded up: what is far below the last bit counts as a part of it.
     const std::int64_t apart = std::clamp<std::int64_t>(error.exp2 - exp2, -100, 1000);
     const double off = error.mantissa * power_of_two(static_cast<int>(apart));
     const double lower = size - off;

@@ -1,4 +1,4 @@
-// What |perm| lies between, for certain.
+// Two numbers that |perm| lies between for certain.
 #pragma once
 
 #include "lib/number/ball.hpp"
@@ -13,7 +13,7 @@ struct Interval {
     bool is_point() const { return lower.mantissa == upper.mantissa && lower.exp2 == upper.exp2; }
 };
 
-// Of the absolute value.
+// The interval holds the absolute value.
 Interval interval_of(const Ball &ball);
 Interval interval_of(const WideBall &ball);
 

@@ -108,7 +108,7 @@ Potential::Potential(const LogMatrix &a, const Poll &poll) : rows_(at(a.n())), l
     arrange();
 }
 
-// Of one row, from the last entry back.
+// One row is gone through from its last entry back.
 Potential::Passed Potential::pass(std::vector<Entry> &row, double start) {
     Passed out{start, -infinity, 1};
     double slope = 1;

@@ -49,7 +49,8 @@ class Potential {
     std::int64_t entries() const { return static_cast<std::int64_t>(step_row_.size()); }
     double largest_log() const; // of all that is computed with
 
-    // What one of so many entries holds, and what looking for a better order does beside it.
+    // Bytes that a matrix of so many entries takes, and those that a search for a better order takes beside
+    // it.
     static std::int64_t bytes_for(std::int64_t entries, std::int32_t n) { return 40 * entries + 160 * n; }
     std::int64_t bytes_to_improve() const { return (most_tried_at_once + 1) * bytes_for(entries(), n()); }
 

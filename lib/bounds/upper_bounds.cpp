@@ -64,7 +64,7 @@ class Soules {
         return log.above();
     }
 
-    // From several starts, some turns each.
+    // The search begins from several starts, and takes some turns from each.
     double best(std::vector<std::vector<double>> starts, const Poll &poll) {
         const int turns = std::max(3, affordable_turns(8 * a_.nnz()) / 4);
         constexpr double worthwhile = 1e-3; // of the logarithm

@@ -2,10 +2,8 @@
 
 #include "lib/execute/block_run.hpp"
 #include "lib/frontier/cost.hpp"
-#include "preprocess/matching.hpp"
+#include "lib/plan/block_product.hpp"
 
-#include <algorithm>
-#include <type_traits>
 #include <utility>
 
 namespace libperm {
@@ -28,56 +26,31 @@ Options options_of_exact_blocks(const Options &given) {
     return options;
 }
 
-template <class Value> auto ball_of_outcome(const Outcome &outcome) -> typename BallOf<Value>::type {
-    if constexpr (std::is_same_v<Value, Tracked>)
-        return {outcome.value, outcome.error};
-    else
-        return {outcome.wide.value_or(Gaussian()), outcome.error};
-}
-
 } // namespace
 
 template <class Value>
 BlocksLeft<Value>::BlocksLeft(const InputPattern &input, const Values &values, const Options &options,
                               RunControl &control)
-    : known(ball_of(number_one<Value>())), options_(options_of_exact_blocks(options)), control_(control) {
-    values_.numbers = numbers_of(options_, !std::is_same_v<Value, Tracked>);
-    values_.nonnegative = !some_negative(values);
-    values_.may_be_long = some_long(values);
-    const Poll poll = [&control] { control.poll(); };
-    DecompositionRule<Value> rule;
-    rule.passes = options.passes;
-    if (!std::is_same_v<Value, Tracked>) rule.passes.degree_2 = false; // sums of fractions grow
-    rule.poll = poll;
-    rule.account = &control.memory();
-    Decomposition<Value> decomposition(root_block<Value>(input, values, control), std::move(rule));
-    // Nothing is expanded, so all that comes is to be multiplied.
-    for (StepOf<Value> step; decomposition.next(step);) {
-        control.poll();
-        if (auto *leaf = std::get_if<LeafOf<Value>>(&step)) {
-            ++blocks;
-            take(std::move(*leaf));
-        } else if (const auto *number = std::get_if<Value>(&step)) {
-            is_zero = is_zero || libperm::is_zero(*number);
-            known = known * ball_of(*number);
-        }
-    }
-    if (input.free_lines() > 0) {
-        mpz_class ways;
-        mpz_fac_ui(ways.get_mpz_t(), static_cast<unsigned long>(input.free_lines()));
-        known = known / ways;
-    }
+    : known(ball_of(number_one<Value>())),
+      options_(options_of_exact_blocks(options)),
+      control_(control),
+      values_(block_values_of<Value>(values, options_)) {
+    multiply_blocks<Value>(input, values, options.passes, control, *this);
 }
 
-template <class Value> void BlocksLeft<Value>::take(LeafOf<Value> leaf) {
-    const bool has_zeros = std::any_of(leaf.block.values.begin(), leaf.block.values.end(),
-                                       [](const Value &x) { return libperm::is_zero(x); });
-    if (has_zeros &&
-        maximum_matching(nonzero_pattern(leaf.block), [this] { control_.poll(); }).size < leaf.block.n()) {
-        is_zero = true;
-        ++blocks_exact;
-        return;
-    }
+template <class Value> void BlocksLeft<Value>::number(const Value &x) {
+    is_zero = is_zero || libperm::is_zero(x);
+    known = known * ball_of(x);
+}
+
+template <class Value> void BlocksLeft<Value>::zero_block() {
+    is_zero = true;
+    ++blocks;
+    ++blocks_exact;
+}
+
+template <class Value> void BlocksLeft<Value>::block(LeafOf<Value> leaf) {
+    ++blocks;
     Left one{std::move(leaf), {}};
     if (!computed_within(at_once, one)) left.push_back(std::move(one));
 }

@@ -2,9 +2,10 @@
 // a moment.
 #pragma once
 
-#include "lib/execute/evaluation.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
+#include "lib/plan/plan.hpp"
+#include "lib/run/outcome_ball.hpp"
 #include "lib/run/run_control.hpp"
 
 #include <optional>
@@ -28,13 +29,18 @@ template <class Value> class BlocksLeft {
     // did.
     bool computed_within(double seconds, Left &one);
 
+    // The algebra of its walk (lib/plan/block_product.hpp).
+    void block(LeafOf<Value> leaf);
+    void zero_block();
+    void number(const Value &x);
+    void divide(const mpz_class &ways) { known = known / ways; }
+
     Ball known;
     bool is_zero = false;
     std::vector<Left> left;
     std::int64_t blocks = 0, blocks_exact = 0;
 
   private:
-    void take(LeafOf<Value> leaf);
     void compute(Left one);
 
     const Options options_;

@@ -90,7 +90,7 @@ class Batch {
         forget(done);
     }
 
-    // Where there is one, and enough to do to wait for it.
+    // A GPU is used where there is one, and enough to do to wait for it.
     bool goes_to_gpu(bool dd) const {
         constexpr double of_move = 5e-10; // seconds of a CPU's core
         constexpr double of_dd = 8;  // moves, in time

@@ -36,7 +36,7 @@ class Attempt {
           choice_(choice),
           part_(run.control, slowdown * seconds_per_step(choice), run.attempt(number)) {}
 
-    // In `room`, where they are not the block's own.
+    // The lines lie in `room`, where they are not the block's own.
     template <class Value>
     const BlockOf<Value> &lines_of(const BlockOf<Value> &block, BlockOf<Value> &room) const {
         return takes_transpose(choice_) ? room = transposed(block) : block;

@@ -4,11 +4,10 @@
 #include "lib/execute/block_run.hpp"
 #include "lib/run/outcome_bytes.hpp"
 #include "lib/run/pieces.hpp"
-#include "preprocess/matching.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
-#include <type_traits>
+#include <utility>
 
 namespace libperm {
 namespace {
@@ -20,74 +19,51 @@ constexpr double short_job = 0.01;                // seconds: such blocks are co
 constexpr std::size_t most_known = 1 << 26;       // bytes of keys of known numbers
 constexpr std::int64_t most_key_entries = 100000; // of a block whose number is looked up
 
-// Explicit zeros, or entries that have become 0, may leave fewer entries than a perfect matching needs.
-template <class Value> bool zeros_leave_no_matching(const BlockOf<Value> &block, const Poll &poll) {
-    if (std::none_of(block.values.begin(), block.values.end(), [](const Value &x) { return is_zero(x); }))
-        return false;
-    return maximum_matching(nonzero_pattern(block), poll).size < block.n();
-}
-
-template <class Value> auto result_of(const Outcome &outcome) -> typename BallOf<Value>::type {
-    if constexpr (std::is_same_v<Value, Tracked>)
-        return {outcome.value, outcome.error};
-    else
-        return {outcome.wide.value_or(Gaussian()), outcome.error};
-}
-
 } // namespace
 
 template <class Value> Outcome Evaluation<Value>::run(BlockOf<Value> root) {
     DecompositionRule<Value> rule = rule_of<Value>(plan_, control_);
     rule.passes.merging = plan_.options.passes.merging;
     Decomposition<Value> decomposition(std::move(root), std::move(rule));
-    for (StepOf<Value> step; decomposition.next(step);) {
-        control_.poll();
-        if (auto *leaf = std::get_if<Leaf>(&step))
-            take(std::move(*leaf));
-        else if (const auto *number = std::get_if<Value>(&step))
-            tokens_.emplace_back(ball_of(*number));
-        else if (const auto *multiply = std::get_if<Multiply>(&step))
-            tokens_.emplace_back(*multiply);
-        else
-            tokens_.emplace_back(std::get<Add>(step));
-        if (jobs_.size() == most_jobs || tokens_.size() >= most_tokens) compute_jobs();
-    }
+    walk_blocks(decomposition, poll_, *this);
     compute_jobs();
-    if (plan_.input.free_lines() > 0) {
-        mpz_class ways; // in which these lines can be taken by those that stay unmatched
-        mpz_fac_ui(ways.get_mpz_t(), static_cast<unsigned long>(plan_.input.free_lines()));
-        stack_.back() = stack_.back() / ways;
-    }
+    if (plan_.input.free_lines() > 0) stack_.back() = stack_.back() / ways_of_free_lines(plan_.input);
     set_value(sums_, stack_.back());
     sums_.counts.peak_bytes =
         std::max(sums_.counts.peak_bytes, control_.memory().peak()); // on a GPU, or here
     return sums_;
 }
 
-template <class Value> void Evaluation<Value>::take(Leaf leaf) {
+template <class Value> void Evaluation<Value>::push(Token token) {
+    tokens_.push_back(std::move(token));
+    if (jobs_.size() == most_jobs || tokens_.size() >= most_tokens) compute_jobs();
+}
+
+template <class Value> bool Evaluation<Value>::block(Leaf leaf) {
+    push(token_of(std::move(leaf)));
+    return true;
+}
+
+// Its number where that is known, else its place among the jobs.
+template <class Value> typename Evaluation<Value>::Token Evaluation<Value>::token_of(Leaf leaf) {
     ++sums_.blocks;
     BlockKey key;
     if (plan_.blocks != 1 && leaf.block.pattern.nnz() <= most_key_entries) {
         key = key_of(leaf, poll_);
-        if (const auto known = known_.find(key); known != known_.end()) {
-            tokens_.emplace_back(known->second);
-            return;
-        }
-        if (const auto waiting = job_of_.find(key); waiting != job_of_.end()) {
-            tokens_.emplace_back(ResultOf{waiting->second});
-            return;
-        }
+        if (const auto known = known_.find(key); known != known_.end()) return known->second;
+        if (const auto waiting = job_of_.find(key); waiting != job_of_.end())
+            return ResultOf{waiting->second};
         job_of_.emplace(key, jobs_.size());
     }
     waiting_.grow(bytes_of(leaf.block) + static_cast<std::int64_t>(key.size()));
     const auto number = static_cast<std::uint64_t>(sums_.blocks_computed++);
-    tokens_.emplace_back(ResultOf{jobs_.size()});
-    const auto planned = plan_.block_plans.find(key_of(leaf.block.pattern, leaf.kinds));
+    const auto planned = plan_.block_plans.find(leaf.block.pattern, leaf.kinds);
     jobs_.push_back({std::move(leaf),
                      std::move(key),
-                     planned == plan_.block_plans.end() ? nullptr : &planned->second,
+                     planned ? &plan_.block_plans[*planned].content : nullptr,
                      number,
                      {}});
+    return ResultOf{jobs_.size() - 1};
 }
 
 template <class Value> void Evaluation<Value>::compute_jobs() {
@@ -169,7 +145,7 @@ template <class Value> void Evaluation<Value>::fold() {
         if (const auto *ball = std::get_if<Ball>(&token))
             stack_.push_back(*ball);
         else if (const auto *result = std::get_if<ResultOf>(&token))
-            stack_.push_back(result_of<Value>(jobs_[result->job].outcome));
+            stack_.push_back(ball_of_outcome<Value>(jobs_[result->job].outcome));
         else if (const auto *multiply = std::get_if<Multiply>(&token))
             combine(multiply->count, [](const Ball &x, const Ball &y) { return x * y; });
         else
@@ -181,7 +157,7 @@ template <class Value> void Evaluation<Value>::fold() {
         if (job.key.empty() || known_bytes_ + job.key.size() > most) continue;
         known_bytes_ += job.key.size();
         kept_.grow(static_cast<std::int64_t>(job.key.size()) + 2 * static_cast<std::int64_t>(sizeof(Ball)));
-        known_.emplace(std::move(job.key), result_of<Value>(job.outcome));
+        known_.emplace(std::move(job.key), ball_of_outcome<Value>(job.outcome));
     }
     tokens_.clear();
     jobs_.clear();

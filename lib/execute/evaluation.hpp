@@ -3,18 +3,14 @@
 #pragma once
 
 #include "lib/number/ball.hpp"
-#include "lib/plan/plan.hpp"
+#include "lib/plan/block_product.hpp"
 #include "lib/run/memory_budget.hpp"
-#include "lib/run/outcome.hpp"
+#include "lib/run/outcome_ball.hpp"
 #include "lib/run/run_control.hpp"
 
 #include <unordered_map>
 
 namespace libperm {
-
-template <class Value> struct BallOf;
-template <> struct BallOf<Tracked> { using type = Ball; };
-template <> struct BallOf<Gaussian> { using type = WideBall; };
 
 template <class Value> class Evaluation {
     using Ball = typename BallOf<Value>::type;
@@ -32,6 +28,12 @@ template <class Value> class Evaluation {
 
     Outcome run(BlockOf<Value> root); // throws Error
 
+    // The algebra of its walk (lib/plan/block_walk.hpp): numbers are put on the stack, when they are there.
+    bool block(Leaf leaf);
+    void number(const Value &x) { push(ball_of(x)); }
+    void multiply(std::size_t count) { push(Multiply{count}); }
+    void add(std::size_t count) { push(Add{count}); }
+
   private:
     struct Job { // one block to be computed
         Leaf leaf;
@@ -45,7 +47,8 @@ template <class Value> class Evaluation {
     };
     using Token = std::variant<Ball, ResultOf, Multiply, Add>;
 
-    void take(Leaf leaf);
+    void push(Token token);
+    Token token_of(Leaf leaf);
     void compute_jobs();
     void compute(Job &job);
     void compute_by(const BlockPlan &plan, Job &job, const PieceScope &pieces);

@@ -43,7 +43,7 @@ class SecondRun {
               Outcome &outcome)
         : plan_(plan), values_(values), control_(control), store_(store), outcome_(outcome) {}
 
-    // In numbers that tell more, the quickest first, while that is worth it.
+    // Goes on in numbers that tell more, the quickest first, while that is worth it.
     void escalate() {
         std::optional<Plan> dd = plan_on(Escalation::dd);
         if (dd && dd->seconds <= unnoticed_seconds) { // sooner done than compared
@@ -64,7 +64,7 @@ class SecondRun {
   private:
     bool goes_on() const { return store_ && store_->spares_pieces(); }
 
-    // None if it would take too long.
+    // Returns none if it would take too long.
     std::optional<Plan> plan_on(const Escalation::Step &step) {
         Options options = plan_.options;
         options.precision = step.precision;

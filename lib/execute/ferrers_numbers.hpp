@@ -13,7 +13,7 @@
 
 namespace libperm {
 
-// From k = 0 to count - 1. None: it is no such board.
+// The numbers for k = 0 to count - 1; none where it is no such board.
 std::optional<std::vector<mpz_class>> ferrers_numbers(const Pattern &a, const std::vector<mpz_class> &values,
                                                       const LineCounts &row_count,
                                                       const LineCounts &column_count, std::size_t count,

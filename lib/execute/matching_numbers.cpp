@@ -55,7 +55,7 @@ mpq_class number_of(const Scaled &x) {
     return x.exp2 < 0 ? mpq_class(number >> shift) : mpq_class(number << shift);
 }
 
-// Of any of the numbers of matchings: every row is in none of its entries, or in one.
+// This bounds each of the numbers of matchings: every row is in none of its entries, or in one.
 double bits_of_numbers(const Pattern &a, const std::vector<Gaussian> &entries, const LineCounts &row_count,
                        const LineCounts &column_count, const Poll &poll) {
     PolledSteps steps(poll);
@@ -75,7 +75,7 @@ double bits_of_numbers(const Pattern &a, const std::vector<Gaussian> &entries, c
     return std::ceil(bits);
 }
 
-// From a sum of c_k 2^(b k), |c_k| < 2^(b - 1).
+// The c_k are read off a sum of c_k 2^(b k), |c_k| < 2^(b - 1).
 std::vector<mpz_class> digits_of(mpz_class sum, std::size_t count, unsigned long bits, const Poll &poll) {
     std::vector<mpz_class> digits(count);
     const mpz_class half = mpz_class(1) << (bits - 1);
@@ -119,7 +119,7 @@ Values side_by_side(std::vector<Gaussian> entries, unsigned long bits, const Inp
     return spread(values, source, poll);
 }
 
-// All of them as whole numbers.
+// All entries are made whole numbers.
 struct WholeNumbers {
     std::vector<mpz_class> re, im; // times denominator^k; no im: they are real
 };
@@ -179,7 +179,7 @@ WholeNumbers numbers_by_sums(const MatchingSums &sums, double seconds, std::size
     log_decision(formatted("numbers of matchings: sums over {:.3g} subsets of lines, {} predicted",
                            sums.terms(), readable_seconds(seconds)));
     WholeNumbers out{sums.run(count, options.threads, control), {}};
-    like.engine = Engine::ryser;
+    like.engine = engine_for(Goal::matchings);
     like.blocks = like.blocks_computed = 1;
     like.predicted_seconds = seconds;
     like.counts.subsets = sums.terms();

@@ -17,7 +17,7 @@ struct MatchingNumbers {
     std::vector<Outcome> numbers;
 };
 
-// Of lines counted with multiplicities; from k = 0 to the lesser number of them. Throws Error.
+// Lines are counted with multiplicities; k goes from 0 to the lesser number of them. Throws Error.
 // `count` is checked against that.
 MatchingNumbers matching_numbers(const perm_csr *a, const Options &options, std::int64_t count,
                                  RunControl &control);

@@ -32,7 +32,7 @@ void add_product(mp_limb_t *to, const mp_limb_t *x, mp_limb_t y, std::size_t wor
     }
 }
 
-// As add_product, of a number with a sign.
+// Does what add_product does, for a number with a sign.
 template <std::size_t Words>
 void add_signed(mp_limb_t *to, const mp_limb_t *x, std::int64_t y, std::size_t words) {
     if (Words == 1)

@@ -18,7 +18,7 @@ struct MatrixBounds {
     std::int64_t blocks = 0, blocks_exact = 0;
 };
 
-// Of the options the limit of memory, the threads and the passes count. Throws Error.
+// The options that count are the limit of memory, the threads and the passes. Throws Error.
 MatrixBounds bounds_of(const InputPattern &input, const Values &values, const Options &options,
                        RunControl &control);
 

@@ -41,7 +41,7 @@ LeftOutShape shape_of(const Plan &plan) {
 SumsWay way_of_sums(const Plan &plan) {
     const bool is_square = plan.input.free_lines() == 0;
     if (plan.n() < 1 || plan.n() > most_gradient_order || !is_square ||
-        plan.options.engine == Engine::frontier)
+        plan.options.engine == engine_for(Goal::gradient))
         return {};
     const int n = columns_for_gradient(plan.n());
     const double threads = std::min(plan.options.threads, gradient_threads(n, n, is_complex(plan)));
@@ -139,7 +139,7 @@ TapeAnswer permanent_of(const GradientSums &sums, const PowerScaling &scaling, i
     outcome.counts.operations = std::ldexp(n * (complex ? 24.0 : 10.0), n - 1);
     outcome.counts.peak_bytes += control.memory().peak();
     outcome.blocks = outcome.blocks_computed = 1;
-    outcome.engine = Engine::glynn;
+    outcome.engine = engine_for(Goal::dense);
     return answer;
 }
 
@@ -154,7 +154,7 @@ bool is_beyond_tape(const Plan &plan, const TapePlan *direct, double sums) {
 GradientForecast PlanGradient::forecast(const Plan &plan, const TapePlan *direct) const {
     const auto [sums, on_gpu] = way_of_sums(plan);
     const bool by_sums = sums < infinity && (sums_ || is_beyond_tape(plan, direct, sums));
-    return by_sums ? GradientForecast{Engine::glynn, on_gpu} : GradientForecast{};
+    return by_sums ? GradientForecast{engine_for(Goal::dense), on_gpu} : GradientForecast{};
 }
 
 GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, RunControl &control) const {

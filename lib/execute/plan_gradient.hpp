@@ -20,7 +20,7 @@ struct GradientWay {
 
 // What the way is to be, as far as it can be told before a tape is made, which may turn out to be too large.
 struct GradientForecast {
-    Engine engine = Engine::frontier; // or glynn: by sums
+    Engine engine = engine_for(Goal::gradient); // along the tape; else by sums
     bool on_gpu = false;
 };
 

@@ -42,7 +42,7 @@ ShardCount shards_of(const Plan &plan) {
     double pieces =
         std::max(0.0, static_cast<double>(plan.blocks) - static_cast<double>(plan.block_plans.size()));
     double most = 0;
-    for (const auto &[key, block] : plan.block_plans) {
+    for (const auto &[lines, block] : plan.block_plans) {
         const double own = pieces_of(block);
         pieces += own;
         most = std::max(most, own);

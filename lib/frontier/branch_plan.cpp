@@ -66,8 +66,13 @@ void add_too_wide(Proposals &task, Candidate c, const FoundBranches &found, cons
     task.candidates.push_back(std::move(c));
 }
 
+std::int64_t bytes_per_state(const Proposals &task, const FrontierProgram &program) {
+    return number_bytes(task.values.nonnegative) + 8 * branch_key_words(program);
+}
+
 void add_on_cpu(Proposals &task, Candidate c, const FrontierProgram &program) {
     c.cost = branches_cost(program, task.values.nonnegative);
+    c.cost.bytes_per_state = bytes_per_state(task, program);
     task.add(std::move(c), frontier_slowdown(false, task.values.numbers, task.bits));
     Candidate &added = task.candidates.back();
     if (added.refusal == PERM_REFUSED_MEMORY || added.refusal == PERM_REFUSED_TIME)
@@ -79,6 +84,7 @@ void add_on_cpu(Proposals &task, Candidate c, const FrontierProgram &program) {
 void add_on_gpu(Proposals &task, Candidate c, const FrontierProgram &program) {
     if (!place_branches(program, branch_key_words(program), task.values.nonnegative).uses_device()) return;
     c.cost = branches_cost(program, task.values.nonnegative, task.machine.gpu());
+    c.cost.bytes_per_state = bytes_per_state(task, program);
     c = task.judged(std::move(c), frontier_slowdown(true, task.values.numbers, task.bits));
     if (c.refusal == PERM_OK && !task.machine.has_gpu()) {
         c.refusal = PERM_UNSUPPORTED;
@@ -110,13 +116,12 @@ void propose_branches(Proposals &task, Engine self, double outlook) {
     BranchProgram branches = build_branch_program(task.a, found->tree, task.poll());
     Candidate c;
     c.engine = self;
-    c.form = FrontierForm::branches;
+    c.form = number_of(FrontierForm::branches);
     c.on_gpu = by_gpu;
-    const int words = branch_key_words(branches.program);
-    if (!branches.feasible || words == 0) return add_too_wide(task, std::move(c), *found, branches);
+    if (!branches.feasible || branch_key_words(branches.program) == 0)
+        return add_too_wide(task, std::move(c), *found, branches);
     const auto plan = std::make_shared<const FrontierPlan>(std::move(branches.program));
     c.plan = plan;
-    c.bytes_per_state = number_bytes(task.values.nonnegative) + 8 * words;
     for (const bool on_gpu : {false, true}) {
         if (on_gpu ? !task.may_use_gpu() : by_gpu) continue;
         c.on_gpu = on_gpu;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "jit/driver/gpu_properties.hpp"
+#include "lib/frontier/form.hpp"
 #include "lib/run/cost.hpp"
-#include "lib/run/frontier_form.hpp"
 #include "preprocess/branch_search.hpp"
 #include "preprocess/frontier_slices.hpp"
 #include "preprocess/pattern.hpp"

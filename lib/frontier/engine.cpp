@@ -14,6 +14,7 @@ namespace {
 
 EngineResult run_on(const EngineRun &run, const FrontierInput &input) {
     const Candidate &choice = run.choice;
+    const FrontierForm form = form_of(choice);
     const FrontierRun whole{input, plan_as<FrontierPlan>(choice)->program, run.control, run.memory,
                             run.options.threads};
     const auto by_one = [&](const auto &work) {
@@ -21,14 +22,14 @@ EngineResult run_on(const EngineRun &run, const FrontierInput &input) {
                             [&work](std::size_t, const FrontierProgram &program) { return work(program); }};
     };
     if (!choice.on_gpu) {
-        const auto work = [&](const FrontierProgram &p) { return run_frontier(choice.form, whole.of(p)); };
-        return run_in_slices(whole, choice.slices, by_one(work), run.control);
+        const auto work = [&](const FrontierProgram &p) { return run_frontier(form, whole.of(p)); };
+        return run_in_slices(whole, slices_of(choice), by_one(work), run.control);
     }
-    if (choice.form == FrontierForm::dense)
-        return run_dense_frontier_on(run.gpus.when_needed(), whole, choice.slices);
+    if (form == FrontierForm::dense)
+        return run_dense_frontier_on(run.gpus.when_needed(), whole, slices_of(choice));
     const auto work = [&](const FrontierProgram &) {
-        return choice.form == FrontierForm::branches ? run_branches_on(run.gpus.first(), whole)
-                                                     : run_sparse_frontier_on(run.gpus.first(), whole);
+        return form == FrontierForm::branches ? run_branches_on(run.gpus.first(), whole)
+                                              : run_sparse_frontier_on(run.gpus.first(), whole);
     };
     return run_in_slices(whole, {}, by_one(work), run.control);
 }

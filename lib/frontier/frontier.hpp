@@ -4,10 +4,10 @@
 #pragma once
 
 #include "jit/number/state_numbers.hpp"
+#include "lib/frontier/form.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/number/wide_entries.hpp"
 #include "lib/run/engine_result.hpp"
-#include "lib/run/frontier_form.hpp"
 #include "lib/run/memory_budget.hpp"
 #include "lib/run/run_control.hpp"
 #include "preprocess/block.hpp"

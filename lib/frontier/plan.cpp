@@ -210,7 +210,7 @@ class Proposal {
         task_.control.poll();
         Candidate c;
         c.engine = self_;
-        c.form = form;
+        c.form = number_of(form);
         c.on_gpu = on_gpu;
         c.transposed = plan->program.transposed;
         c.plan = plan;
@@ -222,8 +222,8 @@ class Proposal {
 
     // What a state takes, and whether its key can be held.
     void describe(Candidate &c, const FrontierProgram &program) const {
-        c.bytes_per_state = bytes_per_state(program, c.form, task_.values.nonnegative);
-        if (c.form != FrontierForm::sparse || sparse_key_words(program) != 0) return;
+        c.cost.bytes_per_state = bytes_per_state(program, form_of(c), task_.values.nonnegative);
+        if (form_of(c) != FrontierForm::sparse || sparse_key_words(program) != 0) return;
         c.refusal = PERM_UNSUPPORTED;
         c.why_not = formatted("has keys of {} bits, at most 4096 can be", program.slots);
     }
@@ -286,7 +286,7 @@ double most_bytes_of_slice(const Proposals &task, FrontierForm form, bool on_gpu
 
 Candidate *whole_of(Proposals &task, Engine self, FrontierForm form, bool on_gpu) {
     const auto whole = std::find_if(task.candidates.begin(), task.candidates.end(), [&](const Candidate &c) {
-        return c.engine == self && c.form == form && c.on_gpu == on_gpu;
+        return c.engine == self && form_of(c) == form && c.on_gpu == on_gpu;
     });
     return whole == task.candidates.end() ? nullptr : &*whole;
 }
@@ -323,10 +323,10 @@ void propose_slices_of(Proposals &task, Engine self, FrontierForm form, bool on_
     };
     Candidate c;
     c.engine = self;
-    c.form = form;
+    c.form = number_of(form);
     c.on_gpu = on_gpu;
-    c.slices = find_slices(program, search);
-    if (c.slices.empty()) {
+    c.cut = cut_into(find_slices(program, search));
+    if (!c.cut) {
         if (Candidate *whole = whole_of(task, self, form, on_gpu))
             whole->why_not += "; slices that fit would be too many or take too long";
         return;
@@ -334,10 +334,10 @@ void propose_slices_of(Proposals &task, Engine self, FrontierForm form, bool on_
     c.transposed = program.transposed;
     c.plan = plan;
     const bool nonnegative = task.values.nonnegative;
-    c.cost = on_gpu ? sliced_cost(program, c.slices, nonnegative, task.machine.gpu())
-                    : sliced_cost(program, form, c.slices, nonnegative);
+    c.cost = on_gpu ? sliced_cost(program, slices_of(c), nonnegative, task.machine.gpu())
+                    : sliced_cost(program, form, slices_of(c), nonnegative);
     c.expected_runs = runs_of(task, on_gpu);
-    c.bytes_per_state = bytes_per_state(program, form, nonnegative);
+    c.cost.bytes_per_state = bytes_per_state(program, form, nonnegative);
     task.add(std::move(c), slowdown);
 }
 
@@ -359,7 +359,7 @@ void propose_slices(Proposals &task, Engine self) {
 
 const FrontierProgram *program_of(const std::vector<Candidate> &candidates, FrontierForm form) {
     for (const Candidate &c : candidates)
-        if (const auto *plan = plan_as<FrontierPlan>(c); plan && c.form == form) return &plan->program;
+        if (const auto *plan = plan_as<FrontierPlan>(c); plan && form_of(c) == form) return &plan->program;
     return nullptr;
 }
 

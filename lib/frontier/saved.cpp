@@ -4,6 +4,7 @@
 #include "lib/frontier/frontier.hpp"
 #include "lib/frontier/on_device.hpp"
 #include "lib/frontier/plan.hpp"
+#include "lib/frontier/slice_fields.hpp"
 #include "preprocess/branch_program.hpp"
 
 #include <cmath>
@@ -97,8 +98,9 @@ std::string saved_frontier(const EnginePlan &plan, bool with_predictions) {
     return written(order);
 }
 
-std::shared_ptr<const EnginePlan> restored_frontier(std::string_view bytes, FrontierForm form,
+std::shared_ptr<const EnginePlan> restored_frontier(std::string_view bytes, int form_number,
                                                     const PlanSource &of) {
+    const auto form = static_cast<FrontierForm>(form_number);
     if (form == FrontierForm::branches) return restored_branches(bytes, of.a);
     const auto saved = all_from<SavedOrder>(bytes, "an order of rows");
     check_order(saved, of.a.rows);
@@ -127,11 +129,18 @@ void check_frontier(const Candidate &c) {
     const auto *plan = plan_as<FrontierPlan>(c);
     require(plan && !plan->program.steps.empty() && plan->program.transposed == c.transposed,
             "no order of the frontier's rows");
-    require(plan->program.branches.empty() == (c.form != FrontierForm::branches), "branches");
-    require(c.slices.empty() || c.form == FrontierForm::dense || !c.on_gpu, "slices of a list");
-    require(!c.on_gpu || c.form != FrontierForm::dense || !dense_device_why_not(plan->program),
+    require(plan->program.branches.empty() == (form_of(c) != FrontierForm::branches), "branches");
+    require(!c.cut || form_of(c) == FrontierForm::dense || !c.on_gpu, "slices of a list");
+    require(!c.on_gpu || form_of(c) != FrontierForm::dense || !dense_device_why_not(plan->program),
             "a frontier that no GPU can hold");
-    for (const FrontierSlice &slice : c.slices) require(has_slice(plan->program, slice), "slices");
+    for (const FrontierSlice &slice : slices_of(c)) require(has_slice(plan->program, slice), "slices");
+}
+
+void save_slices(cereal::PortableBinaryOutputArchive &ar, const Candidate &c) { ar(slices_of(c)); }
+void load_slices(cereal::PortableBinaryInputArchive &ar, Candidate &c) {
+    std::vector<FrontierSlice> slices;
+    ar(slices);
+    c.cut = cut_into(std::move(slices));
 }
 
 } // namespace libperm

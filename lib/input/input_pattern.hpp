@@ -35,7 +35,7 @@ inline const InputPattern &as_given(const InputPattern &input) {
     return input.written ? *input.written : input;
 }
 
-// Of a matrix as the caller gave it: entries and weights.
+// The matrix as the caller gave it holds so many entries and weights.
 inline std::int64_t value_count(const InputPattern &given) {
     return given.pattern.nnz() + (given.row_weights ? given.pattern.rows : 0) +
            (given.col_weights ? given.pattern.cols : 0);

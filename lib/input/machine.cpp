@@ -96,7 +96,7 @@ class Part {
         return *found;
     }
 
-    // In the type of `like`. A whole number may be written as one with an exponent, 1.28e11.
+    // The value has the type of `like`. A whole number may be written as one with an exponent, 1.28e11.
     template <class Struct, class Number> Number number(const Figure<Struct> &figure, Number like) const {
         constexpr bool is_whole = std::is_integral_v<decltype(like)>;
         const std::string what =
@@ -139,7 +139,7 @@ template <class Struct> void write(Json &json, const Figure<Struct> &figure, con
     std::visit([&](auto member) { json[figure.key] = from.*member; }, figure.member);
 }
 
-// Those of one name together, in the order of their first.
+// GPUs of one name stand together, in the order of their first.
 std::string gpu_names(const std::vector<GpuProperties> &gpus) {
     std::vector<std::pair<std::string, int>> names;
     for (const GpuProperties &gpu : gpus) {

@@ -16,7 +16,7 @@ namespace libperm {
 // As many as are given for each matrix of a plan.
 inline std::int64_t values_given(const InputPattern &input) { return value_count(as_given(input)); }
 
-// Of a batch: matrix k's values begin k * stride after the first's. Throws Error (PERM_BAD_ARGUMENT).
+// In a batch matrix k's values begin k * stride after the first's. Throws Error (PERM_BAD_ARGUMENT).
 void check_stride(const InputPattern &input, std::int64_t stride, std::int64_t count);
 
 // The entries, in the pattern's order.

@@ -23,6 +23,17 @@ namespace {
 
 std::string_view or_auto(const char *name) { return name ? name : "auto"; }
 
+// "a, b, c" or "a, b or c": those that need a GPU, or the others.
+std::string names_of_engines(bool on_gpu, const char *before_last) {
+    std::vector<std::string> names;
+    for (const EngineFacts &e : engine_facts)
+        if (engine_named(e.name) && needs_gpu(e.id) == on_gpu) names.emplace_back(e.name);
+    std::string text;
+    for (std::size_t k = 0; k < names.size(); ++k)
+        text += (k == 0 ? "" : k + 1 < names.size() ? ", " : before_last) + names[k];
+    return text;
+}
+
 Engine read_engine(std::string_view name) {
     if (const auto engine = engine_named(name)) return *engine;
     if (name == engine_name(Engine::glynn))
@@ -31,9 +42,8 @@ Engine read_engine(std::string_view name) {
             "the "
             "tolerance, with no other options than these, threads, device cpu and precision double: use auto "
             "for this one");
-    bad_option(formatted("unknown engine \"{}\": use auto, ryser, frontier, tree, or on a GPU shared, "
-                         "dense, purereg or hybrid",
-                         name));
+    bad_option(formatted("unknown engine \"{}\": use {}, or on a GPU {}", name, names_of_engines(false, ", "),
+                         names_of_engines(true, " or ")));
 }
 
 // "gpu", "gpu:0,2", "gpu:all", "gpu:all+cpu".

@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t most_entries = std::int64_t{1} << 31; // with all that is added
 constexpr std::int64_t one = -1;                             // as an entry's source
 
-// What is added to R rows and C columns.
+// Lines that are added to R rows and C columns.
 struct Added {
     std::int64_t free_rows = 0, free_columns = 0; // in both: weights, and 1 in the single lines
     std::int64_t single_rows = 0;                 // one for each column that may stay unmatched

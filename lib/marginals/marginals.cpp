@@ -111,7 +111,7 @@ std::optional<MatchingSum> Marginals::run_by_sets(const InputPattern &given, con
     outcome.value = value.re;
     outcome.error = value.error;
     outcome.rel_error_bound = value.rel_error_bound;
-    outcome.engine = Engine::frontier;
+    outcome.engine = engine_for(Goal::marginals);
     outcome.blocks = outcome.blocks_computed = 1;
     outcome.counts.peak_states = sets_->sets();
     outcome.counts.operations = sets_->operations();

@@ -62,8 +62,8 @@ void choose(BlockPlan &plan, const PlanMachine &machine) {
 void drop_plans_of_no_use(BlockPlan &plan) {
     const Candidate *choice = plan.choice(), *best = &plan.best();
     for (Candidate &c : plan.candidates) {
-        const bool is_shown = (&c == best && (c.on_gpu || has_kernel(c.engine))) ||
-                              c.form == FrontierForm::branches; // its tree
+        const bool is_shown =
+            (&c == best && (c.on_gpu || has_kernel(c.engine))) || (form_facts(c) && form_facts(c)->has_tree);
         const bool may_follow = choice && has_kernel(choice->engine) && c.second && !has_kernel(c.engine);
         if (&c != choice && !is_shown && !may_follow) c.plan = nullptr;
     }

@@ -1,11 +1,15 @@
 #include "lib/plan/engines.hpp"
 
+#include "jit/text/text.hpp"
+#include "lib/base/error.hpp"
 #include "lib/frontier/engine.hpp"
 #include "lib/frontier/plan.hpp"
+#include "lib/frontier/shown.hpp"
 #include "lib/number/residue_numbers.hpp"
 #include "lib/ryser/ryser.hpp"
 #include "lib/subsets/propose.hpp"
 #include "lib/subsets/subset_sum.hpp"
+#include "lib/subsets/tree_plan.hpp"
 #include "lib/subsets/wider.hpp"
 
 #include <algorithm>
@@ -18,7 +22,7 @@ template <SubsetEngine kernel> void propose_by_kernel(Proposals &task, Engine se
     propose_kernel(task, self, kernel);
 }
 
-double pieces_of_frontier(const Candidate &c) { return std::max(1.0, static_cast<double>(c.slices.size())); }
+double pieces_of_frontier(const Candidate &c) { return static_cast<double>(pieces_of(c)); }
 
 double pieces_of_ryser(const Candidate &c) { // of a millisecond at least
     return std::clamp(c.cost.serial_seconds / 1e-3, 1.0, 0x1p16);
@@ -32,10 +36,10 @@ double pieces_of_subsets(const Candidate &c) {
 using Restored = std::shared_ptr<const EnginePlan>;
 
 template <SubsetEngine kernel>
-Restored restored_by_kernel(std::string_view bytes, FrontierForm, const PlanSource &of) {
+Restored restored_by_kernel(std::string_view bytes, int, const PlanSource &of) {
     return kernel == SubsetEngine::tree ? restored_tree(bytes, of) : restored_kernel(bytes, kernel, of);
 }
-Restored restored_by_ryser(std::string_view bytes, FrontierForm, const PlanSource &of) {
+Restored restored_by_ryser(std::string_view bytes, int, const PlanSource &of) {
     return restored_ryser(bytes, of);
 }
 
@@ -47,7 +51,8 @@ template <SubsetEngine kernel> constexpr EngineInfo kernel_row(Engine id) {
             .prime_bits = modular_bits,
             .saved = saved_subsets,
             .restored = restored_by_kernel<kernel>,
-            .check = check_subsets};
+            .check = check_subsets,
+            .source = subsets_source};
 }
 
 constexpr std::array table{
@@ -67,7 +72,12 @@ constexpr std::array table{
                .prime_bits = residue_bits,
                .saved = saved_frontier,
                .restored = restored_frontier,
-               .check = check_frontier},
+               .check = check_frontier,
+               .save_cut = save_slices,
+               .load_cut = load_slices,
+               .source = frontier_source,
+               .shape_text = tree_text,
+               .put_shape = put_tree},
     EngineInfo{.id = Engine::tree,
                .propose = propose_tree,
                .outlook = tree_outlook,
@@ -77,7 +87,9 @@ constexpr std::array table{
                .prime_bits = modular_bits,
                .saved = saved_subsets,
                .restored = restored_by_kernel<SubsetEngine::tree>,
-               .check = check_subsets},
+               .check = check_subsets,
+               .source = subsets_source,
+               .why_never = tree_why_not},
     kernel_row<SubsetEngine::hybrid>(Engine::hybrid),
     kernel_row<SubsetEngine::purereg>(Engine::purereg),
     kernel_row<SubsetEngine::dense>(Engine::dense),
@@ -87,7 +99,11 @@ constexpr std::array table{
 } // namespace
 
 const EngineInfo &info_of(Engine engine) {
-    return *std::find_if(table.begin(), table.end(), [&](const EngineInfo &e) { return e.id == engine; });
+    const auto row =
+        std::find_if(table.begin(), table.end(), [&](const EngineInfo &e) { return e.id == engine; });
+    if (row == table.end())
+        throw Error(PERM_INTERNAL, formatted("engine {} computes no blocks", engine_name(engine)));
+    return *row;
 }
 
 std::span<const EngineInfo> engine_table() { return table; }

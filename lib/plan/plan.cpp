@@ -4,6 +4,7 @@
 #include "lib/base/log.hpp"
 #include "lib/base/system.hpp"
 #include "lib/number/wide_value.hpp"
+#include "lib/plan/block_walk.hpp"
 #include "lib/plan/reduction_bytes.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/placement.hpp"
@@ -18,6 +19,7 @@
 #include <limits>
 #include <mutex>
 #include <optional>
+#include <set>
 
 namespace libperm {
 namespace {
@@ -29,7 +31,7 @@ constexpr double may_come_down = 8;               // times the memory limit that
 constexpr std::int64_t most_key_entries = 100000; // of blocks that are looked for a second time
 constexpr int most_trials = 200;                  // of expansions, in all
 
-// Of taking a matrix apart, values included, and of planning blocks when they come.
+// What it takes to take a matrix apart, values included, and to plan blocks when they come.
 double reduction_seconds(std::int64_t nnz, std::int64_t blocks, std::int64_t unplanned) {
     return 5e-8 * static_cast<double>(nnz) + 5e-6 * static_cast<double>(blocks) +
            3e-4 * static_cast<double>(unplanned);
@@ -46,7 +48,6 @@ template <class Value> class Planner {
     using Block = BlockOf<Value>;
     using Leaf = LeafOf<Value>;
     using Decomposition = libperm::Decomposition<Value>;
-    using Step = StepOf<Value>;
 
   public:
     Planner(Plan &plan, RunControl &control)
@@ -57,30 +58,25 @@ template <class Value> class Planner {
         rule.expand = [this](const Block &block) { return decide_expansion(block); };
         Decomposition decomposition(root_block<Value>(plan_.input, values, control_), std::move(rule));
         std::set<BlockKey> seen; // with values, while there are not too many
-        bool complete = true;
-        for (Step step; complete && decomposition.next(step);) {
-            control_.poll();
-            if (const auto *leaf = std::get_if<Leaf>(&step)) {
-                const Charge charge(&control_.memory(), libperm::bytes_of(leaf->block));
-                add(*leaf, seen);
-            }
-            complete = plan_.blocks < most_blocks;
-        }
+        const bool complete = walk_leaves(decomposition, poll_, [&](const Leaf &leaf) {
+            const Charge charge(&control_.memory(), libperm::bytes_of(leaf.block));
+            add(leaf, seen);
+            return plan_.blocks < most_blocks;
+        });
         plan_.reductions = decomposition.reductions();
         predict_bytes(values);
         finish(complete);
     }
 
   private:
-    // The block's plan, made if there is none and room for one.
-    const BlockPlan *plan_of(const Block &block, const LineClasses &kinds) {
-        BlockKey key = key_of(block.pattern, kinds);
-        const auto found = plan_.block_plans.find(key);
-        if (found != plan_.block_plans.end()) return &found->second;
-        if (std::ssize(plan_.block_plans) >= most_block_plans) return nullptr;
+    // The number of the block's plan, made if there is none and room for one.
+    std::optional<std::size_t> plan_of(const Block &block, const LineClasses &kinds) {
+        if (const auto known = plan_.block_plans.find(block.pattern, kinds)) return known;
+        if (std::ssize(plan_.block_plans) >= most_block_plans) return {};
         BlockPlan plan = plan_block(block.pattern, kinds, plan_.block_values(), options_, control_);
-        keys_.grow(2 * bytes_of(key) + bytes_of(plan)); // as the plan's, as the costliest
-        return &plan_.block_plans.emplace(std::move(key), std::move(plan)).first->second;
+        BlockLines lines{block.pattern, kinds};
+        keys_.grow(bytes_of(lines) + bytes_of(plan));
+        return plan_.block_plans.add(std::move(lines), std::move(plan));
     }
 
     void add(const Leaf &leaf, std::set<BlockKey> &seen) {
@@ -94,9 +90,10 @@ template <class Value> class Planner {
             if (is_new) keys_.grow(bytes_of(*key));
         }
         plan_.distinct += is_new;
-        const BlockPlan *block = plan_of(leaf.block, leaf.kinds);
-        if (!block) return;
-        used_.insert(block);
+        const std::optional<std::size_t> number = plan_of(leaf.block, leaf.kinds);
+        if (!number) return;
+        used_.insert(*number);
+        const BlockPlan *block = &plan_.block_plans[*number].content;
         const Candidate &c = block->best();
         BlockCount &group = plan_.groups[{leaf.block.n(), c.engine, c.form}];
         ++group.blocks;
@@ -114,7 +111,7 @@ template <class Value> class Planner {
         plan_.bytes = std::max(plan_.bytes, c.cost.bytes);
         if (c.cost.serial_seconds > costliest_seconds_) {
             costliest_seconds_ = c.cost.serial_seconds;
-            plan_.costliest = key_of(leaf.block.pattern, leaf.kinds);
+            plan_.costliest = *number;
         }
         if (block->refusal != PERM_OK && plan_.refusal == PERM_OK) {
             plan_.refusal = block->refusal;
@@ -143,12 +140,25 @@ template <class Value> class Planner {
                                                       : formatted("computing {} blocks is", plan_.blocks),
                                     plan_.seconds, plan_.options)
                        .what());
-        std::erase_if(plan_.block_plans, [this](const auto &p) { return !used_.contains(&p.second); });
+        drop_trials();
+    }
+
+    // Plans of blocks that were expanded go, and the others get numbers without gaps.
+    void drop_trials() {
+        if (used_.size() == plan_.block_plans.size()) return;
+        BlocksByLines<BlockPlan> kept;
+        std::size_t costliest = 0;
+        for (const std::size_t number : used_) {
+            if (number == plan_.costliest) costliest = kept.size();
+            kept.add(plan_.block_plans[number].lines, std::move(plan_.block_plans.content(number)));
+        }
+        plan_.block_plans = std::move(kept);
+        plan_.costliest = costliest;
     }
 
     static bool may_come_again(const Leaf &leaf) { return leaf.block.pattern.nnz() <= most_key_entries; }
 
-    // Of the reductions, or of the tables beside what is left of the matrix.
+    // The reductions need the most, or the tables do, beside what is left of the matrix.
     void predict_bytes(const Values &values) {
         const std::int64_t reductions = libperm::bytes_of(plan_.input.pattern) + libperm::bytes_of(values) +
                                         reduction_bytes<Value>(plan_.input, values) -
@@ -175,18 +185,18 @@ template <class Value> class Planner {
                                    : LineClasses{};
     }
 
-    // Of all blocks that a part comes to, after a short search for good orders.
+    // Sums over all blocks that a part comes to, after a short search for good orders.
     Estimate rough_estimate(Block part) {
         constexpr double effort = 0.1;
         Estimate sum;
         Decomposition decomposition(std::move(part), rule_of<Value>(plan_, control_));
-        for (Step step; decomposition.next(step);)
-            if (const auto *leaf = std::get_if<Leaf>(&step)) {
-                const Estimate one = estimate_of(plan_block(
-                    leaf->block.pattern, leaf->kinds, plan_.block_values(), options_, control_, effort));
-                sum.seconds += one.seconds;
-                sum.bytes = std::max(sum.bytes, one.bytes);
-            }
+        walk_leaves(decomposition, poll_, [&](const Leaf &leaf) {
+            const Estimate one = estimate_of(
+                plan_block(leaf.block.pattern, leaf.kinds, plan_.block_values(), options_, control_, effort));
+            sum.seconds += one.seconds;
+            sum.bytes = std::max(sum.bytes, one.bytes);
+            return true;
+        });
         return sum;
     }
 
@@ -204,13 +214,12 @@ template <class Value> class Planner {
             }
             kinds = merged_kinds(merged);
         }
-        const BlockPlan *plan = plan_of(block, kinds); // merging changes values alone
-        if (!plan) return false;
-        const Estimate whole = estimate_of(*plan);
+        const std::optional<std::size_t> number = plan_of(block, kinds); // merging changes values alone
+        if (!number) return false;
+        const Estimate whole = estimate_of(plan_.block_plans[*number].content);
         const bool is_near = whole.bytes < may_come_down * static_cast<double>(plan_.options.memory_limit);
         if (whole.refused ? !is_near : whole.seconds < worth_expanding) return false;
-        BlockKey key = key_of(block.pattern, {});
-        if (plan_.expanded.contains(key)) return true;
+        if (plan_.expanded.contains(block.pattern)) return true;
         if (trials_ == most_trials) return false;
         ++trials_;
         const Charge charge(&control_.memory(), 3 * libperm::bytes_of(block));
@@ -224,20 +233,21 @@ template <class Value> class Planner {
         const bool better = parts.seconds < 0.8 * whole.seconds ||
                             (whole.refused && parts.bytes < 0.7 * whole.bytes &&
                              parts.seconds < plan_.options.refuse_seconds * plan_.options.threads);
-        if (better) plan_.expanded.insert(std::move(key));
+        if (better) plan_.expanded.add({block.pattern, {}}, {});
         return better;
     }
 
     static std::int64_t bytes_of(const BlockKey &key) { return static_cast<std::int64_t>(key.size()) + 64; }
     static std::int64_t bytes_of(const BlockPlan &plan) { return libperm::bytes_of(plan); }
+    static std::int64_t bytes_of(const BlockLines &lines) { return libperm::bytes_of(lines); }
 
     Plan &plan_;
     RunControl &control_;
     const Poll poll_ = [this] { control_.poll(); };
-    const Options options_;            // of blocks
-    Charge keys_;                      // of the plans made, and what they are of
-    std::set<const BlockPlan *> used_; // of the plans made: the others were trials
-    double planned_ = 0;               // blocks whose costs are in the sums
+    const Options options_;      // of blocks
+    Charge keys_;                // of the plans made, and what they are of
+    std::set<std::size_t> used_; // of the plans made: the others were trials
+    double planned_ = 0;         // blocks whose costs are in the sums
     double costliest_seconds_ = -1;
     std::set<std::int32_t> orders_with_kernel_;
     int trials_ = 0;
@@ -253,8 +263,6 @@ std::string structure_of(const Plan &plan, const Poll &poll) {
     return "the reductions alone give the permanent";
 }
 
-} // namespace
-
 BlockKey key_of(const Pattern &a, const LineClasses &kinds) {
     BlockKey key;
     key.reserve(4 * sizeof(std::size_t) + a.row_ptr.size() * sizeof a.row_ptr[0] +
@@ -265,27 +273,6 @@ BlockKey key_of(const Pattern &a, const LineClasses &kinds) {
     append(key, kinds.of_col);
     return key;
 }
-
-BlockLines lines_of(const BlockKey &key) {
-    const char *from = key.data();
-    const auto take = [&from](auto &numbers) {
-        std::size_t size = 0;
-        std::memcpy(&size, from, sizeof size);
-        numbers.resize(size);
-        const std::size_t bytes = size * sizeof numbers[0];
-        if (size > 0) std::memcpy(numbers.data(), from + sizeof size, bytes);
-        from += sizeof size + bytes;
-    };
-    BlockLines lines;
-    take(lines.pattern.row_ptr);
-    take(lines.pattern.col);
-    take(lines.kinds.of_row);
-    take(lines.kinds.of_col);
-    lines.pattern.rows = lines.pattern.cols = static_cast<std::int32_t>(lines.pattern.row_ptr.size()) - 1;
-    return lines;
-}
-
-namespace {
 
 template <class Number> void put(BlockKey &key, const Number &number) {
     key.append(reinterpret_cast<const char *>(&number), sizeof number);
@@ -376,9 +363,7 @@ template <class Value> DecompositionRule<Value> rule_of(const Plan &plan, RunCon
                                   &control.memory()};
     rule.passes.merging = rule.passes.merging && (plan.values_known || plan.input.repeats);
     if (!plan.expanded.empty())
-        rule.expand = [&plan](const BlockOf<Value> &block) {
-            return plan.expanded.contains(key_of(block.pattern, {}));
-        };
+        rule.expand = [&plan](const BlockOf<Value> &block) { return plan.expanded.contains(block.pattern); };
     return rule;
 }
 template DecompositionRule<Tracked> rule_of(const Plan &plan, RunControl &control);
@@ -389,10 +374,9 @@ std::int64_t held_bytes(const Plan &plan) {
         bytes_of(plan.input.pattern) + static_cast<std::int64_t>(8 * plan.input.source.size());
     if (plan.input.written) bytes += bytes_of(plan.input.written->pattern);
     if (plan.repeated) bytes += static_cast<std::int64_t>(plan.repeated->bytes());
-    for (const auto &[key, block] : plan.block_plans)
-        bytes += static_cast<std::int64_t>(key.size()) + bytes_of(block);
-    for (const BlockKey &key : plan.expanded) bytes += static_cast<std::int64_t>(key.size());
-    return bytes + static_cast<std::int64_t>(plan.costliest.size());
+    for (const auto &[lines, block] : plan.block_plans) bytes += bytes_of(lines) + bytes_of(block);
+    for (const auto &block : plan.expanded) bytes += bytes_of(block.lines);
+    return bytes;
 }
 
 Options options_of_blocks(const Plan &plan) {
@@ -408,7 +392,8 @@ Options options_of_blocks(const Plan &plan) {
 
 namespace {
 
-// Of the entries of a row, made integers by their common denominator; on average. Unknown ones are guessed.
+// The bits of a row's entries, made integers by their common denominator, on average. Unknown ones are
+// guessed.
 double entry_bits_of(const InputPattern &input, const Values &values, RunControl &control) {
     if (input.value_type == PERM_VALUE_PATTERN) return 0;
     if (values.empty()) return input.value_type == PERM_VALUE_I64 ? 8 : 60;
@@ -456,7 +441,7 @@ double predicted_seconds(const Plan &plan) {
 
 namespace {
 
-// With what is known of it without looking at its structure.
+// The plan holds what is known of it without a look at its structure.
 Plan plan_begun(InputPattern input, const Options &options, const Values &values) {
     Plan plan;
     plan.input = std::move(input);
@@ -485,7 +470,7 @@ Plan plan_as_seen(InputPattern input, const Options &options, const Values &valu
 bool needs_gpu_not_to_be_had(const Plan &plan) {
     const bool is_on_gpu =
         std::any_of(plan.block_plans.begin(), plan.block_plans.end(), [](const auto &block) {
-            const Candidate *choice = block.second.choice();
+            const Candidate *choice = block.content.choice();
             return choice && choice->on_gpu;
         });
     return is_on_gpu && !plan.options.machine && !first_gpu().gpu;

@@ -6,31 +6,25 @@
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
 #include "lib/periodic/answers/plain_as_periodic.hpp"
+#include "lib/plan/block_lines.hpp"
 #include "lib/plan/block_plan.hpp"
 #include "preprocess/decompose.hpp"
 
 #include <map>
 #include <memory>
-#include <set>
+#include <variant>
 
 namespace libperm {
 
-// A block as its plan depends on it.
+// A block as its number depends on it: its lines and its values.
 using BlockKey = std::string;
-BlockKey key_of(const Pattern &a, const LineClasses &kinds);
-template <class Value> // and as its number depends on it
-BlockKey key_of(const LeafOf<Value> &leaf, const Poll &poll = no_poll);
-struct BlockLines {
-    Pattern pattern;
-    LineClasses kinds;
-};
-BlockLines lines_of(const BlockKey &key); // of a plan's block
+template <class Value> BlockKey key_of(const LeafOf<Value> &leaf, const Poll &poll = no_poll);
 
 // All blocks of one size that are computed in the same way.
 struct BlockGroup {
     std::int32_t n = 0;
     Engine engine = Engine::none;
-    FrontierForm form = FrontierForm::sparse;
+    int form = 0;
     friend auto operator<=>(const BlockGroup &, const BlockGroup &) = default;
 };
 
@@ -48,14 +42,16 @@ struct Plan {
     bool values_known = false; // repeated rows and columns have been looked for
     bool nonnegative = false;  // the values are known to be
     bool may_be_long = true;   // the values, of more than 24 bits; for predictions, while it is made
-    // Of the frontier that is written out to be run again and again (lib/tape/tape_run.hpp); none: it is not.
+    // The order of the frontier that is written out to be run again and again (lib/tape/tape_run.hpp); empty
+    // where none is.
     bool tape_transposed = false;
     std::vector<std::int32_t> tape_rows;
     double entry_bits = 0; // exact: of an entry made an integer, on average over the rows
 
     BlockValues block_values() const { return {nonnegative, may_be_long, numbers, entry_bits}; }
 
-    // Of a long matrix of equal cells, which is not taken apart: then there are no blocks. Else null.
+    // A long matrix of equal cells is not taken apart: then this is its plan, and there are no blocks. Else
+    // null.
     std::shared_ptr<const PlainAsPeriodic> repeated;
     std::shared_ptr<PlanInBlocks> in_blocks; // beside it, for what engines of blocks alone do
 
@@ -66,20 +62,20 @@ struct Plan {
     std::map<BlockGroup, BlockCount> groups;
     double serial_seconds = 0, gpu_seconds = 0, seconds = 0, bytes = 0; // predicted; gpu: of the serial ones
 
-    std::map<BlockKey, BlockPlan> block_plans; // of the first blocks; others are planned when they come
-    std::set<BlockKey> expanded;               // blocks that are cheaper as a sum of smaller ones
-    BlockKey costliest;                        // of block_plans, if there are blocks
-    perm_status refusal = PERM_OK;             // of executing this plan, with its text
+    BlocksByLines<BlockPlan> block_plans;   // of the first blocks; others are planned when they come
+    BlocksByLines<std::monostate> expanded; // blocks that are cheaper as a sum of smaller ones
+    std::size_t costliest = 0;              // its number in block_plans, if there are blocks
+    perm_status refusal = PERM_OK;          // of executing this plan, with its text
     std::string refusal_text;
 
     std::int32_t n() const { return input.pattern.rows; }
-    const BlockPlan *main_block() const { return blocks == 0 ? nullptr : &block_plans.at(costliest); }
+    const BlockPlan *main_block() const { return blocks == 0 ? nullptr : &block_plans[costliest].content; }
 };
 
-// What computing with it takes: of the options, precision and bits.
+// The numbers to compute with, by the options' precision and bits.
 Numbers numbers_of(const Options &options, bool complex);
 
-// By the costs that are known, on the plan's threads.
+// What the plan takes by the costs that are known, on its threads.
 double predicted_seconds(const Plan &plan);
 
 // The input as the reductions take it, within what the call may hold. Without values, all ones; if some lines

@@ -8,7 +8,8 @@ namespace libperm {
 
 std::int64_t bytes_of(const Values &values);
 
-// Of the input as the reductions take it, in doubles (Tracked) or exact numbers (Gaussian), about.
+// About what the input takes as the reductions are given it, in doubles (Tracked) or exact numbers
+// (Gaussian).
 template <class Value> std::int64_t root_bytes(const InputPattern &input, const Values &values);
 
 // What reducing it comes to at its peak.

@@ -3,12 +3,10 @@
 #include "jit/text/text.hpp"
 #include "lib/base/system.hpp"
 #include "lib/execute/shards.hpp"
-#include "lib/frontier/frontier_plan.hpp"
 #include "lib/glynn/calls/request.hpp"
 #include "lib/input/machine.hpp"
+#include "lib/plan/engines.hpp"
 #include "lib/report/picture.hpp"
-#include "lib/subsets/tree_plan.hpp"
-#include "preprocess/branch_shape.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -37,25 +35,16 @@ double naive_operations(const BlockPlan &block) {
     return block.n + average(static_cast<double>(block.nnz), block.n);
 }
 
-// Of a frontier on a tree; null: of another, or its tree is not there.
-const FrontierPlan *branches_of(const Candidate &c) {
-    return c.form == FrontierForm::branches ? plan_as<FrontierPlan>(c) : nullptr;
-}
-
-Json branches_json(const FrontierPlan &plan) {
-    const BranchShape x = shape_of(plan.program, plan.program.source->tree);
-    return {{"width", x.width},
-            {"leaves", {{"rows", x.rows}, {"columns", x.columns}, {"entries", x.entries}}},
-            {"joins", x.joins},
-            {"products", x.products}};
+void put_form(Json &j, const Candidate &c) {
+    if (const EngineForm *form = form_facts(c)) j["form"] = form->name;
+    if (c.cut) j["slices"] = pieces_of(c);
 }
 
 Json candidate_json(const BlockPlan &block, std::size_t k) {
     const Candidate &c = block.candidates[k];
     Json j;
     j["engine"] = engine_name(c.engine);
-    if (facts_of(c.engine).transfers_states) j["form"] = form_name(c.form);
-    if (!c.slices.empty()) j["slices"] = c.slices.size();
+    put_form(j, c);
     j["device"] = c.on_gpu ? "gpu" : "cpu";
     j["status"] = status_of(block, k);
     j["transposed"] = c.transposed;
@@ -68,9 +57,9 @@ Json candidate_json(const BlockPlan &block, std::size_t k) {
     } else {
         j["states"] = c.cost.states;
         j["peak_states"] = c.cost.peak_states;
-        j["bytes_per_state"] = c.bytes_per_state;
+        j["bytes_per_state"] = c.cost.bytes_per_state;
     }
-    if (const FrontierPlan *plan = branches_of(c)) j["branches"] = branches_json(*plan);
+    if (const auto put_shape = info_of(c.engine).put_shape) put_shape(j, c);
     j["operations"] = c.cost.operations;
     j["bytes"] = std::ceil(c.cost.bytes);
     j["seconds"] = c.at_least ? Json(nullptr) : Json(c.seconds);
@@ -80,7 +69,7 @@ Json candidate_json(const BlockPlan &block, std::size_t k) {
     return j;
 }
 
-// What takes longest first, and not too many.
+// The groups that take longest come first, and there are not too many.
 std::vector<std::pair<BlockGroup, BlockCount>> main_groups(const Plan &plan, BlockCount &others) {
     std::vector<std::pair<BlockGroup, BlockCount>> groups(plan.groups.begin(), plan.groups.end());
     std::stable_sort(groups.begin(), groups.end(),
@@ -96,9 +85,11 @@ std::vector<std::pair<BlockGroup, BlockCount>> main_groups(const Plan &plan, Blo
     return groups;
 }
 
-std::string engine_text(Engine engine, FrontierForm form) {
-    return facts_of(engine).transfers_states ? formatted("{} {}", engine_name(engine), form_name(form))
-                                             : engine_name(engine);
+std::string engine_text(Engine engine, int form) {
+    const auto &forms = facts_of(engine).forms;
+    return forms.empty()
+               ? engine_name(engine)
+               : formatted("{} {}", engine_name(engine), forms[static_cast<std::size_t>(form)].name);
 }
 
 std::string numbers_text(const Numbers &numbers) {
@@ -116,7 +107,8 @@ Json groups_json(const Plan &plan) {
     BlockCount others;
     for (const auto &[group, count] : main_groups(plan, others)) {
         Json j{{"n", group.n}, {"engine", engine_name(group.engine)}};
-        if (facts_of(group.engine).transfers_states) j["form"] = form_name(group.form);
+        if (const auto &forms = facts_of(group.engine).forms; !forms.empty())
+            j["form"] = forms[static_cast<std::size_t>(group.form)].name;
         j["blocks"] = count.blocks;
         j["average_nnz"] = average(count.nnz, count.blocks);
         j[sums_subsets(group.engine) ? "subsets" : "states"] = count.work;
@@ -168,9 +160,14 @@ std::string without_tree_text(const BlockPlan &block, const Options &options) {
     const bool is_listed = std::any_of(block.candidates.begin(), block.candidates.end(),
                                        [](const Candidate &c) { return facts_of(c.engine).distributes; });
     if (!is_wanted || is_listed) return "";
-    const std::string why_not = tree_why_not(block.n);
-    return formatted("tree: not planned, {}\n",
-                     why_not.empty() ? "looking for its order would not pay" : "it " + why_not);
+    std::string text;
+    for (const EngineInfo &engine : engine_table()) {
+        if (!facts_of(engine.id).distributes) continue;
+        const std::string why_not = engine.why_never ? engine.why_never(block.n) : "";
+        text += formatted("{}: not planned, {}\n", engine_name(engine.id),
+                          why_not.empty() ? "looking for its order would not pay" : "it " + why_not);
+    }
+    return text;
 }
 
 std::string tree_text(const BlockPlan &block, const Options &options) {
@@ -178,45 +175,36 @@ std::string tree_text(const BlockPlan &block, const Options &options) {
         return facts_of(c.engine).distributes && c.cost.subsets > 0;
     });
     if (tree == block.candidates.end()) return without_tree_text(block, options);
-    return formatted("tree: {:.3g} instructions per subset, where n + average degree = {:.3g}\n",
-                     tree->cost.operations / tree->cost.subsets, naive_operations(block));
+    return formatted("{}: {:.3g} instructions per subset, where n + average degree = {:.3g}\n",
+                     engine_name(tree->engine), tree->cost.operations / tree->cost.subsets,
+                     naive_operations(block));
 }
 
-// With the form where it is not the one that is mostly cut.
+// The form is named where it is not the one that is mostly cut.
 std::string sliced_name(const Candidate &c) {
-    return c.form == FrontierForm::dense ? "frontier sliced" : engine_text(c.engine, c.form) + " sliced";
+    const EngineForm *form = form_facts(c);
+    return (form && form->mostly_cut ? engine_name(c.engine) : engine_text(c.engine, c.form)) + " sliced";
 }
 
 std::string slices_text(const BlockPlan &block) {
     std::string text;
     for (const Candidate &c : block.candidates)
-        if (!c.slices.empty())
+        if (c.cut)
             text += formatted("{}{}: {} slice{} of up to {}, one after the other\n", sliced_name(c),
-                              c.on_gpu ? " GPU" : "", c.slices.size(), c.slices.size() == 1 ? "" : "s",
+                              c.on_gpu ? " GPU" : "", pieces_of(c), pieces_of(c) == 1 ? "" : "s",
                               readable_bytes(c.cost.bytes));
     return text;
 }
 
-std::string branches_text(const BlockPlan &block) {
+std::string shapes_text(const BlockPlan &block) {
     std::string text;
-    const auto count = [](std::int32_t number, const char *one, const char *many) {
-        return formatted("{} {}", number, number == 1 ? one : many);
-    };
-    for (const Candidate &c : block.candidates) {
-        const FrontierPlan *plan = branches_of(c);
-        if (!plan) continue;
-        const BranchShape x = shape_of(plan->program, plan->program.source->tree);
-        text += formatted(
-            "frontier branches: middle sets of up to {}; leaves: {}, {}, {}; {} of {:.3g} products\n",
-            count(x.width, "line", "lines"), count(x.rows, "row", "rows"),
-            count(x.columns, "column", "columns"), count(x.entries, "entry", "entries"),
-            count(x.joins, "join", "joins"), x.products);
-    }
+    for (const Candidate &c : block.candidates)
+        if (const auto shape_text = info_of(c.engine).shape_text) text += shape_text(c);
     return text;
 }
 
 std::string shown_name(const Candidate &c) {
-    return (!c.slices.empty() ? sliced_name(c) : engine_text(c.engine, c.form)) +
+    return (c.cut ? sliced_name(c) : engine_text(c.engine, c.form)) +
            (c.on_gpu && !needs_gpu(c.engine) ? " GPU" : "") +
            (c.transposed && (has_kernel(c.engine) || facts_of(c.engine).transfers_states) ? " A^T" : "");
 }
@@ -226,7 +214,7 @@ std::string shown_time(const Candidate &c) { return c.at_least ? "-" : readable_
 // Where executions begin with Glynn's sum it is the first row: with the name that results give.
 std::string glynn_row(const Plan &plan) {
     if (!executes_glynn(plan)) return "";
-    return formatted("{:<20} {:<9} {:>15.3g} {:>11}\n", engine_name(Engine::glynn), "first",
+    return formatted("{:<20} {:<9} {:>15.3g} {:>11}\n", engine_name(engine_for(Goal::dense)), "first",
                      *glynn_terms(plan), "-");
 }
 
@@ -242,7 +230,7 @@ std::string candidates_text(const Plan &plan, const BlockPlan &block) {
                           by_subsets ? "-" : formatted("{:.3g}", c.cost.peak_states), c.cost.operations,
                           (c.at_least ? "> " : "") + readable_bytes(c.cost.bytes), shown_time(c));
     }
-    return text + slices_text(block) + branches_text(block) + tree_text(block, plan.options);
+    return text + slices_text(block) + shapes_text(block) + tree_text(block, plan.options);
 }
 
 Json plan_json(const Plan &plan, const GradientForecast &gradient) {
@@ -254,11 +242,10 @@ Json plan_json(const Plan &plan, const GradientForecast &gradient) {
     j["nnz"] = plan.input.pattern.nnz();
     j["engine"] = choice          ? Json(engine_name(choice->engine))
                   : block         ? Json(nullptr)
-                  : plan.repeated ? Json(engine_name(Engine::periodic))
+                  : plan.repeated ? Json(engine_name(engine_for(Goal::cells)))
                                   : Json(engine_name(Engine::none));
     j["device"] = block && block->best().on_gpu ? "gpu" : "cpu";
-    if (choice && facts_of(choice->engine).transfers_states) j["form"] = form_name(choice->form);
-    if (choice && !choice->slices.empty()) j["slices"] = choice->slices.size();
+    if (choice) put_form(j, *choice);
     j["precision"] = precision_name(plan.numbers.precision, plan.numbers.bits);
     j["complex"] = plan.numbers.complex;
     j["threads"] = plan.options.threads;
@@ -275,7 +262,7 @@ Json plan_json(const Plan &plan, const GradientForecast &gradient) {
     if (choice) {
         j["transposed"] = choice->transposed;
         j["predicted_bytes"] = std::ceil(plan.bytes);
-        j["bytes_per_state"] = choice->bytes_per_state;
+        j["bytes_per_state"] = choice->cost.bytes_per_state;
     }
     if (plan.repeated) {
         const PeriodicPlan &cells = plan.repeated->cells();
@@ -297,7 +284,7 @@ Json plan_json(const Plan &plan, const GradientForecast &gradient) {
     }
     const bool has_glynn = glynn_terms(plan).has_value();
     j["straight_road"] = has_glynn;
-    j["straight_engine"] = has_glynn ? Json(engine_name(Engine::glynn)) : Json(nullptr);
+    j["straight_engine"] = has_glynn ? Json(engine_name(engine_for(Goal::dense))) : Json(nullptr);
     j["executes_straight"] = executes_glynn(plan);
     j["gradient_engine"] = engine_name(gradient.engine);
     j["gradient_device"] = gradient.on_gpu ? "gpu" : "cpu";
@@ -322,15 +309,15 @@ std::string scale_text(const Plan &plan) {
     return text;
 }
 
-// Of perm_compute, which may answer without the plan, and of executing it.
+// Says what perm_compute does, which may answer without the plan, and what executing it does.
 std::string glynn_text(const Plan &plan) {
     const std::optional<double> terms = glynn_terms(plan);
     if (!terms) return "";
-    return formatted("{} the straight road: engine glynn, {:.0f} {} in one sum, where its bound meets the "
+    return formatted("{} the straight road: engine {}, {:.0f} {} in one sum, where its bound meets the "
                      "tolerance\n",
                      executes_glynn(plan) ? "perm_compute and executions of the plan take"
                                           : "perm_compute takes",
-                     *terms, plan.input.repeats ? "terms" : "subsets");
+                     engine_name(engine_for(Goal::dense)), *terms, plan.input.repeats ? "terms" : "subsets");
 }
 
 } // namespace
@@ -363,9 +350,9 @@ std::string explain_text(const Plan &plan, const GradientForecast &gradient) {
     if (!block) return text + plan.structure + "\n" + glynn_text(plan);
     text += blocks_text(plan) + candidates_text(plan, *block) + block->why + "\n" + scale_text(plan) +
             glynn_text(plan);
-    if (gradient.engine == Engine::glynn)
-        text += formatted("derivatives: engine glynn, by 2^{} sums over signs{}\n", plan.n() - 1,
-                          gradient.on_gpu ? ", on the GPU" : "");
+    if (sums_subsets(gradient.engine))
+        text += formatted("derivatives: engine {}, by 2^{} sums over signs{}\n", engine_name(gradient.engine),
+                          plan.n() - 1, gradient.on_gpu ? ", on the GPU" : "");
     if (!plan.values_known && plan.options.passes.merging)
         text += "values unknown: all rows and columns are taken to be different\n";
     if (plan.refusal != PERM_OK) text += plan.refusal_text + "\n";

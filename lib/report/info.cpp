@@ -57,7 +57,7 @@ Json gpus_json() {
     return list;
 }
 
-// Of the driver or of NVRTC.
+// Status is the driver's or NVRTC's.
 template <class Status> Json library_json(const Status &status) {
     Json j{{"found", status.found}, {"path", status.path}, {"version", status.version}};
     if (!status.found) j["why_not"] = status.why_not;

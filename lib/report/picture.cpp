@@ -97,7 +97,7 @@ Lines as_met(const Pattern &a, const Lines &rows) {
     return cols;
 }
 
-// As its entries are met.
+// The lines come as their entries are met.
 Order order_of_branches(const FrontierProgram &program, const Pattern &block) {
     Lines rows;
     std::vector<bool> met(at(block.rows), false);
@@ -113,7 +113,7 @@ Order order_of_branches(const FrontierProgram &program, const Pattern &block) {
     return {std::move(rows), std::move(cols)};
 }
 
-// In which the frontier runs through its block.
+// This is the order in which the frontier runs through its block.
 Order order_of(const FrontierProgram &program, const Pattern &block) {
     if (program.steps.empty()) return {as_given(block.rows), as_given(block.cols)};
     if (!program.branches.empty()) return order_of_branches(program, block);
@@ -132,12 +132,12 @@ Order order_of(const FrontierProgram &program, const Pattern &block) {
     return {std::move(lines), std::move(cols)};
 }
 
-// Of the frontier that would be the fastest, of those whose order is there.
-FrontierForm form_of(const BlockPlan &block) {
+// The form of the fastest frontier, among those whose order is there.
+FrontierForm shown_form(const BlockPlan &block) {
     const auto frontier =
         std::find_if(block.candidates.begin(), block.candidates.end(),
                      [](const Candidate &c) { return c.plan && facts_of(c.engine).transfers_states; });
-    return frontier == block.candidates.end() ? FrontierForm::sparse : frontier->form;
+    return frontier == block.candidates.end() ? FrontierForm::sparse : form_of(*frontier);
 }
 
 void put_pattern(Json &j, const Pattern &a) {
@@ -175,8 +175,8 @@ void reorder(Lines &lines, std::int32_t begin, const Lines &order) {
 Json costliest_json(const Plan &plan, std::optional<Triangular> &form) {
     const BlockPlan *block = plan.main_block();
     if (!block) return nullptr;
-    const Pattern pattern = lines_of(plan.costliest).pattern;
-    const FrontierForm frontier = form_of(*block);
+    const Pattern &pattern = plan.block_plans[plan.costliest].lines.pattern;
+    const FrontierForm frontier = shown_form(*block);
     const FrontierProgram *known = program_of(block->candidates, frontier);
     const FrontierProgram program = known ? *known : FrontierProgram{};
     const Order order = order_of(program, pattern);

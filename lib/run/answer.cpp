@@ -8,7 +8,7 @@
 namespace libperm {
 namespace {
 
-// All of them, as decimals: of num / 2^k those of num 5^k.
+// The number of all decimals: num / 2^k has those of num 5^k.
 double digits_of_bits(const mpq_class &x) {
     const auto twos = static_cast<double>(mpz_sizeinbase(x.get_den_mpz_t(), 2) - 1);
     const auto bits = static_cast<double>(mpz_sizeinbase(x.get_num_mpz_t(), 2));

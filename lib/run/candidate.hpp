@@ -4,8 +4,6 @@
 #include "jit/number/arithmetic.hpp"
 #include "lib/input/engine.hpp"
 #include "lib/run/cost.hpp"
-#include "lib/run/frontier_form.hpp"
-#include "preprocess/frontier_slices.hpp"
 #include "preprocess/repeated_lines.hpp"
 
 #include <perm.h>
@@ -31,6 +29,18 @@ class EnginePlan {
     virtual std::int64_t bytes() const { return 0; } // where they grow with the block
 };
 
+// How it cuts its work on a block into pieces that know nothing of each other: in its own way, too.
+class EngineCut {
+  public:
+    EngineCut() = default;
+    EngineCut(const EngineCut &) = default;
+    EngineCut(EngineCut &&) = default;
+    EngineCut &operator=(const EngineCut &) = default;
+    EngineCut &operator=(EngineCut &&) = default;
+    virtual ~EngineCut() = default;
+    virtual std::size_t pieces() const = 0; // 1 or more
+};
+
 // What a plan that was saved is made again from.
 struct PlanSource {
     const Pattern &a, &at; // the block and its transpose
@@ -41,17 +51,16 @@ struct PlanSource {
 
 struct Candidate {
     Engine engine = Engine::none;
-    FrontierForm form = FrontierForm::sparse; // of the frontier
-    std::vector<FrontierSlice> slices;        // of the frontier; none: it is run whole
+    int form = 0; // among those of its engine
     bool transposed = false, on_gpu = false;
     std::shared_ptr<const EnginePlan> plan; // null: it is of no use any more
+    std::shared_ptr<const EngineCut> cut;   // null: it is run whole
     Cost cost;
-    double seconds = 0;               // on the plan's threads
-    double expected_runs = 1;         // times its own, with those that are expected to follow; for the choice
-    bool lacks_gpu = false;           // refused for that alone
-    bool at_least = false;            // the cost is a lower bound, found without a search
-    bool second = false;              // may be tried when the first answer is less accurate than asked for
-    std::int64_t bytes_per_state = 0; // of the frontier: in a list (sparse), in a table (dense)
+    double seconds = 0;       // on the plan's threads
+    double expected_runs = 1; // times its own, with those that are expected to follow; for the choice
+    bool lacks_gpu = false;   // refused for that alone
+    bool at_least = false;    // the cost is a lower bound, found without a search
+    bool second = false;      // may be tried when the first answer is less accurate than asked for
     perm_status refusal = PERM_OK;
     std::string why_not; // if refused: by how much, and what would help
 };
@@ -65,17 +74,24 @@ struct Wider {
     bool may_meet;   // the tolerance
 };
 
+struct KernelSource {
+    std::string text;
+    std::string why_not; // empty: there is one
+};
+
 // As the engine's own plan is; null if it is another's, or gone.
 template <class Plan> const Plan *plan_as(const Candidate &c) {
     return dynamic_cast<const Plan *>(c.plan.get());
 }
 
-// Of a subset summed, or a multiply-add of the frontier: what a run's progress is counted in.
+// A step is a subset summed, or a multiply-add on states: a run's progress is counted in these.
 double seconds_per_step(const Candidate &c);
 
-std::string name_of(const Candidate &c); // "frontier (dense, 16 slices)"
+const EngineForm *form_facts(const Candidate &c); // null: its engine has but one
+inline std::size_t pieces_of(const Candidate &c) { return c.cut ? c.cut->pieces() : 1; }
+std::string name_of(const Candidate &c); // with its form and slices, "engine (form, 16 slices)"
 
-// By its cost, on the threads or GPUs of the options.
+// What its cost comes to on the threads or GPUs of the options.
 double predicted_seconds(const Candidate &c, const Options &options);
 
 // What its time counts for in the choice; of compiling a quarter, as kernels are kept. One thread's time: the

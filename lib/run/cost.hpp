@@ -7,11 +7,14 @@
 
 #include "lib/number/precision.hpp"
 
+#include <cstdint>
+
 namespace libperm {
 
 struct Cost {
     double subsets = 0;                 // of a sum over them
-    double states = 0, peak_states = 0; // frontier: over all rows, and after the worst row
+    double states = 0, peak_states = 0; // over all rows, and after the worst row
+    std::int64_t bytes_per_state = 0;   // in a list or in a table
     double operations = 0;              // multiply-adds
     double bytes = 0;
     double compile_seconds = 0; // of these: for a kernel that is not there yet

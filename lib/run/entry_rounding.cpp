@@ -21,7 +21,7 @@ constexpr double half_unit = 0x1p-53, roundings = 1 + 0x1p-30;
 constexpr double negligible = 0x1p-20;  // below it a looser bound does
 constexpr double most_soules = 1 << 12; // lines, counted
 
-// Of doubles, side by side.
+// The doubles lie side by side.
 struct Signs {
     bool rounded = false, negative = false, imaginary = false;
 };
@@ -156,7 +156,7 @@ class Magnitudes {
         return all;
     }
 
-    // Of the k-th largest.
+    // This is the k-th largest.
     double share(std::size_t k) {
         while (shares_.size() <= k) {
             const auto next = static_cast<double>(shares_.size() + 1);

@@ -37,7 +37,7 @@ class Escalation {
         return is_exact || rel_error_bound <= tolerance_;
     }
 
-    // Of doubles: where only these are asked for, any digit is.
+    // In doubles any digit is enough where only these are asked for.
     bool is_enough_in_doubles(double rel_error_bound) const {
         return is_met(rel_error_bound) || (!changes_numbers_ && rel_error_bound < 1);
     }

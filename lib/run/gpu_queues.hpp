@@ -20,7 +20,7 @@ class GpuQueues {
     DeviceQueues when_needed() {
         return DeviceQueues([this] { return all(); });
     }
-    // Of what was compiled on the way.
+    // These count what was compiled on the way.
     double compile_seconds() const;
     int kernels_compiled() const;
 

@@ -19,14 +19,15 @@ struct Outcome {
     bool exact = false;
     Counts counts; // over all blocks
 
-    // Of a whole plan: blocks, those not identical to another, and what computed the one that takes longest.
+    // A whole plan's: its blocks, those not identical to another, and what computed the one that takes
+    // longest.
     std::int64_t blocks = 0, blocks_computed = 0;
     Engine engine = Engine::none;
     bool transposed = false, on_gpu = false;
     double predicted_seconds = 0;
 };
 
-// By the relative bound; where none is known, by the absolute one.
+// The relative bounds decide; where none is known, the absolute ones do.
 bool is_better(const Outcome &x, const Outcome &y);
 
 // What `work` comes to, if it is better; whether it was. What the limits stop is not.
@@ -41,10 +42,10 @@ void set_value(Outcome &outcome, const WideBall &ball);
 constexpr int double_bits = std::numeric_limits<double>::digits;
 void round_value(Outcome &outcome, int bits = double_bits);
 
-// Of an exact value, the residue in 0 .. p - 1. Throws Error (PERM_BAD_OPTION) where there is none.
+// Makes an exact value its residue in 0 .. p - 1. Throws Error (PERM_BAD_OPTION) where there is none.
 void reduce(Outcome &outcome, std::uint64_t p);
 
-// With its value, unless that is of residues, and its counts.
+// The outcome has the result's value, unless that is of residues, and its counts.
 Outcome outcome_of(const EngineResult &result);
 
 // The bound that set_value fills in, however far below the range of double.

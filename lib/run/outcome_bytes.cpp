@@ -1,6 +1,7 @@
 #include "lib/run/outcome_bytes.hpp"
 
 #include "lib/base/fields.hpp"
+#include "lib/run/engine_field.hpp"
 
 #include <cmath>
 
@@ -19,7 +20,7 @@ void get(In &ar, mpq_class &x) {
     x.canonicalize();
 }
 
-// Of a size that computing with it does not overflow.
+// Its size is such that computing with it does not overflow.
 bool is_number(const Scaled &x) {
     constexpr auto most = std::int64_t{1} << 48;
     return !std::isnan(x.mantissa) && -most < x.exp2 && x.exp2 < most;
@@ -75,7 +76,7 @@ template <class Archive> void fields(Archive &ar, Outcome &o) {
     amounts(ar, o.rel_error_bound, o.predicted_seconds);
     counts(ar, o.counts);
     flags(ar, o.exact, o.transposed, o.on_gpu, is_wide);
-    choice(ar, o.engine, last_engine);
+    engine_field(ar, o.engine);
     if (!is_wide) return;
     if (!o.wide) o.wide.emplace();
     value(ar, *o.wide);

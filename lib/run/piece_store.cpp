@@ -11,7 +11,7 @@ namespace {
     throw Error(PERM_BAD_ARGUMENT, "the parts that are known are those of another plan or other values");
 }
 
-// In its maps: one for its number, at worst one for its task.
+// Bytes in its maps: one node for its number, at worst one for its task.
 std::int64_t bytes_of(const std::string &part) {
     constexpr std::int64_t nodes = 224;
     return nodes + static_cast<std::int64_t>(part.size());

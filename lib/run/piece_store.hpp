@@ -63,7 +63,7 @@ class PieceStore {
     void keep(Piece piece);                            // just computed
     void keep_block(BlockTask task, std::string part); // and its own pieces are forgotten
 
-    // In the order of tasks and numbers. Within `kept` as well.
+    // Parts come in the order of tasks and numbers; this may be called within `kept` as well.
     std::vector<Piece> pieces() const;
 
     // Whether a stop may wait until the pieces under way are done.

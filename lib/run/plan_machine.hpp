@@ -21,11 +21,11 @@ class PlanMachine {
     bool is_elsewhere() const;
     bool has_gpu() const;
     std::string why_no_gpu() const;
-    // That plans reckon with: of the first GPU, or, where there is none, an H100's.
+    // Plans reckon with these properties: the first GPU's, or, where there is none, an H100's.
     GpuProperties gpu() const;
     int gpu_count() const; // that the options name, one at least
 
-    // That an engine may take.
+    // An engine may take so many bytes.
     double memory_limit(bool on_gpu) const;
 
   private:

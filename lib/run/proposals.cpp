@@ -23,7 +23,7 @@ double permanent_bits(const Pattern &a, double entry_bits) {
     return bits;
 }
 
-// Of an exact run, beside its tables: the matrix in whole numbers and modulo each prime.
+// An exact run holds, beside its tables, the matrix in whole numbers and modulo each prime.
 double bytes_of_residues(const Pattern &a, const Numbers &numbers, double bits) {
     constexpr double prime_bits = 60, whole = 300; // of a prime; bytes of an entry
     const double matrices = (numbers.complex ? 2 : 1) * (bits / prime_bits + 1);
@@ -134,8 +134,8 @@ Candidate Proposals::judged(Candidate c, const Slowdown &slowdown) const {
         c.cost.serial_seconds =
             c.cost.compile_seconds + slowdown.time * (c.cost.serial_seconds - c.cost.compile_seconds);
         c.cost.bytes *= slowdown.memory;
-        c.bytes_per_state =
-            static_cast<std::int64_t>(static_cast<double>(c.bytes_per_state) * slowdown.memory);
+        c.cost.bytes_per_state =
+            static_cast<std::int64_t>(static_cast<double>(c.cost.bytes_per_state) * slowdown.memory);
     } else {
         c.refusal = PERM_UNSUPPORTED;
         c.why_not = "has no numbers of MPFR, engine ryser has; precision exact knows no limit either";

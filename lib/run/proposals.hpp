@@ -71,7 +71,7 @@ class Proposals {
 
     // Its seconds, and whether the limits refuse it.
     void judge(Candidate &c) const;
-    // The same of one in doubles for the numbers of the plan.
+    // Judges one that was priced in doubles for the numbers of the plan.
     Candidate judged(Candidate c, const Slowdown &slowdown) const;
     void add(Candidate c, const Slowdown &slowdown) { candidates.push_back(judged(std::move(c), slowdown)); }
 

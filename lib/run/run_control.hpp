@@ -40,7 +40,7 @@ class RunControl {
     // What was begun takes another run of so much work.
     void expect_more(double work);
 
-    // At the end of a call that has its answer: only then the fraction that is told is 1.
+    // Is called at the end of a call that has its answer: only then the fraction that is told is 1.
     void finish();
 
     // Called by any thread after a piece of work of a millisecond or so. Throws Error (PERM_CANCELLED,
@@ -53,12 +53,12 @@ class RunControl {
     // have some seconds to come to their end.
     void begin_piece();
 
-    // Of work that was done before.
+    // Counts work that was done before.
     void skip(double work);
 
     double fraction() const; // of its work that is done
 
-    // On a thread of its own, which the call waits for however it ends; only the first is begun.
+    // Runs on a thread of its own, which the call waits for however it ends; only the first is begun.
     void begin_beside(void (*work)() noexcept);
 
   private:

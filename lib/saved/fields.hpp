@@ -3,15 +3,16 @@
 #pragma once
 
 #include "lib/base/fields.hpp"
-#include "lib/frontier/slice_fields.hpp"
+#include "lib/plan/engines.hpp"
+#include "lib/run/engine_field.hpp"
 #include "lib/saved/plan.hpp"
 
 namespace libperm {
 
 // One that computes.
 template <class Archive> void engine(Archive &ar, Engine &x) {
-    choice(ar, x, last_engine);
-    require(is_computing(x), "an engine");
+    engine_field(ar, x);
+    require(computes_blocks(x), "an engine");
 }
 
 template <class Archive> void serialize(Archive &ar, Pattern &a) { ar(a.rows, a.cols, a.row_ptr, a.col); }
@@ -27,7 +28,7 @@ template <class Archive> void serialize(Archive &ar, InputPattern &input) {
 
 // Those that shape the plan or its results: the others are the machine's and the caller's.
 template <class Archive> void serialize(Archive &ar, Options &o) {
-    choice(ar, o.engine, last_engine);
+    engine_field(ar, o.engine);
     choice(ar, o.device, Device::gpu);
     choice(ar, o.precision, Precision::mpfr);
     ar(o.mpfr_bits, o.modulus, o.tolerance, o.seed);
@@ -43,7 +44,7 @@ template <class Archive> void serialize(Archive &ar, Reductions &r) {
 template <class Archive> void serialize(Archive &ar, SavedGroup &g) {
     ar(g.group.n, g.count.blocks);
     engine(ar, g.group.engine);
-    choice(ar, g.group.form, FrontierForm::branches);
+    form_field(ar, g.group.engine, g.group.form);
     amounts(ar, g.count.nnz, g.count.work, g.count.seconds);
 }
 
@@ -51,17 +52,29 @@ template <class Archive> void serialize(Archive &ar, Cost &c) {
     amounts(ar, c.subsets, c.states, c.peak_states, c.operations, c.bytes, c.compile_seconds,
             c.serial_seconds);
 }
+template <class Archive> void cut_field(Archive &ar, Candidate &c) {
+    const EngineInfo &engine = info_of(c.engine);
+    if constexpr (Archive::is_loading::value) {
+        if (engine.load_cut) return engine.load_cut(ar, c);
+    } else if (engine.save_cut) {
+        return engine.save_cut(ar, c);
+    }
+    std::uint64_t pieces = 0; // of an engine that has no cuts
+    ar(pieces);
+    require(pieces == 0, "slices");
+}
 template <class Archive> void serialize(Archive &ar, Candidate &c) {
     engine(ar, c.engine);
-    choice(ar, c.form, FrontierForm::branches);
+    form_field(ar, c.engine, c.form);
     flags(ar, c.transposed, c.on_gpu, c.lacks_gpu, c.at_least, c.second);
     status(ar, c.refusal);
-    ar(c.slices, c.cost, c.bytes_per_state, c.why_not);
+    cut_field(ar, c);
+    ar(c.cost, c.cost.bytes_per_state, c.why_not);
 }
 
 template <class Archive> void serialize(Archive &ar, SavedEnginePlan &plan) {
     engine(ar, plan.engine);
-    choice(ar, plan.form, FrontierForm::branches);
+    form_field(ar, plan.engine, plan.form);
     ar(plan.bytes);
 }
 

@@ -10,9 +10,9 @@
 namespace libperm {
 namespace {
 
-SavedBlock saved_block(const BlockKey &key, const BlockPlan &plan, bool with_predictions) {
+SavedBlock saved_block(const BlockLines &lines, const BlockPlan &plan, bool with_predictions) {
     SavedBlock block;
-    block.lines = lines_of(key);
+    block.lines = lines;
     std::map<const EnginePlan *, std::int32_t> known;
     for (const Candidate &c : plan.candidates) {
         std::int32_t place = -1;
@@ -45,7 +45,6 @@ void keep_of_use(SavedBlock &block) {
         const bool is_chosen = static_cast<std::int32_t>(k) == block.chosen;
         if (!is_chosen && !c.second) continue;
         c.cost = {};
-        c.bytes_per_state = 0;
         of_use.insert(is_chosen ? of_use.begin() : of_use.end(), std::move(c));
         plan_of.insert(is_chosen ? plan_of.begin() : plan_of.end(), block.plan_of[k]);
     }
@@ -101,15 +100,16 @@ SavedPlan saved(const Plan &plan, bool with_predictions) {
     SavedPlan out{plan, {}, {}, {}, {}, -1};
     Plan &rest = out.plan;
     if (rest.input.written) out.written.push_back(*rest.input.written);
-    for (const auto &[key, block] : rest.block_plans)
-        out.blocks.push_back(saved_block(key, block, with_predictions));
-    for (const BlockKey &key : rest.expanded) out.expanded.push_back(lines_of(key).pattern);
+    for (const auto &[lines, block] : rest.block_plans)
+        out.blocks.push_back(saved_block(lines, block, with_predictions));
+    for (const auto &block : rest.expanded) out.expanded.push_back(block.lines.pattern);
     std::sort(out.blocks.begin(), out.blocks.end(), in_order);
     std::sort(out.expanded.begin(), out.expanded.end(), in_order);
     if (with_predictions) {
         for (const auto &[group, count] : rest.groups) out.groups.push_back({group, count});
         if (rest.blocks > 0) {
-            const SavedBlock costliest = saved_block(rest.costliest, *rest.main_block(), true);
+            SavedBlock costliest;
+            costliest.lines = rest.block_plans[rest.costliest].lines;
             out.costliest = std::lower_bound(out.blocks.begin(), out.blocks.end(), costliest, in_order) -
                             out.blocks.begin();
         }
@@ -120,6 +120,7 @@ SavedPlan saved(const Plan &plan, bool with_predictions) {
         for (SavedBlock &block : out.blocks) keep_of_use(block);
     }
     rest.block_plans.clear();
+    rest.costliest = 0;
     return out;
 }
 
@@ -132,13 +133,13 @@ Plan restored(SavedPlan saved, const Options &options) {
     if (!saved.written.empty())
         plan.input.written = std::make_shared<const InputPattern>(std::move(saved.written.front()));
     for (const SavedGroup &g : saved.groups) plan.groups.emplace(g.group, g.count);
-    for (const Pattern &a : saved.expanded) plan.expanded.insert(key_of(a, {}));
-    for (std::size_t k = 0; k < saved.blocks.size(); ++k) {
-        BlockKey key = key_of(saved.blocks[k].lines.pattern, saved.blocks[k].lines.kinds);
-        if (static_cast<std::int64_t>(k) == saved.costliest) plan.costliest = key;
-        const bool is_new =
-            plan.block_plans.emplace(std::move(key), restored_block(saved.blocks[k], plan)).second;
-        require(is_new, "a block comes twice");
+    for (const Pattern &a : saved.expanded)
+        if (!plan.expanded.contains(a)) plan.expanded.add({a, {}}, {});
+    plan.costliest = static_cast<std::size_t>(std::max<std::int64_t>(0, saved.costliest));
+    for (SavedBlock &block : saved.blocks) {
+        require(!plan.block_plans.find(block.lines.pattern, block.lines.kinds), "a block comes twice");
+        BlockPlan planned = restored_block(block, plan);
+        plan.block_plans.add(std::move(block.lines), std::move(planned));
     }
     plan.seconds = predicted_seconds(plan);
     return plan;

@@ -8,7 +8,7 @@ namespace libperm {
 
 struct SavedEnginePlan { // of candidates that share it
     Engine engine = Engine::none;
-    FrontierForm form = FrontierForm::sparse;
+    int form = 0;
     std::string bytes;
 };
 

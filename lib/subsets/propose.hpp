@@ -24,4 +24,6 @@ std::shared_ptr<const EnginePlan> restored_kernel(std::string_view bytes, Subset
 std::shared_ptr<const EnginePlan> restored_tree(std::string_view bytes, const PlanSource &of);
 void check_subsets(const Candidate &c);
 
+KernelSource subsets_source(const Candidate &c, const Numbers &numbers, bool nonnegative);
+
 } // namespace libperm

@@ -1,5 +1,6 @@
 // The plan of a sum over subsets as it travels. Of the tree, what its search found; those of the other
 // engines follow from the block.
+#include "jit/kernel/subset_source.hpp"
 #include "jit/program/tree_program.hpp"
 #include "lib/base/fields.hpp"
 #include "lib/input/options.hpp"
@@ -10,6 +11,7 @@
 
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 namespace libperm {
 namespace {
@@ -134,6 +136,12 @@ void check_subsets(const Candidate &c) {
                 plan->transposed == c.transposed &&
                 (c.on_gpu ? subsets_why_not(*plan).empty() : !needs_gpu(c.engine)),
             "no kernel for an engine");
+}
+
+KernelSource subsets_source(const Candidate &c, const Numbers &, bool) {
+    const auto *plan = plan_as<SubsetPlan>(c);
+    std::string why_not = plan ? subsets_why_not(*plan) : c.why_not;
+    return {why_not.empty() ? source_of(plan->kernel) : "", std::move(why_not)};
 }
 
 } // namespace libperm

@@ -29,7 +29,7 @@ std::size_t doubles_of(TapeLayout layout) { return is_dd(layout.arithmetic) ? 2 
 bool wants_doubles(const Plan &plan) {
     const Options &o = plan.options;
     return (o.precision == Precision::automatic || o.precision == Precision::double_) &&
-           (!o.names_engine() || facts_of(o.engine).transfers_states) &&
+           (!o.names_engine() || o.engine == engine_for(Goal::repeated)) &&
            (plan.input.value_type == PERM_VALUE_F64 || plan.input.value_type == PERM_VALUE_C128) &&
            !plan.input.written && plan.input.free_lines() == 0 && !plan.input.repeats;
 }
@@ -37,10 +37,10 @@ bool wants_doubles(const Plan &plan) {
 // Operations along the paths that were found for the blocks, whichever way was chosen.
 double operations_of_paths(const Plan &plan) {
     double all = 0;
-    for (const auto &[key, block] : plan.block_plans) {
+    for (const auto &[lines, block] : plan.block_plans) {
         double least = infinity;
         for (const Candidate &c : block.candidates)
-            if (facts_of(c.engine).transfers_states && c.form != FrontierForm::branches)
+            if (facts_of(c.engine).transfers_states && !form_facts(c)->has_tree)
                 least = std::min(least, c.cost.operations);
         if (least < infinity) all += least;
     }
@@ -207,7 +207,7 @@ Outcome outcome_of(const Tape &tape, const TapeAnswer &answer, bool on_gpu) {
     outcome.counts.peak_states = tape.most_states;
     outcome.counts.operations = static_cast<double>(tape.moves.size());
     outcome.blocks = outcome.blocks_computed = 1;
-    outcome.engine = Engine::frontier;
+    outcome.engine = engine_for(Goal::repeated);
     outcome.transposed = tape.transposed;
     outcome.on_gpu = on_gpu;
     return outcome;

@@ -179,9 +179,9 @@ libperm::Plan branched_plan() {
 
 // What is to be forged of it.
 libperm::Candidate &branched(libperm::Plan &plan) {
-    libperm::BlockPlan &block = plan.block_plans.at(plan.costliest);
+    libperm::BlockPlan &block = plan.block_plans.content(plan.costliest);
     libperm::Candidate &c = block.candidates.at(static_cast<std::size_t>(block.chosen));
-    REQUIRE(c.form == libperm::FrontierForm::branches);
+    REQUIRE(libperm::form_of(c) == libperm::FrontierForm::branches);
     return c;
 }
 
@@ -252,19 +252,20 @@ TEST_CASE("branches: trees that are none, of another block or too wide are no pl
     };
     CHECK(with([](libperm::Candidate &c) { c.on_gpu = true; }) == PERM_OK);
     const libperm::FrontierSlice slice = any_slice(plan);
-    CHECK(with([&](libperm::Candidate &c) { c.slices = {slice}; }) == PERM_OK);
+    CHECK(with([&](libperm::Candidate &c) { c.cut = libperm::cut_into({slice}); }) == PERM_OK);
     CHECK(with([&](libperm::Candidate &c) {
-              c.slices = {slice};
+              c.cut = libperm::cut_into({slice});
               c.on_gpu = true;
           }) == PERM_BAD_ARGUMENT);
-    CHECK(with([](libperm::Candidate &c) { c.form = libperm::FrontierForm::sparse; }) == PERM_BAD_ARGUMENT);
+    CHECK(with([](libperm::Candidate &c) { c.form = libperm::number_of(libperm::FrontierForm::sparse); }) ==
+          PERM_BAD_ARGUMENT);
 }
 
 // Its middle sets would be as wide as the block, and each a moment's work.
 TEST_CASE("branches: a forged tree of wide middle sets is refused before they are all counted") {
     const perm::Csr a = banded(20000, 1, 1, Entries::ones, run::seed(3405));
     libperm::Plan plan = plan_in_memory(a, options("auto", "all"));
-    libperm::BlockPlan &block = plan.block_plans.at(plan.costliest);
+    libperm::BlockPlan &block = plan.block_plans.content(plan.costliest);
     libperm::BranchDecomposition tree;
     const auto nnz = std::ssize(a.col_idx);
     for (std::int64_t k = 0; k < nnz; ++k) tree.leaves.push_back({libperm::BranchLeaf::Kind::entry, -1, k});
@@ -282,7 +283,7 @@ TEST_CASE("branches: a forged tree of wide middle sets is refused before they ar
         std::make_shared<const libperm::BranchSource>(libperm::BranchSource{{}, std::move(tree), {}});
     libperm::Candidate c;
     c.engine = libperm::Engine::frontier;
-    c.form = libperm::FrontierForm::branches;
+    c.form = libperm::number_of(libperm::FrontierForm::branches);
     c.plan = forged;
     block.candidates = {c};
     block.chosen = 0;

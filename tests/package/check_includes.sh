@@ -49,7 +49,8 @@ rooms() { # TOP OTHERS FLOOR... - rooms of one floor are joined by commas; a roo
 }
 
 rooms jit include text device,driver number,compile program,queue lanes,kernel
-rooms lib "preprocess|jit|include" base number bounds,input run frontier,subsets,ryser,periodic plan tape,saved glynn,marginals samples,execute estimates,report
+mapfile -t floors < <(sed -nE 's/^# floors: //p' lib/CMakeLists.txt | tr ' ' '\n')
+rooms lib "preprocess|jit|include" "${floors[@]}"
 rooms lib/periodic "lib/(base|number|input|run)|preprocess|jit|include" cell period table,power answers
 
 # Units that include each other would be a circle: tsort finds it.

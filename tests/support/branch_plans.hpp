@@ -25,13 +25,14 @@ inline BranchedPlan along_random_trees(const perm_csr &a, const perm_opts &opts,
                                        perm::families::Random &random) {
     libperm::Plan plan = plan_in_memory(a, opts);
     BranchedPlan made;
-    for (auto &[key, block] : plan.block_plans) {
-        const Pattern pattern = libperm::lines_of(key).pattern;
+    for (std::size_t number = 0; number < plan.block_plans.size(); ++number) {
+        const Pattern &pattern = plan.block_plans[number].lines.pattern;
+        libperm::BlockPlan &block = plan.block_plans.content(number);
         BranchDecomposition tree = random_tree(pattern, leaves, random);
         libperm::BranchProgram program = libperm::build_branch_program(pattern, tree);
         libperm::Candidate c;
         c.engine = libperm::Engine::frontier;
-        c.form = libperm::FrontierForm::branches;
+        c.form = libperm::number_of(libperm::FrontierForm::branches);
         c.cost = libperm::branches_cost(program.program, block.nonnegative);
         ++made.blocks;
         made.joins += libperm::shape_of(program.program, tree).joins;

@@ -46,7 +46,7 @@ bool is_for_kinds(const perm_csr *a) {
 }
 
 bool is_usual(const Options &o) {
-    return (!o.names_engine() || o.engine == Engine::ryser) && o.device != Device::gpu &&
+    return (!o.names_engine() || o.engine == engine_for(Goal::multiplicities)) && o.device != Device::gpu &&
            o.reckoned_gpus == 0 && o.passes.merging && o.checkpoint.empty() && !o.machine &&
            (o.precision == Precision::automatic || o.precision == Precision::double_ ||
             o.precision == Precision::exact);
@@ -219,7 +219,8 @@ std::optional<ExactMultiplicities> compute_exact_multiplicities(const perm_csr *
     control.begin(matrices_of(integers) * integers.plan.terms, seconds);
     Gaussian permanent;
     with_threads(options.threads, [&] { permanent = permanent_modulo_primes(integers, control); });
-    ExactMultiplicities result = result_of(integers, *kinds, Engine::ryser, serial, permanent, control);
+    ExactMultiplicities result =
+        result_of(integers, *kinds, engine_for(Goal::multiplicities), serial, permanent, control);
     result.outcome.counts.subsets = integers.plan.terms;
     result.outcome.counts.operations =
         integers.plan.terms * static_cast<double>(primes_for(integers) * integers.plan.row_kinds.size());

@@ -159,7 +159,7 @@ std::vector<Outcome> periodic_terms(const PeriodicPlan &plan, std::int64_t first
     const Charge of_outcomes(&control.memory(), count * static_cast<std::int64_t>(2 * sizeof(Outcome)));
     std::vector<Outcome> outcomes = Asked(plan, first, count, control, instant_seconds).answered();
     for (Outcome &outcome : outcomes) {
-        outcome.engine = Engine::frontier;
+        outcome.engine = engine_for(Goal::terms);
         outcome.transposed = plan.program.transposed;
         outcome.blocks = outcome.blocks_computed = 1;
         outcome.counts.peak_states = static_cast<double>(plan.states());

@@ -114,7 +114,7 @@ TEST_CASE("branches: 10^5 entries in a row, and along a line of joins, on a stac
             const std::string bytes = saved_frontier(FrontierPlan(program), true);
             const Pattern at = transpose(block.pattern).pattern;
             const Options options;
-            restored = restored_frontier(bytes, FrontierForm::branches,
+            restored = restored_frontier(bytes, number_of(FrontierForm::branches),
                                          {block.pattern, at, LineClasses{}, Numbers{}, options});
         });
         CHECK(fits);

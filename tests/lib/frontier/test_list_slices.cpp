@@ -141,10 +141,10 @@ bool is_same(const Outcome &x, const Outcome &y) {
 bool is_accepted(const Whole &whole, const FrontierSlice &slice) {
     Candidate c;
     c.engine = Engine::frontier;
-    c.form = whole.form;
+    c.form = number_of(whole.form);
     c.transposed = whole.program.transposed;
     c.plan = std::make_shared<const FrontierPlan>(whole.program);
-    c.slices = {slice};
+    c.cut = cut_into({slice});
     try {
         check_frontier(c);
         return true;

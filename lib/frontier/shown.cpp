@@ -1,0 +1,72 @@
+#include "lib/frontier/shown.hpp"
+
+#include "jit/kernel/frontier_join.hpp"
+#include "jit/kernel/frontier_sparse.hpp"
+#include "jit/text/text.hpp"
+#include "lib/frontier/dense_row.hpp"
+#include "lib/frontier/frontier.hpp"
+#include "lib/frontier/frontier_plan.hpp"
+#include "preprocess/branch_shape.hpp"
+
+#include <algorithm>
+
+namespace libperm {
+namespace {
+
+KernelRecipe kernel_of(FrontierForm form, const FrontierProgram &program, const StateNumbers &numbers) {
+    if (form == FrontierForm::sparse)
+        return sparse_frontier_kernels({sparse_key_words(program), numbers, program.counts});
+    if (form == FrontierForm::branches)
+        return frontier_join_kernels({std::max(1, branch_key_words(program)), numbers});
+    const std::vector<RowShape> shapes = kernel_shapes(program);
+    std::size_t widest = 0;
+    double most = 0;
+    for (std::size_t t = 0; t < shapes.size(); ++t) {
+        const FrontierStep &step = program.steps[t];
+        const double states = subsets_of_size(step.width_after, step.used_after);
+        if (states > most) widest = t;
+        most = std::max(most, states);
+    }
+    return dense_frontier_kernel(numbers, shapes[widest]);
+}
+
+// Null: the frontier follows no tree, or its tree is not there.
+const FrontierPlan *branches_of(const Candidate &c) {
+    return form_of(c) == FrontierForm::branches ? plan_as<FrontierPlan>(c) : nullptr;
+}
+
+BranchShape shape_of(const FrontierPlan &plan) {
+    return libperm::shape_of(plan.program, plan.program.source->tree);
+}
+
+} // namespace
+
+KernelSource frontier_source(const Candidate &c, const Numbers &numbers, bool nonnegative) {
+    const FrontierProgram &program = plan_as<FrontierPlan>(c)->program;
+    return {kernel_of(form_of(c), program, StateNumbers(numbers.arithmetic(), nonnegative)).source(), ""};
+}
+
+std::string tree_text(const Candidate &c) {
+    const FrontierPlan *plan = branches_of(c);
+    if (!plan) return "";
+    const auto count = [](std::int32_t number, const char *one, const char *many) {
+        return formatted("{} {}", number, number == 1 ? one : many);
+    };
+    const BranchShape x = shape_of(*plan);
+    return formatted(
+        "frontier branches: middle sets of up to {}; leaves: {}, {}, {}; {} of {:.3g} products\n",
+        count(x.width, "line", "lines"), count(x.rows, "row", "rows"), count(x.columns, "column", "columns"),
+        count(x.entries, "entry", "entries"), count(x.joins, "join", "joins"), x.products);
+}
+
+void put_tree(Json &json, const Candidate &c) {
+    const FrontierPlan *plan = branches_of(c);
+    if (!plan) return;
+    const BranchShape x = shape_of(*plan);
+    json["branches"] = {{"width", x.width},
+                        {"leaves", {{"rows", x.rows}, {"columns", x.columns}, {"entries", x.entries}}},
+                        {"joins", x.joins},
+                        {"products", x.products}};
+}
+
+} // namespace libperm
