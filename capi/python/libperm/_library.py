@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import os
 from pathlib import Path
 from typing import Any, Callable
@@ -37,20 +36,14 @@ def _load() -> ctypes.CDLL:
 library = _load()
 
 
-def _declare(name: str, signature: tuple[object, list[object]]) -> Any:
-    function: Any = getattr(library, name)
-    function.restype, function.argtypes = signature
-    return function
-
-
 for _name, _signature in _abi.SIGNATURES.items():
-    _declare(_name, _signature)
+    if hasattr(library, _name):  # older libraries lack some
+        getattr(library, _name).restype, getattr(library, _name).argtypes = _signature
 
 
-@functools.cache
 def later(name: str) -> Any | None:
     """A function that older libraries lack."""
-    return _declare(name, _abi.LATER[name]) if hasattr(library, name) else None
+    return getattr(library, name, None)
 
 
 def require(name: str) -> Any:

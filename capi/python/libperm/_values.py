@@ -153,14 +153,13 @@ def kind_of_array(array: Any) -> Kind:
 
 def value_type_of(entries: Any, kind: Kind) -> int:
     """The simplest that holds them without loss."""
-    if kind is Kind.RATIONAL:
-        return _abi.VALUE_TEXT
+    value_type: int = _abi.VALUE_TEXT
     if kind is Kind.INTEGER:
-        fit = is_array(entries) or all(int(x) in _INT64 for x in entries)
-        return _abi.VALUE_I64 if fit else _abi.VALUE_TEXT
-    if not are_doubles(entries):
-        return _abi.VALUE_TEXT
-    return _abi.VALUE_F64 if kind is Kind.REAL else _abi.VALUE_C128
+        if is_array(entries) or all(int(x) in _INT64 for x in entries):
+            value_type = _abi.VALUE_I64
+    elif kind is not Kind.RATIONAL and are_doubles(entries):
+        value_type = _abi.VALUE_F64 if kind is Kind.REAL else _abi.VALUE_C128
+    return value_type
 
 
 def are_doubles(entries: Any) -> bool:
