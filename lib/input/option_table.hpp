@@ -22,7 +22,7 @@ enum class Call {
     matchings,
     sub_permanents,
     gradients,
-    boson_sample,
+    sample_photons, // and perm_boson_sample
     bounds,
     estimate,
     estimate_run_shard, // and perm_estimate_shards, perm_estimate_combine

@@ -81,7 +81,7 @@ class Calls {
             double found[9];
             return perm_gradients(&dense_, &o, found, nullptr, nullptr, nullptr);
         };
-        a_["perm_boson_sample"] = [](const perm_opts &o) {
+        a_["perm_sample_photons"] = [](const perm_opts &o) {
             const double unit[] = {1, 0, 0, 0, 0, 0, 1, 0};
             const std::int64_t photon_modes[] = {0, 1};
             perm_boson boson = PERM_BOSON_INIT;
@@ -89,7 +89,7 @@ class Calls {
             boson.amplitudes = unit;
             boson.photon_modes = photon_modes;
             std::int64_t found[2];
-            return perm_boson_sample(&boson, 1, 1, &o, found);
+            return perm_sample_photons(&boson, &o, 1, 1, found);
         };
         a_["perm_bounds"] = [this](const perm_opts &o) {
             perm_interval found = PERM_INTERVAL_INIT;

@@ -70,12 +70,12 @@ def sample(
         photons=len(came),
         photon_modes=came.ctypes.data,
     )
-    draw = require("perm_boson_sample")
+    draw = require("perm_sample_photons")
     arguments = (
         ctypes.addressof(struct),
+        ctypes.addressof(prepared.struct),
         count,
         drawn_from,
-        ctypes.addressof(prepared.struct),
         samples.ctypes.data,
     )
     run(prepared, True, lambda: check(draw(*arguments)))
