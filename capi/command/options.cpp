@@ -373,7 +373,7 @@ void add_info_options(CLI::App &command, Options &options) {
                      "this machine alone, as the option --machine of explain, source and plan reads it");
     command.add_flag(
         "--options", options.option_table,
-        "which options count for which call of the library, and for the subcommand that makes it");
+        "what each option may be, and which count for which call of the library, as the subcommand makes it");
 }
 
 void add_source_options(CLI::App &command, Options &options) {

@@ -4,39 +4,15 @@
 #include "lib/base/error.hpp"
 #include "lib/base/json.hpp"
 #include "lib/input/machine.hpp"
+#include "lib/input/option_facts.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <vector>
 
 namespace libperm {
 namespace {
-
-// Fields of perm_opts that a call may be given in vain. Threads, limits and callbacks count for all calls.
-enum class Option {
-    engine,
-    device,
-    precision,
-    tolerance,
-    seed,
-    without,
-    decompose,
-    chunks,
-    cache_dir,
-    cache_limit_bytes,
-    checkpoint,
-    checkpoint_seconds,
-    gpus,
-    machine
-};
-
-constexpr const char *option_names[] = {
-    "engine",    "device", "precision", "tolerance",         "seed",       "without",
-    "decompose", "chunks", "cache_dir", "cache_limit_bytes", "checkpoint", "checkpoint_seconds",
-    "gpus",      "machine"};
-
-constexpr const char *counting_everywhere[] = {"threads", "memory_limit_bytes", "time_limit_seconds",
-                                               "progress", "cancel"};
 
 constexpr const char *call_names[] = {"perm_compute",
                                       "perm_permanents",
@@ -62,7 +38,6 @@ constexpr const char *call_names[] = {"perm_compute",
                                       "perm_periodic_growth",
                                       "perm compute --or-estimate"};
 
-const char *name_of(Option option) { return option_names[static_cast<int>(option)]; }
 const char *name_of(Call call) { return call_names[static_cast<int>(call)]; }
 
 // Options that do not count for some calls, but with these values, or that are accepted and have nothing to
@@ -274,9 +249,6 @@ std::string given(const Options &o, Option option) {
         return o.decompose_as_published ? "paper" : "";
     case Option::chunks:
         return o.equal_chunks ? "equal" : "";
-    case Option::cache_dir:
-    case Option::cache_limit_bytes:
-        return ""; // which no call refuses
     case Option::checkpoint:
         return o.checkpoint;
     case Option::checkpoint_seconds:
@@ -285,8 +257,10 @@ std::string given(const Options &o, Option option) {
         return o.reckoned_gpus == 0 ? "" : std::to_string(o.reckoned_gpus);
     case Option::machine:
         return o.machine ? "another machine (" + libperm::name_of(*o.machine) + ")" : "";
+    default:
+        break;
     }
-    return "";
+    return ""; // of others, which no call refuses
 }
 
 bool is_among(std::string_view values, const std::string &value) {
@@ -303,7 +277,7 @@ void require_counting(const Options &options, Call call) {
         for (const Option option : rule.options) {
             const std::string value = given(options, option);
             if (!value.empty() && !is_among(rule.values, value))
-                throw Error(rule.status, formatted("{} {}: {}", name_of(option), value, rule.why));
+                throw Error(rule.status, formatted("{} {}: {}", facts_of(option).name, value, rule.why));
         }
     }
 }
@@ -320,18 +294,24 @@ std::string option_table_json() {
         for (const auto &one : all) names.push_back(name(one));
         return names;
     };
-    Json options = list(option_names, [](const char *name) { return name; });
-    for (const char *name : counting_everywhere) options.push_back(name);
+    const auto name_of_option = [](Option option) { return facts_of(option).name; };
+    Json facts = Json::Object();
+    for (const OptionFacts &one : all_options())
+        facts[one.name] = {{"type", one.type},
+                           {"unit", one.unit},
+                           {"most", one.most > 0 && std::isfinite(one.most) ? Json(one.most) : Json()},
+                           {"values", one.values},
+                           {"otherwise", one.otherwise}};
     Json refusals = Json::Array();
     for (const Rule &rule : rules())
-        refusals.push_back(
-            Json{{"calls", list(rule.calls, [](Call call) { return name_of(call); })},
-                 {"options", list(rule.options, [](Option option) { return name_of(option); })},
-                 {"values", rule.values},
-                 {"status", static_cast<int>(rule.status)},
-                 {"why", rule.why}});
+        refusals.push_back(Json{{"calls", list(rule.calls, [](Call call) { return name_of(call); })},
+                                {"options", list(rule.options, name_of_option)},
+                                {"values", rule.values},
+                                {"status", static_cast<int>(rule.status)},
+                                {"why", rule.why}});
     return Json{{"calls", list(call_names, [](const char *name) { return name; })},
-                {"options", std::move(options)},
+                {"options", list(all_options(), [](const OptionFacts &one) { return one.name; })},
+                {"facts", std::move(facts)},
                 {"rules", std::move(refusals)}}
         .written();
 }
