@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
-from libperm import _abi, _quick
+from libperm import _abi, _exact_minors, _quick
 from libperm._batch import Batch
 from libperm._call import run
 from libperm._errors import InvalidMatrixError
@@ -65,8 +65,7 @@ class _Dense:
             check(function(a, None, *addresses))
             return
         prepared = Prepared(options, None)
-        opts = ctypes.addressof(prepared.struct)
-        run(prepared, self.is_long, lambda: check(function(a, opts, *addresses)))
+        run(prepared, self.is_long, lambda: check(function(a, prepared.address, *addresses)))
 
 
 def sub_permanents(
@@ -132,8 +131,6 @@ def _are_doubles(a: Any) -> bool:
 def _exact_sub_permanents(given: Any, counts: Any, options: Mapping[str, Any]) -> Any:
     """Of an array; None where doubles are asked for, or are what there is."""
     import numpy as np
-
-    from libperm import _exact_minors  # which plans
 
     if given.ndim not in (2, 3) or given.size == 0:
         return None

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from libperm import _abi
 from libperm._call import run
 from libperm._library import check, require
-from libperm._matrix import Input, read
-from libperm._options import MULTIPLICITIES, Prepared
-from libperm._values import value_type_of
+from libperm._matrix import input_of, read
+from libperm._options import Prepared
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -104,10 +103,9 @@ def bounds(A: Any, **options: Unpack[Options]) -> Interval:
     True
     """
     matrix, prepared = read(A), Prepared(options, None)
-    times: list[Any] = [options.get(name) for name in MULTIPLICITIES]
-    given = Input(matrix, value_type_of(matrix.entries, matrix.kind), *times)
+    given = input_of(matrix, options)
     found, function = _abi.Interval(ctypes.sizeof(_abi.Interval)), require("perm_bounds")
-    places = ctypes.addressof(given.struct), ctypes.addressof(prepared.struct), ctypes.addressof(found)
+    places = given.address, prepared.address, ctypes.addressof(found)
     run(prepared, given.is_long, lambda: check(function(*places)))
     return Interval(
         Bound(found.lower_mantissa, found.lower_exp2, found.lower_method.decode()),

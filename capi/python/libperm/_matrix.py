@@ -6,7 +6,7 @@ import ctypes
 import math
 import operator
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 from libperm import _abi
 from libperm._errors import InvalidMatrixError
 from libperm._numbers import Kind, numbers_of
+from libperm._options import MULTIPLICITIES
 from libperm._sequences import items_of
 from libperm._sums import sums
 from libperm._values import (
@@ -25,6 +26,7 @@ from libperm._values import (
     kind_of_array,
     kind_of_entries,
     plain,
+    value_type_of,
 )
 
 
@@ -252,6 +254,14 @@ class Input:
             self.value_type,
             *address,
         )
+        self.address = ctypes.addressof(self.struct)
+
+
+def input_of(matrix: Matrix, options: Mapping[str, Any], value_type: int | None = None) -> Input:
+    """With the multiplicities that stand among the options; by the simplest type of the values, or this."""
+    if value_type is None:
+        value_type = value_type_of(matrix.entries, matrix.kind)
+    return Input(matrix, value_type, *(options.get(name) for name in MULTIPLICITIES))
 
 
 def _may_take_long(sides: Sequence[Sequence[int]]) -> bool:

@@ -121,6 +121,7 @@ class Prepared:
                 if name in TYPES
             },
         )
+        self.address = ctypes.addressof(self.struct)
         if self.progress is not None:
             self.struct.progress = self.progress.function
 

@@ -40,8 +40,8 @@ class Kept:
         self.of_reals, self.of_integers = Prepared(options, None), Prepared(options, "exact")
         for prepared in (self.of_reals, self.of_integers):
             prepared.struct.cancel = _abi.CANCEL_FN()
-        reals, integers = (ctypes.addressof(x.struct) for x in (self.of_reals, self.of_integers))
-        self.addresses = (0 if self.of_reals.wants_exact else reals, integers)  # exact ones are Fractions
+        reals = 0 if self.of_reals.wants_exact else self.of_reals.address  # exact ones are Fractions
+        self.addresses = reals, self.of_integers.address
 
 
 _kept = functools.lru_cache(maxsize=64, typed=True)(lambda **options: Kept(options))
@@ -110,7 +110,7 @@ def plan(
         (given, *handles),
         handles[0].address.value,
         of_both,
-        ctypes.addressof(given.struct),
+        given.address,
         is_signless,
         seconds,
         is_long,

@@ -52,9 +52,5 @@ def sample(
 
 
 def _draw(given: Any, prepared: Prepared, shots: int, seed: int, columns: int) -> None:
-    function, struct = require("perm_sample"), ctypes.addressof(given.struct)
-    run(
-        prepared,
-        True,
-        lambda: check(function(struct, ctypes.addressof(prepared.struct), shots, seed, columns)),
-    )
+    function, arguments = require("perm_sample"), (given.address, prepared.address, shots, seed, columns)
+    run(prepared, True, lambda: check(function(*arguments)))

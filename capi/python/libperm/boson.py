@@ -73,7 +73,7 @@ def sample(
     draw = require("perm_sample_photons")
     arguments = (
         ctypes.addressof(struct),
-        ctypes.addressof(prepared.struct),
+        prepared.address,
         count,
         drawn_from,
         samples.ctypes.data,

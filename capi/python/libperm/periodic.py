@@ -112,12 +112,12 @@ class Periodic:
         self._options = Prepared(dict(options), "exact" if kind.is_exact else None)
         self._kind = self._options.kind_of_answer(kind)
         given = [part and Input(part, value_type_of(part.entries, part.kind)) for part in parts]
-        addresses = (part and ctypes.addressof(part.struct) for part in given)
+        addresses = (part and part.address for part in given)
         struct = _abi.Periodic(ctypes.sizeof(_abi.Periodic), *addresses, self._joined)
         self._handle = _Handle()
         arguments = (
             ctypes.addressof(struct),
-            ctypes.addressof(self._options.struct),
+            self._options.address,
             ctypes.byref(self._handle.address),
         )
         self._run(lambda: check(create(*arguments)))

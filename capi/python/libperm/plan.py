@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import ctypes
 import json
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from libperm import _abi, _batch, _quick, _saving
+from libperm import _abi, _batch, _exact_minors, _quick, _saving
 from libperm._call import run
+from libperm._handle import LONG_SECONDS, Handle
 from libperm._library import check, library, read_text, require
-from libperm._matrix import Input, Matrix, entries_for, read, require_kind
+from libperm._matrix import Matrix, entries_for, input_of, read, require_kind
 from libperm._numbers import Kind, Number
-from libperm._options import MULTIPLICITIES, Prepared, RunOptions
+from libperm._options import Prepared, RunOptions
 from libperm._partials import bytes_from, structs_of
 from libperm._result import Answer, Gradient, Result, result_of, value_of, warn_if_missed
 from libperm._values import (
@@ -34,31 +34,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from libperm._options import Options
-
-LONG_SECONDS = 0.01  # as predicted: a thread more is not noticed then
-
-
-class Handle:
-    """A perm_plan, freed with the last that refers to it: a running execution is one."""
-
-    __slots__ = ("_seconds", "address")
-
-    def __init__(self) -> None:
-        self.address = ctypes.c_void_p()
-        self._seconds: float | None = None
-
-    def __del__(self, _destroy: Any = library.perm_plan_destroy) -> None:
-        _destroy(self.address)
-
-    def explain(self, form: int) -> str:
-        return read_text(lambda *to: library.perm_plan_explain(self.address, form, *to))
-
-    def seconds(self) -> float:
-        """As predicted. What is refused may still be planned anew, with the values."""
-        if self._seconds is None:
-            explained = json.loads(self.explain(_abi.FORMAT_JSON))
-            self._seconds = math.inf if explained["refused"] else float(explained["predicted_seconds"])
-        return self._seconds
 
 
 class Plan:
@@ -101,20 +76,13 @@ class Plan:
         self._matrix, self._kind, self._given = matrix, matrix.kind, options
         self._options = Prepared(options, "exact" if matrix.kind.is_exact else None)
         self._answer_kind = self._options.kind_of_answer(matrix.kind)
-        self._input = Input(matrix, value_type, *(options.get(name) for name in MULTIPLICITIES))
+        self._input = input_of(matrix, options, value_type)
         self._handle = self._for_signs = self._quick = None
         self._is_signless = False
 
     def _create(self, is_told: bool) -> Handle:
-        handle, struct = Handle(), _abi.Csr.from_buffer_copy(self._input.struct)
-        if not is_told:
-            struct.values = None
-        arguments = (
-            ctypes.addressof(struct),
-            ctypes.addressof(self._options.struct),
-            ctypes.byref(handle.address),
-        )
-        run(self._options, self._input.is_long, lambda: check(library.perm_plan_create(*arguments)))
+        handle = Handle()
+        run(self._options, self._input.is_long, lambda: handle.make(self._input, self._options, is_told))
         return handle
 
     def _handle_for(self, entries: Any) -> Handle:
@@ -185,8 +153,6 @@ class Plan:
         0 where they are out of range; of a plan of integers or fractions exact, as libperm.gradient()
         has them. full=True: a libperm.Gradient, with the bounds of their errors.
         """
-        from libperm import _exact_minors  # which plans
-
         if _exact_minors.are_asked(self._kind, self._given, False):
             return self._exact_gradient(values, full)
         function = require("perm_plan_gradient")
@@ -220,8 +186,6 @@ class Plan:
         return value, derivatives
 
     def _exact_gradient(self, values: Any, full: bool) -> tuple[Number, Any] | Gradient:
-        from libperm import _exact_minors
-
         m, answer, as_numpy = self._matrix, self._execute(values), self._answers_numpy(values)
         entries = m.entries if values is None else entries_for(m, self._kind, values)
         matrix = Matrix(m.shape, m.row_ptr, m.col_idx, entries, self._kind)
@@ -255,8 +219,6 @@ class Plan:
                [8., 7., 6., 5.]]))
         """
         import numpy as np
-
-        from libperm import _exact_minors
 
         _exact_minors.refuse_batch(self._given)
         function = require("perm_plan_gradient_batch")
@@ -314,12 +276,7 @@ class Plan:
 
     def _execute(self, values: Any) -> Answer:
         handle, buffer = self._encoded(values)
-        answer = Answer()
-        if handle.seconds() > LONG_SECONDS or self._options.progress is not None:
-            arguments = handle.address, buffer.address, answer.address
-            run(self._options, True, lambda: check(library.perm_plan_execute(*arguments)))
-        else:
-            check(library.perm_plan_execute(handle.address, buffer.address, answer.address))
+        answer = handle.execute(buffer, self._options)
         self._make_quick()
         return answer
 
@@ -428,8 +385,7 @@ class Plan:
         matrix, value_type, made_with, native = _saving.from_bytes(saved)
         plan, handle = cls.__new__(cls), Handle()
         plan._set_up(matrix, {**made_with, **options}, value_type)
-        options_at, matrix_at = map(ctypes.addressof, (plan._options.struct, plan._input.struct))
-        _saving.load(native, options_at, matrix_at, handle.address)
+        _saving.load(native, plan._options.address, plan._input.address, handle.address)
         plan._handle = handle
         return plan
 
