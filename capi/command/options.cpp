@@ -15,7 +15,7 @@
 namespace perm {
 namespace {
 
-// A number of at least 0 and the unit that follows it.
+// Splits a text into a number of at least 0 and the unit that follows it.
 std::pair<double, std::string> split_unit(const std::string &text) {
     double number = 0;
     const char *last = text.data() + text.size();
@@ -25,7 +25,7 @@ std::pair<double, std::string> split_unit(const std::string &text) {
     return {number, std::string(end, last)};
 }
 
-// All of a text as a number.
+// Reads all of a text as a number.
 template <class Number> Number parse_all(const std::string &text, const char *kind) {
     Number number{};
     const char *last = text.data() + text.size();
@@ -43,7 +43,7 @@ template <class Integer> Integer parse_whole(const std::string &text) {
 
 double parse_number(const std::string &text) { return parse_all<double>(text, "a number"); }
 
-// "1,2,0".
+// Reads whole numbers of at least 0, with commas between: "1,2,0".
 std::vector<std::int64_t> parse_multiplicities(std::string text) {
     std::vector<std::int64_t> numbers;
     text += ',';
@@ -57,7 +57,7 @@ std::vector<std::int64_t> parse_multiplicities(std::string text) {
     return numbers;
 }
 
-// All of a file, or of a pipe: some kB. A device may have no end.
+// Reads all of a file or a pipe, of some kB; a device may have no end.
 std::string read_text(const std::string &file) {
     constexpr std::size_t most = 1 << 20;
     std::ifstream in(file, std::ios::binary);
@@ -87,7 +87,7 @@ void add_parsed(CLI::App &command, const char *name, Target &target, Parse parse
         ->type_name(type);
 }
 
-// Of compute and of shard.
+// Compute and shard keep what is done.
 void add_every_option(CLI::App &command, Options &options) {
     add_parsed(command, "--checkpoint-every", options.checkpoint_seconds, parse_seconds, "TIME",
                "write what is done no more often than this, 1m if not given");

@@ -40,8 +40,8 @@ constexpr const char *call_names[] = {"perm_compute",
 
 const char *name_of(Call call) { return call_names[static_cast<int>(call)]; }
 
-// Options that do not count for some calls, but with these values, or that are accepted and have nothing to
-// do.
+// A rule names options that do not count for some calls, but with these values, or that are accepted and have
+// nothing to do.
 struct Rule {
     std::vector<Call> calls;
     std::vector<Option> options;
@@ -225,7 +225,7 @@ std::string precision_of(const Options &o) {
     return o.precision == Precision::automatic ? "" : precision_name(o.precision);
 }
 
-// As the table has it; "": its default.
+// Returns an option's value as the table names it; "" for its default.
 std::string given(const Options &o, Option option) {
     const Options none;
     switch (option) {

@@ -35,7 +35,7 @@ Engine read_engine(std::string_view name) {
     bad_option(formatted("unknown engine \"{}\": {}", name, choices_of(Option::engine)));
 }
 
-// "gpu", "gpu:0,2", "gpu:all", "gpu:all+cpu".
+// Reads "gpu", "gpu:0,2", "gpu:all" or "gpu:all+cpu".
 void read_device(std::string_view name, Options &out) {
     const auto bad = [name] {
         bad_option(formatted("unknown device \"{}\": {}", name, choices_of(Option::device)));
@@ -83,7 +83,7 @@ CacheSettings cache_settings(const char *folder, std::int64_t limit_bytes) {
     return cache;
 }
 
-// Exact numbers modulo a prime.
+// Reads the prime that exact numbers are wanted modulo.
 void read_modulus(std::string_view name, std::string_view digits, Options &out) {
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), out.modulus);
     if (error != std::errc{} || end != digits.data() + digits.size() || out.modulus < 3 ||
@@ -145,7 +145,7 @@ Passes read_passes(std::string_view without) {
     return passes;
 }
 
-// Tolerance, threads, memory and time.
+// Checks and fills in tolerance, threads, memory and time.
 void read_limits(const perm_opts &o, Options &out) {
     require_in_range(Option::tolerance, o.tolerance);
     if (o.tolerance > 0) out.tolerance = o.tolerance;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Py_ssize_t short_order = 9; // below it, it is a microsecond: giving up the GIL is not worth it
 
-// Of what stands in the last two dimensions.
+// Describes the matrices in the last two dimensions.
 perm_dense dense_of(const Array &a) {
     perm_dense dense = PERM_DENSE_INIT;
     dense.n_rows = a.extent(a.dimensions() - 2);
@@ -24,7 +24,7 @@ perm_dense dense_of(const Array &a) {
     return dense;
 }
 
-// As perm_result.tolerance_met is for the default tolerance.
+// Whether perm_result.tolerance_met would be set for the default tolerance.
 bool is_told(const double *number, std::size_t parts, double bound) {
     constexpr double tolerance = 1e-9;
     const double size = parts == 1 ? std::fabs(number[0]) : std::hypot(number[0], number[1]);
@@ -75,7 +75,7 @@ PyObject *permanents(PyObject *, PyObject *const *args, Py_ssize_t count) {
 
 namespace {
 
-// numpy.empty of one or two dimensions, 0 for the second: of one.
+// Makes a numpy.empty of two dimensions, or of one where the second is 0.
 PyObject *empty(Py_ssize_t rows, Py_ssize_t columns, perm_value_type type) {
     static PyObject *const make = of_numpy("empty"), *const real = of_numpy("float64"),
                            *const complex = of_numpy("complex128"); // for good
@@ -98,7 +98,7 @@ bool has_zero(const Array &a) {
     });
 }
 
-// compute(doubles) into a new array, if the library has what it takes.
+// Calls compute(doubles) with a new array, if the library has what it takes.
 template <class Compute>
 PyObject *computed(const Array &a, Py_ssize_t rows, Py_ssize_t columns, const Compute &compute) {
     PyObject *found = empty(rows, columns, a.type());

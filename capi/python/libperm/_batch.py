@@ -36,7 +36,7 @@ class Batch:
 
 
 def rows_in(values: Any, pattern: Matrix) -> tuple[int, Any]:
-    """How many there are, and their entries in one row."""
+    """Returns how many matrices there are, and their entries in one row."""
     values, width = as_array(values), pattern.nnz
     if is_array(values):
         if values.ndim == 3:
@@ -127,7 +127,7 @@ class Results:
 
 
 def _complex(re: Any, im: Any) -> Any:
-    """Not re + 1j * im: that is NaN where re is infinite."""
+    """Joins the parts; re + 1j * im would be NaN where re is infinite."""
     import numpy as np
 
     whole = np.empty(len(re), np.complex128)
@@ -136,7 +136,7 @@ def _complex(re: Any, im: Any) -> Any:
 
 
 def numbers_in(parts: ctypes.Array[ctypes.c_double], kind: Kind, as_numpy: bool) -> Any:
-    """Doubles, or pairs of them."""
+    """Reads doubles, or pairs of them as complex numbers."""
     if as_numpy:
         import numpy as np
 

@@ -129,7 +129,7 @@ def _are_doubles(a: Any) -> bool:
 
 
 def _exact_sub_permanents(given: Any, counts: Any, options: Mapping[str, Any]) -> Any:
-    """Of an array; None where doubles are asked for, or are what there is."""
+    """Returns those of an array, or None where doubles are asked for or are what it holds."""
     import numpy as np
 
     if given.ndim not in (2, 3) or given.size == 0:
@@ -154,7 +154,7 @@ def _of_doubles(batch: Any) -> str:
 
 
 def are_served(batch: Any) -> bool:
-    """Matrices whose derivatives these sums have."""
+    """Whether these sums have the derivatives of such matrices."""
     return batch.shape[1] == batch.shape[2] <= MOST_LINES and later("perm_gradients") is not None
 
 
@@ -162,7 +162,7 @@ _MOST_FULL = 32  # rows: from 16 on a plan goes by these sums too, with the same
 
 
 def is_full(a: Any) -> bool:
-    """An array of floats without zeros, whose derivatives these sums have sooner than a plan."""
+    """Whether these sums have the derivatives sooner than a plan: of an array of floats without zeros."""
     import sys
 
     np = sys.modules.get("numpy")
@@ -178,7 +178,7 @@ def is_full(a: Any) -> bool:
 
 
 def gradients(batch: Any, options: Mapping[str, Any]) -> Gradient:
-    """Of an array (count, n, n) of doubles, with bounds and permanents."""
+    """Computes those of an array (count, n, n) of doubles, with bounds and permanents."""
     import numpy as np
 
     derivatives, bounds = np.empty(batch.shape, _of_doubles(batch)), np.empty(batch.shape)

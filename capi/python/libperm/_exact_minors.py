@@ -66,7 +66,7 @@ def refuse_batch(options: Mapping[str, Any]) -> None:
 
 
 def gradient(matrix: Matrix, permanent: Result, options: Mapping[str, Any]) -> Gradient:
-    """By each of its entries."""
+    """Computes the derivatives by each of its entries."""
     found = derivatives(matrix, matrix.positions(), options)
     return Gradient(found, [0.0] * len(found), permanent)
 
@@ -162,7 +162,7 @@ def _counted(lines: _Lines, row: int) -> list[tuple[int, int]]:
 
 
 def _digits(value: int, bits: int, count: int) -> list[int]:
-    """Of a sum of numbers below 2^(bits - 1), the k-th times 2^(k bits)."""
+    """Takes a sum apart, of numbers x_k below 2^(bits - 1) in absolute value, each times 2^(k bits)."""
     half, digits = 1 << bits - 1, []
     for _ in range(count):
         low = (value + half) % (2 * half) - half
@@ -172,7 +172,7 @@ def _digits(value: int, bits: int, count: int) -> list[int]:
 
 
 class _Plans:
-    """The last one, for rows of the same pattern."""
+    """Keeps the last plan, for rows of the same pattern."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         self._options = Prepared({**options, "precision": "exact"}, None)

@@ -31,7 +31,7 @@ class Handle:
         _destroy(self.address)
 
     def make(self, given: Input, options: Prepared, is_told: bool = True) -> None:
-        """is_told: of the values."""
+        """The plan of `given` is told of its values only if is_told says so."""
         struct = _abi.Csr.from_buffer_copy(given.struct)
         if not is_told:
             struct.values = None
@@ -51,7 +51,7 @@ class Handle:
         return read_text(lambda *to: library.perm_plan_explain(self.address, form, *to))
 
     def seconds(self) -> float:
-        """As predicted. What is refused may still be planned anew, with the values."""
+        """Predicts one execution; what is refused may still be planned anew, with the values."""
         if self._seconds is None:
             explained = json.loads(self.explain(_abi.FORMAT_JSON))
             self._seconds = math.inf if explained["refused"] else float(explained["predicted_seconds"])

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bound:
-    """mantissa * 2**exp2, that perm(A) is not below or not above."""
+    """mantissa * 2**exp2 is a number that perm(A) is not below, or not above."""
 
     mantissa: float
     exp2: int
     method: str
 
     def __float__(self) -> float:
-        """To nearest; inf or 0 beyond a double."""
+        """Rounds to the nearest double; inf or 0 where it lies beyond all of them."""
         try:
             return math.ldexp(self.mantissa, self.exp2)
         except OverflowError:
@@ -43,13 +43,13 @@ class Bound:
 
     @property
     def log10(self) -> float:
-        """-inf of 0."""
+        """Returns its logarithm; -inf where it is 0."""
         if self.mantissa == 0:
             return -math.inf
         return math.log10(self.mantissa) + self.exp2 * math.log10(2)
 
     def rounded(self, rounding: str) -> str:
-        """Six digits; `rounding` as in the module decimal."""
+        """Writes six digits, rounded as the module decimal calls it."""
         if self.mantissa == 0:
             return "0"
         wide = decimal.Context(prec=40, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)

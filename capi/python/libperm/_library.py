@@ -42,7 +42,7 @@ for _name, _signature in _abi.SIGNATURES.items():
 
 
 def later(name: str) -> Any | None:
-    """A function that older libraries lack."""
+    """Returns a function, or None where the library is older than it."""
     return getattr(library, name, None)
 
 
@@ -69,7 +69,7 @@ def check(status: int) -> None:
 
 
 def read_bytes(fill: Callable[[Any, int, Any], int]) -> bytes:
-    """From a call that fills a caller's buffer."""
+    """Returns what a call writes into a buffer of its caller."""
     needed = ctypes.c_size_t()
     check(fill(None, 0, ctypes.byref(needed)))
     while True:  # it may have grown since it was measured
@@ -85,10 +85,10 @@ def read_text(fill: Callable[[Any, int, Any], int]) -> str:
 
 
 def info() -> str:
-    """Build, engines, GPUs, the folder of compiled kernels, ..."""
+    """Tells of the build, its engines, the GPUs, the folder of compiled kernels, ..."""
     return read_text(lambda *to: library.perm_info(_abi.FORMAT_TEXT, *to))
 
 
 def set_log_level(level: int) -> None:
-    """What the library logs to stderr: 0 nothing, 1 errors, 2 warnings, 3 decisions, 4 details."""
+    """Sets what the library logs to stderr: 0 nothing, 1 errors, 2 warnings, 3 decisions, 4 details."""
     check(library.perm_set_log_level(level))

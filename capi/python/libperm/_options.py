@@ -64,7 +64,7 @@ def _path(_name: str, value: str | os.PathLike[str]) -> bytes:
     return os.fsencode(value)
 
 
-# How the library's types are read, by its own names for them.
+# Each of the library's types, by its own name for it, is read by one of these.
 READERS: dict[str, Callable[[str, Any], Any]] = {
     "word": _word,
     "words": _words,
@@ -78,7 +78,7 @@ READERS: dict[str, Callable[[str, Any], Any]] = {
     "uint64": functools.partial(whole, most=2**64 - 1),
 }
 
-# Of each option the type that the library has it of.
+# The type that the library has each option of; a test compares them.
 TYPES = {
     "engine": "word",
     "device": "word",
@@ -140,7 +140,7 @@ class Prepared:
 
 @functools.cache
 def _values_of(call: str) -> dict[str, list[str]]:
-    """Options that do not count for a call of perm.h, but with these values."""
+    """Finds the options that do not count for a call of perm.h, and with which values they do."""
     try:
         table = json.loads(read_text(lambda *to: library.perm_info(_abi.FORMAT_OPTIONS, *to)))
     except Error:  # an older library, which refuses none
@@ -154,6 +154,6 @@ def _values_of(call: str) -> dict[str, list[str]]:
 
 
 def counting(call: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Of options that are for several calls, those that count for this one."""
+    """Selects, from options that are for several calls, those that count for this one."""
     values = _values_of(call)
     return {name: value for name, value in options.items() if name not in values or value in values[name]}

@@ -63,14 +63,14 @@ def _kept_of(options: Mapping[str, Any]) -> Kept | None:
         return None
 
 
-# Of an array, with no options.
+# These take an array, with no options.
 small: Callable[[Any], Number | None] = (lambda a: None) if compiled is None else compiled.permanent
 sub_permanents: Callable[[Any], Any] = (lambda a: None) if compiled is None else compiled.sub_permanents
 gradient: Callable[[Any], Any] = (lambda a: None) if compiled is None else compiled.gradient
 
 
 def _split(options: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[Any, ...]]:
-    """The multiplicities apart, as the compiled calls take them: both, or none."""
+    """Separates the multiplicities, as the compiled calls take them: both, or none."""
     if _MULTIPLICITIES.isdisjoint(options):
         return options, ()
     others = {name: value for name, value in options.items() if name not in _MULTIPLICITIES}
@@ -87,7 +87,7 @@ def permanent(a: Any, options: Mapping[str, Any]) -> Number | None:
 
 
 def compute(a: Any, options: Mapping[str, Any], result: int) -> tuple[Kind, bool] | None:
-    """Into the perm_result at this address; the kind of the numbers, and whether they are to be exact."""
+    """Fills the perm_result at this address; returns the kind of numbers and whether they are exact."""
     if compiled is None:
         return None
     others, counts = _split(options)
@@ -102,7 +102,7 @@ def compute(a: Any, options: Mapping[str, Any], result: int) -> tuple[Kind, bool
 def plan(
     given: Input, handles: list[Any], is_signless: bool, seconds: float, is_long: bool, as_numpy: bool
 ) -> object | None:
-    """For execute() and permanents(). handles: the plan's, and that for values of both signs."""
+    """Keeps what execute() and permanents() need. handles: the plan's, and that for values of both signs."""
     if compiled is None or given.value_type not in _KINDS:
         return None
     of_both = handles[1].address.value if len(handles) > 1 else 0
@@ -138,7 +138,7 @@ def execute(plan: object, values: Any) -> Number | None:
 def permanents(
     plan: object, values: Any, kind: Kind, full: bool, run: Callable[[Callable[[], None]], None]
 ) -> Any:
-    """Of an array of real or complex values. run: calls what may be long so that it can be stopped."""
+    """Computes those of an array of values; `run` calls what may be long so that it can be stopped."""
     import numpy as np
 
     count = len(values)

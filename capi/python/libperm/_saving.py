@@ -62,7 +62,7 @@ def from_bytes(saved: bytes) -> tuple[Matrix, int, dict[str, Any], bytes]:
 
 
 def load(native: bytes, options: int, csr: int, place: Any) -> None:
-    """A plan of another matrix would read beyond the values of this one."""
+    """Loads a plan and checks that it is of this matrix: another one would read beyond its values."""
     check(require("perm_plan_load")(native, len(native), options, ctypes.byref(place)))
     check(require("perm_plan_check_matrix")(place, csr))
 

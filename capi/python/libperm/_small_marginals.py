@@ -21,7 +21,7 @@ _idle: dict[Any, _Plan] = {}  # whoever takes one out has it alone
 
 
 class _Plan:
-    """Of full matrices of one shape, and of the weights that come with them."""
+    """A plan of full matrices of one shape, and of the weights that come with them."""
 
     def __init__(self, shape: tuple[int, int], with_rows: bool, with_cols: bool) -> None:
         import numpy as np

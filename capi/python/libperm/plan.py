@@ -66,7 +66,7 @@ class Plan:
 
     @classmethod
     def _of(cls, matrix: Matrix, options: dict[str, Any], value_type: int, is_told: bool) -> Plan:
-        """Which is not told of the values, if their signs or phases will not be those of all."""
+        """Makes a plan that is not told of the values, if their signs or phases will not be those of all."""
         plan = cls.__new__(cls)
         plan._set_up(matrix, options, value_type)
         plan._handle = plan._create(is_told)
@@ -359,7 +359,7 @@ class Plan:
         return f"<libperm.Plan of a {rows}x{cols} matrix of {self.nnz} {self._kind.name.lower()} entries>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: what it will do."""
+        """Shows in notebooks what it will do."""
         return f"<pre>{escape(self.explain() if self._handle is not None else repr(self))}</pre>"
 
     def to_bytes(self) -> bytes:

@@ -9,7 +9,7 @@
 
 namespace perm_xla {
 
-// Of the libperm.so.1 that the package has loaded.
+// The functions are those of the libperm.so.1 that the package has loaded.
 struct Library {
     decltype(&perm_plan_create) create = nullptr;
     decltype(&perm_plan_execute_batch) execute_batch = nullptr;
@@ -30,7 +30,7 @@ struct Shape {
     auto operator<=>(const Shape &) const = default;
 };
 
-// Null, and perm_last_error tells why. May be called by many threads.
+// Returns null where it cannot be made: perm_last_error tells why. May be called by many threads.
 const perm_plan *plan_of(const Shape &shape);
 
 } // namespace perm_xla

@@ -165,7 +165,7 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(libperm_gradients, perm_xla::gradients,
                                   .Ret<xla::ffi::AnyBuffer>()
                                   .Attr<std::int64_t>("threads"));
 
-// The addresses of libperm's functions, in the order of perm_xla::Library.
+// Takes the addresses of libperm's functions, in the order of perm_xla::Library.
 extern "C" void libperm_bind(void *create, void *execute_batch, void *gradient_batch, void *gradients,
                              void *clear, void *last_error) {
     using perm_xla::library;
