@@ -129,7 +129,7 @@ PyObject *execute_batch(PyObject *, PyObject *const *args, Py_ssize_t count) {
     const KeptPlan *kept = kept_in(args, count, 6);
     if (!kept) return nullptr;
     const Array array(args[1]);
-    if (!array || array.dimensions() < 2 || !library.execute_batch) return none();
+    if (!array || array.dimensions() < 2) return none();
     Scratch scratch;
     const Entries entries = entries_of_many(kept->pattern, array, scratch);
     const perm_plan *plan = entries.first ? kept->plan_for(entries) : nullptr;

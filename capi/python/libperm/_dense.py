@@ -12,7 +12,7 @@ from libperm import _abi, _exact_minors, _quick
 from libperm._batch import Batch
 from libperm._call import run
 from libperm._errors import InvalidMatrixError
-from libperm._library import check, later, require
+from libperm._library import check, library
 from libperm._matrix import LONG_ORDER, array_in, read_counts
 from libperm._options import Prepared
 from libperm._result import Gradient
@@ -59,7 +59,7 @@ class _Dense:
         self.is_long = max(lines) + count.bit_length() > LONG_ORDER
 
     def call(self, name: str, options: Mapping[str, Any], outputs: tuple[Any, ...]) -> None:
-        function, a = require(name), ctypes.addressof(self.struct)
+        function, a = getattr(library, name), ctypes.addressof(self.struct)
         addresses = [None if x is None else x.ctypes.data for x in outputs]
         if not options and not self.is_long:
             check(function(a, None, *addresses))
@@ -155,7 +155,7 @@ def _of_doubles(batch: Any) -> str:
 
 def are_served(batch: Any) -> bool:
     """Whether these sums have the derivatives of such matrices."""
-    return batch.shape[1] == batch.shape[2] <= MOST_LINES and later("perm_gradients") is not None
+    return bool(batch.shape[1] == batch.shape[2] <= MOST_LINES)
 
 
 _MOST_FULL = 32  # rows: from 16 on a plan goes by these sums too, with the same bits

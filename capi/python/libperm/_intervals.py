@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from libperm import _abi
 from libperm._call import run
-from libperm._library import check, require
+from libperm._library import check, library
 from libperm._matrix import input_of, read
 from libperm._options import Prepared
 
@@ -104,7 +104,7 @@ def bounds(A: Any, **options: Unpack[Options]) -> Interval:
     """
     matrix, prepared = read(A), Prepared(options, None)
     given = input_of(matrix, options)
-    found, function = _abi.Interval(ctypes.sizeof(_abi.Interval)), require("perm_bounds")
+    found, function = _abi.Interval(ctypes.sizeof(_abi.Interval)), library.perm_bounds
     places = given.address, prepared.address, ctypes.addressof(found)
     run(prepared, given.is_long, lambda: check(function(*places)))
     return Interval(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Callable
 
 from libperm import _abi
-from libperm._errors import UnsupportedError, error_of
+from libperm._errors import error_of
 
 _NAME = "libperm.so.1"
 
@@ -32,25 +32,21 @@ def _load() -> ctypes.CDLL:
         ) from None
 
 
+def _declare(of: ctypes.CDLL) -> ctypes.CDLL:
+    for name, (result, arguments) in _abi.SIGNATURES.items():
+        if not hasattr(of, name):
+            raise ImportError(f"{of._name} is older than this package: it has no {name}. Install a newer one")
+        function = getattr(of, name)
+        function.restype, function.argtypes = result, arguments
+    return of
+
+
 # ctypes releases the GIL during each call.
-library = _load()
-
-
-for _name, _signature in _abi.SIGNATURES.items():
-    if hasattr(library, _name):  # older libraries lack some
-        getattr(library, _name).restype, getattr(library, _name).argtypes = _signature
-
-
-def later(name: str) -> Any | None:
-    """Returns a function, or None where the library is older than it."""
-    return getattr(library, name, None)
+library = _declare(_load())
 
 
 def require(name: str) -> Any:
-    function = later(name)
-    if function is None:
-        raise UnsupportedError(f"libperm {version()} has no {name}: install a newer one")
-    return function
+    return getattr(library, name)
 
 
 def version() -> str:

@@ -13,8 +13,8 @@ from libperm._batch import Batch, Results
 from libperm._call import run
 from libperm._errors import InvalidMatrixError, UnmatchedWarning
 from libperm._handle import Handle
-from libperm._library import check, require
-from libperm._matrix import LONG_LINES, LONG_ORDER, Input, Matrix, input_of, read
+from libperm._library import check, library
+from libperm._matrix import LONG_LINES, LONG_ORDER, Input, Matrix, input_of, of_places, read
 from libperm._numbers import Kind, numbers_of
 from libperm._options import Prepared
 from libperm._result import Answer, Result, in_numpy, result_of
@@ -98,7 +98,7 @@ def marginals(
     handle, prepared, answer = Handle(), Prepared(options, None), Answer()
     count = matrix.nnz + sum(matrix.shape)
     found, bounds = (ctypes.c_double * max(1, count))(), (ctypes.c_double * max(1, count))()
-    function = require("perm_plan_marginals")
+    function = library.perm_plan_marginals
 
     def call() -> None:
         handle.make(given, prepared)
@@ -127,7 +127,7 @@ def matchings(A: Any, **options: Unpack[Options]) -> list[Any]:
     prepared = Prepared(given_options, "exact" if matrix.kind.is_exact else None)
     given = input_of(matrix, given_options)
     lines = [n if of_lines is None else sum(of_lines) for n, of_lines in zip(matrix.shape, given.counts)]
-    results, function = Results(min(lines) + 1), require("perm_matchings")
+    results, function = Results(min(lines) + 1), library.perm_matchings
     arguments = given.address, prepared.address, min(lines) + 1, results.address
     run(prepared, True, lambda: check(function(*arguments)))
     found: list[Any] = results.read(matrix.kind, prepared.wants_exact, False).values
@@ -239,15 +239,13 @@ def _of_many(batch: Any, row_unmatched: Any, col_unmatched: Any, options: dict[s
                 f"{what}_unmatched has the shape {np.shape(weights)}, where ({count}, {lines}) is expected"
             ) from None
     values = np.ascontiguousarray(np.concatenate(parts, axis=1))
-    row_ptr = np.zeros(m + 1, np.int64)
-    np.cumsum(np.bincount(i, minlength=m), out=row_ptr[1:])
-    pattern = Matrix((m, n), row_ptr, np.ascontiguousarray(j, np.int64), np.ones(len(i)), Kind.REAL)
+    pattern = of_places((m, n), i, j, np.ones(len(i)), Kind.REAL)
     given = input_of(pattern, options, _abi.VALUE_F64)
     given.struct.row_unmatched = None if row_unmatched is None else values.ctypes.data
     given.struct.col_unmatched = None if col_unmatched is None else values.ctypes.data
     handle, prepared, results = Handle(), Prepared(options, None), Results(count)
     found, bounds = np.empty((count, len(i) + m + n)), np.empty((count, len(i) + m + n))
-    function = require("perm_plan_marginals_batch")
+    function = library.perm_plan_marginals_batch
 
     def call() -> None:
         handle.make(given, prepared, is_told=False)

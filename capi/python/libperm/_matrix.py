@@ -127,6 +127,13 @@ def _read_sparse(a: Any) -> Matrix:
         is_first = np.diff(rows, prepend=-1).astype(bool) | np.diff(cols, prepend=-1).astype(bool)
         entries = sums(entries[order], np.flatnonzero(is_first), kind)
         rows, cols = rows[is_first], cols[is_first]
+    return of_places(shape, rows, cols, entries, kind)
+
+
+def of_places(shape: tuple[int, int], rows: Any, cols: Any, entries: Any, kind: Kind) -> Matrix:
+    """Makes a matrix of arrays of places, in order."""
+    import numpy as np
+
     row_ptr = np.zeros(shape[0] + 1, np.int64)
     np.cumsum(np.bincount(rows, minlength=shape[0]), out=row_ptr[1:])
     return Matrix(shape, row_ptr, np.ascontiguousarray(cols, np.int64), entries, kind)
@@ -154,11 +161,8 @@ def _read_array(a: Any, with_zeros: bool = False) -> Matrix:
     if dense.ndim != 2:
         raise TypeError(f"an array of {dense.ndim} dimensions is no matrix")
     rows, cols = np.nonzero(np.ones(dense.shape) if with_zeros else is_entry(dense))
-    row_ptr = np.zeros(dense.shape[0] + 1, np.int64)
-    np.cumsum(np.bincount(rows, minlength=dense.shape[0]), out=row_ptr[1:])
-    shape = (int(dense.shape[0]), int(dense.shape[1]))
     kind = kind_of_array(dense)  # of the zeros too
-    return Matrix(shape, row_ptr, np.ascontiguousarray(cols, np.int64), dense[rows, cols], kind)
+    return of_places(dense.shape, rows, cols, dense[rows, cols], kind)
 
 
 def _read_rows(a: Any, with_zeros: bool = False) -> Matrix:

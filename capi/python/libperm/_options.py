@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Callable, TypedDict
 
 from libperm import _abi
-from libperm._errors import FIELDS, Error
+from libperm._errors import FIELDS
 from libperm._library import library, read_text
 from libperm._numbers import Kind
 from libperm._progress import Progress
@@ -141,10 +141,7 @@ class Prepared:
 @functools.cache
 def _values_of(call: str) -> dict[str, list[str]]:
     """Finds the options that do not count for a call of perm.h, and with which values they do."""
-    try:
-        table = json.loads(read_text(lambda *to: library.perm_info(_abi.FORMAT_OPTIONS, *to)))
-    except Error:  # an older library, which refuses none
-        return {}
+    table = json.loads(read_text(lambda *to: library.perm_info(_abi.FORMAT_OPTIONS, *to)))
     return {
         name: rule["values"].split(", ")
         for rule in table["rules"]

@@ -4,7 +4,6 @@ extension is not built, or PERM_PYTHON_PURE is set, everything goes that way."""
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import os
 import sys
@@ -13,7 +12,7 @@ from typing import Any, Callable
 
 from libperm import _abi
 from libperm._batch import Batch
-from libperm._library import check, later, library
+from libperm._library import check, library
 from libperm._matrix import Input
 from libperm._numbers import Kind, Number
 from libperm._options import MULTIPLICITIES, Prepared
@@ -158,16 +157,5 @@ def permanents(
     return Batch(numbers, *others) if full else numbers
 
 
-def _address(function: Any) -> int:
-    return ctypes.cast(function, ctypes.c_void_p).value or 0
-
-
 if compiled is not None:
-    _later = ("perm_plan_execute_batch", "perm_permanents", "perm_sub_permanents", "perm_gradients")
-    compiled.bind(
-        _address(library.perm_compute),
-        _address(library.perm_result_clear),
-        _address(library.perm_plan_execute),
-        *(0 if function is None else _address(function) for function in map(later, _later)),
-        _DEFAULT.addresses[1],
-    )
+    compiled.bind(library._handle, _DEFAULT.addresses[1])

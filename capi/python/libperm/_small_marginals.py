@@ -8,7 +8,7 @@ from typing import Any
 
 from libperm import _abi
 from libperm._handle import Handle
-from libperm._library import check, require
+from libperm._library import check, library
 from libperm._matrix import Input, read
 from libperm._numbers import Kind, is_double
 from libperm._options import Prepared
@@ -32,7 +32,7 @@ class _Plan:
         given.struct.col_unmatched = one.ctypes.data if with_cols else None
         self._prepared, self._handle = Prepared({}, None), Handle()
         self._handle.make(given, self._prepared)
-        self._function, self._answer = require("perm_plan_marginals"), Answer()
+        self._function, self._answer = library.perm_plan_marginals, Answer()
 
     def run(self, values: Any, found: Any, bounds: Any) -> Result:
         places = values.ctypes.data, found.ctypes.data, bounds.ctypes.data

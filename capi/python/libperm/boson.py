@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from libperm import _abi
 from libperm._call import run
 from libperm._errors import InvalidMatrixError, InvalidOptionError
-from libperm._library import check, require
+from libperm._library import check, library
 from libperm._matrix import array_in
 from libperm._options import Prepared
 from libperm._quantities import whole
@@ -70,7 +70,7 @@ def sample(
         photons=len(came),
         photon_modes=came.ctypes.data,
     )
-    draw = require("perm_sample_photons")
+    draw = library.perm_sample_photons
     arguments = (
         ctypes.addressof(struct),
         prepared.address,

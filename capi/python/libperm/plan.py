@@ -130,18 +130,17 @@ class Plan:
         return self._permanents(count, flat, full, is_numpy(values))
 
     def _permanents(self, count: int, flat: Any, full: bool, as_numpy: bool) -> Any:
-        value_type, wants_exact = self._input.value_type, self._options.wants_exact
-        handle, buffer = self._handle_for(flat), encode(flat, value_type)
+        handle, buffer = self._handle_for(flat), encode(flat, self._input.value_type)
         self._make_quick()
         if as_numpy and is_array(buffer.owner):
             found = self._quick_permanents(buffer.owner.reshape(count, self._matrix.nnz), full)
             if found is not None:
                 return found
         results = _batch.Results(count)
-        arguments = handle.address, buffer.address, self._matrix.nnz, value_type
+        arguments = handle.address, buffer.address, self._matrix.nnz
         is_long = count * handle.seconds() > LONG_SECONDS
         run(self._options, is_long, lambda: results.fill(*arguments))
-        batch = results.read(self._answer_kind, wants_exact, as_numpy)
+        batch = results.read(self._answer_kind, self._options.wants_exact, as_numpy)
         return batch if full else batch.values
 
     @overload
@@ -155,7 +154,7 @@ class Plan:
         """
         if _exact_minors.are_asked(self._kind, self._given, False):
             return self._exact_gradient(values, full)
-        function = require("perm_plan_gradient")
+        function = library.perm_plan_gradient
         handle, buffer = self._encoded(values)
         parts = self._matrix.nnz * (2 if self._kind is Kind.COMPLEX else 1)
         gradient, bounds = (ctypes.c_double * parts)(), (ctypes.c_double * self._matrix.nnz)()
@@ -221,7 +220,7 @@ class Plan:
         import numpy as np
 
         _exact_minors.refuse_batch(self._given)
-        function = require("perm_plan_gradient_batch")
+        function = library.perm_plan_gradient_batch
         count, flat = _batch.rows_in(values, self._matrix)
         require_kind(kind_of_entries(flat), self._kind)
         handle, buffer = self._handle_for(flat), encode(flat, self._input.value_type)

@@ -13,8 +13,8 @@ namespace perm_xla {
 struct Library {
     decltype(&perm_plan_create) create = nullptr;
     decltype(&perm_plan_execute_batch) execute_batch = nullptr;
-    decltype(&perm_plan_gradient_batch) gradient_batch = nullptr; // null where the library is older
-    decltype(&perm_gradients) gradients = nullptr;                // the same
+    decltype(&perm_plan_gradient_batch) gradient_batch = nullptr;
+    decltype(&perm_gradients) gradients = nullptr;
     decltype(&perm_result_clear) clear = nullptr;
     decltype(&perm_last_error) last_error = nullptr;
 };
