@@ -76,8 +76,7 @@ const std::vector<Rule> &rules() {
          {machine},
          "",
          "what is planned for another machine is not to be executed here: save the plan and load it there, "
-         "or leave "
-         "out the option machine"},
+         "or leave out the option machine"},
 
         {{Call::plan_execute_batch, Call::plan_gradient, Call::plan_marginals},
          {checkpoint, checkpoint_seconds},
@@ -97,21 +96,18 @@ const std::vector<Rule> &rules() {
          {engine},
          "auto, frontier",
          "derivatives and probabilities go along the frontier, or over sums and sets of their own: make the "
-         "plan "
-         "with engine auto or frontier"},
+         "plan with engine auto or frontier"},
         {{Call::plan_gradient},
          {precision},
          "auto, double, exact",
          "derivatives are computed in doubles, with certain bounds: make the plan without a precision, or "
-         "with "
-         "\"double\"",
+         "with \"double\"",
          PERM_UNSUPPORTED},
         {{Call::plan_marginals},
          {precision},
          "auto, double",
          "probabilities are computed in doubles, with certain bounds: make the plan without a precision, or "
-         "with "
-         "\"double\"",
+         "with \"double\"",
          PERM_UNSUPPORTED},
         {{Call::plan_marginals},
          {device, gpus},
@@ -132,8 +128,7 @@ const std::vector<Rule> &rules() {
          {engine, tolerance, seed, without, decompose, chunks, checkpoint, checkpoint_seconds, gpus},
          "",
          "these are sums over signs of full matrices, without a plan, in doubles with their bounds: leave it "
-         "out; "
-         "perm_compute and perm_plan_gradient know it"},
+         "out; perm_compute and perm_plan_gradient know it"},
         {{Call::sub_permanents, Call::gradients, Call::sample_photons},
          {precision},
          "auto, double",
@@ -147,8 +142,7 @@ const std::vector<Rule> &rules() {
          {engine, precision, tolerance, seed, decompose, chunks, checkpoint, checkpoint_seconds, gpus},
          "",
          "bounds are certain, and as close as they come at once, in doubles, in one way: leave it out; the "
-         "permanent "
-         "itself (perm_compute) and an estimate to a precision (perm_estimate) have such options"},
+         "permanent itself (perm_compute) and an estimate to a precision (perm_estimate) have such options"},
         {{Call::bounds},
          {device},
          "auto, cpu",
@@ -163,8 +157,7 @@ const std::vector<Rule> &rules() {
          {engine, precision, tolerance, decompose, chunks, gpus},
          "",
          "an estimate is drawn from samples: what it is to come to is told by epsilon, delta, method and "
-         "samples; "
-         "leave it out, or compute the permanent (perm_compute)"},
+         "samples; leave it out, or compute the permanent (perm_compute)"},
 
         {{Call::sample},
          {engine, precision, tolerance, without, decompose, chunks, checkpoint, checkpoint_seconds, gpus},
@@ -208,8 +201,7 @@ const std::vector<Rule> &rules() {
          {tolerance},
          "",
          "a generating function is exact, and the growth a bracket as narrow as doubles are: leave it out, "
-         "or ask "
-         "for terms"},
+         "or ask for terms"},
 
         {{Call::or_estimate},
          {precision},

@@ -27,11 +27,9 @@ std::string_view or_auto(const char *name) { return name ? name : "auto"; }
 Engine read_engine(std::string_view name) {
     if (const auto engine = engine_named(name)) return *engine;
     if (name == engine_name(Engine::glynn))
-        bad_option(
-            "engine \"glynn\" is perm_compute's, for dense square matrices up to n = 20 whose bound meets "
-            "the "
-            "tolerance, with no other options than these, threads, device cpu and precision double: use auto "
-            "for this one");
+        bad_option("engine \"glynn\" is perm_compute's, for dense square matrices up to n = 20 whose bound "
+                   "meets the tolerance, with no other options than these, threads, device cpu and precision "
+                   "double: use auto for this one");
     bad_option(formatted("unknown engine \"{}\": {}", name, choices_of(Option::engine)));
 }
 
@@ -195,8 +193,8 @@ Options read_options(const perm_opts *opts) {
     if (o.checkpoint) out.checkpoint = o.checkpoint;
     require_in_range(Option::checkpoint_seconds, o.checkpoint_seconds);
     if (o.checkpoint_seconds > 0 && out.checkpoint.empty())
-        bad_option("checkpoint_seconds is given without a checkpoint: name its file in checkpoint, or leave "
-                   "it out");
+        bad_option(
+            "checkpoint_seconds is given without a checkpoint: name its file in checkpoint, or leave it out");
     if (o.checkpoint_seconds > 0) out.checkpoint_seconds = o.checkpoint_seconds;
     // What goes on another time may take longer than is left today.
     if (!out.checkpoint.empty()) out.refuse_seconds = std::numeric_limits<double>::infinity();
