@@ -33,13 +33,13 @@ enum class Option {
 
 struct OptionFacts {
     Option id;
-    const char *name; // of the field
-    const char *type; // a number's in C; word, words (by commas), file, text, function
-    const char *unit; // of a number: bytes, seconds; "": none
-    double most; // of a number, which is 0 at least; INFINITY: what the type holds, a double INFINITY too
-    const char *values;    // all words that there are, by commas; what is in capitals stands for others
-    const char *hint;      // to the words, for those who gave another
+    const char *name;      // of the field
+    const char *type;      // a number's in C; word, words (by commas), file, folder, text, function
     const char *otherwise; // what not giving it, or 0, comes to
+    const char *unit = ""; // of a number: bytes, seconds; "": none
+    double most = 0; // of a number, which is 0 at least; INFINITY: what its type holds, that of double too
+    const char *values = ""; // of words all that there are: values_of()
+    const char *hint = "";   // to the words, for those who gave another
 };
 
 std::span<const OptionFacts> all_options(); // in the order of perm_opts
@@ -48,6 +48,9 @@ const OptionFacts &facts_of(Option option);
 // Throw Error (PERM_BAD_OPTION), with a text that says what is in range, of another number or word.
 void require_in_range(Option option, double number);
 void require_word(Option option, std::string_view word);
+
+// All words that there are, by commas: of engines their names.
+std::string values_of(const OptionFacts &facts);
 
 // "use auto or paper", and the hint.
 std::string choices_of(Option option);

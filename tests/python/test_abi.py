@@ -4,6 +4,7 @@ import ctypes
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from support import ROOT
@@ -12,14 +13,15 @@ import libperm
 from libperm import _abi
 
 HEADER = ROOT / "include" / "perm.h"
-CODE = re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.S)
+CODE = re.sub(r"/\*.*?\*/", "", "".join(map(Path.read_text, _abi.HEADERS)), flags=re.S)
 STRUCTS = re.findall(r"typedef struct (\w+) \{", CODE)
 CONSTANTS = re.findall(r"PERM_(\w+) = ", CODE)
 FUNCTIONS = re.findall(r"PERM_API [^;]*?\b(perm_\w+)\(", CODE)
 
 # The kinds of a function's result and arguments, on a line.
 PROGRAM = """
-#include <perm.h>
+INCLUDES
+#include <cstddef>
 #include <cstdio>
 #include <type_traits>
 
@@ -42,7 +44,8 @@ def answers(lines, folder):
     if compiler is None:
         pytest.skip("no C++ compiler")
     source, program = folder / "abi.cpp", folder / "abi"
-    source.write_text(PROGRAM.replace("LINES", "\n".join(lines)))
+    includes = "\n".join(f"#include <{header.name}>" for header in _abi.HEADERS)
+    source.write_text(PROGRAM.replace("INCLUDES", includes).replace("LINES", "\n".join(lines)))
     subprocess.run(
         [compiler, "-std=c++17", f"-I{HEADER.parent}", str(source), "-o", str(program)], check=True
     )

@@ -1,4 +1,4 @@
-"""perm.h as ctypes has it, read from the header itself, which lies beside this file: perm_csr is the class
+"""The C API as ctypes has it, read from perm.h itself, which lies beside this file: perm_csr is the class
 Csr, PERM_VALUE_F64 the int VALUE_F64, perm_cancel_fn the type CANCEL_FN; SIGNATURES has the result and the
 arguments of each function. tests/python/test_abi.py compares all with what a compiler makes of it."""
 
@@ -67,6 +67,8 @@ def _defined(found: re.Match[str]) -> dict[str, Any]:
     return {}
 
 
-_header = Path(__file__).with_name("perm.h").read_text(encoding="ascii")
-for _found in _DEFINITION.finditer(re.sub(r"/\*.*?\*/", "", _header, flags=re.S)):
-    globals().update(_defined(_found))
+HEADERS = sorted(Path(__file__).parent.glob("*.h"))
+for _header in HEADERS:
+    _code = re.sub(r"/\*.*?\*/", "", _header.read_text(encoding="ascii"), flags=re.S)
+    for _found in _DEFINITION.finditer(_code):
+        globals().update(_defined(_found))
