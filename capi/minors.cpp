@@ -1,5 +1,5 @@
-// perm_sub_permanents, perm_gradients: of dense matrices, without a plan; perm_boson_sample, which the former
-// make.
+// perm_sub_permanents, perm_gradients: of dense matrices, without a plan; perm_sample_photons, which draws by
+// the former.
 #include "capi/boundary.hpp"
 #include "capi/one_call.hpp"
 #include "lib/glynn/minors/dense_minors.hpp"
@@ -47,12 +47,17 @@ perm_status perm_gradients(const perm_dense *a, const perm_opts *opts, void *gra
                     });
 }
 
-perm_status perm_boson_sample(const perm_boson *a, int64_t shots, uint64_t seed, const perm_opts *opts,
-                              int64_t *occupations) {
-    return computed(libperm::Call::boson_sample, opts, false,
+perm_status perm_sample_photons(const perm_boson *a, const perm_opts *opts, int64_t shots, uint64_t seed,
+                                int64_t *occupations) {
+    return computed(libperm::Call::sample_photons, opts, false,
                     [&](const libperm::Options &options, libperm::RunControl &control) {
                         libperm::sample_bosons(a, shots, seed, options, control, occupations);
                     });
+}
+
+perm_status perm_boson_sample(const perm_boson *a, int64_t shots, uint64_t seed, const perm_opts *opts,
+                              int64_t *occupations) {
+    return perm_sample_photons(a, opts, shots, seed, occupations);
 }
 
 } // extern "C"

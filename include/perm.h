@@ -24,6 +24,9 @@
  *   Growth     Every struct begins with its own size, set by its _INIT macro. Fields are only ever added at
  *              the end, and all-zero fields mean "the default".
  *   Same bits  A plan's result has the same bits whatever the number of threads.
+ *   Seeds      What is random follows from a seed alone: with the same one the same bits, for any number of threads and
+ *              on a GPU; 0 is a seed like others. perm_opts.seed is of the orders that a plan tries, the seed of samples
+ *              (an argument, or perm_estimate_opts.seed) of which are drawn.
  */
 #ifndef PERM_H
 #define PERM_H
@@ -167,7 +170,7 @@ typedef struct perm_opts {
                                  * A second run of precision "auto" that it stops leaves the first answer.
                                  * 0 = refuse what is predicted to take more than a day, never stop what runs;
                                  * INFINITY = no limit at all */
-    uint64_t seed;              /* of the order search: other seeds try other orders; 0 is a seed too */
+    uint64_t seed;              /* of the order search: other seeds try other orders */
     perm_progress_fn progress;  /* may be NULL */
     void *progress_user;
     perm_cancel_fn cancel;      /* may be NULL */
@@ -514,10 +517,13 @@ typedef struct perm_boson {
  * |perm(amplitudes of the modes out and in, repeated)|^2 / (prod s_z! prod t_j!), t_j coming in by mode j. By Clifford and
  * Clifford's algorithm; docs/boson.md says what is exact.
  * occupations: shots * modes numbers, of each sample how many photons leave by each mode.
- * seed: the same samples follow from the same seed, for any number of threads, and on a GPU.
  * Of the options threads, limits and callbacks count. Errors: PERM_BAD_ARGUMENT; PERM_BAD_MATRIX for columns that are not
  * orthonormal; PERM_UNSUPPORTED for more photons; PERM_REFUSED_TIME; PERM_CANCELLED. What the array holds then is of no
  * use. */
+PERM_API perm_status perm_sample_photons(const perm_boson *a, const perm_opts *opts, int64_t shots, uint64_t seed,
+                                         int64_t *occupations);
+
+/* perm_sample_photons, with its arguments in an older order. */
 PERM_API perm_status perm_boson_sample(const perm_boson *a, int64_t shots, uint64_t seed, const perm_opts *opts,
                                        int64_t *occupations);
 
@@ -554,7 +560,7 @@ typedef struct perm_estimate_opts {
     double epsilon;      /* relative error, above 0 and below 1; 0 = 0.01. Of signed and complex matrices: the half width
                           * asked for, as a share of the estimate's scale (docs/estimates.md) */
     double delta;        /* probability that the error is larger, above 0 and below 1; 0 = 0.05 */
-    uint64_t seed;       /* the same bits follow from the same seed, for any number of threads */
+    uint64_t seed;       /* of the samples */
     const char *method;  /* "auto" (NULL): the one predicted to be quickest; others by name (docs/estimates.md) */
     int64_t samples;     /* at most, rounded up to whole chunks of each block; 0: as many as the guarantee takes */
 } perm_estimate_opts;
@@ -598,7 +604,6 @@ PERM_API perm_status perm_estimate(const perm_csr *a, const perm_opts *opts, con
  * prod_i a[i, sigma(i)] / perm(A), exactly (but for roundings within 1e-9): along the frontier backwards where it fits,
  * else by rejection.
  * columns: shots * n_rows numbers: of each sample the column of each row, -1 for a row that stays unmatched.
- * seed: the same samples follow from the same seed, for any number of threads, and on a GPU.
  * Errors: those of perm_compute; PERM_BAD_MATRIX for negative or complex entries, and where the permanent is 0;
  * PERM_UNSUPPORTED for multiplicities. What the array holds then is of no use. */
 PERM_API perm_status perm_sample(const perm_csr *a, const perm_opts *opts, int64_t shots, uint64_t seed, int64_t *columns);
@@ -749,9 +754,10 @@ PERM_API const char *perm_version(void);
 /* Build, engines, GPUs, their driver and NVRTC (or why there are none), the folder of compiled kernels, processor,
  * memory, libraries; buffer, capacity and needed as in perm_plan_explain. Starts the GPUs that there are.
  * PERM_FORMAT_MACHINE: this machine as perm_opts.machine has it, with the GPUs that kernels can be compiled for.
- * PERM_FORMAT_OPTIONS: which fields of perm_opts count for which call, as JSON: "calls", "options", and "rules" for what does
- * not count: of the "calls", the "options", with the "values" that they may have all the same, the "status" that others
- * get (0: accepted, with nothing to do) and "why". */
+ * PERM_FORMAT_OPTIONS: which fields of perm_opts there are and which count for which call, as JSON: "calls", "options"; "facts"
+ * of each option: its "type", "unit", the "most" that it may be, all its "values", and what it is "otherwise", where it is
+ * not given; and "rules" for what does not count: of the "calls", the "options", with the "values" that they may have all
+ * the same, the "status" that others get (0: accepted, with nothing to do) and "why". */
 PERM_API perm_status perm_info(perm_format format, char *buffer, size_t capacity, size_t *needed);
 
 /* ---------------------------------------------------------------- compiled kernels on disk */

@@ -260,6 +260,16 @@ inline std::vector<std::int64_t> sample(const perm_csr &a, std::int64_t shots, s
     return columns;
 }
 
+// `shots` outcomes, one behind the other: of each how many photons leave by each mode (perm_sample_photons).
+inline std::vector<std::int64_t> sample_photons(const perm_boson &a, std::int64_t shots,
+                                                std::uint64_t seed = 0,
+                                                const perm_opts &opts = PERM_OPTS_INIT) {
+    std::vector<std::int64_t> occupations(
+        static_cast<std::size_t>(std::max<std::int64_t>(shots, 0) * a.modes));
+    check(perm_sample_photons(&a, &opts, shots, seed, occupations.data()));
+    return occupations;
+}
+
 // perm_sampler that frees itself: the same samples, some at a time. What progress and cancel of the options
 // point to must outlive it.
 class Sampler {

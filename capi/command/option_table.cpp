@@ -1,10 +1,14 @@
 #include "option_table.hpp"
 
+#include "output.hpp"
+
 #include <perm.hpp>
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
+#include <variant>
 
 namespace perm {
 namespace {
@@ -12,11 +16,20 @@ namespace {
 using libperm::Json;
 
 std::string option_of(const std::string &field) {
-    if (field == "memory_limit_bytes") return "--memory";
-    if (field == "time_limit_seconds") return "--time-limit";
-    if (field == "cache_dir") return "--cache";
-    if (field == "checkpoint_seconds") return "--checkpoint-every";
-    return "--" + field;
+    const auto *renamed = std::ranges::find(renamed_fields, field, &RenamedField::field);
+    return renamed == std::end(renamed_fields) ? "--" + field : std::string(renamed->option);
+}
+
+// What an option may be, in words.
+std::string range_of(const Json &facts) {
+    const std::string &type = facts.text("type"), &unit = facts.text("unit"), &values = facts.text("values");
+    if (!values.empty()) return (type == "words" ? "of " : "") + values;
+    if (!unit.empty()) return unit;
+    const bool is_whole = type.find("int") != type.npos;
+    const std::string most =
+        facts.at("most").is_null() ? "" : fmt::format(", at most {:g}", facts.at("most").number());
+    if (is_whole) return "a whole number" + most;
+    return "a " + (type == "double" ? "number" : type);
 }
 
 bool has(const Json &names, const std::string &name) {
@@ -65,7 +78,10 @@ const std::string &OptionTable::why(const std::string &call, const std::string &
 }
 
 std::string OptionTable::text() const {
-    std::string text = "Every option counts for every call, but for these:\n";
+    std::string text = "What each option may be, and what it is where it is not given:\n\n";
+    for (const auto &[field, facts] : std::get<Json::Object>(table_.at("facts").value()))
+        text += fmt::format("  {:<18}  {}; {}\n", field, range_of(facts), facts.text("otherwise"));
+    text += "\nEvery option counts for every call, but for these:\n";
     for (const Json &rule : table_.array("rules")) {
         const std::string &values = rule.text("values");
         text += fmt::format("\n{}\n  {}: {}{}\n  {}\n", joined(rule.at("calls")), joined(rule.at("options")),

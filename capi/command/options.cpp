@@ -15,7 +15,7 @@
 namespace perm {
 namespace {
 
-// A number of at least 0 and the unit that follows it.
+// Splits a text into a number of at least 0 and the unit that follows it.
 std::pair<double, std::string> split_unit(const std::string &text) {
     double number = 0;
     const char *last = text.data() + text.size();
@@ -25,7 +25,7 @@ std::pair<double, std::string> split_unit(const std::string &text) {
     return {number, std::string(end, last)};
 }
 
-// All of a text as a number.
+// Reads all of a text as a number.
 template <class Number> Number parse_all(const std::string &text, const char *kind) {
     Number number{};
     const char *last = text.data() + text.size();
@@ -43,7 +43,7 @@ template <class Integer> Integer parse_whole(const std::string &text) {
 
 double parse_number(const std::string &text) { return parse_all<double>(text, "a number"); }
 
-// "1,2,0".
+// Reads whole numbers of at least 0, with commas between: "1,2,0".
 std::vector<std::int64_t> parse_multiplicities(std::string text) {
     std::vector<std::int64_t> numbers;
     text += ',';
@@ -57,7 +57,7 @@ std::vector<std::int64_t> parse_multiplicities(std::string text) {
     return numbers;
 }
 
-// All of a file, or of a pipe: some kB. A device may have no end.
+// Reads all of a file or a pipe, of some kB; a device may have no end.
 std::string read_text(const std::string &file) {
     constexpr std::size_t most = 1 << 20;
     std::ifstream in(file, std::ios::binary);
@@ -87,10 +87,18 @@ void add_parsed(CLI::App &command, const char *name, Target &target, Parse parse
         ->type_name(type);
 }
 
-// Of compute and of shard.
+// Compute and shard keep what is done.
 void add_every_option(CLI::App &command, Options &options) {
     add_parsed(command, "--checkpoint-every", options.checkpoint_seconds, parse_seconds, "TIME",
                "write what is done no more often than this, 1m if not given");
+}
+
+// Several GPUs are for plans alone.
+void add_one_device_option(CLI::App &command, Options &options) {
+    command
+        .add_option("--device", options.device,
+                    "auto: a GPU where there is one and it is worth it; cpu; gpu: the first")
+        ->type_name("NAME");
 }
 
 void need_estimate(CLI::App &command, CLI::Option *estimate) {
@@ -116,8 +124,8 @@ std::int64_t parse_bytes(const std::string &text) {
         const std::string rest = unit.substr(1);
         if (power == prefixes.npos || (!rest.empty() && rest != "B" && rest != "IB"))
             throw std::invalid_argument("'" + text +
-                                        "' has an unknown unit, expected K, M, G or T (powers of "
-                                        "1024), also written KiB, or KB (powers of 1000)");
+                                        "' has an unknown unit, expected K, M, G or T (powers of 1024), also "
+                                        "written KiB, or KB (powers of 1000)");
         bytes *= std::pow(rest == "B" ? 1000.0 : 1024.0, static_cast<double>(power + 1));
     }
     if (bytes >= 0x1p63) throw std::invalid_argument("'" + text + "' is more memory than any machine has");
@@ -143,24 +151,21 @@ void add_plan_options(CLI::App &command, Options &options) {
             "auto; frontier or tree; on the CPU alone ryser; on a GPU alone hybrid, purereg, dense or shared")
         ->type_name("NAME");
     command
-        .add_option(
-            "--device", options.device,
-            "auto: a GPU where there is one and it is worth it; cpu; gpu: the first; gpu:0,1 or gpu:all: "
-            "these or all together; gpu:all+cpu: the processor too (engine tree)")
+        .add_option("--device", options.device,
+                    "auto: a GPU where there is one and it is worth it; cpu; gpu: the first; gpu:0,1 or "
+                    "gpu:all: these or all together; gpu:all+cpu: the processor too (engine tree)")
         ->type_name("NAME");
     command
-        .add_option(
-            "--precision", options.precision,
-            "auto: double, and again with more where the tolerance is missed; double; kahan, dq: "
-            "terms summed in twice the precision; dd: all in twice the precision; exact: integers and "
-            "fractions; mod:P: these modulo a prime; mpfr:BITS, on the CPU alone")
+        .add_option("--precision", options.precision,
+                    "auto: double, and again with more where the tolerance is missed; double; kahan, dq: "
+                    "terms summed in twice the precision; dd: all in twice the precision; exact: integers "
+                    "and fractions; mod:P: these modulo a prime; mpfr:BITS, on the CPU alone")
         ->type_name("NAME");
     add_parsed(command, "--tolerance", options.tolerance, parse_number, "T",
                "requested relative error, 1e-9 if not given");
-    command.add_flag(
-        "--decimal", options.decimal,
-        "take the numbers of the file exactly as they are written, 0.1 as one tenth, and not as the "
-        "nearest doubles");
+    command.add_flag("--decimal", options.decimal,
+                     "take the numbers of the file exactly as they are written, 0.1 as one tenth, and not as "
+                     "the nearest doubles");
     add_parsed(
         command, "--row-multiplicity", options.row_multiplicity, parse_multiplicities, "LIST",
         "how often each row counts, with commas between: 2,0,1 is the first row twice, the second not");
@@ -181,8 +186,7 @@ void add_plan_options(CLI::App &command, Options &options) {
     command
         .add_option("--chunks", options.chunks,
                     "of subsets for each thread of a GPU: ceg, a power of two, so that the threads of a warp "
-                    "change the "
-                    "same column; or equal, to see what that is worth")
+                    "change the same column; or equal, to see what that is worth")
         ->type_name("NAME");
     add_limit_options(command, options);
     add_cache_option(command, options);
@@ -197,8 +201,7 @@ void add_estimate_options(CLI::App &command, Options &options) {
     };
     add_parsed(command, "--epsilon", options.epsilon, parse_share, "E",
                "relative error of an estimate, 0.01 if not given; of matrices with negative or complex "
-               "entries a share of "
-               "the estimate's scale");
+               "entries a share of the estimate's scale");
     add_parsed(command, "--delta", options.delta, parse_share, "D",
                "probability that its error is larger, 0.05 if not given");
     command
@@ -210,9 +213,9 @@ void add_estimate_options(CLI::App &command, Options &options) {
 }
 
 void add_or_estimate_option(CLI::App &command, Options &options) {
-    CLI::Option *estimate = command.add_flag("--or-estimate", options.or_estimate,
-                                             "where the computation is refused or takes longer than "
-                                             "--exact-limit: an estimate (perm estimate)");
+    CLI::Option *estimate = command.add_flag(
+        "--or-estimate", options.or_estimate,
+        "where the computation is refused or takes longer than --exact-limit: an estimate (perm estimate)");
     need_estimate(command, estimate);
     add_parsed(command, "--exact-limit", options.exact_limit_seconds, parse_seconds, "TIME",
                "what the computation may take with --or-estimate: 1m if not given, but half of --time-limit "
@@ -225,13 +228,10 @@ void add_limit_options(CLI::App &command, Options &options) {
                "threads, one for each core if not given");
     add_parsed(command, "--memory", options.memory_bytes, parse_bytes, "BYTES",
                "memory of the whole call on the CPU, such as 512M, 20G or 1.5GiB; three quarters of the "
-               "machine's if not "
-               "given");
-    add_parsed(
-        command, "--time-limit", options.time_limit_seconds, parse_seconds, "TIME",
-        "seconds, or such as 10m, 2h, 3d; none or inf for no limit; if not given, compute refuses what is "
-        "predicted to "
-        "take more than a day");
+               "machine's if not given");
+    add_parsed(command, "--time-limit", options.time_limit_seconds, parse_seconds, "TIME",
+               "seconds, or such as 10m, 2h, 3d; none or inf for no limit; if not given, compute refuses "
+               "what is predicted to take more than a day");
     command.add_flag("-v,--verbose", options.verbose, "log decisions to stderr; twice: details");
 }
 
@@ -247,8 +247,7 @@ void add_unmatched_options(CLI::App &command, Options &options) {
     };
     add("--row-unmatched", options.row_unmatched,
         "weights of leaving rows unmatched: one for each, with commas between, or one for all; then the sum "
-        "is over all "
-        "matchings");
+        "is over all matchings");
     add("--col-unmatched", options.col_unmatched, "weights of leaving columns unmatched");
 }
 
@@ -283,10 +282,7 @@ void add_sample_options(CLI::App &command, Options &options) {
                "so many samples, 1 if not given");
     add_parsed(command, "--seed", options.seed, parse_whole<std::uint64_t>, "N",
                "the same samples follow from the same seed; 0 if not given");
-    command
-        .add_option("--device", options.device,
-                    "auto: a GPU where there is one and it is worth it; cpu; gpu: the first")
-        ->type_name("NAME");
+    add_one_device_option(command, options);
     add_cache_option(command, options);
     add_limit_options(command, options);
 }
@@ -314,17 +310,15 @@ void add_explain_options(CLI::App &command, Options &options) {
 }
 
 void add_periodic_options(CLI::App &command, Options &options) {
-    command.add_option(
-        "CELL", options.file,
-        "Matrix Market file of r rows and r (2 d + 1) columns: the blocks that couple a cell to the cells "
-        "-d, ..., 0, ..., d, side by side; - reads the standard input");
+    command.add_option("CELL", options.file,
+                       "Matrix Market file of r rows and r (2 d + 1) columns: the blocks that couple a cell "
+                       "to the cells -d, ..., 0, ..., d, side by side; - reads the standard input");
     command
         .add_option(
             "--lattice", options.lattice,
             "a cell by its name in place of a file: grid:W, grid:AxB, ring:W, ring:AxB (a ring of A by B): "
-            "the "
-            "perfect matchings of a lattice whose cross-section that is; hexagonal:W; circulant:K: K ones in "
-            "a row; toeplitz:A,B: ones from A below the diagonal to B above it")
+            "the perfect matchings of a lattice whose cross-section that is; hexagonal:W; circulant:K: K "
+            "ones in a row; toeplitz:A,B: ones from A below the diagonal to B above it")
         ->type_name("NAME");
     command.add_option("--head", options.head, "what stands before the first cell")->type_name("FILE");
     command.add_option("--tail", options.tail, "what stands behind the last cell")->type_name("FILE");
@@ -341,15 +335,11 @@ void add_periodic_options(CLI::App &command, Options &options) {
                      "those of all lengths, as a quotient of polynomials");
     command.add_flag("--growth", options.growth,
                      "by what factor the permanent grows with each cell, in a bracket");
-    command
-        .add_option("--device", options.device,
-                    "auto: a GPU where there is one and it is worth it; cpu; gpu: the first")
-        ->type_name("NAME");
+    add_one_device_option(command, options);
     command
         .add_option("--precision", options.precision,
                     "auto: whole numbers exactly where that takes seconds, else double, and dd where the "
-                    "tolerance is "
-                    "missed; double; dd; exact; mod:P: modulo a prime")
+                    "tolerance is missed; double; dd; exact; mod:P: modulo a prime")
         ->type_name("NAME");
     add_parsed(command, "--tolerance", options.tolerance, parse_number, "T",
                "requested relative error, 1e-9 if not given");
@@ -373,7 +363,7 @@ void add_info_options(CLI::App &command, Options &options) {
                      "this machine alone, as the option --machine of explain, source and plan reads it");
     command.add_flag(
         "--options", options.option_table,
-        "which options count for which call of the library, and for the subcommand that makes it");
+        "what each option may be, and which count for which call of the library, as the subcommand makes it");
 }
 
 void add_source_options(CLI::App &command, Options &options) {

@@ -46,14 +46,17 @@ std::string how_to_go_on(const Options &options) { return "\nto go on: " + optio
 void write_message(const std::string &text) { std::fprintf(stderr, "perm: %s\n", text.c_str()); }
 
 std::string in_command_terms(std::string text) {
-    constexpr std::pair<std::string_view, std::string_view> names[] = {
-        {"memory_limit_bytes", "--memory"},         {"time_limit_seconds", "--time-limit"},
+    constexpr RenamedField others[] = {
         {"row_multiplicity", "--row-multiplicity"}, {"col_multiplicity", "--col-multiplicity"},
         {"row_unmatched", "--row-unmatched"},       {"col_unmatched", "--col-unmatched"},
         {"cancelled by the caller", "cancelled"},   {"the same call goes on", "the same command goes on"}};
-    for (const auto &[field, option] : names)
-        for (auto at = text.find(field); at != text.npos; at = text.find(field, at + option.size()))
-            text.replace(at, field.size(), option);
+    const auto rename = [&](const RenamedField &one) {
+        for (auto at = text.find(one.field); at != text.npos;
+             at = text.find(one.field, at + one.option.size()))
+            text.replace(at, one.field.size(), one.option);
+    };
+    for (const RenamedField &one : renamed_fields) rename(one);
+    for (const RenamedField &one : others) rename(one);
     return text;
 }
 

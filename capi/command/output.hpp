@@ -8,6 +8,7 @@
 #include <exception>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace perm {
 
@@ -28,6 +29,15 @@ void require_folder_of(const std::string &path);
 
 // Writes "perm: ..." to stderr.
 void write_message(const std::string &text);
+
+// Fields of perm_opts that the command has by other names; the others are `--` and their own.
+struct RenamedField {
+    std::string_view field, option;
+};
+constexpr RenamedField renamed_fields[] = {{"memory_limit_bytes", "--memory"},
+                                           {"time_limit_seconds", "--time-limit"},
+                                           {"cache_dir", "--cache"},
+                                           {"checkpoint_seconds", "--checkpoint-every"}};
 
 // A text of the library with its names of fields replaced by the options that set them.
 std::string in_command_terms(std::string text);

@@ -4,39 +4,16 @@
 #include "lib/base/error.hpp"
 #include "lib/base/json.hpp"
 #include "lib/input/machine.hpp"
+#include "lib/input/option_facts.hpp"
 
-#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
 #include <string_view>
-#include <vector>
 
 namespace libperm {
 namespace {
-
-// Fields of perm_opts that a call may be given in vain. Threads, limits and callbacks count for all calls.
-enum class Option {
-    engine,
-    device,
-    precision,
-    tolerance,
-    seed,
-    without,
-    decompose,
-    chunks,
-    cache_dir,
-    cache_limit_bytes,
-    checkpoint,
-    checkpoint_seconds,
-    gpus,
-    machine
-};
-
-constexpr const char *option_names[] = {
-    "engine",    "device", "precision", "tolerance",         "seed",       "without",
-    "decompose", "chunks", "cache_dir", "cache_limit_bytes", "checkpoint", "checkpoint_seconds",
-    "gpus",      "machine"};
-
-constexpr const char *counting_everywhere[] = {"threads", "memory_limit_bytes", "time_limit_seconds",
-                                               "progress", "cancel"};
 
 constexpr const char *call_names[] = {"perm_compute",
                                       "perm_permanents",
@@ -51,7 +28,7 @@ constexpr const char *call_names[] = {"perm_compute",
                                       "perm_matchings",
                                       "perm_sub_permanents",
                                       "perm_gradients",
-                                      "perm_boson_sample",
+                                      "perm_sample_photons",
                                       "perm_bounds",
                                       "perm_estimate",
                                       "perm_estimate_run_shard",
@@ -61,188 +38,191 @@ constexpr const char *call_names[] = {"perm_compute",
                                       "perm_periodic_generating_function",
                                       "perm_periodic_growth",
                                       "perm compute --or-estimate"};
+static_assert(std::size(call_names) == static_cast<std::size_t>(Call::or_estimate) + 1);
 
-const char *name_of(Option option) { return option_names[static_cast<int>(option)]; }
-const char *name_of(Call call) { return call_names[static_cast<int>(call)]; }
+template <class Each> class Set {
+  public:
+    constexpr Set(std::initializer_list<Each> all) {
+        for (const Each one : all) bits_ |= bit(one);
+    }
+    constexpr bool has(Each one) const { return (bits_ & bit(one)) != 0; }
 
-// Options that do not count for some calls, but with these values, or that are accepted and have nothing to
-// do.
+  private:
+    static constexpr std::uint32_t bit(Each one) { return std::uint32_t{1} << static_cast<int>(one); }
+
+    std::uint32_t bits_ = 0;
+};
+
+// A rule names options that do not count for some calls, but with these values, or that are accepted and have
+// nothing to do.
 struct Rule {
-    std::vector<Call> calls;
-    std::vector<Option> options;
+    Set<Call> calls;
+    Set<Option> options;
     const char *values;                   // by commas; "": but its default
     const char *why;                      // and what to do instead
     perm_status status = PERM_BAD_OPTION; // PERM_OK: accepted, so that one perm_opts may serve several calls
 };
 
-const std::vector<Rule> &rules() {
-    using enum Option;
-    static const std::vector<Rule> all{
-        {{Call::compute,
-          Call::permanents,
-          Call::plan_execute,
-          Call::plan_execute_batch,
-          Call::plan_gradient,
-          Call::plan_marginals,
-          Call::plan_run_shard,
-          Call::plan_combine,
-          Call::matchings,
-          Call::sub_permanents,
-          Call::gradients,
-          Call::boson_sample,
-          Call::bounds,
-          Call::estimate,
-          Call::estimate_run_shard,
-          Call::sample,
-          Call::periodic_create,
-          Call::periodic_execute,
-          Call::periodic_generating_function,
-          Call::periodic_growth},
-         {machine},
-         "",
-         "what is planned for another machine is not to be executed here: save the plan and load it there, "
-         "or leave "
-         "out the option machine"},
+namespace option_rules {
+using enum Option;
 
-        {{Call::plan_execute_batch, Call::plan_gradient, Call::plan_marginals},
-         {checkpoint, checkpoint_seconds},
-         "",
-         "one execution of a plan is kept in it, not a batch, derivatives or probabilities: leave it out"},
-        {{Call::plan_run_shard, Call::plan_combine, Call::estimate_run_shard},
-         {checkpoint, checkpoint_seconds},
-         "",
-         "what a shard comes to is the caller's to keep, and to combine again: leave it out"},
-        {{Call::plan_run_shard, Call::plan_combine},
-         {chunks},
-         "",
-         "chunks that are equal are not the same on every machine, so they cannot be shared out: use chunks "
-         "ceg",
-         PERM_UNSUPPORTED},
-        {{Call::plan_gradient, Call::plan_marginals},
-         {engine},
-         "auto, frontier",
-         "derivatives and probabilities go along the frontier, or over sums and sets of their own: make the "
-         "plan "
-         "with engine auto or frontier"},
-        {{Call::plan_gradient},
-         {precision},
-         "auto, double, exact",
-         "derivatives are computed in doubles, with certain bounds: make the plan without a precision, or "
-         "with "
-         "\"double\"",
-         PERM_UNSUPPORTED},
-        {{Call::plan_marginals},
-         {precision},
-         "auto, double",
-         "probabilities are computed in doubles, with certain bounds: make the plan without a precision, or "
-         "with "
-         "\"double\"",
-         PERM_UNSUPPORTED},
-        {{Call::plan_marginals},
-         {device, gpus},
-         "auto, cpu",
-         "probabilities are computed on the processor: make the plan with device auto or cpu"},
-        {{Call::plan_gradient, Call::plan_marginals},
-         {decompose, chunks},
-         "",
-         "nothing is expanded for derivatives and probabilities, nor divided into chunks: make the plan "
-         "without it"},
+constexpr Rule rules[] = {
+    {{Call::compute,
+      Call::permanents,
+      Call::plan_execute,
+      Call::plan_execute_batch,
+      Call::plan_gradient,
+      Call::plan_marginals,
+      Call::plan_run_shard,
+      Call::plan_combine,
+      Call::matchings,
+      Call::sub_permanents,
+      Call::gradients,
+      Call::sample_photons,
+      Call::bounds,
+      Call::estimate,
+      Call::estimate_run_shard,
+      Call::sample,
+      Call::periodic_create,
+      Call::periodic_execute,
+      Call::periodic_generating_function,
+      Call::periodic_growth},
+     {machine},
+     "",
+     "what is planned for another machine is not to be executed here: save the plan and load it there, "
+     "or leave out the option machine"},
 
-        {{Call::matchings},
-         {precision},
-         "auto, exact",
-         "the numbers of matchings are exact: leave the precision at auto"},
+    {{Call::plan_execute_batch, Call::plan_gradient, Call::plan_marginals},
+     {checkpoint, checkpoint_seconds},
+     "",
+     "one execution of a plan is kept in it, not a batch, derivatives or probabilities: leave it out"},
+    {{Call::plan_run_shard, Call::plan_combine, Call::estimate_run_shard},
+     {checkpoint, checkpoint_seconds},
+     "",
+     "what a shard comes to is the caller's to keep, and to combine again: leave it out"},
+    {{Call::plan_run_shard, Call::plan_combine},
+     {chunks},
+     "",
+     "chunks that are equal are not the same on every machine, so they cannot be shared out: use chunks "
+     "ceg",
+     PERM_UNSUPPORTED},
+    {{Call::plan_gradient, Call::plan_marginals},
+     {engine},
+     "auto, frontier",
+     "derivatives and probabilities go along the frontier, or over sums and sets of their own: make the "
+     "plan with engine auto or frontier"},
+    {{Call::plan_gradient},
+     {precision},
+     "auto, double, exact",
+     "derivatives are computed in doubles, with certain bounds: make the plan without a precision, or "
+     "with \"double\"",
+     PERM_UNSUPPORTED},
+    {{Call::plan_marginals},
+     {precision},
+     "auto, double",
+     "probabilities are computed in doubles, with certain bounds: make the plan without a precision, or "
+     "with \"double\"",
+     PERM_UNSUPPORTED},
+    {{Call::plan_marginals},
+     {device, gpus},
+     "auto, cpu",
+     "probabilities are computed on the processor: make the plan with device auto or cpu"},
+    {{Call::plan_gradient, Call::plan_marginals},
+     {decompose, chunks},
+     "",
+     "nothing is expanded for derivatives and probabilities, nor divided into chunks: make the plan "
+     "without it"},
 
-        {{Call::sub_permanents, Call::gradients, Call::boson_sample},
-         {engine, tolerance, seed, without, decompose, chunks, checkpoint, checkpoint_seconds, gpus},
-         "",
-         "these are sums over signs of full matrices, without a plan, in doubles with their bounds: leave it "
-         "out; "
-         "perm_compute and perm_plan_gradient know it"},
-        {{Call::sub_permanents, Call::gradients, Call::boson_sample},
-         {precision},
-         "auto, double",
-         "these are computed in doubles, with certain bounds: use precision auto or double"},
-        {{Call::boson_sample},
-         {device},
-         "auto, cpu",
-         "photons are drawn on the processor: use device auto or cpu"},
+    {{Call::matchings},
+     {precision},
+     "auto, exact",
+     "the numbers of matchings are exact: leave the precision at auto"},
 
-        {{Call::bounds},
-         {engine, precision, tolerance, seed, decompose, chunks, checkpoint, checkpoint_seconds, gpus},
-         "",
-         "bounds are certain, and as close as they come at once, in doubles, in one way: leave it out; the "
-         "permanent "
-         "itself (perm_compute) and an estimate to a precision (perm_estimate) have such options"},
-        {{Call::bounds},
-         {device},
-         "auto, cpu",
-         "bounds are computed on the processor: use device auto or cpu"},
-        {{Call::bounds, Call::plan_marginals},
-         {cache_dir, cache_limit_bytes},
-         "",
-         "no kernels are compiled, so none are kept: leave it out",
-         PERM_OK},
+    {{Call::sub_permanents, Call::gradients, Call::sample_photons},
+     {engine, tolerance, seed, without, decompose, chunks, checkpoint, checkpoint_seconds, gpus},
+     "",
+     "these are sums over signs of full matrices, without a plan, in doubles with their bounds: leave it "
+     "out; perm_compute and perm_plan_gradient know it"},
+    {{Call::sub_permanents, Call::gradients, Call::sample_photons},
+     {precision},
+     "auto, double",
+     "these are computed in doubles, with certain bounds: use precision auto or double"},
+    {{Call::sample_photons},
+     {device},
+     "auto, cpu",
+     "photons are drawn on the processor: use device auto or cpu"},
 
-        {{Call::estimate, Call::estimate_run_shard},
-         {engine, precision, tolerance, decompose, chunks, gpus},
-         "",
-         "an estimate is drawn from samples: what it is to come to is told by epsilon, delta, method and "
-         "samples; "
-         "leave it out, or compute the permanent (perm_compute)"},
+    {{Call::bounds},
+     {engine, precision, tolerance, seed, decompose, chunks, checkpoint, checkpoint_seconds, gpus},
+     "",
+     "bounds are certain, and as close as they come at once, in doubles, in one way: leave it out; the "
+     "permanent itself (perm_compute) and an estimate to a precision (perm_estimate) have such options"},
+    {{Call::bounds}, {device}, "auto, cpu", "bounds are computed on the processor: use device auto or cpu"},
+    {{Call::bounds, Call::plan_marginals},
+     {cache_dir, cache_limit_bytes},
+     "",
+     "no kernels are compiled, so none are kept: leave it out",
+     PERM_OK},
 
-        {{Call::sample},
-         {engine, precision, tolerance, without, decompose, chunks, checkpoint, checkpoint_seconds, gpus},
-         "",
-         "matchings are drawn with their exact probabilities, along the frontier or by rejection: leave it "
-         "out"},
+    {{Call::estimate, Call::estimate_run_shard},
+     {engine, precision, tolerance, decompose, chunks, gpus},
+     "",
+     "an estimate is drawn from samples: what it is to come to is told by epsilon, delta, method and "
+     "samples; leave it out, or compute the permanent (perm_compute)"},
 
-        {{Call::periodic_create, Call::periodic_execute, Call::periodic_generating_function,
-          Call::periodic_growth},
-         {engine},
-         "auto, frontier",
-         "a periodic matrix is computed by the frontier of one cell: use engine auto or frontier",
-         PERM_UNSUPPORTED},
-        {{Call::periodic_create, Call::periodic_execute, Call::periodic_generating_function,
-          Call::periodic_growth},
-         {checkpoint, checkpoint_seconds},
-         "",
-         "a periodic matrix is computed without a checkpoint: leave it out",
-         PERM_UNSUPPORTED},
-        {{Call::periodic_create, Call::periodic_execute, Call::periodic_generating_function,
-          Call::periodic_growth},
-         {seed, without, decompose, chunks, gpus},
-         "",
-         "a periodic matrix is computed by the operator of one cell, without a search or reductions: leave "
-         "it out"},
-        {{Call::periodic_execute},
-         {precision},
-         "auto, double, dd, exact, mod:P",
-         "a periodic matrix is computed with precision auto, double, dd, exact or mod:P",
-         PERM_UNSUPPORTED},
-        {{Call::periodic_generating_function},
-         {precision},
-         "auto, exact",
-         "a generating function is exact: use precision auto or exact; the terms are had in others"},
-        {{Call::periodic_growth},
-         {precision},
-         "auto, double, exact",
-         "the growth is a certain bracket in doubles: leave the precision at auto; the terms are had in "
-         "others"},
-        {{Call::periodic_generating_function, Call::periodic_growth},
-         {tolerance},
-         "",
-         "a generating function is exact, and the growth a bracket as narrow as doubles are: leave it out, "
-         "or ask "
-         "for terms"},
+    {{Call::sample},
+     {engine, precision, tolerance, without, decompose, chunks, checkpoint, checkpoint_seconds, gpus},
+     "",
+     "matchings are drawn with their exact probabilities, along the frontier or by rejection: leave it "
+     "out"},
 
-        {{Call::or_estimate},
-         {precision},
-         "auto, double, kahan, dq, dd, mpfr:BITS",
-         "an estimate has neither a residue nor exact numbers: leave out the one or the other"},
-    };
-    return all;
-}
+    {{Call::periodic_create, Call::periodic_execute, Call::periodic_generating_function,
+      Call::periodic_growth},
+     {engine},
+     "auto, frontier",
+     "a periodic matrix is computed by the frontier of one cell: use engine auto or frontier",
+     PERM_UNSUPPORTED},
+    {{Call::periodic_create, Call::periodic_execute, Call::periodic_generating_function,
+      Call::periodic_growth},
+     {checkpoint, checkpoint_seconds},
+     "",
+     "a periodic matrix is computed without a checkpoint: leave it out",
+     PERM_UNSUPPORTED},
+    {{Call::periodic_create, Call::periodic_execute, Call::periodic_generating_function,
+      Call::periodic_growth},
+     {seed, without, decompose, chunks, gpus},
+     "",
+     "a periodic matrix is computed by the operator of one cell, without a search or reductions: leave "
+     "it out"},
+    {{Call::periodic_execute},
+     {precision},
+     "auto, double, dd, exact, mod:P",
+     "a periodic matrix is computed with precision auto, double, dd, exact or mod:P",
+     PERM_UNSUPPORTED},
+    {{Call::periodic_generating_function},
+     {precision},
+     "auto, exact",
+     "a generating function is exact: use precision auto or exact; the terms are had in others"},
+    {{Call::periodic_growth},
+     {precision},
+     "auto, double, exact",
+     "the growth is a certain bracket in doubles: leave the precision at auto; the terms are had in "
+     "others"},
+    {{Call::periodic_generating_function, Call::periodic_growth},
+     {tolerance},
+     "",
+     "a generating function is exact, and the growth a bracket as narrow as doubles are: leave it out, "
+     "or ask for terms"},
+
+    {{Call::or_estimate},
+     {precision},
+     "auto, double, kahan, dq, dd, mpfr:BITS",
+     "an estimate has neither a residue nor exact numbers: leave out the one or the other"},
+};
+
+} // namespace option_rules
+
+using option_rules::rules;
 
 std::string precision_of(const Options &o) {
     if (o.modulus != 0) return "mod:P";
@@ -250,7 +230,7 @@ std::string precision_of(const Options &o) {
     return o.precision == Precision::automatic ? "" : precision_name(o.precision);
 }
 
-// As the table has it; "": its default.
+// Returns an option's value as the table names it; "" for its default.
 std::string given(const Options &o, Option option) {
     const Options none;
     switch (option) {
@@ -274,9 +254,6 @@ std::string given(const Options &o, Option option) {
         return o.decompose_as_published ? "paper" : "";
     case Option::chunks:
         return o.equal_chunks ? "equal" : "";
-    case Option::cache_dir:
-    case Option::cache_limit_bytes:
-        return ""; // which no call refuses
     case Option::checkpoint:
         return o.checkpoint;
     case Option::checkpoint_seconds:
@@ -284,26 +261,26 @@ std::string given(const Options &o, Option option) {
     case Option::gpus:
         return o.reckoned_gpus == 0 ? "" : std::to_string(o.reckoned_gpus);
     case Option::machine:
-        return o.machine ? "another machine (" + libperm::name_of(*o.machine) + ")" : "";
+        return o.machine ? "another machine (" + name_of(*o.machine) + ")" : "";
+    default:
+        break;
     }
-    return "";
+    return ""; // of others, which no call refuses
 }
 
 bool is_among(std::string_view values, const std::string &value) {
     return (", " + std::string(values) + ", ").find(", " + value + ", ") != std::string::npos;
 }
 
-bool is_of(const Rule &rule, Call call) { return std::ranges::find(rule.calls, call) != rule.calls.end(); }
-
 } // namespace
 
 void require_counting(const Options &options, Call call) {
-    for (const Rule &rule : rules()) {
-        if (rule.status == PERM_OK || !is_of(rule, call)) continue;
-        for (const Option option : rule.options) {
-            const std::string value = given(options, option);
+    for (const Rule &rule : rules) {
+        if (rule.status == PERM_OK || !rule.calls.has(call)) continue;
+        for (const OptionFacts &option : all_options()) {
+            const std::string value = rule.options.has(option.id) ? given(options, option.id) : "";
             if (!value.empty() && !is_among(rule.values, value))
-                throw Error(rule.status, formatted("{} {}: {}", name_of(option), value, rule.why));
+                throw Error(rule.status, formatted("{} {}: {}", option.name, value, rule.why));
         }
     }
 }
@@ -315,23 +292,35 @@ Options read_options(const perm_opts *opts, Call call) {
 }
 
 std::string option_table_json() {
-    const auto list = [](const auto &all, const auto &name) {
+    const auto options_of = [](const auto &is_listed) {
         Json names = Json::Array();
-        for (const auto &one : all) names.push_back(name(one));
+        for (const OptionFacts &one : all_options())
+            if (is_listed(one.id)) names.push_back(one.name);
         return names;
     };
-    Json options = list(option_names, [](const char *name) { return name; });
-    for (const char *name : counting_everywhere) options.push_back(name);
-    Json refusals = Json::Array();
-    for (const Rule &rule : rules())
-        refusals.push_back(
-            Json{{"calls", list(rule.calls, [](Call call) { return name_of(call); })},
-                 {"options", list(rule.options, [](Option option) { return name_of(option); })},
-                 {"values", rule.values},
-                 {"status", static_cast<int>(rule.status)},
-                 {"why", rule.why}});
-    return Json{{"calls", list(call_names, [](const char *name) { return name; })},
-                {"options", std::move(options)},
+    const auto calls_of = [](const auto &is_listed) {
+        Json names = Json::Array();
+        for (std::size_t k = 0; k < std::size(call_names); ++k)
+            if (is_listed(static_cast<Call>(k))) names.push_back(call_names[k]);
+        return names;
+    };
+    const auto all = [](auto) { return true; };
+    Json facts = Json::Object(), refusals = Json::Array();
+    for (const OptionFacts &one : all_options())
+        facts[one.name] = {{"type", one.type},
+                           {"unit", one.unit},
+                           {"most", one.most > 0 && std::isfinite(one.most) ? Json(one.most) : Json()},
+                           {"values", values_of(one)},
+                           {"otherwise", one.otherwise}};
+    for (const Rule &rule : rules)
+        refusals.push_back(Json{{"calls", calls_of([&](Call call) { return rule.calls.has(call); })},
+                                {"options", options_of([&](Option one) { return rule.options.has(one); })},
+                                {"values", rule.values},
+                                {"status", static_cast<int>(rule.status)},
+                                {"why", rule.why}});
+    return Json{{"calls", calls_of(all)},
+                {"options", options_of(all)},
+                {"facts", std::move(facts)},
                 {"rules", std::move(refusals)}}
         .written();
 }

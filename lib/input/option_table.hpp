@@ -22,7 +22,7 @@ enum class Call {
     matchings,
     sub_permanents,
     gradients,
-    boson_sample,
+    sample_photons, // and perm_boson_sample
     bounds,
     estimate,
     estimate_run_shard, // and perm_estimate_shards, perm_estimate_combine
@@ -38,10 +38,10 @@ enum class Call {
 // count.
 void require_counting(const Options &options, Call call);
 
-// read_options, for a call that counts them so.
+// Reads them for a call, and requires that they count for it.
 Options read_options(const perm_opts *opts, Call call);
 
-// The table for others (PERM_FORMAT_OPTIONS).
+// Writes the table for others (PERM_FORMAT_OPTIONS).
 std::string option_table_json();
 
 } // namespace libperm

@@ -7,6 +7,7 @@
 #include "lib/base/struct_size.hpp"
 #include "lib/base/system.hpp"
 #include "lib/input/machine.hpp"
+#include "lib/input/option_facts.hpp"
 #include "lib/number/residues.hpp"
 
 #include <algorithm>
@@ -23,36 +24,19 @@ namespace {
 
 std::string_view or_auto(const char *name) { return name ? name : "auto"; }
 
-// "a, b, c" or "a, b or c": those that need a GPU, or the others.
-std::string names_of_engines(bool on_gpu, const char *before_last) {
-    std::vector<std::string> names;
-    for (const EngineFacts &e : engine_facts)
-        if (engine_named(e.name) && needs_gpu(e.id) == on_gpu) names.emplace_back(e.name);
-    std::string text;
-    for (std::size_t k = 0; k < names.size(); ++k)
-        text += (k == 0 ? "" : k + 1 < names.size() ? ", " : before_last) + names[k];
-    return text;
-}
-
 Engine read_engine(std::string_view name) {
     if (const auto engine = engine_named(name)) return *engine;
     if (name == engine_name(Engine::glynn))
-        bad_option(
-            "engine \"glynn\" is perm_compute's, for dense square matrices up to n = 20 whose bound meets "
-            "the "
-            "tolerance, with no other options than these, threads, device cpu and precision double: use auto "
-            "for this one");
-    bad_option(formatted("unknown engine \"{}\": use {}, or on a GPU {}", name, names_of_engines(false, ", "),
-                         names_of_engines(true, " or ")));
+        bad_option("engine \"glynn\" is perm_compute's, for dense square matrices up to n = 20 whose bound "
+                   "meets the tolerance, with no other options than these, threads, device cpu and precision "
+                   "double: use auto for this one");
+    bad_option(formatted("unknown engine \"{}\": {}", name, choices_of(Option::engine)));
 }
 
-// "gpu", "gpu:0,2", "gpu:all", "gpu:all+cpu".
+// Reads "gpu", "gpu:0,2", "gpu:all" or "gpu:all+cpu".
 void read_device(std::string_view name, Options &out) {
     const auto bad = [name] {
-        bad_option(
-            formatted("unknown device \"{}\": use auto, cpu, gpu, gpu:all, or some by their numbers as "
-                      "in gpu:0,1; with +cpu behind it the processor helps",
-                      name));
+        bad_option(formatted("unknown device \"{}\": {}", name, choices_of(Option::device)));
     };
     if (name == "auto") return;
     if (name == "cpu") {
@@ -89,8 +73,7 @@ void require_gpus(const Machine &machine, const std::vector<int> &ordinals) {
 }
 
 CacheSettings cache_settings(const char *folder, std::int64_t limit_bytes) {
-    if (limit_bytes < 0)
-        bad_option(formatted("cache_limit_bytes is {}: use 0 (256 MiB) or a positive number", limit_bytes));
+    require_in_range(Option::cache_limit_bytes, static_cast<double>(limit_bytes));
     CacheSettings cache;
     cache.folder = folder ? folder : default_cache_folder();
     if (limit_bytes > 0) cache.limit_bytes = limit_bytes;
@@ -98,7 +81,7 @@ CacheSettings cache_settings(const char *folder, std::int64_t limit_bytes) {
     return cache;
 }
 
-// Exact numbers modulo a prime.
+// Reads the prime that exact numbers are wanted modulo.
 void read_modulus(std::string_view name, std::string_view digits, Options &out) {
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), out.modulus);
     if (error != std::errc{} || end != digits.data() + digits.size() || out.modulus < 3 ||
@@ -117,8 +100,7 @@ void read_precision(std::string_view name, Options &out) {
         }
     if (name.starts_with(mod)) return read_modulus(name, name.substr(mod.size()), out);
     if (!name.starts_with(mpfr))
-        bad_option(formatted(
-            "unknown precision \"{}\": use auto, double, kahan, dq, dd, exact, mod:P or mpfr:BITS", name));
+        bad_option(formatted("unknown precision \"{}\": {}", name, choices_of(Option::precision)));
     const std::string_view bits = name.substr(mpfr.size());
     const auto [end, error] = std::from_chars(bits.data(), bits.data() + bits.size(), out.mpfr_bits);
     if (error != std::errc{} || end != bits.data() + bits.size() || out.mpfr_bits < 2 ||
@@ -153,43 +135,29 @@ Passes read_passes(std::string_view without) {
                 known = true;
             }
         if (!known)
-            bad_option(formatted("unknown reduction \"{}\" in without: use matching, dm, d1, d2, fm, merge, "
-                                 "scaling, periodic or all, "
-                                 "with commas between them",
-                                 name));
+            bad_option(
+                formatted("unknown reduction \"{}\" in without: {}", name, choices_of(Option::without)));
         more = comma < without.size();
         if (more) without.remove_prefix(comma + 1);
     }
     return passes;
 }
 
-} // namespace
-
-namespace {
-
-// Tolerance, threads, memory and time.
+// Checks and fills in tolerance, threads, memory and time.
 void read_limits(const perm_opts &o, Options &out) {
-    if (!(o.tolerance >= 0 && std::isfinite(o.tolerance)))
-        bad_option("tolerance must be 0 (the default, 1e-9) or positive and finite");
+    require_in_range(Option::tolerance, o.tolerance);
     if (o.tolerance > 0) out.tolerance = o.tolerance;
 
-    if (o.threads < 0)
-        bad_option(formatted("threads is {}: use 0 (all cores) or a positive number", o.threads));
-    if (o.threads > 4096) bad_option(formatted("threads is {}: at most 4096", o.threads));
+    require_in_range(Option::threads, o.threads);
     const int cores = out.machine ? out.machine->cores : available_cores();
     out.threads = o.threads > 0 ? std::min(o.threads, cores) : cores;
     if (o.reserved != 0) bad_option("perm_opts.reserved must be 0: start from PERM_OPTS_INIT");
 
-    if (o.memory_limit_bytes < 0)
-        bad_option(
-            formatted("memory_limit_bytes is {}: use 0 (three quarters of the memory) or a positive number",
-                      o.memory_limit_bytes));
+    require_in_range(Option::memory_limit_bytes, static_cast<double>(o.memory_limit_bytes));
     const std::int64_t memory = out.machine ? out.machine->memory_bytes : machine_memory();
     out.memory_limit = o.memory_limit_bytes > 0 ? o.memory_limit_bytes : memory / 4 * 3;
 
-    if (!(o.time_limit_seconds >= 0))
-        bad_option("time_limit_seconds must be 0 (refuse what is predicted to take over a day), positive or "
-                   "INFINITY");
+    require_in_range(Option::time_limit_seconds, o.time_limit_seconds);
     if (o.time_limit_seconds > 0) out.refuse_seconds = out.stop_seconds = o.time_limit_seconds;
 }
 
@@ -223,15 +191,14 @@ Options read_options(const perm_opts *opts) {
     read_limits(o, out);
 
     if (o.checkpoint) out.checkpoint = o.checkpoint;
-    if (!(o.checkpoint_seconds >= 0))
-        bad_option("checkpoint_seconds must be 0 (a minute) or the least time between two writes");
+    require_in_range(Option::checkpoint_seconds, o.checkpoint_seconds);
     if (o.checkpoint_seconds > 0 && out.checkpoint.empty())
-        bad_option("checkpoint_seconds is given without a checkpoint: name its file in checkpoint, or leave "
-                   "it out");
+        bad_option(
+            "checkpoint_seconds is given without a checkpoint: name its file in checkpoint, or leave it out");
     if (o.checkpoint_seconds > 0) out.checkpoint_seconds = o.checkpoint_seconds;
     // What goes on another time may take longer than is left today.
     if (!out.checkpoint.empty()) out.refuse_seconds = std::numeric_limits<double>::infinity();
-    if (o.gpus < 0) bad_option(formatted("gpus is {}: use 0 (those that device names) or more", o.gpus));
+    require_in_range(Option::gpus, o.gpus);
     out.reckoned_gpus = o.gpus;
     if (o.gpus > 0 && out.device == Device::automatic) out.device = Device::gpu;
     if (o.reserved2 != 0) bad_option("perm_opts.reserved2 must be 0: start from PERM_OPTS_INIT");
@@ -239,12 +206,10 @@ Options read_options(const perm_opts *opts) {
     out.seed = o.seed;
     out.passes = read_passes(o.without ? o.without : "");
     const std::string_view decompose = or_auto(o.decompose);
-    if (decompose != "auto" && decompose != "paper")
-        bad_option(formatted("unknown decompose \"{}\": use auto or paper", decompose));
+    require_word(Option::decompose, decompose);
     out.decompose_as_published = decompose == "paper";
     const std::string_view chunks = o.chunks ? o.chunks : "ceg";
-    if (chunks != "ceg" && chunks != "equal")
-        bad_option(formatted("unknown chunks \"{}\": use ceg or equal", chunks));
+    require_word(Option::chunks, chunks);
     out.equal_chunks = chunks == "equal";
     require_compatible(out);
     out.cache = cache_settings(o.cache_dir, o.cache_limit_bytes);

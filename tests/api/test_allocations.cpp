@@ -291,10 +291,11 @@ TEST_CASE("plans: made, executed and explained") {
     experiment.amplitudes = beam_splitter;
     experiment.photons = 3;
     experiment.photon_modes = photons;
-    sweep("perm_boson_sample", [&] {
+    sweep("perm_sample_photons", [&] {
         std::vector<std::int64_t> samples(8);
         return Outcome{
-            failing::within([&] { return perm_boson_sample(&experiment, 4, 1, &opts, samples.data()); }), {}};
+            failing::within([&] { return perm_sample_photons(&experiment, &opts, 4, 1, samples.data()); }),
+            {}};
     });
     const perm_opts plain = options(nullptr);
     sweep("perm_estimate", [&] {

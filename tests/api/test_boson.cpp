@@ -120,7 +120,7 @@ std::vector<std::int64_t> drawn(const Experiment &e, std::int64_t shots, std::ui
     perm_opts opts = PERM_OPTS_INIT;
     opts.threads = threads;
     const perm_boson view = e.view();
-    REQUIRE(perm_boson_sample(&view, shots, seed, &opts, samples.data()) == PERM_OK);
+    REQUIRE(perm_sample_photons(&view, &opts, shots, seed, samples.data()) == PERM_OK);
     return samples;
 }
 
@@ -213,6 +213,17 @@ TEST_CASE("the same seed draws the same samples, for any number of threads") {
     CHECK(drawn(none, 2, 1) == std::vector<std::int64_t>(8, 0));
 }
 
+TEST_CASE("by whichever function they are drawn, the same seed gives the same samples") {
+    Random random(run::seed(2433));
+    const Experiment e(5, {0, 2, 2}, random);
+    const auto samples = drawn(e, 40, 9);
+    const perm_boson view = e.view();
+    CHECK(perm::sample_photons(view, 40, 9) == samples);
+    std::vector<std::int64_t> older(samples.size());
+    REQUIRE(perm_boson_sample(&view, 40, 9, nullptr, older.data()) == PERM_OK);
+    CHECK(older == samples);
+}
+
 TEST_CASE("experiments at fault are told as such") {
     Random random(run::seed(2431));
     const Experiment e(3, {0, 1}, random);
@@ -221,30 +232,30 @@ TEST_CASE("experiments at fault are told as such") {
         return std::string(perm_last_error()).find(what) != std::string::npos;
     };
     perm_boson a = e.view();
-    CHECK(perm_boson_sample(&a, 1, 1, nullptr, nullptr) == PERM_BAD_ARGUMENT);
-    CHECK(perm_boson_sample(nullptr, 1, 1, nullptr, out.data()) == PERM_BAD_ARGUMENT);
-    CHECK(perm_boson_sample(&a, -1, 1, nullptr, out.data()) == PERM_BAD_ARGUMENT);
+    CHECK(perm_sample_photons(&a, nullptr, 1, 1, nullptr) == PERM_BAD_ARGUMENT);
+    CHECK(perm_sample_photons(nullptr, nullptr, 1, 1, out.data()) == PERM_BAD_ARGUMENT);
+    CHECK(perm_sample_photons(&a, nullptr, -1, 1, out.data()) == PERM_BAD_ARGUMENT);
     const Modes outside{0, 3};
     a.photon_modes = outside.data();
-    CHECK(perm_boson_sample(&a, 1, 1, nullptr, out.data()) == PERM_BAD_ARGUMENT);
+    CHECK(perm_sample_photons(&a, nullptr, 1, 1, out.data()) == PERM_BAD_ARGUMENT);
     CHECK(says("photon 1 comes in by mode 3"));
     std::vector<Amplitude> other = e.u;
     other[0] += 0.1;
     a = e.view();
     a.amplitudes = other.data();
-    CHECK(perm_boson_sample(&a, 1, 1, nullptr, out.data()) == PERM_BAD_MATRIX);
+    CHECK(perm_sample_photons(&a, nullptr, 1, 1, out.data()) == PERM_BAD_MATRIX);
     CHECK(says("unitary"));
     other[0] = std::numeric_limits<double>::quiet_NaN();
-    CHECK(perm_boson_sample(&a, 1, 1, nullptr, out.data()) == PERM_BAD_MATRIX);
+    CHECK(perm_sample_photons(&a, nullptr, 1, 1, out.data()) == PERM_BAD_MATRIX);
     const Modes many(65, 0);
     a = e.view();
     a.photon_modes = many.data();
     for (a.photons = 64; a.photons <= 65; ++a.photons) {
-        CHECK(perm_boson_sample(&a, 1, 1, nullptr, out.data()) == PERM_UNSUPPORTED);
+        CHECK(perm_sample_photons(&a, nullptr, 1, 1, out.data()) == PERM_UNSUPPORTED);
         CHECK(says("shallow circuit"));
     }
     perm_opts opts = PERM_OPTS_INIT;
     opts.cancel = [](void *) { return 1; };
     a = e.view();
-    CHECK(perm_boson_sample(&a, 100, 1, &opts, out.data()) == PERM_CANCELLED);
+    CHECK(perm_sample_photons(&a, &opts, 100, 1, out.data()) == PERM_CANCELLED);
 }

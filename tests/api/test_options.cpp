@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <map>
 #include <sstream>
 #include <string>
@@ -81,7 +82,7 @@ class Calls {
             double found[9];
             return perm_gradients(&dense_, &o, found, nullptr, nullptr, nullptr);
         };
-        a_["perm_boson_sample"] = [](const perm_opts &o) {
+        a_["perm_sample_photons"] = [](const perm_opts &o) {
             const double unit[] = {1, 0, 0, 0, 0, 0, 1, 0};
             const std::int64_t photon_modes[] = {0, 1};
             perm_boson boson = PERM_BOSON_INIT;
@@ -89,7 +90,7 @@ class Calls {
             boson.amplitudes = unit;
             boson.photon_modes = photon_modes;
             std::int64_t found[2];
-            return perm_boson_sample(&boson, 1, 1, &o, found);
+            return perm_sample_photons(&boson, &o, 1, 1, found);
         };
         a_["perm_bounds"] = [this](const perm_opts &o) {
             perm_interval found = PERM_INTERVAL_INIT;
@@ -338,6 +339,86 @@ TEST_CASE("every call with every option") {
     MESSAGE(counting, " count, ", refused, " are refused");
     CHECK(counting > 400);
     CHECK(refused > 150);
+}
+
+TEST_CASE("each word that the table has is taken, and no other") {
+    const Band band;
+    const std::map<std::string, const char * perm_opts::*> fields{
+        {"engine", &perm_opts::engine},       {"device", &perm_opts::device},
+        {"precision", &perm_opts::precision}, {"without", &perm_opts::without},
+        {"decompose", &perm_opts::decompose}, {"chunks", &perm_opts::chunks}};
+    const std::map<std::string, std::string> others{
+        {"gpu:LIST", "gpu:0"}, {"mod:P", "mod:7"}, {"mpfr:BITS", "mpfr:100"}};
+    const std::string machine = machine_text(); // which has a GPU
+    std::size_t words = 0;
+    for (const auto &[name, facts] : table().at("facts").items()) {
+        CAPTURE(name);
+        const auto values = facts.at("values").get<std::string>();
+        CHECK(values.empty() != fields.contains(name));
+        if (values.empty()) continue;
+        perm_opts o = PERM_OPTS_INIT;
+        o.machine = machine.c_str();
+        const auto status_of = [&](const std::string &word) {
+            o.*fields.at(name) = word.c_str();
+            perm_plan *plan = nullptr;
+            const perm_status status = perm_plan_create(&band.csr, &o, &plan);
+            perm_plan_destroy(plan);
+            return status;
+        };
+        std::istringstream listed(values);
+        for (std::string word; std::getline(listed >> std::ws, word, ',');) {
+            CAPTURE(word);
+            const auto other = others.find(word);
+            CHECK(status_of(other == others.end() ? word : other->second) == PERM_OK);
+            ++words;
+        }
+        CHECK(status_of("odd") == PERM_BAD_OPTION);
+        CHECK(std::string(perm_last_error()).starts_with("unknown "));
+        CHECK(std::string(perm_last_error()).find(values.substr(0, values.find(','))) != std::string::npos);
+    }
+    CHECK(words > 30);
+}
+
+TEST_CASE("numbers are taken up to the most that the table has") {
+    const Band band;
+    const std::map<std::string, std::function<void(perm_opts &, double)>> fields{
+        {"tolerance", [](perm_opts &o, double x) { o.tolerance = x; }},
+        {"threads", [](perm_opts &o, double x) { o.threads = static_cast<std::int32_t>(x); }},
+        {"memory_limit_bytes",
+         [](perm_opts &o, double x) { o.memory_limit_bytes = static_cast<std::int64_t>(x); }},
+        {"time_limit_seconds", [](perm_opts &o, double x) { o.time_limit_seconds = x; }},
+        {"cache_limit_bytes",
+         [](perm_opts &o, double x) { o.cache_limit_bytes = static_cast<std::int64_t>(x); }},
+        {"checkpoint_seconds", [](perm_opts &o, double x) { o.checkpoint_seconds = x; }},
+        {"gpus", [](perm_opts &o, double x) { o.gpus = static_cast<std::int32_t>(x); }}};
+    std::size_t numbers = 0;
+    for (const auto &[name, facts] : table().at("facts").items()) {
+        CAPTURE(name);
+        const auto type = facts.at("type").get<std::string>();
+        const bool is_signed_number = type == "double" || type == "int32" || type == "int64";
+        CHECK(is_signed_number == fields.contains(name));
+        if (!is_signed_number) continue;
+        ++numbers;
+        const auto is_refused = [&, &name = name](double x) {
+            perm_opts o = PERM_OPTS_INIT;
+            fields.at(name)(o, x);
+            perm_plan *plan = nullptr;
+            const perm_status status = perm_plan_create(&band.csr, &o, &plan);
+            perm_plan_destroy(plan);
+            return status == PERM_BAD_OPTION && std::string(perm_last_error()).starts_with(name + " is ") &&
+                   std::string(perm_last_error()).find(facts.at("otherwise")) != std::string::npos;
+        };
+        CHECK(is_refused(-1));
+        CHECK_FALSE(is_refused(0));
+        CHECK_FALSE(is_refused(5));
+        const bool is_double = type == "double";
+        if (is_double) CHECK(is_refused(std::numeric_limits<double>::quiet_NaN()));
+        if (facts.at("most").is_null()) continue;
+        const auto most = facts.at("most").get<double>();
+        CHECK_FALSE(is_refused(most));
+        CHECK(is_refused(is_double ? std::numeric_limits<double>::infinity() : most + 1));
+    }
+    CHECK(numbers == fields.size());
 }
 
 TEST_CASE("a time between writes needs a checkpoint") {

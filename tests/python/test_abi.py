@@ -1,9 +1,10 @@
-"""The structs of libperm/_abi.py lie in memory as a C compiler lays out those of perm.h."""
+"""libperm/_abi.py reads perm.h as a compiler does: structs, constants, and the types of each function."""
 
 import ctypes
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from support import ROOT
@@ -12,57 +13,97 @@ import libperm
 from libperm import _abi
 
 HEADER = ROOT / "include" / "perm.h"
-STRUCTS = {
-    "perm_csr": _abi.Csr,
-    "perm_opts": _abi.Opts,
-    "perm_result": _abi.Result,
-    "perm_partial": _abi.Partial,
-    "perm_periodic": _abi.Periodic,
-    "perm_dense": _abi.Dense,
-    "perm_boson": _abi.Boson,
-    "perm_interval": _abi.Interval,
+CODE = re.sub(r"/\*.*?\*/", "", "".join(map(Path.read_text, _abi.HEADERS)), flags=re.S)
+STRUCTS = re.findall(r"typedef struct (\w+) \{", CODE)
+CONSTANTS = re.findall(r"PERM_(\w+) = ", CODE)
+FUNCTIONS = re.findall(r"PERM_API [^;]*?\b(perm_\w+)\(", CODE)
+
+# The kinds of a function's result and arguments, on a line.
+PROGRAM = """
+INCLUDES
+#include <cstddef>
+#include <cstdio>
+#include <type_traits>
+
+template <class T> void kind() {
+    if (std::is_same_v<T, const char *>) std::printf("text ");
+    else if (std::is_pointer_v<T>) std::printf("address ");
+    else if (std::is_floating_point_v<T>) std::printf("float%zu ", sizeof(T));
+    else std::printf("%s%zu ", std::is_unsigned_v<T> ? "unsigned" : "int", sizeof(T));
 }
+template <> void kind<void>() { std::printf("nothing "); }
+template <class R, class... A> void kinds(R (*)(A...)) { kind<R>(), (kind<A>(), ...), std::printf("\\n"); }
+
+int main() { LINES }
+"""
+
+
+def answers(lines, folder):
+    """What a compiled program prints, a line for each."""
+    compiler = shutil.which("c++")
+    if compiler is None:
+        pytest.skip("no C++ compiler")
+    source, program = folder / "abi.cpp", folder / "abi"
+    includes = "\n".join(f"#include <{header.name}>" for header in _abi.HEADERS)
+    source.write_text(PROGRAM.replace("INCLUDES", includes).replace("LINES", "\n".join(lines)))
+    subprocess.run(
+        [compiler, "-std=c++17", f"-I{HEADER.parent}", str(source), "-o", str(program)], check=True
+    )
+    printed = subprocess.run([str(program)], check=True, capture_output=True, text=True).stdout
+    return [line.strip() for line in printed.splitlines()]
+
+
+def class_of(struct):
+    return getattr(_abi, "".join(word.title() for word in struct.split("_")[1:]))
+
+
+def kind_of(kind):
+    """A type of ctypes as the program names it."""
+    if kind is None or kind is ctypes.c_char_p:
+        return "nothing" if kind is None else "text"
+    size = ctypes.sizeof(kind)
+    if kind is ctypes.c_void_p or issubclass(kind, ctypes._CFuncPtr):
+        return "address"
+    signedness = "int" if kind(-1).value < 0 else "unsigned"
+    return f"float{size}" if kind is ctypes.c_double else f"{signedness}{size}"
 
 
 def test_structs(tmp_path):
-    cc = shutil.which("cc")
-    if cc is None:
-        pytest.skip("no C compiler")
     lines, expected = [], []
-    for name, struct in STRUCTS.items():
-        lines.append(f"sizeof({name})")
-        expected.append(ctypes.sizeof(struct))
-        for field, *_ in struct._fields_:
-            lines += [f"offsetof({name}, {field})", f"sizeof((({name} *)0)->{field})"]
-            expected += [getattr(struct, field).offset, getattr(struct, field).size]
-    prints = "".join(f'printf("%zu\\n", (size_t){line});' for line in lines)
-    source = tmp_path / "layout.c"
-    source.write_text(f"#include <perm.h>\n#include <stdio.h>\nint main(void) {{ {prints} return 0; }}")
-    program = tmp_path / "layout"
-    subprocess.run([cc, f"-I{HEADER.parent}", str(source), "-o", str(program)], check=True)
-    found = subprocess.run([str(program)], check=True, capture_output=True, text=True).stdout.split()
-    assert dict(zip(lines, map(int, found))) == dict(zip(lines, expected))
+    for name in STRUCTS:
+        struct = class_of(name)
+        lines.append(f'std::printf("%zu\\n", sizeof({name}));')
+        expected.append(str(ctypes.sizeof(struct)))
+        for field, kind in struct._fields_:
+            lines.append(
+                f'kind<decltype({name}::{field})>(), std::printf("%zu\\n", offsetof({name}, {field}));'
+            )
+            expected.append(f"{kind_of(kind)} {getattr(struct, field).offset}")
+    assert len(STRUCTS) >= 10
+    assert dict(zip(lines, answers(lines, tmp_path))) == dict(zip(lines, expected))
 
 
-def test_every_function_of_the_header_that_a_caller_needs_is_declared():
-    text = re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.S)
-    declared = set(re.findall(r"PERM_API [^;]*?\b(perm_\w+)\(", text))
-    unused = {"perm_status_text", "perm_compute_with_plan"}
-    assert declared - unused == _abi.SIGNATURES.keys() | (_abi.LATER.keys() & declared)
+def test_functions(tmp_path):
+    assert list(_abi.SIGNATURES) == FUNCTIONS
+    found = answers([f"kinds(decltype(&{name})());" for name in FUNCTIONS], tmp_path)
+    assert dict(zip(FUNCTIONS, found)) == {
+        name: " ".join(map(kind_of, [result, *arguments]))
+        for name, (result, arguments) in _abi.SIGNATURES.items()
+    }
 
 
-def test_constants():
-    text = HEADER.read_text()
-    for name in (
-        "VALUE_F64",
-        "VALUE_C128",
-        "VALUE_I64",
-        "VALUE_TEXT",
-        "INDEX_I64",
-        "FORMAT_TEXT",
-        "FORMAT_JSON",
-    ):
-        assert int(re.search(rf"PERM_{name} = (\d+)", text).group(1)) == getattr(_abi, name)
+def test_constants(tmp_path):
+    found = answers([f'std::printf("%d\\n", PERM_{name});' for name in CONSTANTS], tmp_path)
+    assert [str(getattr(_abi, name)) for name in CONSTANTS] == found
+    assert len(found) >= 20
+
+
+def test_the_functions_that_the_package_asks_for_are_there():
+    asked = set()
+    for file in (ROOT / "capi" / "python" / "libperm").glob("*.py"):
+        asked.update(re.findall(r'(?:library\.|(?:require|later)\(")(perm_\w+)', file.read_text()))
+    assert len(asked) > 30
+    assert asked <= set(FUNCTIONS)
 
 
 def test_version():

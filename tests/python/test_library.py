@@ -58,6 +58,19 @@ def test_carried(bare):
     assert imported(bare).stdout == f"{carried}\n"
 
 
+def test_older(bare, tmp_path):
+    """A library that lacks a function of the package's header is told as such."""
+    cc = shutil.which("cc")
+    if cc is None:
+        pytest.skip("no C compiler")
+    older = tmp_path / "libperm.so.1"
+    source = 'const char *perm_status_text(int s) { return s ? "" : 0; }'
+    command = [cc, "-shared", "-fPIC", "-xc", "-", "-o", str(older)]
+    subprocess.run(command, input=source, check=True, text=True)
+    ran = imported(bare, PERM_LIBRARY=str(older))
+    assert f"ImportError: {older} is older than this package: it has no perm_last_error" in ran.stderr
+
+
 def test_of_the_system(bare):
     folder = bare / "usr" / "lib"
     folder.mkdir(parents=True)

@@ -11,7 +11,8 @@ from support import rng
 
 import libperm
 from libperm import _abi, _library
-from libperm._options import Prepared, counting
+from libperm._errors import FIELDS
+from libperm._options import READERS, TYPES, Prepared, counting
 
 A = [[1.5, 2.0], [3.0, 4.0]]
 
@@ -341,6 +342,38 @@ def test_an_option_counts_or_is_refused(call, option):
         GOALS[call]({option: value})
     assert caught.value.status == rules[0]["status"]
     assert str(caught.value).endswith(": " + rules[0]["why"])
+
+
+# Of perm_opts, and for those who call the library in C: a Ctrl-C and the devices have ways of their own here.
+OF_C_ALONE = {"cancel", "chunks", "gpus"}
+OF_PYTHON_ALONE = {"row_multiplicity", "col_multiplicity"}
+
+
+def test_the_options_are_those_of_the_table():
+    facts = table()["facts"]
+    names = {FIELDS.get(name, name): name for name in libperm.Options.__annotations__}
+    assert facts.keys() - OF_C_ALONE == names.keys() - OF_PYTHON_ALONE
+    fields = {name for name, _ in _abi.Opts._fields_ if not name.startswith(("reserved", "struct_size"))}
+    assert fields - {"progress_user", "cancel_user"} == facts.keys()
+    for field, told in facts.items():
+        if told["type"] == "function" or field in OF_C_ALONE:
+            continue
+        kind = told["type"] + (f", {told['unit']}" if told["unit"] else "")
+        assert TYPES[names[field]] == kind, field
+    assert {FIELDS.get(name, name) for name in TYPES} == facts.keys() - OF_C_ALONE - {"progress"}
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_a_type_is_read_as_the_struct_has_it(kind):
+    """Into the field without a change, the largest too."""
+    name = next(name for name, one in TYPES.items() if one == kind)
+    most = {"int32": 2**31 - 1, "int64, bytes": 2**63 - 1, "uint64": 2**64 - 1}
+    value = most.get(kind, 1.5 if kind.startswith("double") else "a")
+    found = getattr(Prepared({name: value}, None).struct, FIELDS.get(name, name))
+    assert found == (value.encode() if isinstance(value, str) else value)
+    if kind in most:
+        with pytest.raises(libperm.InvalidOptionError, match="too large"):
+            Prepared({name: value + 1}, None)
 
 
 def test_of_several_calls_options_those_that_count():

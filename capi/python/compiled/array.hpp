@@ -12,10 +12,10 @@
 
 namespace perm_python {
 
-// numpy's, of this name; null if it is not imported.
+// Returns what numpy has by this name; null if it is not imported.
 PyObject *of_numpy(const char *name);
 
-// A numpy.ndarray itself: a subclass may mean something else.
+// Whether it is a numpy.ndarray itself: a subclass may mean something else.
 bool is_array(PyObject *object);
 
 // Borrows an array's memory. It is empty, with no error set, for what is no such array or holds no float64,
@@ -46,7 +46,8 @@ class Array {
     perm_value_type type_ = PERM_VALUE_F64;
 };
 
-// The memory of one that is to be written, or null and an error. C-contiguous; None is null without an error.
+// Borrows the C-contiguous memory of an array that is to be written; null with an error, or for None without
+// one.
 class Output {
   public:
     Output() = default;
@@ -69,7 +70,7 @@ template <class Number> Number read(const char *at) {
     return x;
 }
 
-// work(Number()) for the numbers of this type.
+// Calls work(Number()) for the numbers of this type.
 template <class Work> auto with_type(perm_value_type type, const Work &work) {
     if (type == PERM_VALUE_I64) return work(std::int64_t{});
     if (type == PERM_VALUE_C128) return work(std::complex<double>{});

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Py_ssize_t short_order = 9; // below it, it is a microsecond: giving up the GIL is not worth it
 
-// Of what stands in the last two dimensions.
+// Describes the matrices in the last two dimensions.
 perm_dense dense_of(const Array &a) {
     perm_dense dense = PERM_DENSE_INIT;
     dense.n_rows = a.extent(a.dimensions() - 2);
@@ -24,7 +24,7 @@ perm_dense dense_of(const Array &a) {
     return dense;
 }
 
-// As perm_result.tolerance_met is for the default tolerance.
+// Whether perm_result.tolerance_met would be set for the default tolerance.
 bool is_told(const double *number, std::size_t parts, double bound) {
     constexpr double tolerance = 1e-9;
     const double size = parts == 1 ? std::fabs(number[0]) : std::hypot(number[0], number[1]);
@@ -36,7 +36,6 @@ std::size_t parts_of(const Array &a) { return a.type() == PERM_VALUE_C128 ? 2 : 
 } // namespace
 
 PyObject *number_in_place(const Array &a) {
-    if (!library.permanents) return nullptr;
     const perm_dense dense = dense_of(a);
     double number[2] = {0, 0}, bound = 0;
     {
@@ -53,8 +52,8 @@ PyObject *permanents(PyObject *, PyObject *const *args, Py_ssize_t count) {
         return nullptr;
     }
     const Array a(args[0]);
-    if (!library.permanents || !a || a.dimensions() != 3 || a.extent(1) != a.extent(2) ||
-        a.type() == PERM_VALUE_I64 || !a.is_contiguous_from(0))
+    if (!a || a.dimensions() != 3 || a.extent(1) != a.extent(2) || a.type() == PERM_VALUE_I64 ||
+        !a.is_contiguous_from(0))
         return PyBool_FromLong(0);
     const std::size_t parts = parts_of(a), matrices = static_cast<std::size_t>(a.extent(0));
     Output numbers;
@@ -75,7 +74,7 @@ PyObject *permanents(PyObject *, PyObject *const *args, Py_ssize_t count) {
 
 namespace {
 
-// numpy.empty of one or two dimensions, 0 for the second: of one.
+// Makes a numpy.empty of two dimensions, or of one where the second is 0.
 PyObject *empty(Py_ssize_t rows, Py_ssize_t columns, perm_value_type type) {
     static PyObject *const make = of_numpy("empty"), *const real = of_numpy("float64"),
                            *const complex = of_numpy("complex128"); // for good
@@ -98,7 +97,7 @@ bool has_zero(const Array &a) {
     });
 }
 
-// compute(doubles) into a new array, if the library has what it takes.
+// Calls compute(doubles) with a new array.
 template <class Compute>
 PyObject *computed(const Array &a, Py_ssize_t rows, Py_ssize_t columns, const Compute &compute) {
     PyObject *found = empty(rows, columns, a.type());
@@ -121,8 +120,7 @@ PyObject *computed(const Array &a, Py_ssize_t rows, Py_ssize_t columns, const Co
 PyObject *sub_permanents(PyObject *, PyObject *const *args, Py_ssize_t count) {
     const Array a(count == 1 ? args[0] : Py_None);
     const Py_ssize_t longer = is_small(a) ? std::max(a.extent(0), a.extent(1)) : 0;
-    if (!library.sub_permanents || longer == 0 || a.extent(0) + a.extent(1) != 2 * longer - 1)
-        return Py_NewRef(Py_None);
+    if (longer == 0 || a.extent(0) + a.extent(1) != 2 * longer - 1) return Py_NewRef(Py_None);
     const perm_dense dense = dense_of(a);
     return computed(a, longer, 0,
                     [&](double *to) { return library.sub_permanents(&dense, nullptr, to, nullptr); });
@@ -130,8 +128,7 @@ PyObject *sub_permanents(PyObject *, PyObject *const *args, Py_ssize_t count) {
 
 PyObject *gradient(PyObject *, PyObject *const *args, Py_ssize_t count) {
     const Array a(count == 1 ? args[0] : Py_None);
-    if (!library.gradients || !is_small(a) || a.extent(0) != a.extent(1) || has_zero(a))
-        return Py_NewRef(Py_None);
+    if (!is_small(a) || a.extent(0) != a.extent(1) || has_zero(a)) return Py_NewRef(Py_None);
     const perm_dense dense = dense_of(a);
     return computed(a, a.extent(0), a.extent(1), [&](double *to) {
         return library.gradients(&dense, nullptr, to, nullptr, nullptr, nullptr);

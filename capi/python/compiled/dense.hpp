@@ -7,7 +7,7 @@
 
 namespace perm_python {
 
-// A number, or null with no error set: it is to be computed otherwise.
+// Returns a number, or null with no error set where it is to be computed otherwise.
 PyObject *number_in_place(const Array &a);
 
 // permanents(batch, numbers): of an array (count, n, n) into one of as many numbers; False where the general

@@ -10,7 +10,7 @@ template <class Number> bool copy_row(const Array &values, const char *from, std
     return true;
 }
 
-// False if there is an entry outside of the pattern.
+// Copies the entries; false if there is one outside of the pattern.
 template <class Number>
 bool copy_matrix(const perm_csr &pattern, const Array &values, const char *from, char *to) {
     const auto *row_ptr = static_cast<const std::int64_t *>(pattern.row_ptr);

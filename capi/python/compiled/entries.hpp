@@ -14,7 +14,7 @@ struct Entries {
     std::int64_t count = 0, stride = 0;
 };
 
-// Memory for copies, null if there is none left; for small matrices without an allocation.
+// Lends memory for copies, null if there is none left; for small matrices without an allocation.
 class Scratch {
   public:
     char *of(std::size_t bytes) {
@@ -28,11 +28,12 @@ class Scratch {
     std::unique_ptr<char[]> large_;
 };
 
-// Of one matrix: nnz entries, or the whole of it. They are copied where they do not lie as the library reads
-// them, and there are none if the array is of another shape or type, or has an entry outside of the pattern.
+// Takes the values of one matrix: nnz entries, or the whole of it. They are copied where they do not lie as
+// the library reads them, and there are none if the array is of another shape or type, or has an entry
+// outside of the pattern.
 Entries entries_of_one(const perm_csr &pattern, const Array &values, Scratch &scratch);
 
-// Of many: the same with an axis before it.
+// Takes those of many matrices: the same with an axis before it.
 Entries entries_of_many(const perm_csr &pattern, const Array &values, Scratch &scratch);
 
 bool any_negative(const Entries &entries, std::int64_t nnz, perm_value_type type);

@@ -1,24 +1,22 @@
 #include "capi/python/compiled/library.hpp"
 
+#include "capi/python/loaded.hpp"
+
 namespace perm_python {
 
 Library library;
 
 PyObject *bind(PyObject *, PyObject *args) {
-    void *compute, *clear, *execute, *execute_batch, *permanents, *sub_permanents, *gradients, *of_integers;
-    if (!PyArg_ParseTuple(args, "O&O&O&O&O&O&O&O&", read_address, &compute, read_address, &clear,
-                          read_address, &execute, read_address, &execute_batch, read_address, &permanents,
-                          read_address, &sub_permanents, read_address, &gradients, read_address,
-                          &of_integers))
-        return nullptr;
-    library = {reinterpret_cast<decltype(library.compute)>(compute),
-               reinterpret_cast<decltype(library.clear)>(clear),
-               reinterpret_cast<decltype(library.execute)>(execute),
-               reinterpret_cast<decltype(library.execute_batch)>(execute_batch),
-               reinterpret_cast<decltype(library.permanents)>(permanents),
-               reinterpret_cast<decltype(library.sub_permanents)>(sub_permanents),
-               reinterpret_cast<decltype(library.gradients)>(gradients),
-               static_cast<const perm_opts *>(of_integers)};
+    void *handle, *of_integers;
+    if (!PyArg_ParseTuple(args, "O&O&", read_address, &handle, read_address, &of_integers)) return nullptr;
+    perm_loaded::find(handle, "perm_compute", library.compute);
+    perm_loaded::find(handle, "perm_result_clear", library.clear);
+    perm_loaded::find(handle, "perm_plan_execute", library.execute);
+    perm_loaded::find(handle, "perm_plan_execute_batch", library.execute_batch);
+    perm_loaded::find(handle, "perm_permanents", library.permanents);
+    perm_loaded::find(handle, "perm_sub_permanents", library.sub_permanents);
+    perm_loaded::find(handle, "perm_gradients", library.gradients);
+    library.of_integers = static_cast<const perm_opts *>(of_integers);
     Py_RETURN_NONE;
 }
 

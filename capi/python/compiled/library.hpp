@@ -1,5 +1,4 @@
-// The functions of the libperm.so.1 that the package has loaded: nothing is linked, so that there is one
-// loader.
+// The functions of the library that are called here.
 #pragma once
 
 #include "capi/python/compiled/python.hpp"
@@ -12,8 +11,8 @@ struct Library {
     decltype(&perm_compute) compute = nullptr;
     decltype(&perm_result_clear) clear = nullptr;
     decltype(&perm_plan_execute) execute = nullptr;
-    decltype(&perm_plan_execute_batch) execute_batch = nullptr; // null where the library is older
-    decltype(&perm_permanents) permanents = nullptr;            // the same
+    decltype(&perm_plan_execute_batch) execute_batch = nullptr;
+    decltype(&perm_permanents) permanents = nullptr;
     decltype(&perm_sub_permanents) sub_permanents = nullptr;
     decltype(&perm_gradients) gradients = nullptr;
     const perm_opts *of_integers = nullptr; // the options that are theirs by default
@@ -21,8 +20,7 @@ struct Library {
 
 extern Library library;
 
-// bind(compute, clear, execute, execute_batch, permanents, sub_permanents, gradients, of_integers):
-// addresses.
+// bind(handle of the library, address of the options of integers).
 PyObject *bind(PyObject *, PyObject *args);
 
 // A result that frees its text.

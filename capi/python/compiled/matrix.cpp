@@ -11,7 +11,7 @@
 namespace perm_python {
 namespace {
 
-// Compressed rows without the zeros, on the stack.
+// Compressed rows without the zeros lie on the stack.
 class Rows {
   public:
     explicit Rows(const Array &a) {
@@ -53,7 +53,7 @@ class Rows {
     alignas(16) std::array<char, most * sizeof(std::complex<double>)> values_;
 };
 
-// Where the entries of full matrices stand, by their order.
+// The places of the entries of full matrices, by their order, are made once.
 struct Places {
     std::array<std::int64_t, largest_order + 1> row_ptr{};
     std::array<std::int64_t, largest_order * largest_order> col_idx{};
@@ -70,7 +70,7 @@ constexpr auto full_places = [] {
 
 bool is_square_in_place(const Array &a) { return a.extent(0) == a.extent(1) && a.is_contiguous_from(0); }
 
-// The caller's array itself, zeros included.
+// Describes the caller's array itself, zeros included.
 perm_csr in_place(const Array &a) {
     const Places &places = full_places[static_cast<std::size_t>(a.extent(0))];
     perm_csr csr = PERM_CSR_INIT;
@@ -83,13 +83,14 @@ perm_csr in_place(const Array &a) {
     return csr;
 }
 
-// As the caller gave them, by address; a kind of numbers that has none is left to the general way.
+// Options come as the caller gave them, by address; a kind of numbers that has none is left to the general
+// way.
 struct Options {
     bool are_given = false;
     const perm_opts *of_reals = nullptr, *of_integers = library.of_integers;
     PyObject *rows = nullptr, *columns = nullptr; // multiplicities; null: none are given
 
-    // They stand behind as many others; false, and an error, if there are more or fewer.
+    // Reads what stands behind as many other arguments; false, and an error, if there are more or fewer.
     bool read(PyObject *const *args, Py_ssize_t count, Py_ssize_t others) {
         if (count == others) return true;
         if (count != others + 2 && count != others + 4) {
@@ -108,7 +109,7 @@ struct Options {
     }
 };
 
-// False where the general way is to be taken: it tells what is wrong, too.
+// Returns false where the general way is to be taken: it tells what is wrong, too.
 bool compute_glynn(const Array &a, const Options &options, perm_result &result) {
     if (!a || a.dimensions() != 2 || a.extent(0) > largest_order || a.extent(1) > largest_order) return false;
     const perm_opts *of_these = a.type() == PERM_VALUE_I64 ? options.of_integers : options.of_reals;

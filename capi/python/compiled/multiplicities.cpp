@@ -7,7 +7,7 @@
 namespace perm_python {
 namespace {
 
-// An int's value, or -1.
+// Returns an int's value, or -1 where it has none.
 std::int64_t count_at(PyObject *sequence, Py_ssize_t k) {
     PyObject *item = PySequence_GetItem(sequence, k), *number = item ? PyNumber_Index(item) : nullptr;
     const std::int64_t count = number ? PyLong_AsLongLong(number) : -1;

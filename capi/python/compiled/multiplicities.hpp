@@ -13,11 +13,11 @@ namespace perm_python {
 constexpr Py_ssize_t largest_order = 16; // more may take so long that it is to be interruptible
 constexpr Py_ssize_t most_lines = 100;   // the same of repeated lines
 
-// Of sequences of ints, or None where each line counts once.
+// Reads sequences of ints, or None where each line counts once.
 class Multiplicities {
   public:
-    // False, with no error set, where the general way is to be taken: of what are no counts of a's lines, or
-    // of sums of more terms than a matrix of the largest order has.
+    // Returns false, with no error set, where the general way is to be taken: of what are no counts of a's
+    // lines, or of sums of more terms than a matrix of the largest order has.
     bool read(PyObject *rows, PyObject *columns, const perm_csr &a);
 
     void write_to(perm_csr &a) const { // which refers to them

@@ -18,7 +18,7 @@ PyObject *integer_of(const perm_result &result) {
     return integer;
 }
 
-// As numpy's float64 or complex128.
+// Converts to numpy's float64 or complex128.
 PyObject *in_numpy(PyObject *number, perm_value_type type) {
     static PyObject *const real = of_numpy("float64"), *const complex = of_numpy("complex128"); // for good
     PyObject *type_of_numpy = type == PERM_VALUE_C128 ? complex : real;

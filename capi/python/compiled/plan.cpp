@@ -22,7 +22,7 @@ struct KeptPlan {
 
     perm_value_type type() const { return static_cast<perm_value_type>(pattern.value_type); }
 
-    // Null where there is none yet.
+    // Returns null where there is none yet.
     const perm_plan *plan_for(const Entries &entries) const {
         return is_signless && any_negative(entries, pattern.nnz, type()) ? for_signs : plan;
     }
@@ -68,7 +68,7 @@ struct Outputs {
     }
 };
 
-// Of a batch that failed the results are cleared.
+// Writes the numbers and frees the texts; the results of a batch that failed are cleared already.
 void write(perm_result *results, std::int64_t count, perm_value_type type, const Outputs &outputs) {
     for (std::int64_t k = 0; k < count; ++k) {
         outputs.write(results[k], k, type);
@@ -129,7 +129,7 @@ PyObject *execute_batch(PyObject *, PyObject *const *args, Py_ssize_t count) {
     const KeptPlan *kept = kept_in(args, count, 6);
     if (!kept) return nullptr;
     const Array array(args[1]);
-    if (!array || array.dimensions() < 2 || !library.execute_batch) return none();
+    if (!array || array.dimensions() < 2) return none();
     Scratch scratch;
     const Entries entries = entries_of_many(kept->pattern, array, scratch);
     const perm_plan *plan = entries.first ? kept->plan_for(entries) : nullptr;

@@ -8,7 +8,7 @@
 
 namespace perm_python {
 
-// For PyArg_ParseTuple's "O&": an int into a void *.
+// Reads an int into a void *, as PyArg_ParseTuple's "O&" asks for.
 inline int read_address(PyObject *number, void *address) {
     *static_cast<void **>(address) = PyLong_AsVoidPtr(number);
     return !PyErr_Occurred();

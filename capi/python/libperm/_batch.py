@@ -9,20 +9,13 @@ from functools import partial
 from typing import Any
 
 from libperm import _abi
-from libperm._errors import InvalidMatrixError, error_of
-from libperm._library import check, last_error, later, library
+from libperm._errors import InvalidMatrixError
+from libperm._library import check, library
 from libperm._matrix import Matrix
 from libperm._numbers import Kind, numbers_of
 from libperm._result import SIZE, text_of_result, value_of
 from libperm._sequences import items_of
 from libperm._values import as_array, is_array, is_entry, plain
-
-_STEP = {
-    _abi.VALUE_F64: 8,
-    _abi.VALUE_C128: 16,
-    _abi.VALUE_I64: 8,
-    _abi.VALUE_TEXT: ctypes.sizeof(ctypes.c_void_p),
-}
 
 
 @dataclass(frozen=True)
@@ -36,7 +29,7 @@ class Batch:
 
 
 def rows_in(values: Any, pattern: Matrix) -> tuple[int, Any]:
-    """How many there are, and their entries in one row."""
+    """Returns how many matrices there are, and their entries in one row."""
     values, width = as_array(values), pattern.nnz
     if is_array(values):
         if values.ndim == 3:
@@ -90,17 +83,8 @@ class Results:
             if struct.text:
                 _clear(self.address + i * SIZE)
 
-    def fill(self, plan: Any, values: int, width: int, value_type: int) -> None:
-        count = len(self._array)
-        batch = later("perm_plan_execute_batch")
-        if batch is not None:
-            check(batch(plan, values, width, count, self.address))
-            return
-        for i in range(count):
-            at = values + i * width * _STEP[value_type]
-            status = library.perm_plan_execute(plan, at, self.address + i * SIZE)
-            if status:
-                raise error_of(status, f"matrix {i} of the batch: {last_error()}")
+    def fill(self, plan: Any, values: int, width: int) -> None:
+        check(library.perm_plan_execute_batch(plan, values, width, len(self._array), self.address))
 
     def read(self, kind: Kind, wants_exact: bool, as_numpy: bool) -> Batch:
         wants_exact = wants_exact or kind.is_exact
@@ -127,7 +111,7 @@ class Results:
 
 
 def _complex(re: Any, im: Any) -> Any:
-    """Not re + 1j * im: that is NaN where re is infinite."""
+    """Joins the parts; re + 1j * im would be NaN where re is infinite."""
     import numpy as np
 
     whole = np.empty(len(re), np.complex128)
@@ -136,7 +120,7 @@ def _complex(re: Any, im: Any) -> Any:
 
 
 def numbers_in(parts: ctypes.Array[ctypes.c_double], kind: Kind, as_numpy: bool) -> Any:
-    """Doubles, or pairs of them."""
+    """Reads doubles, or pairs of them as complex numbers."""
     if as_numpy:
         import numpy as np
 

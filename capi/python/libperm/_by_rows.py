@@ -18,7 +18,7 @@ from libperm.plan import Plan
 def gradient(
     full: Matrix, options: Mapping[str, Any], refused: MemoryRefusedError | UnsupportedError
 ) -> Gradient:
-    """Of a matrix that has an entry everywhere, whose own plan was refused."""
+    """Computes that of a matrix that has an entry everywhere, whose own plan was refused."""
     rows, cols = full.shape
     entries = list(full.entries)
     written = [entries[i * cols : (i + 1) * cols] for i in range(rows)]

@@ -5,17 +5,7 @@ from typing import Any
 LARGEST_ORDER: int
 MOST_LINES: int
 
-def bind(
-    compute: int,
-    clear: int,
-    execute: int,
-    execute_batch: int,
-    permanents: int,
-    sub_permanents: int,
-    gradients: int,
-    of_integers: int,
-    /,
-) -> None: ...
+def bind(library: int, of_integers: int, /) -> None: ...
 def permanent(
     a: Any, of_reals: int = ..., of_integers: int = ..., rows: Any = ..., columns: Any = ..., /
 ) -> int | float | complex | None: ...

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping
 from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
-from libperm import _abi, _quick
+from libperm import _abi, _exact_minors, _quick
 from libperm._batch import Batch
 from libperm._call import run
 from libperm._errors import InvalidMatrixError
-from libperm._library import check, later, require
+from libperm._library import check, library
 from libperm._matrix import LONG_ORDER, array_in, read_counts
 from libperm._options import Prepared
 from libperm._result import Gradient
@@ -59,14 +59,13 @@ class _Dense:
         self.is_long = max(lines) + count.bit_length() > LONG_ORDER
 
     def call(self, name: str, options: Mapping[str, Any], outputs: tuple[Any, ...]) -> None:
-        function, a = require(name), ctypes.addressof(self.struct)
+        function, a = getattr(library, name), ctypes.addressof(self.struct)
         addresses = [None if x is None else x.ctypes.data for x in outputs]
         if not options and not self.is_long:
             check(function(a, None, *addresses))
             return
         prepared = Prepared(options, None)
-        opts = ctypes.addressof(prepared.struct)
-        run(prepared, self.is_long, lambda: check(function(a, opts, *addresses)))
+        run(prepared, self.is_long, lambda: check(function(a, prepared.address, *addresses)))
 
 
 def sub_permanents(
@@ -130,10 +129,8 @@ def _are_doubles(a: Any) -> bool:
 
 
 def _exact_sub_permanents(given: Any, counts: Any, options: Mapping[str, Any]) -> Any:
-    """Of an array; None where doubles are asked for, or are what there is."""
+    """Returns those of an array, or None where doubles are asked for or are what it holds."""
     import numpy as np
-
-    from libperm import _exact_minors  # which plans
 
     if given.ndim not in (2, 3) or given.size == 0:
         return None
@@ -157,15 +154,15 @@ def _of_doubles(batch: Any) -> str:
 
 
 def are_served(batch: Any) -> bool:
-    """Matrices whose derivatives these sums have."""
-    return batch.shape[1] == batch.shape[2] <= MOST_LINES and later("perm_gradients") is not None
+    """Whether these sums have the derivatives of such matrices."""
+    return bool(batch.shape[1] == batch.shape[2] <= MOST_LINES)
 
 
 _MOST_FULL = 32  # rows: from 16 on a plan goes by these sums too, with the same bits
 
 
 def is_full(a: Any) -> bool:
-    """An array of floats without zeros, whose derivatives these sums have sooner than a plan."""
+    """Whether these sums have the derivatives sooner than a plan: of an array of floats without zeros."""
     import sys
 
     np = sys.modules.get("numpy")
@@ -181,7 +178,7 @@ def is_full(a: Any) -> bool:
 
 
 def gradients(batch: Any, options: Mapping[str, Any]) -> Gradient:
-    """Of an array (count, n, n) of doubles, with bounds and permanents."""
+    """Computes those of an array (count, n, n) of doubles, with bounds and permanents."""
     import numpy as np
 
     derivatives, bounds = np.empty(batch.shape, _of_doubles(batch)), np.empty(batch.shape)

@@ -99,11 +99,14 @@ _CLASSES = {
 }
 
 
-# What perm.h calls otherwise.
+# Options that have other names in perm_opts.
+FIELDS = {
+    "memory_limit": "memory_limit_bytes",
+    "time_limit": "time_limit_seconds",
+    "cache_limit": "cache_limit_bytes",
+}
 _NAMES = {
-    "memory_limit_bytes": "memory_limit",
-    "time_limit_seconds": "time_limit",
-    "cache_limit_bytes": "cache_limit",
+    **{field: name for name, field in FIELDS.items()},
     "INFINITY": "math.inf",
     "PERM_VALUE_C128": "complex numbers of two doubles",
 }

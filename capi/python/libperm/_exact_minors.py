@@ -15,12 +15,14 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from libperm import _abi
+from libperm._call import run
 from libperm._errors import InvalidMatrixError, InvalidOptionError
-from libperm._matrix import Matrix, read_counts
+from libperm._handle import Handle
+from libperm._matrix import Matrix, input_of, read_counts
 from libperm._numbers import Kind
-from libperm._options import MULTIPLICITIES
+from libperm._options import MULTIPLICITIES, Prepared
 from libperm._result import Gradient, Result
-from libperm.plan import Plan
+from libperm._values import encode
 
 _MOST_BITS = 1 << 16  # of a number that is put together; the entries of longer rows take several
 
@@ -64,7 +66,7 @@ def refuse_batch(options: Mapping[str, Any]) -> None:
 
 
 def gradient(matrix: Matrix, permanent: Result, options: Mapping[str, Any]) -> Gradient:
-    """By each of its entries."""
+    """Computes the derivatives by each of its entries."""
     found = derivatives(matrix, matrix.positions(), options)
     return Gradient(found, [0.0] * len(found), permanent)
 
@@ -160,7 +162,7 @@ def _counted(lines: _Lines, row: int) -> list[tuple[int, int]]:
 
 
 def _digits(value: int, bits: int, count: int) -> list[int]:
-    """Of a sum of numbers below 2^(bits - 1), the k-th times 2^(k bits)."""
+    """Takes a sum apart, of numbers x_k below 2^(bits - 1) in absolute value, each times 2^(k bits)."""
     half, digits = 1 << bits - 1, []
     for _ in range(count):
         low = (value + half) % (2 * half) - half
@@ -170,11 +172,11 @@ def _digits(value: int, bits: int, count: int) -> list[int]:
 
 
 class _Plans:
-    """The last one, for rows of the same pattern."""
+    """Keeps the last plan, for rows of the same pattern."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
-        self._options = {**options, "precision": "exact"}
-        self._last: tuple[Matrix, list[int], Plan] | None = None
+        self._options = Prepared({**options, "precision": "exact"}, None)
+        self._last: tuple[Matrix, list[int], Handle] | None = None
 
     def permanent(self, rows: list[dict[int, int]], times: list[int], column_count: list[int]) -> int:
         matrix = Matrix(
@@ -185,8 +187,11 @@ class _Plans:
             Kind.INTEGER,
         )
         if self._last is None or self._last[1] != times or not matrix.has_pattern_of(self._last[0]):
-            options = dict(self._options)
-            if any(c != 1 for c in (*times, *column_count)):
-                options.update(row_multiplicity=times, col_multiplicity=column_count)
-            self._last = matrix, times, Plan._of(matrix, options, _abi.VALUE_TEXT, False)
-        return int(self._last[2].compute(matrix.entries))
+            counts = {"row_multiplicity": times, "col_multiplicity": column_count}
+            are_counted = any(c != 1 for c in (*times, *column_count))
+            given = input_of(matrix, counts if are_counted else {}, _abi.VALUE_TEXT)
+            handle = Handle()
+            run(self._options, given.is_long, lambda: handle.make(given, self._options, is_told=False))
+            self._last = matrix, times, handle
+        values = encode(matrix.entries, _abi.VALUE_TEXT)
+        return int(self._last[2].execute(values, self._options).text())

@@ -18,7 +18,7 @@ _idle: dict[Any, Plan] = {}  # whoever takes one out has it alone: Ctrl-C stops 
 
 
 def permanents(batch: Any, full: bool, options: Mapping[str, Any]) -> Any:
-    """Of an array (count, n, n); None where the general way is to be taken."""
+    """Computes those of an array (count, n, n), or returns None where the general way is to be taken."""
     count, rows, columns = batch.shape
     is_served = count > 0 and 0 < rows == columns <= _LARGEST_ORDER and batch.dtype.char in "dDl"
     if not is_served or not _quick.are_plain(options) or not batch[0].all():
@@ -32,14 +32,14 @@ def permanents(batch: Any, full: bool, options: Mapping[str, Any]) -> Any:
 
 
 def gradients(batch: Any, full: bool, options: Mapping[str, Any]) -> Any:
-    """Of an array (count, m, n) of float64 or complex128, by all entries, zeros too."""
+    """Computes those of an array (count, m, n) of float64 or complex128, by all entries, zeros too."""
     with _plan(batch, options) as plan:
         return plan.gradients(batch, full)
 
 
 @contextmanager
 def _plan(batch: Any, options: Mapping[str, Any]) -> Iterator[Plan]:
-    """Of full matrices of this shape and type."""
+    """Makes the plan of full matrices of this shape and type, or takes one that is idle."""
     import numpy as np
 
     key: Any = batch.shape[1:], batch.dtype.char, tuple(sorted(options.items()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -11,7 +10,7 @@ from libperm._call import run
 from libperm._errors import MemoryRefusedError, UnsupportedError
 from libperm._library import check, library
 from libperm._matchings import warn_if_none_matches, weighted_input
-from libperm._matrix import Input, Matrix, read, union
+from libperm._matrix import Matrix, input_of, read, union
 from libperm._numbers import Kind, Number, numbers_of
 from libperm._options import MULTIPLICITIES, Prepared, counting
 from libperm._result import Answer, Gradient, Result, result_of, value_of, warn_if_missed
@@ -127,7 +126,7 @@ def _weighted(
     given, _buffer, kind = weighted_input(matrix, row_unmatched, col_unmatched, options)
     warn_if_none_matches(given, row_unmatched is not None, col_unmatched is not None, 3)
     prepared = Prepared(options, "exact" if kind.is_exact else None)
-    arguments = ctypes.addressof(given.struct), ctypes.addressof(prepared.struct), answer.address
+    arguments = given.address, prepared.address, answer.address
     run(prepared, True, lambda: check(library.perm_compute(*arguments)))
     return answer, prepared.kind_of_answer(kind), prepared.wants_exact, is_numpy(matrix.row_ptr)
 
@@ -139,10 +138,8 @@ def _computed(a: Any, options: dict[str, Any]) -> tuple[Answer, Kind, bool, bool
         return answer, *computed, True
     matrix = read(a)
     prepared = Prepared(options, "exact" if matrix.kind.is_exact else None)
-    given = Input(
-        matrix, value_type_of(matrix.entries, matrix.kind), *(options.get(name) for name in MULTIPLICITIES)
-    )
-    arguments = ctypes.addressof(given.struct), ctypes.addressof(prepared.struct), answer.address
+    given = input_of(matrix, options)
+    arguments = given.address, prepared.address, answer.address
     run(prepared, given.is_long, lambda: check(library.perm_compute(*arguments)))
     as_numpy = is_numpy(matrix.row_ptr)
     return answer, prepared.kind_of_answer(matrix.kind), prepared.wants_exact, as_numpy

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from libperm import _abi
 from libperm._call import run
-from libperm._library import check, require
-from libperm._matrix import Input, read
-from libperm._options import MULTIPLICITIES, Prepared
-from libperm._values import value_type_of
+from libperm._library import check, library
+from libperm._matrix import input_of, read
+from libperm._options import Prepared
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -24,14 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bound:
-    """mantissa * 2**exp2, that perm(A) is not below or not above."""
+    """mantissa * 2**exp2 is a number that perm(A) is not below, or not above."""
 
     mantissa: float
     exp2: int
     method: str
 
     def __float__(self) -> float:
-        """To nearest; inf or 0 beyond a double."""
+        """Rounds to the nearest double; inf or 0 where it lies beyond all of them."""
         try:
             return math.ldexp(self.mantissa, self.exp2)
         except OverflowError:
@@ -44,13 +43,13 @@ class Bound:
 
     @property
     def log10(self) -> float:
-        """-inf of 0."""
+        """Returns its logarithm; -inf where it is 0."""
         if self.mantissa == 0:
             return -math.inf
         return math.log10(self.mantissa) + self.exp2 * math.log10(2)
 
     def rounded(self, rounding: str) -> str:
-        """Six digits; `rounding` as in the module decimal."""
+        """Writes six digits, rounded as the module decimal calls it."""
         if self.mantissa == 0:
             return "0"
         wide = decimal.Context(prec=40, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
@@ -104,10 +103,9 @@ def bounds(A: Any, **options: Unpack[Options]) -> Interval:
     True
     """
     matrix, prepared = read(A), Prepared(options, None)
-    times: list[Any] = [options.get(name) for name in MULTIPLICITIES]
-    given = Input(matrix, value_type_of(matrix.entries, matrix.kind), *times)
-    found, function = _abi.Interval(ctypes.sizeof(_abi.Interval)), require("perm_bounds")
-    places = ctypes.addressof(given.struct), ctypes.addressof(prepared.struct), ctypes.addressof(found)
+    given = input_of(matrix, options)
+    found, function = _abi.Interval(ctypes.sizeof(_abi.Interval)), library.perm_bounds
+    places = given.address, prepared.address, ctypes.addressof(found)
     run(prepared, given.is_long, lambda: check(function(*places)))
     return Interval(
         Bound(found.lower_mantissa, found.lower_exp2, found.lower_method.decode()),

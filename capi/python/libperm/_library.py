@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import os
 from pathlib import Path
 from typing import Any, Callable
 
 from libperm import _abi
-from libperm._errors import UnsupportedError, error_of
+from libperm._errors import error_of
 
 _NAME = "libperm.so.1"
 
@@ -33,31 +32,21 @@ def _load() -> ctypes.CDLL:
         ) from None
 
 
+def _declare(of: ctypes.CDLL) -> ctypes.CDLL:
+    for name, (result, arguments) in _abi.SIGNATURES.items():
+        if not hasattr(of, name):
+            raise ImportError(f"{of._name} is older than this package: it has no {name}. Install a newer one")
+        function = getattr(of, name)
+        function.restype, function.argtypes = result, arguments
+    return of
+
+
 # ctypes releases the GIL during each call.
-library = _load()
-
-
-def _declare(name: str, signature: tuple[object, list[object]]) -> Any:
-    function: Any = getattr(library, name)
-    function.restype, function.argtypes = signature
-    return function
-
-
-for _name, _signature in _abi.SIGNATURES.items():
-    _declare(_name, _signature)
-
-
-@functools.cache
-def later(name: str) -> Any | None:
-    """A function that older libraries lack."""
-    return _declare(name, _abi.LATER[name]) if hasattr(library, name) else None
+library = _declare(_load())
 
 
 def require(name: str) -> Any:
-    function = later(name)
-    if function is None:
-        raise UnsupportedError(f"libperm {version()} has no {name}: install a newer one")
-    return function
+    return getattr(library, name)
 
 
 def version() -> str:
@@ -76,7 +65,7 @@ def check(status: int) -> None:
 
 
 def read_bytes(fill: Callable[[Any, int, Any], int]) -> bytes:
-    """From a call that fills a caller's buffer."""
+    """Returns what a call writes into a buffer of its caller."""
     needed = ctypes.c_size_t()
     check(fill(None, 0, ctypes.byref(needed)))
     while True:  # it may have grown since it was measured
@@ -92,10 +81,10 @@ def read_text(fill: Callable[[Any, int, Any], int]) -> str:
 
 
 def info() -> str:
-    """Build, engines, GPUs, the folder of compiled kernels, ..."""
+    """Tells of the build, its engines, the GPUs, the folder of compiled kernels, ..."""
     return read_text(lambda *to: library.perm_info(_abi.FORMAT_TEXT, *to))
 
 
 def set_log_level(level: int) -> None:
-    """What the library logs to stderr: 0 nothing, 1 errors, 2 warnings, 3 decisions, 4 details."""
+    """Sets what the library logs to stderr: 0 nothing, 1 errors, 2 warnings, 3 decisions, 4 details."""
     check(library.perm_set_log_level(level))

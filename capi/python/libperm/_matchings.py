@@ -12,10 +12,11 @@ from libperm import _abi, _small_marginals
 from libperm._batch import Batch, Results
 from libperm._call import run
 from libperm._errors import InvalidMatrixError, UnmatchedWarning
-from libperm._library import check, library, require
-from libperm._matrix import LONG_LINES, LONG_ORDER, Input, Matrix, read
+from libperm._handle import Handle
+from libperm._library import check, library
+from libperm._matrix import LONG_LINES, LONG_ORDER, Input, Matrix, input_of, of_places, read
 from libperm._numbers import Kind, numbers_of
-from libperm._options import MULTIPLICITIES, Prepared
+from libperm._options import Prepared
 from libperm._result import Answer, Result, in_numpy, result_of
 from libperm._sequences import items_of
 from libperm._values import (
@@ -29,7 +30,6 @@ from libperm._values import (
     plain,
     value_type_of,
 )
-from libperm.plan import Handle
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -98,11 +98,10 @@ def marginals(
     handle, prepared, answer = Handle(), Prepared(options, None), Answer()
     count = matrix.nnz + sum(matrix.shape)
     found, bounds = (ctypes.c_double * max(1, count))(), (ctypes.c_double * max(1, count))()
-    function = require("perm_plan_marginals")
+    function = library.perm_plan_marginals
 
     def call() -> None:
-        struct, opts = ctypes.addressof(given.struct), ctypes.addressof(prepared.struct)
-        check(library.perm_plan_create(struct, opts, ctypes.byref(handle.address)))
+        handle.make(given, prepared)
         places = ctypes.addressof(found), ctypes.addressof(bounds)
         check(function(handle.address, buffer.address, *places, answer.address))
 
@@ -125,13 +124,12 @@ def matchings(A: Any, **options: Unpack[Options]) -> list[Any]:
     [1.0, 5.5, 1.5]
     """
     matrix, given_options = read(A), dict(options)
-    times: list[Any] = [given_options.get(name) for name in MULTIPLICITIES]
     prepared = Prepared(given_options, "exact" if matrix.kind.is_exact else None)
-    given = Input(matrix, value_type_of(matrix.entries, matrix.kind), *times)
+    given = input_of(matrix, given_options)
     lines = [n if of_lines is None else sum(of_lines) for n, of_lines in zip(matrix.shape, given.counts)]
-    results, function = Results(min(lines) + 1), require("perm_matchings")
-    struct, opts = ctypes.addressof(given.struct), ctypes.addressof(prepared.struct)
-    run(prepared, True, lambda: check(function(struct, opts, min(lines) + 1, results.address)))
+    results, function = Results(min(lines) + 1), library.perm_matchings
+    arguments = given.address, prepared.address, min(lines) + 1, results.address
+    run(prepared, True, lambda: check(function(*arguments)))
     found: list[Any] = results.read(matrix.kind, prepared.wants_exact, False).values
     is_plain = matrix.kind.is_exact or prepared.wants_exact or not is_numpy(matrix.row_ptr)
     return found if is_plain else list(map(in_numpy, found))
@@ -187,7 +185,7 @@ def _weights(what: str, lines: int, weights: Any) -> list[Any] | None:
 def _input(
     matrix: Matrix, weights: list[list[Any] | None], value_type: int, numbers: Any, options: Any
 ) -> tuple[Input, Buffer]:
-    given = Input(matrix, value_type, *(options.get(name) for name in MULTIPLICITIES))
+    given = input_of(matrix, options, value_type)
     buffer = encode(numbers if len(numbers) > 0 else [0], value_type)  # which has an address
     each = 16 if value_type == _abi.VALUE_C128 else 8
     at = buffer.address + each * matrix.nnz
@@ -241,20 +239,16 @@ def _of_many(batch: Any, row_unmatched: Any, col_unmatched: Any, options: dict[s
                 f"{what}_unmatched has the shape {np.shape(weights)}, where ({count}, {lines}) is expected"
             ) from None
     values = np.ascontiguousarray(np.concatenate(parts, axis=1))
-    row_ptr = np.zeros(m + 1, np.int64)
-    np.cumsum(np.bincount(i, minlength=m), out=row_ptr[1:])
-    pattern = Matrix((m, n), row_ptr, np.ascontiguousarray(j, np.int64), np.ones(len(i)), Kind.REAL)
-    given = Input(pattern, _abi.VALUE_F64, *(options.get(name) for name in MULTIPLICITIES))
-    given.struct.values = None  # they are the matrices' own
+    pattern = of_places((m, n), i, j, np.ones(len(i)), Kind.REAL)
+    given = input_of(pattern, options, _abi.VALUE_F64)
     given.struct.row_unmatched = None if row_unmatched is None else values.ctypes.data
     given.struct.col_unmatched = None if col_unmatched is None else values.ctypes.data
     handle, prepared, results = Handle(), Prepared(options, None), Results(count)
     found, bounds = np.empty((count, len(i) + m + n)), np.empty((count, len(i) + m + n))
-    function = require("perm_plan_marginals_batch")
+    function = library.perm_plan_marginals_batch
 
     def call() -> None:
-        struct, opts = ctypes.addressof(given.struct), ctypes.addressof(prepared.struct)
-        check(library.perm_plan_create(struct, opts, ctypes.byref(handle.address)))
+        handle.make(given, prepared, is_told=False)
         places = found.ctypes.data, bounds.ctypes.data, results.address
         check(function(handle.address, values.ctypes.data, values.shape[1], count, *places))
 

@@ -6,7 +6,7 @@ import ctypes
 import math
 import operator
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 from libperm import _abi
 from libperm._errors import InvalidMatrixError
 from libperm._numbers import Kind, numbers_of
+from libperm._options import MULTIPLICITIES
 from libperm._sequences import items_of
 from libperm._sums import sums
 from libperm._values import (
@@ -25,6 +26,7 @@ from libperm._values import (
     kind_of_array,
     kind_of_entries,
     plain,
+    value_type_of,
 )
 
 
@@ -56,7 +58,7 @@ class Matrix:
         )
 
     def entries_in(self, pattern: Matrix) -> Any:
-        """In the other's order, 0 where this one has none."""
+        """Returns its entries in the other's order, 0 where this one has none."""
         if self.shape != pattern.shape:
             raise InvalidMatrixError(f"a matrix of shape {self.shape}, where the pattern has {pattern.shape}")
         if self.has_pattern_of(pattern):
@@ -71,7 +73,7 @@ class Matrix:
         return numbers_of(entries)
 
     def like(self, a: Any, entries: Any) -> Any:
-        """These entries in what this matrix was read from."""
+        """Returns these entries in the form that this matrix was read from."""
         if hasattr(a, "tocsr"):
             empty = type(a.tocsr())
             entries = _in_sparse(entries)
@@ -89,7 +91,7 @@ class Matrix:
 
 
 def _in_sparse(entries: Any) -> Any:
-    """Exact ones as int64."""
+    """Converts exact entries to int64."""
     if is_array(entries) or not all(isinstance(x, int) for x in entries):
         return entries
     import numpy as np
@@ -102,7 +104,7 @@ def _in_sparse(entries: Any) -> Any:
 
 
 def read(a: Any, with_zeros: bool = False) -> Matrix:
-    """with_zeros: of what is not sparse, these are entries too."""
+    """Reads a matrix; with_zeros, zeros of what is not sparse are entries too."""
     if isinstance(a, Matrix):
         return a
     if hasattr(a, "tocsr"):
@@ -125,13 +127,20 @@ def _read_sparse(a: Any) -> Matrix:
         is_first = np.diff(rows, prepend=-1).astype(bool) | np.diff(cols, prepend=-1).astype(bool)
         entries = sums(entries[order], np.flatnonzero(is_first), kind)
         rows, cols = rows[is_first], cols[is_first]
+    return of_places(shape, rows, cols, entries, kind)
+
+
+def of_places(shape: tuple[int, int], rows: Any, cols: Any, entries: Any, kind: Kind) -> Matrix:
+    """Makes a matrix of arrays of places, in order."""
+    import numpy as np
+
     row_ptr = np.zeros(shape[0] + 1, np.int64)
     np.cumsum(np.bincount(rows, minlength=shape[0]), out=row_ptr[1:])
     return Matrix(shape, row_ptr, np.ascontiguousarray(cols, np.int64), entries, kind)
 
 
 def _places(a: Any) -> tuple[Any, Any, Any]:
-    """Rows, columns and entries, duplicates each alone."""
+    """Returns rows, columns and entries, with each duplicate alone."""
     import numpy as np
 
     if hasattr(a, "row"):  # a coo, whose tocsr() would sum in its own type
@@ -152,11 +161,8 @@ def _read_array(a: Any, with_zeros: bool = False) -> Matrix:
     if dense.ndim != 2:
         raise TypeError(f"an array of {dense.ndim} dimensions is no matrix")
     rows, cols = np.nonzero(np.ones(dense.shape) if with_zeros else is_entry(dense))
-    row_ptr = np.zeros(dense.shape[0] + 1, np.int64)
-    np.cumsum(np.bincount(rows, minlength=dense.shape[0]), out=row_ptr[1:])
-    shape = (int(dense.shape[0]), int(dense.shape[1]))
     kind = kind_of_array(dense)  # of the zeros too
-    return Matrix(shape, row_ptr, np.ascontiguousarray(cols, np.int64), dense[rows, cols], kind)
+    return of_places(dense.shape, rows, cols, dense[rows, cols], kind)
 
 
 def _read_rows(a: Any, with_zeros: bool = False) -> Matrix:
@@ -184,7 +190,7 @@ def _row(i: int, row: Any) -> list[Any]:
 
 
 def array_in(a: Any) -> Any:
-    """Of scipy.sparse an array; all else as it is."""
+    """Makes an array of scipy.sparse, and leaves all else as it is."""
     if not hasattr(a, "tocsr"):
         return a
     import numpy as np
@@ -197,7 +203,7 @@ def array_in(a: Any) -> Any:
 
 
 def union(matrices: Sequence[Matrix]) -> Matrix:
-    """The pattern of all places where one has an entry."""
+    """Returns the pattern of all places where one of them has an entry."""
     first = matrices[0]
     if all(matrix.has_pattern_of(first) for matrix in matrices):
         return first
@@ -252,10 +258,18 @@ class Input:
             self.value_type,
             *address,
         )
+        self.address = ctypes.addressof(self.struct)
+
+
+def input_of(matrix: Matrix, options: Mapping[str, Any], value_type: int | None = None) -> Input:
+    """Takes the multiplicities from the options, and the simplest type of the values, or the one given."""
+    if value_type is None:
+        value_type = value_type_of(matrix.entries, matrix.kind)
+    return Input(matrix, value_type, *(options.get(name) for name in MULTIPLICITIES))
 
 
 def _may_take_long(sides: Sequence[Sequence[int]]) -> bool:
-    """Of a sum over how many of each kind are taken, on the side where these are fewer."""
+    """Whether a sum over how many of each kind are taken, on the side where these are fewer, takes long."""
     bits = min(math.fsum(math.log2(max(c, 0) + 1) for c in side) for side in sides)
     return bits > LONG_ORDER or sum(sides[1]) > LONG_LINES
 
@@ -278,7 +292,7 @@ def read_counts(what: str, lines: int, counts: Iterable[int] | None) -> array[in
 
 
 def entries_for(pattern: Matrix, kind: Kind, values: Any) -> Any:
-    """Of a matrix of the pattern, or the entries themselves; they may be of a smaller kind."""
+    """Reads the entries of a matrix of the pattern, or these themselves; they may be of a smaller kind."""
     values = as_array(values)
     is_matrix = hasattr(values, "tocsr") or getattr(values, "ndim", 1) == 2
     if not is_matrix and not is_array(values):

@@ -47,7 +47,7 @@ _OWN = {int, float, complex, bool, Fraction, Decimal}
 
 
 def numbers_of(entries: list[Any]) -> list[Any]:
-    """Integers and fractions of other packages (sympy's, flint's) as Python's; all else as it is."""
+    """Converts integers and fractions of sympy, flint and others to Python's; all else stays as it is."""
     if all(type(x) in _OWN for x in entries):
         return entries
     return [x if type(x) in _OWN else _number_of(x) for x in entries]
@@ -82,7 +82,7 @@ def is_double(entry: Any) -> bool:
 
 
 def text_of(entry: Any) -> bytes:
-    """As PERM_VALUE_TEXT takes it, without loss."""
+    """Writes a number as PERM_VALUE_TEXT takes it, without loss."""
     if isinstance(entry, numbers.Complex) and not isinstance(entry, numbers.Real):
         return text_of(entry.real) + b" " + text_of(entry.imag)
     try:
@@ -118,7 +118,7 @@ def int_of(text: str) -> int:
 
 
 def exact_of(text: str) -> int | Fraction | None:
-    """What a result's text says, if that is an integer or a fraction."""
+    """Reads a result's text, if it is an integer or a fraction; None otherwise."""
     numerator, slash, denominator = text.partition("/")
     if not (numerator.lstrip("-").isdigit() and denominator.isdigit() == bool(slash)):
         return None

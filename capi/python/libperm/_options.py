@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Callable, TypedDict
 
 from libperm import _abi
-from libperm._errors import Error
+from libperm._errors import FIELDS
 from libperm._library import library, read_text
 from libperm._numbers import Kind
 from libperm._progress import Progress
@@ -50,6 +50,54 @@ _NAMES = Options.__annotations__.keys()
 MULTIPLICITIES = ("row_multiplicity", "col_multiplicity")
 
 
+def _word(name: str, value: object) -> bytes:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {value!r}: a word is expected")
+    return value.encode()
+
+
+def _words(name: str, value: str | Iterable[str]) -> bytes:
+    return _word(name, value if isinstance(value, str) else ",".join(value))
+
+
+def _path(_name: str, value: str | os.PathLike[str]) -> bytes:
+    return os.fsencode(value)
+
+
+# Each of the library's types, by its own name for it, is read by one of these.
+READERS: dict[str, Callable[[str, Any], Any]] = {
+    "word": _word,
+    "words": _words,
+    "text": _word,
+    "file": _path,
+    "folder": _path,
+    "double": real,
+    "double, seconds": seconds_of,
+    "int32": functools.partial(whole, most=2**31 - 1),
+    "int64, bytes": bytes_of,
+    "uint64": functools.partial(whole, most=2**64 - 1),
+}
+
+# The type that the library has each option of; a test compares them.
+TYPES = {
+    "engine": "word",
+    "device": "word",
+    "precision": "word",
+    "tolerance": "double",
+    "threads": "int32",
+    "memory_limit": "int64, bytes",
+    "time_limit": "double, seconds",
+    "seed": "uint64",
+    "without": "words",
+    "decompose": "word",
+    "cache_dir": "folder",
+    "cache_limit": "int64, bytes",
+    "checkpoint": "file",
+    "checkpoint_seconds": "double, seconds",
+    "machine": "text",
+}
+
+
 class Prepared:
     """perm_opts, and all that it points to."""
 
@@ -58,29 +106,22 @@ class Prepared:
         if unknown:
             raise TypeError(f"no option {unknown[0]!r}; there are {', '.join(_NAMES)}")
         given = {name: value for name, value in options.items() if value is not None}
-        self.precision: str | None = given.get("precision", default_precision)
+        if default_precision is not None:
+            given.setdefault("precision", default_precision)
+        self.precision: str | None = given.get("precision")
         self.stop = Stop()
         self.progress = Progress.of(given.get("progress"), self.stop)
         self.struct = _abi.Opts(
             struct_size=ctypes.sizeof(_abi.Opts),
-            engine=_text(given, "engine"),
-            device=_text(given, "device"),
-            precision=None if self.precision is None else _encoded("precision", self.precision),
-            tolerance=real("tolerance", given.get("tolerance", 0)),
-            threads=whole("threads", given.get("threads", 0), 2**31 - 1),
-            memory_limit_bytes=bytes_of("memory_limit", given.get("memory_limit", 0)),
-            time_limit_seconds=seconds_of("time_limit", given.get("time_limit", 0)),
-            seed=whole("seed", given.get("seed", 0), 2**64 - 1),
             cancel=self.stop.function,
             cancel_user=self.stop.address,
-            without=_encoded("without", _joined(given["without"])) if "without" in given else None,
-            decompose=_text(given, "decompose"),
-            machine=_text(given, "machine"),
-            cache_dir=os.fsencode(given["cache_dir"]) if "cache_dir" in given else None,
-            cache_limit_bytes=bytes_of("cache_limit", given.get("cache_limit", 0)),
-            checkpoint=os.fsencode(given["checkpoint"]) if "checkpoint" in given else None,
-            checkpoint_seconds=seconds_of("checkpoint_seconds", given.get("checkpoint_seconds", 0)),
+            **{
+                FIELDS.get(name, name): READERS[TYPES[name]](name, value)
+                for name, value in given.items()
+                if name in TYPES
+            },
         )
+        self.address = ctypes.addressof(self.struct)
         if self.progress is not None:
             self.struct.progress = self.progress.function
 
@@ -99,11 +140,8 @@ class Prepared:
 
 @functools.cache
 def _values_of(call: str) -> dict[str, list[str]]:
-    """Options that do not count for a call of perm.h, but with these values."""
-    try:
-        table = json.loads(read_text(lambda *to: library.perm_info(_abi.FORMAT_OPTIONS, *to)))
-    except Error:  # an older library, which refuses none
-        return {}
+    """Finds the options that do not count for a call of perm.h, and with which values they do."""
+    table = json.loads(read_text(lambda *to: library.perm_info(_abi.FORMAT_OPTIONS, *to)))
     return {
         name: rule["values"].split(", ")
         for rule in table["rules"]
@@ -113,20 +151,6 @@ def _values_of(call: str) -> dict[str, list[str]]:
 
 
 def counting(call: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Of options that are for several calls, those that count for this one."""
+    """Selects, from options that are for several calls, those that count for this one."""
     values = _values_of(call)
     return {name: value for name, value in options.items() if name not in values or value in values[name]}
-
-
-def _encoded(name: str, value: object) -> bytes:
-    if not isinstance(value, str):
-        raise TypeError(f"{name} is {value!r}: a word is expected")
-    return value.encode()
-
-
-def _text(options: Mapping[str, Any], name: str) -> bytes | None:
-    return _encoded(name, options[name]) if name in options else None
-
-
-def _joined(without: str | Iterable[str]) -> str:
-    return without if isinstance(without, str) else ",".join(without)

@@ -4,7 +4,6 @@ extension is not built, or PERM_PYTHON_PURE is set, everything goes that way."""
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import os
 import sys
@@ -13,7 +12,7 @@ from typing import Any, Callable
 
 from libperm import _abi
 from libperm._batch import Batch
-from libperm._library import check, later, library
+from libperm._library import check, library
 from libperm._matrix import Input
 from libperm._numbers import Kind, Number
 from libperm._options import MULTIPLICITIES, Prepared
@@ -40,8 +39,8 @@ class Kept:
         self.of_reals, self.of_integers = Prepared(options, None), Prepared(options, "exact")
         for prepared in (self.of_reals, self.of_integers):
             prepared.struct.cancel = _abi.CANCEL_FN()
-        reals, integers = (ctypes.addressof(x.struct) for x in (self.of_reals, self.of_integers))
-        self.addresses = (0 if self.of_reals.wants_exact else reals, integers)  # exact ones are Fractions
+        reals = 0 if self.of_reals.wants_exact else self.of_reals.address  # exact ones are Fractions
+        self.addresses = reals, self.of_integers.address
 
 
 _kept = functools.lru_cache(maxsize=64, typed=True)(lambda **options: Kept(options))
@@ -63,14 +62,14 @@ def _kept_of(options: Mapping[str, Any]) -> Kept | None:
         return None
 
 
-# Of an array, with no options.
+# These take an array, with no options.
 small: Callable[[Any], Number | None] = (lambda a: None) if compiled is None else compiled.permanent
 sub_permanents: Callable[[Any], Any] = (lambda a: None) if compiled is None else compiled.sub_permanents
 gradient: Callable[[Any], Any] = (lambda a: None) if compiled is None else compiled.gradient
 
 
 def _split(options: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[Any, ...]]:
-    """The multiplicities apart, as the compiled calls take them: both, or none."""
+    """Separates the multiplicities, as the compiled calls take them: both, or none."""
     if _MULTIPLICITIES.isdisjoint(options):
         return options, ()
     others = {name: value for name, value in options.items() if name not in _MULTIPLICITIES}
@@ -87,7 +86,7 @@ def permanent(a: Any, options: Mapping[str, Any]) -> Number | None:
 
 
 def compute(a: Any, options: Mapping[str, Any], result: int) -> tuple[Kind, bool] | None:
-    """Into the perm_result at this address; the kind of the numbers, and whether they are to be exact."""
+    """Fills the perm_result at this address; returns the kind of numbers and whether they are exact."""
     if compiled is None:
         return None
     others, counts = _split(options)
@@ -102,7 +101,7 @@ def compute(a: Any, options: Mapping[str, Any], result: int) -> tuple[Kind, bool
 def plan(
     given: Input, handles: list[Any], is_signless: bool, seconds: float, is_long: bool, as_numpy: bool
 ) -> object | None:
-    """For execute() and permanents(). handles: the plan's, and that for values of both signs."""
+    """Keeps what execute() and permanents() need. handles: the plan's, and that for values of both signs."""
     if compiled is None or given.value_type not in _KINDS:
         return None
     of_both = handles[1].address.value if len(handles) > 1 else 0
@@ -110,7 +109,7 @@ def plan(
         (given, *handles),
         handles[0].address.value,
         of_both,
-        ctypes.addressof(given.struct),
+        given.address,
         is_signless,
         seconds,
         is_long,
@@ -138,7 +137,7 @@ def execute(plan: object, values: Any) -> Number | None:
 def permanents(
     plan: object, values: Any, kind: Kind, full: bool, run: Callable[[Callable[[], None]], None]
 ) -> Any:
-    """Of an array of real or complex values. run: calls what may be long so that it can be stopped."""
+    """Computes those of an array of values; `run` calls what may be long so that it can be stopped."""
     import numpy as np
 
     count = len(values)
@@ -158,16 +157,5 @@ def permanents(
     return Batch(numbers, *others) if full else numbers
 
 
-def _address(function: Any) -> int:
-    return ctypes.cast(function, ctypes.c_void_p).value or 0
-
-
 if compiled is not None:
-    _later = ("perm_plan_execute_batch", "perm_permanents", "perm_sub_permanents", "perm_gradients")
-    compiled.bind(
-        _address(library.perm_compute),
-        _address(library.perm_result_clear),
-        _address(library.perm_plan_execute),
-        *(0 if function is None else _address(function) for function in map(later, _later)),
-        _DEFAULT.addresses[1],
-    )
+    compiled.bind(library._handle, _DEFAULT.addresses[1])

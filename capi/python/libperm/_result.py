@@ -44,7 +44,7 @@ def value_of(
     wants_exact: bool,
     as_numpy: bool = False,
 ) -> Number:
-    """Of a matrix of that kind. The type follows from what was asked, not from the value.
+    """Returns the number of a matrix of that kind. The type follows from what was asked, not from the value.
     as_numpy: floats and complex numbers as numpy's."""
     if struct.exact and (wants_exact or kind.is_exact):
         written = text()  # a batch writes down what no double holds
@@ -135,7 +135,7 @@ class Result:
         return f"<libperm.Result {_shortened(self.text)}, {how}>"
 
     def _repr_html_(self) -> str:
-        """For notebooks."""
+        """Shows it in notebooks."""
         size = f"n = {self.n}, {self.nnz} entries"
         rows = {
             "permanent": f"<code>{_shortened(self.text)}</code>",
@@ -154,7 +154,7 @@ class Result:
 
     @property
     def value(self) -> Number:
-        """What libperm.permanent() returns; OverflowError where no double is near."""
+        """What libperm.permanent() returns; it raises OverflowError where no double is near."""
         return value_of(self, lambda: self.text, self._kind, self._wants_exact, self._as_numpy)
 
     @property
@@ -185,7 +185,7 @@ class Result:
 
 
 def _shortened(text: str) -> str:
-    """Long ones by both ends."""
+    """Shortens a long text to both of its ends."""
     return text if len(text) <= 60 else f"{text[:24]}...{text[-24:]} ({len(text)} characters)"
 
 

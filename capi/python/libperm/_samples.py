@@ -6,7 +6,7 @@ import ctypes
 from typing import TYPE_CHECKING, Any
 
 from libperm._call import run
-from libperm._library import check, require
+from libperm._library import check, library
 from libperm._matchings import weighted_input
 from libperm._matrix import read
 from libperm._options import Prepared
@@ -52,9 +52,5 @@ def sample(
 
 
 def _draw(given: Any, prepared: Prepared, shots: int, seed: int, columns: int) -> None:
-    function, struct = require("perm_sample"), ctypes.addressof(given.struct)
-    run(
-        prepared,
-        True,
-        lambda: check(function(struct, ctypes.addressof(prepared.struct), shots, seed, columns)),
-    )
+    function, arguments = library.perm_sample, (given.address, prepared.address, shots, seed, columns)
+    run(prepared, True, lambda: check(function(*arguments)))

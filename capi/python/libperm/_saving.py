@@ -10,7 +10,7 @@ from array import array
 from fractions import Fraction
 from typing import Any
 
-from libperm._library import check, read_bytes, require
+from libperm._library import check, library, read_bytes
 from libperm._matrix import Matrix
 from libperm._numbers import Kind, is_double
 
@@ -19,7 +19,7 @@ _MAGIC = b"libperm-python-2\n"  # then a digest of all that follows it, in 64 he
 
 
 def to_bytes(plan: Any, matrix: Matrix, value_type: int, options: dict[str, Any]) -> bytes:
-    save = require("perm_plan_save")
+    save = library.perm_plan_save
     header = {
         "shape": matrix.shape,
         "row_ptr": list(map(int, matrix.row_ptr)),
@@ -62,9 +62,9 @@ def from_bytes(saved: bytes) -> tuple[Matrix, int, dict[str, Any], bytes]:
 
 
 def load(native: bytes, options: int, csr: int, place: Any) -> None:
-    """A plan of another matrix would read beyond the values of this one."""
-    check(require("perm_plan_load")(native, len(native), options, ctypes.byref(place)))
-    check(require("perm_plan_check_matrix")(place, csr))
+    """Loads a plan and checks that it is of this matrix: another one would read beyond its values."""
+    check(library.perm_plan_load(native, len(native), options, ctypes.byref(place)))
+    check(library.perm_plan_check_matrix(place, csr))
 
 
 def _written(entry: Any, kind: Kind) -> Any:

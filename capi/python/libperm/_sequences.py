@@ -7,7 +7,7 @@ from typing import Any
 
 
 def items_of(given: Any, expected: str) -> list[Any]:
-    """TypeError, with what to pass instead, where there is none or it has no meaning."""
+    """Lists the items; raises TypeError, with what to pass instead, where there is no order."""
     name = type(given).__name__
     if hasattr(given, "nodes") and hasattr(given, "edges"):
         raise TypeError(

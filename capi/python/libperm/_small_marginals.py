@@ -3,18 +3,17 @@ of no values and are kept for the next array of that shape."""
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import replace
 from typing import Any
 
 from libperm import _abi
-from libperm._library import check, library, require
+from libperm._handle import Handle
+from libperm._library import check, library
 from libperm._matrix import Input, read
 from libperm._numbers import Kind, is_double
 from libperm._options import Prepared
 from libperm._result import Answer, Result, result_of
 from libperm._values import are_doubles, as_array, is_array
-from libperm.plan import Handle
 
 _MOST_SHORT, _MOST_NUMBERS = 10, 1 << 14  # lines of the shorter side; of all sets after all lines
 _MOST_IDLE = 256
@@ -22,7 +21,7 @@ _idle: dict[Any, _Plan] = {}  # whoever takes one out has it alone
 
 
 class _Plan:
-    """Of full matrices of one shape, and of the weights that come with them."""
+    """A plan of full matrices of one shape, and of the weights that come with them."""
 
     def __init__(self, shape: tuple[int, int], with_rows: bool, with_cols: bool) -> None:
         import numpy as np
@@ -32,9 +31,8 @@ class _Plan:
         given.struct.row_unmatched = one.ctypes.data if with_rows else None
         given.struct.col_unmatched = one.ctypes.data if with_cols else None
         self._prepared, self._handle = Prepared({}, None), Handle()
-        struct, opts = ctypes.addressof(given.struct), ctypes.addressof(self._prepared.struct)
-        check(library.perm_plan_create(struct, opts, ctypes.byref(self._handle.address)))
-        self._function, self._answer = require("perm_plan_marginals"), Answer()
+        self._handle.make(given, self._prepared)
+        self._function, self._answer = library.perm_plan_marginals, Answer()
 
     def run(self, values: Any, found: Any, bounds: Any) -> Result:
         places = values.ctypes.data, found.ctypes.data, bounds.ctypes.data

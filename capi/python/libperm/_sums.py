@@ -14,7 +14,7 @@ from libperm._numbers import Kind, is_double
 
 @dataclass(frozen=True)
 class ExactComplex:
-    """Of parts that no doubles are equal to."""
+    """Sums parts that no doubles are equal to."""
 
     real: Fraction | float
     imag: Fraction | float

@@ -40,7 +40,7 @@ def is_array(entries: Any) -> bool:
 
 
 def as_array(entries: Any) -> Any:
-    """Of another package's, which converts to numpy's; all else stays as it is."""
+    """Converts what is another package's to numpy's; all else stays as it is."""
     if hasattr(entries, "mask") and hasattr(entries, "filled"):
         raise TypeError("a masked array: what is masked has no value; say which, e.g. A.filled(0)")
     if not hasattr(entries, "__array__"):
@@ -55,7 +55,7 @@ def as_array(entries: Any) -> Any:
 
 
 def _of_columns(table: Any) -> Any:
-    """Of several types, which numpy would round to a common one."""
+    """Makes objects of what stands in columns of several types, which numpy would round to a common one."""
     try:
         return table.to_numpy(dtype=object)  # pandas'
     except TypeError:
@@ -83,7 +83,7 @@ def as_doubles(entries: Any, or_int64: bool = False) -> Any:
 
 
 def array_of(entries: Any) -> Any:
-    """Numbers, lists of them, lists of such: an array of what they hold, as it is."""
+    """Makes an array of numbers, lists of them, or lists of such, with what they hold as it is."""
     import numpy as np
 
     entries = as_array(entries)
@@ -107,7 +107,7 @@ def is_numpy(x: Any) -> bool:
 
 
 def plain(entries: Any) -> Any:
-    """A numpy array of numbers that C has, or a list."""
+    """Returns a numpy array of numbers that C has, or a list."""
     entries = as_array(entries)
     if not is_array(entries):
         return numbers_of(items_of(entries, "numbers"))
@@ -141,26 +141,25 @@ def is_entry(array: Any) -> Any:
 
 
 def kind_of_entries(entries: Any) -> Kind:
-    """Of what plain() returned."""
+    """Returns the kind of what plain() returned."""
     return _KINDS[entries.dtype.kind] if is_array(entries) else kind_of_all(entries)
 
 
 def kind_of_array(array: Any) -> Kind:
-    """Of its type, also where it has no entries; TypeError where one is no number."""
+    """Returns the kind of its type, also where it has no entries; raises TypeError where one is no number."""
     numbers = plain(array.ravel("K"))
     return kind_of_entries(numbers) if array.dtype.kind == "O" else _KINDS[array.dtype.kind]
 
 
 def value_type_of(entries: Any, kind: Kind) -> int:
-    """The simplest that holds them without loss."""
-    if kind is Kind.RATIONAL:
-        return _abi.VALUE_TEXT
+    """Returns the simplest perm_value_type that holds them without loss."""
+    value_type: int = _abi.VALUE_TEXT
     if kind is Kind.INTEGER:
-        fit = is_array(entries) or all(int(x) in _INT64 for x in entries)
-        return _abi.VALUE_I64 if fit else _abi.VALUE_TEXT
-    if not are_doubles(entries):
-        return _abi.VALUE_TEXT
-    return _abi.VALUE_F64 if kind is Kind.REAL else _abi.VALUE_C128
+        if is_array(entries) or all(int(x) in _INT64 for x in entries):
+            value_type = _abi.VALUE_I64
+    elif kind is not Kind.RATIONAL and are_doubles(entries):
+        value_type = _abi.VALUE_F64 if kind is Kind.REAL else _abi.VALUE_C128
+    return value_type
 
 
 def are_doubles(entries: Any) -> bool:

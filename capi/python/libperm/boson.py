@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from libperm import _abi
 from libperm._call import run
 from libperm._errors import InvalidMatrixError, InvalidOptionError
-from libperm._library import check, require
+from libperm._library import check, library
 from libperm._matrix import array_in
 from libperm._options import Prepared
 from libperm._quantities import whole
@@ -70,12 +70,12 @@ def sample(
         photons=len(came),
         photon_modes=came.ctypes.data,
     )
-    draw = require("perm_boson_sample")
+    draw = library.perm_sample_photons
     arguments = (
         ctypes.addressof(struct),
+        prepared.address,
         count,
         drawn_from,
-        ctypes.addressof(prepared.struct),
         samples.ctypes.data,
     )
     run(prepared, True, lambda: check(draw(*arguments)))

@@ -21,7 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from libperm._library import later, library
+from libperm._library import library
 
 _TYPES = ("float32", "float64", "complex64", "complex128")
 
@@ -84,14 +84,7 @@ def _register() -> None:
             "installed, build it with pip install --no-build-isolation"
         )
     handlers = ctypes.CDLL(str(path))
-    newer = ("perm_plan_execute_batch", "perm_plan_gradient_batch", "perm_gradients")
-    functions = [
-        library.perm_plan_create,
-        *map(later, newer),
-        library.perm_result_clear,
-        library.perm_last_error,
-    ]
-    handlers.libperm_bind(*(ctypes.cast(f, ctypes.c_void_p) if f else None for f in functions))
+    handlers.libperm_bind(ctypes.c_void_p(library._handle))
     for name in ("libperm_permanents", "libperm_gradients"):
         jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(getattr(handlers, name)), platform="cpu")
 

@@ -12,7 +12,7 @@ from libperm import _abi
 from libperm._batch import Results
 from libperm._call import run
 from libperm._errors import UnsupportedError
-from libperm._library import check, later, read_text, require
+from libperm._library import check, library, read_text
 from libperm._matrix import Input, Matrix, read
 from libperm._numbers import Number, exact_of
 from libperm._options import MULTIPLICITIES, Prepared
@@ -53,9 +53,6 @@ class Growth(NamedTuple):
     upper: float
 
 
-_destroy_plan = later("perm_periodic_destroy")
-
-
 class _Handle:
     """A perm_periodic_plan, freed with the last that refers to it: a running call is one."""
 
@@ -64,9 +61,8 @@ class _Handle:
     def __init__(self) -> None:
         self.address = ctypes.c_void_p()
 
-    def __del__(self, _destroy: Any = _destroy_plan) -> None:
-        if _destroy is not None:
-            _destroy(self.address)
+    def __del__(self, _destroy: Any = library.perm_periodic_destroy) -> None:
+        _destroy(self.address)
 
 
 class Periodic:
@@ -102,7 +98,7 @@ class Periodic:
         for name in MULTIPLICITIES:
             if options.get(name) is not None:
                 raise UnsupportedError(f"{name}: a periodic matrix has no multiplicities")
-        create = require("perm_periodic_create")
+        create = library.perm_periodic_create
         parts = [None if part is None else read(part) for part in (cell, head, tail)]
         if parts[0] is None:
             raise TypeError("NoneType is no matrix: a cell is expected")
@@ -112,12 +108,12 @@ class Periodic:
         self._options = Prepared(dict(options), "exact" if kind.is_exact else None)
         self._kind = self._options.kind_of_answer(kind)
         given = [part and Input(part, value_type_of(part.entries, part.kind)) for part in parts]
-        addresses = (part and ctypes.addressof(part.struct) for part in given)
+        addresses = (part and part.address for part in given)
         struct = _abi.Periodic(ctypes.sizeof(_abi.Periodic), *addresses, self._joined)
         self._handle = _Handle()
         arguments = (
             ctypes.addressof(struct),
-            ctypes.addressof(self._options.struct),
+            self._options.address,
             ctypes.byref(self._handle.address),
         )
         self._run(lambda: check(create(*arguments)))
@@ -149,7 +145,7 @@ class Periodic:
 
     def terms(self, count: int, first: int = 1) -> list[Number]:
         """Of `count` lengths from `first` on, in one walk."""
-        function = require("perm_periodic_terms")
+        function = library.perm_periodic_terms
         count, first = whole("count", count, 2**31), self._length("first", first)
         results = Results(count)
         self._run(lambda: check(function(self._handle.address, first, count, results.address)))
@@ -161,7 +157,7 @@ class Periodic:
         return values
 
     def _execute(self, length: Any) -> Answer:
-        function, answer = require("perm_periodic_execute"), Answer()
+        function, answer = library.perm_periodic_execute, Answer()
         cells = self._length("length", length)
         self._run(lambda: check(function(self._handle.address, cells, answer.address)))
         return answer
@@ -177,7 +173,7 @@ class Periodic:
         >>> f.numerator, f.denominator, f.order, f.proven
         ((1,), (1, -1, -1), 2, True)
         """
-        function = require("perm_periodic_generating_function")
+        function = library.perm_periodic_generating_function
 
         def text_as(form: int) -> str:
             texts: list[str] = []
@@ -208,7 +204,7 @@ class Periodic:
         >>> growth.lower <= (1 + 5**0.5) / 2 <= growth.upper, growth.upper - growth.lower < 1e-12
         (True, True)
         """
-        function = require("perm_periodic_growth")
+        function = library.perm_periodic_growth
         numbers = ctypes.c_double(), ctypes.c_double(), ctypes.c_double()
         places = [ctypes.byref(number) for number in numbers]
         self._run(lambda: check(function(self._handle.address, *places)))
@@ -226,7 +222,7 @@ class Periodic:
         return explained
 
     def _explain(self, form: int) -> str:
-        function = require("perm_periodic_explain")
+        function = library.perm_periodic_explain
         return read_text(lambda *to: function(self._handle.address, form, *to))
 
     def __repr__(self) -> str:

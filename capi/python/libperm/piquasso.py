@@ -31,7 +31,7 @@ class LibpermConnector(NumpyConnector):
         self._options = options
 
     def permanent(self, matrix: Any, rows: Sequence[int], cols: Sequence[int]) -> Any:
-        """Of the matrix with row i repeated rows[i] times and column j cols[j] times."""
+        """Computes that of the matrix with row i repeated rows[i] times and column j cols[j] times."""
         counts = _counts(rows), _counts(cols)
         if sum(counts[0]) != sum(counts[1]):
             raise ValueError(

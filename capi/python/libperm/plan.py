@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import ctypes
 import json
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from libperm import _abi, _batch, _quick, _saving
+from libperm import _abi, _batch, _exact_minors, _quick, _saving
 from libperm._call import run
+from libperm._handle import LONG_SECONDS, Handle
 from libperm._library import check, library, read_text, require
-from libperm._matrix import Input, Matrix, entries_for, read, require_kind
+from libperm._matrix import Matrix, entries_for, input_of, read, require_kind
 from libperm._numbers import Kind, Number
-from libperm._options import MULTIPLICITIES, Prepared, RunOptions
+from libperm._options import Prepared, RunOptions
 from libperm._partials import bytes_from, structs_of
 from libperm._result import Answer, Gradient, Result, result_of, value_of, warn_if_missed
 from libperm._values import (
@@ -34,31 +34,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from libperm._options import Options
-
-LONG_SECONDS = 0.01  # as predicted: a thread more is not noticed then
-
-
-class Handle:
-    """A perm_plan, freed with the last that refers to it: a running execution is one."""
-
-    __slots__ = ("_seconds", "address")
-
-    def __init__(self) -> None:
-        self.address = ctypes.c_void_p()
-        self._seconds: float | None = None
-
-    def __del__(self, _destroy: Any = library.perm_plan_destroy) -> None:
-        _destroy(self.address)
-
-    def explain(self, form: int) -> str:
-        return read_text(lambda *to: library.perm_plan_explain(self.address, form, *to))
-
-    def seconds(self) -> float:
-        """As predicted. What is refused may still be planned anew, with the values."""
-        if self._seconds is None:
-            explained = json.loads(self.explain(_abi.FORMAT_JSON))
-            self._seconds = math.inf if explained["refused"] else float(explained["predicted_seconds"])
-        return self._seconds
 
 
 class Plan:
@@ -91,7 +66,7 @@ class Plan:
 
     @classmethod
     def _of(cls, matrix: Matrix, options: dict[str, Any], value_type: int, is_told: bool) -> Plan:
-        """Which is not told of the values, if their signs or phases will not be those of all."""
+        """Makes a plan that is not told of the values, if their signs or phases will not be those of all."""
         plan = cls.__new__(cls)
         plan._set_up(matrix, options, value_type)
         plan._handle = plan._create(is_told)
@@ -101,20 +76,13 @@ class Plan:
         self._matrix, self._kind, self._given = matrix, matrix.kind, options
         self._options = Prepared(options, "exact" if matrix.kind.is_exact else None)
         self._answer_kind = self._options.kind_of_answer(matrix.kind)
-        self._input = Input(matrix, value_type, *(options.get(name) for name in MULTIPLICITIES))
+        self._input = input_of(matrix, options, value_type)
         self._handle = self._for_signs = self._quick = None
         self._is_signless = False
 
     def _create(self, is_told: bool) -> Handle:
-        handle, struct = Handle(), _abi.Csr.from_buffer_copy(self._input.struct)
-        if not is_told:
-            struct.values = None
-        arguments = (
-            ctypes.addressof(struct),
-            ctypes.addressof(self._options.struct),
-            ctypes.byref(handle.address),
-        )
-        run(self._options, self._input.is_long, lambda: check(library.perm_plan_create(*arguments)))
+        handle = Handle()
+        run(self._options, self._input.is_long, lambda: handle.make(self._input, self._options, is_told))
         return handle
 
     def _handle_for(self, entries: Any) -> Handle:
@@ -162,18 +130,17 @@ class Plan:
         return self._permanents(count, flat, full, is_numpy(values))
 
     def _permanents(self, count: int, flat: Any, full: bool, as_numpy: bool) -> Any:
-        value_type, wants_exact = self._input.value_type, self._options.wants_exact
-        handle, buffer = self._handle_for(flat), encode(flat, value_type)
+        handle, buffer = self._handle_for(flat), encode(flat, self._input.value_type)
         self._make_quick()
         if as_numpy and is_array(buffer.owner):
             found = self._quick_permanents(buffer.owner.reshape(count, self._matrix.nnz), full)
             if found is not None:
                 return found
         results = _batch.Results(count)
-        arguments = handle.address, buffer.address, self._matrix.nnz, value_type
+        arguments = handle.address, buffer.address, self._matrix.nnz
         is_long = count * handle.seconds() > LONG_SECONDS
         run(self._options, is_long, lambda: results.fill(*arguments))
-        batch = results.read(self._answer_kind, wants_exact, as_numpy)
+        batch = results.read(self._answer_kind, self._options.wants_exact, as_numpy)
         return batch if full else batch.values
 
     @overload
@@ -185,11 +152,9 @@ class Plan:
         0 where they are out of range; of a plan of integers or fractions exact, as libperm.gradient()
         has them. full=True: a libperm.Gradient, with the bounds of their errors.
         """
-        from libperm import _exact_minors  # which plans
-
         if _exact_minors.are_asked(self._kind, self._given, False):
             return self._exact_gradient(values, full)
-        function = require("perm_plan_gradient")
+        function = library.perm_plan_gradient
         handle, buffer = self._encoded(values)
         parts = self._matrix.nnz * (2 if self._kind is Kind.COMPLEX else 1)
         gradient, bounds = (ctypes.c_double * parts)(), (ctypes.c_double * self._matrix.nnz)()
@@ -220,8 +185,6 @@ class Plan:
         return value, derivatives
 
     def _exact_gradient(self, values: Any, full: bool) -> tuple[Number, Any] | Gradient:
-        from libperm import _exact_minors
-
         m, answer, as_numpy = self._matrix, self._execute(values), self._answers_numpy(values)
         entries = m.entries if values is None else entries_for(m, self._kind, values)
         matrix = Matrix(m.shape, m.row_ptr, m.col_idx, entries, self._kind)
@@ -256,10 +219,8 @@ class Plan:
         """
         import numpy as np
 
-        from libperm import _exact_minors
-
         _exact_minors.refuse_batch(self._given)
-        function = require("perm_plan_gradient_batch")
+        function = library.perm_plan_gradient_batch
         count, flat = _batch.rows_in(values, self._matrix)
         require_kind(kind_of_entries(flat), self._kind)
         handle, buffer = self._handle_for(flat), encode(flat, self._input.value_type)
@@ -314,12 +275,7 @@ class Plan:
 
     def _execute(self, values: Any) -> Answer:
         handle, buffer = self._encoded(values)
-        answer = Answer()
-        if handle.seconds() > LONG_SECONDS or self._options.progress is not None:
-            arguments = handle.address, buffer.address, answer.address
-            run(self._options, True, lambda: check(library.perm_plan_execute(*arguments)))
-        else:
-            check(library.perm_plan_execute(handle.address, buffer.address, answer.address))
+        answer = handle.execute(buffer, self._options)
         self._make_quick()
         return answer
 
@@ -402,7 +358,7 @@ class Plan:
         return f"<libperm.Plan of a {rows}x{cols} matrix of {self.nnz} {self._kind.name.lower()} entries>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: what it will do."""
+        """Shows in notebooks what it will do."""
         return f"<pre>{escape(self.explain() if self._handle is not None else repr(self))}</pre>"
 
     def to_bytes(self) -> bytes:
@@ -428,8 +384,7 @@ class Plan:
         matrix, value_type, made_with, native = _saving.from_bytes(saved)
         plan, handle = cls.__new__(cls), Handle()
         plan._set_up(matrix, {**made_with, **options}, value_type)
-        options_at, matrix_at = map(ctypes.addressof, (plan._options.struct, plan._input.struct))
-        _saving.load(native, options_at, matrix_at, handle.address)
+        _saving.load(native, plan._options.address, plan._input.address, handle.address)
         plan._handle = handle
         return plan
 

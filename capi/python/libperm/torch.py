@@ -89,7 +89,7 @@ class _Derivatives(torch.autograd.Function):
 
 
 def _batch(A: torch.Tensor) -> Any:
-    """As libperm takes it: an array (count, m, n) of doubles."""
+    """Converts a tensor to what libperm takes: an array (count, m, n) of doubles."""
     matrices = A.detach().resolve_conj().resolve_neg().cpu().numpy()
     doubles = matrices.astype(np.complex128 if A.is_complex() else np.float64, copy=False)
     return doubles.reshape(prod(A.shape[:-2]), *A.shape[-2:])

@@ -9,12 +9,12 @@
 
 namespace perm_xla {
 
-// Of the libperm.so.1 that the package has loaded.
+// The functions are those of the libperm.so.1 that the package has loaded.
 struct Library {
     decltype(&perm_plan_create) create = nullptr;
     decltype(&perm_plan_execute_batch) execute_batch = nullptr;
-    decltype(&perm_plan_gradient_batch) gradient_batch = nullptr; // null where the library is older
-    decltype(&perm_gradients) gradients = nullptr;                // the same
+    decltype(&perm_plan_gradient_batch) gradient_batch = nullptr;
+    decltype(&perm_gradients) gradients = nullptr;
     decltype(&perm_result_clear) clear = nullptr;
     decltype(&perm_last_error) last_error = nullptr;
 };
@@ -30,7 +30,7 @@ struct Shape {
     auto operator<=>(const Shape &) const = default;
 };
 
-// Null, and perm_last_error tells why. May be called by many threads.
+// Returns null where it cannot be made: perm_last_error tells why. May be called by many threads.
 const perm_plan *plan_of(const Shape &shape);
 
 } // namespace perm_xla

@@ -1,5 +1,6 @@
 // What XLA calls: permanents of an array (..., m, n), and their derivatives, of float and double, real or
 // complex. Floats are computed with as doubles.
+#include "capi/python/loaded.hpp"
 #include "capi/python/xla/full_plans.hpp"
 
 #include <xla/ffi/api/ffi.h>
@@ -113,7 +114,7 @@ ffi::Error permanents(ffi::AnyBuffer a, ffi::Result<ffi::AnyBuffer> values, std:
 ffi::Error gradients(ffi::AnyBuffer a, ffi::Result<ffi::AnyBuffer> values,
                      ffi::Result<ffi::AnyBuffer> derivatives, std::int64_t threads) {
     const Call call(a, "", 0, threads);
-    if (call.shape.rows == call.shape.columns && call.shape.rows <= most_lines && library.gradients) {
+    if (call.shape.rows == call.shape.columns && call.shape.rows <= most_lines) {
         Doubles matrices(a, true), to(*values, false), slopes(*derivatives, false);
         perm_dense dense = PERM_DENSE_INIT;
         dense.n_rows = dense.n_cols = call.shape.rows;
@@ -130,9 +131,6 @@ ffi::Error gradients(ffi::AnyBuffer a, ffi::Result<ffi::AnyBuffer> values,
     }
     const perm_plan *plan = plan_of(call.shape);
     if (!plan) return failed();
-    if (!library.gradient_batch)
-        return {ffi::ErrorCode::kUnimplemented,
-                "libperm has no perm_plan_gradient_batch: install a newer one"};
     Doubles matrices(a, true), to(*values, false), slopes(*derivatives, false);
     const Results results(call.count);
     const std::int64_t entries = call.shape.rows * call.shape.columns;
@@ -165,16 +163,15 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(libperm_gradients, perm_xla::gradients,
                                   .Ret<xla::ffi::AnyBuffer>()
                                   .Attr<std::int64_t>("threads"));
 
-// The addresses of libperm's functions, in the order of perm_xla::Library.
-extern "C" void libperm_bind(void *create, void *execute_batch, void *gradient_batch, void *gradients,
-                             void *clear, void *last_error) {
+// Takes the handle of the library.
+extern "C" void libperm_bind(void *handle) {
     using perm_xla::library;
-    library = {reinterpret_cast<decltype(library.create)>(create),
-               reinterpret_cast<decltype(library.execute_batch)>(execute_batch),
-               reinterpret_cast<decltype(library.gradient_batch)>(gradient_batch),
-               reinterpret_cast<decltype(library.gradients)>(gradients),
-               reinterpret_cast<decltype(library.clear)>(clear),
-               reinterpret_cast<decltype(library.last_error)>(last_error)};
+    perm_loaded::find(handle, "perm_plan_create", library.create);
+    perm_loaded::find(handle, "perm_plan_execute_batch", library.execute_batch);
+    perm_loaded::find(handle, "perm_plan_gradient_batch", library.gradient_batch);
+    perm_loaded::find(handle, "perm_gradients", library.gradients);
+    perm_loaded::find(handle, "perm_result_clear", library.clear);
+    perm_loaded::find(handle, "perm_last_error", library.last_error);
 }
 
 #pragma GCC visibility pop
