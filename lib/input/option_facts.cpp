@@ -112,8 +112,8 @@ template <class Work> void for_values(std::string_view values, const Work &work)
 std::string values_of(const OptionFacts &facts) {
     if (facts.id != Option::engine) return facts.values;
     std::string names;
-    for (const EngineFacts &engine : all_engines())
-        names += (names.empty() ? "" : ", ") + std::string(engine.name);
+    for (const EngineFacts &engine : engine_facts)
+        if (engine_named(engine.name)) names += (names.empty() ? "" : ", ") + std::string(engine.name);
     return names;
 }
 
