@@ -1,37 +1,28 @@
-// perm_estimate, at once and in shards (lib/estimates).
+// Estimates (lib/estimates): as a task, and the functions that make it for one thing alone.
 #include "capi/boundary.hpp"
 #include "capi/interval_beside.hpp"
 #include "capi/one_call.hpp"
 #include "capi/partials.hpp"
 #include "capi/stopwatch.hpp"
+#include "capi/task_kinds.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/threads.hpp"
-#include "lib/estimates/estimate_shards.hpp"
-#include "lib/estimates/kept_estimate.hpp"
-#include "lib/estimates/plan_estimate.hpp"
-#include "lib/samples/sample_devices.hpp"
+#include "lib/estimates/estimate_task.hpp"
+#include "lib/estimates/request.hpp"
 
 #include <perm.h>
 
-#include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
 
 constexpr perm_estimated no_estimate = PERM_ESTIMATED_INIT;
-
-void require_place(const perm_estimated *estimate) {
-    if (!estimate) throw libperm::Error(PERM_BAD_ARGUMENT, "the place for the estimate is a null pointer");
-    if (estimate->struct_size < sizeof(perm_estimated))
-        throw libperm::Error(PERM_BAD_ARGUMENT,
-                             "perm_estimated.struct_size is too small: start from PERM_ESTIMATED_INIT");
-}
 
 // Parts of one exponent.
 void put_value(const libperm::MatrixEstimate &found, perm_estimated &estimate) {
@@ -70,128 +61,8 @@ void put(const libperm::MatrixEstimate &found, perm_estimated &estimate) {
     estimate.seconds_plan = found.seconds_plan;
 }
 
-// The last one that was planned: the shards of one follow each other.
-class LastPlan {
-  public:
-    using Plan = std::shared_ptr<const libperm::EstimatePlan>;
-
-    // make() plans; others that ask for it wait meanwhile, and poll.
-    template <class Make>
-    Plan find(const libperm::EstimateIdentity &identity, libperm::RunControl &control, const Make &make) {
-        constexpr std::int64_t most_bytes = 1 << 28;
-        std::unique_lock lock(mutex_, std::defer_lock);
-        while (!lock.try_lock_for(std::chrono::milliseconds(20))) control.poll();
-        if (plan_ && identity_ == identity) return plan_;
-        plan_.reset();
-        Plan made = make();
-        if (made->bytes() > most_bytes) return made;
-        identity_ = identity;
-        return plan_ = std::move(made);
-    }
-
-    void forget() {
-        const std::lock_guard lock(mutex_);
-        plan_.reset();
-    }
-
-    static LastPlan &here() {
-        static LastPlan last;
-        return last;
-    }
-
-  private:
-    std::timed_mutex mutex_;
-    libperm::EstimateIdentity identity_;
-    Plan plan_;
-};
-
-enum class Keeping { nothing, plan };
-
-// A call's matrix, and how it is estimated.
-class Estimation {
-    template <class Work> auto in_threads(const Work &work) {
-        decltype(work()) out;
-        libperm::with_threads(options_.threads, [&] { out = work(); });
-        return out;
-    }
-
-  public:
-    Estimation(const perm_csr *a, const libperm::Options &options, const libperm::EstimateRequest &request,
-               Keeping keeping)
-        : options_(options), control_(options), input_(capi::pattern_for(control_, a)) {
-        libperm::Values values = capi::values_for(control_, input_, libperm::GivenValues(input_, *a).data());
-        libperm::simplify(input_, values);
-        identity_ = libperm::EstimateIdentity(input_, values, options_, request);
-        const auto make = [&] {
-            LastPlan::Plan made;
-            libperm::with_threads(options_.threads, [&] {
-                made = libperm::plan_estimate(input_, values, options_, request, control_);
-            });
-            return made;
-        };
-        plan_ = keeping == Keeping::plan ? LastPlan::here().find(identity_, control_, make) : make();
-        held_ = libperm::Charge(&control_.memory(), plan_->bytes());
-    }
-
-    const libperm::EstimatePlan &plan() const { return *plan_; }
-
-    libperm::MatrixEstimate run(const libperm::EstimatePlan::Told &told) {
-        const libperm::SamplesDrawn drawn = drawn_where(1);
-        return in_threads([&] {
-            return libperm::run_kept(*plan_, identity_, input_, options_, drawn.devices.get(), control_,
-                                     told);
-        });
-    }
-
-    std::string run_shard(std::int64_t number) {
-        const libperm::SamplesDrawn drawn = drawn_where(1 / static_cast<double>(plan_->shards().count));
-        return in_threads([&] {
-            return libperm::run_estimate_shard(*plan_, identity_, number, drawn.devices.get(), control_);
-        });
-    }
-
-    libperm::MatrixEstimate combine(std::span<const std::string_view> partials,
-                                    const libperm::EstimatePlan::Told &told) {
-        return in_threads(
-            [&] { return libperm::combine_estimate(*plan_, identity_, partials, control_, told); });
-    }
-
-  private:
-    // Such a share of the samples; refused where that is predicted to take too long.
-    libperm::SamplesDrawn drawn_where(double share) const {
-        const auto on_gpu = [&](const libperm::GpuProperties &gpu) { return share * plan_->seconds_on(gpu); };
-        const double seconds = share * plan_->seconds();
-        libperm::SamplesDrawn drawn = plan_->may_be_on_gpu()
-                                          ? libperm::choose_device(seconds, on_gpu, options_)
-                                          : libperm::SamplesDrawn{nullptr, seconds / options_.threads};
-        plan_->refuse_if_longer(drawn.seconds, options_);
-        return drawn;
-    }
-
-    const libperm::Options &options_;
-    libperm::RunControl control_;
-    libperm::InputPattern input_;
-    libperm::EstimateIdentity identity_;
-    LastPlan::Plan plan_;
-    libperm::Charge held_;
-};
-
-// work(Estimation &); a refusal tells the interval.
-template <class Work>
-void estimating(libperm::Call call, const perm_csr *a, const perm_opts *opts,
-                const perm_estimate_opts *estimate_opts, Keeping keeping, const Work &work) {
-    const libperm::Options options = libperm::read_options(opts, call);
-    const libperm::EstimateRequest request = libperm::read_request(estimate_opts);
-    const auto estimate = [&] {
-        Estimation estimation(a, options, request, keeping);
-        work(estimation);
-    };
-    capi::telling_interval(options, estimate, a);
-}
-
 // What is known so far stands in the estimate while the call runs, and what was found when it returns.
-void fill(perm_estimated &estimate,
-          const std::function<libperm::MatrixEstimate(const libperm::EstimatePlan::Told &)> &find) {
+template <class Find> void fill(perm_estimated &estimate, const Find &find) {
     capi::Stopwatch watch;
     try {
         put(find([&](const libperm::MatrixEstimate &found) { put(found, estimate); }), estimate);
@@ -202,21 +73,128 @@ void fill(perm_estimated &estimate,
     estimate.seconds_total = watch.lap();
 }
 
+class EstimateTask final : public perm_task {
+  public:
+    // The matrix must outlive it.
+    EstimateTask(const perm_csr *a, const perm_opts *opts, const perm_estimate_opts *wanted,
+                 libperm::Call call)
+        : options_(libperm::read_options(opts, call)), a_(a) {
+        make(libperm::read_request(wanted), nullptr);
+    }
+    // What is told in `source` is, and the matrix is kept there.
+    EstimateTask(const perm_csr *a, const perm_opts *opts, const perm_estimate_opts *wanted,
+                 capi::TaskSource source)
+        : options_(libperm::read_options(opts, libperm::Call::estimate)), source_(std::move(source)), a_(a) {
+        source_.kind = libperm::TaskIdentity::estimate;
+        make(libperm::read_request(wanted), &source_);
+        csr_ = source_.matrix.csr();
+        a_ = &csr_;
+    }
+
+    std::int64_t results() const override { return 0; }
+    void run(const perm_answer &answer) const override {
+        answered(*answer.estimate, [&](libperm::RunControl &control, const Told &told) {
+            return libperm::run_kept(*task_, options_, control, told);
+        });
+    }
+    void combine(std::span<const std::string_view> partials, const perm_answer &answer) const override {
+        libperm::require_counting(options_, shard_call());
+        answered(*answer.estimate, [&](libperm::RunControl &control, const Told &told) {
+            return libperm::combine(*task_, partials, control, told);
+        });
+    }
+    std::string saved() const override { return source_.bytes(); }
+    std::string difference(const perm_csr &a) const override { return source_.difference(a); }
+
+  protected:
+    const libperm::Options &options() const override { return options_; }
+    libperm::Call shard_call() const override { return libperm::Call::estimate_run_shard; }
+    void with_task(libperm::RunControl &, const Work &work) const override { work(*task_); }
+    void telling_interval(const std::function<void()> &work) const override {
+        capi::telling_interval(options_, work, a_);
+    }
+
+  private:
+    using Told = libperm::EstimateTask::Told;
+
+    void make(const libperm::EstimateRequest &request, capi::TaskSource *source) {
+        call_ = std::make_unique<libperm::RunControl>(options_);
+        telling_interval([&] {
+            libperm::RunControl &control = *call_;
+            libperm::InputPattern input = capi::pattern_for(control, a_);
+            if (source) source->take(*a_, input);
+            libperm::Values values =
+                capi::values_for(control, input, libperm::GivenValues(input, *a_).data());
+            libperm::with_threads(options_.threads, [&] {
+                task_ = std::make_unique<libperm::EstimateTask>(std::move(input), std::move(values), options_,
+                                                                request, control);
+            });
+        });
+    }
+
+    template <class Find> void answered(perm_estimated &place, const Find &find) const {
+        fill(place, [&](const Told &told) {
+            libperm::MatrixEstimate found;
+            controlled([&](libperm::RunControl &control) {
+                telling_interval(
+                    [&] { libperm::with_threads(options_.threads, [&] { found = find(control, told); }); });
+            });
+            return found;
+        });
+    }
+
+    const libperm::Options options_;
+    capi::TaskSource source_;
+    const perm_csr *a_;
+    perm_csr csr_ = PERM_CSR_INIT;
+    std::unique_ptr<const libperm::EstimateTask> task_;
+};
+
+perm_answer into(perm_estimated &estimate) {
+    perm_answer answer = PERM_ANSWER_INIT;
+    answer.estimate = &estimate;
+    return answer;
+}
+
 } // namespace
+
+namespace capi {
+
+void require_place(const perm_estimated *estimate) {
+    if (!estimate) throw libperm::Error(PERM_BAD_ARGUMENT, "the place for the estimate is a null pointer");
+    if (estimate->struct_size < sizeof(perm_estimated))
+        throw libperm::Error(PERM_BAD_ARGUMENT,
+                             "perm_estimated.struct_size is too small: start from PERM_ESTIMATED_INIT");
+}
+
+std::unique_ptr<perm_task> estimate_task(const perm_csr *a, const perm_opts *opts,
+                                         const perm_estimate_opts *wanted) {
+    TaskSource source;
+    source.take(opts);
+    source.take(wanted);
+    return std::make_unique<EstimateTask>(a, opts, wanted, std::move(source));
+}
+
+std::unique_ptr<perm_task> estimate_task(TaskSource source, const perm_opts *opts) {
+    const perm_opts all = source.options(opts);
+    const perm_estimate_opts wanted = source.wanted();
+    const perm_csr a = source.matrix.csr();
+    return std::make_unique<EstimateTask>(&a, &all, &wanted, source);
+}
+
+} // namespace capi
 
 extern "C" {
 
 perm_status perm_estimate(const perm_csr *a, const perm_opts *opts, const perm_estimate_opts *estimate_opts,
                           perm_estimated *estimate) {
     return capi::guarded([&] {
-        require_place(estimate);
+        capi::require_place(estimate);
         *estimate = no_estimate;
-        fill(*estimate, [&](const libperm::EstimatePlan::Told &told) {
-            libperm::MatrixEstimate found;
-            estimating(libperm::Call::estimate, a, opts, estimate_opts, Keeping::nothing,
-                       [&](Estimation &estimation) { found = estimation.run(told); });
-            return found;
-        });
+        capi::Stopwatch watch;
+        const EstimateTask task(a, opts, estimate_opts, libperm::Call::estimate);
+        task.run(into(*estimate));
+        estimate->seconds_total = watch.lap();
     });
 }
 
@@ -226,12 +204,10 @@ perm_status perm_estimate_shards(const perm_csr *a, const perm_opts *opts,
         if (!count) throw libperm::Error(PERM_BAD_ARGUMENT, "the place for the count is a null pointer");
         *count = 0;
         if (seconds) *seconds = 0;
-        estimating(libperm::Call::estimate_run_shard, a, opts, estimate_opts, Keeping::plan,
-                   [&](const Estimation &estimation) {
-                       const libperm::ShardCount shards = estimation.plan().shards();
-                       *count = shards.count;
-                       if (seconds) *seconds = shards.seconds;
-                   });
+        const libperm::ShardCount shards =
+            EstimateTask(a, opts, estimate_opts, libperm::Call::estimate_run_shard).shards();
+        *count = shards.count;
+        if (seconds) *seconds = shards.seconds;
     });
 }
 
@@ -240,8 +216,8 @@ perm_status perm_estimate_run_shard(const perm_csr *a, const perm_opts *opts,
                                     perm_partial *partial) {
     return capi::guarded([&] {
         perm_partial &place = capi::cleared(partial);
-        estimating(libperm::Call::estimate_run_shard, a, opts, estimate_opts, Keeping::plan,
-                   [&](Estimation &estimation) { capi::put(estimation.run_shard(number), place); });
+        const EstimateTask task(a, opts, estimate_opts, libperm::Call::estimate_run_shard);
+        capi::put(task.run_shard(number), place);
     });
 }
 
@@ -249,16 +225,13 @@ perm_status perm_estimate_combine(const perm_csr *a, const perm_opts *opts,
                                   const perm_estimate_opts *estimate_opts, const perm_partial *partials,
                                   int64_t count, perm_estimated *estimate) {
     return capi::guarded([&] {
-        require_place(estimate);
+        capi::require_place(estimate);
         *estimate = no_estimate;
+        capi::Stopwatch watch;
         const std::vector<std::string_view> all = capi::bytes_of(partials, count);
-        fill(*estimate, [&](const libperm::EstimatePlan::Told &told) {
-            libperm::MatrixEstimate found;
-            estimating(libperm::Call::estimate_run_shard, a, opts, estimate_opts, Keeping::plan,
-                       [&](Estimation &estimation) { found = estimation.combine(all, told); });
-            return found;
-        });
-        LastPlan::here().forget();
+        const EstimateTask task(a, opts, estimate_opts, libperm::Call::estimate_run_shard);
+        task.combine(all, into(*estimate));
+        estimate->seconds_total = watch.lap();
     });
 }
 

@@ -1,38 +1,103 @@
-// Numbers of matchings (lib/execute/matching_numbers).
+// Numbers of matchings (lib/execute/matching_numbers): as a task, and at once.
 #include "capi/boundary.hpp"
 #include "capi/one_call.hpp"
 #include "capi/results.hpp"
 #include "capi/stopwatch.hpp"
+#include "capi/task_kinds.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/execute/matching_numbers.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/input/matrix.hpp"
 
 #include <perm.h>
 
+#include <memory>
+#include <utility>
+
 namespace {
 
-void compute(const perm_csr *a, const perm_opts *opts, std::int64_t count, perm_result *results) {
-    capi::Stopwatch watch;
-    const libperm::Options options = libperm::read_options(opts, libperm::Call::matchings);
-    libperm::RunControl control(options);
-    const bool fractions = options.precision == libperm::Precision::exact; // else all are decimals
-    libperm::with_threads(options.threads, [&] {
-        const libperm::MatchingNumbers found = libperm::matching_numbers(a, options, count, control);
-        const double seconds = watch.lap();
-        for (std::int64_t k = 0; k < count; ++k) {
-            perm_result filled = PERM_RESULT_INIT;
-            const libperm::Outcome &number = found.numbers[static_cast<std::size_t>(k)];
-            capi::fill(filled, found.plan, number, libperm::answer_of(number, fractions));
-            filled.seconds_run = filled.seconds_total = seconds;
-            capi::write(capi::result_at(results, k), filled);
-        }
-    });
-    control.finish();
-}
+class MatchingTask final : public perm_task {
+  public:
+    // The matrix must outlive it.
+    MatchingTask(const perm_csr *a, const perm_opts *opts)
+        : options_(libperm::read_options(opts, libperm::Call::matchings)) {
+        make(a, nullptr);
+    }
+    // What is told in `source` is, with the way that it names, and the matrix is kept there.
+    MatchingTask(const perm_csr *a, const perm_opts *opts, capi::TaskSource source, bool names_way)
+        : options_(libperm::read_options(opts, libperm::Call::matchings)), source_(std::move(source)) {
+        make(a, names_way ? &source_.plan : nullptr);
+        source_.kind = libperm::TaskIdentity::matchings;
+        source_.plan = task_->plan();
+        source_.take(*a, libperm::read_pattern(a));
+    }
+
+    std::int64_t results() const override { return task_->count(); }
+    void run(const perm_answer &answer) const override {
+        answered(answer,
+                 [&](libperm::RunControl &control) { return libperm::run_kept(*task_, options_, control); });
+    }
+    void combine(std::span<const std::string_view> partials, const perm_answer &answer) const override {
+        answered(answer,
+                 [&](libperm::RunControl &control) { return libperm::combine(*task_, partials, control); });
+    }
+    std::string saved() const override { return source_.bytes(); }
+    std::string difference(const perm_csr &a) const override { return source_.difference(a); }
+
+  protected:
+    const libperm::Options &options() const override { return options_; }
+    libperm::Call shard_call() const override { return libperm::Call::matchings; }
+    void with_task(libperm::RunControl &, const Work &work) const override { work(*task_); }
+
+  private:
+    void make(const perm_csr *a, const std::string *way) {
+        call_ = std::make_unique<libperm::RunControl>(options_);
+        libperm::with_threads(options_.threads, [&] {
+            task_ = std::make_unique<libperm::MatchingTask>(a, options_, *call_, way);
+        });
+    }
+
+    template <class Find> void answered(const perm_answer &answer, const Find &find) const {
+        const bool fractions = options_.precision == libperm::Precision::exact; // else all are decimals
+        capi::Stopwatch watch;
+        controlled([&](libperm::RunControl &control) {
+            libperm::with_threads(options_.threads, [&] {
+                const std::vector<libperm::Outcome> found = find(control);
+                const double seconds = watch.lap();
+                for (std::size_t k = 0; k < found.size(); ++k) {
+                    perm_result filled = PERM_RESULT_INIT;
+                    capi::fill(filled, task_->plan_made(), found[k], libperm::answer_of(found[k], fractions));
+                    filled.seconds_run = filled.seconds_total = seconds;
+                    capi::write(capi::result_at(answer.results, static_cast<std::int64_t>(k)), filled);
+                }
+            });
+        });
+    }
+
+    const libperm::Options options_;
+    capi::TaskSource source_;
+    std::unique_ptr<const libperm::MatchingTask> task_;
+};
 
 } // namespace
+
+namespace capi {
+
+std::unique_ptr<perm_task> matching_task(const perm_csr *a, const perm_opts *opts) {
+    TaskSource source;
+    source.take(opts);
+    return std::make_unique<MatchingTask>(a, opts, std::move(source), false);
+}
+
+std::unique_ptr<perm_task> matching_task(TaskSource source, const perm_opts *opts) {
+    const TaskSource known = source; // that the views are of
+    const perm_opts all = known.options(opts);
+    const perm_csr a = known.matrix.csr();
+    return std::make_unique<MatchingTask>(&a, &all, std::move(source), true);
+}
+
+} // namespace capi
 
 extern "C" perm_status perm_matchings(const perm_csr *a, const perm_opts *opts, int64_t count,
                                       perm_result *results) {
@@ -42,7 +107,22 @@ extern "C" perm_status perm_matchings(const perm_csr *a, const perm_opts *opts, 
                                  "there is one number of matchings at least, that with no edge");
         if (!results) capi::require_result(results);
         capi::ClearedOnFailure of_failure(results, count);
-        compute(a, opts, count, results);
+        capi::Stopwatch watch;
+        const MatchingTask task(a, opts);
+        if (count != task.results())
+            throw libperm::Error(PERM_BAD_ARGUMENT,
+                                 libperm::formatted("count is {}: of this matrix there are {} numbers of "
+                                                    "matchings",
+                                                    count, task.results()));
+        perm_answer answer = PERM_ANSWER_INIT;
+        answer.results = results;
+        answer.count = count;
+        task.run(answer);
+        const double seconds = watch.lap();
+        for (std::int64_t k = 0; k < count; ++k) {
+            perm_result &r = capi::result_at(results, k);
+            r.seconds_run = r.seconds_total = seconds;
+        }
         of_failure.keep();
     });
 }

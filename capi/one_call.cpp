@@ -6,7 +6,7 @@
 #include "lib/base/error.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/execute/checkpoint.hpp"
-#include "lib/execute/execute.hpp"
+#include "lib/execute/plan_task.hpp"
 #include "lib/glynn/calls/compute_glynn.hpp"
 #include "lib/glynn/multiplicities/exact_multiplicities.hpp"
 #include "lib/input/call_watch.hpp"
@@ -87,7 +87,7 @@ std::unique_ptr<perm_plan> compute_by_plan(const perm_csr *a, const libperm::Opt
     auto made =
         plan_for_once(a, options, control, [&](const libperm::Plan &plan, const libperm::Values &values) {
             Stopwatch watch;
-            fill(r, plan, libperm::execute_kept(plan, values, control));
+            fill(r, plan, run_kept(libperm::PlanTask(plan, values), plan.options, control));
             r.seconds_run = watch.lap();
         });
     r.seconds_check = made->seconds_check;

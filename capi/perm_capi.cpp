@@ -1,9 +1,10 @@
 // The C API, but for what lies in files of its own (gradients.cpp, periodic.cpp).
 #include "capi/boundary.hpp"
-#include "capi/interval_beside.hpp"
 #include "capi/one_call.hpp"
 #include "capi/partials.hpp"
+#include "capi/plan_execute.hpp"
 #include "capi/plan_handle.hpp"
+#include "capi/plan_task.hpp"
 #include "capi/results.hpp"
 #include "capi/stopwatch.hpp"
 #include "jit/text/text.hpp"
@@ -12,12 +13,10 @@
 #include "lib/base/threads.hpp"
 #include "lib/execute/batch.hpp"
 #include "lib/execute/checkpoint.hpp"
-#include "lib/execute/execute.hpp"
-#include "lib/execute/shards.hpp"
+#include "lib/execute/plan_task.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
 #include "lib/plan/plan.hpp"
-#include "lib/report/explain.hpp"
 #include "lib/report/info.hpp"
 #include "lib/report/kernel_source.hpp"
 #include "lib/run/answer.hpp"
@@ -53,32 +52,6 @@ using capi::write;
 using capi::write_bytes;
 using capi::write_text;
 using libperm::Error;
-
-void fill(perm_result &result, const perm_plan &plan, const libperm::TapeAnswer &answer, bool with_text,
-          bool on_gpu = false) {
-    fill(result, plan.plan, plan.direct->outcome_of(answer, on_gpu), libperm::answer_of(answer, with_text));
-    result.threads = 1;
-}
-
-// False if the plan is to be executed otherwise.
-bool execute_directly(const perm_plan &plan, const void *values, perm_result &result) {
-    if (!values || plan.plan.options.device == libperm::Device::gpu) return false;
-    if (plan.glynn) {
-        libperm::DenseSum sum;
-        if (plan.glynn->run(values, sum, plan.plan.options)) {
-            plan.glynn->fill(result, sum, true);
-            return true;
-        }
-    }
-    if (!plan.direct) return false;
-    libperm::TapeAnswer answer;
-    for (const bool dd : plan.direct->escalation().of_tape())
-        if (plan.direct->run({&values, 1}, dd, &answer) && plan.direct->is_enough(answer)) {
-            fill(result, plan, answer, true);
-            return true;
-        }
-    return false;
-}
 
 // Values that came with the pattern of a plan. What cannot be computed with is no help, but no fault either.
 libperm::Values hints(const libperm::InputPattern &input, const perm_csr &a, libperm::RunControl &control) {
@@ -178,22 +151,7 @@ perm_status perm_plan_create(const perm_csr *a, const perm_opts *opts, perm_plan
 perm_status perm_plan_execute(const perm_plan *plan, const void *values, perm_result *result) {
     return into(result, [&](perm_result &r) {
         require_executable(plan, libperm::Call::plan_execute);
-        Stopwatch watch;
-        if (execute_directly(*plan, values, r)) {
-            r.seconds_run = r.seconds_total = watch.lap();
-            return;
-        }
-        libperm::RunControl control(plan->plan.options);
-        const libperm::Values checked = values_for(control, plan->plan.input, values);
-        r.seconds_check = watch.lap();
-        const auto work = [&] {
-            libperm::with_threads(plan->plan.options.threads, [&] {
-                fill(r, plan->plan, libperm::execute_kept(plan->plan, checked, control));
-            });
-        };
-        capi::telling_interval(plan->plan.options, work, plan->plan.input, values);
-        r.seconds_run = watch.lap();
-        r.seconds_total = r.seconds_check + r.seconds_run;
+        capi::execute(*plan, values, r);
     });
 }
 
@@ -243,12 +201,7 @@ perm_status perm_plan_explain(const perm_plan *plan, perm_format format, char *b
                               size_t *needed) {
     return guarded([&] {
         if (!plan) throw Error(PERM_BAD_ARGUMENT, "the plan is a null pointer");
-        const libperm::Plan &of = plan->plan;
-        const libperm::GradientForecast gradient = plan->gradient.forecast(of, plan->direct.get());
-        write_text(format == PERM_FORMAT_PICTURE ? libperm::picture_json(of, gradient)
-                   : is_json(format)             ? libperm::explain_json(of, gradient)
-                                                 : libperm::explain_text(of, gradient),
-                   buffer, capacity, needed);
+        write_text(capi::explain(*plan, format), buffer, capacity, needed);
     });
 }
 
@@ -274,13 +227,7 @@ perm_status perm_plan_load(const void *bytes, size_t size, const perm_opts *opts
     return guarded([&] {
         if (!plan) throw Error(PERM_BAD_ARGUMENT, "the place for the plan is a null pointer");
         if (!bytes) throw Error(PERM_BAD_ARGUMENT, "the saved plan is a null pointer");
-        auto made = std::make_unique<perm_plan>();
-        made->plan = libperm::plan_of({static_cast<const char *>(bytes), size},
-                                      libperm::read_options(opts, libperm::Call::plan_load));
-        libperm::RunControl control(made->plan.options);
-        made->glynn = libperm::GlynnPlan::of(made->plan);
-        made->direct = libperm::TapePlan::of(made->plan, control);
-        *plan = made.release();
+        *plan = capi::load_plan({static_cast<const char *>(bytes), size}, opts).release();
     });
 }
 
@@ -314,39 +261,14 @@ perm_status perm_plan_run_shard(const perm_plan *plan, const void *values, int64
                                 perm_partial *partial) {
     return guarded([&] {
         perm_partial &place = capi::cleared(partial);
-        require_executable(plan, libperm::Call::plan_run_shard);
-        libperm::RunControl control(plan->plan.options);
-        const libperm::Values checked = values_for(control, plan->plan.input, values);
-        const auto work = [&] {
-            libperm::with_threads(plan->plan.options.threads, [&] {
-                const libperm::Plan &in_blocks = libperm::plan_in_blocks(plan->plan, control);
-                capi::put(libperm::run_shard(in_blocks, checked, number, control), place);
-            });
-        };
-        capi::telling_interval(plan->plan.options, work, plan->plan.input, values);
+        capi::put(capi::PlanTask(plan, values, libperm::Call::plan_run_shard).run_shard(number), place);
     });
 }
 
 perm_status perm_plan_combine(const perm_plan *plan, const void *values, const perm_partial *partials,
                               int64_t count, perm_result *result) {
     return into(result, [&](perm_result &r) {
-        require_executable(plan, libperm::Call::plan_combine);
-        Stopwatch watch;
-        const std::vector<std::string_view> bytes = capi::bytes_of(partials, count);
-        libperm::RunControl control(plan->plan.options);
-        const libperm::Values checked = values_for(control, plan->plan.input, values);
-        r.seconds_check = watch.lap();
-        const auto work = [&] {
-            libperm::with_threads(plan->plan.options.threads, [&] {
-                const libperm::Plan &in_blocks = libperm::plan_in_blocks(plan->plan, control);
-                const libperm::Outcome outcome = libperm::combine(in_blocks, checked, bytes, control);
-                if (!execute_directly(*plan, values, r)) // as perm_plan_execute does
-                    fill(r, in_blocks, outcome);
-            });
-        };
-        capi::telling_interval(plan->plan.options, work, plan->plan.input, values);
-        r.seconds_run = watch.lap();
-        r.seconds_total = r.seconds_check + r.seconds_run;
+        capi::PlanTask(plan, values, libperm::Call::plan_combine).combine(capi::bytes_of(partials, count), r);
     });
 }
 

@@ -660,7 +660,8 @@ PERM_API perm_status perm_plan_combine(const perm_plan *plan, const void *values
 
 /* An estimate's samples in numbered shards, in the same way: *count of them are expected to be enough, each of about
  * *seconds (may be NULL) on one thread or GPU; others follow. Everything is as in perm_estimate, with the same matrix and
- * options in every call: what is planned follows from them and the seed alone.
+ * options in every call: what is planned follows from them and the seed alone. Each call plans anew: whoever runs several
+ * shards makes a task (below).
  * perm_estimate_run_shard: any number from 0 on. perm_estimate_combine: the bits of perm_estimate, from the shards 0 .. *count
  * - 1 at least; where their samples prove too few, more are drawn here.
  * Errors: those of perm_estimate, perm_plan_run_shard and perm_plan_combine. */
@@ -679,6 +680,64 @@ PERM_API perm_status perm_checkpoint_describe(const char *file, perm_format form
 
 /* Frees a plan. NULL is fine. No execution of it may be running. */
 PERM_API perm_status perm_plan_destroy(perm_plan *plan);
+
+/* ---------------------------------------------------------------- tasks */
+
+/* Whatever is computed in numbered pieces, with what it is computed from, as a handle: run at once (with a checkpoint, if
+ * the options name one), or in shards, by any number of processes and machines. It is made by
+ *   perm_task_plan       what perm_plan_execute takes, which must outlive the task
+ *   perm_task_estimate   what perm_estimate takes; nothing of it is kept but what progress and cancel point to
+ *   perm_task_matchings  what perm_matchings takes; so too
+ * each of which checks, and plans once, what all that follows needs. *task is NULL on failure; free it with
+ * perm_task_destroy. One task may be run, and its shards, by many threads at once.
+ * Errors: those of the function named. */
+typedef struct perm_task perm_task;
+
+PERM_API perm_status perm_task_plan(const perm_plan *plan, const void *values, perm_task **task);
+PERM_API perm_status perm_task_estimate(const perm_csr *a, const perm_opts *opts, const perm_estimate_opts *estimate_opts,
+                                        perm_task **task);
+PERM_API perm_status perm_task_matchings(const perm_csr *a, const perm_opts *opts, perm_task **task);
+
+/* Where an answer goes: `count` results, as many as perm_task_shards tells, or where these are 0 the estimate. What is in
+ * them is what the function named above tells; on failure they are left cleared. Start from PERM_ANSWER_INIT. */
+typedef struct perm_answer {
+    size_t struct_size;       /* sizeof(perm_answer) */
+    perm_result *results;     /* the caller's, to be cleared one by one (perm_result_clear) */
+    int64_t count;
+    perm_estimated *estimate; /* the caller's; in its progress it is what is known so far */
+} perm_answer;
+
+#define PERM_ANSWER_INIT { sizeof(perm_answer), NULL, 0, NULL }
+
+/* *count shards (above), each of about *seconds on one thread or GPU; *results: how many results it comes to, 0 of an
+ * estimate. Each of the three may be NULL. */
+PERM_API perm_status perm_task_shards(const perm_task *task, int64_t *count, double *seconds, int64_t *results);
+
+/* PERM_OK where the task's matrix and values are these: of one that was loaded, before anything is made of it.
+ * Errors: PERM_BAD_ARGUMENT for another matrix or other values. */
+PERM_API perm_status perm_task_check_matrix(const perm_task *task, const perm_csr *a);
+
+/* What it is, and how long it is predicted to take: of a plan what perm_plan_explain tells. */
+PERM_API perm_status perm_task_explain(const perm_task *task, perm_format format, char *buffer, size_t capacity,
+                                       size_t *needed);
+
+/* At once. Errors: those of the function named. */
+PERM_API perm_status perm_task_run(const perm_task *task, const perm_answer *answer);
+
+/* Shard `number`, 0 .. *count - 1, of an estimate any from 0 on; and the answer from the partial results of all shards,
+ * with the bits of perm_task_run. As perm_plan_run_shard and perm_plan_combine (above), with their errors. */
+PERM_API perm_status perm_task_run_shard(const perm_task *task, int64_t number, perm_partial *partial);
+PERM_API perm_status perm_task_combine(const perm_task *task, const perm_partial *partials, int64_t count,
+                                       const perm_answer *answer);
+
+/* The task as bytes, with its matrix and plan, for other processes: buffer, capacity, needed as in perm_plan_save.
+ * perm_task_load: the same task there. Of `opts` counts what the answer does not follow from: threads, limits, callbacks,
+ * device, checkpoint; all else is the task's. Its shards may be combined with those of the task that was saved.
+ * Errors: those of perm_plan_load and of the function that made it. */
+PERM_API perm_status perm_task_save(const perm_task *task, void *buffer, size_t capacity, size_t *needed);
+PERM_API perm_status perm_task_load(const void *bytes, size_t size, const perm_opts *opts, perm_task **task);
+
+PERM_API perm_status perm_task_destroy(perm_task *task); /* NULL is fine */
 
 /* ---------------------------------------------------------------- periodic matrices */
 

@@ -109,6 +109,15 @@ template <class Fill> std::string read_text(Fill fill) {
     return text;
 }
 
+// Bytes from a call that fills a caller's buffer (perm_plan_save, perm_task_save).
+template <class Fill> std::string read_bytes(Fill fill) {
+    std::size_t size = 0;
+    check(fill(nullptr, 0, &size));
+    std::string bytes(size, '\0');
+    check(fill(bytes.data(), bytes.size(), &size));
+    return bytes;
+}
+
 // Partial results: their bytes, and of many the view that the C API has.
 inline std::string take_bytes(perm_partial &partial) {
     const std::unique_ptr<perm_partial, perm_status (*)(perm_partial *)> owner(&partial, perm_partial_clear);
@@ -199,11 +208,9 @@ class Plan {
 
     // The same plan in another process: Plan::load(bytes).
     std::string save() const {
-        std::size_t size = 0;
-        check(perm_plan_save(plan_, nullptr, 0, &size));
-        std::string bytes(size, '\0');
-        check(perm_plan_save(plan_, bytes.data(), bytes.size(), nullptr));
-        return bytes;
+        return read_bytes([&](void *buffer, std::size_t capacity, std::size_t *needed) {
+            return perm_plan_save(plan_, buffer, capacity, needed);
+        });
     }
     static Plan load(std::string_view bytes, const perm_opts &opts = PERM_OPTS_INIT) {
         Plan plan;
@@ -213,6 +220,8 @@ class Plan {
 
     // Throws Error unless the plan is of this matrix: before values meet a plan that was loaded.
     void check_matrix(const perm_csr &a) const { check(perm_plan_check_matrix(plan_, &a)); }
+
+    const perm_plan *raw() const noexcept { return plan_; }
 
     // Shards: numbered pieces of the work, which any process may run (perm_plan_run_shard).
     std::int64_t shards() const {
@@ -299,53 +308,139 @@ class Sampler {
     std::int64_t rows_;
 };
 
-// A permanent from samples (perm_estimate), drawn at once or in shards. What the matrix and the options point
-// to must outlive it.
+// perm_task that frees itself: whatever is computed in numbered pieces, run at once or in shards.
+class Task {
+  public:
+    // Of a plan, which must outlive it with its values; of others nothing but what progress and cancel point
+    // to.
+    static Task plan(const Plan &plan, const void *values) {
+        Task task;
+        check(perm_task_plan(plan.raw(), values, &task.task_));
+        return task;
+    }
+    static Task estimate(const perm_csr &a, const perm_estimate_opts &wanted = PERM_ESTIMATE_OPTS_INIT,
+                         const perm_opts &opts = PERM_OPTS_INIT) {
+        Task task;
+        check(perm_task_estimate(&a, &opts, &wanted, &task.task_));
+        return task;
+    }
+    static Task matchings(const perm_csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
+        Task task;
+        check(perm_task_matchings(&a, &opts, &task.task_));
+        return task;
+    }
+    // The same task in another process: Task::load(bytes).
+    static Task load(std::string_view bytes, const perm_opts &opts = PERM_OPTS_INIT) {
+        Task task;
+        check(perm_task_load(bytes.data(), bytes.size(), &opts, &task.task_));
+        return task;
+    }
+    Task(Task &&other) noexcept : task_(std::exchange(other.task_, nullptr)) {}
+    Task &operator=(Task &&other) noexcept {
+        std::swap(task_, other.task_);
+        return *this;
+    }
+    ~Task() { perm_task_destroy(task_); }
+
+    const perm_task *raw() const noexcept { return task_; }
+    std::string save() const {
+        return read_bytes([&](void *buffer, std::size_t capacity, std::size_t *needed) {
+            return perm_task_save(task_, buffer, capacity, needed);
+        });
+    }
+    std::string explain(perm_format format = PERM_FORMAT_TEXT) const {
+        return read_text([&](char *buffer, std::size_t capacity, std::size_t *needed) {
+            return perm_task_explain(task_, format, buffer, capacity, needed);
+        });
+    }
+
+    std::int64_t shards() const {
+        std::int64_t count = 0;
+        check(perm_task_shards(task_, &count, nullptr, nullptr));
+        return count;
+    }
+    double shard_seconds() const { // that one is predicted to take
+        double seconds = 0;
+        check(perm_task_shards(task_, nullptr, &seconds, nullptr));
+        return seconds;
+    }
+    std::int64_t results() const { // that it comes to; 0: an estimate
+        std::int64_t results = 0;
+        check(perm_task_shards(task_, nullptr, nullptr, &results));
+        return results;
+    }
+
+    // The answers: results, or the estimate.
+    std::vector<Result> run() const {
+        return results_of([&](const perm_answer &answer) { return perm_task_run(task_, &answer); });
+    }
+    perm_estimated run_estimate() const {
+        return estimate_of([&](const perm_answer &answer) { return perm_task_run(task_, &answer); });
+    }
+    std::string run_shard(std::int64_t number) const {
+        perm_partial partial = PERM_PARTIAL_INIT;
+        check(perm_task_run_shard(task_, number, &partial));
+        return take_bytes(partial);
+    }
+    std::vector<Result> combine(const std::vector<std::string> &partials) const {
+        return results_of([&](const perm_answer &answer) { return combined(partials, answer); });
+    }
+    perm_estimated combine_estimate(const std::vector<std::string> &partials) const {
+        return estimate_of([&](const perm_answer &answer) { return combined(partials, answer); });
+    }
+
+  private:
+    Task() = default;
+
+    perm_status combined(const std::vector<std::string> &partials, const perm_answer &answer) const {
+        const std::vector<perm_partial> all = view_of(partials);
+        return perm_task_combine(task_, all.data(), static_cast<std::int64_t>(all.size()), &answer);
+    }
+    template <class Call> std::vector<Result> results_of(const Call &call) const {
+        std::vector<perm_result> raw(static_cast<std::size_t>(results()), perm_result PERM_RESULT_INIT);
+        perm_answer answer = PERM_ANSWER_INIT;
+        answer.results = raw.data();
+        answer.count = static_cast<std::int64_t>(raw.size());
+        check(call(answer));
+        std::vector<Result> out(raw.size());
+        for (std::size_t k = 0; k < raw.size(); ++k) *out[k].raw() = raw[k];
+        return out;
+    }
+    template <class Call> perm_estimated estimate_of(const Call &call) const {
+        perm_estimated found = PERM_ESTIMATED_INIT;
+        perm_answer answer = PERM_ANSWER_INIT;
+        answer.estimate = &found;
+        check(call(answer));
+        return found;
+    }
+
+    perm_task *task_ = nullptr;
+};
+
+// A permanent from samples (perm_estimate), planned once, and drawn at once or in shards.
 class Estimation {
   public:
     explicit Estimation(const perm_csr &a, const perm_estimate_opts &wanted = PERM_ESTIMATE_OPTS_INIT,
                         const perm_opts &opts = PERM_OPTS_INIT)
-        : a_(a), wanted_(wanted), opts_(opts) {}
+        : task_(Task::estimate(a, wanted, opts)) {}
 
-    perm_estimated run() const {
-        perm_estimated found = PERM_ESTIMATED_INIT;
-        check(perm_estimate(&a_, &opts_, &wanted_, &found));
-        return found;
-    }
-
-    std::int64_t shards() const { // that are expected to be enough
-        std::int64_t count = 0;
-        check(perm_estimate_shards(&a_, &opts_, &wanted_, &count, nullptr));
-        return count;
-    }
-    double shard_seconds() const { // that one is predicted to take
-        std::int64_t count = 0;
-        double seconds = 0;
-        check(perm_estimate_shards(&a_, &opts_, &wanted_, &count, &seconds));
-        return seconds;
-    }
-    std::string run_shard(std::int64_t number) const {
-        perm_partial partial = PERM_PARTIAL_INIT;
-        check(perm_estimate_run_shard(&a_, &opts_, &wanted_, number, &partial));
-        return take_bytes(partial);
-    }
+    perm_estimated run() const { return task_.run_estimate(); }
+    std::int64_t shards() const { return task_.shards(); } // that are expected to be enough
+    double shard_seconds() const { return task_.shard_seconds(); }
+    std::string run_shard(std::int64_t number) const { return task_.run_shard(number); }
     perm_estimated combine(const std::vector<std::string> &partials) const {
-        const std::vector<perm_partial> all = view_of(partials);
-        perm_estimated found = PERM_ESTIMATED_INIT;
-        check(perm_estimate_combine(&a_, &opts_, &wanted_, all.data(), static_cast<std::int64_t>(all.size()),
-                                    &found));
-        return found;
+        return task_.combine_estimate(partials);
     }
 
   private:
-    perm_csr a_;
-    perm_estimate_opts wanted_;
-    perm_opts opts_;
+    Task task_;
 };
 
 inline perm_estimated estimate(const perm_csr &a, const perm_estimate_opts &wanted = PERM_ESTIMATE_OPTS_INIT,
                                const perm_opts &opts = PERM_OPTS_INIT) {
-    return Estimation(a, wanted, opts).run();
+    perm_estimated found = PERM_ESTIMATED_INIT;
+    check(perm_estimate(&a, &opts, &wanted, &found));
+    return found;
 }
 
 // perm_periodic_plan that frees itself: a matrix of equal cells (docs/periodic.md).

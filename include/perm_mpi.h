@@ -56,6 +56,11 @@ PERM_API perm_status perm_mpi_compute(MPI_Comm comm, const perm_csr *a, const pe
 PERM_API perm_status perm_mpi_estimate(MPI_Comm comm, const perm_csr *a, const perm_opts *opts,
                                        const perm_estimate_opts *estimate_opts, perm_estimated *estimate);
 
+/* Rank 0's task (perm_task_*) by all ranks, into rank 0's answer, with the bits of perm_task_run. Collective, options, errors
+ * and limits as above; of the options those count that the answer does not follow from. On other ranks task and answer may
+ * be NULL. */
+PERM_API perm_status perm_mpi_run(MPI_Comm comm, const perm_task *task, const perm_opts *opts, const perm_answer *answer);
+
 /* What went wrong in the last failing call of this thread, "" if none failed. */
 PERM_API const char *perm_mpi_last_error(void);
 

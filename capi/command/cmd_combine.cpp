@@ -27,19 +27,17 @@ class Parts {
     }
 
     const PartFile &first() const { return parts_.front(); }
-    Plan load_plan(const perm_opts &opts) const {
-        return perm::load_plan(files_.front(), first().plan, opts);
-    }
+    // Of one of them, which needs no other.
+    ShardWork work(const perm_opts &opts) const { return ShardWork(files_.front(), first(), opts); }
 
-    bool are_of_estimate() const { return KeptEstimate::is_in(first().plan.plan); }
+    bool are_of_estimate() const { return is_estimate(first()); }
 
-    Result combine(const Plan &plan) const {
-        const ValuesView values(first().values, first().plan.pattern.value_type);
-        return of_all(plan.shards(),
-                      [&](const auto &partials) { return plan.combine(values.data(), partials); });
+    Result combine(const Task &task) const {
+        return of_all(task.shards(),
+                      [&](const auto &partials) { return std::move(task.combine(partials).front()); });
     }
-    perm_estimated combine(const EstimateWork &work) const {
-        return of_all(work.shards(), [&](const auto &partials) { return work.combine(partials); });
+    perm_estimated combine_estimate(const Task &task) const {
+        return of_all(task.shards(), [&](const auto &partials) { return task.combine_estimate(partials); });
     }
 
   private:
@@ -78,10 +76,10 @@ class Parts {
             require(part.values == first().values, "other values");
             require(part.of == first().of,
                     fmt::format("another division, --of {} rather than {},", part.of, first().of));
-            const bool is_estimate = KeptEstimate::is_in(part.plan.plan);
-            require(is_estimate == are_of_estimate(),
-                    is_estimate ? "an estimate, rather" : "a computation, rather");
-            require(!is_estimate || part.plan.plan == first().plan.plan, "an estimate with other options");
+            const bool of_estimate = is_estimate(part);
+            require(of_estimate == are_of_estimate(),
+                    of_estimate ? "an estimate, rather" : "a computation, rather");
+            require(!of_estimate || part.plan.plan == first().plan.plan, "an estimate with other options");
         }
         files_.push_back(file);
         parts_.push_back(std::move(part));
@@ -148,10 +146,10 @@ void combine_computation(const Options &options, const Parts &parts, const Stopw
     {
         const Cancellable cancellable;
         Progress progress(!options.quiet);
-        const Plan plan = parts.load_plan(library_options(options, progress));
+        const ShardWork work = parts.work(library_options(options, progress));
         const double seconds_plan = watch.seconds() - seconds_read;
-        result = parts.combine(plan);
-        if (options.json) explanation = plan.explain(PERM_FORMAT_JSON);
+        result = parts.combine(work.task());
+        if (options.json) explanation = work.plan().explain(PERM_FORMAT_JSON);
         seconds = {watch.seconds(), seconds_read, result->seconds_check, seconds_plan, result->seconds_run};
     }
     write_answer(options, matrix, *result.raw(), seconds, explanation);
@@ -162,7 +160,7 @@ void combine_estimate(const Options &options, const Parts &parts, const Stopwatc
     {
         const Cancellable cancellable;
         Progress progress(!options.quiet);
-        found = parts.combine(EstimateWork(parts.first(), library_options(options, progress)));
+        found = parts.combine_estimate(parts.work(library_options(options, progress)).task());
     }
     write_estimate(options, found, parts.first().plan.pattern.csr(), watch.seconds());
 }

@@ -31,17 +31,22 @@ std::string as_json(const std::vector<Result> &numbers, const perm_csr &a, doubl
 
 } // namespace
 
-void run_matchings(const Options &options) {
-    const Cancellable cancellable;
-    Progress progress(!options.quiet);
-    const Stopwatch watch;
-    const Input input(options);
-    const std::vector<Result> numbers = matchings(input.csr(), library_options(options, progress));
-    if (options.json) return write_stdout(as_json(numbers, input.csr(), watch.seconds()));
+void write_matchings(const Options &options, const std::vector<Result> &numbers, const perm_csr &a,
+                     double seconds) {
+    if (options.json) return write_stdout(as_json(numbers, a, seconds));
     std::string out;
     for (std::size_t k = 0; k < numbers.size(); ++k)
         out += options.quiet ? numbers[k].text() + "\n" : fmt::format("{} {}\n", k, numbers[k].text());
     write_stdout(out);
+}
+
+void run_matchings(const Options &options) {
+    const Cancellable cancellable(notice_of(options));
+    Progress progress(!options.quiet);
+    const Stopwatch watch;
+    const Input input(options);
+    const std::vector<Result> numbers = matchings(input.csr(), library_options(options, progress));
+    write_matchings(options, numbers, input.csr(), watch.seconds());
 }
 
 } // namespace perm

@@ -1,5 +1,4 @@
 #include "commands.hpp"
-#include "estimate_answer.hpp"
 #include "job.hpp"
 #include "lib/base/durable_file.hpp"
 #include "output.hpp"
@@ -15,16 +14,10 @@ namespace perm {
 namespace {
 
 void require_same(const Options &options, const PartFile &found, const PartFile &wanted) {
-    const auto fail = [&](const std::string &what) {
-        throw Error(PERM_BAD_OPTION, fmt::format("{} is there and of {}: name another file, or remove {} to "
-                                                 "begin anew",
-                                                 options.output, what, libperm::those_kept(options.output)));
-    };
+    const auto fail = [&](const std::string &what) { fail_other(options, what); };
     if (found.plan.pattern != wanted.plan.pattern) fail("another matrix, " + found.plan.matrix);
     if (!(found.values == wanted.values)) fail("other values");
-    const bool is_estimate = KeptEstimate::is_in(found.plan.plan);
-    if (is_estimate != options.estimate) fail(is_estimate ? "an estimate" : "a computation");
-    if (is_estimate && found.plan.plan != wanted.plan.plan) fail("an estimate with other options");
+    if (is_estimate(found) != options.estimate) fail(options.estimate ? "a computation" : "an estimate");
     if (found.of != wanted.of || found.index != wanted.index)
         fail(fmt::format("index {} of {}", found.index, found.of));
     if (!options.plan.empty() && found.plan.plan != read_plan_file(options.plan).plan)
@@ -40,7 +33,6 @@ PartFile begun_part(const Options &options) {
     part.values = values_of(input.csr());
     part.of = options.of;
     part.index = options.index;
-    if (options.estimate) part.plan.plan = KeptEstimate(wanted_estimate(options), options).bytes();
     if (std::optional<PartFile> found = read_begun_part(options.output)) {
         require_same(options, *found, part);
         return *found;

@@ -3,6 +3,10 @@
 
 #include "options.hpp"
 
+#include <perm.hpp>
+
+#include <vector>
+
 namespace perm {
 
 void run_compute(const Options &options);
@@ -10,6 +14,8 @@ void run_bounds(const Options &options);
 void run_estimate(const Options &options);
 void run_sample(const Options &options);
 void run_matchings(const Options &options);
+void write_matchings(const Options &options, const std::vector<Result> &numbers, const perm_csr &a,
+                     double seconds);
 void run_periodic(const Options &options);
 void run_explain(const Options &options);
 void run_source(const Options &options);

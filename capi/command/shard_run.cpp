@@ -2,6 +2,8 @@
 
 #include "output.hpp"
 
+#include "lib/base/durable_file.hpp"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,9 +19,15 @@ constexpr double default_pause = 60; // between two writes
 
 } // namespace
 
+void fail_other(const Options &options, const std::string &what) {
+    throw Error(PERM_BAD_OPTION,
+                fmt::format("{} is there and of {}: name another file, or remove {} to begin anew",
+                            options.output, what, libperm::those_kept(options.output)));
+}
+
 ShardRun::ShardRun(const Options &options, PartFile &part, const Stopwatch &watch)
     : options_(options), part_(part), watch_(watch), progress_(!options.quiet), work_(load(options.threads)) {
-    const std::int64_t shards = work_->shards();
+    const std::int64_t shards = work_->task().shards();
     require_own_shards(options.output, part, shards);
     const std::int64_t last = first_shard(shards, part.of, part.index + 1);
     for (std::int64_t k = first_shard(shards, part.of, part.index); k < last; ++k, ++size_)
@@ -36,20 +44,29 @@ std::unique_ptr<const ShardWork> ShardRun::load(int threads) {
     opts.progress = [](double, double, void *self) { static_cast<ShardRun *>(self)->report(); };
     opts.progress_user = this;
     try {
-        std::unique_ptr<const ShardWork> work = work_of(options_.output, part_, opts);
-        (void)work->shards(); // an estimate is planned now
-        return work;
+        if (options_.estimate) return std::make_unique<const ShardWork>(own_estimate(opts));
+        return std::make_unique<const ShardWork>(options_.output, part_, opts);
     } catch (const Error &error) {
         if (error.status() != PERM_CANCELLED) throw;
         throw Error(static_cast<perm_status>(status_.load()), why_stopped() + " before a shard was begun");
     }
 }
 
+// A part that was begun is of the same, or of another.
+Task ShardRun::own_estimate(const perm_opts &opts) {
+    Task task = estimate_of(part_, options_, opts);
+    const std::string bytes = task.save();
+    if (!part_.plan.plan.empty() && part_.plan.plan != bytes)
+        fail_other(options_, "an estimate with other options");
+    part_.plan.plan = bytes;
+    return task;
+}
+
 void ShardRun::run() {
     if (todo_.empty()) return;
     const int count = work_->runners(std::ssize(todo_));
     if (count > 1) work_ = load(1);
-    expected_ = work_->shard_seconds() * static_cast<double>(todo_.size()) / count;
+    expected_ = work_->task().shard_seconds() * static_cast<double>(todo_.size()) / count;
     has_begun_ = true;
     {
         std::vector<std::jthread> others;
@@ -69,7 +86,7 @@ void ShardRun::work() {
         while (!is_stopping()) {
             const std::size_t k = next_++;
             if (k >= todo_.size()) return;
-            keep(todo_[k], work_->run_shard(todo_[k]));
+            keep(todo_[k], work_->task().run_shard(todo_[k]));
         }
     } catch (...) {
         const std::lock_guard lock(mutex_);

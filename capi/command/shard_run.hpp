@@ -23,6 +23,9 @@
 
 namespace perm {
 
+// The output file is there and of something else.
+[[noreturn]] void fail_other(const Options &options, const std::string &what);
+
 class ShardRun {
   public:
     // Loads the part's plan, or that of its estimate. The time limit counts from the start of the watch.
@@ -30,8 +33,8 @@ class ShardRun {
     ShardRun(const ShardRun &) = delete;
     ShardRun &operator=(const ShardRun &) = delete;
 
-    std::int64_t shards() const { return work_->shards(); } // of all parts
-    std::int64_t size() const { return size_; }             // shards of the part
+    std::int64_t shards() const { return work_->task().shards(); } // of all parts
+    std::int64_t size() const { return size_; }                    // shards of the part
     bool is_done() const { return static_cast<std::int64_t>(part_.partials.size()) == size_; }
 
     // Those that are not done, until a signal or the time limit; those under way then have ten seconds more.
@@ -40,6 +43,7 @@ class ShardRun {
 
   private:
     std::unique_ptr<const ShardWork> load(int threads);
+    Task own_estimate(const perm_opts &opts);
     void work();
     void keep(std::int64_t number, std::string partial);
     std::string why_stopped() const;

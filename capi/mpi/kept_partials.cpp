@@ -1,55 +1,44 @@
 #include "capi/mpi/kept_partials.hpp"
 
 #include "jit/text/text.hpp"
+#include "lib/base/durable_file.hpp"
 #include "lib/base/error.hpp"
-#include "lib/base/kept_file.hpp"
 #include "lib/base/log.hpp"
-#include "lib/base/seal.hpp"
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 namespace libperm::mpi {
 namespace {
 
-constexpr Seal seal{"PERMRANK", 1, "the checkpoint", "perm_mpi_compute",
-                    "finish with that version, or remove the file and begin anew"};
-
-struct Content {
-    std::string digest, plan;
-    std::vector<std::int64_t> shards;
-    std::vector<std::string> partials;
-
-    template <class Archive> void serialize(Archive &ar) { ar(digest, plan, shards, partials); }
-};
+// A shard's partial result, as a piece.
+Piece piece_of(std::int64_t shard, const std::string &bytes) {
+    return {{0, static_cast<std::uint64_t>(shard), whole_block}, 1, 0, bytes};
+}
 
 } // namespace
 
-KeptPartials::KeptPartials(std::string file, double seconds_between, const std::string &digest)
-    : file_(std::move(file)), seconds_between_(seconds_between > 0 ? seconds_between : 60), digest_(digest) {
+KeptPartials::KeptPartials(std::string file, double seconds_between)
+    : file_(std::move(file)), seconds_between_(seconds_between > 0 ? seconds_between : 60) {
+    kept_.kind = TaskIdentity::by_ranks;
     if (file_.empty()) return;
-    std::optional<KeptFile<Content>> kept = read_kept<Content>(
-        file_, [](std::string_view bytes) { return content_of<Content>(seal, bytes); }, log_warning);
-    if (!kept) { // before days are spent on what could not be kept
-        const auto failure = failure_of([&] {
-            write_durably(file_, sealed(seal, written(Content{digest_, {}, {}, {}})));
-        });
-        if (failure)
-            throw Error(PERM_BAD_OPTION, formatted("the checkpoint cannot be written: {}", failure->text));
-        return;
-    }
-    Content &found = kept->content;
-    is_torn_ = kept->is_previous;
-    if (found.digest != digest_ || found.shards.size() != found.partials.size())
-        throw Error(PERM_BAD_OPTION,
-                    formatted("the checkpoint {} is of another matrix, or of an estimate with "
-                              "other options: name another file, or remove {} to begin anew",
-                              file_, those_kept(file_)));
-    plan_ = std::move(found.plan);
-    for (std::size_t k = 0; k < found.shards.size(); ++k)
-        partials_.emplace(found.shards[k], std::move(found.partials[k]));
+    std::optional<KeptFile<KeptTask>> found = read_kept_task(file_);
+    if (!found) return;
+    const std::string_view other =
+        TaskIdentity{TaskIdentity::by_ranks, {}}.difference(found->content.kind, {});
+    if (!other.empty()) libperm::fail_foreign(file_, other);
+    kept_ = std::move(found->content);
+    is_torn_ = found->is_previous;
+    seconds_before_ = kept_.progress.seconds;
+    for (Piece &piece : kept_.progress.pieces)
+        partials_.emplace(static_cast<std::int64_t>(piece.task.block), std::move(piece.part));
+    kept_.progress.pieces.clear();
     written_count_ = partials_.size();
+}
+
+void KeptPartials::fail_foreign() const {
+    libperm::fail_foreign(file_, "another matrix, or of an estimate with other options");
 }
 
 void KeptPartials::require_of(std::int64_t shards) const {
@@ -60,6 +49,18 @@ void KeptPartials::require_of(std::int64_t shards) const {
                           file_, those_kept(file_)));
 }
 
+void KeptPartials::begin(const std::string &task, const Json &about) {
+    shards_ = about.integer("shards");
+    if (!is_wanted() || !kept_.plan.empty()) return;
+    kept_.plan = task;
+    for (const char *way : {"engine", "method"})
+        if (const Json *name = about.find(way); name && !name->is_null()) kept_.about.way = name->text();
+    kept_.about.n = about.integer("n");
+    kept_.about.entries = about.integer("nnz");
+    if (failure_of([&] { write_kept_task(file_, kept_); })) // before days are spent on what could not be kept
+        throw Error(PERM_BAD_OPTION, formatted("the checkpoint cannot be written: {}", file_));
+}
+
 void KeptPartials::write_if_due(const Partials &partials) {
     const std::chrono::duration<double> since = Clock::now() - written_;
     if (is_wanted() && since.count() >= seconds_between_ && partials.size() > written_count_) write(partials);
@@ -67,12 +68,13 @@ void KeptPartials::write_if_due(const Partials &partials) {
 
 bool KeptPartials::write(const Partials &partials) {
     if (!is_wanted()) return false;
-    Content content{digest_, plan_, {}, {}};
-    for (const auto &[shard, bytes] : partials) {
-        content.shards.push_back(shard);
-        content.partials.push_back(bytes);
-    }
-    const auto failure = failure_of([&] { write_durably(file_, sealed(seal, written(content)), is_torn_); });
+    KeptProgress &now = kept_.progress;
+    for (const auto &[shard, bytes] : partials) now.pieces.push_back(piece_of(shard, bytes));
+    now.fraction = std::min(1.0, static_cast<double>(partials.size()) / static_cast<double>(shards_));
+    now.is_answered = now.fraction >= 1;
+    now.seconds = seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count();
+    const auto failure = failure_of([&] { write_kept_task(file_, kept_, is_torn_); });
+    now.pieces.clear();
     if (failure) {
         log_warning(formatted("the checkpoint could not be written: {}; what was written before stays",
                               failure->text));

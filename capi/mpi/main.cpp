@@ -1,6 +1,7 @@
 // perm-mpi: one permanent, or an estimate of it, by all ranks of an MPI job. Rank 0 reads the file, and is
 // the one that speaks.
 #include "capi/command/answer.hpp"
+#include "capi/command/commands.hpp"
 #include "capi/command/estimate_answer.hpp"
 #include "capi/command/interrupt.hpp"
 #include "capi/command/job.hpp"
@@ -15,11 +16,14 @@
 
 #include <algorithm>
 #include <csignal>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <new>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace {
 
@@ -78,13 +82,19 @@ template <class Work> int guarded(const Mpi &mpi, bool json, const Work &work) {
     }
 }
 
+// Of rank 0 alone, before the others begin; whatever it throws ends all.
+using Prepare = std::function<void(const Input &)>;
+
 // call(rank 0's matrix, options, progress) by all ranks, then tell(its file's name, how long reading took).
 template <class Call, class Tell>
-int by_all(const Mpi &mpi, const Options &options, const Call &call, const Tell &tell) {
+int by_all(const Mpi &mpi, const Options &options, const Call &call, const Tell &tell,
+           const Prepare &prepare = {}) {
     const Stopwatch watch;
     std::optional<Input> input;
     const int code = mpi.agreed(guarded(mpi, options.json, [&] {
-        if (mpi.is_root()) input.emplace(options);
+        if (!mpi.is_root()) return;
+        input.emplace(options);
+        if (prepare) prepare(*input);
     }));
     if (code != exit_answered) return code;
     const double seconds_read = watch.seconds();
@@ -132,6 +142,32 @@ int estimate(const Mpi &mpi, const Options &options) {
         });
 }
 
+int matchings(const Mpi &mpi, const Options &options) {
+    std::optional<Task> task;
+    std::vector<perm_result> numbers;
+    perm_answer answer = PERM_ANSWER_INIT;
+    return by_all(
+        mpi, options,
+        [&](const perm_csr *, const perm_opts &opts) {
+            return perm_mpi_run(MPI_COMM_WORLD, task ? task->raw() : nullptr, &opts, &answer);
+        },
+        [&](const Input &input, double seconds, double) {
+            std::vector<Result> results(numbers.size());
+            for (std::size_t k = 0; k < numbers.size(); ++k) *results[k].raw() = numbers[k];
+            write_matchings(options, results, input.csr(), seconds);
+        },
+        [&](const Input &input) {
+            perm_opts opts = library_options(options); // limits and a checkpoint are those of all ranks
+            opts.time_limit_seconds = std::numeric_limits<double>::infinity();
+            opts.checkpoint = nullptr;
+            opts.checkpoint_seconds = 0;
+            task = Task::matchings(input.csr(), opts);
+            numbers.assign(static_cast<std::size_t>(task->results()), perm_result PERM_RESULT_INIT);
+            answer.results = numbers.data();
+            answer.count = task->results();
+        });
+}
+
 int parse_and_run(int argc, char **argv, const Mpi &mpi) {
     Options options;
     CLI::App app("Exact permanents of sparse matrices by many processes.", "perm-mpi");
@@ -141,7 +177,9 @@ int parse_and_run(int argc, char **argv, const Mpi &mpi) {
     CLI::App *computing = app.add_subcommand("compute", "Compute the permanent of a Matrix Market file");
     CLI::App *estimating = app.add_subcommand(
         "estimate", "Estimate the permanent of a Matrix Market file from samples, with a guarantee");
-    for (CLI::App *command : {computing, estimating}) {
+    CLI::App *matching = app.add_subcommand(
+        "matchings", "Count the matchings with 0, 1, 2, ... entries of a Matrix Market file");
+    for (CLI::App *command : {computing, estimating, matching}) {
         command->footer(footer);
         add_plan_options(*command, options);
         add_checkpoint_options(*command, options);
@@ -151,6 +189,7 @@ int parse_and_run(int argc, char **argv, const Mpi &mpi) {
     add_quiet_option(*computing, options,
                      "print the permanent alone; no progress; a missed tolerance is still reported");
     add_quiet_option(*estimating, options, "print the estimate alone; no progress");
+    add_quiet_option(*matching, options, "print the numbers alone; no progress");
     try {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp &) {
@@ -163,11 +202,14 @@ int parse_and_run(int argc, char **argv, const Mpi &mpi) {
         const bool json =
             std::any_of(argv, argv + argc, [](std::string_view word) { return word == "--json"; });
         const std::string text = std::string(error.what()) + " (see perm-mpi " +
-                                 (*estimating ? "estimate" : "compute") + " --help)";
+                                 (*estimating ? "estimate"
+                                  : *matching ? "matchings"
+                                              : "compute") +
+                                 " --help)";
         return mpi.is_root() ? report_failure(PERM_BAD_OPTION, text, json) : exit_bad_input;
     }
     perm_set_log_level(options.log_level());
-    return *estimating ? estimate(mpi, options) : compute(mpi, options);
+    return *estimating ? estimate(mpi, options) : *matching ? matchings(mpi, options) : compute(mpi, options);
 }
 
 } // namespace

@@ -5,8 +5,10 @@
 #include "capi/mpi/shard_traffic.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/durable_file.hpp"
+#include "lib/base/json.hpp"
 #include "lib/base/struct_size.hpp"
 #include "lib/base/system.hpp"
+#include "lib/input/matrix.hpp"
 
 #include <perm.hpp>
 #include <perm_mpi.h>
@@ -73,24 +75,32 @@ class Call {
         watch_ = std::make_unique<Watch>(opts_);
     }
 
-    // make(options, share, watch): rank 0's part.
-    template <class MakeRoot> void run(const MakeRoot &make) {
+    // ask(): what rank 0's caller asks for.
+    template <class Ask> void run(const Ask &ask) {
         if (comm_.is_root() && !failure_) {
-            failure_ = failure_of_root([&] { root_ = make(opts_, share_, *watch_); });
+            failure_ =
+                failure_of_root([&] { root_ = std::make_unique<Root>(ask(), opts_, share_, *watch_); });
             tell_of_checkpoint();
         }
         comm_.agree(failure_);
-        Task received;
-        Task &task = root_ ? root_->task() : received;
-        task.broadcast(comm_);
-        const ValueView values(task.values, static_cast<perm_value_type>(task.value_type));
-        begin(task, values);
+        std::string task = root_ ? root_->task() : std::string();
+        std::int64_t is_on_gpu = root_ && root_->is_on_gpu();
+        comm_.broadcast(task);
+        comm_.broadcast(is_on_gpu);
+        begin(task, is_on_gpu != 0);
         if (root_)
-            failure_ = lead(values);
+            failure_ = lead();
         else
             serve_root(comm_, *worker_, *watch_);
         comm_.agree(failure_);
     }
+
+    // What it took in all, of which `plan` until the task was made; on so many threads of all ranks.
+    struct Taken {
+        double seconds, plan;
+        std::int64_t threads;
+    };
+    Taken taken() const { return {watch_->seconds(), root_->seconds_plan(), threads_}; }
 
   private:
     // The library knows of one way to be stopped, the callback.
@@ -99,14 +109,13 @@ class Call {
         return failure && failure->status == PERM_CANCELLED && watch_->poll() ? watch_->poll() : failure;
     }
 
-    void begin(const Task &task, const ValueView &values) {
+    void begin(const std::string &task, bool is_on_gpu) {
         RankOptions own;
-        set_share(own, opts_, share_, task.on_gpu != 0);
+        set_share(own, opts_, share_, is_on_gpu);
         threads_ = comm_.sum(std::min(own.opts.threads, available_cores()));
         failure_ = failure_here([&] {
             if (root_) root_->refuse_what_takes_too_long(opts_.time_limit_seconds, comm_.size(), threads_);
-            const auto make = [&](const perm_opts &own_opts) { return job_of(task, values, own_opts); };
-            worker_ = std::make_unique<ShardWorker>(make, own.opts);
+            worker_ = std::make_unique<ShardWorker>(task, own.opts);
         });
         if (root_) tell_of_checkpoint();
         comm_.agree(failure_);
@@ -118,14 +127,13 @@ class Call {
             failure_ = stopped(*failure_, true, opts_.checkpoint);
     }
 
-    std::optional<Failure> lead(const ValueView &values) {
+    std::optional<Failure> lead() {
         KeptPartials &kept = root_->kept();
         ShardHub hub(root_->shards(), kept.take_partials(), comm_.size());
         serve(comm_, hub, *worker_, *watch_, kept);
         const bool is_kept = kept.write(hub.partials());
         if (const auto &failure = hub.failure()) return stopped(*failure, is_kept, opts_.checkpoint);
-        const auto failure =
-            failure_of_root([&] { root_->combine(hub.partials(), values.data(), threads_); });
+        const auto failure = failure_of_root([&] { root_->combine(hub.partials()); });
         return failure ? stopped(*failure, is_kept, opts_.checkpoint) : failure;
     }
 
@@ -151,16 +159,77 @@ void require_mpi(MPI_Comm comm) {
 // A fixed buffer: telling of a failure must not fail.
 thread_local std::array<char, 2048> last_error{};
 
-template <class MakeRoot> perm_status by_all(MPI_Comm comm, const perm_opts *opts, const MakeRoot &make) {
+// ask(): as Call::run has it; tell(what it took): on rank 0.
+template <class Ask, class Tell>
+perm_status by_all(MPI_Comm comm, const perm_opts *opts, const Ask &ask, const Tell &tell) {
     const auto failure = failure_here([&] {
         require_mpi(comm);
         const Communicator all(comm);
-        Call(all, opts).run(make);
+        Call call(all, opts);
+        call.run(ask);
+        if (all.is_root()) tell(call.taken());
     });
     if (!failure) return PERM_OK;
     const std::size_t length = failure->text.copy(last_error.data(), last_error.size() - 1);
     last_error[length] = '\0';
     return failure->status;
+}
+
+bool is_on_gpu(const perm::Plan &plan) {
+    return Json::read(plan.explain(PERM_FORMAT_JSON)).at("device") == "gpu";
+}
+
+// Saved. On which of a machine's GPUs a rank is to run can only be told to a plan for GPUs.
+std::string planned(const perm_csr &a, perm_opts opts) {
+    perm::Plan plan(a, opts);
+    const bool is_automatic = !opts.device || std::string_view(opts.device) == "auto";
+    if (is_automatic && is_on_gpu(plan)) {
+        opts.device = "gpu";
+        plan = perm::Plan(a, opts);
+    }
+    const GivenValues values(read_pattern(&a), a);
+    return perm::Task::plan(plan, values.data()).save();
+}
+
+Asked computation(const perm_csr *a, perm_result *result) {
+    if (!result) throw Error(PERM_BAD_ARGUMENT, "the result is a null pointer");
+    check(perm_result_clear(result));
+    read_pattern(a); // throws what it throws
+    const perm_csr known = read_known(*a, offsetof(perm_csr, row_multiplicity), "perm_csr");
+    Asked asked;
+    asked.save = [known](const perm_opts &opts) { return planned(known, opts); };
+    asked.matrix = a;
+    asked.answer.results = result;
+    asked.answer.count = 1;
+    return asked;
+}
+
+Asked estimate_of(const perm_csr *a, const perm_estimate_opts *wanted, perm_estimated *estimate) {
+    if (!estimate) throw Error(PERM_BAD_ARGUMENT, "the place for the estimate is a null pointer");
+    if (estimate->struct_size < sizeof(perm_estimated))
+        throw Error(PERM_BAD_ARGUMENT,
+                    "perm_estimated.struct_size is too small: start from PERM_ESTIMATED_INIT");
+    *estimate = PERM_ESTIMATED_INIT;
+    Asked asked;
+    asked.save = [=](const perm_opts &opts) {
+        if (!a) throw Error(PERM_BAD_ARGUMENT, "the matrix is a null pointer");
+        return perm::Task::estimate(*a, wanted ? *wanted : perm_estimate_opts PERM_ESTIMATE_OPTS_INIT, opts)
+            .save();
+    };
+    asked.answer.estimate = estimate;
+    return asked;
+}
+
+Asked task_of(const perm_task *task, const perm_answer *answer) {
+    if (!answer) throw Error(PERM_BAD_ARGUMENT, "the answer is a null pointer");
+    Asked asked;
+    asked.save = [=](const perm_opts &) {
+        return perm::read_bytes([&](void *buffer, std::size_t capacity, std::size_t *needed) {
+            return perm_task_save(task, buffer, capacity, needed);
+        });
+    };
+    asked.answer = read_known(*answer, sizeof(perm_answer), "perm_answer");
+    return asked;
 }
 
 } // namespace
@@ -170,17 +239,29 @@ extern "C" {
 
 perm_status perm_mpi_compute(MPI_Comm comm, const perm_csr *a, const perm_opts *opts, perm_result *result) {
     using namespace libperm::mpi;
-    return by_all(comm, opts, [&](const perm_opts &known, const MachineShare &share, Watch &watch) {
-        return plan_root(a, known, result, share, watch);
-    });
+    return by_all(
+        comm, opts, [&] { return computation(a, result); },
+        [&](const Call::Taken &taken) {
+            result->threads = static_cast<std::int32_t>(taken.threads);
+            result->seconds_plan = taken.plan;
+            result->seconds_total = taken.seconds;
+            result->seconds_run = taken.seconds - taken.plan - result->seconds_check;
+        });
 }
 
 perm_status perm_mpi_estimate(MPI_Comm comm, const perm_csr *a, const perm_opts *opts,
                               const perm_estimate_opts *estimate_opts, perm_estimated *estimate) {
     using namespace libperm::mpi;
-    return by_all(comm, opts, [&](const perm_opts &known, const MachineShare &share, Watch &watch) {
-        return estimate_root(a, known, estimate_opts, estimate, share, watch);
-    });
+    return by_all(
+        comm, opts, [&] { return estimate_of(a, estimate_opts, estimate); },
+        [&](const Call::Taken &taken) { estimate->seconds_total = taken.seconds; });
+}
+
+perm_status perm_mpi_run(MPI_Comm comm, const perm_task *task, const perm_opts *opts,
+                         const perm_answer *answer) {
+    using namespace libperm::mpi;
+    return by_all(
+        comm, opts, [&] { return task_of(task, answer); }, [](const Call::Taken &) {});
 }
 
 const char *perm_mpi_last_error(void) { return libperm::mpi::last_error.data(); }

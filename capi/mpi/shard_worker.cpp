@@ -6,15 +6,13 @@
 
 namespace libperm::mpi {
 
-ShardWorker::ShardWorker(const MakeJob &make, perm_opts opts)
-    : job_([&] {
-          opts.progress = on_progress;
-          opts.progress_user = this;
-          opts.cancel = is_aborted;
-          opts.cancel_user = this;
-          return make(opts);
-      }()) {
-    seconds_ = job_->shard_seconds();
+ShardWorker::ShardWorker(const std::string &task, perm_opts opts) {
+    opts.progress = on_progress;
+    opts.progress_user = this;
+    opts.cancel = is_aborted;
+    opts.cancel_user = this;
+    task_.emplace(perm::Task::load(task, opts));
+    seconds_ = task_->shard_seconds();
     thread_ = std::thread([this] { work(); });
 }
 
@@ -55,7 +53,7 @@ ShardWorker::Result ShardWorker::run(std::int64_t shard) {
     fraction_ = 0;
     Result result{shard, PERM_OK, {}};
     try {
-        result.bytes = job_->run_shard(shard);
+        result.bytes = task_->run_shard(shard);
     } catch (const perm::Error &error) {
         result.status = error.status();
         result.bytes = error.what();
@@ -84,8 +82,7 @@ std::optional<Report> ShardWorker::news(bool cancel) {
     const bool is_due = report.cancel || Clock::now() - reported_ >= between;
     if (results_.empty() && !is_due && (report.wanted == 0 || none_left_)) return {};
     if (is_running_)
-        report.billionths =
-            static_cast<std::int64_t>(1e9 * std::clamp(job_->fraction_of_shard(fraction_), 0.0, 1.0));
+        report.billionths = static_cast<std::int64_t>(1e9 * std::clamp(fraction_.load(), 0.0, 1.0));
     if (!results_.empty()) {
         Result result = std::move(results_.front());
         results_.pop_front();

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "capi/mpi/shard_hub.hpp"
-#include "capi/mpi/shard_job.hpp"
 
 #include <perm.hpp>
 
@@ -21,8 +20,8 @@ namespace libperm::mpi {
 
 class ShardWorker {
   public:
-    // Of the job, whose callbacks are the worker's. Throws perm::Error.
-    ShardWorker(const MakeJob &make, perm_opts opts);
+    // Of the task that these bytes are, whose callbacks are the worker's. Throws perm::Error.
+    ShardWorker(const std::string &task, perm_opts opts);
     ~ShardWorker();
     ShardWorker(const ShardWorker &) = delete;
     ShardWorker &operator=(const ShardWorker &) = delete;
@@ -53,7 +52,7 @@ class ShardWorker {
 
     std::atomic<bool> aborted_ = false;
     std::atomic<double> fraction_ = 0; // of the running shard
-    std::unique_ptr<const ShardJob> job_;
+    std::optional<const perm::Task> task_;
 
     std::mutex mutex_;
     std::condition_variable given_, told_;

@@ -17,7 +17,6 @@ namespace libperm {
 namespace {
 
 constexpr double least_seconds = 0.02; // of a shard
-constexpr std::int64_t most_shards = std::int64_t{1} << 32;
 
 } // namespace
 
@@ -40,6 +39,7 @@ ShardCount EstimatePlan::shards() const {
     ShardCount out;
     out.count = static_cast<std::int64_t>(std::clamp(std::floor(seconds() / least_seconds), 1.0, most));
     out.seconds = seconds() / static_cast<double>(out.count);
+    out.more_may_follow = true;
     return out;
 }
 
@@ -70,11 +70,15 @@ MatrixEstimate EstimatePlan::run(PieceStore *store, SampleDevices *devices, RunC
     return estimate(store, devices, control, told);
 }
 
+double EstimatePlan::share_unknown(PieceStore &store) const {
+    double unknown = 0;
+    for (std::size_t k = 0; k < pieces_.size(); ++k)
+        unknown += pieces_[k].seconds() * pieces_[k].share_unknown(scope_of(k, &store));
+    return pieces_.empty() ? 0 : unknown / seconds();
+}
+
 void EstimatePlan::run_shard(std::int64_t number, PieceStore &store, SampleDevices *devices,
                              RunControl &control) const {
-    if (number < 0 || number >= most_shards)
-        throw Error(PERM_BAD_ARGUMENT,
-                    formatted("there is no shard {}: they are counted from 0 to 2^32 - 1", number));
     const auto chunks = [&](const SamplePieces &one) {
         return one.chunks_before(first_of(number + 1, one)) - one.chunks_before(first_of(number, one));
     };

@@ -7,9 +7,9 @@
 #include "lib/estimates/estimate.hpp"
 #include "lib/estimates/request.hpp"
 #include "lib/estimates/sample_pieces.hpp"
-#include "lib/execute/shards.hpp"
 #include "lib/input/matrix.hpp"
 #include "lib/input/options.hpp"
+#include "lib/run/parts.hpp"
 #include "lib/run/run_control.hpp"
 
 #include <functional>
@@ -44,7 +44,10 @@ class EstimatePlan {
     MatrixEstimate run(PieceStore *store, SampleDevices *devices, RunControl &control,
                        const Told &told = {}) const;
 
-    // Leaves the shard's pieces in the store. Throws Error for a number that there is not.
+    // Of the samples that are expected to be enough those that the store does not have.
+    double share_unknown(PieceStore &store) const;
+
+    // Leaves the shard's pieces in the store.
     void run_shard(std::int64_t number, PieceStore &store, SampleDevices *devices, RunControl &control) const;
 
   protected:
@@ -53,8 +56,9 @@ class EstimatePlan {
     virtual std::string digest_of_block(std::size_t block) const = 0;
     virtual std::string promise() const = 0; // "an estimate within 0.01 of ..."
 
+    static PieceScope scope_of(std::size_t block, PieceStore *store) { return {store, {0, block, 0}}; }
     static RunControl for_block(std::size_t block, PieceStore *store, RunControl &control) {
-        return RunControl(control, 1, PieceScope{store, {0, block, 0}});
+        return RunControl(control, 1, scope_of(block, store));
     }
 
     std::vector<SamplePieces> pieces_; // of each block that is sampled

@@ -51,6 +51,12 @@ std::uint64_t SamplePieces::chunks_before(std::uint64_t piece) const {
     return piece >= limit_ ? limit_chunks_ : piece * chunks_;
 }
 
+double SamplePieces::share_unknown(const PieceScope &scope) const {
+    std::uint64_t unknown = 0;
+    for (std::uint64_t k = 0; k < expected_; ++k) unknown += !scope.store->find(scope.task, open_end, k);
+    return static_cast<double>(unknown) / static_cast<double>(expected_);
+}
+
 // Nine tenths of what is expected; where that takes long, after looks at halves of it, and then little by
 // little. It follows from the plan alone.
 std::uint64_t SamplePieces::next_round(std::uint64_t done) const {

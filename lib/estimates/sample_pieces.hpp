@@ -36,6 +36,7 @@ class SamplePieces {
     std::uint64_t chunks_before(std::uint64_t piece) const;
     double wanted_chunks() const { return wanted_; }      // expected to be enough
     double seconds() const { return wanted_ * seconds_; } // of these, on one thread
+    double share_unknown(const PieceScope &scope) const;  // of the expected pieces, to this store
 
     // All of them from the first on, round by round, until take(those of the next round) says that they are
     // enough, or the limit is reached. Progress grows with what turns out to be needed.

@@ -4,10 +4,8 @@
 #include "lib/base/error.hpp"
 #include "lib/base/json.hpp"
 #include "lib/base/system.hpp"
-#include "lib/execute/execute.hpp"
-#include "lib/execute/kept_pieces.hpp"
-#include "lib/execute/shards.hpp"
 #include "lib/number/scaled.hpp"
+#include "lib/run/kept_pieces.hpp"
 #include "lib/saved/bytes.hpp"
 
 #include <optional>
@@ -18,13 +16,11 @@ namespace {
 
 // If it is there.
 std::optional<Plan> plan_of_checkpoint(const InputPattern &input, const Options &options) {
-    const std::optional<KeptFile<KeptTask>> kept = read_kept_task(options.checkpoint);
+    const std::optional<std::string> kept = plan_in_checkpoint(options, TaskIdentity::plan);
     if (!kept) return {};
-    const std::string_view other = TaskIdentity{TaskIdentity::plan, {}}.difference(kept->content.kind, {});
-    if (!other.empty()) fail_foreign(options.checkpoint, other);
     Plan plan;
     try {
-        plan = plan_of(kept->content.plan, options);
+        plan = plan_of(*kept, options);
     } catch (const Error &error) { // options that it was not made with
         throw Error(error.status(), formatted("the checkpoint {}: {}; or name another file",
                                               options.checkpoint, error.what()));
@@ -33,36 +29,20 @@ std::optional<Plan> plan_of_checkpoint(const InputPattern &input, const Options 
     return plan;
 }
 
-KeptAbout about(const Plan &plan) {
-    const BlockPlan *block = plan.main_block();
-    KeptAbout it;
-    it.n = plan.n();
-    it.entries = plan.input.pattern.nnz();
-    it.way = block ? name_of(block->best()) : "none";
-    it.seconds = plan.seconds;
-    return it;
-}
-
 } // namespace
 
-Plan make_kept_plan(InputPattern input, const Options &options, const Values &values, RunControl &control) {
-    if (!options.checkpoint.empty())
-        if (std::optional<Plan> kept = plan_of_checkpoint(input, options)) return std::move(*kept);
-    return make_plan(std::move(input), options, values, control);
+std::optional<std::string> plan_in_checkpoint(const Options &options, std::string_view kind) {
+    if (options.checkpoint.empty()) return {};
+    std::optional<KeptFile<KeptTask>> kept = read_kept_task(options.checkpoint);
+    if (!kept) return {};
+    const std::string_view other = TaskIdentity{kind, {}}.difference(kept->content.kind, {});
+    if (!other.empty()) fail_foreign(options.checkpoint, other);
+    return std::move(kept->content.plan);
 }
 
-Outcome execute_kept(const Plan &plan, const Values &values, RunControl &control) {
-    const std::string &file = plan.options.checkpoint;
-    if (file.empty()) {
-        Outcome outcome = execute(plan, values, control);
-        control.finish();
-        return outcome;
-    }
-    const std::string own = bytes_of(plan);
-    KeptPieces kept(plan.options, control, identity_of(plan, values), about(plan), own);
-    if (kept.plan() != own && digest_of(plan_of(kept.plan(), Options())) != digest_of(plan))
-        fail_foreign(file, "another plan");
-    return kept.run([&](PieceStore &store) { return execute(plan, values, control, &store); });
+Plan make_kept_plan(InputPattern input, const Options &options, const Values &values, RunControl &control) {
+    if (std::optional<Plan> kept = plan_of_checkpoint(input, options)) return std::move(*kept);
+    return make_plan(std::move(input), options, values, control);
 }
 
 namespace {
@@ -84,8 +64,9 @@ std::string checkpoint_text(const std::string &file) {
     const KeptAbout &about = task.about;
     const KeptProgress &done = task.progress;
     const bool is_estimate = task.kind == TaskIdentity::estimate;
-    std::string text = formatted("{}: {} a matrix of order {}, {} entries\n", file,
-                                 is_estimate ? "an estimate of" : "of", about.n, about.entries);
+    std::string text =
+        formatted("{}: {} a matrix of order {}, {} entries\n", file,
+                  task.kind == TaskIdentity::plan ? "of" : task.kind + " of", about.n, about.entries);
     text += formatted("{} {}\n", is_estimate ? "method    " : "engine    ", about.way);
     text += formatted("done       {:.2f} %, {} parts, in {}\n", 100 * done.fraction, done.pieces.size(),
                       readable_seconds(done.seconds));

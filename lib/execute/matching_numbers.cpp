@@ -1,6 +1,8 @@
 #include "lib/execute/matching_numbers.hpp"
 
+#include "jit/compile/digest.hpp"
 #include "jit/text/text.hpp"
+#include "lib/base/archive.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/struct_size.hpp"
@@ -8,11 +10,11 @@
 #include "lib/execute/checkpoint.hpp"
 #include "lib/execute/execute.hpp"
 #include "lib/execute/ferrers_numbers.hpp"
-#include "lib/execute/matching_sums.hpp"
+#include "lib/execute/plan_task.hpp"
 #include "lib/input/written_out.hpp"
 #include "lib/number/ball.hpp"
 #include "lib/run/placement.hpp"
-#include "lib/run/run_control.hpp"
+#include "lib/saved/bytes.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
@@ -119,15 +121,10 @@ Values side_by_side(std::vector<Gaussian> entries, unsigned long bits, const Inp
     return spread(values, source, poll);
 }
 
-// All entries are made whole numbers.
-struct WholeNumbers {
-    std::vector<mpz_class> re, im; // times denominator^k; no im: they are real
-};
-
 std::optional<MatchingSums> cheapest_sums(const Pattern &a, const WholeEntries &whole,
                                           const LineCounts &row_count, const LineCounts &column_count,
                                           double bits, const Options &options, RunControl &control) {
-    if (options.names_engine() || options.device == Device::gpu || !options.checkpoint.empty()) return {};
+    if (options.names_engine() || options.device == Device::gpu) return {};
     const Poll poll = [&control] { control.poll(); };
     PolledSteps steps(poll);
     const Charge charge(&control.memory(), a.nnz() * 64);
@@ -158,105 +155,200 @@ void require_time(double seconds, const MatchingSums &sums, const Options &optio
             options);
 }
 
-std::optional<WholeNumbers> numbers_of_board(const Pattern &a, const WholeEntries &whole,
-                                             const LineCounts &row_count, const LineCounts &column_count,
-                                             std::size_t count, const Options &options, RunControl &control) {
-    if (options.names_engine() || options.device == Device::gpu || !options.checkpoint.empty()) return {};
+std::optional<std::vector<mpz_class>> numbers_of_board(const Pattern &a, const WholeEntries &whole,
+                                                       const LineCounts &row_count,
+                                                       const LineCounts &column_count, std::size_t count,
+                                                       const Options &options, RunControl &control) {
+    if (options.names_engine() || options.device == Device::gpu) return {};
     const Charge charge(&control.memory(), a.nnz() * 32);
     std::vector<mpz_class> values;
     for (const Gaussian &x : whole.numbers) {
         if (x.im != 0) return {};
         values.push_back(x.re.get_num());
     }
-    auto re = ferrers_numbers(a, values, row_count, column_count, count, [&control] { control.poll(); });
-    if (!re) return {};
-    return WholeNumbers{std::move(*re), {}};
+    return ferrers_numbers(a, values, row_count, column_count, count, [&control] { control.poll(); });
 }
 
-WholeNumbers numbers_by_sums(const MatchingSums &sums, double seconds, std::size_t count,
-                             const Options &options, RunControl &control, Outcome &like) {
-    require_time(seconds, sums, options);
-    log_decision(formatted("numbers of matchings: sums over {:.3g} subsets of lines, {} predicted",
-                           sums.terms(), readable_seconds(seconds)));
-    WholeNumbers out{sums.run(count, options.threads, control), {}};
-    like.engine = engine_for(Goal::matchings);
-    like.blocks = like.blocks_computed = 1;
-    like.predicted_seconds = seconds;
-    like.counts.subsets = sums.terms();
-    like.counts.peak_bytes = control.memory().peak();
-    return out;
-}
-
-WholeNumbers numbers_of(const Outcome &sum, std::size_t count, unsigned long bits, const Poll &poll) {
-    const Gaussian number = sum.wide ? *sum.wide : Gaussian{number_of(sum.value), 0};
-    return {digits_of(number.re.get_num(), count, bits, poll),
-            digits_of(number.im.get_num(), count, bits, poll)};
-}
-
-} // namespace
-
-MatchingNumbers matching_numbers(const perm_csr *given, const Options &options, std::int64_t count,
-                                 RunControl &control) {
-    const Poll poll = [&control] { control.poll(); };
-    InputPattern input = read_free(given, poll, &control.memory());
-    const perm_csr csr = read_known(*given, offsetof(perm_csr, row_multiplicity), "perm_csr");
-    InputPattern entries = *input.written;
-    entries.row_weights = entries.col_weights = false;
-    if (!entries.source.empty()) entries.source.resize(at(entries.pattern.nnz()));
-    const Pattern &a = entries.pattern;
-    const Charge of_entries(&control.memory(), of_number * a.nnz());
-    WholeEntries whole = whole_entries(read_values(entries, csr.values, poll, &control.memory()), poll);
-
-    const LineCounts row_count(csr.row_multiplicity, a.rows, "row"),
-        column_count(csr.col_multiplicity, a.cols, "col");
-    const std::int64_t most = std::min(row_count.sum(), column_count.sum());
-    if (count != most + 1)
-        throw Error(PERM_BAD_ARGUMENT,
-                    formatted("count is {}: of {} rows and {} columns there are {} numbers of "
-                              "matchings",
-                              count, row_count.sum(), column_count.sum(), most + 1));
-    const double bits = bits_of_numbers(a, whole.numbers, row_count, column_count, poll);
+void require_memory(double bits, std::int64_t most, const Options &options) {
     const double bytes = bits * static_cast<double>(most + 1) / 8 * 4; // residues, the number and its digits
     if (bytes > static_cast<double>(options.memory_limit))
         throw refused_for_memory(
             formatted("the numbers of matchings with 0 to {} edges have up to {:.3g} bits each: {}", most,
                       bits, readable_bytes(bytes)),
             static_cast<double>(options.memory_limit), "raise the limit: memory_limit_bytes");
-    Options exact = options;
-    exact.precision = Precision::exact;
-    std::optional<WholeNumbers> of_board =
-        numbers_of_board(a, whole, row_count, column_count, at(count), options, control);
-    const std::optional<MatchingSums> sums =
-        of_board ? std::nullopt : cheapest_sums(a, whole, row_count, column_count, bits, options, control);
-    const double seconds = sums ? sums->serial_seconds() / options.threads : 0;
-    MatchingNumbers out;
-    Outcome like;
-    WholeNumbers numbers;
-    const auto by_sums = [&] {
-        numbers = numbers_by_sums(*sums, seconds, at(count), options, control, like);
-    };
-    if (of_board) {
-        out.plan.input = std::move(input);
-        out.plan.options = exact;
-        numbers = std::move(*of_board);
-    } else if (sums && seconds < as_planning) {
-        out.plan.input = std::move(input);
-        out.plan.options = exact;
-        by_sums();
-    } else {
-        const auto shift = static_cast<unsigned long>(bits);
-        const Charge of_values(&control.memory(), bytes_side_by_side(a.nnz(), shift, input.source, poll));
-        Values values = side_by_side(std::move(whole.numbers), shift, *input.written, input.source, poll);
-        input.value_type = PERM_VALUE_TEXT;
-        simplify(input, values);
-        out.plan = make_kept_plan(std::move(input), exact, values, control);
-        if (sums && (out.plan.refusal != PERM_OK || seconds < out.plan.seconds)) {
-            by_sums();
-        } else {
-            like = execute_kept(out.plan, values, control);
-            numbers = numbers_of(like, at(count), shift, poll);
-        }
+}
+
+Options exactly(Options options) {
+    options.precision = Precision::exact;
+    return options;
+}
+
+} // namespace
+
+// The matrix without the weights of its lines.
+struct MatchingTask::Entries {
+    Entries(const perm_csr &csr, const InputPattern &input, RunControl &control)
+        : poll([&control] { control.poll(); }),
+          pattern(*input.written),
+          row_count(csr.row_multiplicity, pattern.pattern.rows, "row"),
+          column_count(csr.col_multiplicity, pattern.pattern.cols, "col") {
+        pattern.row_weights = pattern.col_weights = false;
+        if (!pattern.source.empty()) pattern.source.resize(at(pattern.pattern.nnz()));
+        charge = Charge(&control.memory(), of_number * pattern.pattern.nnz());
+        Values values = read_values(pattern, csr.values, poll, &control.memory());
+        digest = digest_of(values);
+        whole = whole_entries(std::move(values), poll);
     }
+
+    Poll poll;
+    InputPattern pattern;
+    LineCounts row_count, column_count;
+    Charge charge;
+    WholeEntries whole;
+    std::string digest; // of the values
+};
+
+MatchingTask::MatchingTask(const perm_csr *given, const Options &options, RunControl &control,
+                           const std::string *way)
+    : options_(options) {
+    const Poll poll = [&control] { control.poll(); };
+    InputPattern input = read_free(given, poll, &control.memory());
+    const perm_csr csr = read_known(*given, offsetof(perm_csr, row_multiplicity), "perm_csr");
+    Entries entries(csr, input, control);
+    const Pattern &a = entries.pattern.pattern;
+    const std::int64_t most = std::min(entries.row_count.sum(), entries.column_count.sum());
+    count_ = most + 1;
+    bits_ = bits_of_numbers(a, entries.whole.numbers, entries.row_count, entries.column_count, poll);
+    denominator_ = entries.whole.denominator;
+    require_memory(bits_, most, options);
+    matrix_ = digest_of_bytes(written(a.row_ptr) + written(a.col) +
+                              written(std::vector<std::int32_t>{a.rows, a.cols, input.pattern.rows}) +
+                              written(input.source) + entries.digest);
+    const std::optional<std::string> kept = plan_in_checkpoint(options, TaskIdentity::matchings);
+    choose(std::move(entries), std::move(input), control, way ? way : kept ? &*kept : nullptr);
+}
+
+void MatchingTask::choose(Entries entries, InputPattern input, RunControl &control, const std::string *way) {
+    plan_.options = exactly(options_);
+    const Pattern &a = entries.pattern.pattern;
+    if (auto board = numbers_of_board(a, entries.whole, entries.row_count, entries.column_count, at(count_),
+                                      options_, control)) {
+        board_ = WholeNumbers{std::move(*board), {}};
+        plan_.input = std::move(input);
+        return;
+    }
+    sums_ =
+        cheapest_sums(a, entries.whole, entries.row_count, entries.column_count, bits_, options_, control);
+    const bool is_named = way && way->empty();
+    if (is_named && !sums_)
+        throw Error(PERM_BAD_ARGUMENT, "the numbers of matchings were begun by sums over subsets, which this "
+                                       "matrix with these options has not: begin anew");
+    if (sums_ && (is_named || (!way && seconds_of_sums() < as_planning))) {
+        plan_.input = std::move(input);
+        return;
+    }
+    make_plan_of(entries, std::move(input), control, way);
+    if (sums_ && !way && (plan_.refusal != PERM_OK || seconds_of_sums() < plan_.seconds)) return;
+    sums_.reset();
+}
+
+void MatchingTask::make_plan_of(Entries &entries, InputPattern input, RunControl &control,
+                                const std::string *way) {
+    const auto shift = static_cast<unsigned long>(bits_);
+    const Charge of_values(&control.memory(), bytes_side_by_side(entries.pattern.pattern.nnz(), shift,
+                                                                 input.source, entries.poll));
+    values_ =
+        side_by_side(std::move(entries.whole.numbers), shift, *input.written, input.source, entries.poll);
+    input.value_type = PERM_VALUE_TEXT;
+    simplify(input, values_);
+    if (!way) {
+        plan_ = make_plan(std::move(input), exactly(options_), values_, control);
+        return;
+    }
+    plan_ = plan_of(*way, exactly(options_));
+    if (difference(plan_.input, input))
+        throw Error(PERM_BAD_ARGUMENT, "the plan that the numbers of matchings were begun with is of another "
+                                       "matrix: begin anew");
+}
+
+TaskIdentity MatchingTask::identity() const {
+    return {TaskIdentity::matchings,
+            {{matrix_, "another matrix"},
+             {by_plan() ? libperm::digest_of(plan_) : digest_of_bytes(""),
+              "numbers of matchings that are computed otherwise, as options, versions or machines differ"}}};
+}
+
+ShardCount MatchingTask::shards() const {
+    if (by_plan()) return shards_of(plan_);
+    ShardCount shards;
+    if (!sums_) return shards;
+    constexpr double least_seconds = 0.01;
+    const double seconds = sums_->serial_seconds(), most = static_cast<double>(sums_->pieces());
+    shards.count = static_cast<std::int64_t>(std::clamp(std::floor(seconds / least_seconds), 1.0, most));
+    shards.seconds = seconds / static_cast<double>(shards.count);
+    return shards;
+}
+
+KeptAbout MatchingTask::about() const {
+    KeptAbout it = PlanTask(plan_, values_).about();
+    if (by_plan()) return it;
+    it.way = sums_ ? "sums over subsets" : "none";
+    it.seconds = sums_ ? seconds_of_sums() : 0;
+    return it;
+}
+
+std::string MatchingTask::plan() const { return by_plan() ? bytes_of(plan_) : std::string(); }
+
+bool MatchingTask::is_plan(const std::string &bytes) const {
+    return by_plan() ? PlanTask(plan_, values_).is_plan(bytes) : bytes.empty();
+}
+
+void MatchingTask::require_shards() const {
+    if (by_plan()) PlanTask(plan_, values_).require_shards();
+}
+
+std::vector<mp_limb_t> MatchingTask::run_sums(PieceStore *store, RunControl &control) const {
+    const double share = store ? store->share() : 1, seconds = share * seconds_of_sums();
+    require_time(seconds, *sums_, options_);
+    log_decision(formatted("numbers of matchings: sums over {:.3g} subsets of lines, {} predicted",
+                           sums_->terms(), readable_seconds(seconds)));
+    const Charge held(&control.memory(), sums_->bytes());
+    control.begin(share * sums_->terms(), seconds);
+    RunControl own(control, 1, PieceScope{store, {}});
+    return sums_->sums(options_.threads, own);
+}
+
+void MatchingTask::run_shard(const Shard &, PieceStore &store, RunControl &control) const {
+    if (sums_) run_sums(&store, control);
+    if (by_plan()) execute_once(plan_, values_, control, &store);
+}
+
+std::vector<Outcome> MatchingTask::run(PieceStore *store, RunControl &control, const Told &) const {
+    const Poll poll = [&control] { control.poll(); };
+    Outcome like;
+    if (board_) return answers(*board_, like);
+    if (by_plan()) {
+        like = execute(plan_, values_, control, store);
+        return answers(numbers_of(like, poll), like);
+    }
+    const WholeNumbers numbers{sums_->numbers(run_sums(store, control), at(count_)), {}};
+    like.engine = engine_for(Goal::matchings);
+    like.blocks = like.blocks_computed = 1;
+    like.predicted_seconds = seconds_of_sums();
+    like.counts.subsets = sums_->terms();
+    like.counts.peak_bytes = control.memory().peak();
+    return answers(numbers, like);
+}
+
+MatchingTask::WholeNumbers MatchingTask::numbers_of(const Outcome &sum, const Poll &poll) const {
+    const auto bits = static_cast<unsigned long>(bits_);
+    const Gaussian number = sum.wide ? *sum.wide : Gaussian{number_of(sum.value), 0};
+    return {digits_of(number.re.get_num(), at(count_), bits, poll),
+            digits_of(number.im.get_num(), at(count_), bits, poll)};
+}
+
+std::vector<Outcome> MatchingTask::answers(const WholeNumbers &numbers, const Outcome &like) const {
+    std::vector<Outcome> out;
     mpz_class power = 1;
     for (std::size_t k = 0; k < numbers.re.size(); ++k) {
         Outcome one = like;
@@ -265,9 +357,9 @@ MatchingNumbers matching_numbers(const perm_csr *given, const Options &options, 
         coefficient.re.canonicalize();
         coefficient.im.canonicalize();
         set_value(one, WideBall{std::move(coefficient), {}});
-        round_off(options, one);
-        out.numbers.push_back(std::move(one));
-        power *= whole.denominator;
+        round_off(options_, one);
+        out.push_back(std::move(one));
+        power *= denominator_;
     }
     return out;
 }

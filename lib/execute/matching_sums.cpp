@@ -1,12 +1,11 @@
 #include "lib/execute/matching_sums.hpp"
 
+#include "lib/run/pieces.hpp"
 #include "preprocess/index.hpp"
-#include "preprocess/parallel.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <mutex>
 #include <utility>
 
 namespace libperm {
@@ -57,7 +56,8 @@ std::optional<MatchingSums> MatchingSums::of(const Pattern &columns, const std::
     const Poll poll = [&control] { control.poll(); };
     PolledSteps steps(poll);
     MatchingSums out;
-    out.charge_ = Charge(&control.memory(), columns.nnz() * 128);
+    out.bytes_ = columns.nnz() * 128;
+    const Charge charge(&control.memory(), out.bytes_);
     constexpr std::size_t none = ~std::size_t{0};
     std::vector<std::size_t> row_place(at(columns.cols), none);
     std::vector<double> row_size;
@@ -218,33 +218,69 @@ class MatchingSums::Walk {
     std::vector<mp_limb_t> polynomial_, weight_, sums_;
 };
 
-std::vector<mpz_class> MatchingSums::run(std::size_t count, int threads, RunControl &control) const {
-    const double each = products();
-    const auto length =
-        std::clamp<std::uint64_t>(static_cast<std::uint64_t>(products_of_piece / each), 1, terms_);
-    const std::uint64_t pieces = (terms_ + length - 1) / length;
-    const std::size_t size = place(most_ + 1, 0);
-    const Charge charge(&control.memory(),
-                        static_cast<std::int64_t>(size * sizeof(mp_limb_t)) * (threads + 2));
-    const double seconds = serial_seconds();
-    control.begin(static_cast<double>(terms_), seconds / threads);
-    std::vector<mp_limb_t> sums(size);
-    std::mutex mutex;
-    parallel_for(pieces, [&](std::uint64_t p) {
-        const std::uint64_t first = p * length, terms = std::min(length, terms_ - first);
-        const Poll poll = [&control] { control.poll(); };
+// What a piece comes to.
+struct MatchingPart {
+    std::vector<mp_limb_t> sums;
+};
+
+void save_part(cereal::PortableBinaryOutputArchive &ar, const MatchingPart &part) {
+    for (const mp_limb_t x : part.sums) ar(static_cast<std::uint64_t>(x));
+}
+void load_part(cereal::PortableBinaryInputArchive &ar, MatchingPart &part) {
+    for (mp_limb_t &x : part.sums) {
+        std::uint64_t word = 0;
+        ar(word);
+        x = word;
+    }
+}
+
+std::uint64_t MatchingSums::terms_at_once() const {
+    return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(products_of_piece / products()), 1, terms_);
+}
+
+std::uint64_t MatchingSums::pieces() const {
+    constexpr std::uint64_t most = 1024, most_bytes = 64 << 20;
+    const std::uint64_t bytes = place(most_ + 1, 0) * sizeof(mp_limb_t), each = terms_at_once();
+    return std::min((terms_ + each - 1) / each, std::clamp<std::uint64_t>(most_bytes / bytes, 16, most));
+}
+
+void MatchingSums::add_terms(std::uint64_t first, std::uint64_t end, std::vector<mp_limb_t> &sums,
+                             RunControl &control) const {
+    const Poll poll = [&control] { control.poll(); };
+    for (const std::uint64_t each = terms_at_once(); first < end;) {
+        const std::uint64_t terms = std::min(each, end - first);
         Walk walk(*this, first, poll);
-        const std::vector<mp_limb_t> of_piece = words_ == 1   ? walk.sums_of<1>(terms)
-                                                : words_ == 2 ? walk.sums_of<2>(terms)
-                                                              : walk.sums_of<0>(terms);
-        {
-            const std::lock_guard lock(mutex); // in any order: nothing rounds
-            for (std::size_t k = 0; k < size; k += words_)
-                mpn_add_n(&sums[k], &sums[k], &of_piece[k], static_cast<mp_size_t>(words_));
-        }
+        const std::vector<mp_limb_t> more = words_ == 1   ? walk.sums_of<1>(terms)
+                                            : words_ == 2 ? walk.sums_of<2>(terms)
+                                                          : walk.sums_of<0>(terms);
+        for (std::size_t k = 0; k < sums.size(); k += words_)
+            mpn_add_n(&sums[k], &sums[k], &more[k], static_cast<mp_size_t>(words_));
+        first += terms;
         control.advance(static_cast<double>(terms));
-    });
-    return numbers(sums, count);
+    }
+}
+
+std::vector<mp_limb_t> MatchingSums::sums(int threads, RunControl &control) const {
+    const std::uint64_t count = pieces();
+    const MatchingPart nothing{std::vector<mp_limb_t>(place(most_ + 1, 0))};
+    const std::size_t size = nothing.sums.size();
+    const Charge charge(&control.memory(), static_cast<std::int64_t>(size * sizeof(mp_limb_t)) *
+                                               (static_cast<std::int64_t>(count) + threads + 2));
+    const auto first_of = [&](std::uint64_t piece) { // terms_ may have 50 bits
+        return terms_ / count * piece + terms_ % count * piece / count;
+    };
+    const std::vector<MatchingPart> parts =
+        parts_of_pieces(control, count, static_cast<double>(terms_) / static_cast<double>(count), nothing,
+                        each_on_its_thread(control, [&](std::uint64_t piece) {
+                            MatchingPart part = nothing;
+                            add_terms(first_of(piece), first_of(piece + 1), part.sums, control);
+                            return part;
+                        }));
+    std::vector<mp_limb_t> sums(size);
+    for (const MatchingPart &part : parts) // modulo a power of two, which rounds nothing
+        for (std::size_t k = 0; k < size; k += words_)
+            mpn_add_n(&sums[k], &sums[k], &part.sums[k], static_cast<mp_size_t>(words_));
+    return sums;
 }
 
 std::vector<mpz_class> MatchingSums::numbers(const std::vector<mp_limb_t> &sums, std::size_t count) const {

@@ -31,7 +31,15 @@ class MatchingSums {
 
     double serial_seconds() const; // predicted
     double terms() const { return static_cast<double>(terms_); }
-    std::vector<mpz_class> run(std::size_t count, int threads, RunControl &control) const; // of threads
+    std::int64_t bytes() const { return bytes_; } // held
+
+    // Equal shares of the terms; they follow from the matrix alone.
+    std::uint64_t pieces() const;
+
+    // All E_{s,k}, by pieces where the control has them, on so many threads.
+    std::vector<mp_limb_t> sums(int threads, RunControl &control) const;
+    // m_0, m_1, ..., `count` of them.
+    std::vector<mpz_class> numbers(const std::vector<mp_limb_t> &sums, std::size_t count) const;
 
   private:
     struct Entry {
@@ -45,7 +53,9 @@ class MatchingSums {
     };
     class Walk;
 
-    std::vector<mpz_class> numbers(const std::vector<mp_limb_t> &sums, std::size_t count) const;
+    std::uint64_t terms_at_once() const; // that a thread sums before it tells of them
+    void add_terms(std::uint64_t first, std::uint64_t end, std::vector<mp_limb_t> &sums,
+                   RunControl &control) const;
     std::size_t place(std::size_t s, std::size_t k) const { return (s * (most_ + 1) + k) * words_; }
     double products() const; // of a term
 
@@ -56,7 +66,7 @@ class MatchingSums {
     std::size_t words_ = 1;
     std::uint64_t terms_ = 1;
     bool weighted_ = false; // some column is there twice
-    Charge charge_;
+    std::int64_t bytes_ = 0;
 };
 
 } // namespace libperm

@@ -2,7 +2,7 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/system.hpp"
-#include "lib/execute/shards.hpp"
+#include "lib/execute/plan_task.hpp"
 #include "lib/glynn/calls/request.hpp"
 #include "lib/input/machine.hpp"
 #include "lib/plan/engines.hpp"

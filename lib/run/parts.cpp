@@ -12,7 +12,8 @@
 namespace libperm {
 namespace {
 
-constexpr Seal seal{"PERMPART", 3, "the partial result", "perm_plan_run_shard or perm_estimate_run_shard",
+constexpr Seal seal{"PERMPART", 3, "the partial result",
+                    "perm_task_run_shard, perm_plan_run_shard or perm_estimate_run_shard",
                     "run its shard again with this one"};
 
 struct Part {
@@ -56,18 +57,18 @@ std::string bytes_of_part(const TaskIdentity &task, std::uint64_t shard, const P
     return sealed(seal, written(Part{std::string(task.kind), task.digests(), shard, store.pieces()}));
 }
 
-void take_parts(const TaskIdentity &task, std::int64_t shards, LaterShards later,
-                std::span<const std::string_view> parts, PieceStore &store) {
-    std::vector<char> is_there(static_cast<std::size_t>(shards), 0);
+void take_parts(const TaskIdentity &task, const ShardCount &shards, std::span<const std::string_view> parts,
+                PieceStore &store) {
+    std::vector<char> is_there(static_cast<std::size_t>(shards.count), 0);
     for (std::size_t k = 0; k < parts.size(); ++k) {
         Part part = read_part(parts[k], k);
         require_of(task, part, k);
         if (part.shard < is_there.size())
             is_there[part.shard] = 1;
-        else if (later == LaterShards::none)
+        else if (!shards.more_may_follow)
             throw Error(PERM_BAD_ARGUMENT,
                         formatted("partial result {} is of shard {}, and there are {}: leave it out", k,
-                                  part.shard, shards));
+                                  part.shard, shards.count));
         for (Piece &piece : part.pieces) store.put(std::move(piece));
     }
     require_all(is_there);

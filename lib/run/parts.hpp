@@ -1,5 +1,5 @@
 // What the shards of a task came to, as bytes that are the same on every machine, and all of them put
-// together again: of a plan's work, of an estimate's samples.
+// together again.
 #pragma once
 
 #include "lib/run/piece_store.hpp"
@@ -12,15 +12,17 @@
 
 namespace libperm {
 
-// Whether there may be more shards than are asked for at first.
-enum class LaterShards { none, some };
+struct ShardCount {
+    std::int64_t count = 1;
+    double seconds = 0;           // that one takes, on one thread or GPU, as predicted
+    bool more_may_follow = false; // where these prove too few
+};
 
 std::string bytes_of_part(const TaskIdentity &task, std::uint64_t shard, const PieceStore &store);
 
-// Puts the pieces of all parts, those of each of so many shards there once or more often, into the store.
-// Throws Error: PERM_BAD_ARGUMENT, with the text naming the first that is missing, damaged or of another
-// task.
-void take_parts(const TaskIdentity &task, std::int64_t shards, LaterShards later,
-                std::span<const std::string_view> parts, PieceStore &store);
+// Puts the pieces of all parts, those of each of the shards there once or more often, into the store. Throws
+// Error: PERM_BAD_ARGUMENT, with the text naming the first that is missing, damaged or of another task.
+void take_parts(const TaskIdentity &task, const ShardCount &shards, std::span<const std::string_view> parts,
+                PieceStore &store);
 
 } // namespace libperm

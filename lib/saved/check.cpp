@@ -44,23 +44,24 @@ void check_source(const InputPattern &input, std::int64_t least, std::int64_t mo
 
 void check_input(const InputPattern &input, const std::vector<InputPattern> &written) {
     check_square(input.pattern);
-    const auto is_as_written = [](const InputPattern &w) {
+    const auto check_places = [](const InputPattern &w) {
         if (!w.source.empty()) check_source(w, 0, value_count(w));
-        return w.free_lines() == 0 && !w.repeats;
     };
     const auto are_lines = [&](std::int32_t free) { return 0 <= free && free <= input.pattern.rows; };
     require(written.size() <= 1 && are_lines(input.free_rows) && are_lines(input.free_columns) &&
                 (input.free_rows == 0 || input.free_columns == 0) &&
                 !(written.size() == 1 && (input.row_weights || input.col_weights)),
             "the matrix as it was written");
-    if (written.empty()) {
-        require(is_as_written(input) && !input.row_weights && !input.col_weights, "the matrix");
-        return;
+    if (written.empty()) { // lines that were added may stand there all the same: of values that are known
+        require(!input.row_weights && !input.col_weights, "the matrix");
+        return check_places(input);
     }
     const InputPattern &w = written.front();
     check_pattern(w.pattern);
     check_source(input, -1, value_count(w));
-    require(is_as_written(w) && w.value_type == input.value_type, "the matrix as it was written");
+    check_places(w);
+    require(w.free_lines() == 0 && !w.repeats && w.value_type == input.value_type,
+            "the matrix as it was written");
 }
 
 void check_options(const Options &o) {

@@ -488,6 +488,61 @@ TEST_CASE("shards, and what is kept of them") {
     for (perm_partial &partial : partials) perm_partial_clear(&partial);
 }
 
+TEST_CASE("tasks, made, saved, loaded and run") {
+    const Matrix a = matrix(Kind::doubles, 6, 6);
+    const perm_csr given = csr(a, Kind::doubles);
+    const perm_opts opts = options("double", "tree"), plain = options(nullptr);
+    const Plan made(given, opts);
+    const auto check_all = [&](const std::string &name, const auto &make) {
+        sweep("perm_task_" + name, [&] {
+            perm_task *task = nullptr;
+            const perm_status status = failing::within([&] { return make(&task); });
+            perm_task_destroy(task);
+            return Outcome{status, {}};
+        });
+        perm_task *task = nullptr;
+        REQUIRE(make(&task) == PERM_OK);
+        std::size_t size = 0;
+        REQUIRE(perm_task_save(task, nullptr, 0, &size) == PERM_OK);
+        std::string bytes(size, ' ');
+        sweep("perm_task_save, " + name, [&] {
+            return Outcome{failing::within([&] { return perm_task_save(task, bytes.data(), size, nullptr); }),
+                           {}};
+        });
+        sweep("perm_task_load, " + name, [&] {
+            perm_task *other = nullptr;
+            const perm_status status =
+                failing::within([&] { return perm_task_load(bytes.data(), size, &plain, &other); });
+            perm_task_destroy(other);
+            return Outcome{status, {}};
+        });
+        std::int64_t results = 0;
+        REQUIRE(perm_task_shards(task, nullptr, nullptr, &results) == PERM_OK);
+        perm_partial partial = PERM_PARTIAL_INIT;
+        sweep("perm_task_run_shard, " + name, [&] {
+            perm_partial_clear(&partial);
+            return Outcome{failing::within([&] { return perm_task_run_shard(task, 0, &partial); }), {}};
+        });
+        perm_partial_clear(&partial);
+        std::vector<perm_result> all(static_cast<std::size_t>(results), perm_result PERM_RESULT_INIT);
+        perm_estimated estimate = PERM_ESTIMATED_INIT;
+        perm_answer answer = PERM_ANSWER_INIT;
+        answer.results = all.data();
+        answer.count = results;
+        answer.estimate = &estimate;
+        sweep("perm_task_run, " + name, [&] {
+            const perm_status status = failing::within([&] { return perm_task_run(task, &answer); });
+            for (perm_result &result : all) perm_result_clear(&result);
+            return Outcome{status, {}};
+        });
+        perm_task_destroy(task);
+    };
+    check_all("plan", [&](perm_task **task) { return perm_task_plan(made.plan, a.doubles.data(), task); });
+    check_all("estimate",
+              [&](perm_task **task) { return perm_task_estimate(&given, &plain, nullptr, task); });
+    check_all("matchings", [&](perm_task **task) { return perm_task_matchings(&given, &plain, task); });
+}
+
 TEST_CASE("a call with a checkpoint") {
     const TemporaryFolder folder;
     const std::string file = folder.path() + "/checkpoint";

@@ -373,6 +373,25 @@ TEST_CASE("both torn: it says so, and leaves them as they are") {
     CHECK(compute(c.csr, with(c.opts, file)) == PERM_BAD_OPTION);
 }
 
+TEST_CASE("of a rectangular matrix, and of one with weights of unmatched lines: gone on from, too") {
+    const std::vector<double> weights(7, 0.5);
+    for (const std::int64_t n_cols : {7, 9}) {
+        CAPTURE(n_cols);
+        const perm::Csr a = build(
+            7, n_cols, [](std::int64_t i, std::int64_t j) { return 1.0 + static_cast<double>((i * j) % 5); });
+        perm_csr view = a.view();
+        if (n_cols == 7) view.row_unmatched = weights.data();
+        const TemporaryFolder folder;
+        const std::string file = folder / "kept";
+        perm_opts opts = PERM_OPTS_INIT;
+        opts.engine = "frontier";
+        opts.precision = "exact";
+        const std::string whole = perm::compute(view, opts).text();
+        opts.checkpoint = file.c_str();
+        for (int call = 0; call < 2; ++call) CHECK(perm::compute(view, opts).text() == whole);
+    }
+}
+
 TEST_CASE("another matrix, other values, other options, another version") {
     const TemporaryFolder folder;
     const std::string file = folder / "kept";

@@ -3,7 +3,7 @@
 #include "bench/families.hpp"
 #include "lib/base/archive.hpp"
 #include "lib/base/seal.hpp"
-#include "lib/execute/kept_pieces.hpp"
+#include "lib/run/kept_pieces.hpp"
 #include "tests/support/at_once.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/checkpointed.hpp"
@@ -51,7 +51,7 @@ LargeCase case_of(std::int64_t n, std::uint64_t seed) {
     return c;
 }
 
-// The fields of a checkpoint, as lib/execute/kept_pieces.hpp has them in its file.
+// The fields of a checkpoint, as lib/run/kept_pieces.hpp has them in its file.
 struct Fields {
     std::string kind;
     std::vector<std::string> digests;

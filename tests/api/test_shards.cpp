@@ -1,6 +1,6 @@
 // Shards of a plan, put together: the bits of one execution, whoever ran which; and all that is refused.
 #include "bench/families.hpp"
-#include "lib/execute/shards.hpp"
+#include "lib/execute/plan_task.hpp"
 #include "tests/support/blocks.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/large_cases.hpp"
@@ -293,7 +293,7 @@ TEST_CASE("the progress of a shard is its own") {
     const libperm::Values values = libperm::read_values(plan.input, a.values.data());
     for (std::int64_t k = 0; k < libperm::shards_of(plan).count; ++k) {
         libperm::RunControl control(plan.options);
-        libperm::run_shard(plan, values, k, control);
+        libperm::run_shard(libperm::PlanTask(plan, values), k, control);
         CHECK(control.fraction() > 0.7);
     }
 }

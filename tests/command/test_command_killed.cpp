@@ -77,3 +77,36 @@ TEST_CASE("the parts of an array") {
     }
     CHECK(permanent(folder, combine) == whole);
 }
+
+TEST_CASE("numbers of matchings with a checkpoint") {
+    perm::families::Random random(run::seed(9703));
+    const Folder folder;
+    constexpr int n = run::sanitized ? 18 : 23;
+    std::string text =
+        "%%MatrixMarket matrix array integer general\n" + std::to_string(n) + " " + std::to_string(n) + "\n";
+    for (int k = 0; k < n * n; ++k) text += std::to_string(random.integer(0, 3)) + "\n";
+    const std::string file = folder.write("matrix.mtx", text);
+    const Words quick{"--device", "cpu", "--threads", "2", "--quiet"};
+    const std::string whole = permanent(folder, Words{"matchings", file} + quick);
+    CHECK(disturbed(folder,
+                    Words{"matchings", file, "--checkpoint", folder / "kept", "--checkpoint-every", "0.01"} +
+                        quick,
+                    random) == 0);
+    CHECK(folder.read("stdout") == whole);
+    CHECK(permanent(folder, {"status", folder / "kept"}).find("numbers of matchings of a matrix") !=
+          std::string::npos);
+}
+
+TEST_CASE("an estimate with a checkpoint") {
+    perm::families::Random random(run::seed(9704));
+    const Folder folder;
+    std::string text = "%%MatrixMarket matrix array real general\n40 40\n";
+    for (int k = 0; k < 1600; ++k) text += k % 41 == 0 ? "0\n" : "1\n";
+    const std::string file = folder.write("matrix.mtx", text);
+    const Words estimate{"estimate", file,        "--without", "merge,periodic", "--epsilon",
+                         "0.0002",   "--threads", "2",         "--quiet"};
+    const std::string whole = permanent(folder, estimate);
+    CHECK(disturbed(folder, estimate + Words{"--checkpoint", folder / "kept", "--checkpoint-every", "0.01"},
+                    random) == 0);
+    CHECK(folder.read("stdout") == whole);
+}

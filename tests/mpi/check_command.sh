@@ -51,6 +51,16 @@ for ranks in 1 3; do
     diff expected out || fail "another estimate"
 done
 
+echo "the numbers of matchings of perm"
+awk 'BEGIN { srand(4); print "%%MatrixMarket matrix array integer general\n21 21"; for (k = 0; k < 441; ++k) print int(4 * rand()) }' >counts.mtx
+matchings=(matchings counts.mtx --device cpu --threads 1 -q)
+"$perm" "${matchings[@]}" >expected
+for ranks in 1 3; do
+    "$job" "$mpiexec" "$ranks" "$perm_mpi" "${matchings[@]}" --checkpoint counted >out 2>err </dev/null || fail "matchings"
+    diff expected out || fail "other numbers of matchings"
+done
+"$perm" status counted | grep -q finished || fail "no status"
+
 echo "errors are said once"
 for arguments in "missing.mtx" "small.mtx --engine nonsense" "small.mtx --nonsense"; do
     # shellcheck disable=SC2086 # these are several

@@ -192,8 +192,12 @@ TEST_CASE(
     "a checkpoint with shards that the plan does not have") { // of more than it has it would wait for ever
     const TemporaryFolder folder;
     const std::string file = folder / "kept";
-    const auto kept = [&] { return KeptPartials(file, 60, "digest"); };
-    kept().write({{0, "part"}, {7, "part"}});
+    const auto kept = [&] { return KeptPartials(file, 60); };
+    KeptPartials begun = kept();
+    begun.begin("task", libperm::Json{{"shards", 8}, {"n", 3}, {"nnz", 9}, {"method", "none"}});
+    begun.write({{0, "part"}, {7, "part"}});
+    CHECK(kept().task() == "task");
+    CHECK(kept().take_partials().size() == 2);
     CHECK_NOTHROW(kept().require_of(8));
     CHECK_THROWS_WITH_AS(kept().require_of(7), doctest::Contains("remove this one and"), libperm::Error);
     kept().write({{-1, "part"}, {0, "part"}});

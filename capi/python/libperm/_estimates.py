@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable
@@ -158,6 +159,7 @@ class Estimation:
         )
         places = self._given.struct, self._options.struct, self._wanted
         self._places = [ctypes.addressof(x) for x in places]
+        self._task: Any = None
 
     def run(self) -> Estimate:
         """What estimate() returns."""
@@ -166,21 +168,36 @@ class Estimation:
 
     def shards(self) -> int:
         """How many are expected to be enough."""
-        count, function = ctypes.c_int64(), require("perm_estimate_shards")
-        run(self._options, True, lambda: check(function(*self._places, ctypes.byref(count), None)))
+        count = ctypes.c_int64()
+        check(require("perm_task_shards")(self._planned(), ctypes.byref(count), None, None))
         return count.value
 
     def run_shard(self, number: int) -> bytes:
         """What one comes to, any number from 0 on, for combine() here or elsewhere."""
-        function = require("perm_estimate_run_shard")
-        return bytes_from(self._options, lambda partial: function(*self._places, number, partial))
+        task, function = self._planned(), require("perm_task_run_shard")
+        return bytes_from(self._options, lambda partial: function(task, number, partial))
 
     def combine(self, partials: Iterable[bytes]) -> Estimate:
         """From those of the shards 0 .. shards() - 1 at least, in any order; where their samples prove too
         few, more are drawn."""
         structs, kept = structs_of(partials)
-        function = require("perm_estimate_combine")
-        return self._found(lambda found: function(*self._places, structs, len(kept), found))
+        task, function = self._planned(), require("perm_task_combine")
+        answer = _abi.Answer(ctypes.sizeof(_abi.Answer))
+
+        def call(found: int) -> int:
+            answer.estimate = found
+            return function(task, structs, len(kept), ctypes.addressof(answer))
+
+        return self._found(call)
+
+    def _planned(self) -> Any:
+        """The task, which is planned once, for all shards."""
+        if self._task is None:
+            task, function = ctypes.c_void_p(), require("perm_task_estimate")
+            run(self._options, True, lambda: check(function(*self._places, ctypes.byref(task))))
+            weakref.finalize(self, require("perm_task_destroy"), task)
+            self._task = task
+        return self._task
 
     def _found(self, call: Callable[[int], int]) -> Estimate:
         found = _abi.Estimated(ctypes.sizeof(_abi.Estimated))

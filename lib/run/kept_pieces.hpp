@@ -67,6 +67,9 @@ struct KeptTask {
 // None: there is neither the file nor the one before it. Throws Error where none can be read.
 std::optional<KeptFile<KeptTask>> read_kept_task(const std::string &file);
 
+void write_kept_task(const std::string &file, const KeptTask &task,
+                     bool is_torn = false); // or std::system_error
+
 [[noreturn]] void fail_foreign(const std::string &file, std::string_view of);
 
 class KeptPieces {

@@ -1,12 +1,10 @@
-#include "lib/execute/shards.hpp"
+#include "lib/execute/plan_task.hpp"
 
 #include "jit/compile/digest.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/execute/execute.hpp"
 #include "lib/plan/engines.hpp"
-#include "lib/run/parts.hpp"
-#include "lib/run/run_control.hpp"
 #include "lib/saved/bytes.hpp"
 
 #include <algorithm>
@@ -23,17 +21,6 @@ double pieces_of(const BlockPlan &plan) {
     const Candidate &choice = plan.best();
     if (choice.cost.serial_seconds < small_block) return 1;
     return info_of(choice.engine).pieces(choice);
-}
-
-void require_as_planned(const Plan &plan, const Values &values) {
-    if (const char *why = why_planned_anew(plan, values))
-        throw Error(PERM_BAD_ARGUMENT,
-                    formatted("{}, and the plan was made for others: shards need a plan that was made with "
-                              "values of this kind, so give them to perm_plan_create",
-                              why));
-    if (plan.options.equal_chunks)
-        throw Error(PERM_UNSUPPORTED, "chunks \"equal\" are not the same on every machine, so they cannot be "
-                                      "shared out: use chunks \"ceg\"");
 }
 
 } // namespace
@@ -66,31 +53,43 @@ std::string digest_of(const Values &values) {
     return digest_of_bytes(bytes);
 }
 
-TaskIdentity identity_of(const Plan &plan, const Values &values) {
-    return {TaskIdentity::plan, {{digest_of(plan), "another plan"}, {digest_of(values), "other values"}}};
+TaskIdentity PlanTask::identity() const {
+    return {TaskIdentity::plan, {{digest_of(plan_), "another plan"}, {digest_of(values_), "other values"}}};
 }
 
-std::string run_shard(const Plan &plan, const Values &values, std::int64_t number, RunControl &control) {
-    const ShardCount shards = shards_of(plan);
-    if (number < 0 || number >= shards.count)
+KeptAbout PlanTask::about() const {
+    const BlockPlan *block = plan_.main_block();
+    KeptAbout it;
+    it.n = plan_.n();
+    it.entries = plan_.input.pattern.nnz();
+    it.way = block ? name_of(block->best()) : "none";
+    it.seconds = plan_.seconds;
+    return it;
+}
+
+std::string PlanTask::plan() const { return bytes_of(plan_); }
+
+bool PlanTask::is_plan(const std::string &bytes) const {
+    return bytes == plan() || digest_of(plan_of(bytes, Options())) == digest_of(plan_);
+}
+
+void PlanTask::require_shards() const {
+    if (const char *why = why_planned_anew(plan_, values_))
         throw Error(PERM_BAD_ARGUMENT,
-                    formatted("there is no shard {}: the plan has {}, counted from 0", number, shards.count));
-    require_as_planned(plan, values);
-    const Shard shard{static_cast<std::uint64_t>(shards.count), static_cast<std::uint64_t>(number)};
-    PieceStore store(&control.memory(), shard);
-    execute_once(plan, values, control, &store);
-    control.finish();
-    return bytes_of_part(identity_of(plan, values), shard.number, store);
+                    formatted("{}, and the plan was made for others: shards need a plan that was made with "
+                              "values of this kind, so give them to perm_plan_create",
+                              why));
+    if (plan_.options.equal_chunks)
+        throw Error(PERM_UNSUPPORTED, "chunks \"equal\" are not the same on every machine, so they cannot be "
+                                      "shared out: use chunks \"ceg\"");
 }
 
-Outcome combine(const Plan &plan, const Values &values, std::span<const std::string_view> partials,
-                RunControl &control) {
-    require_as_planned(plan, values);
-    PieceStore store(&control.memory());
-    take_parts(identity_of(plan, values), shards_of(plan).count, LaterShards::none, partials, store);
-    Outcome outcome = execute(plan, values, control, &store);
-    control.finish();
-    return outcome;
+Outcome PlanTask::run(PieceStore *store, RunControl &control, const Told &) const {
+    return execute(plan_, values_, control, store);
+}
+
+void PlanTask::run_shard(const Shard &, PieceStore &store, RunControl &control) const {
+    execute_once(plan_, values_, control, &store);
 }
 
 } // namespace libperm

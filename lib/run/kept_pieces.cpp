@@ -1,4 +1,4 @@
-#include "lib/execute/kept_pieces.hpp"
+#include "lib/run/kept_pieces.hpp"
 
 #include "jit/text/text.hpp"
 #include "lib/base/durable_file.hpp"
@@ -22,16 +22,16 @@ namespace {
 constexpr Seal seal{"PERMKEPT", 3, "the checkpoint", "a computation or an estimate with a checkpoint",
                     "finish with that version, or remove the file and begin anew"};
 
-KeptTask read_content(std::string_view bytes) {
-    if (bytes.starts_with("PERMRANK"))
-        throw Error(PERM_BAD_ARGUMENT, "this is a checkpoint of perm-mpi, which goes on with it");
-    return content_of<KeptTask>(seal, bytes);
-}
+KeptTask read_content(std::string_view bytes) { return content_of<KeptTask>(seal, bytes); }
 
 } // namespace
 
 std::optional<KeptFile<KeptTask>> read_kept_task(const std::string &file) {
     return read_kept<KeptTask>(file, read_content, log_warning);
+}
+
+void write_kept_task(const std::string &file, const KeptTask &task, bool is_torn) {
+    write_durably(file, sealed(seal, written(task)), is_torn);
 }
 
 void fail_foreign(const std::string &file, std::string_view of) {
@@ -58,7 +58,7 @@ KeptPieces::KeptPieces(const Options &options, RunControl &control, const TaskId
 
 void KeptPieces::begin() {
     try { // before days are spent on what could not be kept
-        write_durably(options_.checkpoint, sealed(seal, written(kept_)));
+        write_kept_task(options_.checkpoint, kept_);
     } catch (const std::system_error &error) {
         throw Error(PERM_BAD_OPTION, formatted("the checkpoint cannot be written: {}", error.what()));
     }
@@ -88,7 +88,7 @@ bool KeptPieces::write(bool is_answered) {
     if (now.fraction < before) now.run_began = now.seconds; // another run's
     bool is_written = true;
     try {
-        write_durably(options_.checkpoint, sealed(seal, written(kept_)), is_torn_);
+        write_kept_task(options_.checkpoint, kept_, is_torn_);
         is_torn_ = false;
     } catch (const std::system_error &error) {
         is_written = false;

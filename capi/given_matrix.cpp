@@ -1,0 +1,101 @@
+#include "capi/given_matrix.hpp"
+
+#include "lib/input/matrix.hpp"
+
+#include <limits>
+
+namespace capi {
+namespace {
+
+template <class T> std::vector<T> vector_of(const void *first, std::int64_t count) {
+    const T *begin = static_cast<const T *>(first);
+    return begin ? std::vector<T>(begin, begin + count) : std::vector<T>();
+}
+
+std::vector<std::int64_t> indexes(const void *first, std::int64_t count, std::int32_t type) {
+    if (type != PERM_INDEX_I32) return vector_of<std::int64_t>(first, count);
+    const std::vector<std::int32_t> narrow = vector_of<std::int32_t>(first, count);
+    return {narrow.begin(), narrow.end()};
+}
+
+const std::int64_t *data_or_null(const std::vector<std::int64_t> &numbers) {
+    return numbers.empty() ? nullptr : numbers.data();
+}
+
+} // namespace
+
+GivenNumbers::GivenNumbers(const void *values, std::int64_t count, std::int32_t type) {
+    if (type == PERM_VALUE_F64) doubles_ = vector_of<double>(values, count);
+    if (type == PERM_VALUE_C128) doubles_ = vector_of<double>(values, 2 * count);
+    if (type == PERM_VALUE_I64) integers_ = vector_of<std::int64_t>(values, count);
+    if (type == PERM_VALUE_TEXT)
+        for (const char *text : vector_of<const char *>(values, count)) texts_.emplace_back(text);
+    point();
+}
+
+void GivenNumbers::point() {
+    pointers_.clear();
+    for (const std::string &text : texts_) pointers_.push_back(text.c_str());
+}
+
+const void *GivenNumbers::data() const {
+    if (!pointers_.empty()) return pointers_.data();
+    if (!integers_.empty()) return integers_.data();
+    return doubles_.data();
+}
+
+bool GivenNumbers::are(std::int64_t count, std::int32_t type) const {
+    const auto all = static_cast<std::size_t>(count);
+    return doubles_.size() == (type == PERM_VALUE_C128  ? 2
+                               : type == PERM_VALUE_F64 ? 1
+                                                        : 0) *
+                                  all &&
+           integers_.size() == (type == PERM_VALUE_I64 ? all : 0) &&
+           texts_.size() == (type == PERM_VALUE_TEXT ? all : 0);
+}
+
+GivenMatrix::GivenMatrix(const perm_csr &a, const void *values, std::int64_t count)
+    : n_cols_(a.n_cols),
+      row_ptr_(a.row_ptr ? indexes(a.row_ptr, a.n_rows + 1, a.index_type) : std::vector<std::int64_t>{0}),
+      col_idx_(indexes(a.col_idx, a.nnz, a.index_type)),
+      row_multiplicity_(vector_of<std::int64_t>(a.row_multiplicity, a.n_rows)),
+      col_multiplicity_(vector_of<std::int64_t>(a.col_multiplicity, a.n_cols)),
+      value_type_(a.value_type),
+      row_weights_(a.row_unmatched != nullptr),
+      col_weights_(a.col_unmatched != nullptr),
+      values_(values, count, a.value_type) {}
+
+perm_csr GivenMatrix::csr() const {
+    perm_csr a = PERM_CSR_INIT;
+    a.n_rows = n_rows();
+    a.n_cols = n_cols_;
+    a.nnz = std::ssize(col_idx_);
+    a.row_ptr = row_ptr_.data();
+    a.col_idx = col_idx_.data();
+    a.index_type = PERM_INDEX_I64;
+    a.value_type = value_type_;
+    a.row_multiplicity = data_or_null(row_multiplicity_);
+    a.col_multiplicity = data_or_null(col_multiplicity_);
+    const bool is_pattern = value_type_ == PERM_VALUE_PATTERN; // whose weights are 1, and not read
+    const std::size_t size = is_pattern ? 0 : libperm::size_of(static_cast<perm_value_type>(value_type_));
+    const auto *bytes =
+        is_pattern ? reinterpret_cast<const char *>(this) : static_cast<const char *>(values_.data());
+    const auto behind = [&](std::int64_t count) { return bytes + size * static_cast<std::size_t>(count); };
+    if (!is_pattern) a.values = bytes;
+    if (row_weights_) a.row_unmatched = behind(a.nnz);
+    if (col_weights_) a.col_unmatched = behind(a.nnz + (row_weights_ ? a.n_rows : 0));
+    return a;
+}
+
+bool GivenMatrix::is_sound() const {
+    const auto are = [](const std::vector<std::int64_t> &counts, std::int64_t lines) {
+        return counts.empty() || std::ssize(counts) == lines;
+    };
+    if (row_ptr_.empty() || n_cols_ < 0 || n_cols_ > std::numeric_limits<std::int32_t>::max()) return false;
+    const std::int64_t count =
+        std::ssize(col_idx_) + (row_weights_ ? n_rows() : 0) + (col_weights_ ? n_cols_ : 0);
+    return are(row_multiplicity_, n_rows()) && are(col_multiplicity_, n_cols_) &&
+           PERM_VALUE_F64 <= value_type_ && value_type_ <= PERM_VALUE_TEXT && values_.are(count, value_type_);
+}
+
+} // namespace capi

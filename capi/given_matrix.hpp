@@ -1,0 +1,77 @@
+// A caller's matrix and values, kept: as bytes for other processes, and as perm.h has them again.
+#pragma once
+
+#include "lib/base/fields.hpp"
+
+#include <perm.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace capi {
+
+// Numbers of one perm_value_type, one behind the other.
+class GivenNumbers {
+  public:
+    GivenNumbers() = default;
+    GivenNumbers(const void *values, std::int64_t count, std::int32_t type);
+    GivenNumbers(const GivenNumbers &other)
+        : doubles_(other.doubles_), integers_(other.integers_), texts_(other.texts_) {
+        point();
+    }
+    GivenNumbers(GivenNumbers &&) = default; // the texts stay where they are
+    GivenNumbers &operator=(GivenNumbers other) {
+        doubles_ = std::move(other.doubles_);
+        integers_ = std::move(other.integers_);
+        texts_ = std::move(other.texts_);
+        point();
+        return *this;
+    }
+
+    const void *data() const;                              // valid as long as this is
+    bool are(std::int64_t count, std::int32_t type) const; // so many of this type
+
+    template <class Archive> void serialize(Archive &ar) {
+        ar(doubles_, integers_, texts_);
+        if constexpr (Archive::is_loading::value) point();
+    }
+
+  private:
+    void point();
+
+    std::vector<double> doubles_;
+    std::vector<std::int64_t> integers_;
+    std::vector<std::string> texts_;
+    std::vector<const char *> pointers_; // to the texts
+};
+
+class GivenMatrix {
+  public:
+    GivenMatrix() = default;
+    GivenMatrix(const perm_csr &a, const void *values, std::int64_t count); // of the weights, too (perm_csr)
+
+    perm_csr csr() const; // valid as long as this is
+
+    template <class Archive> void serialize(Archive &ar) {
+        ar(n_cols_, row_ptr_, col_idx_, row_multiplicity_, col_multiplicity_, value_type_);
+        libperm::flags(ar, row_weights_, col_weights_);
+        ar(values_);
+        libperm::require_read<Archive>(is_sound(), "the matrix");
+    }
+
+  private:
+    std::int64_t n_rows() const { return std::ssize(row_ptr_) - 1; }
+    bool is_sound() const; // as to lengths: what the numbers are is checked where they are read
+
+    std::int64_t n_cols_ = 0;
+    std::vector<std::int64_t> row_ptr_{0}, col_idx_;
+    std::vector<std::int64_t> row_multiplicity_, col_multiplicity_; // none: all 1
+    std::int32_t value_type_ = PERM_VALUE_F64;
+    bool row_weights_ = false, col_weights_ = false; // of unmatched lines, behind the entries
+    GivenNumbers values_;
+};
+
+} // namespace capi

@@ -1,0 +1,51 @@
+// A plan with values as a task, and what is done with both at once.
+#pragma once
+
+#include "capi/plan_execute.hpp"
+#include "capi/plan_handle.hpp"
+#include "capi/task.hpp"
+#include "capi/task_source.hpp"
+#include "lib/input/matrix.hpp"
+#include "lib/input/option_table.hpp"
+
+#include <perm.h>
+
+#include <memory>
+
+namespace capi {
+
+class PlanTask final : public perm_task {
+  public:
+    // The plan and the values must outlive it.
+    PlanTask(const perm_plan *plan, const void *values, libperm::Call call);
+    // Its own.
+    PlanTask(TaskSource source, const perm_opts *opts);
+
+    std::int64_t results() const override { return 1; }
+    void run(const perm_answer &answer) const override;
+    void combine(std::span<const std::string_view> partials, const perm_answer &answer) const override;
+    std::string saved() const override;
+    std::string difference(const perm_csr &a) const override;
+    std::string explain(perm_format format) const override { return capi::explain(*plan_, format); }
+
+    // Into a cleared result.
+    void combine(std::span<const std::string_view> partials, perm_result &r) const;
+
+  protected:
+    const libperm::Options &options() const override { return plan_->plan.options; }
+    libperm::Call shard_call() const override { return libperm::Call::plan_run_shard; }
+    void with_task(libperm::RunControl &control, const Work &work) const override;
+    void telling_interval(const std::function<void()> &work) const override;
+
+  private:
+    void check_values();
+
+    const std::unique_ptr<perm_plan> own_; // none: the caller's
+    const perm_plan *const plan_;
+    GivenNumbers given_;
+    const void *values_;
+    libperm::Values checked_;
+    double seconds_check_ = 0;
+};
+
+} // namespace capi

@@ -1,0 +1,25 @@
+// The kinds of tasks: each made of a caller's arguments, or of what another process saved.
+#pragma once
+
+#include "capi/task.hpp"
+#include "capi/task_source.hpp"
+
+#include <perm.h>
+
+#include <memory>
+
+namespace capi {
+
+std::unique_ptr<perm_task> plan_task(const perm_plan *plan, const void *values);
+std::unique_ptr<perm_task> plan_task(TaskSource source, const perm_opts *opts);
+
+std::unique_ptr<perm_task> estimate_task(const perm_csr *a, const perm_opts *opts,
+                                         const perm_estimate_opts *wanted);
+std::unique_ptr<perm_task> estimate_task(TaskSource source, const perm_opts *opts);
+
+std::unique_ptr<perm_task> matching_task(const perm_csr *a, const perm_opts *opts);
+std::unique_ptr<perm_task> matching_task(TaskSource source, const perm_opts *opts);
+
+void require_place(const perm_estimated *estimate); // throws Error
+
+} // namespace capi

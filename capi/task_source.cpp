@@ -1,0 +1,80 @@
+#include "capi/task_source.hpp"
+
+#include "lib/base/seal.hpp"
+#include "lib/base/struct_size.hpp"
+#include "lib/input/matrix.hpp"
+
+#include <cstddef>
+
+namespace capi {
+namespace {
+
+constexpr libperm::Seal seal{"PERMTASK", 1, "the task", "perm_task_save",
+                             "finish with that version, or make the task anew with this one"};
+
+std::string text_of(const char *text) { return text ? text : ""; }
+const char *text_or_null(const std::string &text) { return text.empty() ? nullptr : text.c_str(); }
+
+} // namespace
+
+TaskSource::TaskSource(std::string_view bytes) : TaskSource(libperm::content_of<TaskSource>(seal, bytes)) {}
+
+std::string TaskSource::bytes() const { return libperm::sealed(seal, libperm::written(*this)); }
+
+void TaskSource::take(const perm_csr &a, const libperm::InputPattern &input) {
+    const perm_csr known = libperm::read_known(a, offsetof(perm_csr, row_multiplicity), "perm_csr");
+    const libperm::GivenValues all(input, known);
+    matrix = GivenMatrix(known, all.data(), libperm::values_given(input));
+}
+
+std::string TaskSource::difference(const perm_csr &a) const {
+    TaskSource other;
+    other.take(a, libperm::read_pattern(&a));
+    return libperm::written(other.matrix) == libperm::written(matrix) ? "" : "another matrix";
+}
+
+void TaskSource::take(const perm_opts *opts) {
+    if (!opts) return;
+    const perm_opts known = libperm::read_known(*opts, offsetof(perm_opts, without), "perm_opts");
+    engine = text_of(known.engine);
+    precision = text_of(known.precision);
+    without = text_of(known.without);
+    decompose = text_of(known.decompose);
+    chunks = text_of(known.chunks);
+    tolerance = known.tolerance;
+    seed = known.seed;
+}
+
+void TaskSource::take(const perm_estimate_opts *wanted) {
+    if (!wanted) return;
+    epsilon = wanted->epsilon;
+    delta = wanted->delta;
+    estimate_seed = wanted->seed;
+    samples = wanted->samples;
+    method = text_of(wanted->method);
+}
+
+perm_opts TaskSource::options(const perm_opts *caller) const {
+    perm_opts opts = PERM_OPTS_INIT;
+    if (caller) opts = libperm::read_known(*caller, offsetof(perm_opts, without), "perm_opts");
+    opts.engine = text_or_null(engine);
+    opts.precision = text_or_null(precision);
+    opts.without = text_or_null(without);
+    opts.decompose = text_or_null(decompose);
+    opts.chunks = text_or_null(chunks);
+    opts.tolerance = tolerance;
+    opts.seed = seed;
+    return opts;
+}
+
+perm_estimate_opts TaskSource::wanted() const {
+    perm_estimate_opts wanted = PERM_ESTIMATE_OPTS_INIT;
+    wanted.epsilon = epsilon;
+    wanted.delta = delta;
+    wanted.seed = estimate_seed;
+    wanted.samples = samples;
+    wanted.method = text_or_null(method);
+    return wanted;
+}
+
+} // namespace capi

@@ -1,0 +1,50 @@
+// What a task was made of: with it another process makes the same one (perm_task_save, perm_task_load).
+#pragma once
+
+#include "capi/given_matrix.hpp"
+#include "lib/input/input_pattern.hpp"
+
+#include <perm.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace capi {
+
+struct TaskSource {
+    std::string kind;   // of its identity
+    GivenMatrix matrix; // of all but plans
+    std::string plan;   // of plans: saved, with the numbers that it is executed with
+    GivenNumbers values;
+    // Of the options those that the answer follows from, and of an estimate what it is to come to.
+    std::string engine, precision, without, decompose, chunks;
+    double tolerance = 0;
+    std::uint64_t seed = 0;
+    double epsilon = 0, delta = 0;
+    std::uint64_t estimate_seed = 0;
+    std::int64_t samples = 0;
+    std::string method;
+
+    TaskSource() = default;
+    explicit TaskSource(std::string_view bytes); // throws Error
+
+    std::string bytes() const;
+
+    void take(const perm_csr &a, const libperm::InputPattern &input); // read of it
+    void take(const perm_opts *opts);
+    void take(const perm_estimate_opts *wanted);
+
+    std::string difference(const perm_csr &a) const; // of the matrix, in words; none: ""
+
+    // Both valid as long as this is. The caller's options in everything that the answer does not follow from.
+    perm_opts options(const perm_opts *caller) const;
+    perm_estimate_opts wanted() const;
+
+    template <class Archive> void serialize(Archive &ar) {
+        ar(kind, matrix, plan, values, engine, precision, without, decompose, chunks);
+        ar(tolerance, seed, epsilon, delta, estimate_seed, samples, method);
+    }
+};
+
+} // namespace capi

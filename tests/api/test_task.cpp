@@ -1,0 +1,295 @@
+// Tasks of every kind: in shards, as bytes, with checkpoints, the bits of one run; and all that is refused.
+#include "bench/families.hpp"
+#include "tests/support/run.hpp"
+#include "tests/support/sealed_bytes.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+#include <perm.hpp>
+
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace perm::families;
+
+namespace {
+
+// A task of some kind, made anew with other options.
+struct Case {
+    std::string name;
+    perm::Csr matrix;
+    perm_opts opts = PERM_OPTS_INIT;
+    std::function<perm::Task(const Case &)> make = {};
+    std::function<std::string(const Case &)> at_once = {}; // by the function that has no task
+    std::shared_ptr<perm::Plan> plan = {};
+};
+
+std::string text_of(const perm_estimated &e) {
+    return std::to_string(std::hash<double>()(e.mantissa_re)) + " " + std::to_string(e.exp2) + " " +
+           std::to_string(e.samples) + " " + std::to_string(std::hash<double>()(e.upper_mantissa));
+}
+std::string text_of(const std::vector<perm::Result> &results) {
+    std::string text;
+    for (const perm::Result &r : results) text += r.text() + "\n";
+    return text;
+}
+std::string answer_of(const perm::Task &task) {
+    return task.results() == 0 ? text_of(task.run_estimate()) : text_of(task.run());
+}
+std::string combine(const perm::Task &task, const std::vector<std::string> &partials) {
+    return task.results() == 0 ? text_of(task.combine_estimate(partials)) : text_of(task.combine(partials));
+}
+
+perm::Csr random_dense(std::int64_t n, std::uint64_t seed) {
+    Random random(seed);
+    return build(n, n, [&](std::int64_t, std::int64_t) {
+        return 0.25 + static_cast<double>(random.integer(1, 1000)) / 1000;
+    });
+}
+
+Case of_plan() {
+    Case c;
+    c.name = "plan";
+    c.matrix = random_dense(run::sanitized ? 18 : 24, 3);
+    c.opts.engine = "tree";
+    c.opts.device = "cpu";
+    c.make = [](const Case &one) {
+        Case &own = const_cast<Case &>(one);
+        own.plan = std::make_shared<perm::Plan>(one.matrix, one.opts);
+        return perm::Task::plan(*own.plan, one.matrix.values.data());
+    };
+    c.at_once = [](const Case &one) {
+        return perm::Plan(one.matrix, one.opts).execute(one.matrix.values.data()).text() + "\n";
+    };
+    return c;
+}
+
+Case of_estimate() {
+    Case c;
+    c.name = "estimate";
+    c.matrix = derangements(40);
+    c.opts.device = "cpu";
+    c.opts.without = "merge,periodic";
+    c.opts.seed = 3;
+    const auto wanted = [] {
+        perm_estimate_opts opts = PERM_ESTIMATE_OPTS_INIT;
+        opts.epsilon = 0.0005;
+        opts.seed = 11;
+        return opts;
+    };
+    c.make = [=](const Case &one) { return perm::Task::estimate(one.matrix.view(), wanted(), one.opts); };
+    c.at_once = [=](const Case &one) {
+        return text_of(perm::estimate(one.matrix.view(), wanted(), one.opts));
+    };
+    return c;
+}
+
+// By sums over subsets.
+Case of_matchings(std::int64_t n) {
+    Random random(7);
+    Case c;
+    c.name = "matchings";
+    c.matrix = build(n, n + 2,
+                     [&](std::int64_t, std::int64_t) { return static_cast<double>(random.integer(0, 3)); });
+    c.opts.device = "cpu";
+    c.make = [](const Case &one) { return perm::Task::matchings(one.matrix.view(), one.opts); };
+    c.at_once = [](const Case &one) { return text_of(perm::matchings(one.matrix.view(), one.opts)); };
+    return c;
+}
+
+// Along a band: by a plan, exactly.
+Case of_matchings_by_plan() {
+    Case c = of_matchings(4);
+    c.name = "matchings by a plan";
+    c.matrix = build(24, 24, [](std::int64_t i, std::int64_t j) {
+        return std::abs(i - j) < 3 ? 1.0 + static_cast<double>(i % 2) : 0.0;
+    });
+    c.opts.engine = "frontier";
+    return c;
+}
+
+std::vector<Case> all_cases() {
+    std::vector<Case> cases;
+    cases.push_back(of_plan());
+    cases.push_back(of_estimate());
+    cases.push_back(of_matchings(run::sanitized ? 13 : 19));
+    cases.push_back(of_matchings_by_plan());
+    return cases;
+}
+
+std::vector<std::string> all_shards(const perm::Task &task) {
+    std::vector<std::string> partials;
+    for (std::int64_t k = 0; k < task.shards(); ++k) partials.push_back(task.run_shard(k));
+    return partials;
+}
+
+void check_refused(const std::function<void()> &work, const std::string &word,
+                   std::optional<perm_status> status = {}) {
+    try {
+        work();
+        FAIL_CHECK("not refused: " << word);
+    } catch (const perm::Error &error) {
+        CAPTURE(error.what());
+        CHECK(std::string(error.what()).find(word) != std::string::npos);
+        CHECK(error.status() != PERM_INTERNAL);
+        if (status) CHECK(error.status() == *status);
+    }
+}
+
+} // namespace
+
+TEST_CASE("shards of a task by those who loaded it, put together: the bits of one run") {
+    Random random(run::seed(4101));
+    int several = 0;
+    for (Case &c : all_cases()) {
+        CAPTURE(c.name);
+        const perm::Task task = c.make(c);
+        const std::string whole = answer_of(task);
+        CHECK(whole == c.at_once(c));
+        const std::string bytes = task.save();
+        perm_opts theirs = PERM_OPTS_INIT;
+        theirs.device = "cpu";
+        std::vector<std::string> partials;
+        for (const std::int64_t k : random.permutation(task.shards())) {
+            theirs.threads = static_cast<std::int32_t>(random.integer(1, 3));
+            const perm::Task other = perm::Task::load(bytes, theirs);
+            CHECK(other.shards() == task.shards());
+            partials.push_back(other.run_shard(k));
+        }
+        several += partials.size() > 1;
+        CHECK(combine(task, partials) == whole);
+        const perm::Task other = perm::Task::load(bytes, theirs);
+        CHECK(answer_of(other) == whole);
+        CHECK(combine(other, partials) == whole);
+        CHECK(other.save() == bytes);
+        const perm_csr a = c.matrix.view();
+        CHECK(perm_task_check_matrix(other.raw(), &a) == PERM_OK);
+        CHECK(!task.explain().empty());
+        CHECK(nlohmann::json::parse(task.explain(PERM_FORMAT_JSON)).at("shards") == task.shards());
+    }
+    CHECK(several >= 2);
+}
+
+TEST_CASE("what is missing, torn, of another task or none") {
+    std::vector<Case> cases = all_cases();
+    std::vector<std::vector<std::string>> partials;
+    std::vector<std::string> saved;
+    for (Case &c : cases) {
+        const perm::Task task = c.make(c);
+        partials.push_back(all_shards(task));
+        saved.push_back(task.save());
+    }
+    for (std::size_t k = 0; k < cases.size(); ++k) {
+        CAPTURE(cases[k].name);
+        const perm::Task task = perm::Task::load(saved[k]);
+        const std::string whole = combine(task, partials[k]);
+        check_refused([&] { combine(task, {}); }, "the first is 0", PERM_BAD_ARGUMENT);
+        for (std::size_t other = 0; other < cases.size(); ++other) {
+            if (other == k) continue;
+            std::vector<std::string> mixed = partials[k];
+            mixed.back() = partials[other].front();
+            check_refused([&] { combine(task, mixed); }, "partial result", PERM_BAD_ARGUMENT);
+        }
+        std::vector<std::string> torn = partials[k];
+        torn.front().resize(torn.front().size() / 2);
+        check_refused([&] { combine(task, torn); }, "partial result 0", PERM_BAD_ARGUMENT);
+        check_refused([&] { task.run_shard(-1); }, "there is no shard", PERM_BAD_ARGUMENT);
+        check_refused([&] { perm::Task::load(saved[k].substr(0, saved[k].size() - 1)); }, "task");
+        std::string damaged = saved[k];
+        damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 1);
+        check_refused([&] { perm::Task::load(damaged); }, "damaged");
+        check_refused([&] { perm::Task::load(partials[k].front()); }, "perm_task_save", PERM_BAD_ARGUMENT);
+        Case another = cases[k];
+        another.matrix.values.front() += 1;
+        const perm_csr b = another.matrix.view();
+        CHECK(perm_task_check_matrix(task.raw(), &b) == PERM_BAD_ARGUMENT);
+        const perm::Task of_another = another.make(another);
+        if (of_another.shards() == 0) continue;
+        std::vector<std::string> mixed = partials[k];
+        mixed.back() = of_another.run_shard(0);
+        check_refused([&] { combine(task, mixed); }, "is of", PERM_BAD_ARGUMENT);
+    }
+}
+
+TEST_CASE("a task that is cut off goes on from its checkpoint, with the same bits") {
+    int interrupted = 0;
+    for (Case &c : all_cases()) {
+        CAPTURE(c.name);
+        const std::string whole = c.at_once(c);
+        const TemporaryFolder folder;
+        const std::string file = folder / "kept";
+        c.opts.checkpoint = file.c_str();
+        c.opts.checkpoint_seconds = 0.01;
+        c.opts.threads = 1;
+        struct Watch {
+            double fraction = 0, stop_at = 0;
+        } watch;
+        c.opts.progress = [](double fraction, double, void *to) {
+            static_cast<Watch *>(to)->fraction = fraction;
+        };
+        c.opts.cancel = [](void *to) {
+            const Watch &seen = *static_cast<Watch *>(to);
+            return seen.fraction > seen.stop_at ? 1 : 0;
+        };
+        c.opts.progress_user = c.opts.cancel_user = &watch;
+        std::string found;
+        for (int call = 0; call < 20 && found.empty(); ++call) {
+            watch.fraction = 0;
+            watch.stop_at = 0.2 * call;
+            try {
+                found = answer_of(c.make(c));
+            } catch (const perm::Error &error) {
+                REQUIRE(error.status() == PERM_CANCELLED);
+                ++interrupted;
+            }
+        }
+        CHECK(found == whole);
+        const auto about = nlohmann::json::parse(perm::checkpoint_describe(file, PERM_FORMAT_JSON));
+        CHECK(about.at("finished") == true);
+        watch.stop_at = 2;
+        CHECK(answer_of(c.make(c)) == whole); // again, at once
+        // Another kind's is refused.
+        for (Case &other : all_cases()) {
+            if (other.name.substr(0, 4) == c.name.substr(0, 4)) continue;
+            other.opts.checkpoint = file.c_str();
+            check_refused([&] { answer_of(other.make(other)); }, "is of", PERM_BAD_OPTION);
+        }
+        Case another = c;
+        another.matrix.values.front() += 1;
+        check_refused([&] { answer_of(another.make(another)); }, "is of", PERM_BAD_OPTION);
+    }
+    MESSAGE("cut off ", interrupted, " times");
+    CHECK(interrupted > 0);
+}
+
+TEST_CASE("places that are none, and answers that do not fit") {
+    Case c = of_matchings(6);
+    const perm::Task task = c.make(c);
+    CHECK(task.results() == 7);
+    perm_answer answer = PERM_ANSWER_INIT;
+    CHECK(perm_task_run(task.raw(), nullptr) == PERM_BAD_ARGUMENT);
+    CHECK(perm_task_run(nullptr, &answer) == PERM_BAD_ARGUMENT);
+    CHECK(perm_task_run(task.raw(), &answer) == PERM_BAD_ARGUMENT);
+    perm_result one = PERM_RESULT_INIT;
+    answer.results = &one;
+    answer.count = 1;
+    CHECK(perm_task_run(task.raw(), &answer) == PERM_BAD_ARGUMENT);
+    CHECK(std::string(perm_last_error()).find("7") != std::string::npos);
+    answer.struct_size = 3;
+    CHECK(perm_task_run(task.raw(), &answer) == PERM_BAD_ARGUMENT);
+    CHECK(perm_task_run_shard(task.raw(), 0, nullptr) == PERM_BAD_ARGUMENT);
+    CHECK(perm_task_shards(nullptr, nullptr, nullptr, nullptr) == PERM_BAD_ARGUMENT);
+    CHECK(perm_task_plan(nullptr, nullptr, nullptr) == PERM_BAD_ARGUMENT);
+    perm_task *none = nullptr;
+    CHECK(perm_task_plan(nullptr, nullptr, &none) == PERM_BAD_ARGUMENT);
+    CHECK(perm_task_load(nullptr, 0, nullptr, &none) == PERM_BAD_ARGUMENT);
+    CHECK(perm_task_estimate(nullptr, nullptr, nullptr, &none) == PERM_BAD_ARGUMENT);
+    CHECK(perm_task_matchings(nullptr, nullptr, &none) == PERM_BAD_ARGUMENT);
+    CHECK(none == nullptr);
+    CHECK(perm_task_destroy(nullptr) == PERM_OK);
+}
