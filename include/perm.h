@@ -24,9 +24,9 @@
  *   Growth     Every struct begins with its own size, set by its _INIT macro. Fields are only ever added at
  *              the end, and all-zero fields mean "the default".
  *   Same bits  A plan's result has the same bits whatever the number of threads.
- *   Seeds      What is random follows from a seed alone: with the same one the same bits, for any number of threads and
- *              on a GPU; 0 is a seed like others. perm_opts.seed is of the orders that a plan tries, the seed of samples
- *              (an argument, or perm_estimate_opts.seed) of which are drawn.
+ *   Seeds      What is random follows from a seed alone: with the same one the same bits, for any number of
+ *              threads and on a GPU; 0 is a seed like others. perm_opts.seed is of the orders that a plan
+ *              tries, the seed of samples (an argument, or perm_estimate_opts.seed) of which are drawn.
  */
 #ifndef PERM_H
 #define PERM_H

@@ -1,4 +1,5 @@
-// ---- What a frontier state carries (lib/number/state_number.hpp) ----------------------------------------------
+// ---- What a frontier state carries (lib/number/state_number.hpp)
+// ----------------------------------------------
 //
 // `Arithmetic` (device/number.cuh) and `bounds_itself` stand above. The value of entries >= 0 bounds its own
 // error, and of residues there is nothing to be bounded. Else the sum of the terms' absolute values stands

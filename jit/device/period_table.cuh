@@ -1,4 +1,5 @@
-// ---- A period's table, carried along in place (lib/periodic/table/table_program.hpp) ---------------------------
+// ---- A period's table, carried along in place (lib/periodic/table/table_program.hpp)
+// ---------------------------
 //
 // Blocks as the dense frontier has them: one for each set of high slots, ranked among those of its size. With
 // p the slot of the column that opens with a row, sets without p are computed from themselves and from sets

@@ -1,4 +1,5 @@
-// ---- Many starts through the levels of an operator (lib/periodic/answers/loops_on_device.hpp) ---------------------
+// ---- Many starts through the levels of an operator (lib/periodic/answers/loops_on_device.hpp)
+// ---------------------
 //
 // Residues by state, of all starts (`lanes`) side by side: a warp sums a state's moves for `together` times
 // 32 of them. Where all entries are 1 a level's moves are their sources alone.

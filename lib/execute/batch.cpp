@@ -93,13 +93,12 @@ class Batch {
     // A GPU is used where there is one, and enough to do to wait for it.
     bool goes_to_gpu(bool dd) const {
         constexpr double of_move = 5e-10; // seconds of a CPU's core
-        constexpr double of_dd = 8;  // moves, in time
+        constexpr double of_dd = 8;       // moves, in time
         const Device device = plan_.options.device;
         const double moves =
             static_cast<double>(direct_->tape().moves.size()) * static_cast<double>(left_.size());
         if (left_.empty() || device == Device::cpu ||
-            (device == Device::automatic &&
-             of_move * moves * (dd ? of_dd : 1) < gpu_start::bring_in))
+            (device == Device::automatic && of_move * moves * (dd ? of_dd : 1) < gpu_start::bring_in))
             return false;
         const GpuChoice choice = first_gpu();
         return choice.gpu && fits_device(*direct_, dd, choice.gpu->properties().shared_bytes);

@@ -5,10 +5,7 @@
 #include "lib/glynn/minors/minor_sums.hpp"
 #include "lib/glynn/term_answer.hpp"
 #include "lib/input/options.hpp"
-#include "lib/glynn/minors/gradient_sums.hpp"
-#include "lib/glynn/minors/minor_sums.hpp"
 #include "lib/run/placement.hpp"
-#include "lib/glynn/term_answer.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/parallel.hpp"
 
