@@ -220,9 +220,14 @@ TEST_CASE("killed 20 times, and gone on with each time") {
 
 TEST_CASE("killed in every engine, among blocks, and in a second run") {
     Random random(run::seed(9402));
-    for (const char *name :
-         {"tree", "exact", "mpfr", "complex", "slices", "second run", "second run of ryser", "blocks"})
-        check_killed(name, run::sanitized ? 1 : 2, random);
+    // With a sanitizer those whose pieces or runs differ most.
+    const std::vector<const char *> names =
+        run::sanitized
+            ? std::vector<const char *>{"exact", "slices", "second run"}
+            : std::vector<const char *>{
+                  "tree",  "exact", "mpfr", "complex", "slices", "second run", "second run of ryser",
+                  "blocks"};
+    for (const char *name : names) check_killed(name, run::sanitized ? 1 : 2, random);
 }
 
 // ---------------------------------------------------------------- stopped
@@ -237,7 +242,8 @@ TEST_CASE("cancelled again and again, with other thread counts; progress never f
         perm_status status = PERM_CANCELLED;
         int cancelled = 0;
         for (; cancelled < 200 && status == PERM_CANCELLED; ++cancelled) {
-            Callbacks callbacks{0, cancelled / 4}; // so that planning ends, however slow it is
+            // So that planning ends, however slow it is.
+            Callbacks callbacks{0, run::sanitized ? 4 * cancelled : cancelled / 4};
             perm_opts opts = with(with(c.opts, file), callbacks);
             opts.threads = 1 + cancelled % 2;
             status = compute(c.csr, opts, &result);
@@ -309,7 +315,7 @@ TEST_CASE("a second run is gone on with where the machine has other threads and 
     perm::Result truth = perm::compute(c.csr, c.opts), result;
     perm_status status = PERM_CANCELLED;
     for (int k = 0; k < 200 && status == PERM_CANCELLED; ++k) {
-        Callbacks callbacks{0, 1 + k / 10};
+        Callbacks callbacks{0, run::sanitized ? 1 + k : 1 + k / 10};
         perm_opts opts = with(with(c.opts, file), callbacks);
         opts.threads = 1 + k % 2;
         if (k % 3 > 0) opts.memory_limit_bytes = (k % 3) << 24;
