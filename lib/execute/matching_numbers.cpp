@@ -178,6 +178,12 @@ void require_memory(double bits, std::int64_t most, const Options &options) {
             static_cast<double>(options.memory_limit), "raise the limit: memory_limit_bytes");
 }
 
+std::string counts_of(const LineCounts &lines, std::int32_t count) {
+    std::vector<std::int64_t> counts(at(count));
+    for (std::int32_t k = 0; k < count; ++k) counts[at(k)] = lines[k];
+    return written(counts);
+}
+
 Options exactly(Options options) {
     options.precision = Precision::exact;
     return options;
@@ -223,7 +229,8 @@ MatchingTask::MatchingTask(const perm_csr *given, const Options &options, RunCon
     require_memory(bits_, most, options);
     matrix_ = digest_of_bytes(written(a.row_ptr) + written(a.col) +
                               written(std::vector<std::int32_t>{a.rows, a.cols, input.pattern.rows}) +
-                              written(input.source) + entries.digest);
+                              counts_of(entries.row_count, a.rows) + counts_of(entries.column_count, a.cols) +
+                              entries.digest);
     const std::optional<std::string> kept = plan_in_checkpoint(options, TaskIdentity::matchings);
     choose(std::move(entries), std::move(input), control, way ? way : kept ? &*kept : nullptr);
 }
