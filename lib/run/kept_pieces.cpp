@@ -19,10 +19,10 @@ double KeptProgress::seconds_left(double predicted) const {
 
 namespace {
 
-constexpr Seal seal{"PERMKEPT", 3, "the checkpoint", "a computation or an estimate with a checkpoint",
-                    "finish with that version, or remove the file and begin anew"};
+constexpr Seal kept_seal{"PERMKEPT", 3, "the checkpoint", "a computation or an estimate with a checkpoint",
+                         "finish with that version, or remove the file and begin anew"};
 
-KeptTask read_content(std::string_view bytes) { return content_of<KeptTask>(seal, bytes); }
+KeptTask read_content(std::string_view bytes) { return content_of<KeptTask>(kept_seal, bytes); }
 
 } // namespace
 
@@ -31,7 +31,7 @@ std::optional<KeptFile<KeptTask>> read_kept_task(const std::string &file) {
 }
 
 void write_kept_task(const std::string &file, const KeptTask &task, bool is_torn) {
-    write_durably(file, sealed(seal, written(task)), is_torn);
+    write_durably(file, sealed(kept_seal, written(task)), is_torn);
 }
 
 void fail_foreign(const std::string &file, std::string_view of) {

@@ -12,9 +12,9 @@
 namespace libperm {
 namespace {
 
-constexpr Seal seal{"PERMPART", 3, "the partial result",
-                    "perm_task_run_shard, perm_plan_run_shard or perm_estimate_run_shard",
-                    "run its shard again with this one"};
+constexpr Seal part_seal{"PERMPART", 3, "the partial result",
+                         "perm_task_run_shard, perm_plan_run_shard or perm_estimate_run_shard",
+                         "run its shard again with this one"};
 
 struct Part {
     std::string kind;
@@ -27,7 +27,7 @@ struct Part {
 
 Part read_part(std::string_view bytes, std::size_t index) {
     try {
-        return content_of<Part>(seal, bytes);
+        return content_of<Part>(part_seal, bytes);
     } catch (const Error &error) {
         throw Error(error.status(), formatted("partial result {}: {}", index, error.what()));
     }
@@ -54,7 +54,7 @@ void require_all(const std::vector<char> &is_there) {
 } // namespace
 
 std::string bytes_of_part(const TaskIdentity &task, std::uint64_t shard, const PieceStore &store) {
-    return sealed(seal, written(Part{std::string(task.kind), task.digests(), shard, store.pieces()}));
+    return sealed(part_seal, written(Part{std::string(task.kind), task.digests(), shard, store.pieces()}));
 }
 
 void take_parts(const TaskIdentity &task, const ShardCount &shards, std::span<const std::string_view> parts,

@@ -75,7 +75,10 @@ def types(text):
 def texts(root):
     """Of the files that C++ is compiled from."""
     files = sorted(
-        file for folder in FOLDERS for file in (root / folder).rglob("*") if file.suffix in SUFFIXES and not file.is_symlink()
+        file
+        for folder in FOLDERS
+        for file in (root / folder).rglob("*")
+        if file.suffix in SUFFIXES and not file.is_symlink()
     )
     found = {file.relative_to(root): file.read_text() for file in files}
     included = {m[1] for name, text in found.items() if name.suffix != ".cuh" for m in INCLUDE.finditer(text)}

@@ -186,7 +186,7 @@ class Estimation:
 
         def call(found: int) -> int:
             answer.estimate = found
-            return function(task, structs, len(kept), ctypes.addressof(answer))
+            return int(function(task, structs, len(kept), ctypes.addressof(answer)))
 
         return self._found(call)
 
