@@ -24,7 +24,7 @@ run_all() { # FOLDER PROGRAM...
 echo "find_package(perm)"
 "$cmake" -S "$examples" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" --log-level=WARNING
 "$cmake" --build "$work/cmake" >"$work/log" || { cat "$work/log" && exit 1; }
-run_all "$work/cmake" first plan batch dense gradient shards periodic csr eigen
+run_all "$work/cmake" first plan batch dense gradient shards task periodic csr eigen
 package=$(sed -n 's/^perm_DIR:PATH=//p' "$work/cmake/CMakeCache.txt")
 [[ $package == "$prefix"/* ]]
 grep -q "PACKAGE_VERSION \"$version\"" "$package/permConfigVersion.cmake"
@@ -35,7 +35,7 @@ export PKG_CONFIG_PATH=${pc%/*}
 [[ $(pkg-config --modversion perm) == "$version" ]]
 cp "$examples"/{Makefile,*.c} "$work"
 make -s -C "$work"
-run_all "$work" first plan batch dense gradient shards periodic
+run_all "$work" first plan batch dense gradient shards task periodic
 
 if [[ -e $prefix/bin/perm-mpi ]]; then
     echo "with MPI"
