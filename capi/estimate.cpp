@@ -175,7 +175,7 @@ std::unique_ptr<perm_task> estimate_task(const perm_csr *a, const perm_opts *opt
     return std::make_unique<EstimateTask>(a, opts, wanted, std::move(source));
 }
 
-std::unique_ptr<perm_task> estimate_task(TaskSource source, const perm_opts *opts) {
+std::unique_ptr<perm_task> estimate_task(const TaskSource &source, const perm_opts *opts) {
     const perm_opts all = source.options(opts);
     const perm_estimate_opts wanted = source.wanted();
     const perm_csr a = source.matrix.csr();

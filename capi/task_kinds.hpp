@@ -15,7 +15,7 @@ std::unique_ptr<perm_task> plan_task(TaskSource source, const perm_opts *opts);
 
 std::unique_ptr<perm_task> estimate_task(const perm_csr *a, const perm_opts *opts,
                                          const perm_estimate_opts *wanted);
-std::unique_ptr<perm_task> estimate_task(TaskSource source, const perm_opts *opts);
+std::unique_ptr<perm_task> estimate_task(const TaskSource &source, const perm_opts *opts);
 
 std::unique_ptr<perm_task> matching_task(const perm_csr *a, const perm_opts *opts);
 std::unique_ptr<perm_task> matching_task(TaskSource source, const perm_opts *opts);

@@ -60,7 +60,7 @@ template <class Value> class BlockBounds {
         ++out_.blocks_exact;
         multiply({});
     }
-    void block(LeafOf<Value> leaf) {
+    void block(LeafOf<Value> &&leaf) {
         ++out_.blocks;
         if (const std::optional<Interval> exactly = computed(leaf)) {
             ++out_.blocks_exact;

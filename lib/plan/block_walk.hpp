@@ -36,7 +36,7 @@ bool walk_blocks(Decomposition<Value> &decomposition, const Poll &poll, Algebra 
 // An algebra of blocks alone.
 template <class Value, class Take> struct LeavesAlone {
     Take take;
-    bool block(LeafOf<Value> leaf) { return take(std::move(leaf)); }
+    bool block(LeafOf<Value> &&leaf) { return take(std::move(leaf)); }
     void number(const Value &) {}
     void multiply(std::size_t) {}
     void add(std::size_t) {}
