@@ -42,7 +42,7 @@ template <class Make> perm_status made(perm_task **task, const Make &make) {
 std::unique_ptr<perm_task> loaded(std::string_view bytes, const perm_opts *opts) {
     capi::TaskSource source(bytes);
     if (source.kind == libperm::TaskIdentity::plan) return capi::plan_task(std::move(source), opts);
-    if (source.kind == libperm::TaskIdentity::estimate) return capi::estimate_task(std::move(source), opts);
+    if (source.kind == libperm::TaskIdentity::estimate) return capi::estimate_task(source, opts);
     if (source.kind == libperm::TaskIdentity::matchings) return capi::matching_task(std::move(source), opts);
     throw Error(PERM_BAD_ARGUMENT, "the task is of a kind that there is not");
 }
