@@ -91,7 +91,7 @@ class EstimateTask final : public perm_task {
         a_ = &csr_;
     }
 
-    std::int64_t results() const override { return 0; }
+    capi::Room room() const override { return {.estimate = true}; }
     void run(const perm_answer &answer) const override {
         answered(*answer.estimate, [&](libperm::RunControl &control, const Told &told) {
             return libperm::run_kept(*task_, options_, control, told);

@@ -33,7 +33,7 @@ class MatchingTask final : public perm_task {
         source_.take(*a, libperm::read_pattern(a));
     }
 
-    std::int64_t results() const override { return task_->count(); }
+    capi::Room room() const override { return {.results = task_->count()}; }
     void run(const perm_answer &answer) const override {
         answered(answer,
                  [&](libperm::RunControl &control) { return libperm::run_kept(*task_, options_, control); });

@@ -53,14 +53,13 @@ class Place {
     Place(const perm_task &task, const perm_answer *answer) {
         if (!answer) throw Error(PERM_BAD_ARGUMENT, "the answer is a null pointer");
         answer_ = libperm::read_known(*answer, sizeof(perm_answer), "perm_answer");
-        if (task.results() == 0) {
-            capi::require_place(answer_.estimate);
-            return;
-        }
-        if (answer_.count != task.results())
-            throw Error(PERM_BAD_ARGUMENT,
-                        libperm::formatted("the answer has room for {} results, and the task comes to {}",
-                                           answer_.count, task.results()));
+        const capi::Room room = task.room();
+        if (room.estimate) capi::require_place(answer_.estimate);
+        require(answer_.count, room.results, "results");
+        require(answer_.numbers_count, room.numbers, "numbers", answer_.numbers);
+        require(answer_.columns_count, room.columns, "columns", answer_.columns);
+        if (answer_.error_bounds) require(answer_.bounds_count, room.bounds, "bounds");
+        if (room.results == 0) return;
         capi::require_result(answer_.results);
         cleared_.emplace(answer_.results, answer_.count);
     }
@@ -70,6 +69,19 @@ class Place {
     }
 
   private:
+    static void require(std::int64_t given, std::int64_t wanted, const char *what) {
+        if (given != wanted && wanted > 0)
+            throw Error(PERM_BAD_ARGUMENT,
+                        libperm::formatted("the answer has room for {} {}, and the task comes to {}", given,
+                                           what, wanted));
+    }
+    static void require(std::int64_t given, std::int64_t wanted, const char *what, const void *place) {
+        require(given, wanted, what);
+        if (wanted > 0 && !place)
+            throw Error(PERM_BAD_ARGUMENT,
+                        libperm::formatted("the place for the {} is a null pointer", what));
+    }
+
     perm_answer answer_;
     std::optional<capi::ClearedOnFailure> cleared_;
 };
@@ -111,6 +123,19 @@ perm_status perm_task_shards(const perm_task *task, int64_t *count, double *seco
         if (count) *count = shards.count;
         if (seconds) *seconds = shards.seconds;
         if (results) *results = task->results();
+    });
+}
+
+perm_status perm_task_room(const perm_task *task, perm_answer *room) {
+    return guarded([&] {
+        if (!room) throw Error(PERM_BAD_ARGUMENT, "the place for the room is a null pointer");
+        const capi::Room wanted = known(task).room();
+        perm_answer counts = PERM_ANSWER_INIT;
+        counts.count = wanted.results;
+        counts.numbers_count = wanted.numbers;
+        counts.bounds_count = wanted.bounds;
+        counts.columns_count = wanted.columns;
+        *room = counts;
     });
 }
 

@@ -21,7 +21,7 @@ class PlanTask final : public perm_task {
     // Its own.
     PlanTask(TaskSource source, const perm_opts *opts);
 
-    std::int64_t results() const override { return 1; }
+    Room room() const override { return {.results = 1}; }
     void run(const perm_answer &answer) const override;
     void combine(std::span<const std::string_view> partials, const perm_answer &answer) const override;
     std::string saved() const override;

@@ -14,6 +14,17 @@
 #include <string>
 #include <string_view>
 
+namespace capi {
+
+// What an answer takes of the caller's.
+struct Room {
+    std::int64_t results = 0;
+    bool estimate = false;
+    std::int64_t numbers = 0, bounds = 0, columns = 0;
+};
+
+} // namespace capi
+
 struct perm_task {
     perm_task() = default;
     perm_task(const perm_task &) = delete;
@@ -23,7 +34,8 @@ struct perm_task {
     libperm::ShardCount shards() const;
     std::string run_shard(std::int64_t number) const;
 
-    virtual std::int64_t results() const = 0; // that it comes to; 0: an estimate
+    virtual capi::Room room() const = 0;
+    std::int64_t results() const { return room().results; }
     virtual void run(const perm_answer &answer) const = 0;
     virtual void combine(std::span<const std::string_view> partials, const perm_answer &answer) const = 0;
     virtual std::string saved() const = 0;

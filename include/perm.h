@@ -698,16 +698,26 @@ PERM_API perm_status perm_task_estimate(const perm_csr *a, const perm_opts *opts
                                         perm_task **task);
 PERM_API perm_status perm_task_matchings(const perm_csr *a, const perm_opts *opts, perm_task **task);
 
-/* Where an answer goes: `count` results, as many as perm_task_shards tells, or where these are 0 the estimate. What is in
- * them is what the function named above tells; on failure they are left cleared. Start from PERM_ANSWER_INIT. */
+/* Where an answer goes: as many results, numbers and columns as perm_task_room tells, each of the caller's arrays with its
+ * count; of an estimate the estimate alone. What is in them is what the function named above tells; on failure results are
+ * left cleared, and what arrays hold then is of no use. Start from PERM_ANSWER_INIT. */
 typedef struct perm_answer {
     size_t struct_size;       /* sizeof(perm_answer) */
-    perm_result *results;     /* the caller's, to be cleared one by one (perm_result_clear) */
-    int64_t count;
-    perm_estimated *estimate; /* the caller's; in its progress it is what is known so far */
+    perm_result *results;     /* to be cleared one by one (perm_result_clear) */
+    int64_t count;            /* of them */
+    perm_estimated *estimate; /* in its progress it is what is known so far */
+    double *numbers;          /* derivatives, minors: of complex ones the real and the imaginary part, one behind the other */
+    int64_t numbers_count;    /* of doubles */
+    double *error_bounds;     /* of the numbers; NULL: none are wanted */
+    int64_t bounds_count;
+    int64_t *columns;         /* samples */
+    int64_t columns_count;
 } perm_answer;
 
-#define PERM_ANSWER_INIT { sizeof(perm_answer), NULL, 0, NULL }
+#define PERM_ANSWER_INIT { sizeof(perm_answer), NULL, 0, NULL, NULL, 0, NULL, 0, NULL, 0 }
+
+/* Into `room`, with null pointers, the counts that the task's answer takes. */
+PERM_API perm_status perm_task_room(const perm_task *task, perm_answer *room);
 
 /* *count shards (above), each of about *seconds on one thread or GPU; *results: how many results it comes to, 0 of an
  * estimate. Each of the three may be NULL. */
