@@ -37,14 +37,19 @@ template <> class Primitive<Tracked> {
   public:
     Primitive(const Tracked *values, std::size_t count) {
         std::int64_t divisor = 1, lowest = 0;
+        odd_.reserve(count);
+        exp2_.reserve(count);
         for (std::size_t k = 0; k < count; ++k) {
             const Tracked &x = values[k];
             if (x.value == 0 || std::fabs(x.value) != x.magnitude) return;
             const auto digits = static_cast<std::int64_t>(std::ldexp(x.value, 53));
             const int zeros = std::countr_zero(static_cast<std::uint64_t>(digits));
-            odd_.push_back(digits / (std::int64_t{1} << zeros));
+            odd_.push_back(digits >> zeros);
             exp2_.push_back(x.exp2 - 53 + zeros);
-            divisor = k == 0 ? std::abs(odd_[0]) : std::gcd(divisor, odd_[k]);
+            if (k == 0)
+                divisor = std::abs(odd_[0]);
+            else if (odd_[k] % divisor != 0)
+                divisor = std::gcd(divisor, odd_[k]);
             lowest = k == 0 ? exp2_[0] : std::min(lowest, exp2_[k]);
         }
         if (count > 0 && odd_[0] < 0) divisor = -divisor;
@@ -175,29 +180,38 @@ std::vector<std::int32_t> that_begin_alike(const std::vector<std::int32_t> &line
     return alike;
 }
 
+// A line, and what it is divided by to be what all its multiples are.
+template <class Value> struct Multiple {
+    std::int32_t line;
+    Value divisor;
+};
+
 // Makes proportional lines equal; returns for each line the lowest one equal to it, or nothing if none is.
 template <class Value>
 std::vector<std::int32_t> merge_lines(const Lines &lines, std::vector<Value> &values, Value &factor,
                                       const Watch &watch) {
     std::vector<std::int32_t> kind;
     std::vector<Value> line;
+    const auto entry = [&](std::int32_t i, std::size_t k) -> Value & {
+        return values[lines.place(lines.pattern.row_begin(i) + static_cast<std::int64_t>(k))];
+    };
     const auto primitive_of = [&](std::int32_t i, std::size_t count) {
         watch.after(count);
         line.clear();
-        for (std::size_t k = 0; k < count; ++k)
-            line.push_back(values[lines.place(lines.pattern.row_begin(i) + static_cast<std::int64_t>(k))]);
+        for (std::size_t k = 0; k < count; ++k) line.push_back(entry(i, k));
         return Primitive<Value>(line.data(), count);
     };
     for (const auto &[columns, alike] : lines_by_pattern(lines.pattern, watch)) {
-        std::map<Primitive<Value>, std::vector<std::int32_t>> multiples;
+        std::map<Primitive<Value>, std::vector<Multiple<Value>>> multiples;
         const std::int64_t held = watch.charge.bytes();
         for (const std::int32_t i : that_begin_alike(alike, columns.size(), primitive_of, watch.charge)) {
             Primitive<Value> p = primitive_of(i, columns.size());
             if (!p.is_valid()) continue;
             const std::int64_t bytes = p.bytes() + node_bytes;
+            const Value divisor = p.divisor();
             const auto [place, is_new] = multiples.try_emplace(std::move(p));
-            if (is_new) watch.charge.grow(bytes);
-            place->second.push_back(i);
+            watch.charge.grow((is_new ? bytes : 0) + std::int64_t{sizeof(Multiple<Value>)});
+            place->second.push_back({i, divisor});
         }
         for (const auto &[p, equal] : multiples) {
             if (equal.size() < 2) continue;
@@ -205,20 +219,20 @@ std::vector<std::int32_t> merge_lines(const Lines &lines, std::vector<Value> &va
                 kind.resize(at(lines.pattern.rows));
                 std::iota(kind.begin(), kind.end(), 0);
             }
+            line.clear();
+            for (std::size_t k = 0; k < columns.size(); ++k) line.push_back(p.entry(k));
             std::vector<std::int32_t> roundings(columns.size(), 0);
-            for (const std::int32_t i : equal) {
-                kind[at(i)] = equal.front();
-                factor = factor * primitive_of(i, columns.size()).divisor(); // its own
-                for (std::size_t k = 0; k < columns.size(); ++k)
-                    roundings[k] = std::max(roundings[k], roundings_of(line[k]));
-            }
-            for (const std::int32_t i : equal) {
+            for (const Multiple<Value> &multiple : equal) {
+                kind[at(multiple.line)] = equal.front().line;
+                factor = factor * multiple.divisor;
                 watch.after(columns.size());
-                for (std::size_t k = 0; k < columns.size(); ++k) {
-                    Value &x = values[lines.place(lines.pattern.row_begin(i) + static_cast<std::int64_t>(k))];
-                    x = p.entry(k);
-                    set_roundings(x, roundings[k]);
-                }
+                for (std::size_t k = 0; k < columns.size(); ++k)
+                    roundings[k] = std::max(roundings[k], roundings_of(entry(multiple.line, k)));
+            }
+            for (std::size_t k = 0; k < columns.size(); ++k) set_roundings(line[k], roundings[k]);
+            for (const Multiple<Value> &multiple : equal) {
+                watch.after(columns.size());
+                for (std::size_t k = 0; k < columns.size(); ++k) entry(multiple.line, k) = line[k];
             }
         }
         watch.charge.resize(held);
