@@ -9,6 +9,7 @@
 #include "lib/base/threads.hpp"
 #include "lib/estimates/estimate_task.hpp"
 #include "lib/estimates/request.hpp"
+#include "lib/tape/tape_run.hpp"
 
 #include <perm.h>
 
@@ -24,25 +25,13 @@ namespace {
 
 constexpr perm_estimated no_estimate = PERM_ESTIMATED_INIT;
 
-// Parts of one exponent.
-void put_value(const libperm::MatrixEstimate &found, perm_estimated &estimate) {
-    using libperm::Scaled;
-    const Scaled &re = found.re, &im = found.im;
-    estimate.re = to_double(re);
-    estimate.im = to_double(im);
-    const std::int64_t exp2 = im.mantissa == 0 || (re.mantissa != 0 && re.exp2 > im.exp2) ? re.exp2 : im.exp2;
-    const auto mantissa = [exp2](const Scaled &x) {
-        return x.mantissa == 0 || exp2 - x.exp2 > 1100
-                   ? 0
-                   : libperm::to_double(libperm::Scaled{x.mantissa, x.exp2 - exp2});
-    };
-    estimate.mantissa_re = mantissa(re);
-    estimate.mantissa_im = mantissa(im);
-    estimate.exp2 = exp2;
-}
-
 void put(const libperm::MatrixEstimate &found, perm_estimated &estimate) {
-    put_value(found, estimate);
+    const libperm::Answer value = libperm::answer_of(libperm::TapeAnswer{found.re, found.im, {}}, false);
+    estimate.re = value.re;
+    estimate.im = value.im;
+    estimate.mantissa_re = value.mantissa_re;
+    estimate.mantissa_im = value.mantissa_im;
+    estimate.exp2 = value.exp2;
     estimate.lower_mantissa = found.lower.mantissa;
     estimate.lower_exp2 = found.lower.exp2;
     estimate.upper_mantissa = found.upper.mantissa;

@@ -20,7 +20,6 @@
 #include "lib/report/info.hpp"
 #include "lib/report/kernel_source.hpp"
 #include "lib/run/answer.hpp"
-#include "lib/saved/bytes.hpp"
 #include "lib/tape/tape_run.hpp"
 
 #include <perm.h>
@@ -216,8 +215,7 @@ perm_status perm_plan_source(const perm_plan *plan, const char *arch, char *buff
 perm_status perm_plan_save(const perm_plan *plan, void *buffer, size_t capacity, size_t *needed) {
     return guarded([&] {
         require_kept(plan);
-        libperm::RunControl control(plan->plan.options);
-        const std::string bytes = libperm::bytes_of(libperm::plan_in_blocks(plan->plan, control));
+        const std::string bytes = capi::TaskSource(plan->plan).bytes();
         write_bytes(bytes.data(), bytes.size(), buffer, capacity, needed);
     });
 }
@@ -227,7 +225,8 @@ perm_status perm_plan_load(const void *bytes, size_t size, const perm_opts *opts
     return guarded([&] {
         if (!plan) throw Error(PERM_BAD_ARGUMENT, "the place for the plan is a null pointer");
         if (!bytes) throw Error(PERM_BAD_ARGUMENT, "the saved plan is a null pointer");
-        *plan = capi::load_plan({static_cast<const char *>(bytes), size}, opts).release();
+        const capi::TaskSource source(std::string_view(static_cast<const char *>(bytes), size));
+        *plan = capi::load_plan(source, opts).release();
     });
 }
 

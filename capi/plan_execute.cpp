@@ -37,9 +37,11 @@ bool execute_directly(const perm_plan &plan, const void *values, perm_result &re
     return false;
 }
 
-std::unique_ptr<perm_plan> load_plan(std::string_view bytes, const perm_opts *opts) {
+std::unique_ptr<perm_plan> load_plan(const TaskSource &source, const perm_opts *opts) {
+    if (source.kind != libperm::TaskIdentity::plan)
+        throw libperm::Error(PERM_BAD_ARGUMENT, "the saved task is no plan: load it with perm_task_load");
     auto made = std::make_unique<perm_plan>();
-    made->plan = libperm::plan_of(bytes, libperm::read_options(opts, libperm::Call::plan_load));
+    made->plan = libperm::plan_of(source.plan, libperm::read_options(opts, libperm::Call::plan_load));
     libperm::RunControl control(made->plan.options);
     made->glynn = libperm::GlynnPlan::of(made->plan);
     made->direct = libperm::TapePlan::of(made->plan, control);

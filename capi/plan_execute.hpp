@@ -3,12 +3,12 @@
 #pragma once
 
 #include "capi/plan_handle.hpp"
+#include "capi/task_source.hpp"
 
 #include <perm.h>
 
 #include <memory>
 #include <string>
-#include <string_view>
 
 namespace capi {
 
@@ -18,8 +18,8 @@ void fill(perm_result &result, const perm_plan &plan, const libperm::TapeAnswer 
 // False if the plan is to be executed otherwise.
 bool execute_directly(const perm_plan &plan, const void *values, perm_result &result);
 
-// What perm_plan_save wrote.
-std::unique_ptr<perm_plan> load_plan(std::string_view bytes, const perm_opts *opts);
+// Of a saved plan, or of a task of that kind.
+std::unique_ptr<perm_plan> load_plan(const TaskSource &source, const perm_opts *opts);
 
 std::string explain(const perm_plan &plan, perm_format format);
 

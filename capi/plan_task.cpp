@@ -9,7 +9,6 @@
 #include "lib/base/error.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/execute/plan_task.hpp"
-#include "lib/saved/bytes.hpp"
 
 #include <utility>
 
@@ -29,15 +28,15 @@ PlanTask::PlanTask(const perm_plan *plan, const void *values, libperm::Call call
 }
 
 PlanTask::PlanTask(TaskSource source, const perm_opts *opts)
-    : own_(load_plan(source.plan, opts)),
+    : own_(load_plan(source, opts)),
       plan_(executable(own_.get(), libperm::Call::plan_execute)),
       given_(std::move(source.values)),
       values_(given_.data()) {
     const libperm::InputPattern &input = plan_->plan.input;
     if (!given_.are(libperm::values_given(input), input.value_type))
         throw libperm::Error(PERM_BAD_ARGUMENT,
-                             "the task's values are not those of its plan's matrix: it was "
-                             "never written, make it anew");
+                             "the saved task has not the values of its plan's matrix: load a plan that was "
+                             "saved alone with perm_plan_load, and make a task of it with values");
     check_values();
 }
 
@@ -99,10 +98,7 @@ std::string PlanTask::difference(const perm_csr &a) const {
 }
 
 std::string PlanTask::saved() const {
-    libperm::RunControl control(options());
-    TaskSource source;
-    source.kind = libperm::TaskIdentity::plan;
-    source.plan = libperm::bytes_of(libperm::plan_in_blocks(plan_->plan, control));
+    TaskSource source(plan_->plan);
     const libperm::InputPattern &input = plan_->plan.input;
     source.values = GivenNumbers(values_, libperm::values_given(input), input.value_type);
     return source.bytes();

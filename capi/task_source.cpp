@@ -3,14 +3,21 @@
 #include "lib/base/seal.hpp"
 #include "lib/base/struct_size.hpp"
 #include "lib/input/matrix.hpp"
+#include "lib/run/run_control.hpp"
+#include "lib/run/task_identity.hpp"
+#include "lib/saved/bytes.hpp"
 
 #include <cstddef>
 
 namespace capi {
 namespace {
 
-constexpr libperm::Seal seal{"PERMTASK", 1, "the task", "perm_task_save",
-                             "finish with that version, or make the task anew with this one"};
+constexpr libperm::Seal seal{"PERMPLAN",
+                             5,
+                             "the saved task",
+                             "perm_task_save, perm_plan_save or perm plan",
+                             "finish with that version, or make it anew with this one and save it again",
+                             "PERMTASK PERMPLNF"};
 
 std::string text_of(const char *text) { return text ? text : ""; }
 const char *text_or_null(const std::string &text) { return text.empty() ? nullptr : text.c_str(); }
@@ -18,6 +25,11 @@ const char *text_or_null(const std::string &text) { return text.empty() ? nullpt
 } // namespace
 
 TaskSource::TaskSource(std::string_view bytes) : TaskSource(libperm::content_of<TaskSource>(seal, bytes)) {}
+
+TaskSource::TaskSource(const libperm::Plan &of) : kind(libperm::TaskIdentity::plan) {
+    libperm::RunControl control(of.options);
+    plan = libperm::bytes_of(libperm::plan_in_blocks(of, control));
+}
 
 std::string TaskSource::bytes() const { return libperm::sealed(seal, libperm::written(*this)); }
 

@@ -1,8 +1,10 @@
-// What a task was made of: with it another process makes the same one (perm_task_save, perm_task_load).
+// What a task was made of: with it another process makes the same one (perm_task_save, perm_task_load). A
+// saved plan is one without values.
 #pragma once
 
 #include "capi/given_matrix.hpp"
 #include "lib/input/input_pattern.hpp"
+#include "lib/plan/plan.hpp"
 
 #include <perm.h>
 
@@ -13,10 +15,10 @@
 namespace capi {
 
 struct TaskSource {
-    std::string kind;   // of its identity
-    GivenMatrix matrix; // of all but plans
-    std::string plan;   // of plans: saved, with the numbers that it is executed with
-    GivenNumbers values;
+    std::string kind;    // of its identity
+    GivenMatrix matrix;  // of all but plans
+    std::string plan;    // of plans and others that are planned: as bytes
+    GivenNumbers values; // that the plan is executed with
     // Of the options those that the answer follows from, and of an estimate what it is to come to.
     std::string engine, precision, without, decompose, chunks;
     double tolerance = 0;
@@ -27,7 +29,8 @@ struct TaskSource {
     std::string method;
 
     TaskSource() = default;
-    explicit TaskSource(std::string_view bytes); // throws Error
+    explicit TaskSource(std::string_view bytes);    // throws Error
+    explicit TaskSource(const libperm::Plan &plan); // in blocks
 
     std::string bytes() const;
 

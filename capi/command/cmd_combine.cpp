@@ -4,16 +4,15 @@
 #include "job.hpp"
 #include "output.hpp"
 #include "part_file.hpp"
-#include "shard_work.hpp"
+
+#include "lib/base/json.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <set>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 namespace perm {
@@ -23,66 +22,45 @@ class Parts {
   public:
     explicit Parts(const std::vector<std::string> &files) {
         for (const std::string &file : files) add(file);
-        if (parts_.empty()) throw Error(PERM_BAD_ARGUMENT, "there is no part to combine");
+        if (files_.empty()) throw Error(PERM_BAD_ARGUMENT, "there is no part to combine");
     }
 
-    const PartFile &first() const { return parts_.front(); }
+    const Part &first() const { return first_; }
     // Of one of them, which needs no other.
-    ShardWork work(const perm_opts &opts) const { return ShardWork(files_.front(), first(), opts); }
-
-    bool are_of_estimate() const { return is_estimate(first()); }
-
-    Result combine(const Task &task) const {
-        return of_all(task.shards(),
-                      [&](const auto &partials) { return std::move(task.combine(partials).front()); });
-    }
-    perm_estimated combine_estimate(const Task &task) const {
-        return of_all(task.shards(), [&](const auto &partials) { return task.combine_estimate(partials); });
+    Task task(const perm_opts &opts) const {
+        return of_file(files_.front().name, [&] { return Task::load(first_.task, opts); });
     }
 
-  private:
-    // combined(partial results); what is wrong with them is told of the files.
-    template <class Combined>
-    std::invoke_result_t<Combined, const std::vector<std::string> &> of_all(std::int64_t shards,
-                                                                            const Combined &combined) const {
-        for (std::size_t k = 0; k < parts_.size(); ++k) // another plan's are told of below
-            if (parts_[k].plan.plan == first().plan.plan) require_own_shards(files_[k], parts_[k], shards);
-        std::vector<std::string> partials;
-        std::vector<std::size_t> owners; // of the partials
-        for (std::size_t k = 0; k < parts_.size(); ++k)
-            for (const auto &[number, bytes] : parts_[k].partials) {
-                partials.push_back(bytes);
-                owners.push_back(k);
-            }
+    // combined(the parts); what is wrong with them is told of the files.
+    template <class Combined> auto combine(const Task &task, const Combined &combined) const {
         try {
-            return combined(partials);
+            return combined(bytes_);
         } catch (const Error &error) {
-            if (const std::size_t bad = refused(error.what()); bad < owners.size()) fail_foreign(owners[bad]);
-            if (error.status() == PERM_BAD_ARGUMENT) require_complete(shards);
+            if (const std::size_t bad = refused(error.what()); bad < files_.size()) fail_foreign(bad, error);
+            if (error.status() == PERM_BAD_ARGUMENT) require_complete(task.shards());
             throw;
         }
     }
 
+  private:
+    struct File {
+        std::string name, matrix;
+    };
+
     void add(const std::string &file) {
         if (file.ends_with(".writing")) return; // what a crash left of a write
-        PartFile part = read_part_file(file);
-        if (!parts_.empty()) {
-            require_same_matrix(file, part.plan, first().plan);
-            const auto require = [&](bool holds, const std::string &what) {
-                if (!holds)
-                    throw Error(PERM_BAD_ARGUMENT,
-                                fmt::format("{} is of {} than {}", file, what, files_.front()));
-            };
-            require(part.values == first().values, "other values");
-            require(part.of == first().of,
-                    fmt::format("another division, --of {} rather than {},", part.of, first().of));
-            const bool of_estimate = is_estimate(part);
-            require(of_estimate == are_of_estimate(),
-                    of_estimate ? "an estimate, rather" : "a computation, rather");
-            require(!of_estimate || part.plan.plan == first().plan.plan, "an estimate with other options");
-        }
-        files_.push_back(file);
-        parts_.push_back(std::move(part));
+        bytes_.push_back(of_file(file, [&] { return libperm::read_file(file); }));
+        Part part = read_part(file, bytes_.back());
+        for (const Part::OfShard &shard : part.shards) done_.insert(shard.number);
+        begun_.insert(part.index);
+        files_.push_back({file, part.matrix});
+        part.shards.clear();
+        if (files_.size() == 1)
+            first_ = std::move(part);
+        else if (part.of != first_.of)
+            throw Error(PERM_BAD_ARGUMENT,
+                        fmt::format("{} is of another division, --of {} rather than {}, than {}", file,
+                                    part.of, first_.of, files_.front().name));
     }
 
     // Which partial result the library's text is about; else more than there are.
@@ -94,26 +72,26 @@ class Parts {
         return number;
     }
 
-    [[noreturn]] void fail_foreign(std::size_t bad) const {
+    [[noreturn]] void fail_foreign(std::size_t bad, const Error &error) const {
         throw Error(
-            PERM_BAD_ARGUMENT,
-            fmt::format("{} was made with another plan than {}, as machines, versions or options differ: "
-                        "save one plan with perm plan, and run all indexes with --plan",
-                        files_[bad], files_.front()));
+            error.status(),
+            fmt::format("{}, begun with {}: {}. All parts are to be made as {} was: of one matrix, "
+                        "--decimal or not, with the same options and the same plan, which machines may "
+                        "make otherwise: save one with perm plan, and run all indexes with --plan",
+                        files_[bad].name, files_[bad].matrix, error.what(), files_.front().name));
     }
 
     void require_complete(std::int64_t shards) const {
-        std::set<std::int64_t> whole, begun;
-        for (const PartFile &part : parts_) (is_whole(part, shards) ? whole : begun).insert(part.index);
-        std::vector<std::int64_t> missing, unfinished; // of those that have shards, however many there are
-        for (std::int64_t shard = 0, k = 0; shard < shards; shard = first_shard(shards, first().of, k + 1)) {
-            k = index_of(shard, shards, first().of);
-            if (whole.contains(k)) continue;
+        std::vector<std::int64_t> missing, unfinished;
+        for (std::int64_t shard = 0; shard < shards; ++shard) {
+            const std::int64_t k = index_of(shard, shards, first_.of);
+            if (done_.contains(static_cast<std::uint64_t>(shard))) continue;
+            if (!missing.empty() && missing.back() == k) continue;
             missing.push_back(k);
-            if (begun.contains(k)) unfinished.push_back(k);
+            if (begun_.contains(k)) unfinished.push_back(k);
         }
         if (missing.empty()) return;
-        std::string text = fmt::format("missing: {} of {}", in_ranges(missing), first().of);
+        std::string text = fmt::format("missing: {} of {}", in_ranges(missing), first_.of);
         if (!unfinished.empty()) text += fmt::format(" (begun and not finished: {})", in_ranges(unfinished));
         throw Error(PERM_BAD_ARGUMENT, text + ": run perm shard with these, and combine all");
     }
@@ -129,40 +107,34 @@ class Parts {
         return text;
     }
 
-    std::vector<std::string> files_;
-    std::vector<PartFile> parts_;
+    Part first_; // but for its shards
+    std::vector<File> files_;
+    std::vector<std::string> bytes_;
+    std::set<std::uint64_t> done_; // shards
+    std::set<std::int64_t> begun_; // indexes
 };
 
-} // namespace
+// What the parts come to.
+struct Combined {
+    std::vector<Result> results;
+    perm_estimated estimate = PERM_ESTIMATED_INIT;
+    std::string explanation; // of the task, in JSON
+    double seconds_plan = 0;
+};
 
-namespace {
-
-void combine_computation(const Options &options, const Parts &parts, const Stopwatch &watch) {
-    const double seconds_read = watch.seconds();
-    const std::string matrix = parts.first().plan.matrix;
-    Result result;
-    std::string explanation;
-    Seconds seconds{};
-    {
-        const Cancellable cancellable;
-        Progress progress(!options.quiet);
-        const ShardWork work = parts.work(library_options(options, progress));
-        const double seconds_plan = watch.seconds() - seconds_read;
-        result = parts.combine(work.task());
-        if (options.json) explanation = work.plan().explain(PERM_FORMAT_JSON);
-        seconds = {watch.seconds(), seconds_read, result->seconds_check, seconds_plan, result->seconds_run};
-    }
-    write_answer(options, matrix, *result.raw(), seconds, explanation);
-}
-
-void combine_estimate(const Options &options, const Parts &parts, const Stopwatch &watch) {
-    perm_estimated found = PERM_ESTIMATED_INIT;
-    {
-        const Cancellable cancellable;
-        Progress progress(!options.quiet);
-        found = parts.combine_estimate(parts.work(library_options(options, progress)).task());
-    }
-    write_estimate(options, found, parts.first().plan.pattern.csr(), watch.seconds());
+Combined combined(const Options &options, const Parts &parts) {
+    const Cancellable cancellable;
+    Progress progress(!options.quiet);
+    Combined all;
+    const Stopwatch watch;
+    const Task task = parts.task(library_options(options, progress));
+    all.seconds_plan = watch.seconds();
+    all.explanation = task.explain(PERM_FORMAT_JSON);
+    if (task.results() == 0)
+        all.estimate = parts.combine(task, [&](const auto &some) { return task.combine_estimate(some); });
+    else
+        all.results = parts.combine(task, [&](const auto &some) { return task.combine(some); });
+    return all;
 }
 
 } // namespace
@@ -172,10 +144,18 @@ void run_combine(Options options) {
     if (options.time_limit_seconds == 0) options.time_limit_seconds = std::numeric_limits<double>::infinity();
     const Stopwatch watch;
     const Parts parts(options.parts);
-    if (parts.are_of_estimate())
-        combine_estimate(options, parts, watch);
-    else
-        combine_computation(options, parts, watch);
+    const double seconds_read = watch.seconds();
+    Combined all = combined(options, parts);
+    perm_csr shape = PERM_CSR_INIT;
+    shape.n_rows = parts.first().n_rows;
+    shape.n_cols = parts.first().n_cols;
+    shape.nnz = parts.first().nnz;
+    if (all.results.empty()) return write_estimate(options, all.estimate, shape, watch.seconds());
+    if (libperm::Json::read(all.explanation).find("task"))
+        return write_matchings(options, all.results, shape, watch.seconds());
+    const perm_result &r = *all.results.front().raw();
+    const Seconds seconds{watch.seconds(), seconds_read, r.seconds_check, all.seconds_plan, r.seconds_run};
+    write_answer(options, parts.first().matrix, r, seconds, all.explanation);
 }
 
 } // namespace perm

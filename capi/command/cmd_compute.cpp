@@ -25,7 +25,7 @@ Computed by_plan_file(const Options &options, const Input &input, double read) {
     const Stopwatch watch;
     const Cancellable cancellable(notice_of(options));
     Progress progress(!options.quiet);
-    const Plan plan = make_plan(options, input, progress);
+    const Plan plan = make_plan(options, input, library_options(options, progress));
     const double planned = watch.seconds();
     Computed computed{plan.execute(input.csr().values), {}, {}};
     const Result &r = computed.result;

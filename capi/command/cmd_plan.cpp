@@ -3,6 +3,7 @@
 #include "lib/base/durable_file.hpp"
 #include "lib/base/json.hpp"
 #include "output.hpp"
+#include "part_file.hpp"
 
 #include <fmt/core.h>
 
@@ -12,13 +13,14 @@ namespace perm {
 
 void run_plan(Options options) {
     require_folder_of(options.output);
-    if (libperm::exists(options.output)) read_plan_file(options.output); // nothing else is overwritten
+    if (libperm::exists(options.output))
+        load_plan_file(options.output, PERM_OPTS_INIT); // nothing else is overwritten
     // What a limit forbids in a plan stays forbidden, and this one is to be shared out.
     if (options.time_limit_seconds == 0) options.time_limit_seconds = std::numeric_limits<double>::infinity();
     const Job job(options);
     const auto about = libperm::Json::read(job.explain(PERM_FORMAT_JSON));
     if (about.flag("refused")) write_message("warning: this plan will be refused: " + about.text("why"));
-    write_plan_file(options.output, job.plan_file());
+    write_plan_file(options.output, job.plan());
     write_stdout(
         fmt::format("{}: the plan of {}, {}", options.output, file_name(options), shards_text(job.plan())));
 }

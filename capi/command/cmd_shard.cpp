@@ -4,48 +4,33 @@
 #include "output.hpp"
 #include "part_file.hpp"
 #include "shard_run.hpp"
-#include "shard_work.hpp"
 
 #include <fmt/core.h>
 
-#include <limits>
+#include <utility>
 
 namespace perm {
 namespace {
 
-void require_same(const Options &options, const PartFile &found, const PartFile &wanted) {
-    const auto fail = [&](const std::string &what) { fail_other(options, what); };
-    if (found.plan.pattern != wanted.plan.pattern) fail("another matrix, " + found.plan.matrix);
-    if (!(found.values == wanted.values)) fail("other values");
-    if (is_estimate(found) != options.estimate) fail(options.estimate ? "a computation" : "an estimate");
-    if (found.of != wanted.of || found.index != wanted.index)
-        fail(fmt::format("index {} of {}", found.index, found.of));
-    if (!options.plan.empty() && found.plan.plan != read_plan_file(options.plan).plan)
-        fail("another plan than " + options.plan);
-}
+using libperm::KeptFile;
 
-// The part as far as it was done before, which goes on with its own plan; a new one is written with its plan,
-// and that of an estimate once it is known that there can be one.
-PartFile begun_part(const Options &options) {
-    const Input input(options);
-    PartFile part;
-    part.plan = {input.name(), pattern_of(input.csr()), ""};
-    part.values = values_of(input.csr());
-    part.of = options.of;
-    part.index = options.index;
-    if (std::optional<PartFile> found = read_begun_part(options.output)) {
-        require_same(options, *found, part);
-        return *found;
+// The part as far as it was done before, or a new one.
+KeptFile<Part> begun_part(const Options &options, const Input &input) {
+    if (std::optional<KeptFile<Part>> found = read_begun_part(options.output)) {
+        const Part &part = found->content;
+        if (part.of != options.of || part.index != options.index)
+            fail_other(options, part, fmt::format("it is index {} of {}", part.index, part.of));
+        return std::move(*found);
     }
     require_folder_of(options.output);
-    if (options.estimate) return part;
-    Options to_plan = options; // its limit is for the shards
-    to_plan.time_limit_seconds = std::numeric_limits<double>::infinity();
-    const Cancellable cancellable;
-    Progress progress(!options.quiet);
-    part.plan.plan = make_plan(to_plan, input, progress).save();
-    write_part_file(options.output, part);
-    return part;
+    Part part;
+    part.matrix = input.name();
+    part.n_rows = input.csr().n_rows;
+    part.n_cols = input.csr().n_cols;
+    part.nnz = input.csr().nnz;
+    part.of = options.of;
+    part.index = options.index;
+    return {std::move(part)};
 }
 
 } // namespace
@@ -57,9 +42,10 @@ void run_shard(const Options &options) {
         throw Error(PERM_BAD_OPTION, fmt::format("--index {} of --of {}: the parts are numbered from 0 to {}",
                                                  options.index, options.of, options.of - 1));
     const Stopwatch watch;
-    PartFile part = begun_part(options);
-    ShardRun run(options, part, watch);
-    if (options.estimate && !libperm::exists(options.output)) write_part_file(options.output, part);
+    const Input input(options);
+    KeptFile<Part> part = begun_part(options, input);
+    ShardRun run(options, input, part, watch);
+    if (!libperm::exists(options.output)) write_part_file(options.output, part.content);
     const bool was_done = run.is_done() && run.size() > 0;
     run.run();
     forget_previous(options.output);
@@ -67,11 +53,15 @@ void run_shard(const Options &options) {
     if (run.size() == 0)
         return write_stdout(fmt::format("{}: index {} of {} is done: it has nothing to do, for there {} {} "
                                         "shard{} in all (--of {} is as good)",
-                                        options.output, part.index, part.of, run.shards() == 1 ? "is" : "are",
-                                        run.shards(), run.shards() == 1 ? "" : "s", run.shards()));
-    write_stdout(fmt::format("{}: index {} of {} {}: {} of {} {} shards", options.output, part.index, part.of,
-                             was_done ? "was done before" : "is done", run.size(),
-                             options.estimate ? "the estimate's" : "the plan's", run.shards()));
+                                        options.output, options.index, options.of,
+                                        run.shards() == 1 ? "is" : "are", run.shards(),
+                                        run.shards() == 1 ? "" : "s", run.shards()));
+    write_stdout(fmt::format("{}: index {} of {} {}: {} of {} {} shards", options.output, options.index,
+                             options.of, was_done ? "was done before" : "is done", run.size(),
+                             options.estimate    ? "the estimate's"
+                             : options.matchings ? "the numbers'"
+                                                 : "the plan's",
+                             run.shards()));
 }
 
 } // namespace perm

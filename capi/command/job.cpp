@@ -2,6 +2,7 @@
 
 #include "matrix_market.hpp"
 #include "output.hpp"
+#include "part_file.hpp"
 
 #include <fmt/core.h>
 
@@ -76,14 +77,13 @@ Job::Job(const Options &options)
     : input_(options),
       cancellable_(notice_of(options)),
       progress_(!options.quiet),
-      plan_(make_plan(options, input_, progress_)) {}
+      plan_(make_plan(options, input_, library_options(options, progress_))) {}
 
-Plan make_plan(const Options &options, const Input &input, Progress &progress) {
-    const perm_opts opts = library_options(options, progress);
+Plan make_plan(const Options &options, const Input &input, const perm_opts &opts) {
     if (options.plan.empty()) return Plan(input.csr(), opts);
-    const PlanFile file = read_plan_file(options.plan);
-    require_same_matrix(options.plan, file, {input.name(), pattern_of(input.csr()), ""});
-    return load_plan(options.plan, file, opts);
+    Plan plan = load_plan_file(options.plan, opts);
+    of_file(options.plan, [&] { plan.check_matrix(input.csr()); });
+    return plan;
 }
 
 std::string shards_text(const Plan &plan) {

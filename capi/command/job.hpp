@@ -5,7 +5,6 @@
 #include "interrupt.hpp"
 #include "line_weights.hpp"
 #include "options.hpp"
-#include "part_file.hpp"
 #include "progress.hpp"
 
 #include <perm.hpp>
@@ -54,7 +53,7 @@ perm_opts library_options(const Options &options, Progress &progress); // with w
 const char *notice_of(const Options &options);
 
 // Of the input, or, if the options name one, that of a file.
-Plan make_plan(const Options &options, const Input &input, Progress &progress);
+Plan make_plan(const Options &options, const Input &input, const perm_opts &opts);
 
 // "64 shards, each 1.5 s on one thread or GPU".
 std::string shards_text(const Plan &plan);
@@ -68,7 +67,6 @@ class Job {
     std::string source(const char *arch) const { return plan_.source(arch); }
 
     const Plan &plan() const { return plan_; }
-    PlanFile plan_file() const { return {input_.name(), pattern_of(input_.csr()), plan_.save()}; }
 
   private:
     Input input_;

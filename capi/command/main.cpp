@@ -105,9 +105,9 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
     CLI::App *explain = add("explain", "Show the plan, its cost and its time, without running it");
     CLI::App *source = add("source", "Print the CUDA C++ of the kernel that a GPU would run");
     CLI::App *plan = add("plan", "Save the plan, for shards on other machines");
-    CLI::App *shard =
-        add("shard", "Compute one of N parts of the work, or of an estimate's samples, as a job of an array");
-    CLI::App *combine = add("combine", "Put the parts together: the permanent, or its estimate");
+    CLI::App *shard = add(
+        "shard", "Compute one of N parts of the work, of a permanent or another task, as a job of an array");
+    CLI::App *combine = add("combine", "Put the parts together: the permanent, its estimate or the numbers");
     CLI::App *status = add("status", "Show how far the computation or the estimate of a checkpoint is");
     CLI::App *info = add("info", "Show this build, this machine and its GPUs");
     CLI::App *cache = add("cache", "Show or clear the folder of compiled kernels");

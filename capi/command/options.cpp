@@ -271,6 +271,10 @@ void add_shard_options(CLI::App &command, Options &options) {
             .add_flag("--estimate", options.estimate,
                       "the samples of an estimate (perm estimate) rather than a computation")
             ->excludes(command.get_option("--plan"));
+    command
+        .add_flag("--matchings", options.matchings,
+                  "numbers of matchings (perm matchings) rather than a computation")
+        ->excludes(command.get_option("--plan"), estimate);
     need_estimate(command, estimate);
     for (const char *name : {"--of", "--index"}) command.get_option(name)->required();
     add_every_option(command, options);

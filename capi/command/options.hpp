@@ -37,7 +37,8 @@ struct Options {
     double epsilon = 0, delta = 0; // of estimates; 0 is the library's default
     std::int64_t samples = 0;
     std::string method;
-    bool or_estimate = false, estimate = false; // of compute; of shard
+    bool or_estimate = false;                 // of compute
+    bool estimate = false, matchings = false; // of shard
     std::int32_t threads = 0;
     std::int64_t memory_bytes = 0;
     double time_limit_seconds = 0;

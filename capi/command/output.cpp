@@ -47,9 +47,14 @@ void write_message(const std::string &text) { std::fprintf(stderr, "perm: %s\n",
 
 std::string in_command_terms(std::string text) {
     constexpr RenamedField others[] = {
-        {"row_multiplicity", "--row-multiplicity"}, {"col_multiplicity", "--col-multiplicity"},
-        {"row_unmatched", "--row-unmatched"},       {"col_unmatched", "--col-unmatched"},
-        {"cancelled by the caller", "cancelled"},   {"the same call goes on", "the same command goes on"}};
+        {"row_multiplicity", "--row-multiplicity"},
+        {"col_multiplicity", "--col-multiplicity"},
+        {"row_unmatched", "--row-unmatched"},
+        {"col_unmatched", "--col-unmatched"},
+        {"the kind of numbers differ",
+         "the kinds of numbers differ (--decimal is for all subcommands or none)"},
+        {"cancelled by the caller", "cancelled"},
+        {"the same call goes on", "the same command goes on"}};
     const auto rename = [&](const RenamedField &one) {
         for (auto at = text.find(one.field); at != text.npos;
              at = text.find(one.field, at + one.option.size()))

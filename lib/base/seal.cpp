@@ -4,8 +4,6 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 
-#include <algorithm>
-
 namespace libperm {
 namespace {
 
@@ -42,13 +40,15 @@ std::string sealed(const Seal &seal, std::string_view payload) {
 }
 
 std::string_view unsealed(const Seal &seal, std::string_view bytes) {
-    if (bytes.size() < seal.magic.size() ? !seal.magic.starts_with(bytes) : !bytes.starts_with(seal.magic))
+    const std::string_view word = bytes.substr(0, seal.magic.size());
+    const bool is_former = word.size() == seal.magic.size() && seal.former.find(word) != seal.former.npos;
+    if (!is_former && !seal.magic.starts_with(word))
         throw Error(PERM_BAD_ARGUMENT,
                     formatted("these bytes are not {}: pass what {} wrote", seal.name, seal.written_by));
-    bytes.remove_prefix(std::min(seal.magic.size(), bytes.size()));
+    bytes.remove_prefix(word.size());
     std::string_view beginning = bytes; // another format may go on otherwise
     const auto format = read_payload<std::uint32_t>(seal, beginning);
-    if (format != seal.format)
+    if (is_former || format != seal.format)
         throw Error(PERM_UNSUPPORTED, formatted("{} is of format {}, this libperm reads format {}: {}",
                                                 seal.name, format, seal.format, seal.again));
     const auto header = read_payload<Header>(seal, bytes);

@@ -13,9 +13,11 @@ namespace libperm {
 struct Seal {
     std::string_view magic;
     std::uint32_t format;        // to be raised with every change of what is behind it
-    std::string_view name;       // "the saved plan"
-    std::string_view written_by; // "perm_plan_save"
+    std::string_view name;       // "the saved task"
+    std::string_view written_by; // "perm_task_save"
     std::string_view again; // what to do about one of another version: "make the plan anew and save it again"
+    std::string_view former =
+        {}; // magic words of formats that this one took the place of, with blanks between
 };
 
 std::string sealed(const Seal &seal, std::string_view payload);

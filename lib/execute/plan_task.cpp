@@ -54,7 +54,10 @@ std::string digest_of(const Values &values) {
 }
 
 TaskIdentity PlanTask::identity() const {
-    return {TaskIdentity::plan, {{digest_of(plan_), "another plan"}, {digest_of(values_), "other values"}}};
+    return {TaskIdentity::plan,
+            {{digest_of(plan_.input), "another matrix"},
+             {digest_of(values_), "other values"},
+             {digest_of(plan_), "another plan"}}};
 }
 
 KeptAbout PlanTask::about() const {

@@ -19,7 +19,7 @@ double KeptProgress::seconds_left(double predicted) const {
 
 namespace {
 
-constexpr Seal kept_seal{"PERMKEPT", 3, "the checkpoint", "a computation or an estimate with a checkpoint",
+constexpr Seal kept_seal{"PERMKEPT", 4, "the checkpoint", "a computation or an estimate with a checkpoint",
                          "finish with that version, or remove the file and begin anew"};
 
 KeptTask read_content(std::string_view bytes) { return content_of<KeptTask>(kept_seal, bytes); }

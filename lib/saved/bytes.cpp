@@ -3,14 +3,10 @@
 #include "jit/compile/digest.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
-#include "lib/base/seal.hpp"
 #include "lib/saved/fields.hpp"
 
 namespace libperm {
 namespace {
-
-constexpr Seal seal{"PERMPLAN", 4, "the saved plan", "perm_plan_save",
-                    "make the plan anew and save it again"};
 
 // The plan's options with the caller's threads, limits, cache and callbacks.
 class OptionMerge {
@@ -49,19 +45,22 @@ class OptionMerge {
 
 } // namespace
 
-std::string bytes_of(const Plan &plan) { return sealed(seal, written(saved(plan))); }
+std::string bytes_of(const Plan &plan) { return written(saved(plan)); }
 
 Plan plan_of(std::string_view bytes, const Options &caller) {
-    std::string_view payload = unsealed(seal, bytes);
     try {
-        auto content = read_payload<SavedPlan>(seal, payload);
-        require(payload.empty(), "bytes behind its end");
+        auto content = all_from<SavedPlan>(bytes, "its length");
         const Options options = OptionMerge(content.plan.options, caller).run();
         return restored(std::move(content), options);
     } catch (const DamagedField &field) {
-        fail_damaged(seal, field);
+        throw Error(PERM_BAD_ARGUMENT,
+                    formatted("the saved plan is damaged, for this was never written: {}; make the plan anew "
+                              "and save it again",
+                              field.what()));
     }
 }
+
+std::string digest_of(const InputPattern &input) { return digest_of_bytes(written(input)); }
 
 std::string digest_of(const Plan &plan) { return digest_of_bytes(written(saved(plan, false))); }
 

@@ -173,8 +173,8 @@ libperm::Plan branched_plan() {
     Random random(run::seed(3404));
     const perm::Csr a = permutation_plus(20, 4, Entries::real, random.bits());
     const perm_opts opts = options("auto", "all");
-    return libperm::plan_of(branch_cases::along_random_trees(a.view(), opts, Leaves::mixed, random).bytes,
-                            libperm::read_options(&opts));
+    return load_plan(branch_cases::along_random_trees(a.view(), opts, Leaves::mixed, random).bytes,
+                     libperm::read_options(&opts));
 }
 
 // What is to be forged of it.
@@ -198,7 +198,7 @@ libperm::FrontierSlice any_slice(libperm::Plan plan) {
 }
 
 perm_status load(const libperm::Plan &plan) {
-    const std::string bytes = libperm::bytes_of(plan);
+    const std::string bytes = save_plan(plan);
     perm_plan *loaded = nullptr;
     const perm_status status = perm_plan_load(bytes.data(), bytes.size(), nullptr, &loaded);
     perm_plan_destroy(loaded);

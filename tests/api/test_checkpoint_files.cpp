@@ -1,6 +1,7 @@
 // What a checkpoint's file may be, and who else may have it: threads of one plan, devices and links in its
 // place, and contents that were sealed and never written.
 #include "bench/families.hpp"
+#include "capi/task_source.hpp"
 #include "lib/base/archive.hpp"
 #include "lib/base/seal.hpp"
 #include "lib/run/kept_pieces.hpp"
@@ -65,7 +66,7 @@ struct Fields {
 };
 
 template <class Change> std::string changed(const std::string &bytes, const Change &change) {
-    constexpr libperm::Seal seal{"PERMKEPT", 3, "the checkpoint", "", ""};
+    constexpr libperm::Seal seal{"PERMKEPT", 4, "the checkpoint", "", ""};
     std::string_view payload = libperm::unsealed(seal, bytes);
     auto fields = libperm::read_payload<Fields>(seal, payload);
     change(fields);
@@ -153,7 +154,8 @@ TEST_CASE("what has to be removed to begin anew is named, the one before as well
 TEST_CASE("the plan of another matrix in a checkpoint, sealed") {
     const LargeCase c = case_of(9, run::seed(9505));
     const auto plan_of = [](std::int64_t n, double density) {
-        return perm::Plan(erdos_renyi(n, density, Entries::real, 5), in_precision("ryser", "double")).save();
+        const perm::Plan plan(erdos_renyi(n, density, Entries::real, 5), in_precision("ryser", "double"));
+        return capi::TaskSource(std::string_view(plan.save())).plan;
     };
     const TemporaryFolder folder;
     const std::string file = folder / "kept";
@@ -164,7 +166,7 @@ TEST_CASE("the plan of another matrix in a checkpoint, sealed") {
     for (const std::string &plan : {plan_of(40, 1), plan_of(9, 0.8), plan_of(0, 1), none}) {
         write(file, changed(sound, [&](Fields &fields) { fields.plan = plan; }));
         CHECK(compute(c, file) != PERM_OK);
-        CHECK(contains(error(), plan == none ? "perm_plan_save" : "another matrix"));
+        CHECK(contains(error(), plan == none ? "the saved plan is damaged" : "another matrix"));
         const perm::Plan own(c.csr, c.opts); // and where the plan is not made from it
         const perm_opts opts = with(c.opts, file);
         const std::string bytes = own.save();

@@ -189,7 +189,7 @@ bool survives(const std::string &bytes) {
     static const std::vector<double> values(1 << 16, 0.75); // of any type but text
     libperm::Plan plan;
     try {
-        plan = libperm::plan_of(bytes, small_machine());
+        plan = load_plan(bytes, small_machine());
     } catch (const libperm::Error &error) {
         CHECK((error.status() == PERM_BAD_ARGUMENT || error.status() == PERM_UNSUPPORTED));
         return false;

@@ -1,5 +1,6 @@
 // Tasks of every kind: in shards, as bytes, with checkpoints, the bits of one run; and all that is refused.
 #include "bench/families.hpp"
+#include "lib/run/part.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/sealed_bytes.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -33,9 +34,10 @@ std::string text_of(const perm_estimated &e) {
     return std::to_string(std::hash<double>()(e.mantissa_re)) + " " + std::to_string(e.exp2) + " " +
            std::to_string(e.samples) + " " + std::to_string(std::hash<double>()(e.upper_mantissa));
 }
+std::string text_of(const perm::Result &result) { return result.text() + "\n"; }
 std::string text_of(const std::vector<perm::Result> &results) {
     std::string text;
-    for (const perm::Result &r : results) text += r.text() + "\n";
+    for (const perm::Result &r : results) text += text_of(r);
     return text;
 }
 std::string answer_of(const perm::Task &task) {
@@ -214,6 +216,41 @@ TEST_CASE("what is missing, torn, of another task or none") {
         mixed.back() = of_another.run_shard(0);
         check_refused([&] { combine(task, mixed); }, "is of", PERM_BAD_ARGUMENT);
     }
+}
+
+TEST_CASE("a saved plan is a task without values, and parts of several shards are put together") {
+    Case c = of_plan();
+    const perm::Task task = c.make(c);
+    const std::string whole = answer_of(task);
+    const perm::Plan plan = perm::Plan::load(task.save());
+    CHECK(plan.save() == c.plan->save());
+    CHECK(text_of(plan.execute(c.matrix.values.data())) == whole);
+    CHECK(perm::Task::plan(plan, c.matrix.values.data()).save() == task.save());
+    check_refused([&] { perm::Task::load(plan.save()); }, "not the values", PERM_BAD_ARGUMENT);
+    for (Case &other : all_cases())
+        if (other.name.substr(0, 4) != "plan")
+            check_refused([&] { perm::Plan::load(other.make(other).save()); }, "no plan", PERM_BAD_ARGUMENT);
+
+    const auto read = [](const std::string &bytes) {
+        return libperm::content_of<libperm::Part>(libperm::part_seal, bytes);
+    };
+    const auto seal = [](const libperm::Part &part) {
+        return libperm::sealed(libperm::part_seal, libperm::written(part));
+    };
+    const std::vector<std::string> partials = all_shards(task);
+    REQUIRE(partials.size() > 2);
+    libperm::Part all = read(partials.front());
+    for (std::size_t k = 1; k < partials.size(); ++k) {
+        CHECK(read(partials[k]).digests == all.digests);
+        all.shards.push_back(read(partials[k]).shards.front());
+    }
+    CHECK(combine(task, {seal(all)}) == whole);
+    CHECK(combine(task, {partials[1], seal(all), seal(libperm::Part())}) == whole);
+    all.shards.erase(all.shards.begin() + 1);
+    check_refused([&] { combine(task, {seal(all)}); }, "the first is", PERM_BAD_ARGUMENT);
+    CHECK(combine(task, {seal(all), partials[1]}) == whole);
+    all.shards.front().pieces += "x";
+    check_refused([&] { combine(task, {partials[1], seal(all)}); }, "partial result 1", PERM_BAD_ARGUMENT);
 }
 
 TEST_CASE("a task that is cut off goes on from its checkpoint, with the same bits") {

@@ -1,6 +1,7 @@
 // Files from outside, sealed as the command seals them and never written by it; and devices in their place.
 #include "capi/command/part_file.hpp"
 #include "tests/support/command.hpp"
+#include "tests/support/whole_file.hpp"
 
 #include <doctest/doctest.h>
 
@@ -54,16 +55,12 @@ struct Files {
              Words{"shard", matrix, "--of", "1", "--index", "0", "-o", part, "--plan", plan} + options);
     }
 
+    perm::Part content() const { return perm::read_part(part, whole_file::read(part)); }
     // Sealed again.
-    void change_plan(const std::function<void(perm::PlanFile &)> &change) const {
-        perm::PlanFile content = perm::read_plan_file(plan);
-        change(content);
-        perm::write_plan_file(plan, content);
-    }
-    void change_part(const std::function<void(perm::PartFile &)> &change) const {
-        perm::PartFile content = perm::read_part_file(part);
-        change(content);
-        perm::write_part_file(part, content);
+    void change_part(const std::function<void(perm::Part &)> &change) const {
+        perm::Part changed = content();
+        change(changed);
+        perm::write_part_file(part, changed);
         perm::forget_previous(part);
     }
     Words compute() const { return {"compute", matrix, "--plan", plan}; }
@@ -71,23 +68,27 @@ struct Files {
     Words shard() const { return Words{"shard", matrix, "--of", "1", "--index", "0", "-o", part}; }
 };
 
-const std::string decimals = "%%MatrixMarket matrix array real general\n2 2\n0.1\n3\n2\n1e-3\n";
-
 } // namespace
 
-TEST_CASE("a sealed plan of another matrix is not believed") {
+TEST_CASE("a plan or a part of another matrix is not believed") {
     const std::string rows = "%%MatrixMarket matrix coordinate pattern general\n2 2 4\n1 1\n1 2\n2 1\n2 2\n";
     const Files files(dense_matrix(9)), larger(dense_matrix(12)), smaller(dense_matrix(4)), ones(rows);
     for (const Files *other : {&larger, &smaller, &ones}) {
-        const std::string bytes = perm::read_plan_file(other->plan).plan;
-        files.change_plan([&](perm::PlanFile &plan) { plan.plan = bytes; });
-        check_refused(files.folder, files.compute(), {files.plan, "another matrix", "rows and columns"});
-        files.change_part([&](perm::PartFile &part) { part.plan.plan = bytes; });
+        check_refused(files.folder, {"compute", files.matrix, "--plan", other->plan},
+                      {other->plan, "another matrix", "rows and columns"});
+        const std::string task = other->content().task;
+        files.change_part([&](perm::Part &part) { part.task = task; });
         check_refused(files.folder, files.combine(), {files.part, "another matrix"});
-        check_refused(files.folder, files.shard(), {files.part, "another matrix"});
+        check_refused(files.folder, files.shard(), {files.part, "another matrix", "rows and columns"});
     }
-    files.change_plan([&](perm::PlanFile &plan) { plan.plan = "no plan"; });
-    check_refused(files.folder, files.compute(), {files.plan, "perm_plan_save"});
+    files.change_part([&](perm::Part &part) { part.task = "no task"; });
+    check_refused(files.folder, files.combine(), {files.part, "perm_task_save"});
+    // A plan is a task without values.
+    const std::string plan = whole_file::read(files.plan);
+    files.change_part([&](perm::Part &part) { part.task = plan; });
+    check_refused(files.folder, files.combine(), {files.part, "not the values"});
+    files.change_part([&](perm::Part &part) { part.task.back() ^= 1; });
+    check_refused(files.folder, files.combine(), {files.part, "damaged"});
 }
 
 TEST_CASE("of the same sizes, too: other entries, other numbers, other multiplicities") {
@@ -95,52 +96,38 @@ TEST_CASE("of the same sizes, too: other entries, other numbers, other multiplic
                       counts = "%%MatrixMarket matrix coordinate real general\n3 3 5\n1 1 1\n2 2 1\n3 3 1\n";
     const Files one(size + "1 2\n2 1\n");
     const auto check_foreign = [&](const Files &other, const std::string &what) {
-        const std::string bytes = perm::read_plan_file(other.plan).plan;
-        one.change_plan([&](perm::PlanFile &plan) { plan.plan = bytes; });
-        check_refused(one.folder, one.compute(), {"another matrix", what});
-        one.change_part([&](perm::PartFile &part) { part.plan.plan = bytes; });
-        check_refused(one.folder, one.combine(), {"another matrix", what});
+        check_refused(one.folder, {"compute", one.matrix, "--plan", other.plan}, {"another matrix", what});
+        const std::string task = other.content().task;
+        one.change_part([&](perm::Part &part) { part.task = task; });
+        check_refused(one.folder, one.shard(), {"another matrix", what});
+        check_refused(one.folder, one.combine(), {one.part, "another matrix"});
     };
     check_foreign(Files(size + "1 3\n3 1\n"), "entries");
-    check_foreign(Files(counts + "1 2 1\n2 1 1\n"), "kind of numbers");
+    check_foreign(Files(counts + "1 2 1\n2 1 1\n"), "kinds of numbers");
     check_foreign(Files(size + "1 2\n2 1\n",
                         quick + Words{"--row-multiplicity", "1,1,1", "--col-multiplicity", "1,1,1"}),
                   "multiplicities");
 }
 
-TEST_CASE("a matrix that is none, and values that are not its, in a sealed part") {
-    const Files files(dense_matrix(9)), text(decimals, quick + Words{"--decimal"});
-    const auto check_damaged = [](const Files &of, const std::function<void(perm::PartFile &)> &change,
-                                  const std::string &word = "damaged") {
-        const perm::PartFile sound = perm::read_part_file(of.part);
-        of.change_part(change);
-        check_refused(of.folder, of.combine(), {word});
-        perm::PartFile again = sound;
-        perm::write_part_file(of.part, again);
-        perm::forget_previous(of.part);
+TEST_CASE("files of formats that are no more") {
+    const Files files(dense_matrix(9));
+    const auto check_old = [&](const std::string &file, const char *word, const Words &arguments) {
+        const std::string sound = whole_file::read(file);
+        std::string old = word + sound.substr(8);
+        old[8 + 1] = 2; // its number
+        whole_file::write(file, old);
+        const Run r = run(files.folder, arguments);
+        CAPTURE(r.err);
+        CHECK(r.code == 3);
+        CHECK(contains(r.err, file + ": "));
+        CHECK(contains(r.err, "is of format 2, this libperm reads"));
+        whole_file::write(file, sound);
     };
-    CHECK(run(text.folder, text.combine()).code == 0);
-    // Made with --decimal, holding doubles: once a crash.
-    check_damaged(text, [](perm::PartFile &part) { part.values = {{0.1, 2, 3, 0.001}, {}, {}}; });
-    check_damaged(text, [](perm::PartFile &part) { part.values.texts.pop_back(); });
-    check_damaged(
-        text, [](perm::PartFile &part) { part.values.texts[1] = "no number"; }, "no number");
-    check_damaged(files, [](perm::PartFile &part) { part.values.doubles.pop_back(); });
-    check_damaged(files, [](perm::PartFile &part) { part.values.doubles.push_back(1); });
-    check_damaged(files, [](perm::PartFile &part) { part.values = {}; });
-    check_damaged(files, [](perm::PartFile &part) { part.values.integers.assign(81, 1); });
-    check_damaged(files, [](perm::PartFile &part) { part.plan.pattern.value_type = PERM_VALUE_C128; });
-    check_damaged(files, [](perm::PartFile &part) { part.plan.pattern.value_type = 77; });
-    check_damaged(files, [](perm::PartFile &part) { part.plan.pattern.row_ptr.clear(); });
-    check_damaged(
-        files, [](perm::PartFile &part) { part.plan.pattern.row_ptr.pop_back(); }, "cannot hold");
-    check_damaged(
-        files, [](perm::PartFile &part) { part.plan.pattern.row_ptr[3] = 1 << 30; }, "row_ptr");
-    check_damaged(
-        files, [](perm::PartFile &part) { part.plan.pattern.col_idx[3] = -7; }, "col_idx");
-    check_damaged(files, [](perm::PartFile &part) { part.plan.pattern.col_multiplicity = {1}; });
-    check_damaged(files, [](perm::PartFile &part) { part.plan.pattern.n_cols = -1; });
-    CHECK(run(files.folder, files.combine()).code == 0);
+    check_old(files.plan, "PERMPLNF", files.compute());
+    check_old(files.plan, "PERMTASK", files.compute());
+    check_old(files.part, "PERMJOBS", files.combine());
+    must(files.folder, files.compute());
+    must(files.folder, files.combine());
 }
 
 TEST_CASE("a part's place among the others") {
@@ -150,7 +137,7 @@ TEST_CASE("a part's place among the others") {
     const auto make_sound = [&] { fs::copy_file(copy, files.part, fs::copy_options::overwrite_existing); };
     const auto check_wrong = [&](std::int64_t of, std::int64_t index) {
         CAPTURE(of);
-        files.change_part([&](perm::PartFile &part) {
+        files.change_part([&](perm::Part &part) {
             part.of = of;
             part.index = index;
         });
@@ -166,25 +153,28 @@ TEST_CASE("a part's place among the others") {
     check_wrong(3, -1);
     check_wrong(-large, -large);
 
-    const std::size_t shards = perm::read_part_file(files.part).partials.size();
-    REQUIRE(shards > 1);
-    files.change_part([&](perm::PartFile &part) { // the first half's shards are all of them
+    REQUIRE(files.content().shards.size() > 1);
+    const std::string whole = must(files.folder, files.combine() + Words{"--quiet"});
+    files.change_part([&](perm::Part &part) { // the first half's shards are all of them
         part.of = 2;
     });
-    check_refused(files.folder, files.combine(), {files.part, "shards that are not those"});
+    CHECK(must(files.folder, files.combine() + Words{"--quiet"}) == whole);
     make_sound();
-    files.change_part([&](perm::PartFile &part) {
-        auto one = part.partials.extract(part.partials.begin());
-        one.key() = -5;
-        part.partials.insert(std::move(one));
-    });
-    check_refused(files.folder, files.combine(), {"shards that are not those"});
-    check_refused(files.folder, files.shard(), {"shards that are not those"});
+    files.change_part([&](perm::Part &part) { part.shards.front().number = std::uint64_t(-5); });
+    check_refused(files.folder, files.combine(), {files.part, "it is of shard 18446744073709551611"});
+    make_sound();
+    files.change_part([&](perm::Part &part) { part.shards.front().pieces.pop_back(); });
+    check_refused(files.folder, files.combine(), {files.part, "damaged", "a shard's pieces"});
+    make_sound();
+    files.change_part([&](perm::Part &part) { part.shards.pop_back(); });
+    check_refused(files.folder, files.combine(), {"missing: 0 of 1 (begun and not finished: 0)"});
+    must(files.folder, files.shard() + quick); // does what is missing
+    CHECK(must(files.folder, files.combine() + Words{"--quiet"}) == whole);
 }
 
 TEST_CASE("more parts than shards: who is missing is told at once, and none is that has none") {
     const Files files(dense_matrix(22));
-    const std::int64_t shards = std::ssize(perm::read_part_file(files.part).partials);
+    const std::int64_t shards = std::ssize(files.content().shards);
     const auto part = [&](std::int64_t of, std::int64_t index) {
         return files.folder / (std::to_string(index) + "." + std::to_string(of));
     };
@@ -218,7 +208,7 @@ TEST_CASE("more parts than shards: who is missing is told at once, and none is t
 TEST_CASE("the shards' indexes, however many of each there are") {
     for (const std::int64_t shards : {1, 2, 7, 64, 65536})
         for (const std::int64_t of : {std::int64_t{1}, std::int64_t{2}, std::int64_t{5}, std::int64_t{64},
-                                      std::int64_t{1000}, perm::most_parts})
+                                      std::int64_t{1000}, perm::Part::most})
             for (std::int64_t shard = 0; shard < shards; shard += 1 + shards / 100) {
                 const std::int64_t k = perm::index_of(shard, shards, of);
                 CHECK((perm::first_shard(shards, of, k) <= shard &&

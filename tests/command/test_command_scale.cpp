@@ -1,4 +1,5 @@
 // The perm command where work is long or shared out: checkpoints, saved plans, parts of job arrays.
+#include "capi/command/part_file.hpp"
 #include "tests/support/command.hpp"
 
 #include <doctest/doctest.h>
@@ -259,7 +260,7 @@ TEST_CASE("parts in any order and more than once have the digits of one run") {
         std::string changed = dense_matrix(22);
         changed[changed.rfind("0.")] = '1';
         const std::string values = folder.write("values.mtx", changed);
-        check_foreign(Words{values} + place + quick, {"other values"});
+        check_foreign(Words{values} + place + quick, {"other values", "values.mtx"});
         check_foreign(Words{file, "--of", "6", "--index", "1"} + quick, {"another division"});
         check_foreign(Words{file, "--decimal"} + place + quick, {"--decimal"});
         const Words tree{"--engine", "tree", "--device", "cpu"};
@@ -279,7 +280,7 @@ TEST_CASE("a part file is of one index of one matrix") {
     REQUIRE(run(folder, shard(file, "3", "1")).code == 0);
     check_refused(folder, shard(file, "3", "2"), {"is there", "index 1 of 3"});
     check_refused(folder, shard(file, "4", "1"), {"is there", "index 1 of 3"});
-    check_refused(folder, shard(other, "3", "1"), {"is there", "another matrix, matrix.mtx"});
+    check_refused(folder, shard(other, "3", "1"), {"is there", "matrix.mtx", "another matrix"});
     check_refused(folder, Words{"shard", file, "--of", "3", "--index", "1", "-o", file},
                   {"matrix.mtx", "perm shard"});
     CHECK(folder.read("matrix.mtx") == dense_matrix(18));
@@ -342,7 +343,7 @@ TEST_CASE("a saved plan is everybody's") {
     CHECK(permanent(folder, array.combine({0, 1, 2})) == whole);
 
     const std::string other = folder.write("other.mtx", dense_matrix(21));
-    check_refused(folder, {"compute", other, "--plan", plan}, {"another matrix, matrix.mtx, than other.mtx"});
+    check_refused(folder, {"compute", other, "--plan", plan}, {plan, "another matrix"});
     check_refused(folder, {"compute", file, "--decimal", "--plan", plan}, {"--decimal"});
     check_refused(folder, {"compute", file, "--plan", plan, "--engine", "tree"}, {"another engine"});
     check_refused(folder, {"compute", file, "--plan", array.part(0)}, {"perm plan"});
@@ -414,9 +415,15 @@ TEST_CASE("an estimate by an array of jobs, and with a checkpoint") {
     const json combined = run(folder, jobs.combine({0, 1, 2}) + Words{"--json"}).object();
     CHECK(combined["n_rows"] == 40);
     CHECK(combined["epsilon"] == 0.0005);
+    // A file of perm shard is what run_shard gives, of several shards.
+    const perm::Task task = perm::Task::load(perm::read_part(jobs.part(0), folder.read("part.0")).task);
+    const perm_estimated together =
+        task.combine_estimate({folder.read("part.2"), folder.read("part.0"), folder.read("part.1")});
+    CHECK(std::to_string(together.samples) == std::to_string(combined["samples"].get<std::int64_t>()));
+    CHECK(together.mantissa_re == combined["mantissa"].get<double>());
     // Others' parts.
     const Array other(folder, matrix, 3, options + Words{"--estimate", "--delta", "0.1"});
-    check_refused(folder, other.arguments(1), {"an estimate with other options", "remove"});
+    check_refused(folder, other.arguments(1), {"with other options", "remove"});
     check_refused(folder, Array(folder, matrix, 3, quick).arguments(1), {"of an estimate", "remove"});
     fs::rename(jobs.part(1), folder / "kept");
     other.run_parts({1});
@@ -449,6 +456,29 @@ TEST_CASE("an estimate by an array of jobs, and with a checkpoint") {
     check_refused(folder, kept + Words{"--epsilon", "0.1"}, {"--epsilon"});
     check_refused(folder, Words{"estimate", matrix, "--checkpoint", file}, {"other options", "remove"});
     check_refused(folder, Words{"compute", matrix, "--checkpoint", file}, {"perm_estimate"});
+}
+
+TEST_CASE("numbers of matchings by an array of jobs") {
+    const Folder folder;
+    std::string text = "%%MatrixMarket matrix coordinate pattern general\n14 14 98\n";
+    for (int i = 0; i < 14; ++i)
+        for (const int offset : {0, 1, 2, 5, 6, 9, 11})
+            text += std::to_string(i + 1) + " " + std::to_string((i + offset) % 14 + 1) + "\n";
+    const std::string matrix = folder.write("m.mtx", text);
+    const std::string whole = permanent(folder, {"matchings", matrix});
+    CHECK(std::count(whole.begin(), whole.end(), '\n') == 15);
+    const Array jobs(folder, matrix, 2, {"--matchings"});
+    jobs.run_parts({1});
+    const Run missing = run(folder, jobs.combine({1}));
+    jobs.run_parts({0});
+    CHECK(permanent(folder, jobs.combine({1, 0})) == whole);
+    if (missing.code != 0) CHECK(contains(missing.err, "missing: 0 of 2"));
+    const json combined = run(folder, jobs.combine({0, 1}) + Words{"--json"}).object();
+    CHECK(combined["matchings"].size() == 15);
+    CHECK(combined["nnz"] == 98);
+    check_refused(folder, Array(folder, matrix, 2).arguments(1), {"numbers of matchings", "remove"});
+    check_refused(folder, Array(folder, matrix, 2, {"--estimate"}).arguments(1), {"another", "remove"});
+    check_refused(folder, jobs.arguments(0) + Words{"--estimate"}, {"--estimate"});
 }
 
 TEST_CASE("a part that no shard falls to says so") {

@@ -9,39 +9,43 @@
 #include "part_file.hpp"
 
 #include <cstdio>
+#include <utility>
 
 namespace {
-
-perm::PartFile part(const char *engine) {
-    const fuzz::Band band;
-    perm_opts opts = fuzz::limited();
-    opts.engine = engine;
-    opts.without = "all";
-    const perm::Plan plan(band.csr, opts);
-    perm::PartFile part;
-    part.plan = {"band.mtx", perm::pattern_of(band.csr), plan.save()};
-    part.values = perm::values_of(band.csr);
-    for (std::int64_t k = 0; k < plan.shards(); ++k) part.partials[k] = plan.run_shard(band.csr.values, k);
-    return part;
-}
 
 struct Files {
     std::string plan, part;
 };
 
+// A part with all shards of the task.
+std::string part_of(const perm::Task &task) {
+    perm::Part whole;
+    for (std::int64_t k = 0; k < task.shards(); ++k) {
+        perm::Part one = perm::read_part("a shard", task.run_shard(k));
+        one.shards.insert(one.shards.end(), whole.shards.begin(), whole.shards.end());
+        whole = std::move(one);
+    }
+    whole.task = task.save();
+    whole.matrix = "band.mtx";
+    return libperm::sealed(libperm::part_seal, libperm::written(whole));
+}
+
 const std::vector<Files> &genuine() {
     static const std::vector<Files> all = [] {
         std::vector<Files> files;
-        const std::string name = fuzz::scratch_folder() + "/file";
+        const fuzz::Band band;
         for (const char *engine : {"frontier", "tree"}) {
-            perm::PartFile whole = part(engine);
-            perm::write_plan_file(name, whole.plan);
-            const std::string plan = whole_file::read(name);
-            std::remove(name.c_str());
-            perm::write_part_file(name, whole);
-            files.push_back({plan, whole_file::read(name)});
-            std::remove(name.c_str());
+            perm_opts opts = fuzz::limited();
+            opts.engine = engine;
+            opts.without = "all";
+            const perm::Plan plan(band.csr, opts);
+            files.push_back({plan.save(), part_of(perm::Task::plan(plan, band.csr.values))});
         }
+        const perm::Plan plan(band.csr, fuzz::limited());
+        perm_estimate_opts wanted = PERM_ESTIMATE_OPTS_INIT;
+        wanted.epsilon = 0.5;
+        files.push_back({plan.save(), part_of(perm::Task::estimate(band.csr, wanted, fuzz::limited()))});
+        files.push_back({plan.save(), part_of(perm::Task::matchings(band.csr, fuzz::limited()))});
         return files;
     }();
     return all;
@@ -66,7 +70,7 @@ void fuzz::run(std::string_view input) {
     const bool is_plan = bytes.chance(64);
     const std::string name = scratch_folder() + "/file";
     whole_file::write(name, sealed_like(is_plan ? files.plan : files.part, std::string(bytes.rest())));
-    if (is_plan) return expect_errors([&] { perm::read_plan_file(name); });
+    if (is_plan) return expect_errors([&] { perm::load_plan_file(name, fuzz::limited()); });
     perm::Options options;
     options.parts = {name};
     options.quiet = true;

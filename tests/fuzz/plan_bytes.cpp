@@ -3,7 +3,6 @@
 #include "tests/fuzz/sealed.hpp"
 
 #include "lib/base/error.hpp"
-#include "lib/saved/bytes.hpp"
 #include "tests/support/branch_plans.hpp"
 
 #include <algorithm>
@@ -105,7 +104,7 @@ void fuzz::run(std::string_view input) {
     require(perm_plan_save(plan, nullptr, 0, &needed) == PERM_OK, perm_last_error());
     std::int64_t shards = 0;
     require(perm_plan_shards(plan, &shards, nullptr) == PERM_OK && shards > 0, "no shard");
-    const libperm::Plan known = libperm::plan_of(bytes, libperm::Options());
+    const libperm::Plan known = load_plan(bytes, libperm::Options());
     if (const std::size_t count = given_entries(known.input); count < most_entries) {
         const PlannedValues values(known.input.value_type, count);
         perm_result result = PERM_RESULT_INIT;

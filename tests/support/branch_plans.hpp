@@ -3,10 +3,10 @@
 
 #include "lib/frontier/cost.hpp"
 #include "lib/frontier/frontier_plan.hpp"
-#include "lib/saved/bytes.hpp"
 #include "preprocess/branch_shape.hpp"
 #include "tests/support/branch_cases.hpp"
 #include "tests/support/plan_in_memory.hpp"
+#include "tests/support/saved_plan.hpp"
 
 #include <map>
 #include <memory>
@@ -41,7 +41,7 @@ inline BranchedPlan along_random_trees(const perm_csr &a, const perm_opts &opts,
         block.candidates = {c};
         block.chosen = 0;
     }
-    made.bytes = libperm::bytes_of(plan);
+    made.bytes = save_plan(plan);
     return made;
 }
 
