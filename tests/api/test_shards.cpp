@@ -334,7 +334,7 @@ TEST_CASE("partial results of other plans, values and versions") {
     check_refused(perm::Plan(a, in_precision("ryser", "dd")).run_shard(a.values.data(), 0), PERM_BAD_ARGUMENT,
                   "another plan");
     const perm::Csr other = erdos_renyi(7, 0.9, Entries::nonnegative, 5);
-    check_refused(perm::Plan(other).run_shard(other.values.data(), 0), PERM_BAD_ARGUMENT, "another plan");
+    check_refused(perm::Plan(other).run_shard(other.values.data(), 0), PERM_BAD_ARGUMENT, "another matrix");
     check_refused(perm::Plan(a).save(), PERM_BAD_ARGUMENT, "not the partial result");
     check_refused("", PERM_BAD_ARGUMENT, "cut off");
     std::string version = perm::Plan(a).run_shard(a.values.data(), 0);
