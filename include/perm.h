@@ -428,9 +428,9 @@ PERM_API perm_status perm_plan_source(const perm_plan *plan, const char *arch, c
  * perm_plan_explain, but without a NUL. The file of the command `perm plan` is the same. */
 PERM_API perm_status perm_plan_save(const perm_plan *plan, void *buffer, size_t capacity, size_t *needed);
 
-/* A saved plan again, or that of a saved task of a plan, without analysing the pattern. Executing it gives the same bits as the plan that was saved,
- * on any machine; but one of engine "periodic" is saved in blocks, whose digits are as certain and may be others
- * (docs/engines.md). *plan is NULL on failure.
+/* A saved plan again, or that of a saved task of a plan, without analysing the pattern. Executing it gives the same
+ * bits as the plan that was saved, on any machine; but one of engine "periodic" is saved in blocks, whose digits are as
+ * certain and may be others (docs/engines.md). *plan is NULL on failure.
  * opts (may be NULL): threads, memory_limit_bytes, time_limit_seconds, machine, cache, callbacks: taken from here.
  * All else is the plan's: leave it at its default, or as it was. What limits forbade when the plan was made stays
  * forbidden; those of opts are for its execution.
@@ -634,8 +634,8 @@ PERM_API perm_status perm_plan_shards(const perm_plan *plan, int64_t *count, dou
 /* What a shard came to: bytes that are the same on every machine, with the digests of the plan and the values, the
  * shard's number and a checksum. Of some hundred bytes; of plans with many blocks, more. Start from
  * PERM_PARTIAL_INIT; a call that is given a used one frees its bytes first. Those to be combined may be the caller's
- * own, as read from a file, or a whole file of the command `perm shard`, which holds several shards: then bytes and
- * size are all that is set, and they are not for perm_partial_clear. */
+ * own, as read from a file, or a whole file of the command `perm shard`, which holds several shards: then bytes and size
+ * are all that is set, and they are not for perm_partial_clear. */
 typedef struct perm_partial {
     size_t struct_size;
     void *bytes; /* the library's */
