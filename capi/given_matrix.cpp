@@ -1,7 +1,9 @@
 #include "capi/given_matrix.hpp"
 
+#include "lib/base/struct_size.hpp"
 #include "lib/input/matrix.hpp"
 
+#include <cstring>
 #include <limits>
 
 namespace capi {
@@ -85,6 +87,65 @@ perm_csr GivenMatrix::csr() const {
     if (row_weights_) a.row_unmatched = behind(a.nnz);
     if (col_weights_) a.col_unmatched = behind(a.nnz + (row_weights_ ? a.n_rows : 0));
     return a;
+}
+
+GivenDense::GivenDense(const perm_dense &a)
+    : n_rows_(a.n_rows),
+      n_cols_(a.n_cols),
+      count_(a.count),
+      value_type_(a.value_type),
+      row_multiplicity_(vector_of<std::int64_t>(a.row_multiplicity, a.n_rows)),
+      col_multiplicity_(vector_of<std::int64_t>(a.col_multiplicity, a.n_cols)),
+      values_(a.values, a.count * a.n_rows * a.n_cols, a.value_type) {}
+
+perm_dense GivenDense::dense() const {
+    perm_dense a = PERM_DENSE_INIT;
+    a.n_rows = n_rows_;
+    a.n_cols = n_cols_;
+    a.count = count_;
+    a.values = values_.data();
+    a.value_type = value_type_;
+    a.row_multiplicity = data_or_null(row_multiplicity_);
+    a.col_multiplicity = data_or_null(col_multiplicity_);
+    return a;
+}
+
+std::string GivenDense::difference(const perm_csr &given) const {
+    const perm_csr a = libperm::read_known(given, offsetof(perm_csr, row_multiplicity), "perm_csr");
+    const auto counts = [](const std::int64_t *multiplicity, std::int64_t lines) {
+        return multiplicity ? vector_of<std::int64_t>(multiplicity, lines)
+                            : std::vector<std::int64_t>(static_cast<std::size_t>(lines), 1);
+    };
+    const perm_dense own = dense();
+    if (count_ != 1 || a.n_rows != n_rows_ || a.n_cols != n_cols_ || a.value_type != value_type_ ||
+        a.row_unmatched || a.col_unmatched ||
+        counts(a.row_multiplicity, n_rows_) != counts(own.row_multiplicity, n_rows_) ||
+        counts(a.col_multiplicity, n_cols_) != counts(own.col_multiplicity, n_cols_))
+        return "another matrix";
+    const std::size_t size = libperm::size_of(static_cast<perm_value_type>(value_type_));
+    const std::vector<std::int64_t> row = indexes(a.row_ptr, n_rows_ + 1, a.index_type),
+                                    column = indexes(a.col_idx, a.nnz, a.index_type);
+    std::vector<std::byte> written(static_cast<std::size_t>(n_rows_ * n_cols_) * size);
+    for (std::int64_t i = 0; i < n_rows_; ++i)
+        for (std::int64_t k = row[static_cast<std::size_t>(i)]; k < row[static_cast<std::size_t>(i) + 1]; ++k)
+            std::memcpy(written.data() +
+                            static_cast<std::size_t>(i * n_cols_ + column[static_cast<std::size_t>(k)]) *
+                                size,
+                        static_cast<const std::byte *>(a.values) + static_cast<std::size_t>(k) * size, size);
+    const bool same = written.empty() || std::memcmp(written.data(), values_.data(), written.size()) == 0;
+    return same ? "" : "another matrix";
+}
+
+bool GivenDense::is_sound() const {
+    constexpr std::int64_t most = std::int64_t{1} << 40; // as perm_dense has it at most
+    const auto are = [](const std::vector<std::int64_t> &counts, std::int64_t lines) {
+        return counts.empty() || std::ssize(counts) == lines;
+    };
+    const auto in_range = [](std::int64_t lines) { return 0 <= lines && lines <= std::int64_t{1} << 20; };
+    if (!in_range(n_rows_) || !in_range(n_cols_) || count_ < 0 || count_ > most) return false;
+    const std::int64_t each = n_rows_ * n_cols_;
+    return (each == 0 || count_ <= most / each) && are(row_multiplicity_, n_rows_) &&
+           are(col_multiplicity_, n_cols_) && values_.are(count_ * each, value_type_);
 }
 
 bool GivenMatrix::is_sound() const {

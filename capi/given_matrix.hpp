@@ -74,4 +74,28 @@ class GivenMatrix {
     GivenNumbers values_;
 };
 
+// Dense matrices, kept as well.
+class GivenDense {
+  public:
+    GivenDense() = default;
+    explicit GivenDense(const perm_dense &a); // checked
+
+    perm_dense dense() const; // valid as long as this is
+    // To a matrix that perm.h's checks have passed, in words, where there is one of these; none: "".
+    std::string difference(const perm_csr &a) const;
+
+    template <class Archive> void serialize(Archive &ar) {
+        ar(n_rows_, n_cols_, count_, value_type_, row_multiplicity_, col_multiplicity_, values_);
+        libperm::require_read<Archive>(is_sound(), "the matrices");
+    }
+
+  private:
+    bool is_sound() const; // as to lengths
+
+    std::int64_t n_rows_ = 0, n_cols_ = 0, count_ = 0;
+    std::int32_t value_type_ = PERM_VALUE_F64;
+    std::vector<std::int64_t> row_multiplicity_, col_multiplicity_; // none: all 1
+    GivenNumbers values_;
+};
+
 } // namespace capi

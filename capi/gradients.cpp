@@ -1,5 +1,6 @@
 // perm_plan_gradient and perm_plan_gradient_batch.
 #include "capi/boundary.hpp"
+#include "capi/gradient_task.hpp"
 #include "capi/interval_beside.hpp"
 #include "capi/one_call.hpp"
 #include "capi/plan_handle.hpp"
@@ -40,6 +41,16 @@ void gradient_into(const perm_plan &plan, const libperm::GradientWay &way, int t
         way.run(plan.plan, threads, arrays.values, arrays.gradient, arrays.error_bounds, control, outcome);
     capi::fill(r, plan.plan, outcome, libperm::answer_of(answer, with_text));
     r.threads = libperm::facts_of(outcome.engine).transfers_states ? 1 : threads;
+}
+
+// As a task that goes on from its checkpoint.
+void kept_gradient_into(const perm_plan &plan, const void *values, void *gradient, double *error_bounds,
+                        perm_result &r) {
+    perm_answer answer = PERM_ANSWER_INIT;
+    answer.numbers = static_cast<double *>(gradient);
+    answer.error_bounds = error_bounds;
+    answer.results = &r;
+    capi::GradientTask(&plan, values).run(answer);
 }
 
 // Where the caller's matrices and their derivatives lie.
@@ -107,6 +118,8 @@ perm_status perm_plan_gradient(const perm_plan *plan, const void *values, void *
     return into(result ? result : &unwanted, [&](perm_result &r) {
         capi::require_executable(plan, libperm::Call::plan_gradient);
         require_place(*plan, gradient);
+        if (!plan->plan.options.checkpoint.empty())
+            return kept_gradient_into(*plan, values, gradient, error_bounds, r);
         capi::Stopwatch watch;
         libperm::RunControl control(plan->plan.options);
         const auto work = [&] {
@@ -127,7 +140,7 @@ perm_status perm_plan_gradient_batch(const perm_plan *plan, const void *values, 
                                      void *gradients, double *error_bounds, perm_result *results) {
     return guarded([&] {
         capi::ClearedOnFailure of_failure(results, count);
-        capi::require_executable(plan, libperm::Call::plan_gradient);
+        capi::require_executable(plan, libperm::Call::plan_gradient_batch);
         libperm::check_batch(plan->plan, values, stride, count);
         if (count == 0) return;
         require_place(*plan, gradients);

@@ -1,9 +1,19 @@
-// perm_sub_permanents, perm_gradients: of dense matrices, without a plan; perm_sample_photons, which draws by
-// the former.
+// perm_sub_permanents, perm_gradients: of dense matrices, without a plan, also as a task;
+// perm_sample_photons, which draws by the former.
 #include "capi/boundary.hpp"
 #include "capi/one_call.hpp"
+#include "capi/task_kinds.hpp"
+#include "lib/base/error.hpp"
 #include "lib/glynn/minors/dense_minors.hpp"
+#include "lib/glynn/minors/minors_task.hpp"
 #include "lib/samples/boson/boson_sample.hpp"
+
+#include <perm.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
 
 using capi::guarded;
 
@@ -26,7 +36,89 @@ perm_status computed(libperm::Call call, const perm_opts *opts, bool is_short, c
     });
 }
 
+void copy(const std::vector<double> &from, double *to) {
+    if (to) std::copy(from.begin(), from.end(), to);
+}
+
+// At once, or, with a checkpoint, from there on.
+void run(const libperm::DenseMinors &minors, const libperm::Options &options, libperm::RunControl &control,
+         const libperm::MinorPlaces &to) {
+    if (options.checkpoint.empty()) return minors.run(options, control, to);
+    if (!to.numbers && minors.numbers() > 0)
+        throw libperm::Error(PERM_BAD_ARGUMENT, "the place for the minors is a null pointer");
+    const libperm::Minors found = libperm::run_kept(libperm::MinorsTask(minors, options), options, control);
+    copy(found.numbers, to.numbers);
+    copy(found.bounds, to.bounds);
+    copy(found.permanents, to.permanents);
+    copy(found.permanent_bounds, to.permanent_bounds);
+}
+
+// Sub-permanents of matrices of its own.
+class MinorsTask final : public perm_task {
+  public:
+    MinorsTask(capi::TaskSource source, const perm_opts *opts)
+        : options_(libperm::read_options(opts, libperm::Call::sub_permanents)),
+          source_(std::move(source)),
+          dense_(source_.dense.dense()),
+          minors_(&dense_),
+          task_(minors_, options_) {}
+
+    capi::Room room() const override {
+        const std::int64_t numbers = minors_.numbers();
+        return {.numbers = numbers * static_cast<std::int64_t>(minors_.parts()), .bounds = numbers};
+    }
+    void run(const perm_answer &answer) const override {
+        answered(answer,
+                 [&](libperm::RunControl &control) { return libperm::run_kept(task_, options_, control); });
+    }
+    void combine(std::span<const std::string_view> partials, const perm_answer &answer) const override {
+        answered(answer,
+                 [&](libperm::RunControl &control) { return libperm::combine(task_, partials, control); });
+    }
+    std::string saved() const override { return source_.bytes(); }
+    std::string difference(const perm_csr &a) const override { return source_.dense.difference(a); }
+
+  protected:
+    const libperm::Options &options() const override { return options_; }
+    libperm::Call shard_call() const override { return libperm::Call::sub_permanents; }
+    void with_task(libperm::RunControl &, const Work &work) const override { work(task_); }
+
+  private:
+    template <class Find> void answered(const perm_answer &answer, const Find &find) const {
+        controlled([&](libperm::RunControl &control) {
+            const libperm::Minors found = find(control);
+            copy(found.numbers, answer.numbers);
+            copy(found.bounds, answer.error_bounds);
+        });
+    }
+
+    const libperm::Options options_;
+    const capi::TaskSource source_;
+    const perm_dense dense_; // a view of it
+    const libperm::SubPermanents minors_;
+    const libperm::MinorsTask task_;
+};
+
 } // namespace
+
+namespace capi {
+
+std::unique_ptr<perm_task> minors_task(const perm_dense *a, const perm_opts *opts) {
+    const libperm::SubPermanents checked(a);
+    TaskSource source;
+    source.kind = libperm::TaskIdentity::minors;
+    source.dense = GivenDense(*a);
+    source.take(opts);
+    return minors_task(std::move(source), opts);
+}
+
+std::unique_ptr<perm_task> minors_task(TaskSource source, const perm_opts *opts) {
+    const TaskSource known = source; // that the texts are of
+    const perm_opts all = known.options(opts);
+    return std::make_unique<MinorsTask>(std::move(source), &all);
+}
+
+} // namespace capi
 
 extern "C" {
 
@@ -34,7 +126,8 @@ perm_status perm_sub_permanents(const perm_dense *a, const perm_opts *opts, void
                                 double *error_bounds) {
     return computed(libperm::Call::sub_permanents, opts, is_short(a, opts),
                     [&](const libperm::Options &options, libperm::RunControl &control) {
-                        libperm::compute_sub_permanents(a, options, control, sub_permanents, error_bounds);
+                        run(libperm::SubPermanents(a), options, control,
+                            {static_cast<double *>(sub_permanents), error_bounds});
                     });
 }
 
@@ -42,8 +135,9 @@ perm_status perm_gradients(const perm_dense *a, const perm_opts *opts, void *gra
                            void *permanents, double *permanent_bounds) {
     return computed(libperm::Call::gradients, opts, is_short(a, opts),
                     [&](const libperm::Options &options, libperm::RunControl &control) {
-                        libperm::compute_gradients(a, options, control, gradients, error_bounds, permanents,
-                                                   permanent_bounds);
+                        run(libperm::DenseGradients(a), options, control,
+                            {static_cast<double *>(gradients), error_bounds,
+                             static_cast<double *>(permanents), permanent_bounds});
                     });
 }
 

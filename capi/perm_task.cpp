@@ -44,6 +44,9 @@ std::unique_ptr<perm_task> loaded(std::string_view bytes, const perm_opts *opts)
     if (source.kind == libperm::TaskIdentity::plan) return capi::plan_task(std::move(source), opts);
     if (source.kind == libperm::TaskIdentity::estimate) return capi::estimate_task(source, opts);
     if (source.kind == libperm::TaskIdentity::matchings) return capi::matching_task(std::move(source), opts);
+    if (source.kind == libperm::TaskIdentity::derivatives)
+        return capi::gradient_task(std::move(source), opts);
+    if (source.kind == libperm::TaskIdentity::minors) return capi::minors_task(std::move(source), opts);
     throw Error(PERM_BAD_ARGUMENT, "the task is of a kind that there is not");
 }
 
@@ -101,6 +104,14 @@ perm_status perm_task_estimate(const perm_csr *a, const perm_opts *opts,
 
 perm_status perm_task_matchings(const perm_csr *a, const perm_opts *opts, perm_task **task) {
     return made(task, [&] { return capi::matching_task(a, opts); });
+}
+
+perm_status perm_task_gradient(const perm_plan *plan, const void *values, perm_task **task) {
+    return made(task, [&] { return capi::gradient_task(plan, values); });
+}
+
+perm_status perm_task_minors(const perm_dense *a, const perm_opts *opts, perm_task **task) {
+    return made(task, [&] { return capi::minors_task(a, opts); });
 }
 
 perm_status perm_task_save(const perm_task *task, void *buffer, size_t capacity, size_t *needed) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "capi/plan_execute.hpp"
-#include "capi/plan_handle.hpp"
+#include "capi/plan_with_values.hpp"
 #include "capi/task.hpp"
 #include "capi/task_source.hpp"
 #include "lib/input/matrix.hpp"
@@ -24,15 +24,15 @@ class PlanTask final : public perm_task {
     Room room() const override { return {.results = 1}; }
     void run(const perm_answer &answer) const override;
     void combine(std::span<const std::string_view> partials, const perm_answer &answer) const override;
-    std::string saved() const override;
-    std::string difference(const perm_csr &a) const override;
-    std::string explain(perm_format format) const override { return capi::explain(*plan_, format); }
+    std::string saved() const override { return of_.source(libperm::TaskIdentity::plan).bytes(); }
+    std::string difference(const perm_csr &a) const override { return of_.difference(a); }
+    std::string explain(perm_format format) const override { return capi::explain(of_.plan(), format); }
 
     // Into a cleared result.
     void combine(std::span<const std::string_view> partials, perm_result &r) const;
 
   protected:
-    const libperm::Options &options() const override { return plan_->plan.options; }
+    const libperm::Options &options() const override { return of_.options(); }
     libperm::Call shard_call() const override { return libperm::Call::plan_run_shard; }
     void with_task(libperm::RunControl &control, const Work &work) const override;
     void telling_interval(const std::function<void()> &work) const override;
@@ -40,10 +40,7 @@ class PlanTask final : public perm_task {
   private:
     void check_values();
 
-    const std::unique_ptr<perm_plan> own_; // none: the caller's
-    const perm_plan *const plan_;
-    GivenNumbers given_;
-    const void *values_;
+    const PlanWithValues of_;
     libperm::Values checked_;
     double seconds_check_ = 0;
 };

@@ -20,6 +20,12 @@ std::unique_ptr<perm_task> estimate_task(const TaskSource &source, const perm_op
 std::unique_ptr<perm_task> matching_task(const perm_csr *a, const perm_opts *opts);
 std::unique_ptr<perm_task> matching_task(TaskSource source, const perm_opts *opts);
 
+std::unique_ptr<perm_task> gradient_task(const perm_plan *plan, const void *values);
+std::unique_ptr<perm_task> gradient_task(TaskSource source, const perm_opts *opts);
+
+std::unique_ptr<perm_task> minors_task(const perm_dense *a, const perm_opts *opts);
+std::unique_ptr<perm_task> minors_task(TaskSource source, const perm_opts *opts);
+
 void require_place(const perm_estimated *estimate); // throws Error
 
 } // namespace capi

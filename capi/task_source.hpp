@@ -17,6 +17,7 @@ namespace capi {
 struct TaskSource {
     std::string kind;    // of its identity
     GivenMatrix matrix;  // of all but plans
+    GivenDense dense;    // of minors
     std::string plan;    // of plans and others that are planned: as bytes
     GivenNumbers values; // that the plan is executed with
     // Of the options those that the answer follows from, and of an estimate what it is to come to.
@@ -26,7 +27,7 @@ struct TaskSource {
     double epsilon = 0, delta = 0;
     std::uint64_t estimate_seed = 0;
     std::int64_t samples = 0;
-    std::string method;
+    std::string method; // of derivatives, too
 
     TaskSource() = default;
     explicit TaskSource(std::string_view bytes);    // throws Error
@@ -45,7 +46,7 @@ struct TaskSource {
     perm_estimate_opts wanted() const;
 
     template <class Archive> void serialize(Archive &ar) {
-        ar(kind, matrix, plan, values, engine, precision, without, decompose, chunks);
+        ar(kind, matrix, dense, plan, values, engine, precision, without, decompose, chunks);
         ar(tolerance, seed, epsilon, delta, estimate_seed, samples, method);
     }
 };

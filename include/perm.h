@@ -328,6 +328,7 @@ PERM_API perm_status perm_plan_execute_batch(const perm_plan *plan, const void *
  * error_bounds (may be NULL): a double for each, with |derivative as written - true one| <= bound for certain: 0 if
  * it is exact, INFINITY where it is beyond the range of double.
  * result (may be NULL): the permanent, from the same run: in doubles, so perm_plan_execute may tell more digits.
+ * With a checkpoint the sums over signs are kept in their parts; along the frontier there is one part, the whole.
  * The first call along the frontier makes what the others use again, and it stays with the plan: its states and the
  * ways between them, written out.
  * Errors: those of perm_plan_execute; PERM_REFUSED_MEMORY where they do not fit memory_limit_bytes: the frontier is
@@ -481,8 +482,8 @@ PERM_API perm_status perm_permanents(const perm_dense *a, const perm_opts *opts,
  * or for PERM_VALUE_C128 pairs re, im. Of a line of multiplicity 0 there is no copy to leave out: 0.
  * error_bounds (may be NULL): a double for each, with |number - true one| <= bound for certain; 0: it is exact, as it is
  * of integers below 2^53 and their like; INFINITY: beyond the range of double.
- * Of the options device, threads, limits and callbacks count; a matrix has the same bits alone, in a batch, for any
- * number of threads and on a GPU, which takes matrices of 12 lines and more: with device "gpu", or where it is quicker.
+ * Of the options device, threads, limits, checkpoint and callbacks count; a matrix has the same bits alone, in a batch, for
+ * any number of threads and on GPUs, which take matrices of 12 lines and more: with device "gpu", or where they are quicker.
  * Errors: PERM_BAD_ARGUMENT; PERM_BAD_MATRIX for another shape, a value that is not finite; PERM_UNSUPPORTED for more than
  * 40 lines either way, more than 56 copies of a line that is not left out; PERM_REFUSED_TIME where it is predicted to
  * take longer than the limit; PERM_CANCELLED. What the arrays hold then is of no use. */
@@ -689,6 +690,8 @@ PERM_API perm_status perm_plan_destroy(perm_plan *plan);
  *   perm_task_plan       what perm_plan_execute takes, which must outlive the task
  *   perm_task_estimate   what perm_estimate takes; nothing of it is kept but what progress and cancel point to
  *   perm_task_matchings  what perm_matchings takes; so too
+ *   perm_task_gradient   what perm_plan_gradient takes, which must outlive the task
+ *   perm_task_minors     what perm_sub_permanents takes; nothing of it is kept, as above
  * each of which checks, and plans once, what all that follows needs. *task is NULL on failure; free it with
  * perm_task_destroy. One task may be run, and its shards, by many threads at once.
  * Errors: those of the function named. */
@@ -698,10 +701,13 @@ PERM_API perm_status perm_task_plan(const perm_plan *plan, const void *values, p
 PERM_API perm_status perm_task_estimate(const perm_csr *a, const perm_opts *opts, const perm_estimate_opts *estimate_opts,
                                         perm_task **task);
 PERM_API perm_status perm_task_matchings(const perm_csr *a, const perm_opts *opts, perm_task **task);
+PERM_API perm_status perm_task_gradient(const perm_plan *plan, const void *values, perm_task **task);
+PERM_API perm_status perm_task_minors(const perm_dense *a, const perm_opts *opts, perm_task **task);
 
 /* Where an answer goes: as many results, numbers and columns as perm_task_room tells, each of the caller's arrays with its
- * count; of an estimate the estimate alone. What is in them is what the function named above tells; on failure results are
- * left cleared, and what arrays hold then is of no use. Start from PERM_ANSWER_INIT. */
+ * count; of an estimate the estimate alone, of a gradient the derivatives and one result, the permanent. What is in them is
+ * what the function named above tells; on failure results are left cleared, and what arrays hold then is of no use. Start
+ * from PERM_ANSWER_INIT. */
 typedef struct perm_answer {
     size_t struct_size;       /* sizeof(perm_answer) */
     perm_result *results;     /* to be cleared one by one (perm_result_clear) */

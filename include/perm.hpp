@@ -329,6 +329,18 @@ class Task {
         check(perm_task_matchings(&a, &opts, &task.task_));
         return task;
     }
+    // Derivatives; as of a plan.
+    static Task gradient(const Plan &plan, const void *values) {
+        Task task;
+        check(perm_task_gradient(plan.raw(), values, &task.task_));
+        return task;
+    }
+    // Sub-permanents.
+    static Task minors(const perm_dense &a, const perm_opts &opts = PERM_OPTS_INIT) {
+        Task task;
+        check(perm_task_minors(&a, &opts, &task.task_));
+        return task;
+    }
     // The same task in another process: Task::load(bytes).
     static Task load(std::string_view bytes, const perm_opts &opts = PERM_OPTS_INIT) {
         Task task;
@@ -364,18 +376,27 @@ class Task {
         check(perm_task_shards(task_, nullptr, &seconds, nullptr));
         return seconds;
     }
-    std::int64_t results() const { // that it comes to; 0: an estimate
+    std::int64_t results() const { // that it comes to; 0: an estimate, minors
         std::int64_t results = 0;
         check(perm_task_shards(task_, nullptr, nullptr, &results));
         return results;
     }
 
-    // The answers: results, or the estimate.
+    // What a gradient or minors come to: doubles, of complex ones re and im, with the bounds of their errors.
+    struct Numbers {
+        std::vector<double> numbers, error_bounds;
+        Result result; // of a gradient: the permanent
+    };
+
+    // The answers: results, or the estimate, or numbers.
     std::vector<Result> run() const {
         return results_of([&](const perm_answer &answer) { return perm_task_run(task_, &answer); });
     }
     perm_estimated run_estimate() const {
         return estimate_of([&](const perm_answer &answer) { return perm_task_run(task_, &answer); });
+    }
+    Numbers run_numbers() const {
+        return numbers_of([&](const perm_answer &answer) { return perm_task_run(task_, &answer); });
     }
     std::string run_shard(std::int64_t number) const {
         perm_partial partial = PERM_PARTIAL_INIT;
@@ -387,6 +408,9 @@ class Task {
     }
     perm_estimated combine_estimate(const std::vector<std::string> &partials) const {
         return estimate_of([&](const perm_answer &answer) { return combined(partials, answer); });
+    }
+    Numbers combine_numbers(const std::vector<std::string> &partials) const {
+        return numbers_of([&](const perm_answer &answer) { return combined(partials, answer); });
     }
 
   private:
@@ -410,6 +434,19 @@ class Task {
         perm_estimated found = PERM_ESTIMATED_INIT;
         perm_answer answer = PERM_ANSWER_INIT;
         answer.estimate = &found;
+        check(call(answer));
+        return found;
+    }
+
+    template <class Call> Numbers numbers_of(const Call &call) const {
+        perm_answer answer = PERM_ANSWER_INIT;
+        check(perm_task_room(task_, &answer));
+        Numbers found;
+        found.numbers.resize(static_cast<std::size_t>(answer.numbers_count));
+        found.error_bounds.resize(static_cast<std::size_t>(answer.bounds_count));
+        answer.numbers = found.numbers.data();
+        answer.error_bounds = found.error_bounds.data();
+        answer.results = answer.count > 0 ? found.result.raw() : nullptr;
         check(call(answer));
         return found;
     }

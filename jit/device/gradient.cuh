@@ -176,7 +176,7 @@ __device__ __forceinline__ void add_pieces(const LeftOut &all) {
     const u32 target = k % targets;
     const double *from = all.pieces + task * all.count * GradientWalk::piece_doubles;
     double *const sums = all.sums + task * record;
-    const u64 first = task % all.tasks * all.per_task + all.first;
+    const u64 first = (all.first_task + task % all.tasks) * all.per_task + all.first;
 
     u32 at, rest_at = 0, place, rest_from = 0, high = 0;
     bool is_sum = true;

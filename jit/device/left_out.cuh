@@ -22,9 +22,10 @@ struct LeftOut {
     double *pieces;                         // what each piece comes to
     double *sums;                           // of each task of each matrix
     u64 per_task;                           // pieces
-    u64 first, count;                       // pieces of each task that are taken now
+    u64 first, count;                       // of each of these the pieces that are taken now
     u32 matrices, tasks, columns, repeated; // of the first rows some count more than once
     u32 steps;                              // of a piece
+    u32 first_task;                         // of those that are taken now, of each matrix
 };
 
 struct __align__(parts > 1 ? 16 : 8) Parts {
@@ -208,7 +209,7 @@ template <class Walk> __device__ __forceinline__ void walk_pieces(const LeftOut 
         }
         // The last ones take one that another takes as well: threads go together.
         const u64 taken = item < of_matrix ? item : of_matrix - 1;
-        walk.walk(taken / all.count * all.per_task + all.first + taken % all.count);
+        walk.walk((all.first_task + taken / all.count) * all.per_task + all.first + taken % all.count);
         if (item < of_matrix) walk.tell(all.pieces + (m * of_matrix + item) * Walk::piece_doubles);
         __syncwarp();
     }

@@ -49,7 +49,7 @@ constexpr int least_left_out_columns = 12;
 struct LeftOutLaunch {
     std::uint64_t entries, row_count, scratch, pieces, sums;
     std::uint64_t per_task, first, count;
-    std::uint32_t matrices, tasks, columns, repeated, steps;
+    std::uint32_t matrices, tasks, columns, repeated, steps, first_task;
 };
 
 } // namespace libperm

@@ -4,6 +4,8 @@
 #include "jit/lanes/grid_columns.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 namespace libperm {
@@ -37,6 +39,13 @@ class LineSums {
     }
 
     TermSum whole; // the terms with no factor left out
+
+    // The tables as they lie: the sums with what they have lost, and the absolute values.
+    std::span<double> all_sums() { return sums_; }
+    std::span<double> all_masses() { return mass_; }
+    std::int64_t bytes() const {
+        return static_cast<std::int64_t>((sums_.size() + mass_.size()) * sizeof(double));
+    }
 
     void add(const LineSums &other) {
         for (std::size_t k = 0; k < sums_.size(); k += 2 * stride_)

@@ -3,11 +3,11 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"
+#include "lib/base/threads.hpp"
 #include "lib/frontier/cost.hpp"
 #include "lib/glynn/minors/gradient_sums.hpp"
-#include "lib/glynn/minors/left_out_on_device.hpp"
+#include "lib/glynn/minors/left_out_pieces.hpp"
 #include "lib/number/infinity.hpp"
-#include "lib/run/gpu_device.hpp"
 #include "lib/run/gpu_queues.hpp"
 #include "lib/run/placement.hpp"
 #include "lib/run/plan_machine.hpp"
@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -53,54 +54,92 @@ SumsWay way_of_sums(const Plan &plan) {
     return {left_out_seconds(shape, machine.gpu()), true};
 }
 
-// The sums of lines that are fixed, wherever they are summed.
-GradientSums sums_of(const Plan &plan, const GridMatrix &lines, const SumsWay &way, int threads,
-                     RunControl &control, Outcome &outcome) {
-    std::vector<LineSums> sums;
-    const auto on_gpu = [&] {
-        GpuQueues queues(plan.options);
-        LeftOutOnDevice device(queues.first(), shape_of(plan), way.seconds);
-        sums = device.run({&lines, 1}, control);
-        outcome.on_gpu = true;
-        outcome.counts.peak_bytes = device.peak_bytes();
-        outcome.counts.seconds_compile = queues.compile_seconds();
-        outcome.counts.kernels_compiled = queues.kernels_compiled();
-    };
-    if (way.on_gpu && run_on_gpu(left_out_work, plan.options, on_gpu))
-        return {lines, std::move(sums.front())};
-    const int n = columns_for_gradient(plan.n());
-    control.memory().take(gradient_bytes(n, n, is_complex(plan), threads));
-    return {lines, threads, control};
-}
-
 // Throws Error if it would take too long.
-SumsWay required_way(const Plan &plan, bool on_gpu) {
+SumsWay required_way(const Plan &plan, bool on_gpu, double share) {
     SumsWay way = way_of_sums(plan);
     way.on_gpu &= on_gpu;
-    if (way.seconds > plan.options.refuse_seconds)
+    const double seconds = way.seconds * share;
+    if (seconds > plan.options.refuse_seconds)
         throw refused_for_time(
             formatted("the derivatives by sums over 2^{} signs are", columns_for_gradient(plan.n()) - 1),
-            way.seconds, plan.options);
+            seconds, plan.options);
     return way;
 }
 
-// The plan's matrix, with ones on a diagonal below where it is a small one.
-GridMatrix lines_of(const Plan &plan, const GradientEntries &entries) {
+// Reads the plan's matrix, with ones on a diagonal below where it is a small one.
+void read_lines(const Plan &plan, const GradientEntries &entries, GridMatrix &lines) {
     const Pattern &pattern = plan.input.pattern;
-    const int given = plan.n(), n = columns_for_gradient(given);
     const bool complex = is_complex(plan);
     const std::size_t parts = complex ? 2 : 1;
     const std::vector<double> numbers = entries.blocks({entries.arithmetic(), false, 1}, {});
-    GridMatrix lines(std::vector<int>(at(n), 1), std::vector<int>(at(n), 1), complex);
     if (entries.are_rounded()) lines.tell_rounded();
-    for (std::int32_t i = 0; i < given; ++i)
+    for (std::int32_t i = 0; i < plan.n(); ++i)
         for (std::int64_t k = pattern.row_begin(i); k < pattern.row_ptr[at(i) + 1]; ++k)
             lines.set(i, pattern.col[at(k)], numbers[at(k) * parts],
                       complex ? numbers[at(k) * parts + 1] : 0);
-    for (int i = given; i < n; ++i) lines.set(i, i, 1);
+    for (int i = plan.n(); i < columns_for_gradient(plan.n()); ++i) lines.set(i, i, 1);
     lines.fix(); // finite: they were read
-    return lines;
 }
+
+GridMatrix new_lines(const Plan &plan) {
+    const std::vector<int> ones(at(columns_for_gradient(plan.n())), 1);
+    return {ones, ones, is_complex(plan)};
+}
+
+double seconds_on_thread(const Plan &plan) {
+    const int n = columns_for_gradient(plan.n());
+    return gradient_seconds(n, n, is_complex(plan));
+}
+
+LeftOutPieces pieces_of(const Plan &plan) { return {shape_of(plan), 1, seconds_on_thread(plan)}; }
+
+// The sums of one plan's values, wherever they are summed: on a GPU, in pieces that are kept, or at once.
+class SumsOfPlan {
+  public:
+    SumsOfPlan(const Plan &plan, const GradientEntries &entries, RunControl &control)
+        : plan_(plan), entries_(entries), control_(control), lines_(new_lines(plan)) {
+        read_lines(plan, entries, lines_);
+    }
+
+    // The lines stay here.
+    GradientSums run(const SumsWay &way, int threads, Outcome &outcome) {
+        const auto on_gpus = [&] {
+            GpuQueues queues(plan_.options);
+            const DeviceQueues all = queues.when_needed();
+            begin(way.seconds, PlanMachine(plan_.options).gpu_count());
+            outcome.counts.peak_bytes = run_pieces({&all, way.seconds, threads});
+            outcome.on_gpu = true;
+            outcome.counts.seconds_compile = queues.compile_seconds();
+            outcome.counts.kernels_compiled = queues.kernels_compiled();
+        };
+        if (!way.on_gpu || !run_on_gpu(left_out_work, plan_.options, on_gpus)) {
+            const int n = columns_for_gradient(plan_.n());
+            begin(seconds_on_thread(plan_), threads);
+            control_.memory().take(gradient_bytes(n, n, is_complex(plan_), threads));
+            if (!control_.pieces().store) return {lines_, threads, control_};
+            with_threads(threads, [&] { run_pieces({}); });
+        }
+        return {lines_, sums_ ? std::move(*sums_) : shape_of(plan_).no_sums()};
+    }
+
+  private:
+    void begin(double seconds, int workers) const {
+        const double all = control_.pieces().share() * seconds;
+        control_.begin(all, all / workers);
+    }
+    std::int64_t run_pieces(const LeftOutDevices &where) {
+        return pieces_of(plan_).run(
+            {[&](std::int64_t, GridMatrix &lines) { read_lines(plan_, entries_, lines); },
+             [&](std::int64_t, const GridMatrix &, LineSums sums) { sums_ = std::move(sums); }},
+            where, control_);
+    }
+
+    const Plan &plan_;
+    const GradientEntries &entries_;
+    RunControl &control_;
+    GridMatrix lines_;
+    std::optional<LineSums> sums_; // none where they are of a shard
+};
 
 // One of an entry's copies stands for all.
 void put_gradient(const Plan &plan, const std::vector<std::int64_t> &places, const PowerScaling &scaling,
@@ -157,6 +196,17 @@ GradientForecast PlanGradient::forecast(const Plan &plan, const TapePlan *direct
     return by_sums ? GradientForecast{engine_for(Goal::dense), on_gpu} : GradientForecast{};
 }
 
+ShardCount shards_of_sums(const Plan &plan) { return pieces_of(plan).shards(); }
+
+GradientWay PlanGradient::by_sums(const Plan &plan) const {
+    const auto [sums, on_gpu] = way_of_sums(plan);
+    if (sums == infinity)
+        throw Error(PERM_BAD_ARGUMENT,
+                    "the derivatives were begun by sums over signs, which this plan's matrix "
+                    "with these options has not: begin anew");
+    return {nullptr, on_gpu};
+}
+
 GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, RunControl &control) const {
     const auto [sums, on_gpu] = way_of_sums(plan);
     if (sums == infinity) return {&tape_.of(plan, direct, control)};
@@ -178,17 +228,14 @@ TapeAnswer GradientWay::run(const Plan &plan, int threads, const void *values, d
                             double *error_bounds, RunControl &control, Outcome &outcome) const {
     if (tape) return tape->run(plan, values, gradient, error_bounds, control, outcome);
     control.poll();
-    const SumsWay way = required_way(plan, on_gpu);
-    const int n = columns_for_gradient(plan.n());
-    const bool complex = is_complex(plan);
-    if (!way.on_gpu) control.memory().take(gradient_bytes(n, n, complex, threads));
-    control.begin(way.seconds, way.seconds);
+    const SumsWay way = required_way(plan, on_gpu, control.pieces().share());
     const std::vector<std::int64_t> places = caller_places(plan.input);
     const GradientEntries entries(plan.input, places, values);
-    const GridMatrix lines = lines_of(plan, entries);
-    const GradientSums sums = sums_of(plan, lines, way, threads, control, outcome);
+    SumsOfPlan of_plan(plan, entries, control);
+    const GradientSums sums = of_plan.run(way, threads, outcome);
     put_gradient(plan, places, entries.scaling(), sums, gradient, error_bounds);
-    return permanent_of(sums, entries.scaling(), n, complex, control, outcome);
+    return permanent_of(sums, entries.scaling(), columns_for_gradient(plan.n()), is_complex(plan), control,
+                        outcome);
 }
 
 } // namespace libperm

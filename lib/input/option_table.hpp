@@ -15,7 +15,8 @@ enum class Call {
     plan_load,
     plan_execute,
     plan_execute_batch,
-    plan_gradient,  // and the batch
+    plan_gradient,
+    plan_gradient_batch,
     plan_marginals, // and the batch
     plan_run_shard,
     plan_combine,

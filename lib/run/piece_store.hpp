@@ -86,6 +86,8 @@ class PieceStore {
 struct PieceScope {
     PieceStore *store = nullptr;
     BlockTask task;
+
+    double share() const { return store ? store->share() : 1; } // of the work
 };
 
 } // namespace libperm

@@ -44,6 +44,17 @@ bool run_on_gpu(const std::string &what, const Options &options, const std::func
     return run_on_gpu(what, options.device == Device::gpu, on_gpu);
 }
 
+bool is_of_its_device(const std::exception_ptr &error, bool alone) {
+    try {
+        std::rethrow_exception(error);
+    } catch (const JitError &failure) {
+        if (!alone) log_warning(std::string("a device is left out: ") + failure.what());
+        return true;
+    } catch (...) {
+        return false;
+    }
+}
+
 void run_placed(const Work &work, const Options &options,
                 const std::function<void(const DeviceQueues *)> &run) {
     const bool is_done = place(work, options).on_gpu && run_on_gpu(work.what, options, [&] {

@@ -7,6 +7,7 @@
 #include "lib/input/machine.hpp"
 #include "lib/input/options.hpp"
 
+#include <exception>
 #include <functional>
 #include <string>
 
@@ -36,6 +37,10 @@ Placement place(const Work &work, const Options &options);
 // named; else logs a warning and returns false, and the processor is to do the work.
 bool run_on_gpu(const std::string &what, const Options &options, const std::function<void()> &on_gpu);
 bool run_on_gpu(const std::string &what, bool is_named, const std::function<void()> &on_gpu);
+
+// Of one of several devices, or one `alone`: whether an error is its own, so that the others may go on
+// without it, of which a warning is logged.
+bool is_of_its_device(const std::exception_ptr &error, bool alone);
 
 // Places the work and runs it, with the GPUs' queues or with null; once more with null where a GPU fails.
 void run_placed(const Work &work, const Options &options,

@@ -25,12 +25,14 @@ struct TaskIdentity {
     std::string_view difference(std::string_view its_kind,
                                 const std::vector<std::string> &its_digests) const {
         if (its_kind != kind)
-            return its_kind == plan        ? "a computation (perm_compute)"
-                   : its_kind == estimate  ? "an estimate (perm_estimate)"
-                   : its_kind == matchings ? "numbers of matchings (perm_matchings)"
-                   : its_kind == periodic  ? "terms of a periodic matrix (perm_periodic_terms)"
-                   : its_kind == by_ranks  ? "a task of several ranks (perm-mpi)"
-                                           : "another task";
+            return its_kind == plan          ? "a computation (perm_compute)"
+                   : its_kind == estimate    ? "an estimate (perm_estimate)"
+                   : its_kind == matchings   ? "numbers of matchings (perm_matchings)"
+                   : its_kind == periodic    ? "terms of a periodic matrix (perm_periodic_terms)"
+                   : its_kind == derivatives ? "derivatives (perm_plan_gradient)"
+                   : its_kind == minors      ? "minors (perm_sub_permanents, perm_gradients)"
+                   : its_kind == by_ranks    ? "a task of several ranks (perm-mpi)"
+                                             : "another task";
         if (its_digests.size() != traits.size()) return "another task";
         for (std::size_t k = 0; k < traits.size(); ++k)
             if (its_digests[k] != traits[k].digest) return traits[k].another;
@@ -39,6 +41,7 @@ struct TaskIdentity {
 
     static constexpr std::string_view plan = "a plan", estimate = "an estimate",
                                       matchings = "numbers of matchings", periodic = "periodic terms",
+                                      derivatives = "derivatives", minors = "minors",
                                       by_ranks = "a task by ranks";
 };
 

@@ -1,25 +1,13 @@
 #include "lib/subsets/windows.hpp"
 
-#include "jit/driver/jit_error.hpp"
 #include "jit/number/partial.hpp"
-#include "lib/base/log.hpp"
 #include "lib/base/work_sharing.hpp"
 #include "lib/run/pieces.hpp"
+#include "lib/run/placement.hpp"
 #include "lib/subsets/segment_sum.hpp"
 
 namespace libperm {
 namespace {
-
-bool is_of_its_device(const std::exception_ptr &error, bool alone) {
-    try {
-        std::rethrow_exception(error);
-    } catch (const JitError &failure) {
-        if (!alone) log_warning(std::string("a device is left out: ") + failure.what());
-        return true;
-    } catch (...) {
-        return false;
-    }
-}
 
 class WindowSum {
   public:

@@ -157,6 +157,10 @@ class Calls {
             std::vector<double> found(band_.value.size());
             return perm_plan_gradient(plan, values, found.data(), nullptr, nullptr);
         });
+        add("perm_plan_gradient_batch", [this, values](perm_plan *plan, const perm_opts &) {
+            std::vector<double> found(band_.value.size());
+            return perm_plan_gradient_batch(plan, values, 0, 1, found.data(), nullptr, nullptr);
+        });
         add("perm_plan_marginals", [this, values](perm_plan *plan, const perm_opts &) {
             std::vector<double> found(band_.value.size() + 24);
             return perm_plan_marginals(plan, values, found.data(), nullptr, nullptr);

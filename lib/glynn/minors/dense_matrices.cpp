@@ -1,6 +1,8 @@
 #include "lib/glynn/minors/dense_matrices.hpp"
 
+#include "jit/compile/digest.hpp"
 #include "jit/text/text.hpp"
+#include "lib/base/archive.hpp"
 #include "lib/base/error.hpp"
 #include "lib/input/dense.hpp"
 #include "preprocess/index.hpp"
@@ -68,6 +70,18 @@ void DenseMatrices::read(std::int64_t m, const DenseSide &down, const DenseSide 
                 lines.set(i, j, real(k));
             }
         }
+}
+
+std::string DenseMatrices::digest() const {
+    const auto counts = [](const std::int64_t *multiplicity, std::int64_t lines) {
+        return multiplicity ? std::vector(multiplicity, multiplicity + lines) : std::vector<std::int64_t>();
+    };
+    const std::size_t bytes = at(a_.count * entries()) * bytes_of_value(a_);
+    std::string all = written(std::vector<std::int64_t>{a_.n_rows, a_.n_cols, a_.count, a_.value_type}) +
+                      written(counts(a_.row_multiplicity, a_.n_rows)) +
+                      written(counts(a_.col_multiplicity, a_.n_cols));
+    if (bytes > 0) all.append(static_cast<const char *>(a_.values), bytes);
+    return digest_of_bytes(all);
 }
 
 void DenseMatrices::require_values() const {

@@ -5,6 +5,7 @@
 
 #include <perm.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -37,6 +38,7 @@ class DenseMatrices {
     DenseSide columns() const { return {a_.n_cols, a_.col_multiplicity, "col"}; }
     std::int64_t count() const { return a_.count; }
     std::int64_t entries() const { return a_.n_rows * a_.n_cols; }
+    std::int64_t order() const { return std::max(a_.n_rows, a_.n_cols); }
     bool is_complex() const { return is_complex_; }
     std::size_t parts() const { return is_complex_ ? 2 : 1; }
 
@@ -44,6 +46,8 @@ class DenseMatrices {
     // transposed.
     void read(std::int64_t m, const DenseSide &down, const DenseSide &across, bool is_transposed,
               GridMatrix &lines) const;
+
+    std::string digest() const; // of all of them, 32 hexadecimal digits
 
   private:
     double real(std::int64_t k) const { return static_cast<const double *>(a_.values)[k]; }

@@ -4,16 +4,14 @@
 #include "lib/base/error.hpp"
 #include "lib/base/system.hpp"
 #include "lib/base/threads.hpp"
-#include "lib/glynn/minors/dense_matrices.hpp"
 #include "lib/glynn/minors/gradient_sums.hpp"
-#include "lib/glynn/minors/left_out_on_device.hpp"
+#include "lib/glynn/minors/left_out_pieces.hpp"
 #include "lib/glynn/minors/minor_sums.hpp"
-#include "lib/run/gpu_device.hpp"
 #include "lib/run/gpu_queues.hpp"
 #include "lib/run/numbered_sum.hpp"
 #include "lib/run/placement.hpp"
+#include "lib/run/plan_machine.hpp"
 #include "preprocess/index.hpp"
-#include "preprocess/parallel.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -83,54 +81,55 @@ void for_each_matrix(std::int64_t count, double seconds, const Options &options,
                });
 }
 
-// By the CPU's threads or the GPU, which sum the same: Sums of the lines that read(m, lines) has read, told
-// by tell(m, sums). `seconds`: of a matrix, on one thread.
+// By the CPU's threads or GPUs, which sum the same: Sums of the lines that read(m, lines) has read, told by
+// tell(m, sums).
 template <class Sums> class DenseRun {
   public:
-    DenseRun(LeftOutShape shape, std::int64_t count, double seconds, const Options &options,
+    // `seconds`: of a matrix, on one thread.
+    DenseRun(const LeftOutShape &shape, std::int64_t count, double seconds, const Options &options,
              RunControl &control)
-        : shape_(std::move(shape)), count_(count), seconds_(seconds), options_(options), control_(control) {}
+        : shape_(shape), count_(count), seconds_(seconds), options_(options), control_(control) {}
 
     template <class Read, class Tell> void run(const Read &read, const Tell &tell) const {
         const double all = seconds_ * static_cast<double>(count_) / options_.threads;
-        const bool is_told = goes_to_gpu(options_, shape_, count_, all) &&
-                             run_on_gpu(left_out_work, options_, [&] { on_gpu(read, tell); });
-        if (!is_told)
-            for_each_matrix(count_, seconds_, options_, control_,
-                            [&](std::int64_t m, int threads, RunControl &part) {
-                                GridMatrix lines = new_lines();
-                                read(m, lines);
-                                tell(m, Sums(lines, threads, part));
-                            });
+        if (goes_to_gpu(options_, shape_, count_, all) &&
+            run_on_gpu(left_out_work, options_, [&] { on_gpus(read, tell); }))
+            return;
+        if (control_.pieces().store) return in_pieces(read, tell, {}, options_.threads);
+        for_each_matrix(count_, seconds_, options_, control_,
+                        [&](std::int64_t m, int threads, RunControl &part) {
+                            GridMatrix lines{shape_.row_count, shape_.column_count, shape_.is_complex};
+                            read(m, lines);
+                            tell(m, Sums(lines, threads, part));
+                        });
     }
 
   private:
-    GridMatrix new_lines() const { return {shape_.row_count, shape_.column_count, shape_.is_complex}; }
-
-    template <class Read, class Tell> void on_gpu(const Read &read, const Tell &tell) const {
+    template <class Read, class Tell> void on_gpus(const Read &read, const Tell &tell) const {
         GpuQueues queues(options_);
-        DeviceQueue &queue = queues.first();
-        LeftOutOnDevice device(queue, shape_, left_out_seconds(shape_, the_gpu()->properties()));
-        const double seconds = device.seconds_of_matrix(), all = seconds * static_cast<double>(count_);
-        require_time(seconds, all, options_);
+        const DeviceQueues all = queues.when_needed();
+        const PlanMachine machine(options_);
+        in_pieces(read, tell, {&all, left_out_seconds(shape_, machine.gpu()), options_.threads},
+                  machine.gpu_count());
+    }
+
+    // `workers`: threads, or devices.
+    template <class Read, class Tell>
+    void in_pieces(const Read &read, const Tell &tell, const LeftOutDevices &devices, int workers) const {
+        const double seconds = devices.queues ? devices.seconds : seconds_,
+                     all = control_.pieces().share() * seconds * static_cast<double>(count_);
+        require_time(seconds, all / workers, options_);
         control_.poll();
-        control_.begin(all, all);
-        const auto at_once = static_cast<std::int64_t>(device.at_once());
+        control_.begin(all, all / workers);
         with_threads(options_.threads, [&] {
-            for (std::int64_t first = 0; first < count_; first += at_once) {
-                std::vector<GridMatrix> lines;
-                while (std::ssize(lines) < std::min(at_once, count_ - first)) lines.push_back(new_lines());
-                parallel_for(lines.size(),
-                             [&](std::uint64_t k) { read(first + static_cast<std::int64_t>(k), lines[k]); });
-                std::vector<LineSums> sums = device.run(lines, control_);
-                parallel_for(lines.size(), [&](std::uint64_t k) {
-                    tell(first + static_cast<std::int64_t>(k), Sums(lines[k], std::move(sums[k])));
-                });
-            }
+            LeftOutPieces(shape_, count_, seconds_)
+                .run({read, [&](std::int64_t m, const GridMatrix &lines,
+                                LineSums sums) { tell(m, Sums(lines, std::move(sums))); }},
+                     devices, control_);
         });
     }
 
-    const LeftOutShape shape_;
+    const LeftOutShape &shape_;
     const std::int64_t count_;
     const double seconds_;
     const Options &options_;
@@ -144,107 +143,108 @@ double terms_of(const DenseSide &side) {
 
 } // namespace
 
-void compute_sub_permanents(const perm_dense *a, const Options &options, RunControl &control,
-                            void *sub_permanents, double *error_bounds) {
-    const DenseMatrices matrices(a);
-    DenseSide rows = matrices.rows(), columns = matrices.columns();
-    const bool by_rows = rows.total == columns.total + 1;
-    if (!by_rows && columns.total != rows.total + 1)
+ShardCount DenseMinors::shards() const {
+    return count() == 0 || shape_.columns() == 0 ? ShardCount{}
+                                                 : LeftOutPieces(shape_, count(), seconds_).shards();
+}
+
+SubPermanents::SubPermanents(const perm_dense *a)
+    : DenseMinors(a), left_(matrices_.rows()), summed_(matrices_.columns()) {
+    is_by_rows_ = left_.total == summed_.total + 1;
+    if (!is_by_rows_ && summed_.total != left_.total + 1)
         throw Error(
             PERM_BAD_MATRIX,
             formatted("sub-permanents are of a matrix with one line more one way than the other, not of "
                       "{} x {}{}",
-                      rows.total, columns.total,
-                      rows.is_counted || columns.is_counted ? ", multiplicities counted" : ""));
-    require_lines(rows, "rows");
-    require_lines(columns, "columns");
-    const DenseSide &left = by_rows ? rows : columns;
-    DenseSide summed = by_rows ? columns : rows;
-    summed.sort();
-    if (summed.kinds() > 0 && summed.count.front() > most_of_kind)
+                      left_.total, summed_.total,
+                      left_.is_counted || summed_.is_counted ? ", multiplicities counted" : ""));
+    require_lines(left_, "rows");
+    require_lines(summed_, "columns");
+    if (!is_by_rows_) std::swap(left_, summed_);
+    summed_.sort();
+    if (summed_.kinds() > 0 && summed_.count.front() > most_of_kind)
         throw Error(PERM_UNSUPPORTED,
                     formatted("a line that is not left out stands {} times: {} are the most",
-                              summed.count.front(), most_of_kind));
-    const std::int64_t lines = by_rows ? a->n_rows : a->n_cols;
-    if (matrices.count() > 0 && !sub_permanents)
+                              summed_.count.front(), most_of_kind));
+    shape_ = {LeftOut::minors, left_.count, summed_.count, matrices_.is_complex()};
+    seconds_ = 1e-6 + minor_seconds(left_.kinds(), terms_of(summed_), matrices_.is_complex());
+    lines_ = is_by_rows_ ? a->n_rows : a->n_cols;
+}
+
+void SubPermanents::run(const Options &options, RunControl &control, const MinorPlaces &to) const {
+    if (count() > 0 && !to.numbers)
         throw Error(PERM_BAD_ARGUMENT, "the place for the sub-permanents is a null pointer");
-    const std::size_t parts = matrices.parts();
-    auto *const out = static_cast<double *>(sub_permanents);
-    std::fill_n(out, at(matrices.count() * lines) * parts, 0.0);
-    if (error_bounds) std::fill_n(error_bounds, at(matrices.count() * lines), 0.0);
-    if (summed.kinds() == 0) { // of one line: the permanent of nothing
-        for (std::int64_t m = 0; m < matrices.count(); ++m) out[at(m * lines + left.line[0]) * parts] = 1;
+    std::fill_n(to.numbers, at(numbers()) * parts(), 0.0);
+    if (to.bounds) std::fill_n(to.bounds, at(numbers()), 0.0);
+    if (summed_.kinds() == 0) { // of one line: the permanent of nothing
+        for (std::int64_t m = 0; m < count(); ++m) to.numbers[at(m * lines_ + left_.line[0]) * parts()] = 1;
         return;
     }
-    const double seconds = 1e-6 + minor_seconds(left.kinds(), terms_of(summed), matrices.is_complex());
-    DenseRun<MinorSums>({LeftOut::minors, left.count, summed.count, matrices.is_complex()}, matrices.count(),
-                        seconds, options, control)
+    DenseRun<MinorSums>(shape_, count(), seconds_, options, control)
         .run(
             [&](std::int64_t m, GridMatrix &grid) {
-                matrices.read(m, left, summed, !by_rows, grid);
+                matrices_.read(m, left_, summed_, !is_by_rows_, grid);
                 grid.fix();
             },
             [&](std::int64_t m, const MinorSums &sums) {
-                for (int i = 0; i < left.kinds(); ++i) {
-                    const std::size_t to = at(m * lines + left.line[at(i)]);
-                    const double bound = sums.put(i, out + to * parts);
-                    if (error_bounds) error_bounds[to] = bound;
+                for (int i = 0; i < left_.kinds(); ++i) {
+                    const std::size_t place = at(m * lines_ + left_.line[at(i)]);
+                    const double bound = sums.put(i, to.numbers + place * parts());
+                    if (to.bounds) to.bounds[place] = bound;
                 }
             });
 }
 
-void compute_gradients(const perm_dense *a, const Options &options, RunControl &control, void *gradients,
-                       double *error_bounds, void *permanents, double *permanent_bounds) {
-    const DenseMatrices matrices(a);
-    DenseSide rows = matrices.rows(), columns = matrices.columns();
-    require_square(rows, columns);
-    if (matrices.count() > 0 && matrices.entries() > 0 && !gradients)
-        throw Error(PERM_BAD_ARGUMENT, "the place for the gradients is a null pointer");
+DenseGradients::DenseGradients(const perm_dense *a)
+    : DenseMinors(a), rows_(matrices_.rows()), columns_(matrices_.columns()) {
+    require_square(rows_, columns_);
     // Copies of a row cost a power, those of a column a column.
-    const bool is_transposed = rows.kinds() < columns.kinds();
-    if (is_transposed) std::swap(rows, columns);
-    require_gradient_order(columns);
-    const std::vector<int> column_count = columns.count;
-    const std::vector<std::int64_t> column_line = columns.line;
-    std::vector<std::size_t> first_copy(column_line.size());
-    for (std::size_t k = 1; k < first_copy.size(); ++k)
-        first_copy[k] = first_copy[k - 1] + at(column_count[k - 1]);
-    columns.write_out();
-    const int n = columns_for_gradient(static_cast<int>(columns.total));
-    const int ones = n - static_cast<int>(columns.total);
-    std::vector<int> row_count = rows.count, ones_of_columns(at(n), 1);
-    row_count.insert(row_count.end(), at(ones), 1);
+    is_transposed_ = rows_.kinds() < columns_.kinds();
+    if (is_transposed_) std::swap(rows_, columns_);
+    require_gradient_order(columns_);
+    column_count_ = columns_.count;
+    column_line_ = columns_.line;
+    columns_.write_out();
+    const int n = columns_for_gradient(static_cast<int>(columns_.total));
+    ones_ = n - static_cast<int>(columns_.total);
+    shape_ = {LeftOut::gradients, rows_.count, std::vector<int>(at(n), 1), matrices_.is_complex()};
+    shape_.row_count.insert(shape_.row_count.end(), at(ones_), 1);
+    seconds_ = 1e-6 + gradient_seconds(shape_.rows(), n, shape_.is_complex);
+    n_cols_ = a->n_cols;
+}
 
-    const std::size_t parts = matrices.parts();
-    auto *const out = static_cast<double *>(gradients), *const whole = static_cast<double *>(permanents);
-    std::fill_n(out, at(matrices.count() * matrices.entries()) * parts, 0.0);
-    if (error_bounds) std::fill_n(error_bounds, at(matrices.count() * matrices.entries()), 0.0);
-    const auto read = [&](std::int64_t m, GridMatrix &grid) {
-        matrices.read(m, rows, columns, is_transposed, grid);
-        for (int k = 0; k < ones; ++k) grid.set(rows.kinds() + k, static_cast<int>(columns.total) + k, 1);
-        grid.fix();
-    };
-    const auto tell = [&](std::int64_t m, const GradientSums &sums) {
-        for (int i = 0; i < rows.kinds(); ++i)
-            for (std::size_t j = 0; j < column_line.size(); ++j) {
-                const std::int64_t x = rows.line[at(i)], y = column_line[j];
-                const std::size_t to =
-                    at(m * matrices.entries() + (is_transposed ? y * a->n_cols + x : x * a->n_cols + y));
-                const double bound =
-                    sums.put(i, static_cast<int>(first_copy[j]),
-                             rows.count[at(i)] * double{1} * column_count[j], 0, out + to * parts);
-                if (error_bounds) error_bounds[to] = bound;
-            }
-        double unwanted[2];
-        const double bound = sums.put_permanent(whole ? whole + at(m) * parts : unwanted);
-        if (permanent_bounds) permanent_bounds[m] = bound;
-    };
-    const int kinds = static_cast<int>(row_count.size());
-    const bool complex = matrices.is_complex();
-    control.memory().take(gradient_bytes(kinds, n, complex, options.threads));
-    DenseRun<GradientSums>({LeftOut::gradients, row_count, ones_of_columns, complex}, matrices.count(),
-                           1e-6 + gradient_seconds(kinds, n, complex), options, control)
-        .run(read, tell);
+void DenseGradients::read(std::int64_t m, GridMatrix &grid) const {
+    matrices_.read(m, rows_, columns_, is_transposed_, grid);
+    for (int k = 0; k < ones_; ++k) grid.set(rows_.kinds() + k, static_cast<int>(columns_.total) + k, 1);
+    grid.fix();
+}
+
+void DenseGradients::tell(std::int64_t m, const GradientSums &sums, const MinorPlaces &to) const {
+    int first_copy = 0;
+    for (std::size_t j = 0; j < column_line_.size(); first_copy += column_count_[j++])
+        for (int i = 0; i < rows_.kinds(); ++i) {
+            const std::int64_t x = rows_.line[at(i)], y = column_line_[j];
+            const std::size_t place =
+                at(m * matrices_.entries() + (is_transposed_ ? y * n_cols_ + x : x * n_cols_ + y));
+            const double bound = sums.put(i, first_copy, rows_.count[at(i)] * double{1} * column_count_[j], 0,
+                                          to.numbers + place * parts());
+            if (to.bounds) to.bounds[place] = bound;
+        }
+    double unwanted[2];
+    const double bound = sums.put_permanent(to.permanents ? to.permanents + at(m) * parts() : unwanted);
+    if (to.permanent_bounds) to.permanent_bounds[m] = bound;
+}
+
+void DenseGradients::run(const Options &options, RunControl &control, const MinorPlaces &to) const {
+    if (numbers() > 0 && !to.numbers)
+        throw Error(PERM_BAD_ARGUMENT, "the place for the gradients is a null pointer");
+    std::fill_n(to.numbers, at(numbers()) * parts(), 0.0);
+    if (to.bounds) std::fill_n(to.bounds, at(numbers()), 0.0);
+    control.memory().take(
+        gradient_bytes(shape_.rows(), shape_.columns(), shape_.is_complex, options.threads));
+    DenseRun<GradientSums>(shape_, count(), seconds_, options, control)
+        .run([&](std::int64_t m, GridMatrix &grid) { read(m, grid); },
+             [&](std::int64_t m, const GradientSums &sums) { tell(m, sums, to); });
 }
 
 } // namespace libperm

@@ -38,16 +38,12 @@ std::uint64_t tasks_in(int rows, int columns, bool is_complex) {
     return gradient_share(shape_alone(rows, columns, is_complex)).tasks();
 }
 
+LineSums nothing(const CountedColumns &a) { return {a.rows, a.columns, a.is_complex()}; }
+
 LineSums summed_gradient(const CountedColumns &a, int threads, RunControl &control) {
-    const std::uint64_t pieces = gradient_pieces(a);
-    const double work = gradient_seconds(a.rows, a.columns, a.is_complex()) / static_cast<double>(pieces);
-    return sum_in_tasks(
-        gradient_share(a), threads, gradient_space(a),
-        [&] { return LineSums(a.rows, a.columns, a.is_complex()); },
-        [&](NumberRange some, double *space, LineSums &to) {
-            add_gradient(a, some.first, some.last, space, to);
-            if (pieces > 1) control.advance(work * some.size());
-        });
+    return sum_of_pieces(
+        gradient_share(a).in_tasks(), threads, [&] { return nothing(a); },
+        [&](NumberRange task) { return gradient_task(a, task, control); }, add_task);
 }
 
 } // namespace
@@ -63,6 +59,16 @@ std::int64_t gradient_bytes(int rows, int columns, bool is_complex, int threads)
     const std::int64_t table = std::int64_t{rows} * columns * (is_complex ? 32 : 16),
                        of_thread = std::int64_t{rows} * 32 * 8 * 16;
     return table * (tasks + 1) + of_thread * std::min<std::int64_t>(threads, tasks);
+}
+
+LineSums gradient_task(const CountedColumns &a, NumberRange task, RunControl &control) {
+    const std::uint64_t pieces = gradient_pieces(a);
+    const double work = gradient_seconds(a.rows, a.columns, a.is_complex()) / static_cast<double>(pieces);
+    return sum_of_task(pieces_at_once, task, gradient_space(a), nothing(a),
+                       [&](NumberRange some, double *space, LineSums &to) {
+                           add_gradient(a, some.first, some.last, space, to);
+                           if (pieces > 1) control.advance(work * some.size());
+                       });
 }
 
 GradientSums::GradientSums(const GridMatrix &lines, int threads, RunControl &control)

@@ -20,6 +20,7 @@ std::int64_t gradient_bytes(int rows, int columns, bool is_complex, int threads)
 
 // Pieces, which are shared out among threads.
 StepPieces gradient_share(const CountedColumns &a);
+LineSums gradient_task(const CountedColumns &a, NumberRange task, RunControl &control); // these alone
 
 class GradientSums {
   public:

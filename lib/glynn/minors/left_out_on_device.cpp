@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 namespace libperm {
@@ -24,7 +23,8 @@ constexpr double launch_seconds = 0.1; // of one launch at most, as predicted
 // of it.
 constexpr double real_clocks = 27, complex_clocks = 245, matrix_seconds = 1e-5;
 
-// The pieces are those that the CPU shares out.
+} // namespace
+
 StepPieces share_of(const LeftOutShape &shape) {
     static constexpr double nothing = 0;
     CountedColumns a;
@@ -36,8 +36,6 @@ StepPieces share_of(const LeftOutShape &shape) {
     a.column_count = shape.column_count.data();
     return shape.what == LeftOut::gradients ? gradient_share(a) : minor_share(a);
 }
-
-} // namespace
 
 bool device_takes(const LeftOutShape &shape) {
     return shape.rows() >= 2 && shape.columns() <= most_summed_kinds &&
@@ -55,8 +53,7 @@ bool goes_to_gpu(const Options &options, const LeftOutShape &shape, std::int64_t
     const auto on_gpu = [&](const GpuProperties &gpu) {
         return static_cast<double>(count) * left_out_seconds(shape, gpu);
     };
-    return device_takes(shape) &&
-           place({left_out_work, cpu_seconds, start, on_gpu, 0, false}, options).on_gpu;
+    return device_takes(shape) && place({left_out_work, cpu_seconds, start, on_gpu, 0, true}, options).on_gpu;
 }
 
 LeftOutOnDevice::LeftOutOnDevice(DeviceQueue &queue, LeftOutShape shape, double seconds, std::size_t room)
@@ -108,14 +105,15 @@ void LeftOutOnDevice::bring_in(std::span<const GridMatrix> matrices, const LeftO
     queue_.copy_in(entries_.address(), entries.data(), entries.size() * sizeof(double));
 }
 
-void LeftOutOnDevice::launch(const LeftOutKernel &kernel, std::size_t matrices, RunControl &control) {
-    const std::uint64_t tasks = matrices * tasks_;
+void LeftOutOnDevice::launch(const LeftOutKernel &kernel, std::size_t matrices, NumberRange of_each,
+                             RunControl &control) {
+    const std::uint64_t of_one = of_each.last - of_each.first, tasks = matrices * of_one;
     const double piece_seconds = seconds_ / static_cast<double>(tasks_ * per_task_);
     const auto short_enough = static_cast<std::uint64_t>(
         std::clamp(launch_seconds / (piece_seconds * static_cast<double>(tasks)), 1.0, 0x1p40));
     const std::uint64_t count =
         std::clamp<std::uint64_t>(std::min<std::uint64_t>(most_pieces_ / tasks, short_enough), 1, per_task_);
-    const std::uint64_t of_matrix = tasks_ * count, of_warp = kernel.pieces_of_warp();
+    const std::uint64_t of_matrix = of_one * count, of_warp = kernel.pieces_of_warp();
     const unsigned threads =
         queue_.block_threads(32 * static_cast<unsigned>(std::clamp<std::uint64_t>(
                                       (of_matrix + of_warp - 1) / of_warp, 1, left_out_threads / 32)));
@@ -143,10 +141,11 @@ void LeftOutOnDevice::launch(const LeftOutKernel &kernel, std::size_t matrices, 
                              first,
                              std::min(count, per_task_ - first),
                              static_cast<std::uint32_t>(matrices),
-                             static_cast<std::uint32_t>(tasks_),
+                             static_cast<std::uint32_t>(of_one),
                              static_cast<std::uint32_t>(kernel.columns),
                              static_cast<std::uint32_t>(repeated),
-                             static_cast<std::uint32_t>(steps_)};
+                             static_cast<std::uint32_t>(steps_),
+                             static_cast<std::uint32_t>(of_each.first)};
         const std::array<void *, 1> arguments{&launch};
         queue_.launch(left_out_entry, blocks, threads, arguments, shared);
         queue_.launch(left_out_add_entry, static_cast<unsigned>((adders + adding - 1) / adding), adding,
@@ -156,57 +155,43 @@ void LeftOutOnDevice::launch(const LeftOutKernel &kernel, std::size_t matrices, 
     }
 }
 
-std::vector<LineSums> LeftOutOnDevice::run(std::span<const GridMatrix> matrices, RunControl &control) {
+std::vector<LineSums> LeftOutOnDevice::run(std::span<const GridMatrix> matrices, NumberRange tasks,
+                                           RunControl &control) {
     const LeftOutKernel kernel = this->kernel(std::any_of(
         matrices.begin(), matrices.end(), [](const GridMatrix &lines) { return lines.view().is_split(); }));
     queue_.load(kernel.recipe());
     bring_in(matrices, kernel);
-    launch(kernel, matrices.size(), control);
-    const std::size_t of_matrix = tasks_ * kernel.task_doubles();
-    std::vector<double> told(matrices.size() * of_matrix);
+    launch(kernel, matrices.size(), tasks, control);
+    const auto count = matrices.size() * static_cast<std::size_t>(tasks.last - tasks.first);
+    std::vector<double> told(count * kernel.task_doubles());
     queue_.copy_out(told.data(), sums_.address(), told.size() * sizeof(double));
-    std::vector<std::optional<LineSums>> all(matrices.size());
-    parallel_for(all.size(),
-                 [&](std::uint64_t m) { all[m] = added_up(told.data() + m * of_matrix, kernel); });
-    std::vector<LineSums> sums;
-    sums.reserve(all.size());
-    for (std::optional<LineSums> &one : all) sums.push_back(*std::move(one));
+    std::vector<LineSums> sums(count, shape_.no_sums());
+    parallel_for(count, [&](std::uint64_t k) {
+        sums[k] = sums_of_task(told.data() + k * kernel.task_doubles(), kernel);
+    });
     return sums;
 }
 
-// The tasks' sums in their order, as lib/glynn/minors/line_tasks.hpp has it.
-LineSums LeftOutOnDevice::added_up(const double *tasks, const LeftOutKernel &kernel) const {
-    LineSums all(kernel.rows, kernel.sum_columns(), shape_.is_complex);
+LineSums LeftOutOnDevice::sums_of_task(const double *told, const LeftOutKernel &kernel) const {
+    LineSums sums = shape_.no_sums();
     const auto rows = at(kernel.rows);
-    const auto read = [&](LineSums &to) {
-        for (int j = 0; j < kernel.sum_columns(); ++j)
-            for (int part = 0; part < (shape_.is_complex ? 2 : 1); ++part) {
-                std::copy_n(tasks, rows, to.sums(part, j));
-                std::copy_n(tasks + rows, rows, to.rests(part, j));
-                tasks += 2 * rows;
-            }
-        std::copy_n(tasks, rows, to.mass());
-        tasks += rows;
-        if (!kernel.has_whole()) return;
-        to.whole.re = *tasks++;
-        to.whole.re_rest = *tasks++;
-        if (shape_.is_complex) {
-            to.whole.im = *tasks++;
-            to.whole.im_rest = *tasks++;
+    for (int j = 0; j < kernel.sum_columns(); ++j)
+        for (int part = 0; part < (shape_.is_complex ? 2 : 1); ++part) {
+            std::copy_n(told, rows, sums.sums(part, j));
+            std::copy_n(told + rows, rows, sums.rests(part, j));
+            told += 2 * rows;
         }
-        to.whole.mass = *tasks++;
-    };
-    if (tasks_ == 1) {
-        read(all);
-        return all;
+    std::copy_n(told, rows, sums.mass());
+    told += rows;
+    if (!kernel.has_whole()) return sums;
+    sums.whole.re = *told++;
+    sums.whole.re_rest = *told++;
+    if (shape_.is_complex) {
+        sums.whole.im = *told++;
+        sums.whole.im_rest = *told++;
     }
-    for (std::uint64_t task = 0; task < tasks_; ++task) {
-        LineSums part(kernel.rows, kernel.sum_columns(), shape_.is_complex);
-        read(part);
-        all.add(part);
-        add(part.whole, all.whole);
-    }
-    return all;
+    sums.whole.mass = *told;
+    return sums;
 }
 
 std::int64_t LeftOutOnDevice::peak_bytes() const {

@@ -1,5 +1,5 @@
 // Sums of products with each factor left out on a GPU, of one matrix or of many of a shape: those of
-// GradientSums and MinorSums, with the same bits.
+// GradientSums and MinorSums, task by task, with the same bits.
 #pragma once
 
 #include "jit/driver/gpu_properties.hpp"
@@ -7,6 +7,7 @@
 #include "jit/lanes/line_sums.hpp"
 #include "jit/queue/device_queue.hpp"
 #include "lib/glynn/grid_matrix.hpp"
+#include "lib/glynn/minors/line_tasks.hpp"
 #include "lib/run/run_control.hpp"
 
 #include <span>
@@ -24,7 +25,11 @@ struct LeftOutShape {
 
     int rows() const { return static_cast<int>(row_count.size()); }
     int columns() const { return static_cast<int>(column_count.size()); }
+    LineSums no_sums() const { return {rows(), what == LeftOut::gradients ? columns() : 1, is_complex}; }
 };
+
+// How a CPU shares out the sums of a matrix, and so does a device.
+StepPieces share_of(const LeftOutShape &shape);
 
 // Whether a kernel can be made for them: of fewer lines a CPU is as quick.
 bool device_takes(const LeftOutShape &shape);
@@ -44,21 +49,19 @@ class LeftOutOnDevice {
     // at once, about, for what pieces come to.
     LeftOutOnDevice(DeviceQueue &queue, LeftOutShape shape, double seconds, std::size_t room = 128 << 20);
 
-    // Matrices that are run at once; and what one takes, as predicted.
-    std::size_t at_once() const { return at_once_; }
-    double seconds_of_matrix() const { return seconds_; }
+    std::size_t at_once() const { return at_once_; } // matrices, whole
 
-    // The sums of each, in their order; the lines are fixed. Progress is in seconds as predicted. Throws
-    // JitError.
-    std::vector<LineSums> run(std::span<const GridMatrix> matrices, RunControl &control);
+    // The sums of these tasks of each, one matrix's behind the other's; the lines are fixed. Progress is in
+    // seconds as predicted. Throws JitError.
+    std::vector<LineSums> run(std::span<const GridMatrix> matrices, NumberRange tasks, RunControl &control);
 
     std::int64_t peak_bytes() const;
 
   private:
     LeftOutKernel kernel(bool is_split) const;
     void bring_in(std::span<const GridMatrix> matrices, const LeftOutKernel &kernel);
-    void launch(const LeftOutKernel &kernel, std::size_t matrices, RunControl &control);
-    LineSums added_up(const double *tasks, const LeftOutKernel &kernel) const;
+    void launch(const LeftOutKernel &kernel, std::size_t matrices, NumberRange of_each, RunControl &control);
+    LineSums sums_of_task(const double *told, const LeftOutKernel &kernel) const;
 
     DeviceQueue &queue_;
     const LeftOutShape shape_;

@@ -18,25 +18,23 @@ struct StepPieces {
         constexpr std::uint64_t most = 64;
         return std::clamp((steps + piece - 1) / piece, std::uint64_t{1}, most);
     }
+    NumberedPieces in_tasks() const { return NumberedPieces::so_many(steps, tasks()); }
 };
 
-// add_steps(the numbers of a piece's steps, `space` doubles, sums) adds these steps; empty() are sums of
-// nothing.
-template <class Empty, class AddSteps>
-LineSums sum_in_tasks(StepPieces of, int threads, std::size_t space, const Empty &empty,
-                      const AddSteps &add_steps) {
-    const auto sums_of = [&](NumberRange task) {
-        LineSums sums = empty();
-        const AlignedDoubles room = aligned_doubles(space);
-        for (std::uint64_t k = task.first; k < task.last; k += of.piece)
-            add_steps(NumberRange{k, std::min(k + of.piece, task.last)}, room.get(), sums);
-        return sums;
-    };
-    return sum_of_pieces(NumberedPieces::so_many(of.steps, of.tasks()), threads, empty, sums_of,
-                         [](const LineSums &part, LineSums &all) {
-                             all.add(part);
-                             add(part.whole, all.whole);
-                         });
+// Adds a task's sums to those of the tasks before it.
+inline void add_task(const LineSums &task, LineSums &all) {
+    all.add(task);
+    add(task.whole, all.whole);
+}
+
+// add_steps(the numbers of a piece's steps, `space` doubles, sums) adds these steps; `sums` are of nothing.
+template <class AddSteps>
+LineSums sum_of_task(std::uint64_t piece, NumberRange task, std::size_t space, LineSums sums,
+                     const AddSteps &add_steps) {
+    const AlignedDoubles room = aligned_doubles(space);
+    for (std::uint64_t k = task.first; k < task.last; k += piece)
+        add_steps(NumberRange{k, std::min(k + piece, task.last)}, room.get(), sums);
+    return sums;
 }
 
 } // namespace libperm

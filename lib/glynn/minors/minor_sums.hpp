@@ -14,6 +14,7 @@ double minor_seconds(int rows, double terms, bool is_complex);
 
 // Steps, which are shared out among threads.
 StepPieces minor_share(const CountedColumns &a);
+LineSums minor_task(const CountedColumns &a, NumberRange task, RunControl &control); // these alone
 
 class MinorSums {
   public:

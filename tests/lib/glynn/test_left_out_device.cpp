@@ -6,7 +6,7 @@
 #include "jit/kernel/left_out.hpp"
 #include "jit/queue/gpu_queue.hpp"
 #include "lib/glynn/minors/gradient_sums.hpp"
-#include "lib/glynn/minors/left_out_on_device.hpp"
+#include "lib/glynn/minors/left_out_pieces.hpp"
 #include "lib/glynn/minors/minor_sums.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "tests/support/host_queue.hpp"
@@ -14,8 +14,11 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <bit>
 #include <cmath>
+#include <optional>
+#include <utility>
 #include <vector>
 
 using namespace libperm;
@@ -82,6 +85,13 @@ void check_same(const LeftOutShape &shape, const GridMatrix &lines, LineSums sum
                              });
 }
 
+LineSums added_up(std::span<const LineSums> tasks, const LeftOutShape &shape) {
+    if (tasks.size() == 1) return tasks.front();
+    LineSums all = shape.no_sums();
+    for (const LineSums &task : tasks) add_task(task, all);
+    return all;
+}
+
 void check_shape(DeviceQueue &queue, const LeftOutShape &shape, std::size_t room, families::Random &random) {
     CAPTURE(shape.columns());
     CAPTURE(shape.rows());
@@ -95,10 +105,12 @@ void check_shape(DeviceQueue &queue, const LeftOutShape &shape, std::size_t room
     for (const Kind kind : {Kind::integers, Kind::doubles, Kind::scaled})
         lines.push_back(random_lines(shape, kind, random));
     // One by one, each on as many grids as it has; and all at once.
+    const std::uint64_t tasks = share_of(shape).tasks();
     const auto check = [&](std::span<const GridMatrix> some) {
-        std::vector<LineSums> sums = device.run(some, control);
-        REQUIRE(sums.size() == some.size());
-        for (std::size_t k = 0; k < some.size(); ++k) check_same(shape, some[k], std::move(sums[k]), 2);
+        const std::vector<LineSums> sums = device.run(some, {0, tasks}, control);
+        REQUIRE(sums.size() == some.size() * tasks);
+        for (std::size_t k = 0; k < some.size(); ++k)
+            check_same(shape, some[k], added_up(std::span(sums).subspan(k * tasks, tasks), shape), 2);
     };
     check({lines.data(), 1});
     check(lines);
@@ -123,6 +135,94 @@ TEST_CASE("played on the host: the bits of the CPU") {
     }
     CHECK(queue.is_whole());
     CHECK(compared > 1000);
+}
+
+// Matrices of a shape in pieces, on two devices of which each may fail: the bits of the CPU.
+class TwoDevices {
+  public:
+    TwoDevices(const LeftOutShape &shape, std::int64_t count, double seconds, families::Random &random)
+        : shape_(shape), count_(count), seconds_(seconds) {
+        for (std::int64_t m = 0; m < count; ++m) seeds_.push_back(random.bits());
+    }
+
+    void last(int first_launches, int second_launches) {
+        queues_[0].device.launches_left = first_launches;
+        queues_[1].device.launches_left = second_launches;
+    }
+    int launches(std::size_t k) const { return queues_[k].launches(); }
+
+    void check(PieceStore *store, bool on_devices = true) {
+        const DeviceQueues both([this] { return std::vector<DeviceQueue *>{&queues_[0], &queues_[1]}; });
+        RunControl whole;
+        RunControl control(whole, 1, PieceScope{store, {}});
+        std::atomic<std::int64_t> told{0};
+        LeftOutPieces(shape_, count_, seconds_)
+            .run({[&](std::int64_t m, GridMatrix &lines) { read(m, lines); },
+                  [&](std::int64_t m, const GridMatrix &, LineSums sums) {
+                      sums_[static_cast<std::size_t>(m)] = std::move(sums);
+                      ++told;
+                  }},
+                 {on_devices ? &both : nullptr, seconds_, 2}, control);
+        REQUIRE(told == (store && store->is_of_one_shard() ? 0 : count_));
+        for (std::int64_t m = 0; m < told; ++m) {
+            GridMatrix lines(shape_.row_count, shape_.column_count, shape_.is_complex);
+            read(m, lines);
+            check_same(shape_, lines, *sums_[static_cast<std::size_t>(m)], 1);
+        }
+        CHECK((queues_[0].is_whole() && queues_[1].is_whole()));
+    }
+
+    ShardCount shards() const { return LeftOutPieces(shape_, count_, seconds_).shards(); }
+
+  private:
+    void read(std::int64_t m, GridMatrix &lines) const {
+        families::Random random(seeds_[static_cast<std::size_t>(m)]);
+        lines = random_lines(shape_, m % 2 == 0 ? Kind::doubles : Kind::scaled, random);
+    }
+
+    const LeftOutShape shape_;
+    const std::int64_t count_;
+    const double seconds_;
+    std::vector<std::uint64_t> seeds_;
+    std::vector<std::optional<LineSums>> sums_{static_cast<std::size_t>(count_)};
+    HostQueue queues_[2];
+};
+
+TEST_CASE("two devices, of which one may fail, and shards of both: the bits of the CPU") {
+    constexpr int never = 1 << 30;
+    families::Random random(test_seed() + 2);
+    const auto check = [&](const LeftOutShape &shape, std::int64_t count, double seconds) {
+        TwoDevices devices(shape, count, seconds, random);
+        devices.check(nullptr);
+        CHECK(devices.launches(0) > 0);
+        CHECK(devices.launches(1) > 0);
+        for (const auto &[first, second] : {std::pair{0, never}, {never, 0}, {2, never}, {never, 2}}) {
+            devices.last(first, second);
+            devices.check(nullptr);
+        }
+        devices.last(0, 2);
+        CHECK_THROWS_AS(devices.check(nullptr), JitError);
+        devices.last(never, never);
+        // Half of the shards by devices, the others by the processor, and all put together.
+        PieceStore all;
+        constexpr std::uint64_t shards = 5;
+        for (std::uint64_t k = 0; k < shards; ++k) {
+            PieceStore some(nullptr, Shard{shards, k});
+            devices.check(&some, k % 2 == 0);
+            for (Piece &piece : some.pieces()) all.put(std::move(piece));
+        }
+        const int launches = devices.launches(0) + devices.launches(1);
+        devices.check(&all);
+        CHECK(devices.launches(0) + devices.launches(1) == launches); // nothing was left to do
+    };
+    try {
+        for (const bool is_complex : {false, true}) {
+            check({LeftOut::gradients, {6, 5, 6}, ones(17), is_complex}, 1, 0.5); // in tasks
+            check(tall(12, is_complex), 9, 0.005);                                // of several matrices each
+        }
+    } catch (const JitError &) {
+        return; // no compiler: announced
+    }
 }
 
 TEST_CASE("on a GPU: the bits of the CPU, small") {

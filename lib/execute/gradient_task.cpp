@@ -1,0 +1,117 @@
+#include "lib/execute/gradient_task.hpp"
+
+#include "jit/compile/digest.hpp"
+#include "lib/base/error.hpp"
+#include "lib/execute/checkpoint.hpp"
+#include "lib/execute/plan_task.hpp"
+#include "lib/input/matrix.hpp"
+#include "lib/run/outcome_bytes.hpp"
+#include "lib/run/pieces.hpp"
+#include "lib/saved/fields.hpp"
+#include "preprocess/index.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace libperm {
+namespace {
+
+std::string name_of(bool by_sums) { return engine_name(engine_for(by_sums ? Goal::dense : Goal::gradient)); }
+
+template <class Archive> void fields(Archive &ar, Derivatives &found) {
+    TapeAnswer &answer = found.permanent;
+    const std::size_t numbers = found.numbers.size(), bounds = found.bounds.size();
+    ar(found.numbers, found.bounds);
+    for (Scaled *x : {&answer.re, &answer.im, &answer.error}) {
+        constexpr std::int64_t most = std::int64_t{1} << 48;
+        ar(x->mantissa, x->exp2);
+        require_read<Archive>(!std::isnan(x->mantissa) && -most < x->exp2 && x->exp2 < most, "a number");
+    }
+    amounts(ar, answer.rel_error_bound);
+    flags(ar, answer.exact);
+    require_read<Archive>(found.numbers.size() == numbers && found.bounds.size() == bounds, "derivatives");
+}
+
+} // namespace
+
+void save_part(cereal::PortableBinaryOutputArchive &ar, const Derivatives &found) {
+    Derivatives copy = found;
+    fields(ar, copy);
+    save_part(ar, found.outcome);
+}
+void load_part(cereal::PortableBinaryInputArchive &ar, Derivatives &found) {
+    fields(ar, found);
+    load_part(ar, found.outcome);
+    found.outcome.blocks = found.outcome.blocks_computed = 1;
+}
+
+GradientTask::GradientTask(const GradientSource &of, RunControl &control, const std::string *way) : of_(of) {
+    const Poll poll = [&control] { control.poll(); };
+    const InputPattern &input = of.plan.input;
+    matrix_ = digest_of_bytes(written(input) + written(as_given(input)));
+    numbers_ = digest_of(read_values(input, of.values, poll, &control.memory()));
+    const std::optional<std::string> kept = plan_in_checkpoint(of.plan.options, TaskIdentity::derivatives);
+    choose(control, way ? way : kept ? &*kept : nullptr);
+}
+
+void GradientTask::choose(RunControl &control, const std::string *way) {
+    if (way && *way == name_of(false)) return; // the tape is made when it is needed
+    if (way && *way != name_of(true))
+        throw Error(PERM_BAD_ARGUMENT, "the derivatives were begun in a way that there is not: begin anew");
+    const GradientWay chosen =
+        way ? of_.gradient.by_sums(of_.plan) : of_.gradient.way(of_.plan, of_.direct, control);
+    by_sums_ = !chosen.tape;
+    on_gpu_ = chosen.on_gpu;
+}
+
+std::int64_t GradientTask::numbers() const { return values_given(of_.plan.input); }
+
+TaskIdentity GradientTask::identity() const {
+    return {TaskIdentity::derivatives,
+            {{matrix_, "another matrix"},
+             {numbers_, "other values"},
+             {digest_of_bytes(plan()),
+              "derivatives that are computed otherwise, as options, versions or machines differ"}}};
+}
+
+ShardCount GradientTask::shards() const {
+    return by_sums_ ? shards_of_sums(of_.plan) : ShardCount{1, of_.plan.seconds};
+}
+
+KeptAbout GradientTask::about() const {
+    KeptAbout it;
+    it.n = of_.plan.n();
+    it.entries = of_.plan.input.pattern.nnz();
+    it.way = plan();
+    const ShardCount all = shards();
+    it.seconds = all.seconds * static_cast<double>(all.count) / of_.plan.options.threads;
+    return it;
+}
+
+std::string GradientTask::plan() const { return name_of(by_sums_); }
+
+Derivatives GradientTask::nothing() const {
+    Derivatives none;
+    none.numbers.resize(at(numbers()) * parts());
+    none.bounds.resize(at(numbers()));
+    return none;
+}
+
+Derivatives GradientTask::derive(const GradientWay &way, RunControl &control) const {
+    Derivatives found = nothing();
+    found.permanent = way.run(of_.plan, of_.plan.options.threads, of_.values, found.numbers.data(),
+                              found.bounds.data(), control, found.outcome);
+    return found;
+}
+
+Derivatives GradientTask::run(PieceStore *store, RunControl &control, const Told &) const {
+    RunControl own(control, 1, PieceScope{store, {}});
+    if (by_sums_) return derive({nullptr, on_gpu_}, own);
+    const auto whole = [&](std::span<const std::uint64_t>, const auto &done) {
+        own.begin_piece();
+        done(0, derive({&of_.gradient.tape().of(of_.plan, of_.direct, own)}, own));
+    };
+    return std::move(parts_of_pieces(own, 1, 1, nothing(), whole).front());
+}
+
+} // namespace libperm

@@ -1,0 +1,275 @@
+#include "lib/glynn/minors/left_out_pieces.hpp"
+
+#include "lib/base/fields.hpp"
+#include "lib/base/threads.hpp"
+#include "lib/base/work_sharing.hpp"
+#include "lib/glynn/minors/gradient_sums.hpp"
+#include "lib/glynn/minors/minor_sums.hpp"
+#include "lib/run/pieces.hpp"
+#include "lib/run/placement.hpp"
+#include "preprocess/index.hpp"
+#include "preprocess/parallel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace libperm {
+namespace {
+
+constexpr std::uint64_t most_tasks = 1 << 12;       // that are pieces by themselves
+constexpr std::uint64_t most_pieces = 1 << 16;      // of whole matrices
+constexpr double least_seconds = 0.01;              // of a piece of these, and of a shard
+constexpr std::uint64_t bytes_of_round = 128 << 20; // of sums
+constexpr double seconds_between_parts = 1;         // of a device's, where they are kept
+
+LineSums task_sums(const LeftOutShape &shape, const GridMatrix &lines, NumberRange task,
+                   RunControl &control) {
+    return shape.what == LeftOut::gradients ? gradient_task(lines.view(), task, control)
+                                            : minor_task(lines.view(), task, control);
+}
+
+// The tasks in their order; one alone stays as it is.
+LineSums added_up(std::span<const LineSums> tasks, const LeftOutShape &shape) {
+    if (tasks.size() == 1) return tasks.front();
+    LineSums all = shape.no_sums();
+    for (const LineSums &task : tasks) add_task(task, all);
+    return all;
+}
+
+// What a piece comes to: of its task, or of each of its matrices.
+struct LeftOutPart {
+    std::vector<LineSums> sums;
+};
+
+template <class Archive> void fields(Archive &ar, LeftOutPart &part) {
+    for (LineSums &one : part.sums) {
+        TermSum &whole = one.whole;
+        for (const std::span<double> table : {one.all_sums(), one.all_masses()})
+            ar(cereal::binary_data(table.data(), table.size_bytes()));
+        ar(whole.re, whole.re_rest, whole.im, whole.im_rest);
+        amounts(ar, whole.mass);
+        require_read<Archive>(std::ranges::all_of(one.all_masses(), [](double mass) { return mass >= 0; }),
+                              "a sum of absolute values");
+    }
+}
+
+void save_part(cereal::PortableBinaryOutputArchive &ar, const LeftOutPart &part) {
+    LeftOutPart copy = part;
+    fields(ar, copy);
+}
+void load_part(cereal::PortableBinaryInputArchive &ar, LeftOutPart &part) { fields(ar, part); }
+
+} // namespace
+
+LeftOutPieces::LeftOutPieces(LeftOutShape shape, std::int64_t count, double seconds)
+    : shape_(std::move(shape)), count_(count), seconds_(seconds), tasks_(share_of(shape_).in_tasks()) {
+    const auto matrices = static_cast<std::uint64_t>(count_);
+    if (tasks_.count() > 1 && matrices <= most_tasks / tasks_.count()) {
+        pieces_of_round_ = std::max<std::uint64_t>(matrices * tasks_.count(), 1);
+        return;
+    }
+    const auto worth_one = static_cast<std::uint64_t>(std::ceil(least_seconds / seconds_));
+    matrices_of_piece_ = std::clamp(worth_one, (matrices + most_pieces - 1) / most_pieces,
+                                    std::max<std::uint64_t>(matrices, 1));
+    const auto bytes = static_cast<std::uint64_t>(shape_.no_sums().bytes());
+    pieces_of_round_ = std::max<std::uint64_t>(bytes_of_round / (bytes * matrices_of_piece_), 1);
+}
+
+std::uint64_t LeftOutPieces::count() const {
+    const auto matrices = static_cast<std::uint64_t>(count_);
+    return is_by_task() ? matrices * tasks_.count()
+                        : NumberedPieces::of_length(matrices, matrices_of_piece_).count();
+}
+
+ShardCount LeftOutPieces::shards() const {
+    const double seconds = seconds_ * static_cast<double>(count_);
+    const double most = std::max(static_cast<double>(std::min(count(), most_pieces)), 1.0);
+    ShardCount shards;
+    shards.count = static_cast<std::int64_t>(std::clamp(std::floor(seconds / least_seconds), 1.0, most));
+    shards.seconds = seconds / static_cast<double>(shards.count);
+    return shards;
+}
+
+// Pieces first .. first + count() - 1 of all.
+class LeftOutPieces::Round {
+  public:
+    Round(const LeftOutPieces &of, const Matrices &matrices, std::uint64_t first)
+        : of_(of), matrices_(matrices), first_(first) {}
+
+    std::uint64_t count() const { return std::min(of_.pieces_of_round_, of_.count() - first_); }
+    LeftOutPart nothing() const {
+        return {{of_.is_by_task() ? 1 : of_.matrices_of_piece_, of_.shape_.no_sums()}};
+    }
+
+    // Piece k's matrices, and which of their tasks.
+    NumberRange matrices_of(std::uint64_t k) const {
+        const std::uint64_t number = first_ + k, tasks = of_.tasks_.count();
+        if (of_.is_by_task()) return {number / tasks, number / tasks + 1};
+        return NumberedPieces::of_length(static_cast<std::uint64_t>(of_.count_),
+                                         of_.matrices_of_piece_)[number];
+    }
+    NumberRange tasks_of(std::uint64_t k) const {
+        const std::uint64_t tasks = of_.tasks_.count(), task = (first_ + k) % tasks;
+        return of_.is_by_task() ? NumberRange{task, task + 1} : NumberRange{0, tasks};
+    }
+
+    GridMatrix lines(std::uint64_t m) const {
+        GridMatrix lines = of_.new_lines();
+        matrices_.read(static_cast<std::int64_t>(m), lines);
+        return lines;
+    }
+
+    LeftOutPart on_processor(std::uint64_t k, RunControl &control) const {
+        LeftOutPart part = nothing();
+        const NumberRange matrices = matrices_of(k), tasks = tasks_of(k);
+        for (std::uint64_t m = matrices.first; m < matrices.last; ++m) {
+            const GridMatrix own = lines(m);
+            std::vector<LineSums> sums;
+            for (std::uint64_t t = tasks.first; t < tasks.last; ++t)
+                sums.push_back(task_sums(of_.shape_, own, of_.tasks_[t], control));
+            part.sums[m - matrices.first] = added_up(sums, of_.shape_);
+        }
+        return part;
+    }
+
+    void tell(std::span<const LeftOutPart> parts) const {
+        const std::uint64_t tasks = of_.is_by_task() ? of_.tasks_.count() : 1;
+        parallel_for(parts.size() / tasks, [&](std::uint64_t k) {
+            const NumberRange matrices = matrices_of(k * tasks);
+            for (std::uint64_t m = matrices.first; m < matrices.last; ++m) {
+                std::vector<LineSums> sums;
+                for (const LeftOutPart &part : parts.subspan(k * tasks, tasks))
+                    sums.push_back(part.sums[m - matrices.first]);
+                matrices_.tell(static_cast<std::int64_t>(m), lines(m), added_up(sums, of_.shape_));
+            }
+        });
+    }
+
+  private:
+    const LeftOutPieces &of_;
+    const Matrices &matrices_;
+    const std::uint64_t first_;
+};
+
+class LeftOutPieces::OnDevices {
+  public:
+    OnDevices(const LeftOutPieces &of, const DeviceQueues &queues, double seconds, int threads)
+        : of_(of), queues_(queues), seconds_(seconds), threads_(threads) {}
+
+    template <class Done>
+    void run(const Round &round, std::span<const std::uint64_t> todo, RunControl &control, const Done &done) {
+        devices_.resize(queues_.count());
+        const int threads = std::max(threads_ / static_cast<int>(devices_.size()), 1);
+        share_out(todo, devices_.size(),
+                  {[&](std::size_t d) { return at_once(device(d), control); },
+                   [&](std::size_t d, std::span<const std::uint64_t> pieces) {
+                       with_threads(threads, [&] { run_on(device(d), round, pieces, control, done); });
+                   },
+                   [&](std::size_t, const std::exception_ptr &error) {
+                       return is_of_its_device(error, devices_.size() == 1);
+                   }});
+    }
+
+    std::int64_t peak_bytes() const {
+        std::int64_t bytes = 0;
+        for (const auto &device : devices_) bytes += device ? device->peak_bytes() : 0;
+        return bytes;
+    }
+
+  private:
+    LeftOutOnDevice &device(std::size_t d) {
+        if (!devices_[d]) devices_[d] = std::make_unique<LeftOutOnDevice>(queues_[d], of_.shape_, seconds_);
+        return *devices_[d];
+    }
+
+    std::uint64_t at_once(const LeftOutOnDevice &device, RunControl &control) const {
+        const double each = of_.piece_seconds(seconds_);
+        const double in_time = control.pieces().store ? seconds_between_parts / each : 0x1p40;
+        const double that_fit = of_.is_by_task() ? 0x1p40
+                                                 : static_cast<double>(device.at_once()) /
+                                                       static_cast<double>(of_.matrices_of_piece_);
+        return static_cast<std::uint64_t>(std::max(std::min(in_time, that_fit), 1.0));
+    }
+
+    // Consecutive ones, of a task of one matrix, together.
+    template <class Done>
+    void run_on(LeftOutOnDevice &device, const Round &round, std::span<const std::uint64_t> pieces,
+                RunControl &control, const Done &done) {
+        for (std::size_t k = 0, end = 0; k < pieces.size(); k = end) {
+            control.begin_piece();
+            const NumberRange matrices = round.matrices_of(pieces[k]);
+            for (end = k + 1; of_.is_by_task() && end < pieces.size() &&
+                              pieces[end] == pieces[k] + (end - k) &&
+                              round.matrices_of(pieces[end]).first == matrices.first;)
+                ++end;
+            const NumberRange tasks{round.tasks_of(pieces[k]).first, round.tasks_of(pieces[end - 1]).last};
+            std::vector<LineSums> sums = sums_on(device, round, matrices, tasks, control);
+            const std::size_t each = sums.size() / (end - k);
+            for (std::size_t i = k; i < end; ++i) {
+                LeftOutPart part = round.nothing();
+                std::move(sums.begin() + static_cast<std::ptrdiff_t>((i - k) * each),
+                          sums.begin() + static_cast<std::ptrdiff_t>((i + 1 - k) * each), part.sums.begin());
+                done(pieces[i], std::move(part));
+            }
+        }
+    }
+
+    // Of each task, or of each matrix.
+    std::vector<LineSums> sums_on(LeftOutOnDevice &device, const Round &round, NumberRange matrices,
+                                  NumberRange tasks, RunControl &control) const {
+        std::vector<LineSums> all;
+        for (std::uint64_t first = matrices.first; first < matrices.last; first += device.at_once()) {
+            std::vector<GridMatrix> lines;
+            const std::uint64_t end = std::min<std::uint64_t>(first + device.at_once(), matrices.last);
+            for (std::uint64_t m = first; m < end; ++m) lines.push_back(round.lines(m));
+            const std::vector<LineSums> sums = device.run(lines, tasks, control);
+            if (of_.is_by_task()) return sums;
+            const std::size_t of_one = sums.size() / lines.size();
+            for (std::size_t k = 0; k < lines.size(); ++k)
+                all.push_back(added_up(std::span(sums).subspan(k * of_one, of_one), of_.shape_));
+        }
+        return all;
+    }
+
+    const LeftOutPieces &of_;
+    const DeviceQueues &queues_;
+    const double seconds_; // of a matrix on a device
+    const int threads_;
+    std::vector<std::unique_ptr<LeftOutOnDevice>> devices_;
+};
+
+double LeftOutPieces::piece_seconds(double of_matrix) const {
+    return is_by_task() ? of_matrix / static_cast<double>(tasks_.count())
+                        : of_matrix * static_cast<double>(matrices_of_piece_);
+}
+
+std::int64_t LeftOutPieces::run(const Matrices &matrices, const LeftOutDevices &where,
+                                RunControl &control) const {
+    const std::uint64_t pieces = count();
+    std::optional<OnDevices> devices;
+    if (where.queues) devices.emplace(*this, *where.queues, where.seconds, where.threads);
+    PieceScope scope = control.pieces();
+    for (std::uint64_t first = 0; first < pieces; first += pieces_of_round_, ++scope.task.block) {
+        RunControl own(control, 1, scope);
+        const Round round(*this, matrices, first);
+        const Charge held(&control.memory(), static_cast<std::int64_t>(round.count()) *
+                                                 std::ssize(round.nothing().sums) * shape_.no_sums().bytes());
+        const auto one = [&](std::uint64_t k) { return round.on_processor(k, own); };
+        const std::vector<LeftOutPart> parts =
+            parts_of_pieces(own, round.count(), piece_seconds(devices ? where.seconds : seconds_),
+                            round.nothing(), [&](std::span<const std::uint64_t> todo, const auto &done) {
+                                if (devices)
+                                    devices->run(round, todo, own, done);
+                                else
+                                    each_on_its_thread(own, one)(todo, done);
+                            });
+        if (!scope.store || !scope.store->is_of_one_shard()) round.tell(parts);
+    }
+    return devices ? devices->peak_bytes() : 0;
+}
+
+} // namespace libperm
