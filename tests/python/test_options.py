@@ -379,6 +379,6 @@ def test_a_type_is_read_as_the_struct_has_it(kind):
 def test_of_several_calls_options_those_that_count():
     """As torch's backward takes them from the forward's."""
     given = {"precision": "dd", "engine": "tree", "threads": 2, "checkpoint": "kept", "without": "dm"}
-    assert counting("perm_plan_gradient", given) == {"threads": 2, "without": "dm"}
-    assert counting("perm_plan_gradient", {"engine": "frontier"}) == {"engine": "frontier"}
+    assert counting("perm_plan_gradient_batch", given) == {"threads": 2, "without": "dm"}
+    assert counting("perm_plan_gradient_batch", {"engine": "frontier"}) == {"engine": "frontier"}
     assert counting("perm_compute", given) == given

@@ -51,3 +51,34 @@ def test_a_stopped_call_goes_on(tmp_path):
     assert libperm.permanent(A, checkpoint=file, **options) == libperm.permanent(A, **options)
     with pytest.raises(libperm.Error, match="of other values|of another"):
         libperm.permanent(matrix(25, 4), checkpoint=file, **options)
+
+
+@pytest.mark.parametrize("engine", ["auto", "frontier"])
+def test_derivatives_go_on_from_their_checkpoint(tmp_path, engine):
+    np = pytest.importorskip("numpy")
+    A, file = matrix(14), tmp_path / "kept"
+    A, B = np.array(A), np.array(matrix(14, 5))
+    expected = libperm.gradient(A, engine=engine)
+    for _ in range(2):  # begun, and there already
+        assert np.array_equal(libperm.gradient(A, engine=engine, checkpoint=file), expected)
+    with pytest.raises(libperm.Error, match="of other values"):
+        libperm.gradient(B, engine=engine, checkpoint=file)
+    with pytest.raises(libperm.Error, match="of derivatives"):
+        libperm.permanent(A, engine=engine, checkpoint=file)
+
+
+def test_minors_go_on_from_their_checkpoint(tmp_path):
+    np = pytest.importorskip("numpy")
+    many = np.array([matrix(9, seed) for seed in range(5)])[:, :, :8]
+    for k, (call, given) in enumerate(
+        [
+            (libperm.sub_permanents, many[0]),
+            (libperm.sub_permanents, many),
+            (libperm.gradients, np.ascontiguousarray(many[:, :8])),
+        ]
+    ):
+        file = tmp_path / str(k)
+        for _ in range(2):
+            assert np.array_equal(call(given, checkpoint=file), call(given))
+        with pytest.raises(libperm.Error, match="is of other matrices"):
+            call(given + 1, checkpoint=file)

@@ -267,8 +267,8 @@ def gradient(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
         plan = Plan._of(matrix, dict(options), value_type_of(matrix.entries, matrix.kind), True)
         found = plan.gradient(full=True)
     except (MemoryRefusedError, UnsupportedError) as refused:
-        if hasattr(A, "tocsr"):
-            raise
+        if hasattr(A, "tocsr") or options.get("checkpoint") is not None:
+            raise  # a file keeps one matrix's
         found = _by_rows.gradient(matrix, options, refused)
     return _like(matrix, A, found) if full else matrix.like(A, found.derivatives)
 

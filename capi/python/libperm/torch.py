@@ -72,7 +72,7 @@ class _Permanent(torch.autograd.Function):
 class _Derivatives(torch.autograd.Function):
     @staticmethod
     def forward(A: torch.Tensor, options: Mapping[str, Any]) -> torch.Tensor:
-        of_gradient: Any = counting("perm_plan_gradient", options)  # others are of the permanent
+        of_gradient: Any = counting("perm_plan_gradient_batch", options)  # others are of the permanent
         return _like(A, gradients(_batch(A), **of_gradient)).reshape(A.shape)
 
     @staticmethod
