@@ -226,6 +226,8 @@ perm_status perm_plan_load(const void *bytes, size_t size, const perm_opts *opts
         if (!plan) throw Error(PERM_BAD_ARGUMENT, "the place for the plan is a null pointer");
         if (!bytes) throw Error(PERM_BAD_ARGUMENT, "the saved plan is a null pointer");
         const capi::TaskSource source(std::string_view(static_cast<const char *>(bytes), size));
+        if (source.kind != libperm::TaskIdentity::plan)
+            throw Error(PERM_BAD_ARGUMENT, "the saved task is no plan: load it with perm_task_load");
         *plan = capi::load_plan(source, opts).release();
     });
 }

@@ -38,8 +38,6 @@ bool execute_directly(const perm_plan &plan, const void *values, perm_result &re
 }
 
 std::unique_ptr<perm_plan> load_plan(const TaskSource &source, const perm_opts *opts) {
-    if (source.kind != libperm::TaskIdentity::plan)
-        throw libperm::Error(PERM_BAD_ARGUMENT, "the saved task is no plan: load it with perm_task_load");
     auto made = std::make_unique<perm_plan>();
     made->plan = libperm::plan_of(source.plan, libperm::read_options(opts, libperm::Call::plan_load));
     libperm::RunControl control(made->plan.options);

@@ -18,7 +18,7 @@ void fill(perm_result &result, const perm_plan &plan, const libperm::TapeAnswer 
 // False if the plan is to be executed otherwise.
 bool execute_directly(const perm_plan &plan, const void *values, perm_result &result);
 
-// Of a saved plan, or of a task of that kind.
+// Of a saved task that is planned.
 std::unique_ptr<perm_plan> load_plan(const TaskSource &source, const perm_opts *opts);
 
 std::string explain(const perm_plan &plan, perm_format format);

@@ -516,19 +516,19 @@ TEST_CASE("tasks, made, saved, loaded and run") {
             perm_task_destroy(other);
             return Outcome{status, {}};
         });
-        std::int64_t results = 0;
-        REQUIRE(perm_task_shards(task, nullptr, nullptr, &results) == PERM_OK);
+        perm_answer answer = PERM_ANSWER_INIT;
+        REQUIRE(perm_task_room(task, &answer) == PERM_OK);
         perm_partial partial = PERM_PARTIAL_INIT;
         sweep("perm_task_run_shard, " + name, [&] {
             perm_partial_clear(&partial);
             return Outcome{failing::within([&] { return perm_task_run_shard(task, 0, &partial); }), {}};
         });
         perm_partial_clear(&partial);
-        std::vector<perm_result> all(static_cast<std::size_t>(results), perm_result PERM_RESULT_INIT);
+        std::vector<perm_result> all(static_cast<std::size_t>(answer.count), perm_result PERM_RESULT_INIT);
+        std::vector<double> numbers(static_cast<std::size_t>(answer.numbers_count));
         perm_estimated estimate = PERM_ESTIMATED_INIT;
-        perm_answer answer = PERM_ANSWER_INIT;
         answer.results = all.data();
-        answer.count = results;
+        answer.numbers = numbers.data();
         answer.estimate = &estimate;
         sweep("perm_task_run, " + name, [&] {
             const perm_status status = failing::within([&] { return perm_task_run(task, &answer); });
@@ -541,6 +541,14 @@ TEST_CASE("tasks, made, saved, loaded and run") {
     check_all("estimate",
               [&](perm_task **task) { return perm_task_estimate(&given, &plain, nullptr, task); });
     check_all("matchings", [&](perm_task **task) { return perm_task_matchings(&given, &plain, task); });
+    const Plan of_frontier(given, plain);
+    check_all("gradient",
+              [&](perm_task **task) { return perm_task_gradient(of_frontier.plan, a.doubles.data(), task); });
+    perm_dense dense = PERM_DENSE_INIT;
+    dense.n_rows = 4;
+    dense.n_cols = 3;
+    dense.values = a.doubles.data();
+    check_all("minors", [&](perm_task **task) { return perm_task_minors(&dense, &plain, task); });
 }
 
 TEST_CASE("a call with a checkpoint") {

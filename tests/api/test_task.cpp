@@ -1,6 +1,7 @@
 // Tasks of every kind: in shards, as bytes, with checkpoints, the bits of one run; and all that is refused.
 #include "bench/families.hpp"
 #include "lib/run/part.hpp"
+#include "tests/support/oracle.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/sealed_bytes.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -9,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <perm.hpp>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -40,10 +43,23 @@ std::string text_of(const std::vector<perm::Result> &results) {
     for (const perm::Result &r : results) text += text_of(r);
     return text;
 }
+std::string text_of(const perm::Task::Numbers &found) {
+    std::string text = found.result->engine ? found.result.text() + "\n" : "";
+    for (const std::vector<double> *numbers : {&found.numbers, &found.error_bounds})
+        for (const double x : *numbers) text += std::to_string(std::bit_cast<std::uint64_t>(x)) + " ";
+    return text;
+}
+bool has_numbers(const perm::Task &task) {
+    perm_answer room = PERM_ANSWER_INIT;
+    REQUIRE(perm_task_room(task.raw(), &room) == PERM_OK);
+    return room.numbers_count > 0;
+}
 std::string answer_of(const perm::Task &task) {
+    if (has_numbers(task)) return text_of(task.run_numbers());
     return task.results() == 0 ? text_of(task.run_estimate()) : text_of(task.run());
 }
 std::string combine(const perm::Task &task, const std::vector<std::string> &partials) {
+    if (has_numbers(task)) return text_of(task.combine_numbers(partials));
     return task.results() == 0 ? text_of(task.combine_estimate(partials)) : text_of(task.combine(partials));
 }
 
@@ -54,17 +70,22 @@ perm::Csr random_dense(std::int64_t n, std::uint64_t seed) {
     });
 }
 
+// A plan with the values of its matrix, which the case keeps.
+template <class Make> std::function<perm::Task(const Case &)> made_of_plan(const Make &make) {
+    return [make](const Case &one) {
+        Case &own = const_cast<Case &>(one);
+        own.plan = std::make_shared<perm::Plan>(one.matrix, one.opts);
+        return make(*own.plan, one.matrix.values.data());
+    };
+}
+
 Case of_plan() {
     Case c;
     c.name = "plan";
     c.matrix = random_dense(22, 3);
     c.opts.engine = "ryser";
     c.opts.device = "cpu";
-    c.make = [](const Case &one) {
-        Case &own = const_cast<Case &>(one);
-        own.plan = std::make_shared<perm::Plan>(one.matrix, one.opts);
-        return perm::Task::plan(*own.plan, one.matrix.values.data());
-    };
+    c.make = made_of_plan(perm::Task::plan);
     c.at_once = [](const Case &one) {
         return perm::Plan(one.matrix, one.opts).execute(one.matrix.values.data()).text() + "\n";
     };
@@ -115,12 +136,78 @@ Case of_matchings_by_plan() {
     return c;
 }
 
+// By sums over signs.
+Case of_gradient() {
+    Case c;
+    c.name = "gradient";
+    c.matrix = random_dense(run::sanitized ? 19 : 23, 4);
+    c.opts.device = "cpu";
+    c.make = made_of_plan(perm::Task::gradient);
+    c.at_once = [](const Case &one) {
+        perm::Task::Numbers found;
+        found.numbers.resize(one.matrix.values.size());
+        found.error_bounds.resize(one.matrix.values.size());
+        const perm::Plan plan(one.matrix, one.opts);
+        REQUIRE(perm_plan_gradient(plan.raw(), one.matrix.values.data(), found.numbers.data(),
+                                   found.error_bounds.data(), found.result.raw()) == PERM_OK);
+        return text_of(found);
+    };
+    return c;
+}
+
+Case of_gradient_along_tape() {
+    Case c = of_gradient();
+    c.name = "gradient along the tape";
+    c.opts.engine = "frontier";
+    c.matrix = build(30, 30, [](std::int64_t i, std::int64_t j) {
+        return std::abs(i - j) < 4 ? 1.0 / static_cast<double>(1 + i + 2 * j) : 0.0;
+    });
+    return c;
+}
+
+// The matrix, which has no zeros, is written row by row.
+perm_dense dense_of(const perm::Csr &a, std::int64_t count) {
+    perm_dense dense = PERM_DENSE_INIT;
+    const perm_csr view = a.view();
+    dense.n_rows = view.n_rows / count;
+    dense.n_cols = view.n_cols;
+    dense.count = count;
+    dense.values = view.values;
+    return dense;
+}
+
+// Of one matrix, or of several below each other.
+Case of_minors(std::int64_t rows, std::int64_t columns, std::int64_t count) {
+    Random random(11);
+    Case c;
+    c.name = "minors of " + std::to_string(count);
+    c.matrix = build(rows * count, columns, [&](std::int64_t, std::int64_t) {
+        return 0.25 + static_cast<double>(random.integer(1, 1000)) / 1000;
+    });
+    c.opts.device = "cpu";
+    c.make = [=](const Case &one) { return perm::Task::minors(dense_of(one.matrix, count), one.opts); };
+    c.at_once = [=](const Case &one) {
+        const perm_dense a = dense_of(one.matrix, count);
+        perm::Task::Numbers found;
+        found.numbers.resize(static_cast<std::size_t>(std::max(rows, columns) * count));
+        found.error_bounds.resize(found.numbers.size());
+        REQUIRE(perm_sub_permanents(&a, &one.opts, found.numbers.data(), found.error_bounds.data()) ==
+                PERM_OK);
+        return text_of(found);
+    };
+    return c;
+}
+
 std::vector<Case> all_cases() {
     std::vector<Case> cases;
     cases.push_back(of_plan());
     cases.push_back(of_estimate());
     cases.push_back(of_matchings(run::sanitized ? 13 : 19));
     cases.push_back(of_matchings_by_plan());
+    cases.push_back(of_gradient());
+    cases.push_back(of_gradient_along_tape());
+    cases.push_back(of_minors(run::sanitized ? 19 : 23, run::sanitized ? 20 : 24, 1));
+    cases.push_back(of_minors(12, 11, run::sanitized ? 1000 : 5000));
     return cases;
 }
 
@@ -170,11 +257,12 @@ TEST_CASE("shards of a task by those who loaded it, put together: the bits of on
         CHECK(combine(other, partials) == whole);
         CHECK(other.save() == bytes);
         const perm_csr a = c.matrix.view();
-        CHECK(perm_task_check_matrix(other.raw(), &a) == PERM_OK);
+        const bool is_one = !c.name.starts_with("minors") || c.name == "minors of 1";
+        CHECK((perm_task_check_matrix(other.raw(), &a) == PERM_OK) == is_one); // of several matrices
         CHECK(!task.explain().empty());
         CHECK(nlohmann::json::parse(task.explain(PERM_FORMAT_JSON)).at("shards") == task.shards());
     }
-    CHECK(several >= (run::sanitized ? 2 : 3));
+    CHECK(several >= (run::sanitized ? 2 : 6));
 }
 
 TEST_CASE("what is missing, torn, of another task or none") {
@@ -209,7 +297,7 @@ TEST_CASE("what is missing, torn, of another task or none") {
         Case another = cases[k];
         another.matrix.values.front() += 1;
         const perm_csr b = another.matrix.view();
-        CHECK(perm_task_check_matrix(task.raw(), &b) == PERM_BAD_ARGUMENT);
+        CHECK(perm_task_check_matrix(task.raw(), &b) != PERM_OK);
         const perm::Task of_another = another.make(another);
         if (of_another.shards() == 0) continue;
         std::vector<std::string> mixed = partials[k];
@@ -294,7 +382,7 @@ TEST_CASE("a task that is cut off goes on from its checkpoint, with the same bit
         for (Case &other : all_cases()) {
             if (other.name.substr(0, 4) == c.name.substr(0, 4)) continue;
             other.opts.checkpoint = file.c_str();
-            check_refused([&] { answer_of(other.make(other)); }, "is of", PERM_BAD_OPTION);
+            check_refused([&] { answer_of(other.make(other)); }, "checkpoint", PERM_BAD_OPTION);
         }
         Case another = c;
         another.matrix.values.front() += 1;
@@ -302,6 +390,48 @@ TEST_CASE("a task that is cut off goes on from its checkpoint, with the same bit
     }
     MESSAGE("cut off ", interrupted, " times");
     CHECK(interrupted > 0);
+}
+
+TEST_CASE("minors and derivatives in shards: those of the definition") {
+    Random random(run::seed(4102));
+    int compared = 0;
+    for (const std::int64_t n : {std::int64_t{5}, std::int64_t{7}}) {
+        oracle::GaussianMatrix exact;
+        perm::Csr a = build(n + 1, n, [&](std::int64_t i, std::int64_t) {
+            exact.resize(static_cast<std::size_t>(i) + 1);
+            const std::int64_t x = random.integer(1, 9);
+            exact.back().push_back({mpq_class(x), 0});
+            return static_cast<double>(x);
+        });
+        const auto without = [&](std::size_t row, std::size_t column) {
+            oracle::GaussianMatrix rest = exact;
+            rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(row));
+            if (column < rest.front().size())
+                for (auto &line : rest) line.erase(line.begin() + static_cast<std::ptrdiff_t>(column));
+            return oracle::by_subsets(rest).re.get_d();
+        };
+        const perm::Task minors = perm::Task::minors(dense_of(a, 1));
+        const perm::Task::Numbers of_rows = minors.combine_numbers(all_shards(minors));
+        for (std::size_t i = 0; i < exact.size(); ++i, ++compared) {
+            CHECK(of_rows.numbers[i] == without(i, exact.size()));
+            CHECK(of_rows.error_bounds[i] == 0);
+        }
+        const perm::Csr square = build(n, n, [&](std::int64_t i, std::int64_t j) {
+            return exact[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)].re.get_d();
+        });
+        exact.pop_back();
+        for (const char *engine : {"auto", "frontier"}) {
+            perm_opts opts = PERM_OPTS_INIT;
+            opts.engine = engine;
+            const perm::Plan plan(square, opts);
+            const perm::Task task = perm::Task::gradient(plan, square.values.data());
+            const perm::Task::Numbers found = task.combine_numbers(all_shards(task));
+            CHECK(found.result.text() == plan.execute(square.values.data()).text());
+            for (std::size_t k = 0; k < found.numbers.size(); ++k, ++compared)
+                CHECK(found.numbers[k] == without(k / exact.size(), k % exact.size()));
+        }
+    }
+    CHECK(compared == 6 + 2 * 25 + 8 + 2 * 49);
 }
 
 TEST_CASE("places that are none, and answers that do not fit") {
@@ -327,6 +457,8 @@ TEST_CASE("places that are none, and answers that do not fit") {
     CHECK(perm_task_load(nullptr, 0, nullptr, &none) == PERM_BAD_ARGUMENT);
     CHECK(perm_task_estimate(nullptr, nullptr, nullptr, &none) == PERM_BAD_ARGUMENT);
     CHECK(perm_task_matchings(nullptr, nullptr, &none) == PERM_BAD_ARGUMENT);
+    CHECK(perm_task_gradient(nullptr, nullptr, &none) == PERM_BAD_ARGUMENT);
+    CHECK(perm_task_minors(nullptr, nullptr, &none) == PERM_BAD_ARGUMENT);
     CHECK(none == nullptr);
     CHECK(perm_task_destroy(nullptr) == PERM_OK);
 }

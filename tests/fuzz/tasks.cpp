@@ -19,7 +19,14 @@ const std::vector<std::string> &genuine() {
         perm_opts by_plan = opts;
         by_plan.engine = "frontier";
         const perm::Plan plan(band.csr, opts);
+        perm_dense dense = PERM_DENSE_INIT;
+        const double entries[] = {1, 2, 3, 4, 5, 6};
+        dense.n_rows = 3;
+        dense.n_cols = 2;
+        dense.values = entries;
         return std::vector<std::string>{perm::Task::plan(plan, band.csr.values).save(),
+                                        perm::Task::gradient(plan, band.csr.values).save(),
+                                        perm::Task::minors(dense).save(),
                                         perm::Task::estimate(band.csr, wanted, opts).save(),
                                         perm::Task::matchings(band.csr, opts).save(),
                                         perm::Task::matchings(band.csr, by_plan).save()};
@@ -37,12 +44,14 @@ void run(const perm_task *task) {
     perm_partial partial = PERM_PARTIAL_INIT;
     fuzz::require(perm_task_run_shard(task, 0, &partial) != PERM_INTERNAL, perm_last_error());
     perm_partial_clear(&partial);
-    if (results > most_results) return;
-    std::vector<perm_result> all(static_cast<std::size_t>(results), perm_result PERM_RESULT_INIT);
-    perm_estimated estimate = PERM_ESTIMATED_INIT;
     perm_answer answer = PERM_ANSWER_INIT;
+    fuzz::require(perm_task_room(task, &answer) == PERM_OK && answer.count == results, "another room");
+    if (results > most_results || answer.numbers_count > most_results) return;
+    std::vector<perm_result> all(static_cast<std::size_t>(results), perm_result PERM_RESULT_INIT);
+    std::vector<double> numbers(static_cast<std::size_t>(answer.numbers_count));
+    perm_estimated estimate = PERM_ESTIMATED_INIT;
     answer.results = all.data();
-    answer.count = results;
+    answer.numbers = numbers.data();
     answer.estimate = &estimate;
     fuzz::require(perm_task_run(task, &answer) != PERM_INTERNAL, perm_last_error());
     for (perm_result &result : all) perm_result_clear(&result);

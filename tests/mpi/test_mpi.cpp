@@ -182,6 +182,37 @@ TEST_CASE("estimates: the samples of one call, by all ranks") {
                  "null pointer");
 }
 
+TEST_CASE("derivatives and minors: the bits of one process") {
+    const perm::Csr a = dense(24, 31);
+    const perm_opts opts = with(nullptr);
+    const perm::Plan plan(a, opts);
+    perm_dense tall = PERM_DENSE_INIT;
+    tall.n_rows = 24;
+    tall.n_cols = 23;
+    tall.values = a.values.data();
+    for (const bool is_gradient : {true, false}) {
+        const perm::Task task =
+            is_gradient ? perm::Task::gradient(plan, a.values.data()) : perm::Task::minors(tall, opts);
+        const perm::Task::Numbers one = task.run_numbers();
+        CHECK(task.shards() > 2);
+        perm_answer answer = PERM_ANSWER_INIT;
+        REQUIRE(perm_task_room(task.raw(), &answer) == PERM_OK);
+        perm::Task::Numbers found;
+        found.numbers.resize(one.numbers.size());
+        found.error_bounds.resize(one.error_bounds.size());
+        answer.numbers = found.numbers.data();
+        answer.error_bounds = found.error_bounds.data();
+        answer.results = is_gradient ? found.result.raw() : nullptr;
+        const perm_status status =
+            perm_mpi_run(MPI_COMM_WORLD, rank == 0 ? task.raw() : nullptr, &opts, &answer);
+        REQUIRE_MESSAGE(status == PERM_OK, perm_mpi_last_error());
+        if (rank != 0) continue;
+        CHECK(found.numbers == one.numbers);
+        CHECK(found.error_bounds == one.error_bounds);
+        if (is_gradient) CHECK(found.result.text() == one.result.text());
+    }
+}
+
 TEST_CASE("many blocks, with multiplicities") {
     constexpr std::int64_t blocks = 24, n = 16;
     Random random(5);

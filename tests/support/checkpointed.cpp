@@ -12,9 +12,22 @@
 
 int main(int argc, char **argv) {
     if (argc < 5) return 2;
-    LargeCase c = checkpointed_case(argv[1], std::strtoull(argv[2], nullptr, 10));
-    c.opts.checkpoint = argv[4];
-    c.opts.checkpoint_seconds = std::strtod(argv[3], nullptr);
+    const std::string name = argv[1];
+    const std::uint64_t seed = std::strtoull(argv[2], nullptr, 10);
+    perm_opts kept = PERM_OPTS_INIT;
+    kept.checkpoint = argv[4];
+    kept.checkpoint_seconds = std::strtod(argv[3], nullptr);
+    if (is_of_minors(name)) {
+        kept.device = "cpu";
+        kept.threads = 2;
+        std::string bits;
+        if (minors_in_bits(name, seed, kept, bits) != PERM_OK) return 1;
+        std::printf("%s\n", bits.c_str());
+        return 0;
+    }
+    LargeCase c = checkpointed_case(name, seed);
+    c.opts.checkpoint = kept.checkpoint;
+    c.opts.checkpoint_seconds = kept.checkpoint_seconds;
     if (argc > 5) { // as a disk that is full
         std::signal(SIGXFSZ, SIG_IGN);
         const rlimit limit{std::strtoul(argv[5], nullptr, 10), RLIM_INFINITY};

@@ -58,6 +58,39 @@ inline LargeCase checkpointed_case(const std::string &name, std::uint64_t seed) 
     throw std::invalid_argument("no case " + name);
 }
 
+// Not a permanent, but derivatives and sub-permanents by sums over signs; what they come to is written as
+// bits.
+inline bool is_of_minors(const std::string &name) { return name == "gradient" || name == "minors"; }
+
+inline perm_status minors_in_bits(const std::string &name, std::uint64_t seed, const perm_opts &opts,
+                                  std::string &bits) {
+    using namespace perm::families;
+    constexpr std::int64_t n = 25;
+    const LargeCase c = large_case(erdos_renyi(n, 1, Entries::real, seed));
+    std::vector<double> numbers(n * n), bounds(n * n);
+    perm_status status = PERM_OK;
+    if (name == "gradient") {
+        perm_plan *plan = nullptr;
+        status = perm_plan_create(&c.csr, &opts, &plan);
+        if (status == PERM_OK)
+            status = perm_plan_gradient(plan, c.csr.values, numbers.data(), bounds.data(), nullptr);
+        perm_plan_destroy(plan);
+    } else {
+        perm_dense a = PERM_DENSE_INIT;
+        a.n_rows = n;
+        a.n_cols = n - 1;
+        a.values = c.csr.values;
+        status = perm_sub_permanents(&a, &opts, numbers.data(), bounds.data());
+    }
+    for (const std::vector<double> *some : {&numbers, &bounds})
+        for (const double x : *some) {
+            char text[32];
+            std::snprintf(text, sizeof text, "%a ", x);
+            bits += text;
+        }
+    return status;
+}
+
 // Of all but the times.
 inline std::string bits_of(const perm_result &r) {
     char numbers[512];
