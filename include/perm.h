@@ -146,8 +146,8 @@ typedef int (*perm_cancel_fn)(void *user);
  * docs/options.md shows it. */
 typedef struct perm_opts {
     size_t struct_size;         /* sizeof(perm_opts) */
-    const char *engine;         /* "auto" (NULL); "ryser" on the CPU; "frontier", "tree" on either; on a GPU "shared",
-                                 * "dense", "purereg", "hybrid" (docs/frontier.md, docs/tree.md, docs/gpu.md) */
+    const char *engine;         /* "auto" (NULL); "ryser", "planar" on the CPU; "frontier", "tree" on either; on a GPU
+                                 * "shared", "dense", "purereg", "hybrid" (docs/engines.md) */
     const char *device;         /* "auto" (NULL), "cpu", "gpu" (the first): without one a plan can be made and
                                  * explained, and executing it is PERM_UNSUPPORTED. "gpu:0,2", "gpu:all": several
                                  * share the work, and "gpu:all+cpu" with engine tree the processor too; the
@@ -234,7 +234,7 @@ typedef struct perm_result {
                                   * doubles as decimals of all their digits, 17 at least. Of all of these 17 digits
                                   * if they would have more than three million. What is not exact has 17 digits, or
                                   * two more than are certain if rel_error_bound < 1e-16. Complex: "a+bi", "a-bi" */
-    const char *engine;          /* static: "frontier", "ryser", "hybrid", ...; "none" when the reductions alone
+    const char *engine;          /* static: "frontier", "planar", "hybrid", ...; "none" when the reductions alone
                                   * gave it; of the block that takes longest, if there are several; "glynn" where
                                   * perm_compute went straight, "periodic" for a long matrix of equal cells
                                   * (docs/engines.md) */

@@ -148,7 +148,7 @@ void add_plan_options(CLI::App &command, Options &options) {
     command
         .add_option(
             "--engine", options.engine,
-            "auto; frontier or tree; on the CPU alone ryser; on a GPU alone hybrid, purereg, dense or shared")
+            "auto; frontier or tree; on the CPU alone ryser or planar; on a GPU alone hybrid, purereg, dense or shared")
         ->type_name("NAME");
     command
         .add_option("--device", options.device,

@@ -3,12 +3,14 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
+#include "lib/number/bits.hpp"
 #include "lib/number/chinese_remainder.hpp"
 #include "lib/number/integer_block.hpp"
 #include "lib/plan/engines.hpp"
 #include "lib/run/engine_run.hpp"
 #include "lib/run/escalation.hpp"
 #include "lib/run/gpu_device.hpp"
+#include "lib/run/input_error.hpp"
 #include "preprocess/scaling.hpp"
 
 #include <algorithm>
@@ -207,11 +209,31 @@ Outcome run_exactly(const BlockRun &run, Attempt &attempt, const ExactBlock &lin
     return outcome;
 }
 
+bool by_residues(const Candidate &c) {
+    const auto alone = info_of(c.engine).by_residues;
+    return alone && alone(c);
+}
+
+// What engines that take residues alone come to; a double has the nearest, with what reductions rounded.
+Outcome run_by_residues(const BlockRun &run, const Candidate &choice, const Block &block) {
+    const Charge charge(&run.memory, 170 * block.pattern.nnz()); // made exact
+    Attempt attempt(run, choice, 0);
+    Outcome outcome = run_exactly(run, attempt, exact_block(block));
+    set_value(outcome, WideBall{*outcome.wide, {}});
+    round_value(outcome);
+    if (most_roundings(block) == 0) return outcome;
+    const int down = ldexp_exponent(outcome.error.exp2 - outcome.value.exp2);
+    set_value(outcome, ball_from(block, outcome.value.mantissa, std::ldexp(outcome.error.mantissa, down),
+                                 outcome.value.exp2));
+    return outcome;
+}
+
 } // namespace
 
 Outcome run_block(const BlockRun &run, Block block) {
-    const std::int64_t exp2 = run.options.passes.scaling ? scale(block, [&run] { run.control.poll(); }) : 0;
     const Candidate &choice = *run.plan.choice();
+    if (by_residues(choice)) return run_by_residues(run, choice, block);
+    const std::int64_t exp2 = run.options.passes.scaling ? scale(block, [&run] { run.control.poll(); }) : 0;
     const Charge charge = transpose_held(run, choice, block);
     Outcome outcome;
     if (std::optional<Outcome> certain = run_in_wider(run, choice, block)) {
@@ -244,7 +266,8 @@ Outcome run_block(const BlockRun &run, const ExactBlock &block) {
     Attempt attempt(run, choice, 0);
     ExactBlock room;
     const ExactBlock &lines = attempt.lines_of(block, room);
-    if (numbers.precision == Precision::exact) return run_exactly(run, attempt, lines);
+    if (numbers.precision == Precision::exact || by_residues(choice))
+        return run_exactly(run, attempt, lines);
     return attempt.outcome_of(attempt.run(numbers.precision == Precision::mpfr
                                               ? EngineInput::in_mpfr(lines, numbers.bits)
                                               : EngineInput(lines, numbers.arithmetic())));

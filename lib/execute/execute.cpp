@@ -143,9 +143,7 @@ Outcome execute(const Plan &plan, const Values &values, RunControl &control, Pie
     Outcome outcome = execute_once(plan, values, control, store);
     if (Escalation(plan.options).may_change_numbers()) {
         SecondRun second(plan, values, control, store, outcome);
-        const perm_value_type type = plan.input.value_type; // whoever wrote digits wants them all
-        const bool counts = type == PERM_VALUE_I64 || type == PERM_VALUE_PATTERN || type == PERM_VALUE_TEXT;
-        if (counts && !outcome.exact) second.finish_count();
+        if (counts(plan.input.value_type) && !outcome.exact) second.finish_count();
         if (!is_met(plan, outcome)) second.escalate();
     }
     round_off(plan.options, outcome);

@@ -25,7 +25,8 @@ enum class Engine {
     hybrid = 8,
     glynn = 9,
     periodic = 10,
-    tape = 11
+    tape = 11,
+    planar = 12
 };
 
 // What can be asked of a solver.
@@ -98,6 +99,10 @@ inline constexpr std::array engine_facts{
                 .goals = {Goal::block, Goal::multiplicities, Goal::matchings},
                 .on_cpu = true,
                 .sums_subsets = true},
+    EngineFacts{.id = Engine::planar,
+                .name = "planar",
+                .goals = {Goal::block},
+                .on_cpu = true},
     EngineFacts{.id = Engine::frontier,
                 .name = "frontier",
                 .goals = {Goal::block, Goal::terms},

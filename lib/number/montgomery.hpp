@@ -2,6 +2,7 @@
 // x 2^-64 modulo p.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace libperm {
@@ -32,6 +33,16 @@ class Montgomery {
         for (; exponent != 0; exponent >>= 1, x = multiply(x, x))
             if (exponent & 1) result = multiply(result, x);
         return result;
+    }
+    // Of so many products, reduced once: each is below p^2 < 2^62 p.
+    std::uint64_t sum_of_products(const std::uint64_t *x, const std::uint64_t *y, std::size_t count) const {
+        Wide sum = 0;
+        const Wide most = static_cast<Wide>(p_) << 64;
+        for (std::size_t k = 0; k < count; ++k) {
+            sum += static_cast<Wide>(x[k]) * y[k];
+            if (sum >= most) sum -= most;
+        }
+        return reduce(sum);
     }
 
   private:

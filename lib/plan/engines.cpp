@@ -6,6 +6,8 @@
 #include "lib/frontier/plan.hpp"
 #include "lib/frontier/shown.hpp"
 #include "lib/number/residue_numbers.hpp"
+#include "lib/planar/plan.hpp"
+#include "lib/planar/planar.hpp"
 #include "lib/ryser/ryser.hpp"
 #include "lib/subsets/propose.hpp"
 #include "lib/subsets/subset_sum.hpp"
@@ -23,6 +25,11 @@ template <SubsetEngine kernel> void propose_by_kernel(Proposals &task, Engine se
 }
 
 double pieces_of_frontier(const Candidate &c) { return static_cast<double>(pieces_of(c)); }
+
+double pieces_of_planar(const Candidate &c) { // primes of a determinant
+    const auto *plan = plan_as<PlanarPlan>(c);
+    return plan ? std::max(1.0, c.cost.operations / std::max(1.0, plan->fronts.products())) : 1;
+}
 
 double pieces_of_ryser(const Candidate &c) { // of a millisecond at least
     return std::clamp(c.cost.serial_seconds / 1e-3, 1.0, 0x1p16);
@@ -42,6 +49,9 @@ Restored restored_by_kernel(std::string_view bytes, int, const PlanSource &of) {
 Restored restored_by_ryser(std::string_view bytes, int, const PlanSource &of) {
     return restored_ryser(bytes, of);
 }
+Restored restored_as_planar(std::string_view bytes, int, const PlanSource &of) {
+    return restored_planar(bytes, of);
+}
 
 template <SubsetEngine kernel> constexpr EngineInfo kernel_row(Engine id) {
     return {.id = id,
@@ -56,6 +66,15 @@ template <SubsetEngine kernel> constexpr EngineInfo kernel_row(Engine id) {
 }
 
 constexpr std::array table{
+    EngineInfo{.id = Engine::planar,
+               .propose = propose_planar,
+               .run = run_planar,
+               .by_residues = planar_by_residues,
+               .pieces = pieces_of_planar,
+               .prime_bits = residue_bits,
+               .saved = saved_planar,
+               .restored = restored_as_planar,
+               .check = check_planar},
     EngineInfo{.id = Engine::ryser,
                .propose = propose_ryser,
                .run = run_ryser,

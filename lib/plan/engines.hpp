@@ -30,6 +30,9 @@ struct EngineInfo {
     // The candidate in wider numbers, the cheapest first, where its own are sure to miss the tolerance. May
     // be null.
     std::vector<Wider> (*in_wider)(const Candidate &c, const EngineInput &lines) = nullptr;
+    // Whether it is given residues whatever the numbers of the plan, so that what it finds is exact. Null:
+    // no.
+    bool (*by_residues)(const Candidate &c) = nullptr;
     // Pieces of its work on a block that know nothing of each other (lib/run/piece_store.hpp).
     double (*pieces)(const Candidate &c);
     // Primes on a CPU have so many bits; on a GPU they are below 2^47.

@@ -5,7 +5,9 @@
 #include "lib/base/system.hpp"
 #include "lib/number/wide_value.hpp"
 #include "lib/plan/block_walk.hpp"
+#include "lib/plan/engines.hpp"
 #include "lib/plan/reduction_bytes.hpp"
+#include "lib/run/escalation.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/placement.hpp"
 #include "lib/run/run_control.hpp"
@@ -476,12 +478,28 @@ bool needs_gpu_not_to_be_had(const Plan &plan) {
     return is_on_gpu && !plan.options.machine && !first_gpu().gpu;
 }
 
+// Where numbers are counted, and what takes longest computes by residues, which gives all digits.
+bool is_exact_anyway(const Plan &plan) {
+    const BlockPlan *block = plan.main_block();
+    const Candidate *choice = block ? block->choice() : nullptr;
+    if (!choice || plan.options.precision != Precision::automatic || !counts(plan.input.value_type))
+        return false;
+    const auto by_residues = info_of(choice->engine).by_residues;
+    return by_residues && by_residues(*choice);
+}
+
 Plan planned_in_blocks(InputPattern input, const Options &options, const Values &values,
                        RunControl &control) {
     Plan plan = plan_as_seen(std::move(input), options, values, control);
     if (needs_gpu_not_to_be_had(plan)) {
         log_decision(formatted("planned again without a GPU: {}", first_gpu().why_not));
         plan = plan_as_seen(std::move(plan.input), options, values, control);
+    }
+    if (is_exact_anyway(plan)) {
+        Options exactly = options;
+        exactly.precision = Precision::exact;
+        Plan exact = plan_as_seen(plan.input, exactly, values, control);
+        if (exact.refusal == PERM_OK && exact.seconds <= 2 * plan.seconds) plan = std::move(exact);
     }
     if (const BlockPlan *block = plan.main_block()) {
         if (block->best().on_gpu) prepare_gpus(options);

@@ -19,6 +19,11 @@ namespace libperm {
 constexpr double second_run_seconds = 60; // that a run for more digits may be predicted to take
 constexpr double unnoticed_seconds = 0.5; // a run so short is made without comparing
 
+// Whether values of this type are counted with: whoever wrote digits wants them all.
+inline bool counts(perm_value_type type) {
+    return type == PERM_VALUE_I64 || type == PERM_VALUE_PATTERN || type == PERM_VALUE_TEXT;
+}
+
 class Escalation {
   public:
     // A run of the whole plan in other numbers is made if it is predicted to take no longer than that.

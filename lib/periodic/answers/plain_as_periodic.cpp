@@ -28,9 +28,7 @@ constexpr double of_entry = 1.5e-6, of_move = 150e-9;
 
 // Whoever counts wants the last digit as well (lib/execute).
 double instant_seconds(const InputPattern &input) {
-    const perm_value_type type = input.value_type;
-    const bool counts = type == PERM_VALUE_I64 || type == PERM_VALUE_PATTERN || type == PERM_VALUE_TEXT;
-    return counts ? unnoticed_seconds : 0;
+    return counts(input.value_type) ? unnoticed_seconds : 0;
 }
 
 bool is_same(const PeriodicMatrix &x, const PeriodicMatrix &y) {

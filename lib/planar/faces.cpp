@@ -1,0 +1,51 @@
+#include "lib/planar/faces.hpp"
+
+#include "preprocess/index.hpp"
+
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/boyer_myrvold_planar_test.hpp>
+#include <boost/graph/planar_face_traversal.hpp>
+
+namespace libperm {
+namespace {
+
+using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS, boost::no_property,
+                                    boost::property<boost::edge_index_t, std::int32_t>>;
+using Edge = boost::graph_traits<Graph>::edge_descriptor;
+
+// Rows, then columns; an edge's index is its entry.
+Graph graph_of(const Pattern &a) {
+    Graph graph(at(a.rows) + at(a.cols));
+    std::int32_t entry = 0;
+    for (std::int32_t i = 0; i < a.rows; ++i)
+        for (const std::int32_t j : a.row(i)) boost::add_edge(at(i), at(a.rows) + at(j), entry++, graph);
+    return graph;
+}
+
+struct Collector : boost::planar_face_traversal_visitor {
+    const Graph &graph;
+    Faces &faces;
+
+    Collector(const Graph &of, Faces &to) : graph(of), faces(to) {}
+    void begin_face() { faces.entries.emplace_back(); }
+    template <class E> void next_edge(E edge) {
+        faces.entries.back().push_back(boost::get(boost::edge_index, graph, edge));
+    }
+};
+
+} // namespace
+
+std::optional<Faces> faces_of(const Pattern &a) {
+    if (a.nnz() > 4 * std::int64_t{a.rows} - 4 && a.rows > 1) return {};
+    const Graph graph = graph_of(a);
+    std::vector<std::vector<Edge>> around(boost::num_vertices(graph));
+    if (!boost::boyer_myrvold_planarity_test(boost::boyer_myrvold_params::graph = graph,
+                                             boost::boyer_myrvold_params::embedding = around.data()))
+        return {};
+    Faces faces;
+    Collector collector(graph, faces);
+    boost::planar_face_traversal(graph, around.data(), collector);
+    return faces;
+}
+
+} // namespace libperm

@@ -1,0 +1,98 @@
+#include "lib/planar/planar.hpp"
+
+#include "lib/base/error.hpp"
+#include "lib/planar/ball_field.hpp"
+#include "lib/planar/determinant.hpp"
+#include "lib/planar/modular_field.hpp"
+#include "lib/planar/plan.hpp"
+#include "lib/run/input_error.hpp"
+#include "lib/run/pieces.hpp"
+
+#include <cmath>
+#include <limits>
+#include <optional>
+
+namespace libperm {
+namespace {
+
+std::uint64_t modulo(const PlanarPlan &plan, const Residues &residues, std::uint64_t matrix,
+                     RunControl &control) {
+    const Charge charge(&control.memory(), static_cast<std::int64_t>(8 * plan.fronts.peak()));
+    const std::vector<std::uint64_t> &values = residues.values[matrix];
+    ModularField field(residues.primes[matrix]);
+    const auto entry = [&](std::size_t k) {
+        const std::uint64_t x = values[k];
+        return field.number(plan.is_negative[k] && x != 0 ? residues.primes[matrix] - x : x);
+    };
+    Determinant determinant(plan.fronts, field);
+    if (!determinant.find(entry, [&control](double products) { control.advance(products); })) return 0;
+    if (plan.is_odd) field.negate_product();
+    return field.product();
+}
+
+EngineResult by_residues(const PlanarPlan &plan, const Residues &residues, RunControl &control) {
+    const auto one = [&](std::uint64_t matrix) { return modulo(plan, residues, matrix, control); };
+    EngineResult result;
+    result.value = parts_of_pieces(control, residues.primes.size(), plan.fronts.products(), std::uint64_t{0},
+                                   each_on_its_thread(control, one));
+    result.counts.operations = plan.fronts.products() * static_cast<double>(residues.primes.size());
+    return result;
+}
+
+// A sum's bytes that other machines read.
+struct DoubleBall {
+    double value = 0, error = std::numeric_limits<double>::infinity();
+    std::int64_t exp2 = 0;
+};
+
+DoubleBall in_balls(const PlanarPlan &plan, const Block &block, int bits, RunControl &control) {
+    constexpr double bytes_of_ball = 80;
+    const Charge charge(&control.memory(),
+                        static_cast<std::int64_t>((bytes_of_ball + bits / 8) * plan.fronts.peak()));
+    BallField field(bits);
+    const auto entry = [&](std::size_t k) {
+        BallField::Number x = field.zero();
+        mpfr_set_d(x.middle, plan.is_negative[k] ? -block.values[k].value : block.values[k].value, MPFR_RNDN);
+        mpfr_mul_2si(x.middle, x.middle, block.values[k].exp2, MPFR_RNDN);
+        return x;
+    };
+    Determinant determinant(plan.fronts, field);
+    if (!determinant.find(entry, [&control](double products) { control.advance(products); })) return {};
+    if (plan.is_odd) field.negate_product();
+    DoubleBall ball;
+    long exponent = 0;
+    ball.value = mpfr_get_d_2exp(&exponent, field.product(), MPFR_RNDN);
+    ball.error = std::fabs(ball.value) * (field.relative_error() + 0x1p-52) * (1 + 0x1p-40);
+    ball.exp2 = exponent;
+    return ball;
+}
+
+// In more bits each time, until a double has all that it holds.
+EngineResult by_balls(const PlanarPlan &plan, const Block &block, RunControl &control) {
+    constexpr int fewest_bits = 192, most_bits = 960;
+    const auto run = [&](std::uint64_t) {
+        DoubleBall ball;
+        for (int bits = fewest_bits;; bits = std::min(2 * bits, most_bits)) {
+            ball = in_balls(plan, block, bits, control);
+            if (ball.error <= 0x1p-50 * std::fabs(ball.value) || bits == most_bits) return ball;
+            control.expect_more(plan.fronts.products());
+        }
+    };
+    const DoubleBall ball =
+        parts_of_pieces(control, 1, plan.fronts.products(), DoubleBall(), each_on_its_thread(control, run))
+            .front();
+    EngineResult result;
+    result.value = ball_from(block, ball.value, ball.error, ball.exp2);
+    result.counts.operations = plan.fronts.products();
+    return result;
+}
+
+} // namespace
+
+EngineResult run_planar(const EngineRun &run, const EngineInput &input) {
+    const PlanarPlan &plan = *plan_as<PlanarPlan>(run.choice);
+    if (const Residues *residues = input.residues()) return by_residues(plan, *residues, run.control);
+    return by_balls(plan, *input.block(), run.control);
+}
+
+} // namespace libperm

@@ -1,0 +1,11 @@
+// Engine `planar`: the permanent of a planar block as one determinant.
+#pragma once
+
+#include "lib/run/engine_run.hpp"
+
+namespace libperm {
+
+// Of residues, or of a block in balls. Progress is counted in products.
+EngineResult run_planar(const EngineRun &run, const EngineInput &input);
+
+} // namespace libperm

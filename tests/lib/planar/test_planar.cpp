@@ -1,0 +1,198 @@
+// Engine planar: boards and parts of them against exact sums over sets and determinants, in all kinds of
+// numbers, and what is not planar.
+#include "bench/families.hpp"
+#include "lib/planar/faces.hpp"
+#include "lib/planar/kasteleyn.hpp"
+#include "tests/support/check.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/run.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace perm::families;
+using oracle::Exact;
+
+namespace {
+
+// The dominoes of a board, of whose squares and neighbourhoods some are left out; lines in any order.
+perm::Csr board(std::int64_t width, std::int64_t height, double kept, Entries entries, Random &random) {
+    std::array<std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>, 2> squares;
+    std::int64_t left_out = random.integer(0, 1);
+    for (std::int64_t x = 0; x < width; ++x)
+        for (std::int64_t y = 0; y < height; ++y) {
+            auto &of_color = squares[static_cast<std::size_t>((x + y) % 2)];
+            if (left_out > 0 && x % 3 == 1 && (x + y) % 2 == 0) {
+                --left_out; // a hole, with a square of the other colour
+                continue;
+            }
+            of_color.emplace(std::pair(x, y), static_cast<std::int64_t>(of_color.size()));
+        }
+    while (squares[1].size() > squares[0].size()) squares[1].erase(std::prev(squares[1].end()));
+    while (squares[0].size() > squares[1].size()) squares[0].erase(std::prev(squares[0].end()));
+    const auto n = static_cast<std::int64_t>(squares[0].size());
+    const std::vector<std::int64_t> rows = random.permutation(n), cols = random.permutation(n);
+    std::map<std::pair<std::int64_t, std::int64_t>, double> values;
+    std::int64_t i = 0;
+    for (const auto &[square, unused] : squares[0]) {
+        std::int64_t j = 0;
+        for (const auto &[other, unused_too] : squares[1]) {
+            const auto away = std::abs(square.first - other.first) + std::abs(square.second - other.second);
+            if (away == 1 && random.chance(kept))
+                values[{rows[static_cast<std::size_t>(i)], cols[static_cast<std::size_t>(j)]}] =
+                    random_entry(entries, random);
+            ++j;
+        }
+        ++i;
+    }
+    return build(n, n, [&](std::int64_t row, std::int64_t col) {
+        const auto found = values.find({row, col});
+        return found == values.end() ? 0.0 : found->second;
+    });
+}
+
+// By the engine, without reductions if they are left out, so that it has all of a matrix.
+perm::Result by_planar(const perm::Csr &a, const char *without, const char *precision = nullptr) {
+    perm_opts opts = with_engine("planar");
+    opts.without = without;
+    opts.precision = precision;
+    return perm::compute(a, opts);
+}
+
+Exact number(const std::string &text) { return Exact(mpq_class(text)); }
+
+} // namespace
+
+TEST_CASE("parts of boards have the permanent that they have") {
+    Random random(run::seed(0x706c61));
+    int nonzero = 0, of_engine = 0;
+    for (int k = 0; k < run::cases(600); ++k) {
+        const auto entries = static_cast<Entries>(k % 5);
+        const perm::Csr a = board(random.integer(3, 6), 4, random.uniform(0.8, 1), entries, random);
+        CAPTURE(describe(a));
+        const Exact truth = oracle::by_frontier(a);
+        for (const char *without : {"", "d1,d2,fm"}) {
+            perm::Result r = by_planar(a, without);
+            check_result(*r.raw(), truth);
+            if (truth == 0) continue;
+            ++nonzero;
+            if (std::string(r->engine) == "planar") ++of_engine;
+            CHECK(r->rel_error_bound <= 1e-9);
+            perm::Result exact = by_planar(a, without, "exact");
+            CHECK(number(exact.text()) == truth);
+        }
+    }
+    CHECK(nonzero > run::enough(400));
+    CHECK(of_engine > run::enough(200));
+}
+
+TEST_CASE("complex weights of a board") {
+    Random random(run::seed(0x706c63));
+    for (int k = 0; k < run::cases(60); ++k) {
+        perm::Csr a = board(5, 4, 0.95, Entries::integers, random);
+        for (const double x : a.values)
+            a.complex_values.emplace_back(x, static_cast<double>(random.integer(-5, 5)));
+        const auto other = [&] {
+            perm_opts opts = with_engine("frontier");
+            opts.precision = "exact";
+            return perm::compute(a, opts);
+        }();
+        CHECK(by_planar(a, "d1,d2,fm", "exact").text() == other.text());
+    }
+}
+
+TEST_CASE("boards of any size by default, exactly") {
+    struct Known {
+        std::int64_t size;
+        std::string number;
+    };
+    for (const Known &known : {Known{8, "12988816"}, Known{16, "2444888770250892795802079170816"}}) {
+        perm::Csr a = grid(known.size, known.size);
+        a.pattern = true;
+        CHECK(perm::compute(a).text() == known.number);
+    }
+    const std::int64_t size = run::sanitized ? 20 : 40;
+    Random random(run::seed(0x706c64));
+    const WeightedGrid weighted = weighted_grid(size, size, Entries::counts, random.bits());
+    const std::vector<std::int64_t> counted(weighted.weights.values.begin(), weighted.weights.values.end());
+    perm_csr integers = weighted.weights.view();
+    integers.values = counted.data();
+    integers.value_type = PERM_VALUE_I64;
+    perm::Result r = perm::compute(integers);
+    CHECK(std::string(r->engine) == "planar");
+    CHECK(number(r.text()) == abs(oracle::determinant(weighted.kasteleyn)));
+    const WeightedGrid doubles = weighted_grid(size, size, Entries::nonnegative, random.bits());
+    perm::Result rounded = perm::compute(doubles.weights);
+    CHECK(rounded->rel_error_bound <= 1e-9);
+    check_result(*rounded.raw(), abs(oracle::determinant(doubles.kasteleyn)));
+}
+
+TEST_CASE("signs round faces") {
+    Random random(run::seed(0x706c65));
+    int faces_seen = 0;
+    for (int k = 0; k < run::cases(50); ++k) {
+        const perm::Csr a = board(6, 5, 1, Entries::ones, random);
+        libperm::Pattern pattern;
+        pattern.rows = pattern.cols = static_cast<std::int32_t>(a.n_rows);
+        pattern.row_ptr = a.row_ptr;
+        pattern.col.assign(a.col_idx.begin(), a.col_idx.end());
+        const auto faces = libperm::faces_of(pattern);
+        REQUIRE(faces.has_value());
+        const std::vector<char> is_negative = libperm::kasteleyn_signs(pattern, *faces);
+        for (const auto &face : faces->entries) {
+            if (face.size() < 4) continue;
+            std::size_t negative = 0;
+            for (const std::int32_t entry : face)
+                negative += is_negative[static_cast<std::size_t>(entry)] ? 1 : 0;
+            CHECK(negative % 2 == (face.size() % 4 == 0 ? 1 : 0));
+            ++faces_seen;
+        }
+    }
+    CHECK(faces_seen > run::enough(300));
+}
+
+TEST_CASE("what is not planar is told, or computed otherwise") {
+    const perm::Csr three = constant(3, 1); // K_{3,3}
+    perm_opts opts = with_engine("planar");
+    opts.without = "all";
+    try {
+        perm::compute(three, opts);
+        FAIL("K_{3,3} was drawn");
+    } catch (const perm::Error &error) {
+        CHECK(error.status() == PERM_UNSUPPORTED);
+        CHECK(std::string(error.what()).find("in the plane") != std::string::npos);
+    }
+    // A board with one entry that crosses others.
+    Random random(run::seed(0x706c66));
+    for (int k = 0; k < run::cases(20); ++k) {
+        perm::Csr a = grid(8, 6);
+        Dense dense = to_dense(a);
+        dense[0].back() = 1;
+        dense[1][dense.size() - 3] = 1;
+        const perm::Csr crossed = from_dense(dense);
+        const Exact truth = oracle::by_frontier(crossed);
+        check_result(*perm::compute(crossed).raw(), truth);
+    }
+}
+
+TEST_CASE("a saved plan of a board, and shards of it, come to the same") {
+    Random random(run::seed(0x706c67));
+    const WeightedGrid board = weighted_grid(24, 24, Entries::counts, random.bits());
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.precision = "exact";
+    const perm::Plan plan(board.weights, opts);
+    const std::string text = plan.execute(board.weights.values.data()).text();
+    CHECK(number(text) == abs(oracle::determinant(board.kasteleyn)));
+    const perm::Plan loaded = perm::Plan::load(plan.save(), opts);
+    CHECK(loaded.execute(board.weights.values.data()).text() == text);
+    const perm::Task task = perm::Task::plan(loaded, board.weights.values.data());
+    std::vector<std::string> parts;
+    for (std::int64_t k = 0; k < task.shards(); ++k) parts.push_back(task.run_shard(k));
+    CHECK(task.combine(parts).front().text() == text);
+}
