@@ -19,10 +19,6 @@ std::string digest_of(std::string_view bytes) {
     return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-std::string digest_of(const std::vector<double> &numbers) {
-    return digest_of({reinterpret_cast<const char *>(numbers.data()), numbers.size() * sizeof(double)});
-}
-
 std::string code_of(std::string_view source) {
     std::string code;
     while (!source.empty()) {

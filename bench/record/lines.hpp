@@ -12,7 +12,10 @@
 
 std::string bits_of(double x);                 // 16 hexadecimal digits
 std::string digest_of(std::string_view bytes); // XXH3, 128 bits
-std::string digest_of(const std::vector<double> &numbers);
+template <class Number> std::string digest_of(const std::vector<Number> &numbers) {
+    return digest_of(
+        std::string_view(reinterpret_cast<const char *>(numbers.data()), numbers.size() * sizeof(Number)));
+}
 std::string code_of(std::string_view source); // without comments, and lines of nothing else
 std::string quoted(std::string_view text);    // on one line; a long one as its beginning and digest
 

@@ -44,6 +44,15 @@ std::string saved(const perm_plan *plan) {
     return bytes;
 }
 
+std::string numbers_text(const std::vector<double> &numbers) {
+    return fmt::format("{}:{}:{}", numbers.size(), digest_of(numbers),
+                       numbers.empty() ? "none" : bits_of(numbers.back()));
+}
+
+std::string numbers_text(const std::vector<std::int64_t> &numbers) {
+    return fmt::format("{}:{}:{}", numbers.size(), digest_of(numbers), numbers.empty() ? 0 : numbers.back());
+}
+
 std::string failure_text(const perm::Error &error) {
     return fmt::format("status={} error={}", static_cast<int>(error.status()), quoted(error.what()));
 }
@@ -70,6 +79,17 @@ void Recorder::attempt(const std::string &name, const std::function<std::string(
     lines_.add(name, text);
 }
 
+void Recorder::attempt_each(const std::string &name, const std::function<std::vector<perm::Result>()> &work) {
+    if (!lines_.wants(name)) return;
+    try {
+        std::size_t k = 0;
+        for (const perm::Result &result : work())
+            lines_.add(fmt::format("{}/{}", name, k++), "status=0 " + result_text(*result.operator->()));
+    } catch (const perm::Error &error) {
+        lines_.add(name, failure_text(error));
+    }
+}
+
 void Recorder::attempt_text(const std::string &name, const std::function<std::string()> &work) {
     if (!lines_.wants(name)) return;
     try {
@@ -92,6 +112,7 @@ int main(int argc, char **argv) {
         RecordLines lines(only, folder);
         Recorder to(lines, threads);
         for (const auto group : {record_engines, record_shapes, record_options, record_plans, record_shards,
+                                 record_dense, record_matchings, record_drawn, record_periodic,
                                  record_explained, record_sources, record_refusals})
             group(to);
         fmt::print(stderr, "{} lines\n", lines.count());

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <complex>
+#include <utility>
 
 using namespace perm::families;
 
@@ -68,6 +69,10 @@ perm_csr GivenSample::csr() const {
     a.value_type = sample_.type;
     if (!sample_.row_times.empty()) a.row_multiplicity = sample_.row_times.data();
     if (!sample_.col_times.empty()) a.col_multiplicity = sample_.col_times.data();
+    const std::int64_t parts = sample_.type == PERM_VALUE_C128 ? 2 : 1;
+    const double *weights = sample_.doubles.data() + parts * a.nnz;
+    if (sample_.unmatched_rows) a.row_unmatched = std::exchange(weights, weights + parts * a.n_rows);
+    if (sample_.unmatched_cols) a.col_unmatched = weights;
     return a;
 }
 
@@ -101,6 +106,16 @@ Sample text(const std::string &name, const perm::Csr &a, Written how) {
     Random random(a.values.size() + 1);
     for (const double x : a.values) s.texts.push_back(written(x, how, random));
     return s;
+}
+
+Sample unmatched(Sample sample, bool rows, bool cols) {
+    sample.unmatched_rows = rows;
+    sample.unmatched_cols = cols;
+    Random random(sample.doubles.size());
+    const std::int64_t parts = sample.type == PERM_VALUE_C128 ? 2 : 1,
+                       lines = (rows ? sample.n_rows : 0) + (cols ? sample.n_cols : 0);
+    for (std::int64_t k = 0; k < parts * lines; ++k) sample.doubles.push_back(random.uniform(0.1, 1));
+    return sample;
 }
 
 Sample repeated(Sample sample, std::vector<std::int64_t> row_times, std::vector<std::int64_t> col_times) {

@@ -12,10 +12,11 @@ struct Sample {
     std::int64_t n_rows = 0, n_cols = 0;
     std::vector<std::int64_t> row_ptr{0}, col_idx;
     perm_value_type type = PERM_VALUE_F64;
-    std::vector<double> doubles; // of complex numbers both parts
+    std::vector<double> doubles; // of complex numbers both parts; behind them weights of unmatched lines
     std::vector<std::int64_t> integers;
     std::vector<std::string> texts;
     std::vector<std::int64_t> row_times, col_times; // none: all 1
+    bool unmatched_rows = false, unmatched_cols = false;
 };
 
 // A sample as perm.h takes it, for as long as the sample stays.
@@ -45,6 +46,9 @@ enum class Written {
     complex
 };
 Sample text(const std::string &name, const perm::Csr &a, Written how);
+
+// Doubles or complex numbers, with random weights of leaving rows, columns or both unmatched.
+Sample unmatched(Sample sample, bool rows, bool cols);
 
 Sample repeated(Sample sample, std::vector<std::int64_t> row_times, std::vector<std::int64_t> col_times);
 
