@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable
 from libperm import _abi
 from libperm._call import run
 from libperm._errors import InvalidOptionError
-from libperm._library import check, require
+from libperm._library import check, library
 from libperm._matrix import Input, read
 from libperm._options import MULTIPLICITIES, Prepared
 from libperm._partials import bytes_from, structs_of
@@ -163,25 +163,25 @@ class Estimation:
 
     def run(self) -> Estimate:
         """What estimate() returns."""
-        function = require("perm_estimate")
+        function = library.perm_estimate
         return self._found(lambda found: function(*self._places, found))
 
     def shards(self) -> int:
         """How many are expected to be enough."""
         count = ctypes.c_int64()
-        check(require("perm_task_shards")(self._planned(), ctypes.byref(count), None, None))
+        check(library.perm_task_shards(self._planned(), ctypes.byref(count), None, None))
         return count.value
 
     def run_shard(self, number: int) -> bytes:
         """What one comes to, any number from 0 on, for combine() here or elsewhere."""
-        task, function = self._planned(), require("perm_task_run_shard")
+        task, function = self._planned(), library.perm_task_run_shard
         return bytes_from(self._options, lambda partial: function(task, number, partial))
 
     def combine(self, partials: Iterable[bytes]) -> Estimate:
         """From those of the shards 0 .. shards() - 1 at least, in any order; where their samples prove too
         few, more are drawn."""
         structs, kept = structs_of(partials)
-        task, function = self._planned(), require("perm_task_combine")
+        task, function = self._planned(), library.perm_task_combine
         answer = _abi.Answer(ctypes.sizeof(_abi.Answer))
 
         def call(found: int) -> int:
@@ -193,9 +193,9 @@ class Estimation:
     def _planned(self) -> Any:
         """The task, which is planned once, for all shards."""
         if self._task is None:
-            task, function = ctypes.c_void_p(), require("perm_task_estimate")
+            task, function = ctypes.c_void_p(), library.perm_task_estimate
             run(self._options, True, lambda: check(function(*self._places, ctypes.byref(task))))
-            weakref.finalize(self, require("perm_task_destroy"), task)
+            weakref.finalize(self, library.perm_task_destroy, task)
             self._task = task
         return self._task
 

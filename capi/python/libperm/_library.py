@@ -45,10 +45,6 @@ def _declare(of: ctypes.CDLL) -> ctypes.CDLL:
 library = _declare(_load())
 
 
-def require(name: str) -> Any:
-    return getattr(library, name)
-
-
 def version() -> str:
     text: bytes = library.perm_version()
     return text.decode()

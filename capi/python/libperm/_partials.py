@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable
 
 from libperm import _abi
 from libperm._call import run
-from libperm._library import check, require
+from libperm._library import check, library
 
 if TYPE_CHECKING:
     from libperm._options import Prepared
@@ -21,7 +21,7 @@ def bytes_from(options: Prepared, call: Callable[[int], int]) -> bytes:
         run(options, True, lambda: check(call(ctypes.addressof(partial))))
         return ctypes.string_at(partial.bytes, partial.size)
     finally:
-        require("perm_partial_clear")(ctypes.addressof(partial))
+        library.perm_partial_clear(ctypes.addressof(partial))
 
 
 def structs_of(partials: Iterable[bytes]) -> tuple[Any, list[bytes]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from libperm import _abi, _batch, _exact_minors, _quick, _saving
 from libperm._call import run
 from libperm._handle import LONG_SECONDS, Handle
-from libperm._library import check, library, read_text, require
+from libperm._library import check, library, read_text
 from libperm._matrix import Matrix, entries_for, input_of, read, require_kind
 from libperm._numbers import Kind, Number
 from libperm._options import Prepared, RunOptions
@@ -246,7 +246,7 @@ class Plan:
     def shards(self) -> int:
         """How many numbered pieces the work has that any process may run: run_shard(0 .. shards() - 1)."""
         count = ctypes.c_int64()
-        check(require("perm_plan_shards")(self._open().address, ctypes.byref(count), None))
+        check(library.perm_plan_shards(self._open().address, ctypes.byref(count), None))
         return count.value
 
     def run_shard(self, number: int, values: Any = None) -> bytes:
@@ -257,14 +257,14 @@ class Plan:
         >>> plan.combine([plan.run_shard(k) for k in range(plan.shards())]).value
         10
         """
-        function = require("perm_plan_run_shard")
+        function = library.perm_plan_run_shard
         handle, buffer = self._encoded(values)
         arguments = handle.address, buffer.address, number
         return bytes_from(self._options, lambda partial: function(*arguments, partial))
 
     def combine(self, partials: Iterable[bytes], values: Any = None) -> Result:
         """The permanent from what all shards came to, in any order: the bits of compute()."""
-        function = require("perm_plan_combine")
+        function = library.perm_plan_combine
         structs, kept = structs_of(partials)
         handle, buffer = self._encoded(values)
         answer = Answer()
