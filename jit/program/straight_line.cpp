@@ -88,10 +88,7 @@ std::int32_t ProgramBuilder::value(Op op, std::int32_t a, std::int32_t b, std::i
     const Instruction instruction{op, a, b, c};
     const auto next = program_.inputs + static_cast<std::int32_t>(program_.code.size());
     const auto [found, is_new] = known_.try_emplace(instruction, next);
-    if (is_new)
-        program_.code.push_back(instruction);
-    else
-        asked_again_ = std::max(asked_again_, found->second);
+    if (is_new) program_.code.push_back(instruction);
     return found->second;
 }
 
@@ -105,16 +102,6 @@ std::int32_t ProgramBuilder::add_absolute(std::int32_t a, std::int32_t b) {
 
 std::int32_t ProgramBuilder::multiply(std::int32_t a, std::int32_t b) {
     return value(Op::multiply, std::min(a, b), std::max(a, b), 0);
-}
-
-std::int32_t ProgramBuilder::subtract_product(std::int32_t c, std::int32_t v) {
-    const auto last = program_.inputs + static_cast<std::int32_t>(program_.code.size()) - 1;
-    if (v < program_.inputs || v != last || v == c || v == asked_again_) return subtract(c, v);
-    const Instruction product = program_.code.back();
-    if (product.op != Op::multiply) return subtract(c, v);
-    known_.erase(product);
-    program_.code.pop_back();
-    return nmadd(product.a, product.b, c);
 }
 
 StraightLine in_order(const StraightLine &program, const std::vector<std::int32_t> &order,

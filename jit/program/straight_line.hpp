@@ -80,8 +80,6 @@ class ProgramBuilder {
     std::int32_t madd_absolute(std::int32_t a, std::int32_t b, std::int32_t c) { // |a| * b + c
         return value(Op::madd_absolute, a, b, c);
     }
-    // c - v: in one step if v is a product that nothing else has used.
-    std::int32_t subtract_product(std::int32_t c, std::int32_t v);
 
     std::size_t size() const { return program_.code.size(); }
 
@@ -92,7 +90,6 @@ class ProgramBuilder {
     std::int32_t value(Op op, std::int32_t a, std::int32_t b, std::int32_t c);
 
     StraightLine program_;
-    std::int32_t asked_again_ = -1; // the latest value that was there already
     struct Hash {
         std::size_t operator()(const Instruction &i) const;
     };

@@ -204,8 +204,7 @@ struct Sums {
 
 // What is left when the terms with a column are subtracted.
 Sums less(ProgramBuilder &builder, const Sums &without, const Sums &with) {
-    return {builder.subtract_product(without.sum, with.sum),
-            builder.add_absolute(without.absolute, with.absolute)};
+    return {builder.subtract(without.sum, with.sum), builder.add_absolute(without.absolute, with.absolute)};
 }
 
 // A part, and what may be in a row: the columns of the parts around it.
