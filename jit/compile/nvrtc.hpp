@@ -30,11 +30,4 @@ Compiled compile(const std::string &source, const std::string &target, const std
 // to finish. Throws JitError (unavailable).
 std::string target_for(int compute_capability);
 
-// What ptxas says of one kernel in its log (--ptxas-options=-v).
-struct PtxasReport {
-    std::string kernel;
-    int registers = 0, spill_stores = 0, spill_loads = 0, stack = 0; // bytes but for the registers
-};
-std::vector<PtxasReport> read_ptxas(const std::string &log);
-
 } // namespace libperm

@@ -39,13 +39,7 @@ enum DeviceAttribute : int {
     shared_bytes_per_block_opt_in = 97,
 };
 
-enum FunctionAttribute : int {
-    threads_per_block = 0,
-    static_shared_bytes = 1,
-    local_bytes = 3,
-    registers = 4,
-    dynamic_shared_bytes = 8, // the only one that is set
-};
+enum FunctionAttribute : int { dynamic_shared_bytes = 8 };
 
 enum JitOption : int { error_log = 5, error_log_bytes = 6 };
 
@@ -84,7 +78,6 @@ struct Driver {
                                  void **) = nullptr;
     Result (*cuModuleUnload)(Module) = nullptr;
     Result (*cuModuleGetFunction)(Function *, Module, const char *) = nullptr;
-    Result (*cuFuncGetAttribute)(int *, FunctionAttribute, Function) = nullptr;
     Result (*cuFuncSetAttribute)(Function, FunctionAttribute, int) = nullptr;
     Result (*cuOccupancyMaxActiveBlocksPerMultiprocessor)(int *, Function, int threads,
                                                           std::size_t dynamic_shared) = nullptr;
@@ -147,7 +140,6 @@ inline void Driver::find_in(SharedLibrary &library) {
     library.find(cuModuleLoadDataEx, "cuModuleLoadDataEx");
     library.find(cuModuleUnload, "cuModuleUnload");
     library.find(cuModuleGetFunction, "cuModuleGetFunction");
-    library.find(cuFuncGetAttribute, "cuFuncGetAttribute");
     library.find(cuFuncSetAttribute, "cuFuncSetAttribute");
     library.find(cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
     library.find(cuLaunchKernel, "cuLaunchKernel");

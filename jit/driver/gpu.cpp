@@ -299,21 +299,6 @@ void GpuKernel::check(int result, const std::string &call) const {
     fail(result, call);
 }
 
-GpuKernel::Attributes GpuKernel::attributes() const {
-    const Gpu::Current current(gpu());
-    const auto attribute = [&](cuda::FunctionAttribute which) {
-        int value = 0;
-        check(driver().cuFuncGetAttribute(&value, which, handle_), "cuFuncGetAttribute");
-        return value;
-    };
-    Attributes it;
-    it.registers = attribute(cuda::registers);
-    it.local_bytes = static_cast<std::size_t>(attribute(cuda::local_bytes));
-    it.static_shared_bytes = static_cast<std::size_t>(attribute(cuda::static_shared_bytes));
-    it.most_threads = attribute(cuda::threads_per_block);
-    return it;
-}
-
 void GpuKernel::allow_shared(std::size_t bytes) const {
     const Gpu::Current current(gpu());
     check(driver().cuFuncSetAttribute(handle_, cuda::dynamic_shared_bytes, static_cast<int>(bytes)),

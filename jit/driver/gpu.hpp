@@ -11,7 +11,6 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace libperm {
 
@@ -137,14 +136,6 @@ class GpuModule {
 class GpuKernel {
   public:
     GpuKernel(std::shared_ptr<const GpuModule> module, const char *name);
-
-    struct Attributes {
-        int registers = 0;
-        std::size_t local_bytes = 0; // of a thread: spilled registers and arrays
-        std::size_t static_shared_bytes = 0;
-        int most_threads = 0; // of a block
-    };
-    Attributes attributes() const;
 
     // Lets a block have so many bytes of dynamic shared memory (beyond 48 KB this must be said).
     void allow_shared(std::size_t bytes) const;

@@ -7,6 +7,7 @@
 #include "bench/kernels/row_product.hpp"
 #include "jit/compile/nvrtc.hpp"
 #include "tests/support/nvrtc_target.hpp"
+#include "tests/support/ptxas.hpp"
 
 #include <doctest/doctest.h>
 

@@ -6,6 +6,7 @@
 #include "lib/subsets/plan.hpp"
 #include "lib/subsets/tree_plan.hpp"
 #include "preprocess/matching.hpp"
+#include "tests/support/ptxas.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>

@@ -3,6 +3,7 @@
 #include "jit/compile/nvrtc.hpp"
 #include "jit/driver/gpu.hpp"
 #include "jit/driver/jit_error.hpp"
+#include "tests/support/ptxas.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
@@ -333,10 +334,6 @@ TEST_CASE("a kernel runs with its arguments") {
         const GpuKernel kernel(module, "twice");
         gpu.reset(); // what was made on it keeps it
         CHECK(none.address() == 0);
-        CHECK(kernel.attributes().registers == 30);
-        CHECK(kernel.attributes().local_bytes == 8);
-        CHECK(kernel.attributes().static_shared_bytes == 16);
-        CHECK(kernel.attributes().most_threads == 1024);
         CHECK(kernel.blocks_per_multiprocessor(256, 1000) == 8);
         kernel.allow_shared(100000);
 

@@ -273,15 +273,6 @@ EXPORT int cuModuleGetFunction(void **function, void *module, const char *name) 
     return 0;
 }
 
-EXPORT int cuFuncGetAttribute(int *value, int attribute, void *function) {
-    static const int values[] = {1024, 16, 0, 8, 30};
-    START_IN_CONTEXT();
-    GO_ON();
-    if (function != &kernel || attribute < 0 || attribute > 4) return invalid_value;
-    *value = values[attribute];
-    return 0;
-}
-
 EXPORT int cuFuncSetAttribute(void *function, int attribute, int value) {
     START_IN_CONTEXT();
     GO_ON();

@@ -15,6 +15,7 @@
 #include "tests/support/dense_logs.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/nvrtc_target.hpp"
+#include "tests/support/ptxas.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>

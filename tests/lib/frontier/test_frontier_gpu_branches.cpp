@@ -13,6 +13,7 @@
 #include "tests/support/branch_cases.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/nvrtc_target.hpp"
+#include "tests/support/ptxas.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/wide_cases.hpp"
 

@@ -12,6 +12,7 @@
 #include "preprocess/scaling.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/nvrtc_target.hpp"
+#include "tests/support/ptxas.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>

@@ -9,6 +9,7 @@
 #include "lib/run/gpu_device.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/nvrtc_target.hpp"
+#include "tests/support/ptxas.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/wide_cases.hpp"
 

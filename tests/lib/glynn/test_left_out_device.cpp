@@ -10,6 +10,7 @@
 #include "lib/glynn/minors/minor_sums.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "tests/support/host_queue.hpp"
+#include "tests/support/ptxas.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>

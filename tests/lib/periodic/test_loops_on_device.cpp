@@ -7,6 +7,7 @@
 #include "tests/support/host_queue.hpp"
 #include "tests/support/nvrtc_target.hpp"
 #include "tests/support/periodic_cells.hpp"
+#include "tests/support/ptxas.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>

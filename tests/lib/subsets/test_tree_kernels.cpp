@@ -8,6 +8,7 @@
 #include "lib/run/run_control.hpp"
 #include "lib/subsets/fixed_point_double.hpp"
 #include "lib/subsets/subset_sum.hpp"
+#include "tests/support/ptxas.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/segment_watch.hpp"
 #include "tests/support/subset_cases.hpp"

@@ -11,6 +11,7 @@
 #include "lib/run/run_control.hpp"
 #include "lib/tape/on_device.hpp"
 #include "tests/support/host_queue.hpp"
+#include "tests/support/ptxas.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/tape_of.hpp"
 
