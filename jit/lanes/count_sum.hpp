@@ -12,8 +12,8 @@
 
 namespace libperm {
 
-constexpr int most_kinds = 20, most_of_kind = most_binomial; // of columns
-constexpr int most_summed_kinds = 40;                        // of rows and of columns, by itself
+constexpr int most_of_kind = most_binomial; // of columns
+constexpr int most_summed_kinds = 40;       // of rows and of columns, by itself
 
 // Sums of a row's entries are of these times whole numbers of up to c_j.
 struct CountedColumns : GridColumns {

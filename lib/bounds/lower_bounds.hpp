@@ -7,11 +7,6 @@
 
 namespace libperm {
 
-struct LogBound {
-    double log2 = 0;         // of the bound; minus infinity: 0
-    const char *method = ""; // static
-};
-
 // For any doubly stochastic b, 0 where `lower` is:
 //   perm(A) >= prod_ij (a_ij / b_ij)^b_ij (1 - b_ij)^(1 - b_ij)
 // (Gurvits, Unleashing the power of Schrijver's permanental inequality with the help of the Bethe

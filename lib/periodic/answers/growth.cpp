@@ -11,7 +11,6 @@
 #include "lib/periodic/period/period_walk.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -73,20 +72,10 @@ class Bracket {
 // none.
 std::optional<std::vector<double>> doubles_of(const PeriodicPlan &plan, const std::vector<Gaussian> &values) {
     constexpr double most = 1e90;
-    std::vector<double> factors, least(static_cast<std::size_t>(plan.matrix.rows), infinity),
-        sums(least.size(), 0);
+    std::vector<double> factors;
     for (const Gaussian &value : values) factors.push_back(parts_of(value, 0, Arithmetic::real)[0]);
-    for (std::size_t k = 0; k < plan.matrix.entries.size(); ++k) {
-        const auto row = static_cast<std::size_t>(plan.matrix.entries[k].row);
-        least[row] = std::min(least[row], factors[k]);
-        sums[row] += factors[k];
-    }
-    double shrinks = 1, grows = 1;
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-        shrinks *= std::min(least[i], 1.0);
-        grows *= std::max(sums[i], 1.0);
-    }
-    if (!(shrinks > 1 / most && grows < most)) return {};
+    const ProductRange cell = range_of_cell(plan.matrix, factors);
+    if (!(cell.least > 1 / most && cell.most < most)) return {};
     return factors;
 }
 

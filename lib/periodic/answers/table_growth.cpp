@@ -222,25 +222,6 @@ class Iteration {
     double rounding_, most_, least_;
 };
 
-// A product along the rows of all periods: the least there can be, and the sum of all.
-struct Range {
-    double least = 1, most = 1;
-};
-Range range_of(const PeriodicPlan &plan, const std::vector<double> &factors) {
-    Range cell;
-    for (std::int32_t i = 0; i < plan.matrix.rows; ++i) {
-        double least = 1, sum = 0;
-        for (std::size_t k = 0; k < factors.size() && k < plan.matrix.entries.size(); ++k) {
-            if (plan.matrix.entries[k].row != i) continue;
-            least = std::min(least, factors[k]);
-            sum += factors[k];
-        }
-        cell.least *= least;
-        cell.most *= std::max(sum, 1.0);
-    }
-    return {std::pow(cell.least, plan.tables->periods), std::pow(cell.most, plan.tables->periods)};
-}
-
 double roundings_of(const TableProgram &program) {
     double roundings = 2;
     for (const TableStep &step : program.steps) roundings += static_cast<double>(step.terms.size()) + 2;
@@ -249,11 +230,27 @@ double roundings_of(const TableProgram &program) {
 
 } // namespace
 
+ProductRange range_of_cell(const PeriodicMatrix &a, const std::vector<double> &factors) {
+    std::vector<ProductRange> rows(static_cast<std::size_t>(a.rows), {1, 0});
+    for (std::size_t k = 0; k < a.entries.size(); ++k) {
+        ProductRange &row = rows[static_cast<std::size_t>(a.entries[k].row)];
+        row.least = std::min(row.least, factors[k]);
+        row.most += factors[k];
+    }
+    ProductRange cell;
+    for (const ProductRange &row : rows) {
+        cell.least *= row.least;
+        cell.most *= std::max(row.most, 1.0);
+    }
+    return cell;
+}
+
 Growth table_growth(const PeriodicPlan &plan, const std::vector<double> &factors, DeviceQueue *queue,
                     RunControl &control) {
     const TableProgram &program = *plan.tables;
-    const Range range = range_of(plan, factors);
-    if (!(range.least > 1e-150 && range.most < 1e150))
+    const ProductRange cell = range_of_cell(plan.matrix, factors);
+    const double least = std::pow(cell.least, program.periods), most = std::pow(cell.most, program.periods);
+    if (!(least > 1e-150 && most < 1e150))
         throw Error(PERM_UNSUPPORTED,
                     "the growth of an operator that is not written out is bracketed where products "
                     "along the rows stay between 1e-150 and 1e150 until its slots come round");
@@ -268,8 +265,7 @@ Growth table_growth(const PeriodicPlan &plan, const std::vector<double> &factors
         else
             table = std::make_unique<GrowthOnCpu>(program, used, factors, ones, control);
         std::uint64_t zeros = 0;
-        const Growth found =
-            Iteration(*table, program, rounding, range.most, growth.lower).find(state, zeros);
+        const Growth found = Iteration(*table, program, rounding, most, growth.lower).find(state, zeros);
         growth.lower = std::max(growth.lower, found.lower);
         growth.upper = std::max(growth.upper, found.upper);
         growth.value = 0.5 * (growth.lower + growth.upper);

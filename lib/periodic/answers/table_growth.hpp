@@ -8,6 +8,12 @@
 
 namespace libperm {
 
+// A product along the rows of a cell: the least there can be, and the sum of all; 1 is among both.
+struct ProductRange {
+    double least = 1, most = 1;
+};
+ProductRange range_of_cell(const PeriodicMatrix &a, const std::vector<double> &factors);
+
 // `factors`: of the entries, none negative. Throws Error.
 Growth table_growth(const PeriodicPlan &plan, const std::vector<double> &factors, RunControl &control);
 
