@@ -4,9 +4,7 @@
 #include "preprocess/index.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 namespace libperm {

@@ -2,8 +2,6 @@
 
 #include "preprocess/index.hpp"
 
-#include <algorithm>
-
 namespace libperm {
 namespace {
 

@@ -1,6 +1,5 @@
 #include "preprocess/permanent_estimate.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>

@@ -11,7 +11,6 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
-#include <string_view>
 
 namespace perm {
 namespace {

@@ -5,7 +5,6 @@
 #include <perm.hpp>
 
 #include <string>
-#include <string_view>
 
 namespace perm {
 

@@ -2,7 +2,6 @@
 
 #include "jit/text/text.hpp"
 
-#include <algorithm>
 #include <array>
 #include <thread>
 

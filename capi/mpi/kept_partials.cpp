@@ -6,7 +6,6 @@
 #include "lib/base/log.hpp"
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
 namespace libperm::mpi {

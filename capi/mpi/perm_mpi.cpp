@@ -16,10 +16,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <limits>
 #include <memory>
 #include <string_view>
-#include <vector>
 
 namespace libperm::mpi {
 namespace {

@@ -3,7 +3,6 @@
 
 #include "capi/mpi/failure.hpp"
 
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>

@@ -7,7 +7,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <exception>
 #include <fcntl.h>
 #include <pwd.h>
 #include <sys/stat.h>

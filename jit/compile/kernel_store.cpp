@@ -1,6 +1,5 @@
 #include "jit/compile/kernel_store.hpp"
 
-#include "jit/compile/cache_file.hpp"
 #include "jit/compile/cache_folder.hpp"
 #include "jit/compile/cubin_cache.hpp"
 #include "jit/compile/digest.hpp"

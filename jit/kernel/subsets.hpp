@@ -18,7 +18,6 @@
 #include "jit/program/tree.hpp"
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace libperm {

@@ -1,6 +1,5 @@
 #include "jit/kernel/tape.hpp"
 
-#include "jit/compile/nvrtc.hpp"
 #include "jit/kernel/device_code.hpp"
 #include "jit/text/text.hpp"
 

@@ -9,7 +9,6 @@
 #include "jit/lanes/lanes-inl.hpp"
 #include <hwy/highway.h>
 
-#include <algorithm>
 #include <cmath>
 
 HWY_BEFORE_NAMESPACE();

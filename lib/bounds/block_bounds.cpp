@@ -8,11 +8,9 @@
 #include "lib/number/infinity.hpp"
 #include "preprocess/matching.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <utility>
 
 namespace libperm {
 namespace {

@@ -2,7 +2,6 @@
 
 #include "jit/compile/digest.hpp"
 #include "jit/text/text.hpp"
-#include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/system.hpp"
 #include "lib/run/placement.hpp"

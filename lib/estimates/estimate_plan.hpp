@@ -13,7 +13,6 @@
 #include "lib/run/run_control.hpp"
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -8,7 +8,6 @@
 // second, above a lower bound.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <vector>
 

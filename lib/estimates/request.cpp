@@ -2,7 +2,6 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
-#include "lib/base/struct_size.hpp"
 
 #include <string_view>
 

@@ -10,8 +10,6 @@
 #include "lib/frontier/work.hpp"
 #include "lib/number/residue_numbers.hpp"
 
-#include <optional>
-
 namespace libperm {
 
 class BranchesOnDevice {

@@ -1,7 +1,6 @@
 #include "lib/frontier/cost.hpp"
 
 #include "lib/frontier/dense_row.hpp"
-#include "lib/frontier/layout.hpp"
 #include "lib/frontier/on_device.hpp"
 #include "lib/number/residue_numbers.hpp"
 

@@ -3,7 +3,6 @@
 #include "lib/base/error.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace libperm {

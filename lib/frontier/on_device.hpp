@@ -5,7 +5,6 @@
 #include "lib/frontier/frontier.hpp"
 #include "preprocess/frontier_slices.hpp"
 
-#include <cstddef>
 #include <vector>
 
 namespace libperm {

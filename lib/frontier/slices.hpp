@@ -4,7 +4,6 @@
 #include "lib/frontier/frontier.hpp"
 #include "preprocess/frontier_slices.hpp"
 
-#include <cstdint>
 #include <functional>
 #include <vector>
 

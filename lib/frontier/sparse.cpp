@@ -1,7 +1,5 @@
 #include "lib/frontier/sparse.hpp"
 
-#include "jit/text/text.hpp"
-
 namespace libperm {
 namespace {
 

@@ -9,7 +9,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <utility>
 #include <vector>
 
 namespace libperm {

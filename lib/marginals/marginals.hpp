@@ -6,7 +6,6 @@
 #include "lib/run/outcome.hpp"
 #include "lib/tape/gradient.hpp"
 
-#include <memory>
 #include <optional>
 
 namespace libperm {

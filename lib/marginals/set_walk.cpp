@@ -1,7 +1,6 @@
 #include "lib/marginals/set_walk.hpp"
 
 #include "lib/number/ball.hpp"
-#include "lib/number/bits.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>

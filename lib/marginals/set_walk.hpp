@@ -13,7 +13,6 @@
 #include "lib/input/matrix.hpp"
 #include "lib/number/scaled.hpp"
 
-#include <span>
 #include <vector>
 
 namespace libperm {

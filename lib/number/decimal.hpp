@@ -4,7 +4,6 @@
 #include "preprocess/gaussian.hpp"
 
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace libperm {

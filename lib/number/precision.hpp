@@ -4,7 +4,6 @@
 #include "jit/number/arithmetic.hpp"
 
 #include <string>
-#include <string_view>
 
 namespace libperm {
 

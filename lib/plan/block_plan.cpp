@@ -6,7 +6,6 @@
 #include "lib/run/proposals.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 namespace libperm {

@@ -1,6 +1,5 @@
 #include "lib/ryser/sums.hpp"
 
-#include "lib/number/bits.hpp"
 #include "lib/number/scaled_rows.hpp"
 #include "lib/ryser/sum.hpp"
 #include "preprocess/index.hpp"

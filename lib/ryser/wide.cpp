@@ -8,7 +8,6 @@
 #include "lib/ryser/walk.hpp"
 
 #include <cmath>
-#include <limits>
 
 namespace libperm {
 namespace {

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 
 namespace libperm {
 namespace {

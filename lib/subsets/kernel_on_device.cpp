@@ -12,7 +12,6 @@
 #include <initializer_list>
 #include <limits>
 #include <optional>
-#include <utility>
 
 namespace libperm {
 namespace {

@@ -1,7 +1,5 @@
 #include "lib/subsets/launch.hpp"
 
-#include <algorithm>
-
 namespace libperm {
 
 std::vector<SubsetLaunch> launch_parameters(std::uint64_t first, std::uint64_t end, std::uint64_t threads,

@@ -1,6 +1,5 @@
 #include "lib/subsets/refined_segments.hpp"
 
-#include "lib/number/bits.hpp"
 #include "lib/subsets/fixed_point_double.hpp"
 #include "preprocess/index.hpp"
 #include "preprocess/permanent_estimate.hpp"

@@ -1,8 +1,6 @@
 #include "lib/tape/gradient.hpp"
 
-#include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
-#include "lib/base/system.hpp"
 #include "lib/number/bits.hpp"
 #include "lib/number/infinity.hpp"
 #include "lib/number/magnitude_range.hpp"

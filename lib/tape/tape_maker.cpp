@@ -3,7 +3,6 @@
 #include "lib/tape/tape_steps.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <span>
 #include <utility>
 

@@ -2,7 +2,6 @@
 
 #include "lib/base/aligned_doubles.hpp"
 #include "lib/frontier/cost.hpp"
-#include "lib/number/bits.hpp"
 #include "lib/number/infinity.hpp"
 #include "lib/run/run_control.hpp"
 #include "preprocess/index.hpp"
@@ -12,7 +11,6 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <span>
 
 namespace libperm {

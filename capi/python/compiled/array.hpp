@@ -6,7 +6,6 @@
 #include <perm.h>
 
 #include <complex>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 

@@ -2,7 +2,6 @@
 
 #include <map>
 #include <mutex>
-#include <numeric>
 #include <vector>
 
 namespace perm_xla {

@@ -3,8 +3,6 @@
 
 #include <perm.h>
 
-#include <cstdint>
-
 namespace libperm {
 
 // Fills a cleared result as perm_compute does, but for seconds; only its text is allocated. False, and

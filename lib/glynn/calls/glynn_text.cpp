@@ -1,7 +1,6 @@
 #include "lib/glynn/calls/glynn_text.hpp"
 
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <new>

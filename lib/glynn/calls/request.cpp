@@ -4,7 +4,6 @@
 #include "lib/base/error.hpp"
 #include "lib/glynn/multiplicities/line_classes.hpp"
 #include "lib/glynn/small_matrix.hpp"
-#include "lib/input/call_watch.hpp"
 #include "lib/plan/plan.hpp"
 
 #include <algorithm>

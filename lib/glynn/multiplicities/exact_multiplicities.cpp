@@ -1,8 +1,6 @@
 #include "lib/glynn/multiplicities/exact_multiplicities.hpp"
 
 #include "jit/text/text.hpp"
-#include "lib/base/error.hpp"
-#include "lib/base/system.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/glynn/entries.hpp"
 #include "lib/glynn/multiplicities/integer_multiplicities.hpp"

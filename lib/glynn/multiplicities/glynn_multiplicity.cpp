@@ -6,9 +6,7 @@
 #include "lib/run/numbered_sum.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <vector>
 
 namespace libperm {
 namespace {

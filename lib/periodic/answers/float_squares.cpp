@@ -1,7 +1,6 @@
 #include "lib/periodic/answers/float_squares.hpp"
 
 #include "jit/number/number.hpp"
-#include "lib/number/wide_entries.hpp"
 #include "lib/periodic/answers/scaled_cell.hpp"
 #include "lib/periodic/power/power_steps.hpp"
 #include "lib/periodic/power/sector_matrix.hpp"

@@ -5,7 +5,6 @@
 
 #include <gmpxx.h>
 
-#include <string>
 #include <vector>
 
 namespace libperm {

@@ -3,7 +3,6 @@
 #include "lib/number/montgomery.hpp"
 
 #include <bit>
-#include <utility>
 
 namespace libperm {
 namespace {

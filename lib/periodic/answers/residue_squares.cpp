@@ -1,7 +1,6 @@
 #include "lib/periodic/answers/residue_squares.hpp"
 
 #include "lib/number/montgomery.hpp"
-#include "lib/periodic/answers/float_squares.hpp"
 #include "lib/periodic/answers/squares_times.hpp"
 #include "lib/periodic/power/power_steps.hpp"
 #include "lib/periodic/power/sector_matrix.hpp"

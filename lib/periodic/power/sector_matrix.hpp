@@ -5,7 +5,6 @@
 #include "lib/periodic/period/period_walk.hpp"
 #include "lib/periodic/period/sectors.hpp"
 
-#include <algorithm>
 #include <array>
 
 namespace libperm {
