@@ -32,6 +32,10 @@ bool is_complex(const Plan &plan) { return plan.input.value_type == PERM_VALUE_C
 struct SumsWay {
     double seconds = infinity; // infinite: they are not for this plan
     bool on_gpu = false;
+    double weight =
+        infinity; // seconds that count against a tape: whatever the threads, so that bits are the same
+
+    bool is_none() const { return seconds == infinity; }
 };
 
 LeftOutShape shape_of(const Plan &plan) {
@@ -45,13 +49,17 @@ SumsWay way_of_sums(const Plan &plan) {
         plan.options.engine == engine_for(Goal::gradient))
         return {};
     const int n = columns_for_gradient(plan.n());
-    const double threads = std::min(plan.options.threads, gradient_threads(n, n, is_complex(plan)));
-    const double seconds = sums_overhead + gradient_seconds(n, n, is_complex(plan)) / threads;
+    constexpr int usual_threads = 2;
+    const auto seconds_by = [&, most = gradient_threads(n, n, is_complex(plan))](int threads) {
+        return sums_overhead + gradient_seconds(n, n, is_complex(plan)) / std::min(threads, most);
+    };
+    const double seconds = seconds_by(plan.options.threads), weight = seconds_by(usual_threads);
     const LeftOutShape shape = shape_of(plan);
     const PlanMachine machine(plan.options);
-    if (plan.options.device == Device::gpu && !machine.has_gpu()) return {seconds, false};
-    if (!goes_to_gpu(plan.options, shape, 1, seconds)) return {seconds, false};
-    return {left_out_seconds(shape, machine.gpu()), true};
+    if (plan.options.device == Device::gpu && !machine.has_gpu()) return {seconds, false, weight};
+    if (!goes_to_gpu(plan.options, shape, 1, seconds)) return {seconds, false, weight};
+    const double on_gpu = left_out_seconds(shape, machine.gpu());
+    return {on_gpu, true, on_gpu};
 }
 
 // Throws Error if it would take too long.
@@ -191,34 +199,34 @@ bool is_beyond_tape(const Plan &plan, const TapePlan *direct, double sums) {
 } // namespace
 
 GradientForecast PlanGradient::forecast(const Plan &plan, const TapePlan *direct) const {
-    const auto [sums, on_gpu] = way_of_sums(plan);
-    const bool by_sums = sums < infinity && (sums_ || is_beyond_tape(plan, direct, sums));
-    return by_sums ? GradientForecast{engine_for(Goal::dense), on_gpu} : GradientForecast{};
+    const SumsWay sums = way_of_sums(plan);
+    const bool by_sums = !sums.is_none() && (sums_ || is_beyond_tape(plan, direct, sums.weight));
+    return by_sums ? GradientForecast{engine_for(Goal::dense), sums.on_gpu} : GradientForecast{};
 }
 
 ShardCount shards_of_sums(const Plan &plan) { return pieces_of(plan).shards(); }
 
 GradientWay PlanGradient::by_sums(const Plan &plan) const {
-    const auto [sums, on_gpu] = way_of_sums(plan);
-    if (sums == infinity)
+    const SumsWay sums = way_of_sums(plan);
+    if (sums.is_none())
         throw Error(PERM_BAD_ARGUMENT,
                     "the derivatives were begun by sums over signs, which this plan's matrix "
                     "with these options has not: begin anew");
-    return {nullptr, on_gpu};
+    return {nullptr, sums.on_gpu};
 }
 
 GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, RunControl &control) const {
-    const auto [sums, on_gpu] = way_of_sums(plan);
-    if (sums == infinity) return {&tape_.of(plan, direct, control)};
-    const GradientWay by_sums{nullptr, on_gpu};
+    const SumsWay sums = way_of_sums(plan);
+    if (sums.is_none()) return {&tape_.of(plan, direct, control)};
+    const GradientWay by_sums{nullptr, sums.on_gpu};
     if (sums_) return by_sums;
-    if (is_beyond_tape(plan, direct, sums)) return by_sums;
-    const double most_moves = making * sums / move_seconds;
+    if (is_beyond_tape(plan, direct, sums.weight)) return by_sums;
+    const double most_moves = making * sums.weight / move_seconds;
     try {
         return {&tape_.of(plan, direct, control, most_moves)};
     } catch (const Error &error) {
         if (error.status() != PERM_REFUSED_MEMORY && error.status() != PERM_UNSUPPORTED) throw;
-        if (sums > plan.options.refuse_seconds) throw;
+        if (sums.seconds > plan.options.refuse_seconds) throw;
         sums_ = true;
         return by_sums;
     }
