@@ -31,17 +31,6 @@ std::optional<Plan> plan_of_checkpoint(const InputPattern &input, const Options 
 
 } // namespace
 
-std::optional<std::string> plan_in_checkpoint(const Options &options, std::string_view kind) {
-    if (options.checkpoint.empty()) return {};
-    std::optional<KeptFile<KeptTask>> kept = read_kept_task(options.checkpoint);
-    if (!kept) return {};
-    // Derivatives are of a plan that is made anew: any of the matrix will do.
-    if (kind == TaskIdentity::plan && kept->content.kind == TaskIdentity::derivatives) return {};
-    const std::string_view other = TaskIdentity{kind, {}}.difference(kept->content.kind, {});
-    if (!other.empty()) fail_foreign(options.checkpoint, other);
-    return std::move(kept->content.plan);
-}
-
 Plan make_kept_plan(InputPattern input, const Options &options, const Values &values, RunControl &control) {
     if (std::optional<Plan> kept = plan_of_checkpoint(input, options)) return std::move(*kept);
     return make_plan(std::move(input), options, values, control);

@@ -5,18 +5,13 @@
 #include "lib/plan/plan.hpp"
 #include "lib/run/run_control.hpp"
 
-#include <optional>
 #include <string>
-#include <string_view>
 
 namespace libperm {
 
 // make_plan, or the plan of the checkpoint that the options name, if they name one. Throws Error
 // (PERM_BAD_OPTION) where that is of another matrix, or of another kind of task.
 Plan make_kept_plan(InputPattern input, const Options &options, const Values &values, RunControl &control);
-
-// The plan that stands in the options' checkpoint of a task of this kind, saved; none: there is no such file.
-std::optional<std::string> plan_in_checkpoint(const Options &options, std::string_view kind);
 
 // Of the file, of a computation or an estimate, for people or as JSON.
 std::string checkpoint_text(const std::string &file);

@@ -7,7 +7,6 @@
 #include "lib/base/log.hpp"
 #include "lib/base/struct_size.hpp"
 #include "lib/base/system.hpp"
-#include "lib/execute/checkpoint.hpp"
 #include "lib/execute/execute.hpp"
 #include "lib/execute/ferrers_numbers.hpp"
 #include "lib/execute/plan_task.hpp"

@@ -40,6 +40,17 @@ void fail_foreign(const std::string &file, std::string_view of) {
                           of, those_kept(file)));
 }
 
+std::optional<std::string> plan_in_checkpoint(const Options &options, std::string_view kind) {
+    if (options.checkpoint.empty()) return {};
+    std::optional<KeptFile<KeptTask>> kept = read_kept_task(options.checkpoint);
+    if (!kept) return {};
+    // Derivatives are of a plan that is made anew: any of the matrix will do.
+    if (kind == TaskIdentity::plan && kept->content.kind == TaskIdentity::derivatives) return {};
+    const std::string_view other = TaskIdentity{kind, {}}.difference(kept->content.kind, {});
+    if (!other.empty()) fail_foreign(options.checkpoint, other);
+    return std::move(kept->content.plan);
+}
+
 KeptPieces::KeptPieces(const Options &options, RunControl &control, const TaskIdentity &identity,
                        KeptAbout about, std::string plan)
     : options_(options),

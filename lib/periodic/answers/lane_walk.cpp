@@ -5,8 +5,9 @@
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <atomic>
 #include <span>
+#include <utility>
 
 namespace libperm {
 namespace {
@@ -114,36 +115,42 @@ std::vector<std::uint64_t> walk_loops(const PeriodBlock &block, const LaneLevels
     return traces;
 }
 
-LaneTerms traces(const PeriodicPlan &plan, const std::vector<std::uint64_t> &primes, std::int64_t first,
-                 std::int64_t count, RunControl &control) {
-    struct Piece {
+// What walks of one prime came to, added up.
+std::vector<std::uint64_t> sum_of(const ResidueTerms &walks, std::uint64_t prime, std::int64_t count) {
+    std::vector<std::uint64_t> sums(static_cast<std::size_t>(count), 0);
+    for (const std::vector<std::uint64_t> &walk : walks)
+        for (std::size_t m = 0; m < sums.size(); ++m) sums[m] = (sums[m] + walk[m]) % prime; // below 2^59
+    return sums;
+}
+
+void find_traces(const PeriodicPlan &plan, const std::vector<std::uint64_t> &primes, std::int64_t first,
+                 std::int64_t count, RunControl &control, const TellTerms &tell) {
+    struct Walk { // of each prime
         std::size_t block;
-        std::size_t prime;
         std::span<const PeriodBlock::Start> starts;
     };
-    std::vector<Piece> pieces;
+    std::vector<Walk> walks;
     std::vector<LaneLevels> levels;
     for (std::size_t b = 0; b < plan.loops.size(); ++b) {
         const std::vector<PeriodBlock::Start> &starts = plan.loops[b].starts_of(first, count);
         levels.push_back(starts.empty() ? LaneLevels()
                                         : lane_levels(plan.loops[b].levels, [&control] { control.poll(); }));
-        for (std::size_t k = 0; k < primes.size(); ++k)
-            for (std::size_t s = 0; s < starts.size(); s += lanes)
-                pieces.push_back({b, k, std::span(starts).subspan(s, std::min(lanes, starts.size() - s))});
+        for (std::size_t s = 0; s < starts.size(); s += lanes)
+            walks.push_back({b, std::span(starts).subspan(s, std::min(lanes, starts.size() - s))});
     }
-    std::vector<std::vector<std::uint64_t>> found(pieces.size());
-    parallel_for(pieces.size(), [&](std::uint64_t k) {
-        const Piece &piece = pieces[k];
-        found[k] = walk_loops(plan.loops[piece.block], levels[piece.block], primes[piece.prime], piece.starts,
-                              first, count, control);
+    if (walks.empty())
+        for (std::size_t k = 0; k < primes.size(); ++k) tell(k, sum_of({}, primes[k], count));
+    std::vector<ResidueTerms> found(primes.size(), ResidueTerms(walks.size()));
+    std::vector<std::atomic<std::size_t>> done(primes.size());
+    parallel_for(primes.size() * walks.size(), [&](std::uint64_t n) {
+        const std::size_t k = n / walks.size(), w = n % walks.size();
+        control.begin_piece();
+        found[k][w] = walk_loops(plan.loops[walks[w].block], levels[walks[w].block], primes[k],
+                                 walks[w].starts, first, count, control);
+        if (++done[k] < walks.size()) return;
+        tell(k, sum_of(found[k], primes[k], count));
+        found[k].clear();
     });
-    LaneTerms out(primes.size(), std::vector<std::uint64_t>(static_cast<std::size_t>(count), 0));
-    for (std::size_t k = 0; k < pieces.size(); ++k)
-        for (std::size_t m = 0; m < found[k].size(); ++m) {
-            std::uint64_t &sum = out[pieces[k].prime][m];
-            sum = (sum + found[k][m]) % primes[pieces[k].prime]; // both below 2^59
-        }
-    return out;
 }
 
 } // namespace
@@ -153,20 +160,20 @@ bool walks_in_lanes(const PeriodicPlan &plan, double primes) {
     return plan.has_ones_alone() && (plan.joined() || primes >= least_primes);
 }
 
-LaneTerms terms_in_lanes(const PeriodicPlan &plan, const std::vector<std::uint64_t> &primes,
-                         std::int64_t first, std::int64_t count, RunControl &control) {
-    if (plan.joined()) return traces(plan, primes, first, count, control);
+void find_in_lanes(const PeriodicPlan &plan, const std::vector<std::uint64_t> &primes, std::int64_t first,
+                   std::int64_t count, RunControl &control, const TellTerms &tell) {
+    if (plan.joined()) return find_traces(plan, primes, first, count, control, tell);
     const Poll poll = [&control] { control.poll(); };
     const OpenLevels levels{lane_levels(plan.open.start, poll), lane_levels(plan.open.period.levels, poll),
                             lane_levels(plan.open.finish, poll)};
-    LaneTerms out(primes.size());
     const NumberedPieces groups = NumberedPieces::of_length(primes.size(), lanes);
     parallel_for(groups.count(), [&](std::uint64_t g) {
         const std::size_t begin = groups[g].first, size = groups[g].last - begin;
-        walk_open(plan, levels, std::span(primes).subspan(begin, size), first, count,
-                  std::span(out).subspan(begin, size), control);
+        control.begin_piece();
+        ResidueTerms terms(size);
+        walk_open(plan, levels, std::span(primes).subspan(begin, size), first, count, terms, control);
+        parallel_for(size, [&](std::uint64_t k) { tell(begin + k, std::move(terms[k])); });
     });
-    return out;
 }
 
 } // namespace libperm

@@ -4,6 +4,7 @@
 
 #include "jit/lanes/residue_sums.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
+#include "lib/periodic/answers/told_terms.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -13,9 +14,8 @@ namespace libperm {
 // Lanes walk where all entries are 1 and there is enough to do for them.
 bool walks_in_lanes(const PeriodicPlan &plan, double primes);
 
-// a(first), a(first + 1), ..., by prime, by term. The primes lie below 2^59 by less than most_below.
-using LaneTerms = std::vector<std::vector<std::uint64_t>>;
-LaneTerms terms_in_lanes(const PeriodicPlan &plan, const std::vector<std::uint64_t> &primes,
-                         std::int64_t first, std::int64_t count, RunControl &control);
+// a(first), a(first + 1), ... The primes lie below 2^59 by less than most_below.
+void find_in_lanes(const PeriodicPlan &plan, const std::vector<std::uint64_t> &primes, std::int64_t first,
+                   std::int64_t count, RunControl &control, const TellTerms &tell);
 
 } // namespace libperm

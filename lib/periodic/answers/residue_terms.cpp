@@ -6,18 +6,15 @@
 #include "lib/number/montgomery.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/periodic/answers/device_choice.hpp"
-#include "lib/periodic/answers/float_terms.hpp"
 #include "lib/periodic/answers/lane_walk.hpp"
-#include "lib/periodic/answers/loops_on_device.hpp"
 #include "lib/periodic/answers/recurrence.hpp"
 #include "lib/periodic/answers/residue_squares.hpp"
 #include "lib/periodic/answers/table_terms.hpp"
 #include "lib/periodic/answers/terms.hpp"
-#include "lib/periodic/table/table_on_device.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <utility>
 
 namespace libperm {
 namespace {
@@ -71,53 +68,10 @@ bool is_of_lanes(const std::vector<std::uint64_t> &primes) {
                        [](std::uint64_t p) { return p < highest && p > highest - most_below; });
 }
 
-bool recurs(const PeriodicPlan &plan, std::int64_t m) {
-    return !plan.tables && m > plan.first_term() + 2 * determining(plan);
-}
-
-DeviceWork device_work(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, double bits) {
-    constexpr double of_move = 6e-12, of_launch = 3e-6; // seconds, of a start's residue; of a level
-    constexpr double starts_at_once = 1024;
-    const double primes = (bits / modular_bits + 1) * (plan.real ? 1 : 2);
-    double launches = 0, most = 0;
-    for (const PeriodBlock &block : plan.loops) {
-        launches += static_cast<double>(block.levels.size()) *
-                    (static_cast<double>(block.starts_of(first, count).size()) / starts_at_once + 1);
-        most = std::max(most, static_cast<double>(block.states));
-    }
-    const auto terms = static_cast<double>(first + count);
-    if (plan.tables)
-        return {exact_seconds(plan, first, count, bits),
-                table_device_bytes(*plan.tables, plan.tables->used, Arithmetic::modular, 1),
-                primes * table_seconds(plan, first + count) / 150};
-    return {exact_seconds(plan, first, count, bits), 1e9 + 1e4 * most,
-            terms * primes * (plan.moves_of_starts(first, count) * of_move + launches * of_launch)};
-}
-
 } // namespace
 
-ResidueTerms terms_on_devices(const DeviceQueues &queues, const PeriodicPlan &plan, const Residues &residues,
-                              std::int64_t first, std::int64_t count, RunControl &control) {
-    const std::vector<DeviceQueue *> devices = queues.all();
-    const NumberedPieces shares = NumberedPieces::so_many(residues.primes.size(), devices.size());
-    std::vector<ResidueTerms> found(devices.size());
-    parallel_for(devices.size(), [&](std::uint64_t d) {
-        const auto begin = static_cast<std::ptrdiff_t>(shares[d].first),
-                   end = static_cast<std::ptrdiff_t>(shares[d].last);
-        if (begin == end) return;
-        const Residues share{residues.pattern,
-                             {residues.primes.begin() + begin, residues.primes.begin() + end},
-                             {residues.values.begin() + begin, residues.values.begin() + end}};
-        found[d] = plan.tables ? table_terms(plan, share, first, count, devices[d], control)
-                               : traces_on_device(*devices[d], plan, share, first, count, control);
-    });
-    ResidueTerms out;
-    for (ResidueTerms &some : found) std::move(some.begin(), some.end(), std::back_inserter(out));
-    return out;
-}
-
-bool walks_on_device(const PeriodicPlan &plan, std::int64_t first) {
-    return plan.tables ? !plan.joined() : plan.joined() && !recurs(plan, first);
+bool recurs(const PeriodicPlan &plan, std::int64_t m) {
+    return !plan.tables && m > plan.first_term() + 2 * determining(plan);
 }
 
 int bits_of_primes(const PeriodicPlan &plan, double bits) {
@@ -148,43 +102,48 @@ double factor_bits(const IntegerEntries &entries, std::int64_t m) {
     return bits_of(entries.per_cell) * static_cast<double>(m) + bits_of(entries.of_ends);
 }
 
-ResidueTerms terms_modulo(const PeriodicPlan &plan, const IntegerEntries &entries,
-                          const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count,
-                          RunControl &control) {
+void find_modulo(const PeriodicPlan &plan, const IntegerEntries &entries,
+                 const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count,
+                 RunControl &control, const TellTerms &tell) {
     if (!plan.tables && is_of_lanes(primes) && walks_in_lanes(plan, static_cast<double>(primes.size())))
-        return terms_in_lanes(plan, primes, first, count, control);
+        return find_in_lanes(plan, primes, first, count, control, tell);
     const Pattern none;
     const Residues residues =
         residues_of(none, entries.re, entries.im, primes, [&control] { control.poll(); });
-    if (plan.tables) return table_terms(plan, residues, first, count, nullptr, control);
+    if (plan.tables) return find_by_table(plan, residues, first, count, nullptr, control, tell);
     const NumberedPieces groups = NumberedPieces::of_length(primes.size(), residues_at_once);
-    std::vector<ResidueTerms> by_group(groups.count());
     parallel_for(groups.count(), [&](std::uint64_t g) {
         const std::size_t begin = groups[g].first;
-        by_group[g] = with_primes_at_once(primes.size() - begin, [&]<int K>() {
+        control.begin_piece();
+        ResidueTerms some = with_primes_at_once(primes.size() - begin, [&]<int K>() {
             return few<K>(plan, residues, begin, first, count, control);
         });
+        parallel_for(some.size(), [&](std::uint64_t k) { tell(begin + k, std::move(some[k])); });
     });
-    ResidueTerms out;
-    for (ResidueTerms &some : by_group) std::move(some.begin(), some.end(), std::back_inserter(out));
-    return out;
 }
 
-ResidueTerms terms_by_recurrence(const PeriodicPlan &plan, const IntegerEntries &entries,
-                                 const std::vector<std::uint64_t> &primes, std::int64_t first,
-                                 std::int64_t count, RunControl &control) {
-    if (!recurs(plan, first)) return terms_modulo(plan, entries, primes, first, count, control);
-    const std::int64_t begin = plan.first_term();
-    const ResidueTerms terms = terms_modulo(plan, entries, primes, begin, determining(plan), control);
-    ResidueTerms out(primes.size());
-    parallel_for(primes.size(), [&](std::uint64_t k) {
-        const Poll poll = [&control] { control.poll(); };
-        const Recurrence recurrence = shortest_recurrence(terms[k], primes[k], poll);
-        for (std::int64_t m = first; m < first + count; ++m)
-            out[k].push_back(
-                term_of(recurrence, terms[k], static_cast<std::uint64_t>(m - begin), primes[k], poll));
+ResidueTerms terms_modulo(const PeriodicPlan &plan, const IntegerEntries &entries,
+                          const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count,
+                          RunControl &control) {
+    return told_terms(primes.size(), [&](const TellTerms &tell) {
+        find_modulo(plan, entries, primes, first, count, control, tell);
     });
-    return out;
+}
+
+void find_by_recurrence(const PeriodicPlan &plan, const IntegerEntries &entries,
+                        const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count,
+                        RunControl &control, const TellTerms &tell) {
+    if (!recurs(plan, first)) return find_modulo(plan, entries, primes, first, count, control, tell);
+    const std::int64_t begin = plan.first_term();
+    const Poll poll = [&control] { control.poll(); };
+    const auto go_on = [&](std::size_t k, const std::vector<std::uint64_t> &terms) {
+        const Recurrence recurrence = shortest_recurrence(terms, primes[k], poll);
+        std::vector<std::uint64_t> out;
+        for (std::int64_t m = first; m < first + count; ++m)
+            out.push_back(term_of(recurrence, terms, static_cast<std::uint64_t>(m - begin), primes[k], poll));
+        tell(k, std::move(out));
+    };
+    find_modulo(plan, entries, primes, begin, determining(plan), control, go_on);
 }
 
 double exact_seconds(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, double bits) {
@@ -221,64 +180,6 @@ double modular_seconds(const PeriodicPlan &plan, std::uint64_t prime, std::int64
                : exact_seconds(plan, first, count, 0);
 }
 
-std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
-                                 RunControl &control) {
-    const Poll poll = [&control] { control.poll(); };
-    const IntegerEntries entries = integer_entries(plan, poll);
-    const bool gaussian = !entries.im.empty();
-    // The whole numbers are larger than the terms by their factor.
-    const std::vector<std::int64_t> bits = term_bits(plan, first, count, control);
-    double most = 0;
-    for (std::size_t k = 0; k < bits.size(); ++k)
-        most = std::max(most, static_cast<double>(bits[k]) +
-                                  factor_bits(entries, first + static_cast<std::int64_t>(k)));
-    constexpr double most_bits = 4e9;
-    if (!(most < most_bits))
-        throw Error(PERM_UNSUPPORTED,
-                    formatted("the number has {:.3g} bits: ask for it in doubles (precision double) "
-                              "or modulo a prime (precision mod:P)",
-                              most));
-    Charge charge(&control.memory());
-    std::vector<std::uint64_t> primes;
-    ResidueTerms terms;
-    bool on_gpu = false;
-    const auto find_primes = [&](int length) {
-        const auto needed = static_cast<std::size_t>((std::max(most, 0.0) + 2) / (length - 0.01)) + 1;
-        charge.resize(static_cast<std::int64_t>(needed * static_cast<std::size_t>(count) * 16));
-        primes = primes_below(length, needed, gaussian, poll);
-    };
-    const auto find_terms = [&](const DeviceQueues *queues) {
-        on_gpu = queues != nullptr;
-        find_primes(queues ? modular_bits : bits_of_primes(plan, most));
-        if (!queues) {
-            terms = terms_by_recurrence(plan, entries, primes, first, count, control);
-            return;
-        }
-        const Pattern none;
-        const Residues residues = residues_of(none, entries.re, entries.im, primes, poll);
-        terms = terms_on_devices(*queues, plan, residues, first, count, control);
-    };
-    if (walks_on_device(plan, first))
-        on_best_devices(plan.options, device_work(plan, first, count, most), find_terms);
-    else
-        find_terms(nullptr);
-    const ChineseRemainder numbers(primes, gaussian, poll, &control.memory());
-    std::vector<Outcome> outcomes(static_cast<std::size_t>(count));
-    parallel_for(outcomes.size(), [&](std::uint64_t t) {
-        std::vector<std::uint64_t> residues(primes.size());
-        for (std::size_t k = 0; k < primes.size(); ++k) residues[k] = terms[k][t];
-        mpz_class factor;
-        mpz_pow_ui(factor.get_mpz_t(), entries.per_cell.get_mpz_t(),
-                   static_cast<unsigned long>(first) + static_cast<unsigned long>(t));
-        factor *= entries.of_ends;
-        const Gaussian whole = numbers.from(residues, poll);
-        set_value(outcomes[t], WideBall{whole / Gaussian{factor, 0}, {}});
-        outcomes[t].exact = true;
-        outcomes[t].on_gpu = on_gpu;
-    });
-    return outcomes;
-}
-
 std::vector<std::uint64_t> terms_modulo_prime(const PeriodicPlan &plan, std::uint64_t prime,
                                               std::int64_t first, std::int64_t count, RunControl &control,
                                               bool &on_gpu) {
@@ -304,7 +205,10 @@ std::vector<std::uint64_t> terms_modulo_prime(const PeriodicPlan &plan, std::uin
                 out.push_back(trace_modulo(*machine, plan, residues, m, control));
         });
     } else {
-        out = terms_by_recurrence(plan, entries, {prime}, first, count, control).front();
+        const TellTerms tell = [&out](std::size_t, std::vector<std::uint64_t> terms) {
+            out = std::move(terms);
+        };
+        find_by_recurrence(plan, entries, {prime}, first, count, control, tell);
     }
     for (std::size_t k = 0; k < out.size(); ++k) {
         const auto m = static_cast<std::uint64_t>(first) + k;

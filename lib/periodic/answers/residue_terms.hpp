@@ -1,10 +1,8 @@
-// Permanents of a periodic matrix modulo primes, and from these the whole numbers.
+// Permanents of a periodic matrix modulo primes.
 #pragma once
 
-#include "jit/queue/device_queues.hpp"
-#include "lib/number/residues.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
-#include "lib/run/outcome.hpp"
+#include "lib/periodic/answers/told_terms.hpp"
 
 #include <gmpxx.h>
 
@@ -26,28 +24,19 @@ double factor_bits(const IntegerEntries &entries, std::int64_t m);
 // The length of primes that is best for numbers of so many bits.
 int bits_of_primes(const PeriodicPlan &plan, double bits);
 
-// The terms of the whole numbers, by prime, by term. Gaussian integers have each prime twice
-// (lib/number/residues.hpp).
-using ResidueTerms = std::vector<std::vector<std::uint64_t>>;
+// The terms of the whole numbers, modulo primes.
+void find_modulo(const PeriodicPlan &plan, const IntegerEntries &entries,
+                 const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count,
+                 RunControl &control, const TellTerms &tell);
 ResidueTerms terms_modulo(const PeriodicPlan &plan, const IntegerEntries &entries,
                           const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count,
                           RunControl &control);
 
 // The same, by the recurrence that the terms obey where these lie far out.
-ResidueTerms terms_by_recurrence(const PeriodicPlan &plan, const IntegerEntries &entries,
-                                 const std::vector<std::uint64_t> &primes, std::int64_t first,
-                                 std::int64_t count, RunControl &control);
-
-// The same on devices, each with a share of the primes, which lie below 2^47. Throws Error, JitError.
-ResidueTerms terms_on_devices(const DeviceQueues &queues, const PeriodicPlan &plan, const Residues &residues,
-                              std::int64_t first, std::int64_t count, RunControl &control);
-
-// Whether exact numbers may be found on a GPU: traces that are walked to.
-bool walks_on_device(const PeriodicPlan &plan, std::int64_t first);
-
-// a(first), a(first + 1), ... exactly; `count` > 1 or not. On the devices of the plan's options.
-std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
-                                 RunControl &control);
+bool recurs(const PeriodicPlan &plan, std::int64_t first);
+void find_by_recurrence(const PeriodicPlan &plan, const IntegerEntries &entries,
+                        const std::vector<std::uint64_t> &primes, std::int64_t first, std::int64_t count,
+                        RunControl &control, const TellTerms &tell);
 
 // Modulo a prime below 2^62. Throws Error (PERM_BAD_OPTION) where the entries have no values there, or are
 // complex.

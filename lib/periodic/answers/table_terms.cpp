@@ -11,11 +11,10 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 namespace libperm {
 namespace {
-
-using Terms = std::vector<std::vector<std::uint64_t>>; // by prime
 
 // `number`: of a state; `advance`: by a period of the program.
 template <class NumberOf, class Advance>
@@ -36,16 +35,16 @@ std::vector<bool> ones_of(const Residues &residues) {
 }
 
 template <int K>
-void few(const PeriodicPlan &plan, const Residues &residues, std::int64_t first, std::int64_t count,
-         Terms &terms, RunControl &control) {
+ResidueTerms few(const PeriodicPlan &plan, const Residues &residues, std::size_t begin, std::int64_t first,
+                 std::int64_t count, RunControl &control) {
     using Numbers = ResidueNumbers<K>;
-    Numbers numbers(residues, terms.size());
+    Numbers numbers(residues, begin);
     const std::vector<typename Numbers::Factor> factors = numbers.begin_step(all_entries(plan.values.size()));
     const std::vector<bool> ones = ones_of(residues);
     TableOnCpu<Numbers> table(*plan.tables, plan.tables->used, numbers, factors, ones, control);
     table.begin(Numbers::zero());
     table.set(plan.tables->ends.front(), Numbers::one());
-    Terms some(std::min<std::size_t>(K, residues.primes.size() - terms.size()));
+    ResidueTerms some(std::min<std::size_t>(K, residues.primes.size() - begin));
     walk(
         *plan.tables, first, count,
         [&](std::uint64_t state) {
@@ -53,11 +52,11 @@ void few(const PeriodicPlan &plan, const Residues &residues, std::int64_t first,
             for (std::size_t k = 0; k < some.size(); ++k) some[k].push_back(closed[k]);
         },
         [&](std::int32_t u) { table.advance(u); });
-    terms.insert(terms.end(), some.begin(), some.end());
+    return some;
 }
 
 void on_device(DeviceQueue &queue, const PeriodicPlan &plan, const Residues &residues, std::int64_t first,
-               std::int64_t count, Terms &terms, RunControl &control) {
+               std::int64_t count, RunControl &control, const TellTerms &tell) {
     TableOnDevice table(queue, *plan.tables, plan.tables->used, Arithmetic::modular, control);
     const std::vector<bool> ones = ones_of(residues);
     for (std::size_t k = 0; k < residues.primes.size(); ++k) {
@@ -68,32 +67,32 @@ void on_device(DeviceQueue &queue, const PeriodicPlan &plan, const Residues &res
         table.take(coefficients, ones, static_cast<double>(p));
         table.begin(table.table(), 0);
         table.set(table.table(), plan.tables->ends.front(), 1);
-        terms.emplace_back();
+        control.begin_piece();
+        std::vector<std::uint64_t> terms;
         walk(
             *plan.tables, first, count,
-            [&](std::uint64_t state) { terms.back().push_back(residue_of(table.number(state), p) % p); },
+            [&](std::uint64_t state) { terms.push_back(residue_of(table.number(state), p) % p); },
             [&](std::int32_t u) { table.advance(u); });
+        tell(k, std::move(terms));
     }
 }
 
 } // namespace
 
-std::vector<std::vector<std::uint64_t>> table_terms(const PeriodicPlan &plan, const Residues &residues,
-                                                    std::int64_t first, std::int64_t count,
-                                                    DeviceQueue *queue, RunControl &control) {
+void find_by_table(const PeriodicPlan &plan, const Residues &residues, std::int64_t first, std::int64_t count,
+                   DeviceQueue *queue, RunControl &control, const TellTerms &tell) {
     if (plan.joined())
         throw Error(PERM_REFUSED_MEMORY,
                     "joined ends are walked to from each of their states, whose operator does "
                     "not fit: raise memory_limit_bytes; their growth is found without it");
-    Terms terms;
-    if (queue) {
-        on_device(*queue, plan, residues, first, count, terms, control);
-        return terms;
+    if (queue) return on_device(*queue, plan, residues, first, count, control, tell);
+    const std::size_t primes = residues.primes.size();
+    for (std::size_t begin = 0; begin < primes;) {
+        control.begin_piece();
+        ResidueTerms some = with_primes_at_once(
+            primes - begin, [&]<int K>() { return few<K>(plan, residues, begin, first, count, control); });
+        for (std::vector<std::uint64_t> &terms : some) tell(begin++, std::move(terms));
     }
-    while (terms.size() < residues.primes.size())
-        with_primes_at_once(residues.primes.size() - terms.size(),
-                            [&]<int K>() { few<K>(plan, residues, first, count, terms, control); });
-    return terms;
 }
 
 double table_bits(const PeriodicPlan &plan) {

@@ -4,17 +4,16 @@
 #include "jit/queue/device_queue.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
+#include "lib/periodic/answers/told_terms.hpp"
 
 #include <cstdint>
-#include <vector>
 
 namespace libperm {
 
-// By prime, by term: a(first), a(first + 1), ... On a device, whose primes lie below 2^47, or, if it is null,
-// the processor. Throws Error (PERM_REFUSED_MEMORY), JitError.
-std::vector<std::vector<std::uint64_t>> table_terms(const PeriodicPlan &plan, const Residues &residues,
-                                                    std::int64_t first, std::int64_t count,
-                                                    DeviceQueue *queue, RunControl &control);
+// a(first), a(first + 1), ... On a device, whose primes lie below 2^47, or, if it is null, the processor.
+// Throws Error (PERM_REFUSED_MEMORY), JitError.
+void find_by_table(const PeriodicPlan &plan, const Residues &residues, std::int64_t first, std::int64_t count,
+                   DeviceQueue *queue, RunControl &control, const TellTerms &tell);
 
 // e with |a(m)| < 2^e per cell: of a row with the entries x_1 >= x_2 >= ... its factor is the sum over k of
 // (x_k - x_{k+1}) (k!)^(1/k) (Soules, Linear Multilinear Algebra 51 (2003)).

@@ -2,8 +2,8 @@
 #include "jit/compile/nvrtc.hpp"
 #include "jit/kernel/period_walk.hpp"
 #include "lib/number/residues.hpp"
+#include "lib/periodic/answers/exact_terms.hpp"
 #include "lib/periodic/answers/loops_on_device.hpp"
-#include "lib/periodic/answers/residue_terms.hpp"
 #include "tests/support/host_queue.hpp"
 #include "tests/support/nvrtc_target.hpp"
 #include "tests/support/periodic_cells.hpp"
@@ -35,7 +35,10 @@ TEST_CASE("traces on a device are those of the processor") {
         const Pattern none;
         const Residues residues = residues_of(none, entries.re, entries.im, primes);
         CHECK(traces_on_device(queue, plan, residues, first, count, control) == truth);
-        CHECK(terms_on_devices(three, plan, residues, first, count, control) == truth);
+        const ResidueTerms found = told_terms(primes.size(), [&](const TellTerms &tell) {
+            find_on_devices(three, plan, residues, first, count, control, tell);
+        });
+        CHECK(found == truth);
         compared += static_cast<int>(count);
         others += truth.front().front() > 1;
     }

@@ -5,9 +5,9 @@
 #include "lib/base/error.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/periodic/answers/answers.hpp"
+#include "lib/periodic/answers/exact_terms.hpp"
 #include "lib/periodic/answers/generating_function.hpp"
 #include "lib/periodic/answers/growth.hpp"
-#include "lib/periodic/answers/residue_terms.hpp"
 #include "lib/periodic/answers/table_growth.hpp"
 #include "lib/periodic/answers/table_terms.hpp"
 #include "tests/support/host_queue.hpp"
@@ -67,8 +67,12 @@ TEST_CASE("tables changed in place have the terms of the operator") {
             ++compared;
         }
         if (primes.empty()) continue;
-        const auto here = table_terms(*tables, residues, first, count, nullptr, control);
-        const auto there = table_terms(*tables, residues, first, count, &queue, control);
+        const auto by = [&](DeviceQueue *device) {
+            return told_terms(primes.size(), [&](const TellTerms &tell) {
+                find_by_table(*tables, residues, first, count, device, control, tell);
+            });
+        };
+        const ResidueTerms here = by(nullptr), there = by(&queue);
         for (std::size_t k = 0; k < primes.size(); ++k) CHECK(here[k] == there[k]);
         for (const TableStep &step : tables->tables->steps) with_gaps += !step.emptied.empty();
     }

@@ -3,6 +3,7 @@
 #include "lib/number/montgomery.hpp"
 #include "lib/number/residues.hpp"
 #include "lib/periodic/answers/answers.hpp"
+#include "lib/periodic/answers/exact_terms.hpp"
 #include "lib/periodic/answers/float_terms.hpp"
 #include "lib/periodic/answers/generating_function.hpp"
 #include "lib/periodic/answers/growth.hpp"
@@ -118,6 +119,34 @@ TEST_CASE("each length is the permanent of the matrix written out, exactly and w
     CHECK(others > run::enough(400));
 }
 
+TEST_CASE("primes of any length, those of a GPU on the processor, tell the same numbers") {
+    Random random(test_seed() + 9);
+    int compared = 0, several = 0;
+    for (int trial = 0; trial < run::cases(80); ++trial) {
+        const Kind kind = static_cast<Kind>(trial % 4);
+        const PeriodicMatrix a = any_matrix(random, kind, trial / 4 % 2 == 1);
+        CAPTURE(text(a));
+        const PeriodicPlan plan = planned(a);
+        RunControl control;
+        const std::int64_t first = random.integer(20, 60), count = random.integer(1, 3);
+        const std::vector<Outcome> truth = exact_terms(plan, first, count, control);
+        const double bits = primes_of_terms(plan, first, count, control).product_bits();
+        for (const int length : {modular_bits, residue_lane_bits, residue_bits}) {
+            CAPTURE(length);
+            const TermPrimes primes{length, static_cast<std::int64_t>(bits / (length - 0.01)) + 1};
+            ExactTerms exact(plan, first, count, primes, no_poll);
+            const std::vector<Outcome> found = exact.outcomes(exact.residues(control), control);
+            for (std::size_t k = 0; k < truth.size(); ++k, ++compared) {
+                CHECK(value_of(found[k]).re == value_of(truth[k]).re);
+                CHECK(value_of(found[k]).im == value_of(truth[k]).im);
+            }
+            several += pieces_of(primes, a.joined).count() > 1;
+        }
+    }
+    CHECK(compared > run::enough(200));
+    CHECK(several > run::enough(20));
+}
+
 TEST_CASE("operators of ones, eight primes or starts side by side") {
     Random random(test_seed() + 6);
     int compared = 0;
@@ -161,7 +190,10 @@ TEST_CASE("a term far out: by squares, by the recurrence, and step by step") {
         const std::uint64_t prime = primes_below(62, 1, false).front();
         const IntegerEntries entries = integer_entries(plan, no_poll);
         const std::uint64_t by_steps = terms_modulo(plan, entries, {prime}, m, 1, control).front().front();
-        CHECK(terms_by_recurrence(plan, entries, {prime}, m, 1, control).front().front() == by_steps);
+        const ResidueTerms by_recurrence = told_terms(1, [&](const TellTerms &tell) {
+            find_by_recurrence(plan, entries, {prime}, m, 1, control, tell);
+        });
+        CHECK(by_recurrence.front().front() == by_steps);
         const Outcome exact = exact_terms(plan, m, 1, control).front();
         mpz_class residue;
         mpz_fdiv_r(residue.get_mpz_t(), value_of(exact).re.get_num_mpz_t(), mpz_class(prime).get_mpz_t());

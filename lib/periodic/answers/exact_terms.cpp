@@ -1,0 +1,245 @@
+#include "lib/periodic/answers/exact_terms.hpp"
+
+#include "jit/compile/digest.hpp"
+#include "jit/text/text.hpp"
+#include "lib/base/error.hpp"
+#include "lib/number/chinese_remainder.hpp"
+#include "lib/periodic/answers/device_choice.hpp"
+#include "lib/periodic/answers/float_terms.hpp"
+#include "lib/periodic/answers/lane_walk.hpp"
+#include "lib/periodic/answers/loops_on_device.hpp"
+#include "lib/periodic/answers/table_terms.hpp"
+#include "lib/periodic/table/table_on_device.hpp"
+#include "lib/run/pieces.hpp"
+#include "preprocess/parallel.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <span>
+#include <utility>
+
+namespace libperm {
+namespace {
+
+DeviceWork device_work(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, double bits) {
+    constexpr double of_move = 6e-12, of_launch = 3e-6; // seconds, of a start's residue; of a level
+    constexpr double starts_at_once = 1024;
+    const double primes = (bits / modular_bits + 1) * (plan.real ? 1 : 2);
+    double launches = 0, most = 0;
+    for (const PeriodBlock &block : plan.loops) {
+        launches += static_cast<double>(block.levels.size()) *
+                    (static_cast<double>(block.starts_of(first, count).size()) / starts_at_once + 1);
+        most = std::max(most, static_cast<double>(block.states));
+    }
+    const auto terms = static_cast<double>(first + count);
+    if (plan.tables)
+        return {exact_seconds(plan, first, count, bits),
+                table_device_bytes(*plan.tables, plan.tables->used, Arithmetic::modular, 1),
+                primes * table_seconds(plan, first + count) / 150};
+    return {exact_seconds(plan, first, count, bits), 1e9 + 1e4 * most,
+            terms * primes * (plan.moves_of_starts(first, count) * of_move + launches * of_launch)};
+}
+
+// The terms modulo the primes of a piece.
+struct PieceTerms {
+    ResidueTerms by_prime;
+};
+void save_part(cereal::PortableBinaryOutputArchive &ar, const PieceTerms &part) { ar(part.by_prime); }
+void load_part(cereal::PortableBinaryInputArchive &ar, PieceTerms &part) { ar(part.by_prime); }
+
+// The primes of pieces, one behind the other; a piece is done with the last of its primes.
+class Gathering {
+  public:
+    Gathering(const NumberedPieces &pieces, std::size_t times, std::span<const std::uint64_t> todo)
+        : todo_(todo), parts_(todo.size()), left_(todo.size()) {
+        for (std::size_t t = 0; t < todo.size(); ++t) {
+            const std::size_t begin = times * pieces[todo[t]].first, end = times * pieces[todo[t]].last;
+            for (std::size_t k = begin; k < end; ++k) places_.push_back({t, k - begin, k});
+            parts_[t].by_prime.resize(end - begin);
+            left_[t] = end - begin;
+        }
+    }
+
+    std::vector<std::uint64_t> chosen(const std::vector<std::uint64_t> &primes) const {
+        std::vector<std::uint64_t> out;
+        for (const Place &place : places_) out.push_back(primes[place.prime]);
+        return out;
+    }
+
+    template <class Done> void take(std::size_t k, std::vector<std::uint64_t> terms, const Done &done) {
+        const Place &place = places_[k];
+        parts_[place.piece].by_prime[place.within] = std::move(terms);
+        if (--left_[place.piece] == 0) done(todo_[place.piece], std::move(parts_[place.piece]));
+    }
+
+  private:
+    struct Place {
+        std::size_t piece, within, prime;
+    };
+    std::span<const std::uint64_t> todo_;
+    std::vector<Place> places_;
+    std::vector<PieceTerms> parts_;
+    std::vector<std::atomic<std::size_t>> left_;
+};
+
+// What was read of a kept part may be anything.
+void require_terms(const ResidueTerms &all, const std::vector<std::uint64_t> &primes, std::int64_t count) {
+    bool are = all.size() == primes.size();
+    for (std::size_t k = 0; are && k < all.size(); ++k)
+        are = std::ssize(all[k]) == count &&
+              std::all_of(all[k].begin(), all[k].end(), [&](std::uint64_t x) { return x < primes[k]; });
+    if (!are) throw Error(PERM_BAD_ARGUMENT, "a part that is known has no residues of these terms");
+}
+
+Residues share_of(const Residues &all, const NumberRange &range) {
+    const auto begin = static_cast<std::ptrdiff_t>(range.first),
+               end = static_cast<std::ptrdiff_t>(range.last);
+    return {all.pattern,
+            {all.primes.begin() + begin, all.primes.begin() + end},
+            {all.values.begin() + begin, all.values.begin() + end}};
+}
+
+} // namespace
+
+void find_on_devices(const DeviceQueues &queues, const PeriodicPlan &plan, const Residues &residues,
+                     std::int64_t first, std::int64_t count, RunControl &control, const TellTerms &tell) {
+    constexpr std::uint64_t between_parts = 8; // primes: levels are uploaded again for others
+    const std::vector<DeviceQueue *> devices = queues.all();
+    const NumberedPieces shares = NumberedPieces::so_many(residues.primes.size(), devices.size());
+    parallel_for(devices.size(), [&](std::uint64_t d) {
+        const std::uint64_t primes = shares[d].last - shares[d].first;
+        const NumberedPieces walks = NumberedPieces::of_length(
+            primes, control.pieces().store ? between_parts : std::max<std::uint64_t>(primes, 1));
+        for (std::uint64_t w = 0; w < walks.count(); ++w) {
+            const NumberRange range{shares[d].first + walks[w].first, shares[d].first + walks[w].last};
+            const Residues share = share_of(residues, range);
+            const TellTerms told = [&](std::size_t k, std::vector<std::uint64_t> terms) {
+                tell(range.first + k, std::move(terms));
+            };
+            control.begin_piece();
+            if (plan.tables) {
+                find_by_table(plan, share, first, count, devices[d], control, told);
+                continue;
+            }
+            ResidueTerms traces = traces_on_device(*devices[d], plan, share, first, count, control);
+            for (std::size_t k = 0; k < traces.size(); ++k) told(k, std::move(traces[k]));
+        }
+    });
+}
+
+bool walks_on_device(const PeriodicPlan &plan, std::int64_t first) {
+    return plan.tables ? !plan.joined() : plan.joined() && !recurs(plan, first);
+}
+
+TermPrimes primes_of_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
+                           RunControl &control) {
+    const IntegerEntries entries = integer_entries(plan, [&control] { control.poll(); });
+    // The whole numbers are larger than the terms by their factor.
+    const std::vector<std::int64_t> bits = term_bits(plan, first, count, control);
+    double most = 0;
+    for (std::size_t k = 0; k < bits.size(); ++k)
+        most = std::max(most, static_cast<double>(bits[k]) +
+                                  factor_bits(entries, first + static_cast<std::int64_t>(k)));
+    constexpr double most_bits = 4e9;
+    if (!(most < most_bits))
+        throw Error(PERM_UNSUPPORTED,
+                    formatted("the number has {:.3g} bits: ask for it in doubles (precision double) "
+                              "or modulo a prime (precision mod:P)",
+                              most));
+    const bool on_gpu =
+        walks_on_device(plan, first) &&
+        place(placed_work(plan.options, device_work(plan, first, count, most), true), plan.options).on_gpu;
+    const int length = on_gpu ? modular_bits : bits_of_primes(plan, most);
+    return {length, static_cast<std::int64_t>((most + 2) / (length - 0.01)) + 1};
+}
+
+ExactTerms::ExactTerms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
+                       const TermPrimes &primes, const Poll &poll)
+    : plan_(plan), first_(first), count_(count), primes_(primes), entries_(integer_entries(plan, poll)) {
+    if (plan.options.device == Device::gpu && primes.bits > modular_bits)
+        throw Error(PERM_UNSUPPORTED,
+                    "the numbers were begun with primes that a GPU does not take: begin them with a "
+                    "GPU, or leave the device to auto");
+}
+
+NumberedPieces pieces_of(const TermPrimes &primes, bool joined) {
+    constexpr std::uint64_t most = 4096;
+    const auto count = static_cast<std::uint64_t>(primes.count);
+    // Those that a processor walks with at once; with joined ends, and on a GPU, starts stand side by side.
+    const std::uint64_t together = primes.bits == modular_bits || joined ? 1 : residue_lanes;
+    return NumberedPieces::of_length(count, together * ((count + together * most - 1) / (together * most)));
+}
+
+std::string ExactTerms::scale() const {
+    return digest_of_bytes(entries_.per_cell.get_str(62) + " " + entries_.of_ends.get_str(62));
+}
+
+ResidueTerms ExactTerms::residues(RunControl &control) {
+    const Poll poll = [&control] { control.poll(); };
+    const std::size_t times = plan_.real ? 1 : 2; // each prime
+    const NumberedPieces pieces = pieces_of(primes_, plan_.joined());
+    const double bytes = 16.0 * static_cast<double>(primes_.count) * static_cast<double>(count_);
+    charge_ = Charge(&control.memory(), static_cast<std::int64_t>(std::min(bytes, 0x1p62)));
+    all_ = primes_below(primes_.bits, static_cast<std::size_t>(primes_.count), !plan_.real, poll);
+    const auto find = [&](std::span<const std::uint64_t> todo, const auto &done) {
+        const auto walk = [&](const DeviceQueues *queues) {
+            on_gpu_ = queues != nullptr;
+            Gathering gathering(pieces, times, todo);
+            const std::vector<std::uint64_t> chosen = gathering.chosen(all_);
+            RunControl walking(control, 0); // pieces are what is counted
+            const TellTerms tell = [&](std::size_t k, std::vector<std::uint64_t> terms) {
+                gathering.take(k, std::move(terms), [&](std::uint64_t number, PieceTerms part) {
+                    done(number, std::move(part));
+                    control.advance(1);
+                });
+            };
+            if (!queues) return find_by_recurrence(plan_, entries_, chosen, first_, count_, walking, tell);
+            const Pattern none;
+            const Residues residues = residues_of(none, entries_.re, entries_.im, chosen, poll);
+            find_on_devices(*queues, plan_, residues, first_, count_, walking, tell);
+        };
+        const double share = static_cast<double>(todo.size()) / static_cast<double>(pieces.count());
+        if (primes_.bits <= modular_bits && walks_on_device(plan_, first_))
+            on_best_devices(plan_.options, device_work(plan_, first_, count_, share * primes_.product_bits()),
+                            walk);
+        else
+            walk(nullptr);
+    };
+    std::vector<PieceTerms> parts = parts_of_pieces(control, pieces.count(), 1, PieceTerms(), find);
+    ResidueTerms terms;
+    const bool is_of_one_shard = control.pieces().store && control.pieces().store->is_of_one_shard();
+    if (is_of_one_shard) return terms;
+    for (PieceTerms &part : parts)
+        std::move(part.by_prime.begin(), part.by_prime.end(), std::back_inserter(terms));
+    require_terms(terms, all_, count_);
+    return terms;
+}
+
+std::vector<Outcome> ExactTerms::outcomes(const ResidueTerms &terms, RunControl &control) const {
+    const Poll poll = [&control] { control.poll(); };
+    const ChineseRemainder numbers(all_, !plan_.real, poll, &control.memory());
+    std::vector<Outcome> outcomes(static_cast<std::size_t>(count_));
+    parallel_for(outcomes.size(), [&](std::uint64_t t) {
+        std::vector<std::uint64_t> residues(all_.size());
+        for (std::size_t k = 0; k < all_.size(); ++k) residues[k] = terms[k][t];
+        mpz_class factor;
+        mpz_pow_ui(factor.get_mpz_t(), entries_.per_cell.get_mpz_t(),
+                   static_cast<unsigned long>(first_) + static_cast<unsigned long>(t));
+        factor *= entries_.of_ends;
+        const Gaussian whole = numbers.from(residues, poll);
+        set_value(outcomes[t], WideBall{whole / Gaussian{factor, 0}, {}});
+        outcomes[t].exact = true;
+        outcomes[t].on_gpu = on_gpu_;
+    });
+    return outcomes;
+}
+
+std::vector<Outcome> exact_terms(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
+                                 RunControl &control) {
+    const TermPrimes primes = primes_of_terms(plan, first, count, control);
+    ExactTerms exact(plan, first, count, primes, [&control] { control.poll(); });
+    return exact.outcomes(exact.residues(control), control);
+}
+
+} // namespace libperm

@@ -1,0 +1,212 @@
+#include "lib/periodic/answers/periodic_task.hpp"
+
+#include "jit/compile/digest.hpp"
+#include "jit/text/text.hpp"
+#include "lib/base/error.hpp"
+#include "lib/periodic/answers/float_terms.hpp"
+#include "lib/run/kept_pieces.hpp"
+#include "lib/run/outcome_bytes.hpp"
+#include "lib/run/pieces.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace libperm {
+namespace {
+
+// All terms, where they are one piece.
+struct WholeTerms {
+    std::vector<Outcome> outcomes;
+};
+void save_part(cereal::PortableBinaryOutputArchive &ar, const WholeTerms &terms) {
+    ar(static_cast<std::uint64_t>(terms.outcomes.size()));
+    for (const Outcome &outcome : terms.outcomes) save_part(ar, outcome);
+}
+void load_part(cereal::PortableBinaryInputArchive &ar, WholeTerms &terms) {
+    std::uint64_t left = 0;
+    for (ar(left); left > 0; --left) load_part(ar, terms.outcomes.emplace_back());
+}
+
+std::string digest_of_matrix(const PeriodicPlan &plan) {
+    const PeriodicMatrix a =
+        plan.program.transposed ? transposed(plan.matrix) : plan.matrix; // as it was given
+    std::string bytes = written(std::vector<std::int32_t>{a.rows, a.reach, a.joined});
+    const auto add = [&bytes](const std::vector<PeriodicEntry> &entries,
+                              const std::vector<Gaussian> &values) {
+        for (std::size_t k = 0; k < entries.size(); ++k)
+            bytes += formatted("{} {} {} {} {}\n", entries[k].row, entries[k].column, entries[k].cell,
+                               values[k].re.get_str(62), values[k].im.get_str(62));
+    };
+    add(a.entries, a.values);
+    for (const PeriodicEnd *end : {&a.head, &a.tail}) {
+        bytes += formatted("{} {}\n", end->rows, end->columns);
+        add(end->entries, end->values);
+    }
+    return digest_of_bytes(bytes);
+}
+
+} // namespace
+
+PeriodicTask::PeriodicTask(const PeriodicPlan &plan, std::int64_t first, std::int64_t count,
+                           RunControl &control, double instant_seconds, const std::string *way)
+    : given_(plan), asked_{&plan, first, count} {
+    require_length(plan, first);
+    constexpr std::int64_t most = std::int64_t{1} << 32;
+    if (count < 1 || count > most)
+        throw Error(PERM_BAD_ARGUMENT, formatted("count is {}: it must be 1 to 2^32", count));
+    require_length(plan, asked_.last());
+    const Options &options = plan.options;
+    const std::optional<std::string> kept = way ? *way : plan_in_checkpoint(options, TaskIdentity::periodic);
+    const std::optional<TermsWay> named = kept ? way_of(*kept, options) : std::nullopt;
+    if (way && !named)
+        throw Error(PERM_BAD_ARGUMENT, "the terms were begun in a way that there is not, or not with these "
+                                       "options: begin anew");
+    if (named ? named->is_in_floats() && plan.tables : wants_written(plan, asked_.last(), instant_seconds))
+        asked_.plan = &written_out(plan, control);
+    require_device(asked_);
+    const ChosenWay chosen = named ? ChosenWay{*named, seconds_by(*named, asked_)}
+                                   : quickest_way(asked_, instant_seconds, control);
+    way_ = chosen.way;
+    seconds_ = chosen.seconds;
+}
+
+TaskIdentity PeriodicTask::identity() const {
+    const std::string scale =
+        way_.is_exact() ? ExactTerms(*asked_.plan, asked_.first, asked_.count, way_.primes, no_poll).scale()
+                        : "";
+    return {TaskIdentity::periodic,
+            {{digest_of_matrix(given_), "another periodic matrix"},
+             {digest_of_bytes(formatted("{} {}", asked_.first, asked_.count)), "other lengths of it"},
+             {digest_of_bytes(plan() + scale + std::to_string(asked_.plan->options.modulus)),
+              "terms that are computed otherwise, as options, versions or machines differ"}}};
+}
+
+ShardCount PeriodicTask::shards() const {
+    constexpr double least_seconds = 0.01;
+    double pieces = 1;
+    if (way_.is_exact()) pieces = static_cast<double>(pieces_of(way_.primes, asked_.plan->joined()).count());
+    ShardCount shards;
+    shards.count = static_cast<std::int64_t>(std::clamp(std::floor(seconds_ / least_seconds), 1.0, pieces));
+    shards.seconds = seconds_ / static_cast<double>(shards.count);
+    return shards;
+}
+
+KeptAbout PeriodicTask::about() const {
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    const auto times_length = [this](std::size_t each, auto exactly) {
+        const double all = static_cast<double>(each) * (static_cast<double>(asked_.last()) + 1);
+        return all < static_cast<double>(most) ? exactly() : most;
+    };
+    const PeriodicMatrix &a = asked_.plan->matrix;
+    KeptAbout it;
+    it.n = times_length(static_cast<std::size_t>(a.rows), [&] { return asked_.plan->order(asked_.last()); });
+    it.entries = times_length(a.entries.size(), [&] { return asked_.plan->nnz(asked_.last()); });
+    it.way = way_.is_exact() ? formatted("exactly, {} primes below 2^{}", way_.primes.count, way_.primes.bits)
+             : way_.numbers == Numbers::modulo  ? formatted("modulo {}", asked_.plan->options.modulus)
+             : way_.numbers == Numbers::doubles ? "doubles"
+                                                : "dd";
+    it.seconds = seconds_ / asked_.plan->options.threads;
+    return it;
+}
+
+std::string PeriodicTask::plan() const { return written(way_); }
+
+std::vector<Outcome> PeriodicTask::modulo(RunControl &control) const {
+    std::vector<Outcome> outcomes;
+    bool on_gpu = false;
+    for (const std::uint64_t residue : terms_modulo_prime(*asked_.plan, asked_.plan->options.modulus,
+                                                          asked_.first, asked_.count, control, on_gpu)) {
+        set_value(outcomes.emplace_back(), WideBall{{mpq_class(mpz_class(residue)), 0}, {}});
+        outcomes.back().on_gpu = on_gpu;
+    }
+    return outcomes;
+}
+
+// Of a shard nothing but what is left in the store.
+std::vector<Outcome> PeriodicTask::found_by(const TermsWay &way, double serial_seconds, PieceStore *store,
+                                            RunControl &control) const {
+    const double share = store ? store->share() : 1,
+                 seconds = share * serial_seconds / asked_.plan->options.threads;
+    refuse_beyond_limit(asked_, seconds, way.numbers);
+    PieceScope pieces{store, {}};
+    if (store) pieces.task.plan = std::stoull(digest_of_bytes(written(way)).substr(16), nullptr, 16);
+    RunControl own(control, 1, pieces);
+    if (way.is_exact()) {
+        control.begin(share * static_cast<double>(pieces_of(way.primes, asked_.plan->joined()).count()),
+                      seconds);
+        ExactTerms exact(*asked_.plan, asked_.first, asked_.count, way.primes,
+                         [&control] { control.poll(); });
+        const ResidueTerms residues = exact.residues(own);
+        return store && store->is_of_one_shard() ? std::vector<Outcome>() : exact.outcomes(residues, control);
+    }
+    const auto find = [&](RunControl &walking) {
+        return way.numbers == Numbers::modulo ? modulo(walking)
+                                              : float_terms(*asked_.plan, asked_.first, asked_.count,
+                                                            way.numbers == Numbers::dd, walking);
+    };
+    control.begin(store ? 1 : 0, seconds);
+    if (!store) return find(control);
+    const auto at_once = [&](auto, const auto &done) {
+        own.begin_piece();
+        RunControl walking(own, 0); // the piece is what is counted
+        done(0, WholeTerms{find(walking)});
+        own.advance(1);
+    };
+    std::vector<Outcome> found =
+        std::move(parts_of_pieces(own, 1, 1, WholeTerms(), at_once).front().outcomes);
+    if (std::ssize(found) != asked_.count && !store->is_of_one_shard())
+        throw Error(PERM_BAD_ARGUMENT, "a part that is known is none of these terms");
+    return found;
+}
+
+// In numbers that tell more, for those that miss the tolerance.
+void PeriodicTask::escalate(std::vector<Outcome> &outcomes, PieceStore *store, RunControl &control) const {
+    const Escalation escalation(asked_.plan->options);
+    const auto misses = [&](const Outcome &x) { return !escalation.is_met(x.rel_error_bound); };
+    const auto again = [&](const auto &other) {
+        std::vector<Outcome> others;
+        const bool goes_on = store && store->spares_pieces();
+        const auto find = [&] {
+            const TermsWay way = other();
+            others = found_by(way, seconds_by(way, asked_), store, control);
+        };
+        if (!within_limits(find, goes_on)) return;
+        for (std::size_t k = 0; k < outcomes.size(); ++k)
+            if (is_better(others[k], outcomes[k])) outcomes[k] = others[k];
+    };
+    if (std::none_of(outcomes.begin(), outcomes.end(), misses)) return;
+    again([] { return TermsWay{Numbers::dd}; });
+    if (std::any_of(outcomes.begin(), outcomes.end(), misses) &&
+        is_exactly_soon(asked_, Escalation::exact.most_seconds, control))
+        again([&] {
+            return TermsWay{Numbers::exact,
+                            primes_of_terms(*asked_.plan, asked_.first, asked_.count, control)};
+        });
+}
+
+void PeriodicTask::run_shard(const Shard &, PieceStore &store, RunControl &control) const {
+    const Charge of_plan(&control.memory(), held_bytes(*asked_.plan));
+    found_by(way_, seconds_, &store, control);
+}
+
+std::vector<Outcome> PeriodicTask::run(PieceStore *store, RunControl &control, const Told &) const {
+    const Charge of_plan(&control.memory(), held_bytes(*asked_.plan));
+    const Charge of_outcomes(&control.memory(),
+                             asked_.count * static_cast<std::int64_t>(2 * sizeof(Outcome)));
+    std::vector<Outcome> outcomes = found_by(way_, seconds_, store, control);
+    if (way_.numbers == Numbers::doubles && asked_.plan->options.precision == Precision::automatic)
+        escalate(outcomes, store, control);
+    for (Outcome &outcome : outcomes) {
+        outcome.engine = engine_for(Goal::terms);
+        outcome.transposed = asked_.plan->program.transposed;
+        outcome.blocks = outcome.blocks_computed = 1;
+        outcome.counts.peak_states = static_cast<double>(asked_.plan->states());
+        outcome.counts.peak_bytes = control.memory().peak();
+    }
+    return outcomes;
+}
+
+} // namespace libperm

@@ -1,0 +1,50 @@
+// Terms of a periodic matrix as a task: exact ones in groups of primes, others in one piece.
+#pragma once
+
+#include "lib/periodic/answers/periodic_plan.hpp"
+#include "lib/periodic/answers/terms_way.hpp"
+#include "lib/run/escalation.hpp"
+#include "lib/run/outcome.hpp"
+#include "lib/run/task.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace libperm {
+
+class PeriodicTask final : public TaskOf<std::vector<Outcome>> {
+  public:
+    // Of a(first), a(first + 1), ..., one at least; the plan must outlive it. With precision auto whole
+    // numbers are exact where that takes `instant_seconds` at most, with 0 only where the tolerance is
+    // missed; else they are doubles, then dd, then exact, as run/escalation.hpp has it. `way`: plan() of the
+    // same task elsewhere, which goes the same; null: that of the options' checkpoint, or by predicted time.
+    // Throws Error.
+    PeriodicTask(const PeriodicPlan &plan, std::int64_t first, std::int64_t count, RunControl &control,
+                 double instant_seconds = second_run_seconds, const std::string *way = nullptr);
+
+    std::int64_t count() const { return asked_.count; }
+
+    TaskIdentity identity() const override;
+    ShardCount shards() const override;
+    KeptAbout about() const override;
+    std::string plan() const override;
+    bool is_plan(const std::string &bytes) const override { return bytes == plan(); }
+    std::vector<Outcome> run(PieceStore *store, RunControl &control, const Told &told) const override;
+    void run_shard(const Shard &shard, PieceStore &store, RunControl &control) const override;
+
+  private:
+    using Numbers = TermsWay::Numbers;
+
+    std::vector<Outcome> modulo(RunControl &control) const;
+    std::vector<Outcome> found_by(const TermsWay &way, double seconds, PieceStore *store,
+                                  RunControl &control) const;
+    void escalate(std::vector<Outcome> &outcomes, PieceStore *store, RunControl &control) const;
+
+    const PeriodicPlan &given_;
+    AskedTerms asked_; // of that plan, or of it written out
+    TermsWay way_;
+    double seconds_ = 0; // that it takes on one thread
+};
+
+} // namespace libperm
