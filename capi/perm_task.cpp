@@ -47,6 +47,7 @@ std::unique_ptr<perm_task> loaded(std::string_view bytes, const perm_opts *opts)
     if (source.kind == libperm::TaskIdentity::derivatives)
         return capi::gradient_task(std::move(source), opts);
     if (source.kind == libperm::TaskIdentity::minors) return capi::minors_task(std::move(source), opts);
+    if (source.kind == libperm::TaskIdentity::periodic) return capi::periodic_task(source, opts);
     throw Error(PERM_BAD_ARGUMENT, "the task is of a kind that there is not");
 }
 
@@ -112,6 +113,11 @@ perm_status perm_task_gradient(const perm_plan *plan, const void *values, perm_t
 
 perm_status perm_task_minors(const perm_dense *a, const perm_opts *opts, perm_task **task) {
     return made(task, [&] { return capi::minors_task(a, opts); });
+}
+
+perm_status perm_task_periodic(const perm_periodic_plan *plan, int64_t first, int64_t count,
+                               perm_task **task) {
+    return made(task, [&] { return capi::periodic_task(plan, first, count); });
 }
 
 perm_status perm_task_save(const perm_task *task, void *buffer, size_t capacity, size_t *needed) {

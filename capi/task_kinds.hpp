@@ -6,6 +6,7 @@
 
 #include <perm.h>
 
+#include <cstdint>
 #include <memory>
 
 namespace capi {
@@ -25,6 +26,9 @@ std::unique_ptr<perm_task> gradient_task(TaskSource source, const perm_opts *opt
 
 std::unique_ptr<perm_task> minors_task(const perm_dense *a, const perm_opts *opts);
 std::unique_ptr<perm_task> minors_task(TaskSource source, const perm_opts *opts);
+std::unique_ptr<perm_task> periodic_task(const perm_periodic_plan *plan, std::int64_t first,
+                                         std::int64_t count);
+std::unique_ptr<perm_task> periodic_task(const TaskSource &source, const perm_opts *opts);
 
 void require_place(const perm_estimated *estimate); // throws Error
 

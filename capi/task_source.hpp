@@ -3,6 +3,7 @@
 #pragma once
 
 #include "capi/given_matrix.hpp"
+#include "capi/given_periodic.hpp"
 #include "lib/input/input_pattern.hpp"
 #include "lib/plan/plan.hpp"
 
@@ -16,10 +17,12 @@ namespace capi {
 
 struct TaskSource {
     std::string kind;    // of its identity
-    GivenMatrix matrix;  // of all but plans
+    GivenMatrix matrix;  // of all but plans and periodic ones
     GivenDense dense;    // of minors
     std::string plan;    // of plans and others that are planned: as bytes
     GivenNumbers values; // that the plan is executed with
+    GivenPeriodic periodic;
+    std::int64_t first_term = 0, terms = 0; // of a periodic matrix
     // Of the options those that the answer follows from, and of an estimate what it is to come to.
     std::string engine, precision, without, decompose, chunks;
     double tolerance = 0;
@@ -48,6 +51,7 @@ struct TaskSource {
     template <class Archive> void serialize(Archive &ar) {
         ar(kind, matrix, dense, plan, values, engine, precision, without, decompose, chunks);
         ar(tolerance, seed, epsilon, delta, estimate_seed, samples, method);
+        ar(periodic, first_term, terms);
     }
 };
 

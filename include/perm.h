@@ -692,6 +692,7 @@ PERM_API perm_status perm_plan_destroy(perm_plan *plan);
  *   perm_task_matchings  what perm_matchings takes; so too
  *   perm_task_gradient   what perm_plan_gradient takes, which must outlive the task
  *   perm_task_minors     what perm_sub_permanents takes; nothing of it is kept, as above
+ *   perm_task_periodic   what perm_periodic_terms takes (below): a plan, which must outlive the task, and lengths
  * each of which checks, and plans once, what all that follows needs. *task is NULL on failure; free it with
  * perm_task_destroy. One task may be run, and its shards, by many threads at once.
  * Errors: those of the function named. */
@@ -731,7 +732,7 @@ PERM_API perm_status perm_task_room(const perm_task *task, perm_answer *room);
 PERM_API perm_status perm_task_shards(const perm_task *task, int64_t *count, double *seconds, int64_t *results);
 
 /* PERM_OK where the task's matrix and values are these: of one that was loaded, before anything is made of it.
- * Errors: PERM_BAD_ARGUMENT for another matrix or other values. */
+ * Errors: PERM_BAD_ARGUMENT for another matrix or other values, and where the task is of a periodic matrix. */
 PERM_API perm_status perm_task_check_matrix(const perm_task *task, const perm_csr *a);
 
 /* What it is, and how long it is predicted to take: of a plan what perm_plan_explain tells. */
@@ -782,11 +783,13 @@ typedef struct perm_periodic {
 /* The matrix's operator: the frontier's steps of one cell, as a sparse matrix between the states at two cuts. */
 typedef struct perm_periodic_plan perm_periodic_plan;
 
-/* Nothing of `a` is kept. Of the options device, precision, tolerance, threads, limits and callbacks count. *plan is NULL
- * on failure; free it with perm_periodic_destroy.
+/* Nothing of `a` is pointed to afterwards. Of the options device, precision, tolerance, threads, limits, callbacks and
+ * checkpoint count; a checkpoint is of the terms of one call, of which exact ones are kept by groups of primes (others
+ * once they are there), and of no generating function or growth. *plan is NULL on failure; free it with
+ * perm_periodic_destroy.
  * Errors: those of perm_compute, naming the part of the matrix; PERM_BAD_MATRIX for parts that do not fit each other;
- * PERM_REFUSED_MEMORY where the states of a cut do not fit; PERM_UNSUPPORTED for engines and checkpoints that this has
- * not. Of several GPUs it takes the first. */
+ * PERM_REFUSED_MEMORY where the states of a cut do not fit; PERM_UNSUPPORTED for engines that this has not. Of several
+ * GPUs exact numbers take all that device names, others the first. */
 PERM_API perm_status perm_periodic_create(const perm_periodic *a, const perm_opts *opts, perm_periodic_plan **plan);
 
 /* The permanent of so many cells, 0 (with joined ends 1) to 2^62. Whole numbers with precision "auto" are computed
@@ -798,6 +801,11 @@ PERM_API perm_status perm_periodic_execute(const perm_periodic_plan *plan, int64
  * perm_result_clear. Errors: as above; then all results are cleared. */
 PERM_API perm_status perm_periodic_terms(const perm_periodic_plan *plan, int64_t first, int64_t count,
                                          perm_result *results);
+
+/* The same as a task (above), of one length at least, with the plan's options: how the numbers are found is chosen here,
+ * as this machine has it. Shards are groups of primes of exact numbers; others are one shard. A saved task holds the
+ * matrix, and whoever loads it makes the plan. Errors: those of perm_periodic_terms. */
+PERM_API perm_status perm_task_periodic(const perm_periodic_plan *plan, int64_t first, int64_t count, perm_task **task);
 
 /* The permanents of all lengths as a quotient of polynomials, sum_m perm(m cells) x^m = numerator / denominator; with
  * joined ends the sum begins with m = 1. Exact; the denominator, of constant term 1, is the recurrence that they obey.

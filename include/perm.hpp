@@ -308,11 +308,13 @@ class Sampler {
     std::int64_t rows_;
 };
 
+class Periodic;
+
 // perm_task that frees itself: whatever is computed in numbered pieces, run at once or in shards.
 class Task {
   public:
-    // Of a plan, which must outlive it with its values; of others nothing but what progress and cancel point
-    // to.
+    // Of a plan, which must outlive it with its values, or of a periodic matrix's; of others nothing but what
+    // progress and cancel point to.
     static Task plan(const Plan &plan, const void *values) {
         Task task;
         check(perm_task_plan(plan.raw(), values, &task.task_));
@@ -341,6 +343,8 @@ class Task {
         check(perm_task_minors(&a, &opts, &task.task_));
         return task;
     }
+    // Of the lengths first, first + 1, ...
+    static Task periodic(const Periodic &plan, std::int64_t first, std::int64_t count);
     // The same task in another process: Task::load(bytes).
     static Task load(std::string_view bytes, const perm_opts &opts = PERM_OPTS_INIT) {
         Task task;
@@ -509,6 +513,7 @@ class Periodic {
         for (std::size_t k = 0; k < raw.size(); ++k) *results[k].raw() = raw[k];
         return results;
     }
+    const perm_periodic_plan *raw() const noexcept { return plan_; }
     std::string generating_function(perm_format format = PERM_FORMAT_TEXT) const {
         return read_text([&](char *buffer, std::size_t capacity, std::size_t *needed) {
             return perm_periodic_generating_function(plan_, format, buffer, capacity, needed);
@@ -538,6 +543,12 @@ class Periodic {
 
     perm_periodic_plan *plan_ = nullptr;
 };
+
+inline Task Task::periodic(const Periodic &plan, std::int64_t first, std::int64_t count) {
+    Task task;
+    check(perm_task_periodic(plan.raw(), first, count, &task.task_));
+    return task;
+}
 
 // What stands in a checkpoint.
 inline std::string checkpoint_describe(const std::string &file, perm_format format = PERM_FORMAT_TEXT) {

@@ -108,7 +108,7 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
     CLI::App *shard = add(
         "shard", "Compute one of N parts of the work, of a permanent or another task, as a job of an array");
     CLI::App *combine = add("combine", "Put the parts together: the permanent, its estimate or the numbers");
-    CLI::App *status = add("status", "Show how far the computation or the estimate of a checkpoint is");
+    CLI::App *status = add("status", "Show how far the work of a checkpoint is");
     CLI::App *info = add("info", "Show this build, this machine and its GPUs");
     CLI::App *cache = add("cache", "Show or clear the folder of compiled kernels");
     CLI::App *list = cache->add_subcommand("list", "Show the kernels in the folder");
@@ -132,7 +132,8 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
     add_quiet_option(*matchings, options, ("print the numbers alone; " + quiet).c_str());
     add_quiet_option(*periodic, options, ("print the numbers alone; " + quiet).c_str());
     add_quiet_option(*shard, options, "print nothing; no progress, no log but errors");
-    for (CLI::App *command : {compute, estimate, matchings}) add_checkpoint_options(*command, options);
+    for (CLI::App *command : {compute, estimate, matchings, periodic})
+        add_checkpoint_options(*command, options);
     for (CLI::App *command : {compute, bounds, estimate, sample, explain})
         add_unmatched_options(*command, options);
     add_explain_options(*explain, options);

@@ -300,8 +300,7 @@ void add_parts(CLI::App &command, Options &options) {
 }
 
 void add_status_options(CLI::App &command, Options &options) {
-    command.add_option("CHECKPOINT", options.file, "file of perm compute or perm estimate --checkpoint")
-        ->required();
+    command.add_option("CHECKPOINT", options.file, "file that --checkpoint named")->required();
 }
 
 void add_explain_options(CLI::App &command, Options &options) {

@@ -1,5 +1,5 @@
-// perm-mpi: one permanent, or an estimate of it, by all ranks of an MPI job. Rank 0 reads the file, and is
-// the one that speaks.
+// perm-mpi: a permanent, an estimate of one, numbers of matchings, or terms of a periodic matrix, by all
+// ranks of an MPI job. Rank 0 reads the file, and is the one that speaks.
 #include "capi/command/answer.hpp"
 #include "capi/command/commands.hpp"
 #include "capi/command/estimate_answer.hpp"
@@ -8,6 +8,7 @@
 #include "capi/command/matrix_market.hpp"
 #include "capi/command/options.hpp"
 #include "capi/command/output.hpp"
+#include "capi/command/periodic_answer.hpp"
 #include "capi/command/progress.hpp"
 
 #include <perm_mpi.h>
@@ -16,13 +17,12 @@
 
 #include <algorithm>
 #include <csignal>
-#include <functional>
 #include <limits>
-#include <memory>
 #include <new>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -82,19 +82,13 @@ template <class Work> int guarded(const Mpi &mpi, bool json, const Work &work) {
     }
 }
 
-// Of rank 0 alone, before the others begin; whatever it throws ends all.
-using Prepare = std::function<void(const Input &)>;
-
-// call(rank 0's matrix, options, progress) by all ranks, then tell(its file's name, how long reading took).
-template <class Call, class Tell>
-int by_all(const Mpi &mpi, const Options &options, const Call &call, const Tell &tell,
-           const Prepare &prepare = {}) {
+// read() by rank 0 alone, before the others begin, then call(options, with progress) by all ranks, then
+// tell(how long it took, how long reading) by rank 0.
+template <class Read, class Call, class Tell>
+int by_all(const Mpi &mpi, const Options &options, const Read &read, const Call &call, const Tell &tell) {
     const Stopwatch watch;
-    std::optional<Input> input;
     const int code = mpi.agreed(guarded(mpi, options.json, [&] {
-        if (!mpi.is_root()) return;
-        input.emplace(options);
-        if (prepare) prepare(*input);
+        if (mpi.is_root()) read();
     }));
     if (code != exit_answered) return code;
     const double seconds_read = watch.seconds();
@@ -105,67 +99,123 @@ int by_all(const Mpi &mpi, const Options &options, const Call &call, const Tell 
         perm_opts opts = library_options(options);
         opts.progress = Progress::report;
         opts.progress_user = &progress;
-        const perm_status status = call(input ? &input->csr() : nullptr, opts);
+        const perm_status status = call(opts);
         if (status != PERM_OK) throw Error(status, perm_mpi_last_error());
     });
     if (answered != exit_answered) return answered;
     return mpi.agreed(guarded(mpi, options.json, [&] {
-        if (mpi.is_root()) tell(*input, watch.seconds(), seconds_read);
+        if (mpi.is_root()) tell(watch.seconds(), seconds_read);
     }));
 }
 
+const perm_csr *csr_or_null(const std::optional<Input> &input) { return input ? &input->csr() : nullptr; }
+
 int compute(const Mpi &mpi, const Options &options) {
+    std::optional<Input> input;
     Result result;
     return by_all(
-        mpi, options,
-        [&](const perm_csr *a, const perm_opts &opts) {
-            return perm_mpi_compute(MPI_COMM_WORLD, a, &opts, result.raw());
+        mpi, options, [&] { input.emplace(options); },
+        [&](const perm_opts &opts) {
+            return perm_mpi_compute(MPI_COMM_WORLD, csr_or_null(input), &opts, result.raw());
         },
-        [&](const Input &input, double seconds, double seconds_read) {
+        [&](double seconds, double seconds_read) {
             write_answer(
-                options, input.name(), *result.raw(),
+                options, input->name(), *result.raw(),
                 {seconds, seconds_read, result->seconds_check, result->seconds_plan, result->seconds_run},
                 "null");
         });
 }
 
 int estimate(const Mpi &mpi, const Options &options) {
+    std::optional<Input> input;
     const perm_estimate_opts wanted = wanted_estimate(options);
     perm_estimated found = PERM_ESTIMATED_INIT;
     return by_all(
-        mpi, options,
-        [&](const perm_csr *a, const perm_opts &opts) {
-            return perm_mpi_estimate(MPI_COMM_WORLD, a, &opts, &wanted, &found);
+        mpi, options, [&] { input.emplace(options); },
+        [&](const perm_opts &opts) {
+            return perm_mpi_estimate(MPI_COMM_WORLD, csr_or_null(input), &opts, &wanted, &found);
         },
-        [&](const Input &input, double seconds, double) {
-            write_estimate(options, found, input.csr(), seconds);
+        [&](double seconds, double) { write_estimate(options, found, input->csr(), seconds); });
+}
+
+// As rank 0 makes a task: limits and a checkpoint are those of all ranks.
+perm_opts options_of_task(const Options &options) {
+    perm_opts opts = library_options(options);
+    opts.time_limit_seconds = std::numeric_limits<double>::infinity();
+    opts.checkpoint = nullptr;
+    opts.checkpoint_seconds = 0;
+    return opts;
+}
+
+// A task that rank 0 has, and its results.
+class TaskByAll {
+  public:
+    void take(Task task) {
+        task_ = std::move(task);
+        numbers_.assign(static_cast<std::size_t>(task_->results()), perm_result PERM_RESULT_INIT);
+        answer_.results = numbers_.data();
+        answer_.count = task_->results();
+    }
+    perm_status run(const perm_opts &opts) const {
+        return perm_mpi_run(MPI_COMM_WORLD, task_ ? task_->raw() : nullptr, &opts, &answer_);
+    }
+    std::vector<Result> results() const {
+        std::vector<Result> results(numbers_.size());
+        for (std::size_t k = 0; k < numbers_.size(); ++k) *results[k].raw() = numbers_[k];
+        return results;
+    }
+
+  private:
+    std::optional<Task> task_;
+    std::vector<perm_result> numbers_;
+    perm_answer answer_ = PERM_ANSWER_INIT;
+};
+
+int matchings(const Mpi &mpi, const Options &options) {
+    std::optional<Input> input;
+    TaskByAll task;
+    return by_all(
+        mpi, options,
+        [&] {
+            input.emplace(options);
+            task.take(Task::matchings(input->csr(), options_of_task(options)));
+        },
+        [&](const perm_opts &opts) { return task.run(opts); },
+        [&](double seconds, double) { write_matchings(options, task.results(), input->csr(), seconds); });
+}
+
+int periodic(const Mpi &mpi, const Options &options) {
+    std::optional<Periodic> plan;
+    TaskByAll task;
+    PeriodicAnswer answer;
+    return by_all(
+        mpi, options,
+        [&] {
+            const Lengths lengths = lengths_of(options);
+            require_room(options);
+            plan.emplace(periodic_plan(options, options_of_task(options)));
+            answer.plan = plan->explain(options.json ? PERM_FORMAT_JSON : PERM_FORMAT_TEXT);
+            task.take(Task::periodic(*plan, lengths.first, lengths.count));
+        },
+        [&](const perm_opts &opts) { return task.run(opts); },
+        [&](double seconds, double seconds_read) {
+            std::vector<Result> results = task.results();
+            answer.seconds.plan = seconds_read;
+            answer.seconds.run = seconds - seconds_read;
+            answer.seconds.total = seconds;
+            if (options.length)
+                answer.result = std::move(results.front());
+            else
+                answer.terms = std::move(results);
+            write_periodic(options, std::move(answer));
         });
 }
 
-int matchings(const Mpi &mpi, const Options &options) {
-    std::optional<Task> task;
-    std::vector<perm_result> numbers;
-    perm_answer answer = PERM_ANSWER_INIT;
-    return by_all(
-        mpi, options,
-        [&](const perm_csr *, const perm_opts &opts) {
-            return perm_mpi_run(MPI_COMM_WORLD, task ? task->raw() : nullptr, &opts, &answer);
-        },
-        [&](const Input &input, double seconds, double) {
-            std::vector<Result> results(numbers.size());
-            for (std::size_t k = 0; k < numbers.size(); ++k) *results[k].raw() = numbers[k];
-            write_matchings(options, results, input.csr(), seconds);
-        },
-        [&](const Input &input) {
-            perm_opts opts = library_options(options); // limits and a checkpoint are those of all ranks
-            opts.time_limit_seconds = std::numeric_limits<double>::infinity();
-            opts.checkpoint = nullptr;
-            opts.checkpoint_seconds = 0;
-            task = Task::matchings(input.csr(), opts);
-            numbers.assign(static_cast<std::size_t>(task->results()), perm_result PERM_RESULT_INIT);
-            answer.results = numbers.data();
-            answer.count = task->results();
-        });
+// Of perm's, what is shared out.
+void add_periodic_term_options(CLI::App &command, Options &options) {
+    add_periodic_options(command, options);
+    for (const char *name : {"--generating-function", "--growth"})
+        command.remove_option(command.get_option(name));
 }
 
 int parse_and_run(int argc, char **argv, const Mpi &mpi) {
@@ -179,9 +229,12 @@ int parse_and_run(int argc, char **argv, const Mpi &mpi) {
         "estimate", "Estimate the permanent of a Matrix Market file from samples, with a guarantee");
     CLI::App *matching = app.add_subcommand(
         "matchings", "Count the matchings with 0, 1, 2, ... entries of a Matrix Market file");
-    for (CLI::App *command : {computing, estimating, matching}) {
+    CLI::App *repeating =
+        app.add_subcommand("periodic", "Permanents of a matrix of equal cells, of any number of them");
+    for (CLI::App *command : {computing, estimating, matching}) add_plan_options(*command, options);
+    add_periodic_term_options(*repeating, options);
+    for (CLI::App *command : {computing, estimating, matching, repeating}) {
         command->footer(footer);
-        add_plan_options(*command, options);
         add_checkpoint_options(*command, options);
         add_json_option(*command, options);
     }
@@ -189,7 +242,8 @@ int parse_and_run(int argc, char **argv, const Mpi &mpi) {
     add_quiet_option(*computing, options,
                      "print the permanent alone; no progress; a missed tolerance is still reported");
     add_quiet_option(*estimating, options, "print the estimate alone; no progress");
-    add_quiet_option(*matching, options, "print the numbers alone; no progress");
+    for (CLI::App *command : {matching, repeating})
+        add_quiet_option(*command, options, "print the numbers alone; no progress");
     try {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp &) {
@@ -202,14 +256,18 @@ int parse_and_run(int argc, char **argv, const Mpi &mpi) {
         const bool json =
             std::any_of(argv, argv + argc, [](std::string_view word) { return word == "--json"; });
         const std::string text = std::string(error.what()) + " (see perm-mpi " +
-                                 (*estimating ? "estimate"
-                                  : *matching ? "matchings"
-                                              : "compute") +
+                                 (*estimating  ? "estimate"
+                                  : *matching  ? "matchings"
+                                  : *repeating ? "periodic"
+                                               : "compute") +
                                  " --help)";
         return mpi.is_root() ? report_failure(PERM_BAD_OPTION, text, json) : exit_bad_input;
     }
     perm_set_log_level(options.log_level());
-    return *estimating ? estimate(mpi, options) : *matching ? matchings(mpi, options) : compute(mpi, options);
+    return *estimating  ? estimate(mpi, options)
+           : *matching  ? matchings(mpi, options)
+           : *repeating ? periodic(mpi, options)
+                        : compute(mpi, options);
 }
 
 } // namespace

@@ -549,6 +549,15 @@ TEST_CASE("tasks, made, saved, loaded and run") {
     dense.n_cols = 3;
     dense.values = a.doubles.data();
     check_all("minors", [&](perm_task **task) { return perm_task_minors(&dense, &plain, task); });
+    const std::int64_t row_ptr[] = {0, 3}, col[] = {0, 1, 2};
+    perm_csr cell = PERM_CSR_INIT;
+    cell.n_rows = 1;
+    cell.n_cols = cell.nnz = 3;
+    cell.row_ptr = row_ptr;
+    cell.col_idx = col;
+    cell.value_type = PERM_VALUE_PATTERN;
+    const perm::Periodic ladder(cell, false, plain);
+    check_all("periodic", [&](perm_task **task) { return perm_task_periodic(ladder.raw(), 200, 2, task); });
 }
 
 TEST_CASE("a call with a checkpoint") {

@@ -110,3 +110,22 @@ TEST_CASE("an estimate with a checkpoint") {
                     random) == 0);
     CHECK(folder.read("stdout") == whole);
 }
+
+TEST_CASE("terms of a periodic matrix with a checkpoint") {
+    perm::families::Random random(run::seed(9705));
+    const Folder folder;
+    const Words terms{"periodic",    "--lattice", run::sanitized ? "grid:8" : "grid:10",
+                      "--wrap",      "--length",  "500",
+                      "--precision", "exact",     "--device",
+                      "cpu",         "--threads", "2",
+                      "--quiet"};
+    const std::string whole = permanent(folder, terms);
+    CHECK(disturbed(folder, terms + Words{"--checkpoint", folder / "kept", "--checkpoint-every", "0.01"},
+                    random) == 0);
+    CHECK(folder.read("stdout") == whole);
+    CHECK(permanent(folder, {"status", folder / "kept"}).find("periodic terms of a matrix") !=
+          std::string::npos);
+    const Run both = command::run(folder, terms + Words{"--terms", "3", "--checkpoint", folder / "kept"});
+    CHECK(both.code == 2);
+    CHECK(both.err.find("either --length or --terms") != std::string::npos);
+}

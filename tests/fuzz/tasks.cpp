@@ -1,4 +1,5 @@
 // Saved tasks of every kind with anything behind a right seal: loaded, described, run, and a shard of them.
+#include "capi/command/lattice.hpp"
 #include "tests/fuzz/inputs.hpp"
 #include "tests/fuzz/sealed.hpp"
 
@@ -24,12 +25,18 @@ const std::vector<std::string> &genuine() {
         dense.n_rows = 3;
         dense.n_cols = 2;
         dense.values = entries;
+        const perm::Csr cell = perm::lattice_cell("grid:2");
+        perm_opts exact = opts;
+        exact.precision = "exact";
+        const perm::Periodic repeated(cell.view(), false, exact), ring(cell.view(), true, opts);
         return std::vector<std::string>{perm::Task::plan(plan, band.csr.values).save(),
                                         perm::Task::gradient(plan, band.csr.values).save(),
                                         perm::Task::minors(dense).save(),
                                         perm::Task::estimate(band.csr, wanted, opts).save(),
                                         perm::Task::matchings(band.csr, opts).save(),
-                                        perm::Task::matchings(band.csr, by_plan).save()};
+                                        perm::Task::matchings(band.csr, by_plan).save(),
+                                        perm::Task::periodic(repeated, 200, 2).save(),
+                                        perm::Task::periodic(ring, 5, 3).save()};
     }();
     return all;
 }

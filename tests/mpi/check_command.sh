@@ -61,6 +61,21 @@ for ranks in 1 3; do
 done
 "$perm" status counted | grep -q finished || fail "no status"
 
+echo "the terms of perm"
+for terms in "--lattice grid:8 --wrap --length 200 --precision exact" "--lattice grid:4 --terms 30 --precision double"; do
+    # shellcheck disable=SC2206 # these are several
+    periodic=(periodic $terms --device cpu --threads 1 -q)
+    "$perm" "${periodic[@]}" >expected
+    for ranks in 1 3; do
+        "$job" "$mpiexec" "$ranks" "$perm_mpi" "${periodic[@]}" --checkpoint repeated >out 2>err </dev/null || fail "terms"
+        diff expected out || fail "other terms"
+    done
+    "$perm" status repeated | grep -q finished || fail "no status"
+    rm repeated*
+done
+"$job" "$mpiexec" 2 "$perm_mpi" periodic --lattice grid:4 >out 2>err </dev/null && fail "neither length nor terms"
+grep -q 'either --length or --terms' err || fail "no advice"
+
 echo "errors are said once"
 for arguments in "missing.mtx" "small.mtx --engine nonsense" "small.mtx --nonsense"; do
     # shellcheck disable=SC2086 # these are several

@@ -4,6 +4,7 @@ import gc
 import sys
 from fractions import Fraction
 from math import factorial
+from pathlib import Path
 
 import pytest
 from support import rng
@@ -375,3 +376,14 @@ def test_residues_that_there_are_not():
 
 def test_toeplitz_of_ones_is_a_factorial_when_it_is_full():
     assert libperm.Periodic([[1] * 21]).terms(10) == [factorial(n) for n in range(1, 11)]
+
+
+def test_checkpoint(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    ladder = libperm.Periodic([[1, 1, 1]], checkpoint=kept)
+    assert ladder.permanent(100) == 573147844013817084101
+    assert ladder.terms(1, first=100) == [573147844013817084101]
+    with pytest.raises(libperm.InvalidOptionError, match="other lengths"):
+        ladder.permanent(101)
+    with pytest.raises(libperm.UnsupportedError, match="checkpoint"):
+        ladder.growth()

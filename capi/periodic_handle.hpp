@@ -1,0 +1,26 @@
+// What a caller's perm_periodic_plan points to.
+#pragma once
+
+#include "capi/task_source.hpp"
+#include "lib/periodic/answers/generating_function.hpp"
+#include "lib/periodic/answers/periodic_plan.hpp"
+
+#include <perm.h>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+
+struct perm_periodic_plan {
+    libperm::PeriodicPlan plan;
+    capi::TaskSource source; // of its tasks, but for their lengths and their way
+    // Found once: a text is asked for twice, of what size it is and then what it says.
+    mutable std::mutex function_mutex;
+    mutable std::optional<libperm::GeneratingFunction> function;
+};
+
+namespace capi {
+
+std::unique_ptr<perm_periodic_plan> periodic_plan(const perm_periodic *a, const perm_opts *opts);
+
+} // namespace capi
