@@ -17,8 +17,8 @@ GradientTask::GradientTask(const perm_plan *plan, const void *values)
 }
 
 GradientTask::GradientTask(TaskSource source, const perm_opts *opts)
-    : of_(std::move(source), opts, libperm::Call::plan_gradient) {
-    make(&source.method); // which nobody has taken
+    : of_(source, opts, libperm::Call::plan_gradient) {
+    make(&source.method);
 }
 
 void GradientTask::make(const std::string *way) {

@@ -18,7 +18,7 @@ PlanTask::PlanTask(const perm_plan *plan, const void *values, libperm::Call call
 }
 
 PlanTask::PlanTask(TaskSource source, const perm_opts *opts)
-    : of_(std::move(source), opts, libperm::Call::plan_execute) {
+    : of_(source, opts, libperm::Call::plan_execute) {
     check_values();
 }
 

@@ -22,7 +22,7 @@ const perm_plan *executable(const perm_plan *plan, libperm::Call call) {
 PlanWithValues::PlanWithValues(const perm_plan *plan, const void *values, libperm::Call call)
     : plan_(executable(plan, call)), values_(values) {}
 
-PlanWithValues::PlanWithValues(TaskSource &&source, const perm_opts *opts, libperm::Call call)
+PlanWithValues::PlanWithValues(TaskSource &source, const perm_opts *opts, libperm::Call call)
     : own_(load_plan(source, opts)),
       plan_(executable(own_.get(), call)),
       given_(std::move(source.values)),

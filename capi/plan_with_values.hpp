@@ -15,9 +15,10 @@ namespace capi {
 
 class PlanWithValues {
   public:
-    // Both must outlive it. Throw Error, also of options that do not count for the call.
+    // The plan and the values must outlive it; those of a source are taken. Throw Error, also of options that
+    // do not count for the call.
     PlanWithValues(const perm_plan *plan, const void *values, libperm::Call call);
-    PlanWithValues(TaskSource &&source, const perm_opts *opts, libperm::Call call);
+    PlanWithValues(TaskSource &source, const perm_opts *opts, libperm::Call call);
     PlanWithValues(const PlanWithValues &) = delete;
     PlanWithValues &operator=(const PlanWithValues &) = delete;
 

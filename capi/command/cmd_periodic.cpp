@@ -6,7 +6,9 @@ namespace perm {
 namespace {
 
 PeriodicAnswer ask(const Options &options) {
-    if (!options.checkpoint.empty()) lengths_of(options);
+    const bool has_terms =
+        options.length || options.terms; // of others the library tells that nothing is kept
+    if (has_terms && !options.checkpoint.empty()) lengths_of(options);
     const Cancellable cancellable(notice_of(options));
     Progress progress(!options.quiet);
     const Stopwatch watch;

@@ -23,8 +23,8 @@ FileMatrix read_cell(const Options &options) {
 }
 
 // A matrix in its views, as long as they live.
-struct Part {
-    explicit Part(FileMatrix m) : matrix(std::move(m)), view(matrix) {}
+struct CellMatrix {
+    explicit CellMatrix(FileMatrix m) : matrix(std::move(m)), view(matrix) {}
     FileMatrix matrix;
     FileView view;
 };
@@ -72,11 +72,11 @@ std::string as_text(const Options &options, PeriodicAnswer &asked) {
 } // namespace
 
 Periodic periodic_plan(const Options &options, const perm_opts &opts) {
-    const Part cell(read_cell(options));
+    const CellMatrix cell(read_cell(options));
     perm_periodic a = PERM_PERIODIC_INIT;
     a.cell = &cell.view.csr();
     a.joined = options.wrap;
-    std::optional<Part> head, tail;
+    std::optional<CellMatrix> head, tail;
     if (!options.head.empty()) a.head = &head.emplace(read_file(options, options.head)).view.csr();
     if (!options.tail.empty()) a.tail = &tail.emplace(read_file(options, options.tail)).view.csr();
     return Periodic(a, opts);

@@ -3,6 +3,8 @@
 
 #include "jit/kernel/subsets.hpp"
 
+#include <string>
+
 namespace libperm {
 
 // What the arithmetic itself holds: the last of `struct Values`, and where Rows takes it from.

@@ -3,6 +3,8 @@
 
 #include "jit/kernel/subsets.hpp"
 
+#include <string>
+
 namespace libperm {
 
 // struct Values and struct Rows.

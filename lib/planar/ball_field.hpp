@@ -27,7 +27,9 @@ class BallField {
 
     Number zero() const { return {MpfrNumber(bits_), 0}; }
     static bool is_zero(const Number &x) { return x.radius == 0 && mpfr_zero_p(x.middle) != 0; }
-    static bool may_be_zero(const Number &x) { return !(std::fabs(mpfr_get_d(x.middle, MPFR_RNDZ)) > x.radius); }
+    static bool may_be_zero(const Number &x) {
+        return !(std::fabs(mpfr_get_d(x.middle, MPFR_RNDZ)) > x.radius);
+    }
 
     void add(Number &to, const Number &x) {
         mpfr_add(to.middle, to.middle, x.middle, MPFR_RNDN);

@@ -22,15 +22,22 @@ Graph graph_of(const Pattern &a) {
     return graph;
 }
 
-struct Collector : boost::planar_face_traversal_visitor {
-    const Graph &graph;
-    Faces &faces;
-
-    Collector(const Graph &of, Faces &to) : graph(of), faces(to) {}
-    void begin_face() { faces.entries.emplace_back(); }
+// What Boost tells on its way round the faces.
+class Collector {
+  public:
+    Collector(const Graph &graph, Faces &faces) : graph_(graph), faces_(faces) {}
+    void begin_traversal() {}
+    void begin_face() { faces_.entries.emplace_back(); }
     template <class E> void next_edge(E edge) {
-        faces.entries.back().push_back(boost::get(boost::edge_index, graph, edge));
+        faces_.entries.back().push_back(boost::get(boost::edge_index, graph_, edge));
     }
+    template <class Vertex> void next_vertex(Vertex) {}
+    void end_face() {}
+    void end_traversal() {}
+
+  private:
+    const Graph &graph_;
+    Faces &faces_;
 };
 
 } // namespace
@@ -39,9 +46,9 @@ std::optional<Faces> faces_of(const Pattern &a) {
     if (a.nnz() > 4 * std::int64_t{a.rows} - 4 && a.rows > 1) return {};
     const Graph graph = graph_of(a);
     std::vector<std::vector<Edge>> around(boost::num_vertices(graph));
-    if (!boost::boyer_myrvold_planarity_test(boost::boyer_myrvold_params::graph = graph,
-                                             boost::boyer_myrvold_params::embedding = around.data()))
-        return {};
+    const bool is_planar = boost::boyer_myrvold_planarity_test(
+        boost::boyer_myrvold_params::graph = graph, boost::boyer_myrvold_params::embedding = around.data());
+    if (!is_planar) return {};
     Faces faces;
     Collector collector(graph, faces);
     boost::planar_face_traversal(graph, around.data(), collector);

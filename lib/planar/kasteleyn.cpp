@@ -8,31 +8,33 @@
 namespace libperm {
 namespace {
 
-// The entries of a tree that reaches all lines.
-std::vector<char> spanning_tree(const Pattern &a) {
+// The entries of trees that reach all lines, one for each connected part.
+std::vector<char> spanning_forest(const Pattern &a) {
     const Transposed columns = transpose(a);
-    std::vector<char> in_tree(at(a.nnz()), 0), met(at(a.rows) + at(a.cols), 0);
+    std::vector<char> in_forest(at(a.nnz()), 0), met(at(a.rows) + at(a.cols), 0);
     std::queue<std::int32_t> lines;
     const auto meet = [&](std::int32_t line, std::int64_t entry) {
         if (met[at(line)]) return;
         met[at(line)] = 1;
-        in_tree[at(entry)] = 1;
+        in_forest[at(entry)] = 1;
         lines.push(line);
     };
-    if (a.rows == 0) return in_tree;
-    met[0] = 1;
-    lines.push(0);
-    for (; !lines.empty(); lines.pop()) {
-        const std::int32_t line = lines.front();
-        if (line < a.rows) {
-            std::int64_t k = a.row_begin(line);
-            for (const std::int32_t j : a.row(line)) meet(a.rows + j, k++);
-        } else {
-            std::int64_t k = columns.pattern.row_begin(line - a.rows);
-            for (const std::int32_t i : columns.pattern.row(line - a.rows)) meet(i, columns.source[at(k++)]);
+    const auto look_from = [&](std::int32_t line) {
+        const bool is_row = line < a.rows;
+        const Pattern &pattern = is_row ? a : columns.pattern;
+        const std::int32_t own = is_row ? line : line - a.rows;
+        std::int64_t k = pattern.row_begin(own);
+        for (const std::int32_t other : pattern.row(own)) {
+            meet(is_row ? a.rows + other : other, is_row ? k : columns.source[at(k)]);
+            ++k;
         }
+    };
+    for (std::int32_t root = 0; root < a.rows; ++root) {
+        if (met[at(root)]) continue;
+        met[at(root)] = 1;
+        for (lines.push(root); !lines.empty(); lines.pop()) look_from(lines.front());
     }
-    return in_tree;
+    return in_forest;
 }
 
 } // namespace
@@ -45,8 +47,8 @@ std::vector<char> kasteleyn_signs(const Pattern &a, const Faces &faces) {
             auto &both = faces_of_entry[at(entry)];
             both[both[0] == none ? 0 : 1] = static_cast<std::int32_t>(f);
         }
-    // The entries outside the tree are a tree of faces: from its leaves on, each face has one that is open.
-    std::vector<char> is_known = spanning_tree(a), is_negative(at(a.nnz()), 0);
+    // The entries outside join faces to trees: from their leaves on, each face has one that is open.
+    std::vector<char> is_known = spanning_forest(a), is_negative(at(a.nnz()), 0);
     std::vector<std::int32_t> open(faces.entries.size(), 0), todo;
     for (std::size_t f = 0; f < open.size(); ++f) {
         for (const std::int32_t entry : faces.entries[f]) open[f] += is_known[at(entry)] ? 0 : 1;

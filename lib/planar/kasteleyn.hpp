@@ -8,8 +8,8 @@
 
 namespace libperm {
 
-// By entry: whether it is negated. Of a connected pattern; round a face of 2k entries the product of the
-// signs is (-1)^(k+1).
+// By entry: whether it is negated. Round a face of 2k entries, with those that stand in it twice, the product
+// of the signs is (-1)^(k+1); of a pattern in several parts each has faces of its own.
 std::vector<char> kasteleyn_signs(const Pattern &a, const Faces &faces);
 
 } // namespace libperm

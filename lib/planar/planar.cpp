@@ -48,7 +48,7 @@ struct DoubleBall {
 DoubleBall in_balls(const PlanarPlan &plan, const Block &block, int bits, RunControl &control) {
     constexpr double bytes_of_ball = 80;
     const Charge charge(&control.memory(),
-                        static_cast<std::int64_t>((bytes_of_ball + bits / 8) * plan.fronts.peak()));
+                        static_cast<std::int64_t>((bytes_of_ball + bits / 8.0) * plan.fronts.peak()));
     BallField field(bits);
     const auto entry = [&](std::size_t k) {
         BallField::Number x = field.zero();

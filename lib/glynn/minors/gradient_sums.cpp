@@ -38,11 +38,11 @@ std::uint64_t tasks_in(int rows, int columns, bool is_complex) {
     return gradient_share(shape_alone(rows, columns, is_complex)).tasks();
 }
 
-LineSums nothing(const CountedColumns &a) { return {a.rows, a.columns, a.is_complex()}; }
+LineSums no_derivatives(const CountedColumns &a) { return {a.rows, a.columns, a.is_complex()}; }
 
 LineSums summed_gradient(const CountedColumns &a, int threads, RunControl &control) {
     return sum_of_pieces(
-        gradient_share(a).in_tasks(), threads, [&] { return nothing(a); },
+        gradient_share(a).in_tasks(), threads, [&] { return no_derivatives(a); },
         [&](NumberRange task) { return gradient_task(a, task, control); }, add_task);
 }
 
@@ -64,7 +64,7 @@ std::int64_t gradient_bytes(int rows, int columns, bool is_complex, int threads)
 LineSums gradient_task(const CountedColumns &a, NumberRange task, RunControl &control) {
     const std::uint64_t pieces = gradient_pieces(a);
     const double work = gradient_seconds(a.rows, a.columns, a.is_complex()) / static_cast<double>(pieces);
-    return sum_of_task(pieces_at_once, task, gradient_space(a), nothing(a),
+    return sum_of_task(pieces_at_once, task, gradient_space(a), no_derivatives(a),
                        [&](NumberRange some, double *space, LineSums &to) {
                            add_gradient(a, some.first, some.last, space, to);
                            if (pieces > 1) control.advance(work * some.size());

@@ -10,11 +10,11 @@ constexpr std::uint64_t terms_of_piece = 1 << 14; // tenths of a millisecond
 // What a row and term take on an AMD EPYC with vectors of eight doubles.
 constexpr double real_row_seconds = 0.4e-9, complex_row_seconds = 1.1e-9;
 
-LineSums nothing(const CountedColumns &a) { return {a.rows, 1, a.is_complex()}; }
+LineSums no_minors(const CountedColumns &a) { return {a.rows, 1, a.is_complex()}; }
 
 LineSums summed_minors(const CountedColumns &a, int threads, RunControl &control) {
     return sum_of_pieces(
-        minor_share(a).in_tasks(), threads, [&] { return nothing(a); },
+        minor_share(a).in_tasks(), threads, [&] { return no_minors(a); },
         [&](NumberRange task) { return minor_task(a, task, control); }, add_task);
 }
 
@@ -36,7 +36,7 @@ StepPieces minor_share(const CountedColumns &a) {
 LineSums minor_task(const CountedColumns &a, NumberRange task, RunControl &control) {
     const StepPieces share = minor_share(a);
     const double work = minor_seconds(a.rows, low_kinds(a).lanes, a.is_complex());
-    return sum_of_task(share.piece, task, minor_space(a), nothing(a),
+    return sum_of_task(share.piece, task, minor_space(a), no_minors(a),
                        [&](NumberRange steps, double *space, LineSums &to) {
                            add_minors(a, steps.first, steps.last, space, to);
                            if (share.steps > share.piece) control.advance(work * steps.size());

@@ -27,9 +27,7 @@ bool is_usual(const InputPattern &input, const Options &o) {
 constexpr double of_entry = 1.5e-6, of_move = 150e-9;
 
 // Whoever counts wants the last digit as well (lib/execute).
-double instant_seconds(const InputPattern &input) {
-    return counts(input.value_type) ? unnoticed_seconds : 0;
-}
+double instant_seconds(const InputPattern &input) { return counts(input.value_type) ? unnoticed_seconds : 0; }
 
 bool is_same(const PeriodicMatrix &x, const PeriodicMatrix &y) {
     const auto alike = [](const PeriodicEnd &a, const PeriodicEnd &b) {

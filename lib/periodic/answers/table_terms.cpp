@@ -35,8 +35,8 @@ std::vector<bool> ones_of(const Residues &residues) {
 }
 
 template <int K>
-ResidueTerms few(const PeriodicPlan &plan, const Residues &residues, std::size_t begin, std::int64_t first,
-                 std::int64_t count, RunControl &control) {
+ResidueTerms few_by_table(const PeriodicPlan &plan, const Residues &residues, std::size_t begin,
+                          std::int64_t first, std::int64_t count, RunControl &control) {
     using Numbers = ResidueNumbers<K>;
     Numbers numbers(residues, begin);
     const std::vector<typename Numbers::Factor> factors = numbers.begin_step(all_entries(plan.values.size()));
@@ -89,8 +89,9 @@ void find_by_table(const PeriodicPlan &plan, const Residues &residues, std::int6
     const std::size_t primes = residues.primes.size();
     for (std::size_t begin = 0; begin < primes;) {
         control.begin_piece();
-        ResidueTerms some = with_primes_at_once(
-            primes - begin, [&]<int K>() { return few<K>(plan, residues, begin, first, count, control); });
+        ResidueTerms some = with_primes_at_once(primes - begin, [&]<int K>() {
+            return few_by_table<K>(plan, residues, begin, first, count, control);
+        });
         for (std::vector<std::uint64_t> &terms : some) tell(begin++, std::move(terms));
     }
 }
