@@ -12,7 +12,7 @@
 namespace libperm {
 namespace {
 
-constexpr std::int32_t least_order = 20; // smaller ones take no longer than to look at their graph
+constexpr std::int32_t least_order = 64; // along a frontier smaller ones take milliseconds at most
 
 // Of an entry made an integer, in plans in doubles, which do not look.
 double guessed_bits(const BlockValues &values) { return values.may_be_long ? 60 : 4; }
