@@ -11,7 +11,6 @@
 #include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/threads.hpp"
-#include "lib/execute/batch.hpp"
 #include "lib/execute/checkpoint.hpp"
 #include "lib/execute/plan_task.hpp"
 #include "lib/input/matrix.hpp"
@@ -19,14 +18,11 @@
 #include "lib/plan/plan.hpp"
 #include "lib/report/info.hpp"
 #include "lib/report/kernel_source.hpp"
-#include "lib/run/answer.hpp"
-#include "lib/tape/tape_run.hpp"
 
 #include <perm.h>
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -37,7 +33,6 @@
 namespace {
 
 using capi::clear;
-using capi::fill;
 using capi::guarded;
 using capi::into;
 using capi::is_json;
@@ -151,48 +146,6 @@ perm_status perm_plan_execute(const perm_plan *plan, const void *values, perm_re
     return into(result, [&](perm_result &r) {
         require_executable(plan, libperm::Call::plan_execute);
         capi::execute(*plan, values, r);
-    });
-}
-
-perm_status perm_plan_execute_batch(const perm_plan *plan, const void *values, int64_t stride, int64_t count,
-                                    perm_result *results) {
-    return guarded([&] {
-        if (count > 0) require_result(results);
-        const auto result = [&](int64_t k) -> perm_result & { return capi::result_at(results, k); };
-        const auto replace = [&](int64_t k,
-                                 const perm_result &filled) { // what the caller left in it is freed
-            std::free(result(k).text);
-            write(result(k), filled);
-        };
-        const libperm::BatchSink sink{[&](int64_t k, const libperm::DenseSum &sum) {
-                                          perm_result filled = PERM_RESULT_INIT;
-                                          plan->glynn->fill(filled, sum, false);
-                                          replace(k, filled);
-                                      },
-                                      [&](int64_t k, const libperm::TapeAnswer &answer, bool on_gpu) {
-                                          perm_result filled = PERM_RESULT_INIT;
-                                          fill(filled, *plan, answer, false, on_gpu);
-                                          replace(k, filled);
-                                      },
-                                      [&](int64_t k, const libperm::Outcome &outcome) {
-                                          libperm::Answer answer = capi::answer_of(plan->plan, outcome);
-                                          if (!outcome.wide) answer.text.clear();
-                                          perm_result filled = PERM_RESULT_INIT;
-                                          fill(filled, plan->plan, outcome, answer);
-                                          replace(k, filled);
-                                      }};
-        libperm::with_threads(plan ? plan->plan.options.threads : 1, [&] {
-            capi::require_alike(results, count);
-            try {
-                require_executable(plan, libperm::Call::plan_execute_batch);
-                libperm::RunControl control(plan->plan.options);
-                libperm::execute_batch(plan->plan, {plan->glynn.get(), plan->direct.get(), plan->idle_tapes},
-                                       values, stride, count, control, sink);
-            } catch (...) {
-                for (int64_t k = 0; k < count; ++k) clear(result(k));
-                throw;
-            }
-        });
     });
 }
 

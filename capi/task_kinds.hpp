@@ -29,6 +29,13 @@ std::unique_ptr<perm_task> minors_task(TaskSource source, const perm_opts *opts)
 std::unique_ptr<perm_task> periodic_task(const perm_periodic_plan *plan, std::int64_t first,
                                          std::int64_t count);
 std::unique_ptr<perm_task> periodic_task(const TaskSource &source, const perm_opts *opts);
+std::unique_ptr<perm_task> sample_task(const perm_csr *a, const perm_opts *opts, std::int64_t shots,
+                                       std::uint64_t seed);
+std::unique_ptr<perm_task> sample_task(TaskSource source, const perm_opts *opts);
+
+std::unique_ptr<perm_task> batch_task(const perm_plan *plan, const void *values, std::int64_t stride,
+                                      std::int64_t count);
+std::unique_ptr<perm_task> batch_task(TaskSource source, const perm_opts *opts);
 
 void require_place(const perm_estimated *estimate); // throws Error
 

@@ -16,14 +16,16 @@
 namespace capi {
 
 struct TaskSource {
-    std::string kind;    // of its identity
-    GivenMatrix matrix;  // of all but plans and periodic ones
-    GivenDense dense;    // of minors
-    std::string plan;    // of plans and others that are planned: as bytes
-    GivenNumbers values; // that the plan is executed with
+    std::string kind;                   // of its identity
+    GivenMatrix matrix;                 // of all but plans and periodic ones
+    GivenDense dense;                   // of minors
+    std::string plan;                   // of plans and others that are planned: as bytes
+    GivenNumbers values;                // that the plan is executed with
+    std::int64_t stride = 0, count = 1; // of the matrices of a batch
     GivenPeriodic periodic;
     std::int64_t first_term = 0, terms = 0; // of a periodic matrix
-    // Of the options those that the answer follows from, and of an estimate what it is to come to.
+    // Of the options those that the answer follows from, and of an estimate what it is to come to; of samples
+    // their number and seed.
     std::string engine, precision, without, decompose, chunks;
     double tolerance = 0;
     std::uint64_t seed = 0;
@@ -49,7 +51,7 @@ struct TaskSource {
     perm_estimate_opts wanted() const;
 
     template <class Archive> void serialize(Archive &ar) {
-        ar(kind, matrix, dense, plan, values, engine, precision, without, decompose, chunks);
+        ar(kind, matrix, dense, plan, values, stride, count, engine, precision, without, decompose, chunks);
         ar(tolerance, seed, epsilon, delta, estimate_seed, samples, method);
         ar(periodic, first_term, terms);
     }

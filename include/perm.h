@@ -311,6 +311,7 @@ PERM_API perm_status perm_plan_execute(const perm_plan *plan, const void *values
  * PERM_RESULT_INIT and, in the end, for perm_result_clear; each is as perm_plan_execute would fill it, but its times
  * are 0, and its text is NULL unless there is more to say than a double holds (exact integers beyond 2^53,
  * fractions, precisions above double).
+ * With a checkpoint in the plan's options the matrices that are done are kept there, some at a time.
  * Errors: those of perm_plan_execute, naming the matrix; PERM_BAD_ARGUMENT for another stride, or for results of
  * different struct_size. Then all results are cleared (but for that last one). */
 PERM_API perm_status perm_plan_execute_batch(const perm_plan *plan, const void *values, int64_t stride,
@@ -605,6 +606,7 @@ PERM_API perm_status perm_estimate(const perm_csr *a, const perm_opts *opts, con
  * prod_i a[i, sigma(i)] / perm(A), exactly (but for roundings within 1e-9): along the frontier backwards where it fits,
  * else by rejection.
  * columns: shots * n_rows numbers: of each sample the column of each row, -1 for a row that stays unmatched.
+ * A checkpoint (perm_opts) keeps all samples that are drawn, four bytes a row, which the memory limit must allow for.
  * Errors: those of perm_compute; PERM_BAD_MATRIX for negative or complex entries, and where the permanent is 0;
  * PERM_UNSUPPORTED for multiplicities. What the array holds then is of no use. */
 PERM_API perm_status perm_sample(const perm_csr *a, const perm_opts *opts, int64_t shots, uint64_t seed, int64_t *columns);
@@ -613,6 +615,7 @@ PERM_API perm_status perm_sample(const perm_csr *a, const perm_opts *opts, int64
  * perm_sampler_create: for `shots` in all, by which the way to draw them is chosen; *sampler is NULL after an error. The
  * matrix may be freed then; what progress and cancel of `opts` point to must outlive the sampler. The time limit
  * is for all from here on.
+ * A checkpoint is refused: what is drawn is the caller's to keep.
  * perm_sampler_draw: the next `count` of them, count * n_rows columns; one call at a time. After an error the same ones come
  * again, unless the sampler was cancelled or its time is over.
  * Errors: those of perm_sample; PERM_BAD_ARGUMENT for more than are left. */
@@ -693,6 +696,8 @@ PERM_API perm_status perm_plan_destroy(perm_plan *plan);
  *   perm_task_gradient   what perm_plan_gradient takes, which must outlive the task
  *   perm_task_minors     what perm_sub_permanents takes; nothing of it is kept, as above
  *   perm_task_periodic   what perm_periodic_terms takes (below): a plan, which must outlive the task, and lengths
+ *   perm_task_samples    what perm_sample takes; so too. Its answer is shots * n_rows columns
+ *   perm_task_batch      what perm_plan_execute_batch takes: the plan and the values must outlive the task
  * each of which checks, and plans once, what all that follows needs. *task is NULL on failure; free it with
  * perm_task_destroy. One task may be run, and its shards, by many threads at once.
  * Errors: those of the function named. */
@@ -704,6 +709,10 @@ PERM_API perm_status perm_task_estimate(const perm_csr *a, const perm_opts *opts
 PERM_API perm_status perm_task_matchings(const perm_csr *a, const perm_opts *opts, perm_task **task);
 PERM_API perm_status perm_task_gradient(const perm_plan *plan, const void *values, perm_task **task);
 PERM_API perm_status perm_task_minors(const perm_dense *a, const perm_opts *opts, perm_task **task);
+PERM_API perm_status perm_task_samples(const perm_csr *a, const perm_opts *opts, int64_t shots, uint64_t seed,
+                                       perm_task **task);
+PERM_API perm_status perm_task_batch(const perm_plan *plan, const void *values, int64_t stride, int64_t count,
+                                     perm_task **task);
 
 /* Where an answer goes: as many results, numbers and columns as perm_task_room tells, each of the caller's arrays with its
  * count; of an estimate the estimate alone, of a gradient the derivatives and one result, the permanent. What is in them is
@@ -731,7 +740,8 @@ PERM_API perm_status perm_task_room(const perm_task *task, perm_answer *room);
  * estimate. Each of the three may be NULL. */
 PERM_API perm_status perm_task_shards(const perm_task *task, int64_t *count, double *seconds, int64_t *results);
 
-/* PERM_OK where the task's matrix and values are these: of one that was loaded, before anything is made of it.
+/* PERM_OK where the task's matrix and values are these, of a batch those of one of its matrices: of one that was loaded,
+ * before anything is made of it.
  * Errors: PERM_BAD_ARGUMENT for another matrix or other values, and where the task is of a periodic matrix. */
 PERM_API perm_status perm_task_check_matrix(const perm_task *task, const perm_csr *a);
 

@@ -343,6 +343,18 @@ class Task {
         check(perm_task_minors(&a, &opts, &task.task_));
         return task;
     }
+    static Task samples(const perm_csr &a, std::int64_t shots, std::uint64_t seed,
+                        const perm_opts &opts = PERM_OPTS_INIT) {
+        Task task;
+        check(perm_task_samples(&a, &opts, shots, seed, &task.task_));
+        return task;
+    }
+    // As of a plan.
+    static Task batch(const Plan &plan, const void *values, std::int64_t stride, std::int64_t count) {
+        Task task;
+        check(perm_task_batch(plan.raw(), values, stride, count, &task.task_));
+        return task;
+    }
     // Of the lengths first, first + 1, ...
     static Task periodic(const Periodic &plan, std::int64_t first, std::int64_t count);
     // The same task in another process: Task::load(bytes).
@@ -380,7 +392,7 @@ class Task {
         check(perm_task_shards(task_, nullptr, &seconds, nullptr));
         return seconds;
     }
-    std::int64_t results() const { // that it comes to; 0: an estimate, minors
+    std::int64_t results() const { // that it comes to; 0: an estimate, minors, samples
         std::int64_t results = 0;
         check(perm_task_shards(task_, nullptr, nullptr, &results));
         return results;
@@ -392,7 +404,7 @@ class Task {
         Result result; // of a gradient: the permanent
     };
 
-    // The answers: results, or the estimate, or numbers.
+    // The answers: results, or the estimate, or numbers, or samples, of each the column of each row.
     std::vector<Result> run() const {
         return results_of([&](const perm_answer &answer) { return perm_task_run(task_, &answer); });
     }
@@ -401,6 +413,9 @@ class Task {
     }
     Numbers run_numbers() const {
         return numbers_of([&](const perm_answer &answer) { return perm_task_run(task_, &answer); });
+    }
+    std::vector<std::int64_t> run_samples() const {
+        return columns_of([&](const perm_answer &answer) { return perm_task_run(task_, &answer); });
     }
     std::string run_shard(std::int64_t number) const {
         perm_partial partial = PERM_PARTIAL_INIT;
@@ -415,6 +430,9 @@ class Task {
     }
     Numbers combine_numbers(const std::vector<std::string> &partials) const {
         return numbers_of([&](const perm_answer &answer) { return combined(partials, answer); });
+    }
+    std::vector<std::int64_t> combine_samples(const std::vector<std::string> &partials) const {
+        return columns_of([&](const perm_answer &answer) { return combined(partials, answer); });
     }
 
   private:
@@ -440,6 +458,14 @@ class Task {
         answer.estimate = &found;
         check(call(answer));
         return found;
+    }
+    template <class Call> std::vector<std::int64_t> columns_of(const Call &call) const {
+        perm_answer answer = PERM_ANSWER_INIT;
+        check(perm_task_room(task_, &answer));
+        std::vector<std::int64_t> columns(static_cast<std::size_t>(answer.columns_count));
+        answer.columns = columns.data();
+        check(call(answer));
+        return columns;
     }
 
     template <class Call> Numbers numbers_of(const Call &call) const {

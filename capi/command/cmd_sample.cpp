@@ -87,27 +87,65 @@ class SamplesOutput {
     bool has_begun_ = false;
 };
 
+// The next ones, some at a time, or, where what is drawn is kept, out of all.
+class Draws {
+  public:
+    Draws(const Options &options, const perm_csr &a, const perm_opts &opts) : rows_(a.n_rows) {
+        if (options.checkpoint.empty())
+            sampler_.emplace(a, options.shots, options.seed, opts);
+        else
+            all_ = sample(a, options.shots, options.seed, opts);
+    }
+
+    Columns next(std::int64_t count) {
+        if (sampler_) return sampler_->draw(count);
+        const auto first = all_.begin() + std::exchange(taken_, taken_ + count * rows_);
+        return Columns(first, first + count * rows_);
+    }
+
+  private:
+    const std::int64_t rows_;
+    std::optional<Sampler> sampler_;
+    Columns all_;
+    std::int64_t taken_ = 0;
+};
+
 } // namespace
 
-void run_sample(const Options &options) {
+void require_shots(const Options &options) {
     constexpr std::int64_t most = 1000000000;
     if (options.shots < 0 || options.shots > most)
         throw Error(PERM_BAD_OPTION,
                     fmt::format("--shots {}: 0 to {} can be drawn at once", options.shots, most));
+}
+
+void write_samples(const Options &options, const Columns &columns, const perm_csr &a, double seconds) {
+    SamplesOutput out(options.json, a.n_rows);
+    for (std::int64_t shot = 0; shot < options.shots;) {
+        const std::int64_t count = std::min(at_once(a), options.shots - shot);
+        const auto first = columns.begin() + shot * a.n_rows;
+        out.write(Columns(first, first + count * a.n_rows), count);
+        shot += count;
+    }
+    out.end(account(options, a, seconds));
+}
+
+void run_sample(const Options &options) {
+    require_shots(options);
     // Of lines, alive only while they are drawn: a signal that comes while a slow reader is waited for ends
     // the command at once. An object is brought to its end.
-    std::optional<Cancellable> cancellable(std::in_place);
+    std::optional<Cancellable> cancellable(std::in_place, notice_of(options));
     Progress progress(!options.quiet);
     const Stopwatch watch;
     const Input input(options);
     const perm_csr &a = input.csr();
-    Sampler sampler(a, options.shots, options.seed, library_options(options, progress));
+    Draws draws(options, a, library_options(options, progress));
     SamplesOutput out(options.json, a.n_rows);
     try {
         for (std::int64_t drawn = 0; drawn < options.shots;) {
             const std::int64_t count = std::min(at_once(a), options.shots - drawn);
             cancellable.emplace();
-            const Columns columns = sampler.draw(count);
+            const Columns columns = draws.next(count);
             if (!options.json) cancellable.reset();
             out.write(columns, count);
             drawn += count;

@@ -5,6 +5,7 @@
 
 #include <perm.hpp>
 
+#include <cstdint>
 #include <vector>
 
 namespace perm {
@@ -13,6 +14,10 @@ void run_compute(const Options &options);
 void run_bounds(const Options &options);
 void run_estimate(const Options &options);
 void run_sample(const Options &options);
+void require_shots(const Options &options);
+// Of each shot the column of each row.
+void write_samples(const Options &options, const std::vector<std::int64_t> &columns, const perm_csr &a,
+                   double seconds);
 void run_matchings(const Options &options);
 void write_matchings(const Options &options, const std::vector<Result> &numbers, const perm_csr &a,
                      double seconds);

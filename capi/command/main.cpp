@@ -132,7 +132,7 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
     add_quiet_option(*matchings, options, ("print the numbers alone; " + quiet).c_str());
     add_quiet_option(*periodic, options, ("print the numbers alone; " + quiet).c_str());
     add_quiet_option(*shard, options, "print nothing; no progress, no log but errors");
-    for (CLI::App *command : {compute, estimate, matchings, periodic})
+    for (CLI::App *command : {compute, estimate, sample, matchings, periodic})
         add_checkpoint_options(*command, options);
     for (CLI::App *command : {compute, bounds, estimate, sample, explain})
         add_unmatched_options(*command, options);

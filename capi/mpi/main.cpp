@@ -1,5 +1,5 @@
-// perm-mpi: a permanent, an estimate of one, numbers of matchings, or terms of a periodic matrix, by all
-// ranks of an MPI job. Rank 0 reads the file, and is the one that speaks.
+// perm-mpi: a permanent, an estimate of one, numbers or samples of matchings, or terms of a periodic matrix,
+// by all ranks of an MPI job. Rank 0 reads the file, and is the one that speaks.
 #include "capi/command/answer.hpp"
 #include "capi/command/commands.hpp"
 #include "capi/command/estimate_answer.hpp"
@@ -147,18 +147,21 @@ perm_opts options_of_task(const Options &options) {
     return opts;
 }
 
-// A task that rank 0 has, and its results.
+// A task that rank 0 has, and its results or samples.
 class TaskByAll {
   public:
     void take(Task task) {
         task_ = std::move(task);
         numbers_.assign(static_cast<std::size_t>(task_->results()), perm_result PERM_RESULT_INIT);
+        check(perm_task_room(task_->raw(), &answer_));
+        columns_.resize(static_cast<std::size_t>(answer_.columns_count));
         answer_.results = numbers_.data();
-        answer_.count = task_->results();
+        answer_.columns = columns_.data();
     }
     perm_status run(const perm_opts &opts) const {
         return perm_mpi_run(MPI_COMM_WORLD, task_ ? task_->raw() : nullptr, &opts, &answer_);
     }
+    const std::vector<std::int64_t> &columns() const { return columns_; }
     std::vector<Result> results() const {
         std::vector<Result> results(numbers_.size());
         for (std::size_t k = 0; k < numbers_.size(); ++k) *results[k].raw() = numbers_[k];
@@ -168,6 +171,7 @@ class TaskByAll {
   private:
     std::optional<Task> task_;
     std::vector<perm_result> numbers_;
+    std::vector<std::int64_t> columns_;
     perm_answer answer_ = PERM_ANSWER_INIT;
 };
 
@@ -218,6 +222,20 @@ void add_periodic_term_options(CLI::App &command, Options &options) {
         command.remove_option(command.get_option(name));
 }
 
+int sample(const Mpi &mpi, const Options &options) {
+    std::optional<Input> input;
+    TaskByAll task;
+    return by_all(
+        mpi, options,
+        [&] {
+            input.emplace(options);
+            require_shots(options);
+            task.take(Task::samples(input->csr(), options.shots, options.seed, options_of_task(options)));
+        },
+        [&](const perm_opts &opts) { return task.run(opts); },
+        [&](double seconds, double) { write_samples(options, task.columns(), input->csr(), seconds); });
+}
+
 int parse_and_run(int argc, char **argv, const Mpi &mpi) {
     Options options;
     CLI::App app("Exact permanents of sparse matrices by many processes.", "perm-mpi");
@@ -231,9 +249,12 @@ int parse_and_run(int argc, char **argv, const Mpi &mpi) {
         "matchings", "Count the matchings with 0, 1, 2, ... entries of a Matrix Market file");
     CLI::App *repeating =
         app.add_subcommand("periodic", "Permanents of a matrix of equal cells, of any number of them");
+    CLI::App *sampling =
+        app.add_subcommand("sample", "Draw matchings of a Matrix Market file with their exact probabilities");
     for (CLI::App *command : {computing, estimating, matching}) add_plan_options(*command, options);
     add_periodic_term_options(*repeating, options);
-    for (CLI::App *command : {computing, estimating, matching, repeating}) {
+    add_sample_options(*sampling, options);
+    for (CLI::App *command : {computing, estimating, matching, repeating, sampling}) {
         command->footer(footer);
         add_checkpoint_options(*command, options);
         add_json_option(*command, options);
@@ -244,6 +265,7 @@ int parse_and_run(int argc, char **argv, const Mpi &mpi) {
     add_quiet_option(*estimating, options, "print the estimate alone; no progress");
     for (CLI::App *command : {matching, repeating})
         add_quiet_option(*command, options, "print the numbers alone; no progress");
+    add_quiet_option(*sampling, options, "print the samples alone; no progress");
     try {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp &) {
@@ -255,18 +277,16 @@ int parse_and_run(int argc, char **argv, const Mpi &mpi) {
     } catch (const CLI::ParseError &error) {
         const bool json =
             std::any_of(argv, argv + argc, [](std::string_view word) { return word == "--json"; });
-        const std::string text = std::string(error.what()) + " (see perm-mpi " +
-                                 (*estimating  ? "estimate"
-                                  : *matching  ? "matchings"
-                                  : *repeating ? "periodic"
-                                               : "compute") +
-                                 " --help)";
+        const auto asked = app.get_subcommands();
+        const std::string name = asked.empty() ? "compute" : asked.front()->get_name();
+        const std::string text = std::string(error.what()) + " (see perm-mpi " + name + " --help)";
         return mpi.is_root() ? report_failure(PERM_BAD_OPTION, text, json) : exit_bad_input;
     }
     perm_set_log_level(options.log_level());
     return *estimating  ? estimate(mpi, options)
            : *matching  ? matchings(mpi, options)
            : *repeating ? periodic(mpi, options)
+           : *sampling  ? sample(mpi, options)
                         : compute(mpi, options);
 }
 

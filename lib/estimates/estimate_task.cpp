@@ -6,7 +6,7 @@
 #include "lib/bounds/line_signs.hpp"
 #include "lib/estimates/additive.hpp"
 #include "lib/estimates/nonnegative.hpp"
-#include "lib/execute/plan_task.hpp"
+#include "lib/input/digest.hpp"
 #include "lib/plan/plan.hpp"
 #include "lib/samples/sample_devices.hpp"
 

@@ -28,18 +28,13 @@ class Batch {
           control_(control),
           sink_(sink) {}
 
-    void run(std::int64_t count) {
-        constexpr double short_run =
-            0.01; // seconds: such matrices are computed at the same time, if they fit
-        const bool fit =
-            plan_.options.threads * plan_.bytes < static_cast<double>(plan_.options.memory_limit);
-        left_.resize(static_cast<std::size_t>(count));
-        std::iota(left_.begin(), left_.end(), 0);
+    void run(NumberRange matrices) {
+        left_.resize(matrices.last - matrices.first);
+        std::iota(left_.begin(), left_.end(), static_cast<std::int64_t>(matrices.first));
         if (glynn_) by_glynn();
         if (direct_)
             for (const bool dd : direct_->escalation().of_tape()) directly(dd);
-        // Not of equal cells: the first matrix of other values makes a plan for all such.
-        if (!direct_ && !plan_.repeated && plan_.seconds < short_run && fit)
+        if (!direct_ && is_for_threads(plan_))
             parallel_for(left_.size(), [&](std::uint64_t k) { generally(left_[k]); });
         else
             for (const std::int64_t k : left_) generally(k);
@@ -183,8 +178,20 @@ void execute_batch(const Plan &plan, const BatchWays &ways, const void *values, 
     check_batch(plan, values, stride, count);
     if (count == 0) return;
     control.begin(static_cast<double>(count), plan.seconds * static_cast<double>(count));
-    Batch(plan, ways, values, stride, control, sink).run(count);
+    execute_matrices(plan, ways, values, stride, {0, static_cast<std::uint64_t>(count)}, control, sink);
     control.finish();
+}
+
+void execute_matrices(const Plan &plan, const BatchWays &ways, const void *values, std::int64_t stride,
+                      NumberRange matrices, RunControl &control, const BatchSink &sink) {
+    Batch(plan, ways, values, stride, control, sink).run(matrices);
+}
+
+bool is_for_threads(const Plan &plan) {
+    constexpr double short_run = 0.01; // seconds
+    const bool fit = plan.options.threads * plan.bytes < static_cast<double>(plan.options.memory_limit);
+    // Not of equal cells: the first matrix of other values makes a plan for all such.
+    return !plan.repeated && plan.seconds < short_run && fit;
 }
 
 } // namespace libperm

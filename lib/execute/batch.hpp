@@ -3,6 +3,7 @@
 
 #include "lib/execute/execute.hpp"
 #include "lib/glynn/calls/glynn_plan.hpp"
+#include "lib/run/numbered_sum.hpp"
 #include "lib/tape/on_device.hpp"
 #include "lib/tape/tape_run.hpp"
 
@@ -32,5 +33,12 @@ void check_batch(const Plan &plan, const void *values, std::int64_t stride, std:
 // the matrix.
 void execute_batch(const Plan &plan, const BatchWays &ways, const void *values, std::int64_t stride,
                    std::int64_t count, RunControl &control, const BatchSink &sink);
+
+// Some of the matrices that were checked, as part of a call.
+void execute_matrices(const Plan &plan, const BatchWays &ways, const void *values, std::int64_t stride,
+                      NumberRange matrices, RunControl &control, const BatchSink &sink);
+
+// Whether matrices of the plan are computed at the same time, each on a thread.
+bool is_for_threads(const Plan &plan);
 
 } // namespace libperm

@@ -9,7 +9,6 @@
 #include "lib/saved/bytes.hpp"
 
 #include <optional>
-#include <string_view>
 
 namespace libperm {
 namespace {

@@ -10,6 +10,7 @@
 #include "lib/execute/execute.hpp"
 #include "lib/execute/ferrers_numbers.hpp"
 #include "lib/execute/plan_task.hpp"
+#include "lib/input/digest.hpp"
 #include "lib/input/written_out.hpp"
 #include "lib/number/ball.hpp"
 #include "lib/run/placement.hpp"

@@ -1,9 +1,9 @@
 #include "lib/execute/plan_task.hpp"
 
-#include "jit/compile/digest.hpp"
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/execute/execute.hpp"
+#include "lib/input/digest.hpp"
 #include "lib/plan/engines.hpp"
 #include "lib/saved/bytes.hpp"
 
@@ -44,13 +44,6 @@ ShardCount shards_of(const Plan &plan) {
     shards.count = std::max<std::int64_t>(1, static_cast<std::int64_t>(count));
     shards.seconds = plan.serial_seconds / static_cast<double>(shards.count);
     return shards;
-}
-
-std::string digest_of(const Values &values) {
-    std::string bytes(reinterpret_cast<const char *>(values.real.data()),
-                      values.real.size() * sizeof(double));
-    for (const Gaussian &x : values.wide) bytes += x.re.get_str(62) + ' ' + x.im.get_str(62) + '\n';
-    return digest_of_bytes(bytes);
 }
 
 TaskIdentity PlanTask::identity() const {

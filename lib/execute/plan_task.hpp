@@ -12,9 +12,6 @@ namespace libperm {
 // Follows from the plan alone.
 ShardCount shards_of(const Plan &plan);
 
-// 32 hexadecimal digits.
-std::string digest_of(const Values &values);
-
 class PlanTask final : public TaskOf<Outcome> {
   public:
     // Both must outlive it.

@@ -27,7 +27,8 @@ enum class Call {
     bounds,
     estimate,
     estimate_run_shard, // and perm_estimate_shards, perm_estimate_combine
-    sample,             // and perm_sampler_create
+    sample,
+    sampler_create,
     periodic_create,
     periodic_execute, // and perm_periodic_terms
     periodic_generating_function,

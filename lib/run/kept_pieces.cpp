@@ -46,8 +46,9 @@ std::optional<std::string> plan_in_checkpoint(const Options &options, std::strin
     if (!kept) return {};
     // Derivatives are of a plan that is made anew: any of the matrix will do.
     if (kind == TaskIdentity::plan && kept->content.kind == TaskIdentity::derivatives) return {};
+    const bool is_of_its_batch = kind == TaskIdentity::plan && kept->content.kind == TaskIdentity::batch;
     const std::string_view other = TaskIdentity{kind, {}}.difference(kept->content.kind, {});
-    if (!other.empty()) fail_foreign(options.checkpoint, other);
+    if (!other.empty() && !is_of_its_batch) fail_foreign(options.checkpoint, other);
     return std::move(kept->content.plan);
 }
 

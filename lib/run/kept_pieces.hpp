@@ -70,7 +70,8 @@ std::optional<KeptFile<KeptTask>> read_kept_task(const std::string &file);
 void write_kept_task(const std::string &file, const KeptTask &task,
                      bool is_torn = false); // or std::system_error
 
-// The plan that stands in the options' checkpoint of a task of this kind, saved; none: there is no such file.
+// The plan that stands in the options' checkpoint of a task of this kind, or of a batch of the plan,
+// saved; none: there is no such file.
 std::optional<std::string> plan_in_checkpoint(const Options &options, std::string_view kind);
 
 [[noreturn]] void fail_foreign(const std::string &file, std::string_view of);

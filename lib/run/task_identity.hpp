@@ -28,6 +28,8 @@ struct TaskIdentity {
             return its_kind == plan          ? "a computation (perm_compute)"
                    : its_kind == estimate    ? "an estimate (perm_estimate)"
                    : its_kind == matchings   ? "numbers of matchings (perm_matchings)"
+                   : its_kind == samples     ? "samples of matchings (perm_sample)"
+                   : its_kind == batch       ? "a batch (perm_plan_execute_batch)"
                    : its_kind == periodic    ? "terms of a periodic matrix (perm_periodic_terms)"
                    : its_kind == derivatives ? "derivatives (perm_plan_gradient)"
                    : its_kind == minors      ? "minors (perm_sub_permanents, perm_gradients)"
@@ -41,8 +43,8 @@ struct TaskIdentity {
 
     static constexpr std::string_view plan = "a plan", estimate = "an estimate",
                                       matchings = "numbers of matchings", periodic = "periodic terms",
-                                      derivatives = "derivatives", minors = "minors",
-                                      by_ranks = "a task by ranks";
+                                      derivatives = "derivatives", minors = "minors", samples = "samples",
+                                      batch = "a batch", by_ranks = "a task by ranks";
 };
 
 } // namespace libperm

@@ -1,0 +1,130 @@
+#include "lib/execute/batch_task.hpp"
+
+#include "jit/compile/digest.hpp"
+#include "lib/base/error.hpp"
+#include "lib/execute/plan_task.hpp"
+#include "lib/input/digest.hpp"
+#include "lib/run/naming_matrix.hpp"
+#include "lib/run/pieces.hpp"
+#include "lib/saved/bytes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace libperm {
+
+BatchTask::BatchTask(const Plan &plan, const BatchWays &ways, const void *values, std::int64_t stride,
+                     std::int64_t count, RunControl &control)
+    : plan_(plan), ways_(ways), values_(values), stride_(stride), count_(count) {
+    check_batch(plan, values, stride, count);
+    const Poll poll = [&control] { control.poll(); };
+    std::string digests;
+    for (std::int64_t k = 0; k < (stride == 0 ? std::min<std::int64_t>(count, 1) : count); ++k)
+        naming_matrix(k, [&] {
+            const Values one = read_values(plan.input, matrix(k), poll, &control.memory());
+            digests += digest_of(one);
+            if (planned_anew_ < 0 && why_planned_anew(plan, one)) planned_anew_ = k;
+        });
+    digest_ = digest_of_bytes(digests + std::to_string(count));
+}
+
+const void *BatchTask::matrix(std::int64_t k) const {
+    if (!values_) return nullptr; // of matrices without entries
+    const auto bytes = static_cast<std::int64_t>(size_of(plan_.input.value_type));
+    return static_cast<const char *>(values_) + k * stride_ * bytes;
+}
+
+TaskIdentity BatchTask::identity() const {
+    return {TaskIdentity::batch,
+            {{digest_of(plan_.input), "another matrix"},
+             {digest_of(plan_), "another plan"},
+             {digest_, "other values"}}};
+}
+
+// So many matrices in each that it takes as long as a thread is worth waking for, and not too many pieces.
+NumberedPieces BatchTask::pieces() const {
+    constexpr double least_seconds = 0.01, most_at_once = 1 << 20, most_pieces = 1 << 16;
+    const double in_time =
+        std::clamp(least_seconds / std::max(plan_.serial_seconds, 1e-9), 1.0, most_at_once);
+    const double length = std::max(std::floor(in_time), std::ceil(static_cast<double>(count_) / most_pieces));
+    return NumberedPieces::of_length(static_cast<std::uint64_t>(count_), static_cast<std::uint64_t>(length));
+}
+
+ShardCount BatchTask::shards() const {
+    ShardCount shards;
+    shards.count = std::max<std::int64_t>(1, static_cast<std::int64_t>(pieces().count()));
+    shards.seconds = plan_.serial_seconds * static_cast<double>(count_) / static_cast<double>(shards.count);
+    return shards;
+}
+
+KeptAbout BatchTask::about() const {
+    KeptAbout it = PlanTask(plan_, {}).about();
+    it.seconds = plan_.seconds * static_cast<double>(count_);
+    return it;
+}
+
+std::string BatchTask::plan() const { return bytes_of(plan_); }
+
+bool BatchTask::is_plan(const std::string &bytes) const { return PlanTask(plan_, {}).is_plan(bytes); }
+
+void BatchTask::require_shards() const {
+    Values values;
+    if (planned_anew_ >= 0) values = read_values(plan_.input, matrix(planned_anew_));
+    PlanTask(plan_, values).require_shards();
+}
+
+BatchPart BatchTask::piece(NumberRange matrices, RunControl &control) const {
+    BatchPart part;
+    part.answers.resize(matrices.last - matrices.first);
+    const auto keep = [&](std::int64_t k, BatchAnswer answer) {
+        part.answers[static_cast<std::uint64_t>(k) - matrices.first] = std::move(answer);
+    };
+    const BatchSink sink{[&](std::int64_t k, const DenseSum &sum) { keep(k, sum); },
+                         [&](std::int64_t k, const TapeAnswer &answer, bool on_gpu) {
+                             keep(k, DirectAnswer{answer, on_gpu});
+                         },
+                         [&](std::int64_t k, const Outcome &outcome) { keep(k, outcome); }};
+    RunControl whole(control, 1, PieceScope()); // engines' own pieces are none of the batch's
+    execute_matrices(plan_, ways_, values_, stride_, matrices, whole, sink);
+    return part;
+}
+
+// Whoever fills results from it asks that way for more.
+void BatchTask::require_way(const BatchAnswer &answer) const {
+    if ((std::holds_alternative<DenseSum>(answer) && !ways_.glynn) ||
+        (std::holds_alternative<DirectAnswer>(answer) && !ways_.direct))
+        throw Error(PERM_BAD_ARGUMENT,
+                    "a matrix of the batch that is known was computed in a way that its plan "
+                    "has not here");
+}
+
+std::vector<BatchAnswer> BatchTask::run(PieceStore *store, RunControl &control, const Told &) const {
+    const double share = store ? store->share() : 1, all = static_cast<double>(count_);
+    control.begin(share * all, share * plan_.seconds * all);
+    const NumberedPieces pieces = this->pieces();
+    if (pieces.count() == 0) return {};
+    RunControl own(control, 1, PieceScope{store, {}});
+    const auto one = [&](std::uint64_t k) { return piece(pieces[k], own); };
+    const auto in_order = [&](std::span<const std::uint64_t> todo, const auto &done) {
+        for (const std::uint64_t k : todo) {
+            own.begin_piece();
+            done(k, one(k));
+        }
+    };
+    const double work = pieces[0].size();
+    std::vector<BatchPart> parts =
+        is_for_threads(plan_)
+            ? parts_of_pieces(own, pieces.count(), work, BatchPart{}, each_on_its_thread(own, one))
+            : parts_of_pieces(own, pieces.count(), work, BatchPart{}, in_order);
+    std::vector<BatchAnswer> answers;
+    for (std::uint64_t k = 0; k < pieces.count() && !(store && store->is_of_one_shard()); ++k) {
+        for (const BatchAnswer &answer : parts[k].answers) require_way(answer);
+        if (parts[k].answers.size() != static_cast<std::size_t>(pieces[k].size()))
+            throw Error(PERM_BAD_ARGUMENT, "a piece of the batch that is known has not as many matrices");
+        std::move(parts[k].answers.begin(), parts[k].answers.end(), std::back_inserter(answers));
+    }
+    return answers;
+}
+
+} // namespace libperm

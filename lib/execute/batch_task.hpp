@@ -1,0 +1,46 @@
+// A batch as a task: its pieces are runs of matrices.
+#pragma once
+
+#include "lib/execute/batch.hpp"
+#include "lib/execute/batch_answer.hpp"
+#include "lib/run/numbered_sum.hpp"
+#include "lib/run/task.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace libperm {
+
+class BatchTask final : public TaskOf<std::vector<BatchAnswer>> {
+  public:
+    // As execute_batch has them, all of which must outlive it. Reads all values. Throws Error, naming the
+    // matrix.
+    BatchTask(const Plan &plan, const BatchWays &ways, const void *values, std::int64_t stride,
+              std::int64_t count, RunControl &control);
+
+    std::int64_t count() const { return count_; } // answers, one for each matrix
+
+    TaskIdentity identity() const override;
+    ShardCount shards() const override;
+    KeptAbout about() const override;
+    std::string plan() const override;
+    bool is_plan(const std::string &bytes) const override;
+    void require_shards() const override;
+    std::vector<BatchAnswer> run(PieceStore *store, RunControl &control, const Told &told) const override;
+
+  private:
+    const void *matrix(std::int64_t k) const;
+    NumberedPieces pieces() const;
+    void require_way(const BatchAnswer &answer) const; // throws Error
+    BatchPart piece(NumberRange matrices, RunControl &control) const;
+
+    const Plan &plan_;
+    const BatchWays ways_;
+    const void *const values_;
+    const std::int64_t stride_, count_;
+    std::string digest_;             // of the values
+    std::int64_t planned_anew_ = -1; // a matrix that is
+};
+
+} // namespace libperm

@@ -1,0 +1,185 @@
+#include "lib/samples/sample_plan.hpp"
+
+#include "jit/compile/digest.hpp"
+#include "jit/text/text.hpp"
+#include "lib/base/error.hpp"
+#include "lib/base/randomness.hpp"
+#include "lib/base/threads.hpp"
+#include "lib/run/placement.hpp"
+#include "lib/tape/long_tape.hpp"
+#include "preprocess/index.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace libperm {
+namespace {
+
+constexpr double row_seconds = 1e-8; // of a shot
+
+constexpr char short_tape = 's', long_one = 'l', any_tape = 'a', by_walks = 'w';
+
+TapeWish wish_of(char letter) {
+    return letter == short_tape ? TapeWish{0x1p22, 0x1p28} : TapeWish{letter == long_one ? 0x1p26 : 0x1p32};
+}
+
+template <class T> std::string_view bytes_in(const std::vector<T> &all) {
+    return {reinterpret_cast<const char *>(all.data()), all.size() * sizeof(T)};
+}
+
+} // namespace
+
+// Of a part.
+class SamplePlan::Choice {
+  public:
+    Choice(const SampledPart &part, std::int64_t shots, std::uint64_t seed, const Options &options,
+           RunControl &control)
+        : part_(part), shots_(shots), seed_(seed), options_(options), control_(control) {}
+
+    // Along the frontier where it is short; by rejection where that takes a moment; along a longer frontier;
+    // by rejection within the limit; along any frontier that fits. How many threads there are has no part in
+    // it.
+    Way quickest() const {
+        constexpr double moment = 2, day = 86400; // seconds; the moment of one thread
+        Options in_a_moment = options_, in_a_day = options_;
+        in_a_moment.threads = 1;
+        in_a_moment.refuse_seconds = std::min(moment, options_.refuse_seconds);
+        in_a_day.refuse_seconds = std::min(day, options_.refuse_seconds);
+        Way way;
+        if (try_tape(short_tape, way) || try_walks(in_a_moment, way) || try_tape(long_one, way) ||
+            try_walks(in_a_day, way) || try_tape(any_tape, way))
+            return way;
+        return walks(options_); // or says how long it takes
+    }
+
+    Way named(char letter) const {
+        if (letter == by_walks) return walks(options_);
+        if (letter != short_tape && letter != long_one && letter != any_tape)
+            throw Error(PERM_BAD_ARGUMENT, "the samples were begun in a way that there is not: begin anew");
+        return tape(letter);
+    }
+
+  private:
+    Way walks(const Options &within) const {
+        return {by_walks, nullptr,
+                std::make_unique<WalkPlan>(part_.pattern, part_.entries, shots_, seed_, within, control_)};
+    }
+    Way tape(char letter) const {
+        Tape tape = long_tape({part_.pattern, part_.free_rows, part_.free_columns}, options_, control_,
+                              "a sample", wish_of(letter));
+        const Charge charge(&control_.memory(), bytes_of(tape) + TapeSampler::bytes(tape));
+        return {letter, std::make_unique<TapeShots>(std::move(tape), part_, seed_, [&] { control_.poll(); }),
+                nullptr};
+    }
+    bool try_tape(char letter, Way &way) const {
+        try {
+            way = tape(letter);
+            return true;
+        } catch (const Error &error) {
+            if (error.status() != PERM_REFUSED_MEMORY && error.status() != PERM_UNSUPPORTED) throw;
+            return false;
+        }
+    }
+    bool try_walks(const Options &within, Way &way) const {
+        try {
+            way = walks(within);
+            return true;
+        } catch (const Error &error) {
+            if (error.status() != PERM_REFUSED_TIME) throw;
+            return false;
+        }
+    }
+
+    const SampledPart &part_;
+    const std::int64_t shots_;
+    const std::uint64_t seed_;
+    const Options &options_;
+    RunControl &control_;
+};
+
+SamplePlan::SamplePlan(const InputPattern &input, const Values &values, std::int64_t shots,
+                       std::uint64_t seed, const Options &options, RunControl &control,
+                       const std::string *way)
+    : shots_(shots), rows_(as_given(input).pattern.rows), columns_(as_given(input).pattern.cols) {
+    std::vector<SampledPart> parts = sampled_parts(input, values, control);
+    if (shots == 0 || rows_ == 0) return;
+    shot_seconds_ = row_seconds * input.pattern.rows;
+    seconds_ = shot_seconds_ / options.threads * static_cast<double>(shots);
+    if (seconds_ > options.refuse_seconds)
+        throw refused_for_time(formatted("{} samples are", shots), seconds_, options);
+    parts_ = std::move(parts);
+    if (way && way->size() != parts_.size())
+        throw Error(PERM_BAD_ARGUMENT,
+                    "the samples were begun in a way that is of another matrix: begin anew");
+    for (const SampledPart &part : parts_) bytes_ += std::ssize(part.entries) * SampledPart::entry_bytes;
+    Charge charge(&control.memory(), bytes_);
+    Randomness seeds(seed, ~std::uint64_t{0});
+    with_threads(options.threads, [&] {
+        for (std::size_t p = 0; p < parts_.size(); ++p) {
+            const Choice choice(parts_[p], shots, seeds.next(), options, control);
+            const Way &made = ways_.emplace_back(way ? choice.named((*way)[p]) : choice.quickest());
+            if (made.tape)
+                bytes_ += bytes_of(made.tape->tape()) + TapeSampler::bytes(made.tape->tape());
+            else
+                walked_.push_back(p);
+            if (made.walks) bytes_ += made.walks->bytes();
+            if (made.walks) seconds_ += made.walks->seconds();
+            charge.resize(bytes_);
+        }
+    });
+}
+
+std::string SamplePlan::way() const {
+    std::string way;
+    for (const Way &one : ways_) way += one.letter;
+    return way;
+}
+
+std::string SamplePlan::digest() const {
+    std::string digests = way();
+    for (const Way &one : ways_) {
+        if (!one.tape) continue;
+        digests += digest_of_bytes(bytes_in(one.tape->tape().moves));
+        digests += digest_of_bytes(bytes_in(one.tape->tape().first_move));
+    }
+    return digest_of_bytes(digests);
+}
+
+template <class Column>
+void SamplePlan::draw_tapes(std::int64_t first, std::uint32_t count, Column *columns) const {
+    std::vector<std::uint32_t> taken;
+    std::fill_n(columns, std::int64_t{count} * rows_, Column{-1});
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+        if (!ways_[p].tape) continue;
+        const SampledPart &part = parts_[p];
+        ways_[p].tape->draw(static_cast<std::uint64_t>(first), count, taken);
+        auto next = taken.begin();
+        for (std::int32_t line = 0; line < part.pattern.rows; ++line)
+            for (std::uint32_t k = 0; k < count; ++k) {
+                const std::uint32_t entry = *next++;
+                if (part.row[entry] != SampledPart::no_row)
+                    columns[std::int64_t{k} * rows_ + part.row[entry]] = part.column[entry];
+            }
+    }
+}
+
+template <class Column>
+void SamplePlan::place(std::size_t k, const std::int32_t *walked, Column *columns) const {
+    const SampledPart &part = parts_[walked_[k]];
+    for (std::int32_t i = 0; i < part.pattern.rows; ++i) {
+        const auto row = part.pattern.row(i);
+        const auto found = std::lower_bound(row.begin(), row.end(), walked[i]);
+        if (found == row.end() || *found != walked[i])
+            throw Error(PERM_BAD_ARGUMENT, "a sample that is known takes an entry that there is not");
+        const std::size_t entry = at(part.pattern.row_begin(i) + (found - row.begin()));
+        if (part.row[entry] != SampledPart::no_row) columns[part.row[entry]] = part.column[entry];
+    }
+}
+
+template void SamplePlan::draw_tapes(std::int64_t, std::uint32_t, std::int32_t *) const;
+template void SamplePlan::draw_tapes(std::int64_t, std::uint32_t, std::int64_t *) const;
+template void SamplePlan::place(std::size_t, const std::int32_t *, std::int32_t *) const;
+template void SamplePlan::place(std::size_t, const std::int32_t *, std::int64_t *) const;
+
+} // namespace libperm

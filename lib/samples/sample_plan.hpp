@@ -1,0 +1,86 @@
+// How the matchings of a matrix are drawn: each of its blocks along the frontier, or by rejection.
+#pragma once
+
+#include "lib/samples/sampled_parts.hpp"
+#include "lib/samples/tape_sampler.hpp"
+#include "lib/samples/walk_sampler.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace libperm {
+
+// Shots of a part along its frontier, written out.
+class TapeShots {
+  public:
+    TapeShots(Tape tape, const SampledPart &part, std::uint64_t seed, const Poll &poll)
+        : tape_(std::move(tape)), seed_(seed), sampler_(tape_, part.entries, poll) {}
+    TapeShots(const TapeShots &) = delete;
+    TapeShots &operator=(const TapeShots &) = delete;
+
+    const Tape &tape() const { return tape_; }
+    // As TapeSampler has them.
+    void draw(std::uint64_t first, std::uint32_t count, std::vector<std::uint32_t> &taken) const {
+        sampler_.draw(seed_, first, count, taken);
+    }
+
+  private:
+    const Tape tape_;
+    const std::uint64_t seed_;
+    const TapeSampler sampler_;
+};
+
+class SamplePlan {
+  public:
+    static constexpr std::uint32_t at_once = 1024; // shots that go back together
+
+    // Of the options threads, limits and seed (of the order search) count. `values` as read_values has them.
+    // How they are drawn depends on `shots`; `way`: way() of the same samples elsewhere, which are drawn the
+    // same way; null: the quickest. Throws Error.
+    SamplePlan(const InputPattern &input, const Values &values, std::int64_t shots, std::uint64_t seed,
+               const Options &options, RunControl &control, const std::string *way = nullptr);
+
+    std::int32_t rows() const { return rows_; } // of the caller's
+    std::int32_t columns() const { return columns_; }
+    std::int64_t shots() const { return shots_; }
+    double shot_seconds() const { return shot_seconds_; } // of one thread, what all shots have in common
+    double seconds() const { return seconds_; }           // all, as predicted, on the options' threads
+    std::int64_t bytes() const { return bytes_; }
+
+    std::string way() const;
+    std::string digest() const; // of the way, and of what it came to here
+
+    bool has_tapes() const { return walked_.size() < ways_.size(); }
+    // Of parts that are drawn by rejection.
+    std::size_t walked() const { return walked_.size(); }
+    const WalkPlan &walks(std::size_t k) const { return *ways_[walked_[k]].walks; }
+
+    // Of shots `first` to first + count - 1 the column of each row, -1 for none, and for those of parts that
+    // are drawn by rejection.
+    template <class Column> void draw_tapes(std::int64_t first, std::uint32_t count, Column *columns) const;
+
+    // Into one shot, of such a part, whose columns these are. Throws Error where they are not.
+    template <class Column> void place(std::size_t k, const std::int32_t *walked, Column *columns) const;
+
+  private:
+    struct Way { // one of these
+        char letter = 0;
+        std::unique_ptr<const TapeShots> tape;
+        std::unique_ptr<const WalkPlan> walks;
+    };
+    class Choice;
+
+    const std::int64_t shots_;
+    const std::int32_t rows_, columns_;
+    double shot_seconds_ = 0, seconds_ = 0;
+    std::int64_t bytes_ = 0;
+    std::vector<SampledPart> parts_;
+    std::vector<Way> ways_;           // of each part
+    std::vector<std::size_t> walked_; // parts
+};
+
+} // namespace libperm

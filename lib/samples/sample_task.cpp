@@ -1,0 +1,163 @@
+#include "lib/samples/sample_task.hpp"
+
+#include "jit/compile/digest.hpp"
+#include "lib/base/error.hpp"
+#include "lib/input/digest.hpp"
+#include "lib/run/numbered_sum.hpp"
+#include "lib/run/pieces.hpp"
+#include "lib/samples/walk_pieces.hpp"
+#include "lib/saved/bytes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+namespace libperm {
+namespace {
+
+// A piece's columns.
+struct ShotPart {
+    std::int32_t end = 0; // of columns
+    std::vector<std::int32_t> columns{};
+};
+
+void save_part(cereal::PortableBinaryOutputArchive &ar, const ShotPart &part) { ar(part.columns); }
+
+void load_part(cereal::PortableBinaryInputArchive &ar, ShotPart &part) {
+    ar(part.columns);
+    for (const std::int32_t column : part.columns) require(column >= -1 && column < part.end, "a column");
+}
+
+// So long that one is worth sending and writing, and not too many.
+NumberedPieces pieces_of(const SamplePlan &plan) {
+    constexpr std::int64_t columns = 1 << 20, most_pieces = 1 << 16;
+    if (!plan.has_tapes()) return NumberedPieces::of_length(0, 1);
+    const std::int64_t length =
+        std::max({columns / plan.rows(), plan.shots() / most_pieces, std::int64_t{1}});
+    return NumberedPieces::of_length(static_cast<std::uint64_t>(plan.shots()),
+                                     static_cast<std::uint64_t>(length));
+}
+
+// The shots, but for what is drawn by rejection.
+std::vector<ShotPart> shot_parts(const SamplePlan &plan, RunControl &control) {
+    const NumberedPieces pieces = pieces_of(plan);
+    const auto draw = [&](std::uint64_t k) {
+        const std::int64_t rows = plan.rows(), count = static_cast<std::int64_t>(pieces[k].size());
+        ShotPart part{plan.columns(), std::vector<std::int32_t>(static_cast<std::size_t>(count * rows))};
+        for (std::int64_t at = 0; at < count; at += SamplePlan::at_once) {
+            const auto size =
+                static_cast<std::uint32_t>(std::min<std::int64_t>(SamplePlan::at_once, count - at));
+            plan.draw_tapes(static_cast<std::int64_t>(pieces[k].first) + at, size,
+                            part.columns.data() + at * rows);
+            control.advance(plan.shot_seconds() * size);
+        }
+        return part;
+    };
+    const double work = plan.shot_seconds() * (pieces.count() == 0 ? 0 : pieces[0].size());
+    return parts_of_pieces(control, pieces.count(), work, ShotPart{plan.columns()},
+                           each_on_its_thread(control, draw));
+}
+
+// Throws Error where a part is not so long.
+std::vector<std::int32_t> joined(const SamplePlan &plan, std::vector<ShotPart> parts) {
+    const NumberedPieces pieces = pieces_of(plan);
+    const auto columns = static_cast<std::size_t>(plan.shots() * plan.rows());
+    std::vector<std::int32_t> all;
+    all.reserve(columns);
+    for (std::uint64_t k = 0; k < pieces.count(); ++k) {
+        const std::vector<std::int32_t> part = std::move(parts[k].columns);
+        if (part.size() != static_cast<std::size_t>(pieces[k].size()) * static_cast<std::size_t>(plan.rows()))
+            throw Error(PERM_BAD_ARGUMENT, "a piece of the samples that is known has not as many columns");
+        all.insert(all.end(), part.begin(), part.end());
+    }
+    all.resize(columns, -1); // where all is drawn by rejection
+    return all;
+}
+
+std::string digest_of_wish(std::int64_t shots, std::uint64_t seed, const Options &options) {
+    return digest_of_bytes(
+        written(std::vector<std::uint64_t>{static_cast<std::uint64_t>(shots), seed, options.seed}));
+}
+
+std::optional<std::string> kept_way(const std::string *way, const Options &options) {
+    return way ? std::optional(*way) : plan_in_checkpoint(options, TaskIdentity::samples);
+}
+
+SamplePlan planned(const InputPattern &input, const Values &values, std::int64_t shots, std::uint64_t seed,
+                   const Options &options, RunControl &control, const std::optional<std::string> &way) {
+    return SamplePlan(input, values, shots, seed, options, control, way ? &*way : nullptr);
+}
+
+} // namespace
+
+SampleTask::SampleTask(const InputPattern &input, const Values &values, std::int64_t shots,
+                       std::uint64_t seed, const Options &options, RunControl &control,
+                       const std::string *way)
+    : options_(options),
+      plan_(planned(input, values, shots, seed, options, control, kept_way(way, options))),
+      matrix_(digest_of_bytes(digest_of(input) + digest_of(as_given(input)) + digest_of(values))),
+      wish_(digest_of_wish(shots, seed, options)),
+      way_(plan_.digest()),
+      n_(as_given(input).pattern.rows),
+      entries_(as_given(input).pattern.nnz()) {}
+
+TaskIdentity SampleTask::identity() const {
+    return {TaskIdentity::samples,
+            {{matrix_, "another matrix"},
+             {wish_, "samples with another seed, or of another number"},
+             {way_, "samples that are drawn otherwise, as options, versions or machines differ"}}};
+}
+
+double SampleTask::serial_seconds() const {
+    double seconds = plan_.shot_seconds() * static_cast<double>(plan_.shots());
+    for (std::size_t k = 0; k < plan_.walked(); ++k) seconds += libperm::serial_seconds(plan_.walks(k));
+    return seconds;
+}
+
+ShardCount SampleTask::shards() const {
+    constexpr double least_seconds = 0.01;
+    std::uint64_t most = std::max<std::uint64_t>(pieces_of(plan_).count(), 1);
+    for (std::size_t k = 0; k < plan_.walked(); ++k) most = std::max(most, walk_pieces(plan_.walks(k)));
+    ShardCount shards;
+    shards.count = static_cast<std::int64_t>(
+        std::clamp(std::floor(serial_seconds() / least_seconds), 1.0, static_cast<double>(most)));
+    shards.seconds = serial_seconds() / static_cast<double>(shards.count);
+    return shards;
+}
+
+KeptAbout SampleTask::about() const {
+    const bool along = plan_.has_tapes(), walked = plan_.walked() > 0;
+    KeptAbout it;
+    it.n = n_;
+    it.entries = entries_;
+    it.way = along && walked ? "along the frontier and by rejection"
+             : walked        ? "by rejection"
+                             : "along the frontier";
+    it.seconds = plan_.seconds();
+    return it;
+}
+
+std::vector<std::int32_t> SampleTask::run(PieceStore *store, RunControl &control, const Told &) const {
+    const double share = store ? store->share() : 1;
+    const bool is_shard = store && store->is_of_one_shard();
+    const double columns = (is_shard ? share : 2) * sizeof(std::int32_t) * static_cast<double>(count());
+    const Charge held(&control.memory(), plan_.bytes() + static_cast<std::int64_t>(columns));
+    control.begin(share * serial_seconds(), share * plan_.seconds());
+    RunControl along(control, 1, PieceScope{store, {}});
+    std::vector<ShotPart> parts = shot_parts(plan_, along);
+    std::vector<std::vector<std::int32_t>> walked;
+    for (std::size_t k = 0; k < plan_.walked(); ++k) {
+        RunControl by_rejection(control, 1, PieceScope{store, {0, k + 1, 0}});
+        walked.push_back(walked_in_pieces(plan_.walks(k), options_, by_rejection));
+    }
+    if (is_shard) return {};
+    std::vector<std::int32_t> all = joined(plan_, std::move(parts));
+    for (std::size_t k = 0; k < walked.size(); ++k)
+        for (std::int64_t shot = 0; shot < plan_.shots(); ++shot)
+            plan_.place(k, walked[k].data() + shot * plan_.walks(k).walks().rows(),
+                        all.data() + shot * plan_.rows());
+    return all;
+}
+
+} // namespace libperm
