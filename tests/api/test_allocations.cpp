@@ -526,9 +526,11 @@ TEST_CASE("tasks, made, saved, loaded and run") {
         perm_partial_clear(&partial);
         std::vector<perm_result> all(static_cast<std::size_t>(answer.count), perm_result PERM_RESULT_INIT);
         std::vector<double> numbers(static_cast<std::size_t>(answer.numbers_count));
+        std::vector<std::int64_t> columns(static_cast<std::size_t>(answer.columns_count));
         perm_estimated estimate = PERM_ESTIMATED_INIT;
         answer.results = all.data();
         answer.numbers = numbers.data();
+        answer.columns = columns.data();
         answer.estimate = &estimate;
         sweep("perm_task_run, " + name, [&] {
             const perm_status status = failing::within([&] { return perm_task_run(task, &answer); });
@@ -541,6 +543,14 @@ TEST_CASE("tasks, made, saved, loaded and run") {
     check_all("estimate",
               [&](perm_task **task) { return perm_task_estimate(&given, &plain, nullptr, task); });
     check_all("matchings", [&](perm_task **task) { return perm_task_matchings(&given, &plain, task); });
+    std::vector<double> positive = a.doubles;
+    for (double &x : positive) x = std::fabs(x);
+    perm_csr nonnegative = given;
+    nonnegative.values = positive.data();
+    check_all("samples",
+              [&](perm_task **task) { return perm_task_samples(&nonnegative, &plain, 3, 1, task); });
+    check_all("batch",
+              [&](perm_task **task) { return perm_task_batch(made.plan, a.doubles.data(), 0, 3, task); });
     const Plan of_frontier(given, plain);
     check_all("gradient",
               [&](perm_task **task) { return perm_task_gradient(of_frontier.plan, a.doubles.data(), task); });

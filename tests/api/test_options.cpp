@@ -100,6 +100,12 @@ class Calls {
             std::int64_t found[12];
             return perm_sample(&band_.csr, &o, 1, 1, found);
         };
+        a_["perm_sampler_create"] = [this](const perm_opts &o) {
+            perm_sampler *sampler = nullptr;
+            const perm_status status = perm_sampler_create(&band_.csr, &o, 1, 1, &sampler);
+            perm_sampler_destroy(sampler);
+            return status;
+        };
         a_["perm_matchings"] = [this](const perm_opts &o) {
             std::vector<perm_result> found(13, perm_result PERM_RESULT_INIT);
             const perm_status status = perm_matchings(&band_.csr, &o, 13, found.data());

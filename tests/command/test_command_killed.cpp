@@ -129,3 +129,24 @@ TEST_CASE("terms of a periodic matrix with a checkpoint") {
     CHECK(both.code == 2);
     CHECK(both.err.find("either --length or --terms") != std::string::npos);
 }
+
+TEST_CASE("samples with a checkpoint") {
+    perm::families::Random random(run::seed(9706));
+    const Folder folder;
+    const int n = 30;
+    std::string text =
+        "%%MatrixMarket matrix array integer general\n" + std::to_string(n) + " " + std::to_string(n) + "\n";
+    for (int k = 0; k < n * n; ++k) text += std::to_string(random.integer(1, 3)) + "\n";
+    const Words sample{
+        "sample",  folder.write("matrix.mtx", text), // by rejection
+        "--shots", run::sanitized ? "300" : "20000", "--seed", "4", "--device", "cpu", "--threads", "2",
+        "--quiet"};
+    const std::string whole = permanent(folder, sample);
+    const Words kept{"--checkpoint", folder / "kept", "--checkpoint-every", "0.01"};
+    CHECK(disturbed(folder, sample + kept, random) == 0);
+    CHECK(folder.read("stdout") == whole);
+    CHECK(permanent(folder, {"status", folder / "kept"}).find("samples of a matrix") != std::string::npos);
+    const Run other = command::run(folder, sample + kept + Words{"--row-unmatched", "1"});
+    CHECK(other.code == 2);
+    CHECK(other.err.find("another matrix") != std::string::npos);
+}

@@ -5,6 +5,7 @@
 
 #include <perm.hpp>
 
+#include <cmath>
 #include <vector>
 
 namespace {
@@ -20,6 +21,12 @@ const std::vector<std::string> &genuine() {
         perm_opts by_plan = opts;
         by_plan.engine = "frontier";
         const perm::Plan plan(band.csr, opts);
+        std::vector<double> positive = band.values;
+        for (double &x : positive) x = std::fabs(x) + 0.1;
+        perm_csr nonnegative = band.csr;
+        nonnegative.values = positive.data();
+        perm_opts walked = opts; // no frontier fits
+        walked.memory_limit_bytes = 1000;
         perm_dense dense = PERM_DENSE_INIT;
         const double entries[] = {1, 2, 3, 4, 5, 6};
         dense.n_rows = 3;
@@ -36,7 +43,10 @@ const std::vector<std::string> &genuine() {
                                         perm::Task::matchings(band.csr, opts).save(),
                                         perm::Task::matchings(band.csr, by_plan).save(),
                                         perm::Task::periodic(repeated, 200, 2).save(),
-                                        perm::Task::periodic(ring, 5, 3).save()};
+                                        perm::Task::periodic(ring, 5, 3).save(),
+                                        perm::Task::samples(nonnegative, 5, 1, opts).save(),
+                                        perm::Task::samples(nonnegative, 5, 1, walked).save(),
+                                        perm::Task::batch(plan, band.csr.values, 0, 3).save()};
     }();
     return all;
 }
@@ -53,10 +63,13 @@ void run(const perm_task *task) {
     perm_partial_clear(&partial);
     perm_answer answer = PERM_ANSWER_INIT;
     fuzz::require(perm_task_room(task, &answer) == PERM_OK && answer.count == results, "another room");
-    if (results > most_results || answer.numbers_count > most_results) return;
+    if (results > most_results || answer.numbers_count > most_results || answer.columns_count > most_results)
+        return;
     std::vector<perm_result> all(static_cast<std::size_t>(results), perm_result PERM_RESULT_INIT);
     std::vector<double> numbers(static_cast<std::size_t>(answer.numbers_count));
+    std::vector<std::int64_t> columns(static_cast<std::size_t>(answer.columns_count));
     perm_estimated estimate = PERM_ESTIMATED_INIT;
+    answer.columns = columns.data();
     answer.results = all.data();
     answer.numbers = numbers.data();
     answer.estimate = &estimate;

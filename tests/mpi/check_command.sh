@@ -61,6 +61,15 @@ for ranks in 1 3; do
 done
 "$perm" status counted | grep -q finished || fail "no status"
 
+echo "the samples of perm"
+sample=(sample counts.mtx --shots 3000 --seed 3 --device cpu --threads 1 -q)
+"$perm" "${sample[@]}" >expected
+for ranks in 1 3; do
+    "$job" "$mpiexec" "$ranks" "$perm_mpi" "${sample[@]}" --checkpoint drawn >out 2>err </dev/null || fail "samples"
+    diff expected out || fail "other samples"
+done
+"$perm" status drawn | grep -q finished || fail "no status"
+
 echo "the terms of perm"
 for terms in "--lattice grid:8 --wrap --length 200 --precision exact" "--lattice grid:4 --terms 30 --precision double"; do
     # shellcheck disable=SC2206 # these are several

@@ -82,3 +82,28 @@ def test_minors_go_on_from_their_checkpoint(tmp_path):
             assert np.array_equal(call(given, checkpoint=file), call(given))
         with pytest.raises(libperm.Error, match="is of other matrices"):
             call(given + 1, checkpoint=file)
+
+
+def test_samples_go_on_from_their_checkpoint(tmp_path):
+    np = pytest.importorskip("numpy")
+    A, file = [[1, 2, 0], [0, 3, 1], [1, 0, 1]], tmp_path / "kept"
+    expected = libperm.sample(A, 1000, seed=4)
+    for _ in range(2):  # begun, and there already
+        assert np.array_equal(libperm.sample(A, 1000, seed=4, checkpoint=file), expected)
+    with pytest.raises(libperm.Error, match="of samples with another seed"):
+        libperm.sample(A, 1000, seed=5, checkpoint=file)
+    with pytest.raises(libperm.Error, match="of samples of matchings"):
+        libperm.matchings(A, checkpoint=file)
+
+
+def test_batches_go_on_from_their_checkpoint(tmp_path):
+    np = pytest.importorskip("numpy")
+    many, file = np.array([matrix(12, seed) for seed in range(6)]), tmp_path / "kept"
+    expected = libperm.Plan(many[0], engine="ryser").permanents(many)
+    for _ in range(2):
+        plan = libperm.Plan(many[0], engine="ryser", checkpoint=file)
+        assert np.array_equal(plan.permanents(many), expected)
+    with pytest.raises(libperm.Error, match="of other values"):
+        plan.permanents(many + 1)
+    with pytest.raises(libperm.Error, match="of a batch"):
+        plan.permanent(many[0])
