@@ -49,7 +49,7 @@ class BatchTask final : public perm_task {
     }
     // Its own.
     BatchTask(capi::TaskSource source, const perm_opts *opts)
-        : of_(std::move(source), opts, libperm::Call::plan_execute_batch) {
+        : of_(source, opts, libperm::Call::plan_execute_batch) {
         make();
     }
 
