@@ -11,7 +11,8 @@ libperm was not built: the error is above. Most often a compiler or a library is
   - a libperm.so.1 that is there already (PERM_LIBRARY names it when Python runs): pip install with \
 the option -C wheel.cmake=false;
   - on Debian 12: apt-get install g++ cmake ninja-build pkg-config libtbb-dev libfmt-dev libspdlog-dev \
-rapidjson-dev libcli11-dev libgmp-dev libmpfr-dev libxxhash-dev libhwy-dev libcereal-dev libboost-dev libeigen3-dev python3-dev"""
+rapidjson-dev libcli11-dev libgmp-dev libmpfr-dev libxxhash-dev libhwy-dev libcereal-dev \
+libboost-dev libeigen3-dev python3-dev"""
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):

@@ -74,7 +74,8 @@ class Periodic:
     beyond the ends is left out. head, tail: rows above and below those of the cells. The head's columns are p
     of its own and the d r of the first d cells; the tail's are the d r of the last d cells, and q of its own.
     Of libperm.Options precision, tolerance, threads, limits, progress and checkpoint count; precision="mod:P"
-    gives the residues modulo a prime, as int. A checkpoint is of one call of permanent(), compute() or terms().
+    gives the residues modulo a prime, as int. A checkpoint is of one call of permanent(), compute(),
+    terms().
 
     Everything asked of it has one sparse operator, of one cell, that is made here.
 
