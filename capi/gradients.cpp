@@ -115,7 +115,7 @@ extern "C" {
 perm_status perm_plan_gradient(const perm_plan *plan, const void *values, void *gradient,
                                double *error_bounds, perm_result *result) {
     perm_result unwanted = PERM_RESULT_INIT;
-    return into(result ? result : &unwanted, [&](perm_result &r) {
+    const perm_status status = into(result ? result : &unwanted, [&](perm_result &r) {
         capi::require_executable(plan, libperm::Call::plan_gradient);
         require_place(*plan, gradient);
         if (!plan->plan.options.checkpoint.empty())
@@ -134,6 +134,8 @@ perm_status perm_plan_gradient(const perm_plan *plan, const void *values, void *
         r.seconds_run = watch.lap();
         r.seconds_total = r.seconds_plan + r.seconds_run;
     });
+    capi::clear(unwanted);
+    return status;
 }
 
 perm_status perm_plan_gradient_batch(const perm_plan *plan, const void *values, int64_t stride, int64_t count,
