@@ -2,12 +2,16 @@
 #include "lib/report/periodic.hpp"
 #include "capi/boundary.hpp"
 #include "capi/periodic_handle.hpp"
+#include "lib/base/struct_size.hpp"
 #include "lib/base/threads.hpp"
 #include "lib/input/option_table.hpp"
 #include "lib/periodic/answers/growth.hpp"
+#include "lib/periodic/cell/lattice.hpp"
 
 #include <perm.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 
@@ -38,6 +42,37 @@ std::unique_ptr<perm_periodic_plan> capi::periodic_plan(const perm_periodic *a, 
     made->source.take(opts);
     made->source.periodic = capi::GivenPeriodic(*a);
     return made;
+}
+
+perm_status perm_periodic_lattice(const char *name, perm_csr *cell, int64_t *row_ptr, int64_t *col_idx,
+                                  int64_t *values) {
+    return guarded([&] {
+        if (!name) throw Error(PERM_BAD_ARGUMENT, "the lattice's name is a null pointer");
+        if (!cell) throw Error(PERM_BAD_ARGUMENT, "the place for the cell is a null pointer");
+        const perm_csr given = libperm::read_known(*cell, offsetof(perm_csr, row_multiplicity), "perm_csr");
+        const bool wanted = row_ptr || col_idx || values;
+        if (wanted && !(row_ptr && col_idx && values))
+            throw Error(PERM_BAD_ARGUMENT,
+                        "of row_ptr, col_idx and values some are null pointers: give all three, or none to "
+                        "be told how long they are");
+        const libperm::LatticeCell found = libperm::lattice_cell(name);
+        const auto nnz = static_cast<std::int64_t>(found.col_idx.size());
+        if (wanted && (given.n_rows != found.rows || given.n_cols != found.columns() || given.nnz != nnz))
+            throw Error(PERM_BAD_ARGUMENT, "the arrays are not for this lattice's cell: call without them "
+                                           "first, which tells n_rows, n_cols and nnz");
+        cell->n_rows = found.rows;
+        cell->n_cols = found.columns();
+        cell->nnz = nnz;
+        cell->row_ptr = row_ptr;
+        cell->col_idx = col_idx;
+        cell->values = values;
+        cell->index_type = PERM_INDEX_I64;
+        cell->value_type = PERM_VALUE_I64;
+        if (!wanted) return;
+        std::ranges::copy(found.row_ptr, row_ptr);
+        std::ranges::copy(found.col_idx, col_idx);
+        std::ranges::copy(found.values, values);
+    });
 }
 
 perm_status perm_periodic_create(const perm_periodic *a, const perm_opts *opts, perm_periodic_plan **plan) {

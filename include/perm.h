@@ -790,6 +790,24 @@ typedef struct perm_periodic {
 
 #define PERM_PERIODIC_INIT { sizeof(perm_periodic), NULL, NULL, NULL, 0, 0 }
 
+/* A cell by its name, with what permanents of it count:
+ *   "grid:W"         perfect matchings of a strip of the square lattice W vertices wide: dominoes on a board; with
+ *                    joined ends a ring of it. "grid:AxB": of a bar of the cubic lattice;
+ *   "ring:W"         of a cylinder, W even vertices around; with joined ends a torus. "ring:AxB": its first side is a ring;
+ *   "hexagonal:W"    of a strip of the hexagonal lattice, a brick wall W vertices wide;
+ *   "circulant:K"    K ones in a row, the first on the diagonal;
+ *   "toeplitz:A,B"   ones from A below the diagonal to B above it.
+ * Sides and K are 1 to 1024, a cross-section has up to 4096 vertices, A and B of toeplitz are 0 to 1024. Which
+ * vertices a cell has, and why an odd number of cells may be joined with a twist: docs/periodic.md.
+ * Called twice: with the arrays NULL only the counts are told, n_rows, n_cols and nnz of *cell; with arrays of n_rows + 1,
+ * nnz and nnz numbers, and *cell as it then is, these are filled, and *cell points to them, which stay the caller's:
+ * indices of PERM_INDEX_I64, values of PERM_VALUE_I64 (2 where two edges join the same vertices).
+ * cell: from PERM_CSR_INIT; other fields stay as they are. On failure nothing is written.
+ * Errors: PERM_BAD_OPTION for a name that is none, with those that there are; PERM_BAD_ARGUMENT for a null pointer, for
+ * some of the arrays without the others, and for other counts than the name's. */
+PERM_API perm_status perm_periodic_lattice(const char *name, perm_csr *cell, int64_t *row_ptr, int64_t *col_idx,
+                                           int64_t *values);
+
 /* The matrix's operator: the frontier's steps of one cell, as a sparse matrix between the states at two cuts. */
 typedef struct perm_periodic_plan perm_periodic_plan;
 

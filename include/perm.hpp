@@ -510,6 +510,22 @@ inline perm_estimated estimate(const perm_csr &a, const perm_estimate_opts &want
     return found;
 }
 
+// The cell of a lattice or a band by its name, "grid:4" (perm_periodic_lattice).
+inline Csr lattice_cell(const std::string &name) {
+    perm_csr counts = PERM_CSR_INIT;
+    check(perm_periodic_lattice(name.c_str(), &counts, nullptr, nullptr, nullptr));
+    Csr cell;
+    cell.n_rows = counts.n_rows;
+    cell.n_cols = counts.n_cols;
+    cell.row_ptr.resize(static_cast<std::size_t>(counts.n_rows) + 1);
+    cell.col_idx.resize(static_cast<std::size_t>(counts.nnz));
+    std::vector<std::int64_t> values(cell.col_idx.size());
+    check(perm_periodic_lattice(name.c_str(), &counts, cell.row_ptr.data(), cell.col_idx.data(),
+                                values.data()));
+    cell.values.assign(values.begin(), values.end());
+    return cell;
+}
+
 // perm_periodic_plan that frees itself: a matrix of equal cells (docs/periodic.md).
 class Periodic {
   public:
@@ -519,6 +535,16 @@ class Periodic {
     // Of a cell alone; joined: the ends are.
     explicit Periodic(const perm_csr &cell, bool joined = false, const perm_opts &opts = PERM_OPTS_INIT)
         : Periodic(matrix_of(cell, joined), opts) {}
+    // Of a cell by its name (lattice_cell), in whole numbers.
+    static Periodic lattice(const std::string &name, bool joined = false,
+                            const perm_opts &opts = PERM_OPTS_INIT) {
+        const Csr cell = lattice_cell(name);
+        const std::vector<std::int64_t> values(cell.values.begin(), cell.values.end());
+        perm_csr view = cell.view();
+        view.values = values.data();
+        view.value_type = PERM_VALUE_I64;
+        return Periodic(view, joined, opts);
+    }
     Periodic(Periodic &&other) noexcept : plan_(std::exchange(other.plan_, nullptr)) {}
     Periodic &operator=(Periodic &&other) noexcept {
         std::swap(plan_, other.plan_);

@@ -1,8 +1,9 @@
 #include "bench/blocks/operators.hpp"
 
-#include "capi/command/lattice.hpp"
 #include "jit/text/text.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
+
+#include <perm.hpp>
 
 #include <algorithm>
 #include <cmath>

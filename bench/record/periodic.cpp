@@ -1,8 +1,6 @@
 // Matrices of equal cells: terms in all kinds of numbers, generating functions, growth.
 #include "bench/record/record.hpp"
 
-#include "capi/command/lattice.hpp"
-
 #include <fmt/format.h>
 
 using namespace perm::families;

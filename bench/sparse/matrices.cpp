@@ -1,7 +1,8 @@
 #include "bench/sparse/matrices.hpp"
 
-#include "capi/command/lattice.hpp"
 #include "lib/periodic/answers/periodic_plan.hpp"
+
+#include <perm.hpp>
 
 #include <algorithm>
 #include <cmath>

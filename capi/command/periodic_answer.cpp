@@ -1,7 +1,5 @@
 #include "periodic_answer.hpp"
 
-#include "lattice.hpp"
-
 #include <fmt/core.h>
 
 #include <unistd.h>

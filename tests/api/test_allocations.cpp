@@ -419,6 +419,18 @@ TEST_CASE("periodic matrices: made, executed, explained and what they grow by") 
     cell.values = values;
     cell.value_type = PERM_VALUE_I64;
     const perm_opts opts = options(nullptr);
+    sweep("perm_periodic_lattice", [&] {
+        perm_csr named = PERM_CSR_INIT;
+        std::int64_t starts[4], columns[16], ones[16];
+        perm_status status = failing::within(
+            [&] { return perm_periodic_lattice("grid:3x2", &named, nullptr, nullptr, nullptr); });
+        if (status == PERM_OK) {
+            REQUIRE((named.n_rows == 3 && named.nnz == 13));
+            status = failing::within(
+                [&] { return perm_periodic_lattice("grid:3x2", &named, starts, columns, ones); });
+        }
+        return Outcome{status, {}};
+    });
     for (const int joined : {0, 1}) {
         perm_periodic a = PERM_PERIODIC_INIT;
         a.cell = &cell;

@@ -1,14 +1,18 @@
 // perm_periodic_*: known sequences and closed forms, what is refused and how it is told, and the option
 // mod:P.
-#include "capi/command/lattice.hpp"
+#include "bench/families.hpp"
 #include "tests/support/run.hpp"
 
 #include <perm.hpp>
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <numbers>
 #include <string>
@@ -63,6 +67,93 @@ TEST_CASE("sequences of the OEIS") {
     for (std::int64_t n = 1; n <= 4; ++n)
         CHECK(terms("ring:" + std::to_string(2 * n), true, 2 * n, 1).front() ==
               tori[static_cast<std::size_t>(n - 1)]);
+}
+
+TEST_CASE("cells by name: counts, then arrays") {
+    perm_csr cell = PERM_CSR_INIT;
+    REQUIRE(perm_periodic_lattice("ring:2", &cell, nullptr, nullptr, nullptr) == PERM_OK);
+    CHECK(cell.n_rows == 1);
+    CHECK(cell.n_cols == 3);
+    CHECK(cell.nnz == 3);
+    CHECK(cell.row_ptr == nullptr);
+    CHECK(cell.col_idx == nullptr);
+    CHECK(cell.values == nullptr);
+    std::int64_t row_ptr[2], col_idx[3], values[3];
+    REQUIRE(perm_periodic_lattice("ring:2", &cell, row_ptr, col_idx, values) == PERM_OK);
+    CHECK(std::vector(row_ptr, row_ptr + 2) == std::vector<std::int64_t>{0, 3});
+    CHECK(std::vector(col_idx, col_idx + 3) == std::vector<std::int64_t>{0, 1, 2});
+    CHECK(std::vector(values, values + 3) == std::vector<std::int64_t>{1, 2, 1}); // two edges around
+    CHECK(cell.row_ptr == row_ptr);
+    CHECK(cell.col_idx == col_idx);
+    CHECK(cell.values == values);
+    CHECK(cell.index_type == PERM_INDEX_I64);
+    CHECK(cell.value_type == PERM_VALUE_I64);
+    CHECK(perm::Periodic(cell, true).execute(2).text() == "8");
+    CHECK(perm::Periodic::lattice("ring:4", true).execute(4).text() == "272");
+    const perm::Csr toeplitz = perm::lattice_cell("toeplitz:1,3");
+    CHECK(toeplitz.n_rows == 1);
+    CHECK(toeplitz.n_cols == 7);
+    CHECK(toeplitz.col_idx == std::vector<std::int64_t>{2, 3, 4, 5, 6});
+}
+
+TEST_CASE("cells by name: what is refused, and nothing is written then") {
+    perm_csr cell = PERM_CSR_INIT;
+    std::int64_t numbers[8] = {};
+    CHECK(perm_periodic_lattice(nullptr, &cell, nullptr, nullptr, nullptr) == PERM_BAD_ARGUMENT);
+    CHECK(perm_periodic_lattice("grid:4", nullptr, nullptr, nullptr, nullptr) == PERM_BAD_ARGUMENT);
+    CHECK(perm_periodic_lattice("ring:2", &cell, numbers, nullptr, nullptr) == PERM_BAD_ARGUMENT);
+    CHECK(perm_periodic_lattice("ring:2", &cell, numbers, numbers + 2, numbers + 5) == PERM_BAD_ARGUMENT);
+    CHECK(std::string(perm_last_error()).find("without them first") != std::string::npos);
+    for (const char *name : {"", "grid", "grid:", "grid:0", "grid:1025", "grid:3x", "grid:3x4x5", "cube:3",
+                             "toeplitz:3", "circulant:-1", "hexagonal:2x2", "grid:4 "}) {
+        CAPTURE(name);
+        CHECK(perm_periodic_lattice(name, &cell, nullptr, nullptr, nullptr) == PERM_BAD_OPTION);
+        CHECK(std::string(perm_last_error()).find("use grid:W, grid:AxB, ring:W") != std::string::npos);
+    }
+    CHECK(perm_periodic_lattice("ring:3", &cell, nullptr, nullptr, nullptr) == PERM_BAD_OPTION);
+    CHECK(std::string(perm_last_error()).find("no two colours") != std::string::npos);
+    CHECK(perm_periodic_lattice("grid:64x65", &cell, nullptr, nullptr, nullptr) == PERM_BAD_OPTION);
+    CHECK(std::string(perm_last_error()).find("4160 sites, of which 4096 are the most") != std::string::npos);
+    CHECK(cell.n_rows == 0);
+    CHECK(cell.nnz == 0);
+    CHECK(std::ranges::count(numbers, 0) == 8);
+    cell.struct_size = 8;
+    CHECK(perm_periodic_lattice("ring:2", &cell, nullptr, nullptr, nullptr) == PERM_BAD_ARGUMENT);
+}
+
+TEST_CASE("cells by name: any text is a cell, or refused") {
+    perm::families::Random random(20261);
+    int cells = 0;
+    for (int k = 0; k < run::cases(4000); ++k) {
+        static const std::string kinds[] = {
+            "grid:", "ring:", "hexagonal:", "circulant:", "toeplitz:", "grid", ""};
+        static const std::string others = "0123456789x,:-+ .grid";
+        std::string name = kinds[random.integer(0, 6)];
+        for (std::int64_t length = random.integer(0, 5); length > 0; --length)
+            name += others[static_cast<std::size_t>(
+                random.integer(0, 1) ? random.integer(0, 10) : random.integer(0, std::ssize(others) - 1))];
+        CAPTURE(name);
+        perm_csr cell = PERM_CSR_INIT;
+        const perm_status status = perm_periodic_lattice(name.c_str(), &cell, nullptr, nullptr, nullptr);
+        if (status != PERM_OK) {
+            REQUIRE(status == PERM_BAD_OPTION);
+            continue;
+        }
+        ++cells;
+        const perm::Csr found = perm::lattice_cell(name);
+        REQUIRE(found.n_cols % found.n_rows == 0);
+        REQUIRE(found.n_cols / found.n_rows % 2 == 1);
+        REQUIRE(found.row_ptr.back() == std::ssize(found.col_idx));
+        for (std::size_t i = 0; i + 1 < found.row_ptr.size(); ++i) {
+            const auto begin = found.col_idx.begin() + found.row_ptr[i],
+                       end = found.col_idx.begin() + found.row_ptr[i + 1];
+            REQUIRE(begin < end);
+            REQUIRE(std::adjacent_find(begin, end, std::greater_equal<>()) == end);
+            REQUIRE((*begin >= 0 && *(end - 1) < found.n_cols));
+        }
+        REQUIRE(std::ranges::all_of(found.values, [](double x) { return x == 1 || x == 2; }));
+    }
+    CHECK(cells > run::enough(200));
 }
 
 TEST_CASE("strips of the square lattice: Kasteleyn's product, and Lieb's limit") {

@@ -1,7 +1,6 @@
 // Terms of periodic matrices as tasks: in shards, as bytes, with checkpoints, against a recurrence in GMP;
 // and all that is refused.
 #include "bench/families.hpp"
-#include "capi/command/lattice.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -1,5 +1,4 @@
 // Saved tasks of every kind with anything behind a right seal: loaded, described, run, and a shard of them.
-#include "capi/command/lattice.hpp"
 #include "tests/fuzz/inputs.hpp"
 #include "tests/fuzz/sealed.hpp"
 

@@ -1,5 +1,4 @@
 // Matrices of equal cells on a GPU: tables and traces, against the processor.
-#include "capi/command/lattice.hpp"
 #include "tests/support/on_gpu.hpp"
 
 #include <doctest/doctest.h>

@@ -1,25 +1,26 @@
-#include "lattice.hpp"
+#include "lib/periodic/cell/lattice.hpp"
 
-#include <fmt/core.h>
+#include "jit/text/text.hpp"
+#include "lib/base/error.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdint>
+#include <cstddef>
 #include <map>
-#include <vector>
+#include <string_view>
 
-namespace perm {
+namespace libperm {
 namespace {
 
-constexpr std::int64_t most_size = 1024;
+constexpr std::int64_t most_size = 1024, most_sites = 4096;
 
 [[noreturn]] void unknown(const std::string &name) {
     throw Error(
         PERM_BAD_OPTION,
-        fmt::format(
-            "unknown lattice '{}': use grid:W, grid:AxB, ring:W, ring:AxB, hexagonal:W, circulant:K or "
-            "toeplitz:A,B with numbers up to {}",
-            name, most_size));
+        formatted("unknown lattice '{}': use grid:W, grid:AxB, ring:W, ring:AxB, hexagonal:W, circulant:K or "
+                  "toeplitz:A,B with numbers up to {}",
+                  name, most_size));
 }
 
 // One or two numbers with `between` between them; the second is 1 if it is not there.
@@ -49,10 +50,10 @@ class CellRows {
         const auto r = static_cast<std::int64_t>(rows_.size());
         ++rows_[static_cast<std::size_t>(row)][(cell + reach_) * r + column];
     }
-    Csr csr() const {
-        Csr a;
-        a.n_rows = static_cast<std::int64_t>(rows_.size());
-        a.n_cols = a.n_rows * (2 * reach_ + 1);
+    LatticeCell cell() const {
+        LatticeCell a;
+        a.rows = static_cast<std::int64_t>(rows_.size());
+        a.reach = reach_;
         for (const auto &row : rows_) {
             for (const auto &[column, value] : row) {
                 a.col_idx.push_back(column);
@@ -65,7 +66,7 @@ class CellRows {
 
   private:
     std::int64_t reach_;
-    std::vector<std::map<std::int64_t, double>> rows_;
+    std::vector<std::map<std::int64_t, std::int64_t>> rows_;
 };
 
 // A cross-section of a x b sites; around: the first side is a ring.
@@ -86,7 +87,7 @@ struct Section {
     }
 };
 
-Csr layer_cell(const Section &section, bool along_first) {
+LatticeCell layer_cell(const Section &section, bool along_first) {
     const auto colour = [&](std::int64_t site) { return (site / section.b + site % section.b) % 2; };
     const auto half = [](std::int64_t site, const std::vector<std::int64_t> &number) {
         return number[static_cast<std::size_t>(site)];
@@ -107,10 +108,10 @@ Csr layer_cell(const Section &section, bool along_first) {
             for (const std::int64_t cell : {-1, 1})
                 rows.add(half(site, number), half(mirrored, number), cell);
         }
-    return rows.csr();
+    return rows.cell();
 }
 
-Csr two_layer_cell(const Section &section) {
+LatticeCell two_layer_cell(const Section &section) {
     const std::int64_t sites = section.sites();
     const auto colour = [&](std::int64_t site, std::int64_t layer) {
         return (site / section.b + site % section.b + layer) % 2;
@@ -134,16 +135,19 @@ Csr two_layer_cell(const Section &section) {
                 rows.add(at(site, layer), at(site, 1 - layer), 0);
                 rows.add(at(site, layer), at(site, 1 - layer), layer == 0 ? -1 : 1);
             }
-    return rows.csr();
+    return rows.cell();
 }
 
-Csr lattice(const std::string &name, const Section &section) {
+LatticeCell lattice(const std::string &name, const Section &section) {
     if (section.around && section.a % 2 != 0)
         throw Error(PERM_BAD_OPTION,
-                    fmt::format("lattice '{}': a ring of odd length has no two colours, and its "
-                                "matchings no matrix",
-                                name));
-    if (section.sites() > 4 * most_size) unknown(name);
+                    formatted("lattice '{}': a ring of odd length has no two colours, and its "
+                              "matchings no matrix",
+                              name));
+    if (section.sites() > most_sites)
+        throw Error(PERM_BAD_OPTION,
+                    formatted("lattice '{}': a cross-section of {} sites, of which {} are the most", name,
+                              section.sites(), most_sites));
     if (section.a % 2 == 0) return layer_cell(section, true);
     return section.b % 2 == 0 ? layer_cell(section, false) : two_layer_cell(section);
 }
@@ -151,26 +155,26 @@ Csr lattice(const std::string &name, const Section &section) {
 // A brick wall, W vertices across: zigzag lines, each joined to the next at every other vertex. A cell is two
 // lines; of each two vertices at one place the black one lies below at even places, above at odd ones, and is
 // joined upwards.
-Csr hexagonal(std::int64_t width) {
+LatticeCell hexagonal(std::int64_t width) {
     CellRows rows(width, 1);
     for (std::int64_t x = 0; x < width; ++x) {
         for (const std::int64_t to : {x - 1, x + 1})
             if (to >= 0 && to < width) rows.add(x, to, 0);
         rows.add(x, x, x % 2);
     }
-    return rows.csr();
+    return rows.cell();
 }
 
-Csr band(std::int64_t below, std::int64_t above) {
+LatticeCell band(std::int64_t below, std::int64_t above) {
     const std::int64_t reach = std::max(below, above);
     CellRows rows(1, reach);
     for (std::int64_t k = -below; k <= above; ++k) rows.add(0, 0, k);
-    return rows.csr();
+    return rows.cell();
 }
 
 } // namespace
 
-Csr lattice_cell(const std::string &name) {
+LatticeCell lattice_cell(const std::string &name) {
     const std::size_t colon = name.find(':');
     if (colon == name.npos) unknown(name);
     const std::string_view kind = std::string_view(name).substr(0, colon),
@@ -188,4 +192,4 @@ Csr lattice_cell(const std::string &name) {
     unknown(name);
 }
 
-} // namespace perm
+} // namespace libperm
