@@ -244,6 +244,63 @@ def test_tori(n, value):
     assert libperm.Periodic(layers(n, ring=True), joined=True).permanent(n) == value
 
 
+@pytest.mark.parametrize(
+    ("name", "joined", "first", "terms"),
+    [
+        ("grid:4", False, 1, [1, 5, 11, 36, 95, 281]),  # A005178
+        ("grid:3", False, 1, [3, 11, 41, 153]),  # A001835, two layers a cell
+        ("grid:2x3", False, 1, [3, 32, 229, 1845]),  # A028447
+        ("ring:4", False, 1, [2, 9, 32, 121, 450, 1681]),  # A006253
+        ("ring:4", True, 4, [272]),  # A335586
+        ("hexagonal:3", False, 1, [2]),  # benzene
+        ("circulant:5", True, 5, [120, 265, 579, 1265, 2783, 6208]),  # A000804
+        ("toeplitz:4,4", False, 4, [24, 120, 504, 1902, 6902, 25231]),  # A072856
+    ],
+)
+def test_lattices_by_name(name, joined, first, terms):
+    found = libperm.Periodic.lattice(name, joined=joined).terms(len(terms), first=first)
+    assert found == terms
+    assert all(type(x) is int for x in found)
+
+
+def test_a_lattice_by_name_is_the_cell():
+    for name, cell in (
+        ("grid:4", layers(4)),
+        ("grid:4x3", layers(4, 3)),
+        ("ring:6x2", layers(6, 2, True)),
+        ("ring:2", [[1, 2, 1]]),
+    ):
+        plan = libperm.Periodic.lattice(name, precision="mod:1000003", threads=1)
+        assert plan.terms(5) == [x % 1000003 for x in libperm.Periodic(cell).terms(5)]
+        assert repr(plan).startswith("<libperm.Periodic of cells of")
+    head = libperm.Periodic.lattice("toeplitz:1,1", head=[[3, 1]])  # the numbers of Lucas
+    assert head.terms(6) == [4, 7, 11, 18, 29, 47]
+
+
+def test_bad_lattices():
+    for name in (
+        "",
+        "grid",
+        "grid:0",
+        "grid:1025",
+        "grid:3x4x5",
+        "cube:3",
+        "toeplitz:3",
+        "grid:4é",
+        4,
+        None,
+        b"grid:4",
+    ):
+        with pytest.raises(libperm.InvalidOptionError, match="grid:"):
+            libperm.Periodic.lattice(name)
+    with pytest.raises(libperm.InvalidOptionError, match="no two colours"):
+        libperm.Periodic.lattice("ring:3")
+    with pytest.raises(libperm.InvalidOptionError, match="precision"):
+        libperm.Periodic.lattice("grid:4", precision="any")
+    with pytest.raises(libperm.InvalidMatrixError, match="joined ends have neither"):
+        libperm.Periodic.lattice("toeplitz:1,1", joined=True, head=[[3, 1]])
+
+
 def series(f, count):
     """The power series of the quotient."""
     terms = []

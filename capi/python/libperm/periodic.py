@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+from array import array
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from libperm import _abi
 from libperm._batch import Results
 from libperm._call import run
-from libperm._errors import UnsupportedError
+from libperm._errors import InvalidOptionError, UnsupportedError
 from libperm._library import check, library, read_text
 from libperm._matrix import Input, Matrix, read
 from libperm._numbers import Number, exact_of
@@ -51,6 +52,20 @@ class Growth(NamedTuple):
     value: float
     lower: float
     upper: float
+
+
+def lattice_cell(name: str) -> Matrix:
+    """The cell that Periodic.lattice() takes by its name."""
+    if not isinstance(name, str):
+        raise InvalidOptionError(f"name is {name!r}: a text like 'grid:4' is expected")
+    function, text = library.perm_periodic_lattice, name.encode()
+    cell = _abi.Csr(ctypes.sizeof(_abi.Csr))
+    address = ctypes.addressof(cell)
+    check(function(text, address, None, None, None))  # how long they are
+    parts = [array("q", bytes(8 * count)) for count in (cell.n_rows + 1, cell.nnz, cell.nnz)]
+    check(function(text, address, *(part.buffer_info()[0] for part in parts)))
+    row_ptr, col_idx, values = parts
+    return Matrix((cell.n_rows, cell.n_cols), row_ptr, col_idx, list(values))
 
 
 class _Handle:
@@ -118,6 +133,30 @@ class Periodic:
             ctypes.byref(self._handle.address),
         )
         self._run(lambda: check(create(*arguments)))
+
+    @classmethod
+    def lattice(
+        cls, name: str, joined: bool = False, head: Any = None, tail: Any = None, **options: Unpack[Options]
+    ) -> Periodic:
+        """Of a cell by its name, whose permanents count the perfect matchings of a lattice:
+
+        "grid:W", a strip of the square lattice, W vertices wide: dominoes on a board; with joined ends a ring
+        of it. "grid:AxB", a bar of the cubic lattice. "ring:W", a cylinder, W even vertices around; with
+        joined ends a torus. "ring:AxB", a bar whose first side is a ring. "hexagonal:W", a strip of the
+        hexagonal lattice, a brick wall W vertices wide. Or bands of ones: "circulant:K", K in a row, the
+        first on the diagonal; "toeplitz:A,B", from A below the diagonal to B above it.
+
+        A cell of grid and ring is one layer where a side of the cross-section is even, else two; an odd
+        number of cells of one layer is joined with a twist (docs/periodic.md). libperm.lattices has matrices
+        of lattices of one size, and the cell itself.
+
+        >>> import libperm
+        >>> libperm.Periodic.lattice("grid:8").permanent(8)  # of a chessboard with dominoes
+        12988816
+        >>> libperm.Periodic.lattice("ring:4", joined=True).permanent(4)  # of a torus
+        272
+        """
+        return cls(lattice_cell(name), joined, head, tail, **options)
 
     def _run(self, call: Any) -> None:
         run(self._options, True, call)
