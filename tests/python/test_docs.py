@@ -11,7 +11,9 @@ import libperm
 
 MODULES = ["libperm"] + [f"libperm.{module.name}" for module in pkgutil.iter_modules(libperm.__path__)]
 
-INTEGRATIONS = [f"libperm.{name}" for name in ("jax", "networkx", "piquasso", "thewalrus", "torch")]
+INTEGRATIONS = [
+    f"libperm.{name}" for name in ("jax", "lattices", "networkx", "piquasso", "thewalrus", "torch")
+]
 
 
 @pytest.mark.parametrize("name", MODULES)
