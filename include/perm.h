@@ -146,8 +146,9 @@ typedef int (*perm_cancel_fn)(void *user);
  * docs/options.md shows it. */
 typedef struct perm_opts {
     size_t struct_size;         /* sizeof(perm_opts) */
-    const char *engine;         /* "auto" (NULL); "ryser", "planar" on the CPU; "frontier", "tree" on either; on a GPU
-                                 * "shared", "dense", "purereg", "hybrid" (docs/engines.md) */
+    const char *engine;         /* "auto" (NULL); "ryser", "planar", "background", "low_rank", "ferrers" on the CPU;
+                                 * "frontier", "tree" on either; on a GPU "shared", "dense", "purereg", "hybrid"
+                                 * (docs/engines.md) */
     const char *device;         /* "auto" (NULL), "cpu", "gpu" (the first): without one a plan can be made and
                                  * explained, and executing it is PERM_UNSUPPORTED. "gpu:0,2", "gpu:all": several
                                  * share the work, and "gpu:all+cpu" with engine tree the processor too; the

@@ -60,7 +60,11 @@ template <class Value> bool BlocksLeft<Value>::computed_within(double seconds, L
     const bool is_far = seconds <= at_once && pattern.rows > many_subsets &&
                         least_frontier(pattern).expansions > seconds * operations_a_second;
     if (is_far || (one.plan && seconds < 1)) return false;
-    one.plan = plan_block(pattern, one.leaf.kinds, values_, options_, control_,
+    const Structure structure = structure_of(
+        one.leaf.block, [this] { control_.poll(); }, &control_.memory());
+    BlockValues values = values_;
+    values.structure = &structure;
+    one.plan = plan_block(pattern, one.leaf.kinds, values, options_, control_,
                           seconds <= at_once ? at_once_effort : effort);
     if (one.plan->refusal != PERM_OK || one.plan->best().cost.serial_seconds > seconds) return false;
     compute(std::move(one));

@@ -11,11 +11,13 @@
 #include "lib/run/escalation.hpp"
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/input_error.hpp"
+#include "preprocess/index.hpp"
 #include "preprocess/scaling.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <type_traits>
 
 namespace libperm {
@@ -65,6 +67,7 @@ class Attempt {
     }
 
     int prime_bits() const { return choice_.on_gpu ? modular_bits : info_of(choice_.engine).prime_bits; }
+    std::span<const std::int64_t> entries_read() const { return choice_.plan->entries_read(); }
     Poll poll() {
         return [this] { part_.poll(); };
     }
@@ -185,6 +188,20 @@ std::int64_t bytes_of(const std::vector<mpz_class> &numbers) {
     return bytes;
 }
 
+Residues residues_for(std::span<const std::int64_t> entries, IntegerBlock &integers,
+                      std::vector<std::uint64_t> primes, const Poll &poll) {
+    if (entries.empty())
+        return residues_of(integers.pattern, integers.re, integers.im, std::move(primes), poll);
+    std::vector<mpz_class> re, im;
+    for (const std::int64_t k : entries) {
+        re.push_back(std::move(integers.re[at(k)]));
+        if (!integers.im.empty()) im.push_back(std::move(integers.im[at(k)]));
+    }
+    Residues residues = residues_of(integers.pattern, re, im, std::move(primes), poll);
+    residues.entries.assign(entries.begin(), entries.end());
+    return residues;
+}
+
 // Modulo as many primes as the permanent needs.
 Outcome run_exactly(const BlockRun &run, Attempt &attempt, const ExactBlock &lines) {
     const Poll poll = attempt.poll();
@@ -197,9 +214,10 @@ Outcome run_exactly(const BlockRun &run, Attempt &attempt, const ExactBlock &lin
         const Charge bounding(&run.memory, bounding_bytes * integers.pattern.nnz());
         primes = enough_primes(permanent_bits(integers, poll), attempt.prime_bits(), gaussian, poll);
     }
-    charge.grow(std::int64_t{8} * static_cast<std::int64_t>(primes.size()) * integers.pattern.nnz());
-    const Residues matrices =
-        residues_of(integers.pattern, integers.re, integers.im, std::move(primes), poll);
+    const std::size_t read = attempt.entries_read().size();
+    charge.grow(std::int64_t{8} * static_cast<std::int64_t>(primes.size()) *
+                (read > 0 ? static_cast<std::int64_t>(read) : integers.pattern.nnz()));
+    const Residues matrices = residues_for(attempt.entries_read(), integers, std::move(primes), poll);
     const EngineResult result = attempt.run(matrices);
     Outcome outcome = attempt.outcome_of(result);
     outcome.wide =

@@ -57,11 +57,13 @@ template <class Value> typename Evaluation<Value>::Token Evaluation<Value>::toke
     }
     waiting_.grow(bytes_of(leaf.block) + static_cast<std::int64_t>(key.size()));
     const auto number = static_cast<std::uint64_t>(sums_.blocks_computed++);
-    const auto planned = plan_.block_plans.find(leaf.block.pattern, leaf.kinds);
+    Structure structure = structure_for(plan_, leaf.block, control_);
+    const auto planned = plan_.block_plans.find(leaf.block.pattern, leaf.kinds, structure);
     jobs_.push_back({std::move(leaf),
                      std::move(key),
                      planned ? &plan_.block_plans[*planned].content : nullptr,
                      number,
+                     std::move(structure),
                      {}});
     return ResultOf{jobs_.size() - 1};
 }
@@ -94,8 +96,8 @@ template <class Value> void Evaluation<Value>::compute(Job &job) {
     BlockPlan made;
     const auto planned = [&]() -> const BlockPlan & {
         if (!job.plan && made.candidates.empty())
-            made =
-                plan_block(job.leaf.block.pattern, job.leaf.kinds, plan_.block_values(), options_, control_);
+            made = plan_block(job.leaf.block.pattern, job.leaf.kinds, plan_.block_values(job.structure),
+                              options_, control_);
         return job.plan ? *job.plan : made;
     };
     if (!scope.store) return compute_by(planned(), job, scope);

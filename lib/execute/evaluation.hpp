@@ -40,6 +40,7 @@ template <class Value> class Evaluation {
         BlockKey key;          // empty: its number is not to be kept
         const BlockPlan *plan; // of the plan's, or null: not planned yet
         std::uint64_t number;  // among those to be computed
+        Structure structure;
         Outcome outcome;
     };
     struct ResultOf { // instead of a block

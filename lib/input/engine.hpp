@@ -26,7 +26,10 @@ enum class Engine {
     glynn = 9,
     periodic = 10,
     tape = 11,
-    planar = 12
+    planar = 12,
+    background = 13,
+    low_rank = 14,
+    ferrers = 15
 };
 
 // What can be asked of a solver.
@@ -100,6 +103,9 @@ inline constexpr std::array engine_facts{
                 .on_cpu = true,
                 .sums_subsets = true},
     EngineFacts{.id = Engine::planar, .name = "planar", .goals = {Goal::block}, .on_cpu = true},
+    EngineFacts{.id = Engine::background, .name = "background", .goals = {Goal::block}, .on_cpu = true},
+    EngineFacts{.id = Engine::low_rank, .name = "low_rank", .goals = {Goal::block}, .on_cpu = true},
+    EngineFacts{.id = Engine::ferrers, .name = "ferrers", .goals = {Goal::block}, .on_cpu = true},
     EngineFacts{.id = Engine::frontier,
                 .name = "frontier",
                 .goals = {Goal::block, Goal::terms},

@@ -17,6 +17,7 @@ struct Residues {
     const Pattern &pattern;
     std::vector<std::uint64_t> primes;
     std::vector<std::vector<std::uint64_t>> values; // by matrix, by entry of the pattern: 0 .. prime - 1
+    std::vector<std::int64_t> entries = {};         // by whose order instead, if there are any: ascending
 };
 
 bool is_prime(std::uint64_t n);

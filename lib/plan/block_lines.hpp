@@ -1,6 +1,8 @@
-// A plan's blocks, each with a number: they are found again by their lines, which a plan depends on alone.
+// A plan's blocks, each with a number: they are found again by their lines and the structure of their values,
+// which a plan depends on alone.
 #pragma once
 
+#include "lib/structure/structure.hpp"
 #include "preprocess/repeated_lines.hpp"
 
 #include <cstdint>
@@ -14,11 +16,13 @@ namespace libperm {
 struct BlockLines {
     Pattern pattern;
     LineClasses kinds;
+    Structure structure = {};
 };
 
-inline bool are_lines(const BlockLines &x, const Pattern &a, const LineClasses &kinds) {
+inline bool are_lines(const BlockLines &x, const Pattern &a, const LineClasses &kinds,
+                      const Structure &structure) {
     return x.pattern.row_ptr == a.row_ptr && x.pattern.col == a.col && x.kinds.of_row == kinds.of_row &&
-           x.kinds.of_col == kinds.of_col;
+           x.kinds.of_col == kinds.of_col && x.structure == structure;
 }
 
 // FNV-1a, by whole numbers.
@@ -38,7 +42,8 @@ inline std::uint64_t hash_of(const Pattern &a, const LineClasses &kinds) {
 inline std::int64_t bytes_of(const BlockLines &x) {
     return static_cast<std::int64_t>(sizeof x + x.pattern.row_ptr.size() * sizeof(std::int64_t) +
                                      (x.pattern.col.size() + x.kinds.of_row.size() + x.kinds.of_col.size()) *
-                                         sizeof(std::int32_t));
+                                         sizeof(std::int32_t)) +
+           bytes_of(x.structure);
 }
 
 template <class Content> class BlocksByLines {
@@ -55,12 +60,13 @@ template <class Content> class BlocksByLines {
     const Block &operator[](std::size_t number) const { return blocks_[number]; }
     Content &content(std::size_t number) { return blocks_[number].content; }
 
-    std::optional<std::size_t> find(const Pattern &a, const LineClasses &kinds) const {
+    std::optional<std::size_t> find(const Pattern &a, const LineClasses &kinds,
+                                    const Structure &structure) const {
         for (auto [at, end] = numbers_.equal_range(hash_of(a, kinds)); at != end; ++at)
-            if (are_lines(blocks_[at->second].lines, a, kinds)) return at->second;
+            if (are_lines(blocks_[at->second].lines, a, kinds, structure)) return at->second;
         return {};
     }
-    bool contains(const Pattern &a) const { return find(a, {}).has_value(); }
+    bool contains(const Pattern &a) const { return find(a, {}, {}).has_value(); }
 
     // Of a block that is not there yet; its number, the next.
     std::size_t add(BlockLines lines, Content content) {

@@ -1,10 +1,15 @@
 #include "lib/plan/engines.hpp"
 
 #include "jit/text/text.hpp"
+#include "lib/background/background.hpp"
+#include "lib/background/plan.hpp"
 #include "lib/base/error.hpp"
+#include "lib/ferrers/ferrers.hpp"
 #include "lib/frontier/engine.hpp"
 #include "lib/frontier/plan.hpp"
 #include "lib/frontier/shown.hpp"
+#include "lib/low_rank/low_rank.hpp"
+#include "lib/low_rank/plan.hpp"
 #include "lib/number/residue_numbers.hpp"
 #include "lib/planar/plan.hpp"
 #include "lib/planar/planar.hpp"
@@ -53,6 +58,17 @@ Restored restored_as_planar(std::string_view bytes, int, const PlanSource &of) {
     return restored_planar(bytes, of);
 }
 
+bool always_by_residues(const Candidate &c) { return c.plan != nullptr; }
+Restored restored_as_background(std::string_view bytes, int, const PlanSource &of) {
+    return restored_background(bytes, of);
+}
+Restored restored_as_low_rank(std::string_view bytes, int, const PlanSource &of) {
+    return restored_low_rank(bytes, of);
+}
+Restored restored_as_ferrers(std::string_view bytes, int, const PlanSource &of) {
+    return restored_ferrers(bytes, of);
+}
+
 template <SubsetEngine kernel> constexpr EngineInfo kernel_row(Engine id) {
     return {.id = id,
             .propose = propose_by_kernel<kernel>,
@@ -66,6 +82,36 @@ template <SubsetEngine kernel> constexpr EngineInfo kernel_row(Engine id) {
 }
 
 constexpr std::array table{
+    EngineInfo{.id = Engine::ferrers,
+               .propose = propose_ferrers,
+               .run = run_ferrers,
+               .by_residues = always_by_residues,
+               .by_structure = true,
+               .pieces = pieces_of_ferrers,
+               .prime_bits = residue_bits,
+               .saved = saved_ferrers,
+               .restored = restored_as_ferrers,
+               .check = check_ferrers},
+    EngineInfo{.id = Engine::background,
+               .propose = propose_background,
+               .run = run_background,
+               .by_residues = always_by_residues,
+               .by_structure = true,
+               .pieces = pieces_of_background,
+               .prime_bits = residue_bits,
+               .saved = saved_background,
+               .restored = restored_as_background,
+               .check = check_background},
+    EngineInfo{.id = Engine::low_rank,
+               .propose = propose_low_rank,
+               .run = run_low_rank,
+               .by_residues = low_rank_by_residues,
+               .by_structure = true,
+               .pieces = pieces_of_low_rank,
+               .prime_bits = residue_bits,
+               .saved = saved_low_rank,
+               .restored = restored_as_low_rank,
+               .check = check_low_rank},
     EngineInfo{.id = Engine::planar,
                .propose = propose_planar,
                .run = run_planar,

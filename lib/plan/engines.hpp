@@ -33,6 +33,8 @@ struct EngineInfo {
     // Whether it is given residues whatever the numbers of the plan, so that what it finds is exact. Null:
     // no.
     bool (*by_residues)(const Candidate &c) = nullptr;
+    // It computes what the values' structure says (lib/structure), and no other block.
+    bool by_structure = false;
     // Pieces of its work on a block that know nothing of each other (lib/run/piece_store.hpp).
     double (*pieces)(const Candidate &c);
     // Primes on a CPU have so many bits; on a GPU they are below 2^47.

@@ -73,10 +73,12 @@ template <class Value> class Planner {
   private:
     // The number of the block's plan, made if there is none and room for one.
     std::optional<std::size_t> plan_of(const Block &block, const LineClasses &kinds) {
-        if (const auto known = plan_.block_plans.find(block.pattern, kinds)) return known;
+        Structure structure;
+        if (plan_.values_known) structure = structure_for(plan_, block, control_);
+        if (const auto known = plan_.block_plans.find(block.pattern, kinds, structure)) return known;
         if (std::ssize(plan_.block_plans) >= most_block_plans) return {};
-        BlockPlan plan = plan_block(block.pattern, kinds, plan_.block_values(), options_, control_);
-        BlockLines lines{block.pattern, kinds};
+        BlockPlan plan = plan_block(block.pattern, kinds, plan_.block_values(structure), options_, control_);
+        BlockLines lines{block.pattern, kinds, std::move(structure)};
         keys_.grow(bytes_of(lines) + bytes_of(plan));
         return plan_.block_plans.add(std::move(lines), std::move(plan));
     }
@@ -193,8 +195,10 @@ template <class Value> class Planner {
         Estimate sum;
         Decomposition decomposition(std::move(part), rule_of<Value>(plan_, control_));
         walk_leaves(decomposition, poll_, [&](const Leaf &leaf) {
-            const Estimate one = estimate_of(
-                plan_block(leaf.block.pattern, leaf.kinds, plan_.block_values(), options_, control_, effort));
+            Structure structure;
+            if (plan_.values_known) structure = structure_for(plan_, leaf.block, control_);
+            const Estimate one = estimate_of(plan_block(
+                leaf.block.pattern, leaf.kinds, plan_.block_values(structure), options_, control_, effort));
             sum.seconds += one.seconds;
             sum.bytes = std::max(sum.bytes, one.bytes);
             return true;
@@ -235,7 +239,7 @@ template <class Value> class Planner {
         const bool better = parts.seconds < 0.8 * whole.seconds ||
                             (whole.refused && parts.bytes < 0.7 * whole.bytes &&
                              parts.seconds < plan_.options.refuse_seconds * plan_.options.threads);
-        if (better) plan_.expanded.add({block.pattern, {}}, {});
+        if (better) plan_.expanded.add({block.pattern, {}, {}}, {});
         return better;
     }
 
@@ -370,6 +374,17 @@ template <class Value> DecompositionRule<Value> rule_of(const Plan &plan, RunCon
 }
 template DecompositionRule<Tracked> rule_of(const Plan &plan, RunControl &control);
 template DecompositionRule<Gaussian> rule_of(const Plan &plan, RunControl &control);
+
+template <class Value>
+Structure structure_for(const Plan &plan, const BlockOf<Value> &block, RunControl &control) {
+    const Options &options = plan.options;
+    const bool is_named = options.names_engine();
+    if (options.device == Device::gpu || (is_named && !info_of(options.engine).by_structure)) return {};
+    return structure_of(
+        block, [&control] { control.poll(); }, &control.memory());
+}
+template Structure structure_for(const Plan &plan, const Block &block, RunControl &control);
+template Structure structure_for(const Plan &plan, const ExactBlock &block, RunControl &control);
 
 std::int64_t held_bytes(const Plan &plan) {
     std::int64_t bytes =

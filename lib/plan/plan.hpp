@@ -48,7 +48,10 @@ struct Plan {
     std::vector<std::int32_t> tape_rows;
     double entry_bits = 0; // exact: of an entry made an integer, on average over the rows
 
-    BlockValues block_values() const { return {nonnegative, may_be_long, numbers, entry_bits}; }
+    // `of`: what the block is by its values; it is kept by reference.
+    BlockValues block_values(const Structure &of) const {
+        return {nonnegative, may_be_long, numbers, entry_bits, &of};
+    }
 
     // A long matrix of equal cells is not taken apart: then this is its plan, and there are no blocks. Else
     // null.
@@ -85,6 +88,10 @@ BlockOf<Value> root_block(const InputPattern &input, const Values &values, RunCo
 
 // The rule by which the plan's input is taken apart, for one call.
 template <class Value> DecompositionRule<Value> rule_of(const Plan &plan, RunControl &control);
+
+// Of one of the plan's blocks, where engines that the options allow take what it is.
+template <class Value>
+Structure structure_for(const Plan &plan, const BlockOf<Value> &block, RunControl &control);
 
 std::int64_t held_bytes(const Plan &plan); // by the plan itself
 

@@ -1,15 +1,15 @@
 // Real numbers of so many bits, each with a bound of its error, as what a determinant is made of.
 //
 // A ball |truth - middle| <= radius goes through each operation: what the radii do to it, and half a unit in
-// the last place of the middle for its rounding, are rounded up. Radii are doubles: where one overflows it is
-// infinite, and nothing is known.
+// the last place of the middle for its rounding, are rounded up.
 #pragma once
 
 #include "lib/number/mpfr_number.hpp"
+#include "lib/planar/radius.hpp"
 
 #include <cmath>
 #include <cstddef>
-#include <utility>
+#include <cstdint>
 
 namespace libperm {
 
@@ -17,51 +17,50 @@ class BallField {
   public:
     struct Number {
         MpfrNumber middle;
-        double radius = 0;
+        Radius radius = {};
     };
 
-    explicit BallField(mpfr_prec_t bits)
-        : bits_(bits), unit_(std::ldexp(1.0, -static_cast<int>(bits))), scratch_(bits), product_(bits) {
+    explicit BallField(mpfr_prec_t bits) : bits_(bits), scratch_(bits), product_(bits) {
         mpfr_set_ui(product_, 1, MPFR_RNDN);
     }
 
-    Number zero() const { return {MpfrNumber(bits_), 0}; }
-    static bool is_zero(const Number &x) { return x.radius == 0 && mpfr_zero_p(x.middle) != 0; }
+    Number zero() const { return {MpfrNumber(bits_), {}}; }
+    static bool is_zero(const Number &x) { return x.radius.is_zero() && mpfr_zero_p(x.middle) != 0; }
+    // Or is hardly certain not to be: its inverse would be known by nothing.
     static bool may_be_zero(const Number &x) {
-        return !(std::fabs(mpfr_get_d(x.middle, MPFR_RNDZ)) > x.radius);
+        return Radius::below_difference(at_least(x.middle), x.radius).is_zero();
     }
 
     void add(Number &to, const Number &x) {
         mpfr_add(to.middle, to.middle, x.middle, MPFR_RNDN);
-        to.radius = up(to.radius + x.radius + rounding(to.middle));
+        to.radius = to.radius + x.radius + rounding(to.middle);
     }
     void multiply(Number &to, const Number &x) {
-        const double radius = radius_of_product(to, x);
+        const Radius radius = radius_of_product(to, x);
         mpfr_mul(to.middle, to.middle, x.middle, MPFR_RNDN);
-        to.radius = up(radius + rounding(to.middle));
+        to.radius = radius + rounding(to.middle);
     }
     void subtract_products(Number &to, const Number *x, const Number *y, std::size_t count) {
         for (std::size_t k = 0; k < count; ++k) {
             if (is_zero(x[k]) || is_zero(y[k])) continue;
             mpfr_mul(scratch_, x[k].middle, y[k].middle, MPFR_RNDN);
-            const double radius = radius_of_product(x[k], y[k]) + rounding(scratch_);
+            const Radius radius = radius_of_product(x[k], y[k]) + rounding(scratch_);
             mpfr_sub(to.middle, to.middle, scratch_, MPFR_RNDN);
-            to.radius = up(to.radius + radius + rounding(to.middle));
+            to.radius = to.radius + radius + rounding(to.middle);
         }
     }
-    // |1 / x - 1 / m| <= r / (|m| (|m| - r)) for x within r of m.
+    // |1 / x - 1 / m| <= r / (|m| (|m| - r)) for x within r of m; of one that may not be 0.
     Number inverse(const Number &x) {
         Number out = zero();
         mpfr_ui_div(out.middle, 1, x.middle, MPFR_RNDN);
-        const double least = std::fabs(mpfr_get_d(x.middle, MPFR_RNDZ));
-        out.radius = up(x.radius / (least * (least - x.radius) * (1 - 0x1p-50)) + rounding(out.middle));
-        if (!(least > x.radius)) out.radius = HUGE_VAL;
+        const Radius least = at_least(x.middle), rest = Radius::below_difference(least, x.radius);
+        out.radius = x.radius / least / rest + rounding(out.middle);
         return out;
     }
 
     void multiply_product(const Number &pivot) {
-        const double least = std::fabs(mpfr_get_d(pivot.middle, MPFR_RNDZ));
-        relative_ = up(relative_ + (pivot.radius / least + unit_) * (1 + relative_));
+        const Radius share = pivot.radius / at_least(pivot.middle) + unit();
+        relative_ = (relative_ + share.over(0) * (1 + relative_)) * (1 + 0x1p-49) + 0x1p-1060;
         mpfr_mul(product_, product_, pivot.middle, MPFR_RNDN);
     }
     void negate_product() { mpfr_neg(product_, product_, MPFR_RNDN); }
@@ -69,15 +68,22 @@ class BallField {
     double relative_error() const { return relative_; } // |truth - product| <= that |product|
 
   private:
-    static double up(double x) { return x * (1 + 0x1p-50) + 0x1p-1070; }
-    static double size(const MpfrNumber &x) { return std::fabs(mpfr_get_d(x, MPFR_RNDA)); }
-    double rounding(const MpfrNumber &x) const { return mpfr_zero_p(x) != 0 ? 0 : size(x) * unit_; }
-    static double radius_of_product(const Number &x, const Number &y) {
-        return up(up(size(x.middle) * y.radius) + up(size(y.middle) * x.radius) + x.radius * y.radius);
+    static Radius size(const MpfrNumber &x, mpfr_rnd_t direction) {
+        if (mpfr_zero_p(x) != 0) return {};
+        long exponent = 0;
+        const double mantissa = std::fabs(mpfr_get_d_2exp(&exponent, x, direction));
+        return {mantissa, exponent};
+    }
+    static Radius at_least(const MpfrNumber &x) { return size(x, MPFR_RNDZ); }
+    static Radius at_most(const MpfrNumber &x) { return size(x, MPFR_RNDA); }
+    // Half a unit in the last place, relative to the number, at most.
+    Radius unit() const { return {1, -static_cast<std::int64_t>(bits_)}; }
+    Radius rounding(const MpfrNumber &x) const { return at_most(x) * unit(); }
+    static Radius radius_of_product(const Number &x, const Number &y) {
+        return at_most(x.middle) * y.radius + at_most(y.middle) * x.radius + x.radius * y.radius;
     }
 
     mpfr_prec_t bits_;
-    double unit_; // half a unit in the last place of a number, relative to it, at most
     MpfrNumber scratch_, product_;
     double relative_ = 0;
 };

@@ -23,8 +23,10 @@ template <class Field> class Determinant {
 
     // Of the matrix whose rows and columns are the pairs, so that they stand on its diagonal: into the
     // field's product. `entry(k)`: the number of entry k; `done(x)`: after x products of numbers, now and
-    // then. False: no pivots are left that are certain not to be 0.
-    template <class Entry, class Done> bool find(const Entry &entry, const Done &done) {
+    // then; `hold(x)`: so many numbers are held, before they are. False: no pivots are left that are certain
+    // not to be 0.
+    template <class Entry, class Done, class Hold>
+    bool find(const Entry &entry, const Done &done, const Hold &hold) {
         const std::size_t n = fronts_.all().empty() ? 0 : at(fronts_.all().back().last);
         row_place_.assign(n, 0);
         col_place_.assign(n, 0);
@@ -33,13 +35,13 @@ template <class Field> class Determinant {
         double products = 0;
         for (std::size_t f = 0; f < fronts_.all().size(); ++f) {
             const Front &front = fronts_.all()[f];
-            Work work = assembled(f, entry);
+            Work work = assembled(f, entry, hold);
             const std::size_t pivots = eliminate(work);
             if (front.parent != -1)
                 rests_.push_back(rest_of(work, pivots));
             else if (pivots < work.candidates)
                 return false;
-            products += front.products();
+            products += std::max(front.products(), products_of(work, pivots));
             if (products < often && f + 1 < fronts_.all().size()) continue;
             done(products);
             products = 0;
@@ -63,7 +65,12 @@ template <class Field> class Determinant {
         Number *row(std::size_t i) { return numbers.data() + i * cols.size(); }
     };
 
-    template <class Entry> Work assembled(std::size_t f, const Entry &entry) {
+    static double products_of(const Work &work, std::size_t pivots) {
+        const auto size = static_cast<double>(work.rows.size());
+        return static_cast<double>(pivots) * size * size;
+    }
+
+    template <class Entry, class Hold> Work assembled(std::size_t f, const Entry &entry, const Hold &hold) {
         const Front &front = fronts_.all()[f];
         const auto first_child = rests_.end() - front.children;
         Work work;
@@ -82,6 +89,9 @@ template <class Field> class Determinant {
             row_place_[at(work.rows[k])] = k;
             col_place_[at(work.cols[k])] = k;
         }
+        std::size_t held = size * size;
+        for (const Rest &rest : rests_) held += rest.numbers.size();
+        hold(static_cast<double>(held));
         work.numbers.assign(size * size, field_.zero());
         for (const Fronts::Entry &e : fronts_.entries(f))
             field_.add(work.row(row_place_[at(e.row)])[col_place_[at(e.col)]], entry(at(e.entry)));

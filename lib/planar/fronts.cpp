@@ -122,13 +122,23 @@ Lists touched_by(const Lists &neighbours, const std::vector<std::int32_t> &paren
 
 // Pairs in a row whose fronts are nearly the same are one front: dense work is quicker than many small ones.
 std::vector<Front> fronts_of(Lists touched, const std::vector<std::int32_t> &parent) {
-    constexpr std::size_t zeros = 2; // that a pair's front may gain by it
+    constexpr double few = 8, share = 0.1; // zeros that a front may gain by it, all in all; of its entries
+    double zeros = 0;
     std::vector<Front> fronts;
     std::vector<std::int32_t> front_of(parent.size());
     for (std::size_t k = 0; k < parent.size(); ++k) {
-        const bool goes_on = k > 0 && parent[k - 1] == static_cast<std::int32_t>(k) &&
-                             touched[k].size() + 1 <= fronts.back().rest.size() + zeros;
-        if (!goes_on) fronts.push_back({static_cast<std::int32_t>(k), 0, {}, -1, 0});
+        bool goes_on = k > 0 && parent[k - 1] == static_cast<std::int32_t>(k);
+        if (goes_on) {
+            const Front &front = fronts.back();
+            const auto pivots = static_cast<double>(front.pivots()),
+                       size = pivots + 1 + static_cast<double>(touched[k].size());
+            zeros += pivots * (size - static_cast<double>(front.size()));
+            goes_on = zeros <= few + share * size * size;
+        }
+        if (!goes_on) {
+            fronts.push_back({static_cast<std::int32_t>(k), 0, {}, -1, 0});
+            zeros = 0;
+        }
         Front &front = fronts.back();
         front.last = static_cast<std::int32_t>(k) + 1;
         front.rest = std::move(touched[k]);

@@ -1,7 +1,6 @@
 #include "lib/planar/plan.hpp"
 
 #include "lib/base/fields.hpp"
-#include "lib/number/residue_numbers.hpp"
 #include "lib/planar/kasteleyn.hpp"
 #include "lib/run/proposals.hpp"
 #include "preprocess/index.hpp"
@@ -14,19 +13,13 @@ namespace {
 
 constexpr std::int32_t least_order = 64; // along a frontier smaller ones take milliseconds at most
 
-// Of an entry made an integer, in plans in doubles, which do not look.
-double guessed_bits(const BlockValues &values) { return values.may_be_long ? 60 : 4; }
-
 struct Price {
     double products, of_product; // seconds
     double matrices;             // determinants
 };
 
 Price by_residues(const Proposals &task, const PlanarPlan &plan) {
-    const Numbers &numbers = task.values.numbers;
-    const bool is_exact = numbers.precision == Precision::exact;
-    const double bits = task.bits + (is_exact ? 0 : task.a.rows * guessed_bits(task.values));
-    const double matrices = (std::ceil(bits / residue_bits) + 1) * (numbers.complex ? 2 : 1);
+    const double matrices = task.matrices();
     return {matrices * plan.fronts.products(), 2e-9, matrices};
 }
 
@@ -41,7 +34,7 @@ double seconds_of(const Price &price, const PlanarPlan &plan) {
 
 // Sets which way is the cheaper one.
 Cost planar_cost(const Proposals &task, PlanarPlan &plan) {
-    constexpr double bytes_of_ball = 80;
+    constexpr double bytes_of_ball = 112;
     Price price = by_residues(task, plan);
     double bytes_of_number = 8;
     const bool may_round = task.values.numbers.are_tracked() && task.values.may_be_long;

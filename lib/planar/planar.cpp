@@ -6,7 +6,7 @@
 #include "lib/planar/modular_field.hpp"
 #include "lib/planar/plan.hpp"
 #include "lib/run/input_error.hpp"
-#include "lib/run/pieces.hpp"
+#include "lib/run/matrix_pieces.hpp"
 
 #include <cmath>
 #include <limits>
@@ -15,9 +15,15 @@
 namespace libperm {
 namespace {
 
+// Fronts grow by pivots that are delayed.
+void grow_to(Charge &charge, double bytes) {
+    if (bytes > static_cast<double>(charge.bytes())) charge.resize(static_cast<std::int64_t>(bytes));
+}
+
 std::uint64_t modulo(const PlanarPlan &plan, const Residues &residues, std::uint64_t matrix,
                      RunControl &control) {
-    const Charge charge(&control.memory(), static_cast<std::int64_t>(8 * plan.fronts.peak()));
+    Charge charge(&control.memory(), static_cast<std::int64_t>(8 * plan.fronts.peak()));
+    const auto hold = [&](double numbers) { grow_to(charge, 8 * numbers); };
     const std::vector<std::uint64_t> &values = residues.values[matrix];
     ModularField field(residues.primes[matrix]);
     const auto entry = [&](std::size_t k) {
@@ -25,18 +31,11 @@ std::uint64_t modulo(const PlanarPlan &plan, const Residues &residues, std::uint
         return field.number(plan.is_negative[k] && x != 0 ? residues.primes[matrix] - x : x);
     };
     Determinant determinant(plan.fronts, field);
-    if (!determinant.find(entry, [&control](double products) { control.advance(products); })) return 0;
+    if (!determinant.find(
+            entry, [&control](double products) { control.advance(products); }, hold))
+        return 0;
     if (plan.is_odd) field.negate_product();
     return field.product();
-}
-
-EngineResult by_residues(const PlanarPlan &plan, const Residues &residues, RunControl &control) {
-    const auto one = [&](std::uint64_t matrix) { return modulo(plan, residues, matrix, control); };
-    EngineResult result;
-    result.value = parts_of_pieces(control, residues.primes.size(), plan.fronts.products(), std::uint64_t{0},
-                                   each_on_its_thread(control, one));
-    result.counts.operations = plan.fronts.products() * static_cast<double>(residues.primes.size());
-    return result;
 }
 
 // A sum's bytes that other machines read.
@@ -46,9 +45,10 @@ struct DoubleBall {
 };
 
 DoubleBall in_balls(const PlanarPlan &plan, const Block &block, int bits, RunControl &control) {
-    constexpr double bytes_of_ball = 80;
-    const Charge charge(&control.memory(),
-                        static_cast<std::int64_t>((bytes_of_ball + bits / 8.0) * plan.fronts.peak()));
+    constexpr double bytes_of_ball = 88;
+    const double each = bytes_of_ball + bits / 8.0;
+    Charge charge(&control.memory(), static_cast<std::int64_t>(each * plan.fronts.peak()));
+    const auto hold = [&](double numbers) { grow_to(charge, each * numbers); };
     BallField field(bits);
     const auto entry = [&](std::size_t k) {
         BallField::Number x = field.zero();
@@ -57,7 +57,9 @@ DoubleBall in_balls(const PlanarPlan &plan, const Block &block, int bits, RunCon
         return x;
     };
     Determinant determinant(plan.fronts, field);
-    if (!determinant.find(entry, [&control](double products) { control.advance(products); })) return {};
+    if (!determinant.find(
+            entry, [&control](double products) { control.advance(products); }, hold))
+        return {};
     if (plan.is_odd) field.negate_product();
     DoubleBall ball;
     long exponent = 0;
@@ -91,7 +93,10 @@ EngineResult by_balls(const PlanarPlan &plan, const Block &block, RunControl &co
 
 EngineResult run_planar(const EngineRun &run, const EngineInput &input) {
     const PlanarPlan &plan = *plan_as<PlanarPlan>(run.choice);
-    if (const Residues *residues = input.residues()) return by_residues(plan, *residues, run.control);
+    if (const Residues *residues = input.residues())
+        return matrix_by_matrix(run.control, *residues, plan.fronts.products(), [&](std::uint64_t matrix) {
+            return modulo(plan, *residues, matrix, run.control);
+        });
     return by_balls(plan, *input.block(), run.control);
 }
 

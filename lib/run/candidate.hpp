@@ -10,12 +10,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace libperm {
 
 struct Options;
+struct Structure;
 
 // How an engine does it: each has its own, which all others only pass on.
 class EnginePlan {
@@ -27,6 +29,8 @@ class EnginePlan {
     EnginePlan &operator=(EnginePlan &&) = default;
     virtual ~EnginePlan() = default;
     virtual std::int64_t bytes() const { return 0; } // where they grow with the block
+    // The entries of the block that its residues are given of, ascending; none: all.
+    virtual std::span<const std::int64_t> entries_read() const { return {}; }
 };
 
 // How it cuts its work on a block into pieces that know nothing of each other: in its own way, too.
@@ -45,6 +49,7 @@ class EngineCut {
 struct PlanSource {
     const Pattern &a, &at; // the block and its transpose
     const LineClasses &kinds;
+    const Structure &structure;
     const Numbers &numbers;
     const Options &options;
 };

@@ -2,6 +2,7 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/system.hpp"
+#include "lib/number/residue_numbers.hpp"
 #include "lib/run/escalation.hpp"
 #include "lib/run/placement.hpp"
 #include "preprocess/log_factorial.hpp"
@@ -24,11 +25,16 @@ double permanent_bits(const Pattern &a, double entry_bits) {
 }
 
 // An exact run holds, beside its tables, the matrix in whole numbers and modulo each prime.
-double bytes_of_residues(const Pattern &a, const Numbers &numbers, double bits) {
+double bytes_of_residues(const Pattern &a, const Candidate &c, const Numbers &numbers, double bits) {
     constexpr double prime_bits = 60, whole = 300; // of a prime; bytes of an entry
     const double matrices = (numbers.complex ? 2 : 1) * (bits / prime_bits + 1);
-    return static_cast<double>(a.nnz()) * (8 * matrices + whole);
+    const std::size_t read = c.plan ? c.plan->entries_read().size() : 0;
+    const auto all = static_cast<double>(a.nnz());
+    return 8 * matrices * (read > 0 ? static_cast<double>(read) : all) + whole * all;
 }
+
+// Of an entry made an integer, in plans in doubles, which do not look.
+double guessed_bits(const BlockValues &values) { return values.may_be_long ? 60 : 4; }
 
 } // namespace
 
@@ -53,6 +59,12 @@ bool Proposals::asks_for_gpu() const {
     return std::none_of(candidates.begin(), candidates.end(), [](const Candidate &c) {
         return !c.on_gpu && c.refusal == PERM_OK && c.cost.serial_seconds < worth_a_gpu;
     });
+}
+
+double Proposals::matrices() const {
+    const bool is_exact = values.numbers.precision == Precision::exact;
+    const double all = bits + (is_exact ? 0 : a.rows * guessed_bits(values));
+    return (std::ceil(all / residue_bits) + 1) * (values.numbers.complex ? 2 : 1);
 }
 
 void Proposals::expect_no_more() {
@@ -141,7 +153,7 @@ Candidate Proposals::judged(Candidate c, const Slowdown &slowdown) const {
         c.why_not = "has no numbers of MPFR, engine ryser has; precision exact knows no limit either";
     }
     if (values.numbers.precision == Precision::exact && !c.on_gpu)
-        c.cost.bytes += std::max(0.0, bytes_of_residues(a, values.numbers, bits) -
+        c.cost.bytes += std::max(0.0, bytes_of_residues(a, c, values.numbers, bits) -
                                           static_cast<double>(MemoryBudget::unnoticed_bytes));
     judge(c);
     return c;

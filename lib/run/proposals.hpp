@@ -40,6 +40,9 @@ class Proposals {
     Proposals(const Pattern &block, const Pattern &transposed, const LineClasses &lines,
               const BlockValues &of_values, const Options &of_call, RunControl &of_plan, double of_searches);
 
+    // Modulo primes, that a permanent takes in whole numbers; where numbers are not exact by a guess.
+    double matrices() const;
+
     bool asks_for(Engine engine) const { return options.engine == engine; }
     // Whether the engine may be the one, and runs on a CPU.
     bool wants_on_cpu(Engine engine) const {

@@ -106,12 +106,39 @@ void check_plan(const SavedPlan &saved) {
     for (const Pattern &a : saved.expanded) check_square(a);
 }
 
+void check_structure(const Structure &x, const Pattern &a) {
+    const auto are_lines = [&a](const std::vector<std::int32_t> &lines, std::int32_t least) {
+        return std::all_of(lines.begin(), lines.end(),
+                           [&](std::int32_t i) { return least <= i && i < a.rows; });
+    };
+    const Background &b = x.background;
+    if (x.has_background()) {
+        check_square(b.beside);
+        require(b.beside.rows == a.rows && 0 <= b.base && b.base < a.rows &&
+                    std::ssize(b.col_of_row) == a.rows && std::ssize(b.row_of_col) == a.rows &&
+                    are_lines(b.col_of_row, -1) && are_lines(b.row_of_col, -1),
+                "a background");
+    } else {
+        require(b == Background(), "a background");
+    }
+    const LowRank &low = x.low_rank;
+    require(low.rows.size() == low.cols.size() && std::ssize(low.rows) <= most_rank &&
+                are_lines(low.rows, 0) && are_lines(low.cols, 0) &&
+                std::is_sorted(low.rows.begin(), low.rows.end()) &&
+                std::is_sorted(low.cols.begin(), low.cols.end()),
+            "a low rank");
+    if (x.nested.empty()) return;
+    require_permutation(x.nested, a.rows, "nested rows");
+    require(std::ssize(a.row(x.nested.back())) == a.cols, "nested rows");
+}
+
 void check_lines(const BlockLines &lines) {
     check_square(lines.pattern);
     require(lines.pattern.rows > 0 && maximum_matching(lines.pattern).size == lines.pattern.rows,
             "a block that is 0");
     check_kinds(lines.kinds.of_row, lines.pattern);
     check_kinds(lines.kinds.of_col, transpose(lines.pattern).pattern);
+    check_structure(lines.structure, lines.pattern);
 }
 
 // As C reads it.

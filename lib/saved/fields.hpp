@@ -16,8 +16,13 @@ template <class Archive> void engine(Archive &ar, Engine &x) {
 }
 
 template <class Archive> void serialize(Archive &ar, Pattern &a) { ar(a.rows, a.cols, a.row_ptr, a.col); }
+template <class Archive> void serialize(Archive &ar, Structure &x) {
+    Background &b = x.background;
+    ar(b.beside, b.base, b.col_of_row, b.row_of_col, x.low_rank.rows, x.low_rank.cols, x.nested);
+    flag(ar, x.nearly_rank_one);
+}
 template <class Archive> void serialize(Archive &ar, BlockLines &lines) {
-    ar(lines.pattern, lines.kinds.of_row, lines.kinds.of_col);
+    ar(lines.pattern, lines.kinds.of_row, lines.kinds.of_col, lines.structure);
 }
 
 template <class Archive> void serialize(Archive &ar, InputPattern &input) {

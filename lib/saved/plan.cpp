@@ -57,13 +57,18 @@ void keep_of_use(SavedBlock &block) {
 
 auto order_of(const Pattern &a) { return std::tie(a.row_ptr, a.col); }
 auto order_of(const SavedBlock &b) {
-    return std::tie(b.lines.pattern.row_ptr, b.lines.pattern.col, b.lines.kinds.of_row, b.lines.kinds.of_col);
+    const Structure &s =
+        b.lines.structure; // which comes without a background where its rows are not told apart
+    return std::tie(b.lines.pattern.row_ptr, b.lines.pattern.col, b.lines.kinds.of_row, b.lines.kinds.of_col,
+                    s.low_rank.rows, s.low_rank.cols, s.nearly_rank_one, s.nested, s.background.base,
+                    s.background.col_of_row, s.background.row_of_col, s.background.beside.row_ptr,
+                    s.background.beside.col);
 }
 constexpr auto in_order = [](const auto &x, const auto &y) { return order_of(x) < order_of(y); };
 
 BlockPlan restored_block(SavedBlock &saved, const Plan &plan) {
     check_lines(saved.lines);
-    const auto &[a, kinds] = saved.lines;
+    const auto &[a, kinds, structure] = saved.lines;
     const Pattern at = transpose(a).pattern;
     BlockPlan block;
     block.n = a.rows;
@@ -72,8 +77,8 @@ BlockPlan restored_block(SavedBlock &saved, const Plan &plan) {
     block.numbers = plan.numbers;
     std::vector<std::shared_ptr<const EnginePlan>> plans;
     for (const SavedEnginePlan &p : saved.plans)
-        plans.push_back(
-            info_of(p.engine).restored(p.bytes, p.form, {a, at, kinds, plan.numbers, plan.options}));
+        plans.push_back(info_of(p.engine).restored(p.bytes, p.form,
+                                                   {a, at, kinds, structure, plan.numbers, plan.options}));
     block.candidates = std::move(saved.candidates);
     require(saved.plan_of.size() == block.candidates.size(), "engines without a plan");
     for (std::size_t k = 0; k < block.candidates.size(); ++k) {
@@ -134,10 +139,11 @@ Plan restored(SavedPlan saved, const Options &options) {
         plan.input.written = std::make_shared<const InputPattern>(std::move(saved.written.front()));
     for (const SavedGroup &g : saved.groups) plan.groups.emplace(g.group, g.count);
     for (const Pattern &a : saved.expanded)
-        if (!plan.expanded.contains(a)) plan.expanded.add({a, {}}, {});
+        if (!plan.expanded.contains(a)) plan.expanded.add({a, {}, {}}, {});
     plan.costliest = static_cast<std::size_t>(std::max<std::int64_t>(0, saved.costliest));
     for (SavedBlock &block : saved.blocks) {
-        require(!plan.block_plans.find(block.lines.pattern, block.lines.kinds), "a block comes twice");
+        require(!plan.block_plans.find(block.lines.pattern, block.lines.kinds, block.lines.structure),
+                "a block comes twice");
         BlockPlan planned = restored_block(block, plan);
         plan.block_plans.add(std::move(block.lines), std::move(planned));
     }

@@ -397,7 +397,7 @@ TEST_CASE("what is made again is what was there") {
         CHECK(libperm::digest_of(loaded) == libperm::digest_of(plan));
         REQUIRE(loaded.block_plans.size() == plan.block_plans.size());
         for (const auto &[lines, x] : plan.block_plans) {
-            const auto number = loaded.block_plans.find(lines.pattern, lines.kinds);
+            const auto number = loaded.block_plans.find(lines.pattern, lines.kinds, lines.structure);
             REQUIRE(number);
             const libperm::BlockPlan &y = loaded.block_plans[*number].content;
             REQUIRE(x.candidates.size() == y.candidates.size());
@@ -417,7 +417,7 @@ TEST_CASE("blocks to be expanded") {
         CHECK(loaded.expanded.size() == plan.expanded.size());
         for (const auto &block : plan.expanded) CHECK(loaded.expanded.contains(block.lines.pattern));
         const libperm::BlockLines &lines = plan.block_plans[plan.costliest].lines;
-        CHECK(loaded.block_plans.find(lines.pattern, lines.kinds) == loaded.costliest);
+        CHECK(loaded.block_plans.find(lines.pattern, lines.kinds, lines.structure) == loaded.costliest);
         expanded += !plan.expanded.empty();
     }
     CHECK(expanded > 0);

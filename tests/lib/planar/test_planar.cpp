@@ -92,6 +92,68 @@ TEST_CASE("parts of boards have the permanent that they have") {
     CHECK(of_engine > run::enough(200));
 }
 
+// Two diagonals beside the main one, whose pivots cancel again and again, far from 1; then some that do not.
+perm::Csr cancelling_chain(int exponent, int cancelling, int benign, Random &random) {
+    std::vector<double> diagonal, above, below;
+    Exact pivot = 1;
+    const auto next = [&](double x) { // u + b c / u' for the pivot u' before
+        diagonal.push_back(x);
+        pivot = Exact(x) + (above.empty() ? Exact(0) : Exact(above.back()) * Exact(below.back()) / pivot);
+    };
+    next(std::ldexp(random.uniform(1, 2), exponent));
+    for (int k = 0; k < cancelling; ++k) {
+        const double size = std::sqrt(std::fabs(pivot.get_d())) * std::exp2(exponent / 2.0);
+        above.push_back(size * random.uniform(1, 2));
+        below.push_back(size * random.uniform(1, 2));
+        const Exact rest = Exact(above.back()) * Exact(below.back()) / pivot;
+        next(-rest.get_d());
+        if (pivot == 0) return {};
+    }
+    for (int k = 0; k < benign; ++k) {
+        above.push_back(std::ldexp(random.uniform(0.1, 1), exponent - 6));
+        below.push_back(std::ldexp(random.uniform(0.1, 1), exponent - 6));
+        next(std::ldexp(random.uniform(1, 2), exponent));
+    }
+    const auto n = static_cast<std::int64_t>(diagonal.size());
+    const std::int64_t turned = random.integer(0, 1) * (n - 1);
+    return build(n, n, [&](std::int64_t i, std::int64_t j) {
+        const std::int64_t row = std::abs(turned - i), col = std::abs(turned - j);
+        const auto first = static_cast<std::size_t>(std::min(row, col));
+        return row == col        ? diagonal[first]
+               : row - col == -1 ? above[first]
+               : row - col == 1  ? below[first]
+                                 : 0.0;
+    });
+}
+
+TEST_CASE("balls of pivots that cancel far from 1") {
+    Random random(run::seed(0x706c62));
+    int compared = 0;
+    for (int k = 0; k < run::cases(24); ++k) {
+        const perm::Csr a =
+            cancelling_chain(k % 2 == 0 ? 830 : -700, static_cast<int>(random.integer(1, 12)), 60, random);
+        if (a.n_rows == 0) continue;
+        const Exact truth = oracle::by_frontier(a);
+        for (const char *without : {"all", "all,scaling"}) {
+            perm::Result r = by_planar(a, without, "double");
+            check_result(*r.raw(), truth);
+            ++compared;
+        }
+    }
+    CHECK(compared > run::enough(30));
+}
+
+TEST_CASE("strips at a corner of a board stay narrow") {
+    const auto operations = [](std::int64_t length) {
+        const perm::Csr a = grid(4, length);
+        const std::string text = perm::Plan(a, with_engine("planar")).explain(PERM_FORMAT_JSON);
+        const std::size_t place = text.find("\"operations\": ");
+        REQUIRE(place != std::string::npos);
+        return std::stod(text.substr(place + 14));
+    };
+    CHECK(operations(800) < 6 * operations(400)); // twice the lines, twice the primes
+}
+
 TEST_CASE("complex weights of a board") {
     Random random(run::seed(0x706c63));
     for (int k = 0; k < run::cases(60); ++k) {

@@ -1,0 +1,158 @@
+#include "lib/low_rank/low_rank.hpp"
+
+#include "lib/base/error.hpp"
+#include "lib/low_rank/plan.hpp"
+#include "lib/run/input_error.hpp"
+#include "lib/run/matrix_pieces.hpp"
+#include "preprocess/index.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace libperm {
+namespace {
+
+class FactorsModulo {
+  public:
+    FactorsModulo(const LowRankPlan &plan, const Residues &residues, std::uint64_t matrix)
+        : plan_(plan),
+          a_(residues.pattern),
+          values_(residues.values[matrix]),
+          field_(residues.primes[matrix]) {}
+
+    std::uint64_t permanent(RunControl &control) const {
+        const Charge charge(&control.memory(), 2 * 8 * static_cast<std::int64_t>(plan_.monomials->count()));
+        std::uint64_t scale = field_.to(1); // of what the forms were divided by
+        const std::vector<std::uint64_t> left = product_of(columns(), scale, control),
+                                         right = product_of(rows_solved(), scale, control);
+        std::vector<std::uint64_t> factorial{field_.to(1)};
+        for (std::int32_t k = 1; k <= plan_.n; ++k)
+            factorial.push_back(field_.multiply(factorial.back(), field_.to(at(k))));
+        std::uint64_t sum = 0;
+        for (std::size_t m = 0; m < left.size(); ++m) {
+            std::uint64_t term = field_.multiply(left[m], right[m]);
+            if (term == 0) continue;
+            for (const std::int32_t e : plan_.monomials->exponents(m))
+                term = field_.multiply(term, factorial[at(e)]);
+            sum = field_.add(sum, term);
+        }
+        return field_.from(field_.multiply(sum, scale));
+    }
+
+  private:
+    using Forms = std::vector<std::uint64_t>; // r coefficients each
+
+    std::size_t rank() const { return plan_.lines.rows.size(); }
+    std::uint64_t entry(std::int32_t i, std::int32_t j) const {
+        return field_.to(plan_.read.value(values_, entry_at(a_, i, j)));
+    }
+
+    // C, by row.
+    Forms columns() const {
+        Forms forms;
+        for (std::int32_t i = 0; i < plan_.n; ++i)
+            for (const std::int32_t j : plan_.lines.cols) forms.push_back(entry(i, j));
+        return forms;
+    }
+
+    // G^-1 R, by column: by Gauss and Jordan on R, whose columns of G become those of 1.
+    Forms rows_solved() const {
+        const std::size_t r = rank(), n = at(plan_.n);
+        Forms rows; // by row
+        for (const std::int32_t i : plan_.lines.rows)
+            for (std::int32_t j = 0; j < plan_.n; ++j) rows.push_back(entry(i, j));
+        for (std::size_t t = 0; t < r; ++t) {
+            const std::size_t col = at(plan_.lines.cols[t]);
+            std::size_t pivot = t;
+            while (pivot < r && rows[pivot * n + col] == 0) ++pivot;
+            if (pivot == r)
+                throw Error(PERM_UNSUPPORTED,
+                            "a minor of the matrix is a multiple of a prime that engine low_rank "
+                            "computes by: name another engine");
+            std::swap_ranges(&rows[t * n], &rows[t * n] + n, &rows[pivot * n]);
+            const std::uint64_t inverse = field_.power(rows[t * n + col], field_.prime() - 2);
+            for (std::size_t j = 0; j < n; ++j) rows[t * n + j] = field_.multiply(rows[t * n + j], inverse);
+            for (std::size_t other = 0; other < r; ++other) {
+                const std::uint64_t by = rows[other * n + col];
+                if (other == t || by == 0) continue;
+                for (std::size_t j = 0; j < n; ++j)
+                    rows[other * n + j] =
+                        field_.subtract(rows[other * n + j], field_.multiply(by, rows[t * n + j]));
+            }
+        }
+        Forms forms;
+        for (std::size_t j = 0; j < n; ++j)
+            for (std::size_t t = 0; t < r; ++t) forms.push_back(rows[t * n + j]);
+        return forms;
+    }
+
+    // With 1 as the first coefficient of each form, unless that is 0.
+    std::vector<std::uint64_t> product_of(Forms forms, std::uint64_t &scale, RunControl &control) const {
+        LinearProduct product(*plan_.monomials, field_);
+        const std::size_t r = rank();
+        for (std::size_t i = 0; i < at(plan_.n); ++i) {
+            std::uint64_t *const form = &forms[i * r];
+            if (form[0] != 0) {
+                scale = field_.multiply(scale, form[0]);
+                const std::uint64_t inverse = field_.power(form[0], field_.prime() - 2);
+                for (std::size_t t = 0; t < r; ++t) form[t] = field_.multiply(form[t], inverse);
+            }
+            product.multiply(form);
+            control.advance(plan_.products / (2.0 * plan_.n));
+        }
+        return product.coefficients();
+    }
+
+    const LowRankPlan &plan_;
+    const Pattern &a_;
+    const std::vector<std::uint64_t> &values_;
+    Montgomery field_;
+};
+
+// How far from u_i v_j an entry is, by its share, at most: a_i0 a_0j / a_00 is that product.
+double greatest_distance(const Block &block, RunControl &control) {
+    constexpr double of_products = 0x1p-51; // four roundings
+    const std::size_t n = at(block.n());
+    const std::vector<Tracked> &a = block.values;
+    double most = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        control.advance(static_cast<double>(n));
+        for (std::size_t j = 0; j < n; ++j) {
+            const Tracked &x = a[i * n + j], &u = a[i * n], &v = a[j];
+            const std::int64_t exponent =
+                std::clamp<std::int64_t>(x.exp2 + a[0].exp2 - u.exp2 - v.exp2, -2000, 2000);
+            const double there = u.value * v.value,
+                         here = std::ldexp(x.value * a[0].value, static_cast<int>(exponent));
+            most = std::max(most, std::fabs(here - there) / there);
+        }
+    }
+    return most + of_products;
+}
+
+// n! a_00^-n prod a_i0 prod a_0j.
+EngineResult nearly_rank_one(const Block &block, RunControl &control) {
+    const std::size_t n = at(block.n());
+    const std::vector<Tracked> &a = block.values;
+    Tracked product = tracked(1);
+    for (std::size_t i = 0; i < n; ++i)
+        product = product * a[i * n] * a[i] / a[0] * tracked(static_cast<double>(i + 1));
+    const double d = greatest_distance(block, control), roundings = 4.0 * static_cast<double>(n);
+    const double share = std::expm1(static_cast<double>(n) * d) * (1 + 0x1p-40) + roundings * 0x1p-52;
+    EngineResult result;
+    result.value = ball_from(block, product.value, std::fabs(product.value) * share, product.exp2);
+    result.counts.operations = static_cast<double>(block.pattern.nnz());
+    return result;
+}
+
+} // namespace
+
+EngineResult run_low_rank(const EngineRun &run, const EngineInput &input) {
+    const LowRankPlan &plan = *plan_as<LowRankPlan>(run.choice);
+    if (const Residues *residues = input.residues())
+        return matrix_by_matrix(run.control, *residues, plan.products, [&](std::uint64_t matrix) {
+            return FactorsModulo(plan, *residues, matrix).permanent(run.control);
+        });
+    return nearly_rank_one(*input.block(), run.control);
+}
+
+} // namespace libperm

@@ -1,0 +1,56 @@
+// What a block's values have in common beyond its pattern, where that makes its permanent polynomial: found
+// anew for each block, by exact comparisons, so that what is found holds.
+#pragma once
+
+#include "preprocess/block.hpp"
+#include "preprocess/memory_account.hpp"
+#include "preprocess/poll.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace libperm {
+
+// A = B + u v^T with few entries in B. An entry that B has not is u_i v_j, also one that is 0.
+struct Background {
+    Pattern beside;                       // where B may not be 0; no rows: there is no background
+    std::int32_t base = 0;                // the row with u_i = 1
+    std::vector<std::int32_t> col_of_row; // by row: u_i is a_ij / v_j for this column j; -1: u_i = 0
+    std::vector<std::int32_t> row_of_col; // by column: v_j is a_ij / u_i for this row i; -1: v_j = 0
+
+    friend bool operator==(const Background &x, const Background &y) {
+        return x.base == y.base && x.col_of_row == y.col_of_row && x.row_of_col == y.row_of_col &&
+               x.beside.rows == y.beside.rows && x.beside.row_ptr == y.beside.row_ptr &&
+               x.beside.col == y.beside.col;
+    }
+};
+
+constexpr std::int32_t most_rank = 6;
+
+// A = C G^-1 R: C has the columns `cols` of A, R the rows `rows`, G what both have. As many as the rank.
+struct LowRank {
+    std::vector<std::int32_t> rows, cols; // ascending; none: the rank is not low
+    bool operator==(const LowRank &) const = default;
+};
+
+struct Structure {
+    Background background;
+    LowRank low_rank;
+    bool nearly_rank_one = false; // no entry is negative or 0, and all are u_i v_j up to some roundings
+    // Rows whose entries are all in the next one's, in this order, and u_i v_j: a Ferrers board. None: it is
+    // not.
+    std::vector<std::int32_t> nested;
+
+    bool has_background() const { return background.beside.rows > 0; }
+    bool is_none() const { return *this == Structure(); }
+    bool operator==(const Structure &) const = default;
+};
+
+std::int64_t bytes_of(const Structure &x);
+
+// Of a block from some order on; smaller ones take microseconds anyway.
+template <class Value>
+Structure structure_of(const BlockOf<Value> &block, const Poll &poll = no_poll,
+                       MemoryAccount *account = nullptr);
+
+} // namespace libperm
