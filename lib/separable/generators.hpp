@@ -1,6 +1,6 @@
-// Generators of quasi-separable matrices modulo a prime: of those whose every block right above the diagonal,
-// and every block right below it, has a rank of at most 3 (Eidelman and Gohberg, Integral Equations Operator
-// Theory 34 (1999)). The diagonal may be anything.
+// Generators of quasi-separable matrices modulo a prime: of those whose blocks right above the diagonal, and
+// right below it, have low ranks (Eidelman and Gohberg, Integral Equations Operator Theory 34 (1999)). The
+// diagonal may be anything.
 #pragma once
 
 #include <array>
@@ -42,8 +42,10 @@ struct Generators {
     Triangle above, below; // rows open what columns close, and columns open what rows close
 };
 
-// Of the matrix in that order; none: a side needs more kinds. What is found is right modulo the prime, as
-// each entry has been compared. In O(n^2), and mostly O(n) where there are none.
+// Of the matrix in that order; none: a side needs more kinds. It needs one more at most than the greatest
+// rank of a block there, and never more than a matrix of the least rank with the same entries. What is found
+// is right modulo the prime, as each entry has been compared. In O(n^2), and mostly O(n) where there are
+// none.
 std::optional<Generators> generators_of(const DenseResidues &matrix, const LineOrder &order);
 
 } // namespace libperm
