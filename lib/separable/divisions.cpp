@@ -3,6 +3,7 @@
 namespace libperm {
 
 std::size_t divisions_of(std::size_t total, std::size_t kinds) {
+    if (kinds == 0) return total == 0 ? 1 : 0;
     if (kinds == 1) return 1;
     return kinds == 2 ? total + 1 : (total + 1) * (total + 2) / 2;
 }
@@ -12,7 +13,7 @@ Divisions::Divisions(std::size_t kinds, std::size_t most) {
     const auto base = [kinds](std::uint32_t others) {
         return kinds == 2 ? others : others * (others + 1) / 2;
     };
-    const std::uint32_t most_others = kinds == 1 ? 0 : static_cast<std::uint32_t>(most);
+    const std::uint32_t most_others = kinds <= 1 ? 0 : static_cast<std::uint32_t>(most);
     for (std::uint32_t others = 0; others <= most_others; ++others)
         for (std::uint32_t third = 0; third <= (kinds == 3 ? others : 0); ++third) {
             const std::uint32_t second = others - third, own = base(others) + third;

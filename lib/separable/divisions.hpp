@@ -18,7 +18,7 @@ class Divisions {
   public:
     static constexpr std::uint32_t none = UINT32_MAX;
 
-    // Of totals up to `most`, among 1 to 3 kinds.
+    // Of totals up to `most`, among 3 kinds at most.
     Divisions(std::size_t kinds, std::size_t most);
 
     std::uint32_t count(std::size_t kind, std::size_t total, std::size_t division) const {

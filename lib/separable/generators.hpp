@@ -20,26 +20,36 @@ struct DenseResidues {
     std::vector<std::uint64_t> values; // 0 .. prime - 1
 };
 
+// A walk through the matrix from its first row and column to its last: at each step comes a row, a column, or
+// one of each, whose entry is then on the diagonal. Entries of a row and a column behind it are above the
+// diagonal.
 struct LineOrder {
-    std::vector<std::size_t> rows, cols; // which row and which column stands at each place
+    std::vector<std::size_t> rows, cols; // by step: which row and which column comes, or no_line
 };
-LineOrder order_as_given(std::size_t n);
+constexpr std::size_t no_line = SIZE_MAX;
+LineOrder order_as_given(std::size_t n); // pairs
 
-// The entries on one side of the diagonal, each between a line i that comes first and a line j that comes
-// later: the sum of opens[i][t] closes[j][t] over the kinds t. That holds for kinds that have not ended at
-// i, ..., j - 1: what lines behind an end open and close has nothing to do with what was opened before.
+struct WalkStep {
+    bool row = false, col = false; // whether such a line comes
+};
+std::vector<WalkStep> steps_of(const LineOrder &order);
+
+// The entries on one side of the diagonal, each between what comes at a step i and what comes at a later step
+// j: the sum of opens[i][t] closes[j][t] over the kinds t. That holds for kinds that have not ended at i,
+// ..., j - 1: what is opened and closed behind an end has nothing to do with what was opened before.
 struct Triangle {
     using OfKinds = std::array<std::uint64_t, most_kinds>;
 
     std::size_t kinds = 0;
     std::vector<OfKinds> opens, closes;
-    std::vector<std::uint8_t> ends; // by line: bit t tells that no line behind closes what kind t has opened
+    std::vector<std::uint8_t> ends; // by step: bit t tells that no later one closes what kind t has opened
 };
 
 struct Generators {
     std::uint64_t prime = 0;
-    std::vector<std::uint64_t> diagonal;
-    Triangle above, below; // rows open what columns close, and columns open what rows close
+    std::vector<WalkStep> steps;
+    std::vector<std::uint64_t> diagonal; // by step
+    Triangle above, below;               // rows open what columns close, and columns open what rows close
 };
 
 // Of the matrix in that order; none: a side needs more kinds. It needs one more at most than the greatest

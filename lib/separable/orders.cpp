@@ -75,7 +75,7 @@ class CheapestShape {
     void try_one(const LineOrder &order) {
         const auto found = generators_of(matrix_, order);
         if (!found) return;
-        const double price = separable_products(matrix_.n, found->above.kinds, found->below.kinds);
+        const double price = separable_products(found->steps, found->above.kinds, found->below.kinds);
         if (shape_ && price >= price_) return;
         price_ = price;
         shape_ = {order, found->above.kinds, found->below.kinds};

@@ -4,8 +4,10 @@
 
 #include "lib/separable/generators.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 namespace libperm {
 
@@ -13,7 +15,7 @@ namespace libperm {
 std::uint64_t separable_permanent(const Generators &generators, const std::function<void(double)> &done);
 
 // How many products that takes, and how many bytes at most, with so many kinds above and below the diagonal.
-double separable_products(std::size_t n, std::size_t above, std::size_t below);
-double separable_bytes(std::size_t n, std::size_t above, std::size_t below);
+double separable_products(const std::vector<WalkStep> &steps, std::size_t above, std::size_t below);
+double separable_bytes(const std::vector<WalkStep> &steps, std::size_t above, std::size_t below);
 
 } // namespace libperm

@@ -70,8 +70,9 @@ std::uint64_t entry_of(const Triangle &triangle, std::uint64_t prime, std::size_
 }
 
 bool generate(const Generators &generators, const DenseResidues &matrix, const LineOrder &order) {
-    for (std::size_t i = 0; i < matrix.n; ++i)
-        for (std::size_t j = 0; j < matrix.n; ++j) {
+    for (std::size_t i = 0; i < order.rows.size(); ++i)
+        for (std::size_t j = 0; j < order.cols.size(); ++j) {
+            if (order.rows[i] == no_line || order.cols[j] == no_line) continue;
             const std::uint64_t x = i == j  ? generators.diagonal[i]
                                     : i < j ? entry_of(generators.above, matrix.prime, i, j)
                                             : entry_of(generators.below, matrix.prime, j, i);
@@ -304,10 +305,10 @@ TEST_CASE("a walk tells of its products, and stops where it is told to") {
         double told = 0;
         const std::uint64_t permanent =
             separable_permanent(*found, [&](double products) { told += products; });
-        const double price = separable_products(n, kinds, kinds);
+        const double price = separable_products(found->steps, kinds, kinds);
         CHECK(told <= price);
         CHECK(told > price - 2e6);
-        CHECK(separable_bytes(n, kinds, kinds) > 0);
+        CHECK(separable_bytes(found->steps, kinds, kinds) > 0);
         CHECK_THROWS_AS(separable_permanent(*found, [](double) { throw std::runtime_error("enough"); }),
                         std::runtime_error);
         // The transpose has the same permanent.
