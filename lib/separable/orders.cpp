@@ -1,5 +1,6 @@
 #include "lib/separable/orders.hpp"
 
+#include "lib/separable/paths.hpp"
 #include "lib/separable/walk.hpp"
 
 #include <algorithm>
@@ -62,11 +63,13 @@ class CheapestShape {
   public:
     explicit CheapestShape(const DenseResidues &matrix) : matrix_(matrix) {}
 
-    // The order, and that with its columns reversed.
-    void try_both(LineOrder order) {
-        try_one(order);
-        std::reverse(order.cols.begin(), order.cols.end());
-        try_one(order);
+    // The order, and that with its columns reversed; in pairs, and by turns.
+    void try_all(LineOrder order) {
+        for (int k = 0; k < 2; ++k) {
+            try_one(order);
+            if (const auto walk = path_through(matrix_, order)) try_one(*walk);
+            std::reverse(order.cols.begin(), order.cols.end());
+        }
     }
 
     std::optional<SeparableShape> shape() { return std::move(shape_); }
@@ -90,14 +93,14 @@ class CheapestShape {
 
 std::optional<SeparableShape> separable_shape(const DenseResidues &matrix) {
     CheapestShape cheapest(matrix);
-    cheapest.try_both(order_as_given(matrix.n));
+    cheapest.try_all(order_as_given(matrix.n));
     if (matrix.n == 0) return cheapest.shape();
     const SortableValues values(matrix);
     const auto [greatest, least] = values.outer_rows();
     for (const std::size_t row : {greatest, least}) {
         const std::vector<std::size_t> cols = values.cols_by_row(row);
         for (const std::size_t col : {cols.front(), cols.back()})
-            cheapest.try_both({values.rows_by_col(col), cols});
+            cheapest.try_all({values.rows_by_col(col), cols});
     }
     return cheapest.shape();
 }

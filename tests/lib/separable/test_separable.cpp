@@ -3,6 +3,7 @@
 #include "bench/families.hpp"
 #include "lib/number/montgomery.hpp"
 #include "lib/separable/orders.hpp"
+#include "lib/separable/paths.hpp"
 #include "lib/separable/walk.hpp"
 #include "tests/support/run.hpp"
 
@@ -274,6 +275,120 @@ TEST_CASE("families, as given and with lines in any order") {
             CHECK(found->below.kinds == shape->below);
             check_found(*found, again, shape->order);
         }
+    }
+}
+
+TEST_CASE("rows and columns that come by turns, in any of the ways that there are") {
+    Random random(run::seed(0x736578));
+    int alone = 0;
+    for (int k = 0; k < run::cases(800); ++k) {
+        const std::uint64_t prime = primes[at(random.integer(0, 4))];
+        const std::size_t n = at(random.integer(1, 9));
+        const double pairs = k % 2 == 0 ? 0.0 : 0.5;
+        LineOrder walk;
+        for (std::size_t row = 0, col = 0; row < n || col < n;) {
+            const bool both = row < n && col < n && random.chance(pairs);
+            const bool is_row = both || col == n || (row < n && random.chance(0.5));
+            walk.rows.push_back(is_row ? row++ : no_line);
+            walk.cols.push_back(both || !is_row ? col++ : no_line);
+        }
+        // Generators by step, of which the lines that come are kept.
+        const std::size_t steps = walk.rows.size();
+        const std::array<std::size_t, 2> kinds{at(k / 2 % 4), at(k / 8 % 4)};
+        const DenseResidues wide = generated(steps, prime, kinds, k % 3, random);
+        DenseResidues a{n, prime, std::vector<std::uint64_t>(n * n)};
+        for (std::size_t i = 0; i < steps; ++i)
+            for (std::size_t j = 0; j < steps; ++j)
+                if (walk.rows[i] != no_line && walk.cols[j] != no_line)
+                    a.values[walk.rows[i] * n + walk.cols[j]] = wide.values[i * steps + j];
+        CAPTURE(n);
+        CAPTURE(prime);
+        CAPTURE(k);
+        const auto along = generators_of(a, walk);
+        REQUIRE(along.has_value());
+        CHECK(along->above.kinds <= kinds[0]);
+        CHECK(along->below.kinds <= kinds[1]);
+        check_found(*along, a, walk);
+        const auto path = path_through(a, order_as_given(n));
+        REQUIRE(path.has_value());
+        const auto found = generators_of(a, *path);
+        REQUIRE(found.has_value());
+        check_found(*found, a, *path);
+        if (path->rows.size() > n) ++alone;
+    }
+    CHECK(alone > run::enough(400));
+}
+
+TEST_CASE("low ranks, boards whose rows are nested, and distances between any points") {
+    Random random(run::seed(0x736579));
+    for (int k = 0; k < run::cases(100); ++k) {
+        const std::int64_t n = random.integer(5, 11);
+        const auto sorted = [&] {
+            std::vector<std::int64_t> points;
+            for (std::int64_t i = 0; i < n; ++i) points.push_back(random.integer(0, 40));
+            std::sort(points.begin(), points.end());
+            return points;
+        };
+        const std::vector<std::int64_t> x = sorted(), y = sorted(), z = sorted();
+        struct Family {
+            std::function<std::int64_t(std::int64_t, std::int64_t)> entry;
+            std::size_t kinds; // of both sides together
+        };
+        const std::vector<Family> families{
+            {[](std::int64_t, std::int64_t) { return 3; }, 1},
+            {[&](std::int64_t i, std::int64_t j) { return x[at(i)] + y[at(j)]; }, 2},
+            {[&](std::int64_t i, std::int64_t j) {
+                 return x[at(i)] * z[at(j)] + z[at(i)] * y[at(j)] + x[at(j)];
+             },
+             3},
+            {[&](std::int64_t i, std::int64_t j) { return z[at(i)] * (4 * j < x[at(i)] + 10 ? 1 : 0); }, 1},
+            {[&](std::int64_t i, std::int64_t j) { return std::abs(x[at(i)] - y[at(j)]); }, 4},
+            {[&](std::int64_t i, std::int64_t j) { return std::max(x[at(i)], y[at(j)]); }, 2}};
+        for (std::size_t f = 0; f < families.size(); ++f) {
+            CAPTURE(f);
+            CAPTURE(k);
+            const DenseResidues a = matrix_of(at(n), large_prime, families[f].entry);
+            const auto path = path_through(a, order_as_given(at(n)));
+            REQUIRE(path.has_value());
+            const auto found = generators_of(a, *path);
+            REQUIRE(found.has_value());
+            CHECK(found->above.kinds + found->below.kinds <= families[f].kinds);
+            check_found(*found, a, *path);
+            // Nested rows and some products cannot be told by values of an outer line, in any order.
+            if (f == 2 || f == 3) continue;
+            const DenseResidues other = permuted(a, random);
+            const auto shape = separable_shape(other);
+            REQUIRE(shape.has_value());
+            check_found(*generators_of(other, shape->order), other, shape->order);
+        }
+    }
+    // A board with lambda_i squares in row i, ascending: the product of lambda_i - i.
+    const DenseResidues board = matrix_of(200, large_prime, [](std::int64_t i, std::int64_t j) {
+        return j < std::min(i + 1 + i % 2, std::int64_t{200}) ? 1 : 0;
+    });
+    const auto path = path_through(board, order_as_given(200));
+    REQUIRE(path.has_value());
+    const Montgomery field(large_prime);
+    std::uint64_t product = field.to(1);
+    for (std::int64_t i = 0; i < 200; ++i)
+        product = field.multiply(
+            product, field.to(static_cast<std::uint64_t>(std::min(i + 1 + i % 2, std::int64_t{200}) - i)));
+    CHECK(separable_permanent(*generators_of(board, *path), tell_nobody) == field.from(product));
+}
+
+TEST_CASE("two walks through one matrix come to the same") {
+    const auto square = [](std::int64_t i, std::int64_t j) { return (i - j) * (i - j); };
+    for (const std::uint64_t prime : {primes[2], large_prime}) {
+        const DenseResidues a = matrix_of(24, prime, square);
+        const auto pairs = generators_of(a, order_as_given(24));
+        REQUIRE(pairs.has_value());
+        CHECK(pairs->above.kinds + pairs->below.kinds == 6);
+        const auto path = path_through(a, order_as_given(24));
+        REQUIRE(path.has_value());
+        const auto by_turns = generators_of(a, *path);
+        REQUIRE(by_turns.has_value());
+        CHECK(by_turns->above.kinds + by_turns->below.kinds == 3);
+        CHECK(separable_permanent(*pairs, tell_nobody) == separable_permanent(*by_turns, tell_nobody));
     }
 }
 
