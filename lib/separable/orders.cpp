@@ -79,7 +79,8 @@ class CheapestShape {
         const auto found = generators_of(matrix_, order);
         if (!found) return;
         const double price = separable_products(found->steps, found->above.kinds, found->below.kinds);
-        if (shape_ && price >= price_) return;
+        constexpr double better = 0.9; // pairs come first, and have fewer steps
+        if (shape_ && price >= better * price_) return;
         price_ = price;
         shape_ = {order, found->above.kinds, found->below.kinds};
     }

@@ -70,7 +70,7 @@ struct WalkSize {
 
     // Slices of P, and one more that is read: it stays 0.
     void take_slices(const SliceRange &range, std::size_t a, std::size_t b) {
-        if (slices.size() < range.last + 2) slices.resize(range.last + 2, 0);
+        while (slices.size() < range.last + 2) slices.push_back(0);
         for (std::size_t w = range.first; w <= range.last + 1; ++w) {
             slices[w] = std::max(slices[w], divisions_of(w, a) * row_of_slice(range.columns(w), b));
             cols = std::max(cols, range.columns(w));
