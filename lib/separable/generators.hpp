@@ -1,0 +1,61 @@
+// Generators of quasi-separable matrices modulo a prime: of those whose blocks right above the diagonal, and
+// right below it, have low ranks (Eidelman and Gohberg, Integral Equations Operator Theory 34 (1999)). The
+// diagonal may be anything.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace libperm {
+
+constexpr std::size_t most_kinds = 3; // of lines that wait, on each side of the diagonal
+
+// A dense matrix modulo a prime, by row.
+struct DenseResidues {
+    std::size_t n = 0;
+    std::uint64_t prime = 0;           // odd, below 2^62
+    std::vector<std::uint64_t> values; // 0 .. prime - 1
+};
+
+// A walk through the matrix from its first row and column to its last: at each step comes a row, a column, or
+// one of each, whose entry is then on the diagonal. Entries of a row and a column behind it are above the
+// diagonal.
+struct LineOrder {
+    std::vector<std::size_t> rows, cols; // by step: which row and which column comes, or no_line
+};
+constexpr std::size_t no_line = SIZE_MAX;
+LineOrder order_as_given(std::size_t n); // pairs
+
+struct WalkStep {
+    bool row = false, col = false; // whether such a line comes
+};
+std::vector<WalkStep> steps_of(const LineOrder &order);
+
+// The entries on one side of the diagonal, each between what comes at a step i and what comes at a later step
+// j: the sum of opens[i][t] closes[j][t] over the kinds t. That holds for kinds that have not ended at i,
+// ..., j - 1: what is opened and closed behind an end has nothing to do with what was opened before.
+struct Triangle {
+    using OfKinds = std::array<std::uint64_t, most_kinds>;
+
+    std::size_t kinds = 0;
+    std::vector<OfKinds> opens, closes;
+    std::vector<std::uint8_t> ends; // by step: bit t tells that no later one closes what kind t has opened
+};
+
+struct Generators {
+    std::uint64_t prime = 0;
+    std::vector<WalkStep> steps;
+    std::vector<std::uint64_t> diagonal; // by step
+    Triangle above, below;               // rows open what columns close, and columns open what rows close
+};
+
+// Of the matrix in that order; none: a side needs more kinds. It needs one more at most than the greatest
+// rank of a block there, and never more than a matrix of the least rank with the same entries. What is found
+// is right modulo the prime, as each entry has been compared. In O(n^2), and mostly O(n) where there are
+// none.
+std::optional<Generators> generators_of(const DenseResidues &matrix, const LineOrder &order);
+
+} // namespace libperm

@@ -1,0 +1,109 @@
+#include "lib/separable/orders.hpp"
+
+#include "lib/separable/paths.hpp"
+#include "lib/separable/walk.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace libperm {
+namespace {
+
+// Which values are larger, and the lines' sums.
+class SortableValues {
+  public:
+    explicit SortableValues(const DenseResidues &matrix)
+        : matrix_(matrix), row_sums_(matrix.n, 0), col_sums_(matrix.n, 0) {
+        for (std::size_t i = 0; i < matrix.n; ++i)
+            for (std::size_t j = 0; j < matrix.n; ++j) {
+                row_sums_[i] += value(i, j);
+                col_sums_[j] += value(i, j);
+            }
+    }
+
+    double value(std::size_t i, std::size_t j) const {
+        const std::uint64_t x = matrix_.values[i * matrix_.n + j];
+        return x > matrix_.prime / 2 ? -static_cast<double>(matrix_.prime - x) : static_cast<double>(x);
+    }
+
+    // The rows of the greatest and of the least sum: of points on a line, the first and the last.
+    std::pair<std::size_t, std::size_t> outer_rows() const {
+        const auto [least, greatest] = std::minmax_element(row_sums_.begin(), row_sums_.end());
+        return {static_cast<std::size_t>(greatest - row_sums_.begin()),
+                static_cast<std::size_t>(least - row_sums_.begin())};
+    }
+
+    // Columns by what they have in a row, and rows by what they have in a column, ascending.
+    std::vector<std::size_t> cols_by_row(std::size_t i) const {
+        return sorted(col_sums_, [this, i](std::size_t j) { return value(i, j); });
+    }
+    std::vector<std::size_t> rows_by_col(std::size_t j) const {
+        return sorted(row_sums_, [this, j](std::size_t i) { return value(i, j); });
+    }
+
+  private:
+    template <class Value>
+    std::vector<std::size_t> sorted(const std::vector<double> &sums, const Value &value) const {
+        std::vector<std::tuple<double, double, std::size_t>> lines;
+        for (std::size_t k = 0; k < matrix_.n; ++k) lines.emplace_back(value(k), sums[k], k);
+        std::sort(lines.begin(), lines.end());
+        std::vector<std::size_t> order;
+        for (const auto &line : lines) order.push_back(std::get<2>(line));
+        return order;
+    }
+
+    const DenseResidues &matrix_;
+    std::vector<double> row_sums_, col_sums_;
+};
+
+// Keeps the cheapest of the orders that it is shown.
+class CheapestShape {
+  public:
+    explicit CheapestShape(const DenseResidues &matrix) : matrix_(matrix) {}
+
+    // The order, and that with its columns reversed; in pairs, and by turns.
+    void try_all(LineOrder order) {
+        for (int k = 0; k < 2; ++k) {
+            try_one(order);
+            if (const auto walk = path_through(matrix_, order)) try_one(*walk);
+            std::reverse(order.cols.begin(), order.cols.end());
+        }
+    }
+
+    std::optional<SeparableShape> shape() { return std::move(shape_); }
+
+  private:
+    void try_one(const LineOrder &order) {
+        const auto found = generators_of(matrix_, order);
+        if (!found) return;
+        const double price = separable_products(found->steps, found->above.kinds, found->below.kinds);
+        constexpr double better = 0.9; // pairs come first, and have fewer steps
+        if (shape_ && price >= better * price_) return;
+        price_ = price;
+        shape_ = {order, found->above.kinds, found->below.kinds};
+    }
+
+    const DenseResidues &matrix_;
+    double price_ = 0;
+    std::optional<SeparableShape> shape_;
+};
+
+} // namespace
+
+std::optional<SeparableShape> separable_shape(const DenseResidues &matrix) {
+    CheapestShape cheapest(matrix);
+    cheapest.try_all(order_as_given(matrix.n));
+    if (matrix.n == 0) return cheapest.shape();
+    const SortableValues values(matrix);
+    const auto [greatest, least] = values.outer_rows();
+    for (const std::size_t row : {greatest, least}) {
+        const std::vector<std::size_t> cols = values.cols_by_row(row);
+        for (const std::size_t col : {cols.front(), cols.back()})
+            cheapest.try_all({values.rows_by_col(col), cols});
+    }
+    return cheapest.shape();
+}
+
+} // namespace libperm

@@ -1,0 +1,21 @@
+// Permanents of quasi-separable matrices modulo a prime, by a walk along the diagonal. Rows that wait for a
+// column behind are alike but for their kinds, and so are columns that wait for a row: a state counts them.
+#pragma once
+
+#include "lib/separable/generators.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace libperm {
+
+// `done(x)` is told now and then that x products of numbers have been computed since; it may throw.
+std::uint64_t separable_permanent(const Generators &generators, const std::function<void(double)> &done);
+
+// How many products that takes, and how many bytes at most, with so many kinds above and below the diagonal.
+double separable_products(const std::vector<WalkStep> &steps, std::size_t above, std::size_t below);
+double separable_bytes(const std::vector<WalkStep> &steps, std::size_t above, std::size_t below);
+
+} // namespace libperm
