@@ -12,6 +12,8 @@
 
 #include <perm.h>
 
+#include <algorithm>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -159,12 +161,15 @@ perm_status perm_task_room(const perm_task *task, perm_answer *room) {
     return guarded([&] {
         if (!room) throw Error(PERM_BAD_ARGUMENT, "the place for the room is a null pointer");
         const capi::Room wanted = known(task).room();
-        perm_answer counts = PERM_ANSWER_INIT;
+        perm_answer counts = libperm::read_known(*room, sizeof(std::size_t), "perm_answer");
+        const std::size_t size = counts.struct_size;
+        counts = PERM_ANSWER_INIT;
+        counts.struct_size = size;
         counts.count = wanted.results;
         counts.numbers_count = wanted.numbers;
         counts.bounds_count = wanted.bounds;
         counts.columns_count = wanted.columns;
-        *room = counts;
+        std::memcpy(static_cast<void *>(room), &counts, std::min(size, sizeof counts));
     });
 }
 

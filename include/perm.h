@@ -146,7 +146,8 @@ typedef int (*perm_cancel_fn)(void *user);
  * docs/options.md shows it. */
 typedef struct perm_opts {
     size_t struct_size;         /* sizeof(perm_opts) */
-    const char *engine;         /* "auto" (NULL); "ryser", "planar", "background", "low_rank", "ferrers" on the CPU;
+    const char *engine;         /* "auto" (NULL); "ryser", "planar", "background", "low_rank", "ferrers",
+                                 * "separable" on the CPU;
                                  * "frontier", "tree" on either; on a GPU "shared", "dense", "purereg", "hybrid"
                                  * (docs/engines.md) */
     const char *device;         /* "auto" (NULL), "cpu", "gpu" (the first): without one a plan can be made and

@@ -6,9 +6,9 @@ namespace perm {
 namespace {
 
 PeriodicAnswer ask(const Options &options) {
-    const bool has_terms =
-        options.length || options.terms; // of others the library tells that nothing is kept
-    if (has_terms && !options.checkpoint.empty()) lengths_of(options);
+    const bool has_terms = options.length || options.terms;
+    const bool has_others = options.growth || options.generating_function; // of which the library tells
+    if (!options.checkpoint.empty() && (has_terms || !has_others)) lengths_of(options);
     const Cancellable cancellable(notice_of(options));
     Progress progress(!options.quiet);
     const Stopwatch watch;

@@ -29,7 +29,8 @@ enum class Engine {
     planar = 12,
     background = 13,
     low_rank = 14,
-    ferrers = 15
+    ferrers = 15,
+    separable = 16
 };
 
 // What can be asked of a solver.
@@ -106,6 +107,7 @@ inline constexpr std::array engine_facts{
     EngineFacts{.id = Engine::background, .name = "background", .goals = {Goal::block}, .on_cpu = true},
     EngineFacts{.id = Engine::low_rank, .name = "low_rank", .goals = {Goal::block}, .on_cpu = true},
     EngineFacts{.id = Engine::ferrers, .name = "ferrers", .goals = {Goal::block}, .on_cpu = true},
+    EngineFacts{.id = Engine::separable, .name = "separable", .goals = {Goal::block}, .on_cpu = true},
     EngineFacts{.id = Engine::frontier,
                 .name = "frontier",
                 .goals = {Goal::block, Goal::terms},

@@ -14,6 +14,8 @@
 #include "lib/planar/plan.hpp"
 #include "lib/planar/planar.hpp"
 #include "lib/ryser/ryser.hpp"
+#include "lib/separable/plan.hpp"
+#include "lib/separable/separable.hpp"
 #include "lib/subsets/propose.hpp"
 #include "lib/subsets/subset_sum.hpp"
 #include "lib/subsets/tree_plan.hpp"
@@ -65,6 +67,9 @@ Restored restored_as_background(std::string_view bytes, int, const PlanSource &o
 Restored restored_as_low_rank(std::string_view bytes, int, const PlanSource &of) {
     return restored_low_rank(bytes, of);
 }
+Restored restored_as_separable(std::string_view bytes, int, const PlanSource &of) {
+    return restored_separable(bytes, of);
+}
 Restored restored_as_ferrers(std::string_view bytes, int, const PlanSource &of) {
     return restored_ferrers(bytes, of);
 }
@@ -102,6 +107,16 @@ constexpr std::array table{
                .saved = saved_background,
                .restored = restored_as_background,
                .check = check_background},
+    EngineInfo{.id = Engine::separable,
+               .propose = propose_separable,
+               .run = run_separable,
+               .by_residues = always_by_residues,
+               .by_structure = true,
+               .pieces = pieces_of_separable,
+               .prime_bits = residue_bits,
+               .saved = saved_separable,
+               .restored = restored_as_separable,
+               .check = check_separable},
     EngineInfo{.id = Engine::low_rank,
                .propose = propose_low_rank,
                .run = run_low_rank,

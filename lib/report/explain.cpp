@@ -15,6 +15,13 @@
 namespace libperm {
 namespace {
 
+// Of the block that takes longest, where it was looked for.
+std::vector<std::string> structure_of_values(const Plan &plan) {
+    if (!plan.main_block() || !plan.values_known || plan.options.names_engine()) return {};
+    const BlockLines &lines = plan.block_plans[plan.costliest].lines;
+    return in_words(lines.structure, lines.pattern);
+}
+
 // docs/benchmarks.md, "How well times are predicted".
 constexpr const char *model_error = "on one GPU, tree and dense took 0.9 to 1.1 times what is "
                                     "predicted for matrices at least 30 % full, tree up to 2.6 times for "
@@ -254,6 +261,9 @@ Json plan_json(const Plan &plan, const GradientForecast &gradient) {
     if (plan.refusal != PERM_OK) j["refusal"] = plan.refusal_text.substr(0, plan.refusal_text.find('\n'));
     j["why"] = block ? block->why : plan.structure;
     j["reductions"] = reductions_json(plan.reductions);
+    Json structure = Json::Array();
+    for (const std::string &line : structure_of_values(plan)) structure.push_back(line);
+    j["structure"] = std::move(structure);
     j["blocks"] = plan.blocks;
     j["different_blocks"] = plan.distinct;
     j["average_n"] = average(plan.sum_n, plan.blocks);
@@ -348,8 +358,9 @@ std::string explain_text(const Plan &plan, const GradientForecast &gradient) {
     if (const std::string reduced = reductions_text(plan); !reduced.empty()) text += reduced + "\n";
     const BlockPlan *block = plan.main_block();
     if (!block) return text + plan.structure + "\n" + glynn_text(plan);
-    text += blocks_text(plan) + candidates_text(plan, *block) + block->why + "\n" + scale_text(plan) +
-            glynn_text(plan);
+    text += blocks_text(plan) + candidates_text(plan, *block) + block->why + "\n";
+    for (const std::string &line : structure_of_values(plan)) text += line + "\n";
+    text += scale_text(plan) + glynn_text(plan);
     if (sums_subsets(gradient.engine))
         text += formatted("derivatives: engine {}, by 2^{} sums over signs{}\n", engine_name(gradient.engine),
                           plan.n() - 1, gradient.on_gpu ? ", on the GPU" : "");

@@ -1,6 +1,7 @@
 #include "lib/samples/sample_task.hpp"
 
 #include "jit/compile/digest.hpp"
+#include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/input/digest.hpp"
 #include "lib/run/numbered_sum.hpp"
@@ -100,7 +101,22 @@ SampleTask::SampleTask(const InputPattern &input, const Values &values, std::int
       wish_(digest_of_wish(shots, seed, options)),
       way_(plan_.digest()),
       n_(as_given(input).pattern.rows),
-      entries_(as_given(input).pattern.nnz()) {}
+      entries_(as_given(input).pattern.nnz()) {
+    if (!options.checkpoint.empty()) require_memory(control.memory()); // it is run as a whole
+}
+
+// Of the parts, of these joined, and of the caller's; with what is kept of them, and written to a file.
+double SampleTask::bytes_of_columns(bool are_kept) const {
+    constexpr double here = 2 * sizeof(std::int32_t) + sizeof(std::int64_t), kept = 5 * sizeof(std::int32_t);
+    return (here + (are_kept ? kept : 0)) * static_cast<double>(count());
+}
+
+void SampleTask::require_memory(MemoryBudget &memory) const {
+    constexpr double most = 0x1p62;
+    const double bytes = bytes_of_columns(true);
+    memory.require(static_cast<std::int64_t>(std::min(bytes, most)),
+                   formatted("drawing {} samples of {} rows as a whole", plan_.shots(), plan_.rows()));
+}
 
 TaskIdentity SampleTask::identity() const {
     return {TaskIdentity::samples,
@@ -141,7 +157,8 @@ KeptAbout SampleTask::about() const {
 std::vector<std::int32_t> SampleTask::run(PieceStore *store, RunControl &control, const Told &) const {
     const double share = store ? store->share() : 1;
     const bool is_shard = store && store->is_of_one_shard();
-    const double columns = (is_shard ? share : 2) * sizeof(std::int32_t) * static_cast<double>(count());
+    const double columns = is_shard ? share * sizeof(std::int32_t) * static_cast<double>(count())
+                                    : bytes_of_columns(store != nullptr);
     const Charge held(&control.memory(), plan_.bytes() + static_cast<std::int64_t>(columns));
     control.begin(share * serial_seconds(), share * plan_.seconds());
     RunControl along(control, 1, PieceScope{store, {}});

@@ -30,6 +30,8 @@ class SampleTask final : public TaskOf<std::vector<std::int32_t>> {
 
   private:
     double serial_seconds() const;
+    double bytes_of_columns(bool are_kept) const; // of all samples
+    void require_memory(MemoryBudget &memory) const;
 
     const Options &options_;
     const SamplePlan plan_;

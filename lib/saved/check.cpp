@@ -106,6 +106,26 @@ void check_plan(const SavedPlan &saved) {
     for (const Pattern &a : saved.expanded) check_square(a);
 }
 
+// Each row and column comes once, and something at each step.
+void check_separable(const Separable &x, std::size_t n) {
+    const LineOrder &order = x.order;
+    require(order.rows.size() == order.cols.size() && x.above <= most_kinds && x.below <= most_kinds,
+            "an order of lines");
+    for (const std::vector<std::size_t> &lines : {order.rows, order.cols}) {
+        std::vector<char> is_there(n);
+        std::size_t count = 0;
+        for (const std::size_t line : lines) {
+            if (line == no_line) continue;
+            require(line < n && !is_there[line], "an order of lines");
+            is_there[line] = 1;
+            ++count;
+        }
+        require(count == n, "an order of lines");
+    }
+    for (std::size_t k = 0; k < order.rows.size(); ++k)
+        require(order.rows[k] != no_line || order.cols[k] != no_line, "an order of lines");
+}
+
 void check_structure(const Structure &x, const Pattern &a) {
     const auto are_lines = [&a](const std::vector<std::int32_t> &lines, std::int32_t least) {
         return std::all_of(lines.begin(), lines.end(),
@@ -127,6 +147,7 @@ void check_structure(const Structure &x, const Pattern &a) {
                 std::is_sorted(low.rows.begin(), low.rows.end()) &&
                 std::is_sorted(low.cols.begin(), low.cols.end()),
             "a low rank");
+    if (x.is_separable()) check_separable(x.separable, at(a.rows));
     if (x.nested.empty()) return;
     require_permutation(x.nested, a.rows, "nested rows");
     require(std::ssize(a.row(x.nested.back())) == a.cols, "nested rows");

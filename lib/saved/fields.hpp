@@ -16,9 +16,17 @@ template <class Archive> void engine(Archive &ar, Engine &x) {
 }
 
 template <class Archive> void serialize(Archive &ar, Pattern &a) { ar(a.rows, a.cols, a.row_ptr, a.col); }
+template <class Archive> void line_order(Archive &ar, Separable &x) {
+    std::uint64_t above = x.above, below = x.below;
+    std::vector<std::uint64_t> rows(x.order.rows.begin(), x.order.rows.end()),
+        cols(x.order.cols.begin(), x.order.cols.end());
+    ar(above, below, rows, cols);
+    x = {{{rows.begin(), rows.end()}, {cols.begin(), cols.end()}}, above, below};
+}
 template <class Archive> void serialize(Archive &ar, Structure &x) {
     Background &b = x.background;
     ar(b.beside, b.base, b.col_of_row, b.row_of_col, x.low_rank.rows, x.low_rank.cols, x.nested);
+    line_order(ar, x.separable);
     flag(ar, x.nearly_rank_one);
 }
 template <class Archive> void serialize(Archive &ar, BlockLines &lines) {

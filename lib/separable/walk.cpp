@@ -1,6 +1,6 @@
 // P(x, y) holds the states: the coefficient of x^r y^c is the sum of what leaves r_t rows of each kind t and
 // c_s columns of each kind s waiting. At a step, with the row's u and p and the column's v and q of
-// lib/separable/generators.hpp, the column comes first,
+// lib/structure/separable/generators.hpp, the column comes first,
 //     E = sum_t v_t dP/dx_t + sum_s q_s y_s P,
 // then the row, which may close the column that has just come, and is not to:
 //     P <- (a_kk - sum_s p_s q_s) P + sum_t u_t x_t E + sum_s p_s dE/dy_s.
@@ -29,7 +29,7 @@ struct SliceRange {
     std::size_t columns(std::size_t w) const { return w - lead; } // that wait beside w rows
 };
 struct StepRange {
-    WalkStep step;
+    ComingLines step;
     SliceRange half, whole; // when the column has come, and when the row has
 };
 
@@ -37,12 +37,12 @@ SliceRange slice_range(std::size_t n, std::size_t rows, std::size_t cols) {
     return {rows > cols ? rows - cols : 0, std::min(rows, n - cols), rows - cols};
 }
 
-std::vector<StepRange> step_ranges(const std::vector<WalkStep> &steps) {
+std::vector<StepRange> step_ranges(const std::vector<ComingLines> &steps) {
     const auto n = static_cast<std::size_t>(
-        std::count_if(steps.begin(), steps.end(), [](const WalkStep &step) { return step.row; }));
+        std::count_if(steps.begin(), steps.end(), [](const ComingLines &step) { return step.row; }));
     std::size_t rows = 0, cols = 0; // that have come
     std::vector<StepRange> ranges;
-    for (const WalkStep &step : steps) {
+    for (const ComingLines &step : steps) {
         if (step.col) ++cols;
         const SliceRange half = slice_range(n, rows, cols);
         if (step.row) ++rows;
@@ -88,8 +88,8 @@ struct WalkSize {
 // division.
 template <std::size_t A, std::size_t B> class SeparableWalk {
   public:
-    SeparableWalk(const Generators &generators, const std::vector<WalkStep> &steps, const Triangle &of_rows,
-                  const Triangle &of_cols, const std::function<void(double)> &done)
+    SeparableWalk(const Generators &generators, const std::vector<ComingLines> &steps,
+                  const Triangle &of_rows, const Triangle &of_cols, const std::function<void(double)> &done)
         : ranges_(step_ranges(steps)),
           diagonal_(generators.diagonal),
           of_rows_(of_rows),
@@ -270,12 +270,12 @@ std::uint64_t product_of_diagonal(const Generators &generators) {
 
 // The steps of the transpose, which has the same permanent: fewer kinds of rows than of columns are better,
 // as the inner loop is one over columns.
-std::vector<WalkStep> transposed_steps(std::vector<WalkStep> steps) {
-    for (WalkStep &step : steps) std::swap(step.row, step.col);
+std::vector<ComingLines> transposed_steps(std::vector<ComingLines> steps) {
+    for (ComingLines &step : steps) std::swap(step.row, step.col);
     return steps;
 }
 
-std::vector<StepRange> ranges_of_kinds(const std::vector<WalkStep> &steps, std::size_t above,
+std::vector<StepRange> ranges_of_kinds(const std::vector<ComingLines> &steps, std::size_t above,
                                        std::size_t below) {
     return step_ranges(above > below ? transposed_steps(steps) : steps);
 }
@@ -285,7 +285,8 @@ std::vector<StepRange> ranges_of_kinds(const std::vector<WalkStep> &steps, std::
 std::uint64_t separable_permanent(const Generators &generators, const std::function<void(double)> &done) {
     const Triangle *rows = &generators.above, *cols = &generators.below;
     const bool is_transposed = rows->kinds > cols->kinds;
-    const std::vector<WalkStep> steps = is_transposed ? transposed_steps(generators.steps) : generators.steps;
+    const std::vector<ComingLines> steps =
+        is_transposed ? transposed_steps(generators.steps) : generators.steps;
     if (is_transposed) std::swap(rows, cols);
     const auto walk = [&]<std::size_t A, std::size_t B>() {
         return SeparableWalk<A, B>(generators, steps, *rows, *cols, done).permanent();
@@ -314,7 +315,7 @@ std::uint64_t separable_permanent(const Generators &generators, const std::funct
     }
 }
 
-double separable_products(const std::vector<WalkStep> &steps, std::size_t above, std::size_t below) {
+double separable_products(const std::vector<ComingLines> &steps, std::size_t above, std::size_t below) {
     const auto [a, b] = std::minmax(above, below);
     if (b == 0) return static_cast<double>(steps.size());
     const auto states = [a = a, b = b](std::size_t w, std::size_t columns) {
@@ -331,7 +332,7 @@ double separable_products(const std::vector<WalkStep> &steps, std::size_t above,
     return kinds * of_columns + (1 + kinds) * of_rows;
 }
 
-double separable_bytes(const std::vector<WalkStep> &steps, std::size_t above, std::size_t below) {
+double separable_bytes(const std::vector<ComingLines> &steps, std::size_t above, std::size_t below) {
     const auto [a, b] = std::minmax(above, below);
     if (b == 0) return 0;
     const WalkSize size(ranges_of_kinds(steps, above, below), a, b);

@@ -2,7 +2,7 @@
 // column behind are alike but for their kinds, and so are columns that wait for a row: a state counts them.
 #pragma once
 
-#include "lib/separable/generators.hpp"
+#include "lib/structure/separable/generators.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace libperm {
 std::uint64_t separable_permanent(const Generators &generators, const std::function<void(double)> &done);
 
 // How many products that takes, and how many bytes at most, with so many kinds above and below the diagonal.
-double separable_products(const std::vector<WalkStep> &steps, std::size_t above, std::size_t below);
-double separable_bytes(const std::vector<WalkStep> &steps, std::size_t above, std::size_t below);
+double separable_products(const std::vector<ComingLines> &steps, std::size_t above, std::size_t below);
+double separable_bytes(const std::vector<ComingLines> &steps, std::size_t above, std::size_t below);
 
 } // namespace libperm

@@ -2,11 +2,14 @@
 // anew for each block, by exact comparisons, so that what is found holds.
 #pragma once
 
+#include "lib/structure/separable/generators.hpp"
 #include "preprocess/block.hpp"
 #include "preprocess/memory_account.hpp"
 #include "preprocess/poll.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace libperm {
@@ -33,20 +36,36 @@ struct LowRank {
     bool operator==(const LowRank &) const = default;
 };
 
+// Low rank on both sides of a staircase, in this order of the lines.
+struct Separable {
+    LineOrder order;                  // no steps: there is none that was found
+    std::size_t above = 0, below = 0; // kinds of lines that wait, on either side
+    friend bool operator==(const Separable &x, const Separable &y) {
+        return x.order.rows == y.order.rows && x.order.cols == y.order.cols && x.above == y.above &&
+               x.below == y.below;
+    }
+};
+
 struct Structure {
     Background background;
     LowRank low_rank;
+    Separable separable;
     bool nearly_rank_one = false; // no entry is negative or 0, and all are u_i v_j up to some roundings
     // Rows whose entries are all in the next one's, in this order, and u_i v_j: a Ferrers board. None: it is
     // not.
     std::vector<std::int32_t> nested;
 
+    bool is_separable() const { return !separable.order.rows.empty(); }
     bool has_background() const { return background.beside.rows > 0; }
     bool is_none() const { return *this == Structure(); }
     bool operator==(const Structure &) const = default;
 };
 
 std::int64_t bytes_of(const Structure &x);
+
+// What was found, a line each, or that nothing was; none: nothing was looked for in a block with this
+// pattern.
+std::vector<std::string> in_words(const Structure &x, const Pattern &a);
 
 // Of a block from some order on; smaller ones take microseconds anyway.
 template <class Value>

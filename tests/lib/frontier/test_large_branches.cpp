@@ -3,6 +3,7 @@
 #include "lib/frontier/plan.hpp"
 #include "lib/input/options.hpp"
 #include "lib/run/outcome.hpp"
+#include "lib/structure/structure.hpp"
 #include "preprocess/branch_program.hpp"
 #include "tests/support/exactly.hpp"
 
@@ -115,7 +116,7 @@ TEST_CASE("branches: 10^5 entries in a row, and along a line of joins, on a stac
             const Pattern at = transpose(block.pattern).pattern;
             const Options options;
             restored = restored_frontier(bytes, number_of(FrontierForm::branches),
-                                         {block.pattern, at, LineClasses{}, Numbers{}, options});
+                                         {block.pattern, at, LineClasses{}, Structure{}, Numbers{}, options});
         });
         CHECK(fits);
         CHECK((program.branches.size() > 1) == !is_path);

@@ -2,7 +2,7 @@
 // by turns, as the matrix says.
 #pragma once
 
-#include "lib/separable/generators.hpp"
+#include "lib/structure/separable/generators.hpp"
 
 #include <optional>
 

@@ -2,7 +2,7 @@
 // values, as the distances of points on a line are where the points are sorted.
 #pragma once
 
-#include "lib/separable/generators.hpp"
+#include "lib/structure/separable/generators.hpp"
 
 #include <cstddef>
 #include <optional>

@@ -1,6 +1,6 @@
-#include "lib/separable/generators.hpp"
+#include "lib/structure/separable/generators.hpp"
 
-#include "lib/separable/echelon.hpp"
+#include "lib/structure/separable/echelon.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -45,8 +45,8 @@ LineOrder order_as_given(std::size_t n) {
     return order;
 }
 
-std::vector<WalkStep> steps_of(const LineOrder &order) {
-    std::vector<WalkStep> steps;
+std::vector<ComingLines> steps_of(const LineOrder &order) {
+    std::vector<ComingLines> steps;
     for (std::size_t k = 0; k < order.rows.size(); ++k)
         steps.push_back({order.rows[k] != no_line, order.cols[k] != no_line});
     return steps;

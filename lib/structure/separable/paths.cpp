@@ -1,6 +1,6 @@
-#include "lib/separable/paths.hpp"
+#include "lib/structure/separable/paths.hpp"
 
-#include "lib/separable/echelon.hpp"
+#include "lib/structure/separable/echelon.hpp"
 
 #include <algorithm>
 #include <array>

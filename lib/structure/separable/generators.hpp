@@ -29,10 +29,10 @@ struct LineOrder {
 constexpr std::size_t no_line = SIZE_MAX;
 LineOrder order_as_given(std::size_t n); // pairs
 
-struct WalkStep {
+struct ComingLines {
     bool row = false, col = false; // whether such a line comes
 };
-std::vector<WalkStep> steps_of(const LineOrder &order);
+std::vector<ComingLines> steps_of(const LineOrder &order);
 
 // The entries on one side of the diagonal, each between what comes at a step i and what comes at a later step
 // j: the sum of opens[i][t] closes[j][t] over the kinds t. That holds for kinds that have not ended at i,
@@ -47,7 +47,7 @@ struct Triangle {
 
 struct Generators {
     std::uint64_t prime = 0;
-    std::vector<WalkStep> steps;
+    std::vector<ComingLines> steps;
     std::vector<std::uint64_t> diagonal; // by step
     Triangle above, below;               // rows open what columns close, and columns open what rows close
 };

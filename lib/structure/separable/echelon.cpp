@@ -1,4 +1,4 @@
-#include "lib/separable/echelon.hpp"
+#include "lib/structure/separable/echelon.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
-#include "lib/separable/orders.hpp"
+#include "lib/structure/separable/orders.hpp"
 
-#include "lib/separable/paths.hpp"
 #include "lib/separable/walk.hpp"
+#include "lib/structure/separable/paths.hpp"
 
 #include <algorithm>
 #include <tuple>

@@ -1,0 +1,50 @@
+#include "lib/separable/separable.hpp"
+
+#include "lib/base/error.hpp"
+#include "lib/run/matrix_pieces.hpp"
+#include "lib/separable/plan.hpp"
+#include "lib/separable/walk.hpp"
+#include "preprocess/index.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace libperm {
+namespace {
+
+DenseResidues dense_matrix(const Residues &residues, std::uint64_t matrix) {
+    const Pattern &a = residues.pattern;
+    const auto n = at(a.rows);
+    DenseResidues dense{n, residues.primes[matrix], std::vector<std::uint64_t>(n * n)};
+    std::int64_t k = 0;
+    for (std::int32_t i = 0; i < a.rows; ++i)
+        for (const std::int32_t j : a.row(i))
+            dense.values[at(i) * n + at(j)] = residues.values[matrix][at(k++)];
+    return dense;
+}
+
+std::uint64_t along_the_walk(const SeparablePlan &plan, const Residues &residues, std::uint64_t matrix,
+                             RunControl &control) {
+    const double entries = static_cast<double>(residues.pattern.rows) * residues.pattern.rows;
+    Charge charge(&control.memory(), static_cast<std::int64_t>(plan.table_bytes + 8 * entries));
+    const std::optional<Generators> found = generators_of(dense_matrix(residues, matrix), plan.shape.order);
+    if (!found)
+        throw Error(PERM_UNSUPPORTED, "the ranks beside the diagonal are higher modulo a prime that engine "
+                                      "separable computes by: name another engine");
+    const double bytes = separable_bytes(found->steps, found->above.kinds, found->below.kinds) + 8 * entries;
+    charge.resize(std::max(charge.bytes(), static_cast<std::int64_t>(bytes)));
+    return separable_permanent(*found, [&control](double products) { control.advance(products); });
+}
+
+} // namespace
+
+EngineResult run_separable(const EngineRun &run, const EngineInput &input) {
+    const SeparablePlan &plan = *plan_as<SeparablePlan>(run.choice);
+    const Residues &residues = *input.residues();
+    return matrix_by_matrix(run.control, residues, plan.products, [&](std::uint64_t matrix) {
+        return along_the_walk(plan, residues, matrix, run.control);
+    });
+}
+
+} // namespace libperm

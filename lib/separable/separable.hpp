@@ -1,0 +1,15 @@
+// Engine `separable`: the permanent of a matrix with low ranks on both sides of its diagonal, or of a
+// staircase.
+//
+// Lines come one by one; those that wait for others are alike but for their kinds, so that only their numbers
+// are kept apart (quasi-separable matrices: Eidelman and Gohberg, Integral Equations Operator Theory 34
+// (1999)).
+#pragma once
+
+#include "lib/run/engine_run.hpp"
+
+namespace libperm {
+
+EngineResult run_separable(const EngineRun &run, const EngineInput &input); // of residues
+
+} // namespace libperm
