@@ -147,8 +147,8 @@ void add_plan_options(CLI::App &command, Options &options) {
     command.add_option("FILE", options.file, "Matrix Market file; - reads the standard input")->required();
     command
         .add_option("--engine", options.engine,
-                    "auto; frontier or tree; on the CPU alone ryser or planar; on a GPU alone hybrid, "
-                    "purereg, dense or shared")
+                    "auto; frontier or tree; on the CPU alone ryser, planar, background, low_rank, ferrers or "
+                    "separable; on a GPU alone hybrid, purereg, dense or shared")
         ->type_name("NAME");
     command
         .add_option("--device", options.device,
