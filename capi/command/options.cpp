@@ -146,9 +146,10 @@ double parse_seconds(const std::string &text) {
 void add_plan_options(CLI::App &command, Options &options) {
     command.add_option("FILE", options.file, "Matrix Market file; - reads the standard input")->required();
     command
-        .add_option("--engine", options.engine,
-                    "auto; frontier or tree; on the CPU alone ryser, planar, background, low_rank, ferrers or "
-                    "separable; on a GPU alone hybrid, purereg, dense or shared")
+        .add_option(
+            "--engine", options.engine,
+            "auto; frontier or tree; on the CPU alone ryser, planar, background, low_rank, ferrers or "
+            "separable; on a GPU alone hybrid, purereg, dense or shared")
         ->type_name("NAME");
     command
         .add_option("--device", options.device,
