@@ -11,6 +11,7 @@
 #include "lib/run/gpu_device.hpp"
 #include "lib/run/placement.hpp"
 #include "lib/run/run_control.hpp"
+#include "lib/structure/find_structure.hpp"
 #include "preprocess/forbert_marx.hpp"
 #include "preprocess/matching.hpp"
 

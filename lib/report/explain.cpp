@@ -7,6 +7,7 @@
 #include "lib/input/machine.hpp"
 #include "lib/plan/engines.hpp"
 #include "lib/report/picture.hpp"
+#include "lib/structure/find_structure.hpp"
 
 #include <algorithm>
 #include <cmath>

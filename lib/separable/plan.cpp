@@ -2,7 +2,7 @@
 
 #include "lib/base/fields.hpp"
 #include "lib/run/proposals.hpp"
-#include "lib/separable/walk.hpp"
+#include "lib/structure/separable/walk.hpp"
 
 #include <algorithm>
 

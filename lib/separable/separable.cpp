@@ -3,7 +3,7 @@
 #include "lib/base/error.hpp"
 #include "lib/run/matrix_pieces.hpp"
 #include "lib/separable/plan.hpp"
-#include "lib/separable/walk.hpp"
+#include "lib/structure/separable/walk.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>

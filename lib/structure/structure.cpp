@@ -1,46 +1,8 @@
 #include "lib/structure/structure.hpp"
 
-#include "jit/text/text.hpp"
-#include "lib/structure/find_background.hpp"
-#include "lib/structure/find_low_rank.hpp"
-#include "lib/structure/find_nested.hpp"
-#include "lib/structure/probe.hpp"
-#include "lib/structure/separable/orders.hpp"
-#include "preprocess/index.hpp"
-
-#include <span>
-#include <type_traits>
-#include <utility>
-#include <vector>
+#include <cstddef>
 
 namespace libperm {
-namespace {
-
-constexpr std::int32_t least_order = 12;
-constexpr std::int32_t least_separable = 24;  // below, looking for it takes a share of what the block takes
-constexpr std::int32_t most_separable = 2000; // beyond, a walk takes hours
-
-bool is_looked_at(const Pattern &a) {
-    return a.rows >= least_order && 2 * a.nnz() >= std::int64_t{a.rows} * a.rows;
-}
-
-template <class Value> std::vector<std::uint64_t> all_residues(const Probe<Value> &probe, const Poll &poll) {
-    const auto n = static_cast<std::size_t>(probe.n());
-    PolledSteps steps(poll);
-    std::vector<std::uint64_t> residues(n * n);
-    for (std::size_t i = 0; i < n; ++i) {
-        steps.take(16 * static_cast<std::int64_t>(n));
-        probe.row(static_cast<std::int32_t>(i), std::span(residues).subspan(i * n, n));
-    }
-    return residues;
-}
-
-Separable find_separable(std::vector<std::uint64_t> residues, std::size_t n) {
-    const auto shape = separable_shape({n, probe_prime(), std::move(residues)});
-    return shape ? Separable{shape->order, shape->above, shape->below} : Separable();
-}
-
-} // namespace
 
 std::int64_t bytes_of(const Structure &x) {
     const Background &b = x.background;
@@ -48,51 +10,5 @@ std::int64_t bytes_of(const Structure &x) {
            4 * (std::ssize(b.col_of_row) + std::ssize(b.row_of_col) + std::ssize(x.nested) +
                 2 * std::ssize(x.low_rank.rows) + 4 * std::ssize(x.separable.order.rows));
 }
-
-std::vector<std::string> in_words(const Structure &x, const Pattern &a) {
-    if (!is_looked_at(a)) return {};
-    std::vector<std::string> lines;
-    if (x.has_background())
-        lines.push_back(formatted("values: u_i v_j but for {} of {} places", x.background.beside.nnz(),
-                                  std::int64_t{a.rows} * a.rows));
-    if (!x.low_rank.rows.empty()) lines.push_back(formatted("values: of rank {}", x.low_rank.rows.size()));
-    if (x.nearly_rank_one) lines.emplace_back("values: of rank one up to rounding");
-    if (x.is_separable())
-        lines.push_back(
-            formatted("values: along a staircase through the matrix of rank {} above and {} below",
-                      x.separable.above, x.separable.below));
-    if (!x.nested.empty()) lines.emplace_back("values: u_i v_j in nested rows");
-    if (lines.empty())
-        lines.emplace_back(
-            "values: not u_i v_j at most places, of no rank below 7, not of nested rows, and of no low "
-            "ranks beside the diagonal, as far as was looked");
-    return lines;
-}
-
-template <class Value>
-Structure structure_of(const BlockOf<Value> &block, const Poll &poll, MemoryAccount *account) {
-    Structure found;
-    const std::int32_t n = block.n();
-    if (!is_looked_at(block.pattern)) return found;
-    if (may_be_nested(block.pattern)) found.nested = find_nested(block, poll);
-    if (!found.nested.empty()) return found;
-    const Probe<Value> probe(block);
-    const bool low = may_have_low_rank(probe), beside = may_have_background(probe);
-    const bool may_be_separable = least_separable <= n && n <= most_separable;
-    if (low || beside || may_be_separable) {
-        constexpr std::int64_t of_an_entry = 8, of_an_exact_one = std::is_same_v<Value, Tracked> ? 170 : 0;
-        const Charge charge(account, (of_an_entry + of_an_exact_one) * n * n);
-        std::vector<std::uint64_t> residues = all_residues(probe, poll);
-        if (low) found.low_rank = find_low_rank(block, probe, residues, poll);
-        if (beside) found.background = find_background(block, probe, residues, poll);
-        if (may_be_separable && found.is_none()) found.separable = find_separable(std::move(residues), at(n));
-    }
-    if constexpr (std::is_same_v<Value, Tracked>)
-        found.nearly_rank_one = found.low_rank.rows.size() != 1 && is_nearly_rank_one(block, poll);
-    return found;
-}
-
-template Structure structure_of(const Block &block, const Poll &poll, MemoryAccount *account);
-template Structure structure_of(const ExactBlock &block, const Poll &poll, MemoryAccount *account);
 
 } // namespace libperm

@@ -4,12 +4,9 @@
 
 #include "lib/structure/separable/generators.hpp"
 #include "preprocess/block.hpp"
-#include "preprocess/memory_account.hpp"
-#include "preprocess/poll.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace libperm {
@@ -62,14 +59,5 @@ struct Structure {
 };
 
 std::int64_t bytes_of(const Structure &x);
-
-// What was found, a line each, or that nothing was; none: nothing was looked for in a block with this
-// pattern.
-std::vector<std::string> in_words(const Structure &x, const Pattern &a);
-
-// Of a block from some order on; smaller ones take microseconds anyway.
-template <class Value>
-Structure structure_of(const BlockOf<Value> &block, const Poll &poll = no_poll,
-                       MemoryAccount *account = nullptr);
 
 } // namespace libperm

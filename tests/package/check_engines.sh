@@ -23,7 +23,7 @@ allowed() { # ENGINE
     esac
 }
 
-mapfile -t engines < <(sed -nE 's/^ *(EngineFacts\{)?\.id = Engine::([a-z]+),.*/\2/p' lib/input/engine.hpp | grep -vxE 'automatic|none')
+mapfile -t engines < <(sed -nE 's/^ *(EngineFacts\{)?\.id = Engine::([a-z_]+),.*/\2/p' lib/input/engine.hpp | grep -vxE 'automatic|none')
 for engine in "${engines[@]}"; do
     grep -qE "\.name = \"$engine\"" lib/input/engine.hpp || { echo "engine $engine has another name" && failed=1; }
     names="\\bEngine::$engine\\b"

@@ -1,6 +1,6 @@
 #include "lib/structure/separable/orders.hpp"
 
-#include "lib/separable/walk.hpp"
+#include "lib/structure/separable/walk.hpp"
 #include "lib/structure/separable/paths.hpp"
 
 #include <algorithm>

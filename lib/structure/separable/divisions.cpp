@@ -1,4 +1,4 @@
-#include "lib/separable/divisions.hpp"
+#include "lib/structure/separable/divisions.hpp"
 
 namespace libperm {
 

@@ -5,10 +5,10 @@
 // then the row, which may close the column that has just come, and is not to:
 //     P <- (a_kk - sum_s p_s q_s) P + sum_t u_t x_t E + sum_s p_s dE/dy_s.
 // Without a column E = P; without a row P <- E.
-#include "lib/separable/walk.hpp"
+#include "lib/structure/separable/walk.hpp"
 
 #include "lib/number/montgomery.hpp"
-#include "lib/separable/divisions.hpp"
+#include "lib/structure/separable/divisions.hpp"
 
 #include <algorithm>
 #include <array>
