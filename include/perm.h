@@ -180,8 +180,8 @@ typedef struct perm_opts {
     const char *without;        /* reductions to leave out, by commas: "matching", "dm" (Dulmage-Mendelsohn), "d1",
                                  * "d2" (rows and columns of degree 1, 2), "fm" (Forbert-Marx), "merge" (of
                                  * repeated rows and columns), "scaling" (by powers of two), "periodic" (long
-                                 * matrices of equal cells, docs/periodic.md); "all": all but scaling. NULL or
-                                 * "": none left out */
+                                 * matrices of equal cells, docs/periodic.md), "structure" (of values,
+                                 * docs/structure.md); "all": all but scaling. NULL or "": none left out */
     const char *decompose;      /* "auto" (NULL): what the cost model says is cheapest; "paper": SUperman's
                                  * rule, rows and columns of at most 4 entries expanded down to n = 30 */
     const char *chunks;         /* of the GPU's walk along the Gray code: "ceg" (NULL), a power of two, so that

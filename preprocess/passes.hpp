@@ -11,6 +11,7 @@ struct Passes {
     bool merging = true;                   // of repeated rows and columns
     bool scaling = true;                   // by powers of two, before an engine starts
     bool periodic = true;                  // long matrices of equal cells, by the operator of one
+    bool structure = true;                 // what a block's values have in common is looked for
     friend bool operator==(const Passes &, const Passes &) = default;
 };
 

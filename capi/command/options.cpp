@@ -177,7 +177,7 @@ void add_plan_options(CLI::App &command, Options &options) {
     command
         .add_option("--without", options.without,
                     "reductions to leave out, with commas between them: matching, dm, d1, d2, fm, merge, "
-                    "scaling, periodic; all")
+                    "scaling, periodic, structure; all")
         ->type_name("NAMES");
     command
         .add_option(

@@ -57,7 +57,7 @@ constexpr std::array rows{
                 .name = "without",
                 .type = "words",
                 .otherwise = "none",
-                .values = "matching, dm, d1, d2, fm, merge, scaling, periodic, all",
+                .values = "matching, dm, d1, d2, fm, merge, scaling, periodic, structure, all",
                 .hint = ", with commas between them"},
     OptionFacts{.id = Option::decompose,
                 .name = "decompose",

@@ -119,10 +119,11 @@ Passes read_passes(std::string_view without) {
         std::string_view name;
         bool Passes::*pass;
     };
-    static constexpr Name names[] = {{"matching", &Passes::matching}, {"dm", &Passes::dulmage_mendelsohn},
-                                     {"d1", &Passes::degree_1},       {"d2", &Passes::degree_2},
-                                     {"fm", &Passes::forbert_marx},   {"merge", &Passes::merging},
-                                     {"scaling", &Passes::scaling},   {"periodic", &Passes::periodic}};
+    static constexpr Name names[] = {{"matching", &Passes::matching},  {"dm", &Passes::dulmage_mendelsohn},
+                                     {"d1", &Passes::degree_1},        {"d2", &Passes::degree_2},
+                                     {"fm", &Passes::forbert_marx},    {"merge", &Passes::merging},
+                                     {"scaling", &Passes::scaling},    {"periodic", &Passes::periodic},
+                                     {"structure", &Passes::structure}};
     Passes passes;
     for (bool more = !without.empty(); more;) {
         const std::size_t comma = std::min(without.find(','), without.size());

@@ -1,6 +1,7 @@
 #include "lib/plan/plan.hpp"
 
 #include "jit/text/text.hpp"
+#include "lib/base/error.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/system.hpp"
 #include "lib/number/wide_value.hpp"
@@ -379,10 +380,16 @@ template DecompositionRule<Gaussian> rule_of(const Plan &plan, RunControl &contr
 template <class Value>
 Structure structure_for(const Plan &plan, const BlockOf<Value> &block, RunControl &control) {
     const Options &options = plan.options;
-    const bool is_named = options.names_engine();
-    if (options.device == Device::gpu || (is_named && !info_of(options.engine).by_structure)) return {};
-    return structure_of(
-        block, [&control] { control.poll(); }, &control.memory());
+    if (!options.passes.structure || options.device == Device::gpu ||
+        (options.names_engine() && !info_of(options.engine).by_structure))
+        return {};
+    try {
+        return structure_of(
+            block, [&control] { control.poll(); }, &control.memory());
+    } catch (const Error &error) {
+        if (error.status() != PERM_REFUSED_MEMORY) throw;
+        return {}; // other engines may do with less
+    }
 }
 template Structure structure_for(const Plan &plan, const Block &block, RunControl &control);
 template Structure structure_for(const Plan &plan, const ExactBlock &block, RunControl &control);

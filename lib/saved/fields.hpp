@@ -47,7 +47,7 @@ template <class Archive> void serialize(Archive &ar, Options &o) {
     ar(o.mpfr_bits, o.modulus, o.tolerance, o.seed);
     Passes &p = o.passes;
     flags(ar, p.matching, p.dulmage_mendelsohn, p.degree_1, p.degree_2, p.forbert_marx, p.merging, p.scaling,
-          p.periodic, o.decompose_as_published, o.equal_chunks);
+          p.periodic, p.structure, o.decompose_as_published, o.equal_chunks);
 }
 
 template <class Archive> void serialize(Archive &ar, Reductions &r) {

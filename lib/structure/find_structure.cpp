@@ -74,7 +74,7 @@ Structure structure_of(const BlockOf<Value> &block, const Poll &poll, MemoryAcco
     const bool may_be_separable = least_separable <= n && n <= most_separable;
     if (low || beside || may_be_separable) {
         constexpr std::int64_t of_an_entry = 8, of_an_exact_one = std::is_same_v<Value, Tracked> ? 170 : 0;
-        const Charge charge(account, (of_an_entry + of_an_exact_one) * n * n);
+        const Charge charge(account, (of_an_entry + (low || beside ? of_an_exact_one : 0)) * n * n);
         std::vector<std::uint64_t> residues = all_residues(probe, poll);
         if (low) found.low_rank = find_low_rank(block, probe, residues, poll);
         if (beside) found.background = find_background(block, probe, residues, poll);

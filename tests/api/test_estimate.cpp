@@ -39,7 +39,7 @@ Estimate estimate(const perm::Csr &a, double epsilon, std::uint64_t seed = 1, co
 
 double log2_of(double mantissa, std::int64_t exp2) { return std::log2(mantissa) + static_cast<double>(exp2); }
 
-constexpr const char *no_merging = "merge,periodic";
+constexpr const char *no_merging = "merge,periodic,structure";
 
 } // namespace
 
@@ -140,7 +140,7 @@ TEST_CASE("blocks: what is quick is exact, and the rest shares what is allowed")
         return block(i) == block(j) ? 1.0 : 0.0;
     });
     const double truth = 2 * std::lgamma(41.0) / std::log(2.0) + 3;
-    const Estimate e = estimate(a, 0.05, 3, "merge,periodic,d2");
+    const Estimate e = estimate(a, 0.05, 3, "merge,periodic,structure,d2");
     REQUIRE(e.status == PERM_OK);
     CHECK(e.found.blocks == 5);
     CHECK(e.found.blocks_exact == 3);

@@ -110,7 +110,7 @@ Case of_estimate() {
     c.name = "estimate";
     c.matrix = derangements(40);
     c.opts.device = "cpu";
-    c.opts.without = "merge,periodic";
+    c.opts.without = "merge,periodic,structure";
     c.opts.seed = 3;
     const auto wanted = [] {
         perm_estimate_opts opts = PERM_ESTIMATE_OPTS_INIT;

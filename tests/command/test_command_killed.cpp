@@ -103,8 +103,8 @@ TEST_CASE("an estimate with a checkpoint") {
     std::string text = "%%MatrixMarket matrix array real general\n40 40\n";
     for (int k = 0; k < 1600; ++k) text += k % 41 == 0 ? "0\n" : "1\n";
     const std::string file = folder.write("matrix.mtx", text);
-    const Words estimate{"estimate", file,        "--without", "merge,periodic", "--epsilon",
-                         "0.0002",   "--threads", "2",         "--quiet"};
+    const Words estimate{"estimate",  file, "--without", "merge,periodic,structure", "--epsilon", "0.0002",
+                         "--threads", "2",  "--quiet"};
     const std::string whole = permanent(folder, estimate);
     CHECK(disturbed(folder, estimate + Words{"--checkpoint", folder / "kept", "--checkpoint-every", "0.01"},
                     random) == 0);

@@ -402,7 +402,7 @@ TEST_CASE("an estimate by an array of jobs, and with a checkpoint") {
         for (int j = 1; j <= 40; ++j)
             if (i != j) text += std::to_string(i) + " " + std::to_string(j) + " 1\n";
     const std::string matrix = folder.write("m.mtx", text);
-    const Words options{"--without", "merge,periodic", "--epsilon", "0.0005", "--seed", "3"};
+    const Words options{"--without", "merge,periodic,structure", "--epsilon", "0.0005", "--seed", "3"};
     const std::string whole = permanent(folder, Words{"estimate", matrix} + options);
     const Array jobs(folder, matrix, 3, options + Words{"--estimate"});
     jobs.run_parts({2, 0});

@@ -17,7 +17,7 @@ namespace {
 perm_estimated estimate(const perm::Csr &a, const char *device, const char *method, double epsilon) {
     perm_opts opts = PERM_OPTS_INIT;
     opts.device = device;
-    opts.without = "merge,periodic";
+    opts.without = "merge,periodic,structure";
     perm_estimate_opts wanted = PERM_ESTIMATE_OPTS_INIT;
     wanted.epsilon = epsilon;
     wanted.seed = 5;

@@ -142,7 +142,7 @@ TEST_CASE("estimates: the samples of one call, by all ranks") {
         const TemporaryFolder folder;
         const std::string file = folder / "kept";
         perm_opts opts = with(nullptr);
-        opts.without = "merge,periodic";
+        opts.without = "merge,periodic,structure";
         if (rank == 0) opts.seed = 3; // the others are told
         perm_estimate_opts wanted = PERM_ESTIMATE_OPTS_INIT;
         wanted.epsilon = epsilon;
