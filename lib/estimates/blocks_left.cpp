@@ -58,21 +58,20 @@ template <class Value> void BlocksLeft<Value>::block(LeafOf<Value> leaf) {
 
 template <class Value> bool BlocksLeft<Value>::computed_within(double seconds, Left &one) {
     const Pattern &pattern = one.leaf.block.pattern;
-    const bool is_far = seconds <= at_once && pattern.rows > many_subsets &&
-                        least_frontier(pattern).expansions > seconds * operations_a_second;
-    if (is_far || (one.plan && seconds < 1)) return false;
     Structure structure;
     if (options_.passes.structure)
         structure = structure_of(
             one.leaf.block, [this] { control_.poll(); }, &control_.memory());
-}, &control_.memory());
-BlockValues values = values_;
-values.structure = &structure;
-one.plan = plan_block(pattern, one.leaf.kinds, values, options_, control_,
-                      seconds <= at_once ? at_once_effort : effort);
-if (one.plan->refusal != PERM_OK || one.plan->best().cost.serial_seconds > seconds) return false;
-compute(std::move(one));
-return true;
+    const bool is_far = structure.is_none() && seconds <= at_once && pattern.rows > many_subsets &&
+                        least_frontier(pattern).expansions > seconds * operations_a_second;
+    if (is_far || (one.plan && seconds < 1)) return false;
+    BlockValues values = values_;
+    values.structure = &structure;
+    one.plan = plan_block(pattern, one.leaf.kinds, values, options_, control_,
+                          seconds <= at_once ? at_once_effort : effort);
+    if (one.plan->refusal != PERM_OK || one.plan->best().cost.serial_seconds > seconds) return false;
+    compute(std::move(one));
+    return true;
 }
 
 template <class Value> void BlocksLeft<Value>::compute(Left one) {
