@@ -42,9 +42,10 @@ std::array<std::int64_t, 2> sizes_of(const std::string &name, std::string_view t
 }
 
 // Rows of a cell under construction: entries that fall on one place are added up.
-class CellRows {
+class LatticeRows {
   public:
-    CellRows(std::int64_t rows, std::int64_t reach) : reach_(reach), rows_(static_cast<std::size_t>(rows)) {}
+    LatticeRows(std::int64_t rows, std::int64_t reach)
+        : reach_(reach), rows_(static_cast<std::size_t>(rows)) {}
 
     void add(std::int64_t row, std::int64_t column, std::int64_t cell) {
         const auto r = static_cast<std::int64_t>(rows_.size());
@@ -96,7 +97,7 @@ LatticeCell layer_cell(const Section &section, bool along_first) {
     std::array<std::int64_t, 2> next{0, 0};
     for (std::int64_t site = 0; site < section.sites(); ++site)
         number.push_back(next[static_cast<std::size_t>(colour(site))]++);
-    CellRows rows(next[0], 1);
+    LatticeRows rows(next[0], 1);
     for (std::int64_t x = 0; x < section.a; ++x)
         for (std::int64_t y = 0; y < section.b; ++y) {
             const std::int64_t site = section.number(x, y);
@@ -121,7 +122,7 @@ LatticeCell two_layer_cell(const Section &section) {
     for (std::int64_t layer = 0; layer < 2; ++layer)
         for (std::int64_t site = 0; site < sites; ++site)
             number.push_back(next[static_cast<std::size_t>(colour(site, layer))]++);
-    CellRows rows(sites, 1);
+    LatticeRows rows(sites, 1);
     for (std::int64_t layer = 0; layer < 2; ++layer)
         for (std::int64_t x = 0; x < section.a; ++x)
             for (std::int64_t y = 0; y < section.b; ++y) {
@@ -156,7 +157,7 @@ LatticeCell lattice(const std::string &name, const Section &section) {
 // lines; of each two vertices at one place the black one lies below at even places, above at odd ones, and is
 // joined upwards.
 LatticeCell hexagonal(std::int64_t width) {
-    CellRows rows(width, 1);
+    LatticeRows rows(width, 1);
     for (std::int64_t x = 0; x < width; ++x) {
         for (const std::int64_t to : {x - 1, x + 1})
             if (to >= 0 && to < width) rows.add(x, to, 0);
@@ -167,7 +168,7 @@ LatticeCell hexagonal(std::int64_t width) {
 
 LatticeCell band(std::int64_t below, std::int64_t above) {
     const std::int64_t reach = std::max(below, above);
-    CellRows rows(1, reach);
+    LatticeRows rows(1, reach);
     for (std::int64_t k = -below; k <= above; ++k) rows.add(0, 0, k);
     return rows.cell();
 }
