@@ -104,7 +104,8 @@ std::vector<std::int32_t> order_of_few_open(const LinesBeside &lines, const Poll
                  moves = std::min(of_a_set * sets, most_steps) / step;
     PolledSteps steps(poll);
     double heat = first_heat;
-    for (double move = 0; move < moves && least > few; ++move, heat *= 1 - cooling / moves) {
+    const auto last = static_cast<std::int64_t>(moves);
+    for (std::int64_t move = 0; move < last && least > few; ++move, heat *= 1 - cooling / moves) {
         steps.take(static_cast<std::int64_t>(step));
         const std::int32_t from = random.below(size), to = random.below(size);
         if (from == to) continue;

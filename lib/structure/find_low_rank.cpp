@@ -115,7 +115,7 @@ class ExactBasis {
         for (const std::int32_t j : block.pattern.row(i)) row[at(j)] = block.values[at(k++)];
         return row;
     }
-    static void subtract(std::vector<Gaussian> &row, const Gaussian by, const std::vector<Gaussian> &other) {
+    static void subtract(std::vector<Gaussian> &row, const Gaussian &by, const std::vector<Gaussian> &other) {
         if (is_zero(by)) return;
         const Gaussian minus{-by.re, -by.im};
         for (std::size_t j = 0; j < row.size(); ++j)

@@ -1,7 +1,7 @@
 #include "lib/structure/separable/orders.hpp"
 
-#include "lib/structure/separable/walk.hpp"
 #include "lib/structure/separable/paths.hpp"
+#include "lib/structure/separable/walk.hpp"
 
 #include <algorithm>
 #include <tuple>

@@ -2,9 +2,9 @@
 // numbers, and what is not quasi-separable.
 #include "bench/families.hpp"
 #include "lib/number/montgomery.hpp"
-#include "lib/structure/separable/walk.hpp"
 #include "lib/structure/separable/orders.hpp"
 #include "lib/structure/separable/paths.hpp"
+#include "lib/structure/separable/walk.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
