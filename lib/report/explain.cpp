@@ -18,7 +18,10 @@ namespace {
 
 // Of the block that takes longest, where it was looked for.
 std::vector<std::string> structure_of_values(const Plan &plan) {
-    if (!plan.main_block() || !plan.values_known || plan.options.names_engine()) return {};
+    const Options &options = plan.options;
+    const bool is_looked_for =
+        options.passes.structure && options.device != Device::gpu && !options.names_engine();
+    if (!plan.main_block() || !plan.values_known || !is_looked_for) return {};
     const BlockLines &lines = plan.block_plans[plan.costliest].lines;
     return in_words(lines.structure, lines.pattern);
 }
