@@ -279,6 +279,25 @@ PERM_API perm_status perm_result_clear(perm_result *result);
  * that was set runs out; PERM_CANCELLED; 4xx. */
 PERM_API perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm_result *result);
 
+/* A matrix as a product, A = U V^T, of order n and of the rank `rank` at most. */
+typedef struct perm_factors {
+    size_t struct_size; /* sizeof(perm_factors) */
+    int64_t n, rank;
+    const void *u, *v;  /* n * rank values each, row by row: a[i, j] = sum_t u[i * rank + t] v[j * rank + t] */
+    int32_t value_type; /* perm_value_type, not PERM_VALUE_PATTERN */
+    int32_t reserved;   /* must be 0 */
+} perm_factors;
+
+#define PERM_FACTORS_INIT { sizeof(perm_factors), 0, 0, NULL, NULL, PERM_VALUE_F64, 0 }
+
+/* Computes perm(U V^T); the matrix is never formed. With the monomials of degree n in `rank` variables, of which there are
+ * binomial(n + rank - 1, rank - 1) (Barvinok, Math. Oper. Res. 21, 1996; docs/structure.md): order 1000 at rank 2 takes a
+ * moment. The factors are taken exactly, whatever their type, and so is the permanent, which of doubles is then rounded to
+ * a double, within its bound, unless precision is "exact".
+ * Errors: those of perm_compute; PERM_BAD_OPTION for a precision that is neither "auto" nor "exact", and for an engine
+ * other than "auto" and "low_rank". On failure the result is cleared. */
+PERM_API perm_status perm_compute_product(const perm_factors *a, const perm_opts *opts, perm_result *result);
+
 typedef struct perm_plan perm_plan;
 
 /* perm_compute, and the plan that it went by, for perm_plan_explain and perm_plan_source: it is of the entries as they
@@ -358,7 +377,8 @@ PERM_API perm_status perm_plan_gradient_batch(const perm_plan *plan, const void 
  * result (may be NULL): the sum over all matchings, from the same run, in doubles.
  * values: as in perm_plan_execute; none may be negative. They may lie far beyond each other: where products of doubles
  * would leave their range, numbers have exponents of their own. Small matrices (up to 12 lines on one side) go over the
- * sets of these lines, others along the frontier and back, as gradients do (docs/matchings.md).
+ * sets of these lines, others along the frontier and back, or by the inverse of a planar matrix with its signs, as
+ * gradients do (docs/matchings.md).
  * Errors: those of perm_plan_gradient; PERM_BAD_MATRIX for a negative or complex weight, and where no matching has a weight
  * above 0: then there are no probabilities; PERM_UNSUPPORTED where weights lie too far apart for all that, and for a plan of
  * a precision other than "auto" and "double". Nothing is written then. */
@@ -606,7 +626,7 @@ PERM_API perm_status perm_estimate(const perm_csr *a, const perm_opts *opts, con
 
 /* Draws `shots` matchings of a nonnegative matrix, independent of each other: sigma with probability
  * prod_i a[i, sigma(i)] / perm(A), exactly (but for roundings within 1e-9): along the frontier backwards where it fits,
- * else by rejection.
+ * row by row where the matrix is planar (docs/structure.md), else by rejection.
  * columns: shots * n_rows numbers: of each sample the column of each row, -1 for a row that stays unmatched.
  * A checkpoint (perm_opts) keeps all samples that are drawn, four bytes a row, which the memory limit must allow for.
  * Errors: those of perm_compute; PERM_BAD_MATRIX for negative or complex entries, and where the permanent is 0;

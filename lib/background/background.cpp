@@ -2,9 +2,9 @@
 
 #include "lib/background/counting_table.hpp"
 #include "lib/background/plan.hpp"
-#include "lib/base/error.hpp"
 #include "lib/number/montgomery.hpp"
 #include "lib/run/matrix_pieces.hpp"
+#include "lib/run/unfit_prime.hpp"
 #include "lib/structure/background_lines.hpp"
 #include "preprocess/index.hpp"
 
@@ -26,9 +26,7 @@ class Modulo {
         background_lines(
             plan.background, [this](std::int32_t i, std::int32_t j) { return entry(entry_at(a_, i, j)); },
             [this](std::uint64_t x, std::uint64_t y) {
-                if (y == 0)
-                    throw Error(PERM_UNSUPPORTED, "an entry of the background is a multiple of a prime that "
-                                                  "engine background computes by: name another engine");
+                if (y == 0) throw UnfitPrime(Engine::background, "an entry of the background");
                 return field_.multiply(x, field_.power(y, field_.prime() - 2));
             },
             field_.to(1), u_, v_);

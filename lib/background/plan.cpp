@@ -89,11 +89,6 @@ void propose_background(Proposals &task, Engine self) {
     task.add(std::move(c), {});
 }
 
-double pieces_of_background(const Candidate &c) {
-    const auto *plan = plan_as<BackgroundPlan>(c);
-    return plan ? std::max(1.0, c.cost.operations / std::max(1.0, plan->products)) : 1;
-}
-
 std::string saved_background(const EnginePlan &plan, bool) { // the rest follows from the structure
     return written(dynamic_cast<const BackgroundPlan &>(plan).order);
 }

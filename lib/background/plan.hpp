@@ -22,13 +22,13 @@ class BackgroundPlan final : public EnginePlan {
     double products = 0;      // of a matrix
     EntriesRead read;
 
+    double matrix_products() const override { return products; }
     std::int64_t bytes() const override;
     std::span<const std::int64_t> entries_read() const override { return read.all(); }
     double table_bytes() const;
 };
 
 void propose_background(Proposals &task, Engine self);
-double pieces_of_background(const Candidate &c);
 
 std::string saved_background(const EnginePlan &plan, bool with_predictions);
 std::shared_ptr<const EnginePlan> restored_background(std::string_view bytes, const PlanSource &of);

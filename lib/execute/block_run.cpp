@@ -98,8 +98,6 @@ EngineInput planned_input(const BlockRun &, const Block &lines) { return lines; 
 EngineInput planned_input(const BlockRun &run, const ExactBlock &lines) {
     return {lines, run.plan.numbers.arithmetic()};
 }
-ExactBlock exactly(const Block &block) { return exact_block(block); }
-const ExactBlock &exactly(const ExactBlock &block) { return block; }
 
 // What is sure to need more than the doubles that were planned is done in more at once, if there is time.
 // That follows from plan and values, so that shards and who combines them do the same.
@@ -127,10 +125,9 @@ std::optional<Outcome> run_in_wider(const BlockRun &run, const Candidate &choice
         else
             slowdown = wider.slowdown;
         Attempt attempt(run, wider.candidate, ++number, slower);
-        constexpr std::int64_t of_an_entry = std::is_same_v<Value, Tracked> ? 170 : 0; // made exact
-        const Charge wide(&run.memory, of_an_entry * block.pattern.nnz());
+        const Charge wide(&run.memory, bytes_made_exact(block));
         ExactBlock room_for_lines;
-        const auto &exact = exactly(block);
+        const auto &exact = exact_block(block);
         const ExactBlock &lines = attempt.lines_of(exact, room_for_lines);
         const auto work = [&] {
             Outcome outcome = attempt.outcome_of(attempt.run(EngineInput(lines, wider.arithmetic)));
@@ -234,7 +231,7 @@ bool by_residues(const Candidate &c) {
 
 // What engines that take residues alone come to; a double has the nearest, with what reductions rounded.
 Outcome run_by_residues(const BlockRun &run, const Candidate &choice, const Block &block) {
-    const Charge charge(&run.memory, 170 * block.pattern.nnz()); // made exact
+    const Charge charge(&run.memory, bytes_made_exact(block));
     Attempt attempt(run, choice, 0);
     Outcome outcome = run_exactly(run, attempt, exact_block(block));
     set_value(outcome, WideBall{*outcome.wide, {}});
@@ -248,7 +245,7 @@ Outcome run_by_residues(const BlockRun &run, const Candidate &choice, const Bloc
 
 } // namespace
 
-Outcome run_block(const BlockRun &run, Block block) {
+Outcome run_block(const BlockRun &run, Block &&block) {
     const Candidate &choice = *run.plan.choice();
     if (by_residues(choice)) return run_by_residues(run, choice, block);
     const std::int64_t exp2 = run.options.passes.scaling ? scale(block, [&run] { run.control.poll(); }) : 0;

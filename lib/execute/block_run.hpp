@@ -15,16 +15,18 @@ struct BlockRun {
     RunControl &control;
     MemoryBudget &memory;
     PieceScope pieces;
+    std::uint32_t first_attempt = 0; // its number; others follow
 
     PieceScope attempt(std::uint32_t number) const {
         PieceScope scope = pieces;
-        scope.task.attempt = number;
+        scope.task.attempt = first_attempt + number;
         return scope;
     }
 };
 
-// Throws Error. Of a Block the permanent and its bound; of an ExactBlock outcome.wide, in the plan's numbers.
-Outcome run_block(const BlockRun &run, Block block);
+// Throws Error; an UnfitPrime (lib/run/unfit_prime.hpp) leaves the block as it was. Of a Block the permanent
+// and its bound; of an ExactBlock outcome.wide, in the plan's numbers.
+Outcome run_block(const BlockRun &run, Block &&block);
 Outcome run_block(const BlockRun &run, const ExactBlock &block);
 
 } // namespace libperm

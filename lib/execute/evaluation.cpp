@@ -1,9 +1,12 @@
 #include "lib/execute/evaluation.hpp"
 
+#include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
+#include "lib/base/log.hpp"
 #include "lib/execute/block_run.hpp"
 #include "lib/run/outcome_bytes.hpp"
 #include "lib/run/pieces.hpp"
+#include "lib/run/unfit_prime.hpp"
 #include "preprocess/parallel.hpp"
 
 #include <algorithm>
@@ -119,8 +122,23 @@ template <class Value> void Evaluation<Value>::compute(Job &job) {
 template <class Value>
 void Evaluation<Value>::compute_by(const BlockPlan &plan, Job &job, const PieceScope &pieces) {
     if (plan.refusal != PERM_OK) throw Error(plan.refusal, plan.refusal_text);
-    job.outcome =
-        run_block({plan, plan_.options, control_, control_.memory(), pieces}, std::move(job.leaf.block));
+    const auto run = [&](const BlockPlan &by, std::uint32_t first_attempt) {
+        job.outcome = run_block({by, plan_.options, control_, control_.memory(), pieces, first_attempt},
+                                std::move(job.leaf.block));
+    };
+    try {
+        run(plan, 0);
+    } catch (const UnfitPrime &unfit) {
+        if (options_.names_engine() || (pieces.store && pieces.store->is_of_one_shard())) throw;
+        const Structure none;
+        const BlockPlan other =
+            plan_block(job.leaf.block.pattern, job.leaf.kinds, plan_.block_values(none), options_, control_);
+        if (other.refusal != PERM_OK) throw;
+        log_decision(formatted("{}; so {} computes the block", unfit.what(), name_of(*other.choice())));
+        constexpr std::uint32_t behind_all = 16; // attempts of the first plan
+        control_.expect_more(other.best().cost.serial_seconds);
+        run(other, behind_all);
+    }
 }
 
 // Puts the waiting tokens together as far as they go, and forgets the jobs.

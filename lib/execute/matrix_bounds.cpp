@@ -94,7 +94,7 @@ template <class Value> class BlockBounds {
             if (plan.refusal != PERM_OK || plan.best().cost.serial_seconds > quick) return {};
             spent_ += plan.best().cost.serial_seconds;
             return interval_of(ball_of_outcome<Value>(
-                run_block({plan, options, control_, control_.memory(), {}}, leaf.block)));
+                run_block({plan, options, control_, control_.memory(), {}}, BlockOf<Value>(leaf.block))));
         } catch (const Error &error) {
             if (!is_limit(error.status())) throw;
             return {};

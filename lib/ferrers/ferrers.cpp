@@ -1,10 +1,10 @@
 #include "lib/ferrers/ferrers.hpp"
 
-#include "lib/base/error.hpp"
 #include "lib/base/fields.hpp"
 #include "lib/number/montgomery.hpp"
 #include "lib/run/matrix_pieces.hpp"
 #include "lib/run/proposals.hpp"
+#include "lib/run/unfit_prime.hpp"
 #include "lib/structure/entries_read.hpp"
 #include "lib/structure/structure.hpp"
 #include "preprocess/index.hpp"
@@ -27,7 +27,7 @@ class FerrersPlan final : public EnginePlan {
     std::vector<std::int32_t> rows; // each one's columns are among the next one's
     EntriesRead read;
 
-    double products() const { return 4.0 * static_cast<double>(rows.size()); }
+    double matrix_products() const override { return 4.0 * static_cast<double>(rows.size()); }
     std::int64_t bytes() const override { return 4 * std::ssize(rows) + 8 * std::ssize(read.all()); }
     std::span<const std::int64_t> entries_read() const override { return read.all(); }
 };
@@ -47,9 +47,7 @@ std::uint64_t product_modulo(const FerrersPlan &plan, const Residues &residues, 
         const std::int64_t left = std::ssize(a.row(i)) - taken++;
         product = field.multiply(product, field.to(at(std::max<std::int64_t>(0, left))));
     }
-    if (below == 0)
-        throw Error(PERM_UNSUPPORTED, "an entry of the matrix is a multiple of a prime that engine ferrers "
-                                      "computes by: name another engine");
+    if (below == 0) throw UnfitPrime(Engine::ferrers, "an entry of the matrix");
     return field.from(field.multiply(product, field.power(below, field.prime() - 2)));
 }
 
@@ -63,7 +61,7 @@ void propose_ferrers(Proposals &task, Engine self) {
     if (structure && !structure->nested.empty()) {
         const FerrersPlan plan(task.a, structure->nested);
         const double matrices = task.matrices();
-        c.cost.operations = matrices * plan.products();
+        c.cost.operations = matrices * plan.matrix_products();
         c.cost.serial_seconds = call_seconds + 1e-8 * c.cost.operations;
         c.cost.bytes = 8 * matrices * static_cast<double>(plan.read.all().size());
         c.plan = std::make_shared<const FerrersPlan>(plan);
@@ -78,15 +76,11 @@ void propose_ferrers(Proposals &task, Engine self) {
 
 EngineResult run_ferrers(const EngineRun &run, const EngineInput &input) {
     const FerrersPlan &plan = *plan_as<FerrersPlan>(run.choice);
-    return matrix_by_matrix(run.control, *input.residues(), plan.products(), [&](std::uint64_t matrix) {
-        run.control.advance(plan.products());
-        return product_modulo(plan, *input.residues(), matrix);
-    });
-}
-
-double pieces_of_ferrers(const Candidate &c) {
-    const auto *plan = plan_as<FerrersPlan>(c);
-    return plan ? std::max(1.0, c.cost.operations / plan->products()) : 1;
+    return matrix_by_matrix(run.control, *input.residues(), plan.matrix_products(),
+                            [&](std::uint64_t matrix) {
+                                run.control.advance(plan.matrix_products());
+                                return product_modulo(plan, *input.residues(), matrix);
+                            });
 }
 
 std::string saved_ferrers(const EnginePlan &, bool) { return "f"; } // it follows from the structure

@@ -14,7 +14,6 @@ class Proposals;
 
 void propose_ferrers(Proposals &task, Engine self);
 EngineResult run_ferrers(const EngineRun &run, const EngineInput &input); // of residues
-double pieces_of_ferrers(const Candidate &c);
 
 std::string saved_ferrers(const EnginePlan &plan, bool with_predictions);
 std::shared_ptr<const EnginePlan> restored_ferrers(std::string_view bytes, const PlanSource &of);

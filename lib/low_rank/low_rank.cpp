@@ -1,9 +1,9 @@
 #include "lib/low_rank/low_rank.hpp"
 
-#include "lib/base/error.hpp"
 #include "lib/low_rank/plan.hpp"
 #include "lib/run/input_error.hpp"
 #include "lib/run/matrix_pieces.hpp"
+#include "lib/run/unfit_prime.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
@@ -65,10 +65,7 @@ class FactorsModulo {
             const std::size_t col = at(plan_.lines.cols[t]);
             std::size_t pivot = t;
             while (pivot < r && rows[pivot * n + col] == 0) ++pivot;
-            if (pivot == r)
-                throw Error(PERM_UNSUPPORTED,
-                            "a minor of the matrix is a multiple of a prime that engine low_rank "
-                            "computes by: name another engine");
+            if (pivot == r) throw UnfitPrime(Engine::low_rank, "a minor of the matrix");
             std::swap_ranges(&rows[t * n], &rows[t * n] + n, &rows[pivot * n]);
             const std::uint64_t inverse = field_.power(rows[t * n + col], field_.prime() - 2);
             for (std::size_t j = 0; j < n; ++j) rows[t * n + j] = field_.multiply(rows[t * n + j], inverse);

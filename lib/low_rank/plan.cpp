@@ -39,6 +39,13 @@ LowRankPlan plan_low_rank(const Pattern &a, const LowRank &of) {
     return plan;
 }
 
+std::shared_ptr<const LowRankPlan> plan_rounded(const Pattern &a) {
+    LowRankPlan plan;
+    plan.n = a.rows;
+    plan.products = static_cast<double>(a.nnz());
+    return std::make_shared<const LowRankPlan>(std::move(plan));
+}
+
 Cost low_rank_cost(const Proposals &task, const LowRank &of) {
     const double matrices = task.matrices(), lines = 2.0 * task.a.rows * static_cast<double>(of.rows.size());
     Cost cost;
@@ -71,12 +78,10 @@ void propose_low_rank(Proposals &task, Engine self) {
         c.cost = low_rank_cost(task, lines);
         c.plan = std::make_shared<const LowRankPlan>(plan_low_rank(task.a, lines));
     } else if (structure && may_round(task)) {
-        LowRankPlan plan;
-        plan.n = task.a.rows;
-        plan.products = static_cast<double>(task.a.nnz());
-        c.cost.operations = plan.products;
-        c.cost.serial_seconds = call_seconds + 1e-8 * plan.products;
-        c.plan = std::make_shared<const LowRankPlan>(std::move(plan));
+        const auto plan = plan_rounded(task.a);
+        c.cost.operations = plan->products;
+        c.cost.serial_seconds = call_seconds + 1e-8 * plan->products;
+        c.plan = plan;
     } else if (task.asks_for(self)) {
         c.refusal = PERM_UNSUPPORTED;
         c.why_not = lines.rows.empty()
@@ -95,11 +100,6 @@ bool low_rank_by_residues(const Candidate &c) {
     return plan && plan->is_exact();
 }
 
-double pieces_of_low_rank(const Candidate &c) {
-    const auto *plan = plan_as<LowRankPlan>(c);
-    return plan ? std::max(1.0, c.cost.operations / std::max(1.0, plan->products)) : 1;
-}
-
 std::string saved_low_rank(const EnginePlan &plan, bool) { // the rest follows from the structure
     return dynamic_cast<const LowRankPlan &>(plan).is_exact() ? "e" : "r";
 }
@@ -108,10 +108,7 @@ std::shared_ptr<const EnginePlan> restored_low_rank(std::string_view bytes, cons
     const LowRank &lines = of.structure.low_rank;
     if (bytes == "r") {
         require(of.structure.nearly_rank_one && of.numbers.are_tracked(), "a rank of nearly one");
-        LowRankPlan plan;
-        plan.n = of.a.rows;
-        plan.products = static_cast<double>(of.a.nnz());
-        return std::make_shared<const LowRankPlan>(std::move(plan));
+        return plan_rounded(of.a);
     }
     require(bytes == "e" && !lines.rows.empty() && monomials_of(lines, of.a.rows) <= most_monomials,
             "a low rank");

@@ -21,6 +21,7 @@ class LowRankPlan final : public EnginePlan {
     EntriesRead read;
 
     bool is_exact() const { return !lines.rows.empty(); }
+    double matrix_products() const override { return products; }
     std::int64_t bytes() const override { return table_bytes() + 8 * std::ssize(read.all()); }
     std::span<const std::int64_t> entries_read() const override { return read.all(); }
     std::int64_t table_bytes() const;
@@ -28,7 +29,6 @@ class LowRankPlan final : public EnginePlan {
 
 void propose_low_rank(Proposals &task, Engine self);
 bool low_rank_by_residues(const Candidate &c);
-double pieces_of_low_rank(const Candidate &c);
 
 std::string saved_low_rank(const EnginePlan &plan, bool with_predictions);
 std::shared_ptr<const EnginePlan> restored_low_rank(std::string_view bytes, const PlanSource &of);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace libperm {
 namespace {
@@ -60,6 +61,13 @@ Tracked tracked_of(const mpq_class &x) {
     number.exp2 += exp2;
     number.roundings = shifted(mpq_class(mantissa), exp2) == x ? 0 : 1;
     return number;
+}
+
+std::int64_t bytes_made_exact(const Block &block) {
+    constexpr std::int64_t of_an_entry = 170;
+    std::int64_t bytes = of_an_entry * block.pattern.nnz();
+    for (const Tracked &x : block.values) bytes += std::abs(x.exp2) / 8;
+    return bytes;
 }
 
 ExactBlock exact_block(const Block &block) {

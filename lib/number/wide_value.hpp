@@ -20,6 +20,10 @@ Tracked tracked_of(const mpq_class &x);
 
 // The block's own values, which no reduction has rounded.
 ExactBlock exact_block(const Block &block);
+inline const ExactBlock &exact_block(const ExactBlock &block) { return block; }
+
+std::int64_t bytes_made_exact(const Block &block); // that this takes, about
+inline std::int64_t bytes_made_exact(const ExactBlock &) { return 0; }
 
 // Of each entry a number that is not below its absolute value, by at most 2^-50 of it, and that has been
 // rounded once: what reductions, scaling and error bounds take for the block.

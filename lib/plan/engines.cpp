@@ -33,9 +33,8 @@ template <SubsetEngine kernel> void propose_by_kernel(Proposals &task, Engine se
 
 double pieces_of_frontier(const Candidate &c) { return static_cast<double>(pieces_of(c)); }
 
-double pieces_of_planar(const Candidate &c) { // primes of a determinant
-    const auto *plan = plan_as<PlanarPlan>(c);
-    return plan ? std::max(1.0, c.cost.operations / std::max(1.0, plan->fronts.products())) : 1;
+double pieces_of_matrices(const Candidate &c) {
+    return c.plan ? std::max(1.0, c.cost.operations / std::max(1.0, c.plan->matrix_products())) : 1;
 }
 
 double pieces_of_ryser(const Candidate &c) { // of a millisecond at least
@@ -92,7 +91,7 @@ constexpr std::array table{
                .run = run_ferrers,
                .by_residues = always_by_residues,
                .by_structure = true,
-               .pieces = pieces_of_ferrers,
+               .pieces = pieces_of_matrices,
                .prime_bits = residue_bits,
                .saved = saved_ferrers,
                .restored = restored_as_ferrers,
@@ -102,7 +101,7 @@ constexpr std::array table{
                .run = run_background,
                .by_residues = always_by_residues,
                .by_structure = true,
-               .pieces = pieces_of_background,
+               .pieces = pieces_of_matrices,
                .prime_bits = residue_bits,
                .saved = saved_background,
                .restored = restored_as_background,
@@ -112,7 +111,7 @@ constexpr std::array table{
                .run = run_separable,
                .by_residues = always_by_residues,
                .by_structure = true,
-               .pieces = pieces_of_separable,
+               .pieces = pieces_of_matrices,
                .prime_bits = residue_bits,
                .saved = saved_separable,
                .restored = restored_as_separable,
@@ -122,7 +121,7 @@ constexpr std::array table{
                .run = run_low_rank,
                .by_residues = low_rank_by_residues,
                .by_structure = true,
-               .pieces = pieces_of_low_rank,
+               .pieces = pieces_of_matrices,
                .prime_bits = residue_bits,
                .saved = saved_low_rank,
                .restored = restored_as_low_rank,
@@ -131,7 +130,7 @@ constexpr std::array table{
                .propose = propose_planar,
                .run = run_planar,
                .by_residues = planar_by_residues,
-               .pieces = pieces_of_planar,
+               .pieces = pieces_of_matrices,
                .prime_bits = residue_bits,
                .saved = saved_planar,
                .restored = restored_as_planar,

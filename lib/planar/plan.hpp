@@ -18,6 +18,7 @@ class PlanarPlan final : public EnginePlan {
     bool is_odd = false;           // the permanent is that determinant negated
     bool by_residues = true;       // else by balls
 
+    double matrix_products() const override { return fronts.products(); }
     std::int64_t bytes() const override {
         return fronts.bytes() + static_cast<std::int64_t>(is_negative.size());
     }

@@ -31,6 +31,9 @@ class EnginePlan {
     virtual std::int64_t bytes() const { return 0; } // where they grow with the block
     // The entries of the block that its residues are given of, ascending; none: all.
     virtual std::span<const std::int64_t> entries_read() const { return {}; }
+    virtual double matrix_products() const {
+        return 0;
+    } // of numbers, where a piece is one matrix of residues
 };
 
 // How it cuts its work on a block into pieces that know nothing of each other: in its own way, too.

@@ -44,11 +44,6 @@ void propose_separable(Proposals &task, Engine self) {
     task.add(std::move(c), {});
 }
 
-double pieces_of_separable(const Candidate &c) {
-    const auto *plan = plan_as<SeparablePlan>(c);
-    return plan ? std::max(1.0, c.cost.operations / std::max(1.0, plan->products)) : 1;
-}
-
 std::string saved_separable(const EnginePlan &, bool) { return "s"; } // it follows from the structure
 
 std::shared_ptr<const EnginePlan> restored_separable(std::string_view bytes, const PlanSource &of) {

@@ -15,11 +15,11 @@ class SeparablePlan final : public EnginePlan {
     Separable shape;
     double products = 0, table_bytes = 0; // of a matrix
 
+    double matrix_products() const override { return products; }
     std::int64_t bytes() const override { return 16 * std::ssize(shape.order.rows); }
 };
 
 void propose_separable(Proposals &task, Engine self);
-double pieces_of_separable(const Candidate &c);
 
 std::string saved_separable(const EnginePlan &plan, bool with_predictions);
 std::shared_ptr<const EnginePlan> restored_separable(std::string_view bytes, const PlanSource &of);

@@ -152,9 +152,6 @@ const Gaussian &exact_entry(const ExactBlock &block, std::int32_t i, std::int32_
     return block.values[at(block.pattern.row_begin(i) + (place - row.begin()))];
 }
 
-ExactBlock exact_block_of(const Block &block) { return exact_block(block); }
-const ExactBlock &exact_block_of(const ExactBlock &block) { return block; }
-
 bool is_product(const Gaussian &x, const Gaussian &u, const Gaussian &v) {
     if (is_zero(u) || is_zero(v)) return is_zero(x);
     if (u.im == 0 && u.re == 1) return x == v;
@@ -183,7 +180,7 @@ Background find_background(const BlockOf<Value> &block, const Probe<Value> &prob
     found.row_of_col = modular.row_of_col();
     found.col_of_row = modular.col_of_row();
 
-    const ExactBlock &exact = exact_block_of(block);
+    const ExactBlock &exact = exact_block(block);
     std::vector<Gaussian> u(at(n)), v(at(n));
     background_lines(
         found, [&](std::int32_t i, std::int32_t j) { return exact_entry(exact, i, j); },

@@ -79,9 +79,6 @@ bool is_proved(double largest, std::int32_t rank) {
     return std::lgamma(rank + 2) + (rank + 1) * std::log(largest + 1) < 60 * std::log(2.0);
 }
 
-ExactBlock rationals(const Block &block) { return exact_block(block); }
-const ExactBlock &rationals(const ExactBlock &block) { return block; }
-
 // Whether each row is what its entries in the columns say, in exact numbers.
 class ExactBasis {
   public:
@@ -158,7 +155,7 @@ LowRank find_low_rank(const BlockOf<Value> &block, const Probe<Value> &probe,
     LowRank found = basis.found();
     const auto largest = largest_integer(block);
     if (largest && is_proved(*largest, static_cast<std::int32_t>(found.rows.size()))) return found;
-    const ExactBlock &exact = rationals(block);
+    const ExactBlock &exact = exact_block(block);
     const ExactBasis in_full(exact, found);
     if (!in_full.is_valid()) return {};
     for (std::int32_t i = 0; i < n; ++i) {

@@ -9,9 +9,6 @@
 namespace libperm {
 namespace {
 
-ExactBlock in_rationals(const Block &block) { return exact_block(block); }
-const ExactBlock &in_rationals(const ExactBlock &block) { return block; }
-
 // Whether each is the entry of the full row there times its row's first entry, by that of the full row.
 bool is_product_of_lines(const ExactBlock &block, std::int32_t full, PolledSteps &steps) {
     const std::int64_t base = block.pattern.row_begin(full); // its entry of column j is the j-th
@@ -49,7 +46,7 @@ template <class Value> std::vector<std::int32_t> find_nested(const BlockOf<Value
         steps.take(std::ssize(next));
         if (row.empty() || !std::includes(next.begin(), next.end(), row.begin(), row.end())) return {};
     }
-    const bool is_product = is_product_of_lines(in_rationals(block), rows.back(), steps);
+    const bool is_product = is_product_of_lines(exact_block(block), rows.back(), steps);
     return is_product ? rows : std::vector<std::int32_t>();
 }
 

@@ -1,6 +1,7 @@
 #include "lib/structure/find_structure.hpp"
 
 #include "jit/text/text.hpp"
+#include "lib/number/wide_value.hpp"
 #include "lib/structure/find_background.hpp"
 #include "lib/structure/find_low_rank.hpp"
 #include "lib/structure/find_nested.hpp"
@@ -35,8 +36,8 @@ template <class Value> std::vector<std::uint64_t> all_residues(const Probe<Value
     return residues;
 }
 
-Separable find_separable(std::vector<std::uint64_t> residues, std::size_t n) {
-    const auto shape = separable_shape({n, probe_prime(), std::move(residues)});
+Separable find_separable(std::vector<std::uint64_t> residues, std::size_t n, const Poll &poll) {
+    const auto shape = separable_shape({n, probe_prime(), std::move(residues)}, poll);
     return shape ? Separable{shape->order, shape->above, shape->below} : Separable();
 }
 
@@ -67,18 +68,22 @@ Structure structure_of(const BlockOf<Value> &block, const Poll &poll, MemoryAcco
     Structure found;
     const std::int32_t n = block.n();
     if (!is_looked_at(block.pattern)) return found;
-    if (may_be_nested(block.pattern)) found.nested = find_nested(block, poll);
+    if (may_be_nested(block.pattern)) {
+        const Charge charge(account, bytes_made_exact(block));
+        found.nested = find_nested(block, poll);
+    }
     if (!found.nested.empty()) return found;
     const Probe<Value> probe(block);
     const bool low = may_have_low_rank(probe), beside = may_have_background(probe);
     const bool may_be_separable = least_separable <= n && n <= most_separable;
     if (low || beside || may_be_separable) {
-        constexpr std::int64_t of_an_entry = 8, of_an_exact_one = std::is_same_v<Value, Tracked> ? 170 : 0;
-        const Charge charge(account, (of_an_entry + (low || beside ? of_an_exact_one : 0)) * n * n);
+        constexpr std::int64_t of_an_entry = 8;
+        const Charge charge(account, of_an_entry * n * n + (low || beside ? bytes_made_exact(block) : 0));
         std::vector<std::uint64_t> residues = all_residues(probe, poll);
         if (low) found.low_rank = find_low_rank(block, probe, residues, poll);
         if (beside) found.background = find_background(block, probe, residues, poll);
-        if (may_be_separable && found.is_none()) found.separable = find_separable(std::move(residues), at(n));
+        if (may_be_separable && found.is_none())
+            found.separable = find_separable(std::move(residues), at(n), poll);
     }
     if constexpr (std::is_same_v<Value, Tracked>)
         found.nearly_rank_one = found.low_rank.rows.size() != 1 && is_nearly_rank_one(block, poll);

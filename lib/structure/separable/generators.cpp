@@ -11,7 +11,9 @@ namespace {
 
 // `entry(i, j)`: between what comes first at step i and what comes first at the step j behind it.
 template <class Entry>
-std::optional<Triangle> triangle_of(std::size_t steps, std::uint64_t prime, const Entry &entry) {
+std::optional<Triangle> triangle_of(std::size_t steps, std::uint64_t prime, const Entry &entry,
+                                    const Poll &poll) {
+    PolledSteps polled(poll);
     Triangle triangle;
     triangle.opens.resize(steps);
     triangle.closes.resize(steps);
@@ -19,6 +21,7 @@ std::optional<Triangle> triangle_of(std::size_t steps, std::uint64_t prime, cons
     Echelon lines(prime);
     std::vector<std::uint64_t> line(steps);
     for (std::size_t i = 0; i < steps; ++i) {
+        polled.take(static_cast<std::int64_t>(8 * steps));
         for (std::size_t j = i + 1; j < steps; ++j) line[j] = entry(i, j);
         // A kind that the other line of this very step closes is not used again by it.
         lines.leave_out_before(i);
@@ -52,16 +55,17 @@ std::vector<ComingLines> steps_of(const LineOrder &order) {
     return steps;
 }
 
-std::optional<Generators> generators_of(const DenseResidues &matrix, const LineOrder &order) {
+std::optional<Generators> generators_of(const DenseResidues &matrix, const LineOrder &order,
+                                        const Poll &poll) {
     const auto entry = [&](std::size_t i, std::size_t j) {
         const std::size_t row = order.rows[i], col = order.cols[j];
         return row == no_line || col == no_line ? 0 : matrix.values[row * matrix.n + col];
     };
     const std::size_t steps = order.rows.size();
-    auto above = triangle_of(steps, matrix.prime, entry);
+    auto above = triangle_of(steps, matrix.prime, entry, poll);
     if (!above) return {};
-    auto below =
-        triangle_of(steps, matrix.prime, [&entry](std::size_t j, std::size_t i) { return entry(i, j); });
+    auto below = triangle_of(
+        steps, matrix.prime, [&entry](std::size_t j, std::size_t i) { return entry(i, j); }, poll);
     if (!below) return {};
     Generators found{matrix.prime, steps_of(order), {}, std::move(*above), std::move(*below)};
     for (std::size_t k = 0; k < steps; ++k) found.diagonal.push_back(entry(k, k));

@@ -3,6 +3,8 @@
 // diagonal may be anything.
 #pragma once
 
+#include "preprocess/poll.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -56,6 +58,7 @@ struct Generators {
 // rank of a block there, and never more than a matrix of the least rank with the same entries. What is found
 // is right modulo the prime, as each entry has been compared. In O(n^2), and mostly O(n) where there are
 // none.
-std::optional<Generators> generators_of(const DenseResidues &matrix, const LineOrder &order);
+std::optional<Generators> generators_of(const DenseResidues &matrix, const LineOrder &order,
+                                        const Poll &poll = no_poll);
 
 } // namespace libperm

@@ -61,13 +61,13 @@ class SortableValues {
 // Keeps the cheapest of the orders that it is shown.
 class CheapestShape {
   public:
-    explicit CheapestShape(const DenseResidues &matrix) : matrix_(matrix) {}
+    CheapestShape(const DenseResidues &matrix, const Poll &poll) : matrix_(matrix), poll_(poll) {}
 
     // The order, and that with its columns reversed; in pairs, and by turns.
     void try_all(LineOrder order) {
         for (int k = 0; k < 2; ++k) {
             try_one(order);
-            if (const auto walk = path_through(matrix_, order)) try_one(*walk);
+            if (const auto walk = path_through(matrix_, order, poll_)) try_one(*walk);
             std::reverse(order.cols.begin(), order.cols.end());
         }
     }
@@ -76,7 +76,7 @@ class CheapestShape {
 
   private:
     void try_one(const LineOrder &order) {
-        const auto found = generators_of(matrix_, order);
+        const auto found = generators_of(matrix_, order, poll_);
         if (!found) return;
         const double price = separable_products(found->steps, found->above.kinds, found->below.kinds);
         constexpr double better = 0.9; // pairs come first, and have fewer steps
@@ -86,14 +86,15 @@ class CheapestShape {
     }
 
     const DenseResidues &matrix_;
+    const Poll &poll_;
     double price_ = 0;
     std::optional<SeparableShape> shape_;
 };
 
 } // namespace
 
-std::optional<SeparableShape> separable_shape(const DenseResidues &matrix) {
-    CheapestShape cheapest(matrix);
+std::optional<SeparableShape> separable_shape(const DenseResidues &matrix, const Poll &poll) {
+    CheapestShape cheapest(matrix, poll);
     cheapest.try_all(order_as_given(matrix.n));
     if (matrix.n == 0) return cheapest.shape();
     const SortableValues values(matrix);

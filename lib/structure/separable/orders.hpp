@@ -17,6 +17,6 @@ struct SeparableShape {
 // The cheapest of those that are found. Residues above half the prime count as negative where values are
 // sorted. The shape serves modulo other primes (`generators_of` its order), with as many kinds at most,
 // unless this prime divides a minor that is not 0: by bad luck, or by one who chose the matrix for it.
-std::optional<SeparableShape> separable_shape(const DenseResidues &matrix);
+std::optional<SeparableShape> separable_shape(const DenseResidues &matrix, const Poll &poll = no_poll);
 
 } // namespace libperm

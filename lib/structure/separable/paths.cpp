@@ -44,8 +44,9 @@ struct PathSoFar {
 // opens a kind.
 class PathSearch {
   public:
-    PathSearch(const DenseResidues &matrix, const LineOrder &order, const KindLimits &limits)
-        : matrix_(matrix), order_(order), limits_(limits), n_(order.rows.size()), line_(n_) {}
+    PathSearch(const DenseResidues &matrix, const LineOrder &order, const KindLimits &limits,
+               const Poll &poll)
+        : matrix_(matrix), order_(order), limits_(limits), n_(order.rows.size()), line_(n_), steps_(poll) {}
 
     std::optional<LineOrder> walk() {
         PathSoFar path(matrix_.prime);
@@ -96,6 +97,7 @@ class PathSearch {
     // Reduces the next row (column), but for so many entries that are next: the last place that is left.
     std::size_t rest(const PathSoFar &path, bool is_row, std::size_t skipped) {
         const std::size_t from = (is_row ? path.cols : path.rows) + skipped;
+        steps_.take(static_cast<std::int64_t>(8 * n_));
         for (std::size_t k = from; k < n_; ++k) line_[k] = is_row ? entry(path.rows, k) : entry(k, path.cols);
         return (is_row ? path.above : path.below).reduce(line_, from, [](std::size_t, std::uint64_t) {});
     }
@@ -114,6 +116,7 @@ class PathSearch {
     KindLimits limits_;
     std::size_t n_;
     std::vector<std::uint64_t> line_;
+    PolledSteps steps_;
     std::set<std::pair<std::size_t, std::size_t>> been_; // rows and columns, where a kind is to be opened
     LineOrder found_;
 };
@@ -133,12 +136,12 @@ LineOrder spread_lines(const LineOrder &order) {
 
 } // namespace
 
-std::optional<LineOrder> path_through(const DenseResidues &matrix, const LineOrder &order) {
+std::optional<LineOrder> path_through(const DenseResidues &matrix, const LineOrder &order, const Poll &poll) {
     const LineOrder spread = spread_lines(order);
-    if (!PathSearch(matrix, spread, limits_by_price.back()).walk()) return {};
+    if (!PathSearch(matrix, spread, limits_by_price.back(), poll).walk()) return {};
     for (const KindLimits &limits : limits_by_price) {
-        if (!PathSearch(matrix, spread, limits).walk()) continue;
-        if (auto walk = PathSearch(matrix, order, limits).walk()) return walk;
+        if (!PathSearch(matrix, spread, limits, poll).walk()) continue;
+        if (auto walk = PathSearch(matrix, order, limits, poll).walk()) return walk;
     }
     return {};
 }
