@@ -57,6 +57,16 @@ void choose(BlockPlan &plan, const PlanMachine &machine) {
                         : ": predicted to take not much longer than a sum over subsets, and more accurate");
 }
 
+// Whether some engine computes the block in less time than others take to look at it, which is mostly the
+// first order of rows that the frontier tries.
+bool is_settled(const Proposals &task) {
+    constexpr double looking = 5e-9; // seconds for an entry and a row
+    const double seconds = looking * task.a.rows * static_cast<double>(task.a.nnz());
+    return std::any_of(task.candidates.begin(), task.candidates.end(), [seconds](const Candidate &c) {
+        return c.refusal == PERM_OK && c.cost.serial_seconds < seconds;
+    });
+}
+
 // Only what may be run is kept, or shown: programs are large.
 void drop_plans_of_no_use(BlockPlan &plan) {
     const Candidate *choice = plan.choice(), *best = &plan.best();
@@ -91,9 +101,13 @@ BlockPlan plan_block(const Pattern &a, const LineClasses &kinds, const BlockValu
         }
         return *known;
     };
-    for (const EngineInfo &engine : engine_table()) engine.propose(task, engine.id);
     for (const EngineInfo &engine : engine_table())
-        if (engine.propose_at_last) engine.propose_at_last(task, engine.id);
+        if (engine.by_structure) engine.propose(task, engine.id);
+    const bool others_are_asked = !is_settled(task);
+    for (const EngineInfo &engine : engine_table())
+        if (others_are_asked && !engine.by_structure) engine.propose(task, engine.id);
+    for (const EngineInfo &engine : engine_table())
+        if (others_are_asked && engine.propose_at_last) engine.propose_at_last(task, engine.id);
 
     BlockPlan plan;
     plan.n = a.rows;
@@ -102,6 +116,7 @@ BlockPlan plan_block(const Pattern &a, const LineClasses &kinds, const BlockValu
     plan.numbers = values.numbers;
     plan.candidates = std::move(task.candidates);
     choose(plan, task.machine);
+    if (!others_are_asked) plan.why += ", and less than it takes to look at other engines";
     for (Candidate &c : plan.candidates) c.second = c.refusal == PERM_OK && c.seconds < second_run_seconds;
     drop_plans_of_no_use(plan);
     return plan;

@@ -1,6 +1,7 @@
 // Engines background, low_rank, ferrers and separable: matrices whose values have the structure that each
 // takes, and such as miss it by one entry, against exact sums over subsets and known sequences.
 #include "bench/families.hpp"
+#include "lib/structure/probe.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/run.hpp"
@@ -9,6 +10,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstdlib>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -302,6 +305,53 @@ TEST_CASE("known sequences, by default") {
         CHECK(value == sum);
         CHECK(engine == "low_rank");
     }
+}
+
+// The engine that auto takes, whose value the tree confirms; and that the engine that was meant says why not.
+void check_other_engine(const perm::Csr &a, const std::vector<std::int64_t> &values, const char *meant) {
+    perm_csr view = a.view();
+    view.values = values.data();
+    view.value_type = PERM_VALUE_I64;
+    CAPTURE(std::string(meant));
+    try {
+        static_cast<void>(perm::compute(view, with(meant, "exact")));
+        FAIL_CHECK("a prime divides what it divides by");
+    } catch (const perm::Error &error) {
+        CHECK(error.status() == PERM_UNSUPPORTED);
+        CHECK(std::string(error.what()).find("is a multiple of a prime") != std::string::npos);
+    }
+    perm::Result r = perm::compute(view, with("auto", "exact"));
+    CHECK(std::string(r->engine) != meant);
+    CHECK(std::string(r.text()) == perm::compute(view, with("tree", "exact")).text());
+}
+
+TEST_CASE("matrices made for the primes: auto takes another engine") {
+    constexpr std::int64_t prime = (std::int64_t{1} << 62) - 57; // the greatest below 2^62
+    const std::int64_t n = 24;
+    const auto values_of = [](const perm::Csr &a, const auto &entry) {
+        std::vector<std::int64_t> values;
+        for (std::int64_t i = 0; i < a.n_rows; ++i)
+            for (std::int64_t k = a.row_ptr[static_cast<std::size_t>(i)];
+                 k < a.row_ptr[static_cast<std::size_t>(i) + 1]; ++k)
+                values.push_back(entry(i, a.col_idx[static_cast<std::size_t>(k)]));
+        return values;
+    };
+    const perm::Csr full = build(n, n, [](std::int64_t, std::int64_t) { return 1.0; });
+    check_other_engine(full,
+                       values_of(full,
+                                 [](std::int64_t i, std::int64_t j) {
+                                     return i == j ? i + 2 : j == 6 && i != 3 ? prime : std::int64_t{1};
+                                 }),
+                       "background");
+    // One prime hides what all others see.
+    const auto probe = static_cast<std::int64_t>(libperm::probe_prime());
+    check_other_engine(full,
+                       values_of(full,
+                                 [&](std::int64_t i, std::int64_t j) {
+                                     return std::abs(i - j) + 3 +
+                                            ((5 * i + 3 * j + i * j) % 7 == 0 ? probe : 0);
+                                 }),
+                       "separable");
 }
 
 TEST_CASE("plans: saved, shared out, and executed with other values") {
