@@ -111,13 +111,6 @@ void LinearProduct::multiply(const std::uint64_t *form) {
     ++forms_;
     std::uint64_t *const c = coefficients_.data();
     const bool keeps = form[0] == field_.to(1);
-    if (monomials_.variables() == 2) { // the monomials are those of one variable
-        for (std::size_t k = monomials_.up_to(forms_); --k > 0;)
-            c[k] =
-                field_.add(keeps ? c[k] : field_.multiply(c[k], form[0]), field_.multiply(c[k - 1], form[1]));
-        if (!keeps) c[0] = field_.multiply(c[0], form[0]);
-        return;
-    }
     for (std::size_t k = monomials_.up_to(forms_); k-- > 0;) {
         std::uint64_t sum = keeps ? c[k] : field_.multiply(c[k], form[0]);
         for (std::int32_t t = 1; t < monomials_.variables(); ++t)

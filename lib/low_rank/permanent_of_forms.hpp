@@ -13,7 +13,7 @@ namespace libperm {
 constexpr double most_monomials = 0x1p24;
 constexpr double product_seconds = 2.5e-9;
 
-// For one prime, on both sides n forms, each times the monomials so far.
+// For one prime, on both sides: n forms, each times the monomials so far.
 double products_of_forms(std::int32_t n, std::int32_t variables);
 // The monomials, and what so many primes at once hold.
 double bytes_of_forms(std::int32_t n, std::int32_t variables, double primes);
