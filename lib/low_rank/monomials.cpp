@@ -76,6 +76,9 @@ Monomials::Monomials(std::int32_t n, std::int32_t variables, const Poll &poll)
     const LexicographicOrder order(n, written);
     PolledSteps steps(poll);
     divided_.resize(written);
+    const auto all = static_cast<std::size_t>(monomial_count(n, variables));
+    exponents_.reserve(all * written);
+    for (std::vector<std::int32_t> &of_variable : divided_) of_variable.reserve(all);
     std::vector<std::int32_t> e(written);
     for (std::int32_t d = 0; d <= n; ++d) {
         std::fill(e.begin(), e.end(), 0);

@@ -63,7 +63,10 @@ std::uint64_t permanent_of_forms(const Monomials &monomials, const Montgomery &f
     for (std::int32_t k = 1; k <= monomials.degree(); ++k)
         factorial.push_back(field.multiply(factorial.back(), field.to(at(k))));
     std::uint64_t sum = 0;
+    const Poll poll = [&control] { control.poll(); };
+    PolledSteps steps(poll);
     for (std::size_t m = 0; m < left.size(); ++m) {
+        steps.take(32);
         std::uint64_t term = field.multiply(left[m], right[m]);
         if (term == 0) continue;
         for (const std::int32_t e : monomials.exponents(m)) term = field.multiply(term, factorial[at(e)]);
