@@ -144,6 +144,13 @@ inline Result compute(const Csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
     return compute(a.view(), opts);
 }
 
+// perm(U V^T) from the factors (perm_compute_product).
+inline Result compute_product(const perm_factors &a, const perm_opts &opts = PERM_OPTS_INIT) {
+    Result result;
+    check(perm_compute_product(&a, &opts, result.raw()));
+    return result;
+}
+
 // The numbers of matchings with 0, 1, 2, ... entries (perm_matchings).
 inline std::vector<Result> matchings(const perm_csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
     const auto lines = [](const std::int64_t *times, std::int64_t count) {
@@ -656,6 +663,28 @@ template <class Derived> Csr to_csr(const Eigen::EigenBase<Derived> &matrix) {
 template <class Derived>
 Result compute(const Eigen::EigenBase<Derived> &matrix, const perm_opts &opts = PERM_OPTS_INIT) {
     return compute(to_csr(matrix), opts);
+}
+
+// perm(U V^T), of dense matrices of one shape and one type of scalars.
+template <class U, class V>
+Result compute_product(const Eigen::MatrixBase<U> &u, const Eigen::MatrixBase<V> &v,
+                       const perm_opts &opts = PERM_OPTS_INIT) {
+    using Given = typename U::Scalar;
+    static_assert(std::is_same_v<Given, typename V::Scalar>, "the factors have one type of scalars");
+    constexpr bool is_complex = Eigen::NumTraits<Given>::IsComplex, is_integer = std::is_integral_v<Given>;
+    using Scalar = std::conditional_t<is_complex, std::complex<double>,
+                                      std::conditional_t<is_integer, std::int64_t, double>>;
+    using Rows = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    if (u.rows() != v.rows() || u.cols() != v.cols())
+        throw Error(PERM_BAD_MATRIX, "the factors of a product have one shape");
+    const Rows by_row_u = u.template cast<Scalar>(), by_row_v = v.template cast<Scalar>();
+    perm_factors a = PERM_FACTORS_INIT;
+    a.n = u.rows();
+    a.rank = u.cols();
+    a.u = by_row_u.data();
+    a.v = by_row_v.data();
+    a.value_type = is_complex ? PERM_VALUE_C128 : is_integer ? PERM_VALUE_I64 : PERM_VALUE_F64;
+    return compute_product(a, opts);
 }
 #endif
 

@@ -18,6 +18,14 @@ int main() {
 
     std::cout << perm::compute(Eigen::MatrixXd::Ones(4, 4)).value() << '\n';
 
+    // i + j from its factors, the matrix of order 200 unformed: of integers every digit.
+    Eigen::Matrix<int, Eigen::Dynamic, 2> rows(200, 2), columns(200, 2);
+    for (int i = 0; i < 200; ++i) {
+        rows.row(i) << i, 1;
+        columns.row(i) << 1, i;
+    }
+    std::cout << perm::compute_product(rows, columns).text().size() << " digits\n";
+
     // An error is an exception with the library's text.
     try {
         perm::compute(Eigen::MatrixXd::Constant(2, 2, std::numeric_limits<double>::quiet_NaN()));

@@ -5,6 +5,7 @@
 #include "lib/base/log.hpp"
 #include "lib/number/bits.hpp"
 #include "lib/number/chinese_remainder.hpp"
+#include "lib/number/enough_primes.hpp"
 #include "lib/number/integer_block.hpp"
 #include "lib/plan/engines.hpp"
 #include "lib/run/engine_run.hpp"
@@ -165,19 +166,6 @@ void try_second(const BlockRun &run, const Candidate &second, const Block &block
 
 constexpr std::int64_t bounding_bytes =
     120; // of an entry, while the permanent is bounded: its magnitude, twice
-
-// |re|, |im| < 2^bits: a product of primes above 2^(bits + 1) tells them apart.
-std::vector<std::uint64_t> enough_primes(std::int64_t bits, int prime_bits, bool gaussian, const Poll &poll) {
-    for (auto count = static_cast<std::size_t>((bits + 1) / prime_bits + 1);; ++count) {
-        std::vector<std::uint64_t> primes = primes_below(prime_bits, count, gaussian, poll);
-        mpz_class product = 1;
-        for (std::size_t k = 0; k < primes.size(); k += gaussian ? 2 : 1) {
-            poll();
-            product *= static_cast<unsigned long>(primes[k]);
-        }
-        if (static_cast<std::int64_t>(mpz_sizeinbase(product.get_mpz_t(), 2)) > bits + 2) return primes;
-    }
-}
 
 std::int64_t bytes_of(const std::vector<mpz_class> &numbers) {
     std::int64_t bytes = 0;

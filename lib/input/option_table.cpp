@@ -16,6 +16,7 @@ namespace libperm {
 namespace {
 
 constexpr const char *call_names[] = {"perm_compute",
+                                      "perm_compute_product",
                                       "perm_permanents",
                                       "perm_plan_create",
                                       "perm_plan_load",
@@ -70,6 +71,7 @@ using enum Option;
 
 constexpr Rule rules[] = {
     {{Call::compute,
+      Call::compute_product,
       Call::permanents,
       Call::plan_execute,
       Call::plan_execute_batch,
@@ -137,6 +139,24 @@ constexpr Rule rules[] = {
      "nothing is expanded for derivatives and probabilities, nor divided into chunks: make the plan "
      "without it"},
 
+    {{Call::compute_product},
+     {engine},
+     "auto, low_rank",
+     "factors are computed with by engine low_rank alone: leave the engine at auto, or compute the matrix "
+     "and take its permanent (perm_compute)"},
+    {{Call::compute_product},
+     {precision},
+     "auto, exact",
+     "the permanent of a product is exact, and rounded once: use precision auto or exact"},
+    {{Call::compute_product},
+     {device},
+     "auto, cpu",
+     "polynomials are multiplied on the processor: use device auto or cpu"},
+    {{Call::compute_product},
+     {seed, without, decompose, chunks, gpus},
+     "",
+     "the permanent of a product is computed from its factors, without a search or reductions: leave it out"},
+
     {{Call::matchings},
      {precision},
      "auto, exact",
@@ -166,7 +186,7 @@ constexpr Rule rules[] = {
      "bounds are certain, and as close as they come at once, in doubles, in one way: leave it out; the "
      "permanent itself (perm_compute) and an estimate to a precision (perm_estimate) have such options"},
     {{Call::bounds}, {device}, "auto, cpu", "bounds are computed on the processor: use device auto or cpu"},
-    {{Call::bounds, Call::plan_marginals},
+    {{Call::compute_product, Call::bounds, Call::plan_marginals},
      {cache_dir, cache_limit_bytes},
      "",
      "no kernels are compiled, so none are kept: leave it out",

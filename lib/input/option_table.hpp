@@ -10,6 +10,7 @@ namespace libperm {
 
 enum class Call {
     compute, // and perm_compute_with_plan
+    compute_product,
     permanents,
     plan_create,
     plan_load,

@@ -1,5 +1,6 @@
 #include "lib/low_rank/low_rank.hpp"
 
+#include "lib/low_rank/permanent_of_forms.hpp"
 #include "lib/low_rank/plan.hpp"
 #include "lib/run/input_error.hpp"
 #include "lib/run/matrix_pieces.hpp"
@@ -21,22 +22,8 @@ class FactorsModulo {
           field_(residues.primes[matrix]) {}
 
     std::uint64_t permanent(RunControl &control) const {
-        const Charge charge(&control.memory(), 2 * 8 * static_cast<std::int64_t>(plan_.monomials->count()));
-        std::uint64_t scale = field_.to(1); // of what the forms were divided by
-        const std::vector<std::uint64_t> left = product_of(columns(), scale, control),
-                                         right = product_of(rows_solved(), scale, control);
-        std::vector<std::uint64_t> factorial{field_.to(1)};
-        for (std::int32_t k = 1; k <= plan_.n; ++k)
-            factorial.push_back(field_.multiply(factorial.back(), field_.to(at(k))));
-        std::uint64_t sum = 0;
-        for (std::size_t m = 0; m < left.size(); ++m) {
-            std::uint64_t term = field_.multiply(left[m], right[m]);
-            if (term == 0) continue;
-            for (const std::int32_t e : plan_.monomials->exponents(m))
-                term = field_.multiply(term, factorial[at(e)]);
-            sum = field_.add(sum, term);
-        }
-        return field_.from(field_.multiply(sum, scale));
+        return permanent_of_forms(*plan_.monomials, field_, columns(), rows_solved(), plan_.products,
+                                  control);
     }
 
   private:
@@ -81,23 +68,6 @@ class FactorsModulo {
         for (std::size_t j = 0; j < n; ++j)
             for (std::size_t t = 0; t < r; ++t) forms.push_back(rows[t * n + j]);
         return forms;
-    }
-
-    // With 1 as the first coefficient of each form, unless that is 0.
-    std::vector<std::uint64_t> product_of(Forms forms, std::uint64_t &scale, RunControl &control) const {
-        LinearProduct product(*plan_.monomials, field_);
-        const std::size_t r = rank();
-        for (std::size_t i = 0; i < at(plan_.n); ++i) {
-            std::uint64_t *const form = &forms[i * r];
-            if (form[0] != 0) {
-                scale = field_.multiply(scale, form[0]);
-                const std::uint64_t inverse = field_.power(form[0], field_.prime() - 2);
-                for (std::size_t t = 0; t < r; ++t) form[t] = field_.multiply(form[t], inverse);
-            }
-            product.multiply(form);
-            control.advance(plan_.products / (2.0 * plan_.n));
-        }
-        return product.coefficients();
     }
 
     const LowRankPlan &plan_;

@@ -4,23 +4,58 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace libperm {
 namespace {
 
-// All exponents of this sum, in lexicographic order.
-void append_of_degree(std::int32_t degree, std::int32_t variables, std::vector<std::int32_t> &head,
-                      std::vector<std::vector<std::int32_t>> &to) {
-    if (variables == 0) {
-        if (degree == 0) to.push_back(head);
-        return;
+// Of exponents in lexicographic order, those of one sum.
+class LexicographicOrder {
+  public:
+    // Of sums up to n.
+    LexicographicOrder(std::int32_t n, std::size_t variables)
+        : variables_(variables), sums_(at(n) + 1), up_to_(variables * sums_, 1) {
+        for (std::size_t k = 1; k < variables; ++k)
+            for (std::size_t sum = 0; sum < sums_; ++sum)
+                up_to_[k * sums_ + sum] =
+                    up_to_[(k - 1) * sums_ + sum] + (sum > 0 ? up_to_[k * sums_ + sum - 1] : 0);
     }
-    for (std::int32_t e = variables == 1 ? degree : 0; e <= degree; ++e) {
-        head.push_back(e);
-        append_of_degree(degree - e, variables - 1, head, to);
-        head.pop_back();
+
+    // How many come before; each exponent has the smaller ones before it, with all of the rest.
+    std::int64_t place(const std::int32_t *e, std::int32_t sum) const {
+        std::int64_t before = 0;
+        for (std::size_t t = 0; t + 1 < variables_; ++t) {
+            const std::int64_t *const rest = &up_to_[(variables_ - 1 - t) * sums_];
+            before += rest[sum] - rest[sum - e[t]];
+            sum -= e[t];
+        }
+        return before;
     }
+
+    // The next ones; false: these are the last.
+    bool step(std::int32_t *e) const {
+        std::size_t q = variables_ - 1;
+        while (q > 0 && e[q] == 0) --q;
+        if (q == 0) return false;
+        const std::int32_t left = e[q] - 1;
+        e[q] = 0;
+        ++e[q - 1];
+        e[variables_ - 1] = left;
+        return true;
+    }
+
+  private:
+    std::size_t variables_, sums_;
+    std::vector<std::int64_t> up_to_; // exponents of so many variables whose sum is at most that
+};
+
+// Of exponents of this sum less one of variable t, among all monomials.
+std::int32_t place_divided(const LexicographicOrder &order, std::vector<std::int32_t> &e, std::size_t t,
+                           std::int32_t sum, const std::vector<std::size_t> &below) {
+    if (e[t] == 0) return Monomials::none;
+    --e[t];
+    const std::int64_t place = order.place(e.data(), sum - 1);
+    ++e[t];
+    return static_cast<std::int32_t>(static_cast<std::int64_t>(below[at(sum) - 1]) + place);
 }
 
 } // namespace
@@ -31,30 +66,32 @@ double monomial_count(std::int32_t n, std::int32_t variables) {
     return std::round(count);
 }
 
-Monomials::Monomials(std::int32_t n, std::int32_t variables) : n_(n), variables_(variables), below_{0} {
-    const std::int32_t written = variables - 1;
-    divided_.resize(at(written));
-    std::map<std::vector<std::int32_t>, std::int32_t> before, here; // of the last degree, of this one
+Monomials::Monomials(std::int32_t n, std::int32_t variables, const Poll &poll)
+    : n_(n), variables_(variables), below_{0} {
+    const std::size_t written = at(variables) - 1;
+    if (written == 0) {
+        below_.resize(at(n) + 2, 1);
+        return;
+    }
+    const LexicographicOrder order(n, written);
+    PolledSteps steps(poll);
+    divided_.resize(written);
+    const auto all = static_cast<std::size_t>(monomial_count(n, variables));
+    exponents_.reserve(all * written);
+    for (std::vector<std::int32_t> &of_variable : divided_) of_variable.reserve(all);
+    std::vector<std::int32_t> e(written);
     for (std::int32_t d = 0; d <= n; ++d) {
-        std::vector<std::vector<std::int32_t>> all;
-        std::vector<std::int32_t> head;
-        append_of_degree(d, written, head, all);
-        here.clear();
-        for (std::vector<std::int32_t> &e : all) {
-            here.emplace_hint(here.end(), e, static_cast<std::int32_t>(below_.back() + here.size()));
+        std::fill(e.begin(), e.end(), 0);
+        e.back() = d;
+        std::size_t count = 0;
+        do {
+            steps.take(8 * static_cast<std::int64_t>(written));
             exponents_.insert(exponents_.end(), e.begin(), e.end());
-            for (std::int32_t t = 0; t < written; ++t) {
-                std::int32_t place = none;
-                if (e[at(t)] > 0) {
-                    --e[at(t)];
-                    place = before.at(e);
-                    ++e[at(t)];
-                }
-                divided_[at(t)].push_back(place);
-            }
-        }
-        below_.push_back(below_.back() + all.size());
-        std::swap(before, here);
+            for (std::size_t t = 0; t < written; ++t)
+                divided_[t].push_back(place_divided(order, e, t, d, below_));
+            ++count;
+        } while (order.step(e.data()));
+        below_.push_back(below_.back() + count);
     }
 }
 
@@ -77,13 +114,6 @@ void LinearProduct::multiply(const std::uint64_t *form) {
     ++forms_;
     std::uint64_t *const c = coefficients_.data();
     const bool keeps = form[0] == field_.to(1);
-    if (monomials_.variables() == 2) { // the monomials are those of one variable
-        for (std::size_t k = monomials_.up_to(forms_); --k > 0;)
-            c[k] =
-                field_.add(keeps ? c[k] : field_.multiply(c[k], form[0]), field_.multiply(c[k - 1], form[1]));
-        if (!keeps) c[0] = field_.multiply(c[0], form[0]);
-        return;
-    }
     for (std::size_t k = monomials_.up_to(forms_); k-- > 0;) {
         std::uint64_t sum = keeps ? c[k] : field_.multiply(c[k], form[0]);
         for (std::int32_t t = 1; t < monomials_.variables(); ++t)

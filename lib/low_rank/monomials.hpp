@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/number/montgomery.hpp"
+#include "preprocess/poll.hpp"
 
 #include <array>
 #include <cstddef>
@@ -19,7 +20,7 @@ class Monomials {
   public:
     static constexpr std::int32_t none = -1;
 
-    Monomials(std::int32_t n, std::int32_t variables);
+    Monomials(std::int32_t n, std::int32_t variables, const Poll &poll = no_poll);
 
     std::int32_t degree() const { return n_; }
     std::int32_t variables() const { return variables_; }

@@ -2,6 +2,7 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/fields.hpp"
+#include "lib/low_rank/permanent_of_forms.hpp"
 #include "lib/run/proposals.hpp"
 #include "preprocess/index.hpp"
 
@@ -11,17 +12,16 @@
 namespace libperm {
 namespace {
 
-constexpr double most_monomials = 0x1p24;
-constexpr double product_seconds = 2.5e-9, entry_seconds = 2e-8;
+constexpr double entry_seconds = 2e-8;
 
 double monomials_of(const LowRank &of, std::int32_t n) {
     return monomial_count(n, static_cast<std::int32_t>(of.rows.size()));
 }
 
-// On both sides n forms, each times the monomials so far.
+// With solving for the columns.
 double products_of(const LowRank &of, std::int32_t n) {
     const auto rank = static_cast<double>(of.rows.size());
-    return 2.0 * n * monomials_of(of, n) / rank * std::max(1.0, rank - 1) + 8.0 * n * rank * rank;
+    return products_of_forms(n, static_cast<std::int32_t>(of.rows.size())) + 8.0 * n * rank * rank;
 }
 
 LowRankPlan plan_low_rank(const Pattern &a, const LowRank &of) {
@@ -51,9 +51,9 @@ Cost low_rank_cost(const Proposals &task, const LowRank &of) {
     Cost cost;
     cost.operations = matrices * products_of(of, task.a.rows);
     cost.serial_seconds = call_seconds + product_seconds * cost.operations + matrices * entry_seconds * lines;
-    cost.bytes =
-        monomials_of(of, task.a.rows) * (16 * std::min<double>(matrices, task.options.threads) + 64) +
-        8 * matrices * lines;
+    cost.bytes = bytes_of_forms(task.a.rows, static_cast<std::int32_t>(of.rows.size()),
+                                std::min<double>(matrices, task.options.threads)) +
+                 8 * matrices * lines;
     return cost;
 }
 

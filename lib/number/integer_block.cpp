@@ -35,7 +35,7 @@ void divide_lines(const std::vector<std::int32_t> &line, std::int32_t lines, Int
 
 } // namespace
 
-IntegerBlock integer_block(const ExactBlock &block, const Poll &poll) {
+IntegerBlock integer_rows(const ExactBlock &block, const Poll &poll) {
     IntegerBlock out{block.pattern, {}, {}, 1};
     const bool real =
         std::all_of(block.values.begin(), block.values.end(), [](const Gaussian &x) { return is_real(x); });
@@ -63,6 +63,11 @@ IntegerBlock integer_block(const ExactBlock &block, const Poll &poll) {
         out.factor /= multiple;
     }
     divide_lines(row, block.n(), out, poll);
+    return out;
+}
+
+IntegerBlock integer_block(const ExactBlock &block, const Poll &poll) {
+    IntegerBlock out = integer_rows(block, poll);
     divide_lines(block.pattern.col, block.n(), out, poll);
     return out;
 }

@@ -21,6 +21,10 @@ struct IntegerBlock {
 // Rows, then columns, without a divisor in common; equal lines stay equal.
 IntegerBlock integer_block(const ExactBlock &block, const Poll &poll = no_poll);
 
+// Rows alone, of a block that need not be square: times the factor each product of an entry from every row is
+// what it was.
+IntegerBlock integer_rows(const ExactBlock &block, const Poll &poll = no_poll);
+
 // b with |re|, |im| < 2^b for the permanent's parts, for certain.
 std::int64_t permanent_bits(const ExactBlock &block);
 std::int64_t permanent_bits(const IntegerBlock &block, const Poll &poll = no_poll);

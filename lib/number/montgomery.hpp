@@ -34,15 +34,21 @@ class Montgomery {
             if (exponent & 1) result = multiply(result, x);
         return result;
     }
-    // Of so many products, reduced once: each is below p^2 < 2^62 p.
+    // Of so many products, reduced once: each is below p^2 < 2^62 p, so four of them may be added to what is
+    // below 2^64 p.
     std::uint64_t sum_of_products(const std::uint64_t *x, const std::uint64_t *y, std::size_t count) const {
-        Wide sum = 0;
         const Wide most = static_cast<Wide>(p_) << 64;
-        for (std::size_t k = 0; k < count; ++k) {
-            sum += static_cast<Wide>(x[k]) * y[k];
+        const auto product = [=](std::size_t k) { return static_cast<Wide>(x[k]) * y[k]; };
+        Wide sum = 0;
+        std::size_t k = 0;
+        for (; k + 4 <= count; k += 4) {
+            sum += (product(k) + product(k + 1)) + (product(k + 2) + product(k + 3));
             if (sum >= most) sum -= most;
         }
-        return reduce(sum);
+        Wide rest = 0;
+        for (; k < count; ++k) rest += product(k);
+        sum += rest;
+        return reduce(sum >= most ? sum - most : sum);
     }
 
   private:

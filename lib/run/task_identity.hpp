@@ -27,6 +27,7 @@ struct TaskIdentity {
         if (its_kind != kind)
             return its_kind == plan          ? "a computation (perm_compute)"
                    : its_kind == estimate    ? "an estimate (perm_estimate)"
+                   : its_kind == product     ? "the permanent of a product (perm_compute_product)"
                    : its_kind == matchings   ? "numbers of matchings (perm_matchings)"
                    : its_kind == samples     ? "samples of matchings (perm_sample)"
                    : its_kind == batch       ? "a batch (perm_plan_execute_batch)"
@@ -41,7 +42,7 @@ struct TaskIdentity {
         return {};
     }
 
-    static constexpr std::string_view plan = "a plan", estimate = "an estimate",
+    static constexpr std::string_view plan = "a plan", product = "a product", estimate = "an estimate",
                                       matchings = "numbers of matchings", periodic = "periodic terms",
                                       derivatives = "derivatives", minors = "minors", samples = "samples",
                                       batch = "a batch", by_ranks = "a task by ranks";

@@ -26,6 +26,14 @@ OFFSET(perm_csr, col_multiplicity, 72);
 OFFSET(perm_csr, row_unmatched, 80);
 OFFSET(perm_csr, col_unmatched, 88);
 
+_Static_assert(sizeof(perm_factors) == 48, "perm_factors");
+OFFSET(perm_factors, n, 8);
+OFFSET(perm_factors, rank, 16);
+OFFSET(perm_factors, u, 24);
+OFFSET(perm_factors, v, 32);
+OFFSET(perm_factors, value_type, 40);
+OFFSET(perm_factors, reserved, 44);
+
 _Static_assert(sizeof(perm_opts) == 176, "perm_opts");
 OFFSET(perm_opts, struct_size, 0);
 OFFSET(perm_opts, engine, 8);
@@ -209,6 +217,52 @@ static void test_matrix(void) {
     EXPECT_STATUS(PERM_OK, perm_result_clear(&r));
 }
 
+static void test_product(void) {
+    const int32_t garbage[] = {-1, 5, 1000, INT_MIN, INT_MAX, PERM_VALUE_PATTERN};
+    perm_factors whole = PERM_FACTORS_INIT, a;
+    perm_result r = PERM_RESULT_INIT;
+    whole.n = 2;
+    whole.rank = 1;
+    whole.u = values;
+    whole.v = values + 2;
+    EXPECT_STATUS(PERM_OK, perm_compute_product(&whole, NULL, &r));
+    EXPECT(r.text && strcmp(r.text, "48") == 0);
+    EXPECT_STATUS(PERM_BAD_ARGUMENT, perm_compute_product(NULL, NULL, NULL));
+    EXPECT_STATUS(PERM_BAD_ARGUMENT, perm_compute_product(&whole, NULL, NULL));
+    EXPECT_STATUS(PERM_BAD_ARGUMENT, perm_compute_product(NULL, NULL, &r));
+    EXPECT(r.text == NULL);
+    for (size_t i = 0; i < sizeof garbage / sizeof *garbage; ++i) {
+        a = whole;
+        a.value_type = garbage[i];
+        EXPECT_STATUS(PERM_BAD_ARGUMENT, perm_compute_product(&a, NULL, &r));
+    }
+    a = whole;
+    a.struct_size = 0;
+    EXPECT_STATUS(PERM_BAD_ARGUMENT, perm_compute_product(&a, NULL, &r));
+    a = whole;
+    a.reserved = 1;
+    EXPECT_STATUS(PERM_BAD_ARGUMENT, perm_compute_product(&a, NULL, &r));
+    a = whole;
+    a.v = NULL;
+    EXPECT_STATUS(PERM_BAD_ARGUMENT, perm_compute_product(&a, NULL, &r));
+    a = whole;
+    a.n = -1;
+    EXPECT_STATUS(PERM_BAD_MATRIX, perm_compute_product(&a, NULL, &r));
+    a.n = INT64_MIN;
+    EXPECT_STATUS(PERM_BAD_MATRIX, perm_compute_product(&a, NULL, &r));
+    a.n = INT64_MAX;
+    EXPECT_STATUS(PERM_UNSUPPORTED, perm_compute_product(&a, NULL, &r));
+    a.n = INT_MAX - 1;
+    a.rank = INT_MAX - 1;
+    EXPECT_STATUS(PERM_UNSUPPORTED, perm_compute_product(&a, NULL, &r));
+    a = whole;
+    a.rank = INT64_MAX;
+    EXPECT_STATUS(PERM_UNSUPPORTED, perm_compute_product(&a, NULL, &r));
+    a.rank = -1;
+    EXPECT_STATUS(PERM_BAD_MATRIX, perm_compute_product(&a, NULL, &r));
+    EXPECT_STATUS(PERM_OK, perm_result_clear(&r));
+}
+
 static void test_options(void) {
     perm_csr a = good();
     perm_result r = PERM_RESULT_INIT;
@@ -357,6 +411,7 @@ int main(void) {
     EXPECT(strcmp(perm_last_error(), "") == 0); /* nothing has failed yet */
     test_compute();
     test_matrix();
+    test_product();
     test_options();
     test_plan();
     test_source();

@@ -203,6 +203,26 @@ TEST_CASE("perm_compute in every kind of numbers") {
     }
 }
 
+TEST_CASE("perm_compute_product in every kind of numbers") {
+    for (const Kind kind : {Kind::doubles, Kind::complex, Kind::integers, Kind::texts}) {
+        const Matrix a = matrix(kind, 6, 6); // of which 6 x 2 numbers are one factor, and the next the other
+        const perm_csr given = csr(a, kind);
+        const auto *numbers = static_cast<const char *>(given.values);
+        perm_factors factors = PERM_FACTORS_INIT;
+        factors.n = 6;
+        factors.rank = 2;
+        factors.u = numbers;
+        factors.v = numbers + 12 * (kind == Kind::complex ? 16 : 8);
+        factors.value_type = given.value_type;
+        const perm_opts opts = options(nullptr);
+        sweep("perm_compute_product", [&] {
+            perm_result result = PERM_RESULT_INIT;
+            return told(failing::within([&] { return perm_compute_product(&factors, &opts, &result); }),
+                        result);
+        });
+    }
+}
+
 TEST_CASE("plans: made, executed and explained") {
     const Matrix a = matrix(Kind::doubles, 9, 2);
     const perm_csr given = csr(a, Kind::doubles);

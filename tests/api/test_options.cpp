@@ -70,6 +70,15 @@ class Calls {
             perm::Result r;
             return perm_compute(&band_.csr, &o, r.raw());
         };
+        a_["perm_compute_product"] = [this](const perm_opts &o) {
+            perm_factors a = PERM_FACTORS_INIT;
+            a.n = 3;
+            a.rank = 2;
+            a.u = numbers_;
+            a.v = numbers_ + 6;
+            perm::Result r;
+            return perm_compute_product(&a, &o, r.raw());
+        };
         a_["perm_permanents"] = [this](const perm_opts &o) {
             double found = 0;
             return perm_permanents(&dense_, &o, &found, nullptr);

@@ -291,6 +291,7 @@ def table():
 
 GOALS = {
     "perm_compute": lambda o: libperm.compute(B, **o),
+    "perm_compute_product": lambda o: libperm.permanent_of_product(B, B, **o),
     "perm_bounds": lambda o: libperm.bounds(B, **o),
     "perm_estimate": lambda o: libperm.estimate(B, **o),
     "perm_sample": lambda o: libperm.sample(B, 1, **o),

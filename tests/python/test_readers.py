@@ -99,6 +99,8 @@ def test_what_is_no_number_is_refused_in_arrays_and_lists(nothing, others):
         lambda x: libperm.permanent([[1, 1], [1, 1]], row_unmatched=x[1], col_unmatched=1),
         lambda x: libperm.marginals([[1, 1], [1, 1]], row_unmatched=x[1], col_unmatched=1),
         lambda x: libperm.permanent([[1, 1], [1, 1]], row_multiplicity=x[1]),
+        lambda x: libperm.permanent_of_product(x, [[1, 1], [1, 1]]),
+        lambda x: libperm.permanent_of_product([[1, 1], [1, 1]], x),
     ):  # fmt: skip
         for given in (a, rows, [a[0], a[1]], objects([rows[1], rows[0]])[::-1]):
             with pytest.raises((TypeError, libperm.InvalidMatrixError)) as caught:
@@ -124,6 +126,7 @@ def test_what_has_no_order_or_no_numbers_is_refused_by_name():
         libperm.gradient, libperm.matchings, libperm.marginals, libperm.sub_permanents,
         libperm.Periodic, libperm.gradients, plan.permanent, plan.permanents, lambda x: libperm.sample(x, 1),
         lambda x: libperm.permanent([x, x]), lambda x: libperm.permanents([[x, x]]),
+        lambda x: libperm.permanent_of_product(x, x), lambda x: libperm.permanent_of_product([x, x], [x, x]),
         lambda x: plan.permanents([x, x]), lambda x: libperm.sub_permanents([x, x]),
         lambda x: libperm.permanent([[1, 1], [1, 1]], row_multiplicity=x),
         lambda x: libperm.compute([[1, 1], [1, 1]], row_multiplicity=x),

@@ -27,6 +27,7 @@ from libperm._intervals import Bound, Interval, bounds
 from libperm._library import info, set_log_level, version
 from libperm._matchings import Marginals, marginals, matchings
 from libperm._options import Options, RunOptions
+from libperm._product import permanent_of_product
 from libperm._result import Gradient, Result
 from libperm._samples import sample
 from libperm.periodic import GeneratingFunction, Growth, Periodic
@@ -71,6 +72,7 @@ __all__ = [
     "marginals",
     "matchings",
     "permanent",
+    "permanent_of_product",
     "permanents",
     "sample",
     "set_log_level",

@@ -32,19 +32,19 @@ _DEFINITION = re.compile(
     r"|typedef (?P<returned>\w+) \(\*(?P<callback>\w+)\)\((?P<taken>[^)]*)\);"
     r"|PERM_API (?P<result>[\w ]+[ *])(?P<function>perm_\w+)\((?P<arguments>[^)]*)\);"
 )
-_DECLARATION = re.compile(r"(const )?(\w+) ?(\**)(\w+(?:, \w+)*)?")
+_DECLARATION = re.compile(r"(const )?(\w+) ?(\**)(\w+(?:, \3\w+)*)?")
 
 
 def _declared(text: str) -> list[tuple[str, Any]]:
-    """Names and types of a declaration: "int64_t n_rows, n_cols". Texts are read as such; of other pointers
-    the address is told."""
+    """Names and types of a declaration: "int64_t n_rows, n_cols", "void *u, *v". Texts are read as such; of
+    other pointers the address is told."""
     found = _DECLARATION.fullmatch(text.strip())
     if found is None:
         raise ImportError(f"perm.h declares what is not expected there: {text.strip()}")
     const, name, stars, names = found.groups()
     is_text = const and name == "char" and stars == "*"
     kind = ctypes.c_char_p if is_text else ctypes.c_void_p if stars else _TYPES[name]
-    return [(each, kind) for each in (names or "").split(", ")]
+    return [(each, kind) for each in (names or "").replace("*", "").split(", ")]
 
 
 def _types(text: str) -> list[Any]:

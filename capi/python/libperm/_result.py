@@ -68,7 +68,8 @@ def in_numpy(value: float | complex) -> Any:
 
 
 def _beyond_double(struct: _abi.Result | Result, how: str) -> str:
-    return f"the permanent is {how} a double, about 2**{struct.exp2}: libperm.compute() returns it whole"
+    where = "libperm.compute(), or full=True, returns it whole"
+    return f"the permanent is {how} a double, about 2**{struct.exp2}: {where}"
 
 
 def warn_if_missed(struct: _abi.Result, level: int) -> None:
