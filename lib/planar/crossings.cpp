@@ -13,19 +13,6 @@
 namespace libperm {
 namespace {
 
-Pattern with_entries(const Pattern &a, const std::vector<char> &is_kept) {
-    Pattern out;
-    out.rows = a.rows;
-    out.cols = a.cols;
-    std::size_t entry = 0;
-    for (std::int32_t i = 0; i < a.rows; ++i) {
-        for (const std::int32_t j : a.row(i))
-            if (is_kept[entry++]) out.col.push_back(j);
-        out.row_ptr.push_back(std::ssize(out.col));
-    }
-    return out;
-}
-
 // Sets of crossings that share no line, one after the other: the last choice is taken back, or left out.
 class CompatibleSets {
   public:

@@ -19,29 +19,42 @@ Graph graph_of(const Pattern &a) {
     return graph;
 }
 
-std::int32_t connected_parts(const PatternGraph &graph) { // that have entries
-    std::vector<char> is_met(at(graph.lines()), 0);
-    std::vector<std::int32_t> todo;
-    std::int32_t parts = 0;
-    for (std::int32_t root = 0; root < graph.lines(); ++root) {
-        if (is_met[at(root)] || graph.around(root).empty()) continue;
-        ++parts;
-        is_met[at(root)] = 1;
-        for (todo.push_back(root); !todo.empty();) {
-            const std::int32_t line = todo.back();
+// How many sets of darts are joined by these steps, step(d, meet) for each meet(other).
+template <class Step> std::int32_t sets_of_darts(std::size_t darts, const Step &step) {
+    std::vector<char> is_met(darts, 0);
+    std::vector<Dart> todo;
+    const auto meet = [&](Dart d) {
+        if (is_met[at(d)]) return;
+        is_met[at(d)] = 1;
+        todo.push_back(d);
+    };
+    std::int32_t sets = 0;
+    for (std::size_t first = 0; first < darts; ++first) {
+        if (is_met[first]) continue;
+        ++sets;
+        for (meet(static_cast<Dart>(first)); !todo.empty();) {
+            const Dart d = todo.back();
             todo.pop_back();
-            for (const Dart d : graph.around(line)) {
-                const std::int32_t other = graph.line_of(across(d));
-                if (is_met[at(other)]) continue;
-                is_met[at(other)] = 1;
-                todo.push_back(other);
-            }
+            step(d, meet);
         }
     }
-    return parts;
+    return sets;
 }
 
 } // namespace
+
+Pattern with_entries(const Pattern &a, const std::vector<char> &is_kept) {
+    Pattern out;
+    out.rows = a.rows;
+    out.cols = a.cols;
+    std::size_t entry = 0;
+    for (std::int32_t i = 0; i < a.rows; ++i) {
+        for (const std::int32_t j : a.row(i))
+            if (is_kept[entry++]) out.col.push_back(j);
+        out.row_ptr.push_back(std::ssize(out.col));
+    }
+    return out;
+}
 
 std::optional<Rotation> planar_rotation(const Pattern &a) {
     if (a.nnz() > 4 * std::int64_t{a.rows} - 4 && a.rows > 1) return {};
@@ -77,11 +90,17 @@ Faces faces_of(const Rotation &rotation) {
     return faces;
 }
 
-std::int32_t genus_of(const PatternGraph &graph, const Faces &faces) {
-    std::int32_t lines = 0;
-    for (std::int32_t line = 0; line < graph.lines(); ++line) lines += graph.around(line).empty() ? 0 : 1;
-    const auto count = static_cast<std::int32_t>(faces.darts.size());
-    return (2 * connected_parts(graph) - lines + graph.entries() - count) / 2;
+std::int32_t genus_of(const Rotation &rotation, const Faces &faces) {
+    const auto round_lines = [&](Dart d, const auto &meet) { meet(rotation[at(d)]); };
+    const auto everywhere = [&](Dart d, const auto &meet) {
+        meet(rotation[at(d)]);
+        meet(across(d));
+    };
+    const std::int32_t lines = sets_of_darts(rotation.size(), round_lines),
+                       parts = sets_of_darts(rotation.size(), everywhere);
+    return (2 * parts - lines + static_cast<std::int32_t>(rotation.size() / 2) -
+            static_cast<std::int32_t>(faces.darts.size())) /
+           2;
 }
 
 } // namespace libperm

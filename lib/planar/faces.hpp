@@ -13,6 +13,9 @@ namespace libperm {
 // surface, of discs that the faces are (Heffter, Math. Ann. 38, 1891; Edmonds 1960): it needs no other proof.
 using Rotation = std::vector<Dart>;
 
+// What is left of a pattern.
+Pattern with_entries(const Pattern &a, const std::vector<char> &is_kept);
+
 // In the plane (Boyer and Myrvold, J. Graph Algorithms Appl. 8, 2004). None: that is impossible. O(n + nnz);
 // n planar rows have 4n - 4 entries at most, and more are told at once.
 std::optional<Rotation> planar_rotation(const Pattern &a);
@@ -25,6 +28,6 @@ struct Faces {
 Faces faces_of(const Rotation &rotation);
 
 // Handles of the surface, by Euler's formula: of all connected parts together.
-std::int32_t genus_of(const PatternGraph &graph, const Faces &faces);
+std::int32_t genus_of(const Rotation &rotation, const Faces &faces);
 
 } // namespace libperm

@@ -2,7 +2,9 @@
 
 #include "jit/text/text.hpp"
 #include "lib/base/fields.hpp"
-#include "lib/planar/crossing_search.hpp"
+#include "lib/planar/crossing_lines.hpp"
+#include "lib/planar/first_look.hpp"
+#include "lib/planar/handles.hpp"
 #include "lib/planar/short_cycles.hpp"
 #include "lib/run/proposals.hpp"
 #include "preprocess/index.hpp"
@@ -14,7 +16,7 @@ namespace libperm {
 namespace {
 
 constexpr std::int32_t least_order = 64; // along a frontier smaller ones take milliseconds at most
-constexpr std::int32_t most_genus = 3;
+constexpr std::int32_t most_genus = 3, most_crossings = 10;
 constexpr std::size_t most_terms = 4096;
 
 struct Price {
@@ -77,28 +79,47 @@ bool is_proposed(const Proposals &task, Engine self) {
                        [&](const Candidate &c) { return c.engine == self; });
 }
 
-// What the search is expected to take.
-double search_seconds(const Pattern &a) {
-    constexpr double tests = 40, of_entry = 1e-6;
-    return tests * of_entry * static_cast<double>(a.nnz());
+std::optional<PlanarPlan> plan_with_lines(const Pattern &a, const Poll &poll) {
+    const std::vector<std::int32_t> crossings = entries_of_crossing_lines(a, poll);
+    if (crossings.empty()) return {};
+    return plan_with_crossings(a, crossings, poll);
+}
+
+std::optional<PlanarPlan> plan_drawn(const Pattern &a, const PatternGraph &graph, const Rotation &rotation,
+                                     const Poll &poll) {
+    const Matching matching = maximum_matching(a, poll);
+    if (matching.size < a.rows) return {};
+    PlanarPlan plan;
+    plan.sum = sum_on_surface(graph, rotation, matching);
+    poll();
+    plan.fronts = Fronts(a, matching);
+    return plan;
+}
+
+// Whether others may take so long that looking beyond the plane is not noticed.
+bool is_long_by_breadth(const Pattern &a) {
+    constexpr double of_operation = 5e-9, of_entry = 4e-6, worth = 50; // seconds; times
+    return of_operation * operations_by_breadth(a) > worth * of_entry * static_cast<double>(a.nnz());
 }
 
 } // namespace
 
 std::optional<PlanarPlan> plan_planar(const Pattern &a, const Poll &poll) {
-    if (a.nnz() > 4 * std::int64_t{a.rows} - 4 + 4 * most_genus) return {};
-    const PatternGraph graph(a);
-    std::optional<Rotation> rotation = planar_rotation(a);
+    const std::optional<Rotation> rotation = planar_rotation(a);
     poll();
-    if (!rotation) rotation = rotation_by_short_cycles(graph, most_genus, poll);
     if (!rotation) return {};
-    const Matching matching = maximum_matching(a, poll);
-    if (matching.size < a.rows) return {};
-    PlanarPlan plan;
-    plan.sum = sum_on_surface(graph, *rotation, matching);
-    poll();
-    plan.fronts = Fronts(a, matching);
-    return plan;
+    return plan_drawn(a, PatternGraph(a), *rotation, poll);
+}
+
+std::optional<PlanarPlan> plan_beyond_plane(const Pattern &a, std::size_t most, const Poll &poll) {
+    if (a.nnz() > 4 * std::int64_t{a.rows} - 4 + std::max(4 * most_genus, most_crossings)) return {};
+    const PatternGraph graph(a);
+    const std::optional<Rotation> rotation = rotation_by_short_cycles(graph, most_crossings, poll);
+    if (!rotation) return {};
+    const std::vector<std::int32_t> crossings = entries_on_handles(graph, *rotation, most, poll);
+    if (!crossings.empty()) return plan_with_crossings(a, crossings, poll);
+    if (genus_of(*rotation, faces_of(*rotation)) > most_genus) return {};
+    return plan_drawn(a, graph, *rotation, poll);
 }
 
 std::optional<PlanarPlan> plan_with_crossings(const Pattern &a, const std::vector<std::int32_t> &crossings,
@@ -114,21 +135,27 @@ std::optional<PlanarPlan> plan_with_crossings(const Pattern &a, const std::vecto
 }
 
 void propose_planar(Proposals &task, Engine self) {
+    constexpr std::size_t at_once = 3; // crossings whose determinants are priced whatever others take
     if (!task.wants_on_cpu(self)) return;
     if (!task.asks_for(self) && task.a.rows < least_order) return;
-    if (std::optional<PlanarPlan> plan = plan_planar(task.a, task.poll()))
-        add_planned(task, self, *std::move(plan));
+    std::optional<PlanarPlan> plan = plan_planar(task.a, task.poll());
+    if (!plan && (task.asks_for(self) || is_long_by_breadth(task.a)))
+        plan = plan_beyond_plane(task.a, at_once, task.poll());
+    if (plan) add_planned(task, self, *std::move(plan));
 }
 
 void propose_crossings(Proposals &task, Engine self) {
-    constexpr double worth = 50; // of a search
+    constexpr double worth = 50; // times what planning is expected to take
+    const auto is_worth = [&](double of_entry) {
+        return task.asks_for(self) ||
+               task.least_seconds() > worth * of_entry * static_cast<double>(task.a.nnz());
+    };
     if (!task.wants_on_cpu(self) || is_proposed(task, self)) return;
-    if (!task.asks_for(self) && (task.a.rows < least_order || task.a.nnz() > 5 * std::int64_t{task.a.rows} ||
-                                 task.least_seconds() < worth * search_seconds(task.a)))
+    if (!task.asks_for(self) && (task.a.rows < least_order || task.a.nnz() > 5 * std::int64_t{task.a.rows}))
         return;
-    const std::vector<std::int32_t> crossings = crossings_of(task.a, task.poll());
     std::optional<PlanarPlan> plan;
-    if (!crossings.empty()) plan = plan_with_crossings(task.a, crossings, task.poll());
+    if (is_worth(1e-4)) plan = plan_beyond_plane(task.a, most_crossings, task.poll());
+    if (!plan && is_worth(4e-4)) plan = plan_with_lines(task.a, task.poll());
     if (plan) return add_planned(task, self, *std::move(plan));
     if (!task.asks_for(self)) return;
     Candidate c;
@@ -161,12 +188,12 @@ std::shared_ptr<const EnginePlan> restored_planar(std::string_view bytes, const 
     std::optional<PlanarPlan> plan;
     if (bytes.empty()) {
         plan = plan_planar(of.a);
+        if (!plan) plan = plan_beyond_plane(of.a, 0);
     } else {
-        const auto crossings = read_from<std::vector<std::int32_t>>(bytes);
-        require(bytes.empty() && !crossings.empty() && crossings.front() >= 0 &&
-                    crossings.back() < of.a.nnz() &&
-                    std::adjacent_find(crossings.begin(), crossings.end(), std::greater_equal<>()) ==
-                        crossings.end(),
+        const auto crossings = all_from<std::vector<std::int32_t>>(bytes, what);
+        require(!crossings.empty() && crossings.front() >= 0 && crossings.back() < of.a.nnz(), what);
+        require(std::adjacent_find(crossings.begin(), crossings.end(), std::greater_equal<>()) ==
+                    crossings.end(),
                 what);
         plan = plan_with_crossings(of.a, crossings);
     }

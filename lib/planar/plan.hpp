@@ -26,15 +26,18 @@ class PlanarPlan final : public EnginePlan {
     std::int64_t bytes() const override { return fronts.bytes() + sum.bytes(); }
 };
 
-// Of a block that has a perfect matching: in the plane, or on a surface of a few handles where the faces are
-// short. None: no such drawing was found.
+// Of a block that has a perfect matching. None: it is not planar.
 std::optional<PlanarPlan> plan_planar(const Pattern &a, const Poll &poll = no_poll);
+// In the plane but for at most so many entries, or on a surface of a few handles, where most faces are short.
+// None: no such drawing was found.
+std::optional<PlanarPlan> plan_beyond_plane(const Pattern &a, std::size_t most_crossings,
+                                            const Poll &poll = no_poll);
 // Without these entries, ascending, it is planar. None: it is not, or too many sets of them are to be summed.
 std::optional<PlanarPlan> plan_with_crossings(const Pattern &a, const std::vector<std::int32_t> &crossings,
                                               const Poll &poll = no_poll);
 
 void propose_planar(Proposals &task, Engine self);
-void propose_crossings(Proposals &task, Engine self); // where all others take long
+void propose_crossings(Proposals &task, Engine self); // more of them, where all others take long
 bool planar_by_residues(const Candidate &c);
 
 // As bytes, and back. Throws DamagedField for what is no plan of the block's.

@@ -12,7 +12,8 @@ namespace {
 struct Guess { // of a face
     Cycle cycle;
     std::vector<std::int32_t> entries; // ascending
-    std::int32_t certainty = 0;        // the fewest guesses that one of its entries is in
+    std::int32_t fewest = 0;           // guesses that one of its entries is in
+    std::int32_t too_many = 0;         // guesses that its entries are in, beyond two of each
 };
 
 // What may be a face, the most certain ones first. None: however the graph is drawn it has more handles, as a
@@ -41,13 +42,12 @@ std::vector<Guess> guesses_of(const PatternGraph &graph, double least_faces, con
     for (const Guess &guess : guesses)
         for (const std::int32_t entry : guess.entries) ++count[at(entry)];
     for (Guess &guess : guesses) {
-        guess.certainty = graph.entries();
-        for (const std::int32_t entry : guess.entries)
-            guess.certainty = std::min(guess.certainty, count[at(entry)]);
+        guess.fewest = graph.entries();
+        for (const std::int32_t entry : guess.entries) {
+            guess.fewest = std::min(guess.fewest, count[at(entry)]);
+            guess.too_many += std::max(0, count[at(entry)] - 2);
+        }
     }
-    std::stable_sort(guesses.begin(), guesses.end(), [](const Guess &x, const Guess &y) {
-        return std::pair(x.cycle.size(), x.certainty) < std::pair(y.cycle.size(), y.certainty);
-    });
     return guesses;
 }
 
@@ -188,7 +188,7 @@ Chains chains_round(const PatternGraph &graph, std::int32_t line, const Rotation
     return chains;
 }
 
-void close(Rotation &rotation, const Chains &chains) {
+void join_round(Rotation &rotation, const Chains &chains) {
     for (std::size_t k = 0; k < chains.size(); ++k)
         rotation[at(chains[k].second)] = chains[(k + 1) % chains.size()].first;
 }
@@ -219,30 +219,24 @@ void improve(const PatternGraph &graph, std::int32_t line, Chains chains, Rotati
     std::int32_t most = -1;
     int orders = 0;
     do {
-        close(rotation, chains);
+        join_round(rotation, chains);
         const std::int32_t faces = faces_round(graph, line, rotation, steps);
         if (faces > most) {
             most = faces;
             best = chains;
         }
     } while (++orders < most_orders && std::next_permutation(chains.begin() + 1, chains.end()));
-    close(rotation, best);
+    join_round(rotation, best);
 }
 
-} // namespace
-
-std::optional<Rotation> rotation_by_short_cycles(const PatternGraph &graph, std::int32_t most_genus,
-                                                 const Poll &poll) {
-    const std::int32_t least_faces = graph.entries() - graph.lines() + 2 - 2 * most_genus;
-    const std::vector<Guess> guesses = guesses_of(graph, least_faces, poll);
-    if (guesses.empty()) return {};
+Rotation rotation_of(const PatternGraph &graph, const std::vector<Guess> &guesses, const Poll &poll) {
     FittingFaces fitting(graph, guesses.size());
     for (const Guess &guess : guesses) fitting.add_if_it_fits(guess.cycle);
     Rotation rotation = fitting.corners();
     std::vector<std::pair<std::int32_t, Chains>> unknown;
     for (std::int32_t line = 0; line < graph.lines(); ++line) {
         Chains chains = chains_round(graph, line, rotation);
-        close(rotation, chains);
+        join_round(rotation, chains);
         if (chains.size() > 2) unknown.emplace_back(line, std::move(chains));
     }
     std::int64_t steps = 0;
@@ -253,8 +247,34 @@ std::optional<Rotation> rotation_by_short_cycles(const PatternGraph &graph, std:
             improve(graph, line, chains, rotation, steps);
             poll();
         }
-    if (genus_of(graph, faces_of(rotation)) > most_genus) return {};
     return rotation;
+}
+
+} // namespace
+
+std::optional<Rotation> rotation_by_short_cycles(const PatternGraph &graph, std::int32_t most_genus,
+                                                 const Poll &poll) {
+    const std::int32_t least_faces = graph.entries() - graph.lines() + 2 - 2 * most_genus;
+    std::vector<Guess> guesses = guesses_of(graph, least_faces, poll);
+    if (guesses.empty()) return {};
+    const auto by_fewest = [](const Guess &x) { return std::pair(x.cycle.size(), x.fewest); };
+    const auto by_too_many = [](const Guess &x) { return std::pair(x.cycle.size(), x.too_many); };
+    const auto in_order = [&](const auto &key) {
+        std::stable_sort(guesses.begin(), guesses.end(),
+                         [&](const Guess &x, const Guess &y) { return key(x) < key(y); });
+        return rotation_of(graph, guesses, poll);
+    };
+    Rotation best = in_order(by_fewest);
+    std::int32_t genus = genus_of(best, faces_of(best));
+    if (genus > 1) {
+        Rotation other = in_order(by_too_many);
+        if (const std::int32_t of_other = genus_of(other, faces_of(other)); of_other < genus) {
+            genus = of_other;
+            best = std::move(other);
+        }
+    }
+    if (genus > most_genus) return {};
+    return best;
 }
 
 } // namespace libperm

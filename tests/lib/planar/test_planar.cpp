@@ -207,7 +207,7 @@ TEST_CASE("signs round faces") {
         REQUIRE(rotation.has_value());
         const libperm::PatternGraph graph(pattern);
         const libperm::Faces faces = libperm::faces_of(*rotation);
-        CHECK(libperm::genus_of(graph, faces) == 0);
+        CHECK(libperm::genus_of(*rotation, faces) == 0);
         const libperm::KasteleynSigns signs(graph, faces, libperm::Forest(graph));
         CHECK(signs.around_handles().empty());
         for (const auto &face : faces.darts) {

@@ -81,7 +81,7 @@ TEST_CASE("any drawing on any surface: 4^g determinants are the permanent") {
         const libperm::Pattern pattern = pattern_of(a);
         const PatternGraph graph(pattern);
         const libperm::Rotation rotation = random_rotation(graph, random);
-        const std::int32_t genus = libperm::genus_of(graph, libperm::faces_of(rotation));
+        const std::int32_t genus = libperm::genus_of(rotation, libperm::faces_of(rotation));
         REQUIRE(genus >= 0);
         if (genus > 4) continue;
         const libperm::Matching matching = libperm::maximum_matching(pattern);
