@@ -102,6 +102,15 @@ bool is_long_by_breadth(const Pattern &a) {
     return of_operation * operations_by_breadth(a) > worth * of_entry * static_cast<double>(a.nnz());
 }
 
+// Where there is the memory for it.
+std::optional<PlanarPlan> looked_beyond_plane(Proposals &task, std::size_t most) {
+    constexpr double of_entry = 800; // bytes
+    const double bytes = of_entry * static_cast<double>(task.a.nnz());
+    if (bytes > task.machine.memory_limit(false)) return {};
+    const Charge held(&task.control.memory(), static_cast<std::int64_t>(bytes));
+    return plan_beyond_plane(task.a, most, task.poll());
+}
+
 } // namespace
 
 std::optional<PlanarPlan> plan_planar(const Pattern &a, const Poll &poll) {
@@ -140,7 +149,7 @@ void propose_planar(Proposals &task, Engine self) {
     if (!task.asks_for(self) && task.a.rows < least_order) return;
     std::optional<PlanarPlan> plan = plan_planar(task.a, task.poll());
     if (!plan && (task.asks_for(self) || is_long_by_breadth(task.a)))
-        plan = plan_beyond_plane(task.a, at_once, task.poll());
+        plan = looked_beyond_plane(task, at_once);
     if (plan) add_planned(task, self, *std::move(plan));
 }
 
@@ -151,10 +160,9 @@ void propose_crossings(Proposals &task, Engine self) {
                task.least_seconds() > worth * of_entry * static_cast<double>(task.a.nnz());
     };
     if (!task.wants_on_cpu(self) || is_proposed(task, self)) return;
-    if (!task.asks_for(self) && (task.a.rows < least_order || task.a.nnz() > 5 * std::int64_t{task.a.rows}))
-        return;
+    if (!task.asks_for(self) && task.a.rows < least_order) return;
     std::optional<PlanarPlan> plan;
-    if (is_worth(1e-4)) plan = plan_beyond_plane(task.a, most_crossings, task.poll());
+    if (is_worth(1e-4)) plan = looked_beyond_plane(task, most_crossings);
     if (!plan && is_worth(4e-4)) plan = plan_with_lines(task.a, task.poll());
     if (plan) return add_planned(task, self, *std::move(plan));
     if (!task.asks_for(self)) return;

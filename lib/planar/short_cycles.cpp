@@ -231,7 +231,11 @@ void improve(const PatternGraph &graph, std::int32_t line, Chains chains, Rotati
 
 Rotation rotation_of(const PatternGraph &graph, const std::vector<Guess> &guesses, const Poll &poll) {
     FittingFaces fitting(graph, guesses.size());
-    for (const Guess &guess : guesses) fitting.add_if_it_fits(guess.cycle);
+    PolledSteps polled(poll);
+    for (const Guess &guess : guesses) {
+        polled.take(100);
+        fitting.add_if_it_fits(guess.cycle);
+    }
     Rotation rotation = fitting.corners();
     std::vector<std::pair<std::int32_t, Chains>> unknown;
     for (std::int32_t line = 0; line < graph.lines(); ++line) {
@@ -254,6 +258,9 @@ Rotation rotation_of(const PatternGraph &graph, const std::vector<Guess> &guesse
 
 std::optional<Rotation> rotation_by_short_cycles(const PatternGraph &graph, std::int32_t most_genus,
                                                  const Poll &poll) {
+    constexpr std::size_t most_entries = 100; // of a line: lattices have few
+    for (std::int32_t line = 0; line < graph.lines(); ++line)
+        if (graph.around(line).size() > most_entries) return {};
     const std::int32_t least_faces = graph.entries() - graph.lines() + 2 - 2 * most_genus;
     std::vector<Guess> guesses = guesses_of(graph, least_faces, poll);
     if (guesses.empty()) return {};
