@@ -63,9 +63,29 @@ class BallField {
         relative_ = (relative_ + share.over(0) * (1 + relative_)) * (1 + 0x1p-49) + 0x1p-1060;
         mpfr_mul(product_, product_, pivot.middle, MPFR_RNDN);
     }
+    // A row of what is left of a determinant, which is at most the product of the sums of these rows'
+    // absolute values.
+    void multiply_bound(const Number *row, std::size_t count) {
+        Radius sum;
+        for (std::size_t k = 0; k < count; ++k) sum = sum + at_most(row[k].middle) + row[k].radius;
+        bound_ = is_bound_ ? bound_ * sum : sum;
+        is_bound_ = true;
+    }
     void negate_product() { mpfr_neg(product_, product_, MPFR_RNDN); }
-    const MpfrNumber &product() const { return product_; }
-    double relative_error() const { return relative_; } // |truth - product| <= that |product|
+    bool knows_product() const { return relative_ < 0x1p500; }
+    Number product() const {
+        Number out{MpfrNumber(bits_), at_most(product_) * Radius(relative_, 0)};
+        if (is_bound_)
+            out.radius = (at_most(product_) + out.radius) * bound_;
+        else
+            mpfr_set(out.middle, product_, MPFR_RNDN);
+        return out;
+    }
+
+    void subtract(Number &to, const Number &x) {
+        mpfr_sub(to.middle, to.middle, x.middle, MPFR_RNDN);
+        to.radius = to.radius + x.radius + rounding(to.middle);
+    }
 
   private:
     static Radius size(const MpfrNumber &x, mpfr_rnd_t direction) {
@@ -85,7 +105,9 @@ class BallField {
 
     mpfr_prec_t bits_;
     MpfrNumber scratch_, product_;
-    double relative_ = 0;
+    double relative_ = 0; // |truth - product_| <= that |product_|
+    Radius bound_;        // of what is left to be multiplied
+    bool is_bound_ = false;
 };
 
 } // namespace libperm

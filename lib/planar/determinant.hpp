@@ -23,10 +23,10 @@ template <class Field> class Determinant {
 
     // Of the matrix whose rows and columns are the pairs, so that they stand on its diagonal: into the
     // field's product. `entry(k)`: the number of entry k; `done(x)`: after x products of numbers, now and
-    // then; `hold(x)`: so many numbers are held, before they are. False: no pivots are left that are certain
-    // not to be 0.
+    // then; `hold(x)`: so many numbers are held, before they are. Where no pivots are left that
+    // are certain not to be 0, the field bounds what is left.
     template <class Entry, class Done, class Hold>
-    bool find(const Entry &entry, const Done &done, const Hold &hold) {
+    void find(const Entry &entry, const Done &done, const Hold &hold) {
         const std::size_t n = fronts_.all().empty() ? 0 : at(fronts_.all().back().last);
         row_place_.assign(n, 0);
         col_place_.assign(n, 0);
@@ -39,15 +39,14 @@ template <class Field> class Determinant {
             const std::size_t pivots = eliminate(work);
             if (front.parent != -1)
                 rests_.push_back(rest_of(work, pivots));
-            else if (pivots < work.candidates)
-                return false;
+            else
+                lose(work, pivots);
             products += std::max(front.products(), products_of(work, pivots));
             if (products < often && f + 1 < fronts_.all().size()) continue;
             done(products);
             products = 0;
         }
         if (is_odd()) field_.negate_product();
-        return true;
     }
 
   private:
@@ -162,6 +161,14 @@ template <class Field> class Determinant {
                 field_.subtract_products(row[j], row, columns.data() + j * pivots, pivots);
         }
         return pivots;
+    }
+
+    // Of the lines of a last front those without pivots.
+    void lose(Work &work, std::size_t pivots) {
+        for (std::size_t t = pivots; t < work.candidates; ++t) {
+            field_.multiply_bound(work.row(t) + pivots, work.candidates - pivots);
+            col_of_row_[at(work.rows[t])] = work.cols[t];
+        }
     }
 
     static Rest rest_of(Work &work, std::size_t pivots) {

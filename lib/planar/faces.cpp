@@ -1,10 +1,7 @@
 #include "lib/planar/faces.hpp"
 
-#include "preprocess/index.hpp"
-
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/boyer_myrvold_planar_test.hpp>
-#include <boost/graph/planar_face_traversal.hpp>
 
 namespace libperm {
 namespace {
@@ -22,37 +19,88 @@ Graph graph_of(const Pattern &a) {
     return graph;
 }
 
-// What Boost tells on its way round the faces.
-class Collector {
-  public:
-    Collector(const Graph &graph, Faces &faces) : graph_(graph), faces_(faces) {}
-    void begin_traversal() {}
-    void begin_face() { faces_.entries.emplace_back(); }
-    template <class E> void next_edge(E edge) {
-        faces_.entries.back().push_back(boost::get(boost::edge_index, graph_, edge));
+// How many sets of darts are joined by these steps, step(d, meet) for each meet(other).
+template <class Step> std::int32_t sets_of_darts(std::size_t darts, const Step &step) {
+    std::vector<char> is_met(darts, 0);
+    std::vector<Dart> todo;
+    const auto meet = [&](Dart d) {
+        if (is_met[at(d)]) return;
+        is_met[at(d)] = 1;
+        todo.push_back(d);
+    };
+    std::int32_t sets = 0;
+    for (std::size_t first = 0; first < darts; ++first) {
+        if (is_met[first]) continue;
+        ++sets;
+        for (meet(static_cast<Dart>(first)); !todo.empty();) {
+            const Dart d = todo.back();
+            todo.pop_back();
+            step(d, meet);
+        }
     }
-    template <class Vertex> void next_vertex(Vertex) {}
-    void end_face() {}
-    void end_traversal() {}
-
-  private:
-    const Graph &graph_;
-    Faces &faces_;
-};
+    return sets;
+}
 
 } // namespace
 
-std::optional<Faces> faces_of(const Pattern &a) {
+Pattern with_entries(const Pattern &a, const std::vector<char> &is_kept) {
+    Pattern out;
+    out.rows = a.rows;
+    out.cols = a.cols;
+    std::size_t entry = 0;
+    for (std::int32_t i = 0; i < a.rows; ++i) {
+        for (const std::int32_t j : a.row(i))
+            if (is_kept[entry++]) out.col.push_back(j);
+        out.row_ptr.push_back(std::ssize(out.col));
+    }
+    return out;
+}
+
+std::optional<Rotation> planar_rotation(const Pattern &a) {
     if (a.nnz() > 4 * std::int64_t{a.rows} - 4 && a.rows > 1) return {};
     const Graph graph = graph_of(a);
     std::vector<std::vector<Edge>> around(boost::num_vertices(graph));
     const bool is_planar = boost::boyer_myrvold_planarity_test(
         boost::boyer_myrvold_params::graph = graph, boost::boyer_myrvold_params::embedding = around.data());
     if (!is_planar) return {};
+    Rotation rotation(2 * at(a.nnz()));
+    for (std::size_t line = 0; line < around.size(); ++line) {
+        const auto dart = [&, side = line < at(a.rows) ? 0 : 1](const Edge &edge) {
+            return 2 * boost::get(boost::edge_index, graph, edge) + side;
+        };
+        const std::vector<Edge> &edges = around[line];
+        for (std::size_t k = 0; k < edges.size(); ++k)
+            rotation[at(dart(edges[k]))] = dart(edges[(k + 1) % edges.size()]);
+    }
+    return rotation;
+}
+
+Faces faces_of(const Rotation &rotation) {
     Faces faces;
-    Collector collector(graph, faces);
-    boost::planar_face_traversal(graph, around.data(), collector);
+    faces.of_dart.assign(rotation.size(), -1);
+    for (std::size_t first = 0; first < rotation.size(); ++first) {
+        if (faces.of_dart[first] != -1) continue;
+        const auto face = static_cast<std::int32_t>(faces.darts.size());
+        std::vector<Dart> &darts = faces.darts.emplace_back();
+        for (auto d = static_cast<Dart>(first); faces.of_dart[at(d)] == -1; d = rotation[at(across(d))]) {
+            faces.of_dart[at(d)] = face;
+            darts.push_back(d);
+        }
+    }
     return faces;
+}
+
+std::int32_t genus_of(const Rotation &rotation, const Faces &faces) {
+    const auto round_lines = [&](Dart d, const auto &meet) { meet(rotation[at(d)]); };
+    const auto everywhere = [&](Dart d, const auto &meet) {
+        meet(rotation[at(d)]);
+        meet(across(d));
+    };
+    const std::int32_t lines = sets_of_darts(rotation.size(), round_lines),
+                       parts = sets_of_darts(rotation.size(), everywhere);
+    return (2 * parts - lines + static_cast<std::int32_t>(rotation.size() / 2) -
+            static_cast<std::int32_t>(faces.darts.size())) /
+           2;
 }
 
 } // namespace libperm

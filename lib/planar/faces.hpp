@@ -1,8 +1,7 @@
-// A pattern's bipartite graph drawn in the plane without crossings (Boyer and Myrvold, J. Graph Algorithms
-// Appl. 8, 2004), as what the drawing cuts the plane into.
+// Drawings of a graph without crossings on closed surfaces, and what they cut these into.
 #pragma once
 
-#include "preprocess/pattern.hpp"
+#include "lib/planar/graph.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -10,13 +9,25 @@
 
 namespace libperm {
 
-// Entries in the order in which they go round a face: each stands in two faces, or twice in one.
-struct Faces {
-    std::vector<std::vector<std::int32_t>> entries;
-};
+// Of each dart the next one round the line that it leaves. Any such order is a drawing on an orientable
+// surface, of discs that the faces are (Heffter, Math. Ann. 38, 1891; Edmonds 1960): it needs no other proof.
+using Rotation = std::vector<Dart>;
 
-// None: no drawing without crossings exists. O(n + nnz); n planar rows have 4n - 4 entries at most, and more
-// are told at once.
-std::optional<Faces> faces_of(const Pattern &a);
+// What is left of a pattern.
+Pattern with_entries(const Pattern &a, const std::vector<char> &is_kept);
+
+// In the plane (Boyer and Myrvold, J. Graph Algorithms Appl. 8, 2004). None: that is impossible. O(n + nnz);
+// n planar rows have 4n - 4 entries at most, and more are told at once.
+std::optional<Rotation> planar_rotation(const Pattern &a);
+
+// The darts of each face, one after the other: an entry stands in two faces, or twice in one.
+struct Faces {
+    std::vector<std::vector<Dart>> darts;
+    std::vector<std::int32_t> of_dart;
+};
+Faces faces_of(const Rotation &rotation);
+
+// Handles of the surface, by Euler's formula: of all connected parts together.
+std::int32_t genus_of(const Rotation &rotation, const Faces &faces);
 
 } // namespace libperm

@@ -1,77 +1,90 @@
 #include "lib/planar/kasteleyn.hpp"
 
-#include "preprocess/index.hpp"
-
-#include <array>
-#include <queue>
+#include <algorithm>
+#include <iterator>
 
 namespace libperm {
-namespace {
 
-// The entries of trees that reach all lines, one for each connected part.
-std::vector<char> spanning_forest(const Pattern &a) {
-    const Transposed columns = transpose(a);
-    std::vector<char> in_forest(at(a.nnz()), 0), met(at(a.rows) + at(a.cols), 0);
-    std::queue<std::int32_t> lines;
-    const auto meet = [&](std::int32_t line, std::int64_t entry) {
-        if (met[at(line)]) return;
-        met[at(line)] = 1;
-        in_forest[at(entry)] = 1;
-        lines.push(line);
-    };
-    const auto look_from = [&](std::int32_t line) {
-        const bool is_row = line < a.rows;
-        const Pattern &pattern = is_row ? a : columns.pattern;
-        const std::int32_t own = is_row ? line : line - a.rows;
-        std::int64_t k = pattern.row_begin(own);
-        for (const std::int32_t other : pattern.row(own)) {
-            meet(is_row ? a.rows + other : other, is_row ? k : columns.source[at(k)]);
-            ++k;
-        }
-    };
-    for (std::int32_t root = 0; root < a.rows; ++root) {
-        if (met[at(root)]) continue;
-        met[at(root)] = 1;
-        for (lines.push(root); !lines.empty(); lines.pop()) look_from(lines.front());
+Forest::Forest(const PatternGraph &graph) : to_parent(at(graph.lines()), -1), depth(at(graph.lines()), -1) {
+    std::vector<std::int32_t> lines;
+    for (std::int32_t root = 0; root < graph.lines(); ++root) {
+        if (depth[at(root)] != -1) continue;
+        depth[at(root)] = 0;
+        lines.assign(1, root);
+        for (std::size_t k = 0; k < lines.size(); ++k)
+            for (const Dart d : graph.around(lines[k])) {
+                const std::int32_t other = graph.line_of(across(d));
+                if (depth[at(other)] != -1) continue;
+                depth[at(other)] = depth[at(lines[k])] + 1;
+                to_parent[at(other)] = across(d);
+                lines.push_back(other);
+            }
     }
-    return in_forest;
 }
 
-} // namespace
+KasteleynSigns::KasteleynSigns(const PatternGraph &graph, const Faces &faces, const Forest &forest)
+    : graph_(graph),
+      faces_(faces),
+      parent_(faces.darts.size(), -1),
+      to_parent_(faces.darts.size(), -1),
+      is_negative_(at(graph.entries()), 0) {
+    std::vector<char> is_taken(at(graph.entries()), 0); // by one of the forests
+    for (const Dart d : forest.to_parent)
+        if (d != -1) is_taken[at(entry_of(d))] = 1;
+    std::vector<char> is_met(faces.darts.size(), 0);
+    std::vector<std::int32_t> order;
+    for (std::size_t root = 0; root < faces.darts.size(); ++root) {
+        if (is_met[root]) continue;
+        is_met[root] = 1;
+        order.push_back(static_cast<std::int32_t>(root));
+        for (std::size_t k = order.size() - 1; k < order.size(); ++k)
+            for (const Dart d : faces.darts[at(order[k])]) {
+                const std::int32_t other = faces.of_dart[at(across(d))];
+                if (is_met[at(other)] || is_taken[at(entry_of(d))]) continue;
+                is_taken[at(entry_of(d))] = 1;
+                is_met[at(other)] = 1;
+                parent_[at(other)] = order[k];
+                to_parent_[at(other)] = entry_of(d);
+                order.push_back(other);
+            }
+    }
+    for (auto face = order.rbegin(); face != order.rend(); ++face) { // each behind all below it
+        if (parent_[at(*face)] == -1) continue;
+        bool is_wrong = faces.darts[at(*face)].size() % 4 == 0;
+        for (const Dart d : faces.darts[at(*face)]) is_wrong ^= is_negative_[at(entry_of(d))] != 0;
+        is_negative_[at(to_parent_[at(*face)])] = is_wrong;
+    }
+    for (std::int32_t entry = 0; entry < graph.entries(); ++entry)
+        if (!is_taken[at(entry)]) around_handles_.push_back(entry);
+}
 
-std::vector<char> kasteleyn_signs(const Pattern &a, const Faces &faces) {
-    constexpr std::int32_t none = -1;
-    std::vector<std::array<std::int32_t, 2>> faces_of_entry(at(a.nnz()), {none, none});
-    for (std::size_t f = 0; f < faces.entries.size(); ++f)
-        for (const std::int32_t entry : faces.entries[f]) {
-            auto &both = faces_of_entry[at(entry)];
-            both[both[0] == none ? 0 : 1] = static_cast<std::int32_t>(f);
-        }
-    // The entries outside join faces to trees: from their leaves on, each face has one that is open.
-    std::vector<char> is_known = spanning_forest(a), is_negative(at(a.nnz()), 0);
-    std::vector<std::int32_t> open(faces.entries.size(), 0), todo;
-    for (std::size_t f = 0; f < open.size(); ++f) {
-        for (const std::int32_t entry : faces.entries[f]) open[f] += is_known[at(entry)] ? 0 : 1;
-        if (open[f] == 1) todo.push_back(static_cast<std::int32_t>(f));
-    }
-    while (!todo.empty()) {
-        const std::int32_t face = todo.back();
-        todo.pop_back();
-        if (open[at(face)] != 1) continue;
-        std::int32_t last = none;
-        bool is_odd = faces.entries[at(face)].size() % 4 == 0;
-        for (const std::int32_t entry : faces.entries[at(face)]) {
-            if (!is_known[at(entry)])
-                last = entry;
-            else
-                is_odd ^= is_negative[at(entry)] != 0;
-        }
-        is_negative[at(last)] = is_odd;
-        is_known[at(last)] = 1;
-        for (const std::int32_t f : faces_of_entry[at(last)])
-            if (--open[at(f)] == 1) todo.push_back(f);
-    }
-    return is_negative;
+std::vector<std::int32_t> KasteleynSigns::from_outer(std::int32_t face) const {
+    std::vector<std::int32_t> entries;
+    for (; face != -1; face = parent_[at(face)])
+        if (parent_[at(face)] != -1) entries.push_back(to_parent_[at(face)]);
+    std::sort(entries.begin(), entries.end());
+    return entries;
+}
+
+std::vector<std::int32_t> KasteleynSigns::between(std::int32_t face, std::int32_t other) const {
+    const std::vector<std::int32_t> x = from_outer(face), y = from_outer(other);
+    std::vector<std::int32_t> flips;
+    std::set_symmetric_difference(x.begin(), x.end(), y.begin(), y.end(), std::back_inserter(flips));
+    return flips;
+}
+
+std::vector<std::int32_t> KasteleynSigns::flips_with(std::int32_t entry) const {
+    std::vector<std::int32_t> flips =
+        between(faces_.of_dart[at(2 * entry)], faces_.of_dart[at(2 * entry + 1)]);
+    flips.push_back(entry);
+    return flips;
+}
+
+std::vector<std::int32_t> KasteleynSigns::flips_between(std::int32_t line, std::int32_t other) const {
+    const auto a_face = [&](std::int32_t of) { // a line without entries stands outside
+        return graph_.around(of).empty() ? -1 : faces_.of_dart[at(graph_.around(of).front())];
+    };
+    return between(a_face(line), a_face(other));
 }
 
 } // namespace libperm

@@ -1,5 +1,6 @@
-// Kasteleyn's signs (Physica 27, 1961; Temperley and Fisher, Phil. Mag. 6, 1961): with them every perfect
-// matching of a planar pattern has the same sign in the determinant, whatever the entries are.
+// Kasteleyn's signs (Physica 27, 1961; Temperley and Fisher, Phil. Mag. 6, 1961) of a drawing: round each
+// face of 2k entries, with those that stand in it twice, their product is (-1)^(k+1). In the plane every
+// perfect matching has the same sign in the determinant then, whatever the entries are.
 #pragma once
 
 #include "lib/planar/faces.hpp"
@@ -8,8 +9,39 @@
 
 namespace libperm {
 
-// By entry: whether it is negated. Round a face of 2k entries, with those that stand in it twice, the product
-// of the signs is (-1)^(k+1); of a pattern in several parts each has faces of its own.
-std::vector<char> kasteleyn_signs(const Pattern &a, const Faces &faces);
+// Trees that reach all lines, one for each connected part.
+struct Forest {
+    std::vector<Dart> to_parent;     // by line; -1: a root
+    std::vector<std::int32_t> depth; // by line
+    explicit Forest(const PatternGraph &graph);
+};
+
+// The entries outside the forest join faces: those of a forest of faces (Eppstein, SODA 2003) have the signs
+// that the faces need, all others are positive. Of each connected part one face is the outer one; in the
+// plane its signs are right where the part has as many rows as columns.
+class KasteleynSigns {
+  public:
+    KasteleynSigns(const PatternGraph &graph, const Faces &faces, const Forest &forest);
+
+    const std::vector<char> &is_negative() const { return is_negative_; } // by entry
+    // In neither forest: two for each handle.
+    const std::vector<std::int32_t> &around_handles() const { return around_handles_; }
+
+    // Other signs are as good on a surface: one of around_handles() is negated with those that faces need
+    // then.
+    std::vector<std::int32_t> flips_with(std::int32_t entry) const;
+    // What a curve from one line to another crosses that meets no other line; outer faces are one.
+    std::vector<std::int32_t> flips_between(std::int32_t line, std::int32_t other) const;
+
+  private:
+    std::vector<std::int32_t> from_outer(std::int32_t face) const; // crossed on the way, ascending
+    std::vector<std::int32_t> between(std::int32_t face, std::int32_t other) const;
+
+    const PatternGraph &graph_;
+    const Faces &faces_;
+    std::vector<std::int32_t> parent_, to_parent_; // by face, and the entry between; -1: an outer one
+    std::vector<char> is_negative_;
+    std::vector<std::int32_t> around_handles_;
+};
 
 } // namespace libperm

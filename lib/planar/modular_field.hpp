@@ -26,8 +26,12 @@ class ModularField {
     Number inverse(Number x) const { return field_.power(x, field_.prime() - 2); }
 
     void multiply_product(Number pivot) { product_ = field_.multiply(product_, pivot); }
+    void multiply_bound(const Number *, std::size_t) { product_ = 0; } // all are 0
     void negate_product() { product_ = field_.subtract(0, product_); }
-    std::uint64_t product() const { return field_.from(product_); }
+    Number product() const { return product_; }
+
+    void subtract(Number &to, Number x) const { to = field_.subtract(to, x); }
+    std::uint64_t residue(Number x) const { return field_.from(x); }
 
   private:
     Montgomery field_;

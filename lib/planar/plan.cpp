@@ -1,35 +1,41 @@
 #include "lib/planar/plan.hpp"
 
+#include "jit/text/text.hpp"
 #include "lib/base/fields.hpp"
-#include "lib/planar/kasteleyn.hpp"
+#include "lib/planar/crossing_lines.hpp"
+#include "lib/planar/first_look.hpp"
+#include "lib/planar/handles.hpp"
+#include "lib/planar/short_cycles.hpp"
 #include "lib/run/proposals.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <functional>
 
 namespace libperm {
 namespace {
 
 constexpr std::int32_t least_order = 64; // along a frontier smaller ones take milliseconds at most
+constexpr std::int32_t most_genus = 3, most_crossings = 10;
+constexpr std::size_t most_terms = 4096;
 
 struct Price {
     double products, of_product; // seconds
-    double matrices;             // determinants
+    double determinants;
 };
 
 Price by_residues(const Proposals &task, const PlanarPlan &plan) {
     const double matrices = task.matrices();
-    return {matrices * plan.fronts.products(), 2e-9, matrices};
+    return {matrices * plan.matrix_products(), 2e-9, matrices * plan.determinants()};
 }
 
-Price by_balls(const PlanarPlan &plan) { return {plan.fronts.products(), 2.5e-7, 1}; }
+Price by_balls(const PlanarPlan &plan) { return {plan.matrix_products(), 2.5e-7, plan.determinants()}; }
 
 double seconds_of(const Price &price, const PlanarPlan &plan) {
     constexpr double of_entry = 2e-8, of_front = 3e-7; // seconds
     return price.of_product * price.products +
-           price.matrices * (of_entry * static_cast<double>(plan.is_negative.size()) +
-                             of_front * static_cast<double>(plan.fronts.all().size()));
+           price.determinants * (of_entry * static_cast<double>(plan.sum.is_negative.size()) +
+                                 of_front * static_cast<double>(plan.fronts.all().size()));
 }
 
 // Sets which way is the cheaper one.
@@ -46,47 +52,124 @@ Cost planar_cost(const Proposals &task, PlanarPlan &plan) {
     Cost cost;
     cost.operations = price.products;
     cost.serial_seconds = call_seconds + seconds_of(price, plan);
-    const double at_once = std::min<double>(price.matrices, task.options.threads);
+    const double matrices = plan.by_residues ? task.matrices() : 1;
+    const double at_once =
+        std::min<double>(plan.by_residues ? matrices : plan.determinants(), task.options.threads);
     cost.bytes =
-        bytes_of_number * (plan.fronts.peak() * at_once + price.matrices * static_cast<double>(task.a.nnz()));
+        static_cast<double>(plan.bytes()) +
+        bytes_of_number * (plan.fronts.peak() * at_once + matrices * static_cast<double>(task.a.nnz()));
     return cost;
 }
 
-} // namespace
+// The only one that may be asked for: what else it takes is said where it takes nothing.
+constexpr const char *why_none =
+    "takes graphs that can be drawn without crossings in the plane or on a torus of short faces, or in the "
+    "plane but for 10 entries or 3 lines: no such drawing of this one was found";
 
-std::optional<PlanarPlan> plan_planar(const Pattern &a, const Poll &poll) {
-    const std::optional<Faces> faces = faces_of(a);
-    if (!faces) return {};
-    poll();
+void add_planned(Proposals &task, Engine self, PlanarPlan plan) {
+    Candidate c;
+    c.engine = self;
+    c.cost = planar_cost(task, plan);
+    c.plan = std::make_shared<const PlanarPlan>(std::move(plan));
+    task.add(std::move(c), {});
+}
+
+bool is_proposed(const Proposals &task, Engine self) {
+    return std::any_of(task.candidates.begin(), task.candidates.end(),
+                       [&](const Candidate &c) { return c.engine == self; });
+}
+
+std::optional<PlanarPlan> plan_with_lines(const Pattern &a, const Poll &poll) {
+    const std::vector<std::int32_t> crossings = entries_of_crossing_lines(a, poll);
+    if (crossings.empty()) return {};
+    return plan_with_crossings(a, crossings, poll);
+}
+
+std::optional<PlanarPlan> plan_drawn(const Pattern &a, const PatternGraph &graph, const Rotation &rotation,
+                                     const Poll &poll) {
     const Matching matching = maximum_matching(a, poll);
     if (matching.size < a.rows) return {};
     PlanarPlan plan;
-    plan.is_negative = kasteleyn_signs(a, *faces);
-    for (std::int32_t i = 0; i < a.rows; ++i) {
-        const auto row = a.row(i);
-        const auto place = std::lower_bound(row.begin(), row.end(), matching.col_of_row[at(i)]);
-        plan.is_odd ^= plan.is_negative[at(a.row_begin(i) + (place - row.begin()))] != 0;
-    }
+    plan.sum = sum_on_surface(graph, rotation, matching);
     poll();
     plan.fronts = Fronts(a, matching);
     return plan;
 }
 
+// Whether others may take so long that looking beyond the plane is not noticed.
+bool is_long_by_breadth(const Pattern &a) {
+    constexpr double of_operation = 5e-9, of_entry = 4e-6, worth = 50; // seconds; times
+    return of_operation * operations_by_breadth(a) > worth * of_entry * static_cast<double>(a.nnz());
+}
+
+// Where there is the memory for it.
+std::optional<PlanarPlan> looked_beyond_plane(Proposals &task, std::size_t most) {
+    constexpr double of_entry = 800; // bytes
+    const double bytes = of_entry * static_cast<double>(task.a.nnz());
+    if (bytes > task.machine.memory_limit(false)) return {};
+    const Charge held(&task.control.memory(), static_cast<std::int64_t>(bytes));
+    return plan_beyond_plane(task.a, most, task.poll());
+}
+
+} // namespace
+
+std::optional<PlanarPlan> plan_planar(const Pattern &a, const Poll &poll) {
+    const std::optional<Rotation> rotation = planar_rotation(a);
+    poll();
+    if (!rotation) return {};
+    return plan_drawn(a, PatternGraph(a), *rotation, poll);
+}
+
+std::optional<PlanarPlan> plan_beyond_plane(const Pattern &a, std::size_t most, const Poll &poll) {
+    if (a.nnz() > 4 * std::int64_t{a.rows} - 4 + std::max(4 * most_genus, most_crossings)) return {};
+    const PatternGraph graph(a);
+    const std::optional<Rotation> rotation = rotation_by_short_cycles(graph, most_crossings, poll);
+    if (!rotation) return {};
+    const std::vector<std::int32_t> crossings = entries_on_handles(graph, *rotation, most, poll);
+    if (!crossings.empty()) return plan_with_crossings(a, crossings, poll);
+    if (genus_of(*rotation, faces_of(*rotation)) > most_genus) return {};
+    return plan_drawn(a, graph, *rotation, poll);
+}
+
+std::optional<PlanarPlan> plan_with_crossings(const Pattern &a, const std::vector<std::int32_t> &crossings,
+                                              const Poll &poll) {
+    const Matching matching = maximum_matching(a, poll);
+    if (matching.size < a.rows) return {};
+    std::optional<SignedSum> sum = sum_over_crossings(a, crossings, matching, most_terms, poll);
+    if (!sum) return {};
+    PlanarPlan plan;
+    plan.sum = *std::move(sum);
+    plan.fronts = Fronts(a, matching);
+    return plan;
+}
+
 void propose_planar(Proposals &task, Engine self) {
+    constexpr std::size_t at_once = 3; // crossings whose determinants are priced whatever others take
     if (!task.wants_on_cpu(self)) return;
     if (!task.asks_for(self) && task.a.rows < least_order) return;
     std::optional<PlanarPlan> plan = plan_planar(task.a, task.poll());
+    if (!plan && (task.asks_for(self) || is_long_by_breadth(task.a)))
+        plan = looked_beyond_plane(task, at_once);
+    if (plan) add_planned(task, self, *std::move(plan));
+}
+
+void propose_crossings(Proposals &task, Engine self) {
+    constexpr double worth = 50; // times what planning is expected to take
+    const auto is_worth = [&](double of_entry) {
+        return task.asks_for(self) ||
+               task.least_seconds() > worth * of_entry * static_cast<double>(task.a.nnz());
+    };
+    if (!task.wants_on_cpu(self) || is_proposed(task, self)) return;
+    if (!task.asks_for(self) && task.a.rows < least_order) return;
+    std::optional<PlanarPlan> plan;
+    if (is_worth(1e-4)) plan = looked_beyond_plane(task, most_crossings);
+    if (!plan && is_worth(4e-4)) plan = plan_with_lines(task.a, task.poll());
+    if (plan) return add_planned(task, self, *std::move(plan));
+    if (!task.asks_for(self)) return;
     Candidate c;
     c.engine = self;
-    if (plan) {
-        c.cost = planar_cost(task, *plan);
-        c.plan = std::make_shared<const PlanarPlan>(std::move(*plan));
-    } else if (task.asks_for(self)) {
-        c.refusal = PERM_UNSUPPORTED;
-        c.why_not = "takes graphs that can be drawn in the plane without crossings: this one cannot";
-    } else {
-        return;
-    }
+    c.refusal = PERM_UNSUPPORTED;
+    c.why_not = why_none;
     task.add(std::move(c), {});
 }
 
@@ -95,18 +178,57 @@ bool planar_by_residues(const Candidate &c) {
     return plan && plan->by_residues;
 }
 
-std::string saved_planar(const EnginePlan &plan, bool) { // the rest follows from the pattern
-    return dynamic_cast<const PlanarPlan &>(plan).by_residues ? "r" : "b";
+// The rest follows from the pattern.
+std::string saved_planar(const EnginePlan &plan, bool) {
+    const auto &planar = dynamic_cast<const PlanarPlan &>(plan);
+    const std::vector<std::int32_t> crossings = planar.sum.crossings();
+    std::string bytes(1, planar.by_residues ? 'r' : 'b');
+    if (!crossings.empty()) bytes.append(written(crossings));
+    return bytes;
 }
 
 std::shared_ptr<const EnginePlan> restored_planar(std::string_view bytes, const PlanSource &of) {
-    std::optional<PlanarPlan> plan = bytes == "r" || bytes == "b" ? plan_planar(of.a) : std::nullopt;
-    require(plan.has_value(), "a planar block");
-    plan->by_residues = bytes == "r";
-    require(plan->by_residues || of.numbers.are_tracked(), "a planar block's numbers");
-    return std::make_shared<const PlanarPlan>(std::move(*plan));
+    constexpr const char *what = "a planar block";
+    require(!bytes.empty() && (bytes.front() == 'r' || bytes.front() == 'b'), what);
+    const bool by_residues = bytes.front() == 'r';
+    require(by_residues || of.numbers.are_tracked(), "a planar block's numbers");
+    bytes.remove_prefix(1);
+    std::optional<PlanarPlan> plan;
+    if (bytes.empty()) {
+        plan = plan_planar(of.a);
+        if (!plan) plan = plan_beyond_plane(of.a, 0);
+    } else {
+        const auto crossings = all_from<std::vector<std::int32_t>>(bytes, what);
+        require(!crossings.empty() && crossings.front() >= 0 && crossings.back() < of.a.nnz(), what);
+        require(std::adjacent_find(crossings.begin(), crossings.end(), std::greater_equal<>()) ==
+                    crossings.end(),
+                what);
+        plan = plan_with_crossings(of.a, crossings);
+    }
+    require(plan.has_value(), what);
+    plan->by_residues = by_residues;
+    return std::make_shared<const PlanarPlan>(*std::move(plan));
 }
 
 void check_planar(const Candidate &c) { require(plan_as<PlanarPlan>(c) && !c.on_gpu, "a planar block"); }
+
+std::string drawing_text(const Candidate &c) {
+    const auto *plan = plan_as<PlanarPlan>(c);
+    if (!plan) return "";
+    const std::size_t terms = plan->sum.terms.size(), crossings = plan->sum.crossings().size();
+    std::string where = "in the plane";
+    if (plan->sum.genus == 1) where = "on a torus";
+    if (plan->sum.genus > 1) where = formatted("on a surface with {} handles", plan->sum.genus);
+    if (crossings > 0) where += formatted(" but for {} {}", crossings, crossings == 1 ? "entry" : "entries");
+    return formatted("planar: drawn {}, {} determinant{}\n", where, terms, terms == 1 ? "" : "s");
+}
+
+void put_drawing(Json &json, const Candidate &c) {
+    const auto *plan = plan_as<PlanarPlan>(c);
+    if (!plan) return;
+    json["drawing"] = {{"handles", plan->sum.genus},
+                       {"crossing_entries", plan->sum.crossings().size()},
+                       {"determinants", plan->sum.terms.size()}};
+}
 
 } // namespace libperm

@@ -1,10 +1,14 @@
-// Whether a block's bipartite graph can be drawn in the plane, and its permanent as one determinant then.
+// Whether a block's bipartite graph can be drawn in the plane, or nearly so, and its permanent as
+// determinants then.
 #pragma once
 
+#include "lib/base/json.hpp"
 #include "lib/planar/fronts.hpp"
+#include "lib/planar/signed_sum.hpp"
 #include "lib/run/candidate.hpp"
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace libperm {
@@ -14,25 +18,35 @@ class Proposals;
 class PlanarPlan final : public EnginePlan {
   public:
     Fronts fronts;
-    std::vector<char> is_negative; // by entry, with the signs of a determinant
-    bool is_odd = false;           // the permanent is that determinant negated
-    bool by_residues = true;       // else by balls
+    SignedSum sum;
+    bool by_residues = true; // else by balls
 
-    double matrix_products() const override { return fronts.products(); }
-    std::int64_t bytes() const override {
-        return fronts.bytes() + static_cast<std::int64_t>(is_negative.size());
-    }
+    double determinants() const { return static_cast<double>(sum.terms.size()); }
+    double matrix_products() const override { return determinants() * fronts.products(); }
+    std::int64_t bytes() const override { return fronts.bytes() + sum.bytes(); }
 };
 
-// None: it is not planar. Of a block that has a perfect matching and does not fall apart.
+// Of a block that has a perfect matching. None: it is not planar.
 std::optional<PlanarPlan> plan_planar(const Pattern &a, const Poll &poll = no_poll);
+// In the plane but for at most so many entries, or on a surface of a few handles, where most faces are short.
+// None: no such drawing was found.
+std::optional<PlanarPlan> plan_beyond_plane(const Pattern &a, std::size_t most_crossings,
+                                            const Poll &poll = no_poll);
+// Without these entries, ascending, it is planar. None: it is not, or too many sets of them are to be summed.
+std::optional<PlanarPlan> plan_with_crossings(const Pattern &a, const std::vector<std::int32_t> &crossings,
+                                              const Poll &poll = no_poll);
 
 void propose_planar(Proposals &task, Engine self);
+void propose_crossings(Proposals &task, Engine self); // more of them, where all others take long
 bool planar_by_residues(const Candidate &c);
 
 // As bytes, and back. Throws DamagedField for what is no plan of the block's.
 std::string saved_planar(const EnginePlan &plan, bool with_predictions);
 std::shared_ptr<const EnginePlan> restored_planar(std::string_view bytes, const PlanSource &of);
 void check_planar(const Candidate &c);
+
+// What it is drawn on, as a line and as fields.
+std::string drawing_text(const Candidate &c);
+void put_drawing(Json &json, const Candidate &c);
 
 } // namespace libperm

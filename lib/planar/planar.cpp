@@ -1,13 +1,15 @@
 #include "lib/planar/planar.hpp"
 
-#include "lib/base/error.hpp"
 #include "lib/planar/ball_field.hpp"
 #include "lib/planar/determinant.hpp"
+#include "lib/planar/graph.hpp"
 #include "lib/planar/modular_field.hpp"
 #include "lib/planar/plan.hpp"
 #include "lib/run/input_error.hpp"
 #include "lib/run/matrix_pieces.hpp"
+#include "preprocess/parallel.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -15,26 +17,66 @@
 namespace libperm {
 namespace {
 
+struct Work {
+    const PlanarPlan &plan;
+    const PatternGraph &graph; // of the block
+    RunControl &control;
+};
+
 // Fronts grow by pivots that are delayed.
 void grow_to(Charge &charge, double bytes) {
     if (bytes > static_cast<double>(charge.bytes())) charge.resize(static_cast<std::int64_t>(bytes));
 }
 
-std::uint64_t modulo(const PlanarPlan &plan, const Residues &residues, std::uint64_t matrix,
-                     RunControl &control) {
-    Charge charge(&control.memory(), static_cast<std::int64_t>(8 * plan.fronts.peak()));
-    const auto hold = [&](double numbers) { grow_to(charge, 8 * numbers); };
+// One of the determinants with its sign, in numbers that the field makes of entries: entry(k, factor); bytes
+// of so many numbers.
+template <class Field, class Entry, class Bytes>
+void find_determinant(const Work &work, const SignedSum::Term &term, Field &field, const Entry &entry,
+                      const Bytes &bytes) {
+    const std::vector<signed char> factors = work.plan.sum.factors(work.graph, term);
+    Charge charge(&work.control.memory(), static_cast<std::int64_t>(bytes(work.plan.fronts.peak())));
+    Determinant determinant(work.plan.fronts, field);
+    determinant.find([&](std::size_t k) { return entry(k, factors[k]); },
+                     [&](double products) { work.control.advance(products); },
+                     [&](double numbers) { grow_to(charge, bytes(numbers)); });
+    if (term.is_odd) field.negate_product();
+}
+
+std::uint64_t modulo(const Work &work, const Residues &residues, std::uint64_t matrix) {
     const std::vector<std::uint64_t> &values = residues.values[matrix];
-    ModularField field(residues.primes[matrix]);
-    const auto entry = [&](std::size_t k) {
-        const std::uint64_t x = values[k];
-        return field.number(plan.is_negative[k] && x != 0 ? residues.primes[matrix] - x : x);
-    };
-    Determinant determinant(plan.fronts, field);
-    if (!determinant.find(
-            entry, [&control](double products) { control.advance(products); }, hold))
-        return 0;
-    if (plan.is_odd) field.negate_product();
+    const std::uint64_t prime = residues.primes[matrix];
+    const ModularField all(prime);
+    std::uint64_t sum = ModularField::zero();
+    for (const SignedSum::Term &term : work.plan.sum.terms) {
+        ModularField field(prime);
+        find_determinant(
+            work, term, field,
+            [&](std::size_t k, int factor) {
+                const std::uint64_t x = factor == 0 ? 0 : values[k];
+                return field.number(factor < 0 && x != 0 ? prime - x : x);
+            },
+            [](double numbers) { return 8 * numbers; });
+        all.add(sum, field.product());
+    }
+    for (std::int32_t k = 0; k < work.plan.sum.genus; ++k) all.multiply(sum, all.inverse(all.number(2)));
+    return all.residue(sum);
+}
+
+// Nothing: it is not known at all.
+std::optional<BallField::Number> in_balls(const Work &work, const SignedSum::Term &term, const Block &block,
+                                          int bits) {
+    constexpr double bytes_of_ball = 88;
+    BallField field(bits);
+    find_determinant(
+        work, term, field,
+        [&](std::size_t k, int factor) {
+            BallField::Number x = field.zero();
+            mpfr_set_d(x.middle, factor * block.values[k].value, MPFR_RNDN);
+            mpfr_mul_2si(x.middle, x.middle, block.values[k].exp2, MPFR_RNDN);
+            return x;
+        },
+        [&](double numbers) { return (bytes_of_ball + bits / 8.0) * numbers; });
+    if (!field.knows_product()) return {};
     return field.product();
 }
 
@@ -44,60 +86,64 @@ struct DoubleBall {
     std::int64_t exp2 = 0;
 };
 
-DoubleBall in_balls(const PlanarPlan &plan, const Block &block, int bits, RunControl &control) {
-    constexpr double bytes_of_ball = 88;
-    const double each = bytes_of_ball + bits / 8.0;
-    Charge charge(&control.memory(), static_cast<std::int64_t>(each * plan.fronts.peak()));
-    const auto hold = [&](double numbers) { grow_to(charge, each * numbers); };
-    BallField field(bits);
-    const auto entry = [&](std::size_t k) {
-        BallField::Number x = field.zero();
-        mpfr_set_d(x.middle, plan.is_negative[k] ? -block.values[k].value : block.values[k].value, MPFR_RNDN);
-        mpfr_mul_2si(x.middle, x.middle, block.values[k].exp2, MPFR_RNDN);
-        return x;
-    };
-    Determinant determinant(plan.fronts, field);
-    if (!determinant.find(
-            entry, [&control](double products) { control.advance(products); }, hold))
-        return {};
-    if (plan.is_odd) field.negate_product();
+DoubleBall double_ball(const BallField::Number &x) {
     DoubleBall ball;
     long exponent = 0;
-    ball.value = mpfr_get_d_2exp(&exponent, field.product(), MPFR_RNDN);
-    ball.error = std::fabs(ball.value) * (field.relative_error() + 0x1p-52) * (1 + 0x1p-40);
-    ball.exp2 = exponent;
+    const double mantissa = mpfr_get_d_2exp(&exponent, x.middle, MPFR_RNDN);
+    ball.exp2 = x.radius.is_zero() ? exponent : x.radius.exp2();
+    if (mantissa != 0) ball.exp2 = std::max<std::int64_t>(ball.exp2, exponent);
+    const auto down = static_cast<int>(std::max<std::int64_t>(exponent - ball.exp2, -2000));
+    ball.value = mantissa == 0 ? 0 : std::ldexp(mantissa, down);
+    ball.error = (x.radius.over(ball.exp2) + 0x1p-52 * std::fabs(ball.value) + (down < -900 ? 0x1p-900 : 0)) *
+                 (1 + 0x1p-40);
+    return ball;
+}
+
+// The determinants cancel each other, and one of them may be 0: their errors add up.
+DoubleBall sum_of_balls(const Work &work, const Block &block, int bits) {
+    const std::vector<SignedSum::Term> &terms = work.plan.sum.terms;
+    std::vector<std::optional<BallField::Number>> parts(terms.size());
+    parallel_for(parts.size(), [&](std::uint64_t k) { parts[k] = in_balls(work, terms[k], block, bits); });
+    BallField field(bits);
+    BallField::Number sum = field.zero();
+    for (const std::optional<BallField::Number> &part : parts) {
+        if (!part) return {};
+        field.add(sum, *part);
+    }
+    DoubleBall ball = double_ball(sum);
+    ball.exp2 -= work.plan.sum.genus;
     return ball;
 }
 
 // In more bits each time, until a double has all that it holds.
-EngineResult by_balls(const PlanarPlan &plan, const Block &block, RunControl &control) {
+EngineResult by_balls(const Work &work, const Block &block) {
     constexpr int fewest_bits = 192, most_bits = 960;
+    const double products = work.plan.matrix_products();
     const auto run = [&](std::uint64_t) {
-        DoubleBall ball;
         for (int bits = fewest_bits;; bits = std::min(2 * bits, most_bits)) {
-            ball = in_balls(plan, block, bits, control);
+            const DoubleBall ball = sum_of_balls(work, block, bits);
             if (ball.error <= 0x1p-50 * std::fabs(ball.value) || bits == most_bits) return ball;
-            control.expect_more(plan.fronts.products());
+            work.control.expect_more(products);
         }
     };
     const DoubleBall ball =
-        parts_of_pieces(control, 1, plan.fronts.products(), DoubleBall(), each_on_its_thread(control, run))
+        parts_of_pieces(work.control, 1, products, DoubleBall(), each_on_its_thread(work.control, run))
             .front();
     EngineResult result;
     result.value = ball_from(block, ball.value, ball.error, ball.exp2);
-    result.counts.operations = plan.fronts.products();
+    result.counts.operations = products;
     return result;
 }
 
 } // namespace
 
 EngineResult run_planar(const EngineRun &run, const EngineInput &input) {
-    const PlanarPlan &plan = *plan_as<PlanarPlan>(run.choice);
+    const PatternGraph graph(input.pattern());
+    const Work work{*plan_as<PlanarPlan>(run.choice), graph, run.control};
     if (const Residues *residues = input.residues())
-        return matrix_by_matrix(run.control, *residues, plan.fronts.products(), [&](std::uint64_t matrix) {
-            return modulo(plan, *residues, matrix, run.control);
-        });
-    return by_balls(plan, *input.block(), run.control);
+        return matrix_by_matrix(run.control, *residues, work.plan.matrix_products(),
+                                [&](std::uint64_t matrix) { return modulo(work, *residues, matrix); });
+    return by_balls(work, *input.block());
 }
 
 } // namespace libperm

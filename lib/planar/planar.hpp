@@ -1,4 +1,4 @@
-// Engine `planar`: the permanent of a planar block as one determinant.
+// Engine `planar`: the permanent of a block that is planar, or nearly so, as determinants.
 #pragma once
 
 #include "lib/run/engine_run.hpp"

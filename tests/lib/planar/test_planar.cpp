@@ -1,7 +1,6 @@
 // Engine planar: boards and parts of them against exact sums over sets and determinants, in all kinds of
 // numbers, and what is not planar.
 #include "bench/families.hpp"
-#include "lib/planar/faces.hpp"
 #include "lib/planar/kasteleyn.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/oracle.hpp"
@@ -204,14 +203,18 @@ TEST_CASE("signs round faces") {
         pattern.rows = pattern.cols = static_cast<std::int32_t>(a.n_rows);
         pattern.row_ptr = a.row_ptr;
         pattern.col.assign(a.col_idx.begin(), a.col_idx.end());
-        const auto faces = libperm::faces_of(pattern);
-        REQUIRE(faces.has_value());
-        const std::vector<char> is_negative = libperm::kasteleyn_signs(pattern, *faces);
-        for (const auto &face : faces->entries) {
+        const auto rotation = libperm::planar_rotation(pattern);
+        REQUIRE(rotation.has_value());
+        const libperm::PatternGraph graph(pattern);
+        const libperm::Faces faces = libperm::faces_of(*rotation);
+        CHECK(libperm::genus_of(*rotation, faces) == 0);
+        const libperm::KasteleynSigns signs(graph, faces, libperm::Forest(graph));
+        CHECK(signs.around_handles().empty());
+        for (const auto &face : faces.darts) {
             if (face.size() < 4) continue;
             std::size_t negative = 0;
-            for (const std::int32_t entry : face)
-                negative += is_negative[static_cast<std::size_t>(entry)] ? 1 : 0;
+            for (const libperm::Dart d : face)
+                negative += signs.is_negative()[static_cast<std::size_t>(libperm::entry_of(d))] ? 1 : 0;
             CHECK(negative % 2 == (face.size() % 4 == 0 ? 1 : 0));
             ++faces_seen;
         }
@@ -220,12 +223,12 @@ TEST_CASE("signs round faces") {
 }
 
 TEST_CASE("what is not planar is told, or computed otherwise") {
-    const perm::Csr three = constant(3, 1); // K_{3,3}
+    const perm::Csr full = constant(9, 1);
     perm_opts opts = with_engine("planar");
     opts.without = "all";
     try {
-        perm::compute(three, opts);
-        FAIL("K_{3,3} was drawn");
+        perm::compute(full, opts);
+        FAIL("K_{9,9} was drawn");
     } catch (const perm::Error &error) {
         CHECK(error.status() == PERM_UNSUPPORTED);
         CHECK(std::string(error.what()).find("in the plane") != std::string::npos);
