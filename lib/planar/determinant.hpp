@@ -13,10 +13,19 @@
 
 namespace libperm {
 
+// A front at work: lines that may be eliminated here, then the others.
+template <class Number> struct DenseFront {
+    std::vector<std::int32_t> rows, cols; // their pairs
+    std::size_t candidates = 0;
+    std::vector<Number> numbers; // by row
+    Number *row(std::size_t i) { return numbers.data() + i * cols.size(); }
+};
+
 // Field: the numbers, which it makes of entries and computes with (lib/planar/modular_field.hpp,
 // ball_field.hpp).
 template <class Field> class Determinant {
     using Number = typename Field::Number;
+    using Work = DenseFront<Number>;
 
   public:
     Determinant(const Fronts &fronts, Field &field) : fronts_(fronts), field_(field) {}
@@ -27,6 +36,12 @@ template <class Field> class Determinant {
     // not to be 0.
     template <class Entry, class Done, class Hold>
     bool find(const Entry &entry, const Done &done, const Hold &hold) {
+        return find(entry, done, hold, [](Work &&, std::size_t) {});
+    }
+    // keep(front, pivots): of each in its turn, when so many lines are eliminated: L U of these, U beside
+    // them, L below; the rest is gone.
+    template <class Entry, class Done, class Hold, class Keep>
+    bool find(const Entry &entry, const Done &done, const Hold &hold, const Keep &keep) {
         const std::size_t n = fronts_.all().empty() ? 0 : at(fronts_.all().back().last);
         row_place_.assign(n, 0);
         col_place_.assign(n, 0);
@@ -42,6 +57,7 @@ template <class Field> class Determinant {
             else if (pivots < work.candidates)
                 return false;
             products += std::max(front.products(), products_of(work, pivots));
+            keep(std::move(work), pivots);
             if (products < often && f + 1 < fronts_.all().size()) continue;
             done(products);
             products = 0;
@@ -57,14 +73,6 @@ template <class Field> class Determinant {
         std::size_t delayed = 0;
         std::vector<Number> numbers; // by row
     };
-    // A front at work: lines that may be eliminated here, then the others.
-    struct Work {
-        std::vector<std::int32_t> rows, cols; // their pairs
-        std::size_t candidates = 0;
-        std::vector<Number> numbers;
-        Number *row(std::size_t i) { return numbers.data() + i * cols.size(); }
-    };
-
     static double products_of(const Work &work, std::size_t pivots) {
         const auto size = static_cast<double>(work.rows.size());
         return static_cast<double>(pivots) * size * size;

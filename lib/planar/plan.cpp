@@ -54,6 +54,16 @@ Cost planar_cost(const Proposals &task, PlanarPlan &plan) {
 
 } // namespace
 
+void pair_lines(PlanarPlan &plan, const Pattern &a, const Matching &matching) {
+    plan.is_odd = false;
+    for (std::int32_t i = 0; i < a.rows; ++i) {
+        const auto row = a.row(i);
+        const auto place = std::lower_bound(row.begin(), row.end(), matching.col_of_row[at(i)]);
+        plan.is_odd ^= plan.is_negative[at(a.row_begin(i) + (place - row.begin()))] != 0;
+    }
+    plan.fronts = Fronts(a, matching);
+}
+
 std::optional<PlanarPlan> plan_planar(const Pattern &a, const Poll &poll) {
     const std::optional<Faces> faces = faces_of(a);
     if (!faces) return {};
@@ -62,13 +72,8 @@ std::optional<PlanarPlan> plan_planar(const Pattern &a, const Poll &poll) {
     if (matching.size < a.rows) return {};
     PlanarPlan plan;
     plan.is_negative = kasteleyn_signs(a, *faces);
-    for (std::int32_t i = 0; i < a.rows; ++i) {
-        const auto row = a.row(i);
-        const auto place = std::lower_bound(row.begin(), row.end(), matching.col_of_row[at(i)]);
-        plan.is_odd ^= plan.is_negative[at(a.row_begin(i) + (place - row.begin()))] != 0;
-    }
     poll();
-    plan.fronts = Fronts(a, matching);
+    pair_lines(plan, a, matching);
     return plan;
 }
 

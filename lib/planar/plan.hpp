@@ -24,6 +24,9 @@ class PlanarPlan final : public EnginePlan {
     }
 };
 
+// The lines in pairs by a perfect matching: fronts and sign.
+void pair_lines(PlanarPlan &plan, const Pattern &a, const Matching &matching);
+
 // None: it is not planar. Of a block that has a perfect matching and does not fall apart.
 std::optional<PlanarPlan> plan_planar(const Pattern &a, const Poll &poll = no_poll);
 

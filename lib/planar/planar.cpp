@@ -3,6 +3,7 @@
 #include "lib/base/error.hpp"
 #include "lib/planar/ball_field.hpp"
 #include "lib/planar/determinant.hpp"
+#include "lib/planar/front_memory.hpp"
 #include "lib/planar/modular_field.hpp"
 #include "lib/planar/plan.hpp"
 #include "lib/run/input_error.hpp"
@@ -14,11 +15,6 @@
 
 namespace libperm {
 namespace {
-
-// Fronts grow by pivots that are delayed.
-void grow_to(Charge &charge, double bytes) {
-    if (bytes > static_cast<double>(charge.bytes())) charge.resize(static_cast<std::int64_t>(bytes));
-}
 
 std::uint64_t modulo(const PlanarPlan &plan, const Residues &residues, std::uint64_t matrix,
                      RunControl &control) {
@@ -45,16 +41,13 @@ struct DoubleBall {
 };
 
 DoubleBall in_balls(const PlanarPlan &plan, const Block &block, int bits, RunControl &control) {
-    constexpr double bytes_of_ball = 88;
-    const double each = bytes_of_ball + bits / 8.0;
+    const double each = bytes_of_ball(bits);
     Charge charge(&control.memory(), static_cast<std::int64_t>(each * plan.fronts.peak()));
     const auto hold = [&](double numbers) { grow_to(charge, each * numbers); };
     BallField field(bits);
     const auto entry = [&](std::size_t k) {
-        BallField::Number x = field.zero();
-        mpfr_set_d(x.middle, plan.is_negative[k] ? -block.values[k].value : block.values[k].value, MPFR_RNDN);
-        mpfr_mul_2si(x.middle, x.middle, block.values[k].exp2, MPFR_RNDN);
-        return x;
+        const Tracked &x = block.values[k];
+        return field.number(plan.is_negative[k] ? -x.value : x.value, x.exp2);
     };
     Determinant determinant(plan.fronts, field);
     if (!determinant.find(
