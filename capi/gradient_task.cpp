@@ -56,7 +56,7 @@ template <class Find> void GradientTask::answered(const perm_answer &answer, con
             std::copy(found.numbers.begin(), found.numbers.end(), answer.numbers);
             if (answer.error_bounds) std::copy(found.bounds.begin(), found.bounds.end(), answer.error_bounds);
             fill(r, of_.plan().plan, found.outcome, libperm::answer_of(found.permanent, true));
-            r.threads = libperm::facts_of(found.outcome.engine).transfers_states ? 1 : options().threads;
+            r.threads = libperm::sums_subsets(found.outcome.engine) ? options().threads : 1;
         });
     });
     r.seconds_plan = seconds_plan_;

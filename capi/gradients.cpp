@@ -40,7 +40,7 @@ void gradient_into(const perm_plan &plan, const libperm::GradientWay &way, int t
     const libperm::TapeAnswer answer =
         way.run(plan.plan, threads, arrays.values, arrays.gradient, arrays.error_bounds, control, outcome);
     capi::fill(r, plan.plan, outcome, libperm::answer_of(answer, with_text));
-    r.threads = libperm::facts_of(outcome.engine).transfers_states ? 1 : threads;
+    r.threads = libperm::sums_subsets(outcome.engine) ? threads : 1;
 }
 
 // As a task that goes on from its checkpoint.

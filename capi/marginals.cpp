@@ -25,7 +25,7 @@ void require_place(const libperm::Marginals &marginals, const double *place) {
 }
 
 libperm::MarginalsPlan marginals_plan(const perm_plan &plan) {
-    return {plan.plan, plan.direct.get(), plan.gradient.tape()};
+    return {plan.plan, plan.direct.get(), plan.gradient};
 }
 
 } // namespace

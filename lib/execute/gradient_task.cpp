@@ -15,8 +15,6 @@
 namespace libperm {
 namespace {
 
-std::string name_of(bool by_sums) { return engine_name(engine_for(by_sums ? Goal::dense : Goal::gradient)); }
-
 template <class Archive> void fields(Archive &ar, Derivatives &found) {
     TapeAnswer &answer = found.permanent;
     const std::size_t numbers = found.numbers.size(), bounds = found.bounds.size();
@@ -54,13 +52,16 @@ GradientTask::GradientTask(const GradientSource &of, RunControl &control, const 
 }
 
 void GradientTask::choose(RunControl &control, const std::string *way) {
-    if (way && *way == name_of(false)) return; // the tape is made when it is needed
-    if (way && *way != name_of(true))
+    if (!way) {
+        engine_ = of_.gradient.way(of_.plan, of_.direct, control).engine();
+        return;
+    }
+    for (const Goal goal : {Goal::dense, Goal::inverse, Goal::gradient})
+        if (engine_ = engine_for(goal); *way == plan()) break;
+    if (*way != plan())
         throw Error(PERM_BAD_ARGUMENT, "the derivatives were begun in a way that there is not: begin anew");
-    const GradientWay chosen =
-        way ? of_.gradient.by_sums(of_.plan) : of_.gradient.way(of_.plan, of_.direct, control);
-    by_sums_ = !chosen.tape;
-    on_gpu_ = chosen.on_gpu;
+    if (engine_ != engine_for(Goal::gradient)) // whose tape is made when it is needed
+        of_.gradient.way_by(engine_, of_.plan, of_.direct, control);
 }
 
 std::int64_t GradientTask::numbers() const { return values_given(of_.plan.input); }
@@ -74,7 +75,7 @@ TaskIdentity GradientTask::identity() const {
 }
 
 ShardCount GradientTask::shards() const {
-    return by_sums_ ? shards_of_sums(of_.plan) : ShardCount{1, of_.plan.seconds};
+    return by_sums() ? shards_of_sums(of_.plan) : ShardCount{1, of_.plan.seconds};
 }
 
 KeptAbout GradientTask::about() const {
@@ -87,7 +88,7 @@ KeptAbout GradientTask::about() const {
     return it;
 }
 
-std::string GradientTask::plan() const { return name_of(by_sums_); }
+std::string GradientTask::plan() const { return engine_name(engine_); }
 
 Derivatives GradientTask::nothing() const {
     Derivatives none;
@@ -96,7 +97,8 @@ Derivatives GradientTask::nothing() const {
     return none;
 }
 
-Derivatives GradientTask::derive(const GradientWay &way, RunControl &control) const {
+Derivatives GradientTask::derive(RunControl &control) const {
+    const GradientWay way = of_.gradient.way_by(engine_, of_.plan, of_.direct, control);
     Derivatives found = nothing();
     found.permanent = way.run(of_.plan, of_.plan.options.threads, of_.values, found.numbers.data(),
                               found.bounds.data(), control, found.outcome);
@@ -105,10 +107,10 @@ Derivatives GradientTask::derive(const GradientWay &way, RunControl &control) co
 
 Derivatives GradientTask::run(PieceStore *store, RunControl &control, const Told &) const {
     RunControl own(control, 1, PieceScope{store, {}});
-    if (by_sums_) return derive({nullptr, on_gpu_}, own);
+    if (by_sums()) return derive(own);
     const auto whole = [&](std::span<const std::uint64_t>, const auto &done) {
         own.begin_piece();
-        done(0, derive({&of_.gradient.tape().of(of_.plan, of_.direct, own)}, own));
+        done(0, derive(own));
     };
     return std::move(parts_of_pieces(own, 1, 1, nothing(), whole).front());
 }

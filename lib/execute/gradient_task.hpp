@@ -1,5 +1,5 @@
-// The derivatives of a plan's permanent as a task: by sums over signs its pieces are those of the sums, along
-// the tape there is one, the whole.
+// The derivatives of a plan's permanent as a task: by sums over signs its pieces are those of the sums, by
+// other ways there is one, the whole.
 #pragma once
 
 #include "lib/execute/plan_gradient.hpp"
@@ -43,11 +43,12 @@ class GradientTask final : public TaskOf<Derivatives> {
   private:
     void choose(RunControl &control, const std::string *way);
     Derivatives nothing() const;
-    Derivatives derive(const GradientWay &way, RunControl &control) const;
+    bool by_sums() const { return engine_ == engine_for(Goal::dense); }
+    Derivatives derive(RunControl &control) const;
 
     const GradientSource of_;
     std::string matrix_, numbers_; // digests
-    bool by_sums_ = false, on_gpu_ = false;
+    Engine engine_ = Engine::none; // the way's
 };
 
 } // namespace libperm

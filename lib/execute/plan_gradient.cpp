@@ -190,51 +190,119 @@ TapeAnswer permanent_of(const GradientSums &sums, const PowerScaling &scaling, i
     return answer;
 }
 
-// Whether the tape takes longer than the sums for certain, or what it takes to make one.
-bool is_beyond_tape(const Plan &plan, const TapePlan *direct, double sums) {
-    if (direct) return static_cast<double>(direct->tape().moves.size()) * move_seconds > sums;
-    return least_frontier(plan.input.pattern).expansions > making * sums / move_seconds;
+bool is_asked_for_inverse(const Plan &plan) { return plan.options.engine == engine_for(Goal::inverse); }
+
+// Whether the tape takes longer than so many seconds for certain, or what it takes to make one.
+bool is_beyond_tape(const Plan &plan, const TapePlan *direct, double seconds) {
+    if (direct) return static_cast<double>(direct->tape().moves.size()) * move_seconds > seconds;
+    return least_frontier(plan.input.pattern).expansions > making * seconds / move_seconds;
+}
+
+// Or the frontier takes longer than one determinant for the block that takes longest: both are gone along
+// thrice.
+bool is_beyond_tape(const Plan &plan, const TapePlan *direct, const PlanarGradient &planar) {
+    if (is_asked_for_inverse(plan)) return true;
+    const BlockPlan *block = direct ? nullptr : plan.main_block();
+    return (block && plan_as<PlanarPlan>(block->best())) || is_beyond_tape(plan, direct, planar.seconds());
+}
+
+// The quickest way but for a tape.
+struct OtherWay {
+    const PlanarGradient *planar = nullptr; // null: by sums
+    SumsWay sums;
+
+    bool is_none() const { return !planar && sums.is_none(); }
+    double weight() const { return planar ? planar->seconds() : sums.weight; }
+    double seconds() const { return planar ? planar->seconds() : sums.seconds; }
+    bool is_certain(const Plan &plan, const TapePlan *direct) const {
+        return planar ? is_beyond_tape(plan, direct, *planar) : is_beyond_tape(plan, direct, sums.weight);
+    }
+};
+
+// `planar` may be null.
+OtherWay other_than_tape(const Plan &plan, const PlanarGradient *planar, Goal goal) {
+    OtherWay other;
+    if (goal == Goal::gradient) other.sums = way_of_sums(plan);
+    if (planar && (is_asked_for_inverse(plan) || planar->seconds() < other.sums.weight))
+        other.planar = planar;
+    return other;
+}
+
+// The tape, where an inverse does not tell.
+const Gradient &tape_instead(const GradientWay &way, const Plan &plan, RunControl &control) {
+    try {
+        return way.of->tape(plan, way.direct, control);
+    } catch (const Error &error) {
+        if (error.status() != PERM_REFUSED_MEMORY && error.status() != PERM_UNSUPPORTED) throw;
+        throw Error(error.status(),
+                    formatted("the permanent is 0, or so near to it that no inverse tells its "
+                              "derivatives; {}",
+                              error.what()));
+    }
 }
 
 } // namespace
 
 GradientForecast PlanGradient::forecast(const Plan &plan, const TapePlan *direct) const {
-    const SumsWay sums = way_of_sums(plan);
-    const bool by_sums = !sums.is_none() && (sums_ || is_beyond_tape(plan, direct, sums.weight));
-    return by_sums ? GradientForecast{engine_for(Goal::dense), sums.on_gpu} : GradientForecast{};
+    const OtherWay other = other_than_tape(plan, planar_.of(plan, no_poll), Goal::gradient);
+    if (other.is_none()) return {};
+    if (!is_tape_too_large_[other.planar ? 1 : 0] && !other.is_certain(plan, direct)) return {};
+    return other.planar ? GradientForecast{engine_for(Goal::inverse), false}
+                        : GradientForecast{engine_for(Goal::dense), other.sums.on_gpu};
 }
 
 ShardCount shards_of_sums(const Plan &plan) { return pieces_of(plan).shards(); }
 
-GradientWay PlanGradient::by_sums(const Plan &plan) const {
+GradientWay PlanGradient::way_by(Engine engine, const Plan &plan, const TapePlan *direct,
+                                 RunControl &control) const {
+    const auto begun = [](const char *how) {
+        return Error(PERM_BAD_ARGUMENT, formatted("the derivatives were begun {}, which this plan's matrix "
+                                                  "with these options has not: begin anew",
+                                                  how));
+    };
+    if (engine == engine_for(Goal::gradient)) return {&tape(plan, direct, control)};
+    if (engine == engine_for(Goal::inverse)) {
+        const PlanarGradient *planar = planar_.of(plan, [&control] { control.poll(); });
+        if (!planar) throw begun("by an inverse at the entries");
+        return {nullptr, planar, false, this, direct};
+    }
     const SumsWay sums = way_of_sums(plan);
-    if (sums.is_none())
-        throw Error(PERM_BAD_ARGUMENT,
-                    "the derivatives were begun by sums over signs, which this plan's matrix "
-                    "with these options has not: begin anew");
-    return {nullptr, sums.on_gpu};
+    if (sums.is_none()) throw begun("by sums over signs");
+    return {nullptr, nullptr, sums.on_gpu};
 }
 
-GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, RunControl &control) const {
-    const SumsWay sums = way_of_sums(plan);
-    if (sums.is_none()) return {&tape_.of(plan, direct, control)};
-    const GradientWay by_sums{nullptr, sums.on_gpu};
-    if (sums_) return by_sums;
-    if (is_beyond_tape(plan, direct, sums.weight)) return by_sums;
-    const double most_moves = making * sums.weight / move_seconds;
+GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, RunControl &control,
+                              Goal goal) const {
+    const Poll poll = [&control] { control.poll(); };
+    const OtherWay other = other_than_tape(plan, planar_.of(plan, poll), goal);
+    if (other.is_none()) return {&tape(plan, direct, control)};
+    const GradientWay without_tape{nullptr, other.planar, !other.planar && other.sums.on_gpu, this, direct};
+    std::atomic<bool> &is_too_large = is_tape_too_large_[other.planar ? 1 : 0];
+    if (is_too_large || other.is_certain(plan, direct)) return without_tape;
+    const double most_moves = making * other.weight() / move_seconds;
     try {
-        return {&tape_.of(plan, direct, control, most_moves)};
+        return {&tape(plan, direct, control, most_moves)};
     } catch (const Error &error) {
         if (error.status() != PERM_REFUSED_MEMORY && error.status() != PERM_UNSUPPORTED) throw;
-        if (sums.seconds > plan.options.refuse_seconds) throw;
-        sums_ = true;
-        return by_sums;
+        if (other.seconds() > plan.options.refuse_seconds) throw;
+        is_too_large = true;
+        return without_tape;
     }
+}
+
+Engine GradientWay::engine() const {
+    return engine_for(tape ? Goal::gradient : planar ? Goal::inverse : Goal::dense);
 }
 
 TapeAnswer GradientWay::run(const Plan &plan, int threads, const void *values, double *gradient,
                             double *error_bounds, RunControl &control, Outcome &outcome) const {
-    if (tape) return tape->run(plan, values, gradient, error_bounds, control, outcome);
+    if (planar) {
+        const auto found = planar->run(plan, values, gradient, error_bounds, control, outcome);
+        if (found) return *found;
+    }
+    if (tape || planar)
+        return (tape ? *tape : tape_instead(*this, plan, control))
+            .run(plan, values, gradient, error_bounds, control, outcome);
     control.poll();
     const SumsWay way = required_way(plan, on_gpu, control.pieces().share());
     const std::vector<std::int64_t> places = caller_places(plan.input);
@@ -244,6 +312,16 @@ TapeAnswer GradientWay::run(const Plan &plan, int threads, const void *values, d
     put_gradient(plan, places, entries.scaling(), sums, gradient, error_bounds);
     return permanent_of(sums, entries.scaling(), columns_for_gradient(plan.n()), is_complex(plan), control,
                         outcome);
+}
+
+TapeAnswer GradientWay::marginals(const Plan &plan, const void *values, double *marginals,
+                                  double *error_bounds, RunControl &control, Outcome &outcome) const {
+    if (planar) {
+        const auto found = planar->marginals(plan, values, marginals, error_bounds, control, outcome);
+        if (found) return *found;
+    }
+    return (tape ? *tape : tape_instead(*this, plan, control))
+        .marginals(plan, values, marginals, error_bounds, control, outcome);
 }
 
 } // namespace libperm

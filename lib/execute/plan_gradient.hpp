@@ -1,28 +1,44 @@
-// The derivatives of a plan's permanent, the quicker way: along the frontier's tape (lib/tape), or by sums
-// over signs, which take no memory to speak of and do not care how full the matrix is.
+// The derivatives of a plan's permanent, and marginals, the quickest way: along the frontier's tape
+// (lib/tape); by an inverse at the entries where the matrix is planar; or, but for marginals, by sums over
+// signs, which take no memory to speak of and do not care how full the matrix is.
 #pragma once
 
+#include "lib/execute/planar_gradient.hpp"
 #include "lib/run/parts.hpp"
 #include "lib/tape/gradient.hpp"
 
+#include <array>
 #include <atomic>
 
 namespace libperm {
 
-// The quicker way for values of the plan's pattern.
+class PlanGradient;
+
+// The way for values of the plan's pattern: one of these, or by sums.
 struct GradientWay {
-    const Gradient *tape; // the plan's; null: by sums
-    bool on_gpu = false;  // these
+    const Gradient *tape = nullptr;
+    const PlanarGradient *planar = nullptr;
+    bool on_gpu = false; // sums
+
+    // Where an inverse does not tell: the permanent may be 0.
+    const PlanGradient *of = nullptr;
+    const TapePlan *direct = nullptr;
+
+    Engine engine() const;
 
     // As Gradient::run; sums on so many threads at most, with the same bits for any number of them. Parts of
     // these that the control's store has are taken from it, and others left there.
     TapeAnswer run(const Plan &plan, int threads, const void *values, double *gradient, double *error_bounds,
                    RunControl &control, Outcome &outcome) const;
+
+    // As Gradient::marginals; not by sums.
+    TapeAnswer marginals(const Plan &plan, const void *values, double *marginals, double *error_bounds,
+                         RunControl &control, Outcome &outcome) const;
 };
 
 // What the way is to be, as far as it can be told before a tape is made, which may turn out to be too large.
 struct GradientForecast {
-    Engine engine = engine_for(Goal::gradient); // along the tape; else by sums
+    Engine engine = engine_for(Goal::gradient); // along the tape; else that of another way
     bool on_gpu = false;
 };
 
@@ -33,16 +49,24 @@ class PlanGradient {
   public:
     GradientForecast forecast(const Plan &plan, const TapePlan *direct) const;
 
-    // A tape is made when it is first needed. `direct` may be null. Throws Error.
-    GradientWay way(const Plan &plan, const TapePlan *direct, RunControl &control) const;
+    // For derivatives, or for marginals. What it takes is made when it is first needed. `direct` may be null.
+    // Throws Error.
+    GradientWay way(const Plan &plan, const TapePlan *direct, RunControl &control,
+                    Goal goal = Goal::gradient) const;
 
-    GradientWay by_sums(const Plan &plan) const; // whichever is quicker. Throws Error where there are none
+    // Whichever is quickest: the one that has this engine. Throws Error where there is none.
+    GradientWay way_by(Engine engine, const Plan &plan, const TapePlan *direct, RunControl &control) const;
 
-    const LazyGradient &tape() const { return tape_; } // whichever is quicker
+    // Whichever is quickest.
+    const Gradient &tape(const Plan &plan, const TapePlan *direct, RunControl &control,
+                         double most_moves = 0x1p32) const {
+        return tape_.of(plan, direct, control, most_moves);
+    }
 
   private:
     LazyGradient tape_;
-    mutable std::atomic<bool> sums_{false}; // a tape was found to be too large
+    LazyPlanarGradient planar_;
+    mutable std::array<std::atomic<bool>, 2> is_tape_too_large_{}; // beside sums, beside an inverse
 };
 
 } // namespace libperm

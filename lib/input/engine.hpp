@@ -42,6 +42,7 @@ enum class Goal {
     terms,          // those of any number of cells
     repeated,       // that of a small plan, with other values again and again
     gradient,       // derivatives, which are the minors
+    inverse,        // the same, as the inverse of a matrix at its entries
     marginals,
     samples,
     matchings // their numbers, by size
@@ -103,7 +104,10 @@ inline constexpr std::array engine_facts{
                 .goals = {Goal::block, Goal::multiplicities, Goal::matchings},
                 .on_cpu = true,
                 .sums_subsets = true},
-    EngineFacts{.id = Engine::planar, .name = "planar", .goals = {Goal::block}, .on_cpu = true},
+    EngineFacts{.id = Engine::planar,
+                .name = "planar",
+                .goals = {Goal::block, Goal::gradient, Goal::inverse, Goal::marginals},
+                .on_cpu = true},
     EngineFacts{.id = Engine::background, .name = "background", .goals = {Goal::block}, .on_cpu = true},
     EngineFacts{.id = Engine::low_rank, .name = "low_rank", .goals = {Goal::block}, .on_cpu = true},
     EngineFacts{.id = Engine::ferrers, .name = "ferrers", .goals = {Goal::block}, .on_cpu = true},

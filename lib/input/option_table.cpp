@@ -114,9 +114,9 @@ constexpr Rule rules[] = {
      PERM_UNSUPPORTED},
     {{Call::plan_gradient, Call::plan_gradient_batch, Call::plan_marginals},
      {engine},
-     "auto, frontier",
-     "derivatives and probabilities go along the frontier, or over sums and sets of their own: make the "
-     "plan with engine auto or frontier"},
+     "auto, frontier, planar",
+     "derivatives and probabilities go along the frontier, by an inverse, or over sums and sets of their "
+     "own: make the plan with engine auto, frontier or planar"},
     {{Call::plan_gradient, Call::plan_gradient_batch},
      {precision},
      "auto, double, exact",
@@ -125,7 +125,7 @@ constexpr Rule rules[] = {
      PERM_UNSUPPORTED},
     {{Call::plan_marginals},
      {precision},
-     "auto, double",
+     "auto, double, exact",
      "probabilities are computed in doubles, with certain bounds: make the plan without a precision, or "
      "with \"double\"",
      PERM_UNSUPPORTED},

@@ -124,13 +124,13 @@ MatchingSum Marginals::run_by_derivatives(const MarginalsPlan &of, const void *v
     const Plan &plan = of.plan;
     const InputPattern &given = as_given(plan.input);
     check_signs(given, values, control);
-    const Gradient &gradient = of.derivatives.of(plan, of.tape, control);
+    const GradientWay way = of.derivatives.way(plan, of.tape, control, Goal::marginals);
     if (plan.input.multiplied && !given.row_weights && !given.col_weights && plan.input.free_lines() > 0)
         throw Error(PERM_UNSUPPORTED,
                     "a rectangle with multiplicities: give the weights of its longer side's "
                     "lines (1 each), so that it is told how often they stay unmatched");
     MatchingSum sum;
-    sum.value = gradient.marginals(plan, values, to.marginals, to.bounds, control, sum.outcome);
+    sum.value = way.marginals(plan, values, to.marginals, to.bounds, control, sum.outcome);
     if (sum.value.re.mantissa != 0 && plan.input.free_lines() > 0) add_implied(given, to);
     return sum;
 }

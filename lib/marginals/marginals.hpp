@@ -2,20 +2,20 @@
 // matching's probability is its share of the sum over all.
 #pragma once
 
+#include "lib/execute/plan_gradient.hpp"
 #include "lib/marginals/set_walk.hpp"
 #include "lib/run/outcome.hpp"
-#include "lib/tape/gradient.hpp"
 
 #include <optional>
 
 namespace libperm {
 
-// A plan, and what it keeps for the road of large matrices: `tape` may be null, `derivatives` are made when
-// they are first asked for.
+// A plan, and what it keeps for the road of large matrices: `tape` may be null, what `derivatives` take is
+// made when it is first asked for.
 struct MarginalsPlan {
     const Plan &plan;
     const TapePlan *tape;
-    const LazyGradient &derivatives;
+    const PlanGradient &derivatives;
 };
 
 // Where a matrix's numbers go, as many as Marginals::count(); `bounds` may be null.

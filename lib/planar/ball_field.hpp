@@ -25,6 +25,22 @@ class BallField {
     }
 
     Number zero() const { return {MpfrNumber(bits_), {}}; }
+    Number one() const {
+        Number x = zero();
+        mpfr_set_ui(x.middle, 1, MPFR_RNDN);
+        return x;
+    }
+    Number number(double x, std::int64_t exp2 = 0) const { // exact
+        Number out = zero();
+        mpfr_set_d(out.middle, x, MPFR_RNDN);
+        mpfr_mul_2si(out.middle, out.middle, static_cast<long>(exp2), MPFR_RNDN);
+        return out;
+    }
+    Number number(const mpq_class &x) const {
+        Number out = zero();
+        if (mpfr_set_q(out.middle, x.get_mpq_t(), MPFR_RNDN) != 0) out.radius = rounding(out.middle);
+        return out;
+    }
     static bool is_zero(const Number &x) { return x.radius.is_zero() && mpfr_zero_p(x.middle) != 0; }
     // Or is hardly certain not to be: its inverse would be known by nothing.
     static bool may_be_zero(const Number &x) {
@@ -81,11 +97,15 @@ class BallField {
             mpfr_set(out.middle, product_, MPFR_RNDN);
         return out;
     }
+    double relative_error() const { return relative_; } // |truth - product| <= that |product|
 
     void subtract(Number &to, const Number &x) {
         mpfr_sub(to.middle, to.middle, x.middle, MPFR_RNDN);
         to.radius = to.radius + x.radius + rounding(to.middle);
     }
+
+    static Radius at_least(const MpfrNumber &x) { return size(x, MPFR_RNDZ); }
+    static Radius at_most(const MpfrNumber &x) { return size(x, MPFR_RNDA); }
 
   private:
     static Radius size(const MpfrNumber &x, mpfr_rnd_t direction) {
@@ -94,8 +114,6 @@ class BallField {
         const double mantissa = std::fabs(mpfr_get_d_2exp(&exponent, x, direction));
         return {mantissa, exponent};
     }
-    static Radius at_least(const MpfrNumber &x) { return size(x, MPFR_RNDZ); }
-    static Radius at_most(const MpfrNumber &x) { return size(x, MPFR_RNDA); }
     // Half a unit in the last place, relative to the number, at most.
     Radius unit() const { return {1, -static_cast<std::int64_t>(bits_)}; }
     Radius rounding(const MpfrNumber &x) const { return at_most(x) * unit(); }

@@ -13,26 +13,42 @@
 
 namespace libperm {
 
+// A front at work: lines that may be eliminated here, then the others.
+template <class Number> struct DenseFront {
+    std::vector<std::int32_t> rows, cols; // their pairs
+    std::size_t candidates = 0;
+    std::vector<Number> numbers; // by row
+    Number *row(std::size_t i) { return numbers.data() + i * cols.size(); }
+};
+
 // Field: the numbers, which it makes of entries and computes with (lib/planar/modular_field.hpp,
 // ball_field.hpp).
 template <class Field> class Determinant {
     using Number = typename Field::Number;
+    using Work = DenseFront<Number>;
 
   public:
     Determinant(const Fronts &fronts, Field &field) : fronts_(fronts), field_(field) {}
 
     // Of the matrix whose rows and columns are the pairs, so that they stand on its diagonal: into the
     // field's product. `entry(k)`: the number of entry k; `done(x)`: after x products of numbers, now and
-    // then; `hold(x)`: so many numbers are held, before they are. Where no pivots are left that
-    // are certain not to be 0, the field bounds what is left.
+    // then; `hold(x)`: so many numbers are held, before they are. Where no pivots are left that are certain
+    // not to be 0, the field bounds what is left, and false is returned.
     template <class Entry, class Done, class Hold>
-    void find(const Entry &entry, const Done &done, const Hold &hold) {
+    bool find(const Entry &entry, const Done &done, const Hold &hold) {
+        return find(entry, done, hold, [](Work &&, std::size_t) {});
+    }
+    // keep(front, pivots): of each in its turn, when so many lines are eliminated: L U of these, U beside
+    // them, L below; the rest is gone.
+    template <class Entry, class Done, class Hold, class Keep>
+    bool find(const Entry &entry, const Done &done, const Hold &hold, const Keep &keep) {
         const std::size_t n = fronts_.all().empty() ? 0 : at(fronts_.all().back().last);
         row_place_.assign(n, 0);
         col_place_.assign(n, 0);
         col_of_row_.assign(n, 0);
         constexpr double often = 1e5;
         double products = 0;
+        bool is_whole = true;
         for (std::size_t f = 0; f < fronts_.all().size(); ++f) {
             const Front &front = fronts_.all()[f];
             Work work = assembled(f, entry, hold);
@@ -41,12 +57,15 @@ template <class Field> class Determinant {
                 rests_.push_back(rest_of(work, pivots));
             else
                 lose(work, pivots);
+            is_whole &= front.parent != -1 || pivots == work.candidates;
             products += std::max(front.products(), products_of(work, pivots));
+            keep(std::move(work), pivots);
             if (products < often && f + 1 < fronts_.all().size()) continue;
             done(products);
             products = 0;
         }
         if (is_odd()) field_.negate_product();
+        return is_whole;
     }
 
   private:
@@ -56,14 +75,6 @@ template <class Field> class Determinant {
         std::size_t delayed = 0;
         std::vector<Number> numbers; // by row
     };
-    // A front at work: lines that may be eliminated here, then the others.
-    struct Work {
-        std::vector<std::int32_t> rows, cols; // their pairs
-        std::size_t candidates = 0;
-        std::vector<Number> numbers;
-        Number *row(std::size_t i) { return numbers.data() + i * cols.size(); }
-    };
-
     static double products_of(const Work &work, std::size_t pivots) {
         const auto size = static_cast<double>(work.rows.size());
         return static_cast<double>(pivots) * size * size;

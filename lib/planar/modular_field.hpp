@@ -16,6 +16,7 @@ class ModularField {
 
     Number number(std::uint64_t x) const { return field_.to(x); }
     static Number zero() { return 0; }
+    Number one() const { return field_.to(1); }
     static bool is_zero(Number x) { return x == 0; }
     static bool may_be_zero(Number x) { return x == 0; }
     void add(Number &to, Number x) const { to = field_.add(to, x); }

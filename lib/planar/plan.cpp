@@ -113,6 +113,17 @@ std::optional<PlanarPlan> looked_beyond_plane(Proposals &task, std::size_t most)
 
 } // namespace
 
+void pair_lines(PlanarPlan &plan, const Pattern &a, const Matching &matching) {
+    bool &is_odd = plan.sum.terms.front().is_odd;
+    is_odd = false;
+    for (std::int32_t i = 0; i < a.rows; ++i) {
+        const auto row = a.row(i);
+        const auto place = std::lower_bound(row.begin(), row.end(), matching.col_of_row[at(i)]);
+        is_odd ^= plan.sum.is_negative[at(a.row_begin(i) + (place - row.begin()))] != 0;
+    }
+    plan.fronts = Fronts(a, matching);
+}
+
 std::optional<PlanarPlan> plan_planar(const Pattern &a, const Poll &poll) {
     const std::optional<Rotation> rotation = planar_rotation(a);
     poll();

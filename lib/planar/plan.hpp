@@ -26,6 +26,9 @@ class PlanarPlan final : public EnginePlan {
     std::int64_t bytes() const override { return fronts.bytes() + sum.bytes(); }
 };
 
+// Of one determinant: the lines in pairs by a perfect matching, fronts and sign.
+void pair_lines(PlanarPlan &plan, const Pattern &a, const Matching &matching);
+
 // Of a block that has a perfect matching. None: it is not planar.
 std::optional<PlanarPlan> plan_planar(const Pattern &a, const Poll &poll = no_poll);
 // In the plane but for at most so many entries, or on a surface of a few handles, where most faces are short.

@@ -2,6 +2,7 @@
 
 #include "lib/planar/ball_field.hpp"
 #include "lib/planar/determinant.hpp"
+#include "lib/planar/front_memory.hpp"
 #include "lib/planar/graph.hpp"
 #include "lib/planar/modular_field.hpp"
 #include "lib/planar/plan.hpp"
@@ -22,11 +23,6 @@ struct Work {
     const PatternGraph &graph; // of the block
     RunControl &control;
 };
-
-// Fronts grow by pivots that are delayed.
-void grow_to(Charge &charge, double bytes) {
-    if (bytes > static_cast<double>(charge.bytes())) charge.resize(static_cast<std::int64_t>(bytes));
-}
 
 // One of the determinants with its sign, in numbers that the field makes of entries: entry(k, factor); bytes
 // of so many numbers.
@@ -65,17 +61,13 @@ std::uint64_t modulo(const Work &work, const Residues &residues, std::uint64_t m
 // Nothing: it is not known at all.
 std::optional<BallField::Number> in_balls(const Work &work, const SignedSum::Term &term, const Block &block,
                                           int bits) {
-    constexpr double bytes_of_ball = 88;
     BallField field(bits);
     find_determinant(
         work, term, field,
         [&](std::size_t k, int factor) {
-            BallField::Number x = field.zero();
-            mpfr_set_d(x.middle, factor * block.values[k].value, MPFR_RNDN);
-            mpfr_mul_2si(x.middle, x.middle, block.values[k].exp2, MPFR_RNDN);
-            return x;
+            return field.number(factor * block.values[k].value, block.values[k].exp2);
         },
-        [&](double numbers) { return (bytes_of_ball + bits / 8.0) * numbers; });
+        [&](double numbers) { return bytes_of_ball(bits) * numbers; });
     if (!field.knows_product()) return {};
     return field.product();
 }

@@ -14,6 +14,7 @@ class Radius {
     Radius(double mantissa, std::int64_t exp2) : mantissa_(mantissa), exp2_(exp2) { normalize(); }
 
     bool is_zero() const { return mantissa_ == 0; }
+    double mantissa() const { return mantissa_; }
     std::int64_t exp2() const { return exp2_; }
     // Times 2^-exp2, which may be 0 or infinite.
     double over(std::int64_t exp2) const {

@@ -368,6 +368,9 @@ std::string explain_text(const Plan &plan, const GradientForecast &gradient) {
     if (sums_subsets(gradient.engine))
         text += formatted("derivatives: engine {}, by 2^{} sums over signs{}\n", engine_name(gradient.engine),
                           plan.n() - 1, gradient.on_gpu ? ", on the GPU" : "");
+    if (gradient.engine == engine_for(Goal::inverse))
+        text +=
+            formatted("derivatives: engine {}, by an inverse at the entries\n", engine_name(gradient.engine));
     if (!plan.values_known && plan.options.passes.merging)
         text += "values unknown: all rows and columns are taken to be different\n";
     if (plan.refusal != PERM_OK) text += plan.refusal_text + "\n";

@@ -19,6 +19,14 @@ std::vector<std::int64_t> caller_places(const InputPattern &input) {
     return places;
 }
 
+Values values_for_derivatives(const InputPattern &input, const void *values, const Poll &poll) {
+    Values read = read_values(input, values, poll);
+    if (input.value_type != PERM_VALUE_C128 && some_complex(read))
+        throw Error(PERM_UNSUPPORTED, "derivatives by complex numbers in text have no place in an array of "
+                                      "doubles: pass the values as PERM_VALUE_C128");
+    return read;
+}
+
 GradientEntries::GradientEntries(const InputPattern &input, const std::vector<std::int64_t> &places,
                                  const void *values)
     : numbers_(input.pattern.col.size()), complex_(input.value_type == PERM_VALUE_C128) {
@@ -48,10 +56,7 @@ void GradientEntries::read(const InputPattern &input, const std::vector<std::int
 }
 
 void GradientEntries::read_wide(const InputPattern &input, const void *values) {
-    const Values read = read_values(input, values);
-    if (!complex_ && some_complex(read))
-        throw Error(PERM_UNSUPPORTED, "derivatives by complex numbers in text have no place in an array of "
-                                      "doubles: pass the values as PERM_VALUE_C128");
+    const Values read = values_for_derivatives(input, values);
     for (std::size_t k = 0; k < read.real.size(); ++k) numbers_[k].re = read.real[k];
     for (std::size_t k = 0; k < read.wide.size(); ++k) {
         const Gaussian &x = read.wide[k];

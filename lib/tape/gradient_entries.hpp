@@ -12,6 +12,9 @@ namespace libperm {
 // Of each entry of the pattern the place of its value among the caller's; -1 in rows of ones. Empty: its own.
 std::vector<std::int64_t> caller_places(const InputPattern &input);
 
+// As they are read; derivatives go where the values came from, so that complex ones must come as pairs.
+Values values_for_derivatives(const InputPattern &input, const void *values, const Poll &poll = no_poll);
+
 class GradientEntries {
   public:
     // `places` as above. Throws Error.

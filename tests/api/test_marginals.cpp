@@ -310,7 +310,7 @@ TEST_CASE("other precisions than double are refused") {
         REQUIRE(perm_plan_create(&a, &opts, &plan) == PERM_OK);
         double out[3];
         const std::string name = precision;
-        const bool is_served = name == "auto" || name == "double";
+        const bool is_served = name == "auto" || name == "double" || name == "exact";
         CHECK(perm_plan_marginals(plan, value, out, nullptr, nullptr) ==
               (is_served ? PERM_OK : PERM_UNSUPPORTED));
         CHECK(perm_plan_marginals_batch(plan, value, 0, 2, std::vector<double>(6).data(), nullptr, nullptr) ==

@@ -1,0 +1,278 @@
+#include "lib/execute/planar_gradient.hpp"
+
+#include "lib/execute/planar_values.hpp"
+#include "lib/run/placement.hpp"
+#include "lib/tape/gradient_entries.hpp"
+#include "preprocess/dulmage_mendelsohn.hpp"
+#include "preprocess/index.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <thread>
+#include <utility>
+
+namespace libperm {
+namespace {
+
+constexpr std::int32_t least_order = 32; // along a tape smaller ones take no time
+constexpr int fewest_bits = 192;
+
+bool is_asked_for(const Options &options) { return options.engine == engine_for(Goal::inverse); }
+
+bool may_be_planar(const Plan &plan) {
+    const Options &options = plan.options;
+    return plan.input.value_type != PERM_VALUE_C128 && plan.input.free_lines() == 0 &&
+           options.engine != engine_for(Goal::gradient) && plan.n() > 0 &&
+           (is_asked_for(options) || (plan.n() >= least_order && options.device != Device::gpu));
+}
+
+// A radius beside which nothing of the number is lost.
+Radius enough(const BallField::Number &x) { return BallField::at_least(x.middle) * Radius(1, -53); }
+
+// The largest of a row's entries.
+Radius largest(const PlanarValues &values, std::int64_t first, std::int64_t last) {
+    Radius most;
+    for (std::int64_t k = first; k < last; ++k) {
+        const Tracked x = values.magnitude(at(k));
+        if (const Radius size(x.value, x.exp2); most < size) most = size;
+    }
+    return most;
+}
+
+// Whether no more bits are needed. Where no number is negative a derivative is not 0, or exactly: by pairs of
+// numbers that are not 0 each pivot is a quotient of permanents of planar parts, none is delayed, and what
+// has no term stays without one. Others may cancel, and then what they are known to, beside those of their
+// row, is enough.
+bool is_good(const PlanarDerivatives &found, const Pattern &pattern, const PlanarValues &values) {
+    const Radius beside_row(1, -80);
+    if (enough(found.permanent) < found.permanent.radius) return false;
+    for (std::int32_t i = 0; i < pattern.rows; ++i) {
+        const std::int64_t first = pattern.row_begin(i), last = pattern.row_begin(i + 1);
+        const Radius size = largest(values, first, last);
+        for (std::int64_t k = first; k < last; ++k) {
+            const BallField::Number &x = found.over_permanent[at(k)];
+            if (!(enough(x) < x.radius)) continue;
+            const bool may_be_zero = !values.are_nonnegative() && BallField::may_be_zero(x);
+            if (!may_be_zero || beside_row < x.radius * size) return false;
+        }
+    }
+    return true;
+}
+
+Outcome planar_outcome(const TapeAnswer &answer, const PlanarPlan &planar, RunControl &control) {
+    Outcome outcome;
+    outcome.value = answer.re;
+    outcome.error = answer.error;
+    outcome.rel_error_bound = answer.rel_error_bound;
+    outcome.exact = answer.exact;
+    outcome.counts.operations = products_of_derivatives(planar);
+    outcome.counts.peak_bytes = control.memory().peak();
+    outcome.blocks = outcome.blocks_computed = 1;
+    outcome.engine = engine_for(Goal::inverse);
+    return outcome;
+}
+
+TapeAnswer zero_answer(const PlanarPlan &planar, RunControl &control, Outcome &outcome) {
+    TapeAnswer zero;
+    zero.exact = true;
+    outcome = planar_outcome(zero, planar, control);
+    return zero;
+}
+
+} // namespace
+
+std::optional<PlanarGradient> PlanarGradient::of(const Plan &plan, const Poll &poll) {
+    if (!may_be_planar(plan)) return {};
+    const Pattern &pattern = plan.input.pattern;
+    const Matching perfect = maximum_matching(pattern, poll);
+    if (perfect.size < pattern.rows) return {};
+    const std::vector<std::int32_t> block = triangular_blocks(pattern, perfect);
+    const std::vector<std::int64_t> places = caller_places(plan.input);
+    PlanarGradient found;
+    found.pattern_.rows = pattern.rows;
+    found.pattern_.cols = pattern.cols;
+    std::int64_t k = 0;
+    for (std::int32_t i = 0; i < pattern.rows; ++i) {
+        for (const std::int32_t j : pattern.row(i)) {
+            const std::int64_t own = k++;
+            if (block[at(i)] != block[at(perfect.row_of_col[at(j)])]) continue;
+            const std::int64_t place = places.empty() ? own : places[at(own)];
+            if (place >= 0) found.places_.push_back({place, found.entries_.size(), i});
+            found.entries_.push_back(own);
+            found.pattern_.col.push_back(j);
+        }
+        found.pattern_.row_ptr.push_back(std::ssize(found.pattern_.col));
+    }
+    std::sort(found.places_.begin(), found.places_.end(), [](const Place &x, const Place &y) {
+        return std::pair(x.place, x.entry) < std::pair(y.place, y.entry);
+    });
+    std::optional<PlanarPlan> planar = plan_planar(found.pattern_, poll);
+    if (!planar) return {};
+    found.planar_ = std::move(*planar);
+    return found;
+}
+
+double PlanarGradient::seconds() const { return seconds_of_derivatives(planar_); }
+
+void PlanarGradient::require_time(const Options &options) const {
+    if (seconds() > options.refuse_seconds)
+        throw refused_for_time("the derivatives by an inverse at the entries are", seconds(), options);
+}
+
+// Of one matrix.
+class PlanarGradient::Run {
+  public:
+    Run(const PlanarGradient &of, const Plan &plan, const void *values, RunControl &control)
+        : of_(of),
+          control_(control),
+          read_(values_for_derivatives(plan.input, values, poll_)),
+          values_(of.pattern_, of.entries_, read_) {
+        if (values_.are_alike()) return;
+        const Matching matching = values_.matching(poll_);
+        unmatched_ = of.pattern_.rows - matching.size;
+        if (unmatched_ > 0) return;
+        own_.sum = of.planar_.sum;
+        pair_lines(own_, of.pattern_, matching);
+        planar_ = &own_;
+    }
+
+    bool has_terms() const { return unmatched_ == 0; }             // the permanent, that are not 0
+    bool derivatives_have_terms() const { return unmatched_ < 2; } // each has one row and column less
+
+    // In as many bits as it takes; false: the permanent may be 0.
+    bool find() {
+        const double work = products_of_derivatives(*planar_);
+        control_.begin(work, seconds_of_derivatives(*planar_));
+        for (int bits = fewest_bits;;) {
+            const BallField field(bits);
+            const auto entry = [&](std::size_t k) { return values_.number(k, field); };
+            auto [found, next_bits] = planar_derivatives(*planar_, bits, entry, control_);
+            const bool is_last = bits == most_ball_bits;
+            if (found && (is_last || is_good(*found, of_.pattern_, values_))) {
+                found_ = std::move(found);
+                bits_ = bits;
+                return true;
+            }
+            const bool is_first = bits == fewest_bits;
+            if (is_last || (!found && is_first && may_be_singular())) return false;
+            control_.expect_more(work);
+            bits = next_bits;
+        }
+    }
+
+    TapeAnswer permanent(Outcome &outcome) const {
+        BallField::Number x = found_->permanent;
+        if (has_units()) round_to_multiple(x, unit());
+        const ScaledBall ball = in_double(x);
+        TapeAnswer answer;
+        answer.re = ball.value;
+        answer.exact = ball.error.mantissa == 0;
+        answer.set_error(ball.value, ball.error);
+        outcome = planar_outcome(answer, *planar_, control_);
+        return answer;
+    }
+
+    // put(place, ball) for each place among the caller's values; number_of(field, entry, row): what is added
+    // there.
+    template <class NumberOf, class Put> void tell(const NumberOf &number_of, const Put &put) const {
+        BallField field(bits_);
+        for (auto next = of_.places_.begin(); next != of_.places_.end();) {
+            const std::int64_t place = next->place;
+            BallField::Number x = number_of(field, *next++);
+            for (; next != of_.places_.end() && next->place == place; ++next)
+                field.add(x, number_of(field, *next));
+            put(at(place), in_double(x));
+        }
+    }
+
+    BallField::Number derivative(BallField &field, const Place &of) const {
+        BallField::Number x = found_->over_permanent[of.entry];
+        field.multiply(x, found_->permanent);
+        if (has_units()) round_to_multiple(x, unit() - values_.units()[at(of.row)]);
+        return x;
+    }
+    BallField::Number share(BallField &field, const Place &of) const {
+        BallField::Number x = values_.number(of.entry, field);
+        field.multiply(x, found_->over_permanent[of.entry]);
+        return x;
+    }
+
+  private:
+    bool may_be_singular() const {
+        return is_singular(
+            *planar_, [this](std::size_t k) { return values_.exactly(k); }, control_);
+    }
+    bool has_units() const { return !values_.units().empty(); }
+    std::int64_t unit() const { // of all terms of the permanent
+        return std::accumulate(values_.units().begin(), values_.units().end(), std::int64_t{0});
+    }
+
+    const PlanarGradient &of_;
+    RunControl &control_;
+    const Poll poll_ = [this] { control_.poll(); };
+    const Values read_;
+    const PlanarValues values_;
+    std::int32_t unmatched_ = 0; // rows, by entries that are not 0
+    PlanarPlan own_;
+    const PlanarPlan *planar_ = &of_.planar_;
+    int bits_ = fewest_bits;
+    std::optional<PlanarDerivatives> found_;
+};
+
+std::optional<TapeAnswer> PlanarGradient::run(const Plan &plan, const void *values, double *gradient,
+                                              double *error_bounds, RunControl &control,
+                                              Outcome &outcome) const {
+    require_time(plan.options);
+    Run run(*this, plan, values, control);
+    const bool is_zero = !run.derivatives_have_terms();
+    if (!is_zero && (!run.has_terms() || !run.find())) return {};
+    const auto count = values_given(plan.input);
+    std::fill_n(gradient, count, 0.0);
+    if (error_bounds) std::fill_n(error_bounds, count, 0.0);
+    if (is_zero) return zero_answer(planar_, control, outcome);
+    const TapeAnswer answer = run.permanent(outcome);
+    run.tell([&](BallField &field, const Place &of) { return run.derivative(field, of); },
+             [&](std::size_t place, const ScaledBall &ball) {
+                 double bound = to_double_up(ball.error);
+                 gradient[place] = rounded(ball.value, bound);
+                 if (error_bounds) error_bounds[place] = bound;
+             });
+    return answer;
+}
+
+std::optional<TapeAnswer> PlanarGradient::marginals(const Plan &plan, const void *values, double *marginals,
+                                                    double *error_bounds, RunControl &control,
+                                                    Outcome &outcome) const {
+    require_time(plan.options);
+    Run run(*this, plan, values, control);
+    if (!run.has_terms()) return zero_answer(planar_, control, outcome);
+    if (!run.find()) return {};
+    const TapeAnswer answer = run.permanent(outcome);
+    const Pattern &given = as_given(plan.input).pattern;
+    const std::int64_t all = given.nnz() + given.rows + given.cols; // no line may stay unmatched
+    std::fill_n(marginals, all, 0.0);
+    if (error_bounds) std::fill_n(error_bounds, all, 0.0);
+    run.tell([&](BallField &field, const Place &of) { return run.share(field, of); },
+             [&](std::size_t place, const ScaledBall &ball) {
+                 double bound = to_double_up(ball.error);
+                 marginals[place] = rounded(ball.value, bound);
+                 if (error_bounds) error_bounds[place] = bound;
+             });
+    return answer;
+}
+
+const PlanarGradient *LazyPlanarGradient::of(const Plan &plan, const Poll &poll) const {
+    if (!is_known_) {
+        std::unique_lock lock(mutex_, std::defer_lock);
+        while (!lock.try_lock()) { // another thread looks for it
+            poll();
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        if (!is_known_) made_ = PlanarGradient::of(plan, poll);
+        is_known_ = true;
+    }
+    return made_ ? &*made_ : nullptr;
+}
+
+} // namespace libperm

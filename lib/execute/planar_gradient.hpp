@@ -1,0 +1,57 @@
+// The derivatives and marginals of a plan whose matrix is planar, by an inverse at the entries (lib/planar).
+#pragma once
+
+#include "lib/plan/plan.hpp"
+#include "lib/planar/derivatives.hpp"
+#include "lib/tape/tape_run.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace libperm {
+
+class PlanarGradient {
+  public:
+    // None: the matrix is not planar without the entries that are in no perfect matching of its pattern, has
+    // no perfect matching or too few lines to be worth a look, or the options want another engine.
+    static std::optional<PlanarGradient> of(const Plan &plan, const Poll &poll);
+
+    double seconds() const; // for a matrix
+
+    // As Gradient::run, but: none, and nothing is written, where the permanent may be 0.
+    std::optional<TapeAnswer> run(const Plan &plan, const void *values, double *gradient,
+                                  double *error_bounds, RunControl &control, Outcome &outcome) const;
+    // As Gradient::marginals; none in the same way, but for a permanent that has no term.
+    std::optional<TapeAnswer> marginals(const Plan &plan, const void *values, double *marginals,
+                                        double *error_bounds, RunControl &control, Outcome &outcome) const;
+
+  private:
+    class Run;
+    void require_time(const Options &options) const;
+
+    Pattern pattern_;                   // of the entries that are in a perfect matching of the plan's pattern
+    std::vector<std::int64_t> entries_; // these, in the plan's pattern
+    // And among the caller's values, where they are of these: so sorted, with copies of one side by side.
+    struct Place {
+        std::int64_t place;
+        std::size_t entry;
+        std::int32_t row;
+    };
+    std::vector<Place> places_;
+    PlanarPlan planar_;
+};
+
+// A plan's, looked for when it is first asked for.
+class LazyPlanarGradient {
+  public:
+    const PlanarGradient *of(const Plan &plan, const Poll &poll) const; // null: none
+
+  private:
+    mutable std::mutex mutex_;
+    mutable std::atomic<bool> is_known_{false};
+    mutable std::optional<PlanarGradient> made_;
+};
+
+} // namespace libperm
