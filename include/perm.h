@@ -283,7 +283,8 @@ PERM_API perm_status perm_compute(const perm_csr *a, const perm_opts *opts, perm
 typedef struct perm_factors {
     size_t struct_size; /* sizeof(perm_factors) */
     int64_t n, rank;
-    const void *u, *v;  /* n * rank values each, row by row: a[i, j] = sum_t u[i * rank + t] v[j * rank + t] */
+    const void *u, *v;  /* n * rank values each, row by row: a[i, j] = sum_t u[i * rank + t] v[j * rank + t]; may be
+                         * NULL where n or rank is 0 */
     int32_t value_type; /* perm_value_type, not PERM_VALUE_PATTERN */
     int32_t reserved;   /* must be 0 */
 } perm_factors;
@@ -294,8 +295,11 @@ typedef struct perm_factors {
  * binomial(n + rank - 1, rank - 1) (Barvinok, Math. Oper. Res. 21, 1996; docs/structure.md): order 1000 at rank 2 takes a
  * moment. The factors are taken exactly, whatever their type, and so is the permanent, which of doubles is then rounded to
  * a double, within its bound, unless precision is "exact".
- * Errors: those of perm_compute; PERM_BAD_OPTION for a precision that is neither "auto" nor "exact", and for an engine
- * other than "auto" and "low_rank". On failure the result is cleared. */
+ * result->nnz: the entries of both factors that are not 0, in the columns that count; engine "low_rank", or "none" where a
+ * line of a factor, or all of one, is 0. A checkpoint keeps the primes that are done.
+ * Errors: those of perm_compute, naming u or v, row and column; PERM_BAD_OPTION for a precision that is neither "auto" nor
+ * "exact", and for an engine other than "auto" and "low_rank"; PERM_REFUSED_MEMORY beyond 2^24 monomials. On failure the
+ * result is cleared. */
 PERM_API perm_status perm_compute_product(const perm_factors *a, const perm_opts *opts, perm_result *result);
 
 typedef struct perm_plan perm_plan;
@@ -341,16 +345,17 @@ PERM_API perm_status perm_plan_execute_batch(const perm_plan *plan, const void *
 /* The permanent's derivatives by all stored entries, in one call for the time of a few executions: by a[i,j] it is the
  * permanent of what is left without row i and column j. Computed in doubles, whatever the plan's precision: along
  * the frontier and back on the CPU, or, of square matrices up to n = 40 that are nearly full, by sums over signs, there or
- * on a GPU, if that is quicker or the frontier does not fit the memory (docs/gradients.md).
- * result->engine says which: "frontier" or "glynn"; result->device where. A plan of the engine "frontier", by name, keeps
- * to it.
+ * on a GPU, or, of planar ones, by an inverse at the entries, if that is quicker or the frontier does not fit the memory
+ * (docs/gradients.md).
+ * result->engine says which: "frontier", "glynn" or "planar"; result->device where. A plan of the engine "frontier" or
+ * "planar", by name, keeps to it.
  * gradient: as many numbers as the perm_csr had entries, in its order; doubles, or for PERM_VALUE_C128 pairs of
  * doubles re, im: d perm / d a, the complex derivative. An entry that is 0 has a derivative too; with multiplicities it is
  * by the number as it was written, for all its copies together; of an m x n matrix it is that of its permanent.
  * error_bounds (may be NULL): a double for each, with |derivative as written - true one| <= bound for certain: 0 if
  * it is exact, INFINITY where it is beyond the range of double.
  * result (may be NULL): the permanent, from the same run: in doubles, so perm_plan_execute may tell more digits.
- * With a checkpoint the sums over signs are kept in their parts; along the frontier there is one part, the whole.
+ * With a checkpoint the sums over signs are kept in their parts; else there is one part, the whole.
  * The first call along the frontier makes what the others use again, and it stays with the plan: its states and the
  * ways between them, written out.
  * Errors: those of perm_plan_execute; PERM_REFUSED_MEMORY where they do not fit memory_limit_bytes: the frontier is
@@ -381,7 +386,7 @@ PERM_API perm_status perm_plan_gradient_batch(const perm_plan *plan, const void 
  * gradients do (docs/matchings.md).
  * Errors: those of perm_plan_gradient; PERM_BAD_MATRIX for a negative or complex weight, and where no matching has a weight
  * above 0: then there are no probabilities; PERM_UNSUPPORTED where weights lie too far apart for all that, and for a plan of
- * a precision other than "auto" and "double". Nothing is written then. */
+ * a precision other than "auto", "double" and "exact" (doubles all the same). Nothing is written then. */
 PERM_API perm_status perm_plan_marginals(const perm_plan *plan, const void *values, double *marginals,
                                          double *error_bounds, perm_result *result);
 
