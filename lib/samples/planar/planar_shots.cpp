@@ -23,7 +23,7 @@ int more_than(int bits) {
     return bits == in_two_doubles ? after_these : 2 * bits;
 }
 
-// Measured (docs/benchmarks.md): of a number's product, and of a line besides.
+// Measured (docs/structure.md): of a number's product, and of a line besides.
 constexpr double line_seconds = 1.5e-7;
 double product_seconds(int bits) {
     if (bits == in_doubles) return 1.2e-9;
