@@ -28,7 +28,7 @@ void MatchingSamples::draw(std::int64_t count, std::int64_t *columns) {
     if (count > 0 && rows() > 0)
         with_threads(threads_, [&] {
             for (const auto &walks : walks_) walks->reach(drawn_, count);
-            const auto piece = std::clamp<std::int64_t>(count / threads_, 1, SamplePlan::at_once);
+            const auto piece = std::clamp<std::int64_t>(count / threads_, 1, plan_.at_once());
             parallel_for(static_cast<std::uint64_t>((count + piece - 1) / piece), [&](std::uint64_t number) {
                 const std::int64_t first = static_cast<std::int64_t>(number) * piece;
                 const auto size = static_cast<std::uint32_t>(std::min(piece, count - first));
@@ -40,7 +40,7 @@ void MatchingSamples::draw(std::int64_t count, std::int64_t *columns) {
 }
 
 void MatchingSamples::draw_piece(std::int64_t first, std::uint32_t count, std::int64_t *columns) const {
-    plan_.draw_tapes(first, count, columns);
+    plan_.draw_numbered(first, count, columns, control_);
     for (std::size_t w = 0; w < walks_.size(); ++w)
         for (std::int64_t k = 0; k < count; ++k)
             plan_.place(w, walks_[w]->columns_of(first + k), columns + k * rows());

@@ -5,6 +5,7 @@
 #include "lib/base/error.hpp"
 #include "lib/base/randomness.hpp"
 #include "lib/base/threads.hpp"
+#include "lib/number/infinity.hpp"
 #include "lib/run/placement.hpp"
 #include "lib/tape/long_tape.hpp"
 #include "preprocess/index.hpp"
@@ -18,7 +19,7 @@ namespace {
 
 constexpr double row_seconds = 1e-8; // of a shot
 
-constexpr char short_tape = 's', long_one = 'l', any_tape = 'a', by_walks = 'w';
+constexpr char short_tape = 's', long_one = 'l', any_tape = 'a', by_walks = 'w', line_by_line = 'p';
 
 TapeWish wish_of(char letter) {
     return letter == short_tape ? TapeWish{0x1p22, 0x1p28} : TapeWish{letter == long_one ? 0x1p26 : 0x1p32};
@@ -37,24 +38,33 @@ class SamplePlan::Choice {
            RunControl &control)
         : part_(part), shots_(shots), seed_(seed), options_(options), control_(control) {}
 
-    // Along the frontier where it is short; by rejection where that takes a moment; along a longer frontier;
-    // by rejection within the limit; along any frontier that fits. How many threads there are has no part in
-    // it.
+    // Along the frontier where it is short; by rejection where that takes a moment; of a planar part line by
+    // line where that takes no longer than a longer frontier does; along that; the quicker one of line by
+    // line and by rejection, within the limit; along any frontier that fits. How many threads there are has
+    // no part in it, but for what is refused.
     Way quickest() const {
-        constexpr double moment = 2, day = 86400; // seconds; the moment of one thread
-        Options in_a_moment = options_, in_a_day = options_;
-        in_a_moment.threads = 1;
-        in_a_moment.refuse_seconds = std::min(moment, options_.refuse_seconds);
-        in_a_day.refuse_seconds = std::min(day, options_.refuse_seconds);
+        constexpr double moment = 2, of_tape = 10, day = 86400; // seconds; of one thread, but for the day
         Way way;
-        if (try_tape(short_tape, way) || try_walks(in_a_moment, way) || try_tape(long_one, way) ||
-            try_walks(in_a_day, way) || try_tape(any_tape, way))
+        if (try_tape(short_tape, way) || try_walks(std::min(moment, options_.refuse_seconds), 1, way))
             return way;
+        std::optional<PlanarOutline> planar = planar_outline(part_, [this] { control_.poll(); });
+        const double serial = planar ? planar->seconds(shots_) : infinity,
+                     seconds = serial / options_.threads;
+        const bool may_be_planar = planar && seconds <= options_.refuse_seconds;
+        if (may_be_planar && serial <= of_tape && try_planar(*planar, way)) return way;
+        if (try_tape(long_one, way)) return way;
+        if (may_be_planar && (try_walks(serial, 1, way) || try_planar(*planar, way))) return way;
+        if (try_walks(std::min(day, options_.refuse_seconds), options_.threads, way) ||
+            try_tape(any_tape, way))
+            return way;
+        if (planar)
+            throw refused_for_time(formatted("{} samples of a planar block are", shots_), seconds, options_);
         return walks(options_); // or says how long it takes
     }
 
     Way named(char letter) const {
         if (letter == by_walks) return walks(options_);
+        if (letter == line_by_line) return planar(named_outline());
         if (letter != short_tape && letter != long_one && letter != any_tape)
             throw Error(PERM_BAD_ARGUMENT, "the samples were begun in a way that there is not: begin anew");
         return tape(letter);
@@ -63,14 +73,27 @@ class SamplePlan::Choice {
   private:
     Way walks(const Options &within) const {
         return {by_walks, nullptr,
-                std::make_unique<WalkPlan>(part_.pattern, part_.entries, shots_, seed_, within, control_)};
+                std::make_unique<WalkPlan>(part_.pattern, part_.entries, shots_, seed_, within, control_),
+                nullptr};
+    }
+    Way planar(const PlanarOutline &outline) const {
+        const Charge charge(&control_.memory(), PlanarShots::bytes(outline));
+        return {line_by_line, nullptr, nullptr,
+                std::make_unique<PlanarShots>(outline, part_, seed_, options_, control_)};
     }
     Way tape(char letter) const {
         Tape tape = long_tape({part_.pattern, part_.free_rows, part_.free_columns}, options_, control_,
                               "a sample", wish_of(letter));
         const Charge charge(&control_.memory(), bytes_of(tape) + TapeSampler::bytes(tape));
         return {letter, std::make_unique<TapeShots>(std::move(tape), part_, seed_, [&] { control_.poll(); }),
-                nullptr};
+                nullptr, nullptr};
+    }
+    PlanarOutline named_outline() const {
+        std::optional<PlanarOutline> outline = planar_outline(part_, [this] { control_.poll(); });
+        if (!outline)
+            throw Error(PERM_BAD_ARGUMENT,
+                        "the samples were begun in a way that is not this matrix's: begin anew");
+        return *std::move(outline);
     }
     bool try_tape(char letter, Way &way) const {
         try {
@@ -81,7 +104,24 @@ class SamplePlan::Choice {
             return false;
         }
     }
-    bool try_walks(const Options &within, Way &way) const {
+    bool try_planar(const PlanarOutline &outline, Way &way) const {
+        try {
+            way = planar(outline);
+            const double seconds =
+                way.planar->shot_seconds() / options_.threads * static_cast<double>(shots_);
+            if (seconds > options_.refuse_seconds) // it takes more digits
+                throw refused_for_time(formatted("{} samples of a planar block are", shots_), seconds,
+                                       options_);
+            return true;
+        } catch (const Error &error) {
+            if (error.status() != PERM_REFUSED_MEMORY && error.status() != PERM_UNSUPPORTED) throw;
+            return false;
+        }
+    }
+    bool try_walks(double seconds, int threads, Way &way) const {
+        Options within = options_;
+        within.refuse_seconds = seconds;
+        within.threads = threads;
         try {
             way = walks(within);
             return true;
@@ -118,16 +158,27 @@ SamplePlan::SamplePlan(const InputPattern &input, const Values &values, std::int
     with_threads(options.threads, [&] {
         for (std::size_t p = 0; p < parts_.size(); ++p) {
             const Choice choice(parts_[p], shots, seeds.next(), options, control);
-            const Way &made = ways_.emplace_back(way ? choice.named((*way)[p]) : choice.quickest());
-            if (made.tape)
-                bytes_ += bytes_of(made.tape->tape()) + TapeSampler::bytes(made.tape->tape());
-            else
-                walked_.push_back(p);
-            if (made.walks) bytes_ += made.walks->bytes();
-            if (made.walks) seconds_ += made.walks->seconds();
+            take(way ? choice.named((*way)[p]) : choice.quickest(), options.threads);
             charge.resize(bytes_);
         }
     });
+}
+
+// Of the next part.
+void SamplePlan::take(Way way, int threads) {
+    const Way &made = ways_.emplace_back(std::move(way));
+    if (made.tape) bytes_ += bytes_of(made.tape->tape()) + TapeSampler::bytes(made.tape->tape());
+    if (made.walks) {
+        walked_.push_back(ways_.size() - 1);
+        bytes_ += made.walks->bytes();
+        seconds_ += made.walks->seconds();
+    }
+    if (made.planar) {
+        bytes_ += made.planar->bytes();
+        shot_seconds_ += made.planar->shot_seconds();
+        seconds_ += made.planar->shot_seconds() / threads * static_cast<double>(shots_);
+        at_once_ = std::min(at_once_, made.planar->at_once());
+    }
 }
 
 std::string SamplePlan::way() const {
@@ -136,9 +187,26 @@ std::string SamplePlan::way() const {
     return way;
 }
 
+std::string SamplePlan::way_in_words() const {
+    std::string words;
+    const auto add = [&words](bool is_one, const char *name) {
+        if (is_one) words += (words.empty() ? "" : " and ") + std::string(name);
+    };
+    add(std::any_of(ways_.begin(), ways_.end(), [](const Way &one) { return one.tape != nullptr; }),
+        "along the frontier");
+    add(has_planar(), "line by line");
+    add(!walked_.empty(), "by rejection");
+    return words;
+}
+
+bool SamplePlan::has_planar() const {
+    return std::any_of(ways_.begin(), ways_.end(), [](const Way &one) { return one.planar != nullptr; });
+}
+
 std::string SamplePlan::digest() const {
     std::string digests = way();
     for (const Way &one : ways_) {
+        if (one.planar) digests += digest_of_bytes(one.planar->identity());
         if (!one.tape) continue;
         digests += digest_of_bytes(bytes_in(one.tape->tape().moves));
         digests += digest_of_bytes(bytes_in(one.tape->tape().first_move));
@@ -147,13 +215,16 @@ std::string SamplePlan::digest() const {
 }
 
 template <class Column>
-void SamplePlan::draw_tapes(std::int64_t first, std::uint32_t count, Column *columns) const {
+void SamplePlan::draw_numbered(std::int64_t first, std::uint32_t count, Column *columns,
+                               RunControl &control) const {
     std::vector<std::uint32_t> taken;
     std::fill_n(columns, std::int64_t{count} * rows_, Column{-1});
     for (std::size_t p = 0; p < parts_.size(); ++p) {
-        if (!ways_[p].tape) continue;
+        const auto number = static_cast<std::uint64_t>(first);
+        if (ways_[p].walks) continue;
+        if (ways_[p].tape) ways_[p].tape->draw(number, count, taken);
+        if (ways_[p].planar) ways_[p].planar->draw(number, count, taken, control);
         const SampledPart &part = parts_[p];
-        ways_[p].tape->draw(static_cast<std::uint64_t>(first), count, taken);
         auto next = taken.begin();
         for (std::int32_t line = 0; line < part.pattern.rows; ++line)
             for (std::uint32_t k = 0; k < count; ++k) {
@@ -177,8 +248,8 @@ void SamplePlan::place(std::size_t k, const std::int32_t *walked, Column *column
     }
 }
 
-template void SamplePlan::draw_tapes(std::int64_t, std::uint32_t, std::int32_t *) const;
-template void SamplePlan::draw_tapes(std::int64_t, std::uint32_t, std::int64_t *) const;
+template void SamplePlan::draw_numbered(std::int64_t, std::uint32_t, std::int32_t *, RunControl &) const;
+template void SamplePlan::draw_numbered(std::int64_t, std::uint32_t, std::int64_t *, RunControl &) const;
 template void SamplePlan::place(std::size_t, const std::int32_t *, std::int32_t *) const;
 template void SamplePlan::place(std::size_t, const std::int32_t *, std::int64_t *) const;
 

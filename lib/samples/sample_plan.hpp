@@ -1,6 +1,8 @@
-// How the matchings of a matrix are drawn: each of its blocks along the frontier, or by rejection.
+// How the matchings of a matrix are drawn: each of its blocks along the frontier, line by line where it is
+// planar, or by rejection.
 #pragma once
 
+#include "lib/samples/planar/planar_shots.hpp"
 #include "lib/samples/sampled_parts.hpp"
 #include "lib/samples/tape_sampler.hpp"
 #include "lib/samples/walk_sampler.hpp"
@@ -36,8 +38,6 @@ class TapeShots {
 
 class SamplePlan {
   public:
-    static constexpr std::uint32_t at_once = 1024; // shots that go back together
-
     // Of the options threads, limits and seed (of the order search) count. `values` as read_values has them.
     // How they are drawn depends on `shots`; `way`: way() of the same samples elsewhere, which are drawn the
     // same way; null: the quickest. Throws Error.
@@ -52,16 +52,21 @@ class SamplePlan {
     std::int64_t bytes() const { return bytes_; }
 
     std::string way() const;
+    std::string way_in_words() const;
     std::string digest() const; // of the way, and of what it came to here
 
-    bool has_tapes() const { return walked_.size() < ways_.size(); }
+    // Whether there are parts that are not drawn by rejection, of which any shot can be drawn by itself.
+    bool has_numbered() const { return walked_.size() < ways_.size(); }
+    bool has_planar() const;
+    std::uint32_t at_once() const { return at_once_; } // shots of these that are drawn together
     // Of parts that are drawn by rejection.
     std::size_t walked() const { return walked_.size(); }
     const WalkPlan &walks(std::size_t k) const { return *ways_[walked_[k]].walks; }
 
     // Of shots `first` to first + count - 1 the column of each row, -1 for none, and for those of parts that
     // are drawn by rejection.
-    template <class Column> void draw_tapes(std::int64_t first, std::uint32_t count, Column *columns) const;
+    template <class Column>
+    void draw_numbered(std::int64_t first, std::uint32_t count, Column *columns, RunControl &control) const;
 
     // Into one shot, of such a part, whose columns these are. Throws Error where they are not.
     template <class Column> void place(std::size_t k, const std::int32_t *walked, Column *columns) const;
@@ -71,13 +76,16 @@ class SamplePlan {
         char letter = 0;
         std::unique_ptr<const TapeShots> tape;
         std::unique_ptr<const WalkPlan> walks;
+        std::unique_ptr<const PlanarShots> planar;
     };
     class Choice;
+    void take(Way way, int threads);
 
     const std::int64_t shots_;
     const std::int32_t rows_, columns_;
     double shot_seconds_ = 0, seconds_ = 0;
     std::int64_t bytes_ = 0;
+    std::uint32_t at_once_ = 1024;
     std::vector<SampledPart> parts_;
     std::vector<Way> ways_;           // of each part
     std::vector<std::size_t> walked_; // parts

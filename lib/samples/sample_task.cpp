@@ -33,9 +33,11 @@ void load_part(cereal::PortableBinaryInputArchive &ar, ShotPart &part) {
 // So long that one is worth sending and writing, and not too many.
 NumberedPieces pieces_of(const SamplePlan &plan) {
     constexpr std::int64_t columns = 1 << 20, most_pieces = 1 << 16;
-    if (!plan.has_tapes()) return NumberedPieces::of_length(0, 1);
-    const std::int64_t length =
-        std::max({columns / plan.rows(), plan.shots() / most_pieces, std::int64_t{1}});
+    if (!plan.has_numbered()) return NumberedPieces::of_length(0, 1);
+    const std::int64_t worth = std::max<std::int64_t>(columns / plan.rows(), 1),
+                       length =
+                           std::max(plan.has_planar() ? std::min<std::int64_t>(worth, plan.at_once()) : worth,
+                                    plan.shots() / most_pieces);
     return NumberedPieces::of_length(static_cast<std::uint64_t>(plan.shots()),
                                      static_cast<std::uint64_t>(length));
 }
@@ -46,11 +48,10 @@ std::vector<ShotPart> shot_parts(const SamplePlan &plan, RunControl &control) {
     const auto draw = [&](std::uint64_t k) {
         const std::int64_t rows = plan.rows(), count = static_cast<std::int64_t>(pieces[k].size());
         ShotPart part{plan.columns(), std::vector<std::int32_t>(static_cast<std::size_t>(count * rows))};
-        for (std::int64_t at = 0; at < count; at += SamplePlan::at_once) {
-            const auto size =
-                static_cast<std::uint32_t>(std::min<std::int64_t>(SamplePlan::at_once, count - at));
-            plan.draw_tapes(static_cast<std::int64_t>(pieces[k].first) + at, size,
-                            part.columns.data() + at * rows);
+        for (std::int64_t at = 0; at < count; at += plan.at_once()) {
+            const auto size = static_cast<std::uint32_t>(std::min<std::int64_t>(plan.at_once(), count - at));
+            plan.draw_numbered(static_cast<std::int64_t>(pieces[k].first) + at, size,
+                               part.columns.data() + at * rows, control);
             control.advance(plan.shot_seconds() * size);
         }
         return part;
@@ -143,13 +144,10 @@ ShardCount SampleTask::shards() const {
 }
 
 KeptAbout SampleTask::about() const {
-    const bool along = plan_.has_tapes(), walked = plan_.walked() > 0;
     KeptAbout it;
     it.n = n_;
     it.entries = entries_;
-    it.way = along && walked ? "along the frontier and by rejection"
-             : walked        ? "by rejection"
-                             : "along the frontier";
+    it.way = plan_.way_in_words();
     it.seconds = plan_.seconds();
     return it;
 }

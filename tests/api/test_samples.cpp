@@ -270,6 +270,41 @@ TEST_CASE("the same samples on any number of threads, and however many are drawn
     }
 }
 
+TEST_CASE("planar blocks far too wide for a frontier") {
+    Random random(run::seed(3312));
+    perm::Csr weighted = grid(36, 36);
+    for (double &x : weighted.values) x = std::pow(10.0, random.uniform(-300, 300));
+    for (const perm::Csr &a : {grid(34, 34), weighted, block_sum(grid(24, 26), grid(2, 3)),
+                               block_sum(grid(20, 20), erdos_renyi(9, 0.9, Entries::counts, 4))}) {
+        constexpr std::int64_t shots = 60;
+        const std::int64_t rows = a.n_rows;
+        perm_opts one = PERM_OPTS_INIT, three = PERM_OPTS_INIT;
+        one.threads = 1;
+        three.threads = 3;
+        const Columns drawn = samples_of(a.view(), shots, 3, one);
+        CHECK(drawn == samples_of(a.view(), shots, 3, three));
+        const Columns few = samples_of(a.view(), 7, 3, three);
+        CHECK(std::equal(few.begin(), few.end(), drawn.begin()));
+        CHECK(drawn != samples_of(a.view(), shots, 4, one));
+        for (std::int64_t k = 0; k < shots; ++k) {
+            std::vector<bool> taken(at(rows), false);
+            for (std::int64_t i = 0; i < rows; ++i) {
+                const std::int64_t j = drawn[at(k * rows + i)];
+                const auto row = a.col_idx.begin() + a.row_ptr[at(i)],
+                           end = a.col_idx.begin() + a.row_ptr[at(i) + 1];
+                REQUIRE(std::find(row, end, j) != end);
+                REQUIRE_FALSE(taken[at(j)]);
+                taken[at(j)] = true;
+            }
+        }
+        perm_opts limited = PERM_OPTS_INIT;
+        limited.time_limit_seconds = 60;
+        const perm_csr csr = a.view();
+        Columns none(at(rows));
+        CHECK(perm_sample(&csr, &limited, std::int64_t{1} << 40, 1, none.data()) == PERM_REFUSED_TIME);
+    }
+}
+
 TEST_CASE("drawn some at a time: the samples of one call") {
     constexpr std::int64_t shots = 5000;
     Random random(run::seed(3311));

@@ -282,6 +282,7 @@ std::vector<Case> all_cases() {
     cases.push_back(of_minors(12, 11, run::sanitized ? 1000 : 5000));
     cases.push_back(of_samples("samples", grid(4, 6), run::sanitized ? 2000 : 200000));
     cases.push_back(of_samples_by_rejection(run::sanitized ? 300 : 3000));
+    cases.push_back(of_samples("samples line by line", grid(18, 18), 2500));
     cases.push_back(of_batch("batch", random_dense(run::sanitized ? 12 : 16, 8), 24, "ryser"));
     cases.push_back(of_batch("batch along a tape", grid(3, 4), 9, nullptr));
     cases.push_back(of_batch("batch of full matrices", random_dense(8, 2), 5, nullptr));
