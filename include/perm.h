@@ -631,7 +631,8 @@ PERM_API perm_status perm_estimate(const perm_csr *a, const perm_opts *opts, con
 
 /* Draws `shots` matchings of a nonnegative matrix, independent of each other: sigma with probability
  * prod_i a[i, sigma(i)] / perm(A), exactly (but for roundings within 1e-9): along the frontier backwards where it fits,
- * row by row where the matrix is planar (docs/structure.md), else by rejection.
+ * line by line where it is planar and too wide for that, each sample checked against its product over the permanent
+ * to 2^-32 (docs/structure.md), else by rejection.
  * columns: shots * n_rows numbers: of each sample the column of each row, -1 for a row that stays unmatched.
  * A checkpoint (perm_opts) keeps all samples that are drawn, four bytes a row, which the memory limit must allow for.
  * Errors: those of perm_compute; PERM_BAD_MATRIX for negative or complex entries, and where the permanent is 0;
