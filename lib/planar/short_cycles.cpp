@@ -16,6 +16,19 @@ struct Guess { // of a face
     std::int32_t too_many = 0;         // guesses that its entries are in, beyond two of each
 };
 
+// By some of the entries, whether cycles are short enough for so many faces, or nearly.
+bool may_have_faces(const PatternGraph &graph, double least_faces) {
+    constexpr std::int32_t step = 8;
+    constexpr double share = 0.75, few = 20; // of them; faces, of small graphs
+    CycleSearch search(graph);
+    double faces = 0;
+    for (std::int32_t entry = 0; entry < graph.entries(); entry += step) {
+        const std::int32_t length = search.through(entry).length;
+        faces += step * 2.0 / (length > 0 ? length : CycleSearch::longest);
+    }
+    return faces + few >= share * least_faces;
+}
+
 // What may be a face, the most certain ones first. None: however the graph is drawn it has more handles, as a
 // face has as many entries as the shortest cycle through each of them, at least.
 std::vector<Guess> guesses_of(const PatternGraph &graph, double least_faces, const Poll &poll) {
@@ -262,6 +275,7 @@ std::optional<Rotation> rotation_by_short_cycles(const PatternGraph &graph, std:
     for (std::int32_t line = 0; line < graph.lines(); ++line)
         if (graph.around(line).size() > most_entries) return {};
     const std::int32_t least_faces = graph.entries() - graph.lines() + 2 - 2 * most_genus;
+    if (!may_have_faces(graph, least_faces)) return {};
     std::vector<Guess> guesses = guesses_of(graph, least_faces, poll);
     if (guesses.empty()) return {};
     const auto by_fewest = [](const Guess &x) { return std::pair(x.cycle.size(), x.fewest); };
