@@ -198,12 +198,29 @@ bool is_beyond_tape(const Plan &plan, const TapePlan *direct, double seconds) {
     return least_frontier(plan.input.pattern).expansions > making * seconds / move_seconds;
 }
 
-// Or the frontier takes longer than one determinant for the block that takes longest: both are gone along
-// thrice.
-bool is_beyond_tape(const Plan &plan, const TapePlan *direct, const PlanarGradient &planar) {
+// Whether the frontier takes longer than one determinant for the block that takes longest: both are gone
+// along thrice.
+bool is_best_planar(const Plan &plan, const TapePlan *direct) {
+    if (!PlanarGradient::may_serve(plan)) return false;
     if (is_asked_for_inverse(plan)) return true;
     const BlockPlan *block = direct ? nullptr : plan.main_block();
-    return (block && plan_as<PlanarPlan>(block->best())) || is_beyond_tape(plan, direct, planar.seconds());
+    const auto *planar = block ? plan_as<PlanarPlan>(block->best()) : nullptr;
+    return planar && planar->sum.terms.size() == 1;
+}
+
+bool is_beyond_tape(const Plan &plan, const TapePlan *direct, const PlanarGradient &planar) {
+    return is_best_planar(plan, direct) || is_beyond_tape(plan, direct, planar.seconds());
+}
+
+// Whether to look for a drawing before there is a tape: it takes time and memory.
+bool is_drawing_worth(const Plan &plan, const TapePlan *direct) {
+    constexpr double of_entry = 2e-6; // seconds
+    return is_best_planar(plan, direct) ||
+           (direct && is_beyond_tape(plan, direct, of_entry * static_cast<double>(plan.input.pattern.nnz())));
+}
+
+bool is_refused(const Error &error) {
+    return error.status() == PERM_REFUSED_MEMORY || error.status() == PERM_UNSUPPORTED;
 }
 
 // The quickest way but for a tape.
@@ -233,7 +250,7 @@ const Gradient &tape_instead(const GradientWay &way, const Plan &plan, RunContro
     try {
         return way.of->tape(plan, way.direct, control);
     } catch (const Error &error) {
-        if (error.status() != PERM_REFUSED_MEMORY && error.status() != PERM_UNSUPPORTED) throw;
+        if (!is_refused(error)) throw;
         throw Error(error.status(),
                     formatted("the permanent is 0, or so near to it that no inverse tells its "
                               "derivatives; {}",
@@ -244,7 +261,9 @@ const Gradient &tape_instead(const GradientWay &way, const Plan &plan, RunContro
 } // namespace
 
 GradientForecast PlanGradient::forecast(const Plan &plan, const TapePlan *direct) const {
-    const OtherWay other = other_than_tape(plan, planar_.of(plan, no_poll), Goal::gradient);
+    const PlanarGradient *planar = planar_.if_known();
+    if (!planar && is_best_planar(plan, direct)) return {engine_for(Goal::inverse), false};
+    const OtherWay other = other_than_tape(plan, planar, Goal::gradient);
     if (other.is_none()) return {};
     if (!is_tape_too_large_[other.planar ? 1 : 0] && !other.is_certain(plan, direct)) return {};
     return other.planar ? GradientForecast{engine_for(Goal::inverse), false}
@@ -262,7 +281,7 @@ GradientWay PlanGradient::way_by(Engine engine, const Plan &plan, const TapePlan
     };
     if (engine == engine_for(Goal::gradient)) return {&tape(plan, direct, control)};
     if (engine == engine_for(Goal::inverse)) {
-        const PlanarGradient *planar = planar_.of(plan, [&control] { control.poll(); });
+        const PlanarGradient *planar = planar_.of(plan, control);
         if (!planar) throw begun("by an inverse at the entries");
         return {nullptr, planar, false, this, direct};
     }
@@ -273,9 +292,10 @@ GradientWay PlanGradient::way_by(Engine engine, const Plan &plan, const TapePlan
 
 GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, RunControl &control,
                               Goal goal) const {
-    const Poll poll = [&control] { control.poll(); };
-    const OtherWay other = other_than_tape(plan, planar_.of(plan, poll), goal);
-    if (other.is_none()) return {&tape(plan, direct, control)};
+    const PlanarGradient *planar =
+        is_drawing_worth(plan, direct) ? planar_.of(plan, control) : planar_.if_known();
+    const OtherWay other = other_than_tape(plan, planar, goal);
+    if (other.is_none()) return by_tape(plan, direct, control);
     const GradientWay without_tape{nullptr, other.planar, !other.planar && other.sums.on_gpu, this, direct};
     std::atomic<bool> &is_too_large = is_tape_too_large_[other.planar ? 1 : 0];
     if (is_too_large || other.is_certain(plan, direct)) return without_tape;
@@ -283,10 +303,21 @@ GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, RunContr
     try {
         return {&tape(plan, direct, control, most_moves)};
     } catch (const Error &error) {
-        if (error.status() != PERM_REFUSED_MEMORY && error.status() != PERM_UNSUPPORTED) throw;
-        if (other.seconds() > plan.options.refuse_seconds) throw;
+        if (!is_refused(error) || other.seconds() > plan.options.refuse_seconds) throw;
         is_too_large = true;
         return without_tape;
+    }
+}
+
+GradientWay PlanGradient::by_tape(const Plan &plan, const TapePlan *direct, RunControl &control) const {
+    try {
+        return {&tape(plan, direct, control)};
+    } catch (const Error &error) {
+        if (!is_refused(error)) throw;
+        const PlanarGradient *planar = planar_.of(plan, control);
+        if (!planar || planar->seconds() > plan.options.refuse_seconds) throw;
+        is_tape_too_large_[1] = true;
+        return {nullptr, planar, false, this, direct};
     }
 }
 

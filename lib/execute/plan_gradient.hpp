@@ -64,6 +64,9 @@ class PlanGradient {
     }
 
   private:
+    // Or by an inverse, where there is no room for one.
+    GradientWay by_tape(const Plan &plan, const TapePlan *direct, RunControl &control) const;
+
     LazyGradient tape_;
     LazyPlanarGradient planar_;
     mutable std::array<std::atomic<bool>, 2> is_tape_too_large_{}; // beside sums, beside an inverse

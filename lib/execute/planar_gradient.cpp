@@ -20,13 +20,6 @@ constexpr int fewest_bits = 192;
 
 bool is_asked_for(const Options &options) { return options.engine == engine_for(Goal::inverse); }
 
-bool may_be_planar(const Plan &plan) {
-    const Options &options = plan.options;
-    return plan.input.value_type != PERM_VALUE_C128 && plan.input.free_lines() == 0 &&
-           options.engine != engine_for(Goal::gradient) && plan.n() > 0 &&
-           (is_asked_for(options) || (plan.n() >= least_order && options.device != Device::gpu));
-}
-
 // A radius beside which nothing of the number is lost.
 Radius enough(const BallField::Number &x) { return BallField::at_least(x.middle) * Radius(1, -53); }
 
@@ -82,9 +75,19 @@ TapeAnswer zero_answer(const PlanarPlan &planar, RunControl &control, Outcome &o
 
 } // namespace
 
-std::optional<PlanarGradient> PlanarGradient::of(const Plan &plan, const Poll &poll) {
-    if (!may_be_planar(plan)) return {};
+bool PlanarGradient::may_serve(const Plan &plan) {
+    const Options &options = plan.options;
+    return plan.input.value_type != PERM_VALUE_C128 && plan.input.free_lines() == 0 &&
+           options.engine != engine_for(Goal::gradient) && plan.n() > 0 &&
+           (is_asked_for(options) || (plan.n() >= least_order && options.device != Device::gpu));
+}
+
+std::optional<PlanarGradient> PlanarGradient::of(const Plan &plan, RunControl &control) {
+    if (!may_serve(plan)) return {};
+    constexpr std::int64_t of_entry = 1200; // bytes, mostly of the graph that is drawn
     const Pattern &pattern = plan.input.pattern;
+    const Charge charge(&control.memory(), of_entry * pattern.nnz());
+    const Poll poll = [&control] { control.poll(); };
     const Matching perfect = maximum_matching(pattern, poll);
     if (perfect.size < pattern.rows) return {};
     const std::vector<std::int32_t> block = triangular_blocks(pattern, perfect);
@@ -262,14 +265,14 @@ std::optional<TapeAnswer> PlanarGradient::marginals(const Plan &plan, const void
     return answer;
 }
 
-const PlanarGradient *LazyPlanarGradient::of(const Plan &plan, const Poll &poll) const {
+const PlanarGradient *LazyPlanarGradient::of(const Plan &plan, RunControl &control) const {
     if (!is_known_) {
         std::unique_lock lock(mutex_, std::defer_lock);
         while (!lock.try_lock()) { // another thread looks for it
-            poll();
+            control.poll();
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
-        if (!is_known_) made_ = PlanarGradient::of(plan, poll);
+        if (!is_known_) made_ = PlanarGradient::of(plan, control);
         is_known_ = true;
     }
     return made_ ? &*made_ : nullptr;

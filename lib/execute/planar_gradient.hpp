@@ -14,9 +14,12 @@ namespace libperm {
 
 class PlanarGradient {
   public:
+    static bool may_serve(const Plan &plan); // by numbers, lines and options, before a drawing is looked for
+
     // None: the matrix is not planar without the entries that are in no perfect matching of its pattern, has
-    // no perfect matching or too few lines to be worth a look, or the options want another engine.
-    static std::optional<PlanarGradient> of(const Plan &plan, const Poll &poll);
+    // no perfect matching or too few lines to be worth a look, or the options want another engine. Throws
+    // Error.
+    static std::optional<PlanarGradient> of(const Plan &plan, RunControl &control);
 
     double seconds() const; // for a matrix
 
@@ -46,7 +49,8 @@ class PlanarGradient {
 // A plan's, looked for when it is first asked for.
 class LazyPlanarGradient {
   public:
-    const PlanarGradient *of(const Plan &plan, const Poll &poll) const; // null: none
+    const PlanarGradient *of(const Plan &plan, RunControl &control) const; // null: none. Throws Error
+    const PlanarGradient *if_known() const { return is_known_ && made_ ? &*made_ : nullptr; }
 
   private:
     mutable std::mutex mutex_;

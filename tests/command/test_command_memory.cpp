@@ -60,7 +60,7 @@ TEST_CASE("the memory limit holds for the whole call") {
     constexpr std::int64_t limit = 50 * megabyte;
     int answered = 0, refused = 0;
     for (const Case &one : all_cases()) {
-        CAPTURE(one.name);
+        CAPTURE(std::string(one.name));
         const std::string path = folder / "a.mtx";
         one.write(path);
         // Read, and given to the library, which has no such precision.
@@ -119,7 +119,7 @@ TEST_CASE("numbers of matchings hold the memory limit") {
         {"dense, 1000", [](const auto &p) { full(p, 1000, 1000, true); }, {as_it_is}},
         {"ring of blocks, 4000", [](const auto &p) { ring(p, 1000); }, {as_it_is}}};
     for (const Case &one : cases) {
-        CAPTURE(one.name);
+        CAPTURE(std::string(one.name));
         const std::string path = folder / "a.mtx";
         one.write(path);
         const Run reading = run(folder, {"compute", path, "--precision", "mpfr:0"});
