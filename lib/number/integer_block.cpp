@@ -10,26 +10,35 @@
 namespace libperm {
 namespace {
 
+// Steps that a number takes: the longer, the more.
+std::int64_t of_number(const mpz_class &x) {
+    const auto words = static_cast<std::int64_t>(mpz_size(x.get_mpz_t()));
+    return 32 + words * words;
+}
+
 // Divides each line by what its entries have in common; `line` is by entry.
 void divide_lines(const std::vector<std::int32_t> &line, std::int32_t lines, IntegerBlock &block,
                   const Poll &poll) {
     std::vector<mpz_class> divisor(static_cast<std::size_t>(lines), 0);
+    PolledSteps steps(poll);
     const auto of = [&](std::size_t k) -> mpz_class & { return divisor[static_cast<std::size_t>(line[k])]; };
     for (auto *part : {&block.re, &block.im})
         for (std::size_t k = 0; k < part->size(); ++k) {
-            poll();
-            of(k) = gcd(of(k), (*part)[k]);
+            mpz_class &d = of(k);
+            steps.take(of_number((*part)[k]));
+            if (d != 1) mpz_gcd(d.get_mpz_t(), d.get_mpz_t(), (*part)[k].get_mpz_t());
         }
     for (mpz_class &d : divisor)
         if (d == 0) d = 1; // the permanent is 0 whatever this is
     for (auto *part : {&block.re, &block.im})
         for (std::size_t k = 0; k < part->size(); ++k) {
-            poll();
-            mpz_divexact((*part)[k].get_mpz_t(), (*part)[k].get_mpz_t(), of(k).get_mpz_t());
+            mpz_class &x = (*part)[k];
+            steps.take(of_number(x));
+            if (of(k) != 1) mpz_divexact(x.get_mpz_t(), x.get_mpz_t(), of(k).get_mpz_t());
         }
     for (const mpz_class &d : divisor) {
         poll();
-        block.factor *= d;
+        if (d != 1) block.factor *= d;
     }
 }
 
@@ -43,18 +52,20 @@ IntegerBlock integer_rows(const ExactBlock &block, const Poll &poll) {
     row.reserve(block.values.size());
     out.re.reserve(block.values.size());
     if (!real) out.im.reserve(block.values.size());
+    PolledSteps steps(poll);
     std::size_t first = 0;
     for (std::int32_t i = 0; i < block.n(); ++i) {
         const std::size_t end = first + block.pattern.row(i).size();
         mpz_class multiple = 1;
-        for (std::size_t k = first; k < end; ++k) {
-            poll();
-            multiple = lcm(lcm(multiple, block.values[k].re.get_den()), block.values[k].im.get_den());
-        }
+        for (std::size_t k = first; k < end; ++k)
+            for (const mpq_class *x : {&block.values[k].re, &block.values[k].im}) {
+                steps.take(of_number(x->get_den()) + of_number(multiple));
+                if (x->get_den() != 1) multiple = lcm(multiple, x->get_den());
+            }
         for (; first < end; ++first) {
-            poll();
+            steps.take(of_number(multiple));
             const auto whole = [&](const mpq_class &x) {
-                return mpz_class(x.get_num() * (multiple / x.get_den()));
+                return multiple == 1 ? x.get_num() : mpz_class(x.get_num() * (multiple / x.get_den()));
             };
             row.push_back(i);
             out.re.push_back(whole(block.values[first].re));
@@ -79,8 +90,9 @@ std::int64_t permanent_bits(const ExactBlock &block) {
 std::int64_t permanent_bits(const IntegerBlock &block, const Poll &poll) {
     Block magnitudes{block.pattern, {}};
     magnitudes.values.reserve(block.re.size());
+    PolledSteps steps(poll);
     for (std::size_t k = 0; k < block.re.size(); ++k) {
-        poll();
+        steps.take(of_number(block.re[k]));
         magnitudes.values.push_back(
             magnitude_of({block.re[k], block.im.empty() ? mpz_class(0) : block.im[k]}));
     }

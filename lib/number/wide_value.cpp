@@ -55,6 +55,7 @@ Gaussian exact_of(const Parts &parts, std::int64_t exp2) {
 
 Tracked tracked_of(const mpq_class &x) {
     if (x == 0) return {};
+    if (x.get_den() == 1 && mpz_sizeinbase(x.get_num_mpz_t(), 2) <= 53) return tracked(x.get_num().get_d());
     const std::int64_t exp2 = exponent_of(x);
     const double mantissa = nearest(x, exp2);
     Tracked number = tracked(mantissa);

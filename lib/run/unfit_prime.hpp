@@ -15,8 +15,8 @@ class UnfitPrime : public Error {
     // `what`: it is a multiple of the prime, and not 0.
     UnfitPrime(Engine engine, std::string_view what)
         : Error(PERM_UNSUPPORTED,
-                formatted("{} is a multiple of a prime that engine {} computes by: name another engine",
-                          what, engine_name(engine))) {}
+                formatted("{} is a multiple of a prime that engine {} computes by: name another engine", what,
+                          engine_name(engine))) {}
 };
 
 } // namespace libperm
