@@ -95,14 +95,15 @@ std::string saved_background(const EnginePlan &plan, bool) { // the rest follows
 
 std::shared_ptr<const EnginePlan> restored_background(std::string_view bytes, const PlanSource &of) {
     const Background &b = of.structure.background;
+    constexpr const char *what = "an order of lines beside a background";
     require(of.structure.has_background(), "a background");
-    auto order = read_from<std::vector<std::int32_t>>(bytes);
+    auto order = all_from<std::vector<std::int32_t>>(bytes, what);
     const LinesBeside lines(b.beside);
     std::vector<std::int32_t> sorted = order;
     std::sort(sorted.begin(), sorted.end());
-    require(bytes.empty() && sorted == lines.with_entries(), "an order of lines beside a background");
+    require(sorted == lines.with_entries(), what);
     auto plan = planned_along(of.a, b, lines, std::move(order));
-    require(plan.has_value(), "an order of lines beside a background");
+    require(plan.has_value(), what);
     return std::make_shared<const BackgroundPlan>(*std::move(plan));
 }
 

@@ -279,7 +279,7 @@ GradientWay PlanGradient::way_by(Engine engine, const Plan &plan, const TapePlan
                                                   "with these options has not: begin anew",
                                                   how));
     };
-    if (engine == engine_for(Goal::gradient)) return {&tape(plan, direct, control)};
+    if (engine == engine_for(Goal::gradient)) return along(tape(plan, direct, control), direct);
     if (engine == engine_for(Goal::inverse)) {
         const PlanarGradient *planar = planar_.of(plan, control);
         if (!planar) throw begun("by an inverse at the entries");
@@ -301,7 +301,7 @@ GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, RunContr
     if (is_too_large || other.is_certain(plan, direct)) return without_tape;
     const double most_moves = making * other.weight() / move_seconds;
     try {
-        return {&tape(plan, direct, control, most_moves)};
+        return along(tape(plan, direct, control, most_moves), direct);
     } catch (const Error &error) {
         if (!is_refused(error) || other.seconds() > plan.options.refuse_seconds) throw;
         is_too_large = true;
@@ -311,7 +311,7 @@ GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, RunContr
 
 GradientWay PlanGradient::by_tape(const Plan &plan, const TapePlan *direct, RunControl &control) const {
     try {
-        return {&tape(plan, direct, control)};
+        return along(tape(plan, direct, control), direct);
     } catch (const Error &error) {
         if (!is_refused(error)) throw;
         const PlanarGradient *planar = planar_.of(plan, control);
@@ -325,15 +325,32 @@ Engine GradientWay::engine() const {
     return engine_for(tape ? Goal::gradient : planar ? Goal::inverse : Goal::dense);
 }
 
+const PlanarGradient *PlanGradient::instead_of_tape(const Plan &plan, RunControl &control) const {
+    const PlanarGradient *found = nullptr;
+    static_cast<void>(within_limits([&] { found = planar_.of(plan, control); }));
+    return found && found->seconds() <= plan.options.refuse_seconds ? found : nullptr;
+}
+
+// Doubles may lose all digits along a tape, an inverse tells nothing where the permanent may be 0.
+template <class By>
+TapeAnswer GradientWay::by_either(const Plan &plan, RunControl &control, const By &by) const {
+    if (planar)
+        if (const auto found = by(*planar)) return *found;
+    const TapeAnswer answer = by(tape ? *tape : tape_instead(*this, plan, control));
+    if (planar || answer.exact || answer.rel_error_bound < 1) return answer;
+    const PlanarGradient *other = of->instead_of_tape(plan, control);
+    const auto found = other ? by(*other) : std::nullopt;
+    return found ? *found : answer;
+}
+
 TapeAnswer GradientWay::run(const Plan &plan, int threads, const void *values, double *gradient,
                             double *error_bounds, RunControl &control, Outcome &outcome) const {
-    if (planar) {
-        const auto found = planar->run(plan, values, gradient, error_bounds, control, outcome);
-        if (found) return *found;
+    if (tape || planar) {
+        const auto by = [&](const auto &way) {
+            return way.run(plan, values, gradient, error_bounds, control, outcome);
+        };
+        return by_either(plan, control, by);
     }
-    if (tape || planar)
-        return (tape ? *tape : tape_instead(*this, plan, control))
-            .run(plan, values, gradient, error_bounds, control, outcome);
     control.poll();
     const SumsWay way = required_way(plan, on_gpu, control.pieces().share());
     const std::vector<std::int64_t> places = caller_places(plan.input);
@@ -347,12 +364,10 @@ TapeAnswer GradientWay::run(const Plan &plan, int threads, const void *values, d
 
 TapeAnswer GradientWay::marginals(const Plan &plan, const void *values, double *marginals,
                                   double *error_bounds, RunControl &control, Outcome &outcome) const {
-    if (planar) {
-        const auto found = planar->marginals(plan, values, marginals, error_bounds, control, outcome);
-        if (found) return *found;
-    }
-    return (tape ? *tape : tape_instead(*this, plan, control))
-        .marginals(plan, values, marginals, error_bounds, control, outcome);
+    const auto by = [&](const auto &way) {
+        return way.marginals(plan, values, marginals, error_bounds, control, outcome);
+    };
+    return by_either(plan, control, by);
 }
 
 } // namespace libperm

@@ -20,7 +20,7 @@ struct GradientWay {
     const PlanarGradient *planar = nullptr;
     bool on_gpu = false; // sums
 
-    // Where an inverse does not tell: the permanent may be 0.
+    // For the other way, where one does not tell.
     const PlanGradient *of = nullptr;
     const TapePlan *direct = nullptr;
 
@@ -34,6 +34,9 @@ struct GradientWay {
     // As Gradient::marginals; not by sums.
     TapeAnswer marginals(const Plan &plan, const void *values, double *marginals, double *error_bounds,
                          RunControl &control, Outcome &outcome) const;
+
+  private:
+    template <class By> TapeAnswer by_either(const Plan &plan, RunControl &control, const By &by) const;
 };
 
 // What the way is to be, as far as it can be told before a tape is made, which may turn out to be too large.
@@ -63,7 +66,13 @@ class PlanGradient {
         return tape_.of(plan, direct, control, most_moves);
     }
 
+    // Null: none that is worth it.
+    const PlanarGradient *instead_of_tape(const Plan &plan, RunControl &control) const;
+
   private:
+    GradientWay along(const Gradient &tape, const TapePlan *direct) const {
+        return {&tape, nullptr, false, this, direct};
+    }
     // Or by an inverse, where there is no room for one.
     GradientWay by_tape(const Plan &plan, const TapePlan *direct, RunControl &control) const;
 

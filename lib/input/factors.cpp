@@ -18,7 +18,7 @@ namespace {
 
 perm_factors checked(const perm_factors *given) {
     if (!given) throw Error(PERM_BAD_ARGUMENT, "the factors are a null pointer");
-    const perm_factors a = read_known(*given, sizeof(perm_factors), "perm_factors");
+    perm_factors a = read_known(*given, sizeof(perm_factors), "perm_factors");
     if (a.n < 0 || a.rank < 0)
         throw Error(PERM_BAD_MATRIX, formatted("negative size: n = {}, rank = {}", a.n, a.rank));
     constexpr std::int64_t most_lines = std::numeric_limits<std::int32_t>::max() - 1;
@@ -34,6 +34,7 @@ perm_factors checked(const perm_factors *given) {
     if (a.n > 0 && a.rank > 0)
         for (const auto &[values, name] : {std::pair(a.u, "u"), std::pair(a.v, "v")})
             if (!values) throw Error(PERM_BAD_ARGUMENT, formatted("{} is a null pointer", name));
+    if (a.n == 0) a.rank = 0;
     return a;
 }
 

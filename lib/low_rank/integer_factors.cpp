@@ -1,5 +1,6 @@
 #include "lib/low_rank/integer_factors.hpp"
 
+#include "lib/low_rank/permanent_of_forms.hpp"
 #include "preprocess/index.hpp"
 
 #include <algorithm>
@@ -63,9 +64,36 @@ bool merge(std::vector<Term> &terms, Line Term::*side, Line Term::*other, Polled
 }
 
 void leave_out(std::vector<Term> &terms, const Poll &poll) {
+    constexpr std::size_t most = 64; // of more, some in proportion do not help
     PolledSteps steps(poll);
     do std::erase_if(terms, [](const Term &x) { return is_zero_line(x.u) || is_zero_line(x.v); });
-    while (merge(terms, &Term::u, &Term::v, steps) || merge(terms, &Term::v, &Term::u, steps));
+    while (terms.size() <= most &&
+           (merge(terms, &Term::u, &Term::v, steps) || merge(terms, &Term::v, &Term::u, steps)));
+}
+
+// The matrix itself, beside that of 1.
+void multiply_out(ExactBlock &u, ExactBlock &v, const Poll &poll) {
+    const std::size_t n = at(u.pattern.rows), rank = at(u.pattern.cols);
+    PolledSteps steps(poll);
+    ExactBlock product, one;
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < n; ++j) {
+            Gaussian sum;
+            for (std::size_t t = 0; t < rank; ++t) {
+                steps.take(128);
+                sum = sum + u.values[i * rank + t] * v.values[j * rank + t];
+            }
+            product.values.push_back(std::move(sum));
+            one.values.push_back({i == j ? 1 : 0, 0});
+        }
+    for (ExactBlock *block : {&product, &one}) {
+        Pattern &p = block->pattern;
+        p.rows = p.cols = static_cast<std::int32_t>(n);
+        for (std::size_t k = 0; k < n * n; ++k) p.col.push_back(static_cast<std::int32_t>(k % n));
+        for (std::size_t i = 1; i <= n; ++i) p.row_ptr.push_back(static_cast<std::int64_t>(i * n));
+    }
+    u = std::move(product);
+    v = std::move(one);
 }
 
 // Leaves u without a divisor in common: what u is larger by than v, or smaller, is no matter of its rows.
@@ -146,6 +174,7 @@ double bits_by_rows(const IntegerBlock &x, const IntegerBlock &y, const Poll &po
 
 IntegerFactors integer_factors(ExactBlock u, ExactBlock v, const Poll &poll) {
     const std::int32_t n = u.pattern.rows;
+    if (u.pattern.cols > n && monomial_count(n, n) <= most_monomials) multiply_out(u, v, poll);
     std::vector<Term> terms = terms_of(std::move(u), std::move(v), poll);
     leave_out(terms, poll);
     for (Term &term : terms) balance(term, poll);

@@ -15,15 +15,16 @@ namespace {
 
 class FactorsModulo {
   public:
-    FactorsModulo(const LowRankPlan &plan, const Residues &residues, std::uint64_t matrix)
+    FactorsModulo(const LowRankPlan &plan, const Monomials &monomials, const Residues &residues,
+                  std::uint64_t matrix)
         : plan_(plan),
+          monomials_(monomials),
           a_(residues.pattern),
           values_(residues.values[matrix]),
           field_(residues.primes[matrix]) {}
 
     std::uint64_t permanent(RunControl &control) const {
-        return permanent_of_forms(*plan_.monomials, field_, columns(), rows_solved(), plan_.products,
-                                  control);
+        return permanent_of_forms(monomials_, field_, columns(), rows_solved(), plan_.products, control);
     }
 
   private:
@@ -71,6 +72,7 @@ class FactorsModulo {
     }
 
     const LowRankPlan &plan_;
+    const Monomials &monomials_;
     const Pattern &a_;
     const std::vector<std::uint64_t> &values_;
     Montgomery field_;
@@ -115,11 +117,14 @@ EngineResult nearly_rank_one(const Block &block, RunControl &control) {
 
 EngineResult run_low_rank(const EngineRun &run, const EngineInput &input) {
     const LowRankPlan &plan = *plan_as<LowRankPlan>(run.choice);
-    if (const Residues *residues = input.residues())
-        return matrix_by_matrix(run.control, *residues, plan.products, [&](std::uint64_t matrix) {
-            return FactorsModulo(plan, *residues, matrix).permanent(run.control);
-        });
-    return nearly_rank_one(*input.block(), run.control);
+    const Residues *residues = input.residues();
+    if (!residues) return nearly_rank_one(*input.block(), run.control);
+    const auto rank = static_cast<std::int32_t>(plan.lines.rows.size());
+    const Charge charge(&run.control.memory(), static_cast<std::int64_t>(bytes_of_forms(plan.n, rank, 0)));
+    const Monomials monomials(plan.n, rank, [&run] { run.control.poll(); });
+    return matrix_by_matrix(run.control, *residues, plan.products, [&](std::uint64_t matrix) {
+        return FactorsModulo(plan, monomials, *residues, matrix).permanent(run.control);
+    });
 }
 
 } // namespace libperm

@@ -47,7 +47,8 @@ double products_of_forms(std::int32_t n, std::int32_t variables) {
 }
 
 double bytes_of_forms(std::int32_t n, std::int32_t variables, double primes) {
-    return monomial_count(n, variables) * (bytes_at_work(variables) * primes + 64);
+    const double table = 8.0 * std::max(1, variables - 1) + 16; // exponents, and what each is divided by
+    return monomial_count(n, variables) * (bytes_at_work(variables) * primes + table);
 }
 
 std::uint64_t permanent_of_forms(const Monomials &monomials, const Montgomery &field,

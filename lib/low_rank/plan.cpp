@@ -29,7 +29,6 @@ LowRankPlan plan_low_rank(const Pattern &a, const LowRank &of) {
     plan.lines = of;
     plan.n = a.rows;
     plan.products = products_of(of, a.rows);
-    plan.monomials = std::make_shared<const Monomials>(a.rows, static_cast<std::int32_t>(of.rows.size()));
     std::vector<std::int64_t> entries;
     for (const std::int32_t r : of.rows)
         for (std::int32_t j = 0; j < a.cols; ++j) entries.push_back(entry_at(a, r, j));
@@ -58,14 +57,10 @@ Cost low_rank_cost(const Proposals &task, const LowRank &of) {
 }
 
 bool may_round(const Proposals &task) {
-    return task.values.numbers.are_tracked() && task.values.structure->nearly_rank_one;
+    return task.values.numbers.precision == Precision::double_ && task.values.structure->nearly_rank_one;
 }
 
 } // namespace
-
-std::int64_t LowRankPlan::table_bytes() const {
-    return monomials ? static_cast<std::int64_t>(monomials->count()) * (16 + 8 * monomials->variables()) : 0;
-}
 
 void propose_low_rank(Proposals &task, Engine self) {
     if (!task.wants_on_cpu(self)) return;

@@ -1,7 +1,6 @@
 // A block of low rank, exactly or, at rank one, up to rounding.
 #pragma once
 
-#include "lib/low_rank/monomials.hpp"
 #include "lib/run/candidate.hpp"
 #include "lib/structure/entries_read.hpp"
 #include "lib/structure/structure.hpp"
@@ -17,14 +16,12 @@ class LowRankPlan final : public EnginePlan {
     LowRank lines; // none: rank one up to rounding
     std::int32_t n = 0;
     double products = 0; // of a matrix
-    std::shared_ptr<const Monomials> monomials;
     EntriesRead read;
 
     bool is_exact() const { return !lines.rows.empty(); }
     double matrix_products() const override { return products; }
-    std::int64_t bytes() const override { return table_bytes() + 8 * std::ssize(read.all()); }
+    std::int64_t bytes() const override { return 8 * std::ssize(read.all()); }
     std::span<const std::int64_t> entries_read() const override { return read.all(); }
-    std::int64_t table_bytes() const;
 };
 
 void propose_low_rank(Proposals &task, Engine self);

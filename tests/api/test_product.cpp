@@ -279,6 +279,27 @@ TEST_CASE("columns that are not needed cost nothing") {
     CHECK(perm::compute_product(wide).text() == r.text());
 }
 
+TEST_CASE("a rank beyond the order costs no more than the order") {
+    Product product = small_integers(3, 500, 0x7072706d);
+    const perm::Result r = perm::compute_product(product.factors());
+    GaussianMatrix formed = product.formed();
+    mpz_class permanent = 0;
+    std::vector<std::size_t> columns{0, 1, 2};
+    do {
+        mpz_class term = 1;
+        for (std::size_t i = 0; i < 3; ++i) term *= formed[i][columns[i]].re.get_num();
+        permanent += term;
+    } while (std::next_permutation(columns.begin(), columns.end()));
+    CHECK(r.text() == permanent.get_str());
+
+    perm_factors none = product.factors();
+    none.n = 0;
+    none.rank = 2000000000;
+    perm_opts opts = PERM_OPTS_INIT;
+    opts.memory_limit_bytes = 20 << 20;
+    CHECK(perm::compute_product(none, opts).text() == "1");
+}
+
 TEST_CASE("factors far from each other in size are as cheap as others") {
     constexpr std::size_t n = 60;
     std::vector<double> u, v;
