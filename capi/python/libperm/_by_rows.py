@@ -3,13 +3,16 @@ it alone is full. A frontier that is narrow grows little by that."""
 
 from __future__ import annotations
 
+import math
+import time
 from array import array
 from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any
 
-from libperm._errors import MemoryRefusedError, UnsupportedError
+from libperm._errors import MemoryRefusedError, TimeRefusedError, UnsupportedError
 from libperm._matrix import Matrix
+from libperm._options import Prepared
 from libperm._result import Gradient
 from libperm._values import value_type_of
 from libperm.plan import Plan
@@ -25,6 +28,7 @@ def gradient(
     kept = [[j for j in range(cols) if row[j] != 0] for row in written]
     if all(len(row) == cols for row in kept):
         raise refused
+    begun = time.monotonic()
     derivatives: list[Any] = []
     bounds: list[float] = []
     for i in range(rows):
@@ -37,7 +41,9 @@ def gradient(
             full.kind,
         )
         try:
-            plan = Plan._of(one, dict(options), value_type_of(one.entries, one.kind), True)
+            plan = Plan._of(
+                one, _with_time_left(options, begun, rows - i), value_type_of(one.entries, one.kind), True
+            )
             found = plan.gradient(full=True)
         except (MemoryRefusedError, UnsupportedError) as too_large:
             raise type(too_large)(
@@ -48,3 +54,16 @@ def gradient(
         derivatives += list(found.derivatives)[first : first + cols]
         bounds += list(found.error_bounds)[first : first + cols]
     return Gradient(derivatives, bounds, found.permanent)
+
+
+def _with_time_left(options: Mapping[str, Any], begun: float, rows: int) -> dict[str, Any]:
+    limit = Prepared(options, None).struct.time_limit_seconds
+    if not 0 < limit < math.inf:
+        return dict(options)
+    left = limit - (time.monotonic() - begun)
+    if left <= 0:
+        raise TimeRefusedError(
+            f"the time limit of {limit:g} s is over, and the derivatives of {rows} rows are left; "
+            "raise the limit: time_limit"
+        )
+    return {**options, "time_limit": left}
