@@ -1,5 +1,7 @@
 """Tilings of boards, tori, boxes and hexagons, against closed forms, known numbers and enumeration."""
 
+import itertools
+import types
 from fractions import Fraction
 from math import cos, pi, prod
 
@@ -318,3 +320,11 @@ def test_marginals_and_samples():
     for sample in libperm.sample(matrix, shots=3, seed=1):
         assert sorted(sample) == list(range(8))
         assert all(matrix[i, j] == 1 for i, j in enumerate(sample))
+
+
+def test_rows_of_a_gradient_share_the_time_limit(monkeypatch):
+    clock = itertools.count(step=10)
+    monkeypatch.setattr(libperm._by_rows, "time", types.SimpleNamespace(monotonic=lambda: next(clock)))
+    full = board(16, 16).matrix.toarray().astype(float)  # with its zeros too wide for one frontier
+    with pytest.raises(libperm.TimeRefusedError, match="of 127 rows are left"):
+        libperm.gradient(full, time_limit=15)
