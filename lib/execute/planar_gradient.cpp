@@ -176,16 +176,20 @@ class PlanarGradient::Run {
         return answer;
     }
 
-    // put(place, ball) for each place among the caller's values; number_of(field, entry, row): what is added
-    // there.
-    template <class NumberOf, class Put> void tell(const NumberOf &number_of, const Put &put) const {
+    // Puts a number at each place among the caller's values, and its bound; number_of(field, place): what is
+    // added there.
+    template <class NumberOf>
+    void tell(const NumberOf &number_of, double *numbers, double *error_bounds) const {
         BallField field(bits_);
         for (auto next = of_.places_.begin(); next != of_.places_.end();) {
             const std::int64_t place = next->place;
             BallField::Number x = number_of(field, *next++);
             for (; next != of_.places_.end() && next->place == place; ++next)
                 field.add(x, number_of(field, *next));
-            put(at(place), in_double(x));
+            const ScaledBall ball = in_double(x);
+            double bound = to_double_up(ball.error);
+            numbers[place] = rounded(ball.value, bound);
+            if (error_bounds) error_bounds[place] = bound;
         }
     }
 
@@ -235,12 +239,8 @@ std::optional<TapeAnswer> PlanarGradient::run(const Plan &plan, const void *valu
     if (error_bounds) std::fill_n(error_bounds, count, 0.0);
     if (is_zero) return zero_answer(planar_, control, outcome);
     const TapeAnswer answer = run.permanent(outcome);
-    run.tell([&](BallField &field, const Place &of) { return run.derivative(field, of); },
-             [&](std::size_t place, const ScaledBall &ball) {
-                 double bound = to_double_up(ball.error);
-                 gradient[place] = rounded(ball.value, bound);
-                 if (error_bounds) error_bounds[place] = bound;
-             });
+    run.tell([&](BallField &field, const Place &of) { return run.derivative(field, of); }, gradient,
+             error_bounds);
     return answer;
 }
 
@@ -256,12 +256,8 @@ std::optional<TapeAnswer> PlanarGradient::marginals(const Plan &plan, const void
     const std::int64_t all = given.nnz() + given.rows + given.cols; // no line may stay unmatched
     std::fill_n(marginals, all, 0.0);
     if (error_bounds) std::fill_n(error_bounds, all, 0.0);
-    run.tell([&](BallField &field, const Place &of) { return run.share(field, of); },
-             [&](std::size_t place, const ScaledBall &ball) {
-                 double bound = to_double_up(ball.error);
-                 marginals[place] = rounded(ball.value, bound);
-                 if (error_bounds) error_bounds[place] = bound;
-             });
+    run.tell([&](BallField &field, const Place &of) { return run.share(field, of); }, marginals,
+             error_bounds);
     return answer;
 }
 

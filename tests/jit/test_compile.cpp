@@ -2,10 +2,10 @@
 #include "bench/families.hpp"
 #include "jit/compile/nvrtc.hpp"
 #include "jit/kernel/subset_source.hpp"
-#include "lib/input/matrix.hpp"
 #include "lib/subsets/plan.hpp"
 #include "lib/subsets/tree_plan.hpp"
 #include "preprocess/matching.hpp"
+#include "tests/support/pattern.hpp"
 #include "tests/support/ptxas.hpp"
 #include "tests/support/run.hpp"
 
@@ -42,11 +42,6 @@ std::vector<std::string> targets() {
             found.push_back(target);
     }
     return found;
-}
-
-Pattern pattern_of(const perm::Csr &matrix) {
-    const perm_csr view = matrix.view();
-    return read_pattern(&view).pattern;
 }
 
 // Erdos and Renyi's, with a perfect matching.

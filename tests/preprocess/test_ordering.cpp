@@ -1,8 +1,8 @@
 // The permanent ordering and the partition of its result, against slow versions of both and docs/ordering.md.
 #include "bench/families.hpp"
-#include "lib/input/matrix.hpp"
 #include "preprocess/partitioning.hpp"
 #include "preprocess/permanent_ordering.hpp"
+#include "tests/support/pattern.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/shared_matrix.hpp"
 
@@ -23,11 +23,6 @@ using Indices = std::vector<std::int32_t>;
 using Grid = std::vector<std::vector<bool>>; // dense: all that the slow versions look at
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-Pattern pattern_of(const perm::Csr &a) {
-    const perm_csr view = a.view();
-    return read_pattern(&view).pattern;
-}
 
 Grid grid_of(const Pattern &a) {
     Grid g(at(a.rows), std::vector<bool>(at(a.cols), false));

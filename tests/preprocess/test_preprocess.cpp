@@ -1,10 +1,10 @@
 // What preprocess/ promises, seen from inside.
 #include "bench/families.hpp"
-#include "lib/input/matrix.hpp"
 #include "preprocess/frontier_program.hpp"
 #include "preprocess/frontier_state.hpp"
 #include "preprocess/matching.hpp"
 #include "preprocess/scaling.hpp"
+#include "tests/support/pattern.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
@@ -19,11 +19,6 @@ using namespace libperm;
 namespace families = perm::families;
 
 namespace {
-
-Pattern pattern_of(const perm::Csr &a) {
-    const perm_csr view = a.view();
-    return read_pattern(&view).pattern;
-}
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 

@@ -3,6 +3,7 @@
 #include "bench/families.hpp"
 #include "lib/planar/signed_sum.hpp"
 #include "tests/support/oracle.hpp"
+#include "tests/support/pattern.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
@@ -22,14 +23,6 @@ using oracle::Exact;
 namespace {
 
 std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
-
-libperm::Pattern pattern_of(const perm::Csr &a) {
-    libperm::Pattern pattern;
-    pattern.rows = pattern.cols = static_cast<std::int32_t>(a.n_rows);
-    pattern.row_ptr = a.row_ptr;
-    pattern.col.assign(a.col_idx.begin(), a.col_idx.end());
-    return pattern;
-}
 
 // With a perfect matching.
 perm::Csr random_matrix(std::int64_t n, double kept, Random &random) {

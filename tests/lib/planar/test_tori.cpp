@@ -10,6 +10,7 @@
 #include "tests/support/check.hpp"
 #include "tests/support/exactly.hpp"
 #include "tests/support/oracle.hpp"
+#include "tests/support/pattern.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
@@ -158,14 +159,6 @@ void check_planar(const perm::Csr &a, Seen &seen) {
             ++seen.unsupported;
         }
     }
-}
-
-libperm::Pattern pattern_of(const perm::Csr &a) {
-    libperm::Pattern pattern;
-    pattern.rows = pattern.cols = static_cast<std::int32_t>(a.n_rows);
-    pattern.row_ptr = a.row_ptr;
-    pattern.col.assign(a.col_idx.begin(), a.col_idx.end());
-    return pattern;
 }
 
 perm::Csr of_ones(perm::Csr a) {

@@ -2,9 +2,9 @@
 // patterns. The kernels themselves sum, on the host (tests/support/host_queue.hpp).
 #include "bench/families.hpp"
 #include "jit/kernel/subset_source.hpp"
-#include "lib/input/matrix.hpp"
 #include "tests/support/exactly.hpp"
 #include "tests/support/oracle.hpp"
+#include "tests/support/pattern.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/subset_cases.hpp"
 
@@ -24,11 +24,6 @@ namespace families = perm::families;
 namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-Pattern pattern_of(const perm::Csr &a) {
-    perm_csr view = a.view();
-    return read_pattern(&view).pattern;
-}
 
 // Row by row over sets of columns, in whole numbers: each row in a unit of its own.
 Exact permanent(const Pattern &p, const std::vector<double> &values) {
