@@ -293,8 +293,8 @@ typedef struct perm_factors {
 
 /* Computes perm(U V^T); the matrix is never formed. With the monomials of degree n in `rank` variables, of which there are
  * binomial(n + rank - 1, rank - 1) (Barvinok, Math. Oper. Res. 21, 1996; docs/structure.md): order 1000 at rank 2 takes a
- * moment. The factors are taken exactly, whatever their type, and so is the permanent, which of doubles is then rounded to
- * a double, within its bound, unless precision is "exact".
+ * moment. The factors are taken exactly, whatever their type, and so is the permanent, which of doubles and fractions is
+ * then rounded to a double, within its bound, unless precision is "exact".
  * result->nnz: the entries of both factors that are not 0, in the columns that count; engine "low_rank", or "none" where a
  * line of a factor, or all of one, is 0. A checkpoint keeps the primes that are done.
  * Errors: those of perm_compute, naming u or v, row and column; PERM_BAD_OPTION for a precision that is neither "auto" nor

@@ -24,6 +24,11 @@ inline bool is_limit(perm_status status) {
            status == PERM_GPU_FAILED || status == PERM_UNSUPPORTED;
 }
 
+// What another way may have room for, or be able to do.
+inline bool is_refused(const Error &error) {
+    return error.status() == PERM_REFUSED_MEMORY || error.status() == PERM_UNSUPPORTED;
+}
+
 // Of work that can be done without: whether it came to its end, and no limit stopped it. `goes_on`: a call
 // that its time limit stops is gone on with another time, so that limit is an error as any other.
 template <class Work> bool within_limits(const Work &work, bool goes_on = false) {

@@ -219,10 +219,6 @@ bool is_drawing_worth(const Plan &plan, const TapePlan *direct) {
            (direct && is_beyond_tape(plan, direct, of_entry * static_cast<double>(plan.input.pattern.nnz())));
 }
 
-bool is_refused(const Error &error) {
-    return error.status() == PERM_REFUSED_MEMORY || error.status() == PERM_UNSUPPORTED;
-}
-
 // The quickest way but for a tape.
 struct OtherWay {
     const PlanarGradient *planar = nullptr; // null: by sums

@@ -17,6 +17,7 @@
 namespace libperm {
 
 struct Options;
+struct Residues;
 struct Structure;
 
 // How an engine does it: each has its own, which all others only pass on.
@@ -31,6 +32,8 @@ class EnginePlan {
     virtual std::int64_t bytes() const { return 0; } // where they grow with the block
     // The entries of the block that its residues are given of, ascending; none: all.
     virtual std::span<const std::int64_t> entries_read() const { return {}; }
+    // Whether it can divide by what it must modulo the prime of this matrix.
+    virtual bool is_fit(const Residues &, std::size_t) const { return true; }
     virtual double matrix_products() const {
         return 0;
     } // of numbers, where a piece is one matrix of residues

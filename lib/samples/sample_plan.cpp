@@ -100,7 +100,7 @@ class SamplePlan::Choice {
             way = tape(letter);
             return true;
         } catch (const Error &error) {
-            if (error.status() != PERM_REFUSED_MEMORY && error.status() != PERM_UNSUPPORTED) throw;
+            if (!is_refused(error)) throw;
             return false;
         }
     }
@@ -114,7 +114,7 @@ class SamplePlan::Choice {
                                        options_);
             return true;
         } catch (const Error &error) {
-            if (error.status() != PERM_REFUSED_MEMORY && error.status() != PERM_UNSUPPORTED) throw;
+            if (!is_refused(error)) throw;
             return false;
         }
     }
