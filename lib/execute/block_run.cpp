@@ -69,6 +69,10 @@ class Attempt {
 
     int prime_bits() const { return choice_.on_gpu ? modular_bits : info_of(choice_.engine).prime_bits; }
     std::span<const std::int64_t> entries_read() const { return choice_.plan->entries_read(); }
+    bool is_fit(const Residues &residues, std::size_t matrix) const {
+        return !choice_.plan || choice_.plan->is_fit(residues, matrix);
+    }
+    std::string name() const { return name_of(choice_); }
     Poll poll() {
         return [this] { part_.poll(); };
     }
@@ -187,27 +191,56 @@ Residues residues_for(std::span<const std::int64_t> entries, IntegerBlock &integ
     return residues;
 }
 
-// Modulo as many primes as the permanent needs.
-Outcome run_exactly(const BlockRun &run, Attempt &attempt, const ExactBlock &lines) {
+// A block modulo as many primes as its permanent needs.
+struct MatricesOfBlock {
+    IntegerBlock integers; // those that are read are moved into the matrices
+    std::optional<Residues> matrices;
+    Charge charge;
+};
+
+// `left_out`: primes that are not to be among them.
+void find_matrices(const BlockRun &run, Attempt &attempt, const ExactBlock &lines,
+                   const std::vector<std::uint64_t> &left_out, MatricesOfBlock &of) {
     const Poll poll = attempt.poll();
-    Charge charge(&run.memory, bytes_of(lines));
-    IntegerBlock integers = integer_block(lines, poll);
-    const bool gaussian = !integers.im.empty();
-    charge.resize(bytes_of(integers.pattern) + bytes_of(integers.re) + bytes_of(integers.im));
+    of.charge.resize(bytes_of(lines));
+    of.integers = integer_block(lines, poll);
+    const IntegerBlock &integers = of.integers;
+    of.charge.resize(bytes_of(integers.pattern) + bytes_of(integers.re) + bytes_of(integers.im));
     std::vector<std::uint64_t> primes;
     {
         const Charge bounding(&run.memory, bounding_bytes * integers.pattern.nnz());
-        primes = enough_primes(permanent_bits(integers, poll), attempt.prime_bits(), gaussian, poll);
+        primes = enough_primes(permanent_bits(integers, poll),
+                               {attempt.prime_bits(), !integers.im.empty(), left_out}, poll);
     }
     const std::size_t read = attempt.entries_read().size();
-    charge.grow(std::int64_t{8} * static_cast<std::int64_t>(primes.size()) *
-                (read > 0 ? static_cast<std::int64_t>(read) : integers.pattern.nnz()));
-    const Residues matrices = residues_for(attempt.entries_read(), integers, std::move(primes), poll);
-    const EngineResult result = attempt.run(matrices);
+    of.charge.grow(std::int64_t{8} * static_cast<std::int64_t>(primes.size()) *
+                   (read > 0 ? static_cast<std::int64_t>(read) : integers.pattern.nnz()));
+    of.matrices.emplace(residues_for(attempt.entries_read(), of.integers, std::move(primes), poll));
+}
+
+// Primes that divide what the plan divides by are left out before pieces are numbered: so all that share the
+// work number them alike. Where as many are met as no bad luck brings, the engine itself says so.
+MatricesOfBlock matrices_of(const BlockRun &run, Attempt &attempt, const ExactBlock &lines) {
+    constexpr std::size_t most_left_out = 64;
+    MatricesOfBlock of{{}, {}, Charge(&run.memory, 0)};
+    for (std::vector<std::uint64_t> unfit;;) {
+        find_matrices(run, attempt, lines, unfit, of);
+        const std::size_t before = unfit.size();
+        for (std::size_t k = 0; k < of.matrices->primes.size(); ++k)
+            if (!attempt.is_fit(*of.matrices, k)) unfit.push_back(of.matrices->primes[k]);
+        if (unfit.size() == before || unfit.size() > most_left_out) return of;
+        log_decision(formatted("{}: left out {} primes that it cannot divide by", attempt.name(),
+                               unfit.size() - before));
+    }
+}
+
+Outcome run_exactly(const BlockRun &run, Attempt &attempt, const ExactBlock &lines) {
+    const MatricesOfBlock of = matrices_of(run, attempt, lines);
+    const EngineResult result = attempt.run(*of.matrices);
     Outcome outcome = attempt.outcome_of(result);
-    outcome.wide =
-        from_residues(matrices.primes, std::get<ResidueVector>(result.value), gaussian, poll, &run.memory) *
-        Gaussian{integers.factor, 0};
+    outcome.wide = from_residues(of.matrices->primes, std::get<ResidueVector>(result.value),
+                                 !of.integers.im.empty(), attempt.poll(), &run.memory) *
+                   Gaussian{of.integers.factor, 0};
     outcome.exact = true;
     return outcome;
 }

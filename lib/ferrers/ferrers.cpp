@@ -27,6 +27,12 @@ class FerrersPlan final : public EnginePlan {
     std::vector<std::int32_t> rows; // each one's columns are among the next one's
     EntriesRead read;
 
+    bool is_fit(const Residues &residues, std::size_t matrix) const override { // not for what it divides by
+        return std::all_of(rows.begin(), rows.end(), [&](std::int32_t i) {
+            const std::int64_t v = residues.pattern.row_begin(rows.back()) + residues.pattern.row(i).front();
+            return read.value(residues.values[matrix], v) != 0;
+        });
+    }
     double matrix_products() const override { return 4.0 * static_cast<double>(rows.size()); }
     std::int64_t bytes() const override { return 4 * std::ssize(rows) + 8 * std::ssize(read.all()); }
     std::span<const std::int64_t> entries_read() const override { return read.all(); }

@@ -201,8 +201,8 @@ constexpr Rule rules[] = {
     {{Call::sample, Call::sampler_create},
      {engine, precision, tolerance, without, decompose, chunks, gpus},
      "",
-     "matchings are drawn with their exact probabilities, along the frontier or by rejection: leave it "
-     "out"},
+     "matchings are drawn with their exact probabilities, along the frontier, line by line or by rejection: "
+     "leave it out"},
     {{Call::sampler_create},
      {checkpoint, checkpoint_seconds},
      "",

@@ -115,6 +115,28 @@ EngineResult nearly_rank_one(const Block &block, RunControl &control) {
 
 } // namespace
 
+bool LowRankPlan::is_fit(const Residues &residues, std::size_t matrix) const {
+    const Montgomery field(residues.primes[matrix]);
+    const std::size_t r = lines.rows.size();
+    std::vector<std::uint64_t> minor;
+    for (const std::int32_t i : lines.rows)
+        for (const std::int32_t j : lines.cols)
+            minor.push_back(field.to(read.value(residues.values[matrix], entry_at(residues.pattern, i, j))));
+    for (std::size_t t = 0; t < r; ++t) {
+        std::size_t pivot = t;
+        while (pivot < r && minor[pivot * r + t] == 0) ++pivot;
+        if (pivot == r) return false;
+        std::swap_ranges(&minor[t * r], &minor[t * r] + r, &minor[pivot * r]);
+        const std::uint64_t inverse = field.power(minor[t * r + t], field.prime() - 2);
+        for (std::size_t i = t + 1; i < r; ++i) {
+            const std::uint64_t by = field.multiply(minor[i * r + t], inverse);
+            for (std::size_t j = t; j < r; ++j)
+                minor[i * r + j] = field.subtract(minor[i * r + j], field.multiply(by, minor[t * r + j]));
+        }
+    }
+    return true;
+}
+
 EngineResult run_low_rank(const EngineRun &run, const EngineInput &input) {
     const LowRankPlan &plan = *plan_as<LowRankPlan>(run.choice);
     const Residues *residues = input.residues();

@@ -18,6 +18,8 @@ class LowRankPlan final : public EnginePlan {
     double products = 0; // of a matrix
     EntriesRead read;
 
+    bool is_fit(const Residues &residues,
+                std::size_t matrix) const override; // not for a multiple of the minor
     bool is_exact() const { return !lines.rows.empty(); }
     double matrix_products() const override { return products; }
     std::int64_t bytes() const override { return 8 * std::ssize(read.all()); }

@@ -112,7 +112,7 @@ KeptAbout ProductTask::about() const {
 Gaussian ProductTask::permanent(PieceStore *store, RunControl &control) const {
     const Poll poll = [&control] { control.poll(); };
     const std::size_t each = factors_.is_gaussian() ? 2 : 1;
-    const std::vector<std::uint64_t> primes = enough_primes(bits_, residue_bits, each == 2, poll);
+    const std::vector<std::uint64_t> primes = enough_primes(bits_, {residue_bits, each == 2}, poll);
     const double share = store ? store->share() : 1, work = static_cast<double>(each) * products();
     const double all = static_cast<double>(primes.size()) * products();
     log_decision(formatted("a product of rank {}: {:.3g} monomials, modulo {} primes", factors_.rank(),

@@ -8,9 +8,15 @@
 
 namespace libperm {
 
-// The largest primes below 2^prime_bits, as many as tell apart the numbers with |re|, |im| < 2^bits: their
-// product is above 2^(bits + 1). `gaussian`: each twice (lib/number/residues.hpp).
-std::vector<std::uint64_t> enough_primes(std::int64_t bits, int prime_bits, bool gaussian,
+struct WhichPrimes {
+    int bits = 0;                             // below 2^bits
+    bool gaussian = false;                    // each twice (lib/number/residues.hpp)
+    std::vector<std::uint64_t> left_out = {}; // in any order, some perhaps twice
+};
+
+// The largest such primes, as many as tell apart the numbers with |re|, |im| < 2^bits: their product is above
+// 2^(bits + 1).
+std::vector<std::uint64_t> enough_primes(std::int64_t bits, const WhichPrimes &which,
                                          const Poll &poll = no_poll);
 
 } // namespace libperm

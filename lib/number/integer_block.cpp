@@ -93,8 +93,8 @@ std::int64_t permanent_bits(const IntegerBlock &block, const Poll &poll) {
     PolledSteps steps(poll);
     for (std::size_t k = 0; k < block.re.size(); ++k) {
         steps.take(of_number(block.re[k]));
-        magnitudes.values.push_back(
-            magnitude_of({block.re[k], block.im.empty() ? mpz_class(0) : block.im[k]}));
+        magnitudes.values.push_back(block.im.empty() ? magnitude_of(block.re[k])
+                                                     : magnitude_of({block.re[k], block.im[k]}));
     }
     if (maximum_matching(nonzero_pattern(magnitudes)).size < block.pattern.rows) return 0;
     return permanent_bound(magnitudes).exp2;

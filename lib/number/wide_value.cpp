@@ -92,6 +92,12 @@ Tracked magnitude_of(const Gaussian &x) {
     return size;
 }
 
+Tracked magnitude_of(const mpz_class &x) {
+    constexpr std::size_t of_double = 53; // bits
+    if (mpz_sizeinbase(x.get_mpz_t(), 2) <= of_double) return tracked(std::fabs(x.get_d()));
+    return magnitude_of({mpq_class(x), 0});
+}
+
 Block magnitudes_of(const ExactBlock &block) {
     Block out{block.pattern, {}};
     out.values.reserve(block.values.size());

@@ -29,5 +29,6 @@ inline std::int64_t bytes_made_exact(const ExactBlock &) { return 0; }
 // rounded once: what reductions, scaling and error bounds take for the block.
 Block magnitudes_of(const ExactBlock &block);
 Tracked magnitude_of(const Gaussian &x);
+Tracked magnitude_of(const mpz_class &x);
 
 } // namespace libperm

@@ -63,8 +63,9 @@ Cost planar_cost(const Proposals &task, PlanarPlan &plan) {
 
 // The only one that may be asked for: what else it takes is said where it takes nothing.
 constexpr const char *why_none =
-    "takes graphs that can be drawn without crossings in the plane or on a torus of short faces, or in the "
-    "plane but for 10 entries or 3 lines: no such drawing of this one was found";
+    "takes graphs that can be drawn without crossings in the plane or on a surface of 1 to 3 handles with "
+    "short "
+    "faces, or in the plane but for 10 entries or 3 lines: no such drawing of this one was found";
 
 void add_planned(Proposals &task, Engine self, PlanarPlan plan) {
     Candidate c;
@@ -96,10 +97,13 @@ std::optional<PlanarPlan> plan_drawn(const Pattern &a, const PatternGraph &graph
     return plan;
 }
 
-// Whether others may take so long that looking beyond the plane is not noticed.
-bool is_long_by_breadth(const Pattern &a) {
-    constexpr double of_operation = 5e-9, of_entry = 4e-6, worth = 50; // seconds; times
-    return of_operation * operations_by_breadth(a) > worth * of_entry * static_cast<double>(a.nnz());
+// So many crossings may be looked for where others may take so long that looking is not noticed.
+std::size_t crossings_worth_a_look(const Pattern &a) {
+    constexpr double of_operation = 5e-9, worth = 50; // seconds; times
+    constexpr double of_few = 4e-6, of_most = 1e-4;   // seconds for an entry
+    constexpr std::size_t few = 3;
+    const double seconds = of_operation * operations_by_breadth(a) / static_cast<double>(a.nnz());
+    return seconds > worth * of_most ? most_crossings : seconds > worth * of_few ? few : 0;
 }
 
 // Where there is the memory for it.
@@ -155,12 +159,12 @@ std::optional<PlanarPlan> plan_with_crossings(const Pattern &a, const std::vecto
 }
 
 void propose_planar(Proposals &task, Engine self) {
-    constexpr std::size_t at_once = 3; // crossings whose determinants are priced whatever others take
     if (!task.wants_on_cpu(self)) return;
     if (!task.asks_for(self) && task.a.rows < least_order) return;
     std::optional<PlanarPlan> plan = plan_planar(task.a, task.poll());
-    if (!plan && (task.asks_for(self) || is_long_by_breadth(task.a)))
-        plan = looked_beyond_plane(task, at_once);
+    if (!plan)
+        if (const std::size_t most = task.asks_for(self) ? most_crossings : crossings_worth_a_look(task.a))
+            plan = looked_beyond_plane(task, most);
     if (plan) add_planned(task, self, *std::move(plan));
 }
 

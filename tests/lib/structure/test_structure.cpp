@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -325,32 +326,73 @@ void check_other_engine(const perm::Csr &a, const std::vector<std::int64_t> &val
     CHECK(std::string(r.text()) == perm::compute(view, with("tree", "exact")).text());
 }
 
-TEST_CASE("matrices made for the primes: auto takes another engine") {
-    constexpr std::int64_t prime = (std::int64_t{1} << 62) - 57; // the greatest below 2^62
+std::vector<std::int64_t> integers_of(const perm::Csr &a,
+                                      const std::function<std::int64_t(std::int64_t, std::int64_t)> &entry) {
+    std::vector<std::int64_t> values;
+    for (std::int64_t i = 0; i < a.n_rows; ++i)
+        for (std::int64_t k = a.row_ptr[static_cast<std::size_t>(i)];
+             k < a.row_ptr[static_cast<std::size_t>(i) + 1]; ++k)
+            values.push_back(entry(i, a.col_idx[static_cast<std::size_t>(k)]));
+    return values;
+}
+
+perm_csr with_integers(const perm::Csr &a, const std::vector<std::int64_t> &values) {
+    perm_csr view = a.view();
+    view.values = values.data();
+    view.value_type = PERM_VALUE_I64;
+    return view;
+}
+
+// By the engine that auto takes and by its shards, as the tree has it.
+void check_next_primes(const perm::Csr &a, const std::vector<std::int64_t> &values, const char *meant) {
+    CAPTURE(std::string(meant));
+    const perm_csr view = with_integers(a, values);
+    perm::Result r = perm::compute(view, with("auto", "exact"));
+    CHECK(std::string(r->engine) == meant);
+    CHECK(std::string(r.text()) == perm::compute(view, with("tree", "exact")).text());
+    const perm::Plan plan(view, with(meant, "exact"));
+    const perm::Task task = perm::Task::plan(plan, values.data());
+    std::vector<std::string> parts;
+    for (std::int64_t k = 0; k < task.shards(); ++k) parts.push_back(task.run_shard(k));
+    CHECK(std::string(task.combine(parts).front().text()) == r.text());
+}
+
+constexpr std::int64_t first_prime = (std::int64_t{1} << 62) - 57; // the greatest below 2^62
+
+TEST_CASE("primes that an engine cannot divide by are left out") {
     const std::int64_t n = 24;
-    const auto values_of = [](const perm::Csr &a, const auto &entry) {
-        std::vector<std::int64_t> values;
-        for (std::int64_t i = 0; i < a.n_rows; ++i)
-            for (std::int64_t k = a.row_ptr[static_cast<std::size_t>(i)];
-                 k < a.row_ptr[static_cast<std::size_t>(i) + 1]; ++k)
-                values.push_back(entry(i, a.col_idx[static_cast<std::size_t>(k)]));
-        return values;
-    };
     const perm::Csr full = build(n, n, [](std::int64_t, std::int64_t) { return 1.0; });
-    check_other_engine(full,
-                       values_of(full,
-                                 [](std::int64_t i, std::int64_t j) {
-                                     return i == j ? i + 2 : j == 6 && i != 3 ? prime : std::int64_t{1};
-                                 }),
-                       "background");
+    check_next_primes(full,
+                      integers_of(full,
+                                  [](std::int64_t i, std::int64_t j) {
+                                      return i == j ? i + 2 : j == 6 && i != 3 ? first_prime : 1;
+                                  }),
+                      "background");
+    const perm::Csr nested =
+        build(n, n, [](std::int64_t i, std::int64_t j) { return j <= i + 2 ? 1.0 : 0.0; });
+    check_next_primes(
+        nested, integers_of(nested, [](std::int64_t, std::int64_t j) { return j == 1 ? first_prime : 1; }),
+        "ferrers");
+    // Of rank 1 modulo the prime, and no line a multiple of another.
+    check_next_primes(full,
+                      integers_of(full,
+                                  [](std::int64_t i, std::int64_t j) {
+                                      return (i + 1) * (j + 1) + (j % 2 ? first_prime : -first_prime);
+                                  }),
+                      "low_rank");
+}
+
+TEST_CASE("matrices made for the primes: auto takes another engine") {
+    const std::int64_t n = 24;
+    const perm::Csr full = build(n, n, [](std::int64_t, std::int64_t) { return 1.0; });
     // One prime hides what all others see.
     const auto probe = static_cast<std::int64_t>(libperm::probe_prime());
     check_other_engine(full,
-                       values_of(full,
-                                 [&](std::int64_t i, std::int64_t j) {
-                                     return std::abs(i - j) + 3 +
-                                            ((5 * i + 3 * j + i * j) % 7 == 0 ? probe : 0);
-                                 }),
+                       integers_of(full,
+                                   [&](std::int64_t i, std::int64_t j) {
+                                       return std::abs(i - j) + 3 +
+                                              ((5 * i + 3 * j + i * j) % 7 == 0 ? probe : 0);
+                                   }),
                        "separable");
 }
 

@@ -5,6 +5,7 @@
 #include "lib/run/outcome.hpp"
 #include "lib/tape/tape_steps.hpp"
 #include "tests/support/oracle.hpp"
+#include "tests/support/pattern.hpp"
 #include "tests/support/random_matrix.hpp"
 #include "tests/support/run.hpp"
 
@@ -35,16 +36,6 @@ std::optional<Tape> make_tape(const Pattern &p, std::int64_t most_moves, std::ui
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr std::int64_t any_size = 1 << 20;
-
-Pattern pattern_of(const perm::Csr &a) {
-    Pattern p;
-    p.rows = p.cols = static_cast<std::int32_t>(a.n_rows);
-    p.row_ptr = a.row_ptr;
-    for (const std::int64_t j : a.col_idx) p.col.push_back(static_cast<std::int32_t>(j));
-    for (std::int32_t i = 0; i < p.rows; ++i)
-        std::sort(p.col.begin() + p.row_ptr[at(i)], p.col.begin() + p.row_ptr[at(i) + 1]);
-    return p;
-}
 
 Tape tape_of(const Pattern &p, std::uint64_t seed = 0) {
     std::optional<Tape> tape = make_tape(p, any_size, seed, [] {});
