@@ -15,8 +15,8 @@ constexpr double product_seconds = 2.5e-9, entry_seconds = 2e-8; // of a matrix:
 
 SeparablePlan::SeparablePlan(const Separable &found) : shape(found) {
     const std::vector<ComingLines> steps = steps_of(shape.order);
-    products = separable_products(steps, shape.above, shape.below);
-    table_bytes = separable_bytes(steps, shape.above, shape.below);
+    products = separable_products(steps, shape.above, shape.below, shape.band);
+    table_bytes = separable_bytes(steps, shape.above, shape.below, shape.band);
 }
 
 void propose_separable(Proposals &task, Engine self) {
@@ -35,9 +35,9 @@ void propose_separable(Proposals &task, Engine self) {
         c.plan = plan;
     } else if (task.asks_for(self)) {
         c.refusal = PERM_UNSUPPORTED;
-        c.why_not =
-            "takes matrices of order 24 or more with low ranks on both sides of the diagonal, or of a "
-            "staircase: this one is none, as far as was looked";
+        c.why_not = "takes matrices of order 24 or more with low ranks on both sides of the diagonal, of a "
+                    "band or of a "
+                    "staircase: this one is none, as far as was looked";
     } else {
         return;
     }
