@@ -10,10 +10,6 @@
 
 namespace libperm {
 
-// A walk's kinds of lines, and for how many steps they are known by themselves.
-struct LineKinds {
-    std::size_t kinds = 0, width = 0;
-};
 struct BandShape {
     std::size_t n = 0;
     LineKinds rows, cols;

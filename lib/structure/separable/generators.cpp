@@ -28,8 +28,8 @@ class EntriesByStep {
 // What is `beyond` the band: `beyond(i, j)` of what opens a kind at step i and what comes at the step j
 // behind it.
 template <class Entry>
-std::optional<Triangle> triangle_beyond(std::size_t steps, std::uint64_t prime, const Entry &beyond,
-                                        const Poll &poll) {
+std::optional<Triangle> triangle_beyond(std::size_t steps, std::uint64_t prime, std::size_t most,
+                                        const Entry &beyond, const Poll &poll) {
     PolledSteps polled(poll);
     Triangle triangle;
     triangle.opens.resize(steps);
@@ -45,7 +45,7 @@ std::optional<Triangle> triangle_beyond(std::size_t steps, std::uint64_t prime, 
         const std::size_t last = lines.reduce(
             line, i + 1, [&](std::size_t kind, std::uint64_t factor) { triangle.opens[i][kind] = factor; });
         if (last == Echelon::nowhere) continue;
-        const auto kind = lines.add(line, last, most_kinds);
+        const auto kind = lines.add(line, last, most);
         if (!kind) return {};
         triangle.kinds = std::max(triangle.kinds, *kind + 1);
         triangle.opens[i][*kind] = 1;
@@ -73,13 +73,14 @@ std::vector<ComingLines> steps_of(const LineOrder &order) {
 }
 
 std::optional<Triangle> triangle_of(const DenseResidues &matrix, const LineOrder &order, Side side,
-                                    std::size_t width, const Poll &poll) {
+                                    const LineKinds &most, const Poll &poll) {
+    const std::size_t width = most.width;
     const EntriesByStep entries(matrix, order);
     const auto entry = [&entries, side](std::size_t i, std::size_t j) {
         return side == Side::above ? entries.of(i, j) : entries.of(j, i);
     };
     auto triangle = triangle_beyond(
-        entries.steps(), matrix.prime,
+        entries.steps(), matrix.prime, most.kinds,
         [&entry, width](std::size_t i, std::size_t j) { return i < width ? 0 : entry(i - width, j); }, poll);
     if (!triangle || width == 0) return triangle;
     triangle->width = width;
@@ -97,9 +98,9 @@ std::optional<Generators> generators_of(const DenseResidues &matrix, const LineO
 
 std::optional<Generators> generators_of(const DenseResidues &matrix, const LineOrder &order, const Band &band,
                                         const Poll &poll) {
-    auto above = triangle_of(matrix, order, Side::above, band.above, poll);
+    auto above = triangle_of(matrix, order, Side::above, {most_kinds, band.above}, poll);
     if (!above) return {};
-    auto below = triangle_of(matrix, order, Side::below, band.below, poll);
+    auto below = triangle_of(matrix, order, Side::below, {most_kinds, band.below}, poll);
     if (!below) return {};
     Generators found{matrix.prime, steps_of(order), {}, std::move(*above), std::move(*below)};
     const EntriesByStep entries(matrix, order);

@@ -24,6 +24,11 @@ struct Band {
     bool operator==(const Band &) const = default;
 };
 
+// Of lines of one side: how many kinds, and for how many steps they are known by themselves.
+struct LineKinds {
+    std::size_t kinds = 0, width = 0;
+};
+
 // A dense matrix modulo a prime, by row.
 struct DenseResidues {
     std::size_t n = 0;
@@ -67,15 +72,16 @@ struct Generators {
     Triangle above, below;               // rows open what columns close, and columns open what rows close
 };
 
-// Of the matrix in that order, which has pairs where there is a band, on one side; none: it needs more kinds.
+enum class Side { above, below };
+
+// Of the matrix in that order, beside a band of that width, which pairs may have; none: it needs more kinds.
 // It needs one more at most than the greatest rank of a block there, and never more than a matrix of the
 // least rank with the same entries. What is found is right modulo the prime, as each entry has been compared.
 // In O(n^2), and mostly O(n) where there are none.
-enum class Side { above, below };
 std::optional<Triangle> triangle_of(const DenseResidues &matrix, const LineOrder &order, Side side,
-                                    std::size_t width, const Poll &poll = no_poll);
+                                    const LineKinds &most, const Poll &poll = no_poll);
 
-// Of both sides.
+// Of both sides, with as many kinds as there may be.
 std::optional<Generators> generators_of(const DenseResidues &matrix, const LineOrder &order,
                                         const Poll &poll = no_poll);
 std::optional<Generators> generators_of(const DenseResidues &matrix, const LineOrder &order, const Band &band,

@@ -1,6 +1,5 @@
 #include "lib/structure/separable/orders.hpp"
 
-#include "lib/structure/separable/band_moves.hpp"
 #include "lib/structure/separable/paths.hpp"
 #include "lib/structure/separable/walk.hpp"
 
@@ -96,8 +95,8 @@ class CheapestShape {
         std::vector<LineKinds> found;
         for (std::size_t width = 0; width <= most_band; ++width) {
             if (!found.empty() && found.back().kinds == 0) break;
-            const auto triangle = triangle_of(matrix_, order, side, width, poll_);
-            if (triangle && (found.empty() || triangle->kinds < found.back().kinds))
+            const std::size_t most = found.empty() ? most_kinds : found.back().kinds - 1;
+            if (const auto triangle = triangle_of(matrix_, order, side, {most, width}, poll_))
                 found.push_back({triangle->kinds, width});
         }
         return found;
