@@ -79,15 +79,20 @@ double band_products(const BandShape &shape) {
     return products;
 }
 
-double band_bytes(const BandShape &shape) {
-    double most = 0; // numbers beside a set
+double most_beside_a_set(const BandShape &shape) {
+    double most = 0;
     each_sum(shape, [&most](double, std::size_t, const StateCount &count) {
         most = std::max(most, count.states + count.lines);
     });
+    return most;
+}
+
+double band_bytes(const BandShape &shape) {
     const std::size_t bits = std::max<std::size_t>(shape.rows.width, 1) + shape.cols.width + 1;
     const double sets = static_cast<double>(std::size_t{1} << bits) + 1; // and the one that is made
     constexpr double tables = 12; // words by division, of Divisions and of a slice
-    return 8 * (sets * most + tables * static_cast<double>(divisions_of(shape.n / 2 + 2, shape.cols.kinds)));
+    return 8 * (sets * most_beside_a_set(shape) +
+                tables * static_cast<double>(divisions_of(shape.n / 2 + 2, shape.cols.kinds)));
 }
 
 } // namespace libperm

@@ -8,6 +8,8 @@ namespace libperm {
 // How many products, and how many bytes at most.
 double band_products(const BandShape &shape);
 double band_bytes(const BandShape &shape);
+// How many numbers stand beside one set of known lines, at most.
+double most_beside_a_set(const BandShape &shape);
 
 // States, and the lines of equal rows that they stand in.
 struct StateCount {

@@ -12,7 +12,8 @@ BandSums::BandSums(const Montgomery &field, const BandShape &shape)
     : field_(field),
       shape_(shape),
       rows_(shape.rows.kinds, shape.n / 2 + 1),
-      cols_(shape.cols.kinds, shape.n / 2 + 1) {
+      cols_(shape.cols.kinds, shape.n / 2 + 1),
+      most_numbers_(static_cast<std::size_t>(most_beside_a_set(shape))) {
     for (std::size_t w = 0; w <= shape.n + 1; ++w) counts_.push_back(field_.to(w));
 }
 
@@ -25,7 +26,9 @@ std::size_t BandSums::col_divisions(std::ptrdiff_t columns) const {
 
 BandStates BandSums::sum(const CountRange &range, const std::vector<StateSource> &sources) {
     BandStates states{range, {}, {}};
-    if (!spare_.empty()) {
+    if (spare_.empty()) {
+        states.numbers.reserve(most_numbers_);
+    } else {
         states.numbers = std::move(spare_.back());
         spare_.pop_back();
     }
@@ -33,10 +36,6 @@ BandStates BandSums::sum(const CountRange &range, const std::vector<StateSource>
     for (std::ptrdiff_t w = range.first; w <= range.last; ++w) {
         states.begins.push_back(numbers);
         numbers += row_divisions(w) * (col_divisions(range.columns(w)) + 1);
-    }
-    if (states.numbers.capacity() < numbers) {
-        states.numbers = {};
-        states.numbers.reserve(numbers);
     }
     states.numbers.resize(numbers);
     for (std::ptrdiff_t w = range.first; w <= range.last; ++w)
@@ -46,7 +45,7 @@ BandStates BandSums::sum(const CountRange &range, const std::vector<StateSource>
 }
 
 void BandSums::take_back(BandStates &&states) {
-    if (!states.numbers.empty()) spare_.push_back(std::move(states.numbers));
+    if (states.numbers.capacity() >= most_numbers_) spare_.push_back(std::move(states.numbers));
 }
 
 double BandSums::products(const BandStates &states, std::size_t sources) const {

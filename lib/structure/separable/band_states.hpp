@@ -47,7 +47,7 @@ class BandSums {
 
     // At most `most_sources`.
     BandStates sum(const CountRange &range, const std::vector<StateSource> &sources);
-    // They are not needed any more: their memory is, as fresh pages cost as much as the sums.
+    // They are not needed any more. Their memory is, as fresh pages cost as much as the sums.
     void take_back(BandStates &&states);
     // States with lines of these kinds, a bit each, become 0.
     void leave_out(BandStates &states, unsigned rows, unsigned cols) const;
@@ -74,7 +74,8 @@ class BandSums {
     BandShape shape_;
     Divisions rows_, cols_;
     std::vector<std::uint64_t> counts_; // 0, 1, 2, ... in Montgomery's form
-    std::vector<std::vector<std::uint64_t>> spare_;
+    std::size_t most_numbers_;
+    std::vector<std::vector<std::uint64_t>> spare_; // each with room for so many
     // Of a slice.
     std::vector<SliceSource> by_line_, by_place_;
     std::array<std::vector<std::uint32_t>, most_kinds> places_; // of each of by_place_
