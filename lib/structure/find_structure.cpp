@@ -45,9 +45,8 @@ std::string in_words(const Separable &x) {
     if (x.band.is_none())
         return formatted("values: along a staircase through the matrix of rank {} above and {} below",
                          x.above, x.below);
-    return formatted("values: but for the diagonal and a band of {} diagonals above it and {} below, of rank "
-                     "{} above and {} below",
-                     x.band.above, x.band.below, x.above, x.below);
+    return formatted("values: of rank {} above and {} below a band, the diagonals {} to {}", x.above, x.below,
+                     -static_cast<int>(x.band.below), x.band.above);
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "lib/base/fields.hpp"
 #include "lib/saved/plan.hpp"
 #include "tests/support/check.hpp"
+#include "tests/support/pattern.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
@@ -67,14 +68,10 @@ perm_csr with_values(const perm::Csr &a, perm_value_type type, const void *value
     return view;
 }
 
-libperm::BlockLines lines_of(std::int32_t n, const libperm::Separable &separable) {
+// Of a full block.
+libperm::BlockLines lines_of(std::int64_t n, const libperm::Separable &separable) {
     libperm::BlockLines lines;
-    lines.pattern.rows = lines.pattern.cols = n;
-    lines.pattern.row_ptr.push_back(0);
-    for (std::int32_t i = 0; i < n; ++i) {
-        for (std::int32_t j = 0; j < n; ++j) lines.pattern.col.push_back(j);
-        lines.pattern.row_ptr.push_back(std::ssize(lines.pattern.col));
-    }
+    lines.pattern = pattern_of(constant(n, 1));
     lines.structure.separable = separable;
     return lines;
 }
@@ -140,7 +137,7 @@ TEST_CASE("plans with a band: explained, saved, shared out, and executed with ot
     const perm::Csr a = from_dense(dense);
     const perm_opts opts = by("auto", "exact");
     const perm::Plan plan(a, opts);
-    CHECK(plan.explain().find("a band of 2 diagonals above it and 1 below, of rank 2 above and 2 below") !=
+    CHECK(plan.explain().find("values: of rank 2 above and 2 below a band, the diagonals -1 to 2") !=
           std::string::npos);
     perm::Result whole = plan.execute(a.values.data());
     CHECK(std::string(whole->engine) == "separable");
@@ -166,7 +163,7 @@ TEST_CASE("plans with a band: explained, saved, shared out, and executed with ot
 }
 
 TEST_CASE("forged bands are refused") {
-    constexpr std::int32_t n = 24;
+    constexpr std::int64_t n = 24;
     libperm::Separable genuine{libperm::order_as_given(n), 2, 2, {1, 3}};
     check_lines(lines_of(n, genuine));
     for (const libperm::Band &band : {libperm::Band{libperm::most_band + 1, 0}, libperm::Band{0, SIZE_MAX}}) {
