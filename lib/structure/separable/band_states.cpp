@@ -6,8 +6,6 @@
 
 namespace libperm {
 
-using Way = StateSource::Way;
-
 BandSums::BandSums(const Montgomery &field, const BandShape &shape)
     : field_(field),
       shape_(shape),
@@ -86,6 +84,7 @@ void BandSums::fill(std::ptrdiff_t w, std::ptrdiff_t columns, const std::vector<
 }
 
 void BandSums::find_in_reach(std::ptrdiff_t w, const std::vector<StateSource> &sources) {
+    using Way = StateSource::Way;
     by_line_.clear();
     by_place_.clear();
     for (const StateSource &source : sources) {
@@ -105,7 +104,7 @@ void BandSums::find_places(const StateSource &source, std::ptrdiff_t columns, st
     const std::size_t size = col_divisions(columns), kind = source.kind;
     places_[k].resize(size);
     factors_[k].assign(size, source.factor);
-    if (source.way == Way::more_cols) {
+    if (source.way == StateSource::Way::more_cols) {
         const auto total = static_cast<std::size_t>(columns);
         for (std::size_t c = 0; c < size; ++c) {
             places_[k][c] = cols_.more(kind)[c];
@@ -124,11 +123,11 @@ void BandSums::fill_line(std::ptrdiff_t w, std::size_t line, std::size_t size, s
     for (const auto &[source, numbers, line_size] : by_line_) {
         std::size_t other = line;
         y[lines] = source->factor;
-        if (source->way == Way::more_rows) {
+        if (source->way == StateSource::Way::more_rows) {
             other = rows_.more(source->kind)[line];
             const std::size_t count = rows_.count(source->kind, static_cast<std::size_t>(w), line) + 1;
             y[lines] = field_.multiply(source->factor, counts_[count]);
-        } else if (source->way == Way::fewer_rows) {
+        } else if (source->way == StateSource::Way::fewer_rows) {
             other = rows_.less(source->kind)[line];
             if (other >= row_divisions(w - 1)) continue;
         }
