@@ -9,7 +9,7 @@
 namespace libperm {
 namespace {
 
-constexpr double product_seconds = 2.5e-9, product_beside_band = 3.5e-9,
+constexpr double product_seconds = 2.5e-9, product_beside_band = 4e-9,
                  entry_seconds = 2e-8; // of a matrix: its generators
 
 } // namespace
