@@ -106,11 +106,14 @@ void check_plan(const SavedPlan &saved) {
     for (const Pattern &a : saved.expanded) check_square(a);
 }
 
-// Each row and column comes once, and something at each step.
+// Each row and column comes once, and something at each step: beside a band a pair.
 void check_separable(const Separable &x, std::size_t n) {
     const LineOrder &order = x.order;
     require(order.rows.size() == order.cols.size() && x.above <= most_kinds && x.below <= most_kinds,
             "an order of lines");
+    const Band &band = x.band;
+    require(band.is_none() || (band.above <= most_band && band.below <= most_band && order.rows.size() == n),
+            "a band");
     for (const std::vector<std::size_t> &lines : {order.rows, order.cols}) {
         std::vector<char> is_there(n);
         std::size_t count = 0;

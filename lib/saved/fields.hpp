@@ -17,11 +17,11 @@ template <class Archive> void engine(Archive &ar, Engine &x) {
 
 template <class Archive> void serialize(Archive &ar, Pattern &a) { ar(a.rows, a.cols, a.row_ptr, a.col); }
 template <class Archive> void line_order(Archive &ar, Separable &x) {
-    std::uint64_t above = x.above, below = x.below;
+    std::uint64_t above = x.above, below = x.below, band_above = x.band.above, band_below = x.band.below;
     std::vector<std::uint64_t> rows(x.order.rows.begin(), x.order.rows.end()),
         cols(x.order.cols.begin(), x.order.cols.end());
-    ar(above, below, rows, cols);
-    x = {{{rows.begin(), rows.end()}, {cols.begin(), cols.end()}}, above, below};
+    ar(above, below, band_above, band_below, rows, cols);
+    x = {{{rows.begin(), rows.end()}, {cols.begin(), cols.end()}}, above, below, {band_above, band_below}};
 }
 template <class Archive> void serialize(Archive &ar, Structure &x) {
     Background &b = x.background;

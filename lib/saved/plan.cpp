@@ -62,7 +62,8 @@ auto order_of(const SavedBlock &b) {
     return std::tie(b.lines.pattern.row_ptr, b.lines.pattern.col, b.lines.kinds.of_row, b.lines.kinds.of_col,
                     s.low_rank.rows, s.low_rank.cols, s.nearly_rank_one, s.nested, s.background.base,
                     s.background.col_of_row, s.background.row_of_col, s.background.beside.row_ptr,
-                    s.background.beside.col, s.separable.order.rows, s.separable.order.cols);
+                    s.background.beside.col, s.separable.order.rows, s.separable.order.cols,
+                    s.separable.band.above, s.separable.band.below);
 }
 constexpr auto in_order = [](const auto &x, const auto &y) { return order_of(x) < order_of(y); };
 

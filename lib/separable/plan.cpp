@@ -9,14 +9,15 @@
 namespace libperm {
 namespace {
 
-constexpr double product_seconds = 2.5e-9, entry_seconds = 2e-8; // of a matrix: its generators
+constexpr double product_seconds = 2.5e-9, product_beside_band = 4e-9,
+                 entry_seconds = 2e-8; // of a matrix: its generators
 
 } // namespace
 
 SeparablePlan::SeparablePlan(const Separable &found) : shape(found) {
     const std::vector<ComingLines> steps = steps_of(shape.order);
-    products = separable_products(steps, shape.above, shape.below);
-    table_bytes = separable_bytes(steps, shape.above, shape.below);
+    products = separable_products(steps, shape.above, shape.below, shape.band);
+    table_bytes = separable_bytes(steps, shape.above, shape.below, shape.band);
 }
 
 void propose_separable(Proposals &task, Engine self) {
@@ -27,17 +28,18 @@ void propose_separable(Proposals &task, Engine self) {
     if (structure && structure->is_separable()) {
         const auto plan = std::make_shared<const SeparablePlan>(structure->separable);
         const double matrices = task.matrices(), entries = static_cast<double>(task.a.rows) * task.a.rows;
+        const double of_product = plan->shape.band.is_none() ? product_seconds : product_beside_band;
         c.cost.operations = matrices * plan->products;
         c.cost.serial_seconds =
-            call_seconds + matrices * (product_seconds * plan->products + entry_seconds * entries);
+            call_seconds + matrices * (of_product * plan->products + entry_seconds * entries);
         c.cost.bytes = std::min<double>(matrices, task.options.threads) * (plan->table_bytes + 8 * entries) +
                        8 * matrices * static_cast<double>(task.a.nnz());
         c.plan = plan;
     } else if (task.asks_for(self)) {
         c.refusal = PERM_UNSUPPORTED;
-        c.why_not =
-            "takes matrices of order 24 or more with low ranks on both sides of the diagonal, or of a "
-            "staircase: this one is none, as far as was looked";
+        c.why_not = "takes matrices of order 24 or more with low ranks on both sides of the diagonal, of a "
+                    "band or of a "
+                    "staircase: this one is none, as far as was looked";
     } else {
         return;
     }

@@ -1,4 +1,4 @@
-// A block of low rank on both sides of a staircase: its walk, and what that takes.
+// A block of low rank on both sides of a staircase or a band: its walk, and what that takes.
 #pragma once
 
 #include "lib/run/candidate.hpp"

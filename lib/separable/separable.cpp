@@ -28,10 +28,11 @@ std::uint64_t along_the_walk(const SeparablePlan &plan, const Residues &residues
                              RunControl &control) {
     const double entries = static_cast<double>(residues.pattern.rows) * residues.pattern.rows;
     Charge charge(&control.memory(), static_cast<std::int64_t>(plan.table_bytes + 8 * entries));
-    const std::optional<Generators> found =
-        generators_of(dense_matrix(residues, matrix), plan.shape.order, [&control] { control.poll(); });
+    const std::optional<Generators> found = generators_of(dense_matrix(residues, matrix), plan.shape.order,
+                                                          plan.shape.band, [&control] { control.poll(); });
     if (!found) throw UnfitPrime(Engine::separable, "a minor beside the diagonal");
-    const double bytes = separable_bytes(found->steps, found->above.kinds, found->below.kinds) + 8 * entries;
+    const double bytes =
+        separable_bytes(found->steps, found->above.kinds, found->below.kinds, plan.shape.band) + 8 * entries;
     charge.resize(std::max(charge.bytes(), static_cast<std::int64_t>(bytes)));
     return separable_permanent(*found, [&control](double products) { control.advance(products); });
 }

@@ -1,5 +1,5 @@
-// Engine `separable`: the permanent of a matrix with low ranks on both sides of its diagonal, or of a
-// staircase.
+// Engine `separable`: the permanent of a matrix with low ranks on both sides of its diagonal, of a band or of
+// a staircase.
 //
 // Lines come one by one; those that wait for others are alike but for their kinds, so that only their numbers
 // are kept apart (quasi-separable matrices: Eidelman and Gohberg, Integral Equations Operator Theory 34

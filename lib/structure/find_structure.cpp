@@ -38,7 +38,15 @@ template <class Value> std::vector<std::uint64_t> all_residues(const Probe<Value
 
 Separable find_separable(std::vector<std::uint64_t> residues, std::size_t n, const Poll &poll) {
     const auto shape = separable_shape({n, probe_prime(), std::move(residues)}, poll);
-    return shape ? Separable{shape->order, shape->above, shape->below} : Separable();
+    return shape ? Separable{shape->order, shape->above, shape->below, shape->band} : Separable();
+}
+
+std::string in_words(const Separable &x) {
+    if (x.band.is_none())
+        return formatted("values: along a staircase through the matrix of rank {} above and {} below",
+                         x.above, x.below);
+    return formatted("values: of rank {} above and {} below a band, the diagonals {} to {}", x.above, x.below,
+                     -static_cast<int>(x.band.below), x.band.above);
 }
 
 } // namespace
@@ -51,10 +59,7 @@ std::vector<std::string> in_words(const Structure &x, const Pattern &a) {
                                   std::int64_t{a.rows} * a.rows));
     if (!x.low_rank.rows.empty()) lines.push_back(formatted("values: of rank {}", x.low_rank.rows.size()));
     if (x.nearly_rank_one) lines.emplace_back("values: of rank one up to rounding");
-    if (x.is_separable())
-        lines.push_back(
-            formatted("values: along a staircase through the matrix of rank {} above and {} below",
-                      x.separable.above, x.separable.below));
+    if (x.is_separable()) lines.push_back(in_words(x.separable));
     if (!x.nested.empty()) lines.emplace_back("values: u_i v_j in nested rows");
     if (lines.empty())
         lines.emplace_back(

@@ -33,13 +33,14 @@ struct LowRank {
     bool operator==(const LowRank &) const = default;
 };
 
-// Low rank on both sides of a staircase, in this order of the lines.
+// Low rank on both sides of a staircase, or of a band, in this order of the lines.
 struct Separable {
     LineOrder order;                  // no steps: there is none that was found
     std::size_t above = 0, below = 0; // kinds of lines that wait, on either side
+    Band band;                        // of pairs
     friend bool operator==(const Separable &x, const Separable &y) {
         return x.order.rows == y.order.rows && x.order.cols == y.order.cols && x.above == y.above &&
-               x.below == y.below;
+               x.below == y.below && x.band == y.band;
     }
 };
 

@@ -2,20 +2,16 @@
 #include "tests/fuzz/inputs.hpp"
 #include "tests/fuzz/sealed.hpp"
 
+#include "bench/families.hpp"
 #include "lib/base/error.hpp"
 #include "tests/support/branch_plans.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace {
 
-std::string saved(const char *engine, const char *precision, std::int32_t type) {
-    const fuzz::Band band;
-    perm_csr a = band.csr;
-    a.value_type = type;
-    if (type == PERM_VALUE_PATTERN) a.values = nullptr;
-    const std::vector<std::int64_t> ones(band.values.size(), 1);
-    if (type == PERM_VALUE_I64) a.values = ones.data();
+std::string saved(const perm_csr &a, const char *engine, const char *precision) {
     perm_opts opts = fuzz::limited();
     opts.device = nullptr; // a GPU's engine makes plans, too
     opts.engine = engine;
@@ -28,6 +24,25 @@ std::string saved(const char *engine, const char *precision, std::int32_t type) 
     perm_plan_save(plan, bytes.data(), bytes.size(), nullptr);
     perm_plan_destroy(plan);
     return bytes;
+}
+
+std::string saved(const char *engine, const char *precision, std::int32_t type) {
+    const fuzz::Band band;
+    perm_csr a = band.csr;
+    a.value_type = type;
+    if (type == PERM_VALUE_PATTERN) a.values = nullptr;
+    const std::vector<std::int64_t> ones(band.values.size(), 1);
+    if (type == PERM_VALUE_I64) a.values = ones.data();
+    return saved(a, engine, precision);
+}
+
+// Low rank on both sides of a band.
+std::string separable() {
+    const perm::Csr a = perm::families::build(24, 24, [](std::int64_t i, std::int64_t j) {
+        const std::int64_t far = std::abs(i - j);
+        return static_cast<double>(far < 3 ? 7 * i % 5 + 2 * j % 3 + 1 : far);
+    });
+    return saved(a.view(), "separable", "exact");
 }
 
 // Computed along a random tree.
@@ -122,5 +137,6 @@ std::vector<std::string> fuzz::seeds() {
     using branch_cases::Leaves;
     for (const Leaves leaves : {Leaves::rows, Leaves::columns, Leaves::entries, Leaves::mixed})
         all.push_back(payload_of(branched(leaves)));
+    all.push_back(payload_of(separable()));
     return all;
 }

@@ -9,10 +9,27 @@
 namespace libperm {
 namespace {
 
-// `entry(i, j)`: between what comes first at step i and what comes first at the step j behind it.
+// The entries between what comes at one step and what comes at another.
+class EntriesByStep {
+  public:
+    EntriesByStep(const DenseResidues &matrix, const LineOrder &order) : matrix_(matrix), order_(order) {}
+
+    std::size_t steps() const { return order_.rows.size(); }
+    std::uint64_t of(std::size_t i, std::size_t j) const {
+        const std::size_t row = order_.rows[i], col = order_.cols[j];
+        return row == no_line || col == no_line ? 0 : matrix_.values[row * matrix_.n + col];
+    }
+
+  private:
+    const DenseResidues &matrix_;
+    const LineOrder &order_;
+};
+
+// What is `beyond` the band: `beyond(i, j)` of what opens a kind at step i and what comes at the step j
+// behind it.
 template <class Entry>
-std::optional<Triangle> triangle_of(std::size_t steps, std::uint64_t prime, const Entry &entry,
-                                    const Poll &poll) {
+std::optional<Triangle> triangle_beyond(std::size_t steps, std::uint64_t prime, std::size_t most,
+                                        const Entry &beyond, const Poll &poll) {
     PolledSteps polled(poll);
     Triangle triangle;
     triangle.opens.resize(steps);
@@ -22,13 +39,13 @@ std::optional<Triangle> triangle_of(std::size_t steps, std::uint64_t prime, cons
     std::vector<std::uint64_t> line(steps);
     for (std::size_t i = 0; i < steps; ++i) {
         polled.take(static_cast<std::int64_t>(8 * steps));
-        for (std::size_t j = i + 1; j < steps; ++j) line[j] = entry(i, j);
+        for (std::size_t j = i + 1; j < steps; ++j) line[j] = beyond(i, j);
         // A kind that the other line of this very step closes is not used again by it.
         lines.leave_out_before(i);
         const std::size_t last = lines.reduce(
             line, i + 1, [&](std::size_t kind, std::uint64_t factor) { triangle.opens[i][kind] = factor; });
         if (last == Echelon::nowhere) continue;
-        const auto kind = lines.add(line, last, most_kinds);
+        const auto kind = lines.add(line, last, most);
         if (!kind) return {};
         triangle.kinds = std::max(triangle.kinds, *kind + 1);
         triangle.opens[i][*kind] = 1;
@@ -55,20 +72,39 @@ std::vector<ComingLines> steps_of(const LineOrder &order) {
     return steps;
 }
 
+std::optional<Triangle> triangle_of(const DenseResidues &matrix, const LineOrder &order, Side side,
+                                    const LineKinds &most, const Poll &poll) {
+    const std::size_t width = most.width;
+    const EntriesByStep entries(matrix, order);
+    const auto entry = [&entries, side](std::size_t i, std::size_t j) {
+        return side == Side::above ? entries.of(i, j) : entries.of(j, i);
+    };
+    auto triangle = triangle_beyond(
+        entries.steps(), matrix.prime, most.kinds,
+        [&entry, width](std::size_t i, std::size_t j) { return i < width ? 0 : entry(i - width, j); }, poll);
+    if (!triangle || width == 0) return triangle;
+    triangle->width = width;
+    triangle->near.resize(entries.steps());
+    for (std::size_t j = 0; j < entries.steps(); ++j)
+        for (std::size_t back = 1; back <= std::min(width, j); ++back)
+            triangle->near[j][back - 1] = entry(j - back, j);
+    return triangle;
+}
+
 std::optional<Generators> generators_of(const DenseResidues &matrix, const LineOrder &order,
                                         const Poll &poll) {
-    const auto entry = [&](std::size_t i, std::size_t j) {
-        const std::size_t row = order.rows[i], col = order.cols[j];
-        return row == no_line || col == no_line ? 0 : matrix.values[row * matrix.n + col];
-    };
-    const std::size_t steps = order.rows.size();
-    auto above = triangle_of(steps, matrix.prime, entry, poll);
+    return generators_of(matrix, order, Band(), poll);
+}
+
+std::optional<Generators> generators_of(const DenseResidues &matrix, const LineOrder &order, const Band &band,
+                                        const Poll &poll) {
+    auto above = triangle_of(matrix, order, Side::above, {most_kinds, band.above}, poll);
     if (!above) return {};
-    auto below = triangle_of(
-        steps, matrix.prime, [&entry](std::size_t j, std::size_t i) { return entry(i, j); }, poll);
+    auto below = triangle_of(matrix, order, Side::below, {most_kinds, band.below}, poll);
     if (!below) return {};
     Generators found{matrix.prime, steps_of(order), {}, std::move(*above), std::move(*below)};
-    for (std::size_t k = 0; k < steps; ++k) found.diagonal.push_back(entry(k, k));
+    const EntriesByStep entries(matrix, order);
+    for (std::size_t k = 0; k < entries.steps(); ++k) found.diagonal.push_back(entries.of(k, k));
     return found;
 }
 

@@ -1,6 +1,6 @@
 // Generators of quasi-separable matrices modulo a prime: of those whose blocks right above the diagonal, and
 // right below it, have low ranks (Eidelman and Gohberg, Integral Equations Operator Theory 34 (1999)). The
-// diagonal may be anything.
+// diagonal may be anything, and so may a band of a few diagonals around it.
 #pragma once
 
 #include "preprocess/poll.hpp"
@@ -14,6 +14,20 @@
 namespace libperm {
 
 constexpr std::size_t most_kinds = 3; // of lines that wait, on each side of the diagonal
+constexpr std::size_t most_band = 3;  // diagonals of a band, on each side of the main one
+
+// How many diagonals may be anything beside the main one.
+struct Band {
+    std::size_t above = 0, below = 0;
+
+    bool is_none() const { return above == 0 && below == 0; }
+    bool operator==(const Band &) const = default;
+};
+
+// Of lines of one side: how many kinds, and for how many steps they are known by themselves.
+struct LineKinds {
+    std::size_t kinds = 0, width = 0;
+};
 
 // A dense matrix modulo a prime, by row.
 struct DenseResidues {
@@ -37,14 +51,18 @@ struct ComingLines {
 std::vector<ComingLines> steps_of(const LineOrder &order);
 
 // The entries on one side of the diagonal, each between what comes at a step i and what comes at a later step
-// j: the sum of opens[i][t] closes[j][t] over the kinds t. That holds for kinds that have not ended at i,
-// ..., j - 1: what is opened and closed behind an end has nothing to do with what was opened before.
+// j. In the band, where j - i <= width, it is near[j][j - i - 1]. Beyond it is the sum of opens[i + width][t]
+// closes[j][t] over the kinds t: a line is of some kind once the band is behind it. That holds for kinds that
+// have not ended at i + width, ..., j - 1: what is opened and closed behind an end has nothing to do with
+// what was opened before.
 struct Triangle {
     using OfKinds = std::array<std::uint64_t, most_kinds>;
+    using OfBand = std::array<std::uint64_t, most_band>;
 
-    std::size_t kinds = 0;
+    std::size_t kinds = 0, width = 0;
     std::vector<OfKinds> opens, closes;
     std::vector<std::uint8_t> ends; // by step: bit t tells that no later one closes what kind t has opened
+    std::vector<OfBand> near;       // none where there is no band
 };
 
 struct Generators {
@@ -54,11 +72,19 @@ struct Generators {
     Triangle above, below;               // rows open what columns close, and columns open what rows close
 };
 
-// Of the matrix in that order; none: a side needs more kinds. It needs one more at most than the greatest
-// rank of a block there, and never more than a matrix of the least rank with the same entries. What is found
-// is right modulo the prime, as each entry has been compared. In O(n^2), and mostly O(n) where there are
-// none.
+enum class Side { above, below };
+
+// Of the matrix in that order, beside a band of that width, which pairs may have; none: it needs more kinds.
+// It needs one more at most than the greatest rank of a block there, and never more than a matrix of the
+// least rank with the same entries. What is found is right modulo the prime, as each entry has been compared.
+// In O(n^2), and mostly O(n) where there are none.
+std::optional<Triangle> triangle_of(const DenseResidues &matrix, const LineOrder &order, Side side,
+                                    const LineKinds &most, const Poll &poll = no_poll);
+
+// Of both sides, with as many kinds as there may be.
 std::optional<Generators> generators_of(const DenseResidues &matrix, const LineOrder &order,
+                                        const Poll &poll = no_poll);
+std::optional<Generators> generators_of(const DenseResidues &matrix, const LineOrder &order, const Band &band,
                                         const Poll &poll = no_poll);
 
 } // namespace libperm

@@ -63,11 +63,12 @@ class CheapestShape {
   public:
     CheapestShape(const DenseResidues &matrix, const Poll &poll) : matrix_(matrix), poll_(poll) {}
 
-    // The order, and that with its columns reversed; in pairs, and by turns.
+    // The order, and that with its columns reversed; in pairs, by turns, and in pairs with a band.
     void try_all(LineOrder order) {
         for (int k = 0; k < 2; ++k) {
             try_one(order);
             if (const auto walk = path_through(matrix_, order, poll_)) try_one(*walk);
+            try_bands(order);
             std::reverse(order.cols.begin(), order.cols.end());
         }
     }
@@ -77,12 +78,36 @@ class CheapestShape {
   private:
     void try_one(const LineOrder &order) {
         const auto found = generators_of(matrix_, order, poll_);
-        if (!found) return;
-        const double price = separable_products(found->steps, found->above.kinds, found->below.kinds);
+        if (found) take({order, found->above.kinds, found->below.kinds, {}});
+    }
+
+    void try_bands(const LineOrder &order) {
+        const std::vector<LineKinds> above = kinds_by_width(order, Side::above);
+        if (above.empty()) return;
+        const std::vector<LineKinds> below = kinds_by_width(order, Side::below);
+        for (const LineKinds &a : above)
+            for (const LineKinds &b : below)
+                if (const Band band{a.width, b.width}; !band.is_none()) take({order, a.kinds, b.kinds, band});
+    }
+
+    // Those widths that need fewer kinds than all that are less.
+    std::vector<LineKinds> kinds_by_width(const LineOrder &order, Side side) const {
+        std::vector<LineKinds> found;
+        for (std::size_t width = 0; width <= most_band; ++width) {
+            if (!found.empty() && found.back().kinds == 0) break;
+            const std::size_t most = found.empty() ? most_kinds : found.back().kinds - 1;
+            if (const auto triangle = triangle_of(matrix_, order, side, {most, width}, poll_))
+                found.push_back({triangle->kinds, width});
+        }
+        return found;
+    }
+
+    void take(const SeparableShape &shape) {
+        const double price = separable_products(steps_of(shape.order), shape.above, shape.below, shape.band);
         constexpr double better = 0.9; // pairs come first, and have fewer steps
         if (shape_ && price >= better * price_) return;
         price_ = price;
-        shape_ = {order, found->above.kinds, found->below.kinds};
+        shape_ = shape;
     }
 
     const DenseResidues &matrix_;

@@ -1,5 +1,5 @@
-// Orders of lines in which a matrix is quasi-separable, looked for among a few: as given, or sorted by
-// values, as the distances of points on a line are where the points are sorted.
+// Orders of lines in which a matrix is quasi-separable, perhaps but for a band, looked for among a few: as
+// given, or sorted by values, as the distances of points on a line are where the points are sorted.
 #pragma once
 
 #include "lib/structure/separable/generators.hpp"
@@ -11,7 +11,8 @@ namespace libperm {
 
 struct SeparableShape {
     LineOrder order;
-    std::size_t above = 0, below = 0; // kinds on each side of the diagonal
+    std::size_t above = 0, below = 0; // kinds on each side of the diagonal, or of the band
+    Band band;
 };
 
 // The cheapest of those that are found. Residues above half the prime count as negative where values are

@@ -8,6 +8,8 @@
 #include "lib/structure/separable/walk.hpp"
 
 #include "lib/number/montgomery.hpp"
+#include "lib/structure/separable/band_price.hpp"
+#include "lib/structure/separable/band_walk.hpp"
 #include "lib/structure/separable/divisions.hpp"
 
 #include <algorithm>
@@ -280,9 +282,14 @@ std::vector<StepRange> ranges_of_kinds(const std::vector<ComingLines> &steps, st
     return step_ranges(above > below ? transposed_steps(steps) : steps);
 }
 
+BandShape shape_with(const Band &band, std::size_t n, std::size_t above, std::size_t below) {
+    return band_shape(n, {above, band.above}, {below, band.below});
+}
+
 } // namespace
 
 std::uint64_t separable_permanent(const Generators &generators, const std::function<void(double)> &done) {
+    if (generators.above.width > 0 || generators.below.width > 0) return band_permanent(generators, done);
     const Triangle *rows = &generators.above, *cols = &generators.below;
     const bool is_transposed = rows->kinds > cols->kinds;
     const std::vector<ComingLines> steps =
@@ -315,7 +322,9 @@ std::uint64_t separable_permanent(const Generators &generators, const std::funct
     }
 }
 
-double separable_products(const std::vector<ComingLines> &steps, std::size_t above, std::size_t below) {
+double separable_products(const std::vector<ComingLines> &steps, std::size_t above, std::size_t below,
+                          const Band &band) {
+    if (!band.is_none()) return band_products(shape_with(band, steps.size(), above, below));
     const auto [a, b] = std::minmax(above, below);
     if (b == 0) return static_cast<double>(steps.size());
     const auto states = [a = a, b = b](std::size_t w, std::size_t columns) {
@@ -332,7 +341,9 @@ double separable_products(const std::vector<ComingLines> &steps, std::size_t abo
     return kinds * of_columns + (1 + kinds) * of_rows;
 }
 
-double separable_bytes(const std::vector<ComingLines> &steps, std::size_t above, std::size_t below) {
+double separable_bytes(const std::vector<ComingLines> &steps, std::size_t above, std::size_t below,
+                       const Band &band) {
+    if (!band.is_none()) return band_bytes(shape_with(band, steps.size(), above, below));
     const auto [a, b] = std::minmax(above, below);
     if (b == 0) return 0;
     const WalkSize size(ranges_of_kinds(steps, above, below), a, b);

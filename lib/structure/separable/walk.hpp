@@ -14,8 +14,11 @@ namespace libperm {
 // `done(x)` is told now and then that x products of numbers have been computed since; it may throw.
 std::uint64_t separable_permanent(const Generators &generators, const std::function<void(double)> &done);
 
-// How many products that takes, and how many bytes at most, with so many kinds above and below the diagonal.
-double separable_products(const std::vector<ComingLines> &steps, std::size_t above, std::size_t below);
-double separable_bytes(const std::vector<ComingLines> &steps, std::size_t above, std::size_t below);
+// How many products that takes, and how many bytes at most, with so many kinds above and below the diagonal,
+// or the band: then the steps are pairs.
+double separable_products(const std::vector<ComingLines> &steps, std::size_t above, std::size_t below,
+                          const Band &band = {});
+double separable_bytes(const std::vector<ComingLines> &steps, std::size_t above, std::size_t below,
+                       const Band &band = {});
 
 } // namespace libperm

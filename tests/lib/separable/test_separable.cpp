@@ -1,10 +1,10 @@
 // Quasi-separable matrices modulo primes: generators, orders and walks against exact sums over sets, known
 // numbers, and what is not quasi-separable.
-#include "bench/families.hpp"
 #include "lib/number/montgomery.hpp"
 #include "lib/structure/separable/orders.hpp"
 #include "lib/structure/separable/paths.hpp"
 #include "lib/structure/separable/walk.hpp"
+#include "tests/lib/separable/dense_residues.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
@@ -18,83 +18,8 @@
 #include <vector>
 
 using namespace libperm;
-using perm::families::Random;
 
 namespace {
-
-constexpr std::uint64_t large_prime = (std::uint64_t{1} << 62) - 57;
-constexpr std::array<std::uint64_t, 5> primes{5, 101, 1009, (std::uint64_t{1} << 61) - 1, large_prime};
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-void tell_nobody(double) {}
-
-DenseResidues matrix_of(std::size_t n, std::uint64_t prime,
-                        const std::function<std::int64_t(std::int64_t, std::int64_t)> &entry) {
-    DenseResidues matrix{n, prime, {}};
-    const auto p = static_cast<std::int64_t>(prime);
-    for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t j = 0; j < n; ++j) {
-            const std::int64_t x = entry(static_cast<std::int64_t>(i), static_cast<std::int64_t>(j)) % p;
-            matrix.values.push_back(static_cast<std::uint64_t>(x < 0 ? x + p : x));
-        }
-    return matrix;
-}
-
-// Row by row, over sets of columns.
-std::uint64_t by_sets(const DenseResidues &a) {
-    const Montgomery field(a.prime);
-    std::vector<std::uint64_t> sums(std::size_t{1} << a.n, 0);
-    sums[0] = field.to(1);
-    for (std::size_t set = 1; set < sums.size(); ++set) {
-        std::size_t row = 0;
-        for (std::size_t j = 0; j < a.n; ++j) row += set >> j & 1;
-        for (std::size_t j = 0; j < a.n; ++j)
-            if ((set >> j & 1) != 0)
-                sums[set] = field.add(sums[set], field.multiply(sums[set ^ std::size_t{1} << j],
-                                                                field.to(a.values[(row - 1) * a.n + j])));
-    }
-    return field.from(sums.back());
-}
-
-// What generators say that an entry is, i before j.
-std::uint64_t entry_of(const Triangle &triangle, std::uint64_t prime, std::size_t i, std::size_t j) {
-    const Montgomery field(prime);
-    unsigned ended = 0;
-    for (std::size_t k = i; k < j; ++k) ended |= triangle.ends[k];
-    std::uint64_t sum = 0;
-    for (std::size_t t = 0; t < triangle.kinds; ++t)
-        if ((ended >> t & 1) == 0)
-            sum = field.add(sum,
-                            field.multiply(field.to(triangle.opens[i][t]), field.to(triangle.closes[j][t])));
-    return field.from(sum);
-}
-
-bool generate(const Generators &generators, const DenseResidues &matrix, const LineOrder &order) {
-    for (std::size_t i = 0; i < order.rows.size(); ++i)
-        for (std::size_t j = 0; j < order.cols.size(); ++j) {
-            if (order.rows[i] == no_line || order.cols[j] == no_line) continue;
-            const std::uint64_t x = i == j  ? generators.diagonal[i]
-                                    : i < j ? entry_of(generators.above, matrix.prime, i, j)
-                                            : entry_of(generators.below, matrix.prime, j, i);
-            if (x != matrix.values[order.rows[i] * matrix.n + order.cols[j]]) return false;
-        }
-    return true;
-}
-
-// Checks what is found against the matrix and its permanent.
-void check_found(const Generators &found, const DenseResidues &matrix, const LineOrder &order) {
-    CHECK(generate(found, matrix, order));
-    CHECK(separable_permanent(found, tell_nobody) == by_sets(matrix));
-}
-
-std::uint64_t random_residue(std::uint64_t prime, int style, Random &random) {
-    if (style == 0) return random.bits() % prime;
-    const std::int64_t x = style == 1           ? random.integer(-2, 2)
-                           : random.chance(0.4) ? random.integer(-1, 1)
-                                                : 0;
-    return x < 0 ? prime - static_cast<std::uint64_t>(-x) : static_cast<std::uint64_t>(x);
-}
 
 // Of random generators, so many above and below the diagonal: many coefficients are 0 in some styles.
 DenseResidues generated(std::size_t n, std::uint64_t prime, std::array<std::size_t, 2> kinds, int style,
@@ -128,8 +53,6 @@ DenseResidues permuted(const DenseResidues &matrix, Random &random) {
             other.values[at(rows[i]) * matrix.n + at(cols[j])] = matrix.values[i * matrix.n + j];
     return other;
 }
-
-std::int64_t distance(std::int64_t i, std::int64_t j) { return std::abs(i - j); }
 
 } // namespace
 
@@ -395,7 +318,7 @@ TEST_CASE("two walks through one matrix come to the same") {
 TEST_CASE("columns from the last to the first, and what has no shape") {
     Random random(run::seed(0x736576));
     for (int k = 0; k < run::cases(100); ++k) {
-        DenseResidues a = generated(9, large_prime, {2, 2}, 0, random);
+        DenseResidues a = generated(12, large_prime, {2, 2}, 0, random);
         for (std::size_t i = 0; i < a.n; ++i)
             std::reverse(a.values.begin() + static_cast<std::ptrdiff_t>(i * a.n),
                          a.values.begin() + static_cast<std::ptrdiff_t>((i + 1) * a.n));
