@@ -29,6 +29,26 @@ std::vector<ClassCounts::Class> classes_of(const Pattern &a, const std::vector<s
     return out;
 }
 
+std::vector<ClassCounts::Class *> all_of(ClassCounts &counts) {
+    std::vector<ClassCounts::Class *> classes;
+    for (auto *lines : {&counts.rows, &counts.cols})
+        for (ClassCounts::Class &c : *lines) classes.push_back(&c);
+    return classes;
+}
+
+void join(ClassCounts &counts, const Background &b) {
+    const std::vector<ClassCounts::Class *> classes = all_of(counts);
+    for (std::size_t c = 0; c < classes.size(); ++c) classes[c]->component = c;
+    for (std::int32_t i = 0; i < b.beside.rows; ++i)
+        for (const std::int32_t j : b.beside.row(i)) {
+            const std::size_t of_row = counts.rows[at(b.row_class[at(i)])].component,
+                              of_col = counts.cols[at(b.col_class[at(j)])].component;
+            if (of_row == of_col) continue;
+            for (ClassCounts::Class *c : classes)
+                if (c->component == of_col) c->component = of_row;
+        }
+}
+
 } // namespace
 
 std::size_t ClassCounts::of_entry(const Background &b, std::int32_t i, std::int32_t j) const {
@@ -38,10 +58,16 @@ std::size_t ClassCounts::of_entry(const Background &b, std::int32_t i, std::int3
 ClassCounts class_counts(const Background &b) {
     ClassCounts counts{classes_of(b.beside, b.row_class, b.base_rows.size()),
                        classes_of(transpose(b.beside).pattern, b.col_class, b.base_cols.size())};
-    std::vector<ClassCounts::Class *> classes;
-    for (auto *lines : {&counts.rows, &counts.cols})
-        for (ClassCounts::Class &c : *lines) classes.push_back(&c);
-    classes.erase(std::ranges::max_element(classes, {}, &ClassCounts::Class::most));
+    join(counts, b);
+    std::vector<ClassCounts::Class *> classes = all_of(counts);
+    const std::size_t components = classes.size();
+    for (std::size_t component = 0; component < components; ++component) {
+        auto most = classes.end();
+        for (auto c = classes.begin(); c != classes.end(); ++c)
+            if ((*c)->component == component && (most == classes.end() || (*c)->most > (*most)->most))
+                most = c;
+        if (most != classes.end()) classes.erase(most);
+    }
     double numbers = 1;
     for (const ClassCounts::Class *c : classes) numbers *= c->most + 1.0;
     if (numbers > most_counts) return {};

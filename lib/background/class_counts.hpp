@@ -9,11 +9,12 @@
 
 namespace libperm {
 
-// The counts are digits. The class that may be taken from most often has none: as many rows as columns are
-// taken, so that the others say how many of it.
+// The counts are digits. As many rows as columns are taken of classes that entries of B join, so that of
+// these the one that may be taken from most often has none: the others say how many of it.
 struct ClassCounts {
     struct Class {
-        std::int32_t lines, most; // of the class, and at most in a matching
+        std::int32_t lines, most;  // of the class, and at most in a matching
+        std::size_t component = 0; // of classes that entries join, numbered as one of them
         std::size_t stride = 0;
     };
     std::vector<Class> rows, cols;

@@ -3,6 +3,7 @@
 #include "preprocess/index.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace libperm {
@@ -28,33 +29,41 @@ struct Rests::Sum {
     const Rests &of;
     const std::function<std::uint64_t(std::size_t)> &weight;
     PolledSteps steps;
+    std::array<std::int32_t, 2 * most_classes> taken{}; // of the forms' lines, by component
     std::uint64_t value = 0;
 
-    void add_powers(std::size_t f, Polynomial product, std::size_t count, std::int32_t taken) {
-        if (f == of.forms_.size()) return add_exponents(0, product, 0, count, taken, of.field_.to(1));
+    void add_powers(std::size_t f, Polynomial product, std::size_t count, std::int32_t all) {
+        if (f == of.forms_.size()) return add_exponents(0, product, 0, count, all, of.field_.to(1));
         const Form &form = of.forms_[f];
         for (std::int32_t k = form.most; k >= 0; --k) {
             steps.take(8 * std::ssize(product));
-            add_powers(f + 1, product, count + at(k) * form.stride, taken + k);
+            taken[form.component] += k;
+            add_powers(f + 1, product, count + at(k) * form.stride, all + k);
+            taken[form.component] -= k;
             if (k > 0) of.multiply(product, form);
         }
     }
 
-    // `taken`: columns that the variables from t on have lost.
+    // `left`: lines that the variables from t on have lost.
     void add_exponents(std::size_t t, const Polynomial &product, std::size_t place, std::size_t count,
-                       std::int32_t taken, std::uint64_t factor) {
+                       std::int32_t left, std::uint64_t factor) {
         const Variable &x = of.variables_[t];
         const bool is_last = t + 1 == of.variables_.size();
-        for (std::int32_t k = is_last ? taken : 0; k <= std::min(taken, x.most); ++k) {
+        std::int32_t &of_component = taken[x.component];
+        const std::int32_t most = std::min(of_component, x.most);
+        for (std::int32_t k = is_last ? left : 0; k <= most; ++k) {
             steps.take(8);
-            const std::size_t left = at(x.lines - k), there = place + left * x.step,
+            const std::size_t others = at(x.lines - k), there = place + others * x.step,
                               of_count = count + at(k) * x.stride;
-            const std::uint64_t next = of.field_.multiply(factor, of.factorial_[left]);
-            if (!is_last)
-                add_exponents(t + 1, product, there, of_count, taken - k, next);
-            else
+            const std::uint64_t next = of.field_.multiply(factor, of.factorial_[others]);
+            if (is_last) {
                 value = of.field_.add(value, of.field_.multiply(of.field_.multiply(next, product[there]),
                                                                 of.field_.to(weight(of_count))));
+                break;
+            }
+            of_component -= k;
+            add_exponents(t + 1, product, there, of_count, left - k, next);
+            of_component += k;
         }
     }
 };
@@ -67,13 +76,13 @@ Rests::Rests(const Montgomery &field, const ClassCounts &counts, const std::vect
     const std::vector<std::size_t> order = order_of_variables(variables);
     std::size_t step = 1;
     for (const std::size_t t : order) {
-        const auto &[lines, most, stride] = variables[t];
+        const auto &[lines, most, component, stride] = variables[t];
         const bool is_last = variables_.size() + 1 == variables.size();
-        variables_.push_back({lines, most, stride, is_last ? 0 : step});
+        variables_.push_back({lines, most, component, stride, is_last ? 0 : step});
         if (!is_last) step *= at(lines) + 1;
     }
     for (std::size_t f = 0; f < forms.size(); ++f) {
-        forms_.push_back({forms[f].lines, forms[f].most, forms[f].stride, {}});
+        forms_.push_back({forms[f].lines, forms[f].most, forms[f].component, forms[f].stride, {}});
         for (const std::size_t t : order)
             forms_.back().coefficients.push_back(
                 classes[by_columns ? f * variables.size() + t : t * forms.size() + f]);
@@ -128,17 +137,13 @@ double coefficients_of_rests(const ClassCounts &counts) {
 
 double products_of_rests(const ClassCounts &counts) {
     const bool by_columns = are_columns_variables(counts);
-    const Classes &forms = by_columns ? counts.rows : counts.cols,
-                  &variables = by_columns ? counts.cols : counts.rows;
-    double multiplied = 0, powers = 1, exponents = 1;
-    for (const ClassCounts::Class &form : forms) {
+    double multiplied = 0, powers = 1;
+    for (const ClassCounts::Class &form : by_columns ? counts.rows : counts.cols) {
         multiplied += form.lines - form.most + powers * form.most;
         powers *= form.most + 1.0;
     }
-    for (const std::size_t t : order_of_variables(variables)) exponents *= variables[t].most + 1.0;
-    exponents /= variables[order_of_variables(variables).back()].most + 1.0;
-    return multiplied * coefficients_of_rests(counts) * static_cast<double>(variables.size()) +
-           3 * powers * exponents;
+    const auto variables = static_cast<double>((by_columns ? counts.cols : counts.rows).size());
+    return multiplied * coefficients_of_rests(counts) * variables + 3 * static_cast<double>(counts.numbers);
 }
 
 } // namespace libperm

@@ -28,11 +28,11 @@ class Rests {
   private:
     struct Variable {
         std::int32_t lines, most;
-        std::size_t stride, step; // of the counts, and of the coefficients
+        std::size_t component, stride, step; // step: of the coefficients
     };
     struct Form {
         std::int32_t lines, most;
-        std::size_t stride;
+        std::size_t component, stride;
         std::vector<std::uint64_t> coefficients; // by variable
     };
     using Polynomial = std::vector<std::uint64_t>;

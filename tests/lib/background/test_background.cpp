@@ -210,7 +210,7 @@ using libperm::ClassCounts;
 using Terms =
     std::function<void(std::size_t, const std::vector<std::size_t> &, const std::vector<std::size_t> &)>;
 
-// All counts of lines that may be taken, with the classes of the lines that are left.
+// All counts of lines that matchings may take, with the classes of the lines that are left.
 void each_count(const ClassCounts &counts, const Terms &of) {
     std::vector<ClassCounts::Class> all = counts.rows;
     all.insert(all.end(), counts.cols.begin(), counts.cols.end());
@@ -218,13 +218,15 @@ void each_count(const ClassCounts &counts, const Terms &of) {
     for (bool is_more = true; is_more;) {
         std::vector<std::size_t> left[2];
         std::size_t number = 0;
+        std::vector<std::int32_t> balance(all.size());
         for (std::size_t c = 0; c < all.size(); ++c) {
             const std::size_t is_col = c >= counts.rows.size();
             left[is_col].insert(left[is_col].end(), at(all[c].lines - taken[c]),
                                 is_col ? c - counts.rows.size() : c);
             number += at(taken[c]) * all[c].stride;
+            balance[all[c].component] += is_col ? taken[c] : -taken[c];
         }
-        if (left[0].size() == left[1].size()) of(number, left[0], left[1]);
+        if (std::ranges::count(balance, 0) == std::ssize(balance)) of(number, left[0], left[1]);
         is_more = false;
         for (std::size_t c = 0; c < all.size() && !is_more; ++c) {
             is_more = taken[c] < all[c].most;
@@ -246,7 +248,8 @@ TEST_CASE("rests of blocks, against the definition") {
         b.beside.rows = b.beside.cols = static_cast<std::int32_t>(n);
         for (std::int64_t i = 0; i < n; ++i) {
             for (std::int32_t j = 0; j < n; ++j)
-                if (random.chance(0.3)) b.beside.col.push_back(j);
+                if (random.chance(0.3) && (k % 2 == 0 || row_class[at(i)] == col_class[at(j)]))
+                    b.beside.col.push_back(j);
             b.beside.row_ptr.push_back(std::ssize(b.beside.col));
         }
         b.base_rows.resize(at(p));
