@@ -44,14 +44,13 @@ class CountingTable {
         std::size_t most = 0;
         for (const Term &t : terms) most = std::max(most, t.adds);
         used_ = std::min(used_ + most, length_);
-        for (const auto &[slot, weight, adds] : terms) {
-            const std::size_t bit = std::size_t{1} << slot;
+        for (const auto [slot, weight, adds] : terms) {
+            const std::size_t bit = std::size_t{1} << slot, left = used_ - adds;
             for (std::size_t set = 0; set < half; ++set) {
                 if (set & bit) continue;
                 const std::uint64_t *const from = of(set);
-                std::uint64_t *const to = of(half | set | bit);
-                for (std::size_t k = adds; k < used_; ++k)
-                    to[k] = add(to[k], multiply(weight, from[k - adds]));
+                std::uint64_t *const to = of(half | set | bit) + adds;
+                for (std::size_t k = 0; k < left; ++k) to[k] = add(to[k], multiply(weight, from[k]));
             }
         }
         ++open_;
