@@ -177,6 +177,43 @@ TEST_CASE("larger blocks, by the engine that auto takes, against counts of equal
     CHECK(taken > 0);
 }
 
+// 2 where a line stays in its group, 0 on the diagonal: by inclusion and exclusion over the diagonal, and by
+// how many leave the groups.
+TEST_CASE("two groups in which none stays, against a sum of binomials") {
+    const auto choices = [](std::int64_t n, std::int64_t k) {
+        mpz_class c;
+        mpz_bin_uiui(c.get_mpz_t(), static_cast<unsigned long>(n), static_cast<unsigned long>(k));
+        return c;
+    };
+    const auto factorial = [](std::int64_t n) {
+        mpz_class f;
+        mpz_fac_ui(f.get_mpz_t(), static_cast<unsigned long>(n));
+        return f;
+    };
+    const auto rest = [&](std::int64_t r, std::int64_t s) {
+        mpz_class sum = 0;
+        for (std::int64_t t = 0; t <= std::min(r, s); ++t) {
+            const mpz_class leave = choices(r, t) * choices(s, t) * factorial(t);
+            sum += leave * leave * factorial(r - t) * factorial(s - t)
+                   << static_cast<unsigned>(r + s - 2 * t);
+        }
+        return sum;
+    };
+    mpz_class sum = 0;
+    for (std::int64_t a = 0; a <= 40; ++a)
+        for (std::int64_t b = 0; b <= 20; ++b) {
+            const mpz_class term = choices(40, a) * choices(20, b) * rest(40 - a, 20 - b)
+                                   << static_cast<unsigned>(a + b);
+            sum += (a + b) % 2 ? mpz_class(-term) : term;
+        }
+    const perm::Csr a = build(60, 60, [](std::int64_t i, std::int64_t j) {
+        return i == j ? 0.0 : (i < 40) == (j < 40) ? 2.0 : 1.0;
+    });
+    perm::Result r = perm::compute(a, with("auto", "exact"));
+    CHECK(std::string(r->engine) == "background");
+    CHECK(number(r.text()) == Exact(sum));
+}
+
 TEST_CASE("classes are found as they were made") {
     Random random(run::seed(0x666f756e));
     for (int k = 0; k < run::cases(20); ++k) {
