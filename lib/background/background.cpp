@@ -2,6 +2,7 @@
 
 #include "lib/background/counting_table.hpp"
 #include "lib/background/plan.hpp"
+#include "lib/background/rests.hpp"
 #include "lib/number/montgomery.hpp"
 #include "lib/run/matrix_pieces.hpp"
 #include "lib/run/unfit_prime.hpp"
@@ -21,29 +22,27 @@ class Modulo {
           a_(residues.pattern),
           values_(residues.values[matrix]),
           field_(residues.primes[matrix]),
-          u_(at(a_.rows)),
-          v_(at(a_.cols)) {
-        background_lines(
-            plan.background, [this](std::int32_t i, std::int32_t j) { return entry(entry_at(a_, i, j)); },
-            [this](std::uint64_t x, std::uint64_t y) {
-                if (y == 0) throw UnfitPrime(Engine::background, "an entry of the background");
-                return field_.multiply(x, field_.power(y, field_.prime() - 2));
-            },
-            field_.to(1), u_, v_);
-    }
+          lines_(background_lines(
+              plan.background, [this](std::int32_t i, std::int32_t j) { return entry(entry_at(a_, i, j)); },
+              [this](std::uint64_t x, std::uint64_t y, std::uint64_t z) {
+                  const std::uint64_t by = field_.multiply(y, z);
+                  if (by == 0) throw UnfitPrime(Engine::background, "an entry of the background");
+                  return field_.multiply(x, field_.power(by, field_.prime() - 2));
+              },
+              field_.to(1))) {}
 
     std::uint64_t permanent(RunControl &control) const {
         const Charge charge(&control.memory(), static_cast<std::int64_t>(plan_.table_bytes()));
-        CountingTable table(field_.prime(), at(plan_.longest) + 1, plan_.open);
+        CountingTable table(field_.prime(), plan_.counts.numbers, plan_.open);
         std::vector<char> is_there(at(2 * a_.rows));
-        const std::vector<std::uint64_t> beside = beside_background();
+        const std::vector<Entry> beside = beside_background();
         std::vector<CountingTable::Term> terms;
         const double share = plan_.products / std::max(1.0, sets_gone_through(plan_.steps));
         std::int32_t open = 0;
         for (const CountingStep &step : plan_.steps) {
             terms.clear();
-            for (const CountingStep::Term &t : step.terms)
-                terms.push_back({t.slot, table.factor(field_.from(beside[at(t.entry)]))});
+            for (const auto &[slot, k] : step.terms)
+                terms.push_back({slot, table.factor(field_.from(beside[at(k)].value)), beside[at(k)].adds});
             table.open(terms);
             control.poll();
             for (const CountingStep::Closing &c : step.closings) {
@@ -53,47 +52,47 @@ class Modulo {
             control.advance(share * sets_of(step, ++open));
             open -= static_cast<std::int32_t>(step.closings.size());
         }
-        std::uint64_t product = with_background(table);
+        const Rests rests(field_, plan_.counts, lines_.classes);
+        std::uint64_t product =
+            rests.sum([&table](std::size_t k) { return table.weight(k); }, [&control] { control.poll(); });
         for (std::int32_t line = 0; line < 2 * a_.rows; ++line)
             if (!is_there[at(line)]) product = field_.multiply(product, of_line(line));
         return field_.from(product);
     }
 
   private:
+    struct Entry { // of B
+        std::uint64_t value;
+        std::size_t adds; // to the counts of lines
+    };
+
     std::uint64_t entry(std::int64_t k) const { return field_.to(plan_.read.value(values_, k)); }
 
     // Its number in the background.
     std::uint64_t of_line(std::int32_t line) const {
-        return line < a_.rows ? u_[at(line)] : v_[at(line - a_.rows)];
+        return line < a_.rows ? lines_.u[at(line)] : lines_.v[at(line - a_.rows)];
     }
 
-    // B, by entry.
-    std::vector<std::uint64_t> beside_background() const {
+    std::uint64_t of_background(std::int32_t i, std::int32_t j) const {
+        return field_.multiply(field_.multiply(lines_.u[at(i)], lines_.v[at(j)]),
+                               lines_.of_classes(plan_.background, i, j));
+    }
+
+    std::vector<Entry> beside_background() const {
         const Pattern &b = plan_.background.beside;
-        std::vector<std::uint64_t> values;
+        std::vector<Entry> entries;
         for (std::int32_t i = 0; i < b.rows; ++i)
             for (const std::int32_t j : b.row(i))
-                values.push_back(
-                    field_.subtract(entry(entry_at(a_, i, j)), field_.multiply(u_[at(i)], v_[at(j)])));
-        return values;
-    }
-
-    // Of n - k lines that are left each to each other one.
-    std::uint64_t with_background(const CountingTable &table) const {
-        std::uint64_t sum = 0, factorial = field_.to(1);
-        std::int32_t count = 0;
-        for (std::int32_t k = plan_.longest; k >= 0; --k) {
-            for (; count < a_.rows - k;) factorial = field_.multiply(factorial, field_.to(at(++count)));
-            sum = field_.add(sum, field_.multiply(field_.to(table.weight(at(k))), factorial));
-        }
-        return sum;
+                entries.push_back({field_.subtract(entry(entry_at(a_, i, j)), of_background(i, j)),
+                                   plan_.counts.of_entry(plan_.background, i, j)});
+        return entries;
     }
 
     const BackgroundPlan &plan_;
     const Pattern &a_;
     const std::vector<std::uint64_t> &values_;
     Montgomery field_;
-    std::vector<std::uint64_t> u_, v_; // of the background
+    BackgroundLines<std::uint64_t> lines_;
 };
 
 } // namespace

@@ -1,9 +1,11 @@
-// Engine `background`: the permanent of B + u v^T by the matchings of B.
+// Engine `background`: the permanent of B + L, L_ij = u_i C_ab v_j for row i of class a and column j of class
+// b, by the matchings of B.
 //
-//     perm(B + u v^T) = sum over matchings M of B of (entries in M) (n - |M|)! prod u_i prod v_j,
+//     perm(B + L) = sum over matchings M of B of (entries in M) prod u_i prod v_j perm(C_ab alone),
 //
-// i and j the lines that M has not: the other terms of the background, one for each way to match these lines.
-// (Kaplansky and Riordan's rook polynomials, Duke Math. J. 13 (1946), with weights.)
+// i and j the lines that M has not: the last factor depends only on how many of each class these are
+// (lib/background/rests.hpp). With one class of rows and of columns it is (n - |M|)!: Kaplansky and Riordan's
+// rook polynomials, Duke Math. J. 13 (1946), with weights.
 #pragma once
 
 #include "lib/run/engine_run.hpp"

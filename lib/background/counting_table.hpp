@@ -1,4 +1,5 @@
-// The weights of a sparse matrix's matchings modulo a prime, by their size and by which open lines they have.
+// The weights of a sparse matrix's matchings modulo a prime, by a number that each entry adds to and by which
+// open lines they have.
 //
 // Numbers are kept below 2p, and multiplied by factors that bring floor(2^64 a / p) along (Shoup; Harvey, J.
 // Symbolic Comput. 60 (2014), Theorem 1).
@@ -11,8 +12,8 @@
 
 namespace libperm {
 
-// A polynomial for each set of open lines: x^k is a matching of k entries. Lines that a matching has not
-// bring their own weights.
+// A polynomial for each set of open lines: x^k is for matchings whose entries add up to k. Lines that a
+// matching has not bring their own weights.
 class CountingTable {
     __extension__ using Wide = unsigned __int128;
 
@@ -23,6 +24,7 @@ class CountingTable {
     struct Term {
         std::int32_t slot;
         Factor weight;
+        std::size_t adds;
     };
 
     // For polynomials of so many coefficients and at most so many open lines; p < 2^62.
@@ -39,14 +41,16 @@ class CountingTable {
     void open(const std::vector<Term> &terms) {
         const std::size_t half = sets(), size = half * length_;
         std::fill_n(numbers_.begin() + static_cast<std::ptrdiff_t>(size), size, 0);
-        used_ = std::min(used_ + 1, length_);
-        for (const auto &[slot, weight] : terms) {
-            const std::size_t bit = std::size_t{1} << slot;
+        std::size_t most = 0;
+        for (const Term &t : terms) most = std::max(most, t.adds);
+        used_ = std::min(used_ + most, length_);
+        for (const auto [slot, weight, adds] : terms) {
+            const std::size_t bit = std::size_t{1} << slot, left = used_ - adds;
             for (std::size_t set = 0; set < half; ++set) {
                 if (set & bit) continue;
                 const std::uint64_t *const from = of(set);
-                std::uint64_t *const to = of(half | set | bit);
-                for (std::size_t k = 1; k < used_; ++k) to[k] = add(to[k], multiply(weight, from[k - 1]));
+                std::uint64_t *const to = of(half | set | bit) + adds;
+                for (std::size_t k = 0; k < left; ++k) to[k] = add(to[k], multiply(weight, from[k]));
             }
         }
         ++open_;
@@ -68,7 +72,7 @@ class CountingTable {
     }
 
     std::size_t sets() const { return std::size_t{1} << open_; }
-    // Below p, of the matchings of k entries, when all lines are closed.
+    // Below p, of the matchings whose entries add up to k, when all lines are closed.
     std::uint64_t weight(std::size_t k) const { return numbers_[k] % p_; }
 
   private:

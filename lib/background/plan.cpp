@@ -1,9 +1,9 @@
 #include "lib/background/plan.hpp"
 
+#include "lib/background/rests.hpp"
 #include "lib/base/fields.hpp"
 #include "lib/run/proposals.hpp"
 #include "preprocess/index.hpp"
-#include "preprocess/matching.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,12 +22,14 @@ EntriesRead entries_of(const Pattern &a, const Background &b) {
         if (const std::int32_t j = b.col_of_row[at(i)]; j >= 0) entries.push_back(entry_at(a, i, j));
         for (const std::int32_t j : b.beside.row(i)) entries.push_back(entry_at(a, i, j));
     }
+    for (const std::int32_t i : b.base_rows)
+        for (const std::int32_t j : b.base_cols) entries.push_back(entry_at(a, i, j));
     for (std::int32_t j = 0; j < a.cols; ++j)
         if (const std::int32_t i = b.row_of_col[at(j)]; i >= 0) entries.push_back(entry_at(a, i, j));
     return EntriesRead(std::move(entries));
 }
 
-// None: too many lines are open at once.
+// None: too many lines are open at once, or there are too many counts to keep apart.
 std::optional<BackgroundPlan> planned_along(const Pattern &a, const Background &b, const LinesBeside &lines,
                                             std::vector<std::int32_t> order) {
     BackgroundPlan plan;
@@ -35,9 +37,11 @@ std::optional<BackgroundPlan> planned_along(const Pattern &a, const Background &
     plan.order = std::move(order);
     plan.open = most_open(plan.steps);
     if (plan.open > most_open_at_once) return {};
+    plan.counts = class_counts(b);
+    if (plan.counts.rows.empty() || coefficients_of_rests(plan.counts) > most_counts) return {};
     plan.background = b;
-    plan.longest = maximum_matching(b.beside).size;
-    plan.products = sets_gone_through(plan.steps) * (plan.longest + 1) / 2;
+    plan.products = sets_gone_through(plan.steps) * static_cast<double>(plan.counts.numbers) / 2 +
+                    products_of_rests(plan.counts);
     plan.read = entries_of(a, b);
     return plan;
 }
@@ -61,7 +65,11 @@ std::int64_t BackgroundPlan::bytes() const {
            64 * std::ssize(order);
 }
 
-double BackgroundPlan::table_bytes() const { return std::exp2(open) * (longest + 1) * 8; }
+double BackgroundPlan::table_bytes() const {
+    constexpr double of_rests = 9 + 8 * (most_classes + 1); // a coefficient, in as many polynomials at once
+    return std::exp2(open) * static_cast<double>(counts.numbers) * 8 +
+           of_rests * coefficients_of_rests(counts);
+}
 
 void propose_background(Proposals &task, Engine self) {
     if (!task.wants_on_cpu(self)) return;
@@ -71,7 +79,9 @@ void propose_background(Proposals &task, Engine self) {
     if (!structure || !structure->has_background()) {
         if (!task.asks_for(self)) return;
         c.refusal = PERM_UNSUPPORTED;
-        c.why_not = "takes matrices of which most entries are u_i v_j, of order 12 or more: this one is none";
+        c.why_not =
+            "takes matrices of which most entries are u_i v_j, or that times a number for each pair of few "
+            "classes of lines, of order 12 or more: this one is none";
         return task.add(std::move(c), {});
     }
     const Background &b = structure->background;
@@ -84,7 +94,7 @@ void propose_background(Proposals &task, Engine self) {
     } else {
         if (!task.asks_for(self)) return;
         c.refusal = PERM_UNSUPPORTED;
-        c.why_not = "would keep more than 2^30 sets of lines apart";
+        c.why_not = "would keep more than 2^30 sets of lines apart, or 2^24 counts of lines of each class";
     }
     task.add(std::move(c), {});
 }

@@ -1,6 +1,8 @@
-// A block that is u v^T but for some entries, B: how the matchings of B are gone through, by their size.
+// A block that is a background but for some entries, B: how the matchings of B are gone through, by how many
+// lines of each class they take.
 #pragma once
 
+#include "lib/background/class_counts.hpp"
 #include "lib/background/order.hpp"
 #include "lib/run/candidate.hpp"
 #include "lib/structure/entries_read.hpp"
@@ -17,9 +19,9 @@ class BackgroundPlan final : public EnginePlan {
     Background background;
     std::vector<std::int32_t> order; // of the lines of B
     std::vector<CountingStep> steps;
-    std::int32_t longest = 0; // matching of B
-    std::int32_t open = 0;    // at most
-    double products = 0;      // of a matrix
+    ClassCounts counts;
+    std::int32_t open = 0; // at most
+    double products = 0;   // of a matrix
     EntriesRead read;
 
     double matrix_products() const override { return products; }

@@ -129,21 +129,36 @@ void check_separable(const Separable &x, std::size_t n) {
         require(order.rows[k] != no_line || order.cols[k] != no_line, "an order of lines");
 }
 
+// Each line is of a class, and the base of a class is of that class.
+void check_background_of(std::int32_t n, const Background &b) {
+    const auto are_lines = [n](const std::vector<std::int32_t> &lines) {
+        return std::ssize(lines) == n &&
+               std::all_of(lines.begin(), lines.end(), [n](std::int32_t i) { return -1 <= i && i < n; });
+    };
+    const auto are_classes = [n](const std::vector<std::int32_t> &of_line,
+                                 const std::vector<std::int32_t> &bases) {
+        const auto classes = static_cast<std::int32_t>(bases.size());
+        bool are = std::ssize(of_line) == n && 0 < classes && classes <= most_classes;
+        for (std::int32_t a = 0; are && a < classes; ++a)
+            are = 0 <= bases[at(a)] && bases[at(a)] < n && of_line[at(bases[at(a)])] == a;
+        return are && std::all_of(of_line.begin(), of_line.end(),
+                                  [classes](std::int32_t a) { return 0 <= a && a < classes; });
+    };
+    check_square(b.beside);
+    require(b.beside.rows == n && are_classes(b.row_class, b.base_rows) &&
+                are_classes(b.col_class, b.base_cols) && are_lines(b.col_of_row) && are_lines(b.row_of_col),
+            "a background");
+}
+
 void check_structure(const Structure &x, const Pattern &a) {
     const auto are_lines = [&a](const std::vector<std::int32_t> &lines, std::int32_t least) {
         return std::all_of(lines.begin(), lines.end(),
                            [&](std::int32_t i) { return least <= i && i < a.rows; });
     };
-    const Background &b = x.background;
-    if (x.has_background()) {
-        check_square(b.beside);
-        require(b.beside.rows == a.rows && 0 <= b.base && b.base < a.rows &&
-                    std::ssize(b.col_of_row) == a.rows && std::ssize(b.row_of_col) == a.rows &&
-                    are_lines(b.col_of_row, -1) && are_lines(b.row_of_col, -1),
-                "a background");
-    } else {
-        require(b == Background(), "a background");
-    }
+    if (x.has_background())
+        check_background_of(a.rows, x.background);
+    else
+        require(x.background == Background(), "a background");
     const LowRank &low = x.low_rank;
     require(low.rows.size() == low.cols.size() && std::ssize(low.rows) <= most_rank &&
                 are_lines(low.rows, 0) && are_lines(low.cols, 0) &&

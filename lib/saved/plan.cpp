@@ -59,11 +59,12 @@ auto order_of(const Pattern &a) { return std::tie(a.row_ptr, a.col); }
 auto order_of(const SavedBlock &b) {
     const Structure &s =
         b.lines.structure; // which comes without a background where its rows are not told apart
-    return std::tie(b.lines.pattern.row_ptr, b.lines.pattern.col, b.lines.kinds.of_row, b.lines.kinds.of_col,
-                    s.low_rank.rows, s.low_rank.cols, s.nearly_rank_one, s.nested, s.background.base,
-                    s.background.col_of_row, s.background.row_of_col, s.background.beside.row_ptr,
-                    s.background.beside.col, s.separable.order.rows, s.separable.order.cols,
-                    s.separable.band.above, s.separable.band.below);
+    return std::tuple_cat(std::tie(b.lines.pattern.row_ptr, b.lines.pattern.col, b.lines.kinds.of_row,
+                                   b.lines.kinds.of_col, s.low_rank.rows, s.low_rank.cols, s.nearly_rank_one,
+                                   s.nested),
+                          s.background.as_tuple(),
+                          std::tie(s.separable.order.rows, s.separable.order.cols, s.separable.band.above,
+                                   s.separable.band.below));
 }
 constexpr auto in_order = [](const auto &x, const auto &y) { return order_of(x) < order_of(y); };
 

@@ -49,14 +49,20 @@ std::string in_words(const Separable &x) {
                      -static_cast<int>(x.band.below), x.band.above);
 }
 
+std::string in_words(const Background &x) {
+    const std::int64_t n = x.beside.rows;
+    const std::size_t p = x.base_rows.size(), q = x.base_cols.size();
+    const std::string classes =
+        p * q == 1 ? "" : formatted(" c_ab, with {} classes a of rows and {} classes b of columns,", p, q);
+    return formatted("values: u_i v_j{} but for {} of {} places", classes, x.beside.nnz(), n * n);
+}
+
 } // namespace
 
 std::vector<std::string> in_words(const Structure &x, const Pattern &a) {
     if (!is_looked_at(a)) return {};
     std::vector<std::string> lines;
-    if (x.has_background())
-        lines.push_back(formatted("values: u_i v_j but for {} of {} places", x.background.beside.nnz(),
-                                  std::int64_t{a.rows} * a.rows));
+    if (x.has_background()) lines.push_back(in_words(x.background));
     if (!x.low_rank.rows.empty()) lines.push_back(formatted("values: of rank {}", x.low_rank.rows.size()));
     if (x.nearly_rank_one) lines.emplace_back("values: of rank one up to rounding");
     if (x.is_separable()) lines.push_back(in_words(x.separable));

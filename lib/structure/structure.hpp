@@ -7,22 +7,28 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 namespace libperm {
 
-// A = B + u v^T with few entries in B. An entry that B has not is u_i v_j, also one that is 0.
-struct Background {
-    Pattern beside;                       // where B may not be 0; no rows: there is no background
-    std::int32_t base = 0;                // the row with u_i = 1
-    std::vector<std::int32_t> col_of_row; // by row: u_i is a_ij / v_j for this column j; -1: u_i = 0
-    std::vector<std::int32_t> row_of_col; // by column: v_j is a_ij / u_i for this row i; -1: v_j = 0
+constexpr std::int32_t most_classes = 4; // of rows, and of columns
 
-    friend bool operator==(const Background &x, const Background &y) {
-        return x.base == y.base && x.col_of_row == y.col_of_row && x.row_of_col == y.row_of_col &&
-               x.beside.rows == y.beside.rows && x.beside.row_ptr == y.beside.row_ptr &&
-               x.beside.col == y.beside.col;
+// A = B + L with few entries in B. Rows and columns are of few classes, and L_ij is u_i C_ab v_j for row i of
+// class a and column j of class b; with one class of each it is u_i v_j but for a factor. An entry that B has
+// not is L_ij, also one that is 0.
+struct Background {
+    Pattern beside;                                 // where B may not be 0; no rows: there is no background
+    std::vector<std::int32_t> base_rows, base_cols; // by class: u_i = 1, v_j = 1, so that C is their entries
+    std::vector<std::int32_t> row_class, col_class; // by line
+    std::vector<std::int32_t> col_of_row; // by other row: a_ij says u_i for this column j; -1: u_i = 0
+    std::vector<std::int32_t> row_of_col; // by other column: a_ij says v_j for this row i; -1: v_j = 0
+
+    auto as_tuple() const {
+        return std::tie(base_rows, base_cols, row_class, col_class, col_of_row, row_of_col, beside.rows,
+                        beside.row_ptr, beside.col);
     }
+    friend bool operator==(const Background &x, const Background &y) { return x.as_tuple() == y.as_tuple(); }
 };
 
 constexpr std::int32_t most_rank = 6;

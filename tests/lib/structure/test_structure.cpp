@@ -5,6 +5,7 @@
 #include "tests/support/check.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/structured.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,43 +15,14 @@
 #include <cstdlib>
 #include <functional>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <vector>
 
 using namespace perm::families;
+using namespace structured;
 using oracle::Exact;
 
 namespace {
-
-Exact number(const std::string &text) { return Exact(mpq_class(text)); }
-
-perm::Csr from_entries(const Dense &dense) {
-    const auto n = static_cast<std::int64_t>(dense.size());
-    return build(n, n, [&](std::int64_t i, std::int64_t j) {
-        return dense[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
-    });
-}
-
-perm_opts with(const char *engine, const char *precision) {
-    perm_opts opts = PERM_OPTS_INIT;
-    opts.engine = engine;
-    opts.precision = precision;
-    opts.device = "cpu";
-    return opts;
-}
-
-// As the entries of a background or a low rank: whole, or with some bits behind the point; none are 0.
-double factor(Random &random, bool is_whole) {
-    const double x = static_cast<double>(random.integer(1, 9)) * (random.chance(0.3) ? -1 : 1);
-    return is_whole ? x : std::ldexp(x * 37 + 1, -static_cast<int>(random.integer(3, 9)));
-}
-
-std::vector<double> factors(std::int64_t n, Random &random, bool is_whole) {
-    std::vector<double> out;
-    for (std::int64_t k = 0; k < n; ++k) out.push_back(factor(random, is_whole));
-    return out;
-}
 
 // u v^T, with some entries that are something else, and now and then a line that is.
 Dense on_a_background(std::int64_t n, std::int64_t others, Random &random) {
@@ -82,29 +54,6 @@ Dense of_rank(std::int64_t n, int rank, Random &random) {
     return dense;
 }
 
-Dense shuffled(const Dense &a, Random &random) {
-    const auto n = static_cast<std::int64_t>(a.size());
-    const std::vector<std::int64_t> rows = random.permutation(n), cols = random.permutation(n);
-    Dense out = a;
-    for (std::size_t i = 0; i < a.size(); ++i)
-        for (std::size_t j = 0; j < a.size(); ++j)
-            out[i][j] = a[static_cast<std::size_t>(rows[i])][static_cast<std::size_t>(cols[j])];
-    return out;
-}
-
-// By the engine, on the matrix as it is; none: it says that it does not take this.
-std::optional<perm::Result> asked_for(const char *engine, const perm::Csr &a, const char *precision) {
-    perm_opts opts = with(engine, precision);
-    opts.without = "matching,dm,d1,d2,fm,merge";
-    try {
-        return perm::compute(a, opts);
-    } catch (const perm::Error &error) {
-        CHECK(error.status() == PERM_UNSUPPORTED);
-        CHECK(std::string(error.what()).find("takes ") != std::string::npos);
-        return {};
-    }
-}
-
 } // namespace
 
 TEST_CASE("a background with entries beside it, and without") {
@@ -113,7 +62,7 @@ TEST_CASE("a background with entries beside it, and without") {
     for (int k = 0; k < run::cases(120); ++k) {
         const std::int64_t n = random.integer(12, 13);
         Dense dense = shuffled(on_a_background(n, random.integer(1, 16), random), random);
-        const perm::Csr a = from_entries(dense);
+        const perm::Csr a = from_dense(dense);
         CAPTURE(describe(a));
         const Exact truth = oracle::by_ryser(a);
         check_result(*perm::compute(a).raw(), truth);
@@ -124,7 +73,7 @@ TEST_CASE("a background with entries beside it, and without") {
         if (auto r = asked_for("background", a, "double")) check_result(*r->raw(), truth);
         if (k % 8 != 0) continue;
         dense[3][5] += 1; // another entry beside
-        const perm::Csr other = from_entries(dense);
+        const perm::Csr other = from_dense(dense);
         if (auto r = asked_for("background", other, "exact")) {
             CHECK(number(r->text()) == oracle::by_ryser(other));
             ++near_misses;
@@ -138,7 +87,7 @@ TEST_CASE("complex backgrounds") {
     Random random(run::seed(0x62616363));
     int taken = 0;
     for (int k = 0; k < run::cases(20); ++k) {
-        perm::Csr a = from_entries(on_a_background(12, 9, random));
+        perm::Csr a = from_dense(on_a_background(12, 9, random));
         for (const double x : a.values) a.complex_values.emplace_back(x, 2 * x);
         a.complex_values[7] += std::complex<double>(3, 1);
         a.values.clear();
@@ -158,7 +107,7 @@ TEST_CASE("low ranks, and one more") {
         const int rank = 1 + k % 6;
         Dense dense = of_rank(16, rank, random);
         if (k % 5 == 4) dense[2][3] += 1; // rank + 1, or the same
-        const perm::Csr a = from_entries(dense);
+        const perm::Csr a = from_dense(dense);
         CAPTURE(describe(a));
         const Exact truth = number(perm::compute(a, with("ryser", "exact")).text());
         check_result(*perm::compute(a).raw(), truth);
@@ -170,7 +119,7 @@ TEST_CASE("low ranks, and one more") {
     }
     CHECK(taken > run::enough(16));
     Dense full = of_rank(16, 7, random);
-    CHECK_FALSE(asked_for("low_rank", from_entries(full), "exact").has_value());
+    CHECK_FALSE(asked_for("low_rank", from_dense(full), "exact").has_value());
 }
 
 TEST_CASE("rank one up to rounding") {
@@ -208,7 +157,7 @@ TEST_CASE("nested rows") {
         for (std::size_t i = 0; i < dense.size(); ++i)
             for (std::size_t j = 0; j < static_cast<std::size_t>(lengths[i]); ++j) dense[i][j] = u[i] * v[j];
         if (k % 4 == 3) dense[static_cast<std::size_t>(n - 1)][2] += 1;
-        const perm::Csr a = from_entries(shuffled(dense, random));
+        const perm::Csr a = from_dense(shuffled(dense, random));
         CAPTURE(describe(a));
         const Exact truth = oracle::by_ryser(a);
         check_result(*perm::compute(a).raw(), truth);
