@@ -97,6 +97,14 @@ class Modulo {
 
 } // namespace
 
+bool BackgroundPlan::is_fit(const Residues &residues, std::size_t matrix) const {
+    try {
+        return static_cast<void>(Modulo(*this, residues, matrix)), true;
+    } catch (const UnfitPrime &) {
+        return false;
+    }
+}
+
 EngineResult run_background(const EngineRun &run, const EngineInput &input) {
     const BackgroundPlan &plan = *plan_as<BackgroundPlan>(run.choice);
     const Residues &residues = *input.residues();

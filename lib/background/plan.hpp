@@ -24,6 +24,8 @@ class BackgroundPlan final : public EnginePlan {
     double products = 0;   // of a matrix
     EntriesRead read;
 
+    bool is_fit(const Residues &residues,
+                std::size_t matrix) const override; // for what u and v are quotients of
     double matrix_products() const override { return products; }
     std::int64_t bytes() const override;
     std::span<const std::int64_t> entries_read() const override { return read.all(); }
