@@ -21,12 +21,12 @@ BackgroundLines<Number> background_lines(const Background &of, const Entry &entr
                                          const Number &one) {
     const auto n = static_cast<std::int32_t>(of.col_of_row.size());
     BackgroundLines<Number> lines{std::vector<Number>(at(n)), std::vector<Number>(at(n)), {}};
-    auto &[u, v, classes] = lines;
+    std::vector<Number> &u = lines.u, &v = lines.v;
     std::vector<char> has_u(at(n)), has_v(at(n));
     for (const std::int32_t i : of.base_rows) {
         u[at(i)] = one;
         has_u[at(i)] = 1;
-        for (const std::int32_t j : of.base_cols) classes.push_back(entry(i, j));
+        for (const std::int32_t j : of.base_cols) lines.classes.push_back(entry(i, j));
     }
     for (const std::int32_t j : of.base_cols) {
         v[at(j)] = one;

@@ -7,8 +7,8 @@
 namespace libperm {
 namespace {
 
-constexpr std::int32_t guesses = 5; // at a column in which a row is not changed
-constexpr std::int32_t half = 2;    // rows that differ more often are no multiples
+constexpr std::int32_t guesses = 5;     // at a column in which a row is not changed
+constexpr std::int32_t least_alike = 2; // rows that differ at more than one column in two are no multiples
 constexpr std::int32_t sampled_rows = 32, most_tried = 8;
 
 using Row = std::span<const std::uint64_t>;
@@ -88,7 +88,7 @@ RowClasses row_classes(const Montgomery &field, const ResidueRows &a, const Like
         Proportion best{-1, a.n};
         for (std::size_t c = 0; c < found.bases.size(); ++c) {
             steps.take(4 * a.n);
-            const Proportion to = proportion(field, a.row(found.bases[c]), a.row(i), i, half);
+            const Proportion to = proportion(field, a.row(found.bases[c]), a.row(i), i, least_alike);
             if (to.col < 0 || to.differences >= best.differences) continue;
             best = to;
             of_row[at(i)] = static_cast<std::int32_t>(c);
