@@ -73,12 +73,12 @@ void split_fields(std::string_view line, char separator, std::vector<std::string
 }
 
 // A field as the texts of its real and its imaginary part, which is empty where there is none.
-struct Parts {
+struct FieldParts {
     std::string_view re, im;
 };
 
 // As Python, R and numpy.savetxt write them: 1+2j, (1-2j), 2i, (1+-2j).
-Parts parts_of(std::string_view field) {
+FieldParts parts_of(std::string_view field) {
     if (field.size() > 1 && field.front() == '(' && field.back() == ')')
         field = trimmed(field.substr(1, field.size() - 2));
     if (field.size() < 2 || std::string_view("jJiI").find(field.back()) == field.npos) return {field, {}};
@@ -114,7 +114,7 @@ bool is_part(std::string_view part) {
 }
 
 bool is_number(std::string_view field) {
-    const Parts parts = parts_of(field);
+    const FieldParts parts = parts_of(field);
     return is_part(parts.re) && (parts.im.empty() || is_part(parts.im));
 }
 
@@ -137,7 +137,7 @@ void see_numbers(const Lines &lines, const std::vector<std::string_view> &fields
                                table.header_line ? table.header_line : table.first_line));
     for (std::size_t k = 0; k < fields.size(); ++k) {
         check_field(lines, fields[k], k + 1);
-        const Parts parts = parts_of(fields[k]);
+        const FieldParts parts = parts_of(fields[k]);
         for (const std::string_view part : {parts.re, parts.im}) table.has_fractions |= is_fraction(part);
         if (!parts.im.empty())
             table.field = Field::complex;
@@ -184,7 +184,7 @@ Table survey(std::istream &in, const std::string &name) {
 }
 
 FileNumber number_of(const Lines &lines, std::string_view field, const Table &table, Reading reading) {
-    const Parts parts = parts_of(field);
+    const FieldParts parts = parts_of(field);
     const std::string_view im = parts.im.empty() ? "0" : parts.im;
     if (!table.has_fractions) return parse_number(lines, parts.re, im, table.field, reading);
     const auto text_of_part = [&](std::string_view part) {
