@@ -297,7 +297,7 @@ GOALS = {
     "perm_sample": lambda o: libperm.sample(B, 1, **o),
     "perm_matchings": lambda o: libperm.matchings(B, **o),
     "perm_plan_marginals": lambda o: libperm.marginals(B, **o),
-    "perm_plan_gradient": lambda o: libperm.Plan(B, **o).gradient(),
+    "perm_plan_gradient": lambda o: libperm.Plan(B, **o).gradient(with_permanent=False),
     "perm_plan_execute": lambda o: libperm.Plan(B, **o).permanent(),
     "perm_plan_run_shard": lambda o: libperm.Plan(B, **o).run_shard(0),
     "perm_estimate_run_shard": lambda o: libperm.Estimation(B, **o).run_shard(0),

@@ -34,7 +34,7 @@ def permanents(batch: Any, full: bool, options: Mapping[str, Any]) -> Any:
 def gradients(batch: Any, full: bool, options: Mapping[str, Any]) -> Any:
     """Computes those of an array (count, m, n) of float64 or complex128, by all entries, zeros too."""
     with _plan(batch, options) as plan:
-        return plan.gradients(batch, full)
+        return plan._gradients(batch, full)
 
 
 @contextmanager

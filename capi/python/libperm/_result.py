@@ -61,6 +61,14 @@ def value_of(
     return in_numpy(number) if as_numpy else number
 
 
+def value_or_infinity(result: Result) -> Number:
+    """Returns its value; inf, or 0, where no double is near, and what came with it may be in range."""
+    try:
+        return result.value
+    except OverflowError:
+        return complex(result.re, result.im) if result._kind is Kind.COMPLEX else result.re
+
+
 def in_numpy(value: float | complex) -> Any:
     import numpy as np
 
