@@ -201,7 +201,7 @@ def test_batches_of_full_arrays_have_the_bits_of_single_calls(dtype):
             batch = batch * np.exp(1j * g.normal(size=batch.shape))
         batch[3, 0, 0] = batch[5] = 0
         singly = [libperm.permanent(a) for a in batch]
-        for options in ({}, {}, {"threads": 1}, {"precision": "auto", "seed": 3}):
+        for options in ({}, {}, {"threads": 1}, {"precision": "auto", "rng": 3}):
             found = list(libperm.permanents(batch, **options))
             assert found == singly
             assert found[::-1] == list(libperm.permanents(batch[::-1], **options))
@@ -388,8 +388,15 @@ def test_gradient_of_a_plan_of_integers():
 
 
 @needs("perm_plan_gradient")
-@pytest.mark.parametrize("a", [[[1, 2], [3, 4]], [[Fraction(1, 3), 2], [3, 4]], np.array([[0.1, 1.5], [2, 3]]),
-                               np.array([[1j, 2], [3, 4]])])  # fmt: skip
+@pytest.mark.parametrize(
+    "a",
+    [
+        [[1, 2], [3, 4]],
+        [[Fraction(1, 3), 2], [3, 4]],
+        np.array([[0.1, 1.5], [2, 3]]),
+        np.array([[1j, 2], [3, 4]]),
+    ],
+)
 def test_gradients_return_alike(a):
     plan, full = libperm.Plan(a), libperm.gradient(a, full=True)
     flat = [x for row in full.derivatives for x in row]

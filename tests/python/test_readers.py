@@ -207,7 +207,7 @@ def test_a_numpy_matrix_is_an_array(dtype):
         lambda x: libperm.sub_permanents(x[:2]), lambda x: libperm.sub_permanents(x[:, :2], full=True),
         lambda x: libperm.permanents([x, x]), lambda x: libperm.compute(x).text,
         lambda x: libperm.bounds(x).lower, lambda x: libperm.estimate(x).value,
-        lambda x: libperm.marginals(abs(x), 1, 1).entries, lambda x: libperm.sample(abs(x), 2, seed=1),
+        lambda x: libperm.marginals(abs(x), 1, 1).entries, lambda x: libperm.sample(abs(x), 2, rng=1),
         lambda x: libperm.permanent(x, row_unmatched=2, col_unmatched=1),
     ):  # fmt: skip
         expected, found = call(a), call(np.asmatrix(a))

@@ -19,6 +19,7 @@ from libperm._numbers import Kind, Number
 from libperm._options import Prepared, RunOptions
 from libperm._partials import bytes_from, structs_of
 from libperm._result import Answer, Gradient, Result, result_of, value_of, value_or_infinity, warn_if_missed
+from libperm._seeds import settled
 from libperm._values import (
     Buffer,
     any_negative,
@@ -73,6 +74,7 @@ class Plan:
         return plan
 
     def _set_up(self, matrix: Matrix, options: dict[str, Any], value_type: int) -> None:
+        options = settled(options)
         self._matrix, self._kind, self._given = matrix, matrix.kind, options
         self._options = Prepared(options, "exact" if matrix.kind.is_exact else None)
         self._answer_kind = self._options.kind_of_answer(matrix.kind)
