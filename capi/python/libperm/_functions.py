@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from libperm import _by_rows, _dense, _exact_minors, _full_batch, _quick
+from libperm import _by_rows, _dense, _exact_minors, _full_batch, _quick, _weighted_batch
 from libperm._call import run
 from libperm._errors import MemoryRefusedError, UnsupportedError
 from libperm._library import check, library
@@ -145,19 +145,33 @@ def _computed(a: Any, options: dict[str, Any]) -> tuple[Answer, Kind, bool, bool
     return answer, prepared.kind_of_answer(matrix.kind), prepared.wants_exact, as_numpy
 
 
-def permanents(batch: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
-    """Of many matrices of one shape: an array (count, n, n), or a list of matrices. Planned once, for all
+def permanents(
+    batch: Any,
+    *,
+    full: bool = False,
+    row_unmatched: Any = None,
+    col_unmatched: Any = None,
+    **options: Unpack[Options],
+) -> Any:
+    """Of many matrices of one shape: an array (count, m, n), or a list of matrices. Planned once, for all
     places where any of them has an entry; the result is as Plan.permanents() returns it.
+    row_unmatched, col_unmatched: weights of lines that may stay unmatched, as in permanent(): the same for
+    all matrices, or a row of them for each, (count, m) and (count, n).
 
     >>> import libperm
     >>> libperm.permanents([[[1, 2], [3, 4]], [[1, 0], [0, 5]]])
     [10, 5]
+    >>> libperm.permanents([[[1, 2], [3, 4]], [[1, 0], [0, 5]]], row_unmatched=1, col_unmatched=[1, 2])
+    [30, 14]
     """
     batch = as_array(batch)
+    has_weights = row_unmatched is not None or col_unmatched is not None
     if is_array(batch):
         if batch.ndim != 3:
             raise TypeError(f"an array of {batch.ndim} dimensions is no batch of matrices: 3 are expected")
-        found = None if _counts_lines(options) else _full_batch.permanents(batch, full, options)
+        found = (
+            None if has_weights or _counts_lines(options) else _full_batch.permanents(batch, full, options)
+        )
         if found is not None:
             return found
         used = is_entry(batch).any(axis=0)
@@ -174,6 +188,10 @@ def permanents(batch: Any, *, full: bool = False, **options: Unpack[Options]) ->
         kind = max(matrix.kind for matrix in matrices)
         as_numpy = any(is_numpy(matrix.row_ptr) for matrix in matrices)
     typical = Matrix(pattern.shape, pattern.row_ptr, pattern.col_idx, flat[: pattern.nnz], kind)
+    if has_weights:
+        weights = row_unmatched, col_unmatched
+        weighted = _weighted_batch.permanents(typical, count, flat, weights, as_numpy, dict(options))
+        return weighted if full else weighted.values
     signless = kind is not Kind.COMPLEX and not any_negative(flat)
     plan = Plan._of(typical, dict(options), value_type_of(flat, kind), signless)
     return plan._permanents(count, flat, full, as_numpy)
