@@ -8,8 +8,8 @@ from typing import Any
 
 from libperm import _quick
 from libperm._matrix import read
+from libperm._plan import Plan
 from libperm._values import value_type_of
-from libperm.plan import Plan
 
 _LARGEST_ORDER = 20
 _MOST_IDLE = 16

@@ -13,6 +13,7 @@ from libperm._matchings import warn_if_none_matches, weighted_input
 from libperm._matrix import Matrix, input_of, read, union
 from libperm._numbers import Kind, Number, numbers_of
 from libperm._options import MULTIPLICITIES, Prepared, counting
+from libperm._plan import Plan
 from libperm._result import Answer, Gradient, Result, result_of, value_of, value_or_infinity, warn_if_missed
 from libperm._sequences import items_of
 from libperm._values import (
@@ -27,7 +28,6 @@ from libperm._values import (
     plain,
     value_type_of,
 )
-from libperm.plan import Plan
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -162,7 +162,7 @@ def permanents(
     >>> libperm.permanents([[[1, 2], [3, 4]], [[1, 0], [0, 5]]])
     [10, 5]
     >>> libperm.permanents([[[1, 2], [3, 4]], [[1, 0], [0, 5]]], row_unmatched=1, col_unmatched=[1, 2])
-    [30, 14]
+    [26, 14]
     """
     batch = as_array(batch)
     has_weights = row_unmatched is not None or col_unmatched is not None

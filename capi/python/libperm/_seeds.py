@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,7 +22,7 @@ def seed_of(rng: Any) -> Seed:
     if isinstance(rng, Seed):
         return rng
     if rng is None:
-        return Seed(secrets.randbits(_BITS))
+        return Seed.from_bytes(os.urandom(_BITS // 8), "little")
     if isinstance(rng, (int, float)):
         rng = whole("rng", rng, 2**_BITS - 1)
     try:
