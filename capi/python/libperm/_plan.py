@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,12 +13,14 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from libperm import _abi, _batch, _deprecated, _exact_minors, _quick, _saving
 from libperm._call import run
+from libperm._drawing import draw
 from libperm._handle import LONG_SECONDS, Handle
 from libperm._library import check, library, read_text
 from libperm._matrix import Matrix, entries_for, input_of, read, require_kind
 from libperm._numbers import Kind, Number
 from libperm._options import Prepared, RunOptions
 from libperm._partials import bytes_from, structs_of
+from libperm._picture import panels_of_plan
 from libperm._result import Answer, Gradient, Result, result_of, value_of, value_or_infinity, warn_if_missed
 from libperm._seeds import settled
 from libperm._values import (
@@ -336,6 +339,21 @@ class Plan:
         """The same as a dictionary."""
         explained: dict[str, Any] = json.loads(self._open().explain(_abi.FORMAT_JSON))
         return explained
+
+    def plot(self, file: str | os.PathLike[str] | None = None) -> Any:
+        """What the plan makes of the matrix: its pattern, the blocks that it falls into, the frontier of the
+        one that takes longest, and what each engine would take. A matplotlib Figure, or SVG where there is no
+        matplotlib; notebooks show either. file: where to write it, .svg, or with matplotlib .png, .pdf, ...
+
+        >>> import libperm, os, tempfile
+        >>> plan = libperm.Plan([[1.0, 2.0, 0.0], [0.0, 3.0, 1.0], [1.0, 1.0, 1.0]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     picture = plan.plot(os.path.join(folder, "plan.svg"))
+        ...     os.listdir(folder)
+        ['plan.svg']
+        """
+        picture: dict[str, Any] = json.loads(self._open().explain(_abi.FORMAT_PICTURE))
+        return draw(panels_of_plan(picture), file)
 
     def source(self, arch: str | None = None) -> str:
         """The CUDA C++ of its kernel, for "sm_90", "compute_90", ..."""
