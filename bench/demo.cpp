@@ -1,6 +1,6 @@
 // perm_demo - permanents that took published codes minutes to days, each checked against the known value.
 #include "bench/families.hpp"
-#include "capi/command/matrix_market.hpp"
+#include "capi/command/matrix_file.hpp"
 
 #include <fmt/core.h>
 #include <perm.hpp>
@@ -56,8 +56,8 @@ std::vector<Case> cases() {
                              const std::string &published) {
             const auto file = std::filesystem::path(folder) / (name + ".mtx");
             if (std::filesystem::exists(file))
-                list.push_back({name, [file] { return perm::read_matrix_market_file(file.string()); }, known,
-                                published});
+                list.push_back(
+                    {name, [file] { return perm::read_matrix_file(file.string()); }, known, published});
         };
         add("bcspwr02", "17339123388", "9240 / 2424 / 1317");
         add("curtis54", "8787902965855203136", ">259200 / 126048 / 47841");

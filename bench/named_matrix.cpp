@@ -1,7 +1,7 @@
 #include "bench/named_matrix.hpp"
 
 #include "bench/families.hpp"
-#include "capi/command/matrix_market.hpp"
+#include "capi/command/matrix_file.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -92,6 +92,6 @@ std::optional<Matrix> find_matrix(const std::string &name) {
         file = fs::path(folder) / (name + ".mtx");
     if (fs::is_regular_file(file))
         return Matrix{file.stem().string(), file.string(),
-                      [file] { return perm::read_matrix_market_file(file.string()); }};
+                      [file] { return perm::read_matrix_file(file.string()); }};
     return family_member(name);
 }

@@ -126,7 +126,7 @@ def run_ours(a: Matrix, args: argparse.Namespace) -> tuple[float, libperm.Estima
     start = time.perf_counter()
     try:
         found = libperm.estimate(
-            a, epsilon=args.epsilon, delta=args.delta, seed=1, threads=1, time_limit=args.limit
+            a, epsilon=args.epsilon, delta=args.delta, rng=1, threads=1, time_limit=args.limit
         )
     except libperm.RefusedError:
         return args.limit, None

@@ -13,6 +13,7 @@ namespace perm {
 struct FileMatrix : Csr {
     bool integers = false;          // the values are, all within 2^53
     std::vector<std::string> texts; // of PERM_VALUE_TEXT
+    std::string note;               // what its reader has to tell; mostly nothing
 };
 
 // The same matrix without its explicit zeros.

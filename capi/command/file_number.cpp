@@ -12,12 +12,14 @@ namespace {
 constexpr std::int64_t most_exact = std::int64_t{1} << 53; // integers that are doubles, and those below
 constexpr int most_exponent = 100000;                      // that the library takes
 
+bool is_exact(std::int64_t number) { return -most_exact <= number && number <= most_exact; }
+
 FileNumber parse_integer(const Lines &lines, std::string_view word) {
     std::int64_t number = 0;
     const std::errc error = parse(word, number);
     if (error == std::errc::invalid_argument)
         lines.fail(fmt::format("bad number {}, expected an integer", quoted(word)));
-    if (error != std::errc{} || number > most_exact || number < -most_exact) return {{}, std::string(word)};
+    if (error != std::errc{} || !is_exact(number)) return {{}, std::string(word)};
     return {static_cast<double>(number), ""};
 }
 
@@ -53,7 +55,7 @@ std::pair<std::string_view, std::string_view> split_parts(std::string_view text)
 }
 
 bool is_zero_part(std::string_view part) {
-    return part.substr(0, part.find_first_of("eE")).find_first_of("123456789") == part.npos;
+    return part.substr(0, part.find_first_of("eE/")).find_first_of("123456789") == part.npos;
 }
 
 std::string negative_part(std::string_view part) {
@@ -66,18 +68,34 @@ std::string negative_part(std::string_view part) {
 
 std::size_t words_of(Field field) { return field == Field::pattern ? 0 : field == Field::complex ? 2 : 1; }
 
-FileNumber parse_number(const Lines &lines, std::size_t first, Field field, Reading reading) {
+FileNumber parse_number(const Lines &lines, std::string_view word, std::string_view im, Field field,
+                        Reading reading) {
     if (field == Field::pattern) return {1.0, ""};
-    const std::string_view re = lines.words()[first];
-    if (field == Field::integer) return parse_integer(lines, re);
-    FileNumber number{parse_real(lines, re, reading), ""};
-    if (reading == Reading::as_written) number.text = re;
+    if (field == Field::integer) return parse_integer(lines, word);
+    FileNumber number{parse_real(lines, word, reading), ""};
+    if (reading == Reading::as_written) number.text = word;
     if (field == Field::complex) {
-        const std::string_view im = lines.words()[first + 1];
         number.value.imag(parse_real(lines, im, reading));
         if (reading == Reading::as_written) number.text.append(" ").append(im);
     }
     return number;
+}
+
+FileNumber parse_number(const Lines &lines, std::size_t first, Field field, Reading reading) {
+    const auto word = [&](std::size_t k) {
+        return k < words_of(field) ? lines.words()[first + k] : std::string_view();
+    };
+    return parse_number(lines, word(0), word(1), field, reading);
+}
+
+FileNumber whole_number(std::int64_t number) {
+    if (!is_exact(number)) return {{}, std::to_string(number)};
+    return {static_cast<double>(number), ""};
+}
+
+FileNumber whole_number(std::uint64_t number) {
+    if (number > static_cast<std::uint64_t>(most_exact)) return {{}, std::to_string(number)};
+    return {static_cast<double>(number), ""};
 }
 
 std::string text_of(const FileNumber &number) {

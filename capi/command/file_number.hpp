@@ -1,10 +1,12 @@
-// One number of a Matrix Market file.
+// One number of a file.
 #pragma once
 
+#include "file_room.hpp"
 #include "lines.hpp"
 
 #include <complex>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,8 +14,16 @@ namespace perm {
 
 enum class Field { real, integer, complex, pattern };
 
-// Of real and complex numbers. Integers are always what they are.
+// Of real and complex numbers that are written in decimals. Integers are always what they are.
 enum class Reading { nearest_doubles, as_written };
+
+struct ReadOptions {
+    Reading reading = Reading::nearest_doubles;
+    std::int64_t most_bytes = unlimited;
+
+    ReadOptions(Reading r = Reading::nearest_doubles, std::int64_t bytes = unlimited)
+        : reading(r), most_bytes(bytes) {}
+};
 
 // As doubles, or as it is written where these do not do.
 struct FileNumber {
@@ -24,8 +34,15 @@ struct FileNumber {
 // How many words a number takes: of a pattern none, of a complex number two.
 std::size_t words_of(Field field);
 
+// From a word of the line; `im` is the imaginary part of a complex number.
+FileNumber parse_number(const Lines &lines, std::string_view word, std::string_view im, Field field,
+                        Reading reading);
 // From the words `first` and on of the line.
 FileNumber parse_number(const Lines &lines, std::size_t first, Field field, Reading reading);
+
+// One that is beyond 2^53 is a text.
+FileNumber whole_number(std::int64_t number);
+FileNumber whole_number(std::uint64_t number);
 
 // A text of PERM_VALUE_TEXT.
 std::string text_of(const FileNumber &number);

@@ -1,10 +1,13 @@
 #include "job.hpp"
 
-#include "matrix_market.hpp"
+#include "matrix_file.hpp"
 #include "output.hpp"
 #include "part_file.hpp"
 
 #include <fmt/core.h>
+#include <unistd.h>
+
+#include <utility>
 
 namespace perm {
 namespace {
@@ -22,9 +25,17 @@ const std::int64_t *multiplicity_or_null(const std::vector<std::int64_t> &number
 
 } // namespace
 
+double memory_limit(const Options &options) {
+    if (options.memory_bytes > 0) return static_cast<double>(options.memory_bytes);
+    const std::int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return 0.75 * static_cast<double>(pages) * static_cast<double>(page);
+}
+
 FileMatrix read_file(const Options &options, const std::string &file) {
     const Reading reading = options.decimal ? Reading::as_written : Reading::nearest_doubles;
-    return without_zeros(read_matrix_market_file(file, reading));
+    FileMatrix a = read_matrix_file(file, {reading, static_cast<std::int64_t>(memory_limit(options))});
+    if (!a.note.empty() && !options.quiet) write_message(a.note);
+    return without_zeros(std::move(a));
 }
 
 Input::Input(const Options &options)

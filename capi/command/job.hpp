@@ -24,6 +24,8 @@ class Stopwatch {
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+double memory_limit(const Options &options); // bytes; three quarters of the machine's if not given
+
 // As the options say that its numbers are to be read, without explicit zeros.
 FileMatrix read_file(const Options &options, const std::string &file);
 

@@ -19,6 +19,13 @@ std::string quoted(std::string_view word) {
     return text + (word.size() > longest ? "...'" : "'");
 }
 
+std::string lower_case(std::string_view word) {
+    std::string text(word);
+    for (char &c : text)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return text;
+}
+
 Lines::Lines(std::istream &in, std::string name)
     : in_(in), name_(std::move(name)), buffer_(static_cast<std::size_t>(max_line_length) + 1) {}
 
@@ -33,7 +40,7 @@ void Lines::expect_next(const std::string &what) {
 }
 
 void Lines::fail_at(std::int64_t line, const std::string &what) const {
-    throw MatrixMarketError(fmt::format("{}:{}: {}", name_, std::max<std::int64_t>(line, 1), what));
+    throw FileError(fmt::format("{}:{}: {}", name_, std::max<std::int64_t>(line, 1), what));
 }
 
 bool Lines::next_line() {
@@ -44,19 +51,20 @@ bool Lines::next_line() {
     ++number_;
     if (in_.fail()) fail(fmt::format("the line is longer than {} bytes", max_line_length));
     const auto length = static_cast<std::size_t>(in_.gcount()) - (in_.eof() ? 0 : 1);
-    split({buffer_.data(), length});
+    line_ = {buffer_.data(), length};
+    split(line_);
     return true;
 }
 
-void Lines::split(std::string_view line) {
+void Lines::split(std::string_view rest) {
     constexpr std::string_view blanks = " \t\r\v\f";
     for (;;) {
-        const auto begin = line.find_first_not_of(blanks);
-        if (begin == line.npos) return;
-        line.remove_prefix(begin);
-        const auto end = std::min(line.find_first_of(blanks), line.size());
-        words_.push_back(line.substr(0, end));
-        line.remove_prefix(end);
+        const auto begin = rest.find_first_not_of(blanks);
+        if (begin == rest.npos) return;
+        rest.remove_prefix(begin);
+        const auto end = std::min(rest.find_first_of(blanks), rest.size());
+        words_.push_back(rest.substr(0, end));
+        rest.remove_prefix(end);
     }
 }
 

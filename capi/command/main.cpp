@@ -1,7 +1,7 @@
 // perm: exact permanents of sparse matrices on the command line.
 #include "commands.hpp"
+#include "file_error.hpp"
 #include "interrupt.hpp"
-#include "matrix_market.hpp"
 #include "option_table.hpp"
 #include "output.hpp"
 
@@ -93,14 +93,14 @@ std::vector<Subcommand> add_subcommands(CLI::App &app, Options &options) {
         command->footer(footer);
         return command;
     };
-    CLI::App *compute = add("compute", "Compute the permanent of a Matrix Market file");
+    CLI::App *compute = add("compute", "Compute the permanent of the matrix of a file");
     CLI::App *bounds =
-        add("bounds", "Numbers that the permanent of a Matrix Market file lies between, at once");
+        add("bounds", "Numbers that the permanent of the matrix of a file lies between, at once");
     CLI::App *estimate =
-        add("estimate", "Estimate the permanent of a Matrix Market file from samples, with a guarantee");
-    CLI::App *sample = add("sample", "Draw matchings of a Matrix Market file with their exact probabilities");
+        add("estimate", "Estimate the permanent of the matrix of a file from samples, with a guarantee");
+    CLI::App *sample = add("sample", "Draw matchings of the matrix of a file with their exact probabilities");
     CLI::App *matchings =
-        add("matchings", "Count the matchings with 0, 1, 2, ... entries of a Matrix Market file");
+        add("matchings", "Count the matchings with 0, 1, 2, ... entries of the matrix of a file");
     CLI::App *periodic = add("periodic", "Permanents of a matrix of equal cells, of any number of them");
     CLI::App *explain = add("explain", "Show the plan, its cost and its time, without running it");
     CLI::App *source = add("source", "Print the CUDA C++ of the kernel that a GPU would run");
@@ -210,7 +210,7 @@ int main(int argc, char **argv) {
         return parse_and_run(argc, argv, json);
     } catch (const Reported &failed) {
         return failed.code;
-    } catch (const MatrixMarketError &error) {
+    } catch (const FileError &error) {
         return report_failure(PERM_BAD_MATRIX, error.what(), json);
     } catch (const Error &error) {
         return report_failure(error.status(), in_command_terms(error.what()), json);

@@ -1,31 +1,19 @@
 #include "matrix_market.hpp"
 
+#include "file_entries.hpp"
 #include "lines.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <initializer_list>
-#include <iostream>
 #include <limits>
-#include <memory>
 #include <string_view>
 #include <system_error>
-#include <tuple>
 #include <utility>
-#include <vector>
 
 namespace perm {
 namespace {
-
-constexpr std::int64_t max_dimension = std::numeric_limits<std::int32_t>::max();
-// Up to this dimension a matrix may have fewer entries than rows; beyond, row pointers would outgrow the
-// file.
-constexpr std::int64_t max_sparse_dimension = 10'000'000;
 
 enum class Layout { coordinate, array };
 enum class Symmetry { general, symmetric, skew, hermitian };
@@ -40,30 +28,6 @@ struct Header {
 struct Size {
     std::int64_t n_rows, n_cols, count;
 };
-
-// Nearly all are doubles, and there are many: a text is kept elsewhere.
-struct Entry {
-    std::int32_t row, col; // zero-based
-    std::complex<double> value;
-    std::unique_ptr<const std::string> text;
-    std::int64_t line;
-
-    Entry(std::int64_t i, std::int64_t j, FileNumber number, std::int64_t in_line)
-        : row(static_cast<std::int32_t>(i)),
-          col(static_cast<std::int32_t>(j)),
-          value(number.value),
-          text(number.text.empty() ? nullptr : std::make_unique<const std::string>(std::move(number.text))),
-          line(in_line) {}
-
-    FileNumber number() const { return {value, text ? *text : std::string()}; }
-};
-
-std::string lower_case(std::string_view word) {
-    std::string text(word);
-    for (char &c : text)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return text;
-}
 
 template <class Choice>
 Choice choose(const Lines &lines, std::string_view word, const char *what,
@@ -158,11 +122,8 @@ Size read_size(Lines &lines, const Header &header) {
         lines.fail(fmt::format("the size line announces {} entries, expected at most {} in a {} x {} file of "
                                "this symmetry",
                                size.count, most, size.n_rows, size.n_cols));
-    if (std::max(size.n_rows, size.n_cols) > std::max(max_sparse_dimension, size.count))
-        lines.fail(
-            fmt::format("a {} x {} matrix of {} entries is nearly all empty rows or columns, expected at "
-                        "least as many entries as rows and columns beyond {}",
-                        size.n_rows, size.n_cols, size.count, max_sparse_dimension));
+    const std::string wrong = wrong_size(size.n_rows, size.n_cols, size.count);
+    if (!wrong.empty()) lines.fail(wrong);
     return size;
 }
 
@@ -193,10 +154,9 @@ FileNumber read_value(const Lines &lines, std::size_t word, const Header &header
     return value;
 }
 
-std::vector<Entry> read_coordinates(Lines &lines, const Header &header, const Size &size) {
+void read_coordinates(Lines &lines, const Header &header, const Size &size, FileEntries &entries) {
     constexpr const char *forms[] = {"'row column'", "'row column value'", "'row column re im'"};
     const std::size_t value_words = words_of(header.field);
-    std::vector<Entry> entries;
     for (std::int64_t k = 0; k < size.count; ++k) {
         next_entry(lines, k, size);
         const auto &words = lines.words();
@@ -209,9 +169,8 @@ std::vector<Entry> read_coordinates(Lines &lines, const Header &header, const Si
             lines.fail(fmt::format("entry ({0}, {0}) lies on the diagonal, expected none there in a "
                                    "skew-symmetric file",
                                    row + 1));
-        entries.emplace_back(row, col, std::move(value), lines.number());
+        entries.add(row, col, std::move(value), lines.number());
     }
-    return entries;
 }
 
 // Of a column of an array file.
@@ -228,8 +187,7 @@ std::int64_t first_row(Symmetry symmetry, std::int64_t col) {
 }
 
 // Column by column; below the diagonal only, if symmetric.
-std::vector<Entry> read_array(Lines &lines, const Header &header, const Size &size) {
-    std::vector<Entry> entries;
+void read_array(Lines &lines, const Header &header, const Size &size, FileEntries &entries) {
     std::int64_t done = 0;
     for (std::int64_t col = 0; col < size.n_cols; ++col)
         for (std::int64_t row = first_row(header.symmetry, col); row < size.n_rows; ++row, ++done) {
@@ -238,9 +196,8 @@ std::vector<Entry> read_array(Lines &lines, const Header &header, const Size &si
                 lines.fail(fmt::format("{} words, expected one number a line{}", lines.words().size(),
                                        header.field == Field::complex ? ", 're im'" : ""));
             FileNumber value = read_value(lines, 0, header, row, col);
-            if (!is_zero(value)) entries.emplace_back(row, col, std::move(value), lines.number());
+            if (!is_zero(value)) entries.add(row, col, std::move(value), lines.number());
         }
-    return entries;
 }
 
 FileNumber mirror_image(const FileNumber &value, Symmetry symmetry) {
@@ -254,97 +211,42 @@ FileNumber mirror_image(const FileNumber &value, Symmetry symmetry) {
     }
 }
 
-void mirror(std::vector<Entry> &entries, Symmetry symmetry) {
+void mirror(FileEntries &entries, Symmetry symmetry) {
     const std::size_t count = entries.size();
     for (std::size_t k = 0; k < count; ++k) {
-        const Entry &e = entries[k];
-        if (e.row == e.col) continue;
-        Entry image(e.col, e.row, mirror_image(e.number(), symmetry), e.line);
-        entries.push_back(std::move(image));
+        const FileEntry &e = entries[k];
+        if (e.row != e.col) entries.add(e.col, e.row, mirror_image(e.number(), symmetry), e.place);
     }
 }
 
-// Of sorted entries; the duplicate that comes first in the file is reported.
-void refuse_duplicates(const Lines &lines, const std::vector<Entry> &entries, Symmetry symmetry) {
-    const Entry *duplicate = nullptr;
-    std::int64_t first_line = 0;
-    for (std::size_t k = 1; k < entries.size(); ++k) {
-        const Entry &a = entries[k - 1], &b = entries[k];
-        if (a.row != b.row || a.col != b.col || (duplicate && duplicate->line <= b.line)) continue;
-        duplicate = &b;
-        first_line = a.line;
-    }
-    if (!duplicate) return;
+[[noreturn]] void refuse_duplicate(const Lines &lines, const FileEntries::Duplicate &duplicate,
+                                   Symmetry symmetry) {
+    const auto &[first, second] = duplicate;
     const char *mirrored = symmetry == Symmetry::general ? "" : ", as such or mirrored at the diagonal";
     lines.fail_at(
-        duplicate->line,
+        second.place,
         fmt::format("duplicate entry ({}, {}): line {} gives it already{}, expected each position once",
-                    duplicate->row + 1, duplicate->col + 1, first_line, mirrored));
-}
-
-FileMatrix assemble(const std::vector<Entry> &entries, const Header &header, const Size &size) {
-    FileMatrix a;
-    a.n_rows = size.n_rows;
-    a.n_cols = size.n_cols;
-    a.row_ptr.assign(static_cast<std::size_t>(size.n_rows) + 1, 0);
-    a.col_idx.reserve(entries.size());
-    for (const Entry &e : entries) {
-        ++a.row_ptr[static_cast<std::size_t>(e.row) + 1];
-        a.col_idx.push_back(e.col);
-    }
-    for (std::size_t i = 1; i < a.row_ptr.size(); ++i) a.row_ptr[i] += a.row_ptr[i - 1];
-
-    a.pattern = header.field == Field::pattern;
-    if (a.pattern) return a;
-    const auto fill = [&entries](auto &values, const auto &value_of) {
-        values.reserve(entries.size());
-        for (const Entry &e : entries) values.push_back(value_of(e));
-    };
-    if (std::any_of(entries.begin(), entries.end(), [](const Entry &e) { return e.text != nullptr; })) {
-        fill(a.texts, [](const Entry &e) { return text_of(e.number()); });
-    } else if (header.field == Field::complex) {
-        fill(a.complex_values, [](const Entry &e) { return e.value; });
-    } else {
-        a.integers = header.field == Field::integer;
-        fill(a.values, [](const Entry &e) { return e.value.real(); });
-    }
-    return a;
+                    second.row + 1, second.col + 1, first.place, mirrored));
 }
 
 } // namespace
 
-FileMatrix read_matrix_market(std::istream &in, const std::string &name, Reading reading) {
+FileMatrix read_matrix_market(std::istream &in, const std::string &name, const ReadOptions &options) {
     Lines lines(in, name);
     Header header = read_banner(lines);
-    header.reading = reading;
+    header.reading = options.reading;
     const Size size = read_size(lines, header);
 
-    std::vector<Entry> entries = header.layout == Layout::coordinate ? read_coordinates(lines, header, size)
-                                                                     : read_array(lines, header, size);
+    FileRoom room(name, options.most_bytes);
+    FileEntries entries(room);
+    (header.layout == Layout::coordinate ? read_coordinates : read_array)(lines, header, size, entries);
     if (lines.next())
         lines.fail(fmt::format("extra data, expected the end of the file after the announced {} entries",
                                size.count));
 
     if (header.symmetry != Symmetry::general) mirror(entries, header.symmetry);
-    std::sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
-        return std::tie(a.row, a.col, a.line) < std::tie(b.row, b.col, b.line);
-    });
-    refuse_duplicates(lines, entries, header.symmetry);
-    return assemble(entries, header, size);
-}
-
-FileMatrix read_matrix_market_file(const std::string &path, Reading reading) {
-    if (path == "-") return read_matrix_market(std::cin, "stdin", reading);
-    // Opening one succeeds, and reading it fails without a reason.
-    if (std::error_code ignored; std::filesystem::is_directory(path, ignored))
-        throw MatrixMarketError(
-            fmt::format("{}: this is a directory, expected a file in Matrix Market format", path));
-    errno = 0;
-    std::ifstream in(path, std::ios::binary);
-    if (!in)
-        throw MatrixMarketError(fmt::format("{}: the file cannot be opened: {}", path,
-                                            errno ? std::strerror(errno) : "unknown reason"));
-    return read_matrix_market(in, path, reading);
+    if (const auto duplicate = entries.sort()) refuse_duplicate(lines, *duplicate, header.symmetry);
+    return entries.matrix(size.n_rows, size.n_cols, header.field);
 }
 
 } // namespace perm

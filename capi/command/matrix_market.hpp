@@ -14,11 +14,8 @@ namespace perm {
 // Symmetric files are expanded, columns are sorted inside each row, explicit zeros of coordinate files are
 // kept and zeros of array files left out. A matrix that is not square is read like any other. Memory grows
 // with what was read, never with what the size line claims. Numbers are texts where they are to be as
-// written, and integers where one of them is beyond 2^53. Throws MatrixMarketError.
-FileMatrix read_matrix_market(std::istream &in, const std::string &name,
-                              Reading reading = Reading::nearest_doubles);
-
-// The same from a file; "-" is the standard input.
-FileMatrix read_matrix_market_file(const std::string &path, Reading reading = Reading::nearest_doubles);
+// written, and integers where one of them is beyond 2^53. Throws FileError, and Error where the memory does
+// not do.
+FileMatrix read_matrix_market(std::istream &in, const std::string &name, const ReadOptions &options = {});
 
 } // namespace perm

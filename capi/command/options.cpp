@@ -143,8 +143,12 @@ double parse_seconds(const std::string &text) {
     throw std::invalid_argument("'" + text + "' has an unknown unit, expected s, m, h or d");
 }
 
+constexpr const char *matrix_file = "matrix: Matrix Market (.mtx), .csv, .tsv, .npy or .npz, or .gz behind "
+                                    "it; - reads Matrix Market from the standard "
+                                    "input";
+
 void add_plan_options(CLI::App &command, Options &options) {
-    command.add_option("FILE", options.file, "Matrix Market file; - reads the standard input")->required();
+    command.add_option("FILE", options.file, matrix_file)->required();
     command
         .add_option(
             "--engine", options.engine,
@@ -282,7 +286,7 @@ void add_shard_options(CLI::App &command, Options &options) {
 }
 
 void add_sample_options(CLI::App &command, Options &options) {
-    command.add_option("FILE", options.file, "Matrix Market file; - reads the standard input")->required();
+    command.add_option("FILE", options.file, matrix_file)->required();
     add_parsed(command, "--shots", options.shots, parse_whole<std::int64_t>, "N",
                "so many samples, 1 if not given");
     add_parsed(command, "--seed", options.seed, parse_whole<std::uint64_t>, "N",
@@ -315,7 +319,7 @@ void add_explain_options(CLI::App &command, Options &options) {
 
 void add_periodic_options(CLI::App &command, Options &options) {
     command.add_option("CELL", options.file,
-                       "Matrix Market file of r rows and r (2 d + 1) columns: the blocks that couple a cell "
+                       "file of a matrix of r rows and r (2 d + 1) columns: the blocks that couple a cell "
                        "to the cells -d, ..., 0, ..., d, side by side; - reads the standard input");
     command
         .add_option(

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <unistd.h>
 #include <utility>
 
 namespace perm {
@@ -81,10 +80,7 @@ Periodic periodic_plan(const Options &options, const perm_opts &opts) {
 }
 
 void require_room(const Options &options) {
-    const std::int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    const double limit = options.memory_bytes > 0
-                             ? static_cast<double>(options.memory_bytes)
-                             : 0.75 * static_cast<double>(pages) * static_cast<double>(page);
+    const double limit = memory_limit(options);
     constexpr double of_text = 32; // at least
     const double bytes = static_cast<double>(options.terms.value_or(0)) * (2 * sizeof(perm_result) + of_text);
     if (bytes > limit)

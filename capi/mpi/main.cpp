@@ -3,9 +3,9 @@
 #include "capi/command/answer.hpp"
 #include "capi/command/commands.hpp"
 #include "capi/command/estimate_answer.hpp"
+#include "capi/command/file_error.hpp"
 #include "capi/command/interrupt.hpp"
 #include "capi/command/job.hpp"
-#include "capi/command/matrix_market.hpp"
 #include "capi/command/options.hpp"
 #include "capi/command/output.hpp"
 #include "capi/command/periodic_answer.hpp"
@@ -68,7 +68,7 @@ template <class Work> int guarded(const Mpi &mpi, bool json, const Work &work) {
     try {
         work();
         return exit_answered;
-    } catch (const MatrixMarketError &error) {
+    } catch (const FileError &error) {
         return fail(PERM_BAD_MATRIX, error.what());
     } catch (const Error &error) {
         return fail(error.status(), in_command_terms(error.what()));
@@ -242,15 +242,15 @@ int parse_and_run(int argc, char **argv, const Mpi &mpi) {
     app.footer(footer);
     app.require_subcommand(1, 1);
     app.set_version_flag("--version", std::string("perm-mpi ") + perm_version());
-    CLI::App *computing = app.add_subcommand("compute", "Compute the permanent of a Matrix Market file");
+    CLI::App *computing = app.add_subcommand("compute", "Compute the permanent of the matrix of a file");
     CLI::App *estimating = app.add_subcommand(
-        "estimate", "Estimate the permanent of a Matrix Market file from samples, with a guarantee");
+        "estimate", "Estimate the permanent of the matrix of a file from samples, with a guarantee");
     CLI::App *matching = app.add_subcommand(
-        "matchings", "Count the matchings with 0, 1, 2, ... entries of a Matrix Market file");
+        "matchings", "Count the matchings with 0, 1, 2, ... entries of the matrix of a file");
     CLI::App *repeating =
         app.add_subcommand("periodic", "Permanents of a matrix of equal cells, of any number of them");
     CLI::App *sampling =
-        app.add_subcommand("sample", "Draw matchings of a Matrix Market file with their exact probabilities");
+        app.add_subcommand("sample", "Draw matchings of the matrix of a file with their exact probabilities");
     for (CLI::App *command : {computing, estimating, matching}) add_plan_options(*command, options);
     add_periodic_term_options(*repeating, options);
     add_sample_options(*sampling, options);

@@ -12,7 +12,7 @@ libperm was not built: the error is above. Most often a compiler or a library is
 the option -C wheel.cmake=false;
   - on Debian 12: apt-get install g++ cmake ninja-build pkg-config libtbb-dev libfmt-dev libspdlog-dev \
 rapidjson-dev libcli11-dev libgmp-dev libmpfr-dev libxxhash-dev libhwy-dev libcereal-dev \
-libboost-dev libeigen3-dev python3-dev"""
+libboost-dev libeigen3-dev zlib1g-dev libminizip-dev python3-dev"""
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):

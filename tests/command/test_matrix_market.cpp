@@ -1,6 +1,7 @@
 // Matrix Market files: every form that is good, and every one that is refused, with the line it names.
 #include <doctest/doctest.h>
 
+#include "matrix_file.hpp"
 #include "matrix_market.hpp"
 
 #include <complex>
@@ -84,7 +85,7 @@ void check_refused(const std::string &text, int line, const std::vector<std::str
     std::string message = "(none)";
     try {
         read(text, reading);
-    } catch (const perm::MatrixMarketError &error) {
+    } catch (const perm::FileError &error) {
         message = error.what();
     }
     CAPTURE(message);
@@ -459,7 +460,7 @@ TEST_CASE("a damaged file is read or refused, nothing else") {
                 CHECK_MESSAGE(status / 100 != 1, perm_last_error());
             }
             ++taken;
-        } catch (const perm::MatrixMarketError &) {
+        } catch (const perm::FileError &) {
             ++refused;
         }
     };
@@ -488,13 +489,13 @@ TEST_CASE("files by name") {
         std::ofstream out(path);
         out << real << "1 1 1\n1 1 4\n";
     }
-    CHECK(to_dense(perm::read_matrix_market_file(path)) == Dense{{4}});
+    CHECK(to_dense(perm::read_matrix_file(path)) == Dense{{4}});
     std::filesystem::remove(path);
 
     const auto message_of = [](const std::string &name) -> std::string {
         try {
-            perm::read_matrix_market_file(name);
-        } catch (const perm::MatrixMarketError &error) {
+            perm::read_matrix_file(name);
+        } catch (const perm::FileError &error) {
             return error.what();
         }
         return "(none)";

@@ -35,6 +35,7 @@ OF_PYTHON = {
     "memory_limit_bytes": "memory_limit",
     "time_limit_seconds": "time_limit",
     "cache_limit_bytes": "cache_limit",
+    "seed": "rng",
 }
 NO_OPTION_OF_PYTHON = {"cancel", "chunks", "gpus"}
 

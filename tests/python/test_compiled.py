@@ -186,10 +186,10 @@ def test_random_matrices(case, same):
 
 
 OPTIONS = [
-    {"engine": "ryser"}, {"precision": "dd"}, {"precision": "exact"}, {"precision": "mpfr:100"}, {"seed": 3},
+    {"engine": "ryser"}, {"precision": "dd"}, {"precision": "exact"}, {"precision": "mpfr:100"}, {"rng": 3},
     {"tolerance": 1e-30, "precision": "double"}, {"without": "all"}, {"without": ["dm"]}, {"threads": 1},
     {"row_multiplicity": [1, 2, 1, 1], "col_multiplicity": [2, 1, 1, 1]}, {"progress": False},
-    {"device": None}, {"engine": "warp"}, {"engine": 1}, {"engin": "auto"}, {"threads": 1.5}, {"seed": -1},
+    {"device": None}, {"engine": "warp"}, {"engine": 1}, {"engin": "auto"}, {"threads": 1.5}, {"rng": -1},
     {"threads": True}, {"memory_limit": "1G", "time_limit": "10s"}, {"time_limit": "soon"}, {"machine": "{}"},
     {"tolerance": float("nan")}, {"tolerance": 10**400},
 ]  # fmt: skip

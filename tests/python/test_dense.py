@@ -205,7 +205,7 @@ def test_exact_minors_keep_no_checkpoint(tmp_path):
         lambda: libperm.sub_permanents([[1, 2], [3, 4], [5, 6]], checkpoint=kept),
         lambda: libperm.gradient([[1, 2], [3, 4]], checkpoint=kept),
         lambda: libperm.gradient([[1.0, 2], [3, 4]], checkpoint=kept, precision="exact"),
-        lambda: libperm.Plan([[1, 2], [3, 4]], checkpoint=kept).gradient(),
+        lambda: libperm.Plan([[1, 2], [3, 4]], checkpoint=kept).gradient(with_permanent=False),
     ):
         with pytest.raises(libperm.InvalidOptionError, match="checkpoint"):
             call()

@@ -15,7 +15,7 @@ LOG10 = math.lgamma(51) / math.log(10)
 
 def test_within_epsilon() -> None:
     for seed in (1, 2):
-        found = libperm.estimate(ONES, epsilon=0.05, seed=seed, without="merge,periodic,structure")
+        found = libperm.estimate(ONES, epsilon=0.05, rng=seed, without="merge,periodic,structure")
         assert not found.exact
         assert not found.additive
         assert abs(10 ** (found.value.log10 - LOG10) - 1) <= 0.05
@@ -23,7 +23,7 @@ def test_within_epsilon() -> None:
         assert found.upper.log10 >= LOG10 - 1e-9
         assert found.samples > 0
         assert "0.05" in str(found)
-    again = libperm.estimate(ONES, epsilon=0.05, seed=2, without="merge,periodic,structure", threads=1)
+    again = libperm.estimate(ONES, epsilon=0.05, rng=2, without="merge,periodic,structure", threads=1)
     assert again.value == found.value
     assert (again.lower, again.upper, again.samples) == (found.lower, found.upper, found.samples)
 
@@ -43,7 +43,7 @@ def test_bad_input() -> None:
         {"epsilon": 1.0},
         {"delta": 0},
         {"delta": -1},
-        {"seed": -1},
+        {"rng": -1},
         {"samples": -1},
         {"epsilon": "a"},
     ):
@@ -59,7 +59,7 @@ def test_bad_input() -> None:
 
 
 def test_shards_have_the_bits_of_one_call() -> None:
-    options = {"epsilon": 0.0005, "seed": 5, "without": "merge,periodic,structure"}
+    options = {"epsilon": 0.0005, "rng": 5, "without": "merge,periodic,structure"}
     ones = [[float(i != j) for j in range(40)] for i in range(40)]
     whole = libperm.estimate(ones, **options)  # type: ignore[arg-type]
     one = libperm.Estimation(ones, threads=1, **options)  # type: ignore[arg-type]

@@ -65,7 +65,7 @@ def test_what_came_in_numpy_comes_out_as_numpys():
         assert type(libperm.permanent(given)) is np.float64
         assert type(libperm.permanent(given, threads=1)) is np.float64
         assert type(libperm.compute(given).value) is np.float64
-        assert type(libperm.Plan(given).gradient()[0]) is np.float64
+        assert type(libperm.Plan(given).gradient(with_permanent=True)[0]) is np.float64
         assert type(libperm.marginals(given).value) is np.float64
         assert {type(x) for x in libperm.matchings(given)} == {np.float64}
         assert type(libperm.permanent(given, precision="exact")) is Fraction

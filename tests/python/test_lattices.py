@@ -317,7 +317,7 @@ def test_marginals_and_samples():
     marginals = libperm.marginals(matrix.astype(float)).entries
     corner = marginals[black.index((0, 0)), white.index((0, 1))]
     assert corner == pytest.approx(0.5, abs=1e-12)
-    for sample in libperm.sample(matrix, shots=3, seed=1):
+    for sample in libperm.sample(matrix, shots=3, rng=1):
         assert sorted(sample) == list(range(8))
         assert all(matrix[i, j] == 1 for i, j in enumerate(sample))
 

@@ -268,7 +268,7 @@ def test_small_arrays_go_straight():
         rows = None if draws.random() < 0.3 else draws.random(m)
         cols = None if draws.random() < 0.3 else float(draws.random())
         try:
-            expected = libperm.marginals(a, rows, cols, seed=0)
+            expected = libperm.marginals(a, rows, cols, rng=0)
         except libperm.InvalidMatrixError:
             with pytest.raises(libperm.InvalidMatrixError, match="no matching"):
                 libperm.marginals(a, rows, cols)

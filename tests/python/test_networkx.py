@@ -1,6 +1,7 @@
 """libperm.networkx against enumeration, where NetworkX is."""
 
 import random
+from fractions import Fraction
 from itertools import permutations
 
 import pytest
@@ -10,7 +11,7 @@ nx = pytest.importorskip("networkx")
 pytest.importorskip("scipy")
 
 import libperm  # noqa: E402
-from libperm.networkx import biadjacency, edge_marginals, perfect_matchings  # noqa: E402
+from libperm.networkx import biadjacency, edge_marginals, matchings, perfect_matchings  # noqa: E402
 
 
 def random_bipartite(source, n, density):
@@ -41,16 +42,57 @@ def by_enumeration(G, n, weight):
 @pytest.mark.parametrize("n", range(1, 7))
 def test_counts_and_marginals(n, weight):
     G = random_bipartite(random.Random(SEED + n), n, 0.4)
-    matchings = list(by_enumeration(G, n, weight))
-    total = sum(product for _, product in matchings)
+    enumerated = list(by_enumeration(G, n, weight))
+    total = sum(product for _, product in enumerated)
     assert perfect_matchings(G, weight=weight) == total
     assert perfect_matchings(G, top_nodes=range(n), weight=weight) == total
     found = edge_marginals(G, weight=weight)
     assert set(found) == set(G.edges())
     for (u, v), probability in found.items():
         edge = min(u, v), max(u, v)
-        expected = sum(product for edges, product in matchings if edge in edges) / total
+        expected = sum(product for edges, product in enumerated if edge in edges) / total
         assert probability == pytest.approx(expected, rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize("large", [10**30, Fraction(1, 3)])
+@pytest.mark.parametrize("n", range(1, 6))
+def test_exact_weights(n, large):
+    G = random_bipartite(random.Random(SEED + n), n, 0.5)
+    for _, _, data in G.edges(data=True):
+        data["weight"] *= large
+    enumerated = list(by_enumeration(G, n, "weight"))
+    total = sum(product for _, product in enumerated)
+    found = perfect_matchings(G, weight="weight")
+    assert found == total
+    assert type(found) is type(large)
+    assert matchings(G, weight="weight")[-1] == total
+    matrix, rows, columns = biadjacency(G, weight="weight")
+    assert libperm.permanent(matrix) == total
+    assert all(matrix[rows.index(u) if u in rows else rows.index(v),
+                      columns.index(v) if u in rows else columns.index(u)] == data["weight"]
+               for u, v, data in G.edges(data=True))  # fmt: skip
+    for (u, v), probability in edge_marginals(G, weight="weight").items():
+        edge = min(u, v), max(u, v)
+        expected = sum(product for edges, product in enumerated if edge in edges) / Fraction(total)
+        assert probability == pytest.approx(float(expected), rel=1e-12, abs=1e-15)
+
+
+def test_parallel_edges_of_exact_weights_add_up():
+    G = nx.MultiGraph()
+    G.add_edge(0, 1, weight=Fraction(1, 3))
+    G.add_edge(1, 0, weight=Fraction(1, 6))
+    assert perfect_matchings(G, weight="weight") == Fraction(1, 2)
+    G.add_edge(0, 1, weight=0.25)
+    assert perfect_matchings(G, weight="weight") == 0.75
+    G = nx.Graph()
+    G.add_edge(0, 1, weight=10**400)
+    assert perfect_matchings(G, weight="weight") == 10**400
+    with pytest.raises(ValueError, match="beyond a double"):
+        edge_marginals(G, weight="weight")
+    G = nx.Graph()
+    G.add_edge(0, 1, weight=2**63 + 1)  # which numpy holds beside no negative number
+    G.add_edge(2, 3, weight=-1)
+    assert perfect_matchings(G, weight="weight") == -(2**63) - 1
 
 
 def test_known():

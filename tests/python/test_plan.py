@@ -201,7 +201,7 @@ def test_batches_of_full_arrays_have_the_bits_of_single_calls(dtype):
             batch = batch * np.exp(1j * g.normal(size=batch.shape))
         batch[3, 0, 0] = batch[5] = 0
         singly = [libperm.permanent(a) for a in batch]
-        for options in ({}, {}, {"threads": 1}, {"precision": "auto", "seed": 3}):
+        for options in ({}, {}, {"threads": 1}, {"precision": "auto", "rng": 3}):
             found = list(libperm.permanents(batch, **options))
             assert found == singly
             assert found[::-1] == list(libperm.permanents(batch[::-1], **options))
@@ -286,13 +286,13 @@ def test_gradients(dtype, shape):
 def test_gradients_of_a_plan():
     a = random_matrix(8, 5)
     plan, many = libperm.Plan(a), np.random.default_rng(SEED).normal(size=(9, np.count_nonzero(a)))
-    values, derivatives = plan.gradients(many)
+    values, derivatives = plan.gradients(many, with_permanents=True)
     for row, value, derivative in zip(many, values, derivatives):
-        alone = plan.gradient(row)
+        alone = plan.gradient(row, with_permanent=True)
         assert value == alone[0]
         assert (derivative == alone[1]).all()
     with pytest.raises(libperm.InvalidMatrixError, match="matrix 1 of the batch"):
-        plan.gradients(np.array([many[0], many[1] * np.nan]))
+        plan.gradients(np.array([many[0], many[1] * np.nan]), with_permanents=True)
     with pytest.raises(TypeError, match="3 are expected"):
         libperm.gradients(a)
     with pytest.raises(TypeError, match="no double"):
@@ -314,7 +314,7 @@ def test_gradient(dtype):
     assert of_sparse.format == "csc"
     assert np.allclose(of_sparse.toarray(), np.where(a != 0, expected, 0), rtol=1e-9)
     assert np.allclose(libperm.gradient(a.tolist()), expected, rtol=1e-9)
-    value, derivatives = libperm.Plan(a).gradient()
+    value, derivatives = libperm.Plan(a).gradient(with_permanent=True)
     assert value == pytest.approx(libperm.permanent(a), rel=1e-9)
     assert np.allclose(derivatives, expected[a != 0], rtol=1e-9)
 
@@ -366,23 +366,85 @@ def test_gradient_of_integers():
 def test_gradient_of_a_plan_of_integers():
     large = 2**60 + 1  # no double
     plan = libperm.Plan([[1, large], [3, 4]])
-    value, derivatives = plan.gradient()
+    value, derivatives = plan.gradient(with_permanent=True)
     assert (value, derivatives) == (4 + 3 * large, [4, 3, large, 1])
     assert all(type(x) is int for x in derivatives)
-    assert plan.gradient([large, 1, 1, large]) == (large**2 + 1, [large, 1, 1, large])
+    assert plan.gradient([large, 1, 1, large], with_permanent=True) == (large**2 + 1, [large, 1, 1, large])
     found = libperm.Plan(np.array([[1, large], [3, 4]])).gradient(full=True)
     assert found.derivatives.dtype == object
     assert found.derivatives.tolist() == derivatives
     assert found.permanent.exact
     third = Fraction(1, 3)
-    assert libperm.Plan([[third, 1], [1, third]]).gradient() == (third**2 + 1, [third, 1, 1, third])
+    found = libperm.Plan([[third, 1], [1, third]]).gradient(with_permanent=True)
+    assert found == (third**2 + 1, [third, 1, 1, third])
     exact = libperm.Plan([[0.5, 0.1], [1.0, 3.0]], precision="exact")
-    assert exact.gradient() == (Fraction(1.5) + Fraction(0.1), [3, 1, Fraction(0.1), Fraction(0.5)])
+    found = exact.gradient(with_permanent=True)
+    assert found == (Fraction(1.5) + Fraction(0.1), [3, 1, Fraction(0.1), Fraction(0.5)])
     counted = libperm.Plan([[1, 2]], row_multiplicity=[2], col_multiplicity=[1, 1])
-    assert counted.gradient() == (4, [4, 2])
-    assert libperm.Plan([[1, 2], [3, 4]], precision="double").gradient()[1] == [4, 3, 2, 1]
+    assert counted.gradient(with_permanent=True) == (4, [4, 2])
+    assert libperm.Plan([[1, 2], [3, 4]], precision="double").gradient(with_permanent=False) == [4, 3, 2, 1]
     with pytest.raises(ValueError, match="batch's derivatives are doubles"):
-        exact.gradients([[1.0, 2.0, 3.0, 4.0]])
+        exact.gradients([[1.0, 2.0, 3.0, 4.0]], with_permanents=True)
+
+
+@needs("perm_plan_gradient")
+@pytest.mark.parametrize(
+    "a",
+    [
+        [[1, 2], [3, 4]],
+        [[Fraction(1, 3), 2], [3, 4]],
+        np.array([[0.1, 1.5], [2, 3]]),
+        np.array([[1j, 2], [3, 4]]),
+    ],
+)
+def test_gradients_return_alike(a):
+    plan, full = libperm.Plan(a), libperm.gradient(a, full=True)
+    flat = [x for row in full.derivatives for x in row]
+    for with_permanent in (False, True):
+        alone = libperm.gradient(a, with_permanent=with_permanent)
+        planned = plan.gradient(with_permanent=with_permanent)
+        assert type(alone) is type(planned)
+        if with_permanent:
+            assert alone[0] == pytest.approx(planned[0], rel=1e-12)
+            assert planned[0] == pytest.approx(libperm.permanent(a), rel=1e-12)
+            assert type(alone[0]) is type(planned[0]) is type(libperm.permanent(a))
+            alone, planned = alone[1], planned[1]
+        assert type(alone) is type(planned)
+        alone = [x for row in alone for x in row]
+        same = (lambda x: x) if isinstance(a, list) else (lambda x: pytest.approx(x, rel=1e-12))
+        assert alone == same(flat)
+        assert list(planned) == same(flat)
+    with pytest.warns(DeprecationWarning, match="with_permanent=True") as warned:
+        pair = plan.gradient()  # the way of before
+    assert warned[0].filename == __file__
+    assert pair[0] == plan.gradient(with_permanent=True)[0]
+    assert list(pair[1]) == list(plan.gradient(with_permanent=False))
+
+
+@needs("perm_plan_gradient_batch")
+@pytest.mark.parametrize("shape", [(3, 2, 2), (2, 17, 17)])
+def test_gradients_of_batches_return_alike(shape):
+    batch = np.random.default_rng(SEED).normal(size=shape)
+    plan = libperm.Plan(np.ones(shape[1:]))
+    values, derivatives = libperm.gradients(batch, with_permanents=True)
+    planned = plan.gradients(batch, with_permanents=True)
+    assert np.allclose(values, planned[0], rtol=1e-9)
+    assert np.allclose(values, libperm.permanents(batch), rtol=1e-9)
+    assert np.allclose(derivatives.reshape(len(batch), -1), planned[1], rtol=1e-9)
+    assert (derivatives == libperm.gradients(batch)).all()
+    assert (planned[1] == plan.gradients(batch, with_permanents=False)).all()
+    with pytest.warns(DeprecationWarning, match="with_permanents=True"):
+        pair = plan.gradients(batch)  # the way of before
+    assert (pair[0] == planned[0]).all()
+    assert (pair[1] == planned[1]).all()
+
+
+def test_the_derivatives_beside_a_permanent_beyond_a_double():
+    a = np.diag([1e200, 1e200, 1.0])
+    value, derivatives = libperm.gradient(a, with_permanent=True)
+    assert value == np.inf
+    assert derivatives[0, 0] == 1e200
+    assert libperm.Plan(a).gradient(with_permanent=True)[0] == np.inf
 
 
 @needs("perm_plan_save")

@@ -108,7 +108,7 @@ def test_what_is_no_number_is_refused_in_arrays_and_lists(nothing, others):
             assert isinstance(caught.value, TypeError) or "dimensions" in str(caught.value), caught.value
     for call in (
         libperm.permanents, libperm.gradients, libperm.marginals, libperm.sub_permanents, ones.permanents,
-        plan_of_some.permanents, ones.gradients,
+        plan_of_some.permanents, lambda x: ones.gradients(x, with_permanents=False),
     ):  # fmt: skip
         with pytest.raises(TypeError):
             call(a[None])
@@ -203,11 +203,12 @@ def test_a_numpy_matrix_is_an_array(dtype):
     a = np.array([[1, 2, 3], [4, 5, 6], [7, 8, 10]]).astype(dtype)
     plan = libperm.Plan(a)
     for call in (
-        libperm.permanent, libperm.gradient, libperm.matchings, plan.permanent, plan.gradient,
+        libperm.permanent, libperm.gradient, libperm.matchings, plan.permanent,
+        lambda x: plan.gradient(x, with_permanent=True),
         lambda x: libperm.sub_permanents(x[:2]), lambda x: libperm.sub_permanents(x[:, :2], full=True),
         lambda x: libperm.permanents([x, x]), lambda x: libperm.compute(x).text,
         lambda x: libperm.bounds(x).lower, lambda x: libperm.estimate(x).value,
-        lambda x: libperm.marginals(abs(x), 1, 1).entries, lambda x: libperm.sample(abs(x), 2, seed=1),
+        lambda x: libperm.marginals(abs(x), 1, 1).entries, lambda x: libperm.sample(abs(x), 2, rng=1),
         lambda x: libperm.permanent(x, row_unmatched=2, col_unmatched=1),
     ):  # fmt: skip
         expected, found = call(a), call(np.asmatrix(a))

@@ -13,7 +13,7 @@ np = pytest.importorskip("numpy")
 def test_law_of_a_small_matrix():
     a = [[1.0, 2.0, 0.5], [0.25, 3.0, 1.0], [1.0, 0.0, 1.0]]
     shots = 40000
-    found = libperm.sample(a, shots, seed=rng(2601).randrange(2**63))
+    found = libperm.sample(a, shots, rng=rng(2601).randrange(2**63))
     assert found.shape == (shots, 3)
     assert found.dtype == np.int64
     law = {(0, 1, 2): 3.0, (1, 0, 2): 0.5, (1, 2, 0): 2.0, (2, 1, 0): 1.5}
@@ -27,10 +27,10 @@ def test_law_of_a_small_matrix():
 
 def test_seeds_and_threads():
     a = np.random.default_rng(3).random((12, 12))
-    first = libperm.sample(a, 2000, seed=5, threads=1)
-    assert (first == libperm.sample(a, 2000, seed=5, threads=2)).all()
-    assert (first[:7] == libperm.sample(a, 7, seed=5)).all()
-    assert (first != libperm.sample(a, 2000, seed=6)).any()
+    first = libperm.sample(a, 2000, rng=5, threads=1)
+    assert (first == libperm.sample(a, 2000, rng=5, threads=2)).all()
+    assert (first[:7] == libperm.sample(a, 7, rng=5)).all()
+    assert (first != libperm.sample(a, 2000, rng=6)).any()
 
 
 def test_unmatched_lines_are_minus_one():

@@ -87,11 +87,11 @@ def test_minors_go_on_from_their_checkpoint(tmp_path):
 def test_samples_go_on_from_their_checkpoint(tmp_path):
     np = pytest.importorskip("numpy")
     A, file = [[1, 2, 0], [0, 3, 1], [1, 0, 1]], tmp_path / "kept"
-    expected = libperm.sample(A, 1000, seed=4)
+    expected = libperm.sample(A, 1000, rng=4)
     for _ in range(2):  # begun, and there already
-        assert np.array_equal(libperm.sample(A, 1000, seed=4, checkpoint=file), expected)
+        assert np.array_equal(libperm.sample(A, 1000, rng=4, checkpoint=file), expected)
     with pytest.raises(libperm.Error, match="of samples with another seed"):
-        libperm.sample(A, 1000, seed=5, checkpoint=file)
+        libperm.sample(A, 1000, rng=5, checkpoint=file)
     with pytest.raises(libperm.Error, match="of samples of matchings"):
         libperm.matchings(A, checkpoint=file)
 

@@ -1,6 +1,6 @@
 #include "tests/support/shared_matrix.hpp"
 
-#include "capi/command/matrix_market.hpp"
+#include "capi/command/matrix_file.hpp"
 #include "tests/support/run.hpp"
 
 #include <cstdlib>
@@ -14,6 +14,6 @@ bool shared_matrix(const std::string &name, perm::Csr &a) {
         run::skip("no file " + name + ".mtx (PERM_MATRIX_DIR names the folder)");
         return false;
     }
-    a = perm::read_matrix_market_file(path.string());
+    a = perm::read_matrix_file(path.string());
     return true;
 }

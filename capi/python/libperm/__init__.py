@@ -3,8 +3,48 @@
 >>> import libperm
 >>> libperm.permanent([[1, 2], [3, 4]])
 10
+
+A matrix is a list of rows, a numpy array or of scipy.sparse. Integers and Fractions are exact, however long;
+a float comes with a proven bound of its error. help() of each name below says more, and so does the manual.
+
+One matrix::
+
+    permanent(A)            its permanent, a number
+    compute(A)              the same as a Result: all digits, bounds, how it was computed
+    gradient(A)             its derivatives by the entries
+    sub_permanents(A)       the permanents that are left without a line
+    permanent_of_product    of U V^T, from its factors
+
+Many matrices::
+
+    permanents(batch)       of an array (count, m, n), or of a list
+    gradients(batch)        their derivatives
+    Plan(A)                 a pattern analysed once: permanent, gradient, shards, explain, plot
+    Periodic(cell)          matrices of equal cells, of any number of them
+
+Matchings, lines that may stay unmatched::
+
+    matchings(A)            how many have 0, 1, 2, ... entries
+    marginals(A)            how likely each entry is to be in one
+    sample(A, shots)        some, drawn with their exact probabilities
+
+Too large to be computed::
+
+    bounds(A)               an Interval that it lies in for certain
+    estimate(A)             from samples, with a guarantee; Estimation: by many processes
+
+Options are keyword arguments of every function: Options lists them. What goes wrong is an Error, of a kind
+that says what: InvalidMatrixError, MemoryRefusedError, TimeRefusedError, ... info() and version() tell of
+this build and machine.
+
+In modules of their own: libperm.boson, libperm.lattices, and for other packages libperm.jax, libperm.torch,
+libperm.networkx, libperm.piquasso, libperm.thewalrus. Names that begin with _ are not for use.
 """
 
+import sys
+from types import ModuleType
+
+from libperm import _deprecated, _periodic, _plan
 from libperm._batch import Batch
 from libperm._dense import sub_permanents
 from libperm._errors import (
@@ -27,11 +67,11 @@ from libperm._intervals import Bound, Interval, bounds
 from libperm._library import info, set_log_level, version
 from libperm._matchings import Marginals, marginals, matchings
 from libperm._options import Options, RunOptions
+from libperm._periodic import GeneratingFunction, Growth, Periodic
+from libperm._plan import Plan
 from libperm._product import permanent_of_product
 from libperm._result import Gradient, Result
 from libperm._samples import sample
-from libperm.periodic import GeneratingFunction, Growth, Periodic
-from libperm.plan import Plan
 
 __version__ = version()
 
@@ -79,3 +119,18 @@ __all__ = [
     "sub_permanents",
     "version",
 ]
+
+# Modules of before, under the names that they had.
+_FORMER = {"plan": _plan, "periodic": _periodic}
+sys.modules.update({f"{__name__}.{name}": module for name, module in _FORMER.items()})
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name not in _FORMER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    _deprecated.warn(f"libperm.{name} is no module any more: its names are in libperm")
+    return _FORMER[name]
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

@@ -13,9 +13,9 @@ from typing import Any
 from libperm._errors import MemoryRefusedError, TimeRefusedError, UnsupportedError
 from libperm._matrix import Matrix
 from libperm._options import Prepared
+from libperm._plan import Plan
 from libperm._result import Gradient
 from libperm._values import value_type_of
-from libperm.plan import Plan
 
 
 def gradient(

@@ -106,7 +106,7 @@ def estimate(
     """The permanent of a matrix that may be far too large to be computed (docs/estimates.md). What falls
     apart is computed exactly, the rest estimated from samples: of a matrix that is nonnegative,
     but for signs of rows and columns, within a factor 1 +- epsilon, with probability 1 - delta; of others
-    with an additive error. The same numbers follow from the same option seed.
+    with an additive error. The same numbers follow from the same option rng, and without it.
 
     method: "auto", "nesting", "rejection", "glynn".
     samples: at most so many; 0: as many as it takes.

@@ -8,8 +8,8 @@ from typing import Any
 
 from libperm import _quick
 from libperm._matrix import read
+from libperm._plan import Plan
 from libperm._values import value_type_of
-from libperm.plan import Plan
 
 _LARGEST_ORDER = 20
 _MOST_IDLE = 16
@@ -34,7 +34,7 @@ def permanents(batch: Any, full: bool, options: Mapping[str, Any]) -> Any:
 def gradients(batch: Any, full: bool, options: Mapping[str, Any]) -> Any:
     """Computes those of an array (count, m, n) of float64 or complex128, by all entries, zeros too."""
     with _plan(batch, options) as plan:
-        return plan.gradients(batch, full)
+        return plan._gradients(batch, full)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from libperm import _by_rows, _dense, _exact_minors, _full_batch, _quick
+from libperm import _by_rows, _dense, _exact_minors, _full_batch, _quick, _weighted_batch
 from libperm._call import run
 from libperm._errors import MemoryRefusedError, UnsupportedError
 from libperm._library import check, library
@@ -13,7 +13,8 @@ from libperm._matchings import warn_if_none_matches, weighted_input
 from libperm._matrix import Matrix, input_of, read, union
 from libperm._numbers import Kind, Number, numbers_of
 from libperm._options import MULTIPLICITIES, Prepared, counting
-from libperm._result import Answer, Gradient, Result, result_of, value_of, warn_if_missed
+from libperm._plan import Plan
+from libperm._result import Answer, Gradient, Result, result_of, value_of, value_or_infinity, warn_if_missed
 from libperm._sequences import items_of
 from libperm._values import (
     any_negative,
@@ -27,7 +28,6 @@ from libperm._values import (
     plain,
     value_type_of,
 )
-from libperm.plan import Plan
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -145,19 +145,33 @@ def _computed(a: Any, options: dict[str, Any]) -> tuple[Answer, Kind, bool, bool
     return answer, prepared.kind_of_answer(matrix.kind), prepared.wants_exact, as_numpy
 
 
-def permanents(batch: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
-    """Of many matrices of one shape: an array (count, n, n), or a list of matrices. Planned once, for all
+def permanents(
+    batch: Any,
+    *,
+    full: bool = False,
+    row_unmatched: Any = None,
+    col_unmatched: Any = None,
+    **options: Unpack[Options],
+) -> Any:
+    """Of many matrices of one shape: an array (count, m, n), or a list of matrices. Planned once, for all
     places where any of them has an entry; the result is as Plan.permanents() returns it.
+    row_unmatched, col_unmatched: weights of lines that may stay unmatched, as in permanent(): the same for
+    all matrices, or a row of them for each, (count, m) and (count, n).
 
     >>> import libperm
     >>> libperm.permanents([[[1, 2], [3, 4]], [[1, 0], [0, 5]]])
     [10, 5]
+    >>> libperm.permanents([[[1, 2], [3, 4]], [[1, 0], [0, 5]]], row_unmatched=1, col_unmatched=[1, 2])
+    [26, 14]
     """
     batch = as_array(batch)
+    has_weights = row_unmatched is not None or col_unmatched is not None
     if is_array(batch):
         if batch.ndim != 3:
             raise TypeError(f"an array of {batch.ndim} dimensions is no batch of matrices: 3 are expected")
-        found = None if _counts_lines(options) else _full_batch.permanents(batch, full, options)
+        found = (
+            None if has_weights or _counts_lines(options) else _full_batch.permanents(batch, full, options)
+        )
         if found is not None:
             return found
         used = is_entry(batch).any(axis=0)
@@ -174,6 +188,10 @@ def permanents(batch: Any, *, full: bool = False, **options: Unpack[Options]) ->
         kind = max(matrix.kind for matrix in matrices)
         as_numpy = any(is_numpy(matrix.row_ptr) for matrix in matrices)
     typical = Matrix(pattern.shape, pattern.row_ptr, pattern.col_idx, flat[: pattern.nnz], kind)
+    if has_weights:
+        weights = row_unmatched, col_unmatched
+        weighted = _weighted_batch.permanents(typical, count, flat, weights, as_numpy, dict(options))
+        return weighted if full else weighted.values
     signless = kind is not Kind.COMPLEX and not any_negative(flat)
     plan = Plan._of(typical, dict(options), value_type_of(flat, kind), signless)
     return plan._permanents(count, flat, full, as_numpy)
@@ -185,11 +203,14 @@ def _matrices(batch: Any) -> list[Matrix]:
     return [read(a) for a in items_of(batch, "matrices")]
 
 
-def gradients(batch: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
+def gradients(
+    batch: Any, *, full: bool = False, with_permanents: bool = False, **options: Unpack[Options]
+) -> Any:
     """Of many matrices, an array (count, m, n): the derivatives of each permanent by each of its entries, by
     zeros too, as an array of that shape, of float64 or complex128; gradient() has them exactly. Planned once
     for that shape.
-    full=True: a libperm.Gradient, with bounds of their errors, and a libperm.Batch of permanents.
+    with_permanents=True: a pair, the permanents and they; full=True: a libperm.Gradient, with bounds of their
+    errors, and a libperm.Batch of permanents.
 
     >>> import libperm, numpy as np
     >>> libperm.gradients(np.array([[[1.0, 2.0], [3.0, 4.0]], [[1.0, 0.0], [0.0, 5.0]]]))
@@ -199,6 +220,9 @@ def gradients(batch: Any, *, full: bool = False, **options: Unpack[Options]) -> 
            [[5., 0.],
             [0., 1.]]])
     """
+    if with_permanents and not full:
+        both = gradients(batch, full=True, **options)
+        return both.permanent.values, both.derivatives
     _exact_minors.refuse_batch(options)
     batch = as_doubles(batch, or_int64=True)
     if batch.ndim != 3:
@@ -212,7 +236,7 @@ def gradients(batch: Any, *, full: bool = False, **options: Unpack[Options]) -> 
         pattern = read([[1.0] * batch.shape[2]] * batch.shape[1])
         pattern.kind = kind_of_entries(batch.reshape(-1)[:1])
         plan = Plan._of(pattern, dict(options), value_type_of(pattern.entries, pattern.kind), False)
-        found = plan.gradients(batch, full)
+        found = plan._gradients(batch, full)
     elif by_sums:
         found = _dense.gradients(batch, options)
         return found if full else found.derivatives
@@ -232,15 +256,19 @@ def _counts_lines(options: Any) -> bool:
 
 
 @overload
-def gradient(A: Any, *, full: Literal[False] = ..., **options: Unpack[Options]) -> Any: ...
+def gradient(
+    A: Any, *, full: Literal[False] = ..., with_permanent: bool = ..., **options: Unpack[Options]
+) -> Any: ...
 @overload
-def gradient(A: Any, *, full: Literal[True], **options: Unpack[Options]) -> Gradient: ...
-def gradient(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
+def gradient(
+    A: Any, *, full: Literal[True], with_permanent: bool = ..., **options: Unpack[Options]
+) -> Gradient: ...
+def gradient(A: Any, *, full: bool = False, with_permanent: bool = False, **options: Unpack[Options]) -> Any:
     """The derivatives of perm(A) by its entries: an array for an array, scipy.sparse of the same format for
     such, lists for lists, of floats or complex numbers. Of arrays and lists by all entries, zeros too: what
     the permanent would gain; where that is too much at once, row by row. Of scipy.sparse by the entries that
-    it has, which alone is possible where it is large. full=True: a libperm.Gradient, with bounds of their
-    errors.
+    it has, which alone is possible where it is large. with_permanent=True: a pair, the permanent and they;
+    full=True: a libperm.Gradient, with bounds of their errors.
     Of integers int, of Fraction and Decimal Fraction, exactly (an array of objects; scipy.sparse has int64),
     by an exact permanent for each row. precision="double" has doubles, "exact" takes floats as fractions.
 
@@ -249,10 +277,15 @@ def gradient(A: Any, *, full: bool = False, **options: Unpack[Options]) -> Any:
     [[4.0, 3.0], [2.0, 1.0]]
     >>> libperm.gradient([[1, 2], [3, 4]])
     [[4, 3], [2, 1]]
+    >>> libperm.gradient([[1, 2], [3, 4]], with_permanent=True)
+    (10, [[4, 3], [2, 1]])
     >>> g = libperm.gradient([[0.1, 0.2], [0.3, 0.4]], full=True)
     >>> g.derivatives[0][0], g.error_bounds[0][0] < 1e-15, g.permanent.text[:5]
     (0.4, True, '1.000')
     """
+    if with_permanent and not full:
+        found = gradient(A, full=True, **options)
+        return value_or_infinity(found.permanent), found.derivatives
     if not full and options.keys() <= {"threads"} and _dense.is_full(A):
         small = None if options else _quick.gradient(A)
         return _dense.gradients(as_doubles(A)[None], options).derivatives[0] if small is None else small

@@ -15,6 +15,7 @@ from libperm._library import library, read_text
 from libperm._numbers import Kind
 from libperm._progress import Progress
 from libperm._quantities import bytes_of, real, seconds_of, whole
+from libperm._seeds import settled
 from libperm._stop import Stop
 
 
@@ -40,7 +41,8 @@ class Options(RunOptions, total=False):
     device: str | None  # "auto", "cpu", "gpu", "gpu:0,1", "gpu:all", "gpu:all+cpu"
     precision: str | None  # "auto", "double", "kahan", "dq", "dd", "exact", "mod:P", "mpfr:BITS"
     tolerance: float | None  # relative error wanted; 1e-9
-    seed: int | None  # of the search for a good order
+    rng: Any  # of the search for a good order: a numpy Generator, or a seed for one. None: always the same
+    seed: int | None  # of before: one of the library's own
     without: str | Iterable[str] | None  # reductions to leave out, "all" for all
     decompose: str | None  # "auto", "paper"
     machine: str | None  # to plan for: the JSON that `perm info --machine` writes there; this one
@@ -48,6 +50,7 @@ class Options(RunOptions, total=False):
     col_multiplicity: Iterable[int] | None
 
 
+_FIELD = {"rng": "seed"}  # of the library
 _NAMES = Options.__annotations__.keys()
 MULTIPLICITIES = ("row_multiplicity", "col_multiplicity")
 
@@ -107,7 +110,7 @@ class Prepared:
         unknown = sorted(options.keys() - _NAMES)
         if unknown:
             raise TypeError(f"no option {unknown[0]!r}; there are {', '.join(_NAMES)}")
-        given = {name: value for name, value in options.items() if value is not None}
+        given = {_FIELD.get(name, name): x for name, x in settled(options).items() if x is not None}
         if default_precision is not None:
             given.setdefault("precision", default_precision)
         self.precision: str | None = given.get("precision")
@@ -155,4 +158,8 @@ def _values_of(call: str) -> dict[str, list[str]]:
 def counting(call: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Selects, from options that are for several calls, those that count for this one."""
     values = _values_of(call)
-    return {name: value for name, value in options.items() if name not in values or value in values[name]}
+    return {
+        name: value
+        for name, value in settled(options).items()
+        if _FIELD.get(name, name) not in values or value in values[_FIELD.get(name, name)]
+    }

@@ -28,7 +28,7 @@ except ImportError:
     compiled = None
 
 _KINDS = {_abi.VALUE_F64: Kind.REAL, _abi.VALUE_C128: Kind.COMPLEX, _abi.VALUE_I64: Kind.INTEGER}
-_NOT_FOR_SMALL = {"progress", "checkpoint"}
+_NOT_FOR_SMALL = {"progress", "checkpoint", "rng", "seed"}
 _MULTIPLICITIES = frozenset(MULTIPLICITIES)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import math
+import numbers
 import warnings
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -13,6 +15,7 @@ from libperm import _abi
 from libperm._errors import PrecisionWarning
 from libperm._library import library
 from libperm._numbers import Kind, Number, exact_of
+from libperm._result_number import Parts, formatted, parts_of, parts_of_number
 
 SIZE = ctypes.sizeof(_abi.Result)
 
@@ -61,6 +64,14 @@ def value_of(
     return in_numpy(number) if as_numpy else number
 
 
+def value_or_infinity(result: Result) -> Number:
+    """Returns its value; inf, or 0, where no double is near, and what came with it may be in range."""
+    try:
+        return result.value
+    except OverflowError:
+        return complex(result.re, result.im) if result._kind is Kind.COMPLEX else result.re
+
+
 def in_numpy(value: float | complex) -> Any:
     import numpy as np
 
@@ -82,16 +93,19 @@ def warn_if_missed(struct: _abi.Result, level: int) -> None:
         )
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Result:
     """Everything that is known of a permanent: mantissa * 2**exp2, its bounds, and how it was computed.
 
-    The fields are those of perm_result in perm.h.
+    The fields are those of perm_result in perm.h. It compares and formats as the number that it is, also
+    where no double is near: r == 10, r < other, f"{r:.3e}"; str(r) is the text.
 
     >>> import libperm
     >>> r = libperm.compute([[1e200, 1.0], [1.0, 1e200]])
     >>> r.text, r.exact, r.rel_error_bound < 1e-15
     ('9.9999999999999997e+399', False, True)
+    >>> f"{r:.3e}", round(r.log10, 12), r > 1e308
+    ('1.000e+400', 400.0, True)
     >>> float(libperm.compute([[1.0, 2.0], [3.0, 4.0]]))
     10.0
     """
@@ -131,6 +145,9 @@ class Result:
     _wants_exact: bool = field(repr=False)
     _as_numpy: bool = field(repr=False)
 
+    def __str__(self) -> str:
+        return self.text
+
     def __repr__(self) -> str:
         how = f"{self._certainty()}, by {self.engine} in {_duration(self.seconds)}"
         return f"<libperm.Result {_shortened(self.text)}, {how}>"
@@ -163,8 +180,71 @@ class Result:
         return complex(self.mantissa_re, self.mantissa_im) if self._kind is Kind.COMPLEX else self.mantissa_re
 
     @property
+    def log10(self) -> float:
+        """Of the absolute value, also of one beyond a double; -inf of 0."""
+        size = abs(self.mantissa)
+        return math.log10(size) + self.exp2 * math.log10(2) if size > 0 else -math.inf
+
+    @property
     def seconds(self) -> float:
         return self.seconds_total
+
+    def _parts(self) -> Parts:
+        is_told = self.exact and (self._wants_exact or self._kind.is_exact)
+        mantissa = complex(self.mantissa_re, self.mantissa_im)
+        return parts_of(self.text if is_told else None, mantissa, self.exp2)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the numbers are the same; math.isclose() tells of those within their bounds."""
+        theirs = other._parts() if isinstance(other, Result) else parts_of_number(other)
+        return NotImplemented if theirs is None and not _is_number(other) else self._parts() == theirs
+
+    def __hash__(self) -> int:
+        re, im = self._parts()
+        if im == 0:
+            return hash(re)
+        try:
+            return hash(complex(self))
+        except OverflowError:
+            return hash((re, im))
+
+    def _order(self, other: object) -> float | None:
+        """Below 0 where it is less, above 0 where more, NaN beside NaN; None where they have no order."""
+        re, im = self._parts()
+        if isinstance(other, float) and not math.isfinite(other):
+            return None if im != 0 else -other
+        theirs = other._parts() if isinstance(other, Result) else parts_of_number(other)
+        if theirs is None or im != 0 or theirs[1] != 0:
+            return None
+        return (re > theirs[0]) - (re < theirs[0])
+
+    def __lt__(self, other: object) -> bool:
+        order = self._order(other)
+        return NotImplemented if order is None else order < 0
+
+    def __le__(self, other: object) -> bool:
+        order = self._order(other)
+        return NotImplemented if order is None else order <= 0
+
+    def __gt__(self, other: object) -> bool:
+        order = self._order(other)
+        return NotImplemented if order is None else order > 0
+
+    def __ge__(self, other: object) -> bool:
+        order = self._order(other)
+        return NotImplemented if order is None else order >= 0
+
+    def __format__(self, spec: str) -> str:
+        """As Python's numbers: of integers all of theirs, of others e, f, g and %."""
+        if not spec:
+            return str(self)
+        if self._kind is Kind.COMPLEX:
+            return format(complex(self), spec)
+        try:
+            value: Any = self.value
+        except OverflowError:
+            value = None
+        return formatted(value, self.text, spec)
 
     def __int__(self) -> int:
         """Every digit of an exact integer; of others the whole part of the text's value."""
@@ -183,6 +263,10 @@ class Result:
 
     def __complex__(self) -> complex:
         return complex(value_of(self, str, Kind.COMPLEX, False))
+
+
+def _is_number(other: object) -> bool:
+    return isinstance(other, numbers.Number)
 
 
 def _shortened(text: str) -> str:

@@ -11,6 +11,7 @@ from libperm._matchings import weighted_input
 from libperm._matrix import read
 from libperm._options import Prepared
 from libperm._quantities import whole
+from libperm._seeds import chosen, seed_of
 from libperm._values import as_array
 
 if TYPE_CHECKING:
@@ -22,32 +23,39 @@ if TYPE_CHECKING:
 def sample(
     A: Any,
     shots: int,
-    seed: int = 0,
+    rng: Any = None,
     row_unmatched: Any = None,
     col_unmatched: Any = None,
+    *,
+    seed: int | None = None,
     **options: Unpack[RunOptions],
 ) -> Any:
     """Matchings of A, drawn independently, each with a probability proportional to the product of its
     entries (and of the weights of the lines that are not in it, which are as in marginals()): an int64 array
-    (shots, rows) of each row's column, -1 for a row that stays unmatched; without numpy, lists. The same seed
-    gives the same samples.
+    (shots, rows) of each row's column, -1 for a row that stays unmatched; without numpy, lists.
+
+    rng: a numpy Generator, or a seed for one, which gives the same samples again, for any number of threads.
+    None: others each time, but with a checkpoint, which goes on with those it has. seed: of before, a seed of
+    the library's own, as `perm sample` takes it.
 
     >>> import libperm
-    >>> libperm.sample([[1, 2, 0], [0, 3, 1], [1, 0, 1]], 4, seed=1).tolist()
-    [[1, 2, 0], [0, 1, 2], [0, 1, 2], [0, 1, 2]]
+    >>> libperm.sample([[1, 2, 0], [0, 3, 1], [1, 0, 1]], 4, rng=1).tolist()
+    [[0, 1, 2], [0, 1, 2], [1, 2, 0], [0, 1, 2]]
     """
     matrix, prepared = read(as_array(A)), Prepared(options, None)
     given, _buffer, _ = weighted_input(matrix, row_unmatched, col_unmatched, options)
-    shots, seed = whole("shots", shots, 2**40), whole("seed", seed, 2**64 - 1)
+    rng = chosen(rng, seed)
+    drawn_from = 0 if rng is None and options.get("checkpoint") is not None else seed_of(rng)
+    shots = whole("shots", shots, 2**40)
     rows = matrix.shape[0]
     try:
         import numpy as np
     except ImportError:
         flat = (ctypes.c_int64 * max(1, shots * rows))()
-        _draw(given, prepared, shots, seed, ctypes.addressof(flat))
+        _draw(given, prepared, shots, drawn_from, ctypes.addressof(flat))
         return [list(flat[k * rows : (k + 1) * rows]) for k in range(shots)]
     found = np.empty((shots, rows), np.int64)
-    _draw(given, prepared, shots, seed, found.ctypes.data)
+    _draw(given, prepared, shots, drawn_from, found.ctypes.data)
     return found
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from libperm._library import check, library, read_bytes
 from libperm._matrix import Matrix
 from libperm._numbers import Kind, is_double
+from libperm._seeds import Seed
 
 _UNSAVED = ("progress", "machine")  # a function of this process, and where the plan is not to be executed
 _MAGIC = b"libperm-python-2\n"  # then a digest of all that follows it, in 64 hexadecimal digits
@@ -47,6 +48,10 @@ def from_bytes(saved: bytes) -> tuple[Matrix, int, dict[str, Any], bytes]:
         raise ValueError("this saved libperm.Plan is damaged or cut off: save it again")
     text, _, native = content.partition(b"\n")
     header = json.loads(text)
+    made_with = header["options"]
+    seed = made_with.pop("seed", made_with.get("rng"))  # the first is its name of before
+    if seed is not None:
+        made_with["rng"] = Seed(seed)
     kind = Kind[header["kind"]]
     entries = [_read(x, kind) for x in header["entries"]]
     row_ptr, col_idx = (array("q", header[name]) for name in ("row_ptr", "col_idx"))
@@ -56,7 +61,7 @@ def from_bytes(saved: bytes) -> tuple[Matrix, int, dict[str, Any], bytes]:
     return (
         Matrix((rows, cols), row_ptr, col_idx, entries, kind),
         header["value_type"],
-        header["options"],
+        made_with,
         native,
     )
 

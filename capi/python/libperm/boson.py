@@ -12,6 +12,7 @@ from libperm._library import check, library
 from libperm._matrix import array_in
 from libperm._options import Prepared
 from libperm._quantities import whole
+from libperm._seeds import chosen, seed_of
 from libperm._sequences import items_of
 from libperm._values import as_array, as_doubles
 
@@ -41,8 +42,8 @@ def sample(
     come together; or an int k, one photon in each of the first k modes. Instead of it occupation: how many
     photons come in by each mode.
     At most 41 photons, and 64 where few of them reach the same modes, as in a shallow circuit.
-    rng: a numpy Generator, or a seed for one; or instead of it seed, as in libperm.sample(). The samples
-    follow from it, for any number of threads; without either they are others each time.
+    rng: a numpy Generator, or a seed for one, which gives the same samples again, for any number of threads.
+    None: others each time. seed: of before, a seed of the library's own.
     Options: threads, time_limit, progress.
 
     >>> import libperm.boson, numpy as np
@@ -59,7 +60,7 @@ def sample(
     modes, inputs = amplitudes.shape
     came = _modes(photons, occupation, inputs)
     count = whole("shots", shots, 2**40)
-    drawn_from = _seed(rng, seed)
+    drawn_from = seed_of(chosen(rng, seed))
     samples = np.zeros((count, modes), np.int64)
     prepared = Prepared(dict(options), None)
     struct = _abi.Boson(
@@ -80,16 +81,6 @@ def sample(
     )
     run(prepared, True, lambda: check(draw(*arguments)))
     return samples
-
-
-def _seed(rng: Any, seed: int | None) -> int:
-    import numpy as np
-
-    if seed is None:
-        return int(np.random.default_rng(rng).integers(2**64, dtype=np.uint64))
-    if rng is not None:
-        raise InvalidOptionError("either seed or rng")
-    return whole("seed", seed, 2**64 - 1)
 
 
 def _modes(photons: Any, occupation: Any, inputs: int) -> Any:

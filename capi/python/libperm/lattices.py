@@ -25,8 +25,8 @@ import numpy as np
 from scipy import sparse
 
 from libperm._errors import InvalidMatrixError
+from libperm._periodic import lattice_cell
 from libperm._quantities import whole
-from libperm.periodic import lattice_cell
 
 __all__ = ["Lattice", "aztec", "board", "brick", "cell", "hexagon", "torus"]
 

@@ -8,6 +8,10 @@
 1.0
 >>> matchings(nx.path_graph(4))  # with 0, 1 and 2 edges
 [1, 3, 1]
+>>> from fractions import Fraction
+>>> thirds = nx.Graph([(0, 1, {"weight": Fraction(1, 3)}), (1, 2, {"weight": 10**30}), (2, 3, {"weight": 6})])
+>>> perfect_matchings(thirds, weight="weight")  # exactly
+Fraction(2, 1)
 >>> round(edge_marginals(nx.path_graph(4), unmatched=1)[0, 1], 12)  # in 2 of these 5
 0.4
 """
@@ -15,6 +19,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
@@ -25,7 +30,9 @@ from scipy import sparse
 import libperm
 from libperm._errors import InvalidMatrixError
 from libperm._functions import permanent
+from libperm._matrix import Matrix, of_places
 from libperm._numbers import Number
+from libperm._values import kind_of_array
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -40,8 +47,21 @@ def biadjacency(
     its rows and columns. top_nodes: one side; not given: found, and a ValueError where the graph has no two
     sides. weight: the edges' attribute (1 where an edge has none); not given: each counts 1.
 
+    Weights that scipy.sparse does not hold, as Fractions and ints beyond 64 bits, make an array of objects.
     Parallel edges add up; an edge within a side is a ValueError.
     """
+    rows, columns = _sides(G, top_nodes)
+    i, j, weights = _places(G, rows, columns, weight)
+    shape = len(rows), len(columns)
+    if weights.dtype != object:
+        return sparse.csr_array((weights, (i, j)), shape=shape), rows, columns
+    dense = np.zeros(shape, object)
+    dense[i, j] = weights
+    return dense, rows, columns
+
+
+def _sides(G: nx.Graph, top_nodes: Iterable[Hashable] | None) -> tuple[list[Hashable], list[Hashable]]:
+    """The nodes of both sides, the smaller one first."""
     if G.is_directed():
         raise ValueError("a directed graph: matchings are of an undirected one, e.g. G.to_undirected()")
     if top_nodes is None:
@@ -55,12 +75,35 @@ def biadjacency(
         if inside or not top <= set(G):
             raise ValueError(f"top_nodes are no side of the graph: {inside[:1] or top - set(G)}")
     rows, columns = sorted(sides, key=len)
-    if not columns:
-        return sparse.csr_array((0, 0), dtype=int), rows, columns
-    matrix = (
-        bipartite.biadjacency_matrix(G, rows, columns, weight=weight) if rows else np.zeros((0, len(columns)))
-    )
-    return sparse.csr_array(matrix), rows, columns
+    return rows, columns
+
+
+def _places(
+    G: nx.Graph, rows: list[Hashable], columns: list[Hashable], weight: str | None
+) -> tuple[Any, Any, Any]:
+    """Row, column and weight of each pair of neighbours, in order; of Python's numbers where numpy has none
+    that hold them."""
+    row, column = ({node: k for k, node in enumerate(side)} for side in (rows, columns))
+    found: dict[tuple[int, int], Any] = {}
+    for u, v, data in G.edges(data=True):
+        at = (row[u], column[v]) if u in row else (row[v], column[u])
+        found[at] = found.get(at, 0) + (1 if weight is None else data.get(weight, 1))
+    at_all = sorted(found)
+    i, j = np.array(at_all, np.int64).reshape(-1, 2).T
+    weights = np.array([found[at] for at in at_all]) if found else np.zeros(0, int)
+    rounds = weights.dtype.kind == "f" and all(isinstance(x, Integral) for x in found.values())
+    if rounds or weights.ndim != 1 or weights.dtype.kind not in "biufc":
+        weights = np.empty(len(at_all), object)
+        weights[:] = [found[at] for at in at_all]
+    return i, j, weights
+
+
+def _matrix(
+    G: nx.Graph, top_nodes: Iterable[Hashable] | None, weight: str | None
+) -> tuple[Matrix, list[Hashable], list[Hashable]]:
+    rows, columns = _sides(G, top_nodes)
+    i, j, weights = _places(G, rows, columns, weight)
+    return of_places((len(rows), len(columns)), i, j, weights, kind_of_array(weights)), rows, columns
 
 
 def perfect_matchings(
@@ -70,9 +113,9 @@ def perfect_matchings(
     **options: Unpack[Options],
 ) -> Number:
     """How many perfect matchings a bipartite graph has; with `weight` the sum over them of the products of
-    their edges' weights. An exact int where the weights are integers. 0 where the sides have different
-    sizes."""
-    matrix, rows, columns = biadjacency(G, top_nodes, weight)
+    their edges' weights. Exact where the weights are: an int of integers, a Fraction of Fractions. 0 where
+    the sides have different sizes."""
+    matrix, rows, columns = _matrix(G, top_nodes, weight)
     return permanent(matrix, **options) if len(rows) == len(columns) else 0
 
 
@@ -84,7 +127,7 @@ def matchings(
 ) -> list[Any]:
     """How many matchings with k edges a bipartite graph has, a list from k = 0; with `weight` the sums over
     them of the products of their edges' weights. As libperm.matchings()."""
-    found: list[Any] = libperm.matchings(biadjacency(G, top_nodes, weight)[0], **options)
+    found: list[Any] = libperm.matchings(_matrix(G, top_nodes, weight)[0], **options)
     return found
 
 
@@ -100,13 +143,19 @@ def edge_marginals(
     is in no edge of the matching, which then need not be perfect. Keys are pairs (u, v) as G.edges() has
     them.
     """
-    matrix, rows, columns = biadjacency(G, top_nodes, weight)
+    rows, columns = _sides(G, top_nodes)
     row, column = ({node: i for i, node in enumerate(side)} for side in (rows, columns))
     if unmatched is None and len(rows) != len(columns):
         raise InvalidMatrixError(
             f"sides of {len(rows)} and {len(columns)} nodes: there is no perfect matching"
         )
-    matrix = libperm.marginals(matrix.astype(float), unmatched, unmatched, **options).entries
+    i, j, weights = _places(G, rows, columns, weight)
+    try:
+        values = weights.astype(float)
+    except OverflowError:
+        raise InvalidMatrixError("a weight is beyond a double: divide all by the largest one") from None
+    matrix = sparse.csr_array((values, (i, j)), shape=(len(rows), len(columns)))
+    matrix = libperm.marginals(matrix, unmatched, unmatched, **options).entries
     found = {}
     for u, v in G.edges():
         i, j = (row[u], column[v]) if u in row else (row[v], column[u])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 from array import array
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -12,11 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from libperm import _abi
 from libperm._batch import Results
 from libperm._call import run
+from libperm._drawing import draw
 from libperm._errors import InvalidOptionError, UnsupportedError
 from libperm._library import check, library, read_text
 from libperm._matrix import Input, Matrix, read
 from libperm._numbers import Number, exact_of
 from libperm._options import MULTIPLICITIES, Prepared
+from libperm._picture import panels_of_periodic
 from libperm._quantities import whole
 from libperm._result import Answer, Result, result_of, value_of, warn_if_missed
 from libperm._values import value_type_of
@@ -260,6 +263,13 @@ class Periodic:
         """The same as a dictionary, with the order of the rows."""
         explained: dict[str, Any] = json.loads(self._explain(_abi.FORMAT_JSON))
         return explained
+
+    def plot(self, file: str | os.PathLike[str] | None = None) -> Any:
+        """The cell, and a matrix of some of them. A matplotlib Figure, or SVG where there is no matplotlib;
+        notebooks show either. file: where to write it, .svg, or with matplotlib .png, .pdf, ..."""
+        rows, columns = self._cell.shape
+        reach = max(columns // max(rows, 1) // 2, 0)
+        return draw(panels_of_periodic(rows, self._cell.positions(), self._joined, reach), file)
 
     def _explain(self, form: int) -> str:
         function = library.perm_periodic_explain

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from libperm import _abi, _batch, _exact_minors, _quick, _saving
+from libperm import _abi, _batch, _deprecated, _exact_minors, _quick, _saving
 from libperm._call import run
+from libperm._drawing import draw
 from libperm._handle import LONG_SECONDS, Handle
 from libperm._library import check, library, read_text
 from libperm._matrix import Matrix, entries_for, input_of, read, require_kind
 from libperm._numbers import Kind, Number
 from libperm._options import Prepared, RunOptions
 from libperm._partials import bytes_from, structs_of
-from libperm._result import Answer, Gradient, Result, result_of, value_of, warn_if_missed
+from libperm._picture import panels_of_plan
+from libperm._result import Answer, Gradient, Result, result_of, value_of, value_or_infinity, warn_if_missed
+from libperm._seeds import settled
 from libperm._values import (
     Buffer,
     any_negative,
@@ -73,6 +77,7 @@ class Plan:
         return plan
 
     def _set_up(self, matrix: Matrix, options: dict[str, Any], value_type: int) -> None:
+        options = settled(options)
         self._matrix, self._kind, self._given = matrix, matrix.kind, options
         self._options = Prepared(options, "exact" if matrix.kind.is_exact else None)
         self._answer_kind = self._options.kind_of_answer(matrix.kind)
@@ -144,14 +149,35 @@ class Plan:
         return batch if full else batch.values
 
     @overload
-    def gradient(self, values: Any = None, full: Literal[False] = ...) -> tuple[Number, Any]: ...
+    def gradient(
+        self, values: Any = None, full: Literal[False] = ..., with_permanent: bool | None = ...
+    ) -> Any: ...
     @overload
-    def gradient(self, values: Any = None, *, full: Literal[True]) -> Gradient: ...
-    def gradient(self, values: Any = None, full: bool = False) -> tuple[Number, Any] | Gradient:
-        """The permanent, and its derivatives by each entry of the pattern, in their order: doubles, inf or
-        0 where they are out of range; of a plan of integers or fractions exact, as libperm.gradient()
-        has them. full=True: a libperm.Gradient, with the bounds of their errors.
+    def gradient(
+        self, values: Any = None, *, full: Literal[True], with_permanent: bool | None = ...
+    ) -> Gradient: ...
+    def gradient(self, values: Any = None, full: bool = False, with_permanent: bool | None = None) -> Any:
+        """The derivatives by each entry of the pattern, in their order: doubles, inf or 0 where they are out
+        of range; of a plan of integers or fractions exact. As libperm.gradient() returns them:
+        with_permanent=True: a pair, the permanent and they; False: they alone; full=True: a libperm.Gradient,
+        with the bounds of their errors. Without any of these it is still the pair, and a DeprecationWarning.
+
+        >>> import libperm
+        >>> libperm.Plan([[1, 2], [3, 4]]).gradient(with_permanent=True)
+        (10, [4, 3, 2, 1])
         """
+        if full:
+            found: Gradient = self._gradient(values, True)
+            return found
+        if with_permanent is None:
+            _deprecated.warn(
+                "Plan.gradient() will return the derivatives alone, as libperm.gradient() does; "
+                "with_permanent=True, or False, says which is meant"
+            )
+        pair = self._gradient(values, False)
+        return pair[1] if with_permanent is False else pair
+
+    def _gradient(self, values: Any, full: bool) -> Any:
         if _exact_minors.are_asked(self._kind, self._given, False):
             return self._exact_gradient(values, full)
         function = library.perm_plan_gradient
@@ -172,17 +198,8 @@ class Plan:
         if full:
             permanent = result_of(answer, self._kind, self._options.wants_exact, value_as_numpy)
             return Gradient(derivatives, _batch.numbers_in(bounds, Kind.REAL, as_numpy), permanent)
-        try:
-            value = value_of(
-                answer.struct, answer.text, self._kind, self._options.wants_exact, value_as_numpy
-            )
-        except OverflowError:  # the derivatives may be in range all the same
-            value = (
-                complex(answer.struct.re, answer.struct.im)
-                if self._kind is Kind.COMPLEX
-                else answer.struct.re
-            )
-        return value, derivatives
+        value = result_of(answer, self._kind, self._options.wants_exact, value_as_numpy)
+        return value_or_infinity(value), derivatives
 
     def _exact_gradient(self, values: Any, full: bool) -> tuple[Number, Any] | Gradient:
         m, answer, as_numpy = self._matrix, self._execute(values), self._answers_numpy(values)
@@ -200,23 +217,28 @@ class Plan:
         value = value_of(answer.struct, answer.text, self._answer_kind, self._options.wants_exact, as_numpy)
         return value, found.derivatives
 
-    @overload
-    def gradients(self, values: Any, full: Literal[False] = ...) -> tuple[Any, Any]: ...
-    @overload
-    def gradients(self, values: Any, full: Literal[True]) -> Gradient: ...
-    @overload
-    def gradients(self, values: Any, full: bool) -> tuple[Any, Any] | Gradient: ...
-    def gradients(self, values: Any, full: bool = False) -> tuple[Any, Any] | Gradient:
-        """Of many matrices, given as for permanents(): their permanents, an array (count,), and their
-        derivatives by the entries of the pattern, in their order, (count, nnz); inf or 0 where they are out
-        of range. In doubles, on all threads: gradient() has exact ones. full=True: a libperm.Gradient,
-        whose `permanent` is a libperm.Batch.
+    def gradients(self, values: Any, full: bool = False, with_permanents: bool | None = None) -> Any:
+        """Of many matrices, given as for permanents(): their derivatives by the entries of the pattern, in
+        their order, an array (count, nnz); inf or 0 where they are out of range. In doubles, on all threads:
+        gradient() has exact ones. with_permanents=True: a pair, the permanents, an array (count,), and they;
+        False: they alone, as libperm.gradients() returns them; full=True: a libperm.Gradient, whose
+        `permanent` is a libperm.Batch. Without any of these it is still the pair, and a DeprecationWarning.
 
         >>> import libperm
-        >>> libperm.Plan([[1.0, 2.0], [3.0, 4.0]]).gradients([[1, 2, 3, 4], [5, 6, 7, 8]])
+        >>> plan = libperm.Plan([[1.0, 2.0], [3.0, 4.0]])
+        >>> plan.gradients([[1, 2, 3, 4], [5, 6, 7, 8]], with_permanents=True)
         (array([10., 82.]), array([[4., 3., 2., 1.],
                [8., 7., 6., 5.]]))
         """
+        if with_permanents is None and not full:
+            _deprecated.warn(
+                "Plan.gradients() will return the derivatives alone, as libperm.gradients() does; "
+                "with_permanents=True, or False, says which is meant"
+            )
+        found = self._gradients(values, full)
+        return found[1] if with_permanents is False and not full else found
+
+    def _gradients(self, values: Any, full: bool) -> Any:
         import numpy as np
 
         _exact_minors.refuse_batch(self._given)
@@ -317,6 +339,21 @@ class Plan:
         """The same as a dictionary."""
         explained: dict[str, Any] = json.loads(self._open().explain(_abi.FORMAT_JSON))
         return explained
+
+    def plot(self, file: str | os.PathLike[str] | None = None) -> Any:
+        """What the plan makes of the matrix: its pattern, the blocks that it falls into, the frontier of the
+        one that takes longest, and what each engine would take. A matplotlib Figure, or SVG where there is no
+        matplotlib; notebooks show either. file: where to write it, .svg, or with matplotlib .png, .pdf, ...
+
+        >>> import libperm, os, tempfile
+        >>> plan = libperm.Plan([[1.0, 2.0, 0.0], [0.0, 3.0, 1.0], [1.0, 1.0, 1.0]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     picture = plan.plot(os.path.join(folder, "plan.svg"))
+        ...     os.listdir(folder)
+        ['plan.svg']
+        """
+        picture: dict[str, Any] = json.loads(self._open().explain(_abi.FORMAT_PICTURE))
+        return draw(panels_of_plan(picture), file)
 
     def source(self, arch: str | None = None) -> str:
         """The CUDA C++ of its kernel, for "sm_90", "compute_90", ..."""

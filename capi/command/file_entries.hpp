@@ -1,0 +1,57 @@
+// The entries of a matrix in the order that a file gives them in, and the matrix that they make.
+#pragma once
+
+#include "file_matrix.hpp"
+#include "file_number.hpp"
+#include "file_room.hpp"
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace perm {
+
+constexpr std::int64_t max_dimension = std::numeric_limits<std::int32_t>::max();
+
+// Why no file of so many entries is believed to hold a matrix of these dimensions; "" where it may.
+std::string wrong_size(std::int64_t n_rows, std::int64_t n_cols, std::int64_t count);
+
+// Nearly all are doubles, and there are many: a text is kept elsewhere.
+struct FileEntry {
+    std::int32_t row, col; // zero-based
+    std::complex<double> value;
+    std::unique_ptr<const std::string> text;
+    std::int64_t place; // in the file: its line, or its number
+
+    FileNumber number() const { return {value, text ? *text : std::string()}; }
+};
+
+class FileEntries {
+  public:
+    explicit FileEntries(FileRoom &room) : room_(room) {}
+
+    void add(std::int64_t row, std::int64_t col, FileNumber number, std::int64_t place);
+    std::size_t size() const { return entries_.size(); }
+    const FileEntry &operator[](std::size_t k) const { return entries_[k]; }
+
+    // Two entries of one position; of such the one that comes first in the file.
+    struct Duplicate {
+        const FileEntry &first, &second;
+    };
+    // By rows, and by columns in each.
+    std::optional<Duplicate> sort();
+
+    // Of sorted entries.
+    FileMatrix matrix(std::int64_t n_rows, std::int64_t n_cols, Field field) const;
+
+  private:
+    FileRoom &room_;
+    std::vector<FileEntry> entries_;
+};
+
+} // namespace perm

@@ -1,0 +1,108 @@
+#include "matrix_file.hpp"
+
+#include "csv.hpp"
+#include "gunzip.hpp"
+#include "matrix_market.hpp"
+#include "npy.hpp"
+#include "npz.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+
+namespace perm {
+namespace {
+
+using Reader = FileMatrix (*)(std::istream &, const std::string &, const ReadOptions &);
+
+constexpr const char *array_of_numpy = "an array of numpy";
+
+struct Format {
+    const char *ending, *name;
+    Reader read;
+};
+
+constexpr Format text_format{".mtx", "Matrix Market", read_matrix_market};
+constexpr Format formats[] = {{".csv", "CSV", read_csv},
+                              {".tsv", "CSV", read_csv},
+                              {".npy", array_of_numpy, read_npy},
+                              {".npz", "an archive of numpy", read_npz}};
+
+// What a file's first byte says, which a pipe lets us see as well. No text of numbers begins so.
+struct Mark {
+    char byte;
+    const char *name, *ending;
+};
+constexpr const char *gz = ".gz";
+constexpr Mark marks[] = {
+    {'\x1f', "data of gzip", gz}, {'\x93', array_of_numpy, ".npy"}, {'P', "a zip archive", ".npz"}};
+
+bool take_ending(std::string &name, std::string_view ending) {
+    if (!name.ends_with(ending)) return false;
+    name.resize(name.size() - ending.size());
+    return true;
+}
+
+const Format &format_of(const std::string &name) {
+    for (const Format &format : formats)
+        if (name.ends_with(format.ending)) return format;
+    return text_format;
+}
+
+void check_mark(std::istream &in, const std::string &path, std::string_view ending,
+                const std::string &by_name) {
+    const int first = in.peek();
+    if (first == std::istream::traits_type::eof()) return; // which the reader tells
+    const auto *found = std::ranges::find(
+        marks, first, [](const Mark &mark) { return std::char_traits<char>::to_int_type(mark.byte); });
+    const auto *expected = std::ranges::find(marks, ending, &Mark::ending);
+    const bool may_be_header = ending == ".csv" || ending == ".tsv";
+    if (found == expected || (may_be_header && found != std::end(marks) && found->byte == 'P')) return;
+    const std::string begins = found == std::end(marks) ? fmt::format("does not begin as {}", expected->name)
+                                                        : fmt::format("begins as {}", found->name);
+    throw FileError(
+        fmt::format("{}: by its name this is {}, but it {}; expected a name that ends as the format's do: "
+                    ".mtx, .csv, .tsv, .npy, .npz, or .gz behind it",
+                    path, by_name, begins));
+}
+
+} // namespace
+
+FileMatrix read_matrix_file(const std::string &path, ReadOptions options) {
+    if (path == "-") return read_matrix_market(std::cin, "stdin", options);
+    std::string name = lower_case(path);
+    const bool is_compressed = take_ending(name, gz);
+    const Format &format = format_of(name);
+    // Opening one succeeds, and reading it fails without a reason.
+    if (std::error_code ignored; std::filesystem::is_directory(path, ignored))
+        throw FileError(fmt::format("{}: this is a directory, expected a file of a matrix", path));
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    if (!file)
+        throw FileError(fmt::format("{}: the file cannot be opened: {}", path,
+                                    errno ? std::strerror(errno) : "unknown reason"));
+    const std::string by_name =
+        is_compressed ? fmt::format("{}, compressed by gzip,", format.name) : format.name;
+    check_mark(file, path, is_compressed ? gz : format.ending, by_name);
+    if (!is_compressed) {
+        if (format.read != read_npz) options.most_bytes = unlimited;
+        return format.read(file, path, options);
+    }
+    if (format.read == read_npz)
+        throw FileError(fmt::format(
+            "{}: an archive cannot be read out of gzip's data, expected it as it is: gunzip it", path));
+    GunzipBuffer buffer(file, path);
+    std::istream in(&buffer);
+    in.exceptions(std::ios::badbit);
+    return format.read(in, path, options);
+}
+
+} // namespace perm

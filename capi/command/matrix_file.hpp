@@ -1,0 +1,16 @@
+// Reads files of matrices in each format that the command takes.
+#pragma once
+
+#include "file_matrix.hpp"
+#include "file_number.hpp"
+
+#include <string>
+
+namespace perm {
+
+// By the name's ending: .csv and .tsv, .npy, .npz, each other as Matrix Market; .gz behind it, but for .npz.
+// "-" is the standard input, Matrix Market. What a compressed file holds is kept within the options' memory.
+// Throws FileError, and Error where the memory does not do.
+FileMatrix read_matrix_file(const std::string &path, ReadOptions options = {});
+
+} // namespace perm

@@ -1,0 +1,120 @@
+#include "zip_file.hpp"
+
+#include "file_error.hpp"
+
+#include <fmt/core.h>
+#include <unzip.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace perm {
+namespace {
+
+constexpr std::size_t longest_name = 1000, most_members = 1000;
+
+// How minizip reads a C++ stream, which is its "file".
+std::istream &stream_of(voidpf file) { return *static_cast<std::istream *>(file); }
+voidpf open_stream(voidpf in, const void *, int) { return in; }
+uLong read_stream(voidpf, voidpf file, void *to, uLong bytes) {
+    std::istream &in = stream_of(file);
+    in.read(static_cast<char *>(to), static_cast<std::streamsize>(bytes));
+    return static_cast<uLong>(in.gcount());
+}
+ZPOS64_T tell_stream(voidpf, voidpf file) {
+    return static_cast<ZPOS64_T>(std::streamoff(stream_of(file).tellg()));
+}
+long seek_stream(voidpf, voidpf file, ZPOS64_T offset, int origin) {
+    std::istream &in = stream_of(file);
+    in.clear();
+    const auto from = origin == ZLIB_FILEFUNC_SEEK_SET   ? std::ios::beg
+                      : origin == ZLIB_FILEFUNC_SEEK_CUR ? std::ios::cur
+                                                         : std::ios::end;
+    return in.seekg(static_cast<std::streamoff>(offset), from) ? 0 : -1;
+}
+int close_stream(voidpf, voidpf) { return 0; }
+int error_of_stream(voidpf, voidpf file) { return stream_of(file).bad() ? 1 : 0; }
+
+} // namespace
+
+ZipFile::ZipFile(std::istream &in, std::string name) : name_(std::move(name)) {
+    zlib_filefunc64_def functions{open_stream, read_stream,  nullptr,         tell_stream,
+                                  seek_stream, close_stream, error_of_stream, &in};
+    zip_ = unzOpen2_64(nullptr, &functions);
+    if (!zip_)
+        fail("the archive's directory is damaged or missing, expected a file as numpy.savez writes it");
+    try {
+        list_members();
+    } catch (...) {
+        unzClose(zip_);
+        throw;
+    }
+}
+
+ZipFile::~ZipFile() { unzClose(zip_); }
+
+void ZipFile::fail(const std::string &what) const {
+    throw FileError(member_.empty() ? fmt::format("{}: {}", name_, what)
+                                    : fmt::format("{}: {}: {}", name_, quoted(member_), what));
+}
+
+void ZipFile::list_members() {
+    int status = unzGoToFirstFile(zip_);
+    while (status == UNZ_OK) {
+        std::string name(longest_name + 1, '\0');
+        unz_file_info64 member{};
+        status = unzGetCurrentFileInfo64(zip_, &member, name.data(), longest_name, nullptr, 0, nullptr, 0);
+        if (status != UNZ_OK) break;
+        if (member.size_filename >= longest_name || members_.size() == most_members)
+            fail(
+                fmt::format("the archive has names longer than {}, or more members than that", longest_name));
+        name.resize(member.size_filename);
+        members_.push_back(std::move(name));
+        status = unzGoToNextFile(zip_);
+    }
+    // An empty archive has no first one.
+    if (status != UNZ_END_OF_LIST_OF_FILE && !(status == UNZ_BADZIPFILE && members_.empty()))
+        fail("the archive's directory is damaged, expected a file as numpy.savez writes it");
+}
+
+bool ZipFile::has(const std::string &member) const {
+    return std::ranges::find(members_, member) != members_.end();
+}
+
+void ZipFile::open(const std::string &member) {
+    if (is_open_) unzCloseCurrentFile(zip_);
+    is_open_ = false;
+    member_ = member;
+    unz_file_info64 about{};
+    constexpr int exact_case = 1;
+    if (unzLocateFile(zip_, member.c_str(), exact_case) != UNZ_OK ||
+        unzGetCurrentFileInfo64(zip_, &about, nullptr, 0, nullptr, 0, nullptr, 0) != UNZ_OK)
+        fail("this is not in the archive");
+    constexpr uLong encrypted = 1;
+    if (about.flag & encrypted) fail("this is encrypted, expected no password");
+    if (about.compression_method != 0 && about.compression_method != Z_DEFLATED)
+        fail(fmt::format("this is compressed by method {}, expected none or deflate, as numpy writes it",
+                         about.compression_method));
+    if (unzOpenCurrentFile(zip_) != UNZ_OK) fail("the archive is damaged here");
+    is_open_ = true;
+}
+
+std::size_t ZipFile::read(char *to, std::size_t bytes) {
+    if (!is_open_) return 0;
+    const int got = unzReadCurrentFile(zip_, to, static_cast<unsigned>(bytes));
+    if (got < 0) fail("the compressed data are damaged");
+    if (got > 0) return static_cast<std::size_t>(got);
+    is_open_ = false;
+    if (unzeof(zip_) != 1) fail("the file is truncated here");
+    if (unzCloseCurrentFile(zip_) != UNZ_OK) fail("the data are damaged: their checksum differs");
+    return 0;
+}
+
+ZipMember::int_type ZipMember::underflow() {
+    const std::size_t got = zip_.read(buffer_.data(), buffer_.size());
+    if (got == 0) return traits_type::eof();
+    setg(buffer_.data(), buffer_.data(), buffer_.data() + got);
+    return traits_type::to_int_type(buffer_.front());
+}
+
+} // namespace perm
