@@ -26,10 +26,10 @@ std::vector<std::string> structure_of_values(const Plan &plan) {
     return in_words(lines.structure, lines.pattern);
 }
 
-// docs/benchmarks.md, "How well times are predicted".
+// docs/benchmarks/choice.md, "How well times are predicted".
 constexpr const char *model_error = "on one GPU, tree and dense took 0.9 to 1.1 times what is "
                                     "predicted for matrices at least 30 % full, tree up to 2.6 times for "
-                                    "emptier ones";
+                                    "emptier ones, and 7 times where that was hundredths of a second";
 
 constexpr std::size_t most_groups = 20; // shown; the rest in one line
 
