@@ -36,6 +36,21 @@ def of_rank(n: int, rank: int) -> Any:
     return g.integers(-9, 10, (n, rank)) @ g.integers(-9, 10, (rank, n))
 
 
+def groups(n: int, zeros: int) -> Any:
+    """5 within two halves, 2 between them, but for zeros at random."""
+    i, j = orders(n)
+    a = np.where((i < n // 2) == (j < n // 2), 5, 2).reshape(-1)
+    a[np.random.default_rng(6).choice(n * n, zeros, replace=False)] = 0
+    return a.reshape(n, n)
+
+
+def banded(n: int) -> Any:
+    """|i - j| but for three diagonals."""
+    i, j = orders(n)
+    d = abs(i - j)
+    return np.where(d <= 1, np.random.default_rng(7).integers(-9, 10, (n, n)), d)
+
+
 def sums(n: int) -> Any:
     g = np.random.default_rng(3)
     return np.exp(g.uniform(0, 20, n)[:, None] + g.uniform(0, 20, n)[None, :])
@@ -69,10 +84,12 @@ def matrices() -> dict[str, Callable[[], Any]]:
         "ménage, n = 300": lambda: ((q != p) & (q != (p + 1) % 300)).astype(int),
         "60 x 60 with 120 zeros": lambda: with_zeros(60, 120),
         "60 x 60 with 200 zeros": lambda: with_zeros(60, 200),
+        "two groups, n = 100, 60 zeros": lambda: groups(100, 60),
         "i + j, n = 1000": lambda: i + j + 2,
         "rank 3, n = 100": lambda: of_rank(100, 3),
         "exp(x_i + y_j), n = 50": lambda: sums(50),
         "|i - j|, n = 100": lambda: abs(u - v),
+        "|i - j| but for 3 diagonals, n = 60": lambda: banded(60),
         "nested rows, n = 200": lambda: (t <= s + 5).astype(int),
         "board 32 x 32": lambda: board(32, 32).matrix,
         "board 100 x 100": lambda: board(100, 100).matrix,
