@@ -8,10 +8,14 @@
 #include "capi/stopwatch.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/threads.hpp"
+#include "lib/input/matrix.hpp"
+#include "lib/input/option_table.hpp"
 #include "lib/marginals/batch.hpp"
 #include "lib/run/run_control.hpp"
 
 #include <perm.h>
+
+#include <optional>
 
 using capi::guarded;
 using capi::into;
@@ -28,9 +32,62 @@ libperm::MarginalsPlan marginals_plan(const perm_plan &plan) {
     return {plan.plan, plan.direct.get(), plan.gradient};
 }
 
+// False: a plan is to find the way.
+bool without_plan(const perm_csr *a, const perm_opts *opts, const libperm::MarginalNumbers &to,
+                  perm_result &r) {
+    capi::Stopwatch watch;
+    const libperm::Options options = libperm::read_options(opts, libperm::Call::plan_marginals);
+    libperm::RunControl control(options);
+    const libperm::InputPattern input = capi::pattern_for(control, a);
+    const libperm::Marginals way(input);
+    require_place(way, to.marginals);
+    const libperm::GivenValues values(input, *a);
+    r.seconds_check = watch.lap();
+    libperm::Marginals::Work work;
+    std::optional<libperm::MatchingSum> sum;
+    const auto run = [&] { sum = way.run_alone(input, options, values.data(), work, to, control); };
+    if (way.by_sets())
+        run(); // on this thread, which takes less than to ask others
+    else
+        libperm::with_threads(options.threads, run);
+    if (!sum) return false;
+    control.finish();
+    capi::fill(r, options, sum->outcome, libperm::answer_of(sum->value, true));
+    r.n = input.pattern.rows;
+    r.nnz = input.pattern.nnz();
+    r.threads = sum->threads;
+    r.seconds_run = watch.lap();
+    r.seconds_total = r.seconds_check + r.seconds_run;
+    return true;
+}
+
 } // namespace
 
 extern "C" {
+
+perm_status perm_marginals(const perm_csr *a, const perm_opts *opts, double *marginals, double *error_bounds,
+                           perm_result *result) {
+    perm_result unwanted = PERM_RESULT_INIT;
+    perm_result *const to = result ? result : &unwanted;
+    bool is_answered = false;
+    perm_status status = into(to, [&](perm_result &r) {
+        is_answered = without_plan(a, opts, {marginals, error_bounds}, r);
+    });
+    if (status == PERM_OK && !is_answered) {
+        perm_plan *plan = nullptr;
+        status = perm_plan_create(a, opts, &plan);
+        if (status == PERM_OK)
+            status = guarded([&] {
+                const libperm::GivenValues values(plan->plan.input, *a);
+                const perm_status found =
+                    perm_plan_marginals(plan, values.data(), marginals, error_bounds, to);
+                if (found != PERM_OK) throw Error(found, capi::last_error());
+            });
+        perm_plan_destroy(plan);
+    }
+    if (!result) perm_result_clear(&unwanted);
+    return status;
+}
 
 perm_status perm_plan_marginals(const perm_plan *plan, const void *values, double *marginals,
                                 double *error_bounds, perm_result *result) {
@@ -42,11 +99,17 @@ perm_status perm_plan_marginals(const perm_plan *plan, const void *values, doubl
         const libperm::Marginals way(plan->plan.input);
         require_place(way, marginals);
         libperm::Marginals::Work work;
-        const libperm::MatchingSum sum =
-            way.run(marginals_plan(*plan), values, work, {marginals, error_bounds}, control);
+        libperm::MatchingSum sum;
+        const auto run = [&] {
+            sum = way.run(marginals_plan(*plan), values, work, {marginals, error_bounds}, control);
+        };
+        if (way.by_sets())
+            run(); // on this thread, which takes less than to ask others
+        else
+            libperm::with_threads(plan->plan.options.threads, run);
         control.finish();
         capi::fill(r, plan->plan, sum.outcome, libperm::answer_of(sum.value, result != nullptr));
-        r.threads = 1;
+        r.threads = sum.threads;
         r.seconds_run = r.seconds_total = watch.lap();
     });
 }

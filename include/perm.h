@@ -381,16 +381,21 @@ PERM_API perm_status perm_plan_gradient_batch(const perm_plan *plan, const void 
  * error_bounds (may be NULL): as many, with |told - true| <= bound for certain.
  * result (may be NULL): the sum over all matchings, from the same run, in doubles.
  * values: as in perm_plan_execute; none may be negative. They may lie far beyond each other: where products of doubles
- * would leave their range, numbers have exponents of their own. Small matrices (up to 12 lines on one side) go over the
- * sets of these lines, others along the frontier and back, or by the inverse of a planar matrix with its signs, as
- * gradients do (docs/matchings.md).
+ * would leave their range, numbers have exponents of their own. Matrices of a short side, or whose lines are entangled by
+ * few at once (up to about 28 lines), go over the sets of these lines, on all threads, others along the frontier and back,
+ * or by the inverse of a planar matrix with its signs, as gradients do (docs/matchings.md).
  * Errors: those of perm_plan_gradient; PERM_BAD_MATRIX for a negative or complex weight, and where no matching has a weight
  * above 0: then there are no probabilities; PERM_UNSUPPORTED where weights lie too far apart for all that, and for a plan of
  * a precision other than "auto", "double" and "exact" (doubles all the same). Nothing is written then. */
 PERM_API perm_status perm_plan_marginals(const perm_plan *plan, const void *values, double *marginals,
                                          double *error_bounds, perm_result *result);
 
-/* The same for `count` matrices of the plan's pattern, on all threads: stride as in perm_plan_execute_batch; matrix k's
+/* The same of one matrix, its values and weights in the perm_csr. Where it takes less than planning its permanent would, no plan
+ * is made. The options are those of perm_plan_create that count for perm_plan_marginals. Errors: those of both. */
+PERM_API perm_status perm_marginals(const perm_csr *a, const perm_opts *opts, double *marginals, double *error_bounds,
+                                    perm_result *result);
+
+/* perm_plan_marginals for `count` matrices of the plan's pattern, on all threads: stride as in perm_plan_execute_batch; matrix k's
  * numbers begin at k * (nnz + n_rows + n_cols). Entries that some of them lack are 0 there: a plan of the union of their
  * patterns serves all. results (may be NULL): `count` of them, as perm_plan_execute_batch has them, without texts.
  * Errors: those of perm_plan_marginals, naming the matrix; PERM_BAD_ARGUMENT for another stride, or for results of

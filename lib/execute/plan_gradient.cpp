@@ -25,6 +25,12 @@ namespace {
 constexpr double move_seconds = 4.5e-9; // of a gradient along a tape
 constexpr double sums_overhead = 5e-6;
 constexpr double making = 4; // times what it takes to go along it once: to make a tape
+// To make a tape and to go along it a few times: what it is worth beside tables over sets, which need nothing
+// made.
+constexpr double whole_move_seconds = 5e-8;
+
+// Seconds: nothing else is looked for; where there is no tape yet, or there is one.
+constexpr double quick_alone = 0.02, quick_sets = 2e-3, quick_tape = 2e-4;
 
 bool is_complex(const Plan &plan) { return plan.input.value_type == PERM_VALUE_C128; }
 
@@ -190,6 +196,18 @@ TapeAnswer permanent_of(const GradientSums &sums, const PowerScaling &scaling, i
     return answer;
 }
 
+bool within_time(const SetGradient &sets, const Options &options) {
+    return sets.seconds(options.threads) <= options.refuse_seconds;
+}
+
+Error refused_for_memory(const SetGradient &sets, const Options &options) {
+    const auto readable = [](std::int64_t bytes) { return readable_bytes(static_cast<double>(bytes)); };
+    return {PERM_REFUSED_MEMORY,
+            formatted("the marginals take tables over sets of {:.3g} lines that wait at once, {}; {} is the "
+                      "limit\n  raise the limit: memory_limit_bytes",
+                      std::log2(sets.peak_states()), readable(sets.bytes()), readable(options.memory_limit))};
+}
+
 bool is_asked_for_inverse(const Plan &plan) { return plan.options.engine == engine_for(Goal::inverse); }
 
 // Whether the tape takes longer than so many seconds for certain, or what it takes to make one.
@@ -279,11 +297,11 @@ GradientWay PlanGradient::way_by(Engine engine, const Plan &plan, const TapePlan
     if (engine == engine_for(Goal::inverse)) {
         const PlanarGradient *planar = planar_.of(plan, control);
         if (!planar) throw begun("by an inverse at the entries");
-        return {nullptr, planar, false, this, direct};
+        return {nullptr, planar, nullptr, false, this, direct};
     }
     const SumsWay sums = way_of_sums(plan);
     if (sums.is_none()) throw begun("by sums over signs");
-    return {nullptr, nullptr, sums.on_gpu};
+    return {nullptr, nullptr, nullptr, sums.on_gpu};
 }
 
 GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, RunControl &control,
@@ -291,13 +309,16 @@ GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, RunContr
     const PlanarGradient *planar =
         is_drawing_worth(plan, direct) ? planar_.of(plan, control) : planar_.if_known();
     const OtherWay other = other_than_tape(plan, planar, goal);
-    if (other.is_none()) return by_tape(plan, direct, control);
-    const GradientWay without_tape{nullptr, other.planar, !other.planar && other.sums.on_gpu, this, direct};
+    if (goal == Goal::marginals)
+        if (const auto found = way_of_marginals(plan, direct, other.seconds(), control)) return *found;
+    if (other.is_none()) return by_tape(plan, direct, control, goal);
+    const GradientWay without_tape{nullptr, other.planar, nullptr, !other.planar && other.sums.on_gpu,
+                                   this,    direct};
     std::atomic<bool> &is_too_large = is_tape_too_large_[other.planar ? 1 : 0];
     if (is_too_large || other.is_certain(plan, direct)) return without_tape;
     const double most_moves = making * other.weight() / move_seconds;
     try {
-        return along(tape(plan, direct, control, most_moves), direct);
+        return along(tape(plan, direct, control, most_moves, goal), direct);
     } catch (const Error &error) {
         if (!is_refused(error) || other.seconds() > plan.options.refuse_seconds) throw;
         is_too_large = true;
@@ -305,20 +326,73 @@ GradientWay PlanGradient::way(const Plan &plan, const TapePlan *direct, RunContr
     }
 }
 
-GradientWay PlanGradient::by_tape(const Plan &plan, const TapePlan *direct, RunControl &control) const {
+// Where a tape of as many moves as take the same time would do, it is tried first: of a sparse matrix few of
+// the sets are met.
+std::optional<GradientWay> PlanGradient::way_of_marginals(const Plan &plan, const TapePlan *direct,
+                                                          double other_seconds, RunControl &control) const {
+    const Options &options = plan.options;
+    if (!may_go_by_sets(plan.input, options)) return {};
+    if (direct && static_cast<double>(direct->tape().moves.size()) * move_seconds < quick_tape) return {};
+    const SetGradient *sets = sets_.of(as_given(plan.input), options, control);
+    if (!sets || other_seconds <= sets->serial_seconds()) return {};
+    const double seconds = sets->serial_seconds();
+    const bool may_be = sets->fits(options) && within_time(*sets, options);
+    if (may_be &&
+        (is_tape_too_large_[2] || seconds < quick_sets ||
+         (direct ? is_beyond_tape(plan, direct, seconds) : are_quickest(*sets, plan.input.pattern, options))))
+        return by_sets(*sets, direct);
     try {
-        return along(tape(plan, direct, control), direct);
+        const double most_moves = may_be ? seconds / whole_move_seconds : 0x1p32;
+        return along(tape(plan, direct, control, most_moves, Goal::marginals), direct);
+    } catch (const Error &error) {
+        if (!is_refused(error)) throw;
+        if (!may_be)
+            if (const PlanarGradient *planar = instead_of_tape(plan, control))
+                return GradientWay{nullptr, planar, nullptr, false, this, direct};
+        if (!sets->fits(options)) throw refused_for_memory(*sets, options);
+        if (!within_time(*sets, options))
+            throw refused_for_time("the marginals by tables over sets of lines are",
+                                   sets->seconds(options.threads), options);
+        is_tape_too_large_[2] = true;
+        return by_sets(*sets, direct);
+    }
+}
+
+GradientWay PlanGradient::by_tape(const Plan &plan, const TapePlan *direct, RunControl &control,
+                                  Goal goal) const {
+    try {
+        return along(tape(plan, direct, control, 0x1p32, goal), direct);
     } catch (const Error &error) {
         if (!is_refused(error)) throw;
         const PlanarGradient *planar = planar_.of(plan, control);
         if (!planar || planar->seconds() > plan.options.refuse_seconds) throw;
         is_tape_too_large_[1] = true;
-        return {nullptr, planar, false, this, direct};
+        return {nullptr, planar, nullptr, false, this, direct};
     }
 }
 
+bool may_go_by_sets(const InputPattern &input, const Options &options) {
+    return !input.multiplied && input.value_type != PERM_VALUE_C128 &&
+           options.engine != engine_for(Goal::inverse);
+}
+
+bool are_quickest(const SetGradient &sets, const Pattern &pattern, const Options &options) {
+    if (!sets.fits(options) || !within_time(sets, options)) return false;
+    const double seconds = sets.serial_seconds();
+    return seconds < quick_alone || least_frontier(pattern).expansions > seconds / whole_move_seconds;
+}
+
+TapeAnswer answer_of_sets(const SetValue &of) {
+    TapeAnswer answer;
+    answer.re = of.value;
+    answer.exact = of.value.mantissa == 0;
+    answer.set_error(of.value,
+                     make_scaled(of.value.mantissa * of.rel_error_bound * (1 + 0x1p-40), of.value.exp2));
+    return answer;
+}
+
 Engine GradientWay::engine() const {
-    return engine_for(tape ? Goal::gradient : planar ? Goal::inverse : Goal::dense);
+    return engine_for(tape || sets ? Goal::gradient : planar ? Goal::inverse : Goal::dense);
 }
 
 const PlanarGradient *PlanGradient::instead_of_tape(const Plan &plan, RunControl &control) const {
@@ -332,7 +406,9 @@ template <class By>
 TapeAnswer GradientWay::by_either(const Plan &plan, RunControl &control, const By &by) const {
     if (planar)
         if (const auto found = by(*planar)) return *found;
-    const TapeAnswer answer = by(tape ? *tape : tape_instead(*this, plan, control));
+    const TapeAnswer answer = by(tape   ? *tape
+                                 : sets ? of->tape(plan, direct, control, 0x1p32, Goal::marginals)
+                                        : tape_instead(*this, plan, control));
     if (planar || answer.exact || answer.rel_error_bound < 1) return answer;
     const PlanarGradient *other = of->instead_of_tape(plan, control);
     const auto found = other ? by(*other) : std::nullopt;
@@ -356,6 +432,28 @@ TapeAnswer GradientWay::run(const Plan &plan, int threads, const void *values, d
     put_gradient(plan, places, entries.scaling(), sums, gradient, error_bounds);
     return permanent_of(sums, entries.scaling(), columns_for_gradient(plan.n()), is_complex(plan), control,
                         outcome);
+}
+
+std::optional<TapeAnswer> marginals_by_sets(const SetGradient &sets, const InputPattern &given,
+                                            const void *values, double *marginals, double *error_bounds,
+                                            RunControl &control, Outcome &outcome) {
+    std::vector<double> own;
+    const double *plain = plain_weights(given, values, own);
+    if (!plain) return {};
+    const auto found = sets.run(plain, marginals, error_bounds, control);
+    if (!found) return {};
+    TapeAnswer answer = answer_of_sets(*found);
+    outcome = {};
+    outcome.value = answer.re;
+    outcome.error = answer.error;
+    outcome.rel_error_bound = answer.rel_error_bound;
+    outcome.engine = engine_for(Goal::gradient);
+    outcome.blocks = outcome.blocks_computed = 1;
+    outcome.counts.states = sets.states();
+    outcome.counts.peak_states = sets.peak_states();
+    outcome.counts.operations = sets.operations();
+    outcome.counts.peak_bytes = control.memory().peak();
+    return answer;
 }
 
 TapeAnswer GradientWay::marginals(const Plan &plan, const void *values, double *marginals,

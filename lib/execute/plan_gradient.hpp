@@ -1,10 +1,12 @@
 // The derivatives of a plan's permanent, and marginals, the quickest way: along the frontier's tape
-// (lib/tape); by an inverse at the entries where the matrix is planar; or, but for marginals, by sums over
-// signs, which take no memory to speak of and do not care how full the matrix is.
+// (lib/tape); by an inverse at the entries where the matrix is planar; of marginals, by tables over all sets
+// of the lines that wait (lib/sets), and of derivatives, by sums over signs, which take no memory to speak
+// of: both do not care how full the matrix is.
 #pragma once
 
 #include "lib/execute/planar_gradient.hpp"
 #include "lib/run/parts.hpp"
+#include "lib/sets/set_gradient.hpp"
 #include "lib/tape/gradient.hpp"
 
 #include <array>
@@ -14,11 +16,24 @@ namespace libperm {
 
 class PlanGradient;
 
+// A value of no sign but plus, in doubles.
+TapeAnswer answer_of_sets(const SetValue &value);
+
+// Tables over sets for marginals: whether they may be a way, and whether no other is quicker for certain, or
+// takes longer to be found.
+bool may_go_by_sets(const InputPattern &input, const Options &options);
+bool are_quickest(const SetGradient &sets, const Pattern &pattern, const Options &options);
+// On the threads of the arena that it is called in. None, and nothing is written: they do not tell.
+std::optional<TapeAnswer> marginals_by_sets(const SetGradient &sets, const InputPattern &given,
+                                            const void *values, double *marginals, double *error_bounds,
+                                            RunControl &control, Outcome &outcome);
+
 // The way for values of the plan's pattern: one of these, or by sums.
 struct GradientWay {
     const Gradient *tape = nullptr;
     const PlanarGradient *planar = nullptr;
-    bool on_gpu = false; // sums
+    const SetGradient *sets = nullptr; // of marginals, by marginals_by_sets
+    bool on_gpu = false;               // sums
 
     // For the other way, where one does not tell.
     const PlanGradient *of = nullptr;
@@ -31,7 +46,8 @@ struct GradientWay {
     TapeAnswer run(const Plan &plan, int threads, const void *values, double *gradient, double *error_bounds,
                    RunControl &control, Outcome &outcome) const;
 
-    // As Gradient::marginals; not by sums.
+    // As Gradient::marginals, the other ways; not by sums. Lines that stay unmatched because nothing else
+    // happens to them are left out.
     TapeAnswer marginals(const Plan &plan, const void *values, double *marginals, double *error_bounds,
                          RunControl &control, Outcome &outcome) const;
 
@@ -62,8 +78,8 @@ class PlanGradient {
 
     // Whichever is quickest.
     const Gradient &tape(const Plan &plan, const TapePlan *direct, RunControl &control,
-                         double most_moves = 0x1p32) const {
-        return tape_.of(plan, direct, control, most_moves);
+                         double most_moves = 0x1p32, Goal goal = Goal::gradient) const {
+        return tape_.of(plan, direct, control, {most_moves, goal});
     }
 
     // Null: none that is worth it.
@@ -71,14 +87,22 @@ class PlanGradient {
 
   private:
     GradientWay along(const Gradient &tape, const TapePlan *direct) const {
-        return {&tape, nullptr, false, this, direct};
+        return {&tape, nullptr, nullptr, false, this, direct};
     }
     // Or by an inverse, where there is no room for one.
-    GradientWay by_tape(const Plan &plan, const TapePlan *direct, RunControl &control) const;
+    GradientWay by_tape(const Plan &plan, const TapePlan *direct, RunControl &control, Goal goal) const;
+    GradientWay by_sets(const SetGradient &sets, const TapePlan *direct) const {
+        return {nullptr, nullptr, &sets, false, this, direct};
+    }
+    // Along the tape or by tables over sets, where one of these is quicker than so many seconds; else none.
+    std::optional<GradientWay> way_of_marginals(const Plan &plan, const TapePlan *direct,
+                                                double other_seconds, RunControl &control) const;
 
     LazyGradient tape_;
     LazyPlanarGradient planar_;
-    mutable std::array<std::atomic<bool>, 2> is_tape_too_large_{}; // beside sums, beside an inverse
+    LazySetGradient sets_;
+    mutable std::array<std::atomic<bool>, 3>
+        is_tape_too_large_{}; // beside sums, beside an inverse, beside tables over sets
 };
 
 } // namespace libperm

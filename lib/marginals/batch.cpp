@@ -33,6 +33,14 @@ void marginals_of_batch(const MarginalsPlan &of, const Marginals &marginals, con
         tell(k, marginals.run(of, of_matrix, work,
                               {to.marginals + place, to.bounds ? to.bounds + place : nullptr}, part));
     };
+    if (marginals.takes_much(of, control)) {
+        Marginals::Work work;
+        for (std::int64_t k = 0; k < count; ++k) {
+            naming_matrix(k, [&] { one(k, work); });
+            control.advance(1);
+        }
+        return;
+    }
     const NumberedPieces pieces = NumberedPieces::of_length(at(count), at(group));
     parallel_for(pieces.count(), [&](std::uint64_t piece) {
         Marginals::Work work;

@@ -30,34 +30,6 @@ bool has_matching(InputPattern input, const void *values) {
     return maximum_matching(input.pattern).size == input.pattern.rows;
 }
 
-// The values as doubles, as they are; null if they are no doubles, or not all finite and real numbers of 0 or
-// more.
-const double *plain_values(const InputPattern &given, const void *values, std::vector<double> &own) {
-    const std::int64_t count = value_count(given);
-    own.resize(at(count) + 1);
-    constexpr std::int64_t longest = std::int64_t{1} << 53;
-    switch (given.value_type) {
-    case PERM_VALUE_F64: {
-        const auto *doubles = static_cast<const double *>(values);
-        const bool are_fit =
-            std::all_of(doubles, doubles + count, [](double x) { return x >= 0 && x < INFINITY; });
-        return are_fit ? doubles : nullptr;
-    }
-    case PERM_VALUE_I64:
-        for (std::int64_t k = 0; k < count; ++k) {
-            const std::int64_t x = static_cast<const std::int64_t *>(values)[k];
-            if (x < 0 || x > longest) return nullptr;
-            own[at(k)] = static_cast<double>(x);
-        }
-        return own.data();
-    case PERM_VALUE_PATTERN:
-        std::fill(own.begin(), own.end(), 1.0);
-        return own.data();
-    default:
-        return nullptr;
-    }
-}
-
 // Throws Error for the first that no probability can be made of.
 void check_signs(const InputPattern &given, const void *values, RunControl &control) {
     const Values read = read_values(given, values, [&control] { control.poll(); });
@@ -86,6 +58,21 @@ void add_implied(const InputPattern &given, MarginalNumbers to) {
         }
 }
 
+void require_values(const InputPattern &input, const void *values) {
+    const InputPattern &given = as_given(input);
+    if (!values && value_count(given) > 0 && given.value_type != PERM_VALUE_PATTERN)
+        static_cast<void>(read_values(given, values)); // which says so
+}
+
+// Throws Error where there are no probabilities.
+MatchingSum required(MatchingSum sum, const InputPattern &input, const void *values) {
+    if (sum.value.re.mantissa != 0) return sum;
+    if (sum.value.exact || !has_matching(input, values)) refuse_no_matching();
+    throw Error(PERM_UNSUPPORTED,
+                "the weights lie so far apart that doubles lose the sum over all matchings: scale rows "
+                "and columns so that the largest weights of each are alike");
+}
+
 } // namespace
 
 Marginals::Marginals(const InputPattern &input) {
@@ -94,20 +81,24 @@ Marginals::Marginals(const InputPattern &input) {
     if (!input.multiplied && SetWalk::serves(given)) sets_.emplace(given);
 }
 
+bool Marginals::takes_much(const MarginalsPlan &of, RunControl &control) const {
+    if (sets_) return false;
+    GradientWay way; // where there is none, each matrix says so
+    const Options &options = of.plan.options;
+    static_cast<void>(
+        within_limits([&] { way = of.derivatives.way(of.plan, of.tape, control, Goal::marginals); }));
+    return way.sets && way.sets->bytes() > options.memory_limit / (2 * options.threads);
+}
+
 double Marginals::operations() const { return sets_ ? sets_->operations() : 0; }
 
 std::optional<MatchingSum> Marginals::run_by_sets(const InputPattern &given, const void *values, Work &work,
                                                   MarginalNumbers to) const {
-    const double *plain = plain_values(given, values, work.values);
-    SetWalk::Value found;
+    const double *plain = plain_weights(given, values, work.values);
+    SetValue found;
     if (!plain || !sets_->run(plain, work.sets, to.marginals, to.bounds, found)) return {};
-    MatchingSum sum;
-    auto &[value, outcome] = sum;
-    value.re = found.value;
-    value.exact = found.value.mantissa == 0;
-    Scaled error = found.value;
-    error.mantissa *= found.rel_error_bound * (1 + 0x1p-40);
-    value.set_error(found.value, make_scaled(error.mantissa, error.exp2));
+    MatchingSum sum{answer_of_sets(found), {}};
+    auto &[value, outcome, threads] = sum;
     outcome.value = value.re;
     outcome.error = value.error;
     outcome.rel_error_bound = value.rel_error_bound;
@@ -130,6 +121,11 @@ MatchingSum Marginals::run_by_derivatives(const MarginalsPlan &of, const void *v
                     "a rectangle with multiplicities: give the weights of its longer side's "
                     "lines (1 each), so that it is told how often they stay unmatched");
     MatchingSum sum;
+    if (way.sets) {
+        const auto found =
+            marginals_by_sets(*way.sets, given, values, to.marginals, to.bounds, control, sum.outcome);
+        if (found) return {*found, sum.outcome, plan.options.threads};
+    }
     sum.value = way.marginals(plan, values, to.marginals, to.bounds, control, sum.outcome);
     if (sum.value.re.mantissa != 0 && plan.input.free_lines() > 0) add_implied(given, to);
     return sum;
@@ -138,17 +134,35 @@ MatchingSum Marginals::run_by_derivatives(const MarginalsPlan &of, const void *v
 MatchingSum Marginals::run(const MarginalsPlan &of, const void *values, Work &work, MarginalNumbers to,
                            RunControl &control) const {
     const Plan &plan = of.plan;
-    const InputPattern &given = as_given(plan.input);
-    if (!values && value_count(given) > 0 && given.value_type != PERM_VALUE_PATTERN)
-        static_cast<void>(read_values(given, values)); // which says so
+    require_values(plan.input, values);
     std::optional<MatchingSum> sum;
-    if (sets_) sum = run_by_sets(given, values, work, to);
+    if (sets_) sum = run_by_sets(as_given(plan.input), values, work, to);
     if (!sum) sum = run_by_derivatives(of, values, to, control);
-    if (sum->value.re.mantissa != 0) return *std::move(sum);
-    if (sum->value.exact || !has_matching(plan.input, values)) refuse_no_matching();
-    throw Error(PERM_UNSUPPORTED,
-                "the weights lie so far apart that doubles lose the sum over all matchings: scale rows "
-                "and columns so that the largest weights of each are alike");
+    return required(*std::move(sum), plan.input, values);
+}
+
+std::optional<MatchingSum> Marginals::run_alone(const InputPattern &input, const Options &options,
+                                                const void *values, Work &work, MarginalNumbers to,
+                                                RunControl &control) const {
+    require_values(input, values);
+    std::optional<MatchingSum> sum;
+    if (sets_) {
+        sum = run_by_sets(as_given(input), values, work, to);
+    } else if (may_go_by_sets(input, options)) {
+        const auto sets = SetGradient::of(as_given(input), options, [&control] { control.poll(); });
+        if (sets && are_quickest(*sets, input.pattern, options)) {
+            sum.emplace();
+            sum->threads = options.threads;
+            const auto found = marginals_by_sets(*sets, as_given(input), values, to.marginals, to.bounds,
+                                                 control, sum->outcome);
+            if (found)
+                sum->value = *found;
+            else
+                sum.reset();
+        }
+    }
+    if (!sum) return {};
+    return required(*std::move(sum), input, values);
 }
 
 } // namespace libperm

@@ -27,6 +27,7 @@ struct MarginalNumbers {
 struct MatchingSum {
     TapeAnswer value;
     Outcome outcome;
+    int threads = 1;
 };
 
 class Marginals {
@@ -42,9 +43,19 @@ class Marginals {
     bool by_sets() const { return sets_.has_value(); }
     double operations() const; // of a matrix, by sets
 
+    // Whether a matrix takes so much memory that those of a batch are to be run one by one, each on all
+    // threads.
+    bool takes_much(const MarginalsPlan &of, RunControl &control) const;
+
     // values as perm_plan_execute takes them. Throws Error.
     MatchingSum run(const MarginalsPlan &of, const void *values, Work &work, MarginalNumbers to,
                     RunControl &control) const;
+
+    // Without a plan, on the threads of the arena that it is called in. None: another way may be the quicker.
+    // Throws Error.
+    std::optional<MatchingSum> run_alone(const InputPattern &input, const Options &options,
+                                         const void *values, Work &work, MarginalNumbers to,
+                                         RunControl &control) const;
 
   private:
     std::optional<MatchingSum> run_by_sets(const InputPattern &given, const void *values, Work &work,

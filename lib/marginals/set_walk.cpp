@@ -10,7 +10,7 @@ namespace libperm {
 namespace {
 
 constexpr std::int32_t most_short_lines = 12;
-constexpr std::int64_t most_numbers = 1 << 18; // of all sets after all lines: 2 MB
+constexpr std::int64_t most_numbers = 1 << 16; // of all sets after all lines: beyond, lib/sets is quicker
 
 // Factors of a term multiply to no less than 2^-range and no more than 2^range, and so does what they are
 // summed to.
@@ -225,7 +225,7 @@ void SetWalk::put_long_line(std::int64_t l, Workspace &work, const Shares &share
 }
 
 bool SetWalk::run(const double *values, Workspace &work, double *marginals, double *bounds,
-                  Value &value) const {
+                  SetValue &value) const {
     if (!load(values, work)) return false;
     double roundings = walk_forward(work);
     begin_back(work);

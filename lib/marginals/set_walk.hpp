@@ -11,7 +11,7 @@
 #pragma once
 
 #include "lib/input/matrix.hpp"
-#include "lib/number/scaled.hpp"
+#include "lib/sets/set_gradient.hpp"
 
 #include <vector>
 
@@ -19,7 +19,7 @@ namespace libperm {
 
 class SetWalk {
   public:
-    // Whether the sets are few: at most 2^12, and a few hundred thousand numbers in all.
+    // Whether the sets are few: at most 2^12, and some ten thousand numbers in all.
     static bool serves(const InputPattern &given);
 
     // The matrix is as it was given, without multiplicities.
@@ -30,15 +30,10 @@ class SetWalk {
         std::vector<int> exponents; // of each long line
     };
 
-    struct Value {
-        Scaled value;
-        double rel_error_bound = 0;
-    };
-
     // values: as a plan is given them, each finite and not negative. To `marginals` entries, rows and
     // columns; `bounds` may be null. False: their products could leave the range of double, and nothing is
     // written.
-    bool run(const double *values, Workspace &work, double *marginals, double *bounds, Value &value) const;
+    bool run(const double *values, Workspace &work, double *marginals, double *bounds, SetValue &value) const;
 
     double sets() const { return static_cast<double>(sets_); }
     double operations() const { return operations_; }

@@ -29,7 +29,7 @@ constexpr std::uint32_t most_states_at_once = 512, most_moves_at_once = 1 << 18;
 
 } // namespace
 
-Gradient::Gradient(const Plan &plan, const TapePlan *direct, RunControl &control, double most_moves) {
+Gradient::Gradient(const Plan &plan, const TapePlan *direct, RunControl &control, const GradientWish &wish) {
     own_.lists = {{}};
     own_.first_state = {0, 1};
     own_.first_move = {0, 0};
@@ -38,7 +38,8 @@ Gradient::Gradient(const Plan &plan, const TapePlan *direct, RunControl &control
         numbers_ = plan.input.source; // its entries have the caller's numbers
     } else if (plan.n() > 0) {
         own_ = long_tape({plan.input.pattern, plan.input.free_rows, plan.input.free_columns}, plan.options,
-                         control, "a gradient", {most_moves});
+                         control, wish.goal == Goal::marginals ? "a tape for marginals" : "a gradient",
+                         {wish.most_moves});
     }
     describe(plan);
 }
@@ -431,13 +432,13 @@ TapeAnswer Gradient::marginals(const Plan &plan, const void *values, double *mar
 }
 
 const Gradient &LazyGradient::of(const Plan &plan, const TapePlan *direct, RunControl &control,
-                                 double most_moves) const {
+                                 const GradientWish &wish) const {
     std::unique_lock lock(mutex_, std::defer_lock);
     while (!lock.try_lock()) { // another thread is making it
         control.poll();
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    if (!made_) made_ = std::make_unique<const Gradient>(plan, direct, control, most_moves);
+    if (!made_) made_ = std::make_unique<const Gradient>(plan, direct, control, wish);
     return *made_;
 }
 

@@ -13,10 +13,16 @@
 
 namespace libperm {
 
+// The tape that is to be made.
+struct GradientWish {
+    double most_moves = 0x1p32;
+    Goal goal = Goal::gradient; // what a refusal is to speak of
+};
+
 class Gradient {
   public:
-    // Along the tape of `direct`, which stays, or of one made now, of `most_moves` at most. Throws Error.
-    Gradient(const Plan &plan, const TapePlan *direct, RunControl &control, double most_moves = 0x1p32);
+    // Along the tape of `direct`, which stays, or of one made now. Throws Error.
+    Gradient(const Plan &plan, const TapePlan *direct, RunControl &control, const GradientWish &wish = {});
     // Along this one, of the plan's pattern.
     Gradient(const Plan &plan, Tape tape);
 
@@ -74,7 +80,7 @@ class Gradient {
 class LazyGradient {
   public:
     const Gradient &of(const Plan &plan, const TapePlan *direct, RunControl &control,
-                       double most_moves = 0x1p32) const;
+                       const GradientWish &wish = {}) const;
 
   private:
     mutable std::mutex mutex_;

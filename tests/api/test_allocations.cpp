@@ -260,6 +260,26 @@ TEST_CASE("plans: made, executed and explained") {
                     }),
                     result);
     });
+    sweep("perm_marginals", [&] {
+        constexpr std::int64_t rows = 14, cols = 16; // more lines than small ones have
+        static std::vector<std::int64_t> row_ptr, col_idx;
+        static const std::vector<double> numbers(rows * cols + rows + cols, 0.5);
+        if (row_ptr.empty())
+            for (std::int64_t k = 0; k <= rows; ++k) {
+                row_ptr.push_back(k * cols);
+                for (std::int64_t j = 0; k < rows && j < cols; ++j) col_idx.push_back(j);
+            }
+        perm_csr full = PERM_CSR_INIT;
+        full.n_rows = rows, full.n_cols = cols, full.nnz = rows * cols;
+        full.row_ptr = row_ptr.data(), full.col_idx = col_idx.data(), full.values = numbers.data();
+        full.row_unmatched = numbers.data() + full.nnz;
+        full.col_unmatched = numbers.data() + full.nnz + rows;
+        std::vector<double> marginals(numbers.size());
+        perm_result result = PERM_RESULT_INIT;
+        return told(failing::within(
+                        [&] { return perm_marginals(&full, nullptr, marginals.data(), nullptr, &result); }),
+                    result);
+    });
     sweep("perm_plan_gradient", [&] {
         std::vector<double> gradient(a.col_idx.size());
         perm_result result = PERM_RESULT_INIT;

@@ -84,6 +84,16 @@ Found found_in(const perm_csr &a, const void *values) {
     return found;
 }
 
+Found found_alone(const perm_csr &a) {
+    Found found;
+    const auto count = static_cast<std::size_t>(a.nnz + a.n_rows + a.n_cols);
+    found.marginals.assign(count + 1, -1);
+    found.bounds.assign(count + 1, -1);
+    found.status =
+        perm_marginals(&a, nullptr, found.marginals.data(), found.bounds.data(), found.result.raw());
+    return found;
+}
+
 int compare(const Found &found, const std::vector<mpq_class> &truth, bool far_apart) {
     int compared = 0;
     for (std::size_t k = 0; k < truth.size(); ++k) {
@@ -129,6 +139,10 @@ TEST_CASE("probabilities are within their bounds of the exact ones") {
                 REQUIRE(found.status == PERM_OK);
                 compared += compare(found, truth_of(a, input), std::string(kind.name) == "far apart");
                 check_gaussian(*found.result.raw(), whole);
+                Found alone = found_alone(way);
+                REQUIRE(alone.status == PERM_OK);
+                compare(alone, truth_of(a, input), std::string(kind.name) == "far apart");
+                check_gaussian(*alone.result.raw(), whole);
             }
         }
     CHECK(compared > run::enough(5000));
@@ -167,6 +181,8 @@ TEST_CASE("more lines than there are sets for, against fewer") {
         const MatchingInput large(three, PERM_VALUE_F64, random);
         const Found found = found_in(large.csr(), large.values());
         REQUIRE(found.status == PERM_OK);
+        const Found alone = found_alone(large.csr());
+        REQUIRE(alone.status == PERM_OK);
         const std::int64_t nnz = large.csr().nnz;
         std::size_t compared = 0;
         for (std::size_t k = 0; k < large.places().size(); ++k) {
@@ -179,7 +195,8 @@ TEST_CASE("more lines than there are sets for, against fewer") {
                     return line < 0 ? line : line % lines;
                 };
                 if (folded(place.row, 6) != of.row || folded(place.col, 5) != of.col) continue;
-                CHECK(abs(mpq_class(found.marginals[k]) - truth[s]) <= mpq_class(found.bounds[k]));
+                for (const Found *way : {&found, &alone})
+                    CHECK(abs(mpq_class(way->marginals[k]) - truth[s]) <= mpq_class(way->bounds[k]));
                 ++compared;
             }
         }
@@ -283,6 +300,12 @@ TEST_CASE("what has no probabilities") {
         CHECK_MESSAGE(std::string(perm_last_error()).find(why) != std::string::npos, perm_last_error());
         values[at] = before;
     };
+    REQUIRE(perm_marginals(&a, nullptr, out, nullptr, nullptr) == PERM_OK);
+    CHECK(perm_marginals(&a, nullptr, nullptr, nullptr, nullptr) == PERM_BAD_ARGUMENT);
+    CHECK(perm_marginals(nullptr, nullptr, out, nullptr, nullptr) == PERM_BAD_ARGUMENT);
+    values[0] = -1;
+    CHECK(perm_marginals(&a, nullptr, out, nullptr, nullptr) == PERM_BAD_MATRIX);
+    values[0] = 1;
     REQUIRE(perm_plan_marginals(plan, values, out, bounds, nullptr) == PERM_OK);
     refuses(1, -2, "row 0, column 1 is negative");
     refuses(2, std::nan(""), "row 1, column 0 is NaN");

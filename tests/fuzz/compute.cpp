@@ -22,6 +22,7 @@ void fuzz::run(std::string_view input) {
     check_call(perm_plan_gradient(plan, a.csr.values, numbers.data(), bounds.data(), &result), result);
     check_call(perm_plan_marginals(plan, a.csr.values, numbers.data(), bounds.data(), &result), result);
     perm_plan_destroy(plan);
+    check_call(perm_marginals(&a.csr, &opts, numbers.data(), bounds.data(), &result), result);
 }
 
 std::vector<std::string> fuzz::seeds() {

@@ -114,6 +114,82 @@ def test_batches():
     assert libperm.marginals(batch[:0], 1.0, 1.0).entries.shape == (0, 3, 4)
 
 
+def gates(random, rows, cols, density):
+    gated = random.random((rows, cols)) < density
+    return np.where(gated, random.random((rows, cols)), 0.0)
+
+
+def test_a_batch_of_many_patterns_is_each_alone():
+    random = np.random.default_rng(SEED)
+    shape, weights = (14, 40), random.random(14) + 0.1
+    batch = np.array([gates(random, *shape, 0.1) for _ in range(6)])
+    batch = np.concatenate([batch, 2 * batch[:1], np.repeat(batch[1:2], 40, axis=0)])
+    found = libperm.marginals(batch, weights, 1.0)
+    assert found.entries.shape == batch.shape
+    assert found.rows.shape == (47, 14)
+    assert found.cols.shape == (47, 40)
+    for k, one in enumerate(batch[:10]):
+        alone = libperm.marginals(one, weights, 1.0)
+        assert found.entries[k] == pytest.approx(alone.entries, rel=1e-10, abs=1e-300)
+        assert found.rows[k] == pytest.approx(alone.rows, rel=1e-10)
+        assert found.cols[k] == pytest.approx(alone.cols, rel=1e-10)
+        assert found.value[k] == pytest.approx(alone.value)
+        assert (found.entry_bounds[k] < 1e-11).all()
+        assert found.result.rel_error_bounds[k] < 1e-11
+    bad = batch.copy()
+    bad[5][tuple(np.argwhere(bad[5])[0])] = -1
+    with pytest.raises(libperm.InvalidMatrixError, match="matrix 5 of the batch"):
+        libperm.marginals(bad, weights, 1.0)
+
+
+def test_full_gates_beyond_small_ones():
+    random = np.random.default_rng(SEED)
+    for shape in ((13, 30), (40, 14), (15, 15)):
+        a = random.random(shape)
+        found = libperm.marginals(a, 0.1, random.random(shape[1]))
+        assert found.entries.sum(axis=1) + found.rows == pytest.approx(np.ones(shape[0]))
+        assert found.entries.sum(axis=0) + found.cols == pytest.approx(np.ones(shape[1]))
+        assert found.entry_bounds.max() < 1e-12
+    one_by_one = libperm.marginals(a, 0.1, 1.0, threads=1)
+    assert (one_by_one.entries == libperm.marginals(a, 0.1, 1.0, threads=2).entries).all()
+
+
+def test_a_refusal_speaks_of_marginals():
+    with pytest.raises(libperm.MemoryRefusedError, match="marginals"):
+        libperm.marginals(np.ones((45, 45)), 1.0, 1.0)
+    with pytest.raises(libperm.MemoryRefusedError, match="the marginals take tables over sets of 20 lines"):
+        libperm.marginals(np.ones((20, 60)), 1.0, 1.0, memory_limit="64M")
+
+
+@pytest.mark.parametrize("given", [(None, None), (0.5, None), (None, 0.25), (0.5, 0.25)])
+def test_marginals_of_a_plan(given):
+    random = np.random.default_rng(SEED)
+    for shape in ((4, 4), (14, 14)):
+        a = gates(random, *shape, 0.7) + np.eye(shape[0])
+        plan = libperm.Plan(a)
+        at = tuple(np.transpose(plan.pattern))
+        for matrix in (a, a / 2, a * random.random(shape)):
+            alone = libperm.marginals(matrix, *given)
+            for values in (matrix, matrix[at]):
+                found = plan.marginals(values, *given)
+                assert found.entries == pytest.approx(alone.entries[at], rel=1e-9)
+                assert found.rows == pytest.approx(alone.rows, rel=1e-9)
+                assert found.cols == pytest.approx(alone.cols, rel=1e-9)
+                assert found.value == pytest.approx(alone.value, rel=1e-9)
+        assert plan.marginals(None, *given).entries == pytest.approx(libperm.marginals(a, *given).entries[at])
+    plan.close()
+    with pytest.raises(ValueError, match="closed"):
+        plan.marginals(None, *given)
+
+
+def test_marginals_of_a_plan_of_lists():
+    plan = libperm.Plan([[2, 1], [0, 3]])
+    found = plan.marginals(row_unmatched=[1, 1], col_unmatched=1)
+    assert isinstance(found.entries, list)
+    assert found.entries == pytest.approx([8 / 13, 1 / 13, 9 / 13])
+    assert plan.marginals([1, 1, 1], 1, 0.5).value == 2.75
+
+
 def test_a_0_of_lines_that_none_can_match_is_told(capfd):
     wide, tall = [[1.0, 2, 3]], [[1.0], [2], [3]]
     for call in (libperm.permanent, lambda *a, **k: libperm.compute(*a, **k).value):

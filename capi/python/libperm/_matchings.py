@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from libperm import _abi, _small_marginals
 from libperm._batch import Batch, Results
 from libperm._call import run
-from libperm._errors import InvalidMatrixError, UnmatchedWarning
-from libperm._handle import Handle
+from libperm._errors import CancelledError, Error, InvalidMatrixError, TimeRefusedError, UnmatchedWarning
+from libperm._handle import LONG_SECONDS, Handle
 from libperm._library import check, library
 from libperm._matrix import LONG_LINES, LONG_ORDER, Input, Matrix, input_of, of_places, read
 from libperm._numbers import Kind, numbers_of
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from libperm._options import Options
+
+# lib/marginals: lines of the shorter side; numbers of all their sets after all lines
+_MOST_SHORT, _MOST_NUMBERS = 12, 1 << 16
+_WORTH_A_PLAN = 32  # matrices: planning takes as long as some of them without
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,6 +66,9 @@ class Marginals:
         if isinstance(self.result, Batch):
             return f"<libperm.Marginals of {len(self.entries)} matrices>"
         return f"<libperm.Marginals of {lines}, sum over all matchings {self.result.text}>"
+
+
+_PARTS = tuple(field.name for field in fields(Marginals) if field.name != "result")
 
 
 def marginals(
@@ -95,21 +103,41 @@ def marginals(
     matrix = read(a)
     as_numpy = is_numpy(matrix.row_ptr)
     given, buffer, _ = weighted_input(matrix, row_unmatched, col_unmatched, options)
-    handle, prepared, answer = Handle(), Prepared(options, None), Answer()
+    prepared, answer = Prepared(options, None), Answer()
     count = matrix.nnz + sum(matrix.shape)
     found, bounds = (ctypes.c_double * max(1, count))(), (ctypes.c_double * max(1, count))()
-    function = library.perm_plan_marginals
+    arguments = prepared.address, ctypes.addressof(found), ctypes.addressof(bounds), answer.address
 
     def call() -> None:
-        handle.make(given, prepared)
-        places = ctypes.addressof(found), ctypes.addressof(bounds)
-        check(function(handle.address, buffer.address, *places, answer.address))
+        check(library.perm_marginals(given.address, *arguments))
 
     run(prepared, max(matrix.shape, default=0) > LONG_ORDER, call)
     result = result_of(answer, Kind.REAL, False, as_numpy)
     return Marginals(
         *_split(matrix, a, list(found), as_numpy), *_split(matrix, a, list(bounds), as_numpy), result
     )
+
+
+def marginals_of(
+    options: Prepared, handle: Handle, matrix: Matrix, values: Buffer, as_numpy: bool
+) -> Marginals:
+    """By a plan of the matrix with its weights, these behind its values; entries in the pattern's order."""
+    count, answer, function = matrix.nnz + sum(matrix.shape), Answer(), library.perm_plan_marginals
+    found, bounds = (ctypes.c_double * max(1, count))(), (ctypes.c_double * max(1, count))()
+    places = ctypes.addressof(found), ctypes.addressof(bounds), answer.address
+
+    def split(numbers: list[float]) -> tuple[Any, Any, Any]:
+        nnz, rows = matrix.nnz, matrix.shape[0]
+        parts = numbers[:nnz], numbers[nnz : nnz + rows], numbers[nnz + rows : count]
+        if not as_numpy:
+            return parts
+        import numpy as np
+
+        return np.array(parts[0], float), np.array(parts[1], float), np.array(parts[2], float)
+
+    is_long = handle.seconds() > LONG_SECONDS or max(matrix.shape, default=0) > LONG_ORDER
+    run(options, is_long, lambda: check(function(handle.address, values.address, *places)))
+    return Marginals(*split(list(found)), *split(list(bounds)), result_of(answer, Kind.REAL, False, as_numpy))
 
 
 def matchings(A: Any, **options: Unpack[Options]) -> list[Any]:
@@ -221,28 +249,86 @@ def _reals(numbers: Any) -> Any:
     return numbers
 
 
+def _groups(is_entry: Any) -> list[Any]:
+    """The numbers of the matrices that have each pattern. What small matrices' plans go over takes as long
+    whatever the pattern: they are one group."""
+    import numpy as np
+
+    count, m, n = is_entry.shape
+    if min(m, n) <= _MOST_SHORT and (max(m, n) + 1) << min(m, n) <= _MOST_NUMBERS:
+        return [np.arange(count)]
+    groups: dict[bytes, list[int]] = {}
+    for k, bits in enumerate(np.packbits(is_entry.reshape(count, -1), axis=1)):
+        groups.setdefault(bits.tobytes(), []).append(k)
+    return [np.array(group) for group in groups.values()]
+
+
 def _of_many(batch: Any, row_unmatched: Any, col_unmatched: Any, options: dict[str, Any]) -> Marginals:
     import numpy as np
 
     batch = _reals(batch)
     count, m, n = batch.shape
-    i, j = (batch != 0).any(axis=0).nonzero()
-    parts = [batch[:, i, j]]
-    for what, lines, weights in (("row", m, row_unmatched), ("col", n, col_unmatched)):
-        if weights is None:
+    weights: list[Any] = []
+    for what, lines, given in (("row", m, row_unmatched), ("col", n, col_unmatched)):
+        if given is None:
+            weights.append(None)
             continue
-        weights = _reals(weights)
+        given = _reals(given)
         try:
-            parts.append(np.broadcast_to(weights, (count, lines)))
+            weights.append(np.broadcast_to(given, (count, lines)))
         except ValueError:
             raise InvalidMatrixError(
-                f"{what}_unmatched has the shape {np.shape(weights)}, where ({count}, {lines}) is expected"
+                f"{what}_unmatched has the shape {np.shape(given)}, where ({count}, {lines}) is expected"
             ) from None
-    values = np.ascontiguousarray(np.concatenate(parts, axis=1))
+    groups = _groups(batch != 0) if count > 0 else []
+    if len(groups) <= 1:
+        return _of_alike(batch, weights, options)
+    # A plan of all their entries could cost far more than each matrix alone.
+    found = []
+    for group in groups:
+        sides = [side if side is None else side[group] for side in weights]
+        if len(group) >= _WORTH_A_PLAN:
+            found.append(_of_alike(batch[group], sides, options, group))
+        else:
+            found += [_of_one(k, batch[group], sides, options, group) for k in range(len(group))]
+    place = np.argsort(np.concatenate(groups))
+
+    def joined(name: str, of: list[Any]) -> Any:
+        return np.concatenate([getattr(each, name) for each in of])[place]
+
+    batches = {field.name: joined(field.name, [each.result for each in found]) for field in fields(Batch)}
+    return Marginals(**{name: joined(name, found) for name in _PARTS}, result=Batch(**batches))
+
+
+def _of_one(k: int, batch: Any, weights: list[Any], options: dict[str, Any], names: Any) -> Marginals:
+    """The k-th of these matrices as a batch of one."""
+    import numpy as np
+
+    try:
+        found = marginals(batch[k], *(side if side is None else side[k] for side in weights), **options)
+    except (CancelledError, TimeRefusedError):
+        raise
+    except Error as error:
+        error.args = (f"matrix {names[k]} of the batch: {error}",)
+        raise
+    of: Any = found.result
+    numbers = of.re, of.rel_error_bound, of.abs_error_bound, of.exact
+    parts = {name: np.array([getattr(found, name)]) for name in _PARTS}
+    return Marginals(**parts, result=Batch(*(np.array([x]) for x in numbers)))
+
+
+def _of_alike(batch: Any, weights: list[Any], options: dict[str, Any], names: Any = None) -> Marginals:
+    """By one plan, of all their entries. names: their numbers among the caller's matrices."""
+    import numpy as np
+
+    count, m, n = batch.shape
+    i, j = (batch != 0).any(axis=0).nonzero()
+    sides = [side for side in weights if side is not None]
+    values = np.ascontiguousarray(np.concatenate([batch[:, i, j], *sides], axis=1))
     pattern = of_places((m, n), i, j, np.ones(len(i)), Kind.REAL)
     given = input_of(pattern, options, _abi.VALUE_F64)
-    given.struct.row_unmatched = None if row_unmatched is None else values.ctypes.data
-    given.struct.col_unmatched = None if col_unmatched is None else values.ctypes.data
+    given.struct.row_unmatched = None if weights[0] is None else values.ctypes.data
+    given.struct.col_unmatched = None if weights[1] is None else values.ctypes.data
     handle, prepared, results = Handle(), Prepared(options, None), Results(count)
     found, bounds = np.empty((count, len(i) + m + n)), np.empty((count, len(i) + m + n))
     function = library.perm_plan_marginals_batch
@@ -253,7 +339,10 @@ def _of_many(batch: Any, row_unmatched: Any, col_unmatched: Any, options: dict[s
         check(function(handle.address, values.ctypes.data, values.shape[1], count, *places))
 
     if count > 0:
-        run(prepared, count > LONG_LINES or max(m, n) > LONG_ORDER, call)
+        try:
+            run(prepared, count > LONG_LINES or max(m, n) > LONG_ORDER, call)
+        except Error as error:
+            raise _renumbered(error, names) from None
 
     def split(numbers: Any) -> tuple[Any, Any, Any]:
         entries = np.zeros(batch.shape)
@@ -261,3 +350,17 @@ def _of_many(batch: Any, row_unmatched: Any, col_unmatched: Any, options: dict[s
         return entries, numbers[:, len(i) : len(i) + m], numbers[:, len(i) + m :]
 
     return Marginals(*split(found), *split(bounds), results.arrays(Kind.REAL))
+
+
+def _renumbered(error: Error, names: Any) -> Error:
+    """A group's error that names a matrix, by its number among all."""
+    if names is None:
+        return error
+
+    def number(at: re.Match[str]) -> str:
+        return f"matrix {names[int(at[1])]} of the batch"
+
+    error.args = tuple(
+        re.sub(r"matrix (\d+) of the batch", number, x) if isinstance(x, str) else x for x in error.args
+    )
+    return error

@@ -16,6 +16,7 @@ from libperm._call import run
 from libperm._drawing import draw
 from libperm._handle import LONG_SECONDS, Handle
 from libperm._library import check, library, read_text
+from libperm._matchings import Marginals, marginals_of, weighted_input
 from libperm._matrix import Matrix, entries_for, input_of, read, require_kind
 from libperm._numbers import Kind, Number
 from libperm._options import Prepared, RunOptions
@@ -59,6 +60,7 @@ class Plan:
     _for_signs: Handle | None  # another plan, for values of both signs, if the first was told of none
     _quick: object | None  # both, for the compiled extension, once it is known how long they take
     _seconds: float
+    _for_marginals: dict[Any, Handle]  # with weights of rows, of columns or without
 
     def __init__(self, A: Any, **options: Unpack[Options]) -> None:
         matrix = read(A)
@@ -83,6 +85,7 @@ class Plan:
         self._answer_kind = self._options.kind_of_answer(matrix.kind)
         self._input = input_of(matrix, options, value_type)
         self._handle = self._for_signs = self._quick = None
+        self._for_marginals = {}
         self._is_signless = False
 
     def _create(self, is_told: bool) -> Handle:
@@ -263,6 +266,36 @@ class Plan:
         permanents = results.arrays(Kind.COMPLEX if self._kind is Kind.COMPLEX else Kind.REAL)
         return Gradient(derivatives, bounds, permanents) if full else (permanents.values, derivatives)
 
+    def marginals(
+        self, values: Any = None, row_unmatched: Any = None, col_unmatched: Any = None
+    ) -> Marginals:
+        """How likely each entry of the pattern is to be in a matching, in their order, and each row and
+        column to stay unmatched, as libperm.marginals() has it: of A, or of these values, given as for
+        permanent(). What the pattern takes is found once for all values; again where rows, or columns, have
+        weights of staying unmatched that had none.
+
+        >>> import libperm
+        >>> gates = libperm.Plan([[2.0, 1.0], [0.0, 3.0]])
+        >>> found = gates.marginals(row_unmatched=1.0, col_unmatched=1.0)
+        >>> [round(p, 4) for p in found.entries], round(found.rows[0], 4), found.value
+        ([0.6154, 0.0769, 0.6923], 0.3077, 13.0)
+        >>> gates.marginals([1.0, 1.0, 1.0], row_unmatched=1.0, col_unmatched=0.5).value
+        2.75
+        """
+        m = self._matrix
+        entries = m.entries if values is None else entries_for(m, self._kind, values)
+        matrix = Matrix(m.shape, m.row_ptr, m.col_idx, entries, self._kind)
+        given, buffer, _ = weighted_input(matrix, row_unmatched, col_unmatched, self._given)
+        key = row_unmatched is None, col_unmatched is None, given.value_type
+        self._open()
+        handle = self._for_marginals.get(key)
+        if handle is None:
+            handle = Handle()
+            made = handle  # of the pattern alone: any values may follow
+            run(self._options, given.is_long, lambda: made.make(given, self._options, is_told=False))
+            self._for_marginals[key] = handle
+        return marginals_of(self._options, handle, matrix, buffer, self._answers_numpy(values))
+
     # ---------------------------------------------------------------- shards
 
     def shards(self) -> int:
@@ -378,6 +411,7 @@ class Plan:
     def close(self) -> None:
         """Frees it, once what runs has ended."""
         self._handle = self._for_signs = self._quick = None
+        self._for_marginals = {}
 
     def _open(self) -> Handle:
         if self._handle is None:

@@ -1,0 +1,580 @@
+#include "lib/sets/set_gradient.hpp"
+
+#include "jit/lanes/set_steps.hpp"
+#include "lib/number/ball.hpp"
+#include "lib/number/magnitude_range.hpp"
+#include "preprocess/index.hpp"
+#include "preprocess/parallel.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <thread>
+#include <utility>
+
+namespace libperm {
+namespace {
+
+// Where factors multiply to no less than 2^-range and no more than 2^range in every term, and in what terms
+// are summed to, nothing leaves the range of double.
+constexpr double range = 900;
+
+constexpr double of_an_operation = 0.2e-9; // seconds
+constexpr double of_a_layer = 2e-6;
+
+constexpr std::uint64_t chunk_sets = set_chunk * set_block;
+
+// By halves: a term is rounded log2 of their number.
+double sum_of(const double *x, std::size_t count, std::size_t apart) {
+    if (count == 0) return 0;
+    if (count == 1) return *x;
+    return sum_of(x, count / 2, apart) + sum_of(x + count / 2 * apart, count - count / 2, apart);
+}
+
+// A sum of products of the tables' numbers: in lanes, in blocks, in a chunk, over chunks.
+constexpr double roundings_of_sum = 8 + set_chunk + 8 + 64;
+
+// body(first, last) of pieces of 0 .. count - 1, chunks of so many each but the last, in parallel where they
+// are several.
+template <class Body> void in_chunks(std::uint64_t count, std::uint64_t each, const Body &body) {
+    const std::uint64_t chunks = (count + each - 1) / each;
+    const auto one = [&](std::uint64_t k) { body(k, k * each, std::min(count, (k + 1) * each)); };
+    if (chunks == 1)
+        one(0);
+    else
+        parallel_for(chunks, one);
+}
+
+// What a step may read behind a table is no number of another.
+void end_table(double *table, std::uint64_t sets) { std::fill_n(table + sets, set_margin, 0.0); }
+
+std::uint64_t sets_of(std::int32_t lines) { return std::uint64_t{1} << std::max(lines, set_block_bits); }
+
+// The table without line `bit` from that with it: 2^lines sets of the others. Those to fill up a block are 0.
+void close_line(std::int32_t bit, std::int32_t lines, double unmatched, const double *from, double *to) {
+    const std::uint64_t sets = std::uint64_t{1} << lines, low = (std::uint64_t{1} << bit) - 1;
+    in_chunks(sets, chunk_sets, [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
+        for (std::uint64_t s = first; s < last;) {
+            const std::uint64_t run = std::min(last - s, low + 1 - (s & low));
+            const double *const without = from + ((s & ~low) << 1 | (s & low)), *const with =
+                                                                                    without + low + 1;
+            double *const out = to + s;
+            for (std::uint64_t k = 0; k < run; ++k) out[k] = unmatched * without[k] + with[k];
+            s += run;
+        }
+    });
+    if (sets < set_block) std::fill(to + sets, to + set_block, 0.0);
+    end_table(to, std::max<std::uint64_t>(sets, set_block));
+}
+
+// The slopes before that: of 2^lines sets, `bit` among them.
+void open_line(std::int32_t bit, std::int32_t lines, double unmatched, const double *from, double *to) {
+    const std::uint64_t sets = std::uint64_t{1} << lines, low = (std::uint64_t{1} << bit) - 1;
+    in_chunks(sets, chunk_sets, [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
+        for (std::uint64_t s = first; s < last;) {
+            const std::uint64_t run = std::min(last - s, low + 1 - (s & low));
+            const double factor = (s >> bit & 1) != 0 ? 1 : unmatched;
+            const double *const in = from + ((s >> (bit + 1)) << bit | (s & low));
+            double *const out = to + s;
+            for (std::uint64_t k = 0; k < run; ++k) out[k] = factor * in[k];
+            s += run;
+        }
+    });
+    if (sets < set_block) std::fill(to + sets, to + set_block, 0.0);
+    end_table(to, std::max<std::uint64_t>(sets, set_block));
+}
+
+// The sum of x[S] y[S] over the sets without a bit.
+double sum_without(std::int32_t bit, std::uint64_t sets, const double *x, const double *y) {
+    std::vector<double> sums(at(static_cast<std::int64_t>((sets + chunk_sets - 1) / chunk_sets)));
+    double takes[set_block];
+    for (std::size_t k = 0; k < set_block; ++k)
+        takes[k] = bit < set_block_bits && (k >> bit & 1) != 0 ? 0 : 1;
+    in_chunks(sets, chunk_sets, [&](std::uint64_t chunk, std::uint64_t first, std::uint64_t last) {
+        double all[8] = {};
+        for (std::uint64_t s = first; s < last; s += set_block) {
+            if (bit >= set_block_bits && (s >> bit & 1) != 0) continue;
+            double of_block[8] = {};
+            for (std::size_t k = 0; k < set_block; k += 8)
+                for (std::size_t lane = 0; lane < 8; ++lane)
+                    of_block[lane] += x[s + k + lane] * y[s + k + lane] * takes[k + lane];
+            for (std::size_t lane = 0; lane < 8; ++lane) all[lane] += of_block[lane];
+        }
+        sums[chunk] = sum_of(all, 8, 1);
+    });
+    return sum_of(sums.data(), sums.size(), 1);
+}
+
+double most_of(const double *table, std::uint64_t sets) {
+    std::vector<double> most((sets + chunk_sets - 1) / chunk_sets);
+    in_chunks(sets, chunk_sets, [&](std::uint64_t chunk, std::uint64_t first, std::uint64_t last) {
+        most[chunk] = range_of(table + first, last - first).most;
+    });
+    return *std::max_element(most.begin(), most.end());
+}
+
+void multiply(double *table, std::uint64_t sets, double by) {
+    in_chunks(sets, chunk_sets, [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
+        for (std::uint64_t s = first; s < last; ++s) table[s] *= by;
+    });
+}
+
+int exponent_of(double x) { return x == 0 ? 0 : std::ilogb(x) + 1; }
+
+} // namespace
+
+const double *plain_weights(const InputPattern &given, const void *values, std::vector<double> &own) {
+    const std::int64_t count = value_count(given);
+    own.resize(at(count) + 1);
+    constexpr std::int64_t longest = std::int64_t{1} << 53;
+    switch (given.value_type) {
+    case PERM_VALUE_F64: {
+        const auto *doubles = static_cast<const double *>(values);
+        const bool are_fit =
+            std::all_of(doubles, doubles + count, [](double x) { return x >= 0 && x < INFINITY; });
+        return are_fit ? doubles : nullptr;
+    }
+    case PERM_VALUE_I64:
+        for (std::int64_t k = 0; k < count; ++k) {
+            const std::int64_t x = static_cast<const std::int64_t *>(values)[k];
+            if (x < 0 || x > longest) return nullptr;
+            own[at(k)] = static_cast<double>(x);
+        }
+        return own.data();
+    case PERM_VALUE_PATTERN:
+        std::fill(own.begin(), own.end(), 1.0);
+        return own.data();
+    default:
+        return nullptr;
+    }
+}
+
+SetGradient::SetGradient(const InputPattern &given, SetLayers layers, KeptTables kept)
+    : value_count_(libperm::value_count(given)),
+      marginal_count_(given.pattern.nnz() + given.pattern.rows + given.pattern.cols),
+      layers_(std::move(layers)),
+      kept_(std::move(kept)) {
+    scratch_ = doubles_of_table(layers_.widest());
+    bytes_ = 8 * (kept_.kept + kept_.between + 3 * scratch_ + 64) + 16 * value_count_;
+}
+
+std::optional<SetGradient> SetGradient::of(const InputPattern &given, const Options &options,
+                                           const Poll &poll) {
+    constexpr std::int64_t all_are_kept =
+        1 << 22; // doubles: to make them again takes longer than room for them
+    std::optional<SetLayers> layers = SetLayers::of(given, options.seed, poll);
+    if (!layers) return {};
+    KeptTables kept = kept_tables(*layers, std::min<std::int64_t>(all_are_kept, options.memory_limit / 16));
+    return SetGradient(given, *std::move(layers), std::move(kept));
+}
+
+double SetGradient::serial_seconds() const {
+    return of_an_operation * layers_.operations() + of_a_layer * static_cast<double>(layers_.layers().size());
+}
+double SetGradient::seconds(int threads) const {
+    const bool is_shared = layers_.widest() > std::countr_zero(chunk_sets);
+    return serial_seconds() / (is_shared ? threads : 1);
+}
+double SetGradient::peak_states() const { return std::ldexp(1.0, layers_.widest()); }
+
+class SetGradient::Walk {
+  public:
+    Walk(const SetGradient &of, RunControl &control)
+        : of_(of),
+          layers_(of.layers_.layers()),
+          control_(control),
+          room_(control.memory()),
+          exp2_(layers_.size() + 1, 0),
+          shift_(layers_.size(), 0),
+          most_(layers_.size() + 1, 1) {
+        const auto margins = static_cast<std::size_t>(set_margin);
+        room_.grow(at(of.kept_.kept + of.kept_.between + 3 * of.scratch_ + 64));
+        double *next = room_.data();
+        while (reinterpret_cast<std::uintptr_t>(next) % 64 != 0) ++next;
+        const auto take = [&](std::int64_t doubles) {
+            double *const table = next + margins;
+            std::fill_n(next, margins, 0.0);
+            next += doubles;
+            std::fill_n(next - margins, margins, 0.0);
+            return table;
+        };
+        for (double *&table : scratch_) table = take(of.scratch_);
+        tables_.resize(layers_.size());
+        for (const std::int32_t t : of.kept_.first)
+            tables_[at(t)] = take(doubles_of_table(layers_[at(t)].before));
+        between_ = next;
+    }
+
+    // False: too far apart.
+    bool run(const double *values) {
+        load(values);
+        forward();
+        if (!(total_ > 0)) return is_narrow_; // else underflow may have made it so
+        back();
+        return lost_ < 0x1p-60;
+    }
+
+    std::optional<SetValue> answer(double *marginals, double *bounds) {
+        SetValue value;
+        if (!(total_ > 0)) return value;
+        double roundings = roundings_ + 1;
+        std::int64_t exp2 = exp2_.back() + scale_;
+        value.value = make_scaled(total_, exp2);
+        for (const SetClosing &line : of_.layers_.alone()) {
+            const double x = weight(line.unmatched, line.line);
+            if (!(x > 0)) return SetValue{};
+            value.value = make_scaled(value.value.mantissa * x, value.value.exp2);
+            ++roundings;
+        }
+        const double gamma = gamma_bound(roundings);
+        value.rel_error_bound = (gamma / (1 - gamma) + 4 * lost_) * (1 + 0x1p-30);
+        const double error =
+            gamma_bound(2 * roundings + roundings_of_sum + 8) * (1 + 0x1p-30); // of both sums
+        std::fill_n(marginals, of_.marginal_count_, 0.0);
+        if (bounds) std::fill_n(bounds, of_.marginal_count_, 0.0);
+        const auto put = [&](std::int64_t place, double probability) {
+            marginals[place] = probability;
+            if (bounds)
+                bounds[place] = probability * error + 4 * lost_ + (probability < 0x1p-900 ? 0x1p-1020 : 0);
+        };
+        for (const Share &share : shares_) put(share.place, share.probability);
+        for (const SetClosing &line : of_.layers_.alone()) put(line.told, 1);
+        return value;
+    }
+
+  private:
+    struct Share {
+        std::int64_t place;
+        double probability;
+    };
+
+    double number(std::int64_t place) const {
+        return place >= 0 ? values_[place] : place == weight_one ? 1 : 0;
+    }
+    // Of leaving a line of the other side unmatched, scaled as its entries are.
+    double weight(std::int64_t place, std::int32_t line) const {
+        return std::ldexp(number(place), -scale_of_[at(line)]);
+    }
+
+    // Brings the largest number of each line that is met into [1/2, 1) by a power of two, after the other
+    // lines' weights that are above 1.
+    void load(const double *values) {
+        values_ = values;
+        scale_of_.assign(at(of_.layers_.lines()), 0);
+        double lost = 0, grown = 0; // exponents of products, at most
+        const auto of_closing = [&](const SetClosing &line) {
+            const double x = number(line.unmatched);
+            int &scale = scale_of_[at(line.line)];
+            scale = x > 1 ? exponent_of(x) : 0;
+            scale_ += scale;
+            if (x != 0) lost += std::max(0, scale - std::ilogb(x));
+            grown += 1;
+        };
+        for (const SetLayer &layer : layers_)
+            std::for_each(layer.closings.begin(), layer.closings.end(), of_closing);
+        for (const SetClosing &line : of_.layers_.alone()) of_closing(line);
+        scaled_.clear();
+        stays_.clear();
+        for (const SetLayer &layer : layers_) {
+            int most = std::numeric_limits<int>::min(), least = std::numeric_limits<int>::max();
+            const auto look = [&](double x, int scale) {
+                if (x == 0) return;
+                most = std::max(most, std::ilogb(x) + 1 - scale);
+                least = std::min(least, std::ilogb(x) - scale);
+            };
+            const double stays = number(layer.unmatched);
+            look(stays, 0);
+            for (const SetMove &move : layer.moves) look(values[move.place], scale_of_[at(move.line)]);
+            const int exponent = most < least ? 0 : most;
+            scale_ += exponent;
+            if (most >= least) lost += most - least;
+            grown += std::log2(static_cast<double>(layer.moves.size()) + 1);
+            stays_.push_back(std::ldexp(stays, -exponent));
+            for (const SetMove &move : layer.moves)
+                scaled_.push_back(std::ldexp(values[move.place], -exponent - scale_of_[at(move.line)]));
+        }
+        is_narrow_ = lost <= range && grown <= range;
+        first_move_.assign(1, 0);
+        for (const SetLayer &layer : layers_) first_move_.push_back(first_move_.back() + layer.moves.size());
+    }
+
+    double *scratch(int k) { return scratch_[at(k)]; }
+
+    // The step of layer t, `high_` its lines above a block.
+    SetStep step_of(std::int32_t t, const double *table) {
+        const SetLayer &layer = layers_[at(t)];
+        SetStep step;
+        step.before = table;
+        step.stays = stays_[at(t)];
+        high_.clear();
+        for (std::size_t k = 0; k < layer.moves.size(); ++k) {
+            const std::int32_t bit = layer.moves[k].bit;
+            const double factor = scaled_[first_move_[at(t)] + k];
+            if (bit < set_block_bits)
+                step.low[at(bit)] = factor;
+            else
+                high_.push_back({std::uint64_t{1} << (bit - set_block_bits), factor});
+        }
+        step.high = high_;
+        for (std::int32_t bit = std::max(layer.before, set_block_bits); bit < layer.open; ++bit)
+            step.opened |= std::uint64_t{1} << (bit - set_block_bits);
+        return step;
+    }
+
+    void advance(std::int32_t t, std::uint64_t blocks) {
+        control_.advance(static_cast<double>(blocks * set_block) *
+                         (static_cast<double>(layers_[at(t)].moves.size()) / 2 + 1));
+    }
+
+    // F after the line, before anything is closed.
+    void meet(std::int32_t t, const double *table, double *to) {
+        const SetStep step = step_of(t, table);
+        in_chunks(sets_of(layers_[at(t)].open) / set_block, set_chunk,
+                  [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
+                      step_forward(step, first, last, to);
+                      advance(t, last - first);
+                  });
+        end_table(to, sets_of(layers_[at(t)].open));
+    }
+
+    // The table before layer t + 1 from that before t.
+    void go_forward(std::int32_t t, const double *table, double *to, bool again) {
+        const SetLayer &layer = layers_[at(t)];
+        double *into = layer.closings.empty() ? to : scratch(0);
+        meet(t, table, into);
+        std::int32_t lines = layer.open;
+        for (std::size_t k = 0; k < layer.closings.size(); ++k) {
+            const SetClosing &line = layer.closings[k];
+            double *const next = k + 1 == layer.closings.size() ? to
+                                 : into == scratch(0)           ? scratch(1)
+                                                                : scratch(0);
+            close_line(line.bit, --lines, weight(line.unmatched, line.line), into, next);
+            into = next;
+        }
+        settle(t, to, again);
+    }
+
+    // Near 1, where numbers may leave the range of double.
+    void settle(std::int32_t t, double *table, bool again) {
+        if (is_narrow_) return;
+        const std::uint64_t sets = sets_of(layers_[at(t)].after());
+        if (!again) {
+            const double most = most_of(table, sets);
+            shift_[at(t)] = most > 0x1p100 || (most > 0 && most < 0x1p-100) ? exponent_of(most) : 0;
+            most_[at(t) + 1] = std::ldexp(most, -shift_[at(t)]);
+            exp2_[at(t) + 1] = exp2_[at(t)] + shift_[at(t)];
+        }
+        if (shift_[at(t)] != 0) multiply_by_power(table, sets, -shift_[at(t)]);
+    }
+    static void multiply_by_power(double *table, std::uint64_t sets, int exp2) {
+        for (; exp2 != 0; exp2 -= std::clamp(exp2, -1000, 1000))
+            multiply(table, sets, std::ldexp(1.0, std::clamp(exp2, -1000, 1000)));
+    }
+
+    std::int32_t count() const { return static_cast<std::int32_t>(layers_.size()); }
+
+    static void put_empty_set(double *table) { // nothing is met, or all is; nobody waits
+        std::fill_n(table, set_block, 0.0);
+        end_table(table, set_block);
+        table[0] = 1;
+    }
+
+    void place_between(std::int32_t first, std::int32_t last) {
+        double *next = between_;
+        for (std::int32_t t = first + 1; t < last; ++t) {
+            const std::int64_t doubles = doubles_of_table(layers_[at(t)].before);
+            std::fill_n(next, set_margin, 0.0);
+            std::fill_n(next + doubles - set_margin, set_margin, 0.0);
+            tables_[at(t)] = next + set_margin;
+            next += doubles;
+        }
+    }
+
+    // To the end, with the last stretch's tables.
+    void forward() {
+        total_ = 1;
+        if (layers_.empty()) return;
+        const auto &first = of_.kept_.first;
+        put_empty_set(tables_[0]);
+        for (std::size_t s = 0; s < first.size(); ++s) {
+            const std::int32_t end = s + 1 < first.size() ? first[s + 1] : count();
+            place_between(first[s], end);
+            for (std::int32_t t = first[s]; t + 1 < count() && t < end; ++t)
+                go_forward(t, tables_[at(t)], tables_[at(t) + 1], false);
+        }
+        double *const last = scratch(2);
+        go_forward(count() - 1, tables_.back(), last, false);
+        total_ = last[0];
+        for (const SetLayer &layer : layers_)
+            roundings_ += static_cast<double>(layer.moves.size() + 2 + 2 * layer.closings.size());
+    }
+
+    void back() {
+        const auto &first = of_.kept_.first;
+        now_ = scratch(1);
+        spare_ = scratch(2);
+        put_empty_set(now_);
+        for (std::size_t s = first.size(); s-- > 0;) {
+            const std::int32_t end = s + 1 < first.size() ? first[s + 1] : count();
+            if (s + 1 < first.size()) {
+                place_between(first[s], end);
+                for (std::int32_t t = first[s]; t + 1 < end; ++t) make_again(t);
+            }
+            for (std::int32_t t = end; t-- > first[s];) go_back(t);
+        }
+    }
+
+    // The slopes stand in one of the scratch tables meanwhile, and two are needed.
+    void make_again(std::int32_t t) {
+        const SetLayer &layer = layers_[at(t)];
+        double *into = layer.closings.empty() ? tables_[at(t) + 1] : scratch(0);
+        meet(t, tables_[at(t)], into);
+        std::int32_t lines = layer.open;
+        for (std::size_t k = 0; k < layer.closings.size(); ++k) {
+            const SetClosing &line = layer.closings[k];
+            double *const next = k + 1 == layer.closings.size() ? tables_[at(t) + 1]
+                                 : into == scratch(0)           ? spare_
+                                                                : scratch(0);
+            close_line(line.bit, --lines, weight(line.unmatched, line.line), into, next);
+            into = next;
+        }
+        settle(t, tables_[at(t) + 1], true);
+    }
+
+    void tell(std::int64_t place, double factor, double sum, std::int64_t exp2) {
+        if (factor == 0 || sum == 0) {
+            if (!is_narrow_) shares_.push_back({place, 0}); // underflow may have made it so
+            return;
+        }
+        int of_factor = 0, of_sum = 0;
+        factor = std::frexp(factor, &of_factor);
+        sum = std::frexp(sum, &of_sum);
+        shares_.push_back(
+            {place, to_double(make_scaled(factor * sum / total_, exp2 + of_factor + of_sum - exp2_.back()))});
+    }
+
+    // From the slopes behind layer t to those before it, and what it tells.
+    void go_back(std::int32_t t) {
+        const SetLayer &layer = layers_[at(t)];
+        const double *const table = tables_[at(t)];
+        std::int32_t lines = layer.after();
+        clear_beyond(lines);
+        for (std::size_t k = layer.closings.size(); k-- > 0;) {
+            const SetClosing &line = layer.closings[k];
+            open_line(line.bit, ++lines, weight(line.unmatched, line.line), now_, spare_);
+            std::swap(now_, spare_);
+        }
+        const std::int64_t exp2 = exp2_[at(t)] + exp2_of_slopes_; // of the products
+        if (!layer.closings.empty()) {
+            meet(t, table, scratch(0));
+            for (std::size_t k = 0; k < layer.closings.size(); ++k) {
+                const SetClosing &line = layer.closings[k];
+                if (number(line.unmatched) == 0) continue; // it must be matched
+                // Its bit before any is closed: it stands below those that were closed before it.
+                tell(line.told, 1, sum_without(line.bit, sets_of(layer.open), scratch(0), now_), exp2);
+            }
+        }
+        const SetStep step = step_of(t, table);
+        const std::uint64_t blocks = sets_of(layer.before) / set_block,
+                            chunks = (blocks + set_chunk - 1) / set_chunk;
+        const std::size_t sums = sums_of(step);
+        sums_.resize(chunks * sums);
+        in_chunks(blocks, set_chunk, [&](std::uint64_t chunk, std::uint64_t first, std::uint64_t last) {
+            step_back(step, first, last, now_, spare_, sums_.data() + chunk * sums);
+            advance(t, 2 * (last - first));
+        });
+        end_table(spare_, sets_of(layer.before));
+        const auto sum = [&](std::size_t k) { return sum_of(sums_.data() + k, chunks, sums); };
+        tell(layer.told, step.stays, sum(0), exp2);
+        std::size_t high = 1 + set_block_bits;
+        for (std::size_t k = 0; k < layer.moves.size(); ++k) {
+            const SetMove &move = layer.moves[k];
+            const double factor = scaled_[first_move_[at(t)] + k];
+            tell(move.place, factor, sum(move.bit < set_block_bits ? at(1 + move.bit) : high++), exp2);
+        }
+        std::swap(now_, spare_);
+        settle_slopes(t, exp2);
+    }
+
+    // Only sets of the lines that wait count: below a block there are others.
+    void clear_beyond(std::int32_t lines) {
+        if (lines < set_block_bits) std::fill(now_ + (1 << lines), now_ + set_block, 0.0);
+    }
+
+    // What underflow has lost: each number of a table by at most `each`, which counts as often as it goes on
+    // from there.
+    void settle_slopes(std::int32_t t, std::int64_t exp2) {
+        if (is_narrow_) return;
+        const SetLayer &layer = layers_[at(t)];
+        const std::uint64_t sets = sets_of(layer.before);
+        const double most = most_of(now_, sets), before = most_of_slopes_;
+        const double each = -1073 + std::log2(static_cast<double>(layer.moves.size()) + 8 +
+                                              4 * static_cast<double>(layer.closings.size()));
+        const double log_sets = std::max(layer.open, set_block_bits);
+        const auto up = [](double x) { return std::max(0.0, std::log2(x)); };
+        // Log2 of the value, in units of the products of tables with slopes; and where the table after it was
+        // before it was settled.
+        const double value = std::log2(total_) + static_cast<double>(exp2_.back() - exp2);
+        lost_ += 8 * std::exp2(each + log_sets + up(most_[at(t)]) + up(before) - value +
+                               std::max(0, shift_[at(t)]));
+        lost_ += 8 * std::exp2(each + log_sets + up(most_[at(t)]) + up(before) - value);
+        const int shift = most > 0x1p100 || (most > 0 && most < 0x1p-100) ? exponent_of(most) : 0;
+        if (shift != 0) multiply_by_power(now_, sets, -shift);
+        // Rounded to a subnormal once more.
+        if (shift > 0) lost_ += 8 * std::exp2(each + log_sets + up(most_[at(t)]) - value + shift);
+        exp2_of_slopes_ += shift;
+        most_of_slopes_ = std::ldexp(most, -shift);
+    }
+
+    const SetGradient &of_;
+    const std::vector<SetLayer> &layers_;
+    RunControl &control_;
+    Buffer<double> room_;
+    std::array<double *, 3> scratch_{};
+    std::vector<double *> tables_; // before each layer, where it is kept
+    double *between_ = nullptr;
+    double *now_ = nullptr, *spare_ = nullptr; // slopes
+    const double *values_ = nullptr;
+    std::vector<double> scaled_, stays_; // entries, by layer; weights
+    std::vector<std::size_t> first_move_;
+    std::vector<int> scale_of_; // of the other side's lines
+    std::vector<SetStep::High> high_;
+    std::vector<double> sums_;
+    std::vector<Share> shares_;
+    std::int64_t scale_ = 0; // the value is the total times 2^it, but for exp2_
+    bool is_narrow_ = false;
+    std::vector<std::int64_t> exp2_; // of the table before each layer, and of the last one
+    std::vector<int> shift_;
+    std::vector<double> most_;
+    std::int64_t exp2_of_slopes_ = 0;
+    double most_of_slopes_ = 1;
+    double total_ = 0, lost_ = 0, roundings_ = 0;
+};
+
+std::optional<SetValue> SetGradient::run(const double *values, double *marginals, double *bounds,
+                                         RunControl &control) const {
+    control.begin(layers_.operations(), serial_seconds());
+    Walk walk(*this, control);
+    if (!walk.run(values)) return {};
+    return walk.answer(marginals, bounds);
+}
+
+const SetGradient *LazySetGradient::of(const InputPattern &given, const Options &options,
+                                       RunControl &control) const {
+    std::unique_lock lock(mutex_, std::defer_lock);
+    while (!lock.try_lock()) { // another thread is looking
+        control.poll();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    if (!is_known_) {
+        made_ = SetGradient::of(given, options, [&control] { control.poll(); });
+        is_known_ = true;
+    }
+    return made_ ? &*made_ : nullptr;
+}
+
+} // namespace libperm

@@ -1,0 +1,152 @@
+#include "lib/sets/set_layers.hpp"
+
+#include "jit/lanes/set_steps.hpp"
+#include "preprocess/index.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace libperm {
+namespace {
+
+// One side's lines are met.
+struct Side {
+    Pattern rows;
+    std::vector<std::int64_t> place; // of each entry's value
+    SetOrder order;
+};
+
+constexpr std::int32_t most_lines = 1024; // that a search looks at
+
+std::optional<Side> side_of(const Pattern &a, std::vector<std::int64_t> place, const Poll &poll) {
+    for (std::int32_t i = 0; i < a.rows; ++i)
+        if (a.row(i).size() > most_waiting) return {};
+    return Side{a, std::move(place), greedy_set_order(a, poll)};
+}
+
+} // namespace
+
+std::int64_t doubles_of_table(std::int32_t lines) {
+    return (std::int64_t{1} << std::max(lines, set_block_bits)) + 2 * std::int64_t{set_margin};
+}
+
+std::optional<SetLayers> SetLayers::of(const InputPattern &given, std::uint64_t seed, const Poll &poll) {
+    const Pattern &a = given.pattern;
+    if (std::max(a.rows, a.cols) > most_lines) return {};
+    const std::int64_t nnz = a.nnz();
+    std::vector<std::int64_t> place(at(nnz));
+    for (std::int64_t k = 0; k < nnz; ++k) place[at(k)] = given.source.empty() ? k : given.source[at(k)];
+    Transposed turned = transpose(a, poll);
+    for (std::int64_t &k : turned.source) k = place[at(k)];
+    std::optional<Side> by_rows = side_of(a, std::move(place), poll);
+    std::optional<Side> by_cols = side_of(turned.pattern, std::move(turned.source), poll);
+    if (!by_rows && !by_cols) return {};
+    const bool meets_rows = by_rows && (!by_cols || by_rows->order.operations <= by_cols->order.operations);
+    Side &side = meets_rows ? *by_rows : *by_cols;
+    better_set_order(side.rows, seed, poll, side.order);
+    if (side.order.widest > most_waiting) return {};
+
+    const std::int32_t m = a.rows, n = a.cols;
+    const bool is_plain = !given.row_weights && !given.col_weights;
+    const auto row_weight = [&](std::int32_t i) {
+        return given.row_weights ? nnz + i : is_plain && m > n ? weight_one : absent_weight;
+    };
+    const auto col_weight = [&](std::int32_t j) {
+        return given.col_weights   ? nnz + (given.row_weights ? m : 0) + j
+               : is_plain && n > m ? weight_one
+                                   : absent_weight;
+    };
+    const auto met_weight = [&](std::int32_t i) { return meets_rows ? row_weight(i) : col_weight(i); };
+    const auto met_told = [&](std::int32_t i) { return nnz + (meets_rows ? 0 : m) + i; };
+    const auto closing = [&](std::int32_t j) {
+        return SetClosing{0, meets_rows ? col_weight(j) : row_weight(j), nnz + (meets_rows ? m : 0) + j, j};
+    };
+
+    SetLayers made;
+    made.lines_ = side.rows.cols;
+    made.widest_ = side.order.widest;
+    std::vector<std::int32_t> left(at(side.rows.cols), 0), waiting; // by bit
+    for (const std::int32_t j : side.rows.col) ++left[at(j)];
+    for (std::int32_t j = 0; j < side.rows.cols; ++j)
+        if (left[at(j)] == 0) made.alone_.push_back(closing(j));
+    for (const std::int32_t i : side.order.lines) {
+        SetLayer layer;
+        layer.before = static_cast<std::int32_t>(waiting.size());
+        layer.unmatched = met_weight(i);
+        layer.told = met_told(i);
+        std::int64_t k = side.rows.row_begin(i);
+        for (const std::int32_t j : side.rows.row(i)) {
+            const auto found = std::find(waiting.begin(), waiting.end(), j);
+            const auto bit = static_cast<std::int32_t>(found - waiting.begin());
+            if (found == waiting.end()) waiting.push_back(j);
+            layer.moves.push_back({bit, side.place[at(k++)], j});
+            --left[at(j)];
+        }
+        layer.open = static_cast<std::int32_t>(waiting.size());
+        std::sort(layer.moves.begin(), layer.moves.end(),
+                  [](const SetMove &x, const SetMove &y) { return x.bit < y.bit; });
+        for (std::int32_t bit = layer.open; bit-- > 0;)
+            if (left[at(waiting[at(bit)])] == 0) {
+                layer.closings.push_back(closing(waiting[at(bit)]));
+                layer.closings.back().bit = bit;
+                waiting.erase(waiting.begin() + bit);
+            }
+        const double sets = std::ldexp(1.0, std::max(layer.open, set_block_bits));
+        made.operations_ += sets * (2 * static_cast<double>(layer.moves.size()) +
+                                    3 * static_cast<double>(layer.closings.size()) + 4);
+        made.layers_.push_back(std::move(layer));
+    }
+    return made;
+}
+
+double SetLayers::states() const {
+    double all = 0;
+    for (const SetLayer &layer : layers_) all += std::ldexp(1.0, layer.open);
+    return all;
+}
+
+KeptTables kept_tables(const SetLayers &of, std::int64_t most_doubles) {
+    const auto &layers = of.layers();
+    const auto count = static_cast<std::int32_t>(layers.size());
+    std::vector<std::int64_t> up_to(at(count) + 1, 0); // of the tables before
+    for (std::int32_t t = 0; t < count; ++t)
+        up_to[at(t) + 1] = up_to[at(t)] + doubles_of_table(layers[at(t)].before);
+    const auto size = [&](std::int32_t t) { return up_to[at(t) + 1] - up_to[at(t)]; };
+    if (count == 0) return {{}, 0, 0};
+    if (up_to[at(count)] <= most_doubles) return {{0}, size(0), up_to[at(count)] - size(0)};
+    KeptTables best;
+    // A stretch from b to e holds the table before b, and those between.
+    std::vector<std::int64_t> kept(at(count) + 1);
+    std::vector<std::int32_t> from(at(count) + 1);
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (auto between = static_cast<double>(1); between < 2 * static_cast<double>(up_to[at(count)]);
+         between *= 1.5) {
+        kept[0] = 0;
+        for (std::int32_t e = 1; e <= count; ++e) {
+            kept[at(e)] = std::numeric_limits<std::int64_t>::max();
+            for (std::int32_t b = e - 1; b >= 0; --b) {
+                if (static_cast<double>(up_to[at(e)] - up_to[at(b) + 1]) > between) break;
+                if (kept[at(b)] + size(b) < kept[at(e)]) {
+                    kept[at(e)] = kept[at(b)] + size(b);
+                    from[at(e)] = b;
+                }
+            }
+        }
+        std::vector<std::int32_t> first;
+        std::int64_t most = 0;
+        for (std::int32_t e = count; e > 0; e = from[at(e)]) {
+            first.push_back(from[at(e)]);
+            most = std::max(most, up_to[at(e)] - up_to[at(from[at(e)]) + 1]);
+        }
+        if (kept[at(count)] + most >= least) continue;
+        least = kept[at(count)] + most;
+        std::reverse(first.begin(), first.end());
+        best = {std::move(first), kept[at(count)], most};
+    }
+    return best;
+}
+
+} // namespace libperm
