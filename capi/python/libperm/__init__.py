@@ -44,7 +44,7 @@ libperm.networkx, libperm.piquasso, libperm.thewalrus. Names that begin with _ a
 import sys
 from types import ModuleType
 
-from libperm import _deprecated, _periodic, _plan
+from libperm import _deprecated, _periodic, _plan, boson
 from libperm._batch import Batch
 from libperm._dense import sub_permanents
 from libperm._errors import (
