@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from libperm import _fock
-from libperm._dense import _Dense
+from libperm._dense import Dense, batch_of
 from libperm._errors import MemoryRefusedError, TimeRefusedError
 from libperm._interference import permanent_and_mass, permanent_of_forms, product_and_mass, product_of_forms
 from libperm._photons import Experiment
@@ -134,10 +134,9 @@ def _by_permanents(e: Experiment, outcomes: Any) -> tuple[Any, Any]:
     probabilities, bounds = np.empty(len(outcomes)), np.empty(len(outcomes))
     for held, members in groups.items():
         batch = e.amplitudes[order[members, : len(held)]][:, :, first]
-        found, errors = np.empty(len(members), batch.dtype), np.empty(len(members))
-        _Dense(batch, held, copies.tolist()).call("perm_permanents", {}, (found, errors))
+        found = batch_of(Dense(batch, held, copies.tolist()), {})
         weight = 1 / math.prod(map(math.factorial, [*held, *copies.tolist()]))
-        probabilities[members], bounds[members] = _squared(found, errors, weight, 4)
+        probabilities[members], bounds[members] = _squared(found.values, found.abs_error_bounds, weight, 4)
     return probabilities, bounds
 
 
