@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Callable
+from typing import Any, Callable, Union
 
 from libperm._batch import Batch
 from libperm._dense import Dense, batch_of
@@ -15,9 +15,12 @@ from libperm._sequences import items_of
 from libperm._values import as_array, is_array
 
 Counts = list[tuple[int, ...]]
+Sides = list[Union[Counts, None]]
 
 
-def counts_of_each(options: Mapping[str, Any], count: int, shape: tuple[int, ...]) -> list[Counts | None] | None:
+def counts_of_each(
+    options: Mapping[str, Any], count: int, shape: tuple[int, ...]
+) -> list[Counts | None] | None:
     """Those of rows and of columns, of each matrix; None of a side that has none. None where they are the same
     for all."""
     sides = [as_array(options.get(name)) for name in MULTIPLICITIES]
@@ -46,9 +49,7 @@ def _counts(name: str, side: Any, count: int, lines: int) -> Counts:
     return read
 
 
-def permanents(
-    batch: Any, counts: list[Counts | None], options: Mapping[str, Any], of_same: Callable[..., Batch]
-) -> Batch:
+def permanents(batch: Any, counts: Sides, options: Mapping[str, Any], of_same: Callable[..., Batch]) -> Batch:
     """of_same: libperm.permanents(), of matrices that have the same ones."""
     others = {name: x for name, x in options.items() if name not in MULTIPLICITIES}
     groups: dict[Any, list[int]] = defaultdict(list)

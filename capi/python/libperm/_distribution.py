@@ -50,18 +50,19 @@ class Limits:
     def of(cls, memory: int | None, seconds: float | None) -> Limits:
         if not memory:
             memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * 3 // 4
-        return cls(memory, 86400.0 if not seconds else seconds)
+        return cls(memory, seconds or 86400.0)
 
     def require(self, bytes_taken: float, seconds: float, what: str) -> None:
+        instead = "give fewer outcomes, or a higher"
         if bytes_taken > self.memory:
+            taken, allowed = (_amount(x / 2**30) for x in (bytes_taken, self.memory))
             raise MemoryRefusedError(
-                f"{what} would take {_amount(bytes_taken / 2**30)} GiB, and {_amount(self.memory / 2**30)} GiB "
-                "are allowed: give fewer outcomes=, or a higher memory_limit"
+                f"{what} would take {taken} GiB, and {allowed} GiB are allowed: {instead} memory_limit"
             )
         if seconds > self.seconds:
+            taken, allowed = _amount(seconds), _amount(self.seconds)
             raise TimeRefusedError(
-                f"{what} would take about {_amount(seconds)} s, and {_amount(self.seconds)} s are allowed: give "
-                "fewer outcomes=, or a higher time_limit"
+                f"{what} would take about {taken} s, and {allowed} s are allowed: {instead} time_limit"
             )
 
 
@@ -113,7 +114,9 @@ def _of_possible(e: Experiment, outcomes: Any, limits: Limits) -> tuple[Any, Any
         one_by_one = sum(_seconds(e, tuple(caps)) for caps in alone.tolist())
         if one_by_one < at_once:
             limits.require(0, one_by_one, f"{len(alone)} outcomes")
-            each = [_within(e, tuple(caps), limits) for caps in alone.tolist()]  # each has one way within itself
+            each = [
+                _within(e, tuple(caps), limits) for caps in alone.tolist()
+            ]  # each has one way within itself
             found = [np.concatenate(parts)[index.reshape(-1)] for parts in zip(*each)]
             return found[0], found[1]
     probabilities, bounds = _within(e, most, limits)
@@ -141,7 +144,7 @@ def _by_permanents(e: Experiment, outcomes: Any) -> tuple[Any, Any]:
 
 
 def _variables(e: Experiment) -> int:
-    return e.modes + (e.transmission != 1)
+    return e.modes + int(e.transmission != 1)
 
 
 def _is_plain(e: Experiment) -> bool:
@@ -153,8 +156,10 @@ def _within(e: Experiment, caps: tuple[int, ...], limits: Limits, is_all: bool =
     counts the lost ones."""
     import numpy as np
 
-    what = f"{_fock.sizes(caps, e.photons)[-1]} outcomes of {e.photons} photons in {e.modes} modes"
-    limits.require(_bytes(e, caps) + (is_all and 8 * e.modes * _fock.sizes(caps, e.photons)[-1]), _seconds(e, caps), what)
+    count = _fock.sizes(caps, e.photons)[-1]
+    what = f"{count} outcomes of {e.photons} photons in {e.modes} modes"
+    listed = 8 * e.modes * count if is_all else 0
+    limits.require(_bytes(e, caps) + listed, _seconds(e, caps), what)
     if e.photons == 0:
         return np.ones(1, e.amplitudes.dtype if e.is_exact else float), np.zeros(1)
     active = [j for j, cap in enumerate(caps) if cap > 0]
@@ -202,7 +207,9 @@ def _of_forms(e: Experiment, active: list[int], caps: tuple[int, ...]) -> tuple[
         norm = permanent_of_forms(together, copies, one_mode, np)[0]
         return permanent_of_forms(forms, copies, caps, np) / norm, np.zeros(_fock.sizes(caps, e.photons)[-1])
     found, mass = permanent_and_mass(forms, abs(forms), copies, caps, np)
-    norm, norm_mass = (x[0] for x in permanent_and_mass(together * 1.0, abs(together) * 1.0, copies, one_mode, np))
+    norm, norm_mass = (
+        x[0] for x in permanent_and_mass(together * 1.0, abs(together) * 1.0, copies, one_mode, np)
+    )
     roundings = e.photons * (3 * len(copies) + len(active) + 16)
     share = 1.05 * _U * roundings
     norm, error = float(norm.real), float(share * norm_mass)

@@ -26,7 +26,9 @@ class Layer:
     """The ways that k photons lie in the modes."""
 
     occupations: Any  # (count, modes), int8
-    sources: Any  # (modes, count), int32: the place without one photon of this mode; if none is there, past all
+    sources: (
+        Any  # (modes, count), int32: the place without one photon of this mode; if none is there, past all
+    )
 
 
 def counts(caps: tuple[int, ...], photons: int) -> list[list[int]]:
@@ -77,7 +79,9 @@ def _sources(occupations: Any, ways: Any, photons: int) -> Any:
     import numpy as np
 
     sources = np.empty(occupations.shape, np.int32)
-    places = np.arange(occupations.shape[1], dtype=np.int32)  # less N_i(r_i) - N_i(r_(i-1)) of the modes behind
+    places = np.arange(
+        occupations.shape[1], dtype=np.int32
+    )  # less N_i(r_i) - N_i(r_(i-1)) of the modes behind
     up_to = np.full(len(places), photons)  # r_j
     for j in reversed(range(len(occupations))):
         here = occupations[j]
@@ -91,22 +95,25 @@ def _sources(occupations: Any, ways: Any, photons: int) -> Any:
 
 def listed(caps: tuple[int, ...], photons: int) -> Any:
     """All ways that so many photons lie in the modes, (count, modes), in their order."""
-    return _listed(caps, photons)[-1].T
+    *_, occupations = _listed(caps, photons)
+    return occupations.T
 
 
-def _listed(caps: tuple[int, ...], photons: int) -> list[Any]:
-    """The ways of 0 to all photons, (modes, count), mode by mode: the last one's number, and those before it."""
+def _listed(caps: tuple[int, ...], photons: int) -> Iterator[Any]:
+    """The ways of 0 to all photons, (modes, count). Those whose last photon is in mode i are, in their order, the
+    first of one photon less with one more there: of modes up to i, and in i below its cap."""
     import numpy as np
 
-    ways = [np.zeros((0, 1 if k == 0 else 0), np.int8) for k in range(photons + 1)]
-    for cap in caps:
-        ways = [
-            np.concatenate(
-                [np.pad(ways[k - a], ((0, 1), (0, 0)), constant_values=a) for a in range(min(cap, k) + 1)], axis=1
-            )
-            for k in range(photons + 1)
-        ]
-    return ways
+    ways = np.array(counts(caps, photons), np.int64)
+    occupations = np.zeros((len(caps), 1), np.int8)
+    yield occupations
+    for k in range(1, photons + 1):
+        lengths = np.diff(ways[:, k])
+        places = np.arange(ways[-1, k])
+        before = places - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        occupations = np.take(occupations, before, axis=1)
+        occupations[np.repeat(np.arange(len(caps)), lengths), places] += 1
+        yield occupations
 
 
 def last(caps: tuple[int, ...], photons: int) -> Any:

@@ -175,7 +175,9 @@ def permanents(
         counts = _counted_batch.counts_of_each(options, len(batch), shape)
         if counts is not None:
             if has_weights:
-                raise InvalidOptionError("weights of unmatched lines and multiplicities of each matrix: not both")
+                raise InvalidOptionError(
+                    "weights of unmatched lines and multiplicities of each matrix: not both"
+                )
             counted = _counted_batch.permanents(batch, counts, options, permanents)
             return counted if full else counted.values
     if is_array(batch):

@@ -83,17 +83,16 @@ def _next_row(form: Any, old: Any, taken: Layer, layer: Layer, of: Any) -> Any:
     step = max(1, _CHUNK // (max(columns, len(layer.sources)) * padded.shape[1]))
     parts = []
     for first in range(0, sets, step):
-        before = padded[taken.sources[:, first : first + step].T]  # of each set those without one column
+        without = taken.sources[:, first : first + step].T  # of each set those without one column
+        before = _taken(padded, without, of, 0)
         by_mode = form.T @ before
-        parts.append(
-            sum(_taken(by_mode[:, j], layer.sources[j], of) for j in range(len(layer.sources)))
-        )
+        parts.append(sum(_taken(by_mode[:, j], layer.sources[j], of) for j in range(len(layer.sources))))
     return parts[0] if len(parts) == 1 else of.concatenate(parts, 0)
 
 
-def _taken(array: Any, places: Any, of: Any) -> Any:
-    """array[..., places]"""
+def _taken(array: Any, places: Any, of: Any, axis: int = -1) -> Any:
     if of.__name__ != "torch":
-        return of.take(array, places, -1)
-    places = of.from_numpy(places).to(array.device)
-    return array.index_select(-1, places.reshape(-1)).reshape(*array.shape[:-1], *places.shape)
+        return of.take(array, places, axis)
+    flat = of.from_numpy(places.copy()).to(array.device).reshape(-1)
+    shape = (*places.shape, *array.shape[1:]) if axis == 0 else (*array.shape[:-1], *places.shape)
+    return array.index_select(axis, flat).reshape(shape)

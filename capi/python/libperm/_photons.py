@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -37,17 +38,18 @@ class Experiment:
     def is_exact(self) -> bool:
         return bool(self.amplitudes.dtype == object)
 
-    def kinds(self) -> tuple[Any, tuple[int, ...]]:
-        """The first photon of each kind, those that come in alike and overlap alike with all; how many are
-        of each. Photons are sorted by it."""
-        first: dict[Any, int] = {}
-        copies: list[int] = []
-        for k, mode in enumerate(self.came.tolist()):
-            key = mode, *(() if self.overlaps is None else self.overlaps[k].tolist())
-            if first.setdefault(key, k) == k:
-                copies.append(0)
-            copies[list(first).index(key)] += 1
-        return list(first.values()), tuple(copies)
+    def kinds(self) -> tuple[list[int], tuple[int, ...]]:
+        """The first photon of each kind, those that come in alike and overlap alike with all; how many are of
+        each."""
+        return kinds_of(self.came, self.overlaps)
+
+
+def kinds_of(came: Any, overlaps: Any) -> tuple[list[int], tuple[int, ...]]:
+    keys = [
+        (mode, *(() if overlaps is None else overlaps[k].tolist())) for k, mode in enumerate(came.tolist())
+    ]
+    copies = Counter(keys)
+    return [keys.index(key) for key in copies], tuple(copies.values())
 
 
 def modes_in(photons: Any, occupation: Any, inputs: int) -> Any:
@@ -163,11 +165,13 @@ def _shared(overlaps: Any, photons: int) -> Any:
     gram = _numbers(array_in(overlaps) if hasattr(overlaps, "__len__") else overlaps, "overlaps")
     if gram.ndim == 0:
         same, one = gram[()], gram[()] * 0 + 1
-        gram = np.array([[one if k == l else same for l in range(photons)] for k in range(photons)], gram.dtype)
+        gram = np.array(
+            [[one if i == k else same for i in range(photons)] for k in range(photons)], gram.dtype
+        )
         gram = gram.reshape(photons, photons)
     if gram.shape != (photons, photons):
         raise InvalidMatrixError(
-            f"overlaps have the shape {gram.shape}: {photons} x {photons} are expected, one for each two photons"
+            f"overlaps have the shape {gram.shape}: {photons} x {photons} are expected, of each two photons"
         )
     doubles = _rounded(gram)
     if not (np.abs(doubles - doubles.conj().T) <= _OF_STATES).all():

@@ -83,7 +83,6 @@ def sample(
     return samples
 
 
-
 def distribution(
     U: Any,
     photons: Any = None,
