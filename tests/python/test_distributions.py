@@ -213,6 +213,7 @@ def test_fractions_are_exact():
         assert boson.probability(u, [0, 0, 3], out) == probability
     apart = boson.distribution(u, [0, 1, 3], overlaps=Fraction(1, 3), transmission=Fraction(1, 7))
     assert apart.probabilities.sum() == 1
+    assert boson.probability(np.eye(3, dtype=bool), 2, [1, 1, 0]) == 1
     rounded = boson.distribution(u.astype(float), [0, 1, 3], overlaps=1 / 3, transmission=1 / 7)
     assert apart.probabilities.astype(float) == pytest.approx(rounded.probabilities, abs=1e-13)
 
@@ -285,6 +286,12 @@ def test_experiments_at_fault():
         boson.probability(u, 2, [1, -1, 1, 1])
     with pytest.raises(libperm.InvalidOptionError, match="either photons"):
         boson.distribution(u)
+    with pytest.raises(libperm.InvalidOptionError, match="whole numbers"):
+        boson.distribution(u, 2, [[1, 1], [1, 1, 0, 0]])
+    with pytest.raises(libperm.InvalidOptionError, match="time_limit"):
+        boson.distribution(u, 2, time_limit=-1)
+    with pytest.raises(TypeError, match="Fractions all, or none"):
+        boson.distribution(orthogonal(2), 2, transmission=0.1)
     for overlaps, text in (
         (np.eye(3), "2 x 2"),
         ([[1, 0.5], [0.4, 1]], "conjugate"),

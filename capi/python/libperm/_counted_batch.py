@@ -18,11 +18,9 @@ Counts = list[tuple[int, ...]]
 Sides = list[Union[Counts, None]]
 
 
-def counts_of_each(
-    options: Mapping[str, Any], count: int, shape: tuple[int, ...]
-) -> list[Counts | None] | None:
-    """Those of rows and of columns, of each matrix; None of a side that has none. None where they are the same
-    for all."""
+def counts_of_each(options: Mapping[str, Any], count: int, shape: tuple[int, ...]) -> Sides | None:
+    """Those of rows and of columns, of each matrix; None of a side that has none. None where both are the
+    same for all."""
     sides = [as_array(options.get(name)) for name in MULTIPLICITIES]
     if not any(map(_is_of_each, sides)):
         return None
@@ -69,7 +67,8 @@ def permanents(batch: Any, counts: Sides, options: Mapping[str, Any], of_same: C
         for k, number in zip(members, zip(*columns)):
             numbers[k] = number
     lists = [list(column) for column in zip(*numbers)] or [[], [], [], []]
-    if not is_array(batch) or not is_dense and not all(hasattr(x, "dtype") for x in lists[0]):
+    has_numpy = all(hasattr(x, "dtype") for x in lists[0]) if lists[0] else is_array(batch)
+    if not has_numpy:
         return Batch(*lists)
     import numpy as np
 

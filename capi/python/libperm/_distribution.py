@@ -1,7 +1,9 @@
 """Probabilities of where photons leave, of all ways or of some, each with a bound of its error.
 
-With u = 2^-53, and each complex product within sqrt(5) u, a coefficient that takes q roundings on its way is
-within 1.05 q u of the sum of the absolute values of its terms, q u being far below 1."""
+With u = 2^-53, a sum of p complex products, in any order, is within sqrt(2) 2 p u < 3 p u of the sum of
+their absolute values, and a complex product within sqrt(5) u < 3 u. So a coefficient whose terms take q
+roundings on their way is within 1.05 q u of its mass, the sum of their absolute values; the mass is itself
+computed, within as many, and q u is below 2^-30."""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from typing import Any
 
 from libperm import _fock
 from libperm._dense import Dense, batch_of
-from libperm._errors import MemoryRefusedError, TimeRefusedError
+from libperm._errors import InvalidOptionError, MemoryRefusedError, TimeRefusedError
 from libperm._interference import permanent_and_mass, permanent_of_forms, product_and_mass, product_of_forms
 from libperm._photons import Experiment
 
@@ -24,7 +26,7 @@ _QUICK = 0.02  # seconds
 _EXACT_FACTORIALS = 18  # 18! < 2^53
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Distribution:
     """Ways that photons leave, their probabilities, and for each a certain bound of its absolute error."""
 
@@ -48,6 +50,8 @@ class Limits:
 
     @classmethod
     def of(cls, memory: int | None, seconds: float | None) -> Limits:
+        if seconds is not None and not seconds >= 0:
+            raise InvalidOptionError(f"time_limit is {seconds}: it cannot be negative, or NaN")
         if not memory:
             memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * 3 // 4
         return cls(memory, seconds or 86400.0)
@@ -113,7 +117,7 @@ def _of_possible(e: Experiment, outcomes: Any, limits: Limits) -> tuple[Any, Any
         alone, index = np.unique(outcomes, axis=0, return_inverse=True)
         one_by_one = sum(_seconds(e, tuple(caps)) for caps in alone.tolist())
         if one_by_one < at_once:
-            limits.require(0, one_by_one, f"{len(alone)} outcomes")
+            limits.require(0, one_by_one, f"outcomes, {len(alone)} of them,")
             each = [
                 _within(e, tuple(caps), limits) for caps in alone.tolist()
             ]  # each has one way within itself
@@ -157,7 +161,7 @@ def _within(e: Experiment, caps: tuple[int, ...], limits: Limits, is_all: bool =
     import numpy as np
 
     count = _fock.sizes(caps, e.photons)[-1]
-    what = f"{count} outcomes of {e.photons} photons in {e.modes} modes"
+    what = f"{count} outcome{'s' * (count > 1)} of {e.photons} photons in {e.modes} modes"
     listed = 8 * e.modes * count if is_all else 0
     limits.require(_bytes(e, caps) + listed, _seconds(e, caps), what)
     if e.photons == 0:

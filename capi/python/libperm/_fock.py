@@ -100,8 +100,8 @@ def listed(caps: tuple[int, ...], photons: int) -> Any:
 
 
 def _listed(caps: tuple[int, ...], photons: int) -> Iterator[Any]:
-    """The ways of 0 to all photons, (modes, count). Those whose last photon is in mode i are, in their order, the
-    first of one photon less with one more there: of modes up to i, and in i below its cap."""
+    """The ways of 0 to all photons, (modes, count). Those whose last photon is in mode i are, in their order,
+    the first of one photon less with one more there: of modes up to i, and in i below its cap."""
     import numpy as np
 
     ways = np.array(counts(caps, photons), np.int64)

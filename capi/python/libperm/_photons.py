@@ -10,7 +10,7 @@ from typing import Any
 from libperm._errors import InvalidMatrixError, InvalidOptionError, UnsupportedError
 from libperm._matrix import array_in
 from libperm._sequences import items_of
-from libperm._values import array_of, as_array, as_doubles, kind_of_entries, plain
+from libperm._values import array_of, as_array, as_doubles, is_array, kind_of_entries, plain
 
 MOST_PHOTONS = 100  # the factorials and their squares are doubles
 _UNITARY = 1e-6  # as samples have it
@@ -84,7 +84,10 @@ def outcomes_in(given: Any, modes: int) -> Any:
     """How many photons leave by each mode, (count, modes), int64."""
     import numpy as np
 
-    rows = np.asarray(as_array(given))
+    try:
+        rows = np.asarray(as_array(given))
+    except ValueError:  # lists of different lengths
+        rows = np.asarray(None)
     if rows.ndim == 2 and rows.shape[1] == modes and rows.dtype.kind in "iu":
         if rows.size and (rows.min() < 0 or rows.max() > 2**31):
             raise InvalidOptionError("outcomes: a number of photons is negative, or too large")
@@ -112,7 +115,14 @@ def experiment(U: Any, photons: Any, occupation: Any, transmission: Any, overlap
     shared = _shared(overlaps, len(came))
     parts = [part for part in (matrix, eta, shared) if part is not None]
     if not all(part.dtype == object for part in parts):
-        matrix, eta, shared = (part if part is None else as_doubles(part) for part in (matrix, eta, shared))
+        try:
+            matrix, eta, shared = (
+                part if part is None else as_doubles(part) for part in (matrix, eta, shared)
+            )
+        except TypeError:
+            raise TypeError(
+                "U, transmission and overlaps: Fractions all, or none; np.array(U, float) rounds them"
+            ) from None
     amplitudes = np.ascontiguousarray(matrix[:, came])
     _require_contraction(matrix, came)
     return Experiment(amplitudes, came, eta[()], shared)
@@ -125,7 +135,7 @@ def _numbers(given: Any, name: str) -> Any:
     array = array_of(given)
     flat = plain(array.reshape(-1))
     if len(flat) and kind_of_entries(flat).is_exact:
-        exact = [Fraction(int(x) if isinstance(x, np.integer) else x) for x in flat]
+        exact = [Fraction(x) for x in (flat.tolist() if is_array(flat) else flat)]
         return np.array([*exact, None], object)[:-1].reshape(array.shape)
     doubles = as_doubles(array)
     if not np.isfinite(doubles).all():
