@@ -202,6 +202,26 @@ def test_losses_are_a_mixture():
     assert boson.distribution(u, 2, transmission=0).as_dict()[0, 0, 0, 0] == 1
 
 
+@pytest.mark.parametrize("overlaps", [None, 0.4])
+def test_what_modes_absorb(overlaps):
+    """Of more modes some are not seen."""
+    u, came = unitary(6), [0, 1, 1]
+    law = boson.distribution(u[:4], came, overlaps=overlaps, absorbed=True)
+    expected = dict.fromkeys(law.as_dict(), 0.0)
+    whole = boson.distribution(u, came, overlaps=overlaps)
+    for out, probability in whole.as_dict().items():
+        expected[out[:4]] += probability
+    assert law.as_dict() == pytest.approx(expected, abs=1e-13)
+    assert law.error_bounds.max() < 1e-12
+    some = boson.distribution(u[:4], came, law.outcomes[::7], overlaps=overlaps, absorbed=True)
+    assert some.probabilities == pytest.approx(law.probabilities[::7], abs=1e-13)
+    both = boson.distribution(u[:4], came, overlaps=overlaps, absorbed=True, transmission=0.7)
+    dimmed = boson.distribution(u[:4] * np.sqrt(0.7), came, overlaps=overlaps, absorbed=True)
+    assert both.probabilities == pytest.approx(dimmed.probabilities, abs=1e-13)
+    exact = boson.distribution(orthogonal(5)[:3], [0, 1, 1], absorbed=True)
+    assert exact.probabilities.sum() == 1
+
+
 def test_fractions_are_exact():
     u = orthogonal(4)
     law = boson.distribution(u, [0, 0, 3])
@@ -220,7 +240,12 @@ def test_fractions_are_exact():
 
 def test_bounds_with_overlaps_hold():
     u, gram = unitary(4).real / 1.5, np.array([[1, 0.3, 0.4], [0.3, 1, -0.2], [0.4, -0.2, 1]])
-    for options in ({"overlaps": gram}, {"overlaps": gram, "transmission": 0.7}, {"transmission": 0.7}):
+    for options in (
+        {"overlaps": gram},
+        {"overlaps": gram, "transmission": 0.7},
+        {"transmission": 0.7},
+        {"overlaps": gram, "absorbed": 1},
+    ):
         found = boson.distribution(u, [0, 1, 1], **options)
         exact = boson.distribution(
             np.array([list(map(Fraction, row)) for row in u.tolist()]),

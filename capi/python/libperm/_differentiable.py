@@ -39,7 +39,7 @@ def distribution(
         return (found * found.conj() * weights).real
     same = constant((modes[:, None] == modes[first]) * 1.0)
     shared = same * 0 + 1 if overlaps is None else _gram(overlaps, constant(np.eye(photons)))
-    forms = forms_of(columns, columns[:, first], shared, transmission, same, of)
+    forms = forms_of((columns, columns[:, first]), shared, transmission, same, False, of)
     norm = permanent_of_forms((shared * same)[:, :, None], copies, (photons,), of)[0]
     return (permanent_of_forms(forms, copies, caps, of) / norm).real
 

@@ -148,11 +148,11 @@ def _by_permanents(e: Experiment, outcomes: Any) -> tuple[Any, Any]:
 
 
 def _variables(e: Experiment) -> int:
-    return e.modes + int(e.transmission != 1)
+    return e.modes + int(e.absorbs or e.transmission != 1)
 
 
 def _is_plain(e: Experiment) -> bool:
-    return e.overlaps is None and bool(e.transmission == 1)
+    return e.overlaps is None and not e.absorbs and bool(e.transmission == 1)
 
 
 def _within(e: Experiment, caps: tuple[int, ...], limits: Limits, is_all: bool = False) -> tuple[Any, Any]:
@@ -205,16 +205,20 @@ def _of_forms(e: Experiment, active: list[int], caps: tuple[int, ...]) -> tuple[
     came = e.came[:, None] == e.came[first]
     overlaps = np.ones(came.shape, int) if e.overlaps is None else e.overlaps[:, first]
     together = (overlaps * came)[:, :, None]  # whose permanent is the square of the state that comes in
-    forms = forms_of(e.amplitudes, e.amplitudes[:, first], overlaps, e.transmission, came, np)[:, :, active]
+    kinds = e.amplitudes[:, first]
+    forms = forms_of((e.amplitudes, kinds), overlaps, e.transmission, came, e.absorbs, np)[:, :, active]
     one_mode = (e.photons,)
     if e.is_exact:
         norm = permanent_of_forms(together, copies, one_mode, np)[0]
         return permanent_of_forms(forms, copies, caps, np) / norm, np.zeros(_fock.sizes(caps, e.photons)[-1])
-    found, mass = permanent_and_mass(forms, abs(forms), copies, caps, np)
+    sizes = abs(forms)
+    if e.absorbs:  # what is left of 1 has the roundings of 1, and of what is taken off
+        sizes[:, :, -1] = abs(overlaps) * (came + abs(e.amplitudes).T @ abs(kinds))
+    found, mass = permanent_and_mass(forms, sizes, copies, caps, np)
     norm, norm_mass = (
         x[0] for x in permanent_and_mass(together * 1.0, abs(together) * 1.0, copies, one_mode, np)
     )
-    roundings = e.photons * (3 * len(copies) + len(active) + 16)
+    roundings = e.photons * (3 * len(copies) + len(active) + 16 + 3 * e.modes * e.absorbs)
     share = 1.05 * _U * roundings
     norm, error = float(norm.real), float(share * norm_mass)
     relative = error / (norm - error) if norm > error else math.inf
@@ -224,13 +228,16 @@ def _of_forms(e: Experiment, active: list[int], caps: tuple[int, ...]) -> tuple[
     return np.maximum(probabilities, 0), bounds * (1 + 2.0**-40) + _LEAST
 
 
-def forms_of(amplitudes: Any, kinds: Any, overlaps: Any, transmission: Any, came: Any, of: Any) -> Any:
-    """The matrix of forms, (photons, kinds, modes), with another mode for those that are lost."""
+def forms_of(columns: Any, overlaps: Any, transmission: Any, came: Any, absorbs: bool, of: Any) -> Any:
+    """The matrix of forms, (photons, kinds, modes), with another mode for those that are lost. columns: the
+    amplitudes of the photons, and of one of each kind; came: whether they come in alike."""
+    amplitudes, kinds = columns
     conjugate = amplitudes if amplitudes.dtype == object else amplitudes.conj()
     products = conjugate.T[:, None, :] * kinds.T[None, :, :] * overlaps[:, :, None]
-    if isinstance(transmission, (int, float, Fraction)) and transmission == 1:
+    if not absorbs and isinstance(transmission, (int, float, Fraction)) and transmission == 1:
         return products
-    lost = ((1 - transmission) * overlaps * came)[:, :, None]
+    kept = conjugate.T @ kinds if absorbs else came
+    lost = ((came - transmission * kept) * overlaps)[:, :, None]
     return of.concatenate([transmission * products, lost + products[:, :, :1] * 0], -1)
 
 
@@ -248,7 +255,7 @@ def _bytes(e: Experiment, caps: tuple[int, ...]) -> float:
 def _seconds(e: Experiment, caps: tuple[int, ...]) -> float:
     ways, widths = _fock.sizes(caps, e.photons), _widths(e, caps)
     kinds = 1 if _is_plain(e) else len(e.kinds()[1])
-    places = sum(ways) * len(caps) * 1e-8
+    places = sum(ways) * len(caps) * 1e-8 + e.photons * 3e-5
     steps = range(e.photons)
     work = sum(widths[k + 1] * len(caps) * (kinds * ways[k] + 5 * ways[k + 1]) for k in steps)
     return places + work * (3e-7 if e.is_exact else 2e-9)

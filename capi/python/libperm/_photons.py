@@ -25,6 +25,7 @@ class Experiment:
     came: Any  # the mode of each
     transmission: Any
     overlaps: Any  # None: no two can be told apart
+    absorbs: bool  # what the amplitudes leave to be lost is asked for too
 
     @property
     def modes(self) -> int:
@@ -99,7 +100,9 @@ def outcomes_in(given: Any, modes: int) -> Any:
     )
 
 
-def experiment(U: Any, photons: Any, occupation: Any, transmission: Any, overlaps: Any) -> Experiment:
+def experiment(
+    U: Any, photons: Any, occupation: Any, transmission: Any, overlaps: Any, absorbs: bool
+) -> Experiment:
     """Reads it; of integers and Fractions it is exact, where all that is given is."""
     import numpy as np
 
@@ -125,7 +128,7 @@ def experiment(U: Any, photons: Any, occupation: Any, transmission: Any, overlap
             ) from None
     amplitudes = np.ascontiguousarray(matrix[:, came])
     _require_contraction(matrix, came)
-    return Experiment(amplitudes, came, eta[()], shared)
+    return Experiment(amplitudes, came, eta[()], shared, absorbs)
 
 
 def _numbers(given: Any, name: str) -> Any:

@@ -91,6 +91,7 @@ def distribution(
     occupation: Any = None,
     transmission: Any = 1,
     overlaps: Any = None,
+    absorbed: bool = False,
     memory_limit: int | str | None = None,
     time_limit: float | str | None = None,
 ) -> Distribution:
@@ -98,9 +99,10 @@ def distribution(
     modes) of how many leave by each mode; probabilities; and error_bounds, certain, of the amplitudes as they
     are given. Of integers and Fractions the probabilities are Fractions, exactly.
 
-    U, photons, occupation: as for sample(); at most 100 photons. Where modes absorb, U is less than unitary;
-    what is missing from 1 is lost. outcomes: those wanted; None is all, in the order of outcomes().
-    transmission: of each photon to arrive; below 1 outcomes of fewer photons follow those of all.
+    U, photons, occupation: as for sample(); at most 100 photons. Where modes absorb, U is less than unitary:
+    what is missing from 1 is lost; with absorbed=True outcomes of fewer photons follow those of all.
+    transmission: of each photon to arrive; below 1 outcomes of fewer photons follow too.
+    outcomes: those wanted; None is all, in the order of outcomes().
     overlaps: of the photons' states, overlaps[k, l] = <k|l>, in the order of photons (of occupation: mode by
     mode); or one number for all pairs. None: no two can be told apart, as all 1 says; 0: all can.
     memory_limit, time_limit: as in libperm.RunOptions.
@@ -111,7 +113,7 @@ def distribution(
     >>> [(tuple(out), round(p, 12)) for out, p in zip(law.outcomes.tolist(), law.probabilities.tolist())]
     [((2, 0), 0.3125), ((1, 1), 0.375), ((0, 2), 0.3125)]
     """
-    e = experiment(U, photons, occupation, transmission, overlaps)
+    e = experiment(U, photons, occupation, transmission, overlaps, bool(absorbed))
     limits = Limits.of(
         None if memory_limit is None else bytes_of("memory_limit", memory_limit),
         None if time_limit is None else seconds_of("time_limit", time_limit),
@@ -125,7 +127,7 @@ def probability(U: Any, photons: Any, outcome: Any, *, full: bool = False, **opt
 
     >>> import libperm, numpy as np
     >>> splitter = np.array([[1, 1], [1, -1]]) / np.sqrt(2)
-    >>> libperm.boson.probability(splitter, [0, 1], [1, 1])  # Hong, Ou and Mandel
+    >>> round(libperm.boson.probability(splitter, [0, 1], [1, 1]), 12)  # Hong, Ou and Mandel
     0.0
     >>> libperm.boson.probability([[1, 0], [0, 1]], [0, 1, 1], [1, 2])
     Fraction(1, 1)
