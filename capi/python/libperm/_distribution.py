@@ -16,7 +16,7 @@ from typing import Any
 
 from libperm import _fock
 from libperm._dense import Dense, batch_of
-from libperm._errors import InvalidOptionError, MemoryRefusedError, TimeRefusedError
+from libperm._errors import InvalidOptionError, MemoryRefusedError, TimeRefusedError, UnsupportedError
 from libperm._interference import permanent_and_mass, permanent_of_forms, product_and_mass, product_of_forms
 from libperm._photons import Experiment
 
@@ -118,9 +118,7 @@ def _of_possible(e: Experiment, outcomes: Any, limits: Limits) -> tuple[Any, Any
         one_by_one = sum(_seconds(e, tuple(caps)) for caps in alone.tolist())
         if one_by_one < at_once:
             limits.require(0, one_by_one, f"outcomes, {len(alone)} of them,")
-            each = [
-                _within(e, tuple(caps), limits) for caps in alone.tolist()
-            ]  # each has one way within itself
+            each = [_within(e, tuple(one), limits) for one in alone.tolist()]  # the only way within itself
             found = [np.concatenate(parts)[index.reshape(-1)] for parts in zip(*each)]
             return found[0], found[1]
     probabilities, bounds = _within(e, most, limits)
@@ -212,7 +210,9 @@ def _of_forms(e: Experiment, active: list[int], caps: tuple[int, ...]) -> tuple[
         norm = permanent_of_forms(together, copies, one_mode, np)[0]
         return permanent_of_forms(forms, copies, caps, np) / norm, np.zeros(_fock.sizes(caps, e.photons)[-1])
     sizes = abs(forms)
-    if e.absorbs:  # what is left of 1 has the roundings of 1, and of what is taken off
+    if (
+        e.absorbs and active[-1] == e.modes
+    ):  # what is left of 1 has the roundings of 1, and of what is taken off
         sizes[:, :, -1] = abs(overlaps) * (came + abs(e.amplitudes).T @ abs(kinds))
     found, mass = permanent_and_mass(forms, sizes, copies, caps, np)
     norm, norm_mass = (
@@ -221,7 +221,11 @@ def _of_forms(e: Experiment, active: list[int], caps: tuple[int, ...]) -> tuple[
     roundings = e.photons * (3 * len(copies) + len(active) + 16 + 3 * e.modes * e.absorbs)
     share = 1.05 * _U * roundings
     norm, error = float(norm.real), float(share * norm_mass)
-    relative = error / (norm - error) if norm > error else math.inf
+    if not norm > 2 * error:
+        raise UnsupportedError(
+            "so many photons come in by one mode that rounding hides their state: give Fractions"
+        )
+    relative = error / (norm - error)
     probabilities = found.real / norm
     bounds = share * mass / norm * (1 + relative) + (abs(probabilities) + _LEAST) * (relative + 2 * _U)
     bounds += np.where(probabilities < 0, -probabilities, 0)  # none is below 0
