@@ -1,5 +1,7 @@
 """libperm.jax, where JAX is and the package was built with its headers."""
 
+import math
+
 import numpy as np
 import pytest
 from support import SEED
@@ -113,3 +115,62 @@ def test_refuses():
     shape = jax.export.symbolic_shape("n, n")
     with pytest.raises(TypeError, match="known when it is traced"):
         jax.export.export(jax.jit(libperm.jax.permanent))(jax.ShapeDtypeStruct(shape, jnp.float64))
+
+
+def of_states(photons):
+    states = np.asarray(some(3, photons))
+    states = states / np.linalg.norm(states, axis=0)
+    return states.conj().T @ states
+
+
+def unitary(modes):
+    return jnp.asarray(np.linalg.qr(np.asarray(some(modes, modes)))[0])
+
+
+@pytest.mark.parametrize("came", [[0, 1], [1, 1, 2], []])
+@pytest.mark.parametrize("options", [(), ("overlaps",), ("transmission",), ("overlaps", "transmission")])
+def test_distributions(came, options):
+    u, every = unitary(3), {"overlaps": of_states(len(came)), "transmission": 0.7}
+    given = {name: every[name] for name in options}
+    expected = libperm.boson.distribution(np.asarray(u), came, **given)
+    found = jax.jit(lambda u: libperm.jax.distribution(u, came, **given))(u)
+    assert np.allclose(found, expected.probabilities, atol=1e-14)
+    assert libperm.jax.distribution(u.astype("complex64"), came).dtype == "float32"
+    if came:
+        law = jax.jit(lambda u, given: libperm.jax.distribution(u, came, **given))
+        check_grads(law, (u, given), order=1)
+
+
+def test_second_derivatives_of_a_distribution():
+    law = jax.jit(lambda u: libperm.jax.distribution(u, [0, 1]))
+    check_grads(law, (unitary(2),), order=2)
+
+
+def test_slope_of_a_distribution_by_permanents():
+    u, came = unitary(4), [0, 1, 3]
+    law = libperm.boson.distribution(np.asarray(u), came)
+    slopes = jax.jacrev(lambda u: libperm.jax.distribution(u, came))(u)
+    for outcome, slope in zip(law.outcomes, slopes):
+        block = np.asarray(u)[np.repeat(range(4), outcome)][:, came]
+        weight = math.prod(map(math.factorial, outcome.tolist()))
+        value, derivatives = libperm.permanent(block), libperm.gradients(block[None])[0]
+        expected = np.zeros((4, 4), complex)
+        for row, mode in enumerate(np.repeat(range(4), outcome)):
+            expected[mode, came] += 2 * value.conjugate() * derivatives[row] / weight
+        assert np.allclose(slope, expected, atol=1e-13)
+
+
+def test_vmap_of_distributions():
+    us = jnp.stack([unitary(4), unitary(4).T])
+    found = jax.vmap(lambda u: libperm.jax.distribution(u, occupation=[1, 0, 2, 0], overlaps=0.5))(us)
+    for u, law in zip(us, found):
+        assert np.allclose(
+            law,
+            libperm.boson.distribution(np.asarray(u), occupation=[1, 0, 2, 0], overlaps=0.5).probabilities,
+        )
+    with pytest.raises(TypeError, match="no matrix"):
+        libperm.jax.distribution(us, 1)
+    with pytest.raises(TypeError, match="amplitudes"):
+        libperm.jax.distribution(jnp.ones((2, 2), "int32"), 1)
+    with pytest.raises(libperm.MemoryRefusedError, match="derivatives"):
+        libperm.jax.distribution(jnp.eye(40), 20)

@@ -1,9 +1,13 @@
 """The names of the package, those of before among them."""
 
 import importlib
+import os
 import pickle
 import pkgutil
 import pydoc
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -32,6 +36,13 @@ def test_no_module_stands_beside_a_class():
     assert [name for name in dir(libperm) if name.startswith("_") and not name.endswith("__")] == []
     with pytest.raises(AttributeError, match="no attribute 'plans'"):
         libperm.plans  # noqa: B018
+
+
+def test_photons_come_with_the_package():
+    program = "import libperm; print(libperm.boson.outcomes(2, 1).tolist(), 'boson' in dir(libperm))"
+    environment = dict(os.environ, PYTHONPATH=str(Path(libperm.__file__).parents[1]))
+    ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    assert ran.stdout == "[[1, 0], [0, 1]] True\n", ran.stderr
 
 
 def test_the_guide_names_what_there_is():

@@ -93,3 +93,34 @@ def test_on_its_device():
     found.abs().sum().backward()
     assert found.device == a.device == a.grad.device
     assert torch.allclose(found.cpu(), libperm.torch.permanent(a.cpu()))
+
+
+@pytest.mark.parametrize("came", [[0, 1, 2], [1, 1, 3], []])
+@pytest.mark.parametrize("options", [(), ("overlaps",), ("transmission",), ("overlaps", "transmission")])
+def test_distributions(came, options):
+    u = torch.linalg.qr(some(4, 4))[0]
+    states = torch.nn.functional.normalize(some(3, len(came)), dim=0)
+    every = {"overlaps": states.conj().T @ states, "transmission": torch.tensor(0.7, dtype=torch.float64)}
+    given = [every[name] for name in options]
+    expected = libperm.boson.distribution(
+        u.numpy(), came, **{name: every[name].resolve_conj().numpy() for name in options}
+    )
+
+    def law(u, *given):
+        return libperm.torch.distribution(u, came, **dict(zip(options, given)))
+
+    assert np.allclose(law(u, *given).numpy(), expected.probabilities, atol=1e-14)
+    assert libperm.torch.distribution(u.to(torch.complex64), came).dtype == torch.float32
+    if came:
+        inputs = [x.detach().requires_grad_() for x in (u, *given)]
+        assert torch.autograd.gradcheck(law, inputs)
+        assert torch.autograd.gradgradcheck(law, inputs)
+
+
+def test_distributions_at_fault():
+    for wrong in (torch.ones(2, 2, dtype=torch.int64), [[1.0]]):
+        with pytest.raises(TypeError, match="U: a torch.Tensor"):
+            libperm.torch.distribution(wrong, 1)
+    with pytest.raises(libperm.MemoryRefusedError, match="derivatives"):
+        libperm.torch.distribution(torch.eye(40), 20)
+    assert libperm.torch.distribution(torch.eye(2), 2, overlaps=0.5).tolist() == [0, 1, 0]

@@ -33,11 +33,16 @@ Too large to be computed::
     bounds(A)               an Interval that it lies in for certain
     estimate(A)             from samples, with a guarantee; Estimation: by many processes
 
+Photons in an interferometer::
+
+    boson.distribution(U)   how likely each way out is, all or some; with losses, partly distinguishable
+    boson.sample(U)         some, drawn
+
 Options are keyword arguments of every function: Options lists them. What goes wrong is an Error, of a kind
 that says what: InvalidMatrixError, MemoryRefusedError, TimeRefusedError, ... info() and version() tell of
 this build and machine.
 
-In modules of their own: libperm.boson, libperm.lattices, and for other packages libperm.jax, libperm.torch,
+In modules of their own: libperm.lattices, and for other packages libperm.jax, libperm.torch,
 libperm.networkx, libperm.piquasso, libperm.thewalrus. Names that begin with _ are not for use.
 """
 
@@ -45,6 +50,7 @@ import sys
 from types import ModuleType
 
 from libperm import _deprecated, _periodic, _plan
+from libperm import boson as boson
 from libperm._batch import Batch
 from libperm._dense import sub_permanents
 from libperm._errors import (
@@ -133,4 +139,4 @@ def __getattr__(name: str) -> ModuleType:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])
+    return sorted([*__all__, "boson", *(name for name in globals() if name.startswith("__"))])

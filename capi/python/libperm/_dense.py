@@ -27,7 +27,7 @@ MOST_LINES = 40
 _VALUE_TYPES = {"f": _abi.VALUE_F64, "c": _abi.VALUE_C128, "i": _abi.VALUE_I64}
 
 
-class _Dense:
+class Dense:
     """A perm_dense, and all that it points to."""
 
     def __init__(
@@ -111,7 +111,7 @@ def sub_permanents(
     if matrices.ndim not in (2, 3):
         raise TypeError(f"an array of {matrices.ndim} dimensions is no matrix, nor a batch of them")
     batch = matrices[None] if matrices.ndim == 2 else matrices
-    dense = _Dense(batch, row_multiplicity, col_multiplicity)
+    dense = Dense(batch, row_multiplicity, col_multiplicity)
     sides = [
         sum(counts) if counts is not None else extent
         for counts, extent in zip(dense._counts, batch.shape[1:])
@@ -183,7 +183,24 @@ def gradients(batch: Any, options: Mapping[str, Any]) -> Gradient:
 
     derivatives, bounds = np.empty(batch.shape, _of_doubles(batch)), np.empty(batch.shape)
     values, value_bounds = np.empty(len(batch), _of_doubles(batch)), np.empty(len(batch))
-    _Dense(batch).call("perm_gradients", options, (derivatives, bounds, values, value_bounds))
+    Dense(batch).call("perm_gradients", options, (derivatives, bounds, values, value_bounds))
+    return Gradient(derivatives, bounds, _batch_of(values, value_bounds))
+
+
+def batch_of(dense: Dense, options: Mapping[str, Any]) -> Batch:
+    """Their permanents, in doubles."""
+    import numpy as np
+
+    count = dense.struct.count
+    values = np.empty(count, "complex128" if dense.struct.value_type == _abi.VALUE_C128 else "float64")
+    bounds = np.empty(count)
+    dense.call("perm_permanents", options, (values, bounds))
+    return _batch_of(values, bounds)
+
+
+def _batch_of(values: Any, bounds: Any) -> Batch:
+    import numpy as np
+
     with np.errstate(divide="ignore", invalid="ignore"):
-        relative = np.where(value_bounds == 0, 0, np.nextafter(value_bounds / np.abs(values), np.inf))
-    return Gradient(derivatives, bounds, Batch(values, relative, value_bounds, value_bounds == 0))
+        relative = np.where(bounds == 0, 0, np.nextafter(bounds / np.abs(values), np.inf))
+    return Batch(values, relative, bounds, bounds == 0)

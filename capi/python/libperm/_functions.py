@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from libperm import _by_rows, _dense, _exact_minors, _full_batch, _quick, _weighted_batch
+from libperm import _by_rows, _counted_batch, _dense, _exact_minors, _full_batch, _quick, _weighted_batch
 from libperm._call import run
-from libperm._errors import MemoryRefusedError, UnsupportedError
+from libperm._errors import InvalidOptionError, MemoryRefusedError, UnsupportedError
 from libperm._library import check, library
 from libperm._matchings import warn_if_none_matches, weighted_input
 from libperm._matrix import Matrix, input_of, read, union
@@ -156,16 +156,30 @@ def permanents(
     """Of many matrices of one shape: an array (count, m, n), or a list of matrices. Planned once, for all
     places where any of them has an entry; the result is as Plan.permanents() returns it.
     row_unmatched, col_unmatched: weights of lines that may stay unmatched, as in permanent(): the same for
-    all matrices, or a row of them for each, (count, m) and (count, n).
+    all matrices, or a row of them for each, (count, m) and (count, n). So the options row_multiplicity and
+    col_multiplicity; matrices with the same ones are then one batch.
 
     >>> import libperm
     >>> libperm.permanents([[[1, 2], [3, 4]], [[1, 0], [0, 5]]])
     [10, 5]
+    >>> libperm.permanents([[[1, 2], [3, 4]]] * 2, row_multiplicity=[[2, 0], [1, 1]])
+    [4, 10]
     >>> libperm.permanents([[[1, 2], [3, 4]], [[1, 0], [0, 5]]], row_unmatched=1, col_unmatched=[1, 2])
     [26, 14]
     """
     batch = as_array(batch)
     has_weights = row_unmatched is not None or col_unmatched is not None
+    if _counts_lines(options):
+        batch = batch if is_array(batch) else _matrices(batch)
+        shape = batch.shape[1:] if is_array(batch) else batch[0].shape if batch else (0, 0)
+        counts = _counted_batch.counts_of_each(options, len(batch), shape)
+        if counts is not None:
+            if has_weights:
+                raise InvalidOptionError(
+                    "weights of unmatched lines and multiplicities of each matrix: not both"
+                )
+            counted = _counted_batch.permanents(batch, counts, options, permanents)
+            return counted if full else counted.values
     if is_array(batch):
         if batch.ndim != 3:
             raise TypeError(f"an array of {batch.ndim} dimensions is no batch of matrices: 3 are expected")

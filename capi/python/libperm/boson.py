@@ -1,27 +1,27 @@
-"""Boson sampling: where photons leave an interferometer, drawn from the exact law."""
+"""Where photons leave an interferometer: drawn from the exact law, or the law itself."""
 
 from __future__ import annotations
 
 import ctypes
 from typing import TYPE_CHECKING, Any
 
-from libperm import _abi
+from libperm import _abi, _fock
 from libperm._call import run
-from libperm._errors import InvalidMatrixError, InvalidOptionError
+from libperm._distribution import Distribution, Limits, of_all, of_given
 from libperm._library import check, library
 from libperm._matrix import array_in
 from libperm._options import Prepared
-from libperm._quantities import whole
+from libperm._photons import MOST_PHOTONS, experiment, modes_in, outcomes_in
+from libperm._quantities import bytes_of, seconds_of, whole
 from libperm._seeds import chosen, seed_of
-from libperm._sequences import items_of
-from libperm._values import as_array, as_doubles
+from libperm._values import as_doubles
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from libperm._options import RunOptions
 
-__all__ = ["sample"]
+__all__ = ["Distribution", "distribution", "outcomes", "probability", "sample"]
 
 
 def sample(
@@ -58,7 +58,7 @@ def sample(
     if amplitudes.ndim != 2:
         raise TypeError(f"an array of {amplitudes.ndim} dimensions is no matrix of amplitudes")
     modes, inputs = amplitudes.shape
-    came = _modes(photons, occupation, inputs)
+    came = modes_in(photons, occupation, inputs)
     count = whole("shots", shots, 2**40)
     drawn_from = seed_of(chosen(rng, seed))
     samples = np.zeros((count, modes), np.int64)
@@ -83,28 +83,71 @@ def sample(
     return samples
 
 
-def _modes(photons: Any, occupation: Any, inputs: int) -> Any:
-    import numpy as np
+def distribution(
+    U: Any,
+    photons: Any = None,
+    outcomes: Any = None,
+    *,
+    occupation: Any = None,
+    transmission: Any = 1,
+    overlaps: Any = None,
+    absorbed: bool = False,
+    memory_limit: int | str | None = None,
+    time_limit: float | str | None = None,
+) -> Distribution:
+    """How likely each way is that photons leave by, a libperm.boson.Distribution: outcomes, an array (count,
+    modes) of how many leave by each mode; probabilities; and error_bounds, certain, of the amplitudes as they
+    are given. Of integers and Fractions the probabilities are Fractions, exactly.
 
-    if (photons is None) == (occupation is None):
-        raise InvalidOptionError("either photons, the mode of each, or occupation, their number in each mode")
-    if isinstance(photons, (int, np.integer)):
-        if not 0 <= photons <= inputs:
-            raise InvalidOptionError(
-                f"{photons} photons do not come in by the first of {inputs} modes, one in each"
-            )
-        return np.arange(photons, dtype=np.int64)
-    name, given = ("photons", photons) if occupation is None else ("occupation", occupation)
-    numbers = np.asarray(items_of(as_array(given), f"{name}: whole numbers"))
-    if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
-        raise InvalidOptionError(f"{name} is a list of whole numbers")
-    if occupation is None:
-        outside = numbers[(numbers < 0) | (numbers >= inputs)]
-        if len(outside) > 0:
-            raise InvalidOptionError(f"a photon comes in by mode {outside[0]}: 0 to {inputs - 1} are there")
-        return np.ascontiguousarray(numbers, np.int64)
-    if len(numbers) != inputs:
-        raise InvalidMatrixError(f"occupation has {len(numbers)} numbers, and there are {inputs} modes in")
-    if (numbers < 0).any() or (numbers > 64).any():
-        raise InvalidOptionError("occupation: 0 to 64 photons in a mode")
-    return np.repeat(np.arange(inputs, dtype=np.int64), numbers)
+    U, photons, occupation: as for sample(); at most 100 photons. Where modes absorb, U is less than unitary:
+    what is missing from 1 is lost; with absorbed=True outcomes of fewer photons follow those of all.
+    transmission: of each photon to arrive; below 1 outcomes of fewer photons follow too.
+    outcomes: those wanted; None is all, in the order of outcomes().
+    overlaps: of the photons' states, overlaps[k, l] = <k|l>, in the order of photons (of occupation: mode by
+    mode); or one number for all pairs. None: no two can be told apart, as all 1 says; 0: all can.
+    memory_limit, time_limit: as in libperm.RunOptions.
+
+    >>> import libperm, numpy as np
+    >>> splitter = np.array([[1, 1], [1, -1]]) / np.sqrt(2)
+    >>> law = libperm.boson.distribution(splitter, [0, 1], overlaps=0.5)
+    >>> [(tuple(out), round(p, 12)) for out, p in zip(law.outcomes.tolist(), law.probabilities.tolist())]
+    [((2, 0), 0.3125), ((1, 1), 0.375), ((0, 2), 0.3125)]
+    """
+    e = experiment(U, photons, occupation, transmission, overlaps, bool(absorbed))
+    limits = Limits.of(
+        None if memory_limit is None else bytes_of("memory_limit", memory_limit),
+        None if time_limit is None else seconds_of("time_limit", time_limit),
+    )
+    return of_all(e, limits) if outcomes is None else of_given(e, outcomes_in(outcomes, e.modes), limits)
+
+
+def probability(U: Any, photons: Any, outcome: Any, *, full: bool = False, **options: Any) -> Any:
+    """Of one way to leave, how many photons by each mode: a float, or a Fraction; full=True: a Distribution
+    of it alone, with the bound. Options: those of distribution(), which has many at once.
+
+    >>> import libperm, numpy as np
+    >>> splitter = np.array([[1, 1], [1, -1]]) / np.sqrt(2)
+    >>> round(libperm.boson.probability(splitter, [0, 1], [1, 1]), 12)  # Hong, Ou and Mandel
+    0.0
+    >>> libperm.boson.probability([[1, 0], [0, 1]], [0, 1, 1], [1, 2])
+    Fraction(1, 1)
+    """
+    found = distribution(U, photons, [outcome], **options)
+    return found if full else found.probabilities.tolist()[0]
+
+
+def outcomes(modes: int, photons: int, *, lost: bool = False) -> Any:
+    """All ways that so many photons leave by so many modes, in the order of distribution(): an int64 array
+    (count, modes). By the last mode's number of photons, then by the one before it. lost=True: with those of
+    fewer photons behind.
+
+    >>> import libperm
+    >>> libperm.boson.outcomes(2, 2).tolist()
+    [[2, 0], [1, 1], [0, 2]]
+    """
+    modes = whole("modes", modes, 2**20)
+    photons = whole("photons", photons, MOST_PHOTONS)
+    caps = (photons,) * (modes + bool(lost))
+    count = _fock.sizes(caps, photons)[-1]
+    Limits.of(None, None).require(float(count) * 10 * modes, 0, f"{count} outcomes")
+    return _fock.listed(caps, photons)[:, :modes].astype("int64")

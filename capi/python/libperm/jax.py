@@ -1,4 +1,4 @@
-"""Permanents in JAX: jit, grad, vmap, on a CPU.
+"""Permanents in JAX: jit, grad, vmap, on a CPU; and distributions of photons, wherever JAX is.
 
 >>> import jax, jax.numpy as jnp
 >>> import libperm.jax
@@ -21,6 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from libperm import _differentiable
 from libperm._library import library
 
 _TYPES = ("float32", "float64", "complex64", "complex128")
@@ -44,6 +45,35 @@ def permanent(A: Any, *, precision: str = "", tolerance: float = 0.0, threads: i
     if not all(isinstance(extent, int) for extent in A.shape):
         raise TypeError(f"an array of shape {A.shape}: its extents have to be known when it is traced")
     return _permanent(A, str(precision), float(tolerance), int(threads))
+
+
+def distribution(
+    U: Any, photons: Any = None, *, occupation: Any = None, transmission: Any = 1, overlaps: Any = None
+) -> jax.Array:
+    """The probabilities of libperm.boson.distribution(), for all ways to leave in the order of
+    libperm.boson.outcomes(), as an array of U's precision: by JAX's own operations, so that jit, grad, vmap
+    and derivatives of derivatives are JAX's, by U, transmission and overlaps. What U is is not looked at:
+    of any matrix it is the polynomial that has the probabilities of a unitary one. photons and
+    occupation are numbers, not traced.
+
+    >>> import jax, jax.numpy as jnp
+    >>> import libperm.jax
+    >>> def together(t):  # both photons leave a beam splitter of angle t by the first mode
+    ...     U = jnp.array([[jnp.cos(t), -jnp.sin(t)], [jnp.sin(t), jnp.cos(t)]])
+    ...     return libperm.jax.distribution(U, 2)[0]
+    >>> print(f"{together(0.5):.4f} {jax.grad(together)(0.5):.4f}")  # 2 cos^2 sin^2, sin(4 t)
+    0.3540 0.9093
+    """
+    U = jnp.asarray(U)
+    if U.dtype.name not in _TYPES:
+        raise TypeError(f"amplitudes of {U.dtype.name}: {', '.join(_TYPES)} are expected")
+    if overlaps is not None:
+        overlaps = jnp.asarray(overlaps)
+        U = U.astype(jnp.promote_types(U.dtype, overlaps.dtype))
+    found: jax.Array = _differentiable.distribution(
+        U, (photons, occupation), transmission, overlaps, jnp, partial(jnp.asarray, dtype=U.dtype)
+    )
+    return found
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(1, 2, 3))

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from libperm import _differentiable
 from libperm._functions import gradients, permanents
 from libperm._options import counting
 
@@ -47,6 +48,43 @@ def permanent(A: torch.Tensor, **options: Unpack[Options]) -> torch.Tensor:
         raise TypeError(f"a tensor of {A.dim()} dimensions is no matrix, nor a batch of them (..., m, n)")
     value: torch.Tensor = _Permanent.apply(A, MappingProxyType(options))
     return value
+
+
+def distribution(
+    U: torch.Tensor,
+    photons: Any = None,
+    *,
+    occupation: Any = None,
+    transmission: Any = 1,
+    overlaps: Any = None,
+) -> torch.Tensor:
+    """The probabilities of libperm.boson.distribution(), for all ways to leave in the order of
+    libperm.boson.outcomes(), as a tensor of U's precision on its device: by torch's own operations, so that
+    derivatives are torch's, also of derivatives, by U, transmission and overlaps. What U is is not looked at:
+    of any matrix it is the polynomial that has the probabilities of a unitary one.
+
+    >>> t = torch.tensor(0.5, dtype=torch.float64, requires_grad=True)
+    >>> U = torch.stack([torch.stack([t.cos(), -t.sin()]), torch.stack([t.sin(), t.cos()])])
+    >>> together = distribution(U, 2)[0]  # both photons leave by the first mode: 2 cos^2 sin^2
+    >>> together.backward()
+    >>> print(f"{together:.4f} {t.grad:.4f}")
+    0.3540 0.9093
+    """
+    if not isinstance(U, torch.Tensor) or U.dtype not in _TYPES:
+        raise TypeError("U: a torch.Tensor of float or complex numbers of 32 or 64 bits is expected")
+    if isinstance(overlaps, torch.Tensor):
+        overlaps = overlaps.to(U.device)
+        U = U.to(torch.promote_types(U.dtype, overlaps.dtype))
+        overlaps = overlaps.to(U.dtype)
+
+    def constant(array: Any) -> torch.Tensor:
+        return torch.from_numpy(np.ascontiguousarray(array)).to(U)
+
+    if overlaps is not None and not isinstance(overlaps, (int, float, torch.Tensor)):
+        overlaps = constant(np.asarray(overlaps))
+    given = photons, occupation
+    found: torch.Tensor = _differentiable.distribution(U, given, transmission, overlaps, torch, constant)
+    return found
 
 
 class _Permanent(torch.autograd.Function):

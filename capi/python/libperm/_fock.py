@@ -1,0 +1,151 @@
+"""How photons lie in modes, in layers: all ways for 0, 1, 2, ... photons, and which way of one photon less
+each comes from.
+
+The ways of k photons in modes 0 .. m - 1 are in the order of the last mode's number, those with the same one
+in the order of the modes before it. With r_j the photons in modes 0 .. j, and N_j(q) how many ways q photons
+lie in modes 0 .. j - 1, a way stands at
+
+    sum over j of [T_j(r_j) - T_j(r_(j-1))],   T_j(q) = N_j(0) + ... + N_j(q),
+
+behind all those that have fewer in a mode j and the same in all modes after it. One photon less in mode j
+takes one from r_j and from all behind it, so the place comes down by
+
+    N_j(r_j) + sum over i > j of [N_i(r_i) - N_i(r_(i-1))]."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The ways that k photons lie in the modes."""
+
+    occupations: Any  # (count, modes), int8
+    sources: (
+        Any  # (modes, count), int32: the place without one photon of this mode; if none is there, past all
+    )
+
+
+def counts(caps: tuple[int, ...], photons: int) -> list[list[int]]:
+    """N: for each number of modes, 0 to all, how many ways 0, 1, ... photons lie in so many of the first,
+    at most caps[j] in mode j."""
+    ways = [[1] + [0] * photons]
+    for cap in caps:
+        before, row, window = ways[-1], [], 0
+        for q in range(photons + 1):
+            window += before[q] - (before[q - cap - 1] if q > cap else 0)
+            row.append(window)
+        ways.append(row)
+    return ways
+
+
+def sizes(caps: tuple[int, ...], photons: int) -> list[int]:
+    """How many ways each layer has, for 0 to all photons."""
+    return counts(caps, photons)[-1]
+
+
+_KEPT_PLACES = 1 << 22  # 16 MiB of them
+
+
+def layers(caps: tuple[int, ...], photons: int) -> Iterator[Layer]:
+    """Those of 1 to all photons, at most caps[j] in mode j. Small ones are kept for the next call."""
+    return iter(_kept(caps, photons)) if _are_kept(caps, photons) else _made(caps, photons)
+
+
+def _are_kept(caps: tuple[int, ...], photons: int) -> bool:
+    return len(caps) * sum(sizes(caps, photons)) <= _KEPT_PLACES
+
+
+@functools.lru_cache(maxsize=16)
+def _kept(caps: tuple[int, ...], photons: int) -> tuple[Layer, ...]:
+    return tuple(_made(caps, photons))
+
+
+def _made(caps: tuple[int, ...], photons: int) -> Iterator[Layer]:
+    import numpy as np
+
+    ways = np.array(counts(caps, photons), np.int32)
+    for k, occupations in enumerate(_listed(caps, photons)):
+        if k > 0:
+            yield Layer(occupations.T, _sources(occupations, ways, k))
+
+
+def _sources(occupations: Any, ways: Any, photons: int) -> Any:
+    import numpy as np
+
+    sources = np.empty(occupations.shape, np.int32)
+    places = np.arange(
+        occupations.shape[1], dtype=np.int32
+    )  # less N_i(r_i) - N_i(r_(i-1)) of the modes behind
+    up_to = np.full(len(places), photons)  # r_j
+    for j in reversed(range(len(occupations))):
+        here = occupations[j]
+        of_all = np.take(ways[j], up_to)
+        np.subtract(places, of_all, out=sources[j])
+        sources[j][here == 0] = ways[-1][photons - 1]
+        up_to = up_to - here
+        places += np.take(ways[j], up_to) - of_all
+    return sources
+
+
+def listed(caps: tuple[int, ...], photons: int) -> Any:
+    """All ways that so many photons lie in the modes, (count, modes), in their order."""
+    *_, occupations = _listed(caps, photons)
+    return occupations.T
+
+
+def _listed(caps: tuple[int, ...], photons: int) -> Iterator[Any]:
+    """The ways of 0 to all photons, (modes, count). Those whose last photon is in mode i are, in their order,
+    the first of one photon less with one more there: of modes up to i, and in i below its cap."""
+    import numpy as np
+
+    ways = np.array(counts(caps, photons), np.int64)
+    occupations = np.zeros((len(caps), 1), np.int8)
+    yield occupations
+    for k in range(1, photons + 1):
+        lengths = np.diff(ways[:, k])
+        places = np.arange(ways[-1, k])
+        before = places - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        occupations = np.take(occupations, before, axis=1)
+        occupations[np.repeat(np.arange(len(caps)), lengths), places] += 1
+        yield occupations
+
+
+def last(caps: tuple[int, ...], photons: int) -> Any:
+    """The same, of the layers that are kept where they are."""
+    if photons > 0 and _are_kept(caps, photons):
+        return _kept(caps, photons)[-1].occupations
+    return listed(caps, photons)
+
+
+def places(caps: tuple[int, ...], occupations: Any) -> Any:
+    """Where ways stand among all that are within caps, of their number of photons, the same of each."""
+    import numpy as np
+
+    up_to = np.cumsum(occupations, axis=1, dtype=np.int64)
+    before = up_to - occupations
+    photons = int(up_to[0, -1]) if up_to.size else 0
+    totals = np.cumsum(np.array(counts(caps, photons), np.int64), axis=1)
+    found = np.zeros(len(occupations), np.int64)
+    for j in range(len(caps)):
+        found += totals[j][up_to[:, j]] - totals[j][before[:, j]]
+    return found
+
+
+def factorials(occupations: Any, is_exact: bool = False) -> Any:
+    """The products of the factorials of each way's numbers: floats, or integers as objects."""
+    import numpy as np
+
+    most = int(occupations.max(initial=0))
+    table = np.array([math.factorial(q) for q in range(most + 1)], object)
+    if not is_exact:
+        table = table.astype(float)
+    product = table[np.zeros(len(occupations), int)]
+    for here in occupations.T:
+        product *= table[here]
+    return product
