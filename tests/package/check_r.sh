@@ -17,7 +17,7 @@ mkdir "$work/library"
 cd "$work"
 PERM_PREFIX=$prefix R CMD INSTALL --library="$work/library" --no-docs --no-byte-compile --no-test-load libperm >log 2>&1 ||
     { cat log && exit 1; }
-! grep -i warning log
+if grep -i warning log; then exit 1; fi
 export R_LIBS=$work/library
 tests=0
 for test in libperm/tests/*.R; do

@@ -9,7 +9,7 @@ as_matrix <- function(A) {
         return(matrix(as.character(A), rows))
     }
     if (is(A, "sparseMatrix")) return(A)
-    if (is(A, "Matrix")) return(as(A, "matrix"))
+    if (is(A, "Matrix")) A <- as(A, "matrix")
     if (inherits(A, "integer64")) bad_matrix("A is of class integer64: give its numbers as text, by as.character")
     if (is.data.frame(A)) bad_matrix("A is a data frame: as.matrix makes a matrix of it")
     if (!is.matrix(A) || is.factor(A))

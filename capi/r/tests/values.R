@@ -40,6 +40,7 @@ stopifnot(compared > 200)
 same(permanent(Diagonal(5)), 1)
 same(permanent(Diagonal(3, 1:3)), 6)
 same(permanent(as(3:1, "pMatrix")), 1)
+stopifnot(permanent(Matrix(TRUE, 3, 3)) == 6, permanent(as(Matrix(TRUE, 3, 3), "nMatrix")) == 6)
 # Entries that are given twice are added up.
 same(permanent(sparseMatrix(c(1, 1, 2), c(1, 1, 2), x = c(1, 2, 5), repr = "T")), 15)
 stopifnot(permanent(matrix(0, 0, 0)) == 1, permanent(matrix(0L, 3, 3)) == 0, permanent(matrix(FALSE, 0, 4)) == 1)
