@@ -148,18 +148,18 @@ void see_numbers(const Lines &lines, const std::vector<std::string_view> &fields
         lines.fail(fmt::format("this is row {}, expected at most {} of them", table.n_rows, max_dimension));
 }
 
-// The next line that is no comment; it is not blank.
-bool next_row(Lines &lines) {
-    while (lines.next())
-        if (!trimmed(lines.line()).starts_with('#')) return true;
-    return false;
-}
-
 // What some programs put before the text, to say that it is UTF-8.
 std::string_view without_mark(const Lines &lines) {
     constexpr std::string_view mark = "\xef\xbb\xbf";
     return lines.number() == 1 && lines.line().starts_with(mark) ? lines.line().substr(mark.size())
                                                                  : lines.line();
+}
+
+// The next line that is no comment; it is not blank.
+bool next_row(Lines &lines) {
+    while (lines.next())
+        if (!trimmed(without_mark(lines)).starts_with('#')) return true;
+    return false;
 }
 
 Table survey(std::istream &in, const std::string &name) {

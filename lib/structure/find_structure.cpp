@@ -57,6 +57,12 @@ std::string in_words(const Background &x) {
     return formatted("values: u_i v_j{} but for {} of {} places", classes, x.beside.nnz(), n * n);
 }
 
+// With so few entries beside it that nothing else can be cheaper.
+bool is_background_light(const Background &b, std::int32_t n) {
+    return b.beside.rows > 0 && b.base_rows.size() == 1 && b.base_cols.size() == 1 &&
+           b.beside.nnz() <= 2 * std::int64_t{n};
+}
+
 } // namespace
 
 std::vector<std::string> in_words(const Structure &x, const Pattern &a) {
@@ -93,7 +99,7 @@ Structure structure_of(const BlockOf<Value> &block, const Poll &poll, MemoryAcco
         std::vector<std::uint64_t> residues = all_residues(probe, poll);
         if (low) found.low_rank = find_low_rank(block, probe, residues, poll);
         if (beside) found.background = find_background(block, probe, residues, poll);
-        if (may_be_separable && found.is_none())
+        if (may_be_separable && found.low_rank.rows.empty() && !is_background_light(found.background, n))
             found.separable = find_separable(std::move(residues), at(n), poll);
     }
     if constexpr (std::is_same_v<Value, Tracked>)

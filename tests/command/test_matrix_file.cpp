@@ -97,7 +97,8 @@ TEST_CASE("CSV: separators, comments, header, blanks") {
          {"1,0,-3\n4,5,0\n", "1;0;-3\r\n4;5;0\r\n", "1\t0\t-3\n4\t5\t0", " 1 , 0,-3\n\n4,5,0\n\n",
           "# of numpy\n1,0,-3\n# between\n4,5,0\n", "\"1\",\"0\",-3\n4,5,0\n",
           "\xef\xbb\xbf"
-          "1,0,-3\n4,5,0\n"})
+          "1,0,-3\n4,5,0\n",
+          "\xef\xbb\xbf# of a program\na,b,c\n1,0,-3\n4,5,0\n"})
         CHECK(integers(csv(text)) == expected);
     CHECK(csv("1,0,-3\n4,5,0\n").note.empty());
     CHECK(csv("1,0,-3\n4,5,0\n").col_idx.size() == 4); // zeros are no entries

@@ -345,6 +345,17 @@ TEST_CASE("matrices made for the primes: auto takes another engine") {
                        "separable");
 }
 
+TEST_CASE("a background with much beside it hides no low ranks beside the diagonal") {
+    for (const std::int64_t n : {24, 27}) {
+        const perm::Csr a = build(n, n, [](std::int64_t i, std::int64_t j) {
+            return i == j ? 3 + static_cast<double>(i % 7) : i < j ? 1.0 : 2.0;
+        });
+        const perm::Result r = perm::compute(a, with("auto", "exact"));
+        CHECK(std::string(r->engine) == "separable");
+        CHECK(std::string(r.text()) == perm::compute(a, with("tree", "exact")).text());
+    }
+}
+
 TEST_CASE("plans: saved, shared out, and executed with other values") {
     Random random(run::seed(0x706c616e));
     for (const char *engine : {"background", "low_rank", "separable", "ferrers"}) {
