@@ -83,7 +83,7 @@ TEST_CASE("hostile: cliques of 100 and 300") {
     }
 }
 
-TEST_CASE("hostile: a star of 10^5 points has a permanent, reduced or not") {
+TEST_CASE("hostile: a star of many points has a permanent, reduced or not") {
     const std::int64_t points = run::sanitized ? 20000 : 100000;
     const perm::Csr a = star(points);
     for (const char *left_out : {"", "merge,d1,d2,fm"}) {
@@ -92,7 +92,8 @@ TEST_CASE("hostile: a star of 10^5 points has a permanent, reduced or not") {
         CAPTURE(ended.text);
         REQUIRE(ended.status == PERM_OK);
         // The diagonal, or the centre with one other.
-        CHECK(std::abs(ended.result.value() - points) <= ended.result->rel_error_bound * points);
+        const auto diagonal = static_cast<double>(points);
+        CHECK(std::abs(ended.result.value() - diagonal) <= ended.result->rel_error_bound * diagonal);
         CHECK(ended.result->rel_error_bound < 1e-9);
         CHECK(ended.result->peak_bytes <= memory);
     }
