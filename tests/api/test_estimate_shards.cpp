@@ -50,7 +50,7 @@ perm::Csr with_signs(std::int64_t n) {
 
 // Their widths are such that each is cut off a few times: with a sanitizer that takes a fraction of the samples.
 std::vector<Case> all_cases() {
-    const double wide = run::sanitized ? 4 : 2;
+    const double wide = run::sanitized ? 4 : 1;
     std::vector<Case> cases;
     cases.emplace_back("nesting", derangements(40), 0.0003 * wide, "nesting");
     cases.emplace_back("rejection", derangements(40), 0.005 * wide, "rejection");

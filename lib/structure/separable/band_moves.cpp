@@ -9,12 +9,12 @@ BandShape band_shape(std::size_t n, const LineKinds &above, const LineKinds &bel
     return is_transposed ? BandShape{n, below, above, true} : BandShape{n, above, below, false};
 }
 
-CountRange count_range(const BandShape &shape, const BandMove &move, std::size_t rows, std::size_t cols) {
+WaitingRange waiting_range(const BandShape &shape, const BandMove &move, std::size_t rows, std::size_t cols) {
     const auto whole = [](std::size_t x) { return static_cast<std::ptrdiff_t>(x); };
     const auto countable = [&whole](const LineKinds &lines, const LinesSoFar &so_far) {
         return lines.kinds == 0 ? 0 : whole(so_far.left);
     };
-    CountRange range;
+    WaitingRange range;
     range.lead = whole(move.rows.come) - whole(move.cols.come) - whole(rows) + whole(cols);
     range.first = std::max<std::ptrdiff_t>(0, range.lead);
     range.last = std::min({whole(shape.n) - whole(move.cols.come) - whole(rows),

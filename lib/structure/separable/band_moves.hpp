@@ -20,7 +20,7 @@ struct BandShape {
 BandShape band_shape(std::size_t n, const LineKinds &above, const LineKinds &below);
 
 // Numbers of rows that are counted.
-struct CountRange {
+struct WaitingRange {
     std::ptrdiff_t lead = 0; // more rows than columns are counted
     std::ptrdiff_t first = 0, last = -1;
 
@@ -46,7 +46,7 @@ struct BandMove {
 
 // What may be counted behind the move while so many of the known rows and columns wait: no more than has
 // left, or than can still be matched.
-CountRange count_range(const BandShape &shape, const BandMove &move, std::size_t rows, std::size_t cols);
+WaitingRange waiting_range(const BandShape &shape, const BandMove &move, std::size_t rows, std::size_t cols);
 
 // A column takes known rows, then the first of these may leave before the next comes; a row takes known
 // columns, its own among them.

@@ -15,7 +15,7 @@ class CountsByLead {
   public:
     explicit CountsByLead(const BandShape &shape) : shape_(shape) {}
 
-    StateCount of(const CountRange &range) {
+    StateCount of(const WaitingRange &range) {
         if (range.is_empty()) return {};
         const std::vector<StateCount> &before = all_before(range.lead);
         const StateCount &first = before[static_cast<std::size_t>(range.first)],
@@ -64,7 +64,7 @@ template <class Of> void each_sum(const BandShape &shape, const Of &of) {
                 const std::size_t sources =
                     (of_cols ? shape.cols : shape.rows).kinds + (move.comes ? others : 1);
                 of(choices[most_rows][rows] * choices[most_cols][cols], sources,
-                   counts.of(count_range(shape, move, rows, cols)));
+                   counts.of(waiting_range(shape, move, rows, cols)));
             }
     });
 }

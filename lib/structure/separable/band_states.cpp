@@ -22,7 +22,7 @@ std::size_t BandSums::col_divisions(std::ptrdiff_t columns) const {
     return divisions_of(static_cast<std::size_t>(columns), shape_.cols.kinds);
 }
 
-BandStates BandSums::sum(const CountRange &range, const std::vector<StateSource> &sources) {
+BandStates BandSums::sum(const WaitingRange &range, const std::vector<StateSource> &sources) {
     BandStates states{range, {}, {}};
     if (spare_.empty()) {
         states.numbers.reserve(most_numbers_);

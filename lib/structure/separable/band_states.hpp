@@ -17,7 +17,7 @@ namespace libperm {
 // Slices of so many rows that are counted: a line for each of the rows' divisions, with the columns'
 // divisions and a 0 behind them.
 struct BandStates {
-    CountRange range;
+    WaitingRange range;
     std::vector<std::size_t> begins; // of slices
     std::vector<std::uint64_t> numbers;
 
@@ -46,7 +46,7 @@ class BandSums {
     BandSums(const Montgomery &field, const BandShape &shape);
 
     // At most `most_sources`.
-    BandStates sum(const CountRange &range, const std::vector<StateSource> &sources);
+    BandStates sum(const WaitingRange &range, const std::vector<StateSource> &sources);
     // They are not needed any more. Their memory is, as fresh pages cost as much as the sums.
     void take_back(BandStates &&states);
     // States with lines of these kinds, a bit each, become 0.

@@ -62,7 +62,7 @@ class BandWalk {
         std::vector<BandStates> made(beside_.size());
         for (std::size_t set = 0; set < beside_.size(); ++set) {
             if ((set & ~waiting(move)) != 0 || (set & own) != 0) continue;
-            const CountRange range = count_range(shape_, move, rows_in(set), cols_in(set));
+            const WaitingRange range = waiting_range(shape_, move, rows_in(set), cols_in(set));
             const std::vector<StateSource> sources =
                 move.comes ? taken(move, line, set) : left(move.is_row, line, set);
             made[set] = sums_.sum(range, sources);
