@@ -48,7 +48,8 @@ perm::Csr with_signs(std::int64_t n) {
                  [](std::int64_t i, std::int64_t j) { return (i * i + 3 * j * i + j) % 7 < 3 ? -1.0 : 1.0; });
 }
 
-// Their widths are such that each is cut off a few times: with a sanitizer that takes a fraction of the samples.
+// Their widths are such that each is cut off a few times: with a sanitizer that takes a fraction of the
+// samples.
 std::vector<Case> all_cases() {
     const double wide = run::sanitized ? 4 : 1;
     std::vector<Case> cases;
