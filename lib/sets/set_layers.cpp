@@ -122,13 +122,12 @@ KeptTables kept_tables(const SetLayers &of, std::int64_t most_doubles) {
     std::vector<std::int64_t> kept(at(count) + 1);
     std::vector<std::int32_t> from(at(count) + 1);
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
-    for (auto between = static_cast<double>(1); between < 2 * static_cast<double>(up_to[at(count)]);
-         between *= 1.5) {
+    for (std::int64_t between = 1; between < 2 * up_to[at(count)]; between += (between + 1) / 2) {
         kept[0] = 0;
         for (std::int32_t e = 1; e <= count; ++e) {
             kept[at(e)] = std::numeric_limits<std::int64_t>::max();
             for (std::int32_t b = e - 1; b >= 0; --b) {
-                if (static_cast<double>(up_to[at(e)] - up_to[at(b) + 1]) > between) break;
+                if (up_to[at(e)] - up_to[at(b) + 1] > between) break;
                 if (kept[at(b)] + size(b) < kept[at(e)]) {
                     kept[at(e)] = kept[at(b)] + size(b);
                     from[at(e)] = b;
