@@ -48,20 +48,17 @@ perm::Csr with_signs(std::int64_t n) {
                  [](std::int64_t i, std::int64_t j) { return (i * i + 3 * j * i + j) % 7 < 3 ? -1.0 : 1.0; });
 }
 
-// Their widths are such that each is cut off a few times: with a sanitizer that takes a fraction of the
-// samples.
 std::vector<Case> all_cases() {
-    const double wide = run::sanitized ? 4 : 1;
     std::vector<Case> cases;
-    cases.emplace_back("nesting", derangements(40), 0.0003 * wide, "nesting");
-    cases.emplace_back("rejection", derangements(40), 0.005 * wide, "rejection");
-    cases.emplace_back("two blocks", two_blocks(), 0.0005 * wide);
-    cases.emplace_back("signed", with_signs(40), 0.01 * wide);
+    cases.emplace_back("nesting", derangements(40), 0.0003, "nesting");
+    cases.emplace_back("rejection", derangements(40), 0.005, "rejection");
+    cases.emplace_back("two blocks", two_blocks(), 0.0005);
+    cases.emplace_back("signed", with_signs(40), 0.01);
     cases.emplace_back("exact", constant(6, 2), 0.1);
     cases.emplace_back("limited", derangements(40), 0.0001);
-    cases.back().wanted.samples = run::sanitized ? 30000 : 100000;
+    cases.back().wanted.samples = 300000;
     cases.emplace_back("limited rejection", derangements(40), 0.001, "rejection");
-    cases.back().wanted.samples = run::sanitized ? 10000 : 50000;
+    cases.back().wanted.samples = 100000;
     return cases;
 }
 
