@@ -30,7 +30,7 @@ int multiplier() {
 
 int cases(int usual) { return std::max(1, usual * multiplier() / (sanitized ? 6 : 1)); }
 
-int enough(int usual) { return std::max(1, usual / (sanitized ? 10 : 1)); }
+int enough(int usual) { return std::max(1, usual / (sanitized ? 15 : 1)); }
 
 void skip(const std::string &why) {
     ++skip_count;
