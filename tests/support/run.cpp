@@ -28,9 +28,9 @@ int multiplier() {
     return text != nullptr ? std::max(1, std::atoi(text)) : 1;
 }
 
-int cases(int usual) { return std::max(1, usual * multiplier() / (sanitized ? 6 : 1)); }
+int cases(int usual) { return std::max(1, usual * multiplier() / (sanitized ? 3 : 1)); }
 
-int enough(int usual) { return std::max(1, usual / (sanitized ? 15 : 1)); }
+int enough(int usual) { return std::max(1, usual / (sanitized ? 5 : 1)); }
 
 void skip(const std::string &why) {
     ++skip_count;
