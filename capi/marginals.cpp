@@ -15,6 +15,7 @@
 
 #include <perm.h>
 
+#include <functional>
 #include <optional>
 
 using capi::guarded;
@@ -32,6 +33,14 @@ libperm::MarginalsPlan marginals_plan(const perm_plan &plan) {
     return {plan.plan, plan.direct.get(), plan.gradient};
 }
 
+// By few sets on this thread, which takes less than to ask others.
+void on_threads(const libperm::Marginals &way, int threads, const std::function<void()> &run) {
+    if (way.by_sets())
+        run();
+    else
+        libperm::with_threads(threads, run);
+}
+
 // False: a plan is to find the way.
 bool without_plan(const perm_csr *a, const perm_opts *opts, const libperm::MarginalNumbers &to,
                   perm_result &r) {
@@ -46,10 +55,7 @@ bool without_plan(const perm_csr *a, const perm_opts *opts, const libperm::Margi
     libperm::Marginals::Work work;
     std::optional<libperm::MatchingSum> sum;
     const auto run = [&] { sum = way.run_alone(input, options, values.data(), work, to, control); };
-    if (way.by_sets())
-        run(); // on this thread, which takes less than to ask others
-    else
-        libperm::with_threads(options.threads, run);
+    on_threads(way, options.threads, run);
     if (!sum) return false;
     control.finish();
     capi::fill(r, options, sum->outcome, libperm::answer_of(sum->value, true));
@@ -103,10 +109,7 @@ perm_status perm_plan_marginals(const perm_plan *plan, const void *values, doubl
         const auto run = [&] {
             sum = way.run(marginals_plan(*plan), values, work, {marginals, error_bounds}, control);
         };
-        if (way.by_sets())
-            run(); // on this thread, which takes less than to ask others
-        else
-            libperm::with_threads(plan->plan.options.threads, run);
+        on_threads(way, plan->plan.options.threads, run);
         control.finish();
         capi::fill(r, plan->plan, sum.outcome, libperm::answer_of(sum.value, result != nullptr));
         r.threads = sum.threads;

@@ -3,12 +3,15 @@
 
 #include "bench/families.hpp"
 #include "tests/support/oracle.hpp"
+#include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
 #include <perm.hpp>
 
 #include <cmath>
+#include <complex>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,6 +64,23 @@ inline std::optional<perm::Result> asked_for(const char *engine, const perm::Csr
         CHECK(std::string(error.what()).find("takes ") != std::string::npos);
         return {};
     }
+}
+
+// By engine `background` what `real` makes, with complex entries, as engine `ryser` has it.
+inline void check_complex_backgrounds(const std::function<perm::Csr()> &real) {
+    int taken = 0;
+    for (int k = 0; k < run::cases(20); ++k) {
+        perm::Csr a = real();
+        for (const double x : a.values) a.complex_values.emplace_back(x, 2 * x);
+        a.complex_values[7] += std::complex<double>(3, 1);
+        a.values.clear();
+        const std::string truth = perm::compute(a, with("ryser", "exact")).text();
+        if (auto r = asked_for("background", a, "exact")) {
+            CHECK(std::string(r->text()) == truth);
+            ++taken;
+        }
+    }
+    CHECK(taken > run::enough(10));
 }
 
 } // namespace structured

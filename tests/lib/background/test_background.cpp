@@ -139,19 +139,7 @@ TEST_CASE("blocks that miss it by an entry") {
 
 TEST_CASE("complex blocks") {
     Random random(run::seed(0x626c6363));
-    int taken = 0;
-    for (int k = 0; k < run::cases(20); ++k) {
-        perm::Csr a = from_dense(in_blocks({12, 2, 2, 4, 0}, random));
-        for (const double x : a.values) a.complex_values.emplace_back(x, 2 * x);
-        a.complex_values[7] += std::complex<double>(3, 1);
-        a.values.clear();
-        const std::string truth = perm::compute(a, with("ryser", "exact")).text();
-        if (auto r = asked_for("background", a, "exact")) {
-            CHECK(std::string(r->text()) == truth);
-            ++taken;
-        }
-    }
-    CHECK(taken > run::enough(10));
+    check_complex_backgrounds([&random] { return from_dense(in_blocks({12, 2, 2, 4, 0}, random)); });
 }
 
 // Entries beside the blocks stand in few columns, so that other engines can count the others.

@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -36,6 +37,28 @@ inline DenseResidues matrix_of(std::size_t n, std::uint64_t prime,
         }
     return matrix;
 }
+
+// x_i z_(i+1) ... z_(j-1) y_j, where i < j, or the other way round: blocks of rank 1, of which some z are 0.
+class Chain {
+  public:
+    Chain(std::int64_t n, Random &random) {
+        for (std::int64_t i = 0; i < n; ++i) {
+            x_.push_back(random.integer(-2, 2));
+            y_.push_back(random.integer(-2, 2));
+            z_.push_back(random.integer(-1, 2));
+        }
+    }
+
+    std::int64_t entry(std::int64_t i, std::int64_t j) const {
+        const auto [first, last] = std::minmax(i, j);
+        std::int64_t product = x_[at(first)] * y_[at(last)];
+        for (std::int64_t l = first + 1; l < last; ++l) product *= z_[at(l)];
+        return product;
+    }
+
+  private:
+    std::vector<std::int64_t> x_, y_, z_;
+};
 
 // Row by row, over sets of columns.
 inline std::uint64_t by_sets(const DenseResidues &a) {

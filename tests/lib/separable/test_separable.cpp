@@ -87,15 +87,9 @@ TEST_CASE("kinds are used again: bands, and what changes along the diagonal") {
         REQUIRE(found.has_value());
         check_found(*found, band, order_as_given(band.n));
         // Above the diagonal, x_i z_(i+1) ... z_(j-1) y_j: blocks of rank 1, of which some z are 0.
-        std::vector<std::int64_t> x, y, z;
-        for (std::int64_t i = 0; i < n; ++i) {
-            x.push_back(random.integer(-2, 2));
-            y.push_back(random.integer(-2, 2));
-            z.push_back(random.integer(-1, 2));
-        }
+        const Chain of(n, random);
         const DenseResidues chain = matrix_of(at(n), prime, [&](std::int64_t i, std::int64_t j) {
-            std::int64_t product = x[at(std::min(i, j))] * y[at(std::max(i, j))];
-            for (std::int64_t l = std::min(i, j) + 1; l < std::max(i, j); ++l) product *= z[at(l)];
+            const std::int64_t product = of.entry(i, j);
             return i > j ? 3 * product : product;
         });
         const auto links = generators_of(chain, order_as_given(chain.n));

@@ -85,19 +85,7 @@ TEST_CASE("a background with entries beside it, and without") {
 
 TEST_CASE("complex backgrounds") {
     Random random(run::seed(0x62616363));
-    int taken = 0;
-    for (int k = 0; k < run::cases(20); ++k) {
-        perm::Csr a = from_dense(on_a_background(12, 9, random));
-        for (const double x : a.values) a.complex_values.emplace_back(x, 2 * x);
-        a.complex_values[7] += std::complex<double>(3, 1);
-        a.values.clear();
-        const std::string truth = perm::compute(a, with("ryser", "exact")).text();
-        if (auto r = asked_for("background", a, "exact")) {
-            CHECK(std::string(r->text()) == truth);
-            ++taken;
-        }
-    }
-    CHECK(taken > run::enough(10));
+    check_complex_backgrounds([&random] { return from_dense(on_a_background(12, 9, random)); });
 }
 
 TEST_CASE("low ranks, and one more") {
