@@ -373,6 +373,17 @@ PERM_API perm_status perm_plan_gradient_batch(const perm_plan *plan, const void 
                                               int64_t count, void *gradients, double *error_bounds,
                                               perm_result *results);
 
+/* The second derivatives of the permanent by its stored entries, times a direction: the derivative of perm_plan_gradient's
+ * numbers as the values move along it, for the time of some gradients; H is a matrix of nnz x nnz numbers, which is never
+ * formed. By four gradients at values + x direction, x the fourth roots of unity times a small power of two (Cauchy; of real
+ * numbers three of them), and one of magnitudes, by which what they leave is bounded.
+ * direction: nnz values of the plan's value_type, in the order of the entries; of a pattern doubles. The weights of lines that
+ * may stay unmatched, behind the values, are constants here.
+ * product: as many numbers as the gradient has, as it writes them. error_bounds (may be NULL): as there.
+ * Errors: those of perm_plan_gradient, naming what of the direction is at fault. Then nothing is written. */
+PERM_API perm_status perm_plan_hessian_product(const perm_plan *plan, const void *values, const void *direction,
+                                               void *product, double *error_bounds);
+
 /* How likely each entry is to be in the matching, and each line to stay unmatched, where a matching's probability is its
  * share of the sum over all (perm_csr): what a tracker asks of its associations (joint probabilistic data association).
  * marginals: nnz + n_rows + n_cols probabilities: of each stored entry, in the order of the perm_csr; that each row stays
@@ -412,6 +423,22 @@ PERM_API perm_status perm_plan_marginals_batch(const perm_plan *plan, const void
  * Errors: those of perm_compute; PERM_BAD_ARGUMENT for another count; PERM_BAD_OPTION for a precision that is neither
  * "auto" nor "exact". Then all results are cleared. */
 PERM_API perm_status perm_matchings(const perm_csr *a, const perm_opts *opts, int64_t count, perm_result *results);
+
+/* The coefficients of the polynomial perm(C + x L), from x^0 on: C = a, with its weights, which stand in the sum as they are,
+ * and L = `linear`: nnz values of a's value_type, of the same entries in the same order, so that where one of both matrices
+ * has no entry a 0 is written. results: `count` of them, one more than the lesser number of lines one way (multiplicities
+ * counted), each from PERM_RESULT_INIT and, in the end, for perm_result_clear; above the degree they are 0. With L = I these
+ * are the sums of the permanents of all principal submatrices of one order, with L a part of A a permanent by how many of
+ * these entries are used (docs/polynomials.md).
+ * Of integers and text all are exact: x is a power of two so large that the digits of one exact permanent are all of them
+ * (Kronecker's substitution). So too of doubles where that is quick, each then rounded to a double within its bound, unless
+ * precision is "exact"; else by the permanents at roots of unity of a radius, which is a power of two (Cauchy), within their
+ * bounds; where these miss the tolerance and precision is "auto", exactly after all, if the limits allow. "double", "dd": by
+ * roots of unity alone. "mod:P": residues, by P > count - 1 points, else of the exact ones.
+ * Errors: those of perm_compute; PERM_BAD_ARGUMENT for another count, for PERM_VALUE_PATTERN, which has no values, and where
+ * linear is a null pointer; PERM_BAD_OPTION for other precisions. Then all results are cleared. */
+PERM_API perm_status perm_polynomial(const perm_csr *a, const void *linear, const perm_opts *opts, int64_t count,
+                                     perm_result *results);
 
 typedef enum perm_format {
     PERM_FORMAT_TEXT = 0,
@@ -726,6 +753,7 @@ PERM_API perm_status perm_plan_destroy(perm_plan *plan);
  *   perm_task_plan       what perm_plan_execute takes, which must outlive the task
  *   perm_task_estimate   what perm_estimate takes; nothing of it is kept but what progress and cancel point to
  *   perm_task_matchings  what perm_matchings takes; so too
+ *   perm_task_polynomial what perm_polynomial takes; so too
  *   perm_task_gradient   what perm_plan_gradient takes, which must outlive the task
  *   perm_task_minors     what perm_sub_permanents takes; nothing of it is kept, as above
  *   perm_task_periodic   what perm_periodic_terms takes (below): a plan, which must outlive the task, and lengths
@@ -740,6 +768,7 @@ PERM_API perm_status perm_task_plan(const perm_plan *plan, const void *values, p
 PERM_API perm_status perm_task_estimate(const perm_csr *a, const perm_opts *opts, const perm_estimate_opts *estimate_opts,
                                         perm_task **task);
 PERM_API perm_status perm_task_matchings(const perm_csr *a, const perm_opts *opts, perm_task **task);
+PERM_API perm_status perm_task_polynomial(const perm_csr *a, const void *linear, const perm_opts *opts, perm_task **task);
 PERM_API perm_status perm_task_gradient(const perm_plan *plan, const void *values, perm_task **task);
 PERM_API perm_status perm_task_minors(const perm_dense *a, const perm_opts *opts, perm_task **task);
 PERM_API perm_status perm_task_samples(const perm_csr *a, const perm_opts *opts, int64_t shots, uint64_t seed,
