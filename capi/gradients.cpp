@@ -1,4 +1,4 @@
-// perm_plan_gradient and perm_plan_gradient_batch.
+// perm_plan_gradient, perm_plan_gradient_batch and perm_plan_hessian_product.
 #include "capi/boundary.hpp"
 #include "capi/gradient_task.hpp"
 #include "capi/interval_beside.hpp"
@@ -152,6 +152,23 @@ perm_status perm_plan_gradient_batch(const perm_plan *plan, const void *values, 
                 .run(count, control);
         });
         of_failure.keep();
+    });
+}
+
+perm_status perm_plan_hessian_product(const perm_plan *plan, const void *values, const void *direction,
+                                      void *product, double *error_bounds) {
+    return guarded([&] {
+        capi::require_executable(plan, libperm::Call::plan_gradient_batch);
+        require_place(*plan, product);
+        libperm::RunControl control(plan->plan.options);
+        capi::telling_interval(
+            plan->plan.options,
+            [&] {
+                plan->hessian.of(plan->plan, control)
+                    .run(plan->plan, values, direction, static_cast<double *>(product), error_bounds,
+                         control);
+            },
+            plan->plan.input, values);
     });
 }
 

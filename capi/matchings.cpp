@@ -1,4 +1,4 @@
-// Numbers of matchings (lib/execute/matching_numbers): as a task, and at once.
+// Numbers of matchings (lib/polynomial/matching_numbers): as a task, and at once.
 #include "capi/boundary.hpp"
 #include "capi/one_call.hpp"
 #include "capi/results.hpp"
@@ -7,7 +7,7 @@
 #include "jit/text/text.hpp"
 #include "lib/base/error.hpp"
 #include "lib/base/threads.hpp"
-#include "lib/execute/matching_numbers.hpp"
+#include "lib/polynomial/matching_numbers.hpp"
 #include "lib/input/matrix.hpp"
 
 #include <perm.h>

@@ -46,6 +46,8 @@ std::unique_ptr<perm_task> loaded(std::string_view bytes, const perm_opts *opts)
     if (source.kind == libperm::TaskIdentity::plan) return capi::plan_task(std::move(source), opts);
     if (source.kind == libperm::TaskIdentity::estimate) return capi::estimate_task(source, opts);
     if (source.kind == libperm::TaskIdentity::matchings) return capi::matching_task(std::move(source), opts);
+    if (source.kind == libperm::TaskIdentity::polynomial)
+        return capi::polynomial_task(std::move(source), opts);
     if (source.kind == libperm::TaskIdentity::derivatives)
         return capi::gradient_task(std::move(source), opts);
     if (source.kind == libperm::TaskIdentity::minors) return capi::minors_task(std::move(source), opts);
@@ -109,6 +111,11 @@ perm_status perm_task_estimate(const perm_csr *a, const perm_opts *opts,
 
 perm_status perm_task_matchings(const perm_csr *a, const perm_opts *opts, perm_task **task) {
     return made(task, [&] { return capi::matching_task(a, opts); });
+}
+
+perm_status perm_task_polynomial(const perm_csr *a, const void *linear, const perm_opts *opts,
+                                 perm_task **task) {
+    return made(task, [&] { return capi::polynomial_task(a, linear, opts); });
 }
 
 perm_status perm_task_gradient(const perm_plan *plan, const void *values, perm_task **task) {

@@ -4,6 +4,7 @@
 #include "lib/execute/plan_gradient.hpp"
 #include "lib/glynn/calls/glynn_plan.hpp"
 #include "lib/plan/plan.hpp"
+#include "lib/polynomial/hessian_product.hpp"
 #include "lib/tape/on_device.hpp"
 #include "lib/tape/tape_run.hpp"
 
@@ -15,6 +16,7 @@ struct perm_plan {
     std::unique_ptr<const libperm::GlynnPlan> glynn;
     std::unique_ptr<const libperm::TapePlan> direct;
     libperm::PlanGradient gradient;
+    libperm::LazyHessianProduct hessian;
     libperm::IdleTapes idle_tapes;
     double seconds_check = 0, seconds_plan = 0;
     // Of a computation that was made: of the entries as that took them, not as the caller gave them.

@@ -21,6 +21,9 @@ std::unique_ptr<perm_task> estimate_task(const TaskSource &source, const perm_op
 std::unique_ptr<perm_task> matching_task(const perm_csr *a, const perm_opts *opts);
 std::unique_ptr<perm_task> matching_task(TaskSource source, const perm_opts *opts);
 
+std::unique_ptr<perm_task> polynomial_task(const perm_csr *a, const void *linear, const perm_opts *opts);
+std::unique_ptr<perm_task> polynomial_task(TaskSource source, const perm_opts *opts);
+
 std::unique_ptr<perm_task> gradient_task(const perm_plan *plan, const void *values);
 std::unique_ptr<perm_task> gradient_task(TaskSource source, const perm_opts *opts);
 

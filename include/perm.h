@@ -373,14 +373,14 @@ PERM_API perm_status perm_plan_gradient_batch(const perm_plan *plan, const void 
                                               int64_t count, void *gradients, double *error_bounds,
                                               perm_result *results);
 
-/* The second derivatives of the permanent by its stored entries, times a direction: the derivative of perm_plan_gradient's
- * numbers as the values move along it, for the time of some gradients; H is a matrix of nnz x nnz numbers, which is never
- * formed. By four gradients at values + x direction, x the fourth roots of unity times a small power of two (Cauchy; of real
- * numbers three of them), and one of magnitudes, by which what they leave is bounded.
- * direction: nnz values of the plan's value_type, in the order of the entries; of a pattern doubles. The weights of lines that
- * may stay unmatched, behind the values, are constants here.
+/* The second derivatives of the permanent, times a direction: how perm_plan_gradient's numbers change as the values move
+ * along it, the Hessian times a vector, for the time of some gradients. The Hessian is never formed. By the
+ * gradients at values + x direction, x the eighth roots of unity times a small power of two (Cauchy's formula), and one of
+ * magnitudes that bounds what these leave: more than ten digits (docs/gradients.md).
+ * direction: as many numbers as `values`, of the same kind and in the same order; of a pattern doubles.
  * product: as many numbers as the gradient has, as it writes them. error_bounds (may be NULL): as there.
- * Errors: those of perm_plan_gradient, naming what of the direction is at fault. Then nothing is written. */
+ * Errors: those of perm_plan_gradient, naming what of the direction is at fault; PERM_UNSUPPORTED where values and
+ * direction lie too far apart for doubles. Then nothing is written. */
 PERM_API perm_status perm_plan_hessian_product(const perm_plan *plan, const void *values, const void *direction,
                                                void *product, double *error_bounds);
 

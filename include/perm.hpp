@@ -151,8 +151,8 @@ inline Result compute_product(const perm_factors &a, const perm_opts &opts = PER
     return result;
 }
 
-// The numbers of matchings with 0, 1, 2, ... entries (perm_matchings).
-inline std::vector<Result> matchings(const perm_csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
+// min(rows, columns) + 1 results, multiplicities counted, that fill(raw) fills.
+template <class Fill> std::vector<Result> results_by_size(const perm_csr &a, const Fill &fill) {
     const auto lines = [](const std::int64_t *times, std::int64_t count) {
         return times ? std::accumulate(times, times + count, std::int64_t{0}) : count;
     };
@@ -160,10 +160,25 @@ inline std::vector<Result> matchings(const perm_csr &a, const perm_opts &opts = 
         std::min(lines(a.row_multiplicity, a.n_rows), lines(a.col_multiplicity, a.n_cols)) + 1;
     std::vector<perm_result> raw(static_cast<std::size_t>(count > 0 ? count : 1),
                                  perm_result PERM_RESULT_INIT);
-    check(perm_matchings(&a, &opts, count, raw.data()));
+    check(fill(count, raw.data()));
     std::vector<Result> results(raw.size());
     for (std::size_t k = 0; k < raw.size(); ++k) *results[k].raw() = raw[k];
     return results;
+}
+
+// The numbers of matchings with 0, 1, 2, ... entries (perm_matchings).
+inline std::vector<Result> matchings(const perm_csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
+    return results_by_size(a, [&](std::int64_t count, perm_result *results) {
+        return perm_matchings(&a, &opts, count, results);
+    });
+}
+
+// The coefficients of perm(C + x L), C being `a` (perm_polynomial).
+inline std::vector<Result> polynomial(const perm_csr &a, const void *linear,
+                                      const perm_opts &opts = PERM_OPTS_INIT) {
+    return results_by_size(a, [&](std::int64_t count, perm_result *results) {
+        return perm_polynomial(&a, linear, &opts, count, results);
+    });
 }
 
 // perm_plan that frees itself.
@@ -191,6 +206,12 @@ class Plan {
         Result result;
         check(perm_plan_execute(plan_, values, result.raw()));
         return result;
+    }
+
+    // Second derivatives times a direction, to each number's place (perm_plan_hessian_product).
+    void hessian_product(const void *values, const void *direction, void *product,
+                         double *error_bounds = nullptr) const {
+        check(perm_plan_hessian_product(plan_, values, direction, product, error_bounds));
     }
 
     // To each entry's place in `derivatives` (perm_plan_gradient); returns the permanent.
@@ -336,6 +357,11 @@ class Task {
     static Task matchings(const perm_csr &a, const perm_opts &opts = PERM_OPTS_INIT) {
         Task task;
         check(perm_task_matchings(&a, &opts, &task.task_));
+        return task;
+    }
+    static Task polynomial(const perm_csr &a, const void *linear, const perm_opts &opts = PERM_OPTS_INIT) {
+        Task task;
+        check(perm_task_polynomial(&a, linear, &opts, &task.task_));
         return task;
     }
     // Derivatives; as of a plan.

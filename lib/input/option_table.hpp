@@ -22,6 +22,7 @@ enum class Call {
     plan_run_shard,
     plan_combine,
     matchings,
+    polynomial,
     sub_permanents,
     gradients,
     sample_photons, // and perm_boson_sample

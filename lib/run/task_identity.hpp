@@ -29,6 +29,7 @@ struct TaskIdentity {
                    : its_kind == estimate    ? "an estimate (perm_estimate)"
                    : its_kind == product     ? "the permanent of a product (perm_compute_product)"
                    : its_kind == matchings   ? "numbers of matchings (perm_matchings)"
+                   : its_kind == polynomial  ? "a polynomial (perm_polynomial)"
                    : its_kind == samples     ? "samples of matchings (perm_sample)"
                    : its_kind == batch       ? "a batch (perm_plan_execute_batch)"
                    : its_kind == periodic    ? "terms of a periodic matrix (perm_periodic_terms)"
@@ -43,9 +44,10 @@ struct TaskIdentity {
     }
 
     static constexpr std::string_view plan = "a plan", product = "a product", estimate = "an estimate",
-                                      matchings = "numbers of matchings", periodic = "periodic terms",
-                                      derivatives = "derivatives", minors = "minors", samples = "samples",
-                                      batch = "a batch", by_ranks = "a task by ranks";
+                                      matchings = "numbers of matchings", polynomial = "a polynomial",
+                                      periodic = "periodic terms", derivatives = "derivatives",
+                                      minors = "minors", samples = "samples", batch = "a batch",
+                                      by_ranks = "a task by ranks";
 };
 
 } // namespace libperm

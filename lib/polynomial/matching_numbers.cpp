@@ -1,4 +1,4 @@
-#include "lib/execute/matching_numbers.hpp"
+#include "lib/polynomial/matching_numbers.hpp"
 
 #include "jit/compile/digest.hpp"
 #include "jit/text/text.hpp"
@@ -8,11 +8,12 @@
 #include "lib/base/struct_size.hpp"
 #include "lib/base/system.hpp"
 #include "lib/execute/execute.hpp"
-#include "lib/execute/ferrers_numbers.hpp"
 #include "lib/execute/plan_task.hpp"
 #include "lib/input/digest.hpp"
 #include "lib/input/written_out.hpp"
 #include "lib/number/ball.hpp"
+#include "lib/polynomial/ferrers_numbers.hpp"
+#include "lib/polynomial/kronecker.hpp"
 #include "lib/run/placement.hpp"
 #include "lib/saved/bytes.hpp"
 #include "preprocess/index.hpp"
@@ -51,12 +52,6 @@ WholeEntries whole_entries(Values values, const Poll &poll) {
     return out;
 }
 
-mpq_class number_of(const Scaled &x) {
-    mpq_class number(x.mantissa);
-    const auto shift = static_cast<mp_bitcnt_t>(std::abs(x.exp2));
-    return x.exp2 < 0 ? mpq_class(number >> shift) : mpq_class(number << shift);
-}
-
 // This bounds each of the numbers of matchings: every row is in none of its entries, or in one.
 double bits_of_numbers(const Pattern &a, const std::vector<Gaussian> &entries, const LineCounts &row_count,
                        const LineCounts &column_count, const Poll &poll) {
@@ -75,21 +70,6 @@ double bits_of_numbers(const Pattern &a, const std::vector<Gaussian> &entries, c
         bits += static_cast<double>(row_count[i]) * (static_cast<double>(exp2) + std::log2(mantissa) + 1e-9);
     }
     return std::ceil(bits);
-}
-
-// The c_k are read off a sum of c_k 2^(b k), |c_k| < 2^(b - 1).
-std::vector<mpz_class> digits_of(mpz_class sum, std::size_t count, unsigned long bits, const Poll &poll) {
-    std::vector<mpz_class> digits(count);
-    const mpz_class half = mpz_class(1) << (bits - 1);
-    for (mpz_class &digit : digits) {
-        poll();
-        mpz_fdiv_r_2exp(digit.get_mpz_t(), sum.get_mpz_t(), bits);
-        if (digit >= half) digit -= mpz_class(1) << bits;
-        sum -= digit;
-        mpz_fdiv_q_2exp(sum.get_mpz_t(), sum.get_mpz_t(), bits);
-    }
-    if (sum != 0) throw Error(PERM_INTERNAL, "the numbers of matchings do not fit into their sum");
-    return digits;
 }
 
 constexpr std::int64_t of_number = sizeof(Gaussian) + 4 * 32; // bytes, with four short numbers
@@ -349,7 +329,7 @@ std::vector<Outcome> MatchingTask::run(PieceStore *store, RunControl &control, c
 
 MatchingTask::WholeNumbers MatchingTask::numbers_of(const Outcome &sum, const Poll &poll) const {
     const auto bits = static_cast<unsigned long>(bits_);
-    const Gaussian number = sum.wide ? *sum.wide : Gaussian{number_of(sum.value), 0};
+    const Gaussian number = sum.wide ? *sum.wide : Gaussian{exact_number(sum.value), 0};
     return {digits_of(number.re.get_num(), at(count_), bits, poll),
             digits_of(number.im.get_num(), at(count_), bits, poll)};
 }

@@ -1,4 +1,4 @@
-#include "lib/execute/matching_sums.hpp"
+#include "lib/polynomial/matching_sums.hpp"
 
 #include "lib/run/pieces.hpp"
 #include "preprocess/index.hpp"

@@ -1,4 +1,4 @@
-#include "lib/execute/ferrers_numbers.hpp"
+#include "lib/polynomial/ferrers_numbers.hpp"
 
 #include "preprocess/index.hpp"
 

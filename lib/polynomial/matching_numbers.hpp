@@ -5,8 +5,8 @@
 // (Kronecker's substitution): one exact computation gives them all.
 #pragma once
 
-#include "lib/execute/matching_sums.hpp"
 #include "lib/plan/plan.hpp"
+#include "lib/polynomial/matching_sums.hpp"
 #include "lib/run/outcome.hpp"
 #include "lib/run/task.hpp"
 

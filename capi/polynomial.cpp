@@ -1,0 +1,130 @@
+// The coefficients of perm(C + x L) (lib/polynomial/polynomial_task): as a task, and at once.
+#include "capi/boundary.hpp"
+#include "capi/one_call.hpp"
+#include "capi/results.hpp"
+#include "capi/stopwatch.hpp"
+#include "capi/task_kinds.hpp"
+#include "jit/text/text.hpp"
+#include "lib/base/error.hpp"
+#include "lib/base/threads.hpp"
+#include "lib/input/matrix.hpp"
+#include "lib/polynomial/polynomial_task.hpp"
+
+#include <perm.h>
+
+#include <memory>
+#include <utility>
+
+namespace {
+
+class PolynomialTask final : public perm_task {
+  public:
+    // The matrix must outlive it.
+    PolynomialTask(const perm_csr *a, const void *linear, const perm_opts *opts)
+        : options_(libperm::read_options(opts, libperm::Call::polynomial)) {
+        make(a, linear, nullptr);
+    }
+    // What is told in `source` is, with the way that it names, and the matrix is kept there.
+    PolynomialTask(const perm_csr *a, const void *linear, const perm_opts *opts, capi::TaskSource source,
+                   bool names_way)
+        : options_(libperm::read_options(opts, libperm::Call::polynomial)), source_(std::move(source)) {
+        make(a, linear, names_way ? &source_.plan : nullptr);
+        source_.kind = libperm::TaskIdentity::polynomial;
+        source_.plan = task_->plan();
+        source_.take(*a, libperm::read_pattern(a));
+        source_.values = capi::GivenNumbers(linear, a->nnz, a->value_type);
+    }
+
+    capi::Room room() const override { return {.results = task_->count()}; }
+    void run(const perm_answer &answer) const override {
+        answered(answer,
+                 [&](libperm::RunControl &control) { return libperm::run_kept(*task_, options_, control); });
+    }
+    void combine(std::span<const std::string_view> partials, const perm_answer &answer) const override {
+        answered(answer,
+                 [&](libperm::RunControl &control) { return libperm::combine(*task_, partials, control); });
+    }
+    std::string saved() const override { return source_.bytes(); }
+    std::string difference(const perm_csr &a) const override { return source_.difference(a); }
+
+  protected:
+    const libperm::Options &options() const override { return options_; }
+    libperm::Call shard_call() const override { return libperm::Call::polynomial; }
+    void with_task(libperm::RunControl &, const Work &work) const override { work(*task_); }
+
+  private:
+    void make(const perm_csr *a, const void *linear, const std::string *way) {
+        call_ = std::make_unique<libperm::RunControl>(options_);
+        libperm::with_threads(options_.threads, [&] {
+            task_ = std::make_unique<libperm::PolynomialTask>(a, linear, options_, *call_, way);
+        });
+    }
+
+    template <class Find> void answered(const perm_answer &answer, const Find &find) const {
+        const bool fractions = options_.precision == libperm::Precision::exact; // else all are decimals
+        capi::Stopwatch watch;
+        controlled([&](libperm::RunControl &control) {
+            libperm::with_threads(options_.threads, [&] {
+                const std::vector<libperm::Outcome> found = find(control);
+                const double seconds = watch.lap();
+                for (std::size_t k = 0; k < found.size(); ++k) {
+                    perm_result filled = PERM_RESULT_INIT;
+                    capi::fill(filled, task_->plan_made(), found[k], libperm::answer_of(found[k], fractions));
+                    filled.seconds_run = filled.seconds_total = seconds;
+                    capi::write(capi::result_at(answer.results, static_cast<std::int64_t>(k)), filled);
+                }
+            });
+        });
+    }
+
+    const libperm::Options options_;
+    capi::TaskSource source_;
+    std::unique_ptr<const libperm::PolynomialTask> task_;
+};
+
+} // namespace
+
+namespace capi {
+
+std::unique_ptr<perm_task> polynomial_task(const perm_csr *a, const void *linear, const perm_opts *opts) {
+    TaskSource source;
+    source.take(opts);
+    return std::make_unique<PolynomialTask>(a, linear, opts, std::move(source), false);
+}
+
+std::unique_ptr<perm_task> polynomial_task(TaskSource source, const perm_opts *opts) {
+    const TaskSource known = source; // that the views are of
+    const perm_opts all = known.options(opts);
+    const perm_csr a = known.matrix.csr();
+    if (!known.values.are(a.nnz, a.value_type))
+        throw libperm::Error(PERM_BAD_ARGUMENT, "the saved polynomial has not a linear part for each entry");
+    return std::make_unique<PolynomialTask>(&a, known.values.data(), &all, std::move(source), true);
+}
+
+} // namespace capi
+
+extern "C" perm_status perm_polynomial(const perm_csr *a, const void *linear, const perm_opts *opts,
+                                       int64_t count, perm_result *results) {
+    return capi::guarded([&] {
+        if (count < 1)
+            throw libperm::Error(PERM_BAD_ARGUMENT, "there is one coefficient at least, that of x^0");
+        if (!results) capi::require_result(results);
+        capi::ClearedOnFailure of_failure(results, count);
+        capi::Stopwatch watch;
+        const PolynomialTask task(a, linear, opts);
+        if (count != task.results())
+            throw libperm::Error(PERM_BAD_ARGUMENT,
+                                 libperm::formatted("count is {}: of this matrix there are {} coefficients",
+                                                    count, task.results()));
+        perm_answer answer = PERM_ANSWER_INIT;
+        answer.results = results;
+        answer.count = count;
+        task.run(answer);
+        const double seconds = watch.lap();
+        for (std::int64_t k = 0; k < count; ++k) {
+            perm_result &r = capi::result_at(results, k);
+            r.seconds_run = r.seconds_total = seconds;
+        }
+        of_failure.keep();
+    });
+}

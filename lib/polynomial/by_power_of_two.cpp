@@ -1,0 +1,174 @@
+#include "jit/text/text.hpp"
+#include "lib/base/error.hpp"
+#include "lib/base/system.hpp"
+#include "lib/execute/execute.hpp"
+#include "lib/execute/plan_task.hpp"
+#include "lib/polynomial/kronecker.hpp"
+#include "lib/polynomial/substitution.hpp"
+#include "lib/run/placement.hpp"
+#include "preprocess/index.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+namespace libperm {
+namespace {
+
+// What makes the numbers of a line whole, and a bound of the sum of their absolute values then.
+struct Line {
+    mpz_class denominator = 1;
+    mpq_class sum = 0;
+
+    void take(const Gaussian &x, std::int64_t times) {
+        for (const mpq_class *part : {&x.re, &x.im}) {
+            if (*part == 0) continue;
+            denominator = lcm(denominator, part->get_den());
+            sum += abs(*part) * mpz_class(times);
+        }
+    }
+    double bits() const {
+        const mpq_class whole = sum * denominator;
+        const mpz_class &most = whole.get_num();
+        signed long exp2 = 0;
+        const double mantissa = mpz_get_d_2exp(&exp2, most.get_mpz_t());
+        return most <= 1 ? 0 : static_cast<double>(exp2) + std::log2(mantissa) + 1e-9;
+    }
+};
+
+// perm(C + x L) has whole coefficients times `denominator`, of fewer than bits - 1 bits each.
+struct Size {
+    mpz_class denominator = 1;
+    double bits = 2; // a sign, and what these sums of logarithms are rounded by
+
+    void take(const Line &line, std::int64_t times) {
+        mpz_class power;
+        mpz_pow_ui(power.get_mpz_t(), line.denominator.get_mpz_t(), at(times));
+        denominator *= power;
+        bits += static_cast<double>(times) * line.bits();
+    }
+};
+
+// Each row is in one of its entries, or free with its weight, or with 1 where rows are more than columns; a
+// column that is free has its weight, too.
+Size size_of_coefficients(const LinearEntries &entries, const Poll &poll) {
+    const InputPattern &given = as_given(entries.input);
+    const Pattern &a = given.pattern;
+    const LineCounts rows = entries.row_count(), columns = entries.column_count();
+    PolledSteps steps(poll);
+    Size size;
+    std::size_t weight = entries.entries();
+    for (std::int32_t i = 0; i < a.rows; ++i) {
+        Line row;
+        for (std::int64_t k = a.row_begin(i); k < a.row_begin(i + 1); ++k) {
+            steps.take(64);
+            row.take(entries.constant_at(at(k)), columns[a.col[at(k)]]);
+            row.take(entries.linear_at(at(k)), columns[a.col[at(k)]]);
+        }
+        if (given.row_weights)
+            row.take(entries.constant_at(weight++), 1);
+        else if (entries.input.free_columns > 0)
+            row.sum += 1;
+        size.take(row, rows[i]);
+    }
+    for (std::int32_t j = 0; given.col_weights && j < a.cols; ++j) {
+        steps.take(64);
+        Line column;
+        column.sum = 1;
+        column.take(entries.constant_at(weight++), 1);
+        size.take(column, columns[j]);
+    }
+    size.bits = std::ceil(size.bits);
+    return size;
+}
+
+class PowerOfTwo final : public Substitution {
+  public:
+    PowerOfTwo(const LinearEntries &entries, const Options &options, RunControl &control,
+               const std::string *plan)
+        : count_(at(entries.degree + 1)) {
+        const Poll poll = [&control] { control.poll(); };
+        Size size = size_of_coefficients(entries, poll);
+        const double bytes = size.bits * static_cast<double>(count_) / 8;
+        const double held =
+            bytes * 4 + bytes / static_cast<double>(count_) * static_cast<double>(entries.entries()) * 2;
+        if (held > static_cast<double>(options.memory_limit))
+            throw refused_for_memory(formatted("exactly, the {} coefficients have up to {:.3g} bits each: {}",
+                                               count_, size.bits, readable_bytes(held)),
+                                     static_cast<double>(options.memory_limit),
+                                     "raise the limit: memory_limit_bytes");
+        bits_ = static_cast<unsigned long>(size.bits);
+        denominator_ = std::move(size.denominator);
+        bytes_ = static_cast<std::int64_t>(held);
+        const Charge charge(&control.memory(), bytes_);
+        Options exactly = options;
+        exactly.precision = Precision::exact;
+        exactly.modulus = 0;
+        InputPattern input = entries.input_of(PERM_VALUE_TEXT);
+        const Values written = values_at(entries, poll);
+        values_ = input.written ? spread(written, input.source, poll) : written;
+        simplify(input, values_);
+        plan_ = plan_for(std::move(input), values_, exactly, control, plan);
+        task_.emplace(plan_, values_);
+    }
+
+    const Plan &plan() const override { return plan_; }
+    const Task &task() const override { return *task_; }
+    double seconds() const override { return plan_.seconds; }
+
+    std::vector<Outcome> coefficients(PieceStore *store, RunControl &control) const override {
+        const Poll poll = [&control] { control.poll(); };
+        const Charge charge(&control.memory(), bytes_);
+        const Outcome sum = execute(plan_, values_, control, store);
+        if (!sum.exact) throw Error(PERM_INTERNAL, "a polynomial's value at a power of two is not exact");
+        Gaussian number = sum.wide ? *sum.wide : Gaussian{exact_number(sum.value), 0};
+        number.re *= denominator_;
+        number.im *= denominator_;
+        if (!is_integer(number))
+            throw Error(PERM_INTERNAL, "a polynomial's value at a power of two is no whole number");
+        const std::vector<mpz_class> re = digits_of(number.re.get_num(), count_, bits_, poll),
+                                     im = digits_of(number.im.get_num(), count_, bits_, poll);
+        std::vector<Outcome> out;
+        for (std::size_t k = 0; k < count_; ++k) {
+            Gaussian coefficient{mpq_class(re[k], denominator_), mpq_class(im[k], denominator_)};
+            coefficient.re.canonicalize();
+            coefficient.im.canonicalize();
+            Outcome one = sum;
+            set_value(one, WideBall{std::move(coefficient), {}});
+            out.push_back(std::move(one));
+        }
+        return out;
+    }
+
+  private:
+    Values values_at(const LinearEntries &entries, const Poll &poll) const {
+        Values values;
+        PolledSteps steps(poll);
+        for (std::size_t k = 0; k < entries.values(); ++k) {
+            steps.take(64 + static_cast<std::int64_t>(bits_ / 32));
+            Gaussian x = entries.linear_at(k);
+            x.re <<= bits_;
+            x.im <<= bits_;
+            values.wide.push_back(entries.constant_at(k) + x);
+        }
+        return values;
+    }
+
+    const std::size_t count_;
+    unsigned long bits_ = 0;
+    mpz_class denominator_ = 1;
+    std::int64_t bytes_ = 0; // of the value and its digits
+    Values values_;
+    Plan plan_;
+    std::optional<PlanTask> task_;
+};
+
+} // namespace
+
+std::unique_ptr<Substitution> by_power_of_two(const LinearEntries &entries, const Options &options,
+                                              RunControl &control, const std::string *plan) {
+    return std::make_unique<PowerOfTwo>(entries, options, control, plan);
+}
+
+} // namespace libperm

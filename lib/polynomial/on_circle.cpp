@@ -1,0 +1,157 @@
+#include "lib/polynomial/at_points.hpp"
+#include "lib/polynomial/circle.hpp"
+#include "lib/polynomial/kronecker.hpp"
+#include "lib/polynomial/substitution.hpp"
+#include "preprocess/index.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+namespace libperm {
+namespace {
+
+constexpr double far = 0x1p900; // beyond it, and below its inverse, products may leave the range of double
+
+double size_as_double(const Gaussian &x) { return std::abs(x.re.get_d()) + std::abs(x.im.get_d()); }
+
+// The power of two where the products over the rows of both matrices' sums are about equal.
+std::int64_t balanced_radius(const LinearEntries &entries) {
+    const Pattern &a = as_given(entries.input).pattern;
+    double sum = 0, rows = 0;
+    for (std::int32_t i = 0; i < a.rows; ++i) {
+        double constant = 0, linear = 0;
+        for (std::int64_t k = a.row_begin(i); k < a.row_begin(i + 1); ++k) {
+            constant += size_as_double(entries.constant_at(at(k)));
+            linear += size_as_double(entries.linear_at(at(k)));
+        }
+        if (constant == 0 || linear == 0) continue;
+        sum += std::log2(constant) - std::log2(linear);
+        ++rows;
+    }
+    return rows == 0 || !std::isfinite(sum) ? 0 : static_cast<std::int64_t>(std::round(sum / rows));
+}
+
+// c and l r as doubles; none: one lies beyond what is safe.
+struct Doubles {
+    double re, im;
+};
+std::optional<Doubles> as_doubles(const Gaussian &x, std::int64_t exp2) {
+    const auto part = [exp2](const mpq_class &y) { return shifted(y, exp2).get_d(); };
+    const Doubles out{part(x.re), part(x.im)};
+    for (const auto &[y, exact] : {std::pair(out.re, &x.re), std::pair(out.im, &x.im)})
+        if (*exact != 0 && !(std::abs(y) < far && std::abs(y) > 1 / far)) return {};
+    return out;
+}
+
+class OnCircle final : public Substitution {
+  public:
+    OnCircle(const LinearEntries &entries, const Options &options, RunControl &control,
+             const std::string *plan, bool real)
+        : lines_(static_cast<double>(entries.input.pattern.rows)),
+          degree_(at(entries.degree)),
+          circle_(degree_ + 1, balanced_radius(entries), real) {
+        const std::size_t points = circle_.values() + 1, each = entries.values();
+        bytes_ = static_cast<std::int64_t>(points * each * 2 * sizeof(double));
+        const Charge charge(&control.memory(), bytes_);
+        if (!take_values(entries, control)) return;
+        Options doubles = options;
+        if (doubles.precision == Precision::automatic) doubles.precision = Precision::double_;
+        doubles.checkpoint.clear();
+        points_.emplace(entries.input_of(PERM_VALUE_C128), values_.data(), static_cast<std::int64_t>(points),
+                        doubles, control, plan);
+    }
+
+    bool is_possible() const { return points_.has_value(); }
+    const Plan &plan() const override { return points_->plan(); }
+    const Task &task() const override { return points_->task(); }
+    double seconds() const override { return points_->seconds(); }
+
+    std::vector<Outcome> coefficients(PieceStore *store, RunControl &control) const override {
+        const Charge charge(&control.memory(), bytes_);
+        const std::vector<Outcome> found = points_->outcomes(store, control);
+        if (found.empty()) return {};
+        const Scaled moved = moved_by_rounding(found[0]);
+        std::vector<WideBall> values;
+        for (std::size_t j = 0; j < circle_.values(); ++j) {
+            const Outcome &one = found[j + 1];
+            const Gaussian number = one.wide ? *one.wide : Gaussian{exact_number(one.value), 0};
+            values.push_back({number, (Ball{{}, one.error} + Ball{{}, moved}).error});
+        }
+        const std::vector<WideBall> coefficients =
+            circle_.coefficients(values, [&control] { control.poll(); });
+        std::vector<Outcome> out;
+        for (const WideBall &coefficient : coefficients) {
+            Outcome one = found[0];
+            set_value(one, coefficient);
+            out.push_back(std::move(one));
+        }
+        return out;
+    }
+
+  private:
+    // Those of |C| + r |L| first. False: entries lie too far apart.
+    bool take_values(const LinearEntries &entries, RunControl &control) {
+        const std::size_t each = entries.values();
+        std::vector<Doubles> constant, linear;
+        const Poll poll = [&control] { control.poll(); };
+        PolledSteps steps(poll);
+        for (std::size_t k = 0; k < each; ++k) {
+            steps.take(64);
+            const auto c = as_doubles(entries.constant_at(k), 0),
+                       l = as_doubles(entries.linear_at(k), circle_.exp2());
+            if (!c || !l) return false;
+            constant.push_back(*c);
+            linear.push_back(*l);
+        }
+        const auto size = [](const Doubles &x) { return std::abs(x.re) + std::abs(x.im); };
+        for (std::size_t k = 0; k < each; ++k) {
+            values_.push_back(size(constant[k]) + size(linear[k]));
+            values_.push_back(0);
+        }
+        for (std::size_t j = 0; j < circle_.values(); ++j) {
+            const double re = circle_.cosine(j), im = circle_.sine(j);
+            for (std::size_t k = 0; k < each; ++k) {
+                steps.take(8);
+                const Doubles &c = constant[k], &l = linear[k];
+                values_.push_back(c.re + (l.re * re - l.im * im));
+                values_.push_back(c.im + (l.re * im + l.im * re));
+            }
+        }
+        return true;
+    }
+
+    // Each entry that is computed with is within 2^-49 of what stands for it in |C| + r |L|: its numbers are
+    // made doubles, multiplied, added. So the permanent moves by ((1 + 2^-49)^n - 1) perm(|C| + r |L|), whose
+    // entries are rounded less than that.
+    Scaled moved_by_rounding(const Outcome &magnitude) const {
+        const double share = std::expm1(lines_ * 0x1p-48) * (1 + 0x1p-40);
+        const Ball most =
+            Ball{{}, size_of(magnitude.wide ? *magnitude.wide : Gaussian{exact_number(magnitude.value), 0})} +
+            Ball{{}, magnitude.error};
+        return (Ball{make_scaled(share), {}} * Ball{{}, most.error}).error;
+    }
+
+    const double lines_;
+    const std::size_t degree_;
+    const Circle circle_;
+    std::int64_t bytes_ = 0; // of the values
+    std::vector<double> values_;
+    std::optional<AtPoints> points_;
+};
+
+bool is_real_matrix(const LinearEntries &entries) {
+    return !some_complex(entries.constant) && !some_complex(entries.linear);
+}
+
+} // namespace
+
+std::unique_ptr<Substitution> on_circle(const LinearEntries &entries, const Options &options,
+                                        RunControl &control, const std::string *plan) {
+    auto circle = std::make_unique<OnCircle>(entries, options, control, plan, is_real_matrix(entries));
+    if (!circle->is_possible()) return nullptr;
+    return circle;
+}
+
+} // namespace libperm
